@@ -1,0 +1,20 @@
+/* Encoding whole columns on a device: codes[i] := code of row index[i] (index NULL: row i). */
+#ifndef KEYRAY_KEY_ENCODE_H
+#define KEYRAY_KEY_ENCODE_H
+
+#include "devices/device.h"
+
+typedef struct kr_encode_job {
+    const void *data;
+    const uint32_t *index;
+    void *codes; /* uint32_t or uint64_t[n] */
+    uint64_t n;
+    uint32_t type;
+} kr_encode_job;
+
+/* Picks the width by the type. Enqueues. */
+kr_status kr_encode(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err);
+kr_status kr_encode_u32(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err);
+kr_status kr_encode_u64(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err);
+
+#endif

@@ -1,0 +1,174 @@
+/* The words a program body may use: the same source is compiled by gcc, clang and nvcc, as host code and
+ * as device code. nvcc refuses restrict, _Static_assert, _Generic and _Atomic, and device code has no
+ * __builtin_*, so bodies say these words instead and nothing else of either compiler. */
+#ifndef KEYRAY_PROGRAM_LANG_H
+#define KEYRAY_PROGRAM_LANG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__CUDACC__)
+#define KR_ON_CUDA 1
+#define KR_BODY static __device__ __forceinline__          /* a function of a body */
+#define KR_BOTH static __host__ __device__ __forceinline__ /* one that host code calls too */
+#define kr_restrict __restrict__
+#define kr_assert_size(type, nbytes) static_assert(sizeof(type) == (nbytes), #type)
+#define kr_assert_fits(type, nbytes) static_assert(sizeof(type) <= (nbytes), #type)
+#else
+#define KR_ON_CUDA 0
+#define KR_BODY static inline __attribute__((always_inline, unused))
+#define KR_BOTH static inline __attribute__((always_inline, unused))
+#define kr_restrict restrict
+#define kr_assert_size(type, nbytes) _Static_assert(sizeof(type) == (nbytes), #type)
+#define kr_assert_fits(type, nbytes) _Static_assert(sizeof(type) <= (nbytes), #type)
+#endif
+
+/* Pastes the key width to a name in files that are compiled once per width: array_point -> array_point_u32.
+ */
+#define KR_PASTE_(a, b) a##b
+#define KR_PASTE(a, b) KR_PASTE_(a, b)
+#if !defined(KR_KEY_BITS)
+#define KR_W(name) name
+#elif KR_KEY_BITS == 32
+#define KR_W(name) KR_PASTE(name, _u32)
+#else
+#define KR_W(name) KR_PASTE(name, _u64)
+#endif
+
+#if KR_ON_CUDA
+
+/* Data that no thread writes while the program runs: takes the read-only path. */
+#define kr_load(pointer) __ldg(pointer)
+#define kr_prefetch(pointer) ((void)0)
+
+KR_BODY uint32_t kr_clz32(uint32_t x)
+{
+    return (uint32_t)__clz((int)x);
+}
+KR_BODY uint32_t kr_ctz32(uint32_t x)
+{
+    return (uint32_t)__ffs((int)x) - 1;
+}
+KR_BODY uint32_t kr_popcount32(uint32_t x)
+{
+    return (uint32_t)__popc(x);
+}
+KR_BODY void kr_atomic_add64(uint64_t *at, uint64_t x)
+{
+    atomicAdd((unsigned long long *)at, (unsigned long long)x);
+}
+KR_BODY void kr_atomic_max64(uint64_t *at, uint64_t x)
+{
+    atomicMax((unsigned long long *)at, (unsigned long long)x);
+}
+KR_BODY void kr_atomic_or32(uint32_t *at, uint32_t x)
+{
+    atomicOr(at, x);
+}
+KR_BODY double kr_bits_f64(uint64_t bits)
+{
+    return __longlong_as_double((long long)bits);
+}
+KR_BODY uint64_t kr_f64_bits(double x)
+{
+    return (uint64_t)__double_as_longlong(x);
+}
+KR_BODY float kr_bits_f32(uint32_t bits)
+{
+    return __uint_as_float(bits);
+}
+
+#else
+
+#define kr_load(pointer) (*(pointer))
+#define kr_prefetch(pointer) __builtin_prefetch((pointer), 0, 3)
+
+KR_BODY uint32_t kr_clz32(uint32_t x)
+{
+    return x ? (uint32_t)__builtin_clz(x) : 32;
+}
+KR_BODY uint32_t kr_ctz32(uint32_t x)
+{
+    return (uint32_t)__builtin_ctz(x);
+}
+KR_BODY uint32_t kr_popcount32(uint32_t x)
+{
+    return (uint32_t)__builtin_popcount(x);
+}
+KR_BODY void kr_atomic_add64(uint64_t *at, uint64_t x)
+{
+    __atomic_fetch_add(at, x, __ATOMIC_RELAXED);
+}
+KR_BODY void kr_atomic_max64(uint64_t *at, uint64_t x)
+{
+    uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (old < x && !__atomic_compare_exchange_n(at, &old, x, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+KR_BODY void kr_atomic_or32(uint32_t *at, uint32_t x)
+{
+    __atomic_fetch_or(at, x, __ATOMIC_RELAXED);
+}
+KR_BODY double kr_bits_f64(uint64_t bits)
+{
+    double x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+KR_BODY uint64_t kr_f64_bits(double x)
+{
+    uint64_t bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+KR_BODY float kr_bits_f32(uint32_t bits)
+{
+    float x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#endif
+
+/* A group of threads that work on one thing together: a warp on a GPU, one thread on the CPU, where every
+ * word below is the identity. All threads of the group must reach each call. */
+typedef struct kr_group {
+    uint32_t rank, size;
+} kr_group;
+
+#if KR_ON_CUDA
+#define KR_WARP 0xFFFFFFFFu
+KR_BODY uint32_t kr_group_ballot(kr_group group, int condition)
+{
+    (void)group;
+    return __ballot_sync(KR_WARP, condition);
+}
+KR_BODY uint64_t kr_group_share(kr_group group, uint64_t x, uint32_t rank)
+{
+    (void)group;
+    return __shfl_sync(KR_WARP, (unsigned long long)x, (int)rank);
+}
+KR_BODY uint64_t kr_group_other(kr_group group, uint64_t x, uint32_t distance)
+{
+    (void)group;
+    return __shfl_xor_sync(KR_WARP, (unsigned long long)x, (int)distance);
+}
+#else
+KR_BODY uint32_t kr_group_ballot(kr_group group, int condition)
+{
+    (void)group;
+    return condition ? 1 : 0;
+}
+KR_BODY uint64_t kr_group_share(kr_group group, uint64_t x, uint32_t rank)
+{
+    (void)group, (void)rank;
+    return x;
+}
+KR_BODY uint64_t kr_group_other(kr_group group, uint64_t x, uint32_t distance)
+{
+    (void)group, (void)distance;
+    return x;
+}
+#endif
+
+#endif

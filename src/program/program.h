@@ -1,0 +1,51 @@
+/* Programs: the work of one probe (or one element) as a small C body, and the executors that run it.
+ *
+ * A body is written once in a header. The .c file that includes it gets the CPU executor and the
+ * kr_program that names both; the .cu file that includes it gets the CUDA kernel and its launcher.
+ * Devices run a kr_program without knowing what it does (devices/device.h, run).
+ *
+ *   KR_MAP_PROGRAM(name, params_t, body)
+ *       void body(const params_t *, uint64_t i)           for every i below n
+ *   KR_PROBE_PROGRAM(name, params_t, state_t, begin, step, end)
+ *       int  begin(const params_t *, uint64_t i, state_t *)   0: nothing to search
+ *       int  step(const params_t *, state_t *)                0: done
+ *       void end(const params_t *, uint64_t i, state_t *)
+ *       State of at most 32 bytes: it lives across a trace. The CPU keeps KR_IN_FLIGHT of them and
+ *       steps them in turn, so that their cache misses overlap.
+ *   KR_GROUP_PROGRAM(name, params_t, body)
+ *       void body(kr_group, const params_t *, uint64_t i, uint64_t n)
+ *       All threads of a group come in together, thread `rank` with i = first + rank; i may be >= n.
+ *
+ * Parameter blocks hold fixed-width integers and pointers, widest first, at most 4096 bytes. */
+#ifndef KEYRAY_PROGRAM_PROGRAM_H
+#define KEYRAY_PROGRAM_PROGRAM_H
+
+#include "program/lang.h"
+
+typedef struct kr_program {
+    const char *name;
+    uint64_t params_nbytes;
+    /* Works on first <= i < end; first is a multiple of 64, and so is end unless it is n. */
+    void (*cpu)(const void *params, uint64_t first, uint64_t end, uint64_t n);
+    /* Enqueues all of n on a cudaStream_t; returns the cudaError_t. NULL: not built for CUDA. */
+    int (*cuda)(const void *params, uint64_t n, void *cuda_stream);
+} kr_program;
+
+enum { KR_IN_FLIGHT = 32 };
+
+/* Expands the arguments before `macro` pastes to them. */
+#define KR_APPLY(macro, ...) macro(__VA_ARGS__)
+#define KR_MAP_PROGRAM(name, params_t, body) KR_APPLY(KR_MAP_PROGRAM_, KR_W(name), params_t, body)
+#define KR_PROBE_PROGRAM(name, params_t, state_t, begin, step, end) \
+    KR_APPLY(KR_PROBE_PROGRAM_, KR_W(name), params_t, state_t, begin, step, end)
+#define KR_GROUP_PROGRAM(name, params_t, body) KR_APPLY(KR_GROUP_PROGRAM_, KR_W(name), params_t, body)
+/* For a host file that uses a program defined elsewhere. */
+#define KR_PROGRAM_DECLARE(name) extern const kr_program KR_W(name)
+
+#if KR_ON_CUDA
+#include "program/program_cuda.h"
+#else
+#include "program/program_cpu.h"
+#endif
+
+#endif
