@@ -1,0 +1,324 @@
+/* The CPU back end: memory is host memory, and every call is done when it returns. */
+#include "devices/cpu/cpu.h"
+
+#include "devices/cpu/pool.h"
+#include "devices/cpu/scan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef struct cpu_device {
+    kr_device head;
+    uint32_t threads;
+} cpu_device;
+
+uint32_t kr_cpu_threads(const kr_device *device)
+{
+    return ((const cpu_device *)device)->threads;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------- */
+
+enum { ALIGNMENT = 256, HUGE_PAGE = 2 << 20, LARGE = 2 * HUGE_PAGE };
+
+static uint64_t machine_nbytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page_nbytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_nbytes > 0 ? (uint64_t)pages * (uint64_t)page_nbytes : 0;
+}
+
+/* Random probes of a large array miss the TLB at every step on 4 KiB pages, so large blocks ask for huge
+ * ones. The system promises more memory than it has, and would end the process later: so no block is larger
+ * than the machine. */
+static void *allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err)
+{
+    void *memory = NULL;
+    const int large = nbytes >= LARGE;
+    const uint64_t most = machine_nbytes();
+    int code = ENOMEM;
+    (void)device, (void)stream;
+    if (!most || nbytes <= most)
+        code = posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, (size_t)nbytes);
+    if (code) {
+        kr_fail_call(err, KR_ERR_DEVICE_MEMORY, "posix_memalign", code,
+                     "no memory for %llu bytes: release some", (unsigned long long)nbytes);
+        return NULL;
+    }
+    if (large)
+        madvise(memory, (size_t)nbytes, MADV_HUGEPAGE);
+    return memory;
+}
+
+static void release(kr_device *device, void *memory, uint64_t nbytes, void *stream)
+{
+    (void)device, (void)nbytes, (void)stream;
+    free(memory);
+}
+
+static void *stage(kr_device *device, uint64_t nbytes, kr_error *err)
+{
+    return allocate(device, nbytes, NULL, err);
+}
+
+static void unstage(kr_device *device, void *memory)
+{
+    (void)device;
+    free(memory);
+}
+
+static int reaches(kr_device *device, const void *pointer)
+{
+    (void)device, (void)pointer;
+    return 1;
+}
+
+enum { COPY_GRAIN = 1 << 20 };
+
+typedef struct transfer {
+    char *to;
+    const char *from;
+    int byte;
+} transfer;
+
+static void copy_piece(void *ctx, uint32_t worker, uint64_t first, uint64_t end)
+{
+    const transfer *job = ctx;
+    (void)worker;
+    memcpy(job->to + first, job->from + first, (size_t)(end - first));
+}
+
+static void fill_piece(void *ctx, uint32_t worker, uint64_t first, uint64_t end)
+{
+    const transfer *job = ctx;
+    (void)worker;
+    memset(job->to + first, job->byte, (size_t)(end - first));
+}
+
+static kr_status copy(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,
+                      kr_error *err)
+{
+    transfer job = {.to = to, .from = from};
+    (void)stream, (void)err;
+    kr_pool_run(kr_cpu_threads(device), nbytes, COPY_GRAIN, copy_piece, &job);
+    return KR_OK;
+}
+
+static kr_status fill(kr_device *device, void *to, int byte, uint64_t nbytes, void *stream, kr_error *err)
+{
+    transfer job = {.to = to, .byte = byte};
+    (void)stream, (void)err;
+    kr_pool_run(kr_cpu_threads(device), nbytes, COPY_GRAIN, fill_piece, &job);
+    return KR_OK;
+}
+
+/* ---- Streams and events: nothing is ever outstanding ---------------------------------------- */
+
+static kr_status make_nothing(kr_device *device, void **made, kr_error *err)
+{
+    (void)device, (void)err;
+    *made = NULL;
+    return KR_OK;
+}
+
+static void destroy_nothing(kr_device *device, void *made)
+{
+    (void)device, (void)made;
+}
+
+static kr_status stream_sync(kr_device *device, void *stream, kr_error *err)
+{
+    (void)device, (void)stream, (void)err;
+    return KR_OK;
+}
+
+static void drain(kr_device *device)
+{
+    (void)device;
+}
+
+static kr_status event_sync(kr_device *device, void *event, kr_error *err)
+{
+    (void)device, (void)event, (void)err;
+    return KR_OK;
+}
+
+static kr_status order_event(kr_device *device, void *event, void *stream, kr_error *err)
+{
+    (void)device, (void)event, (void)stream, (void)err;
+    return KR_OK;
+}
+
+/* ---- Work ---------------------------------------------------------------------------------- */
+
+static uint64_t scan_temp_nbytes(kr_device *device, uint64_t n)
+{
+    (void)device;
+    return kr_cpu_scan_temp(n);
+}
+
+static kr_status exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, void *temp,
+                               uint64_t temp_nbytes, void *stream, kr_error *err)
+{
+    (void)stream;
+    if (temp_nbytes < kr_cpu_scan_temp(n))
+        return kr_fail(err, KR_ERR_INTERNAL, "prefix sum: %llu bytes of scratch memory given, %llu needed",
+                       (unsigned long long)temp_nbytes, (unsigned long long)kr_cpu_scan_temp(n));
+    kr_cpu_exclusive_sum(kr_cpu_threads(device), values, n, temp);
+    return KR_OK;
+}
+
+/* Elements between two progress reports; of a task, at least and at most. Tasks are short because the work
+ * of one element may be long (a wide range), and multiples of 64 because bodies write whole bitmap words. */
+enum { REPORT = 1 << 22, TASK_LEAST = 256, TASK_MOST = 8192, TASKS_A_THREAD = 32 };
+
+typedef struct running {
+    const kr_program *program;
+    const void *params;
+    uint64_t n, base;
+} running;
+
+static void run_piece(void *ctx, uint32_t worker, uint64_t first, uint64_t end)
+{
+    const running *job = ctx;
+    (void)worker;
+    job->program->cpu(job->params, job->base + first, job->base + end, job->n);
+}
+
+static int can_run(kr_device *device, const kr_program *program)
+{
+    (void)device;
+    return program->cpu != NULL;
+}
+
+static kr_status run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
+                     void *stream, kr_error *err)
+{
+    const uint32_t threads = kr_cpu_threads(device);
+    running job = {program, params, n, 0};
+    (void)stream;
+    for (; job.base < n; job.base += REPORT) {
+        const uint64_t count = n - job.base < REPORT ? n - job.base : REPORT;
+        uint64_t grain = count / (threads * TASKS_A_THREAD) / 64 * 64;
+        grain = grain < TASK_LEAST ? TASK_LEAST : grain > TASK_MOST ? TASK_MOST : grain;
+        kr_pool_run(threads, count, grain, run_piece, &job);
+        if (n > REPORT && kr_progress_report(&device->options.progress, program->name,
+                                             (double)(job.base + count) / (double)n, err))
+            return KR_ERR_CANCELLED;
+    }
+    return KR_OK;
+}
+
+/* ---- Description --------------------------------------------------------------------------- */
+
+static uint64_t last_level_cache(void)
+{
+    static const int levels[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; ++i) {
+        const long nbytes = sysconf(levels[i]);
+        if (nbytes > 0)
+            return (uint64_t)nbytes;
+    }
+    return (uint64_t)8 << 20;
+}
+
+static void read_model(char *model, size_t nbytes)
+{
+    char line[256];
+    snprintf(model, nbytes, "CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *text = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !text)
+            continue;
+        text += 1 + strspn(text + 1, " \t");
+        snprintf(model, nbytes, "%.*s", (int)strcspn(text, "\n"), text);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+static void describe_with(uint32_t threads, kr_device_info *info)
+{
+    read_model(info->description, sizeof info->description);
+    snprintf(info->software, sizeof info->software, "%s, %u thread%s", kr_pool_name(), threads,
+             threads == 1 ? "" : "s");
+    info->memory_nbytes = machine_nbytes();
+    info->units = threads;
+    info->rt_cores = 0;
+    snprintf(info->tracer, sizeof info->tracer, "none: no kind of this version casts rays");
+}
+
+static kr_status query(kr_device *device, kr_device_info *info, kr_error *err)
+{
+    (void)err;
+    describe_with(kr_cpu_threads(device), info);
+    return KR_OK;
+}
+
+static kr_status describe(uint32_t number, kr_device_info *info, kr_error *err)
+{
+    (void)number, (void)err;
+    describe_with(kr_pool_cores(), info);
+    return KR_OK;
+}
+
+static kr_status count_one(uint32_t *count, kr_error *err)
+{
+    (void)err;
+    *count = 1;
+    return KR_OK;
+}
+
+static void close_device(kr_device *device)
+{
+    free(device);
+}
+
+static const kr_device_ops ops = {
+    .is_host = 1,
+    .close = close_device,
+    .query = query,
+    .allocate = allocate,
+    .release = release,
+    .stage = stage,
+    .unstage = unstage,
+    .reaches = reaches,
+    .copy = copy,
+    .fill = fill,
+    .stream_create = make_nothing,
+    .stream_destroy = destroy_nothing,
+    .stream_sync = stream_sync,
+    .event_create = make_nothing,
+    .event_destroy = destroy_nothing,
+    .event_record = order_event,
+    .event_wait = order_event,
+    .event_sync = event_sync,
+    .drain = drain,
+    .sort_temp_nbytes = kr_cpu_sort_temp,
+    .sort_pairs = kr_cpu_sort_pairs,
+    .scan_temp_nbytes = scan_temp_nbytes,
+    .exclusive_sum = exclusive_sum,
+    .can_run = can_run,
+    .run = run,
+};
+
+static kr_status open_device(uint32_t number, const kr_device_options *options, kr_device **device,
+                             kr_error *err)
+{
+    (void)number;
+    cpu_device *opened = kr_host_calloc(1, sizeof *opened, "a device", err);
+    if (!opened)
+        return KR_ERR_HOST_MEMORY;
+    opened->head.ops = &ops;
+    opened->head.l2_nbytes = last_level_cache();
+    opened->threads = options->threads ? options->threads : kr_pool_cores();
+    *device = &opened->head;
+    return KR_OK;
+}
+
+const kr_backend kr_backend_cpu = {"cpu", 0, count_one, describe, open_device};

@@ -1,0 +1,525 @@
+/* The radix sort of (key, row) pairs, for keys of KR_KEY_BITS bits. README.md tells the algorithm. */
+#include "devices/cpu/pool.h"
+#include "devices/cpu/sort.h"
+
+#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#if KR_KEY_BITS == 32
+typedef uint32_t word;
+#else
+typedef uint64_t word;
+#endif
+
+#ifndef MSD
+#define MSD 11
+#endif
+#ifndef LEAFBITS
+#define LEAFBITS 8
+#endif
+enum {
+    MOST_DIGIT = MSD, /* bits of a partition at most ... */
+    LEAST_DIGIT = 8,  /* ... and at least, which bounds the depth of parts within parts */
+    BUCKETS = 1 << MOST_DIGIT,
+    LEAF = 1 << 16, /* pairs that one thread sorts within its cache, at most ... */
+    AIM = 1 << 15,  /* ... and as a rule */
+    LEAF_DIGIT = LEAFBITS,
+    LEAF_BUCKETS = 1 << LEAF_DIGIT,
+    LEAF_PASSES = KR_KEY_BITS / LEAF_DIGIT + 1,
+    SLOTS = 16,       /* pairs a bucket collects before they are written: a cache line of rows */
+    CHUNKS = 4,       /* of the input per thread, so that a delayed thread holds nobody up */
+    STREAM = 1 << 19, /* pairs from which on writes go around the cache */
+    SAMPLE = 256,
+    REPORT = 1 << 22, /* pairs from which on progress is reported ... */
+    REPORTS = 16      /* ... so many times */
+};
+
+typedef struct pair {
+    word key;
+    uint32_t row;
+} pair;
+
+/* Whole columns: positions are always counted from their start. */
+typedef struct region {
+    word *keys;
+    uint32_t *rows; /* NULL: row i is i */
+} region;
+
+typedef struct line {
+    word keys[SLOTS];
+    uint32_t rows[SLOTS];
+} line;
+
+/* What one thread needs for itself. */
+typedef struct worker {
+    line *lines;      /* one a bucket */
+    uint64_t *first;  /* one a bucket: where the chunk at hand begins in it */
+    uint64_t *counts; /* one a bucket, for each of CHUNKS chunks */
+    pair *pairs[2];
+} worker;
+
+typedef struct sorter {
+    region in, temp, out;
+    uint64_t n, done;
+    worker *workers;
+    uint32_t threads, buckets; /* of the first partition; no later one has more */
+    const kr_progress *progress;
+    kr_error *err;
+} sorter;
+
+/* Positions begin .. end - 1 of a region that agree in all bits but first_bit .. end_bit - 1. */
+typedef struct part {
+    sorter *sort;
+    const region *from;
+    uint64_t begin, end;
+    uint32_t first_bit, end_bit;
+    uint32_t threads, worker; /* who sorts it: all (and worker is 0), or the one called worker */
+} part;
+
+static word bits_below(uint32_t bit)
+{
+    return bit >= KR_KEY_BITS ? ~(word)0 : ((word)1 << bit) - 1;
+}
+
+static uint32_t row_at(const region *from, uint64_t i)
+{
+    return from->rows ? from->rows[i] : (uint32_t)i;
+}
+
+/* ---- Leaves: one thread, in its cache ------------------------------------------------------- */
+
+static void copy_part(const region *from, const region *to, uint64_t begin, uint64_t end)
+{
+    const size_t n = (size_t)(end - begin);
+    if (from == to)
+        return;
+    memcpy(to->keys + begin, from->keys + begin, n * sizeof(word));
+    if (from->rows)
+        memcpy(to->rows + begin, from->rows + begin, n * sizeof(uint32_t));
+    else
+        for (uint64_t i = begin; i < end; ++i)
+            to->rows[i] = (uint32_t)i;
+}
+
+typedef struct digits {
+    uint32_t first_bit, end_bit, width, passes;
+    uint32_t counts[LEAF_PASSES][LEAF_BUCKETS];
+} digits;
+
+KR_BODY void count_passes(digits *all, const word *keys, uint64_t n, uint32_t passes)
+{
+    const word mask = bits_below(all->width), wanted = bits_below(all->end_bit);
+    for (uint64_t i = 0; i < n; ++i) {
+        word key = (keys[i] & wanted) >> all->first_bit;
+        for (uint32_t pass = 0; pass < passes; ++pass, key >>= all->width)
+            ++all->counts[pass][key & mask];
+    }
+}
+
+static void count_digits(digits *all, const word *keys, uint64_t n)
+{
+    switch (all->passes) {
+    case 1: count_passes(all, keys, n, 1); break;
+    case 2: count_passes(all, keys, n, 2); break;
+    case 3: count_passes(all, keys, n, 3); break;
+    case 4: count_passes(all, keys, n, 4); break;
+    default: count_passes(all, keys, n, all->passes); break;
+    }
+}
+
+/* Turns counts into positions; 0 when one digit is all there is, and the pass changes nothing. */
+static int place_digits(uint32_t *counts, uint32_t width, uint64_t n)
+{
+    uint32_t sum = 0;
+    for (uint32_t d = 0; d < 1u << width; ++d) {
+        const uint32_t count = counts[d];
+        if (count == n)
+            return 0;
+        counts[d] = sum;
+        sum += count;
+    }
+    return 1;
+}
+
+static void sort_leaf(const part *job)
+{
+    const uint64_t n = job->end - job->begin;
+    const region *from = job->from, *out = &job->sort->out;
+    worker *own = &job->sort->workers[job->worker];
+    pair *source = NULL, *target = own->pairs[0];
+    digits all;
+    const uint32_t bits = job->end_bit - job->first_bit;
+    all.first_bit = job->first_bit;
+    all.end_bit = job->end_bit;
+    all.passes = (bits + LEAF_DIGIT - 1) / LEAF_DIGIT;
+    all.width = n > 1 && bits ? (bits + all.passes - 1) / all.passes : 0;
+    if (all.width) {
+        memset(all.counts, 0, all.passes * sizeof *all.counts);
+        count_digits(&all, from->keys + job->begin, n);
+    }
+    for (uint32_t pass = 0; all.width && pass < all.passes; ++pass) {
+        const uint32_t shift = job->first_bit + pass * all.width;
+        const word mask = bits_below(job->end_bit - shift) & bits_below(all.width);
+        uint32_t *next = all.counts[pass];
+        if (!place_digits(next, all.width, n))
+            continue;
+        if (source)
+            for (uint64_t i = 0; i < n; ++i) {
+                const pair one = source[i];
+                target[next[(one.key >> shift) & mask]++] = one;
+            }
+        else
+            for (uint64_t i = job->begin; i < job->end; ++i) {
+                const pair one = {from->keys[i], row_at(from, i)};
+                target[next[(one.key >> shift) & mask]++] = one;
+            }
+        source = target;
+        target = own->pairs[target == own->pairs[0]];
+    }
+    if (!source) {
+        copy_part(from, out, job->begin, job->end);
+        return;
+    }
+    word *keys = out->keys + job->begin;
+    uint32_t *rows = out->rows + job->begin;
+    for (uint64_t i = 0; i < n; ++i) {
+        keys[i] = source[i].key;
+        rows[i] = source[i].row;
+    }
+}
+
+/* ---- Partitions: by the highest digit, over the whole memory --------------------------------- */
+
+typedef struct pass {
+    const part *job;
+    const region *to;
+    uint64_t chunk; /* positions in each of them */
+    uint32_t shift, buckets;
+    int stream;
+} pass;
+
+static void chunk_bounds(const pass *now, uint64_t chunk, uint64_t *begin, uint64_t *end)
+{
+    const part *job = now->job;
+    *begin = job->begin + chunk * now->chunk;
+    *end = *begin + now->chunk < job->end ? *begin + now->chunk : job->end;
+    if (*begin > job->end)
+        *begin = *end;
+}
+
+/* For each bucket the pairs of this chunk, then the position of the next one. */
+static uint64_t *chunk_counts(const pass *now, uint64_t chunk)
+{
+    const sorter *sort = now->job->sort;
+    return sort->workers[now->job->worker + chunk / CHUNKS].counts + chunk % CHUNKS * sort->buckets;
+}
+
+static void vary_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t next)
+{
+    const pass *now = ctx;
+    const word *keys = now->job->from->keys, one = keys[now->job->begin];
+    uint64_t begin, end;
+    word vary = 0;
+    (void)id, (void)next;
+    chunk_bounds(now, chunk, &begin, &end);
+    for (uint64_t i = begin; i < end; ++i)
+        vary |= keys[i] ^ one;
+    *chunk_counts(now, chunk) = vary;
+}
+
+static void count_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t next)
+{
+    const pass *now = ctx;
+    const word *keys = now->job->from->keys;
+    const uint32_t mask = now->buckets - 1;
+    uint64_t begin, end, *counts = chunk_counts(now, chunk);
+    (void)id, (void)next;
+    chunk_bounds(now, chunk, &begin, &end);
+    memset(counts, 0, now->buckets * sizeof *counts);
+    for (uint64_t i = begin; i < end; ++i)
+        ++counts[(uint32_t)(keys[i] >> now->shift) & mask];
+}
+
+/* A whole line, aligned in `to` as in memory when it streams. */
+KR_BODY void write_line(const region *to, uint64_t at, const line *full, int stream)
+{
+#if defined(__SSE2__)
+    if (stream) {
+        const __m128i *keys = (const __m128i *)full->keys, *rows = (const __m128i *)full->rows;
+        __m128i *to_keys = (__m128i *)(to->keys + at), *to_rows = (__m128i *)(to->rows + at);
+        for (size_t i = 0; i < sizeof(word); ++i) /* SLOTS words are sizeof(word) vectors */
+            _mm_stream_si128(to_keys + i, _mm_load_si128(keys + i));
+        for (size_t i = 0; i < sizeof(uint32_t); ++i)
+            _mm_stream_si128(to_rows + i, _mm_load_si128(rows + i));
+        return;
+    }
+#endif
+    (void)stream;
+    memcpy(to->keys + at, full->keys, sizeof full->keys);
+    memcpy(to->rows + at, full->rows, sizeof full->rows);
+}
+
+/* Positions begin .. end - 1, all in one line. */
+static void write_rest(const region *to, uint64_t begin, uint64_t end, const line *some)
+{
+    const size_t n = (size_t)(end - begin);
+    memcpy(to->keys + begin, some->keys + begin % SLOTS, n * sizeof(word));
+    memcpy(to->rows + begin, some->rows + begin % SLOTS, n * sizeof(uint32_t));
+}
+
+KR_BODY void scatter(const pass *now, worker *own, uint64_t *next, uint64_t begin, uint64_t end, int has_rows)
+{
+    const region from = *now->job->from, to = *now->to;
+    const uint32_t shift = now->shift, mask = now->buckets - 1;
+    const int stream = now->stream;
+    line *lines = own->lines;
+    for (uint64_t i = begin; i < end; ++i) {
+        const word key = from.keys[i];
+        const uint32_t bucket = (uint32_t)(key >> shift) & mask;
+        const uint64_t at = next[bucket]++;
+        line *some = &lines[bucket];
+        some->keys[at % SLOTS] = key;
+        some->rows[at % SLOTS] = has_rows ? from.rows[i] : (uint32_t)i;
+        if (at % SLOTS == SLOTS - 1) {
+            const uint64_t start = at - (SLOTS - 1);
+            if (start >= own->first[bucket])
+                write_line(&to, start, some, stream);
+            else
+                write_rest(&to, own->first[bucket], at + 1, some);
+        }
+    }
+}
+
+static void scatter_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t after)
+{
+    const pass *now = ctx;
+    worker *own = &now->job->sort->workers[now->job->worker + id];
+    uint64_t begin, end, *next = chunk_counts(now, chunk);
+    (void)after;
+    chunk_bounds(now, chunk, &begin, &end);
+    memcpy(own->first, next, now->buckets * sizeof *next);
+    if (now->job->from->rows)
+        scatter(now, own, next, begin, end, 1);
+    else
+        scatter(now, own, next, begin, end, 0);
+    for (uint32_t b = 0; b < now->buckets; ++b) {
+        const uint64_t line_start = next[b] / SLOTS * SLOTS;
+        write_rest(now->to, line_start > own->first[b] ? line_start : own->first[b], next[b], &own->lines[b]);
+    }
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+/* One past the highest bit in which keys differ, or first_bit where none does. Most often a few keys show
+ * that it is end_bit. */
+static uint32_t highest_difference(const pass *now, uint32_t chunks)
+{
+    const part *job = now->job;
+    const word *keys = job->from->keys + job->begin;
+    const uint64_t n = job->end - job->begin;
+    const word mask = bits_below(job->end_bit) & ~bits_below(job->first_bit);
+    word vary = 0;
+    for (uint64_t i = 0; i < SAMPLE; ++i)
+        vary |= keys[n / SAMPLE * i] ^ keys[0];
+    if (!((vary & mask) >> (job->end_bit - 1))) {
+        kr_pool_run(job->threads, chunks, 1, vary_chunk, (void *)now);
+        for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+            vary |= (word)*chunk_counts(now, chunk);
+    }
+    uint32_t bit = job->end_bit;
+    while (bit > job->first_bit && !(vary >> (bit - 1) & 1))
+        --bit;
+    return bit;
+}
+
+static uint32_t choose_digit(uint64_t n, uint32_t bits)
+{
+    uint32_t digit = LEAST_DIGIT;
+    while (digit < MOST_DIGIT && n >> digit > AIM)
+        ++digit;
+    return digit < bits ? digit : bits;
+}
+
+static int may_stream(const region *to, uint64_t n)
+{
+    return n >= STREAM && ((uintptr_t)to->keys | (uintptr_t)to->rows) % 16 == 0;
+}
+
+/* Moves the part to the other region, bucket after bucket; start[b] becomes where bucket b begins. */
+static void partition(pass *now, uint32_t chunks, uint64_t *start)
+{
+    const part *job = now->job;
+    uint64_t sum = job->begin;
+    kr_pool_run(job->threads, chunks, 1, count_chunk, now);
+    for (uint32_t b = 0; b < now->buckets; ++b) {
+        start[b] = sum;
+        for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+            uint64_t *count = &chunk_counts(now, chunk)[b];
+            const uint64_t position = sum;
+            sum += *count;
+            *count = position;
+        }
+    }
+    start[now->buckets] = sum;
+    kr_pool_run(job->threads, chunks, 1, scatter_chunk, now);
+}
+
+/* ---- Parts of parts -------------------------------------------------------------------------- */
+
+typedef struct children {
+    part like; /* all but begin, end and who */
+    const uint64_t *start;
+    uint64_t for_all; /* pairs from which on all threads work on one child */
+    uint32_t base;
+} children;
+
+static kr_status sort_part(const part *job);
+
+static void sort_child(void *ctx, uint32_t id, uint64_t b, uint64_t next)
+{
+    const children *all = ctx;
+    part child = all->like;
+    (void)next;
+    child.begin = all->start[all->base + b];
+    child.end = all->start[all->base + b + 1];
+    child.threads = 1;
+    child.worker = all->like.worker + id;
+    if (child.end - child.begin < all->for_all)
+        sort_part(&child);
+}
+
+/* Progress counts the children of the whole, which the calling thread starts. */
+static kr_status report(sorter *sort, const part *parent, uint64_t pairs)
+{
+    if (parent->end - parent->begin < sort->n || sort->n < REPORT)
+        return KR_OK;
+    sort->done += pairs;
+    return kr_progress_report(sort->progress, "sort", (double)sort->done / (double)sort->n, sort->err);
+}
+
+static kr_status sort_large_children(children *all, const part *parent, uint32_t buckets)
+{
+    kr_status status = KR_OK;
+    for (uint32_t b = 0; !status && b < buckets; ++b) {
+        part child = all->like;
+        child.begin = all->start[b];
+        child.end = all->start[b + 1];
+        if (child.end - child.begin < all->for_all)
+            continue;
+        status = sort_part(&child);
+        if (!status)
+            status = report(all->like.sort, parent, child.end - child.begin);
+    }
+    return status;
+}
+
+static kr_status sort_small_children(children *all, const part *parent, uint32_t buckets)
+{
+    kr_status status = KR_OK;
+    const uint32_t step = (buckets + REPORTS - 1) / REPORTS;
+    for (all->base = 0; !status && all->base < buckets; all->base += step) {
+        const uint32_t count = buckets - all->base < step ? buckets - all->base : step;
+        uint64_t pairs = 0;
+        kr_pool_run(all->like.threads, count, 1, sort_child, all);
+        for (uint32_t b = all->base; b < all->base + count; ++b) {
+            const uint64_t n = all->start[b + 1] - all->start[b];
+            pairs += n < all->for_all ? n : 0;
+        }
+        status = report(all->like.sort, parent, pairs);
+    }
+    return status;
+}
+
+static kr_status sort_part(const part *job)
+{
+    sorter *sort = job->sort;
+    const uint64_t n = job->end - job->begin;
+    uint64_t start[BUCKETS + 1];
+    if (n <= LEAF || job->first_bit == job->end_bit) {
+        sort_leaf(job);
+        return KR_OK;
+    }
+    const uint32_t chunks = job->threads > 1 ? job->threads * CHUNKS : 1;
+    pass now = {.job = job,
+                .to = job->from == &sort->temp ? &sort->out : &sort->temp,
+                .chunk = (n + chunks - 1) / chunks};
+    const uint32_t end_bit = highest_difference(&now, chunks);
+    const uint32_t digit = choose_digit(n, end_bit - job->first_bit);
+    if (digit == 0) {
+        copy_part(job->from, &sort->out, job->begin, job->end);
+        return KR_OK;
+    }
+    now.shift = end_bit - digit;
+    now.buckets = 1u << digit;
+    now.stream = may_stream(now.to, n);
+    partition(&now, chunks, start);
+    children all = {.like = *job, .start = start, .for_all = UINT64_MAX};
+    all.like.from = now.to;
+    all.like.end_bit = now.shift;
+    if (job->threads > 1)
+        all.for_all = n / (8 * job->threads) > LEAF ? n / (8 * job->threads) : LEAF + 1;
+    kr_status status = report(sort, job, 0);
+    if (!status && job->threads > 1)
+        status = sort_large_children(&all, job, now.buckets);
+    return status ? status : sort_small_children(&all, job, now.buckets);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* Hands out pieces of the scratch memory, each on cache lines of its own; counts where there is none. */
+static void *carve(uintptr_t *at, uint64_t n, uint64_t each)
+{
+    void *memory = (void *)*at;
+    *at += (n * each + 63) / 64 * 64;
+    return memory;
+}
+
+/* Lays out the scratch memory for sort->n pairs from `temp` on, and returns how much it takes. */
+static uint64_t lay_out(sorter *sort, uint32_t threads, uintptr_t temp)
+{
+    const uint64_t n = sort->n, leaf = n < LEAF ? n : LEAF, most = 1 + n / LEAF;
+    uintptr_t at = temp;
+    worker one;
+    sort->threads = threads < most ? threads : (uint32_t)most;
+    sort->buckets = n > LEAF ? 1u << choose_digit(n, KR_KEY_BITS) : 0;
+    sort->temp.keys = carve(&at, n > LEAF ? n : 0, sizeof(word));
+    sort->temp.rows = carve(&at, n > LEAF ? n : 0, sizeof(uint32_t));
+    sort->workers = carve(&at, sort->threads, sizeof one);
+    for (uint32_t i = 0; i < sort->threads; ++i) {
+        one.lines = carve(&at, sort->buckets, sizeof *one.lines);
+        one.first = carve(&at, sort->buckets, sizeof *one.first);
+        one.counts = carve(&at, sort->buckets, CHUNKS * sizeof *one.counts);
+        one.pairs[0] = carve(&at, leaf, sizeof(pair));
+        one.pairs[1] = carve(&at, leaf, sizeof(pair));
+        if (temp)
+            sort->workers[i] = one;
+    }
+    return at - temp;
+}
+
+uint64_t KR_W(kr_cpu_sort_temp)(uint32_t threads, uint64_t n)
+{
+    sorter sort = {.n = n};
+    return lay_out(&sort, threads, 0) + 64;
+}
+
+kr_status KR_W(kr_cpu_sort)(uint32_t threads, const kr_progress *progress, const kr_sort *job, void *temp,
+                            kr_error *err)
+{
+    sorter sort = {.in = {(word *)job->keys_in, (uint32_t *)job->rows_in},
+                   .out = {job->keys_out, job->rows_out},
+                   .n = job->n,
+                   .progress = progress,
+                   .err = err};
+    lay_out(&sort, threads, ((uintptr_t)temp + 63) / 64 * 64);
+    const part all = {.sort = &sort,
+                      .from = &sort.in,
+                      .end = job->n,
+                      .first_bit = job->first_bit,
+                      .end_bit = job->end_bit,
+                      .threads = sort.threads};
+    return sort_part(&all);
+}

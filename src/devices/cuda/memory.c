@@ -1,0 +1,107 @@
+/* Device memory from a pool of this kr_device alone, pinned host memory, copies. */
+#include "devices/cuda/cuda_device.h"
+
+/* cudaMalloc is for GPUs without memory pools; it knows no stream order, so cudaFree waits for the GPU. The
+ * driver answers sizes beyond all memory with various errors; here they are all the same one. */
+static cudaError_t take(kr_cuda_device *cuda, void **memory, uint64_t nbytes, cudaStream_t stream)
+{
+    if (nbytes > cuda->info.memory_nbytes)
+        return cudaErrorMemoryAllocation;
+    return cuda->pool ? cudaMallocFromPoolAsync(memory, nbytes, cuda->pool, stream)
+                      : cudaMalloc(memory, nbytes);
+}
+
+/* What was released, but is still in use by earlier work or kept by the pool, may be just what is missing. */
+static cudaError_t take_again(kr_cuda_device *cuda, void **memory, uint64_t nbytes, cudaStream_t stream)
+{
+    (void)cudaGetLastError();
+    (void)cudaStreamSynchronize(stream);
+    if (cuda->pool)
+        (void)cudaMemPoolTrimTo(cuda->pool, 0);
+    (void)cudaGetLastError();
+    return take(cuda, memory, nbytes, stream);
+}
+
+void *kr_cuda_allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err)
+{
+    kr_cuda_device *cuda = kr_cuda_device_of(device);
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    void *memory = NULL;
+    size_t left = 0, all = 0;
+    KR_CUDA(&calls, take(cuda, &memory, nbytes, stream));
+    if (calls.code == cudaErrorMemoryAllocation && nbytes <= cuda->info.memory_nbytes)
+        calls.code = take_again(cuda, &memory, nbytes, stream);
+    if (calls.code != cudaSuccess) {
+        calls.call = cuda->pool ? "cudaMallocFromPoolAsync" : "cudaMalloc";
+        memory = NULL;
+        (void)cudaGetLastError();
+        (void)cudaMemGetInfo(&left, &all);
+    }
+    (void)kr_cuda_leave(&calls, err, "allocating %llu bytes (%llu of %llu are free)",
+                        (unsigned long long)nbytes, (unsigned long long)left, (unsigned long long)all);
+    return memory;
+}
+
+void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *stream)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    (void)nbytes;
+    if (kr_cuda_device_of(device)->pool)
+        KR_CUDA(&calls, cudaFreeAsync(memory, stream));
+    else
+        KR_CUDA(&calls, cudaFree(memory));
+    (void)kr_cuda_leave(&calls, NULL, "releasing");
+}
+
+void *kr_cuda_stage(kr_device *device, uint64_t nbytes, kr_error *err)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    void *memory = NULL;
+    kr_error failed;
+    KR_CUDA(&calls, cudaHostAlloc(&memory, nbytes, cudaHostAllocPortable));
+    if (kr_cuda_leave(&calls, &failed, "pinning %llu bytes", (unsigned long long)nbytes) == KR_OK)
+        return memory;
+    /* It is the host's memory that is short. */
+    if (failed.status == KR_ERR_DEVICE_MEMORY)
+        failed.status = KR_ERR_HOST_MEMORY;
+    if (err)
+        *err = failed;
+    return NULL;
+}
+
+void kr_cuda_unstage(kr_device *device, void *memory)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    KR_CUDA(&calls, cudaFreeHost(memory));
+    (void)kr_cuda_leave(&calls, NULL, "unpinning");
+}
+
+/* Pinned host memory counts as host memory, although kernels could read it over the bus; so does memory of
+ * another GPU, which copies reach and kernels need not. */
+int kr_cuda_reaches(kr_device *device, const void *pointer)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    struct cudaPointerAttributes attributes = {.type = cudaMemoryTypeUnregistered};
+    int reaches = 0;
+    KR_CUDA(&calls, cudaPointerGetAttributes(&attributes, pointer));
+    if (calls.code == cudaSuccess)
+        reaches = attributes.type == cudaMemoryTypeManaged ||
+                  (attributes.type == cudaMemoryTypeDevice && attributes.device == calls.number);
+    (void)kr_cuda_leave(&calls, NULL, "asking about a pointer");
+    return reaches;
+}
+
+kr_status kr_cuda_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,
+                       kr_error *err)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    KR_CUDA(&calls, cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDefault, stream));
+    return kr_cuda_leave(&calls, err, "copying %llu bytes", (unsigned long long)nbytes);
+}
+
+kr_status kr_cuda_fill(kr_device *device, void *to, int byte, uint64_t nbytes, void *stream, kr_error *err)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    KR_CUDA(&calls, cudaMemsetAsync(to, byte, nbytes, stream));
+    return kr_cuda_leave(&calls, err, "filling %llu bytes", (unsigned long long)nbytes);
+}

@@ -1,0 +1,190 @@
+/* Finds back ends by name, checks options, and describes devices. */
+#include "devices/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if !defined(KR_WITH_CUDA)
+static kr_status no_cuda(uint32_t *count, kr_error *err)
+{
+    (void)count;
+    return kr_fail(err, KR_ERR_NO_DEVICE,
+                   "no GPU: this build of keyray has no CUDA; build it where nvcc is found, or use \"cpu\"");
+}
+
+/* count fails, so the rest is never asked. */
+static const kr_backend without_cuda = {"cuda", 1, no_cuda, NULL, NULL};
+#endif
+
+static const kr_backend *const backends[] = {
+    &kr_backend_cpu,
+#if defined(KR_WITH_CUDA)
+    &kr_backend_cuda,
+#else
+    &without_cuda,
+#endif
+};
+
+enum { N_BACKENDS = sizeof backends / sizeof *backends, MOST_THREADS = 1024 };
+
+/* ---- Options ------------------------------------------------------------------------------- */
+
+static kr_status check_tail(const kr_device_options *options, kr_error *err)
+{
+    const unsigned char *bytes = (const unsigned char *)options;
+    if (options->struct_size < sizeof *options)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_device_options.struct_size is %zu: set it to sizeof(kr_device_options), %zu",
+                       options->struct_size, sizeof *options);
+    for (size_t i = sizeof *options; i < options->struct_size; ++i)
+        if (bytes[i])
+            return kr_fail(err, KR_ERR_ARGUMENT,
+                           "kr_device_options has a field at byte %zu that this version (%s) does not know: "
+                           "leave it zero or use a newer library",
+                           i, kr_version());
+    return KR_OK;
+}
+
+static kr_status read_options(const kr_device_options *given, kr_device_options *options, kr_error *err)
+{
+    *options = (kr_device_options){.struct_size = sizeof *options};
+    if (!given)
+        return KR_OK;
+    const kr_status status = check_tail(given, err);
+    if (status)
+        return status;
+    if (given->reserved)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_options.reserved is %u: it must be 0",
+                       given->reserved);
+    if (given->threads > MOST_THREADS)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_options.threads is %u: at most %d", given->threads,
+                       MOST_THREADS);
+    if (!given->allocate != !given->release || (!given->allocate && given->allocator_ctx))
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_device_options: set allocate, release and allocator_ctx, or none of them");
+    *options = *given;
+    options->struct_size = sizeof *options;
+    return KR_OK;
+}
+
+/* ---- Names --------------------------------------------------------------------------------- */
+
+/* "cuda" and "cuda:0" are number 0; 0 when the name is not one of this back end. */
+static int parse_name(const kr_backend *backend, const char *name, uint32_t *number)
+{
+    const size_t length = strlen(backend->name);
+    *number = 0;
+    if (strncmp(name, backend->name, length) != 0)
+        return 0;
+    name += length;
+    if (*name == '\0')
+        return 1;
+    if (!backend->numbered || *name++ != ':')
+        return 0;
+    const size_t digits = strspn(name, "0123456789");
+    *number = (uint32_t)strtoul(name, NULL, 10);
+    return digits > 0 && digits < 10 && name[digits] == '\0';
+}
+
+static void write_name(const kr_backend *backend, uint32_t number, char name[16])
+{
+    if (backend->numbered)
+        snprintf(name, 16, "%s:%u", backend->name, number);
+    else
+        snprintf(name, 16, "%s", backend->name);
+}
+
+static kr_status open_backend(const kr_backend *backend, uint32_t number, const kr_device_options *options,
+                              kr_device **device, kr_error *err)
+{
+    uint32_t count = 0;
+    kr_device *opened = NULL;
+    kr_status status = backend->count(&count, err);
+    if (status)
+        return status;
+    if (number >= count)
+        return kr_fail(err, KR_ERR_NO_DEVICE, "no device %s:%u: this machine has %u", backend->name, number,
+                       count);
+    status = backend->open(number, options, &opened, err);
+    if (status)
+        return status;
+    write_name(backend, number, opened->name);
+    opened->options = *options;
+    opened->own.device = opened;
+    *device = opened;
+    return KR_OK;
+}
+
+static kr_status open_any(const kr_device_options *options, kr_device **device, kr_error *err)
+{
+    for (int i = N_BACKENDS; --i > 0;)
+        if (open_backend(backends[i], 0, options, device, NULL) == KR_OK)
+            return KR_OK;
+    return open_backend(backends[0], 0, options, device, err);
+}
+
+kr_status kr_device_open(const char *name, const kr_device_options *options, kr_device **device,
+                         kr_error *err)
+{
+    kr_device_options checked;
+    uint32_t number;
+    if (!name || !device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_open: %s is NULL", name ? "device" : "name");
+    const kr_status status = read_options(options, &checked, err);
+    if (status)
+        return status;
+    if (strcmp(name, "auto") == 0)
+        return open_any(&checked, device, err);
+    for (int i = 0; i < N_BACKENDS; ++i)
+        if (parse_name(backends[i], name, &number))
+            return open_backend(backends[i], number, &checked, device, err);
+    return kr_fail(err, KR_ERR_NO_DEVICE,
+                   "no device is called \"%.64s\": use \"cpu\", \"cuda\", \"cuda:N\" or \"auto\"", name);
+}
+
+void kr_device_close(kr_device *device)
+{
+    if (device)
+        device->ops->close(device);
+}
+
+kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err)
+{
+    kr_device_info found = {0};
+    if (!device || !info)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_query: %s is NULL", device ? "info" : "device");
+    const kr_status status = device->ops->query(device, &found, err);
+    if (status)
+        return status;
+    memcpy(found.name, device->name, sizeof found.name);
+    found.in_use_nbytes = atomic_load(&device->in_use_nbytes);
+    found.peak_nbytes = atomic_load(&device->peak_nbytes);
+    *info = found;
+    return KR_OK;
+}
+
+kr_status kr_device_list(uint32_t ordinal, kr_device_info *info, kr_error *err)
+{
+    kr_device_info found = {0};
+    uint32_t number = ordinal;
+    if (!info)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_list: info is NULL");
+    for (int i = 0; i < N_BACKENDS; ++i) {
+        uint32_t count = 0;
+        kr_status status = backends[i]->count(&count, err);
+        if (status)
+            return status;
+        if (number < count) {
+            status = backends[i]->describe(number, &found, err);
+            if (status)
+                return status;
+            write_name(backends[i], number, found.name);
+            *info = found;
+            return KR_OK;
+        }
+        number -= count;
+    }
+    return kr_fail(err, KR_ERR_NO_DEVICE, "no device number %u: this machine has %u", ordinal,
+                   ordinal - number);
+}

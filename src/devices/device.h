@@ -1,0 +1,136 @@
+/* The device contract: what a back end (cpu/, cuda/) gives, and the calls that the rest of keyray uses.
+ *
+ * Back ends fill a kr_device_ops. The functions below it (device.c, memory.c) count memory against the cap,
+ * find the own stream, report progress, and call the table; nothing else calls the table. */
+#ifndef KEYRAY_DEVICES_DEVICE_H
+#define KEYRAY_DEVICES_DEVICE_H
+
+#include "core/error.h"
+#include "program/program.h"
+
+#include <stdatomic.h>
+
+/* Sorts n pairs by bits first_bit .. end_bit - 1 of the key, stably. Input is left as it is; outputs do not
+ * overlap it. rows_in NULL stands for 0, 1, 2, ... */
+typedef struct kr_sort {
+    uint32_t key_bits; /* 32 or 64 */
+    uint32_t first_bit, end_bit;
+    uint64_t n;
+    const void *keys_in;
+    void *keys_out;
+    const uint32_t *rows_in;
+    uint32_t *rows_out;
+} kr_sort;
+
+struct kr_stream {
+    kr_device *device;
+    void *native;   /* cudaStream_t; NULL on the CPU */
+    uint32_t owned; /* 1: native is destroyed with it */
+};
+
+typedef struct kr_device_ops {
+    /* 1: device memory is host memory, every call is done when it returns; copies to the device are
+     * never needed. */
+    uint32_t is_host;
+
+    void (*close)(kr_device *device);
+    /* Waits for all streams of the device. */
+    void (*drain)(kr_device *device);
+    kr_status (*query)(kr_device *device, kr_device_info *info, kr_error *err);
+
+    /* Plain memory, 256-byte aligned; the caller counts. NULL when there is none (err is then filled). */
+    void *(*allocate)(kr_device *device, uint64_t nbytes, void *stream, kr_error *err);
+    void (*release)(kr_device *device, void *memory, uint64_t nbytes, void *stream);
+    /* Host memory that copies run fastest from (pinned). */
+    void *(*stage)(kr_device *device, uint64_t nbytes, kr_error *err);
+    void (*unstage)(kr_device *device, void *memory);
+    /* 1: programs on the device may use this pointer. */
+    int (*reaches)(kr_device *device, const void *pointer);
+
+    /* Enqueue; host memory must stay valid until the stream is done. */
+    kr_status (*copy)(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,
+                      kr_error *err);
+    kr_status (*fill)(kr_device *device, void *to, int byte, uint64_t nbytes, void *stream, kr_error *err);
+
+    kr_status (*stream_create)(kr_device *device, void **stream, kr_error *err);
+    void (*stream_destroy)(kr_device *device, void *stream);
+    kr_status (*stream_sync)(kr_device *device, void *stream, kr_error *err);
+    kr_status (*event_create)(kr_device *device, void **event, kr_error *err);
+    void (*event_destroy)(kr_device *device, void *event);
+    kr_status (*event_record)(kr_device *device, void *event, void *stream, kr_error *err);
+    kr_status (*event_sync)(kr_device *device, void *event, kr_error *err);               /* the host waits */
+    kr_status (*event_wait)(kr_device *device, void *event, void *stream, kr_error *err); /* stream waits */
+
+    /* Bytes of scratch memory the next two need for n elements: upper bounds. */
+    uint64_t (*sort_temp_nbytes)(kr_device *device, const kr_sort *sort);
+    kr_status (*sort_pairs)(kr_device *device, const kr_sort *sort, void *temp, uint64_t temp_nbytes,
+                            void *stream, kr_error *err);
+    uint64_t (*scan_temp_nbytes)(kr_device *device, uint64_t n);
+    /* values[i] := sum of the values before i, in place */
+    kr_status (*exclusive_sum)(kr_device *device, uint64_t *values, uint64_t n, void *temp,
+                               uint64_t temp_nbytes, void *stream, kr_error *err);
+
+    int (*can_run)(kr_device *device, const kr_program *program);
+    kr_status (*run)(kr_device *device, const kr_program *program, const void *params, uint64_t n,
+                     void *stream, kr_error *err);
+} kr_device_ops;
+
+/* The common head of every back end's device structure. */
+struct kr_device {
+    const kr_device_ops *ops;
+    char name[16];
+    kr_device_options options; /* a full copy */
+    kr_stream own;             /* the device's own stream */
+    uint64_t l2_nbytes;        /* last-level cache */
+    _Atomic uint64_t in_use_nbytes, peak_nbytes;
+    _Atomic uint64_t mark_nbytes; /* the most in use since kr_device_peak_begin */
+};
+
+/* One row per back end, in order of listing; `auto` takes the last one that opens. */
+typedef struct kr_backend {
+    const char *name;                                   /* "cpu", "cuda": a device name is this, or this:N */
+    uint32_t numbered;                                  /* 1: takes :N */
+    kr_status (*count)(uint32_t *count, kr_error *err); /* devices there; err says why there are none */
+    kr_status (*describe)(uint32_t number, kr_device_info *info, kr_error *err);
+    kr_status (*open)(uint32_t number, const kr_device_options *options, kr_device **device, kr_error *err);
+} kr_backend;
+
+extern const kr_backend kr_backend_cpu;
+extern const kr_backend kr_backend_cuda;
+
+/* ---- What the rest of keyray calls; `stream` NULL is the device's own ---------------------- */
+
+void *kr_native_stream(kr_device *device, kr_stream *stream);
+
+/* A buffer knows its size, so that releasing cannot get it wrong. All-zero is no buffer. */
+typedef struct kr_buffer {
+    void *data;
+    uint64_t nbytes;
+} kr_buffer;
+
+/* `what` names the use in the error; `help` is the option that saves memory here, or NULL. */
+kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
+                             const char *help, kr_buffer *buffer, kr_error *err);
+void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream);
+
+/* The bytes in use now, and the most in use from then on, so that a build can tell its own peak. Two builds
+ * at the same time on one device see each other's bytes. */
+uint64_t kr_device_peak_begin(kr_device *device);
+uint64_t kr_device_peak_end(kr_device *device);
+
+void kr_device_drain(kr_device *device);
+kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
+                         kr_error *err);
+kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes, kr_stream *stream,
+                         kr_error *err);
+int kr_device_reaches(kr_device *device, const void *pointer);
+kr_status kr_device_run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
+                        kr_stream *stream, kr_error *err);
+/* Allocate their scratch memory, work, release it; all in stream order. */
+kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err);
+kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, kr_stream *stream,
+                                  kr_error *err);
+uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort);
+uint64_t kr_device_scan_temp(kr_device *device, uint64_t n);
+
+#endif
