@@ -1,0 +1,137 @@
+/* kr_join_*: check the arguments, decide which side is indexed. */
+#include "joins/join.h"
+
+#include <stdlib.h>
+
+static kr_status check_options(const kr_join_options *options, kr_error *err)
+{
+    if (options->struct_size != sizeof *options)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options.struct_size is %zu, not the %zu of version %s",
+                       options->struct_size, sizeof *options, KR_VERSION_STRING);
+    if ((unsigned)options->type > KR_JOIN_LEFT || (unsigned)options->inverse > KR_INVERSE_OFF)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options: type %d or inverse %d is unknown",
+                       (int)options->type, (int)options->inverse);
+    return KR_OK;
+}
+
+static kr_status check_sides(const kr_column *left, const kr_column *right, const char *name, kr_error *err)
+{
+    kr_status status = kr_column_check(left, "the left side", err);
+    if (status == KR_OK)
+        status = kr_column_check(right, name, err);
+    if (status == KR_OK && left->type != right->type)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "the left side is %s and %s is %s: convert one to the type of the other",
+                       kr_type_name(left->type), name, kr_type_name(right->type));
+    return status;
+}
+
+static kr_status create(kr_join_job *job, kr_join **join, kr_error *err)
+{
+    kr_join *made = kr_host_calloc(1, sizeof *made, "a join", err);
+    if (!made)
+        return KR_ERR_HOST_MEMORY;
+    made->device = job->device;
+    const kr_status status = kr_join_run(job, made, err);
+    if (status == KR_OK)
+        *join = made;
+    else
+        kr_join_destroy(made);
+    return status;
+}
+
+kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left, const kr_column *right,
+                         const kr_join_options *options, kr_join **join, kr_error *err)
+{
+    const kr_join_options given = options ? *options : (kr_join_options){.struct_size = sizeof given};
+    if (!device || !join)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create: device or join is NULL");
+    kr_status status = check_options(&given, err);
+    if (status == KR_OK)
+        status = check_sides(left, right, "the right side", err);
+    if (status != KR_OK)
+        return status;
+    kr_join_job job = {
+        .device = device,
+        .spec = spec,
+        .left = left,
+        .right = right,
+        .type = given.type ? given.type : KR_JOIN_INNER,
+        .inverse =
+            given.inverse == KR_INVERSE_AUTO ? left->count < right->count : given.inverse == KR_INVERSE_ON,
+        .unordered = given.unordered != 0,
+    };
+    return create(&job, join, err);
+}
+
+kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
+                               const kr_column *right_lower, const kr_column *right_upper,
+                               const kr_join_options *options, kr_join **join, kr_error *err)
+{
+    const kr_join_options given = options ? *options : (kr_join_options){.struct_size = sizeof given};
+    if (!device || !join)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_range: device or join is NULL");
+    kr_status status = check_options(&given, err);
+    if (status == KR_OK)
+        status = check_sides(left, right_lower, "the lower bound", err);
+    if (status == KR_OK)
+        status = check_sides(left, right_upper, "the upper bound", err);
+    if (status == KR_OK && right_lower->count != right_upper->count)
+        status = kr_fail(err, KR_ERR_ARGUMENT,
+                         "%llu lower bounds and %llu upper bounds: give one of each per range",
+                         (unsigned long long)right_lower->count, (unsigned long long)right_upper->count);
+    if (status == KR_OK && given.inverse == KR_INVERSE_OFF)
+        status =
+            kr_fail(err, KR_ERR_UNSUPPORTED, "a range join indexes its left side; leave inverse at auto");
+    if (status != KR_OK)
+        return status;
+    kr_join_job job = {
+        .device = device,
+        .spec = spec,
+        .left = left,
+        .right = right_lower,
+        .upper = right_upper,
+        .type = given.type ? given.type : KR_JOIN_INNER,
+        .inverse = 1,
+        .unordered = given.unordered != 0,
+    };
+    return create(&job, join, err);
+}
+
+kr_status kr_join_stats(const kr_join *join, kr_join_info *info, kr_error *err)
+{
+    if (!join || !info)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_stats: join or info is NULL");
+    *info = join->info;
+    return KR_OK;
+}
+
+kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *left_rows,
+                       uint32_t *right_rows, kr_error *err)
+{
+    if (!join)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_read: join is NULL");
+    if (first > join->info.pairs || count > join->info.pairs - first)
+        return kr_fail(err, KR_ERR_ARGUMENT, "rows %llu .. %llu of a join that has %llu",
+                       (unsigned long long)first, (unsigned long long)(first + count),
+                       (unsigned long long)join->info.pairs);
+    if (count && (!left_rows || (join->right.data && !right_rows)))
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_read: %s is NULL",
+                       left_rows ? "right_rows" : "left_rows");
+    const uint64_t nbytes = count * sizeof(uint32_t);
+    kr_status status =
+        kr_device_copy(join->device, left_rows, (uint32_t *)join->left.data + first, nbytes, NULL, err);
+    if (status == KR_OK && join->right.data)
+        status =
+            kr_device_copy(join->device, right_rows, (uint32_t *)join->right.data + first, nbytes, NULL, err);
+    return status == KR_OK ? kr_sync(join->device, NULL, err) : status;
+}
+
+void kr_join_destroy(kr_join *join)
+{
+    if (!join)
+        return;
+    kr_buffer_release(join->device, &join->right, NULL);
+    kr_buffer_release(join->device, &join->left, NULL);
+    free(join);
+}

@@ -1,0 +1,296 @@
+/* kr_lookup, kr_range, kr_lookup_chunks: check the arguments, then take the path that the memory asks for. */
+#include "core/chunks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A checked call. */
+typedef struct call {
+    kr_index *index;
+    const kr_column *lower, *upper; /* upper NULL: points */
+    const kr_sink *sink;
+    kr_stream *stream;
+    kr_stopwatch watch;
+} call;
+
+static kr_status check_probes(const kr_index *index, const kr_column *column, const char *what, kr_error *err)
+{
+    const kr_status status = kr_column_check(column, what, err);
+    if (status == KR_OK && column->type != index->info.type)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "%s are %s and the index holds %s: convert one to the type of the other", what,
+                       kr_type_name(column->type), kr_type_name(index->info.type));
+    return status;
+}
+
+static kr_status check_batch(const kr_index *index, const kr_column *lower, const kr_column *upper,
+                             int is_range, kr_stream *stream, kr_error *err)
+{
+    if (!index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "index is NULL");
+    if (stream && stream->device != index->device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "the stream belongs to another device than the index");
+    kr_status status = check_probes(index, lower, is_range ? "lower bounds" : "probes", err);
+    if (status == KR_OK && is_range)
+        status = check_probes(index, upper, "upper bounds", err);
+    if (status == KR_OK && is_range && lower->count != upper->count)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "%llu lower bounds and %llu upper bounds: give one of each per range",
+                       (unsigned long long)lower->count, (unsigned long long)upper->count);
+    const uint32_t needed = is_range ? KR_CAN_RANGE : KR_CAN_POINT;
+    if (status == KR_OK && !(index->spec.family->info.capabilities & needed))
+        return kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' answers no %s lookups",
+                       index->spec.family->info.name, is_range ? "range" : "point");
+    return status;
+}
+
+static int needs_values(const kr_sink *sink)
+{
+    return sink->result == KR_RESULT_SUM || sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
+}
+
+static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_error *err)
+{
+    if (!needs_values(sink))
+        return KR_OK;
+    const kr_status status = kr_column_check(sink->values, "values", err);
+    if (status == KR_OK && sink->values->count < index->row_limit)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%llu values, but row ids reach %llu: give one value per row id",
+                       (unsigned long long)sink->values->count, (unsigned long long)index->row_limit - 1);
+    return status;
+}
+
+static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_error *err)
+{
+    if (!sink || sink->struct_size != sizeof *sink)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink is NULL, or its struct_size is not sizeof(kr_sink) of %s",
+                       KR_VERSION_STRING);
+    if ((unsigned)sink->result < KR_RESULT_ROW || (unsigned)sink->result > KR_RESULT_EXISTS)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%d is no result; use one of kr_result", (int)sink->result);
+    if (sink->order > KR_ORDER_KEY)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%u is no order; use KR_ORDER_ROW or KR_ORDER_KEY", sink->order);
+    const int bitmap = sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
+    if ((!sink->out && (n || sink->result == KR_RESULT_ROWS)) || (bitmap && n && !sink->valid))
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is NULL", sink->out ? "valid" : "out");
+    const kr_status status = check_values(index, sink, err);
+    if (status != KR_OK)
+        return status;
+    if ((uintptr_t)sink->out % ((kr_result_bits(sink) + 7) / 8) || (uintptr_t)sink->rows % sizeof(uint32_t))
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is not aligned to its elements",
+                       (uintptr_t)sink->rows % sizeof(uint32_t) ? "rows" : "out");
+    return KR_OK;
+}
+
+/* ---- All but ROWS -------------------------------------------------------------------------- */
+
+static int reaches_column(kr_device *device, const kr_column *column)
+{
+    return !column || ((!column->data || kr_device_reaches(device, column->data)) &&
+                       (!column->validity || kr_device_reaches(device, column->validity)));
+}
+
+static int reaches_sink(kr_device *device, const kr_sink *sink)
+{
+    return (!sink->out || kr_device_reaches(device, sink->out)) &&
+           (!sink->valid || kr_device_reaches(device, sink->valid)) &&
+           (!sink->rows || kr_device_reaches(device, sink->rows));
+}
+
+static kr_status answer(call *c, kr_error *err)
+{
+    kr_device *device = c->index->device;
+    kr_resident values = {0};
+    kr_status status = KR_OK;
+    if (needs_values(c->sink))
+        status = kr_resident_make(device, c->sink->values, "a copy of the values", c->stream, &values, err);
+    const kr_column *resident = needs_values(c->sink) ? &values.column : NULL;
+    if (status != KR_OK)
+        return status;
+    kr_stopwatch_lap(&c->watch, "copy");
+    if (reaches_column(device, c->lower) && reaches_column(device, c->upper) &&
+        reaches_sink(device, c->sink)) {
+        const kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
+        status = kr_query_answer(&query, c->sink, resident, err);
+    } else {
+        status = kr_staged_answer(c->index, c->lower, c->upper, c->sink, resident, err);
+        kr_stopwatch_lap(&c->watch, "copy+search");
+    }
+    kr_resident_release(device, &values, c->stream);
+    return status;
+}
+
+/* ---- ROWS ---------------------------------------------------------------------------------- */
+
+/* With device memory on a GPU: nothing waits, and what does not fit is left out. */
+static kr_status rows_enqueued(call *c, kr_error *err)
+{
+    kr_device *device = c->index->device;
+    const kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
+    kr_matches matches = {0};
+    kr_status status = kr_matches_find(&query, &matches, err);
+    if (status != KR_OK)
+        return status;
+    status =
+        kr_device_copy(device, c->sink->out, matches.offsets.data, matches.offsets.nbytes, c->stream, err);
+    const kr_matches_part part = {
+        .count = query.n,
+        .capacity = c->sink->rows ? c->sink->rows_capacity : 0,
+        .out = c->sink->rows,
+        .order = c->sink->order,
+    };
+    if (status == KR_OK)
+        status = kr_matches_copy(&query, &matches, &part, err);
+    kr_matches_release(&query, &matches);
+    return status;
+}
+
+/* Device memory that is host memory: the size is known before anything is written. */
+static kr_status rows_on_host_device(call *c, kr_error *err)
+{
+    const kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
+    kr_matches matches = {0};
+    kr_status status = kr_matches_find(&query, &matches, err);
+    if (status != KR_OK)
+        return status;
+    const uint64_t total = ((const uint64_t *)matches.offsets.data)[query.n];
+    const kr_matches_part part = {
+        .count = query.n, .capacity = total, .out = c->sink->rows, .order = c->sink->order};
+    if (c->sink->rows && total > c->sink->rows_capacity)
+        status = kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",
+                         (unsigned long long)total, (unsigned long long)c->sink->rows_capacity);
+    else if (c->sink->rows)
+        status = kr_matches_copy(&query, &matches, &part, err);
+    if (status == KR_OK)
+        memcpy(c->sink->out, matches.offsets.data, matches.offsets.nbytes);
+    kr_matches_release(&query, &matches);
+    return status;
+}
+
+/* Host memory on a GPU: chunks are put one after the other. */
+typedef struct gather {
+    const kr_sink *sink;
+    uint64_t total;
+} gather;
+
+static int gather_chunk(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
+                        const uint32_t *rows)
+{
+    gather *g = ctx;
+    uint64_t *out = (uint64_t *)g->sink->out + first_probe;
+    const uint64_t room = g->sink->rows_capacity > g->total ? g->sink->rows_capacity - g->total : 0;
+    for (uint64_t i = 0; i <= n_probes; ++i)
+        out[i] = g->total + offsets[i];
+    if (rows && offsets[n_probes] <= room)
+        memcpy(g->sink->rows + g->total, rows, offsets[n_probes] * sizeof *rows);
+    g->total += offsets[n_probes];
+    return 0;
+}
+
+static kr_status rows_staged(call *c, kr_error *err)
+{
+    kr_device *device = c->index->device;
+    gather g = {.sink = c->sink};
+    if ((c->sink->out && kr_device_reaches(device, c->sink->out)) ||
+        (c->sink->rows && kr_device_reaches(device, c->sink->rows)))
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "ROWS with probes, offsets and row ids partly in host and partly in "
+                       "device memory: keep them on one side");
+    const kr_chunks job = {
+        .index = c->index,
+        .lower = c->lower,
+        .upper = c->upper,
+        .order = c->sink->order,
+        .count_only = c->sink->rows == NULL,
+        .cap_nbytes = UINT64_MAX / 2,
+        .chunk = gather_chunk,
+        .ctx = &g,
+        .stream = c->stream,
+        .watch = &c->watch,
+    };
+    if (c->lower->count == 0)
+        ((uint64_t *)c->sink->out)[0] = 0;
+    const kr_status status = kr_chunks_run(&job, err);
+    if (status == KR_OK && c->sink->rows && g.total > c->sink->rows_capacity)
+        return kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",
+                       (unsigned long long)g.total, (unsigned long long)c->sink->rows_capacity);
+    return status;
+}
+
+static kr_status answer_rows(call *c, kr_error *err)
+{
+    kr_device *device = c->index->device;
+    if (device->ops->is_host)
+        return rows_on_host_device(c, err);
+    if (reaches_column(device, c->lower) && reaches_column(device, c->upper) && reaches_sink(device, c->sink))
+        return rows_enqueued(c, err);
+    return rows_staged(c, err);
+}
+
+/* ---- Both kinds of lookup ------------------------------------------------------------------ */
+
+static void fill_report(const call *c, kr_report *report)
+{
+    const kr_index_info *info = &c->index->info;
+    const kr_probe_plan plan = kr_plan_probes(c->index->device, &c->index->spec, info->type,
+                                              info->footprint_nbytes, c->lower->count);
+    memset(report, 0, sizeof *report);
+    snprintf(report->device, sizeof report->device, "%s", info->device);
+    snprintf(report->tracer, sizeof report->tracer, "%s", info->tracer);
+    snprintf(report->probe_order, sizeof report->probe_order, "%s", plan.name);
+    report->probes = c->lower->count;
+    report->n_phases = c->watch.n_phases;
+    memcpy(report->phases, c->watch.phases, sizeof report->phases);
+}
+
+static kr_status look_up(kr_index *index, const kr_column *lower, const kr_column *upper, int is_range,
+                         const kr_sink *sink, kr_stream *stream, kr_error *err)
+{
+    call c = {.index = index, .lower = lower, .upper = upper, .sink = sink, .stream = stream};
+    kr_status status = check_batch(index, lower, upper, is_range, stream, err);
+    if (status == KR_OK)
+        status = check_sink(index, sink, lower->count, err);
+    if (status == KR_OK)
+        status = kr_index_await(index, stream, err);
+    if (status != KR_OK)
+        return status;
+    if (sink->report)
+        kr_stopwatch_start(&c.watch, index->device, stream);
+    status = sink->result == KR_RESULT_ROWS ? answer_rows(&c, err) : answer(&c, err);
+    if (status == KR_OK && sink->report)
+        status = kr_sync(index->device, stream, err);
+    if (status == KR_OK && sink->report)
+        fill_report(&c, sink->report);
+    return status;
+}
+
+kr_status kr_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink, kr_stream *stream,
+                    kr_error *err)
+{
+    return look_up(index, probes, NULL, 0, sink, stream, err);
+}
+
+kr_status kr_range(kr_index *index, const kr_column *lower, const kr_column *upper, const kr_sink *sink,
+                   kr_stream *stream, kr_error *err)
+{
+    return look_up(index, lower, upper, 1, sink, stream, err);
+}
+
+kr_status kr_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper, uint32_t order,
+                           uint64_t cap_nbytes, kr_rows_chunk chunk, void *ctx, kr_error *err)
+{
+    kr_status status = check_batch(index, lower, upper, upper != NULL, NULL, err);
+    if (status == KR_OK && !chunk)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_lookup_chunks: the callback is NULL");
+    if (status == KR_OK && order > KR_ORDER_KEY)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "%u is no order; use KR_ORDER_ROW or KR_ORDER_KEY", order);
+    if (status != KR_OK)
+        return status;
+    const kr_chunks job = {.index = index,
+                           .lower = lower,
+                           .upper = upper,
+                           .order = order,
+                           .cap_nbytes = cap_nbytes,
+                           .chunk = chunk,
+                           .ctx = ctx};
+    return kr_chunks_run(&job, err);
+}

@@ -1,0 +1,92 @@
+/* A batch of probes as a program sees it, and where a located span goes. Every family's bodies begin with
+ * kr_batch_load and end with kr_put_first or kr_put_span, so what to do with matches is written here and in
+ * core/reduce.c only. */
+#ifndef KEYRAY_CORE_BATCH_H
+#define KEYRAY_CORE_BATCH_H
+
+#include "key/key.h"
+
+/* Probes, all in device memory. Probe i of a reordered batch is probe order[i] of the caller's: lower then
+ * holds codes in the new order, while the upper bounds and validity still lie in the caller's. */
+typedef struct kr_batch {
+    const void *lower;
+    const void *upper; /* NULL: point lookups, upper is lower */
+    const uint8_t *lower_validity, *upper_validity;
+    const uint32_t *order;               /* NULL: as given */
+    uint64_t lower_offset, upper_offset; /* of the validity bitmaps, in bits */
+    uint32_t lower_type, upper_type;
+} kr_batch;
+kr_assert_size(kr_batch, 64);
+
+/* A run of entries: positions first .. last - 1 of the index's order. */
+typedef struct kr_span {
+    uint32_t first, last;
+} kr_span;
+
+/* What a locating program writes for a probe. The first two need only the first match of a probe. */
+enum {
+    KR_PUT_ROW = 1, /* uint32_t: the row id at the span's first position, or KR_NO_ROW */
+    KR_PUT_FLAG,    /* uint8_t: 1 when the span is not empty */
+    KR_PUT_COUNT,   /* uint64_t: its length */
+    KR_PUT_SPAN     /* kr_span, for a second program */
+};
+
+typedef struct kr_put {
+    void *out;
+    const uint32_t *order; /* as in the batch: where probe i's answer goes */
+    uint32_t what;         /* KR_PUT_* */
+    uint32_t reserved;
+} kr_put;
+kr_assert_size(kr_put, 24);
+
+/* Where row ids lie: 4-byte aligned, one every `stride` bytes. */
+typedef struct kr_rows_view {
+    const char *rows;
+    uint64_t stride;
+} kr_rows_view;
+
+KR_BODY uint32_t kr_row_at(const kr_rows_view *view, uint64_t position)
+{
+    return kr_load((const uint32_t *)(view->rows + position * view->stride));
+}
+
+KR_BODY uint64_t kr_slot(const uint32_t *order, uint64_t i)
+{
+    return order ? kr_load(order + i) : i;
+}
+
+KR_BODY void kr_put_first(const kr_put *put, uint64_t i, int found, uint32_t row)
+{
+    const uint64_t slot = kr_slot(put->order, i);
+    if (put->what == KR_PUT_ROW)
+        ((uint32_t *)put->out)[slot] = found ? row : KR_NO_ROW;
+    else
+        ((uint8_t *)put->out)[slot] = (uint8_t)(found != 0);
+}
+
+KR_BODY void kr_put_span(const kr_put *put, uint64_t i, uint32_t first, uint32_t last)
+{
+    const uint64_t slot = kr_slot(put->order, i);
+    if (put->what == KR_PUT_COUNT)
+        ((uint64_t *)put->out)[slot] = last - first;
+    else
+        ((kr_span *)put->out)[slot] = (kr_span){first, last};
+}
+
+#if defined(KR_KEY_BITS)
+/* Loads the bounds of probe i; 0 when nothing can match: a NULL, or an empty range. */
+KR_BODY int kr_batch_load(const kr_batch *batch, uint64_t i, kr_key *lower, kr_key *upper)
+{
+    *lower = kr_load_key(batch->lower_type, batch->lower, i);
+    *upper = *lower;
+    if (!batch->upper && !batch->lower_validity)
+        return 1;
+    const uint64_t slot = kr_slot(batch->order, i);
+    if (batch->upper)
+        *upper = kr_load_key(batch->upper_type, batch->upper, slot);
+    return *lower <= *upper && kr_is_valid(batch->lower_validity, batch->lower_offset, slot) &&
+           kr_is_valid(batch->upper_validity, batch->upper_offset, slot);
+}
+#endif
+
+#endif

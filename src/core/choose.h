@@ -1,0 +1,26 @@
+/* Choosing: the kind behind "best", and the order in which a batch is searched. */
+#ifndef KEYRAY_CORE_CHOOSE_H
+#define KEYRAY_CORE_CHOOSE_H
+
+#include "core/index.h"
+
+/* Parses `text`, resolving "best" for the operation; `reason`, when not NULL, gets why (static text). */
+kr_status kr_choose(const char *text, kr_operation operation, kr_spec *spec, const char **reason,
+                    kr_error *err);
+
+/* Estimate of an index including the copies that host columns need. */
+kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_error *err);
+
+/* How a batch is searched: in pieces, each sorted by the top bits of its keys. */
+typedef struct kr_probe_plan {
+    const char *name;      /* "as-is", "sorted", "partitioned" */
+    const char *reason;    /* static text */
+    uint64_t piece;        /* probes located at a time: a multiple of 64 */
+    uint32_t sorted;       /* 0: as they come */
+    uint32_t skipped_bits; /* low bits of the code that the sort leaves out */
+} kr_probe_plan;
+
+kr_probe_plan kr_plan_probes(const kr_device *device, const kr_spec *spec, kr_type type,
+                             uint64_t footprint_nbytes, uint64_t n_probes);
+
+#endif

@@ -1,0 +1,83 @@
+/* The family contract: what one kind of index gives to core. Adding a kind is a folder that defines one
+ * kr_family and a line in core/registry.c; docs/adding-an-index.md walks through it.
+ *
+ * A family answers where a key or a range lies. What to do with the matches, which order the probes come
+ * in, host memory, chunks and reports are core's. */
+#ifndef KEYRAY_CORE_FAMILY_H
+#define KEYRAY_CORE_FAMILY_H
+
+#include "core/batch.h"
+#include "core/spec.h"
+#include "core/stopwatch.h"
+#include "devices/device.h"
+
+/* What estimate and explain know before there are keys. */
+typedef struct kr_shape {
+    kr_device *device;
+    const kr_spec *spec;
+    uint64_t count; /* rows of the column */
+    uint32_t type;  /* kr_type of the keys */
+    uint32_t has_validity;
+    uint32_t has_row_ids;
+    uint32_t on_host; /* 1: the column must be brought to the device first */
+} kr_shape;
+
+/* What a build gets, all in device memory. */
+typedef struct kr_build {
+    kr_device *device;
+    kr_stream *stream;
+    const kr_spec *spec;
+    kr_column keys;
+    const uint32_t *row_ids; /* or NULL: 0, 1, 2, ... */
+    kr_stopwatch *watch;     /* kr_stopwatch_lap(watch, "sort") ends a phase */
+} kr_build;
+
+/* One batch to locate. */
+typedef struct kr_locate {
+    kr_batch batch;
+    kr_put put;
+    uint64_t n;
+} kr_locate;
+
+/* A part of the footprint; families fill an array of KR_STATS_PARTS. */
+typedef struct kr_part {
+    const char *name;
+    uint64_t nbytes;
+} kr_part;
+
+/* The operations at one key width: array_ops_u32, array_ops_u64. `self` is the family's own structure. */
+typedef struct kr_family_ops {
+    /* Bytes kept and bytes at the worst moment, the kept included: upper bounds, at most 1.5 times what
+     * build really takes. Staging of host columns is counted by core. */
+    kr_status (*estimate)(const kr_shape *shape, kr_estimate *estimate, kr_error *err);
+    /* On failure everything is released. May wait for the stream. */
+    kr_status (*build)(const kr_build *build, void **self, kr_error *err);
+    void (*destroy)(kr_device *device, void *self);
+    /* Enqueues; waits for nothing. */
+    kr_status (*locate)(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+                        kr_error *err);
+    /* Where the row ids of the positions in spans lie; entries stand in (key, row id) order. */
+    kr_rows_view (*rows)(const void *self);
+    uint64_t (*n_rows)(const void *self);
+    uint32_t (*parts)(const void *self, kr_part parts[KR_STATS_PARTS]);
+    kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
+    /* Dependent memory accesses of one probe. */
+    double (*touches)(const kr_shape *shape);
+    /* 1: this device can run all programs of the spec. */
+    int (*runs_on)(kr_device *device, const kr_spec *spec);
+} kr_family_ops;
+
+typedef struct kr_family {
+    kr_kind_info info; /* name, summary, source, capabilities, own options; common ones are core's */
+    const kr_family_ops *u32, *u64;
+} kr_family;
+
+static inline const kr_family_ops *kr_family_ops_of(const kr_family *family, uint32_t type)
+{
+    return kr_type_key_bits(type) == 64 ? family->u64 : family->u32;
+}
+
+/* registry.c: NULL past the last. */
+const kr_family *kr_family_at(uint32_t ordinal);
+
+#endif

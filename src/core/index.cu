@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "core/index_body.h"

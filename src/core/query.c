@@ -1,0 +1,182 @@
+#include "core/query.h"
+#include "core/order.h"
+#include "core/reduce.h"
+
+kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
+                       kr_stream *stream, kr_stopwatch *watch)
+{
+    kr_query query = {
+        .index = index,
+        .n = lower->count,
+        .plan = kr_plan_probes(index->device, &index->spec, lower->type, index->info.footprint_nbytes,
+                               lower->count),
+        .stream = stream,
+        .watch = watch,
+    };
+    query.batch = (kr_batch){
+        .lower = lower->data,
+        .lower_validity = lower->validity,
+        .lower_offset = lower->validity_offset,
+        .lower_type = lower->type,
+        .upper_type = lower->type,
+    };
+    if (upper) {
+        query.batch.upper = upper->data;
+        query.batch.upper_validity = upper->validity;
+        query.batch.upper_offset = upper->validity_offset;
+    }
+    return query;
+}
+
+static uint32_t put_nbytes(uint32_t what)
+{
+    switch (what) {
+    case KR_PUT_FLAG: return 1;
+    case KR_PUT_ROW: return 4;
+    default: return 8;
+    }
+}
+
+/* The batch from probe `first` on. */
+static kr_batch skip_probes(kr_batch batch, uint64_t first)
+{
+    const uint64_t nbytes = first * kr_type_nbytes(batch.lower_type);
+    batch.lower = (const char *)batch.lower + nbytes;
+    batch.lower_offset += first;
+    if (batch.upper)
+        batch.upper = (const char *)batch.upper + nbytes;
+    batch.upper_offset += first;
+    return batch;
+}
+
+static kr_status locate_piece(const kr_query *query, uint64_t first, uint64_t n, kr_put put, kr_error *err)
+{
+    const kr_index *index = query->index;
+    kr_locate job = {skip_probes(query->batch, first), put, n};
+    kr_order order = {0};
+    kr_status status = KR_OK;
+    if (query->plan.sorted) {
+        status = kr_order_make(index->device, &query->plan, n, query->stream, &job.batch, &order, err);
+        job.put.order = job.batch.order;
+        kr_stopwatch_lap(query->watch, "sort");
+    }
+    if (status == KR_OK)
+        status = index->ops->locate(index->device, index->self, &job, query->stream, err);
+    kr_order_release(index->device, &order, query->stream);
+    kr_stopwatch_lap(query->watch, "search");
+    return status;
+}
+
+kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_error *err)
+{
+    const uint64_t most = KR_NO_ROW / 64 * 64; /* positions of a reordered piece are u32 */
+    const uint64_t piece = query->plan.sorted && query->plan.piece > most ? most : query->plan.piece;
+    kr_status status = KR_OK;
+    for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece) {
+        const uint64_t n = query->n - first < piece ? query->n - first : piece;
+        const kr_put put = {.out = (char *)out + first * put_nbytes(what), .what = what};
+        status = locate_piece(query, first, n, put, err);
+    }
+    return status;
+}
+
+/* ---- Answers that need one byte a probe, then a bitmap -------------------------------------- */
+
+static kr_status pack(const kr_query *query, const kr_buffer *flags, uint8_t *bitmap, kr_error *err)
+{
+    const pack_params params = {flags->data, bitmap, query->n};
+    return kr_device_run(query->index->device, &reduce_pack_flags, &params, (query->n + 7) / 8, query->stream,
+                         err);
+}
+
+static kr_status answer_exists(const kr_query *query, const kr_sink *sink, kr_error *err)
+{
+    kr_device *device = query->index->device;
+    kr_buffer flags = {0};
+    kr_status status = kr_buffer_allocate(device, query->n, query->stream, "flags", NULL, &flags, err);
+    if (status == KR_OK)
+        status = kr_query_locate(query, KR_PUT_FLAG, flags.data, err);
+    if (status == KR_OK)
+        status = pack(query, &flags, sink->out, err);
+    kr_buffer_release(device, &flags, query->stream);
+    return status;
+}
+
+/* ---- Answers made of all matches ------------------------------------------------------------ */
+
+static const kr_program *reduction(const kr_sink *sink, const kr_column *values)
+{
+    switch (sink->result) {
+    case KR_RESULT_ROW: return &reduce_min_row;
+    case KR_RESULT_SUM_ROWS: return &reduce_sum_rows;
+    case KR_RESULT_MIN: return &reduce_min;
+    case KR_RESULT_MAX: return &reduce_max;
+    default:
+        return values->type == KR_F32 || values->type == KR_F64 ? &reduce_sum_floats : &reduce_sum_integers;
+    }
+}
+
+static kr_status reduce_spans(const kr_query *query, const kr_span *spans, const kr_sink *sink,
+                              const kr_column *values, uint8_t *any, kr_error *err)
+{
+    reduce_params params = {
+        .spans = spans,
+        .rows = query->index->ops->rows(query->index->self),
+        .out = sink->out,
+        .any = any,
+    };
+    if (values) {
+        params.values = values->data;
+        params.validity = values->validity;
+        params.validity_offset = values->validity_offset;
+        params.n_values = values->count;
+        params.type = values->type;
+    }
+    return kr_device_run(query->index->device, reduction(sink, values), &params, query->n, query->stream,
+                         err);
+}
+
+static kr_status answer_reduced(const kr_query *query, const kr_sink *sink, const kr_column *values,
+                                kr_error *err)
+{
+    kr_device *device = query->index->device;
+    kr_buffer spans = {0}, any = {0};
+    kr_status status =
+        kr_buffer_allocate(device, query->n * sizeof(kr_span), query->stream, "spans", NULL, &spans, err);
+    if (status == KR_OK && sink->valid)
+        status = kr_buffer_allocate(device, query->n, query->stream, "flags", NULL, &any, err);
+    if (status == KR_OK)
+        status = kr_query_locate(query, KR_PUT_SPAN, spans.data, err);
+    if (status == KR_OK)
+        status = reduce_spans(query, spans.data, sink, values, any.data, err);
+    if (status == KR_OK && sink->valid)
+        status = pack(query, &any, sink->valid, err);
+    kr_buffer_release(device, &any, query->stream);
+    kr_buffer_release(device, &spans, query->stream);
+    kr_stopwatch_lap(query->watch, "reduce");
+    return status;
+}
+
+kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_column *values, kr_error *err)
+{
+    if (query->n == 0)
+        return KR_OK;
+    if (sink->result == KR_RESULT_EXISTS)
+        return answer_exists(query, sink, err);
+    if (sink->result == KR_RESULT_COUNT)
+        return kr_query_locate(query, KR_PUT_COUNT, sink->out, err);
+    if (sink->result == KR_RESULT_ROW && !query->batch.upper)
+        return kr_query_locate(query, KR_PUT_ROW, sink->out, err);
+    return answer_reduced(query, sink, values, err);
+}
+
+uint32_t kr_result_bits(const kr_sink *sink)
+{
+    switch (sink->result) {
+    case KR_RESULT_ROW: return 32;
+    case KR_RESULT_EXISTS: return 1;
+    case KR_RESULT_MIN:
+    case KR_RESULT_MAX: return 8 * kr_type_nbytes(sink->values->type);
+    default: return 64;
+    }
+}

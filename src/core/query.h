@@ -1,0 +1,56 @@
+/* One lookup whose arrays all lie in device memory: locate the spans, then make answers of them. */
+#ifndef KEYRAY_CORE_QUERY_H
+#define KEYRAY_CORE_QUERY_H
+
+#include "core/choose.h"
+
+typedef struct kr_query {
+    const kr_index *index;
+    kr_batch batch; /* upper NULL: point lookups */
+    uint64_t n;
+    kr_probe_plan plan;
+    kr_stream *stream;
+    kr_stopwatch *watch; /* or NULL */
+} kr_query;
+
+/* A query over `n` probes from `first` on; pointers are taken as they are. `upper` NULL: points. */
+kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
+                       kr_stream *stream, kr_stopwatch *watch);
+
+/* Writes KR_PUT_* `what` for every probe; enqueues. */
+kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_error *err);
+
+/* Every result but ROWS. sink->out, valid and `values` are device memory; enqueues. */
+kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_column *values, kr_error *err);
+
+/* ---- ROWS: matches found once, copied as often as there are chunks --------------------------- */
+
+typedef struct kr_matches {
+    kr_buffer spans;   /* kr_span[n] */
+    kr_buffer offsets; /* uint64_t[n + 1] */
+} kr_matches;
+
+kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *err);
+void kr_matches_release(const kr_query *query, kr_matches *matches);
+
+/* Which of them to copy where. */
+typedef struct kr_matches_part {
+    uint64_t first, count; /* probes */
+    uint64_t base;         /* offset of the first */
+    uint64_t capacity;     /* row ids that fit in out; at least the part's own, or the rest is left out */
+    uint32_t *out;         /* device memory; room that is not needed may be overwritten */
+    uint32_t order;        /* KR_ORDER_* */
+} kr_matches_part;
+kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, const kr_matches_part *part,
+                          kr_error *err);
+
+/* ---- The same for host memory -------------------------------------------------------------- */
+
+/* Every result but ROWS, any array of the columns and the sink in host memory. Blocks. */
+kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const kr_column *upper,
+                           const kr_sink *sink, const kr_column *values, kr_error *err);
+
+/* The bits of one element of sink->out: 1 for the bitmap of EXISTS. */
+uint32_t kr_result_bits(const kr_sink *sink);
+
+#endif

@@ -1,0 +1,194 @@
+#include "core/spec.h"
+#include "core/family.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const kr_option kr_common_options[KR_COMMON_COUNT] = {
+    [KR_COMMON_PROBES] =
+        {"probes", KR_OPTION_CHOICE, "as-is|sorted|auto", 0, 2, KR_PROBES_AUTO,
+         "order in which a batch is searched: as given, sorted first, or what is faster here; "
+         "results always stand in the order given"},
+};
+
+/* A piece of a longer string. */
+typedef struct piece {
+    const char *at;
+    size_t nbytes;
+} piece;
+
+/* Cuts the text up to `stop` off the front of `rest`. */
+static piece cut(piece *rest, char stop)
+{
+    const char *found = memchr(rest->at, stop, rest->nbytes);
+    const size_t nbytes = found ? (size_t)(found - rest->at) : rest->nbytes;
+    const piece head = {rest->at, nbytes};
+    rest->at += nbytes + (found ? 1 : 0);
+    rest->nbytes -= nbytes + (found ? 1 : 0);
+    return head;
+}
+
+static int is(piece text, const char *word)
+{
+    return strlen(word) == text.nbytes && memcmp(text.at, word, text.nbytes) == 0;
+}
+
+/* Appends to a text that may be cut off at its end. */
+static void append(char *text, size_t text_nbytes, const char *more)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, text_nbytes - used, "%s", more);
+}
+
+static const kr_family *find_family(piece name, kr_error *err)
+{
+    char known[256] = "";
+    for (uint32_t i = 0; kr_family_at(i); ++i) {
+        const kr_family *family = kr_family_at(i);
+        if (is(name, family->info.name))
+            return family;
+        append(known, sizeof known, i ? ", " : "");
+        append(known, sizeof known, family->info.name);
+    }
+    kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'; known kinds: %s", (int)name.nbytes, name.at, known);
+    return NULL;
+}
+
+static void list_options(const kr_option *options, uint32_t n, char *text, size_t text_nbytes)
+{
+    for (uint32_t i = 0; i < n; ++i) {
+        append(text, text_nbytes, text[0] ? ", " : "");
+        append(text, text_nbytes, options[i].name);
+    }
+}
+
+static const kr_option *find_option(const kr_option *options, uint32_t n, piece name)
+{
+    for (uint32_t i = 0; i < n; ++i)
+        if (is(name, options[i].name))
+            return &options[i];
+    return NULL;
+}
+
+static kr_status parse_choice(const kr_option *option, piece value, int64_t *number, kr_error *err)
+{
+    piece rest = {option->choices, strlen(option->choices)};
+    for (int64_t i = 0; rest.nbytes; ++i) {
+        const piece choice = cut(&rest, '|');
+        if (choice.nbytes == value.nbytes && memcmp(choice.at, value.at, value.nbytes) == 0) {
+            *number = i;
+            return KR_OK;
+        }
+    }
+    return kr_fail(err, KR_ERR_SPEC, "option '%s' is one of %s, not '%.*s'", option->name, option->choices,
+                   (int)value.nbytes, value.at);
+}
+
+static kr_status parse_value(const kr_option *option, piece value, int64_t *number, kr_error *err)
+{
+    if (option->form == KR_OPTION_CHOICE)
+        return parse_choice(option, value, number, err);
+    char digits[24] = "", *end = digits;
+    if (value.nbytes && value.nbytes < sizeof digits) {
+        memcpy(digits, value.at, value.nbytes);
+        errno = 0;
+        *number = strtoll(digits, &end, 10);
+    }
+    if (end == digits || *end || errno || *number < option->minimum || *number > option->maximum ||
+        strchr(" \t+", digits[0]))
+        return kr_fail(err, KR_ERR_SPEC, "option '%s' is a number from %lld to %lld, not '%.*s'",
+                       option->name, (long long)option->minimum, (long long)option->maximum,
+                       (int)value.nbytes, value.at);
+    return KR_OK;
+}
+
+/* Sets one "name=value"; `seen` holds a bit per option to refuse one given twice. */
+static kr_status set_option(kr_spec *spec, piece setting, uint64_t *seen, kr_error *err)
+{
+    const kr_kind_info *info = &spec->family->info;
+    piece value = setting;
+    const piece name = cut(&value, '=');
+    const kr_option *option = find_option(info->options, info->n_options, name);
+    uint64_t position = option ? (uint64_t)(option - info->options) : 0;
+    int64_t *number = &spec->options[position];
+    if (!option) {
+        option = find_option(kr_common_options, KR_COMMON_COUNT, name);
+        position = option ? (uint64_t)(option - kr_common_options) : 0;
+        number = &spec->common[position];
+        position += KR_SPEC_OPTIONS;
+    }
+    if (!option) {
+        char known[256] = "";
+        list_options(info->options, info->n_options, known, sizeof known);
+        list_options(kr_common_options, KR_COMMON_COUNT, known, sizeof known);
+        return kr_fail(err, KR_ERR_SPEC, "kind '%s' has no option '%.*s'; its options: %s", info->name,
+                       (int)name.nbytes, name.at, known);
+    }
+    if (name.nbytes == setting.nbytes)
+        return kr_fail(err, KR_ERR_SPEC, "option '%s' needs a value: %s=...", option->name, option->name);
+    if (*seen >> position & 1)
+        return kr_fail(err, KR_ERR_SPEC, "option '%s' is given twice", option->name);
+    *seen |= (uint64_t)1 << position;
+    return parse_value(option, value, number, err);
+}
+
+kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
+{
+    if (!text)
+        return kr_fail(err, KR_ERR_ARGUMENT, "the spec is NULL; give a kind, e.g. \"array\"");
+    piece rest = {text, strlen(text)};
+    const int has_options = strchr(text, ':') != NULL;
+    kr_spec parsed = {.family = find_family(cut(&rest, ':'), err)};
+    if (!parsed.family)
+        return KR_ERR_SPEC;
+    for (uint32_t i = 0; i < parsed.family->info.n_options; ++i)
+        parsed.options[i] = parsed.family->info.options[i].standard;
+    for (uint32_t i = 0; i < KR_COMMON_COUNT; ++i)
+        parsed.common[i] = kr_common_options[i].standard;
+    if (has_options && (rest.nbytes == 0 || rest.at[rest.nbytes - 1] == ','))
+        return kr_fail(err, KR_ERR_SPEC, "spec '%s' ends where an option should stand", text);
+    uint64_t seen = 0;
+    while (rest.nbytes) {
+        const kr_status status = set_option(&parsed, cut(&rest, ','), &seen, err);
+        if (status != KR_OK)
+            return status;
+    }
+    *spec = parsed;
+    return KR_OK;
+}
+
+static void format_option(const kr_option *option, int64_t value, char separator, char *text,
+                          size_t text_nbytes)
+{
+    char setting[96];
+    if (option->form == KR_OPTION_INTEGER) {
+        snprintf(setting, sizeof setting, "%c%s=%lld", separator, option->name, (long long)value);
+    } else {
+        piece rest = {option->choices, strlen(option->choices)};
+        piece choice = cut(&rest, '|');
+        while (value-- > 0)
+            choice = cut(&rest, '|');
+        snprintf(setting, sizeof setting, "%c%s=%.*s", separator, option->name, (int)choice.nbytes,
+                 choice.at);
+    }
+    append(text, text_nbytes, setting);
+}
+
+kr_status kr_spec_format(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err)
+{
+    const kr_kind_info *info = &spec->family->info;
+    char whole[1024] = "";
+    append(whole, sizeof whole, info->name);
+    for (uint32_t i = 0; i < info->n_options; ++i)
+        format_option(&info->options[i], spec->options[i], i ? ',' : ':', whole, sizeof whole);
+    for (uint32_t i = 0; i < KR_COMMON_COUNT; ++i)
+        format_option(&kr_common_options[i], spec->common[i], i + info->n_options ? ',' : ':', whole,
+                      sizeof whole);
+    if (strlen(whole) >= text_nbytes)
+        return kr_fail(err, KR_ERR_LIMIT, "the spec needs %zu bytes, there are %zu", strlen(whole) + 1,
+                       text_nbytes);
+    memcpy(text, whole, strlen(whole) + 1);
+    return KR_OK;
+}

@@ -1,0 +1,25 @@
+/* Spec strings: "array:layout=aos,probes=sorted" parsed against the option tables of the registry. */
+#ifndef KEYRAY_CORE_SPEC_H
+#define KEYRAY_CORE_SPEC_H
+
+#include "core/error.h"
+
+enum { KR_SPEC_OPTIONS = 24 };
+
+/* The options of every kind, applied outside the families. */
+enum { KR_COMMON_PROBES, KR_COMMON_COUNT };
+enum { KR_PROBES_AS_IS, KR_PROBES_SORTED, KR_PROBES_AUTO };
+extern const kr_option kr_common_options[KR_COMMON_COUNT];
+
+typedef struct kr_spec {
+    const struct kr_family *family;
+    int64_t options[KR_SPEC_OPTIONS]; /* the family's own, by position in its table */
+    int64_t common[KR_COMMON_COUNT];
+} kr_spec;
+
+/* "best" is not a spec: core/choose.h resolves it before. */
+kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err);
+/* Every option filled in; KR_ERR_LIMIT when it does not fit. */
+kr_status kr_spec_format(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err);
+
+#endif

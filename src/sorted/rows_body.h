@@ -1,0 +1,58 @@
+/* The bodies of rows.c. */
+#ifndef KEYRAY_SORTED_ROWS_BODY_H
+#define KEYRAY_SORTED_ROWS_BODY_H
+
+#include "core/batch.h"
+#include "program/program.h"
+
+/* flags[i] := 1 where row i is NULL; *valid counts the others. */
+typedef struct null_flags_params {
+    const uint8_t *validity;
+    uint64_t offset;
+    uint32_t *flags;
+    uint64_t *valid;
+} null_flags_params;
+
+KR_BODY void null_flags(kr_group group, const null_flags_params *p, uint64_t i, uint64_t n)
+{
+    const int valid = i < n && kr_is_valid(p->validity, p->offset, i);
+    if (i < n)
+        p->flags[i] = !valid;
+    const uint32_t count = kr_popcount32(kr_group_ballot(group, valid));
+    if (group.rank == 0 && count)
+        kr_atomic_add64(p->valid, count);
+}
+KR_GROUP_PROGRAM(sorted_null_flags, null_flags_params, null_flags);
+
+/* to[i] := from[index[i]] */
+typedef struct gather_params {
+    const uint32_t *from, *index;
+    uint32_t *to;
+} gather_params;
+
+KR_BODY void gather(const gather_params *p, uint64_t i)
+{
+    p->to[i] = kr_load(p->from + kr_load(p->index + i));
+}
+KR_MAP_PROGRAM(sorted_gather, gather_params, gather);
+
+/* found[0]: row ids that do not ascend; found[1]: row ids that are KR_NO_ROW. */
+typedef struct check_rows_params {
+    const uint32_t *rows;
+    uint64_t *found;
+} check_rows_params;
+
+KR_BODY void check_rows(kr_group group, const check_rows_params *p, uint64_t i, uint64_t n)
+{
+    const int falls = i > 0 && i < n && kr_load(p->rows + i - 1) >= kr_load(p->rows + i);
+    const int none = i < n && kr_load(p->rows + i) == KR_NO_ROW;
+    const uint32_t n_falls = kr_popcount32(kr_group_ballot(group, falls));
+    const uint32_t n_none = kr_popcount32(kr_group_ballot(group, none));
+    if (group.rank == 0 && n_falls)
+        kr_atomic_add64(p->found, n_falls);
+    if (group.rank == 0 && n_none)
+        kr_atomic_add64(p->found + 1, n_none);
+}
+KR_GROUP_PROGRAM(sorted_check_rows, check_rows_params, check_rows);
+
+#endif

@@ -1,0 +1,30 @@
+/* Sorted (key, row id) columns: what most families stand on. Keys are codes (key/key.h) in ascending order,
+ * row ids ascend within equal keys, NULL rows are left out. */
+#ifndef KEYRAY_SORTED_SORTED_H
+#define KEYRAY_SORTED_SORTED_H
+
+#include "core/family.h"
+
+typedef struct kr_sorted {
+    kr_buffer keys; /* uint32_t or uint64_t[n] */
+    kr_buffer rows; /* uint32_t[n] */
+    uint64_t n;
+} kr_sorted;
+
+/* The key width follows from the type of the column. On failure everything is released. */
+kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err);
+void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
+void kr_sorted_estimate(const kr_shape *shape, kr_estimate *estimate);
+
+/* Fails with KR_ERR_INVARIANT where entries are out of order or row ids occur twice. Positions are read
+ * through `key_at` and `rows`: keys every key_stride bytes, in words of 4 bytes. Blocks. */
+typedef struct kr_sorted_check {
+    const char *keys;
+    uint64_t key_stride;
+    kr_rows_view rows;
+    uint64_t n;
+    uint32_t key_bits;
+} kr_sorted_check;
+kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err);
+
+#endif
