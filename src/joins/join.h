@@ -1,0 +1,26 @@
+/* Joins through an index: one side is indexed, the other probes it. */
+#ifndef KEYRAY_JOINS_JOIN_H
+#define KEYRAY_JOINS_JOIN_H
+
+#include "core/query.h"
+
+struct kr_join {
+    kr_device *device;
+    kr_buffer left, right; /* uint32_t[info.pairs]; right: none for semi and anti joins */
+    kr_join_info info;
+};
+
+/* A checked join. upper NULL: equality. */
+typedef struct kr_join_job {
+    kr_device *device;
+    const char *spec;
+    const kr_column *left, *right, *upper;
+    kr_join_type type;
+    int inverse; /* 1: the left side is indexed */
+    int unordered;
+} kr_join_job;
+
+/* Fills join->left, right and info.pairs. Blocks. */
+kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err);
+
+#endif
