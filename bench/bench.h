@@ -1,0 +1,92 @@
+/**
+ * Workload generators: the key sets, probes and ranges of the papers, shared by `keyray gen`,
+ * `keyray bench` and the tests.
+ *
+ * Integers only (no libm), so the same seed gives the same bytes on every machine; tests pin hashes.
+ */
+#ifndef KEYRAY_BENCH_H
+#define KEYRAY_BENCH_H
+
+#include <keyray/keyray.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A key set. Zeroed fields mean the default in brackets. Row id = position after the shuffle. */
+typedef struct kr_keys_spec {
+    uint64_t count;        /**< keys in all, at most 2^32 - 1 */
+    uint32_t bits;         /**< 32 or 64: u32 or u64 keys [32] */
+    uint32_t uniformity;   /**< percent of the distinct keys, rounded down, that are drawn uniformly from
+                                the values outside of the dense part [0: all dense] */
+    uint32_t dense_centre; /**< 1: the dense part lies in the middle of the value range, the skewed key
+                                set of rtindex.txt 4.8, not at 0 */
+    uint32_t multiplicity; /**< every distinct key appears so often; divides count [1] */
+    uint64_t stride;       /**< distance of neighbours in the dense part [1] */
+    uint32_t sorted;       /**< 1: ascending, not shuffled */
+    uint32_t reserved;
+    uint64_t seed; /**< [42] */
+} kr_keys_spec;
+
+typedef enum kr_probe_order {
+    KR_PROBES_RANDOM = 0,
+    KR_PROBES_ASCENDING,
+    KR_PROBES_DESCENDING
+} kr_probe_order;
+
+/** Probes into a given key set. */
+typedef struct kr_probes_spec {
+    uint64_t count;
+    uint32_t miss_percent;    /**< percent of probes, rounded down, that match nothing [0] */
+    uint32_t misses_outside;  /**< 1: misses lie outside the keys' value range, else inside its gaps */
+    uint32_t zipf_hundredths; /**< Zipf coefficient times 100, at most 500 [0: uniform]; ranks 1 .. n_keys
+                                   are dealt to the positions of the keys at random */
+    uint32_t order;           /**< kr_probe_order */
+    uint64_t seed;            /**< [42] */
+} kr_probes_spec;
+
+/** Inclusive ranges into a given key set. */
+typedef struct kr_ranges_spec {
+    uint64_t count;
+    uint64_t hits;       /**< expected hits of one range on a dense key set: upper = lower + hits - 1 [1] */
+    uint64_t multiplier; /**< key range multiplier: upper = lower + hits * multiplier - 1 [1] */
+    uint32_t order;      /**< kr_probe_order, by lower bound */
+    uint32_t reserved;
+    uint64_t seed; /**< [42] */
+} kr_ranges_spec;
+
+/** Bytes of one key: 4 or 8. */
+uint32_t kr_keys_nbytes(const kr_keys_spec *spec);
+
+/**
+ * Writes spec->count keys to `keys` (u32 or u64, host).
+ *
+ * Uses `threads` threads (0: all cores); the bytes do not depend on it. `sorted` takes as much memory
+ * again while it runs.
+ * Errors: KR_ERR_ARGUMENT for a set that cannot exist, e.g. more distinct keys than values, naming the
+ * field; KR_ERR_LIMIT; KR_ERR_HOST_MEMORY.
+ */
+kr_status kr_generate_keys(const kr_keys_spec *spec, uint32_t threads, void *keys, kr_error *err);
+
+/**
+ * Writes spec->count probes of the keys' type to `probes`.
+ *
+ * `rows`, when not NULL, receives per probe the position in `keys` of the key that was drawn, or
+ * KR_NO_ROW for a miss: with multiplicity 1 that is the right answer of a ROW lookup, known without any
+ * index. Keys may have any integer or date type. Misses inside take two copies of the keys while it runs,
+ * an order other than random a copy of the probes and rows.
+ * Errors: KR_ERR_ARGUMENT when no miss of the wanted sort exists (say, inside misses of a dense set) or
+ * there are no keys; KR_ERR_UNSUPPORTED for float keys; KR_ERR_LIMIT; KR_ERR_HOST_MEMORY.
+ */
+kr_status kr_generate_probes(const kr_probes_spec *spec, kr_type type, uint64_t n_keys, const void *keys,
+                             uint32_t threads, void *probes, uint32_t *rows, kr_error *err);
+
+/** Writes lower and upper bounds of the keys' type: lower is the key of a random row, upper saturates at
+ *  the type's maximum. Types and errors as kr_generate_probes. */
+kr_status kr_generate_ranges(const kr_ranges_spec *spec, kr_type type, uint64_t n_keys, const void *keys,
+                             uint32_t threads, void *lower, void *upper, kr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
