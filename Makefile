@@ -1,0 +1,53 @@
+# The two commands of a newcomer, make demo and make test, and what they consist of. CMake does the work:
+# `cmake --preset NAME` and `cmake --build --preset NAME` with the names of CMakePresets.json.
+
+PRESET ?= release
+BUILD := build/$(PRESET)
+STEP := @printf '\n== %s\n'
+
+.PHONY: help deps build demo test format check install clean
+
+help:
+	@echo 'make demo     install what is missing, build, and join real tables (under two minutes)'
+	@echo 'make test     install what is missing, build, and run every test that this machine can run'
+	@echo 'make build    configure and build into $(BUILD); the command is $(BUILD)/bin/keyray'
+	@echo 'make deps     install the Debian packages that are missing (as root or with sudo)'
+	@echo 'make check    clang-format and the include rules;  make format  reformats'
+	@echo 'make install  into PREFIX (default /usr/local);    make clean   removes build/'
+
+deps:
+	$(STEP) 'deps: what the build and the tests need'
+	@ci/deps build test
+
+build:
+	$(STEP) 'build: preset $(PRESET) into $(BUILD)'
+	@ci/deps --check build
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET)
+
+demo: deps
+	@$(MAKE) --no-print-directory build
+	$(STEP) 'demo: join, range and point lookups on TPC-H tables'
+	sh examples/demo/demo.sh $(BUILD)/bin/keyray
+
+# The conformance suite comes last and its summary is the closing line, also when a test before it failed.
+test: deps
+	@$(MAKE) --no-print-directory build
+	$(STEP) 'test: unit, API, command, example and package tests'
+	@ctest --preset $(PRESET) -LE conformance; others=$$?; \
+	printf '\n== test: conformance of every kind on every device of this machine\n'; \
+	[ $$others = 0 ] || printf 'tests before this suite failed, see above\n'; \
+	$(BUILD)/bin/keyray-conformance test && exit $$others
+
+format:
+	ci/format
+
+check:
+	ci/format --check
+	ci/check-includes
+
+install: build
+	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:
+	rm -rf build

@@ -1,0 +1,49 @@
+# What every target of the project is compiled with.
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CUDA_STANDARD 17)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# Usage: keyray_compile_options(TARGET): warnings, sanitizers and the defines of all own code.
+function(keyray_compile_options target)
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+    target_compile_options(${target} PRIVATE
+        $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow>
+        $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
+        $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+    if(NOT OpenMP_C_FOUND)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-Wno-unknown-pragmas>)
+    endif()
+    if(KEYRAY_WERROR)
+        target_compile_options(${target} PRIVATE
+            $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>
+            $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings;-Xcompiler=-Werror>)
+    endif()
+    if(KEYRAY_SANITIZE)
+        list(JOIN KEYRAY_SANITIZE "," sanitizers)
+        set(flags -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:${flags}>)
+        target_link_options(${target} PRIVATE -fsanitize=${sanitizers})
+    endif()
+endfunction()
+
+# Usage: keyray_sources(OUT FOLDER...): the C sources of the folders, and with CUDA their .cu files. A new
+# file is seen by the next build, so adding an index needs no edit here.
+function(keyray_sources out)
+    set(patterns)
+    foreach(folder IN LISTS ARGN)
+        list(APPEND patterns ${folder}/*.c)
+        if(KEYRAY_HAVE_CUDA)
+            list(APPEND patterns ${folder}/*.cu)
+        endif()
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    set(${out} ${sources} PARENT_SCOPE)
+endfunction()

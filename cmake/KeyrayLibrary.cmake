@@ -1,0 +1,82 @@
+# libkeyray, shared (installed, used by the command) and static (used by unit tests, which reach internals).
+#
+# Every source is compiled once for both. Files named *_width.c and *_width.cu do not name the width of their
+# keys and are compiled twice, with KR_KEY_BITS 32 and 64.
+
+keyray_sources(all_sources src/api src/core src/program src/key src/sorted src/util src/io src/joins
+               src/devices src/devices/cpu src/indexes/*)
+if(KEYRAY_HAVE_CUDA)
+    keyray_sources(cuda_sources src/devices/cuda)
+    list(APPEND all_sources ${cuda_sources})
+endif()
+set(width_sources ${all_sources})
+list(FILTER width_sources INCLUDE REGEX "_width\\.cu?$")
+set(once_sources ${all_sources})
+list(FILTER once_sources EXCLUDE REGEX "_width\\.cu?$")
+
+function(keyray_objects target)
+    if(NOT ARGN)
+        return()
+    endif()
+    add_library(${target} OBJECT ${ARGN})
+    keyray_compile_options(${target})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_compile_definitions(${target} PRIVATE
+        $<$<BOOL:${KEYRAY_HAVE_CUDA}>:KR_WITH_CUDA=1> $<$<BOOL:${OpenMP_C_FOUND}>:KR_WITH_OPENMP=1>)
+    if(OpenMP_C_FOUND)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:${OpenMP_C_FLAGS}>)
+    endif()
+    if(KEYRAY_HAVE_CUDA)
+        target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+    endif()
+    set(keyray_objects ${keyray_objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
+endfunction()
+
+set(keyray_objects)
+keyray_objects(keyray_once ${once_sources})
+foreach(bits 32 64)
+    keyray_objects(keyray_u${bits} ${width_sources})
+    if(TARGET keyray_u${bits})
+        target_compile_definitions(keyray_u${bits} PRIVATE KR_KEY_BITS=${bits})
+    endif()
+endforeach()
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/version.c PROPERTIES
+                            COMPILE_DEFINITIONS KR_BUILD_COMMIT="${KEYRAY_BUILD_COMMIT}")
+
+# The linker's version script comes from the reviewed list of exported functions.
+file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/keyray.exports exports REGEX "^kr_")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/keyray.exports)
+list(JOIN exports ";\n        " exports_text)
+# The part of the version that a breaking change raises: the minor one below 1.0, then the major one.
+set(abi ${PROJECT_VERSION_MAJOR})
+if(abi EQUAL 0)
+    set(abi 0.${PROJECT_VERSION_MINOR})
+endif()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/keyray.map @ONLY
+     CONTENT "KEYRAY_@abi@ {\n    global:\n        @exports_text@;\n    local:\n        *;\n};\n")
+
+add_library(keyray SHARED ${keyray_objects})
+add_library(keyray_static STATIC ${keyray_objects})
+add_library(keyray::keyray ALIAS keyray)
+foreach(target keyray keyray_static)
+    keyray_compile_options(${target})
+    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${target} PRIVATE
+        Threads::Threads
+        $<$<BOOL:${OpenMP_C_FOUND}>:OpenMP::OpenMP_C>
+        # Linked in whole, so that the library loads where there is neither CUDA nor a driver.
+        $<$<BOOL:${KEYRAY_HAVE_CUDA}>:CUDA::cudart_static>)
+endforeach()
+if(KEYRAY_HAVE_CUDA)
+    # CUB is C++; its runtime is linked in, so that users in C need no more than libc and OpenMP.
+    set_target_properties(keyray PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_options(keyray PRIVATE -static-libstdc++ -static-libgcc)
+endif()
+set_target_properties(keyray PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${abi}
+    LINK_DEPENDS ${PROJECT_BINARY_DIR}/keyray.map)
+target_link_options(keyray PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/keyray.map -Wl,--as-needed)
+if(NOT KEYRAY_SANITIZE)
+    target_link_options(keyray PRIVATE -Wl,--no-undefined)
+endif()
