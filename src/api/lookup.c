@@ -231,8 +231,7 @@ static kr_status answer_rows(call *c, kr_error *err)
 static void fill_report(const call *c, kr_report *report)
 {
     const kr_index_info *info = &c->index->info;
-    const kr_probe_plan plan = kr_plan_probes(c->index->device, &c->index->spec, info->type,
-                                              info->footprint_nbytes, c->lower->count);
+    const kr_probe_plan plan = kr_plan_batch(c->index, c->lower->count);
     memset(report, 0, sizeof *report);
     snprintf(report->device, sizeof report->device, "%s", info->device);
     snprintf(report->tracer, sizeof report->tracer, "%s", info->tracer);

@@ -29,27 +29,58 @@ kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_err
     return KR_OK;
 }
 
-/* Measured: docs/performance.md, "Sorting the batch". Below `few` probes a sort's fixed cost outweighs it;
- * an index that fits the last-level cache answers as fast in any order. */
-kr_probe_plan kr_plan_probes(const kr_device *device, const kr_spec *spec, kr_type type,
-                             uint64_t footprint_nbytes, uint64_t n_probes)
+/* Sorting by the top PARTITION_BITS of the bits that keys differ in brings neighbouring probes together in
+ * two radix passes; a full sort gains little on it. Pieces bound what the results are scattered over, but
+ * every piece walks the whole index: half as many probes as rows, at least PIECE_LEAST, came out best.
+ * Measured: docs/performance.md, "Order of the probes". */
+enum { PARTITION_BITS = 16, PIECE_LEAST = 1 << 23, PIECE_MOST = 1 << 28 };
+enum { FEW_ON_CPU = 1 << 14, FEW_ON_GPU = 1 << 20 };
+
+static uint64_t piece_for(uint64_t rows)
 {
-    const uint64_t few = device->ops->is_host ? 1 << 16 : 1 << 20;
-    const uint64_t piece = device->ops->is_host ? 1 << 22 : 1 << 24;
-    kr_probe_plan plan = {"as-is", "asked for", (uint64_t)1 << 40, 0, 0};
-    (void)type;
-    switch (spec->common[KR_COMMON_PROBES]) {
-    case KR_PROBES_AS_IS: return plan;
-    case KR_PROBES_SORTED: return (kr_probe_plan){"sorted", "asked for", (uint64_t)1 << 40, 1, 0};
-    default: break;
-    }
-    if (n_probes < few)
+    uint64_t piece = PIECE_LEAST;
+    while (piece < rows / 2 && piece < PIECE_MOST)
+        piece *= 2;
+    return piece;
+}
+
+kr_probe_plan kr_plan_probes(const kr_probe_case *of)
+{
+    const int on_cpu = of->device->ops->is_host != 0;
+    kr_probe_plan plan = {.name = "as-is", .reason = "asked for", .piece = (uint64_t)1 << 40};
+    if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_AS_IS)
+        return plan;
+    if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_SORTED) {
+        plan.name = "sorted";
+        plan.sorted = 1;
+        plan.end_bit = of->significant_bits;
+    } else if (of->n_probes < (on_cpu ? FEW_ON_CPU : FEW_ON_GPU)) {
         plan.reason = "too few probes to pay for sorting them";
-    else if (footprint_nbytes <= device->l2_nbytes)
+    } else if (on_cpu && of->footprint_nbytes <= of->device->l2_nbytes) {
         plan.reason = "the index fits the last-level cache";
-    else
-        plan = (kr_probe_plan){"sorted", "the index exceeds the last-level cache", piece, 1, 0};
+    } else {
+        plan.name = "partitioned";
+        plan.reason = "probes that are near in key order share cache lines";
+        plan.piece = piece_for(of->rows);
+        plan.sorted = 1;
+        plan.end_bit = of->key_bits;
+        plan.first_bit = of->key_bits > PARTITION_BITS ? of->key_bits - PARTITION_BITS : 0;
+    }
     return plan;
+}
+
+kr_probe_plan kr_plan_batch(const kr_index *index, uint64_t n_probes)
+{
+    const kr_probe_case of = {
+        .device = index->device,
+        .spec = &index->spec,
+        .rows = index->info.rows,
+        .footprint_nbytes = index->info.footprint_nbytes,
+        .key_bits = index->key_bits,
+        .significant_bits = kr_type_significant_bits(index->info.type),
+        .n_probes = n_probes,
+    };
+    return kr_plan_probes(&of);
 }
 
 kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
@@ -74,8 +105,10 @@ kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec
         status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
     if (status != KR_OK)
         return status;
-    const kr_probe_plan plan =
-        kr_plan_probes(device, &parsed, keys->type, made.estimate.footprint_nbytes, n_probes);
+    const uint32_t bits = kr_type_significant_bits(keys->type);
+    const kr_probe_case of = {device, &parsed, keys->count, made.estimate.footprint_nbytes,
+                              bits,   bits,    n_probes};
+    const kr_probe_plan plan = kr_plan_probes(&of);
     snprintf(made.device, sizeof made.device, "%s", device->name);
     snprintf(made.tracer, sizeof made.tracer, "none");
     snprintf(made.reason, sizeof made.reason, "%s", reason);

@@ -13,14 +13,24 @@ kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_err
 
 /* How a batch is searched: in pieces, each sorted by the top bits of its keys. */
 typedef struct kr_probe_plan {
-    const char *name;      /* "as-is", "sorted", "partitioned" */
-    const char *reason;    /* static text */
-    uint64_t piece;        /* probes located at a time: a multiple of 64 */
-    uint32_t sorted;       /* 0: as they come */
-    uint32_t skipped_bits; /* low bits of the code that the sort leaves out */
+    const char *name;   /* "as-is", "sorted", "partitioned" */
+    const char *reason; /* static text */
+    uint64_t piece;     /* probes located at a time: a multiple of 64 */
+    uint32_t sorted;    /* 0: as they come */
+    uint32_t first_bit, end_bit;
 } kr_probe_plan;
 
-kr_probe_plan kr_plan_probes(const kr_device *device, const kr_spec *spec, kr_type type,
-                             uint64_t footprint_nbytes, uint64_t n_probes);
+/* What decides it. */
+typedef struct kr_probe_case {
+    const kr_device *device;
+    const kr_spec *spec;
+    uint64_t rows, footprint_nbytes; /* of the index */
+    uint32_t key_bits;               /* low bits in which its keys differ */
+    uint32_t significant_bits;       /* of the type's codes */
+    uint64_t n_probes;
+} kr_probe_case;
+
+kr_probe_plan kr_plan_probes(const kr_probe_case *of);
+kr_probe_plan kr_plan_batch(const kr_index *index, uint64_t n_probes);
 
 #endif

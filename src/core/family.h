@@ -59,6 +59,8 @@ typedef struct kr_family_ops {
     /* Where the row ids of the positions in spans lie; entries stand in (key, row id) order. */
     kr_rows_view (*rows)(const void *self);
     uint64_t (*n_rows)(const void *self);
+    /* Optional: codes of the smallest and the largest key, by which batches are partitioned. */
+    void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
     uint32_t (*parts)(const void *self, kr_part parts[KR_STATS_PARTS]);
     kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
     /* Dependent memory accesses of one probe. */

@@ -73,6 +73,18 @@ static kr_status bring_inputs(kr_index *index, const kr_column *keys, const uint
     return status;
 }
 
+static uint32_t differing_bits(const kr_index *index, kr_type type)
+{
+    uint64_t lowest = 0, highest = 0;
+    uint32_t bits = 0;
+    if (!index->ops->key_range)
+        return kr_type_significant_bits(type);
+    index->ops->key_range(index->self, &lowest, &highest);
+    for (uint64_t differing = lowest ^ highest; differing; differing >>= 1)
+        ++bits;
+    return bits;
+}
+
 static void fill_info(kr_index *index, const kr_column *keys, const kr_stopwatch *watch, uint64_t before)
 {
     kr_index_info *info = &index->info;
@@ -87,6 +99,7 @@ static void fill_info(kr_index *index, const kr_column *keys, const kr_stopwatch
         info->parts[i].nbytes = parts[i].nbytes;
         info->footprint_nbytes += parts[i].nbytes;
     }
+    index->key_bits = differing_bits(index, keys->type);
     const uint64_t most = kr_device_peak_end(index->device);
     info->peak_nbytes = most > before ? most - before : 0;
     info->n_phases = watch->n_phases;

@@ -11,6 +11,7 @@ struct kr_index {
     void *self;
     void *ready;        /* event after the build; NULL on host devices */
     uint64_t row_limit; /* row ids are below it */
+    uint32_t key_bits;  /* low bits in which keys of the index differ */
     kr_index_info info;
 };
 

@@ -11,12 +11,11 @@ kr_status kr_order_make(kr_device *device, const kr_probe_plan *plan, uint64_t n
                         kr_batch *batch, kr_order *order, kr_error *err)
 {
     const uint32_t bits = kr_type_key_bits(batch->lower_type);
-    const uint32_t significant = kr_type_significant_bits(batch->lower_type);
     const uint64_t nbytes = n * (bits / 8);
     const char *help = "probes=as-is";
     kr_buffer raw = {0};
     kr_order made = {0};
-    kr_sort sort = {.key_bits = bits, .first_bit = plan->skipped_bits, .end_bit = significant, .n = n};
+    kr_sort sort = {.key_bits = bits, .first_bit = plan->first_bit, .end_bit = plan->end_bit, .n = n};
     kr_status status = kr_buffer_allocate(device, nbytes, stream, "sorted probes", help, &made.codes, err);
     if (status == KR_OK)
         status = kr_buffer_allocate(device, n * sizeof(uint32_t), stream, "the order of probes", help,

@@ -8,8 +8,7 @@ kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_c
     kr_query query = {
         .index = index,
         .n = lower->count,
-        .plan = kr_plan_probes(index->device, &index->spec, lower->type, index->info.footprint_nbytes,
-                               lower->count),
+        .plan = kr_plan_batch(index, lower->count),
         .stream = stream,
         .watch = watch,
     };

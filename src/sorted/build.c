@@ -46,6 +46,20 @@ static kr_status sort_into(const kr_build *build, const kr_row_list *list, const
     return kr_device_sort(build->device, &sort, build->stream, err);
 }
 
+/* Blocks. Little-endian: a u32 code lands in the low half. */
+static kr_status read_ends(const kr_build *build, kr_sorted *made, kr_error *err)
+{
+    const uint64_t nbytes = kr_type_key_bits(build->keys.type) / 8;
+    if (made->n == 0)
+        return KR_OK;
+    const char *last = (const char *)made->keys.data + (made->n - 1) * nbytes;
+    kr_status status =
+        kr_device_copy(build->device, &made->lowest, made->keys.data, nbytes, build->stream, err);
+    if (status == KR_OK)
+        status = kr_device_copy(build->device, &made->highest, last, nbytes, build->stream, err);
+    return status == KR_OK ? kr_sync(build->device, build->stream, err) : status;
+}
+
 kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err)
 {
     kr_row_list list = {0};
@@ -58,6 +72,8 @@ kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *er
     kr_stopwatch_lap(build->watch, "prepare");
     if (status == KR_OK)
         status = sort_into(build, &list, keys, &made, err);
+    if (status == KR_OK)
+        status = read_ends(build, &made, err);
     kr_buffer_release(build->device, &codes, build->stream);
     kr_row_list_release(build->device, &list, build->stream);
     kr_stopwatch_lap(build->watch, "sort");

@@ -9,6 +9,7 @@ typedef struct kr_sorted {
     kr_buffer keys; /* uint32_t or uint64_t[n] */
     kr_buffer rows; /* uint32_t[n] */
     uint64_t n;
+    uint64_t lowest, highest; /* codes of the first and the last key; 0 when n is 0 */
 } kr_sorted;
 
 /* The key width follows from the type of the column. On failure everything is released. */

@@ -44,8 +44,8 @@ static void *allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error
     if (!most || nbytes <= most)
         code = posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, (size_t)nbytes);
     if (code) {
-        kr_fail_call(err, KR_ERR_DEVICE_MEMORY, "posix_memalign", code,
-                     "no memory for %llu bytes: release some", (unsigned long long)nbytes);
+        kr_fail_call(err, KR_ERR_DEVICE_MEMORY, "posix_memalign", code, "the machine has %llu bytes in all",
+                     (unsigned long long)most);
         return NULL;
     }
     if (large)

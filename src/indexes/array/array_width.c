@@ -9,6 +9,7 @@ typedef struct array_index {
     kr_sorted sorted;  /* layout=soa */
     kr_buffer entries; /* layout=aos */
     uint64_t n;
+    uint64_t lowest, highest; /* codes of the end keys */
     uint32_t k;
 } array_index;
 
@@ -53,6 +54,8 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
         return KR_ERR_HOST_MEMORY;
     kr_status status = kr_sorted_build(build, &index->sorted, err);
     index->n = index->sorted.n;
+    index->lowest = index->sorted.lowest;
+    index->highest = index->sorted.highest;
     index->k = (uint32_t)build->spec->options[ARRAY_OPTION_K];
     if (status == KR_OK && build->spec->options[ARRAY_OPTION_LAYOUT] == ARRAY_AOS)
         status = pack(build, index, err);
@@ -101,6 +104,13 @@ static kr_rows_view rows(const void *self)
 static uint64_t n_rows(const void *self)
 {
     return ((const array_index *)self)->n;
+}
+
+static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
+{
+    const array_index *index = self;
+    *lowest = index->lowest;
+    *highest = index->highest;
 }
 
 static uint32_t parts(const void *self, kr_part parts[KR_STATS_PARTS])
@@ -153,6 +163,7 @@ const kr_family_ops KR_W(array_ops) = {
     .locate = locate,
     .rows = rows,
     .n_rows = n_rows,
+    .key_range = key_range,
     .parts = parts,
     .validate = validate,
     .touches = touches,

@@ -1,0 +1,86 @@
+/* What the files of this folder share: an opened input, the file under construction, one reader per
+ * format. See README.md for the invariants. */
+#ifndef KEYRAY_IO_IO_H
+#define KEYRAY_IO_IO_H
+
+#include <keyray/keyray.h>
+
+#include <stdbool.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "column files are little-endian and are read and written without swapping bytes"
+#endif
+
+/* Bytes read or written between two calls of the progress callback. */
+#define KR_IO_CHUNK_NBYTES ((size_t)4 << 20)
+
+/* Text of a file or a path as it may stand in an error: printable and short. */
+#define KR_IO_SHOWN_NBYTES 160
+void kr_io_show(char shown[KR_IO_SHOWN_NBYTES], const char *text, size_t nbytes);
+
+/* Memory from kr_host_calloc grown or shrunk to n * each bytes; what is new is not zeroed. NULL: `memory`
+ * is as it was, and the error reads as that of kr_host_calloc. */
+void *kr_io_resize(void *memory, uint64_t n, uint64_t each, const char *what, kr_error *err);
+
+/* ---- Strings of a ":str" column (dictionary.c) --------------------------------------------- */
+
+struct kr_dictionary;
+
+struct kr_dictionary *kr_dictionary_create(kr_error *err);
+void kr_dictionary_destroy(struct kr_dictionary *dictionary);
+/* The code of a string, in order of first appearance. */
+kr_status kr_dictionary_code(struct kr_dictionary *dictionary, const char *text, size_t nbytes,
+                             uint32_t *code, kr_error *err);
+/* Renumbers in byte order, once, when all strings are in; `rank` (caller frees) maps old codes to new. */
+kr_status kr_dictionary_sort(struct kr_dictionary *dictionary, uint32_t **rank, kr_error *err);
+/* NULL past the last code. A NUL follows the string. */
+const char *kr_dictionary_string(const struct kr_dictionary *dictionary, uint32_t code, size_t *nbytes);
+
+/* ---- The file that a reader fills (file.c) ------------------------------------------------- */
+
+struct kr_file {
+    kr_column column; /* data and validity are the two below */
+    void *data;
+    uint8_t *validity;
+    struct kr_dictionary *dictionary; /* of ":str" columns, else NULL */
+};
+
+/* Marks a row NULL; the first one makes the bitmap, of `capacity` rows and all ones. */
+kr_status kr_file_set_null(struct kr_file *file, uint64_t row, uint64_t capacity, kr_error *err);
+
+/* ---- Input (input.c) ----------------------------------------------------------------------- */
+
+struct kr_input {
+    int fd;
+    uint64_t nbytes;   /* when it was opened */
+    uint64_t position; /* bytes read so far */
+    const kr_progress *progress;
+    char name[KR_IO_SHOWN_NBYTES]; /* for errors */
+};
+
+/* Opens a regular file; nothing to close on failure. */
+kr_status kr_input_open(struct kr_input *input, const char *path, const kr_progress *progress, kr_error *err);
+void kr_input_close(struct kr_input *input);
+/* Reads the next nbytes, fewer only at the file's end. A file that became shorter than it was when it
+ * was opened is an error, so a caller that stays within input->nbytes always gets all it asked for. */
+kr_status kr_input_read(struct kr_input *input, void *to, uint64_t nbytes, uint64_t *got, kr_error *err);
+
+/* ---- Readers: one per format, listed in file.c --------------------------------------------- */
+
+/* `selector` is what follows the path and its ':' in the source, "" when nothing does. On failure what
+ * was put into *file is freed by the caller. */
+kr_status kr_read_npy(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
+kr_status kr_read_bin(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
+kr_status kr_read_csv(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
+kr_status kr_read_tbl(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
+
+/* Reads count elements of `type`, the file's next bytes, into a new column. */
+kr_status kr_read_elements(struct kr_input *input, kr_type type, uint64_t count, struct kr_file *file,
+                           kr_error *err);
+
+/* For error texts. */
+#define KR_IO_TYPE_NAMES "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 date32 timestamp64"
+/* The type of that name, 0 for none. */
+kr_type kr_io_type_named(const char *name);
+
+#endif

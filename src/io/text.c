@@ -1,0 +1,406 @@
+/* .csv and .tbl: rows of fields. The file passes through a window that always holds one whole row; the
+ * fields of the one column are cut out of it, those of others only counted. */
+#include "io/column.h"
+
+#include "core/error.h"
+#include "io/values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct field {
+    const char *text;
+    size_t nbytes;
+    bool quoted; /* the quotes around it are cut off, the doubled ones inside are not undone */
+};
+
+struct row {
+    const char *next; /* where the following row begins */
+    uint64_t n_fields, n_lines;
+    struct field field; /* of the column wanted, when there are enough */
+};
+
+struct scanner {
+    struct kr_input *input;
+    char *data;
+    size_t room, start, end; /* data[start .. end) is not yet read */
+    bool ended;              /* nothing follows in the file */
+    char separator;
+    bool quotes; /* else every row ends with a separator */
+    uint64_t column;
+    struct kr_place place;
+};
+
+enum cut { CUT_WHOLE, CUT_SHORT, CUT_WRONG };
+
+/* ---- The window ---------------------------------------------------------------------------- */
+
+static kr_status refill(struct scanner *scanner, kr_error *err)
+{
+    if (scanner->start == 0 && scanner->end == scanner->room) {
+        /* A small file fits at once, with a byte more to find its end. */
+        uint64_t whole = scanner->input->nbytes + 1;
+        size_t first = whole < KR_IO_CHUNK_NBYTES ? (size_t)whole : KR_IO_CHUNK_NBYTES;
+        size_t room = scanner->room ? 2 * scanner->room : first;
+        char *data = kr_io_resize(scanner->data, room, 1, "a row of text", err);
+        if (!data)
+            return KR_ERR_HOST_MEMORY;
+        scanner->data = data;
+        scanner->room = room;
+    }
+    if (scanner->end > scanner->start)
+        memmove(scanner->data, scanner->data + scanner->start, scanner->end - scanner->start);
+    scanner->end -= scanner->start;
+    scanner->start = 0;
+    uint64_t wanted = scanner->room - scanner->end, got = 0;
+    kr_status status = kr_input_read(scanner->input, scanner->data + scanner->end, wanted, &got, err);
+    scanner->end += (size_t)got;
+    scanner->ended = got < wanted;
+    return status;
+}
+
+/* ---- Bytes, eight at a time ---------------------------------------------------------------- */
+
+/* The high bit of every byte of the word that equals `byte`. */
+static uint64_t matches(const char *at, char byte)
+{
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    word ^= (unsigned char)byte * UINT64_C(0x0101010101010101);
+    return ~(((word & low) + low) | word | low);
+}
+
+/* Adds the high bits up in the highest byte; base x86-64 has no instruction that counts bits. */
+static uint64_t count_matches(uint64_t found)
+{
+    return ((found >> 7) * UINT64_C(0x0101010101010101)) >> 56;
+}
+
+static uint64_t count_bytes(const char *at, const char *end, char byte)
+{
+    uint64_t n = 0;
+    for (; end - at >= 8; at += 8)
+        n += count_matches(matches(at, byte));
+    for (; at < end; at++)
+        n += *at == byte;
+    return n;
+}
+
+/* Behind the n-th such byte, n > 0; NULL when there are fewer. */
+static const char *skip_bytes(const char *at, const char *end, char byte, uint64_t n)
+{
+    for (; end - at >= 8; at += 8) {
+        uint64_t found = matches(at, byte);
+        uint64_t there = count_matches(found);
+        if (there >= n) {
+            while (--n)
+                found &= found - 1;
+            return at + __builtin_ctzll(found) / 8 + 1;
+        }
+        n -= there;
+    }
+    for (; at < end; at++)
+        if (*at == byte && --n == 0)
+            return at + 1;
+    return NULL;
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------- */
+
+static const char *without_return(const char *begin, const char *end)
+{
+    return end > begin && end[-1] == '\r' ? end - 1 : end;
+}
+
+/* A row without quotes, whose fields end at `end`. */
+static void split_plain(const struct scanner *scanner, const char *begin, const char *end, struct row *row)
+{
+    const char separator = scanner->separator;
+    const char *field = scanner->column ? skip_bytes(begin, end, separator, scanner->column) : begin;
+    if (!field) {
+        row->n_fields = 1 + count_bytes(begin, end, separator);
+        return;
+    }
+    const char *stop = memchr(field, separator, (size_t)(end - field));
+    row->n_fields = scanner->column + 1 + (stop ? 1 + count_bytes(stop + 1, end, separator) : 0);
+    row->field = (struct field){field, (size_t)((stop ? stop : end) - field), false};
+}
+
+/* Cuts one field of a row with quotes and leaves *at behind its separator, or, in the row's last field,
+ * behind its newline. CUT_WRONG leaves *at where the fault is. */
+static enum cut cut_quoted(const struct scanner *scanner, const char **at, struct field *field, bool *last)
+{
+    const char *end = scanner->data + scanner->end, *begin = *at, *close = begin;
+    field->quoted = begin < end && *begin == '"';
+    if (field->quoted) {
+        for (close = begin + 1;; close += 2) {
+            close = memchr(close, '"', (size_t)(end - close));
+            if (!close)
+                return scanner->ended ? CUT_WRONG : CUT_SHORT;
+            if (close + 1 == end || close[1] != '"')
+                break;
+        }
+        *field = (struct field){begin + 1, (size_t)(close - begin - 1), true};
+        close++;
+    }
+    const char *stop = close;
+    while (stop < end && *stop != scanner->separator && *stop != '\n' && *stop != '"')
+        stop++;
+    if (stop == end && !scanner->ended)
+        return CUT_SHORT;
+    *last = stop == end || *stop == '\n';
+    const char *text_end = *last ? without_return(close, stop) : stop;
+    if ((stop < end && *stop == '"') || (field->quoted && text_end != close))
+        return CUT_WRONG;
+    if (!field->quoted)
+        *field = (struct field){begin, (size_t)(text_end - begin), false};
+    *at = stop < end ? stop + 1 : stop;
+    return CUT_WHOLE;
+}
+
+static enum cut split_quoted(const struct scanner *scanner, const char **at, struct row *row)
+{
+    const char *begin = *at;
+    bool last = false;
+    for (row->n_fields = 0; !last; row->n_fields++) {
+        struct field field;
+        enum cut cut = cut_quoted(scanner, at, &field, &last);
+        if (cut != CUT_WHOLE)
+            return cut;
+        if (row->n_fields == scanner->column)
+            row->field = field;
+    }
+    row->next = *at;
+    row->n_lines = count_bytes(begin, *at, '\n');
+    return CUT_WHOLE;
+}
+
+/* Finds the row that begins at the window's start. CUT_WRONG leaves *at where the fault is. */
+static enum cut cut_row(const struct scanner *scanner, const char **at, struct row *row)
+{
+    const char *begin = scanner->data + scanner->start, *end = scanner->data + scanner->end;
+    *at = begin;
+    const char *newline = memchr(begin, '\n', (size_t)(end - begin));
+    if (!newline && !scanner->ended)
+        return CUT_SHORT;
+    const char *stop = newline ? newline : end;
+    if (scanner->quotes && memchr(begin, '"', (size_t)(stop - begin)))
+        return split_quoted(scanner, at, row);
+    row->next = newline ? newline + 1 : end;
+    row->n_lines = 1;
+    stop = without_return(begin, stop);
+    if (!scanner->quotes && (stop == begin || *--stop != scanner->separator))
+        return CUT_WRONG;
+    split_plain(scanner, begin, stop, row);
+    return CUT_WHOLE;
+}
+
+/* The next row, which stays in the window until then; *more is false at the end. The
+ * caller ends with leave_row. */
+static kr_status next_row(struct scanner *scanner, struct row *row, bool *more, kr_error *err)
+{
+    const char *at;
+    enum cut cut = CUT_SHORT;
+    for (;;) {
+        *more = scanner->start < scanner->end;
+        if (*more)
+            cut = cut_row(scanner, &at, row);
+        if (cut != CUT_SHORT || scanner->ended)
+            break;
+        kr_status status = refill(scanner, err);
+        if (status != KR_OK)
+            return status;
+    }
+    if (!*more || cut == CUT_WHOLE)
+        return KR_OK;
+    const char *begin = scanner->data + scanner->start;
+    return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: byte %llu of the row, reading column %s: %s",
+                   scanner->place.file,
+                   (unsigned long long)(scanner->place.line + count_bytes(begin, at, '\n')),
+                   (unsigned long long)(at - begin), scanner->place.column,
+                   scanner->quotes ? "the quotes of this field are not those of RFC 4180, or are not closed"
+                                   : "the row does not end with '|'");
+}
+
+static void leave_row(struct scanner *scanner, const struct row *row)
+{
+    scanner->place.line += row->n_lines;
+    scanner->start = (size_t)(row->next - scanner->data);
+}
+
+/* Undoes doubled quotes, in the window. */
+static void unquote(struct scanner *scanner, struct field *field)
+{
+    if (!field->quoted || !memchr(field->text, '"', field->nbytes))
+        return;
+    char *out = scanner->data + (field->text - scanner->data), *begin = out;
+    for (size_t i = 0; i < field->nbytes; i++) {
+        *out++ = field->text[i];
+        i += field->text[i] == '"';
+    }
+    *field = (struct field){begin, (size_t)(out - begin), false};
+}
+
+/* ---- What is wanted ------------------------------------------------------------------------ */
+
+/* "name", "name:u32", "name:str" taken apart. */
+struct wanted {
+    const char *name;
+    size_t nbytes;
+    kr_type type; /* 0: the fields decide */
+    bool strings;
+};
+
+static struct wanted parse_selector(const char *selector)
+{
+    struct wanted wanted = {.name = selector, .nbytes = strlen(selector)};
+    const char *colon = strrchr(selector, ':');
+    if (!colon || colon == selector)
+        return wanted;
+    wanted.strings = strcmp(colon + 1, "str") == 0;
+    wanted.type = kr_io_type_named(colon + 1);
+    if (wanted.strings || wanted.type)
+        wanted.nbytes = (size_t)(colon - selector);
+    return wanted;
+}
+
+/* Reads the rows that are left. `n_fields` 0 lets the first of them say how many there are. */
+static kr_status read_rows(struct scanner *scanner, uint64_t n_fields, struct kr_builder *builder,
+                           kr_error *err)
+{
+    const struct kr_place *place = &scanner->place;
+    bool given = n_fields > 0;
+    for (;;) {
+        struct row row;
+        bool more;
+        kr_status status = next_row(scanner, &row, &more, err);
+        if (status != KR_OK || !more)
+            return status;
+        if (n_fields == 0)
+            n_fields = row.n_fields;
+        if (row.n_fields != n_fields)
+            return kr_fail(err, KR_ERR_FORMAT,
+                           "%s:%llu: the row has %llu fields, the %s has %llu (reading column %s)",
+                           place->file, (unsigned long long)place->line, (unsigned long long)row.n_fields,
+                           given ? "header" : "first row", (unsigned long long)n_fields, place->column);
+        if (scanner->column >= n_fields)
+            return kr_fail(err, KR_ERR_ARGUMENT, "%s has no column %s; it has columns 0 to %llu", place->file,
+                           place->column, (unsigned long long)n_fields - 1);
+        unquote(scanner, &row.field);
+        status = kr_builder_append(builder, row.field.text, row.field.nbytes, err);
+        if (status != KR_OK)
+            return status;
+        leave_row(scanner, &row);
+    }
+}
+
+static kr_status read_column(struct scanner *scanner, const struct wanted *wanted, uint64_t n_fields,
+                             struct kr_file *file, kr_error *err)
+{
+    struct kr_builder builder;
+    kr_status status = kr_builder_begin(&builder, wanted->type, wanted->strings, file, &scanner->place, err);
+    if (status == KR_OK)
+        status = read_rows(scanner, n_fields, &builder, err);
+    return status == KR_OK ? kr_builder_end(&builder, err) : status;
+}
+
+/* ---- .csv ---------------------------------------------------------------------------------- */
+
+/* Looks for the column in the header row, and collects the names for the error when it is not there. */
+static kr_status find_column(struct scanner *scanner, const struct row *row, const struct wanted *wanted,
+                             kr_error *err)
+{
+    char names[256] = "";
+    size_t used = 0;
+    uint64_t found = 0;
+    const char *at = scanner->data + scanner->start;
+    for (uint64_t i = 0; i < row->n_fields; i++) {
+        struct field field;
+        bool last;
+        cut_quoted(scanner, &at, &field, &last);
+        unquote(scanner, &field);
+        if (field.nbytes == wanted->nbytes && memcmp(field.text, wanted->name, field.nbytes) == 0) {
+            scanner->column = i;
+            found++;
+        }
+        char shown[KR_IO_SHOWN_NBYTES];
+        kr_io_show(shown, field.text, field.nbytes);
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", shown);
+    }
+    if (found == 1)
+        return KR_OK;
+    if (found > 1)
+        return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s stands %llu times in the header",
+                       scanner->place.file, (unsigned long long)scanner->place.line, scanner->place.column,
+                       (unsigned long long)found);
+    return kr_fail(err, KR_ERR_ARGUMENT, "%s has no column %s; its header has: %s", scanner->place.file,
+                   scanner->place.column, names);
+}
+
+static kr_status read_header(struct scanner *scanner, const struct wanted *wanted, uint64_t *n_fields,
+                             kr_error *err)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    kr_status status = refill(scanner, err);
+    if (status != KR_OK)
+        return status;
+    if (scanner->end >= 3 && memcmp(scanner->data, byte_order_mark, 3) == 0)
+        scanner->start = 3;
+    scanner->column = UINT64_MAX;
+    struct row row;
+    bool more;
+    status = next_row(scanner, &row, &more, err);
+    if (status == KR_OK && !more)
+        return kr_fail(err, KR_ERR_FORMAT, "%s is empty: it has no header row with column %s",
+                       scanner->place.file, scanner->place.column);
+    if (status == KR_OK)
+        status = find_column(scanner, &row, wanted, err);
+    if (status != KR_OK)
+        return status;
+    *n_fields = row.n_fields;
+    leave_row(scanner, &row);
+    return KR_OK;
+}
+
+kr_status kr_read_csv(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
+{
+    struct wanted wanted = parse_selector(selector);
+    if (wanted.nbytes == 0)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "%s needs a column after it: FILE.csv:NAME or FILE.csv:NAME:TYPE", input->name);
+    struct scanner scanner = {.input = input, .separator = ',', .quotes = true};
+    char shown[KR_IO_SHOWN_NBYTES];
+    kr_io_show(shown, wanted.name, wanted.nbytes);
+    scanner.place = (struct kr_place){.file = input->name, .line = 1};
+    snprintf(scanner.place.column, sizeof scanner.place.column, "'%s'", shown);
+    uint64_t n_fields = 0;
+    kr_status status = read_header(&scanner, &wanted, &n_fields, err);
+    if (status == KR_OK)
+        status = read_column(&scanner, &wanted, n_fields, file, err);
+    free(scanner.data);
+    return status;
+}
+
+/* ---- .tbl ---------------------------------------------------------------------------------- */
+
+kr_status kr_read_tbl(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
+{
+    struct wanted wanted = parse_selector(selector);
+    struct scanner scanner = {.input = input, .separator = '|'};
+    scanner.place = (struct kr_place){.file = input->name, .line = 1};
+    kr_io_show(scanner.place.column, wanted.name, wanted.nbytes);
+    uint32_t number;
+    if (kr_value_parse(KR_U32, wanted.name, wanted.nbytes, &number) != KR_VALUE_OK)
+        return kr_fail(
+            err, KR_ERR_ARGUMENT,
+            "%s needs a column number after it, not '%s': FILE.tbl:NUMBER or FILE.tbl:NUMBER:TYPE, "
+            "with numbers from 0 and a type of " KR_IO_TYPE_NAMES " str",
+            input->name, scanner.place.column);
+    scanner.column = number;
+    kr_status status = read_column(&scanner, &wanted, 0, file, err);
+    free(scanner.data);
+    return status;
+}

@@ -1,0 +1,309 @@
+#include "io/values.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static bool take_sign(const char **at, const char *end)
+{
+    bool negative = *at < end && **at == '-';
+    *at += negative || (*at < end && **at == '+');
+    return negative;
+}
+
+/* ---- Integers ------------------------------------------------------------------------------ */
+
+static kr_value_result parse_integer(const char *text, size_t nbytes, int64_t minimum, uint64_t maximum,
+                                     uint64_t *bits)
+{
+    const char *at = text, *end = text + nbytes;
+    bool negative = take_sign(&at, end), overflow = false;
+    if (at == end)
+        return KR_VALUE_MALFORMED;
+    uint64_t magnitude = 0;
+    for (; at < end; at++) {
+        if (!is_digit(*at))
+            return KR_VALUE_MALFORMED;
+        overflow |= __builtin_mul_overflow(magnitude, (uint64_t)10, &magnitude);
+        overflow |= __builtin_add_overflow(magnitude, (uint64_t)(*at - '0'), &magnitude);
+    }
+    if (overflow || magnitude > (negative ? 0 - (uint64_t)minimum : maximum))
+        return KR_VALUE_RANGE;
+    *bits = negative ? 0 - magnitude : magnitude;
+    return KR_VALUE_OK;
+}
+
+/* ---- Decimals ------------------------------------------------------------------------------ */
+
+/* More significant digits than this cannot move a double once a nonzero rest is marked by one digit. */
+enum { DIGITS_MOST = 800 };
+
+struct decimal {
+    bool negative;
+    uint64_t mantissa;  /* exact for at most 19 digits */
+    uint64_t n_digits;  /* significant ones */
+    int64_t exponent;   /* value = digits * 10^exponent */
+    const char *digits; /* the first significant one; a point may stand among them */
+};
+
+/* Digits and point. False where there is no digit. */
+static bool scan_digits(const char **at, const char *end, struct decimal *decimal)
+{
+    bool any = false, point = false;
+    for (; *at < end && (is_digit(**at) || (**at == '.' && !point)); ++*at) {
+        if (**at == '.') {
+            point = true;
+            continue;
+        }
+        any = true;
+        decimal->exponent -= point;
+        if (decimal->n_digits == 0 && **at == '0')
+            continue;
+        if (decimal->n_digits++ == 0)
+            decimal->digits = *at;
+        decimal->mantissa = decimal->mantissa * 10 + (uint64_t)(**at - '0');
+    }
+    return any;
+}
+
+static bool scan_decimal(const char *at, const char *end, struct decimal *decimal)
+{
+    if (!scan_digits(&at, end, decimal))
+        return false;
+    if (at < end && (*at | 0x20) == 'e') {
+        at++;
+        bool negative = take_sign(&at, end);
+        int64_t exponent = 0;
+        if (at == end)
+            return false;
+        for (; at < end && is_digit(*at); at++)
+            if (exponent < INT64_MAX / 100)
+                exponent = exponent * 10 + (*at - '0');
+        decimal->exponent += negative ? -exponent : exponent;
+    }
+    return at == end;
+}
+
+/* The digits without a point and with an exponent, so that strtod reads them alike in every locale. */
+static void print_decimal(const struct decimal *decimal, char text[DIGITS_MOST + 32])
+{
+    uint64_t kept = 0;
+    const char *at = decimal->digits;
+    bool rest = false;
+    for (uint64_t seen = 0; seen < decimal->n_digits; at++) {
+        if (*at == '.')
+            continue;
+        seen++;
+        if (kept < DIGITS_MOST)
+            text[kept++] = *at;
+        else
+            rest |= *at != '0';
+    }
+    int64_t exponent = decimal->exponent + (int64_t)(decimal->n_digits - kept);
+    if (rest) {
+        text[kept++] = '1';
+        exponent--;
+    }
+    const int64_t most = 99999;
+    exponent = exponent > most ? most : exponent < -most ? -most : exponent;
+    snprintf(text + kept, 24, "e%lld", (long long)exponent);
+}
+
+static kr_value_result parse_special(const char *at, const char *end, bool negative, double *value)
+{
+    size_t n = (size_t)(end - at);
+    bool infinite =
+        (n == 3 && strncasecmp(at, "inf", n) == 0) || (n == 8 && strncasecmp(at, "infinity", n) == 0);
+    if (!infinite && !(n == 3 && strncasecmp(at, "nan", n) == 0))
+        return KR_VALUE_MALFORMED;
+    *value = !infinite ? NAN : negative ? -INFINITY : INFINITY;
+    return KR_VALUE_OK;
+}
+
+static kr_value_result parse_f64(const char *text, size_t nbytes, double *value)
+{
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *at = text, *end = text + nbytes;
+    struct decimal decimal = {.negative = take_sign(&at, end)};
+    if (!scan_decimal(at, end, &decimal))
+        return parse_special(at, end, decimal.negative, value);
+
+    double result = 0;
+    if (decimal.n_digits <= 15 && decimal.exponent >= -22 && decimal.exponent <= 22) {
+        /* Both numbers are exact, so one operation rounds once. */
+        result = (double)decimal.mantissa;
+        result = decimal.exponent < 0 ? result / tens[-decimal.exponent] : result * tens[decimal.exponent];
+    } else if (decimal.n_digits > 0) {
+        char digits[DIGITS_MOST + 32];
+        print_decimal(&decimal, digits);
+        result = strtod(digits, NULL);
+        if (isinf(result))
+            return KR_VALUE_RANGE;
+    }
+    *value = decimal.negative ? -result : result;
+    return KR_VALUE_OK;
+}
+
+/* Not through f64, which would round twice. */
+static kr_value_result parse_f32(const char *text, size_t nbytes, float *value)
+{
+    static const float tens[] = {1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
+    const char *at = text, *end = text + nbytes;
+    struct decimal decimal = {.negative = take_sign(&at, end)};
+    if (!scan_decimal(at, end, &decimal)) {
+        double special;
+        kr_value_result result = parse_special(at, end, decimal.negative, &special);
+        if (result == KR_VALUE_OK)
+            *value = (float)special;
+        return result;
+    }
+
+    float result = 0;
+    if (decimal.n_digits <= 7 && decimal.exponent >= -10 && decimal.exponent <= 10) {
+        result = (float)decimal.mantissa;
+        result = decimal.exponent < 0 ? result / tens[-decimal.exponent] : result * tens[decimal.exponent];
+    } else if (decimal.n_digits > 0) {
+        char digits[DIGITS_MOST + 32];
+        print_decimal(&decimal, digits);
+        result = strtof(digits, NULL);
+        if (isinf(result))
+            return KR_VALUE_RANGE;
+    }
+    *value = decimal.negative ? -result : result;
+    return KR_VALUE_OK;
+}
+
+/* ---- Dates and times ----------------------------------------------------------------------- */
+
+/* Exactly n digits at `at`; -1 otherwise. */
+static int number(const char *at, int n)
+{
+    int value = 0;
+    for (int i = 0; i < n; i++) {
+        if (!is_digit(at[i]))
+            return -1;
+        value = value * 10 + (at[i] - '0');
+    }
+    return value;
+}
+
+/* Days since 1970-01-01 in the Gregorian calendar, whose 400 years have 146097 days; years are counted
+ * from March so that the leap day comes last. */
+static int32_t days_from_civil(int year, int month, int day)
+{
+    int shifted = month <= 2 ? year + 399 : year + 400;
+    int era = shifted / 400, year_of_era = shifted % 400;
+    int day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    return (era - 1) * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+           719468;
+}
+
+static kr_value_result parse_date(const char *text, size_t nbytes, int32_t *days)
+{
+    static const signed char lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    if (nbytes != 10 || text[4] != '-' || text[7] != '-')
+        return KR_VALUE_MALFORMED;
+    int year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
+    if (year < 0 || month < 0 || day < 0)
+        return KR_VALUE_MALFORMED;
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1] || (month == 2 && day == 29 && !leap))
+        return KR_VALUE_RANGE;
+    *days = days_from_civil(year, month, day);
+    return KR_VALUE_OK;
+}
+
+/* HH:MM:SS[.fraction] as microseconds. */
+static kr_value_result parse_clock(const char *text, size_t nbytes, int64_t *micros)
+{
+    if (nbytes < 8 || text[2] != ':' || text[5] != ':' || (nbytes > 8 && (text[8] != '.' || nbytes == 9)))
+        return KR_VALUE_MALFORMED;
+    int hour = number(text, 2), minute = number(text + 3, 2), second = number(text + 6, 2);
+    if (hour < 0 || minute < 0 || second < 0)
+        return KR_VALUE_MALFORMED;
+    int64_t fraction = 0, unit = 100000;
+    bool finer = false;
+    for (size_t i = 9; i < nbytes; i++, unit /= 10) {
+        if (!is_digit(text[i]))
+            return KR_VALUE_MALFORMED;
+        fraction += unit * (text[i] - '0');
+        finer |= unit == 0 && text[i] != '0';
+    }
+    if (hour > 23 || minute > 59 || second > 59 || finer)
+        return KR_VALUE_RANGE;
+    *micros = ((hour * INT64_C(60) + minute) * 60 + second) * 1000000 + fraction;
+    return KR_VALUE_OK;
+}
+
+static kr_value_result parse_timestamp(const char *text, size_t nbytes, int64_t *value)
+{
+    if (nbytes < 11 || (text[10] != ' ' && text[10] != 'T'))
+        return parse_integer(text, nbytes, INT64_MIN, INT64_MAX, (uint64_t *)value);
+    int32_t days;
+    int64_t micros;
+    kr_value_result date = parse_date(text, 10, &days);
+    kr_value_result clock = parse_clock(text + 11, nbytes - 11, &micros);
+    if (date == KR_VALUE_MALFORMED || clock == KR_VALUE_MALFORMED)
+        return KR_VALUE_MALFORMED;
+    if (date != KR_VALUE_OK || clock != KR_VALUE_OK)
+        return KR_VALUE_RANGE;
+    *value = days * INT64_C(86400000000) + micros;
+    return KR_VALUE_OK;
+}
+
+/* ---- One line per type --------------------------------------------------------------------- */
+
+static const struct form {
+    enum { INTEGER = 1, F32, F64, DATE, TIMESTAMP } parser;
+    uint32_t nbytes;
+    int64_t minimum;
+    uint64_t maximum;
+    const char *wanted;
+} forms[] = {
+    [KR_U8] = {INTEGER, 1, 0, UINT8_MAX, "an integer from 0 to 255"},
+    [KR_I8] = {INTEGER, 1, INT8_MIN, INT8_MAX, "an integer from -128 to 127"},
+    [KR_U16] = {INTEGER, 2, 0, UINT16_MAX, "an integer from 0 to 65535"},
+    [KR_I16] = {INTEGER, 2, INT16_MIN, INT16_MAX, "an integer from -32768 to 32767"},
+    [KR_U32] = {INTEGER, 4, 0, UINT32_MAX, "an integer from 0 to 4294967295"},
+    [KR_I32] = {INTEGER, 4, INT32_MIN, INT32_MAX, "an integer from -2147483648 to 2147483647"},
+    [KR_U64] = {INTEGER, 8, 0, UINT64_MAX, "an integer from 0 to 18446744073709551615"},
+    [KR_I64] = {INTEGER, 8, INT64_MIN, INT64_MAX,
+                "an integer from -9223372036854775808 to 9223372036854775807"},
+    [KR_F32] = {F32, 4, 0, 0, "a number up to 3.4e38, nan or inf"},
+    [KR_F64] = {F64, 8, 0, 0, "a number up to 1.7e308, nan or inf"},
+    [KR_DATE32] = {DATE, 4, 0, 0, "a date such as 1995-03-15"},
+    [KR_TIMESTAMP64] = {TIMESTAMP, 8, 0, 0, "a 64-bit integer or a time such as 1995-03-15 12:30:00.000001"},
+};
+
+kr_value_result kr_value_parse(kr_type type, const char *text, size_t nbytes, void *value)
+{
+    const struct form *form = &forms[type];
+    switch (form->parser) {
+    case INTEGER: {
+        uint64_t bits;
+        kr_value_result result = parse_integer(text, nbytes, form->minimum, form->maximum, &bits);
+        if (result == KR_VALUE_OK)
+            memcpy(value, &bits, form->nbytes);
+        return result;
+    }
+    case F32: return parse_f32(text, nbytes, value);
+    case F64: return parse_f64(text, nbytes, value);
+    case DATE: return parse_date(text, nbytes, value);
+    case TIMESTAMP: return parse_timestamp(text, nbytes, value);
+    }
+    return KR_VALUE_MALFORMED;
+}
+
+const char *kr_value_wanted(kr_type type)
+{
+    return forms[type].wanted;
+}
