@@ -82,38 +82,3 @@ kr_probe_plan kr_plan_batch(const kr_index *index, uint64_t n_probes)
     };
     return kr_plan_probes(&of);
 }
-
-kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
-                     uint64_t n_probes, kr_explanation *explanation, kr_error *err)
-{
-    kr_explanation made = {0};
-    kr_spec parsed;
-    kr_shape shape;
-    const char *reason = NULL;
-    if (!device || !explanation)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: device or explanation is NULL");
-    if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: %d is no operation", (int)operation);
-    kr_status status = kr_column_check(keys, "keys", err);
-    if (status == KR_OK)
-        status = kr_choose(spec, operation, &parsed, &reason, err);
-    if (status == KR_OK)
-        status = kr_shape_make(device, &parsed, keys, 0, &shape, err);
-    if (status == KR_OK)
-        status = kr_estimate_shape(&shape, &made.estimate, err);
-    if (status == KR_OK)
-        status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
-    if (status != KR_OK)
-        return status;
-    const uint32_t bits = kr_type_significant_bits(keys->type);
-    const kr_probe_case of = {device, &parsed, keys->count, made.estimate.footprint_nbytes,
-                              bits,   bits,    n_probes};
-    const kr_probe_plan plan = kr_plan_probes(&of);
-    snprintf(made.device, sizeof made.device, "%s", device->name);
-    snprintf(made.tracer, sizeof made.tracer, "none");
-    snprintf(made.reason, sizeof made.reason, "%s", reason);
-    snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", plan.name, plan.reason);
-    made.touches_per_probe = kr_family_ops_of(parsed.family, keys->type)->touches(&shape);
-    *explanation = made;
-    return KR_OK;
-}

@@ -1,6 +1,5 @@
-/* The life of an index: create, describe, validate, destroy. */
+/* The life of an index. */
 #include "core/index.h"
-#include "core/choose.h"
 #include "core/index_body.h"
 
 #include <stdio.h>
@@ -135,33 +134,19 @@ static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_
     return status;
 }
 
-kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys, const uint32_t *row_ids,
-                          kr_stream *stream, kr_index **index, kr_error *err)
+kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
+                        const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err)
 {
-    if (!device || !index)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: device or index is NULL");
-    kr_status status = kr_column_check(keys, "keys", err);
-    kr_spec parsed;
-    kr_shape shape;
-    if (status == KR_OK)
-        status = kr_choose(spec, KR_OP_BUILD, &parsed, NULL, err);
-    if (status == KR_OK)
-        status = kr_shape_make(device, &parsed, keys, row_ids != NULL, &shape, err);
-    if (status == KR_OK && (uintptr_t)row_ids % sizeof *row_ids)
-        status = kr_fail(err, KR_ERR_ARGUMENT, "row_ids must be aligned to 4 bytes");
-    if (status != KR_OK)
-        return status;
     kr_index *made = kr_host_calloc(1, sizeof *made, "an index", err);
     if (!made)
         return KR_ERR_HOST_MEMORY;
     made->device = device;
-    made->spec = parsed;
-    made->ops = kr_family_ops_of(parsed.family, keys->type);
-    if (!made->ops->runs_on(device, &parsed))
+    made->spec = *spec;
+    made->ops = kr_family_ops_of(spec->family, keys->type);
+    kr_status status = kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err);
+    if (status == KR_OK && !made->ops->runs_on(device, spec))
         status = kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' does not run on device '%s'",
-                         parsed.family->info.name, device->name);
-    if (status == KR_OK)
-        status = kr_spec_format(&parsed, made->info.spec, sizeof made->info.spec, err);
+                         spec->family->info.name, device->name);
     kr_stopwatch watch;
     const uint64_t before = kr_device_peak_begin(device);
     kr_stopwatch_start(&watch, device, stream);
@@ -187,35 +172,4 @@ void kr_index_destroy(kr_index *index)
     if (index->ready)
         index->device->ops->event_destroy(index->device, index->ready);
     free(index);
-}
-
-kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err)
-{
-    if (!index || !info)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_stats: index or info is NULL");
-    *info = index->info;
-    return KR_OK;
-}
-
-kr_status kr_index_validate(kr_index *index, kr_error *err)
-{
-    if (!index)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_validate: index is NULL");
-    kr_status status = kr_index_await(index, NULL, err);
-    return status == KR_OK ? index->ops->validate(index->device, index->self, err) : status;
-}
-
-kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys, kr_estimate *estimate,
-                            kr_error *err)
-{
-    if (!device || !estimate)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_estimate: device or estimate is NULL");
-    kr_spec parsed;
-    kr_shape shape;
-    kr_status status = kr_column_check(keys, "keys", err);
-    if (status == KR_OK)
-        status = kr_choose(spec, KR_OP_BUILD, &parsed, NULL, err);
-    if (status == KR_OK)
-        status = kr_shape_make(device, &parsed, keys, 0, &shape, err);
-    return status == KR_OK ? kr_estimate_shape(&shape, estimate, err) : status;
 }

@@ -15,6 +15,10 @@ struct kr_index {
     kr_index_info info;
 };
 
+/* kr_index_create with checked arguments. */
+kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
+                        const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
+
 /* Makes `stream` wait for the build. */
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err);
 

@@ -13,21 +13,16 @@ typedef uint32_t word;
 typedef uint64_t word;
 #endif
 
-#ifndef MSD
-#define MSD 11
-#endif
-#ifndef LEAFBITS
-#define LEAFBITS 8
-#endif
 enum {
-    MOST_DIGIT = MSD, /* bits of a partition at most ... */
-    LEAST_DIGIT = 8,  /* ... and at least, which bounds the depth of parts within parts */
+    MOST_DIGIT = 11, /* bits of a partition at most ... */
+    LEAST_DIGIT = 8, /* ... and at least, which bounds the depth of parts within parts */
     BUCKETS = 1 << MOST_DIGIT,
-    LEAF = 1 << 16, /* pairs that one thread sorts within its cache, at most ... */
-    AIM = 1 << 15,  /* ... and as a rule */
-    LEAF_DIGIT = LEAFBITS,
-    LEAF_BUCKETS = 1 << LEAF_DIGIT,
-    LEAF_PASSES = KR_KEY_BITS / LEAF_DIGIT + 1,
+    LEAF = 1 << 16,  /* pairs that one thread sorts within its cache, at most ... */
+    AIM = 1 << 15,   /* ... and as a rule */
+    LEAF_DIGIT = 11, /* bits of a pass of a leaf, and ... */
+    SMALL_DIGIT = 8, /* ... of one of fewer than SMALL pairs, which many counters would not pay for */
+    SMALL = 1 << 13,
+    LEAF_COUNTS = (KR_KEY_BITS + LEAF_DIGIT - 1) / LEAF_DIGIT << LEAF_DIGIT,
     SLOTS = 16,       /* pairs a bucket collects before they are written: a cache line of rows */
     CHUNKS = 4,       /* of the input per thread, so that a delayed thread holds nobody up */
     STREAM = 1 << 19, /* pairs from which on writes go around the cache */
@@ -48,7 +43,7 @@ typedef struct region {
 } region;
 
 typedef struct line {
-    word keys[SLOTS];
+    _Alignas(64) word keys[SLOTS];
     uint32_t rows[SLOTS];
 } line;
 
@@ -88,6 +83,49 @@ static uint32_t row_at(const region *from, uint64_t i)
     return from->rows ? from->rows[i] : (uint32_t)i;
 }
 
+/* ---- Lines -------------------------------------------------------------------------------------- */
+
+/* Small columns stay in the cache for whoever reads them next. */
+static int may_stream(const region *to, uint64_t n)
+{
+    return n >= STREAM && ((uintptr_t)to->keys | (uintptr_t)to->rows) % 16 == 0;
+}
+
+/* A whole line, aligned in `to` as in memory when it streams. */
+KR_BODY void write_line(const region *to, uint64_t at, const line *full, int stream)
+{
+#if defined(__SSE2__)
+    if (stream) {
+        const __m128i *keys = (const __m128i *)full->keys, *rows = (const __m128i *)full->rows;
+        __m128i *to_keys = (__m128i *)(to->keys + at), *to_rows = (__m128i *)(to->rows + at);
+        for (size_t i = 0; i < sizeof(word); ++i) /* SLOTS words are sizeof(word) vectors */
+            _mm_stream_si128(to_keys + i, _mm_load_si128(keys + i));
+        for (size_t i = 0; i < sizeof(uint32_t); ++i)
+            _mm_stream_si128(to_rows + i, _mm_load_si128(rows + i));
+        return;
+    }
+#endif
+    (void)stream;
+    memcpy(to->keys + at, full->keys, sizeof full->keys);
+    memcpy(to->rows + at, full->rows, sizeof full->rows);
+}
+
+/* Positions begin .. end - 1, all in one line. */
+static void write_rest(const region *to, uint64_t begin, uint64_t end, const line *some)
+{
+    const size_t n = (size_t)(end - begin);
+    memcpy(to->keys + begin, some->keys + begin % SLOTS, n * sizeof(word));
+    memcpy(to->rows + begin, some->rows + begin % SLOTS, n * sizeof(uint32_t));
+}
+
+/* Streamed lines are seen by other threads from here on. */
+static void finish_lines(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
 /* ---- Leaves: one thread, in its cache ------------------------------------------------------- */
 
 static void copy_part(const region *from, const region *to, uint64_t begin, uint64_t end)
@@ -105,7 +143,7 @@ static void copy_part(const region *from, const region *to, uint64_t begin, uint
 
 typedef struct digits {
     uint32_t first_bit, end_bit, width, passes;
-    uint32_t counts[LEAF_PASSES][LEAF_BUCKETS];
+    uint32_t counts[LEAF_COUNTS]; /* pass after pass, 1 << width each */
 } digits;
 
 KR_BODY void count_passes(digits *all, const word *keys, uint64_t n, uint32_t passes)
@@ -114,17 +152,25 @@ KR_BODY void count_passes(digits *all, const word *keys, uint64_t n, uint32_t pa
     for (uint64_t i = 0; i < n; ++i) {
         word key = (keys[i] & wanted) >> all->first_bit;
         for (uint32_t pass = 0; pass < passes; ++pass, key >>= all->width)
-            ++all->counts[pass][key & mask];
+            ++all->counts[(pass << all->width) + (uint32_t)(key & mask)];
     }
 }
 
-static void count_digits(digits *all, const word *keys, uint64_t n)
+/* Cuts the bits into digits of equal width and counts all of them in one read. */
+static void count_digits(digits *all, const part *job)
 {
-    switch (all->passes) {
+    const uint64_t n = job->end - job->begin;
+    const word *keys = job->from->keys + job->begin;
+    const uint32_t bits = job->end_bit - job->first_bit, most = n < SMALL ? SMALL_DIGIT : LEAF_DIGIT;
+    all->first_bit = job->first_bit;
+    all->end_bit = job->end_bit;
+    all->passes = (bits + most - 1) / most;
+    all->width = (bits + all->passes - 1) / all->passes;
+    memset(all->counts, 0, ((size_t)all->passes << all->width) * sizeof *all->counts);
+    switch (all->passes) { /* a constant number of passes is unrolled */
     case 1: count_passes(all, keys, n, 1); break;
     case 2: count_passes(all, keys, n, 2); break;
     case 3: count_passes(all, keys, n, 3); break;
-    case 4: count_passes(all, keys, n, 4); break;
     default: count_passes(all, keys, n, all->passes); break;
     }
 }
@@ -143,51 +189,70 @@ static int place_digits(uint32_t *counts, uint32_t width, uint64_t n)
     return 1;
 }
 
+/* One pass, from pairs or, where there are none yet, from the columns. */
+static void pass_leaf(const part *job, const pair *source, pair *target, uint32_t *next, uint32_t shift,
+                      word mask)
+{
+    const uint64_t n = job->end - job->begin;
+    if (source)
+        for (uint64_t i = 0; i < n; ++i) {
+            const pair one = source[i];
+            target[next[(one.key >> shift) & mask]++] = one;
+        }
+    else
+        for (uint64_t i = job->begin; i < job->end; ++i) {
+            const pair one = {job->from->keys[i], row_at(job->from, i)};
+            target[next[(one.key >> shift) & mask]++] = one;
+        }
+}
+
+static void write_pairs(const part *job, const pair *source)
+{
+    const region *out = &job->sort->out;
+    const int stream = may_stream(out, job->sort->n);
+    line some;
+    for (uint64_t at = job->begin, stop; at < job->end; at = stop) {
+        stop = (at / SLOTS + 1) * SLOTS;
+        if (at % SLOTS == 0 && stop <= job->end) {
+            for (uint32_t i = 0; i < SLOTS; ++i, ++source) {
+                some.keys[i] = source->key;
+                some.rows[i] = source->row;
+            }
+            write_line(out, at, &some, stream);
+            continue;
+        }
+        stop = stop < job->end ? stop : job->end;
+        for (uint64_t i = at; i < stop; ++i, ++source) {
+            out->keys[i] = source->key;
+            out->rows[i] = source->row;
+        }
+    }
+    if (stream)
+        finish_lines();
+}
+
 static void sort_leaf(const part *job)
 {
     const uint64_t n = job->end - job->begin;
-    const region *from = job->from, *out = &job->sort->out;
     worker *own = &job->sort->workers[job->worker];
     pair *source = NULL, *target = own->pairs[0];
     digits all;
-    const uint32_t bits = job->end_bit - job->first_bit;
-    all.first_bit = job->first_bit;
-    all.end_bit = job->end_bit;
-    all.passes = (bits + LEAF_DIGIT - 1) / LEAF_DIGIT;
-    all.width = n > 1 && bits ? (bits + all.passes - 1) / all.passes : 0;
-    if (all.width) {
-        memset(all.counts, 0, all.passes * sizeof *all.counts);
-        count_digits(&all, from->keys + job->begin, n);
-    }
-    for (uint32_t pass = 0; all.width && pass < all.passes; ++pass) {
-        const uint32_t shift = job->first_bit + pass * all.width;
-        const word mask = bits_below(job->end_bit - shift) & bits_below(all.width);
-        uint32_t *next = all.counts[pass];
+    all.passes = 0;
+    if (n > 1 && job->first_bit < job->end_bit)
+        count_digits(&all, job);
+    for (uint32_t pass = 0; pass < all.passes; ++pass) {
+        const uint32_t shift = all.first_bit + pass * all.width;
+        uint32_t *next = all.counts + ((size_t)pass << all.width);
         if (!place_digits(next, all.width, n))
             continue;
-        if (source)
-            for (uint64_t i = 0; i < n; ++i) {
-                const pair one = source[i];
-                target[next[(one.key >> shift) & mask]++] = one;
-            }
-        else
-            for (uint64_t i = job->begin; i < job->end; ++i) {
-                const pair one = {from->keys[i], row_at(from, i)};
-                target[next[(one.key >> shift) & mask]++] = one;
-            }
+        pass_leaf(job, source, target, next, shift, bits_below(all.end_bit - shift) & bits_below(all.width));
         source = target;
         target = own->pairs[target == own->pairs[0]];
     }
-    if (!source) {
-        copy_part(from, out, job->begin, job->end);
-        return;
-    }
-    word *keys = out->keys + job->begin;
-    uint32_t *rows = out->rows + job->begin;
-    for (uint64_t i = 0; i < n; ++i) {
-        keys[i] = source[i].key;
-        rows[i] = source[i].row;
-    }
+    if (source)
+        write_pairs(job, source);
+    else
+        copy_part(job->from, &job->sort->out, job->begin, job->end);
 }
 
 /* ---- Partitions: by the highest digit, over the whole memory --------------------------------- */
@@ -242,33 +307,6 @@ static void count_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t next)
         ++counts[(uint32_t)(keys[i] >> now->shift) & mask];
 }
 
-/* A whole line, aligned in `to` as in memory when it streams. */
-KR_BODY void write_line(const region *to, uint64_t at, const line *full, int stream)
-{
-#if defined(__SSE2__)
-    if (stream) {
-        const __m128i *keys = (const __m128i *)full->keys, *rows = (const __m128i *)full->rows;
-        __m128i *to_keys = (__m128i *)(to->keys + at), *to_rows = (__m128i *)(to->rows + at);
-        for (size_t i = 0; i < sizeof(word); ++i) /* SLOTS words are sizeof(word) vectors */
-            _mm_stream_si128(to_keys + i, _mm_load_si128(keys + i));
-        for (size_t i = 0; i < sizeof(uint32_t); ++i)
-            _mm_stream_si128(to_rows + i, _mm_load_si128(rows + i));
-        return;
-    }
-#endif
-    (void)stream;
-    memcpy(to->keys + at, full->keys, sizeof full->keys);
-    memcpy(to->rows + at, full->rows, sizeof full->rows);
-}
-
-/* Positions begin .. end - 1, all in one line. */
-static void write_rest(const region *to, uint64_t begin, uint64_t end, const line *some)
-{
-    const size_t n = (size_t)(end - begin);
-    memcpy(to->keys + begin, some->keys + begin % SLOTS, n * sizeof(word));
-    memcpy(to->rows + begin, some->rows + begin % SLOTS, n * sizeof(uint32_t));
-}
-
 KR_BODY void scatter(const pass *now, worker *own, uint64_t *next, uint64_t begin, uint64_t end, int has_rows)
 {
     const region from = *now->job->from, to = *now->to;
@@ -308,9 +346,8 @@ static void scatter_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t after
         const uint64_t line_start = next[b] / SLOTS * SLOTS;
         write_rest(now->to, line_start > own->first[b] ? line_start : own->first[b], next[b], &own->lines[b]);
     }
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
+    if (now->stream)
+        finish_lines();
 }
 
 /* One past the highest bit in which keys differ, or first_bit where none does. Most often a few keys show
@@ -341,11 +378,6 @@ static uint32_t choose_digit(uint64_t n, uint32_t bits)
     while (digit < MOST_DIGIT && n >> digit > AIM)
         ++digit;
     return digit < bits ? digit : bits;
-}
-
-static int may_stream(const region *to, uint64_t n)
-{
-    return n >= STREAM && ((uintptr_t)to->keys | (uintptr_t)to->rows) % 16 == 0;
 }
 
 /* Moves the part to the other region, bucket after bucket; start[b] becomes where bucket b begins. */
@@ -443,9 +475,7 @@ static kr_status sort_part(const part *job)
         return KR_OK;
     }
     const uint32_t chunks = job->threads > 1 ? job->threads * CHUNKS : 1;
-    pass now = {.job = job,
-                .to = job->from == &sort->temp ? &sort->out : &sort->temp,
-                .chunk = (n + chunks - 1) / chunks};
+    pass now = {.job = job, .chunk = (n + chunks - 1) / chunks};
     const uint32_t end_bit = highest_difference(&now, chunks);
     const uint32_t digit = choose_digit(n, end_bit - job->first_bit);
     if (digit == 0) {
@@ -454,6 +484,10 @@ static kr_status sort_part(const part *job)
     }
     now.shift = end_bit - digit;
     now.buckets = 1u << digit;
+    /* The other region; the last pass there is goes to where the result belongs. */
+    now.to = job->from == &sort->temp || (job->from == &sort->in && now.shift == job->first_bit)
+                 ? &sort->out
+                 : &sort->temp;
     now.stream = may_stream(now.to, n);
     partition(&now, chunks, start);
     children all = {.like = *job, .start = start, .for_all = UINT64_MAX};

@@ -1,0 +1,91 @@
+/* kr_index_*, kr_explain: check the arguments, resolve the spec, report. */
+#include "core/choose.h"
+
+#include <stdio.h>
+
+/* What every call here starts with. */
+static kr_status resolve(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
+                         int has_row_ids, kr_spec *parsed, kr_shape *shape, const char **reason,
+                         kr_error *err)
+{
+    if (!device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "device is NULL");
+    kr_status status = kr_column_check(keys, "keys", err);
+    if (status == KR_OK)
+        status = kr_choose(spec, operation, parsed, reason, err);
+    return status == KR_OK ? kr_shape_make(device, parsed, keys, has_row_ids, shape, err) : status;
+}
+
+kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys, const uint32_t *row_ids,
+                          kr_stream *stream, kr_index **index, kr_error *err)
+{
+    kr_spec parsed;
+    kr_shape shape;
+    if (!index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: index is NULL");
+    if ((uintptr_t)row_ids % sizeof *row_ids)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: row_ids must be aligned to 4 bytes");
+    kr_status status = resolve(device, KR_OP_BUILD, spec, keys, row_ids != NULL, &parsed, &shape, NULL, err);
+    if (status == KR_OK && stream && stream->device != device)
+        status = kr_fail(err, KR_ERR_ARGUMENT,
+                         "kr_index_create: the stream belongs to another device than '%s'", device->name);
+    return status == KR_OK ? kr_index_make(device, &parsed, keys, row_ids, stream, index, err) : status;
+}
+
+kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err)
+{
+    if (!index || !info)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_stats: index or info is NULL");
+    *info = index->info;
+    return KR_OK;
+}
+
+kr_status kr_index_validate(kr_index *index, kr_error *err)
+{
+    if (!index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_validate: index is NULL");
+    kr_status status = kr_index_await(index, NULL, err);
+    return status == KR_OK ? index->ops->validate(index->device, index->self, err) : status;
+}
+
+kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys, kr_estimate *estimate,
+                            kr_error *err)
+{
+    kr_spec parsed;
+    kr_shape shape;
+    if (!estimate)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_estimate: estimate is NULL");
+    kr_status status = resolve(device, KR_OP_BUILD, spec, keys, 0, &parsed, &shape, NULL, err);
+    return status == KR_OK ? kr_estimate_shape(&shape, estimate, err) : status;
+}
+
+kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
+                     uint64_t n_probes, kr_explanation *explanation, kr_error *err)
+{
+    kr_explanation made = {0};
+    kr_spec parsed;
+    kr_shape shape;
+    const char *reason = NULL;
+    if (!explanation)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: explanation is NULL");
+    if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: %d is no operation", (int)operation);
+    kr_status status = resolve(device, operation, spec, keys, 0, &parsed, &shape, &reason, err);
+    if (status == KR_OK)
+        status = kr_estimate_shape(&shape, &made.estimate, err);
+    if (status == KR_OK)
+        status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
+    if (status != KR_OK)
+        return status;
+    const uint32_t bits = kr_type_significant_bits(keys->type);
+    const kr_probe_case of = {device, &parsed, keys->count, made.estimate.footprint_nbytes,
+                              bits,   bits,    n_probes};
+    const kr_probe_plan plan = kr_plan_probes(&of);
+    snprintf(made.device, sizeof made.device, "%s", device->name);
+    snprintf(made.tracer, sizeof made.tracer, "none");
+    snprintf(made.reason, sizeof made.reason, "%s", reason);
+    snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", plan.name, plan.reason);
+    made.touches_per_probe = kr_family_ops_of(parsed.family, keys->type)->touches(&shape);
+    *explanation = made;
+    return KR_OK;
+}
