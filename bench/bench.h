@@ -86,6 +86,21 @@ kr_status kr_generate_probes(const kr_probes_spec *spec, kr_type type, uint64_t 
 kr_status kr_generate_ranges(const kr_ranges_spec *spec, kr_type type, uint64_t n_keys, const void *keys,
                              uint32_t threads, void *lower, void *upper, kr_error *err);
 
+/* ---- Baselines: what keyray is compared with, each one file in bench/baselines -------------- */
+
+/** std::lower_bound for every probe on one thread of the CPU, into `positions`; the seconds it took. `bits`
+ * is the width of keys and probes, 32 or 64. */
+double kr_baseline_lower_bound(uint32_t bits, const void *sorted_keys, uint64_t n, const void *probes,
+                               uint64_t n_probes, uint32_t *positions);
+
+/**
+ * CUB's radix sort of (key, u32 row) pairs alone, all memory taken beforehand, `runs` times; their seconds by
+ * the GPU's own clock go to `seconds`. `device_keys` is CUDA memory and stays as it is; at most 2^32 - 1 of
+ * them. Nonzero on failure, with one line in `text`. Only in builds with CUDA.
+ */
+int kr_baseline_cub_sort(uint32_t bits, const void *device_keys, uint64_t n, uint32_t runs, double *seconds,
+                         char *text, size_t text_nbytes);
+
 #ifdef __cplusplus
 }
 #endif

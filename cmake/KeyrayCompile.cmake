@@ -15,7 +15,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 function(keyray_compile_options target)
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
     target_compile_options(${target} PRIVATE
-        $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow>
+        $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers>
         $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
         $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
     if(NOT OpenMP_C_FOUND)
@@ -46,4 +46,11 @@ function(keyray_sources out)
     endforeach()
     file(GLOB sources CONFIGURE_DEPENDS ${patterns})
     set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Usage: keyray_link_cxx_runtime(TARGET): links C++'s runtime in, so that a user needs no more than libc and OpenMP.
+function(keyray_link_cxx_runtime target)
+    if(NOT KEYRAY_SANITIZE)
+        target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+    endif()
 endfunction()

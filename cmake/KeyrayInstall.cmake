@@ -5,9 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyray)
 
 install(TARGETS keyray EXPORT keyrayTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET keyray-command)
-    install(TARGETS keyray-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS keyray-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/keyray DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
 install(EXPORT keyrayTargets NAMESPACE keyray:: DESTINATION ${package_dir})

@@ -40,7 +40,7 @@ foreach(bits 32 64)
         target_compile_definitions(keyray_u${bits} PRIVATE KR_KEY_BITS=${bits})
     endif()
 endforeach()
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/version.c PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/util/version.c PROPERTIES
                             COMPILE_DEFINITIONS KR_BUILD_COMMIT="${KEYRAY_BUILD_COMMIT}")
 
 # The linker's version script comes from the reviewed list of exported functions.
@@ -69,9 +69,9 @@ foreach(target keyray keyray_static)
         $<$<BOOL:${KEYRAY_HAVE_CUDA}>:CUDA::cudart_static>)
 endforeach()
 if(KEYRAY_HAVE_CUDA)
-    # CUB is C++; its runtime is linked in, so that users in C need no more than libc and OpenMP.
+    # CUB is C++.
     set_target_properties(keyray PROPERTIES LINKER_LANGUAGE CXX)
-    target_link_options(keyray PRIVATE -static-libstdc++ -static-libgcc)
+    keyray_link_cxx_runtime(keyray)
 endif()
 set_target_properties(keyray PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${abi}

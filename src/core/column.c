@@ -1,5 +1,4 @@
-/* Columns: checks, and bringing host columns to a device. */
-#include "core/index.h"
+#include "core/column.h"
 
 #include <string.h>
 

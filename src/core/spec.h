@@ -2,7 +2,7 @@
 #ifndef KEYRAY_CORE_SPEC_H
 #define KEYRAY_CORE_SPEC_H
 
-#include "core/error.h"
+#include "util/error.h"
 
 enum { KR_SPEC_OPTIONS = 24 };
 

@@ -5,7 +5,7 @@
 #ifndef KEYRAY_DEVICES_DEVICE_H
 #define KEYRAY_DEVICES_DEVICE_H
 
-#include "core/error.h"
+#include "util/error.h"
 #include "program/program.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* A library built without CUDA has the functions of keyray_cuda.h all the same. */
-#include "core/error.h"
+#include "util/error.h"
 
 #include <keyray/keyray_cuda.h>
 

@@ -1,6 +1,6 @@
 #include "io/column.h"
 
-#include "core/error.h"
+#include "util/error.h"
 #include "io/values.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Strings by hash, then sorted once. */
 #include "io/io.h"
 
-#include "core/error.h"
+#include "util/error.h"
 
 #include <stdlib.h>
 #include <string.h>

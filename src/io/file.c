@@ -1,6 +1,6 @@
 #include "io/io.h"
 
-#include "core/error.h"
+#include "util/error.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * {'descr': '<i4', 'fortran_order': False, 'shape': (3,), } before the elements. */
 #include "io/io.h"
 
-#include "core/error.h"
+#include "util/error.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* .bin: the elements and nothing else. */
 #include "io/io.h"
 
-#include "core/error.h"
+#include "util/error.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * fields of the one column are cut out of it, those of others only counted. */
 #include "io/column.h"
 
-#include "core/error.h"
+#include "util/error.h"
 #include "io/values.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* .npy version 1.0, written beside its place and renamed when whole. */
-#include "core/error.h"
+#include "util/error.h"
 #include "io/io.h"
 
 #include <errno.h>

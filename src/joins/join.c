@@ -242,6 +242,16 @@ static kr_status probe(joining *j, const kr_column *lower, const kr_column *uppe
     return status;
 }
 
+static kr_status build_index(joining *j, const kr_column *indexed, kr_error *err)
+{
+    kr_spec spec;
+    kr_shape shape;
+    kr_status status = kr_choose(j->job->spec, KR_OP_JOIN, &spec, NULL, err);
+    if (status == KR_OK)
+        status = kr_shape_make(j->device, &spec, indexed, 0, &shape, err);
+    return status == KR_OK ? kr_index_make(j->device, &spec, indexed, NULL, NULL, &j->index, err) : status;
+}
+
 kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
 {
     joining j = {.job = job, .device = job->device};
@@ -252,7 +262,7 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
         return kr_fail(err, KR_ERR_LIMIT, "%llu rows: a side of a join has at most 4294967294",
                        (unsigned long long)probes->count);
     kr_stopwatch_start(&j.watch, job->device, NULL);
-    kr_status status = kr_index_create(job->device, job->spec, indexed, NULL, NULL, &j.index, err);
+    kr_status status = build_index(&j, indexed, err);
     kr_stopwatch_lap(&j.watch, "build");
     const uint64_t built = kr_device_peak_end(job->device);
     (void)kr_device_peak_begin(job->device);

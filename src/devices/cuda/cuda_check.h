@@ -8,7 +8,7 @@
 #ifndef KEYRAY_DEVICES_CUDA_CUDA_CHECK_H
 #define KEYRAY_DEVICES_CUDA_CUDA_CHECK_H
 
-#include "core/error.h"
+#include "util/error.h"
 
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 /* Filling a caller's kr_error. The function that first knows the cause writes the text; callers forward
  * the status. */
-#ifndef KEYRAY_CORE_ERROR_H
-#define KEYRAY_CORE_ERROR_H
+#ifndef KEYRAY_UTIL_ERROR_H
+#define KEYRAY_UTIL_ERROR_H
 
 #include <keyray/keyray.h>
 

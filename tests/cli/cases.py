@@ -1,0 +1,267 @@
+"""The table. Each case runs in a folder of its own that holds the fixtures.
+
+run: the command line ({device} is replaced); exit: 0 unless given; out, err: a regular expression;
+json: paths into the report; files: what must be there besides the fixtures, nothing else may: name to
+(dtype, values), (dtype, shape, values) or None.
+"""
+import npy
+
+NO = 0xFFFFFFFF
+KEYS = [5, 3, 9, 3, 7]
+PROBES = [3, 4, 9, 5]
+
+
+def write_fixtures(folder):
+    columns = {
+        "keys": ("<u4", KEYS), "probes": ("<u4", PROBES), "lower": ("<u4", [3, 10, 8]), "upper": ("<u4", [5, 4, 9]),
+        "right": ("<u4", [3, 7, 3]), "rlower": ("<u4", [3, 8]), "rupper": ("<u4", [5, 9]),
+        "values": ("<f8", [0.5, 1.5, 2.5, -4.0, 8.0]), "ints": ("<i4", [10, -20, 30, 40, 50]), "empty": ("<u4", []),
+        "one": ("<u4", [3]), "equal": ("<u4", [3] * 6), "wide": ("<u8", KEYS), "days": ("<M8[D]", [0, 18262, 18263]),
+        "many": ("<u4", list(range(20000))),
+    }
+    for name, (dtype, values) in columns.items():
+        (folder / f"{name}.npy").write_bytes(npy.dump(dtype, values))
+    bad = {
+        "truncated": npy.dump("<u4", KEYS)[:-3], "lying": npy.dump("<u4", KEYS, (500,)),
+        "huge": npy.dump("<u4", KEYS, (1 << 63,)), "big_endian": npy.dump(">u4", KEYS),
+        "matrix": npy.dump("<u4", [1, 2, 3, 4], (2, 2)), "text": b"these are no numbers at all, just bytes",
+        "nothing": b"", "header": b"\x93NUMPY\x01\x00\xff\xff{'descr'",
+    }
+    for name, data in bad.items():
+        (folder / f"{name}.npy").write_bytes(data)
+    texts = {
+        "a.csv": "k,day,name,price\n1,2020-01-01,pear,1.5\n2,2020-01-03,apple,\n1,2020-01-02,fig,2.5\n,2020-01-01,,4\n",
+        "b.csv": "k,day,name\n2,2020-01-01,fig\n1,2020-01-02,grape\n1,2020-01-01,pear\n",
+        "nulls.csv": "k,x\n,1\n,2\n", "fields.csv": "a,b\n1,2\n3\n", "range.csv": "a\n1\n300\n", "words.csv": "a\n1\nx\n",
+        "t.tbl": "1|10|x|\n2|20|y|\n1|30|z|\n",
+        "c.csv": "x,y\n1,100\n1,200\n2,100\n,100\n", "d.csv": "x,y\n1,200\n2,100\n2,200\n2,\n",
+        "spread.csv": "x,y\n-9223372036854775808,0\n9223372036854775807,5\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "folder.npy").mkdir()
+    (folder / "raw.bin").write_bytes(bytes([3, 0, 0, 0, 9, 0, 0, 0]))
+    (folder / "odd.bin").write_bytes(bytes(7))
+
+
+def ok(run, **wanted):
+    return {"run": run, **wanted}
+
+
+def bad(code, run, err):
+    return {"run": run, "exit": code, "err": err}
+
+
+REPORT = {"spec": lambda s: "probes=" in s, "device": str, "tracer": str, "keys": 5, "probes": 4, "found": 3, "rays": 0,
+          "hits": 0, "filtered": 0, "repaired": 0, "footprint": int, "peak": int, "seconds.load": float,
+          "seconds.build": float, "seconds.lookup": float}
+
+LOOKUP = "lookup --keys keys.npy --probes probes.npy {device} "
+RANGE = "range --keys keys.npy --lower lower.npy --upper upper.npy {device} "
+JOIN = "join --left keys.npy --right right.npy {device} "
+
+GENERAL = [
+    ok("--help", out="Usage: keyray COMMAND"), ok("help", out="lookup"), ok("--version", out=r"^keyray \d+\.\d+\.\d+ \("),
+    bad(2, "", "Usage"), bad(2, "frobnicate", "unknown command 'frobnicate'"), bad(2, "--frob", "unknown command"),
+    *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
+      ("info", "kinds", "explain", "gen", "lookup", "range", "join", "bench")],
+    bad(2, "lookup --frob", "unknown option --frob"), bad(2, "lookup -z", "unknown option -z"),
+    bad(2, "lookup --keys", "--keys needs a value"), bad(2, "lookup", "--keys COL is missing"),
+    bad(2, "lookup --quiet=1", "takes no value"), bad(2, LOOKUP + "extra", "unexpected 'extra'"),
+    bad(2, LOOKUP + "--keys keys.npy", "--keys is given twice"), bad(2, LOOKUP + "--format xml", "text|json"),
+    bad(2, LOOKUP + "--threads many", "--threads is a number"), bad(2, LOOKUP + "--threads 99999", "0 to 1024"),
+    bad(2, LOOKUP + "--result most", "--result is one of row"), bad(2, LOOKUP + "-o out.txt", r"ending in \.npy"),
+    bad(2, LOOKUP + "--index frob", "unknown kind 'frob'; known kinds: .*array"),
+    bad(2, LOOKUP + "--index array:frob=1", "no option 'frob'; its options: .*layout"),
+    bad(2, LOOKUP + "--index array:layout=frob", "soa|aos"),
+    ok("info", out="^keyray "), ok("info --format json", json={"devices.0.name": "cpu", "commit": str}),
+    bad(2, "info extra", "unexpected 'extra'"),
+    ok("kinds", out="layout=soa"), ok("kinds array", out="^array: "), bad(2, "kinds frob", "unknown kind 'frob'"),
+    bad(2, "kinds array:k=2", "is a spec"),
+    ok("kinds --format json", json={"kinds.0.name": "array", "kinds.0.options.0.default": str}),
+    ok("explain point --keys keys.npy {device}", out="^spec .*array"),
+    ok("explain range --keys keys.npy --probes 2^20 {device} --format json",
+       json={"operation": "range", "probes": 1 << 20, "keys": 5, "reason": str, "touches_per_probe": (int, float)}),
+    bad(2, "explain frob --keys keys.npy", "point|range|build|join"), bad(2, "explain", "is missing"),
+    bad(2, "explain point --keys keys.npy --index frob", "unknown kind"),
+]
+
+LOOKUPS = [
+    ok(LOOKUP + "--format json -o x.npy", json={**REPORT, "seconds.write": float},
+       files={"x.npy": ("<u4", [1, NO, 2, 0])}),
+    ok(LOOKUP, out="^found +3$"), ok(LOOKUP + "--quiet", out=r"\A\Z"),
+    ok(LOOKUP + "--quiet --format json", json={"found": 3}),
+    ok(LOOKUP + "--result count -o x.npy --format json", json={"matches": 4, "found": 3},
+       files={"x.npy": ("<u8", [2, 0, 1, 1])}),
+    ok(LOOKUP + "--result sum-rows -o x.npy --format json", json={"found": 3}, files={"x.npy": ("<u8", [4, 0, 2, 0])}),
+    ok(LOOKUP + "--result exists -o x.npy", files={"x.npy": ("|u1", [1, 0, 1, 1])}),
+    ok(LOOKUP + "--result rows -o x.npy", files={"x.offsets.npy": ("<u8", [0, 2, 2, 3, 4]),
+                                                 "x.rows.npy": ("<u4", [1, 3, 2, 0])}),
+    ok(LOOKUP + "--result rows --format json", json={"matches": 4}),
+    ok(LOOKUP + "--result sum --values values.npy -o x.npy", files={"x.npy": ("<f8", [-2.5, 0, 2.5, 0.5])}),
+    ok(LOOKUP + "--result sum --values ints.npy -o x.npy", files={"x.npy": ("<i8", [20, 0, 30, 10])}),
+    ok(LOOKUP + "--result sum --values keys.npy -o x.npy", files={"x.npy": ("<u8", [6, 0, 9, 5])}),
+    ok(LOOKUP + "--result min --values ints.npy -o x.npy --format json", json={"found": 3},
+       files={"x.npy": None, "x.valid.npy": ("|u1", [1, 0, 1, 1])}),
+    ok("lookup --keys keys.npy --probes right.npy {device} --result max --values ints.npy -o x.npy",
+       files={"x.npy": ("<i4", [40, 50, 40]), "x.valid.npy": ("|u1", [1, 1, 1])}),
+    ok(LOOKUP + "--index array:layout=aos,probes=sorted -o x.npy", files={"x.npy": ("<u4", [1, NO, 2, 0])}),
+    bad(2, LOOKUP + "--result sum", "need --values"), bad(2, LOOKUP + "--values ints.npy", "needs --result"),
+    bad(1, LOOKUP + "--result sum --values one.npy", "."),
+    bad(1, LOOKUP + "--result sum --values a.csv:name:str", "is text"),
+    ok("lookup --keys a.csv:k --probes b.csv:k {device} -o x.npy", files={"x.npy": ("<u4", [1, 0, 0])}),
+    ok("lookup --keys t.tbl:0:u32 --probes raw.bin:u32 {device} -o x.npy", files={"x.npy": ("<u4", [NO, NO])}),
+    ok("lookup --keys a.csv:name:str --probes b.csv:name:str {device} -o x.npy",
+       files={"x.npy": ("<u4", [2, NO, 0])}),
+    ok("lookup --keys a.csv:day --probes b.csv:day {device} --result count -o x.npy",
+       files={"x.npy": ("<u8", [2, 1, 2])}),
+    ok("lookup --keys a.csv:day --probes days.npy {device} --result exists -o x.npy",
+       files={"x.npy": ("|u1", [0, 1, 1])}),
+    ok("lookup --keys a.csv:price --probes values.npy {device} -o x.npy", files={"x.npy": ("<u4", [NO, 0, 2, NO, NO])}),
+]
+
+RANGES = [
+    ok(RANGE + "--format json", json={"found": 2, "probes": 3}),
+    ok(RANGE + "--result count -o x.npy", files={"x.npy": ("<u8", [3, 0, 1])}),
+    ok(RANGE + "-o x.npy", files={"x.npy": ("<u4", [0, NO, 2])}),
+    ok(RANGE + "--result rows -o x.npy", files={"x.offsets.npy": ("<u8", [0, 3, 3, 4]),
+                                                "x.rows.npy": ("<u4", [0, 1, 3, 2])}),
+    ok(RANGE + "--result rows --row-order key -o x.npy", files={"x.offsets.npy": ("<u8", [0, 3, 3, 4]),
+                                                                "x.rows.npy": ("<u4", [1, 3, 0, 2])}),
+    bad(1, "range --keys keys.npy --lower lower.npy --upper probes.npy {device}", "."),
+    bad(1, "range --keys keys.npy --lower lower.npy --upper wide.npy {device}", "--upper wide.npy is u64"),
+    bad(2, "range --keys keys.npy --lower lower.npy", "--upper COL is missing"),
+    # "g" to "pz" holds pear only; "fig" to "b" is empty.
+    ok("range --keys a.csv:name:str --lower b.csv:name:str --upper b.csv:name:str {device} --result count -o x.npy",
+       files={"x.npy": ("<u8", [1, 0, 1])}),
+]
+
+JOINS = [
+    ok(JOIN + "-o x.npy --format json", json={"pairs": 5, "indexed": "right", "left": 5, "right": 3,
+                                              "seconds.join": float},
+       files={"x.npy": ("<u4", (5, 2), [1, 0, 1, 2, 3, 0, 3, 2, 4, 1])}),
+    ok(JOIN + "--inverse on -o x.npy --format json", json={"indexed": "left"},
+       files={"x.npy": ("<u4", (5, 2), [1, 0, 1, 2, 3, 0, 3, 2, 4, 1])}),
+    ok(JOIN + "--inverse on --unordered --format json", json={"pairs": 5}),
+    ok(JOIN + "--type semi -o x.npy", out="^rows +3$", files={"x.npy": ("<u4", [1, 3, 4])}),
+    ok(JOIN + "--type anti -o x.npy", files={"x.npy": ("<u4", [0, 2])}),
+    ok(JOIN + "--type left -o x.npy",
+       files={"x.npy": ("<u4", (7, 2), [0, NO, 1, 0, 1, 2, 2, NO, 3, 0, 3, 2, 4, 1])}),
+    ok("join --left keys.npy --right empty.npy {device} -o x.npy", files={"x.npy": ("<u4", (0, 2), [])}),
+    ok("join --left a.csv:k --right b.csv:k --type anti {device} -o x.npy", files={"x.npy": ("<u4", [3])}),
+    ok("join --left a.csv:name:str --right b.csv:name:str {device} -o x.npy",
+       files={"x.npy": ("<u4", (2, 2), [0, 2, 2, 0])}),
+    ok("join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy {device} -o x.npy",
+       files={"x.npy": ("<u4", (4, 2), [0, 0, 1, 0, 2, 1, 3, 0])}),
+    ok("join --left c.csv:x --left c.csv:y --right d.csv:x --right d.csv:y {device} -o x.npy",
+       files={"x.npy": ("<u4", (2, 2), [1, 0, 2, 1])}),
+    ok("join --left c.csv:x --left c.csv:y --right d.csv:x --right d.csv:y --type anti {device} -o x.npy",
+       files={"x.npy": ("<u4", [0, 3])}),
+    ok("join --left a.csv:name:str --left a.csv:day --right b.csv:name:str --right b.csv:day {device} -o x.npy",
+       files={"x.npy": ("<u4", (1, 2), [0, 2])}),
+    bad(1, "join --left spread.csv:x --left spread.csv:y --right spread.csv:x --right spread.csv:y {device}",
+        "more than 64 bits"),
+    bad(1, "join --left keys.npy --left one.npy --right right.npy --right right.npy {device}", "columns of one table"),
+    bad(1, "join --left keys.npy --right wide.npy {device}", "wide.npy is u64"),
+    bad(2, "join --left keys.npy {device}", "--right COL is missing"),
+    bad(2, "join --left keys.npy --left keys.npy --right right.npy", "as many of each"),
+    bad(2, JOIN + "--right-lower rlower.npy", "belong together"), bad(2, JOIN + "--type outer", "inner|semi|anti|left"),
+    bad(1, "join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy --inverse off {device}", "."),
+]
+
+GENERATED = [
+    ok("gen keys --count 4 --order ascending -o g.npy", files={"g.npy": ("<u4", [0, 1, 2, 3])}),
+    ok("gen keys --count 3 --order ascending --bits 64 --stride 10 -o g.npy", files={"g.npy": ("<u8", [0, 10, 20])}),
+    ok("gen keys --count 4 --order ascending --multiplicity 2 -o g.npy", files={"g.npy": ("<u4", [0, 0, 1, 1])}),
+    ok("gen keys --count 0 -o g.npy", files={"g.npy": ("<u4", [])}),
+    ok("gen probes --keys one.npy --count 3 -o g.npy --format json", json={"count": 3, "type": "u32"},
+       files={"g.npy": ("<u4", [3, 3, 3])}),
+    ok("gen probes --keys keys.npy --count 3 --hit-rate 0 --zipf 1.25 -o g.npy", files={"g.npy": None}),
+    ok("gen ranges --keys one.npy --count 2 --hits 4 --multiplier 2 -o g.npy",
+       files={"g.lower.npy": ("<u4", [3, 3]), "g.upper.npy": ("<u4", [10, 10])}),
+    bad(2, "gen", "keys|probes|ranges is missing"), bad(2, "gen frob", "not 'frob'"),
+    bad(2, "gen keys -o g.npy", "--count N is missing"), bad(2, "gen keys --count 4", "--output OUT.npy is missing"),
+    bad(2, "gen keys --count 4 --hit-rate 3 -o g.npy", "unknown option --hit-rate"),
+    bad(2, "gen keys --count -4 -o g.npy", "--count is a number"), bad(2, "gen keys --count 4.5 -o g.npy", "not '4.5'"),
+    bad(2, "gen keys --count 99999999999999999999 -o g.npy", "--count is a number"),
+    bad(2, "gen keys --count 4 --uniformity 101 -o g.npy", "0 to 100"),
+    bad(2, "gen keys --count 4 --order descending -o g.npy", "random or ascending"),
+    bad(2, "gen probes --keys keys.npy --count 4 --zipf 1.234 -o g.npy", "two decimals"),
+    bad(1, "gen keys --count 3G --stride 100 -o g.npy", "."), bad(1, "gen probes --keys empty.npy --count 1 -o g.npy", "."),
+    bad(1, "gen probes --keys equal.npy --count 1 --hit-rate 0 -o g.npy", "."),
+    bad(1, "gen probes --keys values.npy --count 1 -o g.npy", "."),
+]
+
+BENCH = "--count 1000 --repeat 2 --device cpu "
+BENCHES = [
+    ok(f"bench point {BENCH} --probes 500", out=r"checked: all 500 rows with the generator, 500 sampled"),
+    ok(f"bench point {BENCH} --probes 500 --multiplicity 4 --uniformity 50 --zipf 1.5 --bits 64 --result count",
+       out=r"checked: 500 sampled"),
+    ok(f"bench point {BENCH} --probes 777 --format json --batches 3 --hit-rate 50 --outside --result exists --host",
+       json={"operation": "point", "result": "exists", "runs.0.checked": lambda s: s.startswith("all 777 rows"),
+             "runs.0.seconds.minimum": float, "runs.0.seconds.median": float, "runs.0.seconds.maximum": float,
+             "runs.0.inside.copies": lambda s: "host" in s, "runs.0.inside.probe_sort": str, "driver": str,
+             "runs.0.inside.value_gather": "none", "runs.0.footprint": int, "runs.0.peak": int, "commit": str,
+             "runs.0.per_second": (int, float), "runs.0.per_second_per_byte": (int, float),
+             "runs.0.spec": lambda s: s.startswith("array:"), "runs.0.workload.batches": 3}),
+    ok(f"bench point {BENCH} --probes 100 --index array --index array:layout=aos --presorted-keys --presorted-probes "
+       "--format json", json={"runs": lambda runs: len(runs) == 2, "runs.1.spec": lambda s: "aos" in s,
+                              "runs.0.workload.order": "ascending"}),
+    ok(f"bench point {BENCH} --probes 100 --sweep hit-rate=0,100 --outside --format json",
+       json={"runs.0.swept": "hit-rate=0", "runs.1.workload.hit_rate": 100}),
+    ok(f"bench point {BENCH} --probes 100 --sweep layout=soa,aos --index array --json b.json", out="layout=aos",
+       files={"b.json": None}),
+    ok(f"bench range {BENCH} --probes 100 --hits 8 --multiplier 2 --result sum", out="value gather: one u32"),
+    ok(f"bench range {BENCH} --probes 100 --hits 8 --format json",
+       json={"result": "sum-rows", "runs.0.workload.hits": 8}),
+    ok(f"bench range {BENCH} --probes 100 --hits 8 --result row", out="100 sampled"),
+    ok(f"bench build {BENCH} --bits 64", out="M pairs/s"),
+    ok(f"bench build {BENCH} --scaling --format json", json={"runs.0.scaling.ratio": (int, float)}),
+    ok("bench point --keys-log2 8 --probes-log2 7 --repeat 1 {device}", out="keys: 256 u32"),
+    bad(2, "bench", "is missing"), bad(2, f"bench point {BENCH} --index frob", "unknown kind"),
+    bad(2, f"bench build {BENCH} --probes 5", "unknown option --probes"),
+    bad(2, f"bench point {BENCH} --sweep frob=1", "no option of the workload"),
+    bad(2, f"bench point {BENCH} --sweep frob=1 --index array", "no option 'frob'"),
+    bad(2, f"bench point {BENCH} --sweep count", "OPT=A,B,C"), bad(2, f"bench point {BENCH} --sweep count=5,", "empty"),
+    bad(2, f"bench point {BENCH} --sweep count=x", "not 'x'"), bad(2, f"bench point {BENCH} --result rows", "not 'rows'"),
+    bad(2, f"bench range {BENCH} --baseline", "--baseline compares"),
+    bad(1, f"bench point {BENCH} --json no/b.json", "cannot write no/b.json"),
+]
+
+WITH = "lookup --probes probes.npy {device} --keys "
+BAD_INPUT = [
+    # What holds nothing, one row, or one value is no error.
+    ok(WITH + "empty.npy --format json", json={"keys": 0, "found": 0}),
+    ok("lookup --keys keys.npy --probes empty.npy {device} -o x.npy", files={"x.npy": ("<u4", [])}),
+    ok("lookup --keys keys.npy --probes empty.npy {device} --result rows -o x.npy",
+       files={"x.offsets.npy": ("<u8", [0]), "x.rows.npy": ("<u4", [])}),
+    ok(WITH + "one.npy -o x.npy", files={"x.npy": ("<u4", [0, NO, NO, NO])}),
+    ok(WITH + "equal.npy --result count -o x.npy", files={"x.npy": ("<u8", [6, 0, 0, 0])}),
+    ok("lookup --keys nulls.csv:k:u32 --probes probes.npy {device} --format json", json={"keys": 0, "found": 0}),
+    ok("lookup --keys nulls.csv:x:u32 --probes nulls.csv:k:u32 {device} -o x.npy", files={"x.npy": ("<u4", [NO, NO])}),
+    # Files.
+    bad(1, WITH + "missing.npy", "cannot open missing.npy: No such file"),
+    bad(1, WITH + "folder.npy", "it is a directory"), bad(2, WITH + ".", "names no column file"),
+    bad(1, WITH + "truncated.npy", "17 bytes follow"), bad(1, WITH + "lying.npy", "500 elements"),
+    bad(1, WITH + "huge.npy", "9223372036854775808 elements"), bad(1, WITH + "big_endian.npy", "dtype '>u4'"),
+    bad(1, WITH + "matrix.npy", r"shape \(2, 2\)"), bad(1, WITH + "text.npy", "no .npy file"),
+    bad(1, WITH + "nothing.npy", "no .npy file"), bad(1, WITH + "header.npy", "header"),
+    bad(2, WITH + "keys.npy:u32", "takes nothing after it"),
+    bad(1, WITH + "fields.csv:a", r"fields\.csv:3: .*1 fields?, the header has 2"),
+    bad(1, WITH + "range.csv:a:u8", r"range\.csv:3: column 'a': '300' is out of range for u8"),
+    bad(1, WITH + "words.csv:a", r"words\.csv:3: column 'a': 'x'"), bad(2, WITH + "a.csv:frob", "no column 'frob'"),
+    bad(2, WITH + "a.csv", "needs a column"), bad(2, WITH + "a.csv:k:frob", "frob"), bad(2, WITH + "t.tbl:9", "no column 9"),
+    bad(1, WITH + "odd.bin:u32", "7"), bad(2, WITH + "raw.bin", "needs a type"),
+    # Types.
+    bad(1, WITH + "a.csv:k", "--keys a.csv:k is i64 but --probes probes.npy is u32; .*FILE.csv:NAME:"),
+    bad(1, WITH + "wide.npy", "is u64 but"), bad(1, WITH + "a.csv:name:str", "is str but"),
+    # Devices and memory.
+    bad(2, LOOKUP.replace("{device}", "--device gpu"), "not 'gpu'"),
+    bad(1, LOOKUP.replace("{device}", "--device cuda:999999"), "."),
+    bad(1, "lookup --keys many.npy --probes many.npy {device} --memory-cap 20K", "20480"),
+    # Places that cannot be written.
+    bad(1, LOOKUP + "-o no/x.npy", "cannot write no/x.npy"), bad(1, LOOKUP + "-o folder.npy", "directory"),
+    bad(1, LOOKUP + "--result rows -o no/x.npy", "cannot write no/x.offsets.npy"),
+]
+
+CASES = GENERAL + LOOKUPS + RANGES + JOINS + GENERATED + BENCHES + BAD_INPUT

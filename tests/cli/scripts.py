@@ -1,0 +1,183 @@
+"""What a table cannot say: signals, closed streams, full disks, terminals, the man page."""
+import json
+import os
+import pathlib
+import pty
+import re
+import resource
+import select
+import signal
+import subprocess
+import time
+
+COMMANDS = ("info", "kinds", "explain", "gen", "lookup", "range", "join", "bench")
+
+
+class Skip(Exception):
+    """With the reason."""
+
+
+def wait_for_temporary(process, folder, seconds=60):
+    """True once a file under construction is there, False if the process ended before."""
+    end = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < end:
+        if any(name.endswith(".tmp") for name in os.listdir(folder)):
+            return True
+        time.sleep(0.0005)
+    return False
+
+
+def interrupted_write(keyray, _, folder):
+    """Ctrl-C while a file is written removes it"""
+    before = set(os.listdir(folder))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen([keyray, "gen", "keys", "--count", "2^25", "-o", "big.npy"], cwd=folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        seen = wait_for_temporary(process, folder)
+        process.send_signal(number)
+        errors = process.communicate()[1]
+        if not seen or process.returncode == 0:
+            raise Skip("the write was over before the signal came")
+        assert process.returncode == -number, f"exit {process.returncode}: {errors}"
+        assert errors == "keyray gen: interrupted; nothing was written\n", errors
+        assert set(os.listdir(folder)) == before, f"left {set(os.listdir(folder)) - before}"
+
+
+def interrupted_work(keyray, _, folder):
+    """Ctrl-C before anything is written ends at once"""
+    before = set(os.listdir(folder))
+    process = subprocess.Popen([keyray, "gen", "keys", "--count", "2^27", "-o", "big.npy"], cwd=folder,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    assert process.wait(30) == -signal.SIGINT, process.returncode
+    assert time.monotonic() - begin < 5, "it went on working"
+    assert set(os.listdir(folder)) == before, f"left {set(os.listdir(folder)) - before}"
+
+
+def full_output(keyray, _, folder):
+    """Standard output that cannot be written is an error"""
+    for command in ("info", "--version", "kinds", "--help", "lookup --keys keys.npy --probes probes.npy --device cpu"):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([keyray, *command.split()], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+        assert done.returncode == 1, f"{command}: exit {done.returncode}"
+        assert re.fullmatch(r"keyray[ a-z]*: cannot write to standard output: .*\n", done.stderr), done.stderr
+
+
+def closed_pipe(keyray, _, folder):
+    """A reader that went away is an error, not a signal"""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([keyray, "kinds"], cwd=folder, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert done.returncode == 1 and "Broken pipe" in done.stderr, (done.returncode, done.stderr)
+
+
+def closed_streams(keyray, device, folder):
+    """Closed standard streams: an error, and never a result in their place"""
+    line = f'"{keyray}" lookup --keys keys.npy --probes probes.npy --device {device} -o x.npy '
+    done = subprocess.run(["sh", "-c", line + ">&-"], cwd=folder, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and "cannot write to standard output" in done.stderr, done
+    whole = (folder / "x.npy").read_bytes()
+    done = subprocess.run(["sh", "-c", line + "--quiet <&- >&- 2>&-"], cwd=folder, check=False)
+    assert done.returncode == 0, done
+    assert (folder / "x.npy").read_bytes() == whole
+
+
+def full_disk(keyray, device, folder):
+    """A write that fails halfway leaves nothing, also of a result in two files"""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (170000, 170000))
+
+    before = set(os.listdir(folder))
+    lines = ["gen keys --count 100000 -o x.npy",
+             # Offsets of 160 kB fit, the rows of 6 * 20000 * 4 bytes do not.
+             f"range --keys many.npy --lower many.npy --upper many2.npy --result rows -o x.npy --device {device}"]
+    many = (folder / "many.npy").read_bytes()
+    (folder / "many2.npy").write_bytes(many[:-80000] + b"".join((i + 5).to_bytes(4, "little") for i in range(20000)))
+    before.add("many2.npy")
+    for line in lines:
+        done = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=False,
+                              preexec_fn=limit)
+        assert done.returncode == 1 and "File too large" in done.stderr, (line, done.returncode, done.stderr)
+        assert set(os.listdir(folder)) == before, f"left {set(os.listdir(folder)) - before}"
+
+
+def keeps_old_result(keyray, device, folder):
+    """A failure leaves an older result as it was"""
+    (folder / "x.npy").write_bytes(b"older")
+    done = subprocess.run([keyray, "lookup", "--keys", "lying.npy", "--probes", "probes.npy", "-o", "x.npy", "--device",
+                           device], cwd=folder, capture_output=True, check=False)
+    assert done.returncode == 1 and (folder / "x.npy").read_bytes() == b"older"
+
+
+def progress(keyray, _, folder):
+    """Work over a second shows progress on a terminal, and --quiet does not"""
+    for quiet in ([], ["--quiet"]):
+        terminal, its_end = pty.openpty()
+        begin = time.monotonic()
+        process = subprocess.Popen([keyray, "gen", "keys", "--count", "2^26", "-o", "big.npy", *quiet], cwd=folder,
+                                   stdout=subprocess.DEVNULL, stderr=its_end)
+        os.close(its_end)
+        shown = b""
+        while select.select([terminal], [], [], 60)[0]:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:
+                break
+        os.close(terminal)
+        assert process.wait() == 0
+        (folder / "big.npy").unlink()
+        if time.monotonic() - begin < 2:
+            raise Skip("this machine is too fast: it was done within two seconds")
+        assert (b"%" in shown) == (not quiet), shown
+
+
+def json_file(keyray, device, folder):
+    """bench --json writes what --format json prints"""
+    line = f"bench point --count 500 --probes 50 --repeat 1 --format json --json b.json --device {device}"
+    done = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == json.loads((folder / "b.json").read_text())
+
+
+def baseline(keyray, _, folder):
+    """bench --baseline prints a ratio to std::lower_bound"""
+    line = "bench point --count 5000 --probes 500 --repeat 1 --baseline --device cpu --threads 1"
+    done = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and re.search(r"[0-9.]+ times std::lower_bound", done.stdout), (done.stdout, done.stderr)
+
+
+def generated_rows(keyray, device, folder):
+    """Generated probes are found at their hit rate, through files"""
+    def run(line):
+        return subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+    for bits in (32, 64):
+        run(f"gen keys --count 5000 --bits {bits} --uniformity 50 --order random -o k.npy")
+        run("gen probes --keys k.npy --count 1000 --hit-rate 75 --order descending -o p.npy")
+        report = json.loads(run(f"lookup --keys k.npy --probes p.npy --device {device} --format json"))
+        assert (report["keys"], report["probes"], report["found"]) == (5000, 1000, 750), report
+
+
+def manual(keyray, _, __):
+    """The man page names the options that --help names"""
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "keyray.1"
+    text = page.read_text().replace("\\-", "-")
+    sections = dict(re.findall(r'^\.SS "?keyray ([a-z]+)[^\n]*\n(.*?)(?=^\.S[SH]|\Z)', text, re.MULTILINE | re.DOTALL))
+    common = re.search(r'^\.SH "?COMMON OPTIONS[^\n]*\n(.*?)(?=^\.SH)', text, re.MULTILINE | re.DOTALL).group(1)
+    assert set(sections) == set(COMMANDS), sections.keys()
+    options = re.compile(r"--[a-z][a-z0-9-]*")
+    for command in COMMANDS:
+        helps = subprocess.run([keyray, command, "--help"], capture_output=True, text=True, check=True).stdout
+        said = {name for line in helps.splitlines() for name in re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", line)}
+        written = set(options.findall(sections[command]))
+        shared = set(options.findall(common))
+        assert said <= written | shared, f"{command}: not in the man page: {said - written - shared}"
+        assert written <= said, f"{command}: only in the man page: {written - said}"
+
+
+SCRIPTS = [interrupted_write, interrupted_work, full_output, closed_pipe, closed_streams, full_disk, keeps_old_result,
+           progress, json_file, baseline, generated_rows, manual]

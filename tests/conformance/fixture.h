@@ -1,0 +1,34 @@
+/* A small column, its oracle and questions: what the special cases work on. */
+#ifndef KEYRAY_TESTS_FIXTURE_H
+#define KEYRAY_TESTS_FIXTURE_H
+
+#include "suite.h"
+
+typedef struct kr_fixture {
+    kr_suite *suite;
+    kr_case test;
+    kr_case_data data;
+} kr_fixture;
+
+/* Columns of `keys` keys and 50 probes. */
+void kr_fixture_make(kr_suite *suite, kr_type type, kr_pattern pattern, uint64_t keys, kr_fixture *fixture);
+void kr_fixture_free(kr_fixture *fixture);
+
+/* With host memory. On KR_OK the caller frees the answer. */
+kr_status kr_fixture_ask(const kr_fixture *fixture, kr_index *index, uint32_t what, uint32_t question,
+                         kr_answer *got, kr_error *err);
+
+/* Asks everything; each call succeeds with the right answer or ends with `allowed` (KR_OK: must succeed).
+ * Adds to `refusals`. 0 when the test has failed. */
+int kr_fixture_check(const kr_fixture *fixture, const char *spec, kr_index *index, kr_status allowed,
+                     uint32_t *refusals);
+
+/* The same with a build before, a join after, and memory counted at the end. */
+int kr_fixture_check_all(const kr_fixture *fixture, kr_device *device, const char *spec, kr_status allowed,
+                         uint32_t *refusals);
+
+/* A test per device and spec: NAME/DEVICE/SPEC. */
+typedef void (*kr_special)(kr_suite *suite, const kr_suite_device *on, const char *spec);
+void kr_for_each_spec(kr_suite *suite, const char *name, kr_special special);
+
+#endif

@@ -1,0 +1,190 @@
+/* Joins of every type, both ways round, ordered or not, against nested loops. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct sides {
+    const char *name;
+    uint64_t left, right;
+    kr_pattern pattern;
+    kr_nulls nulls;
+} sides;
+
+static const sides all_sides[] = {
+    {"empty", 0, 0, KR_PATTERN_RANDOM, KR_NULLS_NONE},
+    {"empty-left", 0, 20, KR_PATTERN_DENSE, KR_NULLS_NONE},
+    {"empty-right", 20, 0, KR_PATTERN_DENSE, KR_NULLS_NONE},
+    {"small-left", 7, 100, KR_PATTERN_DUPLICATES, KR_NULLS_NONE},
+    {"small-right", 100, 33, KR_PATTERN_DUPLICATES, KR_NULLS_SOME},
+    {"extreme", 60, 60, KR_PATTERN_EXTREME, KR_NULLS_SLICED},
+    {"equal", 20, 31, KR_PATTERN_EQUAL, KR_NULLS_NONE},
+    {"nulls", 10, 10, KR_PATTERN_DENSE, KR_NULLS_ALL},
+};
+static const char *const type_names[] = {"", "inner", "semi", "anti", "left"};
+
+/* Reads a join in two parts, so that reading from the middle is seen too. */
+static kr_status read_pairs(kr_join *join, uint64_t n, int with_right, kr_pairs *got, kr_error *err)
+{
+    uint32_t *left = kr_test_calloc(n, sizeof *left), *right = kr_test_calloc(n, sizeof *right);
+    const uint64_t cut = n / 3;
+    kr_status status = kr_join_read(join, 0, cut, left, with_right ? right : NULL, err);
+    if (!status)
+        status = kr_join_read(join, cut, n - cut, left + cut, with_right ? right + cut : NULL, err);
+    got->n = n;
+    got->pairs = kr_test_calloc(n, sizeof *got->pairs);
+    for (uint64_t i = 0; i < n; ++i) {
+        got->pairs[i][0] = left[i];
+        got->pairs[i][1] = with_right ? right[i] : KR_NO_ROW;
+    }
+    free(left);
+    free(right);
+    return status;
+}
+
+static void compare(kr_suite *suite, const kr_pairs *want, kr_pairs *got, int unordered, const char *what)
+{
+    if (unordered)
+        kr_pairs_sort(got);
+    if (got->n != want->n) {
+        kr_test_fail(suite, "%s: want %llu pairs, got %llu", what, (unsigned long long)want->n,
+                     (unsigned long long)got->n);
+        return;
+    }
+    for (uint64_t i = 0; i < want->n; ++i)
+        if (memcmp(want->pairs[i], got->pairs[i], sizeof want->pairs[i]) != 0) {
+            kr_test_fail(suite, "%s: pair %llu: want (%u, %u), got (%u, %u)", what, (unsigned long long)i,
+                         want->pairs[i][0], want->pairs[i][1], got->pairs[i][0], got->pairs[i][1]);
+            return;
+        }
+}
+
+/* What one join is made of: the columns as the library gets them, and in host memory for the oracle.
+ * upper is NULL unless it is a range join. */
+typedef struct columns {
+    const kr_column *left, *lower, *upper;
+} columns;
+
+typedef struct joined {
+    columns given, host;
+    const char *name;
+} joined;
+
+static void check_info(kr_suite *suite, const kr_join_info *info, const joined *on,
+                       const kr_join_options *options)
+{
+    const uint64_t n_left = on->host.left->count, n_right = on->host.lower->count;
+    const char *indexed = on->host.upper || options->inverse == KR_INVERSE_ON ? "left"
+                          : options->inverse == KR_INVERSE_OFF           ? "right"
+                          : n_left < n_right                             ? "left"
+                          : n_left > n_right                             ? "right"
+                                                                         : info->indexed;
+    if (strcmp(info->indexed, indexed) != 0)
+        kr_test_fail(suite, "%s: the %s side was indexed, not the %s", on->name, info->indexed, indexed);
+    kr_test_expect(suite, info->spec[0] && info->device[0], "a join names its spec and device");
+    kr_test_expect(suite, info->peak_nbytes >= info->footprint_nbytes, "a join's peak is no less than it keeps");
+}
+
+static void check_join(kr_suite *suite, const kr_suite_device *on, const char *spec, const joined *sides_of,
+                       const kr_join_options *options)
+{
+    const uint64_t before = kr_in_use(on->device);
+    const int with_right = options->type == KR_JOIN_INNER || options->type == KR_JOIN_LEFT;
+    kr_error err = {0};
+    kr_join *join = NULL;
+    kr_join_info info = {0};
+    kr_pairs got = {0};
+    char what[128];
+    snprintf(what, sizeof what, "%s, %s, inverse %d%s%s", sides_of->name, type_names[options->type],
+             (int)options->inverse, options->unordered ? ", unordered" : "", sides_of->host.upper ? ", range" : "");
+    const columns *given = &sides_of->given, *host = &sides_of->host;
+    kr_status status = given->upper ? kr_join_create_range(on->device, spec, given->left, given->lower,
+                                                           given->upper, options, &join, &err)
+                                    : kr_join_create(on->device, spec, given->left, given->lower, options,
+                                                     &join, &err);
+    if (given->upper && options->inverse == KR_INVERSE_OFF) {
+        kr_test_refused(suite, KR_ERR_UNSUPPORTED, status, &err, "a range join that indexes ranges");
+        return;
+    }
+    if (!status)
+        status = kr_join_stats(join, &info, &err);
+    if (!status)
+        status = read_pairs(join, info.pairs, with_right, &got, &err);
+    if (kr_test_ok(suite, status, &err, what)) {
+        kr_pairs want = kr_oracle_join(host->left, host->lower, host->upper, options->type);
+        check_info(suite, &info, sides_of, options);
+        compare(suite, &want, &got, options->unordered != 0, what);
+        free(want.pairs);
+        status = kr_join_read(join, info.pairs, 1, &(uint32_t){0}, with_right ? &(uint32_t){0} : NULL, &err);
+        kr_test_refused(suite, KR_ERR_ARGUMENT, status, &err, "reading past the end of a join");
+    }
+    free(got.pairs);
+    kr_join_destroy(join);
+    kr_test_expect(suite, kr_in_use(on->device) == before, "a join releases what it took");
+}
+
+static void check_options(kr_suite *suite, const kr_suite_device *on, const char *spec, const joined *sides_of)
+{
+    for (int type = KR_JOIN_INNER; type <= KR_JOIN_LEFT; ++type)
+        for (int inverse = KR_INVERSE_AUTO; inverse <= KR_INVERSE_OFF; ++inverse)
+            for (uint32_t unordered = 0; unordered < 2; ++unordered) {
+                const kr_join_options options = {.struct_size = sizeof options,
+                                                 .type = (kr_join_type)type,
+                                                 .inverse = (kr_join_inverse)inverse,
+                                                 .unordered = unordered};
+                check_join(suite, on, spec, sides_of, &options);
+            }
+}
+
+static void test_sides(kr_suite *suite, const kr_suite_device *on, const char *spec, kr_type type,
+                       uint32_t number, kr_place place)
+{
+    const sides *s = &all_sides[number];
+    const uint64_t seed = kr_rng_split(kr_rng_split(suite->seed, 77 + number), type);
+    kr_test_column left = kr_test_column_make(type, s->left, s->pattern, s->nulls, kr_rng_split(seed, 1));
+    kr_test_column lower = kr_test_column_make(type, s->right, s->pattern, s->nulls, kr_rng_split(seed, 2));
+    kr_test_column upper = kr_test_probes(&lower.view, s->right, s->nulls, kr_rng_split(seed, 3));
+    kr_placed placed[3] = {0};
+    kr_error err = {0};
+    kr_status status = kr_placed_make(on->device, place, &left.view, 0, &placed[0], &err);
+    if (!status)
+        status = kr_placed_make(on->device, place, &lower.view, 1, &placed[1], &err);
+    if (!status)
+        status = kr_placed_make(on->device, place, &upper.view, 0, &placed[2], &err);
+    if (kr_test_ok(suite, status, &err, "no memory for the test's columns")) {
+        joined sides_of = {{&placed[0].view, &placed[1].view, NULL}, {&left.view, &lower.view, NULL}, s->name};
+        check_options(suite, on, spec, &sides_of);
+        sides_of.given.upper = &placed[2].view;
+        sides_of.host.upper = &upper.view;
+        if (kr_spec_capabilities(spec) & KR_CAN_RANGE)
+            check_options(suite, on, spec, &sides_of);
+    }
+    for (int i = 0; i < 3; ++i)
+        kr_placed_free(&placed[i]);
+    kr_test_column_free(&left);
+    kr_test_column_free(&lower);
+    kr_test_column_free(&upper);
+}
+
+/* JOIN/DEVICE/SPEC/TYPE, over all sides and places. */
+void kr_run_joins(kr_suite *suite)
+{
+    for (uint32_t d = 0; d < suite->n_devices; ++d)
+        for (uint32_t k = 0; k < suite->n_specs; ++k)
+            for (int type = 1; type <= KR_N_TYPES; ++type) {
+                const kr_suite_device *on = &suite->devices[d];
+                if (!kr_test_begin(suite, "join/%s/%s/%s", on->info.name, suite->specs[k],
+                                   kr_type_name((kr_type)type)))
+                    continue;
+                if (!(kr_spec_capabilities(suite->specs[k]) & KR_CAN_POINT)) {
+                    kr_test_skip(suite, suite->name, "the kind cannot look up points");
+                    continue;
+                }
+                for (uint32_t i = 0; i < sizeof all_sides / sizeof all_sides[0]; ++i)
+                    for (int place = KR_PLACE_HOST; place <= KR_PLACE_DEVICE; ++place)
+                        if (place == KR_PLACE_HOST || !suite->reduced)
+                            test_sides(suite, on, suite->specs[k], (kr_type)type, i, (kr_place)place);
+                kr_test_end(suite);
+            }
+}

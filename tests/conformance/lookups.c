@@ -1,0 +1,343 @@
+/* Every case, type, device, spec and place: build, point lookups and ranges with every sink. */
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a case's buffers lie; MIXED takes turns. */
+typedef enum places { ALL_HOST, ALL_DEVICE, MIXED, N_PLACES } places;
+static const char *const place_names[N_PLACES] = {"host", "device", "mixed"};
+
+/* The last parts of a test's name; the first two by KR_ASK_*. */
+static const char *const parts[] = {"point", "range", "build"};
+
+typedef struct subject {
+    kr_suite *suite;
+    const kr_suite_device *on;
+    const char *spec;
+    const kr_case_data *data;
+    places places;
+    uint32_t turn;
+    char name[384]; /* of the tests, without the last part */
+    kr_placed keys, row_ids, values, lower[KR_N_ASKS], upper;
+    kr_index *index;
+    uint64_t in_use_before;
+} subject;
+
+typedef struct outputs {
+    kr_guarded out, valid, rows;
+} outputs;
+
+static kr_place next_place(subject *s)
+{
+    if (s->places == MIXED)
+        return s->turn++ % 2 ? KR_PLACE_HOST : KR_PLACE_DEVICE;
+    return s->places == ALL_DEVICE ? KR_PLACE_DEVICE : KR_PLACE_HOST;
+}
+
+static kr_status place(subject *s, const kr_column *column, kr_placed *placed, kr_error *err)
+{
+    return kr_placed_make(s->on->device, next_place(s), column, s->data->test->shift, placed, err);
+}
+
+static kr_status place_all(subject *s, kr_error *err)
+{
+    const kr_case_data *data = s->data;
+    const kr_column ids = {.type = KR_U32, .count = data->keys.view.count, .data = data->row_ids};
+    kr_status status = place(s, &data->keys.view, &s->keys, err);
+    if (!status && data->row_ids)
+        status = place(s, &ids, &s->row_ids, err);
+    if (!status)
+        status = place(s, &data->values.view, &s->values, err);
+    for (uint32_t ask = 0; !status && ask < KR_N_ASKS; ++ask)
+        status = place(s, &data->lower[ask].view, &s->lower[ask], err);
+    return status ? status : place(s, &data->upper.view, &s->upper, err);
+}
+
+static void free_all(subject *s)
+{
+    kr_placed_free(&s->keys);
+    kr_placed_free(&s->row_ids);
+    kr_placed_free(&s->values);
+    for (uint32_t ask = 0; ask < KR_N_ASKS; ++ask)
+        kr_placed_free(&s->lower[ask]);
+    kr_placed_free(&s->upper);
+}
+
+/* ---- Build ---------------------------------------------------------------------------------- */
+
+/* An estimate is an upper bound, at most 1.5 times the real figure; small indexes may round up. */
+static void check_estimate(kr_suite *suite, const char *what, uint64_t estimate, uint64_t real, int exact)
+{
+    if (estimate < real || (exact && estimate > real + real / 2 + (64 << 10)))
+        kr_test_fail(suite, "%s is %llu bytes, the estimate %llu", what, (unsigned long long)real,
+                     (unsigned long long)estimate);
+}
+
+static void check_stats(subject *s, const kr_estimate *estimate, uint64_t n_rows)
+{
+    kr_suite *suite = s->suite;
+    kr_index_info info = {0};
+    kr_error err = {0};
+    char spec[256];
+    uint64_t sum = 0;
+    if (!kr_test_ok(suite, kr_index_stats(s->index, &info, &err), &err, "kr_index_stats"))
+        return;
+    for (uint32_t i = 0; i < info.n_parts; ++i)
+        sum += info.parts[i].nbytes;
+    if (sum != info.footprint_nbytes)
+        kr_test_fail(suite, "the parts sum to %llu bytes, the footprint is %llu", (unsigned long long)sum,
+                     (unsigned long long)info.footprint_nbytes);
+    if (info.rows != n_rows)
+        kr_test_fail(suite, "the index has %llu rows, the column %llu", (unsigned long long)info.rows,
+                     (unsigned long long)n_rows);
+    if (kr_in_use(s->on->device) - s->in_use_before != info.footprint_nbytes)
+        kr_test_fail(suite, "the device holds %llu bytes more, the footprint is %llu",
+                     (unsigned long long)(kr_in_use(s->on->device) - s->in_use_before),
+                     (unsigned long long)info.footprint_nbytes);
+    /* An estimate cannot see which rows are NULL, nor row ids, which may have to be put in order first. */
+    const int exact = n_rows == s->data->keys.view.count;
+    check_estimate(suite, "the footprint", estimate->footprint_nbytes, info.footprint_nbytes, exact);
+    if (!s->data->row_ids)
+        check_estimate(suite, "the peak", estimate->peak_nbytes, info.peak_nbytes, exact);
+    kr_test_expect(suite, info.peak_nbytes >= info.footprint_nbytes, "the peak includes the footprint");
+    kr_test_expect(suite, info.type == s->data->type, "stats name the key type");
+    kr_test_expect(suite, strcmp(info.device, s->on->info.name) == 0, "stats name the device");
+    kr_test_expect(suite, info.tracer[0] != 0, "stats name the tracer, or none");
+    kr_test_expect(suite,
+                   kr_spec_print(s->spec, spec, sizeof spec, NULL) == KR_OK && !strcmp(spec, info.spec),
+                   "stats name the whole spec");
+}
+
+static uint64_t valid_rows(const kr_column *column)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < column->count; ++i)
+        n += kr_value_is_valid(column, i) != 0;
+    return n;
+}
+
+/* Always builds, as the other tests need it; 0 when there is no index. */
+static int build(subject *s)
+{
+    kr_estimate estimate = {0};
+    kr_error err = {0};
+    s->in_use_before = kr_in_use(s->on->device);
+    const int counts = kr_test_begin(s->suite, "%s/build", s->name);
+    kr_status status = kr_index_estimate(s->on->device, s->spec, &s->keys.view, &estimate, &err);
+    if (!status)
+        status = kr_index_create(s->on->device, s->spec, &s->keys.view, s->row_ids.view.data, NULL, &s->index,
+                                 &err);
+    if (status == KR_ERR_UNSUPPORTED) {
+        kr_test_skip(s->suite, s->suite->name, err.text);
+        return 0;
+    }
+    if (kr_test_ok(s->suite, status, &err, "estimate and create") && counts) {
+        kr_test_ok(s->suite, kr_index_validate(s->index, &err), &err, "kr_index_validate");
+        check_stats(s, &estimate, valid_rows(&s->data->keys.view));
+    }
+    if (counts || status)
+        kr_test_end(s->suite);
+    return status == KR_OK;
+}
+
+/* ---- One question --------------------------------------------------------------------------- */
+
+static kr_status ask(subject *s, uint32_t what, const kr_sink *sink, kr_error *err)
+{
+    const kr_column *lower = &s->lower[what].view;
+    const kr_status status = what == KR_ASK_POINT
+                                 ? kr_lookup(s->index, lower, sink, NULL, err)
+                                 : kr_range(s->index, lower, &s->upper.view, sink, NULL, err);
+    return status ? status : kr_sync(s->on->device, NULL, err);
+}
+
+static void free_outputs(outputs *o)
+{
+    kr_guarded_free(&o->out);
+    kr_guarded_free(&o->valid);
+    kr_guarded_free(&o->rows);
+}
+
+/* Room for an answer and `capacity` row ids; exits when there is none, which is no finding. */
+static void make_outputs(subject *s, const kr_question *question, uint64_t n, uint64_t capacity, outputs *o,
+                         kr_sink *sink)
+{
+    const uint64_t shift = s->data->test->shift;
+    kr_error err = {0};
+    *o = (outputs){0};
+    if (kr_guarded_make(s->on->device, next_place(s), kr_answer_nbytes(question, n),
+                        shift * kr_type_nbytes(kr_answer_type(question)), &o->out, &err) ||
+        kr_guarded_make(s->on->device, next_place(s), (n + 7) / 8, shift, &o->valid, &err) ||
+        kr_guarded_make(s->on->device, next_place(s), capacity * sizeof(uint32_t), shift * sizeof(uint32_t),
+                        &o->rows, &err)) {
+        fprintf(stderr, "the test itself ran out of memory: %s\n", err.text);
+        exit(1);
+    }
+    *sink = (kr_sink){.struct_size = sizeof *sink,
+                      .result = question->result,
+                      .order = question->order,
+                      .values = question->result >= KR_RESULT_SUM && question->result <= KR_RESULT_MAX
+                                    ? &s->values.view
+                                    : NULL,
+                      .out = o->out.data,
+                      .rows_capacity = capacity};
+    if (question->result == KR_RESULT_MIN || question->result == KR_RESULT_MAX)
+        sink->valid = o->valid.data;
+}
+
+/* Reads the outputs back and compares; `n_rows` of the row ids count. */
+static void compare(subject *s, const kr_question *question, const kr_answer *want, const outputs *o,
+                    uint64_t n_rows, const char *phase)
+{
+    kr_error err = {0};
+    char text[256];
+    kr_answer got = {.n = want->n, .n_rows = n_rows};
+    got.out = kr_guarded_read(&o->out, &err);
+    got.valid = got.out ? kr_guarded_read(&o->valid, &err) : NULL;
+    got.rows = got.valid ? kr_guarded_read(&o->rows, &err) : NULL;
+    if (!got.rows)
+        kr_test_fail(s->suite, "%s%s: %s", question->name, phase, err.text);
+    else if (kr_answer_differs(question, want, &got, text, sizeof text))
+        kr_test_fail(s->suite, "%s%s (values: %s): %s", question->name, phase,
+                     kr_type_name(question->values->type), text);
+    kr_answer_free(&got);
+}
+
+static void expect_answer(subject *s, uint32_t what, const kr_question *question, const kr_answer *want,
+                          int fill)
+{
+    kr_error err = {0};
+    outputs o;
+    kr_sink sink;
+    const uint64_t n_rows = fill ? want->n_rows : 0;
+    make_outputs(s, question, want->n, n_rows, &o, &sink);
+    if (fill)
+        sink.rows = o.rows.data;
+    const kr_status status = ask(s, what, &sink, &err);
+    if (kr_test_ok(s->suite, status, &err, question->name))
+        compare(s, question, want, &o, n_rows, fill ? ", fill" : "");
+    free_outputs(&o);
+}
+
+/* Room for one row id less than needed: refused where `out` is host memory, cut off where it is not. */
+static void expect_too_small(subject *s, uint32_t what, const kr_question *question, const kr_answer *want)
+{
+    kr_error err = {0};
+    outputs o;
+    kr_sink sink;
+    char needed[32];
+    if (want->n_rows == 0 || s->places == MIXED)
+        return;
+    make_outputs(s, question, want->n, want->n_rows - 1, &o, &sink);
+    sink.rows = o.rows.data;
+    const kr_status status = ask(s, what, &sink, &err);
+    snprintf(needed, sizeof needed, "%llu", (unsigned long long)want->n_rows);
+    if (s->places == ALL_DEVICE && !s->on->is_host) {
+        if (kr_test_ok(s->suite, status, &err, "rows, too little room on the device"))
+            compare(s, question, want, &o, want->n_rows - 1, ", cut off");
+    } else if (kr_test_refused(s->suite, KR_ERR_LIMIT, status, &err, "rows, too little room")) {
+        kr_test_expect(s->suite, strstr(err.text, needed) != NULL, "the error names the room needed");
+        kr_test_expect(s->suite, kr_guarded_untouched(&o.out, &err) && kr_guarded_untouched(&o.rows, &err),
+                       "nothing is written when there is too little room");
+    }
+    free_outputs(&o);
+}
+
+static void test_asks(subject *s, uint32_t what)
+{
+    static const uint32_t capabilities[KR_N_ASKS] = {KR_CAN_POINT, KR_CAN_RANGE};
+    const int wanted = kr_test_begin(s->suite, "%s/%s", s->name, parts[what]);
+    if (!wanted)
+        return;
+    if (!(kr_spec_capabilities(s->spec) & capabilities[what])) {
+        kr_test_skip(s->suite, s->suite->name, "the kind cannot do that");
+        return;
+    }
+    const uint64_t before = kr_in_use(s->on->device);
+    for (uint32_t i = 0; i < KR_N_QUESTIONS; ++i) {
+        const kr_question *question = &s->data->questions[i];
+        const kr_answer *want = &s->data->answers[what][i];
+        if (!kr_case_asks(s->data, i))
+            continue;
+        expect_answer(s, what, question, want, 0);
+        if (question->result == KR_RESULT_ROWS) {
+            expect_answer(s, what, question, want, 1);
+            expect_too_small(s, what, question, want);
+        }
+    }
+    kr_test_expect(s->suite, kr_in_use(s->on->device) == before, "a lookup releases what it took");
+    kr_test_end(s->suite);
+}
+
+static int is_wanted(const subject *s)
+{
+    char name[512];
+    for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        snprintf(name, sizeof name, "%s/%s", s->name, parts[i]);
+        if (kr_test_wanted(s->suite, name))
+            return 1;
+    }
+    return 0;
+}
+
+static void run_subject(subject *s)
+{
+    kr_error err = {0};
+    if (place_all(s, &err)) {
+        kr_test_begin(s->suite, "%s", s->name);
+        kr_test_fail(s->suite, "no memory for the test's columns: %s", err.text);
+        kr_test_end(s->suite);
+    } else if (build(s)) {
+        test_asks(s, KR_ASK_POINT);
+        test_asks(s, KR_ASK_RANGE);
+        kr_index_destroy(s->index);
+        if (kr_in_use(s->on->device) != s->in_use_before) {
+            kr_test_begin(s->suite, "%s/destroy", s->name);
+            kr_test_fail(s->suite, "%llu bytes stay in use",
+                         (unsigned long long)(kr_in_use(s->on->device) - s->in_use_before));
+            kr_test_end(s->suite);
+        }
+    }
+    free_all(s);
+}
+
+/* Makes the data when the first test that needs it is wanted. */
+static void run_case(kr_suite *suite, const kr_case *test, uint32_t number, kr_type type)
+{
+    kr_case_data data;
+    int made = 0;
+    for (uint32_t d = 0; d < suite->n_devices; ++d)
+        for (uint32_t k = 0; k < suite->n_specs; ++k)
+            for (int p = 0; p < N_PLACES; ++p) {
+                subject s = {.suite = suite, .on = &suite->devices[d], .spec = suite->specs[k],
+                             .data = &data, .places = (places)p};
+                snprintf(s.name, sizeof s.name, "%s/%s/%s/%s/%s", s.on->info.name, s.spec,
+                         kr_type_name(type), test->name, place_names[p]);
+                /* Where device memory is host memory, mixing makes no difference. */
+                if ((p == MIXED && s.on->is_host) || !is_wanted(&s))
+                    continue;
+                if (!made++)
+                    kr_case_data_make(suite, test, number, type, &data);
+                run_subject(&s);
+            }
+    if (made)
+        kr_case_data_free(&data);
+}
+
+/* Of the 12 types the reduced list takes one of each size and sort. */
+static int type_is_wanted(const kr_suite *suite, kr_type type)
+{
+    return !suite->reduced || type == KR_U8 || type == KR_I16 || type == KR_U32 || type == KR_I64 ||
+           type == KR_F32 || type == KR_F64;
+}
+
+void kr_run_lookups(kr_suite *suite)
+{
+    const kr_case *test;
+    for (uint32_t number = 0; (test = kr_case_at(suite, number)); ++number)
+        for (int type = 1; type <= KR_N_TYPES; ++type)
+            if (type_is_wanted(suite, (kr_type)type))
+                run_case(suite, test, number, (kr_type)type);
+}

@@ -1,0 +1,160 @@
+/* keyray-conformance: does every kind give the right answers on every device? `--help` says how to ask. */
+#include "suite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "Usage: keyray-conformance test|support|perf [OPTION]...\n"
+    "  test     every case for every kind, key type, device and kind of memory, against an oracle\n"
+    "  support  what runs here: kinds, devices, key types, operations\n"
+    "  perf     a short table of times\n"
+    "Options:\n"
+    "  --device cpu|cuda|all  [all]\n"
+    "  --kind SPEC            this index only, may be repeated [every kind with its options varied]\n"
+    "  --filter TEXT          only tests whose name contains it, e.g. the name of a failed one\n"
+    "  --reduced              a short list, for slow tools\n"
+    "  --seed N               of all random data [42]\n";
+
+typedef struct arguments {
+    const char *mode, *device;
+} arguments;
+
+static int complain(const char *what, const char *value)
+{
+    fprintf(stderr, "%s '%s'\n%s", what, value, usage);
+    return 2;
+}
+
+/* 0, or the exit status + 1. */
+static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
+{
+    for (int i = 1; i < argc; ++i) {
+        const char *word = argv[i], *value = argv[i + 1];
+        const int valued = !strcmp(word, "--device") || !strcmp(word, "--kind") ||
+                           !strcmp(word, "--filter") || !strcmp(word, "--seed");
+        if (valued && !value)
+            return 1 + complain("a value is missing after", word);
+        i += valued;
+        if (!strcmp(word, "--device"))
+            given->device = value;
+        else if (!strcmp(word, "--kind"))
+            kr_add_spec(suite, value);
+        else if (!strcmp(word, "--filter"))
+            suite->filter = value;
+        else if (!strcmp(word, "--seed"))
+            suite->seed = strtoull(value, NULL, 0);
+        else if (!strcmp(word, "--reduced"))
+            suite->reduced = 1;
+        else if (!strcmp(word, "--help"))
+            return printf("%s", usage) > 0 ? 1 : 2;
+        else if (word[0] == '-' || given->mode)
+            return 1 + complain("unknown argument", word);
+        else
+            given->mode = word;
+    }
+    if (!given->mode || (strcmp(given->mode, "test") && strcmp(given->mode, "support") &&
+                         strcmp(given->mode, "perf")))
+        return 1 + complain("unknown mode", given->mode ? given->mode : "");
+    if (strcmp(given->device, "cpu") && strcmp(given->device, "cuda") && strcmp(given->device, "all"))
+        return 1 + complain("unknown device", given->device);
+    return 0;
+}
+
+static int open_device(kr_suite *suite, const kr_device_info *info)
+{
+    kr_suite_device *on = &suite->devices[suite->n_devices];
+    const kr_device_options options = {.struct_size = sizeof options};
+    kr_error err = {0};
+    if (suite->n_devices == KR_MAX_DEVICES)
+        return 0;
+    if (kr_device_open(info->name, &options, &on->device, &err)) {
+        fprintf(stderr, "cannot open %s: %s\n", info->name, err.text);
+        return 1;
+    }
+    on->info = *info;
+    on->is_host = strcmp(info->name, "cpu") == 0;
+    ++suite->n_devices;
+    return 0;
+}
+
+/* Opens what was asked for; a GPU that was asked for by name must be there. */
+static int open_devices(kr_suite *suite, const char *wanted)
+{
+    kr_device_info info;
+    kr_error err = {0};
+    uint32_t ordinal = 0, found = 0;
+    for (; kr_device_list(ordinal, &info, &err) == KR_OK; ++ordinal) {
+        if (strcmp(wanted, "all") != 0 && strncmp(info.name, wanted, strlen(wanted)) != 0)
+            continue;
+        ++found;
+        if (open_device(suite, &info))
+            return 1;
+    }
+    if (found == 0) {
+        fprintf(stderr, "there is no device '%s' here: %s\n", wanted, err.text);
+        return 1;
+    }
+    if (ordinal == 1 && strcmp(wanted, "all") == 0)
+        kr_test_skip(suite, "cuda", err.text);
+    return 0;
+}
+
+static int check_specs(const kr_suite *suite)
+{
+    for (uint32_t i = 0; i < suite->n_specs; ++i) {
+        char text[512];
+        kr_error err = {0};
+        if (kr_spec_print(suite->specs[i], text, sizeof text, &err)) {
+            fprintf(stderr, "%s\n", err.text);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void run_tests(kr_suite *suite)
+{
+    printf("keyray %s (%s), seed %" PRIu64 "%s, %u specs, devices:", kr_version(), kr_build_commit(),
+           suite->seed, suite->reduced ? ", reduced" : "", suite->n_specs);
+    for (uint32_t i = 0; i < suite->n_devices; ++i)
+        printf(" %s (%s)", suite->devices[i].info.name, suite->devices[i].info.description);
+    printf("\n");
+    fflush(stdout);
+    kr_run_specs(suite);
+    kr_run_lookups(suite);
+    kr_run_chunks(suite);
+    kr_run_streams(suite);
+    kr_run_joins(suite);
+    kr_run_misuse(suite);
+    kr_run_limits(suite);
+}
+
+int main(int argc, char **argv)
+{
+    static kr_suite suite = {.seed = 42};
+    arguments given = {.device = "all"};
+    const int stop = parse(argc, argv, &given, &suite);
+    if (stop)
+        return stop - 1;
+    if (check_specs(&suite))
+        return 2;
+    if (suite.n_specs == 0)
+        kr_expand_specs(&suite);
+    if (open_devices(&suite, given.device))
+        return 1;
+    if (!strcmp(given.mode, "support"))
+        kr_print_support(&suite);
+    else if (!strcmp(given.mode, "perf"))
+        kr_print_performance(&suite);
+    else
+        run_tests(&suite);
+    for (uint32_t i = 0; i < suite.n_devices; ++i)
+        kr_device_close(suite.devices[i].device);
+    if (!strcmp(given.mode, "test"))
+        printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", suite.passed, suite.failed,
+               suite.skipped);
+    return suite.failed != 0;
+}

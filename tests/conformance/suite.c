@@ -1,0 +1,85 @@
+#include "suite.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int kr_test_wanted(const kr_suite *suite, const char *name)
+{
+    return !suite->filter || strstr(name, suite->filter);
+}
+
+int kr_test_begin(kr_suite *suite, const char *name, ...)
+{
+    va_list arguments;
+    va_start(arguments, name);
+    vsnprintf(suite->name, sizeof suite->name, name, arguments);
+    va_end(arguments);
+    suite->has_failed = 0;
+    return kr_test_wanted(suite, suite->name);
+}
+
+void kr_test_fail(kr_suite *suite, const char *text, ...)
+{
+    va_list arguments;
+    if (suite->has_failed++)
+        return;
+    printf("FAILED %s: ", suite->name);
+    va_start(arguments, text);
+    vprintf(text, arguments);
+    va_end(arguments);
+    printf("\n");
+    fflush(stdout);
+}
+
+void kr_test_end(kr_suite *suite)
+{
+    suite->passed += !suite->has_failed;
+    suite->failed += suite->has_failed != 0;
+}
+
+void kr_test_skip(kr_suite *suite, const char *name, const char *reason)
+{
+    if (!kr_test_wanted(suite, name))
+        return;
+    ++suite->skipped;
+    for (uint32_t i = 0; i < suite->n_reasons; ++i)
+        if (strncmp(suite->reasons[i], reason, sizeof suite->reasons[i] - 1) == 0)
+            return;
+    if (suite->n_reasons < KR_MAX_REASONS)
+        snprintf(suite->reasons[suite->n_reasons++], sizeof suite->reasons[0], "%s", reason);
+    printf("skipped %s, and others like it: %s\n", name, reason);
+}
+
+int kr_test_expect(kr_suite *suite, int truth, const char *what)
+{
+    if (!truth)
+        kr_test_fail(suite, "not so: %s", what);
+    return truth;
+}
+
+int kr_test_ok(kr_suite *suite, kr_status status, const kr_error *err, const char *call)
+{
+    if (status)
+        kr_test_fail(suite, "%s: %s: %s", call, kr_status_name(status), err->text);
+    return status == KR_OK;
+}
+
+int kr_test_refused(kr_suite *suite, kr_status want, kr_status status, const kr_error *err, const char *call)
+{
+    if (status != want)
+        kr_test_fail(suite, "%s: want %s, got %s: %s", call, kr_status_name(want), kr_status_name(status),
+                     status ? err->text : "");
+    else if (err->status != want || !err->text[0] || strchr(err->text, '\n'))
+        kr_test_fail(suite, "%s: the error does not say why in one line: %s '%s'", call,
+                     kr_status_name(err->status), err->text);
+    else
+        return 1;
+    return 0;
+}
+
+uint64_t kr_in_use(kr_device *device)
+{
+    kr_device_info info = {0};
+    return kr_device_query(device, &info, NULL) ? UINT64_MAX : info.in_use_nbytes;
+}

@@ -1,0 +1,61 @@
+"""The example of docs/adding-an-index.md, built and run: its code blocks go into a copy of the tree, CPU only, whose
+conformance suite then tests the kind that they add.
+
+A block belongs to the file named after its language. Those named with "diff" are applied as patches.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/adding-an-index.md"
+BLOCK = re.compile(r"^```(\w+) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SKIPPED = 77
+
+
+def run(*command, **options):
+    print("+", *command, flush=True)
+    subprocess.run([str(word) for word in command], check=True, **options)
+
+
+def add_family(tree):
+    """Puts the page's blocks into the tree; the names of the files written."""
+    blocks = BLOCK.findall(PAGE.read_text())
+    for language, name, text in blocks:
+        if language == "diff":
+            run("git", "apply", "-", cwd=tree, input=text.encode())
+        else:
+            path = tree / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    return [name for _, name, _ in blocks]
+
+
+def main():
+    if not shutil.which("cmake") or not shutil.which("git"):
+        print("skipped: needs cmake and git")
+        return SKIPPED
+    with tempfile.TemporaryDirectory(prefix="keyray-docs-") as scratch:
+        tree, build = pathlib.Path(scratch, "tree"), pathlib.Path(scratch, "build")
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "build", ".venv", "__pycache__", "shared"))
+        names = add_family(tree)
+        # The page shows a whole family: sources of both kinds, and the registry.
+        missing = {".h", ".c", ".cu"} - {pathlib.PurePath(name).suffix for name in names}
+        if missing or "src/core/registry.c" not in names:
+            print(f"{PAGE.name} shows no {', '.join(missing) or 'change of the registry'}")
+            return 1
+        run(sys.executable, tree / "ci/check-includes", tree)
+        run("cmake", "-S", tree, "-B", build, *(["-G", "Ninja"] if shutil.which("ninja") else []),
+            "-DCMAKE_BUILD_TYPE=Release", "-DKEYRAY_CUDA=OFF", "-DKEYRAY_WERROR=ON", stdout=subprocess.DEVNULL)
+        run("cmake", "--build", build, "--target", "keyray-conformance", "--parallel", os.cpu_count() or 1,
+            stdout=subprocess.DEVNULL)
+        for spec in ("jump", "jump:bits=1"):
+            run(build / "bin/keyray-conformance", "test", "--kind", spec, "--reduced")
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Installs a build, moves the installed tree, and builds and runs client projects against it.
+
+Usage: check.py BUILD_FOLDER CMAKE C_COMPILER
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SKIP = 77
+
+
+def run(*command, **more):
+    print("+", *command, flush=True)
+    done = subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, **more)
+    if done.returncode:
+        sys.exit(f"{done.stdout}failed with {done.returncode}")
+    return done.stdout.strip()
+
+
+def installed_files(prefix):
+    return {path.relative_to(prefix).as_posix() for path in prefix.rglob("*") if not path.is_dir()}
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    build, cmake, compiler = sys.argv[1:]
+    cache = pathlib.Path(build, "CMakeCache.txt").read_text()
+    if re.search(r"^KEYRAY_SANITIZE:\w+=.", cache, re.MULTILINE):
+        print("skipped: a client cannot link a library built with sanitizers")
+        sys.exit(SKIP)
+    version = re.search(r"^CMAKE_PROJECT_VERSION:\w+=(.*)$", cache, re.MULTILINE).group(1)
+    with tempfile.TemporaryDirectory(prefix="keyray-package-") as scratch:
+        check(pathlib.Path(scratch), build, cmake, compiler, version)
+
+
+def check(scratch, build, cmake, compiler, version):
+    run(cmake, "--install", build, "--prefix", scratch / "first")
+    prefix = scratch / "moved"
+    (scratch / "first").rename(prefix)
+    files = installed_files(prefix)
+    print("installed:", *sorted(files), sep="\n  ")
+    for wanted in ("bin/keyray", "include/keyray/keyray.h", "include/keyray/keyray_cuda.h"):
+        if wanted not in files:
+            sys.exit(f"{wanted} is not installed")
+    pc = next(prefix.rglob("keyray.pc"))
+    libraries = pc.parent.parent
+    expected = f"{version} {version}"
+
+    # The command finds its library where the tree was moved to.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    run(prefix / "bin/keyray", "kinds", env=environment)
+
+    run(cmake, "-S", HERE / "client-c", "-B", scratch / "client", f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_C_COMPILER={compiler}")
+    run(cmake, "--build", scratch / "client")
+    for client in ("client", "client-cpp"):
+        if run(scratch / "client" / client) != expected:
+            sys.exit(f"{client} was compiled with another version than it ran with")
+
+    if not shutil.which("pkg-config"):
+        print("pkg-config was not found: its client was not tried")
+        return
+    environment.update(PKG_CONFIG_PATH=str(pc.parent), LD_LIBRARY_PATH=str(libraries))
+    (scratch / "plain").mkdir()
+    run("make", "-C", HERE / "client-pkgconfig", f"CC={compiler}", f"OUT={scratch / 'plain'}", env=environment)
+    if run(scratch / "plain/client", env=environment) != expected:
+        sys.exit("the pkg-config client was compiled with another version than it ran with")
+
+
+main()

@@ -1,0 +1,190 @@
+#include "columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void *kr_test_calloc(uint64_t n, uint64_t each)
+{
+    void *memory = calloc(n ? n : 1, each ? each : 1);
+    if (!memory) {
+        fprintf(stderr, "the test itself ran out of memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
+/* Keys where float32 coordinates of 23, 23 and 18 bits end, and their neighbours. */
+static uint64_t row_limit(kr_rng *rng)
+{
+    static const uint8_t powers[] = {0, 22, 23, 24, 31, 32, 45, 46, 47, 63};
+    const uint64_t base = UINT64_C(1) << powers[kr_rng_below(rng, sizeof powers)];
+    const uint64_t near = kr_rng_below(rng, 5) - 2;
+    switch (kr_rng_below(rng, 6)) {
+    case 0: return near;                                     /* both ends of all axes */
+    case 1: return base + near;                              /* neighbours of a row or plane */
+    case 2: return base * kr_rng_below(rng, 1 << 18) + near; /* ends of some row or plane */
+    case 3: return kr_rng_below(rng, 64) << 23 | kr_rng_below(rng, 2) * 0x7FFFFF; /* whole rows */
+    case 4: return kr_rng_below(rng, 8) << 46 | kr_rng_below(rng, 4);             /* whole planes */
+    default: return ~(kr_rng_below(rng, 4) << 23);
+    }
+}
+
+static int64_t summable(kr_rng *rng)
+{
+    return (int64_t)kr_rng_below(rng, 1 << 21) - (1 << 20);
+}
+
+/* Floats that break a careless reduction, rarely enough that most sums stay finite. */
+static void store_summable(kr_type type, void *data, uint64_t row, kr_rng *rng)
+{
+    static const uint8_t special[] = {1, 2, 4, 0}; /* -0, infinity, NaN, +0 of kr_value_extreme */
+    if (!kr_type_is_float(type))
+        kr_value_store_bits(type, data, row,
+                            kr_rng_below(rng, 4) ? kr_rng_next(rng)
+                                                 : kr_value_extreme(type, kr_rng_next(rng)));
+    else if (kr_rng_below(rng, 64) == 0)
+        kr_value_store_bits(type, data, row, kr_value_extreme(type, special[kr_rng_below(rng, 4)]));
+    else
+        kr_value_store_number(type, data, row, summable(rng));
+}
+
+static void store(kr_type type, void *data, uint64_t row, uint64_t count, kr_pattern pattern, kr_rng *rng)
+{
+    switch (pattern) {
+    case KR_PATTERN_RANDOM: kr_value_store_bits(type, data, row, kr_rng_next(rng)); break;
+    case KR_PATTERN_DENSE:
+    case KR_PATTERN_ASCENDING: kr_value_store_number(type, data, row, (int64_t)row); break;
+    case KR_PATTERN_DESCENDING: kr_value_store_number(type, data, row, (int64_t)(count - row)); break;
+    case KR_PATTERN_DUPLICATES:
+        kr_value_store_number(type, data, row, 3 * (int64_t)kr_rng_below(rng, count / 8 + 1));
+        break;
+    case KR_PATTERN_EQUAL: kr_value_store_number(type, data, row, 77); break;
+    case KR_PATTERN_EXTREME:
+        kr_value_store_bits(type, data, row, kr_value_extreme(type, kr_rng_next(rng)));
+        break;
+    case KR_PATTERN_ROWS: kr_value_store_bits(type, data, row, row_limit(rng)); break;
+    case KR_PATTERN_SUMMABLE: store_summable(type, data, row, rng); break;
+    }
+}
+
+static void swap_elements(kr_type type, void *data, uint64_t a, uint64_t b)
+{
+    const kr_column column = {.type = type, .data = data};
+    const uint64_t bits = kr_value_bits(type, kr_value_at(&column, a));
+    kr_value_store_bits(type, data, a, kr_value_bits(type, kr_value_at(&column, b)));
+    kr_value_store_bits(type, data, b, bits);
+}
+
+static void shuffle(kr_type type, void *data, uint64_t count, kr_rng *rng)
+{
+    for (uint64_t i = count; i > 1; --i)
+        swap_elements(type, data, i - 1, kr_rng_below(rng, i));
+}
+
+static void make_validity(kr_test_column *column, kr_nulls nulls, kr_rng *rng)
+{
+    kr_column *view = &column->view;
+    if (nulls == KR_NULLS_NONE)
+        return;
+    view->validity_offset = nulls == KR_NULLS_SLICED ? 13 : 0;
+    column->validity = kr_test_calloc((view->count + view->validity_offset + 7) / 8, 1);
+    view->validity = column->validity;
+    for (uint64_t i = 0; i < view->validity_offset + view->count; ++i)
+        if (nulls == KR_NULLS_NO_ROW || (nulls != KR_NULLS_ALL && kr_rng_below(rng, 4)))
+            column->validity[i / 8] |= (uint8_t)(1 << i % 8);
+}
+
+static kr_test_column empty_column(kr_type type, uint64_t count)
+{
+    kr_test_column column = {.view = {.type = type, .count = count}};
+    column.data = kr_test_calloc(count, kr_type_nbytes(type));
+    column.view.data = column.data;
+    return column;
+}
+
+kr_test_column kr_test_column_make(kr_type type, uint64_t count, kr_pattern pattern, kr_nulls nulls,
+                                   uint64_t seed)
+{
+    kr_rng rng = {seed};
+    kr_test_column column = empty_column(type, count);
+    for (uint64_t i = 0; i < count; ++i)
+        store(type, column.data, i, count, pattern, &rng);
+    if (pattern == KR_PATTERN_DENSE)
+        shuffle(type, column.data, count, &rng);
+    make_validity(&column, nulls, &rng);
+    return column;
+}
+
+void kr_test_column_free(kr_test_column *column)
+{
+    free(column->data);
+    free(column->validity);
+    *column = (kr_test_column){0};
+}
+
+uint32_t *kr_test_row_ids(kr_row_ids what, uint64_t count, uint64_t seed)
+{
+    kr_rng rng = {seed};
+    if (what == KR_ROW_IDS_POSITIONS)
+        return NULL;
+    uint32_t *ids = kr_test_calloc(count, sizeof *ids);
+    for (uint64_t i = 0; i < count; ++i)
+        ids[i] = (uint32_t)(what == KR_ROW_IDS_SHUFFLED ? i
+                            : what == KR_ROW_IDS_HIGH   ? KR_NO_ROW - 1 - i
+                                                        : 3 * i + kr_rng_below(&rng, 3));
+    if (what != KR_ROW_IDS_ASCENDING)
+        shuffle(KR_U32, ids, count, &rng);
+    return ids;
+}
+
+/* A value that is a key, lies beside one, or is anything. */
+static uint64_t probe_bits(const kr_column *keys, kr_rng *rng)
+{
+    const uint64_t what = kr_rng_below(rng, 8);
+    if (what == 0)
+        return kr_value_extreme(keys->type, kr_rng_next(rng));
+    if (what == 1 || keys->count == 0)
+        return kr_rng_next(rng);
+    const uint64_t row = kr_rng_below(rng, keys->count);
+    const uint64_t near = what == 2 ? kr_rng_below(rng, 3) - 1 : 0;
+    return kr_value_bits(keys->type, kr_value_at(keys, row)) + near;
+}
+
+kr_test_column kr_test_probes(const kr_column *keys, uint64_t count, kr_nulls nulls, uint64_t seed)
+{
+    kr_rng rng = {seed};
+    kr_test_column probes = empty_column(keys->type, count);
+    for (uint64_t i = 0; i < count; ++i)
+        kr_value_store_bits(keys->type, probes.data, i, probe_bits(keys, &rng));
+    make_validity(&probes, nulls, &rng);
+    return probes;
+}
+
+void kr_test_ranges(const kr_column *keys, const uint32_t *sorted, uint64_t n_sorted, uint64_t count,
+                    kr_nulls nulls, uint64_t seed, kr_test_column *lower, kr_test_column *upper)
+{
+    static const uint8_t spans[] = {0, 0, 1, 2, 7, 31, 33, 64};
+    kr_rng rng = {seed};
+    *lower = kr_test_probes(keys, count, nulls, kr_rng_split(seed, 1));
+    *upper = kr_test_probes(keys, count, nulls, kr_rng_split(seed, 2));
+    for (uint64_t i = 0; i < count && n_sorted; ++i) {
+        uint64_t first = kr_rng_below(&rng, n_sorted), last = first + spans[kr_rng_below(&rng, sizeof spans)];
+        const uint64_t what = kr_rng_below(&rng, 16);
+        /* Unrelated bounds may span anything, so only where that is not much. */
+        if (what == 0 && n_sorted <= 1000)
+            continue;
+        if (i == 0)
+            first = 0, last = n_sorted - 1;
+        last = last < n_sorted ? last : n_sorted - 1;
+        if (what == 1)
+            kr_value_store_bits(keys->type, upper->data, i,
+                                kr_value_bits(keys->type, kr_value_at(&lower->view, i)));
+        if (what <= 1)
+            continue;
+        const uint64_t swap = what == 2 && i ? 1 : 0;
+        kr_value_store_bits(keys->type, (swap ? upper : lower)->data, i,
+                            kr_value_bits(keys->type, kr_value_at(keys, sorted[first])));
+        kr_value_store_bits(keys->type, (swap ? lower : upper)->data, i,
+                            kr_value_bits(keys->type, kr_value_at(keys, sorted[last])));
+    }
+}

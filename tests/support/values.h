@@ -1,0 +1,37 @@
+/* Elements of columns by what they mean: the order of keyray.h, independent of the library's encodings. */
+#ifndef KEYRAY_TESTS_VALUES_H
+#define KEYRAY_TESTS_VALUES_H
+
+#include <keyray/keyray.h>
+
+enum { KR_N_TYPES = 12 }; /* kr_type runs from 1 to this */
+
+/* <0, 0, >0: integers by value, -0 equal to +0, NaN equal to NaN and above everything. */
+int kr_value_compare(kr_type type, const void *a, const void *b);
+
+const void *kr_value_at(const kr_column *column, uint64_t row);
+int kr_value_is_valid(const kr_column *column, uint64_t row);
+
+/* What KR_RESULT_SUM adds: integers sign-extended, modulo 2^64. */
+uint64_t kr_value_integer(kr_type type, const void *element);
+double kr_value_float(kr_type type, const void *element);
+
+int kr_type_is_float(kr_type type);
+int kr_type_is_signed(kr_type type);
+/* The type of a KR_RESULT_SUM over values of this type: u64, i64 or f64. */
+kr_type kr_type_of_sum(kr_type type);
+
+/* The low bytes of `bits` as element `row`. */
+void kr_value_store_bits(kr_type type, void *data, uint64_t row, uint64_t bits);
+uint64_t kr_value_bits(kr_type type, const void *element);
+/* The number as the type can hold it: floats round, integers keep the low bits. */
+void kr_value_store_number(kr_type type, void *data, uint64_t row, int64_t number);
+
+/* Bit patterns at the edges of a type: extremes, zeros, infinities, NaNs, denormals, neighbours of powers of
+ * two. Every number is legal; they repeat from some number on. */
+uint64_t kr_value_extreme(kr_type type, uint64_t number);
+
+/* "-5", "3.5", "nan (0x7fc00001)" */
+const char *kr_value_print(kr_type type, const void *element, char text[48]);
+
+#endif

@@ -1,0 +1,110 @@
+/* Fails the n-th allocation, for every n, in every reader and the writer: a status, nothing leaked (the
+ * sanitizer build looks), nothing left in the folder. */
+#include "files.h"
+
+#include <dlfcn.h>
+
+static bool armed;
+static unsigned long left; /* allocations that still succeed while armed */
+static bool failed;
+
+static bool may_allocate(void)
+{
+    if (!armed || left-- > 0)
+        return true;
+    armed = false;
+    failed = true;
+    return false;
+}
+
+/* These stand before those of the C library and of a sanitizer's runtime. */
+void *calloc(size_t n, size_t each)
+{
+    static void *(*next)(size_t, size_t);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "calloc");
+    return may_allocate() ? next(n, each) : NULL;
+}
+
+void *realloc(void *memory, size_t nbytes)
+{
+    static void *(*next)(void *, size_t);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "realloc");
+    return may_allocate() ? next(memory, nbytes) : NULL;
+}
+
+static kr_status attempt(const char *source, unsigned long n, kr_error *err)
+{
+    char path[800];
+    snprintf(path, sizeof path, "%s", in_folder(source));
+    kr_file *file = NULL;
+    failed = false;
+    left = n;
+    armed = true;
+    kr_status status = strcmp(source, "out.npy") == 0
+                           ? kr_file_write(path, KR_DATE32, 1, 1, "\0\0\0", NULL, err)
+                           : kr_file_read(path, NULL, &file, err);
+    armed = false;
+    if (status != KR_OK)
+        assert_null(file);
+    kr_file_close(file);
+    return status;
+}
+
+static void every_allocation_fails_once(void **state)
+{
+    (void)state;
+    const int64_t days[] = {1, INT64_MIN, 2};
+    put_bytes("a.bin", days, sizeof days);
+    static const char header[] =
+        "\x93NUMPY\x01\x00\x76\x00{'descr': '<M8[D]', 'fortran_order': False, 'shape': (3,)}";
+    unsigned char npy[128 + sizeof days];
+    memset(npy, ' ', 128);
+    memcpy(npy, header, sizeof header - 1);
+    memcpy(npy + 128, days, sizeof days);
+    put_bytes("a.npy", npy, sizeof npy);
+    FILE *out = fopen(in_folder("a.csv"), "wb");
+    assert_non_null(out);
+    fputs("n,s\n,\n1,x\n0.5,y\n", out);
+    for (int i = 0; i < 5000; i++)
+        fprintf(out, "%d,string %d\n", i, i);
+    fclose(out);
+    put_text("a.tbl", "1|x|\n");
+
+    static const char *const sources[] = {"a.bin:i64",   "a.npy",       "a.csv:n", "a.csv:n:f32",
+                                          "a.csv:s:str", "a.tbl:1:str", "a.tbl:0", "out.npy"};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        unsigned long n = 0;
+        for (;; n++) {
+            kr_error err = {0};
+            unsigned before = count_files();
+            kr_status status = attempt(sources[i], n, &err);
+            if (!failed) {
+                if (status != KR_OK)
+                    fail_msg("%s: %s", sources[i], err.text);
+                break;
+            }
+            /* Only a copy that the C library makes may also fail as the system's refusal. */
+            assert_true(status == KR_ERR_HOST_MEMORY || (status == KR_ERR_IO && err.vendor_code == 12));
+            assert_true(status == KR_ERR_IO || strstr(err.text, "no host memory for "));
+            assert_int_equal(count_files(), before);
+            assert_int_equal(attempt(sources[i], 1000000, &err), KR_OK);
+            if (strcmp(sources[i], "out.npy") == 0)
+                remove(in_folder("out.npy"));
+        }
+        assert_true(n >= 3);
+    }
+}
+
+int main(void)
+{
+#if defined(__clang__)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+    puts("skipped: the runtime of clang's sanitizers is linked in, so its allocator cannot be wrapped");
+    return 77;
+#endif
+#endif
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_once)};
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,244 @@
+#include "files.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* Every byte of a written file. */
+static void must_be(const char *name, const char *header, const void *data, size_t nbytes)
+{
+    unsigned char got[1024];
+    FILE *in = fopen(in_folder(name), "rb");
+    assert_non_null(in);
+    size_t n = fread(got, 1, sizeof got, in);
+    fclose(in);
+    assert_memory_equal(got, "\x93NUMPY\x01\x00", 8);
+    size_t length = got[8] | (size_t)got[9] << 8;
+    assert_int_equal((10 + length) % 64, 0);
+    assert_int_equal(n, 10 + length + nbytes);
+    assert_memory_equal(got + 10, header, strlen(header));
+    for (size_t i = 10 + strlen(header); i + 1 < 10 + length; i++)
+        assert_int_equal(got[i], ' ');
+    assert_int_equal(got[10 + length - 1], '\n');
+    assert_memory_equal(got + 10 + length, data, nbytes);
+}
+
+static void every_type(void **state)
+{
+    (void)state;
+    static const struct {
+        kr_type type;
+        const char *dtype;
+    } types[] = {
+        {KR_U8, "|u1"},  {KR_I8, "|i1"},  {KR_U16, "<u2"},         {KR_I16, "<i2"},
+        {KR_U32, "<u4"}, {KR_I32, "<i4"}, {KR_U64, "<u8"},         {KR_I64, "<i8"},
+        {KR_F32, "<f4"}, {KR_F64, "<f8"}, {KR_TIMESTAMP64, "<i8"},
+    };
+    unsigned char data[48];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i * 91 + 7);
+    kr_error err;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char header[128];
+        uint32_t each = kr_type_nbytes(types[i].type);
+        snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (6,), }",
+                 types[i].dtype);
+        assert_int_equal(kr_file_write(in_folder("o.npy"), types[i].type, 6, 1, data, NULL, &err), KR_OK);
+        must_be("o.npy", header, data, 6 * each);
+        snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (2, 3), }",
+                 types[i].dtype);
+        assert_int_equal(kr_file_write(in_folder("o.npy"), types[i].type, 2, 3, data, NULL, &err), KR_OK);
+        must_be("o.npy", header, data, 6 * each);
+        if (types[i].type != KR_TIMESTAMP64) {
+            assert_int_equal(kr_file_write(in_folder("o.npy"), types[i].type, 6, 1, data, NULL, &err), KR_OK);
+            must_hold("o.npy", types[i].type, 6, data);
+        }
+    }
+    assert_int_equal(count_files(), 1);
+}
+
+static void dates_are_datetime64(void **state)
+{
+    (void)state;
+    const int32_t days[] = {0, -1, INT32_MAX, INT32_MIN};
+    const int64_t wide[] = {0, -1, INT32_MAX, INT32_MIN};
+    assert_int_equal(kr_file_write(in_folder("o.npy"), KR_DATE32, 4, 1, days, NULL, NULL), KR_OK);
+    must_be("o.npy", "{'descr': '<M8[D]', 'fortran_order': False, 'shape': (4,), }", wide, sizeof wide);
+    must_hold("o.npy", KR_DATE32, 4, days);
+}
+
+static void nothing_to_write(void **state)
+{
+    (void)state;
+    assert_int_equal(kr_file_write(in_folder("o.npy"), KR_U32, 0, 1, NULL, NULL, NULL), KR_OK);
+    must_be("o.npy", "{'descr': '<u4', 'fortran_order': False, 'shape': (0,), }", "", 0);
+    assert_int_equal(kr_file_write(in_folder("o.npy"), KR_U32, 0, 2, NULL, NULL, NULL), KR_OK);
+    must_be("o.npy", "{'descr': '<u4', 'fortran_order': False, 'shape': (0, 2), }", "", 0);
+}
+
+static void wrong_calls(void **state)
+{
+    (void)state;
+    kr_error err;
+    unsigned before = count_files();
+    const char *path = in_folder("wrong.npy");
+    assert_int_equal(kr_file_write(NULL, KR_U8, 1, 1, "x", NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_write("", KR_U8, 1, 1, "x", NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_write(path, KR_U8, 1, 1, NULL, NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_write(path, KR_U8, 1, 0, "x", NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_write(path, (kr_type)0, 1, 1, "x", NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_write(path, (kr_type)99, 1, 1, "x", NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_write(path, KR_U64, UINT64_MAX, UINT32_MAX, "x", NULL, &err), KR_ERR_LIMIT);
+    assert_int_equal(count_files(), before);
+}
+
+static void must_refuse(const char *name, const char *part)
+{
+    kr_error err;
+    assert_int_equal(kr_file_write(in_folder(name), KR_U8, 1, 1, "x", NULL, &err), KR_ERR_IO);
+    if (!strstr(err.text, part) || !strstr(err.text, "cannot write"))
+        fail_msg("no '%s' in: %s", part, err.text);
+}
+
+static void places_that_cannot_be_written(void **state)
+{
+    (void)state;
+    unsigned before = count_files();
+    must_refuse("no/such/folder.npy", "No such file");
+    assert_int_equal(mkdir(in_folder("d.npy"), 0777), 0);
+    must_refuse("d.npy", "a directory");
+    assert_int_equal(rmdir(in_folder("d.npy")), 0);
+    assert_int_equal(mkfifo(in_folder("p.npy"), 0666), 0);
+    must_refuse("p.npy", "not a regular file");
+    assert_int_equal(unlink(in_folder("p.npy")), 0);
+    assert_int_equal(symlink("/dev/null", in_folder("null.npy")), 0);
+    must_refuse("null.npy", "not a regular file");
+    assert_int_equal(unlink(in_folder("null.npy")), 0);
+    assert_int_equal(count_files(), before);
+}
+
+static void links_are_followed(void **state)
+{
+    (void)state;
+    put_text("target.npy", "old");
+    assert_int_equal(symlink("target.npy", in_folder("link.npy")), 0);
+    assert_int_equal(kr_file_write(in_folder("link.npy"), KR_U8, 1, 1, "x", NULL, NULL), KR_OK);
+    must_hold("target.npy", KR_U8, 1, "x");
+    struct stat status;
+    assert_int_equal(lstat(in_folder("link.npy"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+}
+
+static void permissions_come_from_the_umask(void **state)
+{
+    (void)state;
+    static const mode_t masks[] = {022, 077, 0};
+    mode_t before = umask(0);
+    for (int i = 0; i < 3; i++) {
+        umask(masks[i]);
+        struct stat status;
+        assert_int_equal(kr_file_write(in_folder("o.npy"), KR_U8, 1, 1, "x", NULL, NULL), KR_OK);
+        assert_int_equal(stat(in_folder("o.npy"), &status), 0);
+        assert_int_equal(status.st_mode & 0777, 0666 & ~masks[i]);
+        assert_int_equal(umask(masks[i]), masks[i]);
+    }
+    umask(before);
+}
+
+struct watch {
+    unsigned calls, stop_at;
+    double last;
+};
+
+static int watching(void *ctx, const char *phase, double fraction)
+{
+    struct watch *watch = ctx;
+    assert_string_equal(phase, "writing");
+    assert_true(fraction >= watch->last && fraction <= 1);
+    watch->last = fraction;
+    return ++watch->calls == watch->stop_at;
+}
+
+enum { BIG_ROWS = 3000000 };
+
+static void cancel_leaves_the_old_file(void **state)
+{
+    (void)state;
+    int32_t *big = calloc(BIG_ROWS, sizeof *big);
+    put_text("old.npy", "old");
+    unsigned before = count_files();
+    for (int dates = 0; dates < 2; dates++) {
+        const kr_type type = dates ? KR_DATE32 : KR_I32;
+        struct watch watch = {0};
+        kr_progress progress = {watching, &watch};
+        kr_error err;
+        assert_int_equal(kr_file_write(in_folder("new.npy"), type, BIG_ROWS, 1, big, &progress, &err), KR_OK);
+        assert_true(watch.calls >= 4 && watch.last == 1);
+        unlink(in_folder("new.npy"));
+        const unsigned calls = watch.calls;
+        for (unsigned stop_at = 1; stop_at <= calls; stop_at++) {
+            watch = (struct watch){.stop_at = stop_at};
+            assert_int_equal(kr_file_write(in_folder("old.npy"), type, BIG_ROWS, 1, big, &progress, &err),
+                             KR_ERR_CANCELLED);
+            assert_int_equal(count_files(), before);
+            must_fail("old.npy", KR_ERR_FORMAT, "no .npy file");
+        }
+    }
+    free(big);
+}
+
+static void full_disk_leaves_nothing(void **state)
+{
+    (void)state;
+    /* A limit on the file's size fails in write as a full disk does. */
+    struct rlimit old, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 5000000;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    int32_t *big = calloc(BIG_ROWS, sizeof *big);
+    unsigned before = count_files();
+    kr_error err;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    kr_status status = kr_file_write(in_folder("full.npy"), KR_I32, BIG_ROWS, 1, big, NULL, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, handler);
+    free(big);
+    assert_int_equal(status, KR_ERR_IO);
+    assert_string_equal(err.vendor_call, "write");
+    assert_int_equal(count_files(), before);
+}
+
+static void names_of_full_length(void **state)
+{
+    (void)state;
+    char name[256];
+    memset(name, 'n', 255);
+    strcpy(name + 251, ".npy");
+    assert_int_equal(kr_file_write(in_folder(name), KR_U8, 1, 1, "x", NULL, NULL), KR_OK);
+    must_hold(name, KR_U8, 1, "x");
+
+    char before[512];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(kr_file_write("bare.npy", KR_U8, 1, 1, "y", NULL, NULL), KR_OK);
+    assert_int_equal(chdir(before), 0);
+    must_hold("bare.npy", KR_U8, 1, "y");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type),
+        cmocka_unit_test(dates_are_datetime64),
+        cmocka_unit_test(nothing_to_write),
+        cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(places_that_cannot_be_written),
+        cmocka_unit_test(links_are_followed),
+        cmocka_unit_test(permissions_come_from_the_umask),
+        cmocka_unit_test(cancel_leaves_the_old_file),
+        cmocka_unit_test(full_disk_leaves_nothing),
+        cmocka_unit_test(names_of_full_length),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

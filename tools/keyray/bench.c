@@ -1,0 +1,288 @@
+#include "bench_job.h"
+
+#include "commands.h"
+#include "device.h"
+#include "output.h"
+#include "progress.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORK(field) offsetof(workload, field)
+#define AT(field) offsetof(bench_options, field)
+
+static const option_row key_rows[] = {
+    {"count", 0, 0, OPTION_NUMBER, WORK(count), "N", "keys [2^22]", 1, UINT32_MAX},
+    {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "of the workload [42]", 1, UINT64_MAX},
+    {"presorted-keys", 0, 0, OPTION_FLAG, WORK(keys_sorted), NULL, "the keys ascend", 0, 0},
+    {0},
+};
+
+static const option_row probe_rows[] = {
+    {"probes", 0, 0, OPTION_NUMBER, WORK(probes), "N", "lookups or ranges [2^22]", 0, UINT32_MAX},
+    {"order", 0, 0, OPTION_CHOICE, WORK(order), WORKLOAD_ORDERS, "order of the probes [random]", 0, 0},
+    {"batches", 0, 0, OPTION_NUMBER, WORK(batches), "N", "look up the probes in N pieces [1]", 1, UINT32_MAX},
+    {0},
+};
+
+static const option_row lookup_rows[] = {
+    {"probes-log2", 0, 0, OPTION_NUMBER, AT(probes_log2), "N", "--probes 2^N", 0, 31},
+    {"presorted-probes", 0, 0, OPTION_FLAG, AT(presorted_probes), NULL, "--order ascending", 0, 0},
+    {"result", 0, 0, OPTION_CHOICE, AT(result), "row|count|sum-rows|sum|exists",
+     "what is wanted per probe; sum gathers a value per match [row, of ranges sum-rows]", 0, 0},
+    {0},
+};
+
+static const option_row bench_rows[] = {
+    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC", "kind and options; give more to compare [best]", 0, 0},
+    {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
+     "repeat with each value of an option of the workload or of the kind", 0, 0},
+    {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
+    {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
+    {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "timed runs, after one to warm up [5]", 1,
+     BENCH_REPEAT_MOST},
+    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
+     "compare: point with std::lower_bound, build on a GPU with CUB's sort", 0, 0},
+    {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with one thread; on the CPU", 0, 0},
+    {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "write the report as JSON to a file, too", 0, 0},
+    {0},
+};
+
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 9 };
+
+/* One invocation. */
+typedef struct job {
+    int operation;
+    bench_options options;
+    workload w;
+    device_options where;
+    output_options printing;
+    option_group groups[GROUPS_MOST];
+    uint32_t n_groups, n_sweepable;
+    kr_device *device;
+    char *sweep_name, *sweep_values[SWEEP_MOST]; /* in one allocation, `sweep_name` */
+    uint32_t n_sweep;
+    int sweeps_spec; /* the option is the kind's, not the workload's */
+    bench_report report;
+} job;
+
+/* ---- Options ------------------------------------------------------------------------------- */
+
+static void add_group(job *j, const char *title, const option_row *rows, void *to)
+{
+    j->groups[j->n_groups++] = (option_group){title, rows, to};
+}
+
+/* Those of the workload, which can be swept, come first. operation < 0: all, for --help. */
+static void add_groups(job *j, int operation)
+{
+    j->n_groups = 0;
+    add_group(j, "Keys", key_rows, &j->w);
+    add_group(j, "Kinds of keys", workload_keys_rows, &j->w);
+    if (operation != BENCH_BUILD)
+        add_group(j, "Probes (point and range)", probe_rows, &j->w);
+    if (operation == BENCH_POINT || operation < 0)
+        add_group(j, "Kinds of probes (point)", workload_probes_rows, &j->w);
+    if (operation == BENCH_RANGE || operation < 0)
+        add_group(j, "Kinds of ranges (range)", workload_ranges_rows, &j->w);
+    j->n_sweepable = j->n_groups;
+    if (operation != BENCH_BUILD)
+        add_group(j, "Lookups (point and range)", lookup_rows, &j->options);
+    add_group(j, "Benchmark", bench_rows, &j->options);
+    add_group(j, "Device", device_rows, &j->where);
+    add_group(j, "Output", output_rows, &j->printing);
+}
+
+/* Fills in what options leave open. */
+static void settle_options(job *j)
+{
+    static const kr_result results[] = {KR_RESULT_ROW, KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
+                                        KR_RESULT_EXISTS};
+    bench_options *o = &j->options;
+    if (o->keys_log2 != NOT_GIVEN)
+        j->w.count = (uint64_t)1 << o->keys_log2;
+    if (o->probes_log2 != NOT_GIVEN)
+        j->w.probes = (uint64_t)1 << o->probes_log2;
+    if (o->presorted_probes)
+        j->w.order = KR_PROBES_ASCENDING;
+    if (o->result != NOT_GIVEN)
+        o->result = results[o->result];
+    else
+        o->result = j->operation == BENCH_RANGE ? KR_RESULT_SUM_ROWS : KR_RESULT_ROW;
+    if (!o->index.n)
+        o->index.at[o->index.n++] = "best";
+}
+
+/* Cuts "OPT=A,B,C" apart. */
+static int read_sweep(job *j)
+{
+    j->n_sweep = 1;
+    if (!j->options.sweep)
+        return DONE;
+    j->sweep_name = strdup(j->options.sweep);
+    if (!j->sweep_name)
+        return tool_fail(FAILED, "no host memory for --sweep");
+    char *values = strchr(j->sweep_name, '=');
+    if (!values || values == j->sweep_name || !values[1])
+        return tool_fail(USAGE, "--sweep is OPT=A,B,C, not '%s'", j->options.sweep);
+    *values++ = '\0';
+    char *rest = values, *value;
+    for (j->n_sweep = 0; (value = strsep(&rest, ",")); j->sweep_values[j->n_sweep++] = value)
+        if (j->n_sweep == SWEEP_MOST || !*value)
+            return tool_fail(USAGE, "--sweep takes 1 to %d values, none of them empty", SWEEP_MOST);
+    return DONE;
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------- */
+
+/* The same on a device with one thread. */
+static int measure_one_thread(const job *j, const bench_data *data, const char *spec, bench_row *row)
+{
+    device_options where = j->where;
+    bench_row one = {0};
+    kr_device *device = NULL;
+    where.threads = 1;
+    if (strcmp(j->report.device.name, "cpu") != 0)
+        return tool_fail(USAGE, "--scaling compares threads of the CPU; add --device cpu");
+    int code = device_open(&where, NULL, &device);
+    if (!code)
+        code = bench_measure(&j->options, data, device, spec, &one);
+    if (!code)
+        row->one_thread_rate = (double)one.per_run / one.times.median;
+    kr_device_close(device);
+    return code;
+}
+
+static int run_spec(job *j, const bench_data *data, const char *spec, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    char whole[512];
+    const char *link = strchr(spec, ':') ? "," : ":";
+    if (j->sweeps_spec && strcmp(spec, "best") == 0)
+        return tool_fail(USAGE,
+                         "--sweep %s is no option of the workload; for an option of a kind give --index KIND",
+                         j->sweep_name);
+    row->workload = j->w;
+    if (value)
+        snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
+    if (value && j->sweeps_spec)
+        snprintf(whole, sizeof whole, "%s%s%s=%s", spec, link, j->sweep_name, value);
+    else
+        snprintf(whole, sizeof whole, "%s", spec);
+    int code = bench_measure(&j->options, data, j->device, whole, row);
+    if (!code && j->options.baseline)
+        code = bench_baseline(&j->options, data, j->device, row);
+    if (!code && j->options.scaling)
+        code = measure_one_thread(j, data, whole, row);
+    j->report.n_rows += !code;
+    return code;
+}
+
+static int open_data(job *j, bench_data *data)
+{
+    return bench_data_open(data, j->device, j->operation, &j->w, j->options.result == KR_RESULT_SUM,
+                           (int)j->options.host, (uint32_t)j->where.threads);
+}
+
+static int run_all(job *j)
+{
+    bench_data data = {0};
+    int code = DONE;
+    for (uint32_t v = 0; v < j->n_sweep && !code; ++v) {
+        const char *value = j->sweep_values[v];
+        if (value && !j->sweeps_spec) {
+            code = options_set(j->groups, j->n_sweepable, j->sweep_name, value);
+            j->sweeps_spec = code == -1;
+            code = j->sweeps_spec ? DONE : code;
+        }
+        if (!code && (v == 0 || !j->sweeps_spec)) {
+            bench_data_close(&data);
+            code = open_data(j, &data);
+        }
+        for (uint32_t i = 0; i < j->options.index.n && !code; ++i)
+            code = run_spec(j, &data, j->options.index.at[i], value);
+    }
+    bench_data_close(&data);
+    return code;
+}
+
+/* ---- Report -------------------------------------------------------------------------------- */
+
+/* To a temporary beside it, then renamed. */
+static int write_json(const bench_report *report, const char *path)
+{
+    char temporary[4096];
+    if (snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temporary)
+        return tool_fail(USAGE, "--json %s is too long", path);
+    progress_writing(1);
+    FILE *file = fopen(temporary, "wx");
+    int failed = !file;
+    if (file) {
+        bench_print(report, file, 1);
+        failed = ferror(file);
+        failed |= fclose(file) != 0;
+        failed = failed || progress_interrupted() || rename(temporary, path) != 0;
+    }
+    const int error = errno;
+    if (failed && file)
+        unlink(temporary);
+    progress_writing(0);
+    return failed ? tool_fail(FAILED, "cannot write %s: %s", path, strerror(error)) : DONE;
+}
+
+static int perform(job *j)
+{
+    kr_error err = {0};
+    const uint64_t n_rows = (uint64_t)j->n_sweep * j->options.index.n;
+    j->report = (bench_report){.options = &j->options, .operation = j->operation};
+    j->report.rows = calloc(n_rows, sizeof *j->report.rows);
+    if (!j->report.rows)
+        return tool_fail(FAILED, "no host memory for the report");
+    /* Without a progress callback: nothing but the work is to be timed. */
+    int code = device_open(&j->where, NULL, &j->device);
+    if (!code)
+        code = tool_check(kr_device_query(j->device, &j->report.device, &err), &err);
+    if (!code)
+        code = run_all(j);
+    if (!code && j->options.json)
+        code = write_json(&j->report, j->options.json);
+    if (!code && (j->printing.json || !j->printing.quiet))
+        bench_print(&j->report, stdout, j->printing.json);
+    kr_device_close(j->device);
+    free(j->report.rows);
+    return code;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    job j = {.options = {.keys_log2 = NOT_GIVEN, .probes_log2 = NOT_GIVEN, .repeat = 5, .result = NOT_GIVEN},
+             .w = WORKLOAD_DEFAULTS,
+             .where = DEVICE_DEFAULTS};
+    int code = DONE;
+    j.w.count = j.w.probes = 1 << 22;
+    add_groups(&j, -1);
+    j.operation = options_operand(self, j.groups, j.n_groups, argc, argv, &code);
+    if (j.operation < 0)
+        return code;
+    add_groups(&j, j.operation);
+    code = options_parse(self, j.groups, j.n_groups, argc - 1, argv + 1);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    settle_options(&j);
+    code = read_sweep(&j);
+    if (!code)
+        code = perform(&j);
+    free(j.sweep_name);
+    return code;
+}
+
+const command command_bench = {
+    "bench",
+    "point|range|build",
+    "time lookups and builds on generated data, after checking the answers",
+    "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline",
+    run,
+};

@@ -1,0 +1,109 @@
+/* What the files of `keyray bench` share. */
+#ifndef KEYRAY_BENCH_JOB_H
+#define KEYRAY_BENCH_JOB_H
+
+#include "options.h"
+#include "workload.h"
+
+#include <keyray/keyray.h>
+
+#include <stdio.h>
+
+enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD };
+
+enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MOST = 1000 };
+
+typedef struct bench_options {
+    option_texts index;
+    const char *sweep, *json;
+    uint64_t keys_log2, probes_log2, repeat;
+    uint32_t result, host, presorted_probes, baseline, scaling;
+} bench_options;
+
+/* ---- The workload, in host memory and where the library reads it (bench_data.c) ------------- */
+
+enum { COLUMN_KEYS, COLUMN_LOWER, COLUMN_UPPER, COLUMN_VALUES, N_COLUMNS };
+
+typedef struct bench_data {
+    kr_device *device; /* that holds `there`; NULL: `there` is host memory */
+    int operation;
+    kr_type type; /* of keys and probes; values are u32 */
+    uint64_t n_keys, n_probes;
+    uint64_t multiplicity, batches;
+    void *host[N_COLUMNS];
+    void *there[N_COLUMNS];
+    uint32_t *known;       /* per probe: the row it was drawn from, or KR_NO_ROW */
+    void *sorted;          /* the keys in (key, row) order: the oracle and the baseline search them */
+    uint32_t *sorted_rows; /* and their rows */
+} bench_data;
+
+/* `on_host`: the library gets host memory. */
+int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
+                    int on_host, uint32_t threads);
+void bench_data_close(bench_data *data);
+/* As a column where the library reads it, rows first ... first + count - 1. */
+kr_column bench_data_column(const bench_data *data, int column, uint64_t first, uint64_t count);
+
+/* ---- The oracle (bench_oracle.c) ----------------------------------------------------------- */
+
+int bench_oracle_open(bench_data *data);
+/* The right answer to probe i. Adds to *visited the matches that had to be looked at. */
+uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited);
+
+/* ---- One measurement (bench_run.c, bench_check.c) ------------------------------------------- */
+
+typedef struct bench_times {
+    double minimum, median, maximum;
+} bench_times;
+
+/* Sorts `seconds`. */
+bench_times bench_summarize(double *seconds, uint64_t n);
+
+typedef struct bench_row {
+    char swept[64]; /* "uniformity=20" or "" */
+    workload workload;
+    kr_index_info info;
+    kr_report report;
+    bench_times times;      /* of all probes, or of a build */
+    uint64_t per_run;       /* lookups or pairs of one run */
+    char checked[192];      /* what was compared before anything was timed */
+    const char *baseline;   /* its name, or NULL */
+    double baseline_rate;   /* lookups or pairs a second */
+    double one_thread_rate; /* --scaling: the same with one thread, else 0 */
+} bench_row;
+
+typedef struct bench_run {
+    const bench_options *options;
+    const bench_data *data;
+    kr_device *device;
+    kr_index *index;
+    kr_result result;
+    void *out; /* room for 8 bytes a probe, where the library writes */
+} bench_run;
+
+/* Enqueues all batches; `report`, of the last batch, may be NULL. */
+int bench_answer(const bench_run *run, kr_result result, kr_report *report);
+
+/* Compares all answers with the known rows and samples with the oracle, and says so in `checked`. */
+int bench_check(const bench_run *run, char checked[192]);
+
+/* Builds, checks, warms up and times one spec on a device. */
+int bench_measure(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,
+                  bench_row *row);
+
+/* Runs what the row is compared with. */
+int bench_baseline(const bench_options *options, const bench_data *data, kr_device *device, bench_row *row);
+
+/* ---- Report (bench_print.c) ---------------------------------------------------------------- */
+
+typedef struct bench_report {
+    const bench_options *options;
+    int operation;
+    kr_device_info device;
+    bench_row *rows;
+    uint32_t n_rows;
+} bench_report;
+
+void bench_print(const bench_report *report, FILE *to, uint32_t json);
+
+#endif

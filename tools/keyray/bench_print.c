@@ -1,0 +1,201 @@
+#include "bench_job.h"
+
+#include "output.h"
+
+#include <string.h>
+
+static const char *const operations[] = {"point", "range", "build"};
+static const char *const orders[] = {"random", "ascending", "descending"};
+
+static double rate(const bench_row *row)
+{
+    return (double)row->per_run / row->times.median;
+}
+
+/* ---- What the time holds ------------------------------------------------------------------- */
+
+static const char *inside_copies(const bench_report *report)
+{
+    if (!report->options->host)
+        return "none (keys, probes and results are in device memory)";
+    return report->operation == BENCH_BUILD ? "keys from host memory"
+                                            : "probes from and results to host memory";
+}
+
+static const char *inside_sort(const bench_report *report, const bench_row *row)
+{
+    if (report->operation == BENCH_BUILD)
+        return "no probes";
+    return strcmp(row->report.probe_order, "as-is") == 0 ? "none (probes are searched as they stand)"
+                                                         : row->report.probe_order;
+}
+
+static const char *inside_gather(const bench_report *report)
+{
+    return report->operation != BENCH_BUILD && report->options->result == KR_RESULT_SUM
+               ? "one u32 of the value column for every match"
+               : "none";
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void print_workload(output *out, const bench_report *report, const bench_row *row)
+{
+    const workload *w = &row->workload;
+    output_begin(out, "workload", '{');
+    output_text(out, "type", kr_type_name(workload_type(w)));
+    output_number(out, "keys", w->count);
+    output_number(out, "uniformity", w->uniformity);
+    output_truth(out, "dense_centre", (int)w->dense_centre);
+    output_number(out, "multiplicity", w->multiplicity);
+    output_number(out, "stride", w->stride);
+    output_truth(out, "presorted_keys", (int)w->keys_sorted);
+    output_number(out, "seed", w->seed);
+    if (report->operation != BENCH_BUILD) {
+        output_number(out, "probes", w->probes);
+        output_text(out, "order", orders[w->order]);
+        output_number(out, "batches", w->batches);
+    }
+    if (report->operation == BENCH_POINT) {
+        output_number(out, "hit_rate", w->hit_rate);
+        output_truth(out, "outside", (int)w->outside);
+        output_real(out, "zipf", (double)w->zipf / 100);
+    }
+    if (report->operation == BENCH_RANGE) {
+        output_number(out, "hits", w->hits);
+        output_number(out, "multiplier", w->multiplier);
+    }
+    output_end(out, '}');
+}
+
+static void print_comparisons(output *out, const bench_row *row)
+{
+    if (row->baseline) {
+        output_begin(out, "baseline", '{');
+        output_text(out, "name", row->baseline);
+        output_real(out, "per_second", row->baseline_rate);
+        output_real(out, "ratio", rate(row) / row->baseline_rate);
+        output_end(out, '}');
+    }
+    if (row->one_thread_rate > 0) {
+        output_begin(out, "scaling", '{');
+        output_real(out, "one_thread_per_second", row->one_thread_rate);
+        output_real(out, "ratio", rate(row) / row->one_thread_rate);
+        output_end(out, '}');
+    }
+}
+
+static void print_row(output *out, const bench_report *report, const bench_row *row)
+{
+    output_begin(out, NULL, '{');
+    output_text(out, "spec", row->info.spec);
+    output_text(out, "tracer", row->info.tracer);
+    if (row->swept[0])
+        output_text(out, "swept", row->swept);
+    print_workload(out, report, row);
+    output_text(out, "checked", row->checked);
+    output_begin(out, "inside", '{');
+    output_text(out, "copies", inside_copies(report));
+    output_text(out, "probe_sort", inside_sort(report, row));
+    output_text(out, "value_gather", inside_gather(report));
+    output_end(out, '}');
+    output_begin(out, "seconds", '{');
+    output_seconds(out, "minimum", row->times.minimum);
+    output_seconds(out, "median", row->times.median);
+    output_seconds(out, "maximum", row->times.maximum);
+    output_end(out, '}');
+    output_real(out, "per_second", rate(row));
+    output_real(out, "per_second_per_byte", rate(row) / (double)row->info.footprint_nbytes);
+    output_bytes(out, "footprint", row->info.footprint_nbytes);
+    output_bytes(out, "peak", row->info.peak_nbytes);
+    output_phases(out, "build_phases", row->info.phases, row->info.n_phases);
+    if (report->operation != BENCH_BUILD)
+        output_phases(out, "lookup_phases", row->report.phases, row->report.n_phases);
+    print_comparisons(out, row);
+    output_end(out, '}');
+}
+
+static const char *result_name(uint32_t result)
+{
+    static const char *const names[] = {"", "row", "count", "sum-rows", "sum"};
+    return result < sizeof names / sizeof *names ? names[result] : "exists";
+}
+
+static void print_json(const bench_report *report, FILE *to)
+{
+    output out = output_begin_report(to, 1);
+    output_text(&out, "operation", operations[report->operation]);
+    output_text(&out, "result",
+                report->operation == BENCH_BUILD ? "index" : result_name(report->options->result));
+    output_text(&out, "device", report->device.name);
+    output_text(&out, "description", report->device.description);
+    output_text(&out, "driver", report->device.software);
+    output_text(&out, "version", kr_version());
+    output_text(&out, "commit", kr_build_commit());
+    output_number(&out, "repeat", report->options->repeat);
+    output_begin(&out, "runs", '[');
+    for (uint32_t i = 0; i < report->n_rows; ++i)
+        print_row(&out, report, &report->rows[i]);
+    output_end(&out, ']');
+    output_end(&out, '}');
+}
+
+/* ---- Text ---------------------------------------------------------------------------------- */
+
+static void print_head(const bench_report *report, FILE *to)
+{
+    const workload *w = &report->rows[0].workload;
+    const int build = report->operation == BENCH_BUILD;
+    fprintf(to, "bench %s on %s: %s; %s; keyray %s, commit %s\n", operations[report->operation],
+            report->device.name, report->device.description, report->device.software, kr_version(),
+            kr_build_commit());
+    fprintf(to, "keys: %llu %s, uniformity %llu%%, multiplicity %llu%s\n", (unsigned long long)w->count,
+            kr_type_name(workload_type(w)), (unsigned long long)w->uniformity,
+            (unsigned long long)w->multiplicity, w->keys_sorted ? ", sorted beforehand" : "");
+    if (report->operation == BENCH_POINT)
+        fprintf(to, "probes: %llu, hit rate %llu%%, Zipf %g, order %s", (unsigned long long)w->probes,
+                (unsigned long long)w->hit_rate, (double)w->zipf / 100, orders[w->order]);
+    else if (!build)
+        fprintf(to, "ranges: %llu, %llu hits, multiplier %llu, order %s", (unsigned long long)w->probes,
+                (unsigned long long)w->hits, (unsigned long long)w->multiplier, orders[w->order]);
+    if (!build)
+        fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
+                result_name(report->options->result));
+    fprintf(to, "inside the time: copies: %s; value gather: %s\n", inside_copies(report),
+            inside_gather(report));
+    fprintf(to, "one run to warm up, then %llu\n\n", (unsigned long long)report->options->repeat);
+}
+
+static void print_text(const bench_report *report, FILE *to)
+{
+    const int build = report->operation == BENCH_BUILD;
+    print_head(report, to);
+    fprintf(to, "%10s %10s %10s %12s %12s %10s %10s  %s\n", "min ms", "median ms", "max ms",
+            build ? "M pairs/s" : "M lookups/s", "/s per byte", "footprint", "peak", "spec");
+    for (uint32_t i = 0; i < report->n_rows; ++i) {
+        const bench_row *row = &report->rows[i];
+        char footprint[32], peak[32];
+        fprintf(to, "%10.3f %10.3f %10.3f %12.2f %12.4g %10s %10s  %s%s%s\n", row->times.minimum * 1e3,
+                row->times.median * 1e3, row->times.maximum * 1e3, rate(row) / 1e6,
+                rate(row) / (double)row->info.footprint_nbytes,
+                output_size(footprint, row->info.footprint_nbytes), output_size(peak, row->info.peak_nbytes),
+                row->info.spec, row->swept[0] ? " " : "", row->swept);
+        fprintf(to, "%10s checked: %s\n", "", row->checked);
+        if (!build)
+            fprintf(to, "%10s sort of probes: %s\n", "", inside_sort(report, row));
+        if (row->baseline)
+            fprintf(to, "%10s %.2f times %s (%.2f M/s)\n", "", rate(row) / row->baseline_rate, row->baseline,
+                    row->baseline_rate / 1e6);
+        if (row->one_thread_rate > 0)
+            fprintf(to, "%10s %.2f times one thread (%.2f M/s)\n", "", rate(row) / row->one_thread_rate,
+                    row->one_thread_rate / 1e6);
+    }
+}
+
+void bench_print(const bench_report *report, FILE *to, uint32_t json)
+{
+    if (json)
+        print_json(report, to);
+    else
+        print_text(report, to);
+}

@@ -1,0 +1,177 @@
+#include "column.h"
+
+#include "progress.h"
+#include "tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_MOST = 4096 };
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress)
+{
+    kr_error err = {0};
+    column->flag = flag;
+    column->source = source;
+    const kr_status status = kr_file_read(source, progress, &column->file, &err);
+    /* The name itself is wrong, as opposed to what is found behind it. */
+    if (status == KR_ERR_ARGUMENT)
+        return tool_fail(USAGE, "%s %s", flag, err.text);
+    if (status)
+        return tool_check(status, &err);
+    column->view = *kr_file_column(column->file);
+    return DONE;
+}
+
+void column_close(struct column *column)
+{
+    free(column->validity);
+    free(column->codes);
+    kr_file_close(column->file);
+    memset(column, 0, sizeof *column);
+}
+
+int column_is_text(const struct column *column)
+{
+    const size_t length = strlen(column->source);
+    return length > 4 && strcmp(column->source + length - 4, ":str") == 0;
+}
+
+int column_row_is_valid(const kr_column *view, uint64_t row)
+{
+    const uint64_t bit = view->validity_offset + row;
+    return !view->validity || (view->validity[bit / 8] >> (bit % 8) & 1);
+}
+
+/* ---- Dictionaries -------------------------------------------------------------------------- */
+
+static int compare_strings(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
+{
+    const int order = memcmp(a, b, a_nbytes < b_nbytes ? a_nbytes : b_nbytes);
+    return order ? order : (a_nbytes > b_nbytes) - (a_nbytes < b_nbytes);
+}
+
+static uint32_t count_strings(const kr_file *file)
+{
+    uint32_t n = 0;
+    size_t nbytes;
+    while (kr_file_string(file, n, &nbytes))
+        n++;
+    return n;
+}
+
+/* The code of a string among the n of `file`, which stand in byte order; KR_NO_ROW for NULL. */
+static uint32_t find_code(const kr_file *file, uint32_t n, const char *text, size_t nbytes,
+                          column_absent absent)
+{
+    uint32_t low = 0, high = n;
+    size_t there_nbytes = 0;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const char *there = kr_file_string(file, middle, &there_nbytes);
+        if (compare_strings(there, there_nbytes, text, nbytes) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const char *found = low < n ? kr_file_string(file, low, &there_nbytes) : NULL;
+    if (found && compare_strings(found, there_nbytes, text, nbytes) == 0)
+        return low;
+    /* Above all strings, `low` is a code that no key has, as it should be. */
+    if (absent == ABSENT_ABOVE)
+        return low;
+    return absent == ABSENT_BELOW && low > 0 ? low - 1 : KR_NO_ROW;
+}
+
+/* Puts map[code] in the place of every code; KR_NO_ROW becomes NULL. */
+static int replace_codes(struct column *column, const uint32_t *map)
+{
+    const uint64_t n = column->view.count;
+    const uint32_t *codes = column->view.data;
+    column->codes = tool_alloc(n, sizeof *column->codes, "codes of strings");
+    column->validity = column->codes ? tool_alloc(n / 8 + 1, 1, "a validity bitmap") : NULL;
+    if (!column->validity)
+        return FAILED;
+    memset(column->validity, 0, n / 8 + 1);
+    for (uint64_t i = 0; i < n; ++i) {
+        const uint32_t code = column_row_is_valid(&column->view, i) ? map[codes[i]] : KR_NO_ROW;
+        column->codes[i] = code == KR_NO_ROW ? 0 : code;
+        column->validity[i / 8] |= (uint8_t)((code != KR_NO_ROW) << (i % 8));
+    }
+    column->view.data = column->codes;
+    column->view.validity = column->validity;
+    column->view.validity_offset = 0;
+    return DONE;
+}
+
+static int match_strings(const struct column *keys, struct column *other, column_absent absent)
+{
+    const uint32_t n_keys = count_strings(keys->file), n = count_strings(other->file);
+    uint32_t *map = tool_alloc(n, sizeof *map, "codes of strings");
+    if (!map)
+        return FAILED;
+    for (uint32_t code = 0; code < n; ++code) {
+        size_t nbytes = 0;
+        const char *text = kr_file_string(other->file, code, &nbytes);
+        map[code] = find_code(keys->file, n_keys, text, nbytes, absent);
+    }
+    const int code = replace_codes(other, map);
+    free(map);
+    return code;
+}
+
+int column_match(const struct column *keys, struct column *other, column_absent absent)
+{
+    const int text = column_is_text(keys), other_text = column_is_text(other);
+    if (text && other_text)
+        return match_strings(keys, other, absent);
+    if (!text && !other_text && keys->view.type == other->view.type)
+        return DONE;
+    const char *type = text ? "str" : kr_type_name(keys->view.type);
+    return tool_fail(
+        FAILED,
+        "%s %s is %s but %s %s is %s; both must have one type, and a text column may be given one: "
+        "FILE.csv:NAME:%s",
+        keys->flag, keys->source, type, other->flag, other->source,
+        other_text ? "str" : kr_type_name(other->view.type), type);
+}
+
+/* ---- Writing ------------------------------------------------------------------------------- */
+
+int column_check_output(const char *path)
+{
+    const size_t length = strlen(path);
+    if (length < 5 || length > PATH_MOST - 32 || strcmp(path + length - 4, ".npy") != 0)
+        return tool_fail(USAGE, "-o is a file name ending in .npy, not '%s'", path);
+    return DONE;
+}
+
+static void name_file(char name[PATH_MOST], const char *path, const char *suffix)
+{
+    snprintf(name, PATH_MOST, "%.*s%s.npy", (int)strlen(path) - 4, path, suffix);
+}
+
+int column_write(const char *path, const column_file *files, uint32_t n, const kr_progress *progress)
+{
+    char name[PATH_MOST];
+    kr_error err = {0};
+    kr_status status = KR_OK;
+    uint32_t written = 0;
+    progress_writing(1);
+    for (; written < n && status == KR_OK; ++written) {
+        const column_file *file = &files[written];
+        name_file(name, path, file->suffix);
+        status = kr_file_write(name, file->type, file->rows, file->columns, file->data, progress, &err);
+    }
+    /* The last one was not written; those before it would be half a result. */
+    for (uint32_t i = 0; status != KR_OK && i + 1 < written; ++i) {
+        name_file(name, path, files[i].suffix);
+        unlink(name);
+    }
+    progress_writing(0);
+    return tool_check(status, &err);
+}

@@ -1,0 +1,46 @@
+/* Columns named on the command line, and files of results. */
+#ifndef KEYRAY_COLUMN_H
+#define KEYRAY_COLUMN_H
+
+#include <keyray/keyray.h>
+
+/* Zeroed: none. */
+struct column {
+    const char *flag, *source; /* "--keys", "orders.csv:o_orderkey" */
+    kr_file *file;
+    kr_column view;
+    uint32_t *codes; /* with `validity`: what replaced the column's own, see column_match */
+    uint8_t *validity;
+};
+
+int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress);
+/* 1: the row is not NULL. */
+int column_row_is_valid(const kr_column *view, uint64_t row);
+
+void column_close(struct column *column);
+
+/* 1: strings, read with ":str". */
+int column_is_text(const struct column *column);
+
+/* How a string that `keys` lacks becomes a code: NULL, the next above it, or the next below it. */
+typedef enum column_absent { ABSENT_NULL, ABSENT_ABOVE, ABSENT_BELOW } column_absent;
+
+/* Checks that `other` may be compared with `keys`, and gives its strings the codes that they have there. */
+int column_match(const struct column *keys, struct column *other, column_absent absent);
+
+/* One .npy of a result. */
+typedef struct column_file {
+    const char *suffix; /* "" or ".rows": before ".npy" */
+    kr_type type;
+    uint32_t columns;
+    uint64_t rows;
+    const void *data;
+} column_file;
+
+/* Refuses a name that does not end in .npy. */
+int column_check_output(const char *path);
+
+/* Writes all of them or, on failure, none. */
+int column_write(const char *path, const column_file *files, uint32_t n, const kr_progress *progress);
+
+#endif

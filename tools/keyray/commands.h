@@ -1,0 +1,10 @@
+/* The sub-commands: one file each, listed in main.c. */
+#ifndef KEYRAY_COMMANDS_H
+#define KEYRAY_COMMANDS_H
+
+#include "options.h"
+
+extern const command command_info, command_kinds, command_explain, command_gen, command_lookup, command_range,
+    command_join, command_bench;
+
+#endif

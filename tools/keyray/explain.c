@@ -1,0 +1,88 @@
+#include "column.h"
+#include "commands.h"
+#include "device.h"
+#include "output.h"
+#include "progress.h"
+#include "tool.h"
+
+#include <string.h>
+
+typedef struct explain_options {
+    const char *keys, *index;
+    uint64_t probes;
+} explain_options;
+
+static const option_row explain_rows[] = {
+    {"keys", 0, 1, OPTION_TEXT, offsetof(explain_options, keys), "COL", "the column to be indexed", 0, 0},
+    {"probes", 0, 0, OPTION_NUMBER, offsetof(explain_options, probes), "N",
+     "lookups in the batch [as many as keys]", 0, UINT64_MAX},
+    {"index", 0, 0, OPTION_TEXT, offsetof(explain_options, index), "SPEC",
+     "kind and options, see keyray kinds [best]", 0, 0},
+    {0},
+};
+
+static void print(const kr_explanation *explanation, const char *operation, const kr_column *keys,
+                  uint64_t probes, const output_options *printing)
+{
+    output out = output_begin_report(stdout, printing->json);
+    output_text(&out, "operation", operation);
+    output_text(&out, "spec", explanation->spec);
+    output_text(&out, "reason", explanation->reason);
+    output_text(&out, "device", explanation->device);
+    output_text(&out, "tracer", explanation->tracer);
+    output_text(&out, "type", kr_type_name(keys->type));
+    output_number(&out, "keys", keys->count);
+    output_number(&out, "probes", probes);
+    output_text(&out, "probe_order", explanation->probe_order);
+    output_real(&out, out.json ? "touches_per_probe" : "touches/probe", explanation->touches_per_probe);
+    output_real(&out, out.json ? "rays_per_probe" : "rays/probe", explanation->rays_per_probe);
+    output_bytes(&out, "footprint", explanation->estimate.footprint_nbytes);
+    output_bytes(&out, "peak", explanation->estimate.peak_nbytes);
+    output_end(&out, '}');
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    explain_options options = {.index = "best", .probes = UINT64_MAX};
+    device_options where = DEVICE_DEFAULTS;
+    output_options printing = {0};
+    const option_group groups[] = {{"Options", explain_rows, &options},
+                                   {"Device", device_rows, &where},
+                                   {"Output", output_rows, &printing}};
+    int code = DONE;
+    const int operation = options_operand(self, groups, 3, argc, argv, &code);
+    if (operation < 0)
+        return code;
+    code = options_parse(self, groups, 3, argc - 1, argv + 1);
+    if (code != OPTIONS_GO_ON)
+        return code;
+
+    const kr_progress *progress = progress_callback(printing.quiet);
+    kr_explanation explanation;
+    kr_error err = {0};
+    struct column keys = {0};
+    kr_device *device = NULL;
+    code = column_load(&keys, "--keys", options.keys, progress);
+    if (!code)
+        code = device_open(&where, progress, &device);
+    if (!code) {
+        if (options.probes == UINT64_MAX)
+            options.probes = keys.view.count;
+        code = tool_check(kr_explain(device, (kr_operation)(operation + 1), options.index, &keys.view,
+                                     options.probes, &explanation, &err),
+                          &err);
+    }
+    if (!code && (printing.json || !printing.quiet))
+        print(&explanation, argv[1], &keys.view, options.probes, &printing);
+    kr_device_close(device);
+    column_close(&keys);
+    return code;
+}
+
+const command command_explain = {
+    "explain",
+    "point|range|build|join",
+    "the kind that would be used and why, its memory, its accesses per probe",
+    "keyray explain point --keys orders.csv:o_orderkey --device cpu",
+    run,
+};

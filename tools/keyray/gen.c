@@ -1,0 +1,149 @@
+#include "column.h"
+#include "commands.h"
+#include "output.h"
+#include "progress.h"
+#include "tool.h"
+#include "workload.h"
+
+#include <stdlib.h>
+
+typedef struct gen_options {
+    const char *output, *keys;
+    uint64_t count, seed, threads;
+    uint32_t order;
+} gen_options;
+
+#define AT(field) offsetof(gen_options, field)
+
+static const option_row gen_rows[] = {
+    {"output", 'o', 1, OPTION_TEXT, AT(output), "OUT.npy",
+     "file to write; ranges write OUT.lower.npy and OUT.upper.npy", 0, 0},
+    {"count", 0, 1, OPTION_NUMBER, AT(count), "N", "how many to generate", 0, UINT32_MAX},
+    {"order", 0, 0, OPTION_CHOICE, AT(order), WORKLOAD_ORDERS, "order of what is generated [random]", 0, 0},
+    {"seed", 0, 0, OPTION_NUMBER, AT(seed), "N", "the same seed gives the same bytes on every machine [42]",
+     1, UINT64_MAX},
+    {"threads", 0, 0, OPTION_NUMBER, AT(threads), "N", "threads, 0: one per core [0]", 0, 1024},
+    {0},
+};
+
+static const option_row from_keys_rows[] = {
+    {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the key set to draw from", 0, 0},
+    {0},
+};
+
+enum { GEN_KEYS, GEN_PROBES, GEN_RANGES };
+
+/* What was generated: one column, or two for ranges. */
+typedef struct generated {
+    kr_type type;
+    uint64_t n;
+    void *data[2];
+} generated;
+
+static int generate(int what, const gen_options *options, workload *w, const struct column *keys,
+                    generated *made)
+{
+    const uint32_t threads = (uint32_t)options->threads;
+    kr_error err = {0};
+    kr_status status;
+    made->n = options->count;
+    made->type = what == GEN_KEYS ? workload_type(w) : keys->view.type;
+    for (int i = 0; i <= (what == GEN_RANGES); ++i)
+        if (!(made->data[i] = tool_alloc(made->n, kr_type_nbytes(made->type), "what is generated")))
+            return FAILED;
+    w->count = w->probes = options->count;
+    w->order = options->order;
+    w->seed = options->seed;
+    if (what == GEN_KEYS) {
+        kr_keys_spec spec = workload_keys(w);
+        spec.sorted = options->order == KR_PROBES_ASCENDING;
+        status = kr_generate_keys(&spec, threads, made->data[0], &err);
+    } else if (what == GEN_PROBES) {
+        const kr_probes_spec spec = workload_probes(w);
+        status = kr_generate_probes(&spec, made->type, keys->view.count, keys->view.data, threads,
+                                    made->data[0], NULL, &err);
+    } else {
+        const kr_ranges_spec spec = workload_ranges(w);
+        status = kr_generate_ranges(&spec, made->type, keys->view.count, keys->view.data, threads,
+                                    made->data[0], made->data[1], &err);
+    }
+    return tool_check(status, &err);
+}
+
+static int write_out(int what, const gen_options *options, const generated *made, const kr_progress *progress)
+{
+    const column_file one[] = {{"", made->type, 1, made->n, made->data[0]}};
+    const column_file two[] = {{".lower", made->type, 1, made->n, made->data[0]},
+                               {".upper", made->type, 1, made->n, made->data[1]}};
+    return what == GEN_RANGES ? column_write(options->output, two, 2, progress)
+                              : column_write(options->output, one, 1, progress);
+}
+
+static int generate_and_write(int what, const gen_options *options, workload *w,
+                              const output_options *printing)
+{
+    const kr_progress *progress = progress_callback(printing->quiet);
+    const double begin = tool_now();
+    struct column keys = {0};
+    generated made = {0};
+    int code = what == GEN_KEYS ? DONE : column_load(&keys, "--keys", options->keys, progress);
+    if (!code && keys.view.validity)
+        code = tool_fail(FAILED, "--keys %s has NULLs (%s); draw from a column without empty fields",
+                         options->keys, kr_type_name(keys.view.type));
+    if (!code)
+        code = generate(what, options, w, &keys, &made);
+    const double halfway = tool_now();
+    if (!code)
+        code = write_out(what, options, &made, progress);
+    if (!code && (printing->json || !printing->quiet)) {
+        output out = output_begin_report(stdout, printing->json);
+        output_text(&out, "output", options->output);
+        output_text(&out, "type", kr_type_name(made.type));
+        output_number(&out, "count", made.n);
+        output_begin(&out, "seconds", '{');
+        output_seconds(&out, "generate", halfway - begin);
+        output_seconds(&out, "write", tool_now() - halfway);
+        output_end(&out, '}');
+        output_end(&out, '}');
+    }
+    free(made.data[1]);
+    free(made.data[0]);
+    column_close(&keys);
+    return code;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    gen_options options = {.seed = 42};
+    workload w = WORKLOAD_DEFAULTS;
+    output_options printing = {0};
+    const option_group what_it_is[] = {{"Options of gen keys", workload_keys_rows, &w},
+                                       {"Options of gen probes", workload_probes_rows, &w},
+                                       {"Options of gen ranges", workload_ranges_rows, &w}};
+    option_group groups[] = {{"Options", gen_rows, &options},
+                             {"Output", output_rows, &printing},
+                             {"Options of gen probes and gen ranges", from_keys_rows, &options},
+                             what_it_is[0],
+                             what_it_is[1],
+                             what_it_is[2]};
+    int code = DONE;
+    const int what = options_operand(self, groups, 6, argc, argv, &code);
+    if (what < 0)
+        return code;
+    groups[what == GEN_KEYS ? 2 : 3] = what_it_is[what];
+    code = options_parse(self, groups, what == GEN_KEYS ? 3 : 4, argc - 1, argv + 1);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    if (what == GEN_KEYS && options.order == KR_PROBES_DESCENDING)
+        return tool_fail(USAGE, "--order of keys is random or ascending");
+    code = column_check_output(options.output);
+    return code ? code : generate_and_write(what, &options, &w, &printing);
+}
+
+const command command_gen = {
+    "gen",
+    "keys|probes|ranges",
+    "workloads of the papers: key sets, probes and ranges",
+    "keyray gen probes --keys keys.npy --count 2^20 --hit-rate 80 -o probes.npy",
+    run,
+};

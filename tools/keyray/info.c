@@ -1,0 +1,49 @@
+#include "commands.h"
+#include "output.h"
+#include "tool.h"
+
+static void print_device(output *out, const kr_device_info *info)
+{
+    output_begin(out, out->json ? NULL : info->name, '{');
+    if (out->json)
+        output_text(out, "name", info->name);
+    output_text(out, "description", info->description);
+    output_text(out, "software", info->software);
+    output_bytes(out, "memory", info->memory_nbytes);
+    output_number(out, "units", info->units);
+    if (out->json)
+        output_signed(out, "rt_cores", info->rt_cores);
+    else
+        output_text(out, "rt cores", info->rt_cores > 0 ? "yes" : info->rt_cores == 0 ? "none" : "not known");
+    output_text(out, "tracer", info->tracer);
+    output_end(out, '}');
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    output_options printing = {0};
+    const option_group groups[] = {{"Output", output_rows, &printing}};
+    const int code = options_parse(self, groups, 1, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+
+    kr_error err = {0};
+    kr_device_info info;
+    uint32_t n = 0;
+    output out = output_begin_report(stdout, printing.json);
+    output_text(&out, "keyray", kr_version());
+    output_text(&out, "commit", kr_build_commit());
+    output_begin(&out, "devices", '[');
+    for (; kr_device_list(n, &info, &err) == KR_OK; ++n)
+        print_device(&out, &info);
+    output_end(&out, ']');
+    /* Past the last device the error says why there is no GPU. */
+    if (n < 2)
+        output_text(&out, "no_gpu", err.text);
+    output_end(&out, '}');
+    return DONE;
+}
+
+const command command_info = {
+    "info", NULL, "devices, tracers and versions", "keyray info --format json", run,
+};

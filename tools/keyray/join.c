@@ -1,0 +1,232 @@
+#include "column.h"
+#include "commands.h"
+#include "device.h"
+#include "output.h"
+#include "pack.h"
+#include "progress.h"
+#include "tool.h"
+
+#include <stdlib.h>
+
+typedef struct join_options {
+    option_texts left, right;
+    const char *right_lower, *right_upper, *output, *index;
+    uint32_t type, inverse, unordered;
+} join_options;
+
+#define AT(field) offsetof(join_options, field)
+
+static const option_row join_rows[] = {
+    {"left", 0, 1, OPTION_TEXTS, AT(left), "COL", "the left column; give more for a composite key", 0, 0},
+    {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column, as many as --left", 0, 0},
+    {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL",
+     "instead of --right: lower bounds, inclusive, of the left values", 0, 0},
+    {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL", "and their upper bounds, inclusive", 0, 0},
+    {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left",
+     "pairs; left rows with a partner; without; pairs and those without [inner]", 0, 0},
+    {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
+     "index the smaller side, the left, or the right [auto]", 0, 0},
+    {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, spares a sort", 0, 0},
+    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
+     "file of row ids: (n, 2) pairs left and right, or n left rows", 0, 0},
+    {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
+    {0},
+};
+
+typedef struct job {
+    join_options options;
+    device_options where;
+    output_options printing;
+    const kr_progress *progress;
+    struct column left[OPTION_TEXTS_MOST],
+        right[OPTION_TEXTS_MOST]; /* of a range join: right[0] to right[1] */
+    struct packed packed_left, packed_right;
+    kr_device *device;
+    kr_join *join;
+    kr_join_info info;
+    double load, run, write;
+} job;
+
+/* ---- Steps --------------------------------------------------------------------------------- */
+
+static int check_options(const job *j)
+{
+    const join_options *o = &j->options;
+    if (!o->right_lower != !o->right_upper)
+        return tool_fail(USAGE, "--right-lower and --right-upper belong together");
+    if (o->right_lower && o->right.n)
+        return tool_fail(USAGE, "give --right, or --right-lower and --right-upper, not both");
+    if (o->right_lower && o->left.n > 1)
+        return tool_fail(USAGE, "a range join takes one --left column");
+    if (!o->right_lower && !o->right.n)
+        return tool_fail(USAGE, "--right COL is missing; see keyray join --help");
+    if (!o->right_lower && o->left.n != o->right.n)
+        return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
+                         o->right.n);
+    return o->output ? column_check_output(o->output) : DONE;
+}
+
+static int load(job *j)
+{
+    const join_options *o = &j->options;
+    int code = DONE;
+    for (uint32_t i = 0; !code && i < o->left.n; ++i)
+        code = column_load(&j->left[i], "--left", o->left.at[i], j->progress);
+    for (uint32_t i = 0; !code && i < o->right.n; ++i)
+        code = column_load(&j->right[i], "--right", o->right.at[i], j->progress);
+    for (uint32_t i = 0; !code && i < o->right.n; ++i)
+        code = column_match(&j->left[i], &j->right[i], ABSENT_NULL);
+    if (code || !o->right_lower)
+        return code;
+    code = column_load(&j->right[0], "--right-lower", o->right_lower, j->progress);
+    if (!code)
+        code = column_load(&j->right[1], "--right-upper", o->right_upper, j->progress);
+    if (!code)
+        code = column_match(&j->left[0], &j->right[0], ABSENT_ABOVE);
+    return code ? code : column_match(&j->left[0], &j->right[1], ABSENT_BELOW);
+}
+
+static int create(job *j)
+{
+    const join_options *o = &j->options;
+    const kr_column *left = &j->left[0].view, *right = &j->right[0].view;
+    const kr_join_options how = {.struct_size = sizeof how,
+                                 .type = (kr_join_type)(o->type + 1),
+                                 .inverse = (kr_join_inverse)o->inverse,
+                                 .unordered = o->unordered};
+    kr_error err = {0};
+    kr_status status;
+    if (o->left.n > 1) {
+        if (pack_columns(j->left, j->right, o->left.n, &j->packed_left, &j->packed_right))
+            return FAILED;
+        left = &j->packed_left.view;
+        right = &j->packed_right.view;
+    }
+    if (o->right_lower)
+        status =
+            kr_join_create_range(j->device, o->index, left, right, &j->right[1].view, &how, &j->join, &err);
+    else
+        status = kr_join_create(j->device, o->index, left, right, &how, &j->join, &err);
+    if (status == KR_OK)
+        status = kr_join_stats(j->join, &j->info, &err);
+    return tool_check(status, &err);
+}
+
+static int has_pairs(const job *j)
+{
+    const kr_join_type type = (kr_join_type)(j->options.type + 1);
+    return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
+}
+
+/* Reads a piece at a time, so that pairs are interleaved without a second copy of everything. */
+enum { PIECE = 1 << 16 };
+
+static int read_pairs(const job *j, uint32_t *rows)
+{
+    static uint32_t left[PIECE], right[PIECE];
+    kr_error err = {0};
+    for (uint64_t first = 0; first < j->info.pairs; first += PIECE) {
+        const uint64_t n = j->info.pairs - first < PIECE ? j->info.pairs - first : PIECE;
+        const kr_status status = kr_join_read(j->join, first, n, left, right, &err);
+        if (status)
+            return tool_check(status, &err);
+        for (uint64_t i = 0; i < n; ++i) {
+            rows[2 * (first + i)] = left[i];
+            rows[2 * (first + i) + 1] = right[i];
+        }
+    }
+    return DONE;
+}
+
+static int write_out(job *j)
+{
+    if (!j->options.output)
+        return DONE;
+    const double begin = tool_now();
+    const uint32_t columns = has_pairs(j) ? 2 : 1;
+    kr_error err = {0};
+    uint32_t *rows = tool_alloc(j->info.pairs, columns * sizeof *rows, "the result");
+    int code = rows ? DONE : FAILED;
+    if (!code && columns == 2)
+        code = read_pairs(j, rows);
+    else if (!code)
+        code = tool_check(kr_join_read(j->join, 0, j->info.pairs, rows, NULL, &err), &err);
+    if (!code) {
+        const column_file file = {"", KR_U32, columns, j->info.pairs, rows};
+        code = column_write(j->options.output, &file, 1, j->progress);
+    }
+    free(rows);
+    j->write = tool_now() - begin;
+    return code;
+}
+
+/* ---- Report -------------------------------------------------------------------------------- */
+
+static void print(const job *j)
+{
+    output out = output_begin_report(stdout, j->printing.json);
+    output_text(&out, "spec", j->info.spec);
+    output_text(&out, "device", j->info.device);
+    output_text(&out, "indexed", j->info.indexed);
+    output_number(&out, "left", j->left[0].view.count);
+    output_number(&out, "right", j->right[0].view.count);
+    output_number(&out, has_pairs(j) ? "pairs" : "rows", j->info.pairs);
+    output_bytes(&out, "footprint", j->info.footprint_nbytes);
+    output_bytes(&out, "peak", j->info.peak_nbytes);
+    output_begin(&out, "seconds", '{');
+    output_seconds(&out, "load", j->load);
+    output_seconds(&out, "join", j->run);
+    if (j->options.output)
+        output_seconds(&out, "write", j->write);
+    output_end(&out, '}');
+    output_phases(&out, "join_phases", j->info.phases, j->info.n_phases);
+    output_end(&out, '}');
+}
+
+static int perform(job *j)
+{
+    double begin = tool_now();
+    int code = load(j);
+    j->load = tool_now() - begin;
+    if (!code)
+        code = device_open(&j->where, j->progress, &j->device);
+    begin = tool_now();
+    if (!code)
+        code = create(j);
+    j->run = tool_now() - begin;
+    if (!code)
+        code = write_out(j);
+    if (!code && (j->printing.json || !j->printing.quiet))
+        print(j);
+    kr_join_destroy(j->join);
+    kr_device_close(j->device);
+    pack_close(&j->packed_right);
+    pack_close(&j->packed_left);
+    for (uint32_t i = 0; i < OPTION_TEXTS_MOST; ++i) {
+        column_close(&j->right[i]);
+        column_close(&j->left[i]);
+    }
+    return code;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
+    const option_group groups[] = {{"Join", join_rows, &j.options},
+                                   {"Device", device_rows, &j.where},
+                                   {"Output", output_rows, &j.printing}};
+    int code = options_parse(self, groups, 3, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    code = check_options(&j);
+    j.progress = progress_callback(j.printing.quiet);
+    return code ? code : perform(&j);
+}
+
+const command command_join = {
+    "join",
+    NULL,
+    "join two columns on equal values, or on ranges",
+    "keyray join --left lineitem.tbl:0 --right orders.tbl:0 --type inner -o pairs.npy",
+    run,
+};

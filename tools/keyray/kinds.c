@@ -1,0 +1,114 @@
+#include "commands.h"
+#include "output.h"
+#include "tool.h"
+
+#include <string.h>
+
+static const struct capability {
+    uint32_t bit;
+    const char *name;
+} capabilities[] = {{KR_CAN_POINT, "point"}, {KR_CAN_RANGE, "range"}, {KR_CAN_UPDATE, "update"}};
+
+enum { N_CAPABILITIES = sizeof capabilities / sizeof *capabilities };
+
+/* A choice's name, or a number. */
+static void name_value(const kr_option *option, int64_t value, char text[64])
+{
+    if (option->form == KR_OPTION_INTEGER) {
+        snprintf(text, 64, "%lld", (long long)value);
+        return;
+    }
+    const char *at = option->choices;
+    for (; value > 0 && strchr(at, '|'); --value)
+        at = strchr(at, '|') + 1;
+    snprintf(text, 64, "%.*s", (int)strcspn(at, "|"), at);
+}
+
+static void print_option(output *out, const kr_option *option)
+{
+    char standard[64], values[192], label[288];
+    name_value(option, option->standard, standard);
+    if (option->form == KR_OPTION_INTEGER)
+        snprintf(values, sizeof values, "%lld..%lld", (long long)option->minimum, (long long)option->maximum);
+    else
+        snprintf(values, sizeof values, "%s", option->choices);
+    if (!out->json) {
+        snprintf(label, sizeof label, "%s=%s", option->name, values);
+        fprintf(out->to, "    %-30s %s [%s]\n", label, option->help, standard);
+        return;
+    }
+    output_begin(out, NULL, '{');
+    output_text(out, "name", option->name);
+    output_text(out, "values", values);
+    output_text(out, "default", standard);
+    output_text(out, "help", option->help);
+    output_end(out, '}');
+}
+
+static void print_json(output *out, const kr_kind_info *info)
+{
+    output_begin(out, NULL, '{');
+    output_text(out, "name", info->name);
+    output_text(out, "summary", info->summary);
+    output_text(out, "source", info->source);
+    output_begin(out, "capabilities", '[');
+    for (int i = 0; i < N_CAPABILITIES; ++i)
+        if (info->capabilities & capabilities[i].bit)
+            output_text(out, NULL, capabilities[i].name);
+    output_end(out, ']');
+    output_begin(out, "options", '[');
+    for (uint32_t i = 0; i < info->n_options; ++i)
+        print_option(out, &info->options[i]);
+    for (uint32_t i = 0; i < info->n_common_options; ++i)
+        print_option(out, &info->common_options[i]);
+    output_end(out, ']');
+    output_end(out, '}');
+}
+
+static void print_text(output *out, const kr_kind_info *info)
+{
+    fprintf(out->to, "%s: %s\n    source: %s\n    answers:", info->name, info->summary, info->source);
+    for (int i = 0; i < N_CAPABILITIES; ++i)
+        if (info->capabilities & capabilities[i].bit)
+            fprintf(out->to, " %s", capabilities[i].name);
+    fprintf(out->to, "\n    options [default]:\n");
+    for (uint32_t i = 0; i < info->n_options; ++i)
+        print_option(out, &info->options[i]);
+    fprintf(out->to, "    options of every kind:\n");
+    for (uint32_t i = 0; i < info->n_common_options; ++i)
+        print_option(out, &info->common_options[i]);
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    output_options printing = {0};
+    const option_group groups[] = {{"Output", output_rows, &printing}};
+    const char *wanted = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
+    const int skip = wanted ? 1 : 0;
+    const int code = options_parse(self, groups, 1, argc - skip, argv + skip);
+    if (code != OPTIONS_GO_ON)
+        return code;
+
+    kr_error err = {0};
+    char text[512];
+    if (wanted && strpbrk(wanted, ":,="))
+        return tool_fail(USAGE, "'%s' is a spec; give only the kind, which stands before the ':'", wanted);
+    /* It fails with the list of known kinds. */
+    if (wanted && kr_spec_print(wanted, text, sizeof text, &err) != KR_OK)
+        return tool_fail(USAGE, "%s", err.text);
+    kr_kind_info info;
+    output out = output_begin_report(stdout, printing.json);
+    if (out.json)
+        output_begin(&out, "kinds", '[');
+    for (uint32_t i = 0; kr_kind_list(i, &info, NULL) == KR_OK; ++i)
+        if (!wanted || strcmp(wanted, info.name) == 0)
+            (out.json ? print_json : print_text)(&out, &info);
+    if (out.json)
+        output_end(&out, ']');
+    output_end(&out, '}');
+    return DONE;
+}
+
+const command command_kinds = {
+    "kinds", "[KIND]", "the kinds of index, what they answer, and their options", "keyray kinds array", run,
+};

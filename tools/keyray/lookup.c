@@ -1,0 +1,259 @@
+/* lookup and range: one batch of probes against an index that is built for it. */
+#include "column.h"
+#include "commands.h"
+#include "device.h"
+#include "output.h"
+#include "progress.h"
+#include "result.h"
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lookup_options {
+    const char *keys, *probes, *lower, *upper, *values, *output, *index;
+    uint32_t result, order;
+} lookup_options;
+
+#define AT(field) offsetof(lookup_options, field)
+
+static const option_row lookup_rows[] = {
+    {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
+    {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
+    {0},
+};
+
+static const option_row range_rows[] = {
+    {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
+    {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL", "lower bounds, inclusive", 0, 0},
+    {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL", "upper bounds, inclusive", 0, 0},
+    {0},
+};
+
+static const option_row answer_rows[] = {
+    {"result", 0, 0, OPTION_CHOICE, AT(result), RESULT_CHOICES,
+     "what is wanted per probe: the smallest matching row, or ... [row]", 0, 0},
+    {"values", 0, 0, OPTION_TEXT, AT(values), "COL", "what sum, min and max are taken of, one value per key",
+     0, 0},
+    {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
+     "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
+    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
+     "file of results; rows write OUT.offsets.npy and OUT.rows.npy", 0, 0},
+    {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
+    {0},
+};
+
+typedef struct job {
+    lookup_options options;
+    device_options where;
+    output_options printing;
+    int is_range;
+    const kr_progress *progress;
+    struct column keys, lower, upper, values; /* the probes of a lookup are in `lower` */
+    kr_device *device;
+    kr_index *index;
+    kr_index_info info;
+    kr_report report;
+    struct result result;
+    double load, build, search, write;
+} job;
+
+/* ---- Steps --------------------------------------------------------------------------------- */
+
+static int check_options(const job *j)
+{
+    const kr_result kind = (kr_result)(j->options.result + 1);
+    if (result_needs_values(kind) && !j->options.values)
+        return tool_fail(USAGE, "--result sum, min and max need --values COL");
+    if (!result_needs_values(kind) && j->options.values)
+        return tool_fail(USAGE, "--values needs --result sum, min or max");
+    return j->options.output ? column_check_output(j->options.output) : DONE;
+}
+
+static int load(job *j)
+{
+    const lookup_options *o = &j->options;
+    int code = column_load(&j->keys, "--keys", o->keys, j->progress);
+    if (!code && j->is_range)
+        code = column_load(&j->lower, "--lower", o->lower, j->progress);
+    if (!code && j->is_range)
+        code = column_load(&j->upper, "--upper", o->upper, j->progress);
+    if (!code && !j->is_range)
+        code = column_load(&j->lower, "--probes", o->probes, j->progress);
+    if (!code && o->values)
+        code = column_load(&j->values, "--values", o->values, j->progress);
+    if (!code)
+        code = column_match(&j->keys, &j->lower, j->is_range ? ABSENT_ABOVE : ABSENT_NULL);
+    if (!code && j->is_range)
+        code = column_match(&j->keys, &j->upper, ABSENT_BELOW);
+    if (!code && o->values && column_is_text(&j->values))
+        code = tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", o->values);
+    return code;
+}
+
+static int build(job *j)
+{
+    kr_error err = {0};
+    int code = device_open(&j->where, j->progress, &j->device);
+    if (code)
+        return code;
+    const double begin = tool_now();
+    code = tool_check(
+        kr_index_create(j->device, j->options.index, &j->keys.view, NULL, NULL, &j->index, &err), &err);
+    j->build = tool_now() - begin;
+    return code ? code : tool_check(kr_index_stats(j->index, &j->info, &err), &err);
+}
+
+static int call(job *j, const kr_sink *sink)
+{
+    kr_error err = {0};
+    const double begin = tool_now();
+    const kr_status status = j->is_range
+                                 ? kr_range(j->index, &j->lower.view, &j->upper.view, sink, NULL, &err)
+                                 : kr_lookup(j->index, &j->lower.view, sink, NULL, &err);
+    j->search += tool_now() - begin;
+    return tool_check(status, &err);
+}
+
+/* Probes with a match, by a second call where the answers do not tell; its time is not counted. */
+static int count_found(job *j)
+{
+    const double search = j->search;
+    uint8_t *exists = NULL;
+    int code = DONE;
+    if (result_hides_matches(j->result.kind)) {
+        exists = tool_alloc((j->result.n + 7) / 8, 1, "which probes matched");
+        const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_EXISTS, .out = exists};
+        code = exists ? call(j, &sink) : FAILED;
+        j->search = search;
+    }
+    if (!code)
+        result_count(&j->result, exists);
+    free(exists);
+    return code;
+}
+
+static int search(job *j)
+{
+    struct result *r = &j->result;
+    const kr_result kind = (kr_result)(j->options.result + 1);
+    int code = result_open(r, kind, j->values.view.type, j->lower.view.count);
+    if (code)
+        return code;
+    kr_sink sink = {.struct_size = sizeof sink,
+                    .result = kind,
+                    .order = j->options.order ? KR_ORDER_KEY : KR_ORDER_ROW,
+                    .values = j->options.values ? &j->values.view : NULL,
+                    .out = r->out,
+                    .valid = r->valid,
+                    .report = &j->report};
+    code = call(j, &sink);
+    if (!code && kind == KR_RESULT_ROWS && j->options.output) {
+        code = result_open_rows(r);
+        sink.rows = r->rows;
+        sink.rows_capacity = r->n_rows;
+        if (!code)
+            code = call(j, &sink);
+    }
+    return code ? code : count_found(j);
+}
+
+static int write_out(job *j)
+{
+    if (!j->options.output)
+        return DONE;
+    const double begin = tool_now();
+    const int code = result_write(&j->result, j->options.output, j->progress);
+    j->write = tool_now() - begin;
+    return code;
+}
+
+/* ---- Report -------------------------------------------------------------------------------- */
+
+static void print(const job *j)
+{
+    output out = output_begin_report(stdout, j->printing.json);
+    output_text(&out, "spec", j->info.spec);
+    output_text(&out, "device", j->info.device);
+    output_text(&out, "tracer", j->report.tracer);
+    output_text(&out, "type", kr_type_name(j->info.type));
+    output_number(&out, "keys", j->info.rows);
+    output_number(&out, "probes", j->result.n);
+    output_text(&out, "probe_order", j->report.probe_order);
+    output_number(&out, "found", j->result.found);
+    if (j->result.kind == KR_RESULT_COUNT || j->result.kind == KR_RESULT_ROWS)
+        output_number(&out, "matches", j->result.matches);
+    if (out.json || j->report.rays) {
+        output_number(&out, "rays", j->report.rays);
+        output_number(&out, "hits", j->report.hits);
+        output_number(&out, "filtered", j->report.filtered);
+        output_number(&out, "repaired", j->report.repaired);
+    }
+    output_bytes(&out, "footprint", j->info.footprint_nbytes);
+    output_bytes(&out, "peak", j->info.peak_nbytes);
+    output_begin(&out, "seconds", '{');
+    output_seconds(&out, "load", j->load);
+    output_seconds(&out, "build", j->build);
+    output_seconds(&out, "lookup", j->search);
+    if (j->options.output)
+        output_seconds(&out, "write", j->write);
+    output_end(&out, '}');
+    output_phases(&out, "build_phases", j->info.phases, j->info.n_phases);
+    output_phases(&out, "lookup_phases", j->report.phases, j->report.n_phases);
+    output_end(&out, '}');
+}
+
+static int perform(job *j)
+{
+    const double begin = tool_now();
+    int code = load(j);
+    j->load = tool_now() - begin;
+    if (!code)
+        code = build(j);
+    if (!code)
+        code = search(j);
+    if (!code)
+        code = write_out(j);
+    if (!code && (j->printing.json || !j->printing.quiet))
+        print(j);
+    result_close(&j->result);
+    kr_index_destroy(j->index);
+    kr_device_close(j->device);
+    column_close(&j->values);
+    column_close(&j->upper);
+    column_close(&j->lower);
+    column_close(&j->keys);
+    return code;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS, .is_range = self == &command_range};
+    const option_group groups[] = {{"Columns", j.is_range ? range_rows : lookup_rows, &j.options},
+                                   {"Answers", answer_rows, &j.options},
+                                   {"Device", device_rows, &j.where},
+                                   {"Output", output_rows, &j.printing}};
+    int code = options_parse(self, groups, 4, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    code = check_options(&j);
+    j.progress = progress_callback(j.printing.quiet);
+    return code ? code : perform(&j);
+}
+
+const command command_lookup = {
+    "lookup",
+    NULL,
+    "look up every value of a column in another column",
+    "keyray lookup --keys orders.tbl:0 --probes lineitem.tbl:0 --result count -o counts.npy",
+    run,
+};
+
+const command command_range = {
+    "range",
+    NULL,
+    "find the rows between a lower and an upper bound, for every pair of bounds",
+    "keyray range --keys orders.csv:o_orderdate --lower from.csv:day --upper to.csv:day --result rows -o "
+    "days.npy",
+    run,
+};

@@ -1,0 +1,81 @@
+/* keyray: indexes over columns and bulk lookups, from the command line. */
+#include "commands.h"
+#include "progress.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const command *const commands[] = {
+    &command_info,   &command_kinds, &command_explain, &command_gen,
+    &command_lookup, &command_range, &command_join,    &command_bench,
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "Usage: keyray COMMAND [OPTION]...\n"
+                "Indexes database columns in GPU or CPU memory and answers lookups in bulk.\n\nCommands:\n");
+    for (int i = 0; i < N_COMMANDS; ++i)
+        fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"
+                "  --version  print the version and the commit\n"
+                "\nCOL is FILE.npy, FILE.csv:NAME, FILE.tbl:NUMBER or FILE.bin:TYPE. See also keyray(1).\n");
+}
+
+/* Without this, the first file opened would take the place of a closed standard stream. A stream that is
+ * open for reading refuses what is printed, which is then an error as it should be. */
+static void keep_standard_streams(void)
+{
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDONLY);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("keyray %s (commit %s)\n", kr_version(), kr_build_commit());
+        return DONE;
+    }
+    for (int i = 0; i < N_COMMANDS; ++i)
+        if (strcmp(argv[1], commands[i]->name) == 0) {
+            tool_set_name(commands[i]->name);
+            return commands[i]->run(commands[i], argc - 1, argv + 1);
+        }
+    return tool_fail(USAGE, "unknown command '%s'; keyray --help lists the commands", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    keep_standard_streams();
+    signal(SIGPIPE, SIG_IGN);
+    progress_start();
+    int code = run(argc, argv);
+    progress_clear();
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == DONE)
+        code = tool_fail(FAILED, "cannot write to standard output: %s", strerror(errno));
+    if (progress_interrupted()) {
+        /* The shell sees that a signal, and which, ended this. */
+        signal(progress_interrupted(), SIG_DFL);
+        raise(progress_interrupted());
+    }
+    return code;
+}

@@ -1,0 +1,260 @@
+#include "options.h"
+
+#include "tool.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS_MOST = 64, HELP_COLUMN = 26 };
+
+int options_choice(const char *choices, const char *text, size_t nbytes)
+{
+    for (int position = 0; *choices; ++position) {
+        const size_t length = strcspn(choices, "|");
+        if (length == nbytes && memcmp(choices, text, nbytes) == 0)
+            return position;
+        choices += length + (choices[length] == '|');
+    }
+    return -1;
+}
+
+/* ---- Help ---------------------------------------------------------------------------------- */
+
+static void print_row(const option_row *row)
+{
+    char label[128];
+    char letter[8] = "";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    const int used = snprintf(label, sizeof label, "  %s--%s%s%s", letter, row->name,
+                              row->argument ? " " : "", row->argument ? row->argument : "");
+    if (used >= HELP_COLUMN)
+        printf("%s\n%*s%s\n", label, HELP_COLUMN, "", row->help);
+    else
+        printf("%-*s%s\n", HELP_COLUMN, label, row->help);
+}
+
+static int print_help(const command *self, const option_group *groups, uint32_t n_groups)
+{
+    printf("Usage: keyray %s%s%s", self->name, self->operand ? " " : "", self->operand ? self->operand : "");
+    for (uint32_t g = 0; g < n_groups; ++g)
+        for (const option_row *row = groups[g].rows; row->name; ++row)
+            if (row->required && row->letter)
+                printf(" -%c %s", row->letter, row->argument);
+            else if (row->required)
+                printf(" --%s %s", row->name, row->argument);
+    printf(" [OPTION]...\n%s\n", self->summary);
+    for (uint32_t g = 0; g < n_groups; ++g) {
+        printf("\n%s:\n", groups[g].title);
+        for (const option_row *row = groups[g].rows; row->name; ++row)
+            print_row(row);
+    }
+    printf("  %-*s%s\n", HELP_COLUMN - 2, "-h, --help", "print this");
+    printf("\nExample:\n  %s\n", self->example);
+    return DONE;
+}
+
+/* ---- Values -------------------------------------------------------------------------------- */
+
+/* Digits with an optional K, M, G (times 1024), or 2^digits. */
+static int read_number(const char *text, uint64_t *number)
+{
+    const int power = strncmp(text, "2^", 2) == 0;
+    const char *digits = text + (power ? 2 : 0);
+    const size_t n = strspn(digits, "0123456789");
+    const char *suffix = digits + n;
+    errno = 0;
+    uint64_t value = strtoull(digits, NULL, 10);
+    if (n == 0 || errno)
+        return 0;
+    if (power) {
+        *number = value < 64 ? (uint64_t)1 << value : 0;
+        return value < 64 && !*suffix;
+    }
+    const char *scale = *suffix ? strchr("KMG", *suffix) : NULL;
+    if (scale) {
+        const unsigned shift = 10 * (unsigned)(scale - "KMG" + 1);
+        if (value >> (64 - shift) || suffix[1])
+            return 0;
+        value <<= shift;
+    } else if (*suffix) {
+        return 0;
+    }
+    *number = value;
+    return 1;
+}
+
+/* "1", "1.5", "1.25" as hundredths. */
+static int read_hundredths(const char *text, uint64_t *number)
+{
+    const size_t whole = strspn(text, "0123456789");
+    const char *rest = text + whole;
+    uint64_t value = strtoull(text, NULL, 10) * 100;
+    if (whole == 0 || whole > 9)
+        return 0;
+    if (*rest == '.') {
+        const size_t digits = strspn(rest + 1, "0123456789");
+        if (digits < 1 || digits > 2)
+            return 0;
+        value += (uint64_t)(rest[1] - '0') * 10 + (digits == 2 ? (uint64_t)(rest[2] - '0') : 0);
+        rest += digits + 1;
+    }
+    *number = value;
+    return !*rest;
+}
+
+static int set_number(const option_row *row, const char *value, uint64_t *to)
+{
+    uint64_t number = 0;
+    const int hundredths = row->form == OPTION_DECIMAL;
+    if ((hundredths ? read_hundredths(value, &number) : read_number(value, &number)) &&
+        number >= row->minimum && number <= row->maximum) {
+        *to = number;
+        return DONE;
+    }
+    if (hundredths)
+        return tool_fail(USAGE, "--%s is a number from %g to %g with at most two decimals, not '%s'",
+                         row->name, (double)row->minimum / 100, (double)row->maximum / 100, value);
+    return tool_fail(USAGE, "--%s is a number from %llu to %llu (64K and 2^16 are numbers too), not '%s'",
+                     row->name, (unsigned long long)row->minimum, (unsigned long long)row->maximum, value);
+}
+
+static int add_text(const option_row *row, const char *value, option_texts *texts)
+{
+    if (texts->n == OPTION_TEXTS_MOST)
+        return tool_fail(USAGE, "--%s may be given %d times at most", row->name, OPTION_TEXTS_MOST);
+    texts->at[texts->n++] = value;
+    return DONE;
+}
+
+static int set_row(const option_row *row, void *base, const char *value)
+{
+    void *to = (char *)base + row->offset;
+    int choice;
+    switch ((option_form)row->form) {
+    case OPTION_FLAG: *(uint32_t *)to = 1; return DONE;
+    case OPTION_TEXT: *(const char **)to = value; return DONE;
+    case OPTION_TEXTS: return add_text(row, value, to);
+    case OPTION_NUMBER:
+    case OPTION_DECIMAL: return set_number(row, value, to);
+    case OPTION_CHOICE:
+        choice = options_choice(row->argument, value, strlen(value));
+        if (choice < 0)
+            return tool_fail(USAGE, "--%s is one of %s, not '%s'", row->name, row->argument, value);
+        *(uint32_t *)to = (uint32_t)choice;
+        return DONE;
+    }
+    return DONE;
+}
+
+int options_set(const option_group *groups, uint32_t n_groups, const char *name, const char *value)
+{
+    for (uint32_t g = 0; g < n_groups; ++g)
+        for (const option_row *row = groups[g].rows; row->name; ++row)
+            if (row->form != OPTION_FLAG && strcmp(row->name, name) == 0)
+                return set_row(row, groups[g].to, value);
+    return -1;
+}
+
+/* ---- The command line ---------------------------------------------------------------------- */
+
+/* The rows of all groups in one list, as getopt_long numbers them. */
+typedef struct parser {
+    const option_row *rows[OPTIONS_MOST];
+    void *base[OPTIONS_MOST];
+    int given[OPTIONS_MOST];
+    struct option longs[OPTIONS_MOST + 2];
+    char letters[OPTIONS_MOST];
+    int n;
+} parser;
+
+enum { LONG_BASE = 256 };
+
+static void fill_parser(parser *p, const option_group *groups, uint32_t n_groups)
+{
+    memset(p, 0, sizeof *p);
+    strcpy(p->letters, ":h");
+    for (uint32_t g = 0; g < n_groups; ++g)
+        for (const option_row *row = groups[g].rows; row->name && p->n < OPTIONS_MOST; ++row) {
+            const int argument = row->form == OPTION_FLAG ? no_argument : required_argument;
+            p->rows[p->n] = row;
+            p->base[p->n] = groups[g].to;
+            p->longs[p->n] = (struct option){row->name, argument, NULL, LONG_BASE + p->n};
+            if (row->letter)
+                sprintf(p->letters + strlen(p->letters), "%c:", row->letter);
+            p->n++;
+        }
+    p->longs[p->n] = (struct option){"help", no_argument, NULL, 'h'};
+}
+
+static int find_letter(const parser *p, int letter)
+{
+    for (int i = 0; i < p->n; ++i)
+        if (p->rows[i]->letter == letter)
+            return i;
+    return -1;
+}
+
+static int check_required(const command *self, const parser *p)
+{
+    for (int i = 0; i < p->n; ++i)
+        if (p->rows[i]->required && !p->given[i])
+            return tool_fail(USAGE, "--%s %s is missing; see keyray %s --help", p->rows[i]->name,
+                             p->rows[i]->argument, self->name);
+    return OPTIONS_GO_ON;
+}
+
+/* What getopt_long could not take; it has set optopt, and optind past the culprit. */
+static int bad_option(const command *self, int found, char **argv)
+{
+    if (found == ':')
+        return tool_fail(USAGE, "%s needs a value; see keyray %s --help", argv[optind - 1], self->name);
+    if (optopt >= LONG_BASE)
+        return tool_fail(USAGE, "%s takes no value", argv[optind - 1]);
+    if (optopt)
+        return tool_fail(USAGE, "unknown option -%c; keyray %s --help lists the options", optopt, self->name);
+    return tool_fail(USAGE, "unknown option %s; keyray %s --help lists the options", argv[optind - 1],
+                     self->name);
+}
+
+int options_parse(const command *self, const option_group *groups, uint32_t n_groups, int argc, char **argv)
+{
+    parser p;
+    int found;
+    fill_parser(&p, groups, n_groups);
+    opterr = 0;
+    optind = 1;
+    while ((found = getopt_long(argc, argv, p.letters, p.longs, NULL)) != -1) {
+        if (found == 'h')
+            return print_help(self, groups, n_groups);
+        if (found == '?' || found == ':')
+            return bad_option(self, found, argv);
+        const int i = found >= LONG_BASE ? found - LONG_BASE : find_letter(&p, found);
+        if (p.given[i]++ && p.rows[i]->form != OPTION_TEXTS && p.rows[i]->form != OPTION_FLAG)
+            return tool_fail(USAGE, "--%s is given twice", p.rows[i]->name);
+        const int code = set_row(p.rows[i], p.base[i], optarg);
+        if (code)
+            return code;
+    }
+    if (optind < argc)
+        return tool_fail(USAGE, "unexpected '%s'; see keyray %s --help", argv[optind], self->name);
+    return check_required(self, &p);
+}
+
+int options_operand(const command *self, const option_group *all, uint32_t n_all, int argc, char **argv,
+                    int *code)
+{
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        *code = print_help(self, all, n_all);
+        return -1;
+    }
+    const int choice = argc > 1 ? options_choice(self->operand, argv[1], strlen(argv[1])) : -1;
+    if (choice < 0 && argc > 1)
+        *code = tool_fail(USAGE, "one of %s must come first, not '%s'", self->operand, argv[1]);
+    else if (choice < 0)
+        *code = tool_fail(USAGE, "one of %s is missing; see keyray %s --help", self->operand, self->name);
+    return choice;
+}

@@ -1,0 +1,44 @@
+/* Reports: one description, printed as aligned text or as one JSON object. */
+#ifndef KEYRAY_OUTPUT_H
+#define KEYRAY_OUTPUT_H
+
+#include "options.h"
+
+#include <keyray/keyray.h>
+
+#include <stdio.h>
+
+typedef struct output_options {
+    uint32_t json, quiet;
+} output_options;
+
+extern const option_row output_rows[];
+
+typedef struct output {
+    FILE *to;
+    uint32_t json;
+    uint32_t depth;
+    uint32_t members[8]; /* written so far, per depth */
+} output;
+
+/* Opens the outermost object; output_end closes it. */
+output output_begin_report(FILE *to, uint32_t json);
+
+/* `key` NULL: an element of a list. */
+void output_begin(output *out, const char *key, char bracket); /* '{' or '[' */
+void output_end(output *out, char bracket);                    /* '}' or ']' */
+void output_text(output *out, const char *key, const char *text);
+void output_number(output *out, const char *key, uint64_t number);
+void output_signed(output *out, const char *key, int64_t number);
+void output_bytes(output *out, const char *key, uint64_t nbytes);
+void output_real(output *out, const char *key, double number);
+void output_seconds(output *out, const char *key, double seconds);
+void output_truth(output *out, const char *key, int truth);
+
+/* An object of the phases' seconds. */
+void output_phases(output *out, const char *key, const kr_phase *phases, uint32_t n);
+
+/* "1.5 GiB". */
+const char *output_size(char text[32], uint64_t nbytes);
+
+#endif

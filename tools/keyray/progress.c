@@ -1,0 +1,69 @@
+#include "progress.h"
+
+#include "tool.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t writing_files, signal_seen;
+static double started, drawn;
+static int visible;
+
+static void on_signal(int number)
+{
+    if (writing_files && !signal_seen) {
+        signal_seen = number;
+        return;
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void progress_start(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    started = tool_now();
+}
+
+void progress_writing(int writing)
+{
+    writing_files = writing;
+}
+
+int progress_interrupted(void)
+{
+    return signal_seen;
+}
+
+static int watch(void *quiet, const char *phase, double fraction)
+{
+    const double now = tool_now();
+    if (!quiet && now - started >= 1 && now - drawn >= 0.1 && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%s %3.0f%%\033[K", phase, fraction * 100);
+        drawn = now;
+        visible = 1;
+    }
+    return signal_seen != 0;
+}
+
+const kr_progress *progress_callback(uint32_t quiet)
+{
+    static kr_progress progress;
+    progress.call = watch;
+    progress.ctx = quiet ? &progress : NULL;
+    return &progress;
+}
+
+void progress_clear(void)
+{
+    if (visible)
+        fputs("\r\033[K", stderr);
+    visible = 0;
+}

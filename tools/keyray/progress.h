@@ -1,0 +1,23 @@
+/* The progress line and Ctrl-C. */
+#ifndef KEYRAY_PROGRESS_H
+#define KEYRAY_PROGRESS_H
+
+#include <keyray/keyray.h>
+
+/* Takes over SIGINT and SIGTERM. Outside of progress_writing() they end the process at once, for there is
+ * nothing to clean up; inside they make the callback ask the library to stop. */
+void progress_start(void);
+
+/* Between (1) and (0) there may be temporary or unfinished files. */
+void progress_writing(int writing);
+
+/* The signal that came while files were written, or 0. */
+int progress_interrupted(void);
+
+/* The callback to give to the library. Draws only on a terminal, after a second, and not with `quiet`. */
+const kr_progress *progress_callback(uint32_t quiet);
+
+/* Takes the line away, before anything else is printed. */
+void progress_clear(void);
+
+#endif

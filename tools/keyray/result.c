@@ -1,0 +1,131 @@
+#include "result.h"
+
+#include "column.h"
+#include "tool.h"
+
+#include <stdlib.h>
+
+int result_needs_values(kr_result kind)
+{
+    return kind == KR_RESULT_SUM || kind == KR_RESULT_MIN || kind == KR_RESULT_MAX;
+}
+
+int result_hides_matches(kr_result kind)
+{
+    return kind == KR_RESULT_SUM_ROWS || result_needs_values(kind);
+}
+
+static kr_type sum_type(kr_type value_type)
+{
+    switch (value_type) {
+    case KR_U8:
+    case KR_U16:
+    case KR_U32:
+    case KR_U64: return KR_U64;
+    case KR_F32:
+    case KR_F64: return KR_F64;
+    default: return KR_I64;
+    }
+}
+
+kr_type result_type(const struct result *result)
+{
+    switch (result->kind) {
+    case KR_RESULT_ROW: return KR_U32;
+    case KR_RESULT_SUM: return sum_type(result->value_type);
+    case KR_RESULT_MIN:
+    case KR_RESULT_MAX: return result->value_type;
+    case KR_RESULT_EXISTS: return KR_U8;
+    default: return KR_U64;
+    }
+}
+
+uint64_t result_nbytes(const struct result *result)
+{
+    if (result->kind == KR_RESULT_EXISTS)
+        return (result->n + 7) / 8;
+    const uint64_t n = result->n + (result->kind == KR_RESULT_ROWS);
+    return n * kr_type_nbytes(result_type(result));
+}
+
+int result_open(struct result *result, kr_result kind, kr_type value_type, uint64_t n)
+{
+    result->kind = kind;
+    result->value_type = value_type;
+    result->n = n;
+    result->out = tool_alloc(result_nbytes(result), 1, "the results");
+    if (result->out && (kind == KR_RESULT_MIN || kind == KR_RESULT_MAX))
+        result->valid = tool_alloc((n + 7) / 8, 1, "the results' validity");
+    return result->out && (result->valid || (kind != KR_RESULT_MIN && kind != KR_RESULT_MAX)) ? DONE : FAILED;
+}
+
+int result_open_rows(struct result *result)
+{
+    result->n_rows = ((const uint64_t *)result->out)[result->n];
+    result->rows =
+        tool_alloc(result->n_rows, sizeof *result->rows, "row ids; count instead, or look up less");
+    return result->rows ? DONE : FAILED;
+}
+
+void result_close(struct result *result)
+{
+    free(result->rows);
+    free(result->valid);
+    free(result->out);
+}
+
+static int bit(const uint8_t *bitmap, uint64_t i)
+{
+    return bitmap[i / 8] >> (i % 8) & 1;
+}
+
+/* How many matches the answer to probe i tells of, at least. */
+static uint64_t matches_of(const struct result *result, const uint8_t *exists, uint64_t i)
+{
+    const uint64_t *wide = result->out;
+    switch (result->kind) {
+    case KR_RESULT_ROW: return ((const uint32_t *)result->out)[i] != KR_NO_ROW;
+    case KR_RESULT_COUNT: return wide[i];
+    case KR_RESULT_ROWS: return wide[i + 1] - wide[i];
+    case KR_RESULT_EXISTS: return (uint64_t)bit(result->out, i);
+    default: return (uint64_t)bit(exists, i);
+    }
+}
+
+void result_count(struct result *result, const uint8_t *exists)
+{
+    result->found = result->matches = 0;
+    for (uint64_t i = 0; i < result->n; ++i) {
+        const uint64_t matches = matches_of(result, exists, i);
+        result->found += matches > 0;
+        result->matches += matches;
+    }
+}
+
+/* A bitmap as one byte a bit. */
+static uint8_t *expand(const uint8_t *bitmap, uint64_t n)
+{
+    uint8_t *bytes = tool_alloc(n, 1, "the bits of the results as bytes");
+    for (uint64_t i = 0; bytes && i < n; ++i)
+        bytes[i] = (uint8_t)bit(bitmap, i);
+    return bytes;
+}
+
+int result_write(const struct result *result, const char *path, const kr_progress *progress)
+{
+    if (result->kind == KR_RESULT_ROWS) {
+        const column_file files[] = {{".offsets", KR_U64, 1, result->n + 1, result->out},
+                                     {".rows", KR_U32, 1, result->n_rows, result->rows}};
+        return column_write(path, files, 2, progress);
+    }
+    const uint8_t *bitmap = result->kind == KR_RESULT_EXISTS ? result->out : result->valid;
+    uint8_t *bytes = bitmap ? expand(bitmap, result->n) : NULL;
+    if (bitmap && !bytes)
+        return FAILED;
+    const void *out = result->kind == KR_RESULT_EXISTS ? bytes : result->out;
+    const column_file files[] = {{"", result_type(result), 1, result->n, out},
+                                 {".valid", KR_U8, 1, result->n, bytes}};
+    const int code = column_write(path, files, result->valid ? 2 : 1, progress);
+    free(bytes);
+    return code;
+}

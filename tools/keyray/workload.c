@@ -1,0 +1,59 @@
+#include "workload.h"
+
+#define AT(field) offsetof(workload, field)
+
+const option_row workload_keys_rows[] = {
+    {"bits", 0, 0, OPTION_CHOICE, AT(bits_64), "32|64", "width of the keys, which are u32 or u64 [32]", 0, 0},
+    {"uniformity", 0, 0, OPTION_NUMBER, AT(uniformity), "PERCENT",
+     "keys drawn uniformly from above the dense part [0]", 0, 100},
+    {"dense-centre", 0, 0, OPTION_FLAG, AT(dense_centre), NULL,
+     "the dense part lies in the middle of the values, not at 0", 0, 0},
+    {"multiplicity", 0, 0, OPTION_NUMBER, AT(multiplicity), "N", "how often each distinct key appears [1]", 1,
+     UINT32_MAX},
+    {"stride", 0, 0, OPTION_NUMBER, AT(stride), "N", "distance of neighbours in the dense part [1]", 1,
+     UINT64_MAX},
+    {0},
+};
+
+const option_row workload_probes_rows[] = {
+    {"hit-rate", 0, 0, OPTION_NUMBER, AT(hit_rate), "PERCENT", "probes that match a key [100]", 0, 100},
+    {"outside", 0, 0, OPTION_FLAG, AT(outside), NULL,
+     "misses lie outside the keys' value range, not in its gaps", 0, 0},
+    {"zipf", 0, 0, OPTION_DECIMAL, AT(zipf), "C", "Zipf coefficient of the keys drawn, 0: uniform [0]", 0,
+     500},
+    {0},
+};
+
+const option_row workload_ranges_rows[] = {
+    {"hits", 0, 0, OPTION_NUMBER, AT(hits), "N", "expected hits of a range on dense keys [1]", 1, UINT64_MAX},
+    {"multiplier", 0, 0, OPTION_NUMBER, AT(multiplier), "N", "each range is so many times longer [1]", 1,
+     UINT64_MAX},
+    {0},
+};
+
+kr_keys_spec workload_keys(const workload *w)
+{
+    return (kr_keys_spec){.count = w->count,
+                          .bits = w->bits_64 ? 64 : 32,
+                          .uniformity = (uint32_t)w->uniformity,
+                          .dense_centre = w->dense_centre,
+                          .multiplicity = (uint32_t)w->multiplicity,
+                          .stride = w->stride,
+                          .seed = w->seed};
+}
+
+kr_probes_spec workload_probes(const workload *w)
+{
+    return (kr_probes_spec){.count = w->probes,
+                            .miss_percent = 100 - (uint32_t)w->hit_rate,
+                            .misses_outside = w->outside,
+                            .zipf_hundredths = (uint32_t)w->zipf,
+                            .order = w->order,
+                            .seed = w->seed};
+}
+
+kr_ranges_spec workload_ranges(const workload *w)
+{
+    return (kr_ranges_spec){
+        .count = w->probes, .hits = w->hits, .multiplier = w->multiplier, .order = w->order, .seed = w->seed};
+}

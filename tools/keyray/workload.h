@@ -1,0 +1,38 @@
+/* The options of the workload generators, shared by gen and bench. */
+#ifndef KEYRAY_WORKLOAD_H
+#define KEYRAY_WORKLOAD_H
+
+#include "bench/bench.h"
+#include "options.h"
+
+/* Numbers as they stand on the command line. */
+typedef struct workload {
+    /* keys */
+    uint64_t count, uniformity, multiplicity, stride, seed;
+    uint32_t bits_64, dense_centre, keys_sorted;
+    /* probes and ranges */
+    uint64_t probes, hit_rate, zipf, hits, multiplier, batches;
+    uint32_t outside, order;
+} workload;
+
+#define WORKLOAD_DEFAULTS                                                                        \
+    {                                                                                            \
+        .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1, \
+        .batches = 1                                                                             \
+    }
+
+/* What a key set, a set of probes, and a set of ranges are made of, counts and order left to the caller. */
+extern const option_row workload_keys_rows[], workload_probes_rows[], workload_ranges_rows[];
+
+#define WORKLOAD_ORDERS "random|ascending|descending"
+
+static inline kr_type workload_type(const workload *w)
+{
+    return w->bits_64 ? KR_U64 : KR_U32;
+}
+
+kr_keys_spec workload_keys(const workload *w);
+kr_probes_spec workload_probes(const workload *w);
+kr_ranges_spec workload_ranges(const workload *w);
+
+#endif
