@@ -12,7 +12,8 @@
  *            enqueues its work and returns; with any host pointer it returns when done.
  * Threads:   any number of threads may look up in one index at the same time; creating and
  *            destroying an object needs that object alone. There is no global state.
- * Errors:    outputs are written only on success (KR_OK, which is 0). `err` may be NULL.
+ * Errors:    outputs are written only on success (KR_OK, which is 0); the arrays of a kr_sink may be
+ *            partly written when a lookup fails or is cancelled under way. `err` may be NULL.
  * Options:   option structs begin with struct_size; all other fields zero means default.
  *
  * docs/errors.md, docs/memory-and-streams.md and docs/threads.md say more.
@@ -256,8 +257,11 @@ typedef struct kr_estimate {
     uint64_t peak_nbytes;      /**< bytes at the worst moment of the build, the footprint included */
 } kr_estimate;
 
-/** Upper bounds, at most 1.5 times the real figures. Only type, count and the presence of a validity
- *  bitmap of `keys` are looked at, and whether its data is host or device memory. */
+/**
+ * Upper bounds, at most 1.5 times the real figures when no key is NULL. Only type, count and the presence
+ * of a validity bitmap of `keys` are looked at, and whether its data is host or device memory. Row ids of
+ * the caller's own are not counted: they take up to 12 bytes a row more at the peak.
+ */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
                                    kr_estimate *estimate, kr_error *err);
 

@@ -115,6 +115,10 @@ static kr_status answer(call *c, kr_error *err)
         status = kr_staged_answer(c->index, c->lower, c->upper, c->sink, resident, err);
         kr_stopwatch_lap(&c->watch, "copy+search");
     }
+    if (values.data.data || values.validity.data) { /* a host pointer: return when done */
+        const kr_status end = kr_sync(device, c->stream, status == KR_OK ? err : NULL);
+        status = status == KR_OK ? end : status;
+    }
     kr_resident_release(device, &values, c->stream);
     return status;
 }
