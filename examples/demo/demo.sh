@@ -34,7 +34,7 @@ make_tpch() {
 }
 
 make_columns() {
-    python3 "$here/generated.py" "$keyray" "$scale" "$data.part"
+    python3 -B "$here/generated.py" "$keyray" "$scale" "$data.part"
 }
 
 made=''
@@ -62,4 +62,4 @@ if [ -z "$made" ]; then
     exit 1
 fi
 
-exec python3 "$here/jobs.py" "$keyray" "$data" "$made scale $scale"
+exec python3 -B "$here/jobs.py" "$keyray" "$data" "$made scale $scale"

@@ -36,9 +36,8 @@ kr_status kr_fixture_ask(const kr_fixture *fixture, kr_index *index, uint32_t wh
                           .rows = asked->result == KR_RESULT_ROWS ? answer.rows : NULL,
                           .rows_capacity = want->n_rows};
     const kr_status status =
-        what == KR_ASK_POINT
-            ? kr_lookup(index, &data->lower[what].view, &sink, NULL, err)
-            : kr_range(index, &data->lower[what].view, &data->upper.view, &sink, NULL, err);
+        what == KR_ASK_POINT ? kr_lookup(index, &data->lower[what].view, &sink, NULL, err)
+                             : kr_range(index, &data->lower[what].view, &data->upper.view, &sink, NULL, err);
     if (status)
         kr_answer_free(&answer);
     else
@@ -53,7 +52,8 @@ static int settle(kr_suite *suite, kr_status status, kr_status allowed, const kr
     if (status == KR_OK)
         return 1;
     ++*refusals;
-    return allowed ? kr_test_refused(suite, allowed, status, err, call) : kr_test_ok(suite, status, err, call);
+    return allowed ? kr_test_refused(suite, allowed, status, err, call)
+                   : kr_test_ok(suite, status, err, call);
 }
 
 int kr_fixture_check(const kr_fixture *fixture, const char *spec, kr_index *index, kr_status allowed,

@@ -76,14 +76,15 @@ static void check_info(kr_suite *suite, const kr_join_info *info, const joined *
 {
     const uint64_t n_left = on->host.left->count, n_right = on->host.lower->count;
     const char *indexed = on->host.upper || options->inverse == KR_INVERSE_ON ? "left"
-                          : options->inverse == KR_INVERSE_OFF           ? "right"
-                          : n_left < n_right                             ? "left"
-                          : n_left > n_right                             ? "right"
-                                                                         : info->indexed;
+                          : options->inverse == KR_INVERSE_OFF                ? "right"
+                          : n_left < n_right                                  ? "left"
+                          : n_left > n_right                                  ? "right"
+                                                                              : info->indexed;
     if (strcmp(info->indexed, indexed) != 0)
         kr_test_fail(suite, "%s: the %s side was indexed, not the %s", on->name, info->indexed, indexed);
     kr_test_expect(suite, info->spec[0] && info->device[0], "a join names its spec and device");
-    kr_test_expect(suite, info->peak_nbytes >= info->footprint_nbytes, "a join's peak is no less than it keeps");
+    kr_test_expect(suite, info->peak_nbytes >= info->footprint_nbytes,
+                   "a join's peak is no less than it keeps");
 }
 
 static void check_join(kr_suite *suite, const kr_suite_device *on, const char *spec, const joined *sides_of,
@@ -97,12 +98,13 @@ static void check_join(kr_suite *suite, const kr_suite_device *on, const char *s
     kr_pairs got = {0};
     char what[128];
     snprintf(what, sizeof what, "%s, %s, inverse %d%s%s", sides_of->name, type_names[options->type],
-             (int)options->inverse, options->unordered ? ", unordered" : "", sides_of->host.upper ? ", range" : "");
+             (int)options->inverse, options->unordered ? ", unordered" : "",
+             sides_of->host.upper ? ", range" : "");
     const columns *given = &sides_of->given, *host = &sides_of->host;
-    kr_status status = given->upper ? kr_join_create_range(on->device, spec, given->left, given->lower,
-                                                           given->upper, options, &join, &err)
-                                    : kr_join_create(on->device, spec, given->left, given->lower, options,
-                                                     &join, &err);
+    kr_status status =
+        given->upper ? kr_join_create_range(on->device, spec, given->left, given->lower, given->upper,
+                                            options, &join, &err)
+                     : kr_join_create(on->device, spec, given->left, given->lower, options, &join, &err);
     if (given->upper && options->inverse == KR_INVERSE_OFF) {
         kr_test_refused(suite, KR_ERR_UNSUPPORTED, status, &err, "a range join that indexes ranges");
         return;
@@ -124,7 +126,8 @@ static void check_join(kr_suite *suite, const kr_suite_device *on, const char *s
     kr_test_expect(suite, kr_in_use(on->device) == before, "a join releases what it took");
 }
 
-static void check_options(kr_suite *suite, const kr_suite_device *on, const char *spec, const joined *sides_of)
+static void check_options(kr_suite *suite, const kr_suite_device *on, const char *spec,
+                          const joined *sides_of)
 {
     for (int type = KR_JOIN_INNER; type <= KR_JOIN_LEFT; ++type)
         for (int inverse = KR_INVERSE_AUTO; inverse <= KR_INVERSE_OFF; ++inverse)
@@ -153,7 +156,8 @@ static void test_sides(kr_suite *suite, const kr_suite_device *on, const char *s
     if (!status)
         status = kr_placed_make(on->device, place, &upper.view, 0, &placed[2], &err);
     if (kr_test_ok(suite, status, &err, "no memory for the test's columns")) {
-        joined sides_of = {{&placed[0].view, &placed[1].view, NULL}, {&left.view, &lower.view, NULL}, s->name};
+        joined sides_of = {
+            {&placed[0].view, &placed[1].view, NULL}, {&left.view, &lower.view, NULL}, s->name};
         check_options(suite, on, spec, &sides_of);
         sides_of.given.upper = &placed[2].view;
         sides_of.host.upper = &upper.view;

@@ -34,8 +34,7 @@ static void test_caps(kr_suite *suite, const kr_suite_device *on, const char *sp
 /* A cap below the estimate: the error names the bytes and the index can be had once the cap allows it. */
 static void test_cap_text(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
-    kr_test_column keys =
-        kr_test_column_make(KR_U64, 100000, KR_PATTERN_RANDOM, KR_NULLS_NONE, suite->seed);
+    kr_test_column keys = kr_test_column_make(KR_U64, 100000, KR_PATTERN_RANDOM, KR_NULLS_NONE, suite->seed);
     kr_error err = {0};
     kr_estimate estimate = {0};
     kr_device *device = NULL;

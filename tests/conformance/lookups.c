@@ -110,6 +110,20 @@ static void check_stats(subject *s, const kr_estimate *estimate, uint64_t n_rows
                    "stats name the whole spec");
 }
 
+/* Validation takes 5 bytes a row of device memory at most, as its documentation says. */
+static void check_validate(subject *s)
+{
+    const uint64_t most = kr_in_use(s->on->device) + 5 * s->data->keys.view.count + 4096;
+    kr_device_info before = {0}, after = {0};
+    kr_error err = {0};
+    kr_device_query(s->on->device, &before, NULL);
+    kr_test_ok(s->suite, kr_index_validate(s->index, &err), &err, "kr_index_validate");
+    kr_device_query(s->on->device, &after, NULL);
+    if (after.peak_nbytes > before.peak_nbytes && after.peak_nbytes > most)
+        kr_test_fail(s->suite, "validation raised the device's peak to %llu bytes, %llu were to be enough",
+                     (unsigned long long)after.peak_nbytes, (unsigned long long)most);
+}
+
 static uint64_t valid_rows(const kr_column *column)
 {
     uint64_t n = 0;
@@ -134,7 +148,7 @@ static int build(subject *s)
         return 0;
     }
     if (kr_test_ok(s->suite, status, &err, "estimate and create") && counts) {
-        kr_test_ok(s->suite, kr_index_validate(s->index, &err), &err, "kr_index_validate");
+        check_validate(s);
         check_stats(s, &estimate, valid_rows(&s->data->keys.view));
     }
     if (counts || status)
@@ -311,10 +325,13 @@ static void run_case(kr_suite *suite, const kr_case *test, uint32_t number, kr_t
     for (uint32_t d = 0; d < suite->n_devices; ++d)
         for (uint32_t k = 0; k < suite->n_specs; ++k)
             for (int p = 0; p < N_PLACES; ++p) {
-                subject s = {.suite = suite, .on = &suite->devices[d], .spec = suite->specs[k],
-                             .data = &data, .places = (places)p};
-                snprintf(s.name, sizeof s.name, "%s/%s/%s/%s/%s", s.on->info.name, s.spec,
-                         kr_type_name(type), test->name, place_names[p]);
+                subject s = {.suite = suite,
+                             .on = &suite->devices[d],
+                             .spec = suite->specs[k],
+                             .data = &data,
+                             .places = (places)p};
+                snprintf(s.name, sizeof s.name, "%s/%s/%s/%s/%s", s.on->info.name, s.spec, kr_type_name(type),
+                         test->name, place_names[p]);
                 /* Where device memory is host memory, mixing makes no difference. */
                 if ((p == MIXED && s.on->is_host) || !is_wanted(&s))
                     continue;

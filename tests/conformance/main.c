@@ -16,10 +16,12 @@ static const char usage[] =
     "  --kind SPEC            this index only, may be repeated [every kind with its options varied]\n"
     "  --filter TEXT          only tests whose name contains it, e.g. the name of a failed one\n"
     "  --reduced              a short list, for slow tools\n"
+    "  --threads N            that a call may use on the CPU [one per core]\n"
     "  --seed N               of all random data [42]\n";
 
 typedef struct arguments {
     const char *mode, *device;
+    uint32_t threads;
 } arguments;
 
 static int complain(const char *what, const char *value)
@@ -34,7 +36,7 @@ static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
     for (int i = 1; i < argc; ++i) {
         const char *word = argv[i], *value = argv[i + 1];
         const int valued = !strcmp(word, "--device") || !strcmp(word, "--kind") ||
-                           !strcmp(word, "--filter") || !strcmp(word, "--seed");
+                           !strcmp(word, "--filter") || !strcmp(word, "--threads") || !strcmp(word, "--seed");
         if (valued && !value)
             return 1 + complain("a value is missing after", word);
         i += valued;
@@ -46,6 +48,8 @@ static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
             suite->filter = value;
         else if (!strcmp(word, "--seed"))
             suite->seed = strtoull(value, NULL, 0);
+        else if (!strcmp(word, "--threads"))
+            given->threads = (uint32_t)strtoul(value, NULL, 0);
         else if (!strcmp(word, "--reduced"))
             suite->reduced = 1;
         else if (!strcmp(word, "--help"))
@@ -55,18 +59,18 @@ static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
         else
             given->mode = word;
     }
-    if (!given->mode || (strcmp(given->mode, "test") && strcmp(given->mode, "support") &&
-                         strcmp(given->mode, "perf")))
+    if (!given->mode ||
+        (strcmp(given->mode, "test") && strcmp(given->mode, "support") && strcmp(given->mode, "perf")))
         return 1 + complain("unknown mode", given->mode ? given->mode : "");
     if (strcmp(given->device, "cpu") && strcmp(given->device, "cuda") && strcmp(given->device, "all"))
         return 1 + complain("unknown device", given->device);
     return 0;
 }
 
-static int open_device(kr_suite *suite, const kr_device_info *info)
+static int open_device(kr_suite *suite, const kr_device_info *info, uint32_t threads)
 {
     kr_suite_device *on = &suite->devices[suite->n_devices];
-    const kr_device_options options = {.struct_size = sizeof options};
+    const kr_device_options options = {.struct_size = sizeof options, .threads = threads};
     kr_error err = {0};
     if (suite->n_devices == KR_MAX_DEVICES)
         return 0;
@@ -81,8 +85,9 @@ static int open_device(kr_suite *suite, const kr_device_info *info)
 }
 
 /* Opens what was asked for; a GPU that was asked for by name must be there. */
-static int open_devices(kr_suite *suite, const char *wanted)
+static int open_devices(kr_suite *suite, const arguments *given)
 {
+    const char *wanted = given->device;
     kr_device_info info;
     kr_error err = {0};
     uint32_t ordinal = 0, found = 0;
@@ -90,7 +95,7 @@ static int open_devices(kr_suite *suite, const char *wanted)
         if (strcmp(wanted, "all") != 0 && strncmp(info.name, wanted, strlen(wanted)) != 0)
             continue;
         ++found;
-        if (open_device(suite, &info))
+        if (open_device(suite, &info, given->threads))
             return 1;
     }
     if (found == 0) {
@@ -143,7 +148,7 @@ int main(int argc, char **argv)
         return 2;
     if (suite.n_specs == 0)
         kr_expand_specs(&suite);
-    if (open_devices(&suite, given.device))
+    if (open_devices(&suite, &given))
         return 1;
     if (!strcmp(given.mode, "support"))
         kr_print_support(&suite);

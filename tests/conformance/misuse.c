@@ -150,11 +150,8 @@ static void run_misuse(kr_suite *suite, const kr_fixture *fixture, kr_index *ind
     memset(valid, FRESH, sizeof valid);
     c.lower_at = &c.lower;
     c.upper_at = m->range ? &c.upper : NULL;
-    c.sink = (kr_sink){.struct_size = sizeof c.sink,
-                       .result = m->result,
-                       .values = &c.values,
-                       .out = out,
-                       .valid = valid};
+    c.sink = (kr_sink){
+        .struct_size = sizeof c.sink, .result = m->result, .values = &c.values, .out = out, .valid = valid};
     c.sink_at = &c.sink;
     m->spoil(&c);
     const kr_status status = m->range ? kr_range(c.index, c.lower_at, c.upper_at, c.sink_at, NULL, &err)
@@ -257,9 +254,8 @@ static void test_create(kr_suite *suite, const kr_suite_device *on, const char *
     refuse_create(suite, on->device, spec, &wrong, NULL, KR_ERR_LIMIT, "2^64 - 1 keys");
     kr_test_refused(suite, KR_ERR_LIMIT, kr_index_estimate(on->device, spec, &wrong, &estimate, &err), &err,
                     "an estimate of 2^64 - 1 keys");
-    kr_test_refused(suite, KR_ERR_ARGUMENT,
-                    kr_index_create(on->device, spec, &right, NULL, NULL, NULL, &err), &err,
-                    "the index pointer is NULL");
+    kr_test_refused(suite, KR_ERR_ARGUMENT, kr_index_create(on->device, spec, &right, NULL, NULL, NULL, &err),
+                    &err, "the index pointer is NULL");
     kr_test_expect(suite, kr_in_use(on->device) == before, "refused builds release what they took");
     kr_test_column_free(&keys);
 }

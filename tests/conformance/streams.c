@@ -20,8 +20,8 @@ static int enqueue(const kr_fixture *fixture, kr_device *device, kr_index *index
     if (!status)
         status = kr_placed_make(device, KR_PLACE_DEVICE, probes, 0, &job->probes, &err);
     if (!status)
-        status = kr_guarded_make(device, KR_PLACE_DEVICE, probes->count * sizeof(uint64_t), 0, &job->out,
-                                 &err);
+        status =
+            kr_guarded_make(device, KR_PLACE_DEVICE, probes->count * sizeof(uint64_t), 0, &job->out, &err);
     const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = job->out.data};
     /* The columns were copied on the device's own stream. */
     if (!status)
@@ -102,8 +102,8 @@ static void test_handles(kr_suite *suite, const kr_suite_device *on, const char 
     kr_fixture_free(&fixture);
 }
 
-static void check_report(kr_suite *suite, const kr_suite_device *on, const char *spec, const kr_report *report,
-                         uint64_t n)
+static void check_report(kr_suite *suite, const kr_suite_device *on, const char *spec,
+                         const kr_report *report, uint64_t n)
 {
     kr_test_expect(suite, report->probes == n, "a report counts the probes");
     kr_test_expect(suite, strcmp(report->device, on->info.name) == 0, "a report names the device");

@@ -89,8 +89,7 @@ static kr_status measure(const kr_suite_device *on, const char *spec, const kr_p
 
 static void print_times(const kr_suite *suite, const kr_suite_device *on, kr_type type)
 {
-    kr_test_column keys =
-        kr_test_column_make(type, PERF_KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed);
+    kr_test_column keys = kr_test_column_make(type, PERF_KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed);
     kr_test_column probes =
         kr_test_column_make(type, PERF_KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed + 1);
     kr_placed on_device[2] = {0};
@@ -103,8 +102,7 @@ static void print_times(const kr_suite *suite, const kr_suite_device *on, kr_typ
         status = kr_guarded_make(on->device, KR_PLACE_DEVICE, PERF_KEYS * sizeof(uint64_t), 0, &out, &err);
     for (uint32_t k = 0; k < suite->n_specs && !status; ++k) {
         double seconds[3] = {0};
-        kr_status measured =
-            measure(on, suite->specs[k], &on_device[0], &on_device[1], &out, seconds, &err);
+        kr_status measured = measure(on, suite->specs[k], &on_device[0], &on_device[1], &out, seconds, &err);
         printf("%-28s %-8s %-6s %9.2f %9.2f %9.2f\n", suite->specs[k], on->info.name, kr_type_name(type),
                1e3 * seconds[0], PERF_KEYS / seconds[1] / 1e6, PERF_KEYS / seconds[2] / 1e6);
         if (measured)

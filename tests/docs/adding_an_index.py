@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The example of docs/adding-an-index.md, built and run: its code blocks go into a copy of the tree, CPU only, whose
 conformance suite then tests the kind that they add.
 

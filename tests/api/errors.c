@@ -1,0 +1,182 @@
+/* Wrong calls of every function that no index is needed for, or that stands beside lookups: NULL pointers, objects
+ * of other devices, ranges that are not there. Lookups and builds are the conformance suite's. */
+#include "check.h"
+
+static kr_device *device;
+
+static int refuse_progress(void *ctx, const char *phase, double fraction)
+{
+    (void)ctx;
+    (void)phase;
+    (void)fraction;
+    return 1;
+}
+
+static void check_devices(void)
+{
+    kr_device *opened = NULL;
+    kr_device_info info;
+    REFUSED(KR_ERR_ARGUMENT, kr_device_open(NULL, NULL, &opened, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", NULL, NULL, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_open("", NULL, &opened, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_open("gpu", NULL, &opened, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_open("cpu:1", NULL, &opened, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_open("CPU", NULL, &opened, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_open("cuda:99", NULL, &opened, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_open("cuda:-1", NULL, &opened, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_open("cuda:x", NULL, &opened, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_open("cuda:", NULL, &opened, &err));
+    CHECK(opened == NULL);
+    REFUSED(KR_ERR_ARGUMENT, kr_device_query(NULL, &info, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_device_query(device, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_device_list(0, NULL, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_list(4000, &info, &err));
+    kr_device_close(NULL);
+}
+
+static void check_streams_and_memory(void)
+{
+    kr_device *other = NULL;
+    kr_stream *stream = NULL, *foreign = NULL;
+    void *memory = NULL;
+    uint64_t word = 7;
+    WORKS(kr_device_open("cpu", NULL, &other, &err));
+    WORKS(kr_stream_create(other, &foreign, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_stream_create(NULL, &stream, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_stream_create(device, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_sync(NULL, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_sync(device, foreign, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_memory_allocate(NULL, 8, NULL, &memory, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_memory_allocate(device, 8, NULL, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_memory_allocate(device, 8, foreign, &memory, &err));
+    REFUSED(KR_ERR_DEVICE_MEMORY, kr_memory_allocate(device, UINT64_MAX, NULL, &memory, &err));
+    REFUSED(KR_ERR_DEVICE_MEMORY, kr_memory_allocate(device, UINT64_C(1) << 60, NULL, &memory, &err));
+    CHECK(memory == NULL);
+    REFUSED(KR_ERR_ARGUMENT, kr_memory_copy(device, NULL, &word, 8, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_memory_copy(device, &word, NULL, 8, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_memory_copy(NULL, &word, &word, 8, NULL, &err));
+    WORKS(kr_memory_copy(device, NULL, NULL, 0, NULL, &err));
+    WORKS(kr_memory_allocate(device, 0, NULL, &memory, &err));
+    kr_memory_release(device, memory, 0, NULL);
+    kr_memory_release(device, NULL, 8, NULL);
+    kr_stream_destroy(NULL);
+    kr_stream_destroy(foreign);
+    kr_device_close(other);
+}
+
+static void check_kinds(void)
+{
+    kr_kind_info info;
+    char text[512], tiny[4] = "abc";
+    REFUSED(KR_ERR_ARGUMENT, kr_kind_list(0, NULL, &err));
+    REFUSED(KR_ERR_SPEC, kr_kind_list(4000, &info, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_spec_print(NULL, text, sizeof text, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_spec_print("array", NULL, 10, &err));
+    REFUSED(KR_ERR_LIMIT, kr_spec_print("array", tiny, sizeof tiny, &err));
+    REFUSED(KR_ERR_SPEC, kr_spec_print("", text, sizeof text, &err));
+    CHECK(strcmp(tiny, "abc") == 0);
+}
+
+static void check_index(void)
+{
+    const uint32_t data[4] = {4, 3, 2, 1};
+    const kr_column keys = {.type = KR_U32, .count = 4, .data = data};
+    kr_index *index = NULL;
+    kr_estimate estimate;
+    kr_explanation explanation;
+    kr_index_info info;
+    kr_device *other = NULL;
+    kr_stream *foreign = NULL;
+    uint32_t rows[4];
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
+    REFUSED(KR_ERR_ARGUMENT, kr_index_estimate(NULL, "array", &keys, &estimate, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_estimate(device, "array", NULL, &estimate, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_estimate(device, "array", &keys, NULL, &err));
+    REFUSED(KR_ERR_SPEC, kr_index_estimate(device, "nothing", &keys, &estimate, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_explain(NULL, KR_OP_POINT, "array", &keys, 1, &explanation, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_explain(device, KR_OP_POINT, "array", NULL, 1, &explanation, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_explain(device, KR_OP_POINT, "array", &keys, 1, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_explain(device, (kr_operation)0, "array", &keys, 1, &explanation, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_stats(NULL, &info, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_validate(NULL, &err));
+    WORKS(kr_device_open("cpu", NULL, &other, &err));
+    WORKS(kr_stream_create(other, &foreign, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_create(device, "array", &keys, NULL, foreign, &index, &err));
+    WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index, &err));
+    if (index) {
+        REFUSED(KR_ERR_ARGUMENT, kr_index_stats(index, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_lookup(index, &keys, &sink, foreign, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_range(index, &keys, &keys, &sink, foreign, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_range(index, &keys, NULL, &sink, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_lookup_chunks(index, &keys, NULL, 0, 64, NULL, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_lookup_chunks(NULL, &keys, NULL, 0, 64, NULL, NULL, &err));
+    }
+    kr_index_destroy(index);
+    kr_index_destroy(NULL);
+    kr_stream_destroy(foreign);
+    kr_device_close(other);
+}
+
+static void check_joins(void)
+{
+    const uint32_t data[4] = {4, 3, 2, 1};
+    const kr_column left = {.type = KR_U32, .count = 4, .data = data};
+    const kr_column signed_keys = {.type = KR_I32, .count = 4, .data = data};
+    const kr_column fewer = {.type = KR_U32, .count = 3, .data = data};
+    kr_join_options options = {.struct_size = sizeof options};
+    kr_join *join = NULL;
+    kr_join_info info;
+    uint32_t rows[4];
+    REFUSED(KR_ERR_TYPE, kr_join_create(device, "array", &left, &signed_keys, NULL, &join, &err));
+    REFUSED(KR_ERR_TYPE, kr_join_create_range(device, "array", &left, &left, &signed_keys, NULL, &join, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create_range(device, "array", &left, &left, &fewer, NULL, &join, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create(NULL, "array", &left, &left, NULL, &join, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", NULL, &left, NULL, &join, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, NULL, NULL, &join, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, &left, NULL, NULL, &err));
+    REFUSED(KR_ERR_SPEC, kr_join_create(device, "nothing", &left, &left, NULL, &join, &err));
+    options.type = (kr_join_type)9;
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, &left, &options, &join, &err));
+    options = (kr_join_options){.struct_size = sizeof options, .inverse = (kr_join_inverse)9};
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, &left, &options, &join, &err));
+    CHECK(join == NULL);
+    REFUSED(KR_ERR_ARGUMENT, kr_join_stats(NULL, &info, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_read(NULL, 0, 1, rows, rows, &err));
+    WORKS(kr_join_create(device, "array", &left, &left, NULL, &join, &err));
+    if (join) {
+        REFUSED(KR_ERR_ARGUMENT, kr_join_stats(join, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_join_read(join, 0, 1, NULL, rows, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_join_read(join, 1, UINT64_MAX, rows, rows, &err));
+        WORKS(kr_join_read(join, 4, 0, rows, rows, &err));
+    }
+    kr_join_destroy(join);
+    kr_join_destroy(NULL);
+}
+
+static void check_files(void)
+{
+    kr_file *file = NULL;
+    const kr_progress stop = {refuse_progress, NULL};
+    REFUSED(KR_ERR_ARGUMENT, kr_file_read(NULL, NULL, &file, &err));
+    REFUSED(KR_ERR_IO, kr_file_read("there/is/no/such.npy", NULL, &file, &err));
+    REFUSED(KR_ERR_IO, kr_file_read("there/is/no/such.npy", &stop, &file, &err));
+    CHECK(file == NULL);
+    kr_file_close(NULL);
+}
+
+int main(void)
+{
+    kr_error err = {0};
+    if (kr_device_open("cpu", NULL, &device, &err)) {
+        printf("FAILED to open the CPU: %s\n", err.text);
+        return 1;
+    }
+    check_devices();
+    check_streams_and_memory();
+    check_kinds();
+    check_index();
+    check_joins();
+    check_files();
+    kr_device_close(device);
+    return failures != 0;
+}

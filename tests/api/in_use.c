@@ -1,0 +1,82 @@
+/* The count of device memory: what is allocated is in it, what is released is not, and nothing leaks. */
+#include "check.h"
+
+static kr_device *device;
+
+static uint64_t in_use(void)
+{
+    kr_device_info info = {0};
+    CHECK(kr_device_query(device, &info, NULL) == KR_OK);
+    CHECK(info.peak_nbytes >= info.in_use_nbytes);
+    return info.in_use_nbytes;
+}
+
+static void check_memory(void)
+{
+    void *a = NULL, *b = NULL;
+    CHECK(in_use() == 0);
+    WORKS(kr_memory_allocate(device, 1000, NULL, &a, &err));
+    CHECK(in_use() >= 1000 && (uintptr_t)a % 256 == 0);
+    WORKS(kr_memory_allocate(device, 1, NULL, &b, &err));
+    CHECK(in_use() >= 1001);
+    kr_memory_release(device, a, 1000, NULL);
+    kr_memory_release(device, b, 1, NULL);
+    CHECK(in_use() == 0);
+}
+
+/* The cap counts what is held, and giving it back makes room. */
+static void check_cap(void)
+{
+    const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = 10000};
+    kr_device *capped = NULL;
+    kr_device_info info = {0};
+    void *a = NULL, *b = NULL;
+    WORKS(kr_device_open("cpu", &options, &capped, &err));
+    WORKS(kr_memory_allocate(capped, 6000, NULL, &a, &err));
+    REFUSED(KR_ERR_DEVICE_MEMORY, kr_memory_allocate(capped, 6000, NULL, &b, &err));
+    kr_memory_release(capped, a, 6000, NULL);
+    WORKS(kr_memory_allocate(capped, 6000, NULL, &b, &err));
+    WORKS(kr_device_query(capped, &info, &err));
+    CHECK(info.in_use_nbytes >= 6000 && info.peak_nbytes <= 10000);
+    kr_memory_release(capped, b, 6000, NULL);
+    kr_device_close(capped);
+}
+
+static void check_indexes(void)
+{
+    enum { N = 1000 };
+    uint32_t *data = calloc(N, sizeof *data);
+    kr_column keys = {.type = KR_U32, .count = N, .data = data};
+    kr_index *index[3] = {0};
+    kr_index_info info[3];
+    kr_join *join = NULL;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < N; ++i)
+        data[i] = i * 7919 % 1000;
+    for (int i = 0; i < 3; ++i) {
+        WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index[i], &err));
+        WORKS(kr_index_stats(index[i], &info[i], &err));
+        sum += info[i].footprint_nbytes;
+        CHECK(in_use() == sum);
+    }
+    for (int i = 0; i < 3; ++i) {
+        kr_index_destroy(index[i]);
+        sum -= info[i].footprint_nbytes;
+        CHECK(in_use() == sum);
+    }
+    WORKS(kr_join_create(device, "array", &keys, &keys, NULL, &join, &err));
+    CHECK(in_use() > 0);
+    kr_join_destroy(join);
+    CHECK(in_use() == 0);
+    free(data);
+}
+
+int main(void)
+{
+    WORKS(kr_device_open("cpu", NULL, &device, &err));
+    check_memory();
+    check_cap();
+    check_indexes();
+    kr_device_close(device);
+    return failures != 0;
+}

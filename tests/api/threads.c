@@ -1,0 +1,131 @@
+/* Eight threads look up in one index at the same time, each with its own sink and in its own order. */
+#include "check.h"
+
+#include <pthread.h>
+
+enum { THREADS = 8, ROUNDS = 12, KEYS = 20000, PROBES = 3000 };
+
+static kr_device *device;
+static kr_index *index_of_all;
+static uint32_t keys[KEYS], probes[PROBES], uppers[PROBES];
+static int64_t values[KEYS];
+static const kr_column probe_column = {.type = KR_U32, .count = PROBES, .data = probes};
+static const kr_column upper_column = {.type = KR_U32, .count = PROBES, .data = uppers};
+static const kr_column value_column = {.type = KR_I64, .count = KEYS, .data = values};
+
+/* Key k stands in the rows r with r % (KEYS / 2) == k * 7 % (KEYS / 2): twice each. */
+static void fill(void)
+{
+    for (uint32_t k = 0; k < KEYS / 2; ++k)
+        for (uint32_t twice = 0; twice < 2; ++twice)
+            keys[k * 7 % (KEYS / 2) + twice * (KEYS / 2)] = k;
+    for (uint32_t r = 0; r < KEYS; ++r)
+        values[r] = (int64_t)r - 5000;
+    for (uint32_t i = 0; i < PROBES; ++i) {
+        probes[i] = i * 2654435761u % (KEYS / 2 + 1000);
+        uppers[i] = probes[i] + i % 5;
+    }
+}
+
+/* What the threads found wrong; they must not share the counter of CHECK. */
+typedef struct worker {
+    pthread_t thread;
+    uint32_t number;
+    uint32_t wrong;
+    kr_error err;
+} worker;
+
+/* The sums over lower .. upper by the definition of the keys. */
+static uint64_t expected(kr_result result, uint32_t lower, uint32_t upper)
+{
+    uint64_t count = 0, sum_rows = 0, smallest = KR_NO_ROW;
+    int64_t sum = 0;
+    for (uint32_t k = lower; k <= upper && k < KEYS / 2; ++k)
+        for (uint32_t twice = 0; twice < 2; ++twice) {
+            const uint32_t row = k * 7 % (KEYS / 2) + twice * (KEYS / 2);
+            ++count;
+            sum_rows += row;
+            sum += (int64_t)row - 5000;
+            smallest = row < smallest ? row : smallest;
+        }
+    switch (result) {
+    case KR_RESULT_ROW: return smallest;
+    case KR_RESULT_COUNT: return count;
+    case KR_RESULT_SUM: return (uint64_t)sum;
+    case KR_RESULT_EXISTS: return count != 0;
+    default: return sum_rows;
+    }
+}
+
+static uint64_t answer(kr_result result, const void *out, uint64_t i)
+{
+    if (result == KR_RESULT_ROW)
+        return ((const uint32_t *)out)[i];
+    if (result == KR_RESULT_EXISTS)
+        return ((const uint8_t *)out)[i / 8] >> i % 8 & 1;
+    return ((const uint64_t *)out)[i];
+}
+
+static void ask(worker *w, kr_result result, int range)
+{
+    static const kr_column *const no_values = NULL;
+    uint64_t *out = calloc(PROBES + 1, sizeof *out);
+    kr_report report = {0};
+    const kr_sink sink = {.struct_size = sizeof sink,
+                          .result = result,
+                          .values = result == KR_RESULT_SUM ? &value_column : no_values,
+                          .out = out,
+                          .report = w->number % 2 ? &report : NULL};
+    const kr_status status =
+        range ? kr_range(index_of_all, &probe_column, &upper_column, &sink, NULL, &w->err)
+              : kr_lookup(index_of_all, &probe_column, &sink, NULL, &w->err);
+    w->wrong += status != KR_OK;
+    for (uint32_t i = 0; i < PROBES && status == KR_OK; ++i)
+        w->wrong += answer(result, out, i) != expected(result, probes[i], range ? uppers[i] : probes[i]);
+    free(out);
+}
+
+static void *work(void *argument)
+{
+    static const kr_result results[] = {KR_RESULT_ROW, KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
+                                        KR_RESULT_EXISTS};
+    worker *w = argument;
+    for (uint32_t round = 0; round < ROUNDS; ++round) {
+        kr_device_info info;
+        ask(w, results[(w->number + round) % (sizeof results / sizeof results[0])], (int)(round % 2));
+        w->wrong += kr_device_query(device, &info, NULL) != KR_OK;
+    }
+    return NULL;
+}
+
+static void run_kind(const char *spec)
+{
+    const kr_column key_column = {.type = KR_U32, .count = KEYS, .data = keys};
+    worker workers[THREADS] = {0};
+    kr_device_info info = {0};
+    WORKS(kr_index_create(device, spec, &key_column, NULL, NULL, &index_of_all, &err));
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        workers[i].number = i;
+        CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
+    }
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        pthread_join(workers[i].thread, NULL);
+        if (workers[i].wrong)
+            printf("FAILED %s: thread %u: %u wrong answers, %s\n", spec, i, workers[i].wrong,
+                   workers[i].err.text);
+        failures += workers[i].wrong != 0;
+    }
+    kr_index_destroy(index_of_all);
+    WORKS(kr_device_query(device, &info, &err));
+    CHECK(info.in_use_nbytes == 0);
+}
+
+int main(void)
+{
+    fill();
+    WORKS(kr_device_open("auto", NULL, &device, &err));
+    run_kind("array:probes=as-is");
+    run_kind("array:probes=sorted,layout=aos");
+    kr_device_close(device);
+    return failures != 0;
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The pages say what is there: code shown is the code tested, tables list what the header and the command list, links
+and names lead somewhere.
+
+Usage: pages.py KEYRAY
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = sorted(page for page in ROOT.rglob("*.md")
+               if not {".git", "build", ".venv", "shared"} & set(page.relative_to(ROOT).parts))
+
+
+def text(name):
+    return (ROOT / name).read_text()
+
+
+def readme_example():
+    if f"```c\n{text('examples/five_lines.c')}```" not in text("README.md"):
+        yield "README.md: the example is not the text of examples/five_lines.c"
+
+
+def statuses():
+    header = re.findall(r"^    (KR_(?:OK|ERR_\w+)) = (\d+)", text("include/keyray/keyray.h"), re.MULTILINE)
+    page = re.findall(r"^\| `(KR_\w+)` \| (\d+) \|", text("docs/errors.md"), re.MULTILINE)
+    if not header or header != page:
+        yield f"docs/errors.md: lists {page}, the header {header}"
+
+
+def kinds():
+    report = subprocess.run([sys.argv[1], "kinds", "--format", "json"], check=True, stdout=subprocess.PIPE)
+    names = [kind["name"] for kind in json.loads(report.stdout)["kinds"]]
+    table = text("README.md").partition("## Kinds of index")[2].partition("\n## ")[0]
+    page = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    if not names or names != page:
+        yield f"README.md: its table of kinds has {page}, the command {names}"
+
+
+def links():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            if "://" not in target and not (page.parent / target).exists():
+                yield f"{page.relative_to(ROOT)}: {target} is not there"
+
+
+def names():
+    """Names of functions, types and constants are those of the sources; a trailing * or _ leaves the rest open."""
+    sources = "\n".join(path.read_text() for folder in ("include", "src") for path in (ROOT / folder).rglob("*.[chu]*"))
+    known = set(re.findall(r"\b(?:kr|KR)_\w+", sources))
+    for page in PAGES:
+        words = re.findall(r"\b(?:kr|KR)_\w+", page.read_text()) if page.name != "adding-an-index.md" else []
+        for word in sorted(set(words) - known):
+            if not (word.endswith("_") and any(name.startswith(word) for name in known)):
+                yield f"{page.relative_to(ROOT)}: {word} is no name of the sources"
+
+
+def main():
+    found = [problem for check in (readme_example, statuses, kinds, links, names) for problem in check()]
+    print(*found, sep="\n", end="\n" if found else "")
+    print(f"{len(PAGES)} pages, {len(found)} problems")
+    return bool(found)
+
+
+sys.exit(main())
