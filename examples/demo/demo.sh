@@ -54,7 +54,7 @@ for kind in tpch generated; do
         break
     fi
     rm -rf "$data.part"
-    [ "$kind" = generated ] ||
+    [ "$kind $source" != 'tpch auto' ] ||
         echo "the TPC-H generator cannot be had here (see build/demo/venv.log): columns of 'keyray gen' instead"
 done
 if [ -z "$made" ]; then

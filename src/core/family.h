@@ -1,5 +1,5 @@
 /* The family contract: what one kind of index gives to core. Adding a kind is a folder that defines one
- * kr_family and a line in core/registry.c; docs/adding-an-index.md walks through it.
+ * kr_family and a line in core/families.def; docs/adding-an-index.md walks through it.
  *
  * A family answers where a key or a range lies. What to do with the matches, which order the probes come
  * in, host memory, chunks and reports are core's. */

@@ -1,6 +1,6 @@
 /* ROWS: offsets by lengths and a prefix sum, row ids by copying the spans. */
 #include "core/query.h"
-#include "core/reduce.h"
+#include "core/slices.h"
 
 void kr_matches_release(const kr_query *query, kr_matches *matches)
 {
@@ -39,16 +39,28 @@ kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *
 static kr_status copy_spans(const kr_query *query, const kr_matches *matches, const kr_matches_part *part,
                             uint32_t *out, uint32_t *probes, kr_error *err)
 {
+    kr_device *device = query->index->device;
+    kr_slices slices;
+    kr_status status = kr_slices_make(device, (const kr_span *)matches->spans.data + part->first,
+                                      (uint64_t *)matches->offsets.data + part->first, part->count,
+                                      query->stream, &slices, err);
+    if (status != KR_OK)
+        return status;
     const rows_params params = {
-        .spans = (const kr_span *)matches->spans.data + part->first,
-        .offsets = (uint64_t *)matches->offsets.data + part->first,
+        .spans = slices.spans,
+        .offsets = slices.offsets,
         .rows = query->index->ops->rows(query->index->self),
         .out = out,
         .probes = probes,
         .base = part->base,
         .capacity = part->capacity,
+        .slices = slices.per_span,
+        .spread = slices.spread,
     };
-    return kr_device_run(query->index->device, &reduce_rows_copy, &params, part->count, query->stream, err);
+    const uint64_t threads = part->count * slices.per_span * slices.spread;
+    status = kr_device_run(device, &reduce_rows_copy, &params, threads, query->stream, err);
+    kr_slices_release(device, &slices, query->stream);
+    return status;
 }
 
 /* Row ids and the probes they belong to, and room to sort both into. */

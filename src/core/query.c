@@ -1,6 +1,6 @@
 #include "core/query.h"
 #include "core/order.h"
-#include "core/reduce.h"
+#include "core/slices.h"
 
 kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
                        kr_stream *stream, kr_stopwatch *watch)
@@ -103,26 +103,62 @@ static kr_status answer_exists(const kr_query *query, const kr_sink *sink, kr_er
 
 /* ---- Answers made of all matches ------------------------------------------------------------ */
 
-static const kr_program *reduction(const kr_sink *sink, const kr_column *values)
+static const kr_program *const reductions[REDUCE_OPS] = {
+    [REDUCE_MIN_ROW] = &reduce_min_row,
+    [REDUCE_SUM_ROWS] = &reduce_sum_rows,
+    [REDUCE_SUM_INTEGERS] = &reduce_sum_integers,
+    [REDUCE_SUM_FLOATS] = &reduce_sum_floats,
+    [REDUCE_MIN] = &reduce_min,
+    [REDUCE_MAX] = &reduce_max,
+};
+
+static uint32_t reduction(const kr_sink *sink, const kr_column *values)
 {
     switch (sink->result) {
-    case KR_RESULT_ROW: return &reduce_min_row;
-    case KR_RESULT_SUM_ROWS: return &reduce_sum_rows;
-    case KR_RESULT_MIN: return &reduce_min;
-    case KR_RESULT_MAX: return &reduce_max;
+    case KR_RESULT_ROW: return REDUCE_MIN_ROW;
+    case KR_RESULT_SUM_ROWS: return REDUCE_SUM_ROWS;
+    case KR_RESULT_MIN: return REDUCE_MIN;
+    case KR_RESULT_MAX: return REDUCE_MAX;
     default:
-        return values->type == KR_F32 || values->type == KR_F64 ? &reduce_sum_floats : &reduce_sum_integers;
+        return values->type == KR_F32 || values->type == KR_F64 ? REDUCE_SUM_FLOATS : REDUCE_SUM_INTEGERS;
     }
+}
+
+/* One total a slice, then one answer a probe. */
+static kr_status reduce_slices(const kr_query *query, const kr_slices *slices, reduce_params *params,
+                               kr_error *err)
+{
+    kr_device *device = query->index->device;
+    const uint64_t count = query->n * slices->per_span;
+    kr_buffer totals = {0};
+    kr_status status = kr_buffer_allocate(device, count * sizeof(reduce_total), query->stream,
+                                          "totals of slices", NULL, &totals, err);
+    params->totals = totals.data;
+    if (status == KR_OK)
+        status =
+            kr_device_run(device, reductions[params->op], params, count * slices->spread, query->stream, err);
+    if (status == KR_OK)
+        status = kr_device_run(device, &reduce_merge_slices, params, query->n, query->stream, err);
+    kr_buffer_release(device, &totals, query->stream);
+    return status;
 }
 
 static kr_status reduce_spans(const kr_query *query, const kr_span *spans, const kr_sink *sink,
                               const kr_column *values, uint8_t *any, kr_error *err)
 {
+    kr_device *device = query->index->device;
+    kr_slices slices;
+    kr_status status = kr_slices_make(device, spans, NULL, query->n, query->stream, &slices, err);
+    if (status != KR_OK)
+        return status;
     reduce_params params = {
-        .spans = spans,
+        .spans = slices.spans,
         .rows = query->index->ops->rows(query->index->self),
         .out = sink->out,
         .any = any,
+        .op = reduction(sink, values),
+        .slices = slices.per_span,
+        .spread = slices.spread,
     };
     if (values) {
         params.values = values->data;
@@ -131,8 +167,12 @@ static kr_status reduce_spans(const kr_query *query, const kr_span *spans, const
         params.n_values = values->count;
         params.type = values->type;
     }
-    return kr_device_run(query->index->device, reduction(sink, values), &params, query->n, query->stream,
-                         err);
+    if (slices.per_span > 1)
+        status = reduce_slices(query, &slices, &params, err);
+    else
+        status = kr_device_run(device, reductions[params.op], &params, query->n, query->stream, err);
+    kr_slices_release(device, &slices, query->stream);
+    return status;
 }
 
 static kr_status answer_reduced(const kr_query *query, const kr_sink *sink, const kr_column *values,

@@ -5,6 +5,22 @@
 #include "core/batch.h"
 #include "program/program.h"
 
+/* Sums start at 0, minima and maxima of codes at the other end. Float sums keep a double's bits. */
+typedef struct reduce_total {
+    uint64_t bits;
+    uint64_t any;
+} reduce_total;
+
+enum {
+    REDUCE_MIN_ROW,
+    REDUCE_SUM_ROWS,
+    REDUCE_SUM_INTEGERS,
+    REDUCE_SUM_FLOATS,
+    REDUCE_MIN,
+    REDUCE_MAX,
+    REDUCE_OPS
+};
+
 typedef struct reduce_params {
     const kr_span *spans;
     kr_rows_view rows;
@@ -13,10 +29,24 @@ typedef struct reduce_params {
     uint64_t validity_offset;
     uint64_t n_values; /* row ids past it have no value */
     void *out;
-    uint8_t *any; /* MIN, MAX: one byte a probe */
-    uint32_t type, reserved;
+    uint8_t *any;         /* MIN, MAX: one byte a probe */
+    reduce_total *totals; /* one a span, to be merged; NULL: answers are stored at once */
+    uint32_t type;
+    uint32_t op;     /* for the merge */
+    uint32_t slices; /* spans of one probe, for the merge */
+    uint32_t spread; /* threads per span: a power of two, 1 where groups are single threads */
 } reduce_params;
-kr_assert_size(reduce_params, 80);
+kr_assert_size(reduce_params, 96);
+
+/* Cuts each span in `slices` of about the same length, so that few long ones keep all threads busy. */
+typedef struct slice_params {
+    const kr_span *spans;
+    const uint64_t *offsets; /* ROWS: of the spans, or NULL */
+    kr_span *slice_spans;
+    uint64_t *slice_offsets;
+    uint32_t slices, reserved;
+} slice_params;
+kr_assert_size(slice_params, 40);
 
 typedef struct rows_params {
     const kr_span *spans;
@@ -26,8 +56,10 @@ typedef struct rows_params {
     uint32_t *probes;  /* NULL, or the probe of each row id, for ordering them */
     uint64_t base;     /* the offset that out[0] stands for */
     uint64_t capacity; /* of out: what lies past it is not written */
+    uint32_t slices;   /* spans of one probe */
+    uint32_t spread;   /* as above */
 } rows_params;
-kr_assert_size(rows_params, 64);
+kr_assert_size(rows_params, 72);
 
 typedef struct pack_params {
     const uint8_t *flags;
@@ -41,6 +73,8 @@ KR_PROGRAM_DECLARE(reduce_sum_integers);
 KR_PROGRAM_DECLARE(reduce_sum_floats);
 KR_PROGRAM_DECLARE(reduce_min);
 KR_PROGRAM_DECLARE(reduce_max);
+KR_PROGRAM_DECLARE(reduce_merge_slices);
+KR_PROGRAM_DECLARE(reduce_slice);
 KR_PROGRAM_DECLARE(reduce_rows_length);
 KR_PROGRAM_DECLARE(reduce_rows_copy);
 KR_PROGRAM_DECLARE(reduce_pack_flags);

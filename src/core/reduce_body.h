@@ -8,14 +8,6 @@
 
 enum { REDUCE_ALONE = 32 };
 
-enum { REDUCE_MIN_ROW, REDUCE_SUM_ROWS, REDUCE_SUM_INTEGERS, REDUCE_SUM_FLOATS, REDUCE_MIN, REDUCE_MAX };
-
-/* Sums start at 0, minima and maxima of codes at the other end. Float sums keep a double's bits. */
-typedef struct reduce_total {
-    uint64_t bits;
-    uint64_t any;
-} reduce_total;
-
 KR_BODY reduce_total reduce_start(int op)
 {
     const int is_min = op == REDUCE_MIN_ROW || op == REDUCE_MIN;
@@ -63,16 +55,25 @@ KR_BODY void reduce_store(const reduce_params *p, int op, uint64_t i, reduce_tot
     }
 }
 
+/* Thread i owns span i / spread when it is the first of its `spread`. */
+KR_BODY int reduce_owns(uint64_t i, uint64_t n, uint32_t spread)
+{
+    return i < n && (i & (spread - 1)) == 0;
+}
+
 KR_BODY void reduce(kr_group group, const reduce_params *p, uint64_t i, uint64_t n, int op)
 {
-    const kr_span span = i < n ? p->spans[i] : (kr_span){0, 0};
-    const uint32_t length = span.last - span.first, alone = length < REDUCE_ALONE ? length : REDUCE_ALONE;
+    const int owns = reduce_owns(i, n, p->spread);
+    const uint64_t mine = i / p->spread;
+    const kr_span span = owns ? p->spans[mine] : (kr_span){0, 0};
+    const uint32_t length = span.last - span.first;
+    const uint32_t by_me = length < REDUCE_ALONE ? length : REDUCE_ALONE;
     reduce_total total = reduce_start(op);
-    for (uint64_t at = span.first; at < (uint64_t)span.first + alone; ++at)
+    for (uint64_t at = span.first; at < (uint64_t)span.first + by_me; ++at)
         reduce_add(p, op, &total, at);
-    for (uint32_t waiting = kr_group_ballot(group, alone < length); waiting; waiting &= waiting - 1) {
+    for (uint32_t waiting = kr_group_ballot(group, by_me < length); waiting; waiting &= waiting - 1) {
         const uint32_t owner = kr_ctz32(waiting);
-        const uint64_t first = kr_group_share(group, (uint64_t)span.first + alone, owner);
+        const uint64_t first = kr_group_share(group, (uint64_t)span.first + by_me, owner);
         const uint64_t last = kr_group_share(group, span.last, owner);
         reduce_total part = reduce_start(op);
         for (uint64_t at = first + group.rank; at < last; at += group.size)
@@ -85,8 +86,10 @@ KR_BODY void reduce(kr_group group, const reduce_params *p, uint64_t i, uint64_t
         if (group.rank == owner)
             reduce_merge(op, &total, part);
     }
-    if (i < n)
-        reduce_store(p, op, i, total);
+    if (owns && p->totals)
+        p->totals[mine] = total;
+    else if (owns)
+        reduce_store(p, op, mine, total);
 }
 
 #define REDUCE_PROGRAM(name, op)                                                             \
@@ -102,6 +105,32 @@ REDUCE_PROGRAM(reduce_sum_integers, REDUCE_SUM_INTEGERS);
 REDUCE_PROGRAM(reduce_sum_floats, REDUCE_SUM_FLOATS);
 REDUCE_PROGRAM(reduce_min, REDUCE_MIN);
 REDUCE_PROGRAM(reduce_max, REDUCE_MAX);
+
+/* ---- Slices of long spans ------------------------------------------------------------------- */
+
+/* The totals of a probe's slices, merged in order so that float sums come out the same in every run. */
+KR_BODY void reduce_merge_all(const reduce_params *p, uint64_t i)
+{
+    const int op = (int)p->op;
+    reduce_total total = reduce_start(op);
+    for (uint64_t slice = i * p->slices; slice < (i + 1) * p->slices; ++slice)
+        reduce_merge(op, &total, p->totals[slice]);
+    reduce_store(p, op, i, total);
+}
+KR_MAP_PROGRAM(reduce_merge_slices, reduce_params, reduce_merge_all);
+
+KR_BODY void reduce_cut(const slice_params *p, uint64_t i)
+{
+    const uint64_t probe = i / p->slices, slice = i % p->slices;
+    const kr_span span = p->spans[probe];
+    const uint64_t length = span.last - span.first;
+    const uint32_t from = (uint32_t)(length * slice / p->slices);
+    const uint32_t to = (uint32_t)(length * (slice + 1) / p->slices);
+    p->slice_spans[i] = (kr_span){span.first + from, span.first + to};
+    if (p->offsets)
+        p->slice_offsets[i] = p->offsets[probe] + from;
+}
+KR_MAP_PROGRAM(reduce_slice, slice_params, reduce_cut);
 
 /* ---- ROWS: lengths, then copies ------------------------------------------------------------ */
 
@@ -123,16 +152,20 @@ KR_BODY void rows_copy_one(const rows_params *p, uint64_t position, uint64_t to,
 
 KR_BODY void rows_copy(kr_group group, const rows_params *p, uint64_t i, uint64_t n)
 {
-    const kr_span span = i < n ? p->spans[i] : (kr_span){0, 0};
-    const uint64_t base = i < n ? p->offsets[i] - p->base : 0;
-    const uint32_t length = span.last - span.first, alone = length < REDUCE_ALONE ? length : REDUCE_ALONE;
-    for (uint32_t j = 0; j < alone; ++j)
-        rows_copy_one(p, (uint64_t)span.first + j, base + j, i);
-    for (uint32_t waiting = kr_group_ballot(group, alone < length); waiting; waiting &= waiting - 1) {
+    const int owns = reduce_owns(i, n, p->spread);
+    const uint64_t mine = i / p->spread, probe_of_mine = mine / p->slices;
+    const kr_span span = owns ? p->spans[mine] : (kr_span){0, 0};
+    const uint64_t base = owns ? p->offsets[mine] - p->base : 0;
+    const uint32_t length = span.last - span.first;
+    const uint32_t by_me = length < REDUCE_ALONE ? length : REDUCE_ALONE;
+    for (uint32_t j = 0; j < by_me; ++j)
+        rows_copy_one(p, (uint64_t)span.first + j, base + j, probe_of_mine);
+    for (uint32_t waiting = kr_group_ballot(group, by_me < length); waiting; waiting &= waiting - 1) {
         const uint32_t owner = kr_ctz32(waiting);
-        const uint64_t first = kr_group_share(group, span.first, owner),
-                       to = kr_group_share(group, base, owner);
-        const uint64_t count = kr_group_share(group, length, owner), probe = kr_group_share(group, i, owner);
+        const uint64_t first = kr_group_share(group, span.first, owner);
+        const uint64_t to = kr_group_share(group, base, owner);
+        const uint64_t count = kr_group_share(group, length, owner);
+        const uint64_t probe = kr_group_share(group, probe_of_mine, owner);
         for (uint64_t j = REDUCE_ALONE + group.rank; j < count; j += group.size)
             rows_copy_one(p, first + j, to + j, probe);
     }

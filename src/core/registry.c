@@ -1,10 +1,12 @@
-/* The list of kinds: one line each. */
 #include "core/family.h"
 
-extern const kr_family kr_family_array;
+#define KR_FAMILY(name) extern const kr_family kr_family_##name;
+#include "core/families.def"
+#undef KR_FAMILY
 
+#define KR_FAMILY(name) &kr_family_##name,
 static const kr_family *const families[] = {
-    &kr_family_array,
+#include "core/families.def"
 };
 
 const kr_family *kr_family_at(uint32_t ordinal)

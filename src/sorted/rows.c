@@ -59,22 +59,29 @@ static kr_status skip_nulls(const kr_build *build, kr_row_list *list, kr_error *
     return status;
 }
 
-/* found[0]: do the ids ascend; fails on ids that are no row ids. */
-static kr_status check_ids(const kr_build *build, const kr_row_list *list, int *ascend, kr_error *err)
+kr_status kr_ids_check(kr_device *device, const uint32_t *ids, uint64_t n, kr_stream *stream,
+                       uint64_t found[2], kr_error *err)
 {
     kr_buffer counters = {0};
-    uint64_t found[2] = {0};
-    kr_status status = kr_counters_make(build->device, build->stream, 2, &counters, err);
+    kr_status status = kr_counters_make(device, stream, 2, &counters, err);
     if (status == KR_OK) {
-        const check_rows_params params = {list->rows, counters.data};
-        status = kr_device_run(build->device, &sorted_check_rows, &params, list->n, build->stream, err);
+        const check_rows_params params = {ids, counters.data};
+        status = kr_device_run(device, &sorted_check_rows, &params, n, stream, err);
     }
     if (status == KR_OK)
-        status = kr_counters_read(build->device, build->stream, &counters, found, 2, err);
-    kr_buffer_release(build->device, &counters, build->stream);
+        status = kr_counters_read(device, stream, &counters, found, 2, err);
+    kr_buffer_release(device, &counters, stream);
+    return status;
+}
+
+/* Whether the ids ascend; fails on ids that are no row ids. */
+static kr_status check_ids(const kr_build *build, const kr_row_list *list, int *ascend, kr_error *err)
+{
+    uint64_t found[2] = {0};
+    const kr_status status = kr_ids_check(build->device, list->rows, list->n, build->stream, found, err);
     if (status == KR_OK && found[1])
-        status = kr_fail(err, KR_ERR_ARGUMENT, "%llu of the row ids given are 4294967295, which is no row id",
-                         (unsigned long long)found[1]);
+        return kr_fail(err, KR_ERR_ARGUMENT, "%llu of the row ids given are 4294967295, which is no row id",
+                       (unsigned long long)found[1]);
     *ascend = found[0] == 0;
     return status;
 }

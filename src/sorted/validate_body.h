@@ -60,4 +60,16 @@ KR_BODY void count_marked(kr_group group, const mark_rows_params *p, uint64_t i,
 }
 KR_GROUP_PROGRAM(sorted_count_marked, mark_rows_params, count_marked);
 
+/* Row ids side by side, to be sorted. */
+typedef struct list_rows_params {
+    kr_rows_view rows;
+    uint32_t *ids;
+} list_rows_params;
+
+KR_BODY void list_rows(const list_rows_params *p, uint64_t i)
+{
+    p->ids[i] = kr_row_at(&p->rows, i);
+}
+KR_MAP_PROGRAM(sorted_list_rows, list_rows_params, list_rows);
+
 #endif

@@ -12,24 +12,24 @@ enum { SKIPPED = 77 };
 
 static int failures;
 
-#define CHECK(truth)                                                                                         \
-    do {                                                                                                     \
-        if (!(truth)) {                                                                                      \
-            ++failures;                                                                                      \
-            printf("FAILED %s:%d: %s\n", __FILE__, __LINE__, #truth);                                        \
-        }                                                                                                    \
+#define CHECK(truth)                                                  \
+    do {                                                              \
+        if (!(truth)) {                                               \
+            ++failures;                                               \
+            printf("FAILED %s:%d: %s\n", __FILE__, __LINE__, #truth); \
+        }                                                             \
     } while (0)
 
 /* The call failed with this status and says so in one line. */
-#define REFUSED(want, call)                                                                                  \
-    do {                                                                                                     \
-        kr_error err = {0};                                                                                  \
-        const kr_status got = (call);                                                                        \
-        if (got != (want) || err.status != got || !err.text[0] || strchr(err.text, '\n')) {                  \
-            ++failures;                                                                                      \
-            printf("FAILED %s:%d: %s: want %s, got %s '%s'\n", __FILE__, __LINE__, #call,                    \
-                   kr_status_name(want), kr_status_name(got), err.text);                                     \
-        }                                                                                                    \
+#define REFUSED(want, call)                                                                 \
+    do {                                                                                    \
+        kr_error err = {0};                                                                 \
+        const kr_status got = (call);                                                       \
+        if (got != (want) || err.status != got || !err.text[0] || strchr(err.text, '\n')) { \
+            ++failures;                                                                     \
+            printf("FAILED %s:%d: %s: want %s, got %s '%s'\n", __FILE__, __LINE__, #call,   \
+                   kr_status_name(want), kr_status_name(got), err.text);                    \
+        }                                                                                   \
     } while (0)
 
 #define WORKS(call)                                                                                          \

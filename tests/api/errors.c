@@ -1,5 +1,5 @@
-/* Wrong calls of every function that no index is needed for, or that stands beside lookups: NULL pointers, objects
- * of other devices, ranges that are not there. Lookups and builds are the conformance suite's. */
+/* Wrong calls of every function that no index is needed for, or that stands beside lookups: NULL pointers,
+ * objects of other devices, ranges that are not there. Lookups and builds are the conformance suite's. */
 #include "check.h"
 
 static kr_device *device;
@@ -128,7 +128,8 @@ static void check_joins(void)
     kr_join_info info;
     uint32_t rows[4];
     REFUSED(KR_ERR_TYPE, kr_join_create(device, "array", &left, &signed_keys, NULL, &join, &err));
-    REFUSED(KR_ERR_TYPE, kr_join_create_range(device, "array", &left, &left, &signed_keys, NULL, &join, &err));
+    REFUSED(KR_ERR_TYPE,
+            kr_join_create_range(device, "array", &left, &left, &signed_keys, NULL, &join, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_join_create_range(device, "array", &left, &left, &fewer, NULL, &join, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_join_create(NULL, "array", &left, &left, NULL, &join, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", NULL, &left, NULL, &join, &err));

@@ -38,7 +38,8 @@ static void check_device_options(void)
     REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &device, &err));
     options.struct_size = SIZE_MAX;
     REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &device, &err));
-    options = (kr_device_options){.struct_size = sizeof options, .allocate = allocate, .allocator_ctx = &held};
+    options =
+        (kr_device_options){.struct_size = sizeof options, .allocate = allocate, .allocator_ctx = &held};
     REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &device, &err));
     options = (kr_device_options){.struct_size = sizeof options, .release = release, .allocator_ctx = &held};
     REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &device, &err));
@@ -76,10 +77,8 @@ static void check_allocator(void)
     const uint32_t data[3] = {3, 1, 2};
     const kr_column keys = {.type = KR_U32, .count = 3, .data = data};
     uint64_t held = 0;
-    kr_device_options options = {.struct_size = sizeof options,
-                                 .allocate = allocate,
-                                 .release = release,
-                                 .allocator_ctx = &held};
+    kr_device_options options = {
+        .struct_size = sizeof options, .allocate = allocate, .release = release, .allocator_ctx = &held};
     kr_device *device = NULL;
     kr_index *index = NULL;
     WORKS(kr_device_open("cpu", &options, &device, &err));

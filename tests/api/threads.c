@@ -76,9 +76,9 @@ static void ask(worker *w, kr_result result, int range)
                           .values = result == KR_RESULT_SUM ? &value_column : no_values,
                           .out = out,
                           .report = w->number % 2 ? &report : NULL};
-    const kr_status status =
-        range ? kr_range(index_of_all, &probe_column, &upper_column, &sink, NULL, &w->err)
-              : kr_lookup(index_of_all, &probe_column, &sink, NULL, &w->err);
+    const kr_status status = range
+                                 ? kr_range(index_of_all, &probe_column, &upper_column, &sink, NULL, &w->err)
+                                 : kr_lookup(index_of_all, &probe_column, &sink, NULL, &w->err);
     w->wrong += status != KR_OK;
     for (uint32_t i = 0; i < PROBES && status == KR_OK; ++i)
         w->wrong += answer(result, out, i) != expected(result, probes[i], range ? uppers[i] : probes[i]);

@@ -4,6 +4,7 @@ and names lead somewhere.
 
 Usage: pages.py KEYRAY
 """
+import ast
 import json
 import pathlib
 import re
@@ -40,6 +41,27 @@ def kinds():
         yield f"README.md: its table of kinds has {page}, the command {names}"
 
 
+def include_rules():
+    """The table of docs/architecture.md against that of ci/check-includes; "itself" is a folder or "."."""
+    rules = ast.literal_eval(re.search(r"^MAY_INCLUDE = (\{.*?^\})", text("ci/check-includes"), re.M | re.S)[1])
+    page = {}
+    for folder, cell in re.findall(r"^\| `([\w/]+)` \| [^|]+ \| ([^|]+) \|$", text("docs/architecture.md"), re.M):
+        page[folder] = set(re.findall(r"`([\w/.]+)`", cell)) | ({"itself"} if "itself" in cell else set())
+    for folder in sorted(rules.keys() | page.keys()):
+        rule = {"itself" if word in (".", folder + "/") and folder != "include/keyray" else word
+                for word in rules.get(folder, ["no rule"])}
+        if rule != page.get(folder):
+            yield f"docs/architecture.md: {folder} may include {page.get(folder)}, ci/check-includes has {rule}"
+
+
+def sections():
+    """Sources that name a section of a page name one that is there."""
+    for path in (ROOT / "src").rglob("*.[ch]"):
+        for page, section in re.findall(r"(docs/[\w-]+\.md), \"([^\"]+)\"", path.read_text()):
+            if not re.search(f"^#+ {re.escape(section)}$", text(page), re.M):
+                yield f"{path.relative_to(ROOT)}: {page} has no section {section!r}"
+
+
 def links():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
@@ -59,7 +81,7 @@ def names():
 
 
 def main():
-    found = [problem for check in (readme_example, statuses, kinds, links, names) for problem in check()]
+    found = [problem for check in (readme_example, statuses, kinds, include_rules, sections, links, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
     return bool(found)

@@ -141,6 +141,16 @@ static void copy_part(const region *from, const region *to, uint64_t begin, uint
             to->rows[i] = (uint32_t)i;
 }
 
+/* Stops at the first key that is out of order: soon, as a rule. */
+static int in_order(const part *job)
+{
+    const word *keys = job->from->keys, wanted = bits_below(job->end_bit) & ~bits_below(job->first_bit);
+    for (uint64_t i = job->begin + 1; i < job->end; ++i)
+        if ((keys[i - 1] & wanted) > (keys[i] & wanted))
+            return 0;
+    return 1;
+}
+
 typedef struct digits {
     uint32_t first_bit, end_bit, width, passes;
     uint32_t counts[LEAF_COUNTS]; /* pass after pass, 1 << width each */
@@ -189,24 +199,45 @@ static int place_digits(uint32_t *counts, uint32_t width, uint64_t n)
     return 1;
 }
 
+/* Where pair i of a leaf lies. With few digits their next places stay in the first-level cache; but equally
+ * frequent digits, as dense keys have, put these places a power of two apart and so into a few of its sets
+ * (64 lines apart is the same one). So there each stretch of 64 lines has its lines swapped in its own way.
+ * Without, dense keys took twice as long. */
+enum { LINE_PAIRS = 64 / sizeof(pair), SWAP = 63 * LINE_PAIRS };
+
+KR_BODY uint32_t spot(uint64_t i, uint32_t swap)
+{
+    return (uint32_t)i ^ ((uint32_t)i >> 6 & swap);
+}
+
 /* One pass, from pairs or, where there are none yet, from the columns. */
-static void pass_leaf(const part *job, const pair *source, pair *target, uint32_t *next, uint32_t shift,
-                      word mask)
+KR_BODY void pass_leaf(const part *job, const pair *source, pair *target, uint32_t *next, uint32_t shift,
+                       word mask, uint32_t swap)
 {
     const uint64_t n = job->end - job->begin;
     if (source)
         for (uint64_t i = 0; i < n; ++i) {
-            const pair one = source[i];
-            target[next[(one.key >> shift) & mask]++] = one;
+            const pair one = source[spot(i, swap)];
+            target[spot(next[(one.key >> shift) & mask]++, swap)] = one;
         }
     else
         for (uint64_t i = job->begin; i < job->end; ++i) {
             const pair one = {job->from->keys[i], row_at(job->from, i)};
-            target[next[(one.key >> shift) & mask]++] = one;
+            target[spot(next[(one.key >> shift) & mask]++, swap)] = one;
         }
 }
 
-static void write_pairs(const part *job, const pair *source)
+KR_BODY void fill_line(line *some, const pair *source, uint64_t at, uint64_t begin, uint64_t end,
+                       uint32_t swap)
+{
+    for (uint64_t i = begin; i < end; ++i, ++at) {
+        const pair one = source[spot(at, swap)];
+        some->keys[i] = one.key;
+        some->rows[i] = one.row;
+    }
+}
+
+KR_BODY void write_pairs(const part *job, const pair *source, uint32_t swap)
 {
     const region *out = &job->sort->out;
     const int stream = may_stream(out, job->sort->n);
@@ -214,45 +245,44 @@ static void write_pairs(const part *job, const pair *source)
     for (uint64_t at = job->begin, stop; at < job->end; at = stop) {
         stop = (at / SLOTS + 1) * SLOTS;
         if (at % SLOTS == 0 && stop <= job->end) {
-            for (uint32_t i = 0; i < SLOTS; ++i, ++source) {
-                some.keys[i] = source->key;
-                some.rows[i] = source->row;
-            }
+            fill_line(&some, source, at - job->begin, 0, SLOTS, swap);
             write_line(out, at, &some, stream);
-            continue;
-        }
-        stop = stop < job->end ? stop : job->end;
-        for (uint64_t i = at; i < stop; ++i, ++source) {
-            out->keys[i] = source->key;
-            out->rows[i] = source->row;
+        } else {
+            stop = stop < job->end ? stop : job->end;
+            fill_line(&some, source, at - job->begin, at % SLOTS, at % SLOTS + (stop - at), swap);
+            write_rest(out, at, stop, &some);
         }
     }
     if (stream)
         finish_lines();
 }
 
-static void sort_leaf(const part *job)
+KR_BODY void sort_digits(const part *job, digits *all, uint32_t swap)
 {
     const uint64_t n = job->end - job->begin;
     worker *own = &job->sort->workers[job->worker];
     pair *source = NULL, *target = own->pairs[0];
-    digits all;
-    all.passes = 0;
-    if (n > 1 && job->first_bit < job->end_bit)
-        count_digits(&all, job);
-    for (uint32_t pass = 0; pass < all.passes; ++pass) {
-        const uint32_t shift = all.first_bit + pass * all.width;
-        uint32_t *next = all.counts + ((size_t)pass << all.width);
-        if (!place_digits(next, all.width, n))
+    for (uint32_t pass = 0; pass < all->passes; ++pass) {
+        const uint32_t shift = all->first_bit + pass * all->width;
+        const word mask = bits_below(all->end_bit - shift) & bits_below(all->width);
+        uint32_t *next = all->counts + ((size_t)pass << all->width);
+        if (!place_digits(next, all->width, n))
             continue;
-        pass_leaf(job, source, target, next, shift, bits_below(all.end_bit - shift) & bits_below(all.width));
+        pass_leaf(job, source, target, next, shift, mask, swap);
         source = target;
         target = own->pairs[target == own->pairs[0]];
     }
-    if (source)
-        write_pairs(job, source);
+    write_pairs(job, source, swap); /* keys out of order differ, so there was a pass */
+}
+
+static void sort_leaf(const part *job)
+{
+    digits all;
+    count_digits(&all, job);
+    if (all.width <= SMALL_DIGIT)
+        sort_digits(job, &all, SWAP);
     else
-        copy_part(job->from, &job->sort->out, job->begin, job->end);
+        sort_digits(job, &all, 0);
 }
 
 /* ---- Partitions: by the highest digit, over the whole memory --------------------------------- */
@@ -350,24 +380,22 @@ static void scatter_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t after
         finish_lines();
 }
 
-/* One past the highest bit in which keys differ, or first_bit where none does. Most often a few keys show
- * that it is end_bit. */
+/* One past the highest bit in which keys differ. Most often a few keys show that it is end_bit. */
 static uint32_t highest_difference(const pass *now, uint32_t chunks)
 {
     const part *job = now->job;
     const word *keys = job->from->keys + job->begin;
     const uint64_t n = job->end - job->begin;
-    const word mask = bits_below(job->end_bit) & ~bits_below(job->first_bit);
     word vary = 0;
     for (uint64_t i = 0; i < SAMPLE; ++i)
         vary |= keys[n / SAMPLE * i] ^ keys[0];
-    if (!((vary & mask) >> (job->end_bit - 1))) {
+    if (!(vary >> (job->end_bit - 1) & 1)) {
         kr_pool_run(job->threads, chunks, 1, vary_chunk, (void *)now);
         for (uint32_t chunk = 0; chunk < chunks; ++chunk)
             vary |= (word)*chunk_counts(now, chunk);
     }
     uint32_t bit = job->end_bit;
-    while (bit > job->first_bit && !(vary >> (bit - 1) & 1))
+    while (!(vary >> (bit - 1) & 1))
         --bit;
     return bit;
 }
@@ -470,7 +498,11 @@ static kr_status sort_part(const part *job)
     sorter *sort = job->sort;
     const uint64_t n = job->end - job->begin;
     uint64_t start[BUCKETS + 1];
-    if (n <= LEAF || job->first_bit == job->end_bit) {
+    if (in_order(job)) {
+        copy_part(job->from, &sort->out, job->begin, job->end);
+        return KR_OK;
+    }
+    if (n <= LEAF) {
         sort_leaf(job);
         return KR_OK;
     }
@@ -478,10 +510,6 @@ static kr_status sort_part(const part *job)
     pass now = {.job = job, .chunk = (n + chunks - 1) / chunks};
     const uint32_t end_bit = highest_difference(&now, chunks);
     const uint32_t digit = choose_digit(n, end_bit - job->first_bit);
-    if (digit == 0) {
-        copy_part(job->from, &sort->out, job->begin, job->end);
-        return KR_OK;
-    }
     now.shift = end_bit - digit;
     now.buckets = 1u << digit;
     /* The other region; the last pass there is goes to where the result belongs. */
@@ -514,7 +542,7 @@ static void *carve(uintptr_t *at, uint64_t n, uint64_t each)
 /* Lays out the scratch memory for sort->n pairs from `temp` on, and returns how much it takes. */
 static uint64_t lay_out(sorter *sort, uint32_t threads, uintptr_t temp)
 {
-    const uint64_t n = sort->n, leaf = n < LEAF ? n : LEAF, most = 1 + n / LEAF;
+    const uint64_t n = sort->n, leaf = n < LEAF ? (n + 511) / 512 * 512 : LEAF, most = 1 + n / LEAF;
     uintptr_t at = temp;
     worker one;
     sort->threads = threads < most ? threads : (uint32_t)most;

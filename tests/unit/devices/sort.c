@@ -1,6 +1,7 @@
 /* The sort of pairs against the C library's, over sizes, widths, bit ranges, key shapes and threads. */
 #include "devices/device.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -256,12 +257,56 @@ static void reports_and_stops(void **state)
     free(keys);
 }
 
+enum { MEMBERS = 3, MEMBER_PAIRS = 300000 };
+
+typedef struct member {
+    kr_device *device;
+    uint64_t wrong;
+} member;
+
+static void *sort_some(void *argument)
+{
+    member *own = argument;
+    const uint64_t n = MEMBER_PAIRS;
+    uint64_t *keys = malloc(2 * n * sizeof *keys);
+    uint32_t *rows = malloc(n * sizeof *rows);
+    const kr_sort sort = {64, 0, 64, n, keys, keys + n, NULL, rows};
+    for (uint64_t i = 0; keys && i < n; ++i)
+        keys[i] = some_bits(i) % 1000;
+    own->wrong = !keys || !rows || kr_device_sort(own->device, &sort, NULL, NULL);
+    for (uint64_t i = 1; !own->wrong && i < n; ++i) {
+        const uint64_t *sorted = sort.keys_out;
+        own->wrong = sorted[i] != keys[rows[i]] || sorted[i - 1] > sorted[i] ||
+                     (sorted[i - 1] == sorted[i] && rows[i - 1] >= rows[i]);
+    }
+    free(keys);
+    free(rows);
+    return NULL;
+}
+
+static void threads_sort_at_the_same_time(void **state)
+{
+    kr_device *device = open_threads(2);
+    pthread_t threads[MEMBERS];
+    member members[MEMBERS];
+    (void)state;
+    for (int i = 0; i < MEMBERS; ++i) {
+        members[i] = (member){device, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, sort_some, &members[i]), 0);
+    }
+    for (int i = 0; i < MEMBERS; ++i) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(members[i].wrong, 0);
+    }
+    kr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_every_shape),   cmocka_unit_test(sorts_ranges_of_bits),
         cmocka_unit_test(sorts_large_columns), cmocka_unit_test(refuses_what_it_cannot_sort),
-        cmocka_unit_test(reports_and_stops),
+        cmocka_unit_test(reports_and_stops),   cmocka_unit_test(threads_sort_at_the_same_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,323 @@
+/* Fails the n-th allocation, for n = 1, 2, ... until all succeed: host memory through the C library's
+ * functions, device memory through the caller's allocator. Each time there is a status, nothing leaks, and
+ * the library works afterwards. One thread only, for an OpenMP runtime ends the process when it gets no
+ * memory. */
+#include "check.h"
+
+#include <errno.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+
+#if defined(HAS_SANITIZER) || !defined(__GLIBC__)
+
+int main(void)
+{
+    printf("skipped: the allocator cannot be replaced under a sanitizer or another C library than glibc\n");
+    return SKIPPED;
+}
+
+#else
+
+/* ---- The C library's allocator, with a fault in it ------------------------------------------ */
+
+extern void *__libc_malloc(size_t nbytes);
+extern void *__libc_calloc(size_t n, size_t each);
+extern void *__libc_realloc(void *memory, size_t nbytes);
+extern void *__libc_memalign(size_t alignment, size_t nbytes);
+extern void __libc_free(void *memory);
+
+/* Which allocation fails, counted down to 1; 0: none. And how many blocks are held. */
+typedef struct fault {
+    uint64_t countdown;
+    int64_t held;
+    int struck;
+} fault;
+
+static fault host, device_side;
+
+static int strikes(fault *f)
+{
+    if (f->countdown == 0 || --f->countdown != 0)
+        return 0;
+    f->struck = 1;
+    return 1;
+}
+
+static void *counted(void *memory)
+{
+    host.held += memory != NULL;
+    return memory;
+}
+
+static void *no_memory(void)
+{
+    errno = ENOMEM;
+    return NULL;
+}
+
+void *malloc(size_t nbytes)
+{
+    return strikes(&host) ? no_memory() : counted(__libc_malloc(nbytes));
+}
+
+void *calloc(size_t n, size_t each)
+{
+    return strikes(&host) ? no_memory() : counted(__libc_calloc(n, each));
+}
+
+void *realloc(void *memory, size_t nbytes)
+{
+    if (strikes(&host))
+        return no_memory();
+    void *moved = __libc_realloc(memory, nbytes);
+    host.held += !memory && moved;
+    return moved;
+}
+
+void *aligned_alloc(size_t alignment, size_t nbytes)
+{
+    return strikes(&host) ? no_memory() : counted(__libc_memalign(alignment, nbytes));
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t nbytes)
+{
+    void *made = aligned_alloc(alignment, nbytes);
+    if (made)
+        *memory = made;
+    return made ? 0 : ENOMEM;
+}
+
+void free(void *memory)
+{
+    host.held -= memory != NULL;
+    __libc_free(memory);
+}
+
+/* ---- The caller's allocator, with a fault in it --------------------------------------------- */
+
+static void *allocate(void *ctx, size_t nbytes, void *native_stream)
+{
+    (void)ctx;
+    (void)native_stream;
+    if (strikes(&device_side))
+        return NULL;
+    /* The faults of the host are not meant for this one. */
+    void *memory = __libc_memalign(256, nbytes);
+    device_side.held += memory != NULL;
+    return memory;
+}
+
+static void release(void *ctx, void *memory, size_t nbytes, void *native_stream)
+{
+    (void)ctx;
+    (void)nbytes;
+    (void)native_stream;
+    device_side.held -= memory != NULL;
+    __libc_free(memory);
+}
+
+/* ---- What is done under faults -------------------------------------------------------------- */
+
+enum { KEYS = 300, PROBES = 40 };
+
+static float keys[KEYS];
+static float probes[PROBES], uppers[PROBES];
+static int16_t values[KEYS];
+static uint32_t row_ids[KEYS];
+static uint8_t validity[KEYS / 8 + 1];
+static const kr_column key_column = {.type = KR_F32, .count = KEYS, .data = keys, .validity = validity};
+static const kr_column probe_column = {.type = KR_F32, .count = PROBES, .data = probes};
+static const kr_column upper_column = {.type = KR_F32, .count = PROBES, .data = uppers};
+static const kr_column value_column = {.type = KR_I16, .count = KEYS, .data = values};
+
+static void fill(void)
+{
+    for (uint32_t i = 0; i < KEYS; ++i) {
+        keys[i] = (float)(i * 7 % 100);
+        values[i] = (int16_t)i;
+        row_ids[i] = KEYS - 1 - i;
+    }
+    memset(validity, 0xEE, sizeof validity);
+    for (uint32_t i = 0; i < PROBES; ++i) {
+        probes[i] = (float)(i * 3);
+        uppers[i] = probes[i] + 5;
+    }
+}
+
+/* Of all answers since it was last 0. */
+static uint64_t checksum;
+
+static void add_to_checksum(const void *data, size_t nbytes)
+{
+    for (size_t i = 0; i < nbytes; ++i)
+        checksum = (checksum ^ ((const uint8_t *)data)[i]) * UINT64_C(1099511628211);
+}
+
+static int take_chunk(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
+                      const uint32_t *rows)
+{
+    (void)first_probe;
+    add_to_checksum(rows, offsets[n_probes] * sizeof *rows);
+    *(uint64_t *)ctx += offsets[n_probes];
+    return 0;
+}
+
+static kr_status ask(kr_index *index, kr_result result, int range, kr_error *err)
+{
+    static uint64_t out[PROBES + 1];
+    static uint8_t valid[PROBES];
+    static uint32_t rows[PROBES * KEYS];
+    kr_sink sink = {.struct_size = sizeof sink,
+                    .result = result,
+                    .values = &value_column,
+                    .out = out,
+                    .valid = valid,
+                    .rows = rows,
+                    .rows_capacity = sizeof rows / sizeof rows[0]};
+    memset(out, 0, sizeof out);
+    memset(valid, 0, sizeof valid);
+    memset(rows, 0, sizeof rows);
+    const kr_status status = range ? kr_range(index, &probe_column, &upper_column, &sink, NULL, err)
+                                   : kr_lookup(index, &probe_column, &sink, NULL, err);
+    /* What an invalid MIN or MAX holds is nobody's business. */
+    if (result == KR_RESULT_MIN || result == KR_RESULT_MAX)
+        for (uint32_t i = 0; i < PROBES; ++i)
+            if (!(valid[i / 8] >> i % 8 & 1))
+                ((int16_t *)out)[i] = 0;
+    add_to_checksum(out, sizeof out);
+    add_to_checksum(valid, sizeof valid);
+    add_to_checksum(rows, sizeof rows);
+    return status;
+}
+
+static kr_status ask_all(kr_index *index, kr_error *err)
+{
+    uint64_t found = 0;
+    kr_status status = kr_index_validate(index, err);
+    for (int range = 0; range < 2; ++range)
+        for (int result = KR_RESULT_ROW; result <= KR_RESULT_EXISTS && !status; ++result)
+            status = ask(index, (kr_result)result, range, err);
+    if (!status)
+        status = kr_lookup_chunks(index, &probe_column, &upper_column, KR_ORDER_ROW, 1 << 16, take_chunk,
+                                  &found, err);
+    if (!status && found == 0)
+        printf("FAILED: the chunks hold nothing\n"), ++failures;
+    return status;
+}
+
+static kr_status join(kr_device *device, const char *spec, int inverse, kr_error *err)
+{
+    const kr_join_options options = {
+        .struct_size = sizeof options, .type = KR_JOIN_LEFT, .inverse = (kr_join_inverse)inverse};
+    kr_join *joined = NULL;
+    kr_join_info info;
+    uint32_t left, right;
+    kr_status status = kr_join_create(device, spec, &key_column, &probe_column, &options, &joined, err);
+    if (!status)
+        status = kr_join_stats(joined, &info, err);
+    if (!status)
+        status = kr_join_read(joined, info.pairs - 1, 1, &left, &right, err);
+    if (!status) {
+        add_to_checksum(&left, sizeof left);
+        add_to_checksum(&right, sizeof right);
+    }
+    kr_join_destroy(joined);
+    return status;
+}
+
+/* Everything with one index, from opening the device to closing it. */
+static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
+{
+    const kr_device_options options = {.struct_size = sizeof options,
+                                       .threads = 1,
+                                       .allocate = own_allocator ? allocate : NULL,
+                                       .release = own_allocator ? release : NULL};
+    kr_device *device = NULL;
+    kr_stream *stream = NULL;
+    kr_index *index = NULL;
+    kr_device_info info = {0};
+    checksum = 0;
+    kr_status status = kr_device_open("cpu", &options, &device, err);
+    if (status)
+        return status;
+    status = kr_stream_create(device, &stream, err);
+    if (!status)
+        status = kr_index_create(device, spec, &key_column, row_ids, stream, &index, err);
+    if (!status)
+        status = ask_all(index, err);
+    kr_index_destroy(index);
+    for (int inverse = KR_INVERSE_ON; inverse <= KR_INVERSE_OFF && !status; ++inverse)
+        status = join(device, spec, inverse, err);
+    kr_stream_destroy(stream);
+    if (kr_device_query(device, &info, NULL) == KR_OK)
+        CHECK(info.in_use_nbytes == 0);
+    kr_device_close(device);
+    return status;
+}
+
+/* One run with a failing allocation, which must be reported, unless the library can do without it and the
+ * answers are those of `right`. */
+static void check_run(const char *name, const fault *f, int own_allocator, kr_status other, uint64_t right)
+{
+    kr_error err = {0};
+    const kr_status status = scenario(name, own_allocator, &err);
+    if (status == KR_OK)
+        CHECK(checksum == right);
+    else
+        CHECK(f->struck && err.status == status && err.text[0] && !strchr(err.text, '\n'));
+    CHECK(status == KR_OK || status == KR_ERR_DEVICE_MEMORY || status == other);
+    if (failures)
+        printf("%s '%s'\n", kr_status_name(status), err.text);
+}
+
+/* Runs the scenario with the n-th allocation failing until none fails any more. */
+static void fail_each(const char *spec, const char *what, fault *f, int own_allocator, kr_status other,
+                      uint64_t right)
+{
+    const int64_t held = host.held, held_on_device = device_side.held;
+    uint64_t n = 0;
+    do {
+        f->struck = 0;
+        f->countdown = ++n;
+        check_run(spec, f, own_allocator, other, right);
+        f->countdown = 0;
+        CHECK(host.held == held && device_side.held == held_on_device);
+        if (failures)
+            printf("FAILED %s: %s allocation %llu; %lld blocks of the host and %lld of the device leak\n",
+                   spec, what, (unsigned long long)n, (long long)(host.held - held),
+                   (long long)(device_side.held - held_on_device));
+    } while (f->struck && failures == 0);
+    printf("%s: %llu allocations of %s memory failed in turn\n", spec, (unsigned long long)n - 1, what);
+    /* A scenario that allocates nothing would test nothing. */
+    CHECK(n > 10);
+}
+
+int main(void)
+{
+    static const char *const specs[] = {"array:probes=sorted", "array:layout=aos,probes=as-is"};
+    static char buffer[1 << 12];
+    setvbuf(stdout, buffer, _IOLBF, sizeof buffer);
+    fill();
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; ++i) {
+        kr_error err = {0};
+        /* Once before, for what the C library keeps. */
+        if (scenario(specs[i], 1, &err)) {
+            printf("FAILED %s: %s\n", specs[i], err.text);
+            return 1;
+        }
+        const uint64_t right = checksum;
+        fail_each(specs[i], "host", &host, 1, KR_ERR_HOST_MEMORY, right);
+        fail_each(specs[i], "device", &device_side, 1, KR_ERR_DEVICE_MEMORY, right);
+        /* Without a caller's allocator the device's memory is the host's. */
+        fail_each(specs[i], "any", &host, 0, KR_ERR_HOST_MEMORY, right);
+    }
+    return failures != 0;
+}
+
+#endif

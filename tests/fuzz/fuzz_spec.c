@@ -1,0 +1,66 @@
+/* Spec strings of any content: what is printed parses to itself, what is refused is refused in one line. */
+#include "standalone.h"
+
+#include <keyray/keyray.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void require(int held, const char *what, const char *spec)
+{
+    if (held)
+        return;
+    fprintf(stderr, "broken: %s: '%s'\n", what, spec);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
+{
+    char once[512], twice[512], tight[512];
+    kr_error err = {0};
+    char *spec = malloc(nbytes + 1);
+    if (!spec)
+        abort();
+    memcpy(spec, data, nbytes);
+    spec[nbytes] = '\0';
+    memset(once, '?', sizeof once);
+    const kr_status status = kr_spec_print(spec, once, sizeof once, &err);
+    if (status == KR_OK) {
+        const size_t length = strnlen(once, sizeof once);
+        require(length < sizeof once, "a printed spec ends", spec);
+        require(kr_spec_print(once, twice, sizeof twice, &err) == KR_OK, "a printed spec parses", once);
+        require(strcmp(once, twice) == 0, "a printed spec prints as itself", once);
+        require(kr_spec_print(spec, tight, length, &err) == KR_ERR_LIMIT, "too little room is refused", spec);
+        require(kr_spec_print(spec, tight, length + 1, &err) == KR_OK, "just enough room is enough", spec);
+    } else {
+        require(status == KR_ERR_SPEC && err.status == status, "a bad spec is KR_ERR_SPEC", spec);
+        require(err.text[0] != '\0' && memchr(err.text, '\0', sizeof err.text) != NULL, "it is said why",
+                spec);
+        require(memchr(once, 0, sizeof once) == NULL, "nothing is written on an error", spec);
+    }
+    free(spec);
+    return 0;
+}
+
+#ifndef KR_LIBFUZZER
+int main(int argc, char **argv)
+{
+#define SEED(text)            \
+    {                         \
+        text, sizeof text - 1 \
+    }
+    static const struct kr_fuzz_seed seeds[] = {
+        SEED("array"),
+        SEED("array:layout=aos"),
+        SEED("array:layout=soa,k=2,probes=auto"),
+        SEED("array:k=33,probes=sorted"),
+        SEED("array:probes=as-is,layout=aos,k=5"),
+        SEED("array:k=-9223372036854775808"),
+        SEED("array:k=2,k=2"),
+        SEED("array:"),
+        SEED(":,=,=:"),
+    };
+    return kr_fuzz_main(argc, argv, seeds, sizeof seeds / sizeof seeds[0], 200000);
+}
+#endif

@@ -1,0 +1,177 @@
+/* Spec strings: defaults, every way to be wrong and what the error lists, the printed form. */
+#include "core/spec.h"
+#include "core/family.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static kr_spec parsed(const char *text)
+{
+    kr_error err = {0};
+    kr_spec spec = {0};
+    if (kr_spec_parse(text, &spec, &err))
+        fail_msg("'%s': %s", text, err.text);
+    return spec;
+}
+
+static int64_t own_option(const kr_spec *spec, const char *name)
+{
+    for (uint32_t i = 0; i < spec->family->info.n_options; ++i)
+        if (strcmp(spec->family->info.options[i].name, name) == 0)
+            return spec->options[i];
+    fail_msg("no option %s", name);
+    return 0;
+}
+
+static void fills_in_defaults(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; kr_family_at(i); ++i) {
+        const kr_kind_info *info = &kr_family_at(i)->info;
+        const kr_spec spec = parsed(info->name);
+        assert_ptr_equal(spec.family, kr_family_at(i));
+        for (uint32_t k = 0; k < info->n_options; ++k)
+            assert_true(spec.options[k] == info->options[k].standard);
+        for (uint32_t k = 0; k < KR_COMMON_COUNT; ++k)
+            assert_true(spec.common[k] == kr_common_options[k].standard);
+    }
+}
+
+static void sets_options(void **state)
+{
+    (void)state;
+    kr_spec spec = parsed("array:layout=aos,k=7,probes=sorted");
+    assert_true(own_option(&spec, "layout") == 1);
+    assert_true(own_option(&spec, "k") == 7);
+    assert_true(spec.common[KR_COMMON_PROBES] == KR_PROBES_SORTED);
+    spec = parsed("array:probes=as-is");
+    assert_true(own_option(&spec, "layout") == 0);
+    assert_true(spec.common[KR_COMMON_PROBES] == KR_PROBES_AS_IS);
+}
+
+/* The tables that specs are parsed by hold together. */
+static void has_sound_tables(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; kr_family_at(i); ++i) {
+        const kr_kind_info *info = &kr_family_at(i)->info;
+        assert_true(info->n_options <= KR_SPEC_OPTIONS);
+        for (uint32_t k = 0; k < info->n_options; ++k) {
+            const kr_option *option = &info->options[k];
+            assert_non_null(option->help);
+            assert_true(option->minimum <= option->standard && option->standard <= option->maximum);
+            if (option->form == KR_OPTION_CHOICE) {
+                int64_t n = 1;
+                for (const char *at = option->choices; *at; ++at)
+                    n += *at == '|';
+                assert_true(option->minimum == 0 && option->maximum == n - 1);
+            }
+        }
+    }
+}
+
+/* Refused with KR_ERR_SPEC, in a line that names `first` and `second`; the output stays as it was. */
+static void refuse(const char *text, const char *first, const char *second)
+{
+    kr_error err = {0};
+    kr_spec spec = {.family = NULL, .options = {12345}};
+    assert_int_equal(kr_spec_parse(text, &spec, &err), KR_ERR_SPEC);
+    assert_int_equal(err.status, KR_ERR_SPEC);
+    if (!strstr(err.text, first) || !strstr(err.text, second) || strchr(err.text, '\n'))
+        fail_msg("'%s': the error does not name '%s' and '%s': %s", text, first, second, err.text);
+    assert_true(spec.family == NULL && spec.options[0] == 12345);
+    assert_int_equal(kr_spec_parse(text, &spec, NULL), KR_ERR_SPEC);
+}
+
+static void refuses_kinds(void **state)
+{
+    kr_error err = {0};
+    kr_spec spec;
+    (void)state;
+    refuse("", "''", "array");
+    refuse("arra", "arra", "array");
+    refuse("arrays", "arrays", "array");
+    refuse("Array", "Array", "array");
+    refuse(" array", " array", "array");
+    refuse("array ", "array ", "array");
+    refuse(":layout=aos", "''", "array");
+    refuse("array,layout=aos", "array,layout=aos", "array");
+    assert_int_equal(kr_spec_parse(NULL, &spec, &err), KR_ERR_ARGUMENT);
+    /* All of them are listed. */
+    for (uint32_t i = 0; kr_family_at(i); ++i)
+        refuse("none-such", "none-such", kr_family_at(i)->info.name);
+}
+
+static void refuses_options(void **state)
+{
+    (void)state;
+    refuse("array:colour=red", "colour", "layout, k");
+    refuse("array:colour=red", "array", "probes");
+    refuse("array:layou=aos", "layou", "layout");
+    refuse("array:=aos", "''", "layout");
+    refuse("array:layout", "layout", "needs a value");
+    refuse("array:k", "k", "needs a value");
+    refuse("array:layout=aos,layout=aos", "layout", "twice");
+    refuse("array:probes=auto,probes=sorted", "probes", "twice");
+    refuse("array:", "array:", "ends where an option should stand");
+    refuse("array:k=2,", "array:k=2,", "ends where an option should stand");
+    refuse("array:,k=2", "''", "layout");
+    refuse("array: k=2", " k", "layout");
+}
+
+static void refuses_values(void **state)
+{
+    static const char *const numbers[] = {
+        "array:k=",    "array:k=1",   "array:k=34",
+        "array:k=-2",  "array:k=+2",  "array:k= 2",
+        "array:k=2 ",  "array:k=2x",  "array:k=0x2",
+        "array:k=2.",  "array:k=\t2", "array:k=99999999999999999999",
+        "array:k=two", "array:k=2=2", "array:k=00000000000000000000000000002"};
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
+        refuse(numbers[i], "'k'", "from 2 to 33");
+    refuse("array:layout=", "layout", "soa|aos");
+    refuse("array:layout=AOS", "AOS", "soa|aos");
+    refuse("array:layout=soa|aos", "layout", "soa|aos");
+    refuse("array:layout=0", "layout", "soa|aos");
+    refuse("array:probes=random", "random", "as-is|sorted|auto");
+}
+
+static void check_printed(const char *text, const char *want)
+{
+    char printed[256] = "";
+    kr_error err = {0};
+    assert_int_equal(kr_spec_print(text, printed, sizeof printed, &err), KR_OK);
+    assert_string_equal(printed, want);
+}
+
+static void prints_every_option(void **state)
+{
+    char tight[40] = "as it was";
+    kr_error err = {0};
+    const char *whole = "array:layout=soa,k=2,probes=auto";
+    (void)state;
+    check_printed("array", whole);
+    check_printed(whole, whole);
+    check_printed("array:probes=sorted,k=33,layout=aos", "array:layout=aos,k=33,probes=sorted");
+    check_printed("array:k=02", whole);
+    assert_int_equal(kr_spec_print("array", tight, strlen(whole), &err), KR_ERR_LIMIT);
+    assert_string_equal(tight, "as it was");
+    assert_int_equal(kr_spec_print("array", tight, 0, &err), KR_ERR_LIMIT);
+    assert_int_equal(kr_spec_print("array", tight, strlen(whole) + 1, &err), KR_OK);
+    assert_string_equal(tight, whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fills_in_defaults),   cmocka_unit_test(sets_options),
+        cmocka_unit_test(has_sound_tables),    cmocka_unit_test(refuses_kinds),
+        cmocka_unit_test(refuses_options),     cmocka_unit_test(refuses_values),
+        cmocka_unit_test(prints_every_option),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
