@@ -290,7 +290,7 @@ KR_API kr_status kr_explain(kr_device *device, kr_operation operation, const cha
  *
  * Stream: `keys` and `row_ids` in device memory are read in the order of `stream`. Returns when the
  *         index can be used from any stream: it carries a ready event that later calls wait for.
- * Errors: KR_ERR_SPEC, KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY
+ * Errors: KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY
  *         (naming the bytes needed, there, and the option that helps), KR_ERR_CANCELLED.
  *
  * @param spec     kind and options; "best" lets the library choose
@@ -377,9 +377,11 @@ typedef struct kr_sink {
     void *out;
     uint8_t *valid; /**< MIN, MAX: bitmap of n bits, 0 where nothing matched */
     /**
-     * ROWS: NULL to count only (offsets are written), else room for rows_capacity row ids. With a host
-     * `out`, too little room is KR_ERR_LIMIT and names what is needed; with device memory, row ids past
-     * the capacity are not written and offsets[n] tells how many there are.
+     * ROWS: NULL to count only (offsets are written), else room for rows_capacity row ids. With any host
+     * pointer, too little room is KR_ERR_LIMIT and names what is needed. With device memory only, nothing
+     * waits for the size: offsets[n] tells it, row ids that do not fit are left out (of a range that is
+     * cut in the middle, any of its row ids may be those that fit), and room that is not needed may be
+     * overwritten.
      */
     uint32_t *rows;
     uint64_t rows_capacity;

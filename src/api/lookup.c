@@ -2,6 +2,7 @@
 #include "core/chunks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A checked call. */
@@ -170,53 +171,74 @@ static kr_status rows_on_host_device(call *c, kr_error *err)
     return status;
 }
 
-/* Host memory on a GPU: chunks are put one after the other. */
+/* Host memory on a GPU: one pass counts, and only when everything fits a second one brings the row ids. */
 typedef struct gather {
+    kr_device *device;
     const kr_sink *sink;
-    uint64_t total;
+    uint64_t *offsets; /* host, n + 1 */
+    uint64_t total;    /* row ids so far */
+    kr_error *err;
+    kr_status status;
 } gather;
 
-static int gather_chunk(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
-                        const uint32_t *rows)
+static int gather_offsets(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
+                          const uint32_t *rows)
 {
     gather *g = ctx;
-    uint64_t *out = (uint64_t *)g->sink->out + first_probe;
-    const uint64_t room = g->sink->rows_capacity > g->total ? g->sink->rows_capacity - g->total : 0;
+    (void)rows;
     for (uint64_t i = 0; i <= n_probes; ++i)
-        out[i] = g->total + offsets[i];
-    if (rows && offsets[n_probes] <= room)
-        memcpy(g->sink->rows + g->total, rows, offsets[n_probes] * sizeof *rows);
+        g->offsets[first_probe + i] = g->total + offsets[i];
     g->total += offsets[n_probes];
     return 0;
 }
 
-static kr_status rows_staged(call *c, kr_error *err)
+static int gather_rows(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
+                       const uint32_t *rows)
 {
-    kr_device *device = c->index->device;
-    gather g = {.sink = c->sink};
-    if ((c->sink->out && kr_device_reaches(device, c->sink->out)) ||
-        (c->sink->rows && kr_device_reaches(device, c->sink->rows)))
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "ROWS with probes, offsets and row ids partly in host and partly in "
-                       "device memory: keep them on one side");
-    const kr_chunks job = {
+    gather *g = ctx;
+    g->status = kr_memory_copy(g->device, g->sink->rows + g->offsets[first_probe], rows,
+                               offsets[n_probes] * sizeof *rows, NULL, g->err);
+    return g->status != KR_OK;
+}
+
+static kr_status gather_all(call *c, gather *g, kr_error *err)
+{
+    kr_chunks job = {
         .index = c->index,
         .lower = c->lower,
         .upper = c->upper,
         .order = c->sink->order,
-        .count_only = c->sink->rows == NULL,
+        .count_only = 1,
         .cap_nbytes = UINT64_MAX / 2,
-        .chunk = gather_chunk,
-        .ctx = &g,
+        .chunk = gather_offsets,
+        .ctx = g,
         .stream = c->stream,
         .watch = &c->watch,
     };
-    if (c->lower->count == 0)
-        ((uint64_t *)c->sink->out)[0] = 0;
-    const kr_status status = kr_chunks_run(&job, err);
-    if (status == KR_OK && c->sink->rows && g.total > c->sink->rows_capacity)
+    kr_status status = kr_chunks_run(&job, err);
+    if (status != KR_OK)
+        return status;
+    if (c->sink->rows && g->total > c->sink->rows_capacity)
         return kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",
-                       (unsigned long long)g.total, (unsigned long long)c->sink->rows_capacity);
+                       (unsigned long long)g->total, (unsigned long long)c->sink->rows_capacity);
+    job.count_only = 0;
+    job.chunk = gather_rows;
+    if (c->sink->rows)
+        status = kr_chunks_run(&job, err);
+    if (g->status != KR_OK)
+        return g->status;
+    const uint64_t nbytes = (c->lower->count + 1) * sizeof(uint64_t);
+    return status == KR_OK ? kr_memory_copy(g->device, c->sink->out, g->offsets, nbytes, NULL, err) : status;
+}
+
+static kr_status rows_staged(call *c, kr_error *err)
+{
+    gather g = {.device = c->index->device, .sink = c->sink, .err = err};
+    g.offsets = kr_host_calloc(c->lower->count + 1, sizeof(uint64_t), "offsets", err);
+    if (!g.offsets)
+        return KR_ERR_HOST_MEMORY;
+    const kr_status status = gather_all(c, &g, err);
+    free(g.offsets);
     return status;
 }
 
@@ -245,10 +267,20 @@ static void fill_report(const call *c, kr_report *report)
     memcpy(report->phases, c->watch.phases, sizeof report->phases);
 }
 
+/* The sink without what its result does not use, so that nothing below can write there. */
+static kr_sink used_part(const kr_sink *sink)
+{
+    kr_sink used = *sink;
+    if (sink->result != KR_RESULT_MIN && sink->result != KR_RESULT_MAX)
+        used.valid = NULL;
+    if (sink->result != KR_RESULT_ROWS)
+        used.rows = NULL;
+    return used;
+}
+
 static kr_status look_up(kr_index *index, const kr_column *lower, const kr_column *upper, int is_range,
                          const kr_sink *sink, kr_stream *stream, kr_error *err)
 {
-    call c = {.index = index, .lower = lower, .upper = upper, .sink = sink, .stream = stream};
     kr_status status = check_batch(index, lower, upper, is_range, stream, err);
     if (status == KR_OK)
         status = check_sink(index, sink, lower->count, err);
@@ -256,13 +288,15 @@ static kr_status look_up(kr_index *index, const kr_column *lower, const kr_colum
         status = kr_index_await(index, stream, err);
     if (status != KR_OK)
         return status;
-    if (sink->report)
+    const kr_sink used = used_part(sink);
+    call c = {.index = index, .lower = lower, .upper = upper, .sink = &used, .stream = stream};
+    if (used.report)
         kr_stopwatch_start(&c.watch, index->device, stream);
-    status = sink->result == KR_RESULT_ROWS ? answer_rows(&c, err) : answer(&c, err);
-    if (status == KR_OK && sink->report)
+    status = used.result == KR_RESULT_ROWS ? answer_rows(&c, err) : answer(&c, err);
+    if (status == KR_OK && used.report)
         status = kr_sync(index->device, stream, err);
-    if (status == KR_OK && sink->report)
-        fill_report(&c, sink->report);
+    if (status == KR_OK && used.report)
+        fill_report(&c, used.report);
     return status;
 }
 

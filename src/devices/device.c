@@ -27,6 +27,8 @@ static const kr_backend *const backends[] = {
 };
 
 enum { N_BACKENDS = sizeof backends / sizeof *backends, MOST_THREADS = 1024 };
+/* No version of kr_device_options will be larger: a size above it was never set. */
+enum { MOST_OPTIONS_NBYTES = 4096 };
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
@@ -37,6 +39,9 @@ static kr_status check_tail(const kr_device_options *options, kr_error *err)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_device_options.struct_size is %zu: set it to sizeof(kr_device_options), %zu",
                        options->struct_size, sizeof *options);
+    if (options->struct_size > MOST_OPTIONS_NBYTES)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_options.struct_size is %zu: that is no size of it",
+                       options->struct_size);
     for (size_t i = sizeof *options; i < options->struct_size; ++i)
         if (bytes[i])
             return kr_fail(err, KR_ERR_ARGUMENT,

@@ -7,20 +7,45 @@
 #include "program/lang.h"
 #include <keyray/keyray.h>
 
+/* Sets of types as bit masks. Conditions on them, and not a switch over the types: bodies ask inside their
+ * loops, and gcc 13 at -O3 took the default arm of such a switch for every type (its loop unswitching learned
+ * to split switches in that release). */
+#define KR_TYPES_1 (1u << KR_U8 | 1u << KR_I8)
+#define KR_TYPES_2 (1u << KR_U16 | 1u << KR_I16)
+#define KR_TYPES_8 (1u << KR_U64 | 1u << KR_I64 | 1u << KR_F64 | 1u << KR_TIMESTAMP64)
+#define KR_TYPES_SIGNED \
+    (1u << KR_I8 | 1u << KR_I16 | 1u << KR_I32 | 1u << KR_I64 | 1u << KR_DATE32 | 1u << KR_TIMESTAMP64)
+
+KR_BOTH int kr_type_in(uint32_t type, uint32_t set)
+{
+    return (int)(set >> type & 1u);
+}
+
+/* Bytes of a value. */
+KR_BOTH uint32_t kr_type_width(uint32_t type)
+{
+    return kr_type_in(type, KR_TYPES_8)   ? 8
+           : kr_type_in(type, KR_TYPES_1) ? 1
+           : kr_type_in(type, KR_TYPES_2) ? 2
+                                          : 4;
+}
+
+/* What a signed integer's code is above its value: the weight of its sign bit. */
+KR_BOTH uint64_t kr_type_bias(uint32_t type)
+{
+    return kr_type_in(type, KR_TYPES_SIGNED) ? (uint64_t)1 << (8 * kr_type_width(type) - 1) : 0;
+}
+
 /* 32 or 64: the width of the code of a type's values, and so of the index that holds them. */
 KR_BOTH uint32_t kr_type_key_bits(uint32_t type)
 {
-    return type == KR_U64 || type == KR_I64 || type == KR_F64 || type == KR_TIMESTAMP64 ? 64 : 32;
+    return kr_type_in(type, KR_TYPES_8) ? 64 : 32;
 }
 
 /* Bits of the code that can differ between two values: a radix sort need not look at others. */
 KR_BOTH uint32_t kr_type_significant_bits(uint32_t type)
 {
-    if (type == KR_U8 || type == KR_I8)
-        return 8;
-    if (type == KR_U16 || type == KR_I16)
-        return 16;
-    return kr_type_key_bits(type);
+    return 8 * kr_type_width(type);
 }
 
 KR_BOTH uint32_t kr_encode_f32(uint32_t bits)
@@ -61,25 +86,17 @@ KR_BOTH uint64_t kr_decode_f64(uint64_t code)
 /* Element i of a column of a type of up to 32 bits. */
 KR_BODY uint32_t kr_load_key32(uint32_t type, const void *data, uint64_t i)
 {
-    switch (type) {
-    case KR_U8: return kr_load((const uint8_t *)data + i);
-    case KR_I8: return (uint32_t)(kr_load((const int8_t *)data + i) + 0x80);
-    case KR_U16: return kr_load((const uint16_t *)data + i);
-    case KR_I16: return (uint32_t)(kr_load((const int16_t *)data + i) + 0x8000);
-    case KR_U32: return kr_load((const uint32_t *)data + i);
-    case KR_F32: return kr_encode_f32(kr_load((const uint32_t *)data + i));
-    default: return kr_load((const uint32_t *)data + i) ^ 0x80000000u; /* i32, date32 */
-    }
+    const uint32_t width = kr_type_width(type);
+    const uint32_t bits = width == 4   ? kr_load((const uint32_t *)data + i)
+                          : width == 1 ? (uint32_t)kr_load((const uint8_t *)data + i)
+                                       : (uint32_t)kr_load((const uint16_t *)data + i);
+    return type == KR_F32 ? kr_encode_f32(bits) : bits ^ (uint32_t)kr_type_bias(type);
 }
 
 KR_BODY uint64_t kr_load_key64(uint32_t type, const void *data, uint64_t i)
 {
     const uint64_t bits = kr_load((const uint64_t *)data + i);
-    switch (type) {
-    case KR_U64: return bits;
-    case KR_F64: return kr_encode_f64(bits);
-    default: return bits ^ (uint64_t)1 << 63; /* i64, timestamp64 */
-    }
+    return type == KR_F64 ? kr_encode_f64(bits) : bits ^ kr_type_bias(type);
 }
 
 /* The code of an element of any type, widened. */
@@ -91,15 +108,7 @@ KR_BODY uint64_t kr_load_code(uint32_t type, const void *data, uint64_t i)
 /* The code as an integer of the type's own value, sign-extended; for floats meaningless. */
 KR_BODY uint64_t kr_code_integer(uint32_t type, uint64_t code)
 {
-    switch (type) {
-    case KR_I8: return code - 0x80;
-    case KR_I16: return code - 0x8000;
-    case KR_I32:
-    case KR_DATE32: return code - 0x80000000u;
-    case KR_I64:
-    case KR_TIMESTAMP64: return code ^ (uint64_t)1 << 63;
-    default: return code;
-    }
+    return code - kr_type_bias(type);
 }
 
 KR_BODY double kr_code_float(uint32_t type, uint64_t code)
@@ -111,34 +120,26 @@ KR_BODY double kr_code_float(uint32_t type, uint64_t code)
 /* Writes the value behind a code as element i of a column of the type. */
 KR_BODY void kr_store_code(uint32_t type, void *data, uint64_t i, uint64_t code)
 {
-    if (type == KR_F32)
-        ((uint32_t *)data)[i] = kr_decode_f32((uint32_t)code);
-    else if (type == KR_F64)
-        ((uint64_t *)data)[i] = kr_decode_f64(code);
-    else if (kr_type_key_bits(type) == 64)
-        ((uint64_t *)data)[i] = kr_code_integer(type, code);
-    else if (kr_type_significant_bits(type) == 8)
-        ((uint8_t *)data)[i] = (uint8_t)kr_code_integer(type, code);
-    else if (kr_type_significant_bits(type) == 16)
-        ((uint16_t *)data)[i] = (uint16_t)kr_code_integer(type, code);
+    const uint32_t width = kr_type_width(type);
+    const uint64_t bits = type == KR_F32   ? kr_decode_f32((uint32_t)code)
+                          : type == KR_F64 ? kr_decode_f64(code)
+                                           : kr_code_integer(type, code);
+    if (width == 8)
+        ((uint64_t *)data)[i] = bits;
+    else if (width == 4)
+        ((uint32_t *)data)[i] = (uint32_t)bits;
+    else if (width == 2)
+        ((uint16_t *)data)[i] = (uint16_t)bits;
     else
-        ((uint32_t *)data)[i] = (uint32_t)kr_code_integer(type, code);
+        ((uint8_t *)data)[i] = (uint8_t)bits;
 }
 
 /* The code of the value zero. */
 KR_BODY uint64_t kr_zero_code(uint32_t type)
 {
-    switch (type) {
-    case KR_I8: return 0x80;
-    case KR_I16: return 0x8000;
-    case KR_I32:
-    case KR_DATE32:
-    case KR_F32: return 0x80000000u;
-    case KR_I64:
-    case KR_TIMESTAMP64:
-    case KR_F64: return (uint64_t)1 << 63;
-    default: return 0;
-    }
+    if (type == KR_F32 || type == KR_F64)
+        return (uint64_t)1 << (8 * kr_type_width(type) - 1);
+    return kr_type_bias(type);
 }
 
 /* Bit `row` of Arrow's validity bitmap; NULL means that every row is valid. */

@@ -10,7 +10,7 @@
 
 enum { SKIPPED = 77 };
 
-static int failures;
+static int failures __attribute__((unused));
 
 #define CHECK(truth)                                                  \
     do {                                                              \

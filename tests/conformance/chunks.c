@@ -109,9 +109,9 @@ static void check_type(kr_suite *suite, const kr_suite_device *on, const char *s
                 continue;
             for (uint32_t i = 0; i < KR_N_QUESTIONS; ++i) {
                 const kr_question *question = &fixture.data.questions[i];
-                const uint64_t most = widest(&fixture.data.answers[what][i]) * 4;
                 if (question->result != KR_RESULT_ROWS)
                     continue;
+                const uint64_t most = widest(&fixture.data.answers[what][i]) * 4;
                 const uint64_t caps[] = {UINT64_C(1) << 40, most, most + 4, 2 * most, most ? most - 4 : 0};
                 for (uint32_t k = 0; k < sizeof caps / sizeof caps[0]; ++k)
                     check_cap(&fixture, index, what, i, caps[k]);
