@@ -1,6 +1,5 @@
 #include "core/column.h"
-
-#include <string.h>
+#include "util/copy.h"
 
 kr_status kr_column_check(const kr_column *column, const char *what, kr_error *err)
 {
@@ -21,7 +20,7 @@ kr_status kr_column_check(const kr_column *column, const char *what, kr_error *e
     return KR_OK;
 }
 
-enum { UPLOAD_NBYTES = 16 << 20, UPLOAD_SLOTS = 2 };
+enum { UPLOAD_NBYTES = 16 << 20, UPLOAD_SLOTS = 2, PINNED_FROM = 1 << 20 };
 
 /* One half of the double buffer: free again when its event has passed. */
 typedef struct upload_slot {
@@ -41,7 +40,7 @@ static kr_status upload_chunks(kr_device *device, upload_slot *slots, char *to, 
             status = device->ops->event_sync(device, slot->event, err);
         if (status != KR_OK)
             break;
-        memcpy(slot->pinned, from + done, chunk);
+        kr_host_copy(slot->pinned, from + done, chunk);
         status = device->ops->copy(device, to + done, slot->pinned, chunk, native, err);
         if (status == KR_OK)
             status = device->ops->event_record(device, slot->event, native, err);
@@ -59,8 +58,12 @@ kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbyt
 {
     upload_slot slots[UPLOAD_SLOTS] = {{0}};
     kr_status status = KR_OK;
+    if (nbytes < PINNED_FROM) {
+        status = kr_device_copy(device, to, from, nbytes, stream, err);
+        return status == KR_OK ? kr_sync(device, stream, err) : status;
+    }
     for (int i = 0; i < UPLOAD_SLOTS && status == KR_OK; ++i) {
-        slots[i].pinned = device->ops->stage(device, nbytes < UPLOAD_NBYTES ? nbytes : UPLOAD_NBYTES, err);
+        slots[i].pinned = device->ops->stage(device, UPLOAD_NBYTES, err);
         status =
             slots[i].pinned ? device->ops->event_create(device, &slots[i].event, err) : KR_ERR_HOST_MEMORY;
     }

@@ -1,8 +1,7 @@
 /* Lookups with host memory on a device that does not reach it: the batch goes through in chunks, on a few
  * streams in turn, so that copies in, work and copies out of neighbouring chunks overlap. */
 #include "core/query.h"
-
-#include <string.h>
+#include "util/copy.h"
 
 enum { CHUNK = 1 << 22, SLOTS = 3, LANES = 6, PINNED_FROM = 1 << 20 };
 
@@ -117,8 +116,8 @@ static kr_status finish(staged *s, staged_slot *slot, kr_error *err)
     for (int i = 0; i < LANES && status == KR_OK; ++i) {
         const staged_lane *lane = &s->lanes[i];
         if (lane->to && slot->pinned[i])
-            memcpy(lane->to + lane_offset(lane, slot->first), slot->pinned[i],
-                   lane_nbytes(lane, slot->count));
+            kr_host_copy(lane->to + lane_offset(lane, slot->first), slot->pinned[i],
+                         lane_nbytes(lane, slot->count));
     }
     slot->count = 0;
     return status;
@@ -133,8 +132,10 @@ static kr_status copy_in(staged *s, staged_slot *slot, kr_error *err)
             continue;
         const uint64_t nbytes = lane_nbytes(lane, slot->count);
         const void *from = lane->from + lane_offset(lane, slot->first);
-        if (slot->pinned[i])
-            from = memcpy(slot->pinned[i], from, nbytes);
+        if (slot->pinned[i]) {
+            kr_host_copy(slot->pinned[i], from, nbytes);
+            from = slot->pinned[i];
+        }
         status = kr_device_copy(s->index->device, slot->device[i].data, from, nbytes, slot->stream, err);
     }
     return status;

@@ -27,6 +27,7 @@ static void create_pool(kr_cuda_device *cuda, kr_cuda_calls *calls)
 static void close_device(kr_device *device)
 {
     kr_cuda_device *cuda = kr_cuda_device_of(device);
+    kr_cuda_unstage_all(device);
     kr_cuda_calls calls = kr_cuda_enter_device(device);
     if (calls.code == cudaSuccess) {
         if (device->own.native) {
@@ -55,6 +56,7 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
         return KR_ERR_HOST_MEMORY;
     cuda->number = (int)number;
     cuda->head.ops = &kr_cuda_ops;
+    pthread_mutex_init(&cuda->stage_lock, NULL);
     status = kr_cuda_describe(number, &cuda->info, err);
     if (status != KR_OK) {
         free(cuda);

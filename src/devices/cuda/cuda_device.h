@@ -5,11 +5,24 @@
 #include "devices/cuda/cuda_check.h"
 #include "devices/device.h"
 
+#include <pthread.h>
+
+enum { KR_CUDA_STAGED = 32 };
+
+/* A pinned block of stage.c. */
+typedef struct kr_cuda_staged {
+    void *memory;
+    uint64_t nbytes;
+    int busy;
+} kr_cuda_staged;
+
 typedef struct kr_cuda_device {
     kr_device head;
     int number;
     cudaMemPool_t pool;  /* NULL: the GPU has no memory pools, cudaMalloc serves */
     kr_device_info info; /* as of opening */
+    pthread_mutex_t stage_lock;
+    kr_cuda_staged staged[KR_CUDA_STAGED];
 } kr_cuda_device;
 
 static inline kr_cuda_device *kr_cuda_device_of(kr_device *device)
@@ -29,12 +42,15 @@ kr_status kr_cuda_describe(uint32_t number, kr_device_info *info, kr_error *err)
 /* memory.c */
 void *kr_cuda_allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err);
 void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *stream);
-void *kr_cuda_stage(kr_device *device, uint64_t nbytes, kr_error *err);
-void kr_cuda_unstage(kr_device *device, void *memory);
 int kr_cuda_reaches(kr_device *device, const void *pointer);
 kr_status kr_cuda_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,
                        kr_error *err);
 kr_status kr_cuda_fill(kr_device *device, void *to, int byte, uint64_t nbytes, void *stream, kr_error *err);
+
+/* stage.c */
+void *kr_cuda_stage(kr_device *device, uint64_t nbytes, kr_error *err);
+void kr_cuda_unstage(kr_device *device, void *memory);
+void kr_cuda_unstage_all(kr_device *device);
 
 /* stream.c */
 kr_status kr_cuda_stream_create(kr_device *device, void **stream, kr_error *err);

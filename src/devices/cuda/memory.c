@@ -53,29 +53,6 @@ void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *str
     (void)kr_cuda_leave(&calls, NULL, "releasing");
 }
 
-void *kr_cuda_stage(kr_device *device, uint64_t nbytes, kr_error *err)
-{
-    kr_cuda_calls calls = kr_cuda_enter_device(device);
-    void *memory = NULL;
-    kr_error failed;
-    KR_CUDA(&calls, cudaHostAlloc(&memory, nbytes, cudaHostAllocPortable));
-    if (kr_cuda_leave(&calls, &failed, "pinning %llu bytes", (unsigned long long)nbytes) == KR_OK)
-        return memory;
-    /* It is the host's memory that is short. */
-    if (failed.status == KR_ERR_DEVICE_MEMORY)
-        failed.status = KR_ERR_HOST_MEMORY;
-    if (err)
-        *err = failed;
-    return NULL;
-}
-
-void kr_cuda_unstage(kr_device *device, void *memory)
-{
-    kr_cuda_calls calls = kr_cuda_enter_device(device);
-    KR_CUDA(&calls, cudaFreeHost(memory));
-    (void)kr_cuda_leave(&calls, NULL, "unpinning");
-}
-
 /* Pinned host memory counts as host memory, although kernels could read it over the bus; so does memory of
  * another GPU, which copies reach and kernels need not. */
 int kr_cuda_reaches(kr_device *device, const void *pointer)
