@@ -5,8 +5,8 @@
 #ifndef KEYRAY_DEVICES_DEVICE_H
 #define KEYRAY_DEVICES_DEVICE_H
 
-#include "util/error.h"
 #include "program/program.h"
+#include "util/error.h"
 
 #include <stdatomic.h>
 

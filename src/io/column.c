@@ -1,7 +1,7 @@
 #include "io/column.h"
 
-#include "util/error.h"
 #include "io/values.h"
+#include "util/error.h"
 
 #include <stdlib.h>
 #include <string.h>

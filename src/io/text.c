@@ -2,8 +2,8 @@
  * fields of the one column are cut out of it, those of others only counted. */
 #include "io/column.h"
 
-#include "util/error.h"
 #include "io/values.h"
+#include "util/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* .npy version 1.0, written beside its place and renamed when whole. */
-#include "util/error.h"
 #include "io/io.h"
+#include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
