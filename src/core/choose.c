@@ -34,7 +34,7 @@ kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_err
  * every piece walks the whole index: half as many probes as rows, at least PIECE_LEAST, came out best.
  * Measured: docs/performance.md, "Order of the probes". */
 enum { PARTITION_BITS = 16, PIECE_LEAST = 1 << 23, PIECE_MOST = 1 << 28 };
-enum { FEW_ON_CPU = 1 << 14, FEW_ON_GPU = 1 << 20 };
+enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
 
 static uint64_t piece_for(uint64_t rows)
 {
@@ -56,8 +56,8 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
         plan.end_bit = of->significant_bits;
     } else if (of->n_probes < (on_cpu ? FEW_ON_CPU : FEW_ON_GPU)) {
         plan.reason = "too few probes to pay for sorting them";
-    } else if (on_cpu && of->footprint_nbytes <= of->device->l2_nbytes) {
-        plan.reason = "the index fits the last-level cache";
+    } else if (on_cpu && of->footprint_nbytes < NEAR_ON_CPU) {
+        plan.reason = "the index is small enough for the caches";
     } else {
         plan.name = "partitioned";
         plan.reason = "probes that are near in key order share cache lines";

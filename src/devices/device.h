@@ -81,7 +81,6 @@ struct kr_device {
     char name[16];
     kr_device_options options; /* a full copy */
     kr_stream own;             /* the device's own stream */
-    uint64_t l2_nbytes;        /* last-level cache */
     _Atomic uint64_t in_use_nbytes, peak_nbytes;
     _Atomic uint64_t mark_nbytes; /* the most in use since kr_device_peak_begin */
 };

@@ -14,6 +14,7 @@
 typedef struct cpu_device {
     kr_device head;
     uint32_t threads;
+    kr_device_info info; /* as of opening */
 } cpu_device;
 
 uint32_t kr_cpu_threads(const kr_device *device)
@@ -214,17 +215,6 @@ static kr_status run(kr_device *device, const kr_program *program, const void *p
 
 /* ---- Description --------------------------------------------------------------------------- */
 
-static uint64_t last_level_cache(void)
-{
-    static const int levels[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE};
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; ++i) {
-        const long nbytes = sysconf(levels[i]);
-        if (nbytes > 0)
-            return (uint64_t)nbytes;
-    }
-    return (uint64_t)8 << 20;
-}
-
 static void read_model(char *model, size_t nbytes)
 {
     char line[256];
@@ -256,7 +246,7 @@ static void describe_with(uint32_t threads, kr_device_info *info)
 static kr_status query(kr_device *device, kr_device_info *info, kr_error *err)
 {
     (void)err;
-    describe_with(kr_cpu_threads(device), info);
+    *info = ((const cpu_device *)device)->info;
     return KR_OK;
 }
 
@@ -315,8 +305,8 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
     if (!opened)
         return KR_ERR_HOST_MEMORY;
     opened->head.ops = &ops;
-    opened->head.l2_nbytes = last_level_cache();
     opened->threads = options->threads ? options->threads : kr_pool_cores();
+    describe_with(opened->threads, &opened->info);
     *device = &opened->head;
     return KR_OK;
 }

@@ -48,7 +48,6 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
 {
     kr_cuda_calls calls;
     kr_status status;
-    int l2_nbytes = 0;
     cudaStream_t own = NULL;
     kr_cuda_device *cuda = kr_host_calloc(1, sizeof *cuda, "a CUDA device", err);
     (void)options;
@@ -64,7 +63,6 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
     }
 
     calls = kr_cuda_enter(cuda->number);
-    KR_CUDA(&calls, cudaDeviceGetAttribute(&l2_nbytes, cudaDevAttrL2CacheSize, cuda->number));
     KR_CUDA(&calls, kr_cub_probe());
     create_pool(cuda, &calls);
     KR_CUDA(&calls, cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
@@ -75,7 +73,6 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
         return status;
     }
     cuda->head.own.owned = 1;
-    cuda->head.l2_nbytes = (uint64_t)l2_nbytes;
     *device = &cuda->head;
     return KR_OK;
 }
