@@ -216,9 +216,8 @@ kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const 
             status = kr_progress_report(&index->device->options.progress, "lookup",
                                         (double)(c + 1) / (double)chunks, err);
     }
-    for (int i = 0; i < slots; ++i) {
-        const kr_status end =
-            finish(&s, &s.slots[(chunks + (uint64_t)i) % SLOTS], status == KR_OK ? err : NULL);
+    for (uint64_t i = 0; i < SLOTS; ++i) { /* the oldest chunk first; slots without one have nothing to do */
+        const kr_status end = finish(&s, &s.slots[(chunks + i) % SLOTS], status == KR_OK ? err : NULL);
         status = status == KR_OK ? end : status;
     }
     for (int i = slots; i-- > 0;)
