@@ -40,62 +40,48 @@ static kr_status create(kr_join_job *job, kr_join **join, kr_error *err)
     return status;
 }
 
+/* What both joins do with their options once the sides are checked. `job` holds device, spec and sides. */
+static kr_status create_with(kr_join_job *job, const kr_join_options *options, kr_join **join, kr_error *err)
+{
+    const kr_join_options given = options ? *options : (kr_join_options){.struct_size = sizeof given};
+    const kr_status status = check_options(&given, err);
+    if (status != KR_OK)
+        return status;
+    if (job->upper && given.inverse == KR_INVERSE_OFF)
+        return kr_fail(err, KR_ERR_UNSUPPORTED, "a range join indexes its left side; leave inverse at auto");
+    job->type = given.type ? given.type : KR_JOIN_INNER;
+    job->inverse = job->upper || given.inverse == KR_INVERSE_ON ||
+                   (given.inverse == KR_INVERSE_AUTO && job->left->count < job->right->count);
+    job->unordered = given.unordered != 0;
+    return create(job, join, err);
+}
+
 kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left, const kr_column *right,
                          const kr_join_options *options, kr_join **join, kr_error *err)
 {
-    const kr_join_options given = options ? *options : (kr_join_options){.struct_size = sizeof given};
     if (!device || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create: device or join is NULL");
-    kr_status status = check_options(&given, err);
-    if (status == KR_OK)
-        status = check_sides(left, right, "the right side", err);
-    if (status != KR_OK)
-        return status;
-    kr_join_job job = {
-        .device = device,
-        .spec = spec,
-        .left = left,
-        .right = right,
-        .type = given.type ? given.type : KR_JOIN_INNER,
-        .inverse =
-            given.inverse == KR_INVERSE_AUTO ? left->count < right->count : given.inverse == KR_INVERSE_ON,
-        .unordered = given.unordered != 0,
-    };
-    return create(&job, join, err);
+    const kr_status status = check_sides(left, right, "the right side", err);
+    kr_join_job job = {.device = device, .spec = spec, .left = left, .right = right};
+    return status == KR_OK ? create_with(&job, options, join, err) : status;
 }
 
 kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
                                const kr_column *right_lower, const kr_column *right_upper,
                                const kr_join_options *options, kr_join **join, kr_error *err)
 {
-    const kr_join_options given = options ? *options : (kr_join_options){.struct_size = sizeof given};
     if (!device || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_range: device or join is NULL");
-    kr_status status = check_options(&given, err);
-    if (status == KR_OK)
-        status = check_sides(left, right_lower, "the lower bound", err);
+    kr_status status = check_sides(left, right_lower, "the lower bound", err);
     if (status == KR_OK)
         status = check_sides(left, right_upper, "the upper bound", err);
     if (status == KR_OK && right_lower->count != right_upper->count)
         status = kr_fail(err, KR_ERR_ARGUMENT,
                          "%llu lower bounds and %llu upper bounds: give one of each per range",
                          (unsigned long long)right_lower->count, (unsigned long long)right_upper->count);
-    if (status == KR_OK && given.inverse == KR_INVERSE_OFF)
-        status =
-            kr_fail(err, KR_ERR_UNSUPPORTED, "a range join indexes its left side; leave inverse at auto");
-    if (status != KR_OK)
-        return status;
     kr_join_job job = {
-        .device = device,
-        .spec = spec,
-        .left = left,
-        .right = right_lower,
-        .upper = right_upper,
-        .type = given.type ? given.type : KR_JOIN_INNER,
-        .inverse = 1,
-        .unordered = given.unordered != 0,
-    };
-    return create(&job, join, err);
+        .device = device, .spec = spec, .left = left, .right = right_lower, .upper = right_upper};
+    return status == KR_OK ? create_with(&job, options, join, err) : status;
 }
 
 kr_status kr_join_stats(const kr_join *join, kr_join_info *info, kr_error *err)

@@ -50,7 +50,8 @@ int bench_oracle_open(bench_data *data);
 /* The right answer to probe i. Adds to *visited the matches that had to be looked at. */
 uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited);
 
-/* ---- One measurement (bench_run.c, bench_check.c) ------------------------------------------- */
+/* ---- One measurement (bench_answer.c, bench_check.c, bench_run.c)
+ * ------------------------------------------- */
 
 typedef struct bench_times {
     double minimum, median, maximum;

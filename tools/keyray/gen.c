@@ -1,3 +1,4 @@
+#include "clock.h"
 #include "column.h"
 #include "commands.h"
 #include "output.h"

@@ -1,4 +1,5 @@
 /* lookup and range: one batch of probes against an index that is built for it. */
+#include "clock.h"
 #include "column.h"
 #include "commands.h"
 #include "device.h"

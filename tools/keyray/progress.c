@@ -1,6 +1,6 @@
 #include "progress.h"
 
-#include "tool.h"
+#include "clock.h"
 
 #include <signal.h>
 #include <stdio.h>

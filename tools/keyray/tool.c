@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static const char *name = "";
 
@@ -48,11 +47,4 @@ void *tool_alloc(uint64_t n, uint64_t each, const char *what)
         tool_fail(FAILED, "no host memory for %s: %llu elements of %llu bytes", what, (unsigned long long)n,
                   (unsigned long long)each);
     return memory;
-}
-
-double tool_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

@@ -1,4 +1,4 @@
-/* What every sub-command shares: errors, time, memory. Functions that can fail return an exit status, 0 for
+/* What every sub-command shares: errors and memory. Functions that can fail return an exit status, 0 for
  * done, and have then said why on standard error. */
 #ifndef KEYRAY_TOOL_H
 #define KEYRAY_TOOL_H
@@ -21,8 +21,5 @@ int tool_check(kr_status status, const kr_error *err);
 
 /* malloc that says what it failed to get memory for; never NULL for 0 elements. */
 void *tool_alloc(uint64_t n, uint64_t each, const char *what);
-
-/* Seconds on a clock that only runs forward. */
-double tool_now(void);
 
 #endif
