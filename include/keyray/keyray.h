@@ -144,10 +144,12 @@ typedef struct kr_stream kr_stream;
 typedef struct kr_index kr_index;
 
 typedef struct kr_device_options {
-    size_t struct_size;         /**< sizeof(kr_device_options) */
-    uint32_t threads;           /**< "cpu": threads a call may use; 0: one per core */
-    uint32_t reserved;          /**< 0 */
-    uint64_t memory_cap_nbytes; /**< bytes of device memory in use at once; 0: no cap */
+    size_t struct_size; /**< sizeof(kr_device_options) */
+    uint32_t threads;   /**< "cpu": threads a call may use; 0: one per core */
+    uint32_t reserved;  /**< 0 */
+    /** Bytes of device memory in use at once; 0: no cap. What was released may stay with the GPU's memory
+     *  pool until the device closes, and counts no longer. */
+    uint64_t memory_cap_nbytes;
     /**
      * The caller's allocator for device memory (host memory on "cpu"), e.g. a pool; all three or none.
      * Must be callable from any thread, aligned to 256 bytes. `native_stream` is the cudaStream_t in
@@ -193,7 +195,7 @@ KR_API kr_status kr_device_list(uint32_t ordinal, kr_device_info *info, kr_error
 
 /** A new stream of the device; the CPU runs every call at once, its streams are placeholders. */
 KR_API kr_status kr_stream_create(kr_device *device, kr_stream **stream, kr_error *err);
-/** Waits for what was enqueued. */
+/** Waits for what was enqueued, unless the stream is the caller's own and only wrapped. */
 KR_API void kr_stream_destroy(kr_stream *stream);
 /** Waits for the stream (NULL: the device's own); faults of enqueued work are reported here. */
 KR_API kr_status kr_sync(kr_device *device, kr_stream *stream, kr_error *err);
@@ -260,7 +262,8 @@ typedef struct kr_estimate {
 /**
  * Upper bounds, at most 1.5 times the real figures when no key is NULL. Only type, count and the presence
  * of a validity bitmap of `keys` are looked at, and whether its data is host or device memory. Row ids of
- * the caller's own are not counted: they take up to 12 bytes a row more at the peak.
+ * the caller's own are not counted: they take up to 16 bytes a row more at the peak, and 4 for their copy
+ * when they are host memory.
  */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
                                    kr_estimate *estimate, kr_error *err);
@@ -357,7 +360,9 @@ typedef struct kr_report {
     uint64_t probes;
     uint64_t rays, hits, filtered, repaired; /**< 0 for kinds that cast no rays */
     uint32_t n_phases;
-    kr_phase phases[KR_STATS_PHASES]; /**< "copy", "sort", "search", "reduce", ... */
+    /** "copy", "sort", "search", "reduce", ...; batches in host memory on a GPU overlap all of them and give
+     *  one phase, "copy+search". */
+    kr_phase phases[KR_STATS_PHASES];
 } kr_report;
 
 enum {

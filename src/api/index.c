@@ -2,10 +2,11 @@
 #include "core/choose.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* What every call here starts with. */
 static kr_status resolve(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
-                         int has_row_ids, kr_spec *parsed, kr_shape *shape, const char **reason,
+                         const uint32_t *row_ids, kr_spec *parsed, kr_shape *shape, const char **reason,
                          kr_error *err)
 {
     if (!device)
@@ -13,7 +14,17 @@ static kr_status resolve(kr_device *device, kr_operation operation, const char *
     kr_status status = kr_column_check(keys, "keys", err);
     if (status == KR_OK)
         status = kr_choose(spec, operation, parsed, reason, err);
-    return status == KR_OK ? kr_shape_make(device, parsed, keys, has_row_ids, shape, err) : status;
+    return status == KR_OK ? kr_shape_make(device, parsed, keys, row_ids, shape, err) : status;
+}
+
+/* The failed allocation is one of several: says what all of them come to. */
+static void add_need(const kr_shape *shape, kr_error *err)
+{
+    kr_estimate need;
+    const size_t used = strlen(err->text);
+    if (kr_estimate_shape(shape, &need, NULL) == KR_OK)
+        snprintf(err->text + used, sizeof err->text - used, "; the whole build needs up to %llu bytes",
+                 (unsigned long long)need.peak_nbytes);
 }
 
 kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys, const uint32_t *row_ids,
@@ -25,11 +36,15 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: index is NULL");
     if ((uintptr_t)row_ids % sizeof *row_ids)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: row_ids must be aligned to 4 bytes");
-    kr_status status = resolve(device, KR_OP_BUILD, spec, keys, row_ids != NULL, &parsed, &shape, NULL, err);
+    kr_status status = resolve(device, KR_OP_BUILD, spec, keys, row_ids, &parsed, &shape, NULL, err);
     if (status == KR_OK && stream && stream->device != device)
         status = kr_fail(err, KR_ERR_ARGUMENT,
                          "kr_index_create: the stream belongs to another device than '%s'", device->name);
-    return status == KR_OK ? kr_index_make(device, &parsed, keys, row_ids, stream, index, err) : status;
+    if (status == KR_OK)
+        status = kr_index_make(device, &parsed, keys, row_ids, stream, index, err);
+    if (status == KR_ERR_DEVICE_MEMORY && err)
+        add_need(&shape, err);
+    return status;
 }
 
 kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err)
@@ -55,7 +70,7 @@ kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column
     kr_shape shape;
     if (!estimate)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_estimate: estimate is NULL");
-    kr_status status = resolve(device, KR_OP_BUILD, spec, keys, 0, &parsed, &shape, NULL, err);
+    kr_status status = resolve(device, KR_OP_BUILD, spec, keys, NULL, &parsed, &shape, NULL, err);
     return status == KR_OK ? kr_estimate_shape(&shape, estimate, err) : status;
 }
 
@@ -70,7 +85,7 @@ kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: explanation is NULL");
     if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: %d is no operation", (int)operation);
-    kr_status status = resolve(device, operation, spec, keys, 0, &parsed, &shape, &reason, err);
+    kr_status status = resolve(device, operation, spec, keys, NULL, &parsed, &shape, &reason, err);
     if (status == KR_OK)
         status = kr_estimate_shape(&shape, &made.estimate, err);
     if (status == KR_OK)

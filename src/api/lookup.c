@@ -113,7 +113,7 @@ static kr_status answer(call *c, kr_error *err)
         const kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
         status = kr_query_answer(&query, c->sink, resident, err);
     } else {
-        status = kr_staged_answer(c->index, c->lower, c->upper, c->sink, resident, err);
+        status = kr_staged_answer(c->index, c->lower, c->upper, c->sink, resident, c->stream, err);
         kr_stopwatch_lap(&c->watch, "copy+search");
     }
     if (values.data.data || values.validity.data) { /* a host pointer: return when done */
@@ -177,8 +177,7 @@ typedef struct gather {
     const kr_sink *sink;
     uint64_t *offsets; /* host, n + 1 */
     uint64_t total;    /* row ids so far */
-    kr_error *err;
-    kr_status status;
+    kr_error error;    /* of a failed copy within the callback */
 } gather;
 
 static int gather_offsets(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
@@ -196,9 +195,8 @@ static int gather_rows(void *ctx, uint64_t first_probe, uint64_t n_probes, const
                        const uint32_t *rows)
 {
     gather *g = ctx;
-    g->status = kr_memory_copy(g->device, g->sink->rows + g->offsets[first_probe], rows,
-                               offsets[n_probes] * sizeof *rows, NULL, g->err);
-    return g->status != KR_OK;
+    return kr_memory_copy(g->device, g->sink->rows + g->offsets[first_probe], rows,
+                          offsets[n_probes] * sizeof *rows, NULL, &g->error) != KR_OK;
 }
 
 static kr_status gather_all(call *c, gather *g, kr_error *err)
@@ -225,15 +223,18 @@ static kr_status gather_all(call *c, gather *g, kr_error *err)
     job.chunk = gather_rows;
     if (c->sink->rows)
         status = kr_chunks_run(&job, err);
-    if (g->status != KR_OK)
-        return g->status;
+    if (g->error.status != KR_OK) { /* more telling than that the callback stopped */
+        if (err)
+            *err = g->error;
+        return g->error.status;
+    }
     const uint64_t nbytes = (c->lower->count + 1) * sizeof(uint64_t);
     return status == KR_OK ? kr_memory_copy(g->device, c->sink->out, g->offsets, nbytes, NULL, err) : status;
 }
 
 static kr_status rows_staged(call *c, kr_error *err)
 {
-    gather g = {.device = c->index->device, .sink = c->sink, .err = err};
+    gather g = {.device = c->index->device, .sink = c->sink};
     g.offsets = kr_host_calloc(c->lower->count + 1, sizeof(uint64_t), "offsets", err);
     if (!g.offsets)
         return KR_ERR_HOST_MEMORY;

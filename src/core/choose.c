@@ -21,10 +21,7 @@ kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_err
     kr_status status = ops->estimate(shape, &family, err);
     if (status != KR_OK)
         return status;
-    if (shape->on_host) {
-        family.peak_nbytes += shape->count * kr_type_nbytes(shape->type);
-        family.peak_nbytes += shape->has_validity ? (shape->count + 15) / 8 : 0;
-    }
+    family.peak_nbytes += shape->staged_nbytes;
     *estimate = family;
     return KR_OK;
 }

@@ -19,7 +19,7 @@ typedef struct kr_shape {
     uint32_t type;  /* kr_type of the keys */
     uint32_t has_validity;
     uint32_t has_row_ids;
-    uint32_t on_host; /* 1: the column must be brought to the device first */
+    uint64_t staged_nbytes; /* of keys, validity and row ids that must be brought to the device first */
 } kr_shape;
 
 /* What a build gets, all in device memory. */

@@ -5,8 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column, int has_row_ids,
-                        kr_shape *shape, kr_error *err)
+static uint64_t staged_nbytes(kr_device *device, const void *pointer, uint64_t nbytes)
+{
+    return pointer && !kr_device_reaches(device, pointer) ? nbytes : 0;
+}
+
+kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,
+                        const uint32_t *row_ids, kr_shape *shape, kr_error *err)
 {
     if (column->count >= KR_NO_ROW)
         return kr_fail(err, KR_ERR_LIMIT, "%llu rows: an index holds at most 4294967294; split the column",
@@ -17,8 +22,10 @@ kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column 
         .count = column->count,
         .type = column->type,
         .has_validity = column->validity != NULL,
-        .has_row_ids = has_row_ids != 0,
-        .on_host = column->data && !kr_device_reaches(device, column->data),
+        .has_row_ids = row_ids != NULL,
+        .staged_nbytes = staged_nbytes(device, column->data, column->count * kr_type_nbytes(column->type)) +
+                         staged_nbytes(device, column->validity, kr_validity_nbytes(column)) +
+                         staged_nbytes(device, row_ids, column->count * sizeof *row_ids),
     };
     return KR_OK;
 }
@@ -31,16 +38,17 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
                                           kr_native_stream(index->device, stream), err);
 }
 
-/* One more than the largest of the caller's row ids. Blocks. */
-static kr_status find_row_limit(kr_device *device, const uint32_t *rows, uint64_t n, kr_stream *stream,
-                                uint64_t *limit, kr_error *err)
+/* One more than the largest row id in the index. Blocks. */
+static kr_status find_row_limit(kr_index *index, kr_stream *stream, kr_error *err)
 {
+    kr_device *device = index->device;
+    const uint64_t n = index->ops->n_rows(index->self);
     kr_buffer counter = {0};
     uint64_t most = 0;
     kr_status status = kr_buffer_allocate(device, sizeof most, stream, "a counter", NULL, &counter, err);
     if (status == KR_OK)
         status = kr_device_fill(device, counter.data, 0, sizeof most, stream, err);
-    const largest_params params = {rows, counter.data};
+    const largest_params params = {index->ops->rows(index->self), counter.data};
     if (status == KR_OK)
         status = kr_device_run(device, &index_largest_row, &params, n, stream, err);
     if (status == KR_OK)
@@ -48,7 +56,7 @@ static kr_status find_row_limit(kr_device *device, const uint32_t *rows, uint64_
     if (status == KR_OK)
         status = kr_sync(device, stream, err);
     kr_buffer_release(device, &counter, stream);
-    *limit = n ? most + 1 : 0;
+    index->row_limit = n ? most + 1 : 0;
     return status;
 }
 
@@ -60,16 +68,11 @@ typedef struct inputs {
 static kr_status bring_inputs(kr_index *index, const kr_column *keys, const uint32_t *row_ids,
                               kr_stream *stream, inputs *in, kr_error *err)
 {
-    index->row_limit = keys->count;
     kr_status status = kr_resident_make(index->device, keys, "a copy of the keys", stream, &in->keys, err);
     if (status != KR_OK || !row_ids)
         return status;
     const kr_column rows = {.type = KR_U32, .count = keys->count, .data = row_ids};
-    status = kr_resident_make(index->device, &rows, "a copy of the row ids", stream, &in->rows, err);
-    if (status == KR_OK)
-        status =
-            find_row_limit(index->device, in->rows.column.data, keys->count, stream, &index->row_limit, err);
-    return status;
+    return kr_resident_make(index->device, &rows, "a copy of the row ids", stream, &in->rows, err);
 }
 
 static uint32_t differing_bits(const kr_index *index, kr_type type)
@@ -125,6 +128,9 @@ static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_
     }
     kr_resident_release(index->device, &in.rows, stream);
     kr_resident_release(index->device, &in.keys, stream);
+    index->row_limit = keys->count;
+    if (status == KR_OK && row_ids)
+        status = find_row_limit(index, stream, err);
     if (status == KR_OK && !index->device->ops->is_host) {
         status = index->device->ops->event_create(index->device, &index->ready, err);
         if (status == KR_OK)

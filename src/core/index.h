@@ -23,8 +23,8 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
 /* Makes `stream` wait for the build. */
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err);
 
-/* A shape for estimates; `column` NULL fails. */
-kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column, int has_row_ids,
-                        kr_shape *shape, kr_error *err);
+/* A shape for estimates; fails with more rows than an index holds. row_ids: NULL, or the caller's. */
+kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,
+                        const uint32_t *row_ids, kr_shape *shape, kr_error *err);
 
 #endif

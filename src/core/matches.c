@@ -131,6 +131,9 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
 {
     if (part->count == 0 || part->capacity == 0)
         return KR_OK;
+    if (part->capacity > UINT64_MAX / 16)
+        return kr_fail(err, KR_ERR_LIMIT, "room for %llu row ids is more than any memory holds",
+                       (unsigned long long)part->capacity);
     if (part->count >= KR_NO_ROW)
         return kr_fail(err, KR_ERR_LIMIT,
                        "ROWS for %llu probes at once; at most 4294967294, or kr_lookup_chunks",
@@ -138,7 +141,7 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
     /* within one key, row ids ascend already */
     const int sort = part->order == KR_ORDER_ROW && query->batch.upper;
     const kr_status status = sort ? copy_ordered(query, matches, part, err)
-                                  : copy_spans(query, matches, part, part->out, NULL, err);
+                                  : copy_spans(query, matches, part, part->out, part->probes, err);
     kr_stopwatch_lap(query->watch, "rows");
     return status;
 }

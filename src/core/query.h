@@ -13,7 +13,7 @@ typedef struct kr_query {
     kr_stopwatch *watch; /* or NULL */
 } kr_query;
 
-/* A query over `n` probes from `first` on; pointers are taken as they are. `upper` NULL: points. */
+/* A query over all of `lower`; pointers are taken as they are. `upper` NULL: points. */
 kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
                        kr_stream *stream, kr_stopwatch *watch);
 
@@ -39,6 +39,7 @@ typedef struct kr_matches_part {
     uint64_t base;         /* offset of the first */
     uint64_t capacity;     /* row ids that fit in out; at least the part's own, or the rest is left out */
     uint32_t *out;         /* device memory; room that is not needed may be overwritten */
+    uint32_t *probes;      /* NULL, or the probe of each row id; only for KR_ORDER_KEY and points */
     uint32_t order;        /* KR_ORDER_* */
 } kr_matches_part;
 kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, const kr_matches_part *part,
@@ -46,9 +47,10 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
 
 /* ---- The same for host memory -------------------------------------------------------------- */
 
-/* Every result but ROWS, any array of the columns and the sink in host memory. Blocks. */
+/* Every result but ROWS, any array of the columns and the sink in host memory. Blocks: first for what
+ * `stream` holds, since the chunks run on streams of their own. */
 kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                           const kr_sink *sink, const kr_column *values, kr_error *err);
+                           const kr_sink *sink, const kr_column *values, kr_stream *stream, kr_error *err);
 
 /* The bits of one element of sink->out: 1 for the bitmap of EXISTS. */
 uint32_t kr_result_bits(const kr_sink *sink);

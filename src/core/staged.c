@@ -188,7 +188,7 @@ static kr_status run_chunk(staged *s, staged_slot *slot, kr_error *err)
 }
 
 kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                           const kr_sink *sink, const kr_column *values, kr_error *err)
+                           const kr_sink *sink, const kr_column *values, kr_stream *stream, kr_error *err)
 {
     staged s = {
         .index = index,
@@ -202,7 +202,7 @@ kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const 
     fill_lanes(&s, lower, upper);
     const uint64_t chunks = (s.n + CHUNK - 1) / CHUNK;
     const int slots = chunks < SLOTS ? (int)chunks : SLOTS;
-    kr_status status = KR_OK;
+    kr_status status = kr_sync(index->device, stream, err);
     for (int i = 0; i < slots && status == KR_OK; ++i)
         status = open_slot(&s, &s.slots[i], err);
     for (uint64_t c = 0; c < chunks && status == KR_OK; ++c) {
@@ -212,6 +212,8 @@ kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const 
         slot->count = s.n - slot->first < CHUNK ? s.n - slot->first : CHUNK;
         if (status == KR_OK)
             status = run_chunk(&s, slot, err);
+        if (status != KR_OK)
+            slot->count = 0; /* nothing of it is to be handed over */
         if (status == KR_OK)
             status = kr_progress_report(&index->device->options.progress, "lookup",
                                         (double)(c + 1) / (double)chunks, err);

@@ -121,12 +121,16 @@ static kr_status open_backend(const kr_backend *backend, uint32_t number, const 
     return KR_OK;
 }
 
+/* A GPU that is there and does not open is an error: taking the CPU instead would hide it. */
 static kr_status open_any(const kr_device_options *options, kr_device **device, kr_error *err)
 {
-    for (int i = N_BACKENDS; --i > 0;)
-        if (open_backend(backends[i], 0, options, device, NULL) == KR_OK)
-            return KR_OK;
-    return open_backend(backends[0], 0, options, device, err);
+    int chosen = 0;
+    for (int i = 1; i < N_BACKENDS; ++i) {
+        uint32_t count = 0;
+        if (backends[i]->count(&count, NULL) == KR_OK && count > 0)
+            chosen = i;
+    }
+    return open_backend(backends[chosen], 0, options, device, err);
 }
 
 kr_status kr_device_open(const char *name, const kr_device_options *options, kr_device **device,

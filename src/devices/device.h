@@ -1,7 +1,7 @@
 /* The device contract: what a back end (cpu/, cuda/) gives, and the calls that the rest of keyray uses.
  *
  * Back ends fill a kr_device_ops. The functions below it (device.c, memory.c) count memory against the cap,
- * find the own stream, report progress, and call the table; nothing else calls the table. */
+ * find the own stream, report progress, and call the table; work with memory goes through them. */
 #ifndef KEYRAY_DEVICES_DEVICE_H
 #define KEYRAY_DEVICES_DEVICE_H
 

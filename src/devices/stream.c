@@ -31,9 +31,10 @@ void kr_stream_destroy(kr_stream *stream)
     if (!stream)
         return;
     kr_device *device = stream->device;
-    device->ops->stream_sync(device, stream->native, NULL);
-    if (stream->owned)
+    if (stream->owned) {
+        device->ops->stream_sync(device, stream->native, NULL);
         device->ops->stream_destroy(device, stream->native);
+    }
     free(stream);
 }
 

@@ -9,24 +9,26 @@ typedef struct joining {
     const kr_join_job *job;
     kr_device *device;
     kr_index *index;
-    kr_query query;
-    kr_matches matches; /* of the probing side's rows */
-    kr_buffer partners; /* uint32_t[matched]: indexed rows, probe by probe */
+    kr_query query;     /* over the side that is not indexed */
+    kr_matches matches; /* of its rows */
     uint64_t matched;   /* in all */
     kr_stopwatch watch;
 } joining;
 
-/* Pairs of n rows with matches, in row order. */
+/* n pairs side by side; the second of each is missing where only rows of one side are wanted. */
 typedef struct pair_list {
-    kr_buffer offsets, rows, partners;
+    kr_buffer first, second;
     uint64_t n;
 } pair_list;
 
-static kr_status allocate(const joining *j, uint64_t nbytes, const char *what, kr_buffer *buffer,
-                          kr_error *err)
+static kr_status allocate_rows(const joining *j, uint64_t n, const char *what, kr_buffer *buffer,
+                               kr_error *err)
 {
-    return kr_buffer_allocate(j->device, nbytes, NULL, what, "a smaller side, or semi and anti joins", buffer,
-                              err);
+    if (n > UINT64_MAX / 16)
+        return kr_fail(err, KR_ERR_LIMIT, "%llu pairs: join smaller sides, or ask for semi or anti",
+                       (unsigned long long)n);
+    return kr_buffer_allocate(j->device, n * sizeof(uint32_t), NULL, what,
+                              "a smaller side, or semi and anti joins", buffer, err);
 }
 
 /* The last of n + 1 offsets. Blocks. */
@@ -40,182 +42,178 @@ static kr_status read_total(const joining *j, const kr_buffer *offsets, uint64_t
 
 static void release_list(const joining *j, pair_list *list)
 {
-    kr_buffer_release(j->device, &list->partners, NULL);
-    kr_buffer_release(j->device, &list->rows, NULL);
-    kr_buffer_release(j->device, &list->offsets, NULL);
+    kr_buffer_release(j->device, &list->second, NULL);
+    kr_buffer_release(j->device, &list->first, NULL);
+    list->n = 0;
 }
 
-/* Writes the pairs of `n` rows whose matches have these offsets; partners NULL: rows only. */
-static kr_status write_pairs(const joining *j, kr_join_type type, uint64_t n, const kr_buffer *matched,
-                             const uint32_t *partners, pair_list *list, kr_error *err)
+/* All matches: probing rows, which ascend, and indexed rows. */
+static kr_status list_matches(const joining *j, pair_list *list, kr_error *err)
 {
-    pairs_params params = {.matched = matched->data, .partners = partners, .join = type};
-    kr_status status = allocate(j, (n + 1) * sizeof(uint64_t), "offsets of pairs", &list->offsets, err);
-    params.offsets = list->offsets.data;
+    list->n = j->matched;
+    kr_status status = allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
     if (status == KR_OK)
-        status = kr_device_fill(j->device, list->offsets.data, 0, list->offsets.nbytes, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_run(j->device, &join_pairs_count, &params, n, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(j->device, list->offsets.data, n + 1, NULL, err);
-    if (status == KR_OK)
-        status = read_total(j, &list->offsets, n, &list->n, err);
-    if (status == KR_OK)
-        status = allocate(j, list->n * sizeof(uint32_t), "rows of pairs", &list->rows, err);
-    if (status == KR_OK && (type == KR_JOIN_INNER || type == KR_JOIN_LEFT))
-        status = allocate(j, list->n * sizeof(uint32_t), "partners of pairs", &list->partners, err);
-    params.probe_rows = list->rows.data;
-    params.partner_rows = list->partners.data;
-    if (status == KR_OK && list->n)
-        status = kr_device_run(j->device, &join_pairs_write, &params, n, NULL, err);
-    return status;
+        status = allocate_rows(j, j->matched, "indexed rows of pairs", &list->second, err);
+    const kr_matches_part part = {
+        .count = j->query.n,
+        .capacity = j->matched,
+        .out = list->second.data,
+        .probes = list->first.data,
+        .order = KR_ORDER_KEY,
+    };
+    return status == KR_OK ? kr_matches_copy(&j->query, &j->matches, &part, err) : status;
 }
 
-/* ---- The right side indexed: the probes are the left rows ----------------------------------- */
-
-static kr_status join_forward(joining *j, kr_join *join, kr_error *err)
+/* Rows below n that found a partner, or those that did not. */
+static kr_status select_rows(const joining *j, select_params *params, uint64_t n, pair_list *list,
+                             kr_error *err)
 {
-    pair_list list = {.n = 0};
+    kr_buffer places = {0};
     kr_status status =
-        write_pairs(j, j->job->type, j->query.n, &j->matches.offsets, j->partners.data, &list, err);
-    if (status == KR_OK) {
-        join->info.pairs = list.n;
-        join->left = list.rows;
-        join->right = list.partners;
-        list.rows = list.partners = (kr_buffer){0};
-    }
-    release_list(j, &list);
+        kr_buffer_allocate(j->device, (n + 1) * sizeof(uint64_t), NULL, "places of rows", NULL, &places, err);
+    params->places = places.data;
+    if (status == KR_OK)
+        status = kr_device_fill(j->device, places.data, 0, places.nbytes, NULL, err);
+    if (status == KR_OK)
+        status = kr_device_run(j->device, &join_select_count, params, n, NULL, err);
+    if (status == KR_OK)
+        status = kr_device_exclusive_sum(j->device, places.data, n + 1, NULL, err);
+    if (status == KR_OK)
+        status = read_total(j, &places, n, &list->n, err);
+    if (status == KR_OK)
+        status = allocate_rows(j, list->n, "rows", &list->first, err);
+    params->rows = list->first.data;
+    if (status == KR_OK)
+        status = kr_device_run(j->device, &join_select_write, params, n, NULL, err);
+    kr_buffer_release(j->device, &places, NULL);
     return status;
 }
 
-/* ---- The left side indexed: the probes are the right rows ----------------------------------- */
-
-/* Offsets of 0 or 1 match per left row. */
-static kr_status mark_left(const joining *j, kr_buffer *counts, kr_error *err)
+/* Left rows that found a partner (wanted 1), or those that did not. `pairs` are all matches where the left
+ * side is indexed; where it probes, its offsets tell. */
+static kr_status select_left(const joining *j, int wanted, const pair_list *pairs, pair_list *list,
+                             kr_error *err)
 {
     const uint64_t n = j->job->left->count;
-    kr_buffer marks = {0};
-    kr_status status = allocate(j, n, "marks of left rows", &marks, err);
+    select_params params = {.matched = j->matches.offsets.data, .wanted = (uint32_t)wanted};
+    kr_buffer bitmap = {0};
+    kr_status status = KR_OK;
+    if (j->job->inverse) {
+        status =
+            kr_buffer_allocate(j->device, (n / 32 + 1) * 4, NULL, "marks of left rows", NULL, &bitmap, err);
+        if (status == KR_OK)
+            status = kr_device_fill(j->device, bitmap.data, 0, bitmap.nbytes, NULL, err);
+        const mark_params marks = {pairs->second.data, bitmap.data};
+        if (status == KR_OK)
+            status = kr_device_run(j->device, &join_mark, &marks, pairs->n, NULL, err);
+        params.matched = NULL;
+        params.bitmap = bitmap.data;
+    }
     if (status == KR_OK)
-        status = allocate(j, (n + 1) * sizeof(uint64_t), "offsets of left rows", counts, err);
-    if (status == KR_OK)
-        status = kr_device_fill(j->device, marks.data, 0, marks.nbytes, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_fill(j->device, counts->data, 0, counts->nbytes, NULL, err);
-    const marks_params params = {j->partners.data, marks.data, counts->data};
-    if (status == KR_OK)
-        status = kr_device_run(j->device, &join_marks_set, &params, j->matched, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_run(j->device, &join_marks_count, &params, n, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(j->device, counts->data, n + 1, NULL, err);
-    kr_buffer_release(j->device, &marks, NULL);
+        status = select_rows(j, &params, n, list, err);
+    kr_buffer_release(j->device, &bitmap, NULL);
     return status;
 }
 
-/* Semi and anti: the left rows that were found, or were not. */
-static kr_status select_left(joining *j, kr_join_type type, pair_list *list, kr_error *err)
+/* Adds left rows without a partner behind the pairs (left, right). */
+static kr_status append_alone(const joining *j, const pair_list *alone, pair_list *pairs, kr_error *err)
 {
-    kr_buffer counts = {0};
-    kr_status status = mark_left(j, &counts, err);
+    const uint64_t n = pairs->n + alone->n, nbytes = pairs->n * sizeof(uint32_t);
+    pair_list all = {.n = n};
+    kr_status status = allocate_rows(j, n, "left rows", &all.first, err);
     if (status == KR_OK)
-        status = write_pairs(j, type, j->job->left->count, &counts, NULL, list, err);
-    kr_buffer_release(j->device, &counts, NULL);
-    return status;
-}
-
-/* The found pairs with sides exchanged, then `alone` left rows without a partner. */
-static kr_status exchange(joining *j, const pair_list *found, const pair_list *alone, kr_join *join,
-                          kr_error *err)
-{
-    const uint64_t n = found->n + alone->n, found_nbytes = found->n * sizeof(uint32_t);
-    kr_status status = allocate(j, n * sizeof(uint32_t), "left rows", &join->left, err);
+        status = allocate_rows(j, n, "right rows", &all.second, err);
     if (status == KR_OK)
-        status = allocate(j, n * sizeof(uint32_t), "right rows", &join->right, err);
+        status = kr_device_copy(j->device, all.first.data, pairs->first.data, nbytes, NULL, err);
     if (status == KR_OK)
-        status = kr_device_fill(j->device, join->right.data, 0xFF, join->right.nbytes, NULL, err);
+        status = kr_device_copy(j->device, all.second.data, pairs->second.data, nbytes, NULL, err);
+    if (status == KR_OK && alone->n) {
+        const uint64_t more = alone->n * sizeof(uint32_t); /* bytes of KR_NO_ROW are all ones */
+        status = kr_device_copy(j->device, (uint32_t *)all.first.data + pairs->n, alone->first.data, more,
+                                NULL, err);
+        if (status == KR_OK)
+            status = kr_device_fill(j->device, (uint32_t *)all.second.data + pairs->n, 0xFF, more, NULL, err);
+    }
+    release_list(j, status == KR_OK ? pairs : &all);
     if (status == KR_OK)
-        status = kr_device_copy(j->device, join->left.data, found->partners.data, found_nbytes, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_copy(j->device, join->right.data, found->rows.data, found_nbytes, NULL, err);
-    if (status == KR_OK && alone->n)
-        status = kr_device_copy(j->device, (uint32_t *)join->left.data + found->n, alone->rows.data,
-                                alone->n * sizeof(uint32_t), NULL, err);
-    join->info.pairs = n;
+        *pairs = all;
     return status;
 }
 
 /* Sorted by left row; right rows ascend already, because probes did and the sort is stable. */
-static kr_status sort_by_left(joining *j, kr_join *join, kr_error *err)
+static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
 {
-    kr_buffer left = {0}, right = {0};
-    kr_status status = allocate(j, join->left.nbytes, "sorted left rows", &left, err);
+    pair_list sorted = {.n = pairs->n};
+    kr_status status = allocate_rows(j, pairs->n, "sorted left rows", &sorted.first, err);
     if (status == KR_OK)
-        status = allocate(j, join->right.nbytes, "sorted right rows", &right, err);
+        status = allocate_rows(j, pairs->n, "sorted right rows", &sorted.second, err);
     const kr_sort sort = {.key_bits = 32,
                           .end_bit = 32 - kr_clz32((uint32_t)j->job->left->count),
-                          .n = join->info.pairs,
-                          .keys_in = join->left.data,
-                          .keys_out = left.data,
-                          .rows_in = join->right.data,
-                          .rows_out = right.data};
+                          .n = pairs->n,
+                          .keys_in = pairs->first.data,
+                          .keys_out = sorted.first.data,
+                          .rows_in = pairs->second.data,
+                          .rows_out = sorted.second.data};
     if (status == KR_OK)
         status = kr_device_sort(j->device, &sort, NULL, err);
-    if (status == KR_OK) {
-        const kr_buffer old_left = join->left, old_right = join->right;
-        join->left = left;
-        join->right = right;
-        left = old_left;
-        right = old_right;
-    }
-    kr_buffer_release(j->device, &right, NULL);
-    kr_buffer_release(j->device, &left, NULL);
+    release_list(j, status == KR_OK ? pairs : &sorted);
+    if (status == KR_OK)
+        *pairs = sorted;
     return status;
 }
 
-static kr_status join_inverse(joining *j, kr_join *join, kr_error *err)
+/* ---- The four types ------------------------------------------------------------------------ */
+
+static kr_status semi_or_anti(const joining *j, pair_list *result, kr_error *err)
 {
-    const kr_join_type type = j->job->type;
-    pair_list found = {.n = 0}, alone = {.n = 0};
-    kr_status status = KR_OK;
-    if (type == KR_JOIN_SEMI || type == KR_JOIN_ANTI) {
-        status = select_left(j, type, &found, err);
-        if (status == KR_OK) {
-            join->info.pairs = found.n;
-            join->left = found.rows;
-            found.rows = (kr_buffer){0};
-        }
-    } else {
-        status =
-            write_pairs(j, KR_JOIN_INNER, j->query.n, &j->matches.offsets, j->partners.data, &found, err);
-        if (status == KR_OK && type == KR_JOIN_LEFT)
-            status = select_left(j, KR_JOIN_ANTI, &alone, err);
-        if (status == KR_OK)
-            status = exchange(j, &found, &alone, join, err);
-        if (status == KR_OK && !j->job->unordered)
-            status = sort_by_left(j, join, err);
+    pair_list pairs = {.n = 0};
+    kr_status status = j->job->inverse ? list_matches(j, &pairs, err) : KR_OK;
+    if (status == KR_OK)
+        status = select_left(j, j->job->type == KR_JOIN_SEMI, &pairs, result, err);
+    release_list(j, &pairs);
+    return status;
+}
+
+static kr_status inner_or_left(const joining *j, pair_list *result, kr_error *err)
+{
+    const int outer = j->job->type == KR_JOIN_LEFT;
+    pair_list alone = {.n = 0};
+    kr_status status = list_matches(j, result, err);
+    if (status == KR_OK && outer)
+        status = select_left(j, 0, result, &alone, err);
+    if (j->job->inverse) { /* the probing side is the right one */
+        const kr_buffer right = result->first;
+        result->first = result->second;
+        result->second = right;
     }
+    if (status == KR_OK && alone.n)
+        status = append_alone(j, &alone, result, err);
+    if (status == KR_OK && !j->job->unordered && (j->job->inverse || alone.n))
+        status = sort_by_left(j, result, err);
     release_list(j, &alone);
-    release_list(j, &found);
     return status;
 }
 
-/* ---- Both -------------------------------------------------------------------------------------- */
-
-/* Finds the matches of every probe, and their rows unless only the left probes matter. */
-static kr_status find_partners(joining *j, kr_error *err)
+static kr_status find_pairs(joining *j, kr_join *join, kr_error *err)
 {
+    const int one_side = j->job->type == KR_JOIN_SEMI || j->job->type == KR_JOIN_ANTI;
+    pair_list result = {.n = 0};
     kr_status status = kr_matches_find(&j->query, &j->matches, err);
     if (status == KR_OK)
         status = read_total(j, &j->matches.offsets, j->query.n, &j->matched, err);
-    const int probes_only =
-        !j->job->inverse && (j->job->type == KR_JOIN_SEMI || j->job->type == KR_JOIN_ANTI);
-    if (status != KR_OK || probes_only)
+    if (status == KR_OK)
+        status = one_side ? semi_or_anti(j, &result, err) : inner_or_left(j, &result, err);
+    if (status == KR_OK)
+        status = kr_sync(j->device, NULL, err);
+    kr_matches_release(&j->query, &j->matches);
+    if (status != KR_OK) {
+        release_list(j, &result);
         return status;
-    status = allocate(j, j->matched * sizeof(uint32_t), "matching rows", &j->partners, err);
-    const kr_matches_part part = {
-        .count = j->query.n, .capacity = j->matched, .out = j->partners.data, .order = KR_ORDER_KEY};
-    return status == KR_OK ? kr_matches_copy(&j->query, &j->matches, &part, err) : status;
+    }
+    join->left = result.first;
+    join->right = result.second;
+    join->info.pairs = result.n;
+    return KR_OK;
 }
 
 static kr_status probe(joining *j, const kr_column *lower, const kr_column *upper, kr_join *join,
@@ -228,13 +226,7 @@ static kr_status probe(joining *j, const kr_column *lower, const kr_column *uppe
     kr_stopwatch_lap(&j->watch, "copy");
     if (status == KR_OK) {
         j->query = kr_query_make(j->index, &low.column, upper ? &high.column : NULL, NULL, &j->watch);
-        status = find_partners(j, err);
-        if (status == KR_OK)
-            status = j->job->inverse ? join_inverse(j, join, err) : join_forward(j, join, err);
-        if (status == KR_OK)
-            status = kr_sync(j->device, NULL, err);
-        kr_buffer_release(j->device, &j->partners, NULL);
-        kr_matches_release(&j->query, &j->matches);
+        status = find_pairs(j, join, err);
         kr_stopwatch_lap(&j->watch, "pairs");
     }
     kr_resident_release(j->device, &high, NULL);
@@ -248,7 +240,7 @@ static kr_status build_index(joining *j, const kr_column *indexed, kr_error *err
     kr_shape shape;
     kr_status status = kr_choose(j->job->spec, KR_OP_JOIN, &spec, NULL, err);
     if (status == KR_OK)
-        status = kr_shape_make(j->device, &spec, indexed, 0, &shape, err);
+        status = kr_shape_make(j->device, &spec, indexed, NULL, &shape, err);
     return status == KR_OK ? kr_index_make(j->device, &spec, indexed, NULL, NULL, &j->index, err) : status;
 }
 

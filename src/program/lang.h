@@ -171,4 +171,15 @@ KR_BODY uint64_t kr_group_other(kr_group group, uint64_t x, uint32_t distance)
 }
 #endif
 
+/* *at := the largest of it and every thread's x */
+KR_BODY void kr_group_max64(kr_group group, uint64_t x, uint64_t *at)
+{
+    for (uint32_t distance = group.size / 2; distance; distance /= 2) {
+        const uint64_t other = kr_group_other(group, x, distance);
+        x = other > x ? other : x;
+    }
+    if (group.rank == 0)
+        kr_atomic_max64(at, x);
+}
+
 #endif

@@ -17,8 +17,8 @@ kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *er
 void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
 void kr_sorted_estimate(const kr_shape *shape, kr_estimate *estimate);
 
-/* Fails with KR_ERR_INVARIANT where entries are out of order or row ids occur twice. Positions are read
- * through `key_at` and `rows`: keys every key_stride bytes, in words of 4 bytes. Blocks. */
+/* Fails with KR_ERR_INVARIANT where entries are out of order or row ids occur twice. Keys lie every
+ * key_stride bytes, in words of 4 bytes. Blocks. */
 typedef struct kr_sorted_check {
     const char *keys;
     uint64_t key_stride;

@@ -21,20 +21,19 @@ KR_BODY uint64_t check_key_at(const check_order_params *p, uint64_t i)
     return p->key_bits == 32 ? kr_load(words) : kr_load(words) | (uint64_t)kr_load(words + 1) << 32;
 }
 
-KR_BODY void check_order(const check_order_params *p, uint64_t i)
+KR_BODY void check_order(kr_group group, const check_order_params *p, uint64_t i, uint64_t n)
 {
-    const uint64_t key = check_key_at(p, i), row = kr_row_at(&p->rows, i);
-    if (i > 0) {
-        const uint64_t key_before = check_key_at(p, i - 1);
+    const uint64_t row = i < n ? kr_row_at(&p->rows, i) : 0;
+    if (i > 0 && i < n) {
+        const uint64_t key = check_key_at(p, i), key_before = check_key_at(p, i - 1);
         if (key < key_before)
             kr_atomic_max64(p->found, i + 1);
         else if (key == key_before && row <= kr_row_at(&p->rows, i - 1))
             kr_atomic_max64(p->found + 1, i + 1);
     }
-    if (row > p->found[2])
-        kr_atomic_max64(p->found + 2, row);
+    kr_group_max64(group, row, p->found + 2);
 }
-KR_MAP_PROGRAM(sorted_check_order, check_order_params, check_order);
+KR_GROUP_PROGRAM(sorted_check_order, check_order_params, check_order);
 
 /* Sets bit `row id` of a bitmap; count_marked then counts the distinct ids. */
 typedef struct mark_rows_params {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct cpu_device {
@@ -172,9 +173,21 @@ static kr_status exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, 
     return KR_OK;
 }
 
-/* Elements between two progress reports; of a task, at least and at most. Tasks are short because the work
- * of one element may be long (a wide range), and multiples of 64 because bodies write whole bitmap words. */
-enum { REPORT = 1 << 22, TASK_LEAST = 256, TASK_MOST = 8192, TASKS_A_THREAD = 32 };
+/* Of a task, at least and at most. Tasks are short because the work of one element may be long (a wide
+ * range), and multiples of 64 because bodies write whole bitmap words. */
+enum { TASK_LEAST = 256, TASK_MOST = 8192, TASKS_A_THREAD = 32 };
+
+/* Elements between two progress reports: few at first, since nobody knows how long one takes, then twice as
+ * many as long as they take less than REPORT_SECONDS. */
+enum { REPORT_LEAST = 1 << 12, REPORT_MOST = 1 << 22 };
+#define REPORT_SECONDS 0.02
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 typedef struct running {
     const kr_program *program;
@@ -195,19 +208,30 @@ static int can_run(kr_device *device, const kr_program *program)
     return program->cpu != NULL;
 }
 
+static void run_pieces(running *job, uint32_t threads, uint64_t count)
+{
+    uint64_t grain = count / (threads * TASKS_A_THREAD) / 64 * 64;
+    grain = grain < TASK_LEAST ? TASK_LEAST : grain > TASK_MOST ? TASK_MOST : grain;
+    kr_pool_run(threads, count, grain, run_piece, job);
+}
+
 static kr_status run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
                      void *stream, kr_error *err)
 {
     const uint32_t threads = kr_cpu_threads(device);
+    const int reports = device->options.progress.call != NULL;
+    uint64_t most = reports ? REPORT_LEAST : UINT64_MAX;
     running job = {program, params, n, 0};
     (void)stream;
-    for (; job.base < n; job.base += REPORT) {
-        const uint64_t count = n - job.base < REPORT ? n - job.base : REPORT;
-        uint64_t grain = count / (threads * TASKS_A_THREAD) / 64 * 64;
-        grain = grain < TASK_LEAST ? TASK_LEAST : grain > TASK_MOST ? TASK_MOST : grain;
-        kr_pool_run(threads, count, grain, run_piece, &job);
-        if (n > REPORT && kr_progress_report(&device->options.progress, program->name,
-                                             (double)(job.base + count) / (double)n, err))
+    while (job.base < n) {
+        const uint64_t count = n - job.base < most ? n - job.base : most;
+        const double begin = reports ? seconds() : 0;
+        run_pieces(&job, threads, count);
+        job.base += count;
+        if (reports && most < REPORT_MOST && seconds() - begin < REPORT_SECONDS)
+            most *= 2;
+        else if (reports && kr_progress_report(&device->options.progress, program->name,
+                                               (double)job.base / (double)n, err))
             return KR_ERR_CANCELLED;
     }
     return KR_OK;
