@@ -20,7 +20,8 @@ typedef struct kr_keys_spec {
     uint32_t uniformity;   /**< percent of the distinct keys, rounded down, that are drawn uniformly from
                                 the values outside of the dense part [0: all dense] */
     uint32_t dense_centre; /**< 1: the dense part lies in the middle of the value range, the skewed key
-                                set of rtindex.txt 4.8, not at 0 */
+                                set of RTIndeX (Henneberg and
+                                Schuhknecht), section 4.8, not at 0 */
     uint32_t multiplicity; /**< every distinct key appears so often; divides count [1] */
     uint64_t stride;       /**< distance of neighbours in the dense part [1] */
     uint32_t sorted;       /**< 1: ascending, not shuffled */

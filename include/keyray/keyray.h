@@ -13,7 +13,8 @@
  * Threads:   any number of threads may look up in one index at the same time; creating and
  *            destroying an object needs that object alone. There is no global state.
  * Errors:    outputs are written only on success (KR_OK, which is 0); the arrays of a kr_sink may be
- *            partly written when a lookup fails or is cancelled under way. `err` may be NULL.
+ *            partly written when a lookup fails or is cancelled under way. `err` may be NULL,
+ *            and is left alone on success.
  * Options:   option structs begin with struct_size; all other fields zero means default.
  *
  * docs/errors.md, docs/memory-and-streams.md and docs/threads.md say more.
@@ -182,7 +183,7 @@ typedef struct kr_device_info {
  */
 KR_API kr_status kr_device_open(const char *name, const kr_device_options *options, kr_device **device,
                                 kr_error *err);
-/** Every index and stream of the device must be gone before. */
+/** Every index, join and stream of the device must be gone before; used afterwards, they are undefined. */
 KR_API void kr_device_close(kr_device *device);
 /** Never blocks; may be called while lookups run. */
 KR_API kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err);
@@ -346,8 +347,8 @@ typedef enum kr_result {
     KR_RESULT_SUM_ROWS, /**< uint64_t[n]: sum of the matching row ids, the papers' aggregate */
     KR_RESULT_SUM,      /**< uint64_t, int64_t or double [n] for unsigned, signed (dates too), float
                              values; integers modulo 2^64 */
-    KR_RESULT_MIN,      /**< the value type [n], and `valid` */
-    KR_RESULT_MAX,      /**< the value type [n], and `valid` */
+    KR_RESULT_MIN,      /**< the value type [n], 0 where nothing matched, and `valid` */
+    KR_RESULT_MAX,      /**< the same */
     KR_RESULT_ROWS,     /**< uint64_t[n + 1] offsets, and `rows` */
     KR_RESULT_EXISTS    /**< bitmap of n bits in ceil(n / 8) bytes, unused bits of the last byte 0 */
 } kr_result;
@@ -442,8 +443,9 @@ typedef struct kr_join_options {
 typedef struct kr_join_info {
     char spec[256];
     char device[16];
+    char tracer[64]; /**< "none" for kinds that cast no rays */
     char indexed[8]; /**< "left" or "right" */
-    uint64_t pairs;  /**< rows of the result */
+    uint64_t pairs;  /**< rows of the result: pairs, or the left rows of semi and anti joins */
     uint64_t footprint_nbytes, peak_nbytes;
     uint32_t n_phases;
     kr_phase phases[KR_STATS_PHASES];
@@ -457,7 +459,7 @@ typedef struct kr_join kr_join;
  * inner and left: pairs (left row, right row), sorted by both unless unordered; the right row is
  * KR_NO_ROW where a left row has no partner. semi and anti: left rows, ascending. NULL equals nothing;
  * NULL left rows appear in anti and left joins. NaN equals NaN.
- * Blocks. Source: rtx-join-thesis.txt section 3.2 (inverse mapping).
+ * Blocks. Source: inverse mapping, from a thesis on joins by ray tracing (see src/joins/README.md).
  * Errors: as kr_index_create and kr_lookup.
  */
 KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left,
@@ -469,7 +471,8 @@ KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const
                                       const kr_column *right_lower, const kr_column *right_upper,
                                       const kr_join_options *options, kr_join **join, kr_error *err);
 KR_API kr_status kr_join_stats(const kr_join *join, kr_join_info *info, kr_error *err);
-/** Copies result rows first .. first + count - 1. `right_rows` is NULL for semi and anti. Blocks. */
+/** Copies result rows first .. first + count - 1. `right_rows` is not
+ * used for semi and anti. Blocks. */
 KR_API kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *left_rows,
                               uint32_t *right_rows, kr_error *err);
 KR_API void kr_join_destroy(kr_join *join);

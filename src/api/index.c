@@ -11,7 +11,9 @@ static kr_status resolve(kr_device *device, kr_operation operation, const char *
 {
     if (!device)
         return kr_fail(err, KR_ERR_ARGUMENT, "device is NULL");
-    kr_status status = kr_column_check(keys, "keys", err);
+    kr_status status = kr_column_check(device, keys, "keys", err);
+    if (status == KR_OK)
+        status = kr_pointer_check(device, row_ids, "row_ids", err);
     if (status == KR_OK)
         status = kr_choose(spec, operation, parsed, reason, err);
     return status == KR_OK ? kr_shape_make(device, parsed, keys, row_ids, shape, err) : status;

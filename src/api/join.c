@@ -14,11 +14,12 @@ static kr_status check_options(const kr_join_options *options, kr_error *err)
     return KR_OK;
 }
 
-static kr_status check_sides(const kr_column *left, const kr_column *right, const char *name, kr_error *err)
+static kr_status check_sides(kr_device *device, const kr_column *left, const kr_column *right,
+                             const char *name, kr_error *err)
 {
-    kr_status status = kr_column_check(left, "the left side", err);
+    kr_status status = kr_column_check(device, left, "the left side", err);
     if (status == KR_OK)
-        status = kr_column_check(right, name, err);
+        status = kr_column_check(device, right, name, err);
     if (status == KR_OK && left->type != right->type)
         return kr_fail(err, KR_ERR_TYPE,
                        "the left side is %s and %s is %s: convert one to the type of the other",
@@ -61,7 +62,7 @@ kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *l
 {
     if (!device || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create: device or join is NULL");
-    const kr_status status = check_sides(left, right, "the right side", err);
+    const kr_status status = check_sides(device, left, right, "the right side", err);
     kr_join_job job = {.device = device, .spec = spec, .left = left, .right = right};
     return status == KR_OK ? create_with(&job, options, join, err) : status;
 }
@@ -72,9 +73,9 @@ kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_col
 {
     if (!device || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_range: device or join is NULL");
-    kr_status status = check_sides(left, right_lower, "the lower bound", err);
+    kr_status status = check_sides(device, left, right_lower, "the lower bound", err);
     if (status == KR_OK)
-        status = check_sides(left, right_upper, "the upper bound", err);
+        status = check_sides(device, left, right_upper, "the upper bound", err);
     if (status == KR_OK && right_lower->count != right_upper->count)
         status = kr_fail(err, KR_ERR_ARGUMENT,
                          "%llu lower bounds and %llu upper bounds: give one of each per range",

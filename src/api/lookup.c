@@ -16,7 +16,7 @@ typedef struct call {
 
 static kr_status check_probes(const kr_index *index, const kr_column *column, const char *what, kr_error *err)
 {
-    const kr_status status = kr_column_check(column, what, err);
+    const kr_status status = kr_column_check(index->device, column, what, err);
     if (status == KR_OK && column->type != index->info.type)
         return kr_fail(err, KR_ERR_TYPE,
                        "%s are %s and the index holds %s: convert one to the type of the other", what,
@@ -54,7 +54,7 @@ static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_err
 {
     if (!needs_values(sink))
         return KR_OK;
-    const kr_status status = kr_column_check(sink->values, "values", err);
+    const kr_status status = kr_column_check(index->device, sink->values, "values", err);
     if (status == KR_OK && sink->values->count < index->row_limit)
         return kr_fail(err, KR_ERR_ARGUMENT, "%llu values, but row ids reach %llu: give one value per row id",
                        (unsigned long long)sink->values->count, (unsigned long long)index->row_limit - 1);
@@ -73,7 +73,13 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
     const int bitmap = sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
     if ((!sink->out && (n || sink->result == KR_RESULT_ROWS)) || (bitmap && n && !sink->valid))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is NULL", sink->out ? "valid" : "out");
-    const kr_status status = check_values(index, sink, err);
+    kr_status status = check_values(index, sink, err);
+    if (status == KR_OK)
+        status = kr_pointer_check(index->device, sink->out, "sink->out", err);
+    if (status == KR_OK)
+        status = kr_pointer_check(index->device, sink->valid, "sink->valid", err);
+    if (status == KR_OK)
+        status = kr_pointer_check(index->device, sink->rows, "sink->rows", err);
     if (status != KR_OK)
         return status;
     if ((uintptr_t)sink->out % ((kr_result_bits(sink) + 7) / 8) || (uintptr_t)sink->rows % sizeof(uint32_t))

@@ -9,8 +9,7 @@ kr_status kr_choose(const char *text, kr_operation operation, kr_spec *spec, con
     const int best = text && strcmp(text, "best") == 0;
     (void)operation; /* one kind serves all of them so far */
     if (reason)
-        *reason = best ? "the only kind so far; it answers points and ranges and is the smallest"
-                       : "asked for by name";
+        *reason = best ? "the only kind so far; it answers points and ranges" : "asked for by name";
     return kr_spec_parse(best ? "array" : text, spec, err);
 }
 

@@ -1,7 +1,7 @@
 #include "core/column.h"
 #include "util/copy.h"
 
-kr_status kr_column_check(const kr_column *column, const char *what, kr_error *err)
+kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err)
 {
     if (!column)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: the column is NULL", what);
@@ -17,7 +17,8 @@ kr_status kr_column_check(const kr_column *column, const char *what, kr_error *e
     if ((uintptr_t)column->data % nbytes)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: data of type %s must be aligned to %u bytes", what,
                        kr_type_name(column->type), nbytes);
-    return KR_OK;
+    const kr_status status = kr_pointer_check(device, column->data, what, err);
+    return status == KR_OK ? kr_pointer_check(device, column->validity, what, err) : status;
 }
 
 enum { UPLOAD_NBYTES = 16 << 20, UPLOAD_SLOTS = 2, PINNED_FROM = 1 << 20 };

@@ -4,8 +4,8 @@
 
 #include "devices/device.h"
 
-/* Checks a column's type, data and alignment; `what` names it in the error. */
-kr_status kr_column_check(const kr_column *column, const char *what, kr_error *err);
+/* Checks a column's type, data, alignment and place; `what` names it in the error. */
+kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err);
 
 /* Brings `nbytes` to the device, through pinned chunks so that reading and copying overlap. Blocks. */
 kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,

@@ -1,6 +1,7 @@
 /* The second program of a lookup: what to do with the positions a family located. Written once for all
  * families. Short spans are walked by the thread that owns the probe, the rest of long ones by its whole
- * group (lightweight.txt 5.7: 32 probes, 32 threads, a threshold of 32). */
+ * group (Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 5.7: 32 probes,
+ * 32 threads, a threshold of 32). */
 #ifndef KEYRAY_CORE_REDUCE_BODY_H
 #define KEYRAY_CORE_REDUCE_BODY_H
 

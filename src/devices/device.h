@@ -22,6 +22,9 @@ typedef struct kr_sort {
     uint32_t *rows_out;
 } kr_sort;
 
+/* Where a pointer points: programs on the device can use HERE, copies reach HERE and HOST. */
+typedef enum kr_place { KR_PLACE_HOST, KR_PLACE_HERE, KR_PLACE_ELSEWHERE } kr_place;
+
 struct kr_stream {
     kr_device *device;
     void *native;   /* cudaStream_t; NULL on the CPU */
@@ -44,8 +47,7 @@ typedef struct kr_device_ops {
     /* Host memory that copies run fastest from (pinned). */
     void *(*stage)(kr_device *device, uint64_t nbytes, kr_error *err);
     void (*unstage)(kr_device *device, void *memory);
-    /* 1: programs on the device may use this pointer. */
-    int (*reaches)(kr_device *device, const void *pointer);
+    kr_place (*place)(kr_device *device, const void *pointer);
 
     /* Enqueue; host memory must stay valid until the stream is done. */
     kr_status (*copy)(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,
@@ -122,7 +124,9 @@ kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t
                          kr_error *err);
 kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes, kr_stream *stream,
                          kr_error *err);
-int kr_device_reaches(kr_device *device, const void *pointer);
+int kr_device_reaches(kr_device *device, const void *pointer); /* HERE */
+/* KR_ERR_ARGUMENT for memory of another device; `what` names the pointer. */
+kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, kr_error *err);
 kr_status kr_device_run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
                         kr_stream *stream, kr_error *err);
 /* Allocate their scratch memory, work, release it; all in stream order. */

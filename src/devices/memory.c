@@ -194,7 +194,16 @@ kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes,
 
 int kr_device_reaches(kr_device *device, const void *pointer)
 {
-    return device->ops->is_host || device->ops->reaches(device, pointer);
+    return device->ops->is_host || device->ops->place(device, pointer) == KR_PLACE_HERE;
+}
+
+kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, kr_error *err)
+{
+    if (!pointer || device->ops->is_host || device->ops->place(device, pointer) != KR_PLACE_ELSEWHERE)
+        return KR_OK;
+    return kr_fail(err, KR_ERR_ARGUMENT,
+                   "%s: memory of another device than %s; copy it there or to the host first", what,
+                   device->name);
 }
 
 kr_status kr_device_run(kr_device *device, const kr_program *program, const void *params, uint64_t n,

@@ -286,7 +286,7 @@ static kr_status read_rows(struct scanner *scanner, uint64_t n_fields, struct kr
                            place->file, (unsigned long long)place->line, (unsigned long long)row.n_fields,
                            given ? "header" : "first row", (unsigned long long)n_fields, place->column);
         if (scanner->column >= n_fields)
-            return kr_fail(err, KR_ERR_ARGUMENT, "%s has no column %s; it has columns 0 to %llu", place->file,
+            return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s; it has columns 0 to %llu", place->file,
                            place->column, (unsigned long long)n_fields - 1);
         unquote(scanner, &row.field);
         status = kr_builder_append(builder, row.field.text, row.field.nbytes, err);
@@ -336,7 +336,7 @@ static kr_status find_column(struct scanner *scanner, const struct row *row, con
         return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s stands %llu times in the header",
                        scanner->place.file, (unsigned long long)scanner->place.line, scanner->place.column,
                        (unsigned long long)found);
-    return kr_fail(err, KR_ERR_ARGUMENT, "%s has no column %s; its header has: %s", scanner->place.file,
+    return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s; its header has: %s", scanner->place.file,
                    scanner->place.column, names);
 }
 

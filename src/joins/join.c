@@ -265,6 +265,7 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
         kr_join_info *info = &join->info;
         memcpy(info->spec, j.index->info.spec, sizeof info->spec);
         snprintf(info->device, sizeof info->device, "%s", job->device->name);
+        memcpy(info->tracer, j.index->info.tracer, sizeof info->tracer);
         snprintf(info->indexed, sizeof info->indexed, "%s", job->inverse ? "left" : "right");
         info->footprint_nbytes = j.index->info.footprint_nbytes;
         info->peak_nbytes = most > before ? most - before : 0;

@@ -15,6 +15,9 @@ static void write_error(kr_error *err, kr_status status, const char *call, int c
     err->vendor_code = code;
     snprintf(err->vendor_call, sizeof err->vendor_call, "%s", call);
     vsnprintf(err->text, sizeof err->text, text, args);
+    for (char *at = err->text; *at; ++at) /* one line, whatever a caller's string held */
+        if ((unsigned char)*at < ' ' || *at == 0x7F)
+            *at = '?';
 }
 
 kr_status kr_fail(kr_error *err, kr_status status, const char *text, ...)

@@ -72,10 +72,10 @@ static void unstage(kr_device *device, void *memory)
     free(memory);
 }
 
-static int reaches(kr_device *device, const void *pointer)
+static kr_place place(kr_device *device, const void *pointer)
 {
     (void)device, (void)pointer;
-    return 1;
+    return KR_PLACE_HERE;
 }
 
 enum { COPY_GRAIN = 1 << 20 };
@@ -230,8 +230,8 @@ static kr_status run(kr_device *device, const kr_program *program, const void *p
         job.base += count;
         if (reports && most < REPORT_MOST && seconds() - begin < REPORT_SECONDS)
             most *= 2;
-        else if (reports && kr_progress_report(&device->options.progress, program->name,
-                                               (double)job.base / (double)n, err))
+        else if (reports &&
+                 kr_progress_report(&device->options.progress, "working", (double)job.base / (double)n, err))
             return KR_ERR_CANCELLED;
     }
     return KR_OK;
@@ -301,7 +301,7 @@ static const kr_device_ops ops = {
     .release = release,
     .stage = stage,
     .unstage = unstage,
-    .reaches = reaches,
+    .place = place,
     .copy = copy,
     .fill = fill,
     .stream_create = make_nothing,

@@ -9,7 +9,8 @@
 #include <pthread.h>
 #endif
 
-/* A piece's number is taken from one counter, so a thread that the system delays holds nobody up. */
+/* A piece's number is taken from one counter, so a thread that the system delays holds up only the end of the
+ * region, where OpenMP's threads wait for each other (spinning, unless OMP_WAIT_POLICY=passive). */
 typedef struct job {
     kr_task task;
     void *ctx;

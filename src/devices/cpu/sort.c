@@ -3,9 +3,17 @@
 
 #include "devices/cpu/cpu.h"
 
+/* Below it, waking a team and waiting at its barriers costs more than it saves. */
+enum { ONE_THREAD_BELOW = 1 << 17 };
+
+static uint32_t threads_for(kr_device *device, const kr_sort *sort)
+{
+    return sort->n < ONE_THREAD_BELOW ? 1 : kr_cpu_threads(device);
+}
+
 uint64_t kr_cpu_sort_temp(kr_device *device, const kr_sort *sort)
 {
-    const uint32_t threads = kr_cpu_threads(device);
+    const uint32_t threads = threads_for(device, sort);
     return sort->key_bits == 32 ? kr_cpu_sort_temp_u32(threads, sort->n)
                                 : kr_cpu_sort_temp_u64(threads, sort->n);
 }
@@ -13,7 +21,7 @@ uint64_t kr_cpu_sort_temp(kr_device *device, const kr_sort *sort)
 kr_status kr_cpu_sort_pairs(kr_device *device, const kr_sort *sort, void *temp, uint64_t temp_nbytes,
                             void *stream, kr_error *err)
 {
-    const uint32_t threads = kr_cpu_threads(device);
+    const uint32_t threads = threads_for(device, sort);
     const uint64_t needed = kr_cpu_sort_temp(device, sort);
     (void)stream;
     if ((sort->key_bits != 32 && sort->key_bits != 64) || sort->end_bit > sort->key_bits ||

@@ -42,7 +42,7 @@ kr_status kr_cuda_describe(uint32_t number, kr_device_info *info, kr_error *err)
 /* memory.c */
 void *kr_cuda_allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err);
 void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *stream);
-int kr_cuda_reaches(kr_device *device, const void *pointer);
+kr_place kr_cuda_place(kr_device *device, const void *pointer);
 kr_status kr_cuda_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,
                        kr_error *err);
 kr_status kr_cuda_fill(kr_device *device, void *to, int byte, uint64_t nbytes, void *stream, kr_error *err);

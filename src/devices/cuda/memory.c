@@ -53,19 +53,19 @@ void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *str
     (void)kr_cuda_leave(&calls, NULL, "releasing");
 }
 
-/* Pinned host memory counts as host memory, although kernels could read it over the bus; so does memory of
- * another GPU, which copies reach and kernels need not. */
-int kr_cuda_reaches(kr_device *device, const void *pointer)
+/* Pinned host memory counts as host memory, although kernels could read it over the bus. */
+kr_place kr_cuda_place(kr_device *device, const void *pointer)
 {
     kr_cuda_calls calls = kr_cuda_enter_device(device);
     struct cudaPointerAttributes attributes = {.type = cudaMemoryTypeUnregistered};
-    int reaches = 0;
+    kr_place place = KR_PLACE_HOST;
     KR_CUDA(&calls, cudaPointerGetAttributes(&attributes, pointer));
-    if (calls.code == cudaSuccess)
-        reaches = attributes.type == cudaMemoryTypeManaged ||
-                  (attributes.type == cudaMemoryTypeDevice && attributes.device == calls.number);
+    if (calls.code == cudaSuccess && attributes.type == cudaMemoryTypeManaged)
+        place = KR_PLACE_HERE;
+    if (calls.code == cudaSuccess && attributes.type == cudaMemoryTypeDevice)
+        place = attributes.device == calls.number ? KR_PLACE_HERE : KR_PLACE_ELSEWHERE;
     (void)kr_cuda_leave(&calls, NULL, "asking about a pointer");
-    return reaches;
+    return place;
 }
 
 kr_status kr_cuda_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,

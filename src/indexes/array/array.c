@@ -11,8 +11,9 @@ static const kr_option options[ARRAY_OPTIONS] = {
 extern const kr_family kr_family_array;
 const kr_family kr_family_array = {
     .info = {.name = "array",
-             .summary = "sorted keys with row ids, binary search: the smallest index, builds fastest",
-             .source = "lightweight.txt 3.1 (AO+BS), 3.4 (AO+KS), 4.4 (layouts)",
+             .summary = "sorted keys with row ids, found by binary search; nothing is kept beside them",
+             .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.1 (AO+BS), "
+                       "3.4 (AO+KS), 4.4",
              .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
              .n_options = ARRAY_OPTIONS,
              .options = options},

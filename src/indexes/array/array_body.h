@@ -1,5 +1,6 @@
-/* The bodies of kind `array`: back-to-front binary search (lightweight.txt, Listing 1, started one past the
- * end as ERRATA has it) and the K-ary search over the same array that the paper rejects (AO+KS).
+/* The bodies of kind `array`: back-to-front binary search (Henneberg and Schuhknecht, "Is Binary Search
+ * Really All You Need?", Listing 1, but started one past the end, or keys above the largest would find it)
+ * and the K-ary search over the same array that the paper rejects (AO+KS).
  *
  * Invariant of the search: every entry at `at` or later has key >= lower. It ends at the first such entry.
  * A span's end is then found by galloping from there, so that the cost follows the number of matches. */
