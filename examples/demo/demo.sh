@@ -7,9 +7,23 @@
 #                                 generated: columns of `keyray gen`, no network
 set -eu
 
+fail() {
+    echo "demo.sh: $1" >&2
+    exit 2
+}
+
+[ $# -eq 1 ] || fail 'give the keyray command: demo.sh KEYRAY'
+command -v "$1" >/dev/null || fail "there is no command '$1'; build keyray first"
 keyray=$1
 scale=${KEYRAY_DEMO_SCALE:-1}
 source=${KEYRAY_DEMO_DATA:-auto}
+case $scale in *[!0-9.]* | *.*.* | .) number=0 ;; *) number=$scale ;; esac
+awk "BEGIN { exit !($number > 0 && $number <= 100) }" ||
+    fail "KEYRAY_DEMO_SCALE is a number above 0 and at most 100, not '$scale'"
+case $source in
+auto | tpch | generated) ;;
+*) fail "KEYRAY_DEMO_DATA is tpch or generated, or not set, not '$source'" ;;
+esac
 here=$(cd "$(dirname "$0")" && pwd)
 work=$here/../../build/demo
 generator=tpchgen-cli==4.0.0

@@ -46,4 +46,7 @@ def main():
         out.writelines(f"{key}|0|\n" for key in lines)
 
 
-main()
+try:
+    main()
+except (subprocess.CalledProcessError, OSError) as problem:
+    sys.exit(f"generated.py: {problem}")

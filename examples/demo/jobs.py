@@ -174,7 +174,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="keyray-demo-") as out:
         for name, job in JOBS:
             print(f"running: {name}")
-            run, found, judge, agree = job(keyray, tables, pathlib.Path(out))
+            try:
+                run, found, judge, agree = job(keyray, tables, pathlib.Path(out))
+            except (subprocess.CalledProcessError, OSError) as problem:
+                sys.exit(f"jobs.py: {name}: {problem}")
             seconds = [f"{value:.3f}" if value >= 0.001 else "<0.001" for value in (*run.seconds(), *judge)]
             lines.append(FORM.format(name, found, *seconds, "agree" if agree else "DIFFER"))
             wrong += not agree

@@ -10,7 +10,7 @@ static kr_status no_cuda(uint32_t *count, kr_error *err)
 {
     (void)count;
     return kr_fail(err, KR_ERR_NO_DEVICE,
-                   "no GPU: this build of keyray has no CUDA; build it where nvcc is found, or use \"cpu\"");
+                   "no GPU: this build of keyray has no CUDA; build it where nvcc is found");
 }
 
 /* count fails, so the rest is never asked. */

@@ -37,10 +37,13 @@ def stop_while_writing(process, folder, seconds=60):
 
 def interrupted_write(keyray, _, folder):
     """Ctrl-C while a file is written removes it"""
+    def no_core():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
     before = set(os.listdir(folder))
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         process = subprocess.Popen([keyray, "gen", "keys", "--count", "2^25", "-o", "big.npy"], cwd=folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=no_core)
         stop_while_writing(process, folder)
         process.send_signal(number)
         process.send_signal(signal.SIGCONT)
@@ -48,6 +51,17 @@ def interrupted_write(keyray, _, folder):
         assert process.returncode == -number, f"exit {process.returncode}: {errors}"
         assert errors == "keyray gen: interrupted; nothing was written\n", errors
         assert set(os.listdir(folder)) == before, f"left {set(os.listdir(folder)) - before}"
+
+
+def ignored_signal(keyray, _, folder):
+    """A signal that was ignored from outside, as by nohup, stays ignored"""
+    process = subprocess.Popen([keyray, "gen", "keys", "--count", "2^25", "-o", "big.npy"], cwd=folder,
+                               stdout=subprocess.DEVNULL,
+                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    stop_while_writing(process, folder)
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGCONT)
+    assert process.wait() == 0 and (folder / "big.npy").exists()
 
 
 def interrupted_work(keyray, _, folder):
@@ -96,7 +110,6 @@ def closed_streams(keyray, device, folder):
 def full_disk(keyray, device, folder):
     """A write that fails halfway leaves nothing, also of a result in two files"""
     def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (170000, 170000))
 
     before = set(os.listdir(folder))
@@ -122,11 +135,11 @@ def keeps_old_result(keyray, device, folder):
 
 
 def progress(keyray, _, folder):
-    """Work over a second shows progress on a terminal, and --quiet does not"""
+    """Work over a second shows progress on a terminal, gone before the report; --quiet shows neither"""
     for quiet in ([], ["--quiet"]):
         terminal, its_end = pty.openpty()
         process = subprocess.Popen([keyray, "gen", "keys", "--count", "2^25", "-o", "big.npy", *quiet], cwd=folder,
-                                   stdout=subprocess.DEVNULL, stderr=its_end)
+                                   stdout=its_end, stderr=its_end)
         stop_while_writing(process, folder)
         time.sleep(1.1)
         process.send_signal(signal.SIGCONT)
@@ -140,7 +153,7 @@ def progress(keyray, _, folder):
         os.close(terminal)
         assert process.wait() == 0
         (folder / "big.npy").unlink()
-        assert (b"%" in shown) == (not quiet), shown
+        assert (b"%" in shown) == (b"\r\x1b[Koutput" in shown) == (not quiet), shown
 
 
 def json_file(keyray, device, folder):
@@ -186,5 +199,5 @@ def manual(keyray, _, __):
         assert written <= said, f"{command}: only in the man page: {written - said}"
 
 
-SCRIPTS = [interrupted_write, interrupted_work, full_output, closed_pipe, closed_streams, full_disk, keeps_old_result,
+SCRIPTS = [interrupted_write, ignored_signal, interrupted_work, full_output, closed_pipe, closed_streams, full_disk, keeps_old_result,
            progress, json_file, baseline, generated_rows, manual]

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The demo, small and without the network: it agrees with SQLite, and says so when an answer is wrong.
+"""The demo, small and without the network: it agrees with SQLite, and says so when an answer or a setting is wrong.
 
 Usage: demo.py KEYRAY
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -25,9 +26,17 @@ sys.exit(code)
 
 
 def run(script, *arguments):
-    done = subprocess.run([sys.executable, "-B", DEMO / script, *arguments], stdout=subprocess.PIPE, text=True)
-    print(done.stdout)
+    done = subprocess.run([sys.executable, "-B", DEMO / script, *arguments], capture_output=True, text=True)
+    print(done.stdout, done.stderr)
     return done
+
+
+def refuse(keyray, name, value):
+    """A setting that makes no sense ends the demo at once, with one line that names it."""
+    done = subprocess.run(["sh", DEMO / "demo.sh", keyray], env={**os.environ, name: value}, capture_output=True,
+                          text=True, timeout=60)
+    one_line = done.stderr.startswith(f"demo.sh: {name} is ") and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and one_line and not done.stdout, (name, value, done)
 
 
 def main():
@@ -38,7 +47,12 @@ def main():
         liar.write_text(LIAR.format(python=sys.executable, keyray=keyray))
         liar.chmod(0o755)
         assert run("generated.py", keyray, "0.002", data).returncode == 0
+        failing = run("jobs.py", "false", data, "test")
         honest, false = run("jobs.py", keyray, data, "test"), run("jobs.py", liar, data, "test")
+    for value in ("0", "101", "-1", "1e3", "many", ".", "1.2.3", "1;"):
+        refuse(keyray, "KEYRAY_DEMO_SCALE", value)
+    refuse(keyray, "KEYRAY_DEMO_DATA", "tpcds")
+    assert failing.returncode == 1 and failing.stderr.count("\n") == 1, "a failing command was not reported in one line"
     assert honest.returncode == 0 and f"all {JOBS} jobs agree" in honest.stdout, "the demo does not agree"
     assert false.returncode == 1 and f"{JOBS} of {JOBS} jobs DIFFER" in false.stdout, "wrong answers were not seen"
 

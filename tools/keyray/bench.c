@@ -16,7 +16,7 @@
 
 static const option_row key_rows[] = {
     {"count", 0, 0, OPTION_NUMBER, WORK(count), "N", "keys [2^22]", 1, UINT32_MAX},
-    {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "of the workload [42]", 1, UINT64_MAX},
+    {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "of the workload; 0 is 42 [42]", 0, UINT64_MAX},
     {"presorted-keys", 0, 0, OPTION_FLAG, WORK(keys_sorted), NULL, "the keys ascend", 0, 0},
     {0},
 };
@@ -50,6 +50,8 @@ static const option_row bench_rows[] = {
     {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "write the report as JSON to a file, too", 0, 0},
     {0},
 };
+
+#define NO_NUMBER UINT64_MAX /* no count was given */
 
 enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 9 };
 
@@ -96,18 +98,44 @@ static void add_groups(job *j, int operation)
     add_group(j, "Output", output_rows, &j->printing);
 }
 
+/* Two options that set the same. */
+static int check_contradictions(const job *j)
+{
+    const bench_options *o = &j->options;
+    const struct {
+        int both;
+        const char *names;
+    } pairs[] = {
+        {j->w.count != NO_NUMBER && o->keys_log2 != NOT_GIVEN, "--count and --keys-log2"},
+        {j->w.probes != NO_NUMBER && o->probes_log2 != NOT_GIVEN, "--probes and --probes-log2"},
+        {j->w.order != NOT_GIVEN && o->presorted_probes, "--order and --presorted-probes"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i)
+        if (pairs[i].both)
+            return tool_fail(USAGE, "%s set the same; give one of them", pairs[i].names);
+    int code = DONE;
+    for (uint32_t i = 0; i < o->index.n && !code; ++i)
+        code = tool_check_spec(o->index.at[i]);
+    return code;
+}
+
+static uint64_t settle_count(uint64_t count, uint64_t log2)
+{
+    if (log2 != NOT_GIVEN)
+        return (uint64_t)1 << log2;
+    return count != NO_NUMBER ? count : 1 << 22;
+}
+
 /* Fills in what options leave open. */
 static void settle_options(job *j)
 {
     static const kr_result results[] = {KR_RESULT_ROW, KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
                                         KR_RESULT_EXISTS};
     bench_options *o = &j->options;
-    if (o->keys_log2 != NOT_GIVEN)
-        j->w.count = (uint64_t)1 << o->keys_log2;
-    if (o->probes_log2 != NOT_GIVEN)
-        j->w.probes = (uint64_t)1 << o->probes_log2;
-    if (o->presorted_probes)
-        j->w.order = KR_PROBES_ASCENDING;
+    j->w.count = settle_count(j->w.count, o->keys_log2);
+    j->w.probes = settle_count(j->w.probes, o->probes_log2);
+    if (j->w.order == NOT_GIVEN)
+        j->w.order = o->presorted_probes ? KR_PROBES_ASCENDING : KR_PROBES_RANDOM;
     if (o->result != NOT_GIVEN)
         o->result = results[o->result];
     else
@@ -262,7 +290,8 @@ static int run(const command *self, int argc, char **argv)
              .w = WORKLOAD_DEFAULTS,
              .where = DEVICE_DEFAULTS};
     int code = DONE;
-    j.w.count = j.w.probes = 1 << 22;
+    j.w.count = j.w.probes = NO_NUMBER;
+    j.w.order = NOT_GIVEN;
     add_groups(&j, -1);
     j.operation = options_operand(self, j.groups, j.n_groups, argc, argv, &code);
     if (j.operation < 0)
@@ -270,6 +299,9 @@ static int run(const command *self, int argc, char **argv)
     add_groups(&j, j.operation);
     code = options_parse(self, j.groups, j.n_groups, argc - 1, argv + 1);
     if (code != OPTIONS_GO_ON)
+        return code;
+    code = check_contradictions(&j);
+    if (code)
         return code;
     settle_options(&j);
     code = read_sweep(&j);
@@ -283,6 +315,8 @@ const command command_bench = {
     "bench",
     "point|range|build",
     "time lookups and builds on generated data, after checking the answers",
-    "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline",
+    "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
+    "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
+    "keyray bench build --bits 64 --device cpu --scaling\n",
     run,
 };

@@ -61,7 +61,7 @@ static int generate(bench_data *data, const workload *w, uint32_t threads)
     uint32_t *values = to[COLUMN_VALUES];
     for (uint64_t row = 0; values && row < data->n_keys; ++row)
         values[row] = (uint32_t)row * UINT32_C(2654435761);
-    return tool_check(status, &err);
+    return workload_check(status, &err, USAGE);
 }
 
 static int bring_to_device(bench_data *data)

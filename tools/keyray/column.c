@@ -47,6 +47,15 @@ int column_row_is_valid(const kr_column *view, uint64_t row)
     return !view->validity || (view->validity[bit / 8] >> (bit % 8) & 1);
 }
 
+int column_check_counts(const struct column *a, const struct column *b, const char *rule)
+{
+    if (a->view.count == b->view.count)
+        return DONE;
+    return tool_fail(FAILED, "%s %s has %llu rows but %s %s has %llu; %s", a->flag, a->source,
+                     (unsigned long long)a->view.count, b->flag, b->source, (unsigned long long)b->view.count,
+                     rule);
+}
+
 /* ---- Dictionaries -------------------------------------------------------------------------- */
 
 static int compare_strings(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)

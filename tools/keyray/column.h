@@ -28,6 +28,9 @@ typedef enum column_absent { ABSENT_NULL, ABSENT_ABOVE, ABSENT_BELOW } column_ab
 /* Checks that `other` may be compared with `keys`, and gives its strings the codes that they have there. */
 int column_match(const struct column *keys, struct column *other, column_absent absent);
 
+/* Refuses columns of different lengths; `rule` says why they must have one. */
+int column_check_counts(const struct column *a, const struct column *b, const char *rule);
+
 /* One .npy of a result. */
 typedef struct column_file {
     const char *suffix; /* "" or ".rows": before ".npy" */

@@ -62,7 +62,9 @@ static int run(const command *self, int argc, char **argv)
     kr_error err = {0};
     struct column keys = {0};
     kr_device *device = NULL;
-    code = column_load(&keys, "--keys", options.keys, progress);
+    code = tool_check_spec(options.index);
+    if (!code)
+        code = column_load(&keys, "--keys", options.keys, progress);
     if (!code)
         code = device_open(&where, progress, &device);
     if (!code) {

@@ -20,15 +20,20 @@ static const option_row gen_rows[] = {
     {"output", 'o', 1, OPTION_TEXT, AT(output), "OUT.npy",
      "file to write; ranges write OUT.lower.npy and OUT.upper.npy", 0, 0},
     {"count", 0, 1, OPTION_NUMBER, AT(count), "N", "how many to generate", 0, UINT32_MAX},
-    {"order", 0, 0, OPTION_CHOICE, AT(order), WORKLOAD_ORDERS, "order of what is generated [random]", 0, 0},
-    {"seed", 0, 0, OPTION_NUMBER, AT(seed), "N", "the same seed gives the same bytes on every machine [42]",
-     1, UINT64_MAX},
+    {"seed", 0, 0, OPTION_NUMBER, AT(seed), "N",
+     "the same seed gives the same bytes on every machine; 0 is 42 [42]", 0, UINT64_MAX},
     {"threads", 0, 0, OPTION_NUMBER, AT(threads), "N", "threads, 0: one per core [0]", 0, 1024},
+    {0},
+};
+
+static const option_row keys_rows[] = {
+    {"order", 0, 0, OPTION_CHOICE, AT(order), "random|ascending", "order of the keys [random]", 0, 0},
     {0},
 };
 
 static const option_row from_keys_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the key set to draw from", 0, 0},
+    {"order", 0, 0, OPTION_CHOICE, AT(order), WORKLOAD_ORDERS, "order of what is drawn [random]", 0, 0},
     {0},
 };
 
@@ -68,7 +73,21 @@ static int generate(int what, const gen_options *options, workload *w, const str
         status = kr_generate_ranges(&spec, made->type, keys->view.count, keys->view.data, threads,
                                     made->data[0], made->data[1], &err);
     }
-    return tool_check(status, &err);
+    return workload_check(status, &err, what == GEN_KEYS ? USAGE : FAILED);
+}
+
+/* Whether there is something that can be drawn. */
+static int check_keys(const gen_options *options, const kr_column *keys)
+{
+    if (keys->validity)
+        return tool_fail(FAILED, "--keys %s has NULLs (%s); draw from a column without empty fields",
+                         options->keys, kr_type_name(keys->type));
+    if (keys->type == KR_F32 || keys->type == KR_F64)
+        return tool_fail(FAILED, "--keys %s is %s; draw from integer or date keys", options->keys,
+                         kr_type_name(keys->type));
+    if (!keys->count && options->count)
+        return tool_fail(FAILED, "--keys %s is empty: there is nothing to draw from", options->keys);
+    return DONE;
 }
 
 static int write_out(int what, const gen_options *options, const generated *made, const kr_progress *progress)
@@ -88,9 +107,8 @@ static int generate_and_write(int what, const gen_options *options, workload *w,
     struct column keys = {0};
     generated made = {0};
     int code = what == GEN_KEYS ? DONE : column_load(&keys, "--keys", options->keys, progress);
-    if (!code && keys.view.validity)
-        code = tool_fail(FAILED, "--keys %s has NULLs (%s); draw from a column without empty fields",
-                         options->keys, kr_type_name(keys.view.type));
+    if (!code && what != GEN_KEYS)
+        code = check_keys(options, &keys.view);
     if (!code)
         code = generate(what, options, w, &keys, &made);
     const double halfway = tool_now();
@@ -118,25 +136,23 @@ static int run(const command *self, int argc, char **argv)
     gen_options options = {.seed = 42};
     workload w = WORKLOAD_DEFAULTS;
     output_options printing = {0};
-    const option_group what_it_is[] = {{"Options of gen keys", workload_keys_rows, &w},
-                                       {"Options of gen probes", workload_probes_rows, &w},
-                                       {"Options of gen ranges", workload_ranges_rows, &w}};
-    option_group groups[] = {{"Options", gen_rows, &options},
-                             {"Output", output_rows, &printing},
-                             {"Options of gen probes and gen ranges", from_keys_rows, &options},
-                             what_it_is[0],
-                             what_it_is[1],
-                             what_it_is[2]};
+    enum { OPTIONS, OUTPUT, KEYS, KEYS_KIND, DRAWN, PROBES_KIND, RANGES_KIND, N_GROUPS };
+    const option_group all[N_GROUPS] = {{"Options", gen_rows, &options},
+                                        {"Output", output_rows, &printing},
+                                        {"Keys", keys_rows, &options},
+                                        {"Kinds of keys", workload_keys_rows, &w},
+                                        {"Probes and ranges", from_keys_rows, &options},
+                                        {"Kinds of probes", workload_probes_rows, &w},
+                                        {"Kinds of ranges", workload_ranges_rows, &w}};
+    static const int of[][2] = {{KEYS, KEYS_KIND}, {DRAWN, PROBES_KIND}, {DRAWN, RANGES_KIND}};
     int code = DONE;
-    const int what = options_operand(self, groups, 6, argc, argv, &code);
+    const int what = options_operand(self, all, N_GROUPS, argc, argv, &code);
     if (what < 0)
         return code;
-    groups[what == GEN_KEYS ? 2 : 3] = what_it_is[what];
-    code = options_parse(self, groups, what == GEN_KEYS ? 3 : 4, argc - 1, argv + 1);
+    const option_group groups[] = {all[OPTIONS], all[OUTPUT], all[of[what][0]], all[of[what][1]]};
+    code = options_parse(self, groups, 4, argc - 1, argv + 1);
     if (code != OPTIONS_GO_ON)
         return code;
-    if (what == GEN_KEYS && options.order == KR_PROBES_DESCENDING)
-        return tool_fail(USAGE, "--order of keys is random or ascending");
     code = column_check_output(options.output);
     return code ? code : generate_and_write(what, &options, &w, &printing);
 }
@@ -145,6 +161,8 @@ const command command_gen = {
     "gen",
     "keys|probes|ranges",
     "workloads of the papers: key sets, probes and ranges",
-    "keyray gen probes --keys keys.npy --count 2^20 --hit-rate 80 -o probes.npy",
+    "keyray gen keys --count 2^20 --uniformity 50 -o keys.npy\n"
+    "keyray gen probes --keys keys.npy --count 2^20 --hit-rate 80 -o probes.npy\n"
+    "keyray gen ranges --keys keys.npy --count 2^20 --hits 16 -o ranges.npy\n",
     run,
 };

@@ -33,13 +33,15 @@ static int run(const command *self, int argc, char **argv)
     output out = output_begin_report(stdout, printing.json);
     output_text(&out, "keyray", kr_version());
     output_text(&out, "commit", kr_build_commit());
-    output_begin(&out, "devices", '[');
+    if (out.json)
+        output_begin(&out, "devices", '[');
     for (; kr_device_list(n, &info, &err) == KR_OK; ++n)
         print_device(&out, &info);
-    output_end(&out, ']');
+    if (out.json)
+        output_end(&out, ']');
     /* Past the last device the error says why there is no GPU. */
     if (n < 2)
-        output_text(&out, "no_gpu", err.text);
+        output_text(&out, out.json ? "no_gpu" : "no GPU", err.text);
     output_end(&out, '}');
     return DONE;
 }

@@ -8,6 +8,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct join_options {
     option_texts left, right;
@@ -64,7 +65,8 @@ static int check_options(const job *j)
     if (!o->right_lower && o->left.n != o->right.n)
         return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
                          o->right.n);
-    return o->output ? column_check_output(o->output) : DONE;
+    const int code = tool_check_spec(o->index);
+    return !code && o->output ? column_check_output(o->output) : code;
 }
 
 static int load(job *j)
@@ -82,6 +84,8 @@ static int load(job *j)
     code = column_load(&j->right[0], "--right-lower", o->right_lower, j->progress);
     if (!code)
         code = column_load(&j->right[1], "--right-upper", o->right_upper, j->progress);
+    if (!code)
+        code = column_check_counts(&j->right[0], &j->right[1], "a range takes one of each");
     if (!code)
         code = column_match(&j->left[0], &j->right[0], ABSENT_ABOVE);
     return code ? code : column_match(&j->left[0], &j->right[1], ABSENT_BELOW);
@@ -165,12 +169,19 @@ static int write_out(job *j)
 
 static void print(const job *j)
 {
+    const uint64_t left = j->left[0].view.count, right = j->right[0].view.count;
+    const int left_indexed = strcmp(j->info.indexed, "left") == 0;
     output out = output_begin_report(stdout, j->printing.json);
     output_text(&out, "spec", j->info.spec);
     output_text(&out, "device", j->info.device);
+    output_text(&out, "tracer", j->info.tracer);
     output_text(&out, "indexed", j->info.indexed);
-    output_number(&out, "left", j->left[0].view.count);
-    output_number(&out, "right", j->right[0].view.count);
+    output_number(&out, "left", left);
+    output_number(&out, "right", right);
+    if (out.json) {
+        output_number(&out, "keys", left_indexed ? left : right);
+        output_number(&out, "probes", left_indexed ? right : left);
+    }
     output_number(&out, has_pairs(j) ? "pairs" : "rows", j->info.pairs);
     output_bytes(&out, "footprint", j->info.footprint_nbytes);
     output_bytes(&out, "peak", j->info.peak_nbytes);

@@ -24,17 +24,37 @@ static void name_value(const kr_option *option, int64_t value, char text[64])
     snprintf(text, 64, "%.*s", (int)strcspn(at, "|"), at);
 }
 
+enum { HELP_COLUMN = 36, LINE_MOST = 100 };
+
+/* The words of `text` from HELP_COLUMN on, where the line already is, in lines of at most LINE_MOST. */
+static void print_wrapped(FILE *to, const char *text)
+{
+    size_t column = HELP_COLUMN;
+    for (size_t length; *text; text += length, text += *text == ' ') {
+        length = strcspn(text, " ");
+        if (column + 1 + length > LINE_MOST) {
+            fprintf(to, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        }
+        fprintf(to, " %.*s", (int)length, text);
+        column += 1 + length;
+    }
+    fputc('\n', to);
+}
+
 static void print_option(output *out, const kr_option *option)
 {
-    char standard[64], values[192], label[288];
+    char standard[64], values[192], label[288], help[512];
     name_value(option, option->standard, standard);
     if (option->form == KR_OPTION_INTEGER)
         snprintf(values, sizeof values, "%lld..%lld", (long long)option->minimum, (long long)option->maximum);
     else
         snprintf(values, sizeof values, "%s", option->choices);
     if (!out->json) {
-        snprintf(label, sizeof label, "%s=%s", option->name, values);
-        fprintf(out->to, "    %-30s %s [%s]\n", label, option->help, standard);
+        snprintf(label, sizeof label, "      %s=%s", option->name, values);
+        fprintf(out->to, "%-*s", HELP_COLUMN, label);
+        snprintf(help, sizeof help, "%s [%s]", option->help, standard);
+        print_wrapped(out->to, help);
         return;
     }
     output_begin(out, NULL, '{');

@@ -68,7 +68,8 @@ static int check_options(const job *j)
         return tool_fail(USAGE, "--result sum, min and max need --values COL");
     if (!result_needs_values(kind) && j->options.values)
         return tool_fail(USAGE, "--values needs --result sum, min or max");
-    return j->options.output ? column_check_output(j->options.output) : DONE;
+    const int code = tool_check_spec(j->options.index);
+    return !code && j->options.output ? column_check_output(j->options.output) : code;
 }
 
 static int load(job *j)
@@ -89,6 +90,10 @@ static int load(job *j)
         code = column_match(&j->keys, &j->upper, ABSENT_BELOW);
     if (!code && o->values && column_is_text(&j->values))
         code = tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", o->values);
+    if (!code && j->is_range)
+        code = column_check_counts(&j->lower, &j->upper, "a range takes one of each");
+    if (!code && o->values)
+        code = column_check_counts(&j->keys, &j->values, "give one value per key");
     return code;
 }
 

@@ -37,10 +37,24 @@ static void print_row(const option_row *row)
         printf("%-*s%s\n", HELP_COLUMN, label, row->help);
 }
 
-static int print_help(const command *self, const option_group *groups, uint32_t n_groups)
+/* Those of the operand, where there are some. */
+static void print_examples(const command *self, const char *operand)
 {
-    printf("Usage: keyray %s%s%s", self->name, self->operand ? " " : "", self->operand ? self->operand : "");
-    for (uint32_t g = 0; g < n_groups; ++g)
+    char begin[64];
+    snprintf(begin, sizeof begin, "keyray %s %s ", self->name, operand);
+    const char *only = strstr(self->example, begin) ? begin : "";
+    printf("\nExample:\n");
+    for (const char *line = self->example; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, only, strlen(only)) == 0)
+            printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+/* `operand` NULL: the groups are those of all operands, and only the first is of each. */
+static int print_help(const command *self, const char *operand, const option_group *groups, uint32_t n_groups)
+{
+    const char *shown = operand && *operand ? operand : self->operand ? self->operand : "";
+    printf("Usage: keyray %s%s%s", self->name, *shown ? " " : "", shown);
+    for (uint32_t g = 0; g < (operand ? n_groups : 1); ++g)
         for (const option_row *row = groups[g].rows; row->name; ++row)
             if (row->required && row->letter)
                 printf(" -%c %s", row->letter, row->argument);
@@ -53,7 +67,7 @@ static int print_help(const command *self, const option_group *groups, uint32_t 
             print_row(row);
     }
     printf("  %-*s%s\n", HELP_COLUMN - 2, "-h, --help", "print this");
-    printf("\nExample:\n  %s\n", self->example);
+    print_examples(self, operand ? operand : "");
     return DONE;
 }
 
@@ -118,8 +132,9 @@ static int set_number(const option_row *row, const char *value, uint64_t *to)
     if (hundredths)
         return tool_fail(USAGE, "--%s is a number from %g to %g with at most two decimals, not '%s'",
                          row->name, (double)row->minimum / 100, (double)row->maximum / 100, value);
-    return tool_fail(USAGE, "--%s is a number from %llu to %llu (64K and 2^16 are numbers too), not '%s'",
-                     row->name, (unsigned long long)row->minimum, (unsigned long long)row->maximum, value);
+    return tool_fail(USAGE, "--%s is a number from %llu to %llu%s, not '%s'", row->name,
+                     (unsigned long long)row->minimum, (unsigned long long)row->maximum,
+                     row->maximum > 1024 ? " (64K and 2^16 are numbers too)" : "", value);
 }
 
 static int add_text(const option_row *row, const char *value, option_texts *texts)
@@ -207,6 +222,12 @@ static int check_required(const command *self, const parser *p)
     return OPTIONS_GO_ON;
 }
 
+/* "" for commands without. */
+static const char *operand_of(const command *self, char **argv)
+{
+    return strcmp(argv[0], self->name) == 0 ? "" : argv[0];
+}
+
 /* What getopt_long could not take; it has set optopt, and optind past the culprit. */
 static int bad_option(const command *self, int found, char **argv)
 {
@@ -214,9 +235,9 @@ static int bad_option(const command *self, int found, char **argv)
         return tool_fail(USAGE, "%s needs a value; see keyray %s --help", argv[optind - 1], self->name);
     if (optopt >= LONG_BASE)
         return tool_fail(USAGE, "%s takes no value", argv[optind - 1]);
-    if (optopt)
-        return tool_fail(USAGE, "unknown option -%c; keyray %s --help lists the options", optopt, self->name);
-    return tool_fail(USAGE, "unknown option %s; keyray %s --help lists the options", argv[optind - 1],
+    const char letter[] = {'-', (char)optopt, '\0'}, *operand = operand_of(self, argv);
+    return tool_fail(USAGE, "%s is no option of %s%s%s; keyray %s --help lists the options",
+                     optopt ? letter : argv[optind - 1], self->name, *operand ? " " : "", operand,
                      self->name);
 }
 
@@ -229,7 +250,7 @@ int options_parse(const command *self, const option_group *groups, uint32_t n_gr
     optind = 1;
     while ((found = getopt_long(argc, argv, p.letters, p.longs, NULL)) != -1) {
         if (found == 'h')
-            return print_help(self, groups, n_groups);
+            return print_help(self, operand_of(self, argv), groups, n_groups);
         if (found == '?' || found == ':')
             return bad_option(self, found, argv);
         const int i = found >= LONG_BASE ? found - LONG_BASE : find_letter(&p, found);
@@ -248,7 +269,7 @@ int options_operand(const command *self, const option_group *all, uint32_t n_all
                     int *code)
 {
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        *code = print_help(self, all, n_all);
+        *code = print_help(self, NULL, all, n_all);
         return -1;
     }
     const int choice = argc > 1 ? options_choice(self->operand, argv[1], strlen(argv[1])) : -1;

@@ -43,7 +43,7 @@ typedef struct command {
     const char *name;
     const char *operand; /* what must follow the name: "point|range", or may: "[KIND]"; or NULL */
     const char *summary;
-    const char *example;
+    const char *example; /* one a line */
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 

@@ -1,5 +1,7 @@
 #include "output.h"
 
+#include "progress.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -68,6 +70,7 @@ void output_end(output *out, char bracket)
 output output_begin_report(FILE *to, uint32_t json)
 {
     output out = {.to = to, .json = json};
+    progress_clear();
     output_begin(&out, NULL, '{');
     return out;
 }

@@ -86,13 +86,10 @@ static void append(struct packed *packed, const kr_column *column, uint64_t low,
 
 static int check_counts(const struct column *columns, uint32_t n)
 {
-    for (uint32_t i = 1; i < n; ++i)
-        if (columns[i].view.count != columns[0].view.count)
-            return tool_fail(
-                FAILED, "%s %s has %llu rows but %s has %llu; a composite key takes columns of one table",
-                columns[i].flag, columns[i].source, (unsigned long long)columns[i].view.count,
-                columns[0].source, (unsigned long long)columns[0].view.count);
-    return DONE;
+    int code = DONE;
+    for (uint32_t i = 1; i < n && !code; ++i)
+        code = column_check_counts(&columns[0], &columns[i], "a composite key takes columns of one table");
+    return code;
 }
 
 int pack_columns(const struct column *left, const struct column *right, uint32_t n,

@@ -23,12 +23,16 @@ static void on_signal(int number)
 
 void progress_start(void)
 {
-    struct sigaction action;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction action, inherited;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    /* What whoever started this has ignored (nohup, a background job of a script) stays ignored. */
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
+        if (sigaction(numbers[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* the write fails and says so */
     started = tool_now();
 }
 

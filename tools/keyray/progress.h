@@ -1,11 +1,11 @@
-/* The progress line and Ctrl-C. */
+/* The progress line, Ctrl-C and other signals that end a program. */
 #ifndef KEYRAY_PROGRESS_H
 #define KEYRAY_PROGRESS_H
 
 #include <keyray/keyray.h>
 
-/* Takes over SIGINT and SIGTERM. Outside of progress_writing() they end the process at once, for there is
- * nothing to clean up; inside they make the callback ask the library to stop. */
+/* Takes over SIGINT, SIGTERM, SIGHUP and SIGQUIT. Outside of progress_writing() they end the process at once,
+ * for there is nothing to clean up; inside they make the callback ask the library to stop. */
 void progress_start(void);
 
 /* Between (1) and (0) there may be temporary or unfinished files. */

@@ -19,6 +19,12 @@ int tool_fail(int code, const char *text, ...) __attribute__((format(printf, 2, 
 /* The same for what the library answered; 0 for KR_OK. */
 int tool_check(kr_status status, const kr_error *err);
 
+/* Writes `option` for the whole word `field`, which is how the library calls it. */
+void tool_rename(kr_error *err, const char *field, const char *option);
+
+/* Refuses options of "best", which is no kind. */
+int tool_check_spec(const char *spec);
+
 /* malloc that says what it failed to get memory for; never NULL for 0 elements. */
 void *tool_alloc(uint64_t n, uint64_t each, const char *what);
 

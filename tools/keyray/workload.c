@@ -1,5 +1,7 @@
 #include "workload.h"
 
+#include "tool.h"
+
 #define AT(field) offsetof(workload, field)
 
 const option_row workload_keys_rows[] = {
@@ -30,6 +32,25 @@ const option_row workload_ranges_rows[] = {
      UINT64_MAX},
     {0},
 };
+
+/* What the generators call the options. */
+static const struct {
+    const char *field, *option;
+} names[] = {
+    {"count", "--count"},           {"stride", "--stride"},
+    {"uniformity", "--uniformity"}, {"multiplicity", "--multiplicity"},
+    {"miss_percent", "--hit-rate"}, {"misses_outside", "--outside"},
+};
+
+int workload_check(kr_status status, const kr_error *err, int code)
+{
+    kr_error renamed = *err;
+    if (status != KR_ERR_ARGUMENT)
+        return tool_check(status, err);
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        tool_rename(&renamed, names[i].field, names[i].option);
+    return tool_fail(code, "%s", renamed.text);
+}
 
 kr_keys_spec workload_keys(const workload *w)
 {

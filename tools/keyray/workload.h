@@ -35,4 +35,7 @@ kr_keys_spec workload_keys(const workload *w);
 kr_probes_spec workload_probes(const workload *w);
 kr_ranges_spec workload_ranges(const workload *w);
 
+/* tool_check for what the generators answered; `code` is for options that do not go together. */
+int workload_check(kr_status status, const kr_error *err, int code);
+
 #endif
