@@ -11,7 +11,7 @@ kr_status kr_choose(const char *text, kr_operation operation, kr_spec *spec, con
 /* Estimate of an index including the copies that host columns need. */
 kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_error *err);
 
-/* How a batch is searched: in pieces, each sorted by the top bits of its keys. */
+/* How a batch is searched: in pieces, each sorted by some bits of its codes. */
 typedef struct kr_probe_plan {
     const char *name;   /* "as-is", "sorted", "partitioned" */
     const char *reason; /* static text */

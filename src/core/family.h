@@ -79,7 +79,7 @@ static inline const kr_family_ops *kr_family_ops_of(const kr_family *family, uin
     return kr_type_key_bits(type) == 64 ? family->u64 : family->u32;
 }
 
-/* registry.c: NULL past the last. */
+/* Kinds in the order of families.def; NULL past the last. */
 const kr_family *kr_family_at(uint32_t ordinal);
 
 #endif

@@ -1,7 +1,8 @@
 /* The device contract: what a back end (cpu/, cuda/) gives, and the calls that the rest of keyray uses.
  *
  * Back ends fill a kr_device_ops. The functions below it (device.c, memory.c) count memory against the cap,
- * find the own stream, report progress, and call the table; work with memory goes through them. */
+ * find the own stream and call the table: allocating, copying, sorting and running goes through them. Events
+ * and pinned memory are used from the table itself. */
 #ifndef KEYRAY_DEVICES_DEVICE_H
 #define KEYRAY_DEVICES_DEVICE_H
 
