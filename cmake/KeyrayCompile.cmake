@@ -35,7 +35,8 @@ function(keyray_compile_options target)
 endfunction()
 
 # Usage: keyray_sources(OUT FOLDER...): the C sources of the folders, and with CUDA their .cu files. A new
-# file is seen by the next build, so adding an index needs no edit here.
+# file is seen by the next build, so adding an index needs no edit here. Ray programs become PTX instead
+# (KeyrayPtx.cmake).
 function(keyray_sources out)
     set(patterns)
     foreach(folder IN LISTS ARGN)
@@ -45,6 +46,7 @@ function(keyray_sources out)
         endif()
     endforeach()
     file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    list(FILTER sources EXCLUDE REGEX "_ray_width\\.cu$")
     set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 

@@ -1,13 +1,19 @@
 # libkeyray, shared (installed, used by the command) and static (used by unit tests, which reach internals).
 #
 # Every source is compiled once for both. Files named *_width.c and *_width.cu do not name the width of their
-# keys and are compiled twice, with KR_KEY_BITS 32 and 64.
+# keys and are compiled twice, with KR_KEY_BITS 32 and 64; *_ray_width.cu become PTX (KeyrayPtx.cmake).
 
 keyray_sources(all_sources src/api src/core src/program src/key src/sorted src/util src/io src/joins
-               src/devices src/devices/cpu src/indexes/*)
+               src/devices src/devices/cpu src/tracers src/indexes/*)
 if(KEYRAY_HAVE_CUDA)
-    keyray_sources(cuda_sources src/devices/cuda)
-    list(APPEND all_sources ${cuda_sources})
+    keyray_sources(cuda_sources src/devices/cuda src/tracers/optix)
+    file(GLOB ray_sources CONFIGURE_DEPENDS src/indexes/*/*_ray_width.cu)
+    keyray_ptx(ptx_sources ${ray_sources})
+    list(APPEND all_sources ${cuda_sources} ${ptx_sources})
+endif()
+if(KEYRAY_HAVE_EMBREE)
+    keyray_sources(embree_sources src/tracers/embree)
+    list(APPEND all_sources ${embree_sources})
 endif()
 set(width_sources ${all_sources})
 list(FILTER width_sources INCLUDE REGEX "_width\\.cu?$")
@@ -22,12 +28,16 @@ function(keyray_objects target)
     keyray_compile_options(${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_compile_definitions(${target} PRIVATE
-        $<$<BOOL:${KEYRAY_HAVE_CUDA}>:KR_WITH_CUDA=1> $<$<BOOL:${OpenMP_C_FOUND}>:KR_WITH_OPENMP=1>)
+        $<$<BOOL:${KEYRAY_HAVE_CUDA}>:KR_WITH_CUDA=1> $<$<BOOL:${OpenMP_C_FOUND}>:KR_WITH_OPENMP=1>
+        $<$<BOOL:${KEYRAY_HAVE_EMBREE}>:KR_WITH_EMBREE=1;KR_EMBREE_MAJOR=${KEYRAY_EMBREE_MAJOR}>)
     if(OpenMP_C_FOUND)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:${OpenMP_C_FLAGS}>)
     endif()
     if(KEYRAY_HAVE_CUDA)
         target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+    endif()
+    if(KEYRAY_HAVE_EMBREE)
+        target_include_directories(${target} SYSTEM PRIVATE ${KEYRAY_EMBREE_INCLUDE_DIR})
     endif()
     set(keyray_objects ${keyray_objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
 endfunction()
@@ -64,6 +74,7 @@ foreach(target keyray keyray_static)
                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PRIVATE
         Threads::Threads
+        ${CMAKE_DL_LIBS}
         $<$<BOOL:${OpenMP_C_FOUND}>:OpenMP::OpenMP_C>
         # Linked in whole, so that the library loads where there is neither CUDA nor a driver.
         $<$<BOOL:${KEYRAY_HAVE_CUDA}>:CUDA::cudart_static>)

@@ -25,7 +25,11 @@ else()
     keyray_summary_line(OpenMP "left out: POSIX threads run instead" "cost: every call on the CPU starts its threads anew")
 endif()
 
-keyray_summary_line(Embree "left out: no kind of this version casts rays" "cost: none, \"array\" needs no tracer")
+set(cost "")
+if(NOT KEYRAY_HAVE_EMBREE)
+    set(cost "cost: kinds that cast rays answer KR_ERR_UNSUPPORTED on the CPU")
+endif()
+keyray_summary_line(Embree "${KEYRAY_EMBREE_NOTE}" "${cost}")
 
 if(KEYRAY_SANITIZE)
     keyray_summary_line(Sanitizers "${KEYRAY_SANITIZE}" "cost: slow, for tests only")

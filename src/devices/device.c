@@ -154,15 +154,19 @@ kr_status kr_device_open(const char *name, const kr_device_options *options, kr_
 
 void kr_device_close(kr_device *device)
 {
-    if (device)
-        device->ops->close(device);
+    if (!device)
+        return;
+    struct kr_tracer *tracer = atomic_load(&device->tracer);
+    if (tracer)
+        device->tracer_close(tracer);
+    device->ops->close(device);
 }
 
-kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err)
+/* ---- Description --------------------------------------------------------------------------- */
+
+kr_status kr_device_describe(kr_device *device, kr_device_info *info, kr_error *err)
 {
     kr_device_info found = {0};
-    if (!device || !info)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_query: %s is NULL", device ? "info" : "device");
     const kr_status status = device->ops->query(device, &found, err);
     if (status)
         return status;
@@ -173,12 +177,10 @@ kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err
     return KR_OK;
 }
 
-kr_status kr_device_list(uint32_t ordinal, kr_device_info *info, kr_error *err)
+kr_status kr_device_describe_listed(uint32_t ordinal, kr_device_info *info, kr_error *err)
 {
     kr_device_info found = {0};
     uint32_t number = ordinal;
-    if (!info)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_list: info is NULL");
     for (int i = 0; i < N_BACKENDS; ++i) {
         uint32_t count = 0;
         kr_status status = backends[i]->count(&count, err);

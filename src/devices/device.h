@@ -38,6 +38,9 @@ typedef struct kr_device_ops {
     uint32_t is_host;
 
     void (*close)(kr_device *device);
+    /* Runs `work` on this thread with the device made current, for libraries that look there (OptiX). */
+    kr_status (*within)(kr_device *device, kr_status (*work)(void *ctx, kr_error *err), void *ctx,
+                        kr_error *err);
     /* Waits for all streams of the device. */
     void (*drain)(kr_device *device);
     kr_status (*query)(kr_device *device, kr_device_info *info, kr_error *err);
@@ -85,7 +88,9 @@ struct kr_device {
     kr_device_options options; /* a full copy */
     kr_stream own;             /* the device's own stream */
     _Atomic uint64_t in_use_nbytes, peak_nbytes;
-    _Atomic uint64_t mark_nbytes; /* the most in use since kr_device_peak_begin */
+    _Atomic uint64_t mark_nbytes;     /* the most in use since kr_device_peak_begin */
+    struct kr_tracer *_Atomic tracer; /* what casts rays here, made on first use: tracers/tracer.h */
+    void (*tracer_close)(struct kr_tracer *tracer); /* called before the device closes */
 };
 
 /* One row per back end, in order of listing; `auto` takes the last one that opens. */
@@ -115,6 +120,10 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
                              const char *help, kr_buffer *buffer, kr_error *err);
 void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream);
 
+/* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf. 0: the cap does
+ * not allow it; giving back always succeeds. */
+int kr_device_charge(kr_device *device, int64_t nbytes);
+
 /* The bytes in use now, and the most in use from then on, so that a build can tell its own peak. Two builds
  * at the same time on one device see each other's bytes. */
 uint64_t kr_device_peak_begin(kr_device *device);
@@ -136,5 +145,8 @@ kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t 
                                   kr_error *err);
 uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort);
 uint64_t kr_device_scan_temp(kr_device *device, uint64_t n);
+/* kr_device_query and kr_device_list without what tracers add. */
+kr_status kr_device_describe(kr_device *device, kr_device_info *info, kr_error *err);
+kr_status kr_device_describe_listed(uint32_t ordinal, kr_device_info *info, kr_error *err);
 
 #endif

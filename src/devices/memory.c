@@ -27,6 +27,20 @@ static void raise(_Atomic uint64_t *most, uint64_t held)
         ;
 }
 
+int kr_device_charge(kr_device *device, int64_t nbytes)
+{
+    uint64_t in_use;
+    if (nbytes <= 0) {
+        atomic_fetch_sub(&device->in_use_nbytes, (uint64_t)-nbytes);
+        return 1;
+    }
+    if (!reserve(device, (uint64_t)nbytes, &in_use))
+        return 0;
+    raise(&device->peak_nbytes, in_use + (uint64_t)nbytes);
+    raise(&device->mark_nbytes, in_use + (uint64_t)nbytes);
+    return 1;
+}
+
 uint64_t kr_device_peak_begin(kr_device *device)
 {
     const uint64_t in_use = atomic_load(&device->in_use_nbytes);

@@ -131,6 +131,13 @@ static void destroy_nothing(kr_device *device, void *made)
     (void)device, (void)made;
 }
 
+static kr_status within(kr_device *device, kr_status (*work)(void *ctx, kr_error *err), void *ctx,
+                        kr_error *err)
+{
+    (void)device;
+    return work(ctx, err);
+}
+
 static kr_status stream_sync(kr_device *device, void *stream, kr_error *err)
 {
     (void)device, (void)stream, (void)err;
@@ -264,7 +271,6 @@ static void describe_with(uint32_t threads, kr_device_info *info)
     info->memory_nbytes = machine_nbytes();
     info->units = threads;
     info->rt_cores = 0;
-    snprintf(info->tracer, sizeof info->tracer, "none: no kind of this version casts rays");
 }
 
 static kr_status query(kr_device *device, kr_device_info *info, kr_error *err)
@@ -296,6 +302,7 @@ static void close_device(kr_device *device)
 static const kr_device_ops ops = {
     .is_host = 1,
     .close = close_device,
+    .within = within,
     .query = query,
     .allocate = allocate,
     .release = release,

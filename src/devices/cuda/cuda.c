@@ -77,6 +77,15 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
     return KR_OK;
 }
 
+static kr_status within(kr_device *device, kr_status (*work)(void *ctx, kr_error *err), void *ctx,
+                        kr_error *err)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    const kr_status status = calls.code == cudaSuccess ? work(ctx, err) : KR_OK;
+    const kr_status left = kr_cuda_leave(&calls, status ? NULL : err, "making the GPU current");
+    return status ? status : left;
+}
+
 static kr_status query(kr_device *device, kr_device_info *info, kr_error *err)
 {
     (void)err;
@@ -105,6 +114,7 @@ static kr_status run(kr_device *device, const kr_program *program, const void *p
 const kr_device_ops kr_cuda_ops = {
     .is_host = 0,
     .close = close_device,
+    .within = within,
     .query = query,
     .allocate = kr_cuda_allocate,
     .release = kr_cuda_release,

@@ -31,6 +31,21 @@ static void read_driver_version(char *version, size_t nbytes)
     fclose(file);
 }
 
+/* Chips of which it is known; others are asked through OptiX once a tracer is there. */
+static const struct {
+    int major, minor, rt_cores;
+} chips[] = {
+    {7, 0, 0}, {8, 0, 0}, {9, 0, 0}, {10, 0, 0}, {8, 6, 1}, {8, 9, 1}, {12, 0, 1},
+};
+
+static int32_t find_rt_cores(int major, int minor)
+{
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; ++i)
+        if (chips[i].major == major && chips[i].minor == minor)
+            return chips[i].rt_cores;
+    return -1;
+}
+
 kr_status kr_cuda_describe(uint32_t number, kr_device_info *info, kr_error *err)
 {
     struct cudaDeviceProp properties;
@@ -49,9 +64,8 @@ kr_status kr_cuda_describe(uint32_t number, kr_device_info *info, kr_error *err)
     snprintf(info->software, sizeof info->software, "driver %s%sCUDA %d.%d, runtime %d.%d", version,
              version[0] ? " / " : "for ", driver / 1000, driver % 1000 / 10, runtime / 1000,
              runtime % 1000 / 10);
-    snprintf(info->tracer, sizeof info->tracer, "none: this version casts no rays on CUDA devices");
     info->memory_nbytes = properties.totalGlobalMem;
     info->units = (uint32_t)properties.multiProcessorCount;
-    info->rt_cores = -1; /* Only OptiX can tell. */
+    info->rt_cores = find_rt_cores(properties.major, properties.minor);
     return KR_OK;
 }

@@ -1,0 +1,23 @@
+# Finds Embree's headers; the library itself is opened when something casts rays on the CPU. Sets
+# KEYRAY_HAVE_EMBREE, KEYRAY_EMBREE_MAJOR and KEYRAY_EMBREE_NOTE.
+
+set(KEYRAY_HAVE_EMBREE OFF)
+set(KEYRAY_EMBREE_NOTE "left out by KEYRAY_EMBREE=OFF")
+if(NOT KEYRAY_EMBREE STREQUAL "OFF")
+    find_path(KEYRAY_EMBREE_INCLUDE_DIR NAMES embree3/rtcore.h embree4/rtcore.h)
+    mark_as_advanced(KEYRAY_EMBREE_INCLUDE_DIR)
+    set(KEYRAY_EMBREE_NOTE "left out: no headers of Embree 3 or 4 were found (Debian: libembree-dev)")
+    foreach(major 4 3)
+        set(config ${KEYRAY_EMBREE_INCLUDE_DIR}/embree${major}/rtcore_config.h)
+        if(EXISTS ${config})
+            file(STRINGS ${config} line REGEX "^#define RTC_VERSION_STRING ")
+            string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" embree_version "${line}")
+            set(KEYRAY_HAVE_EMBREE ON)
+            set(KEYRAY_EMBREE_MAJOR ${major})
+            set(KEYRAY_EMBREE_NOTE "${embree_version}")
+        endif()
+    endforeach()
+    if(KEYRAY_EMBREE STREQUAL "ON" AND NOT KEYRAY_HAVE_EMBREE)
+        message(FATAL_ERROR "KEYRAY_EMBREE=ON, but Embree is ${KEYRAY_EMBREE_NOTE}; set KEYRAY_EMBREE_INCLUDE_DIR")
+    endif()
+endif()

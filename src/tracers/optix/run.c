@@ -1,0 +1,163 @@
+/* Launches. What a launch reads on the device, its shader binding table and its parameter blocks, lies in one
+ * buffer of its own that is allocated, copied to and released in the stream's order. */
+#include "tracers/optix/optix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* OptiX takes launches of up to 2^30 elements. */
+#define MOST_AT_ONCE ((uint64_t)1 << 28)
+
+enum { BLOCK_ALIGNMENT = 64, RECORDS_NBYTES = (KR_OPTIX_RECORDS * KR_OPTIX_RECORD_NBYTES + 63) / 64 * 64 };
+
+typedef struct running {
+    kr_optix *optix;
+    const kr_ray_program *program;
+    const void *params;
+    uint64_t n;
+    kr_stream *stream;
+    void *native; /* the stream */
+    kr_optix_program *p;
+    uint64_t block_nbytes; /* of one launch, rounded up; launch i's follows launch i - 1's */
+    uint64_t launches;
+    kr_buffer buffer;
+} running;
+
+/* ---- Lanes --------------------------------------------------------------------------------- */
+
+static kr_status add_lane(running *job, kr_error *err)
+{
+    kr_device *device = job->optix->head.device;
+    kr_optix_lane made = {0};
+    kr_status status = device->ops->event_create(device, &made.done, err);
+    if (status)
+        return status;
+    status = kr_optix_pipeline_create(job->optix, job->p, &made.pipeline, err);
+    if (status) {
+        device->ops->event_destroy(device, made.done);
+        return status;
+    }
+    made.stream = job->native;
+    job->p->lanes[job->p->n_lanes++] = made;
+    return KR_OK;
+}
+
+/* The lane that served this stream last, else a new one, else the one whose turn it is. */
+static kr_status choose_lane(running *job, kr_optix_lane **lane, kr_error *err)
+{
+    kr_optix_program *p = job->p;
+    for (uint32_t i = 0; i < p->n_lanes; ++i)
+        if (p->lanes[i].stream == job->native) {
+            *lane = &p->lanes[i];
+            return KR_OK;
+        }
+    if (p->n_lanes < KR_OPTIX_LANES) {
+        *lane = &p->lanes[p->n_lanes];
+        return add_lane(job, err);
+    }
+    *lane = &p->lanes[p->next_lane];
+    p->next_lane = (p->next_lane + 1) % KR_OPTIX_LANES;
+    return KR_OK;
+}
+
+/* ---- Launching ----------------------------------------------------------------------------- */
+
+/* What the device gets: the records, then per launch the first number, the end, and the parameter block. */
+static kr_status copy_blocks(running *job, kr_error *err)
+{
+    kr_device *device = job->optix->head.device;
+    const uint64_t nbytes = RECORDS_NBYTES + job->launches * job->block_nbytes;
+    unsigned char *host = kr_host_calloc(1, nbytes, "a launch's parameters", err);
+    if (!host)
+        return KR_ERR_HOST_MEMORY;
+    memcpy(host, job->p->records, sizeof job->p->records);
+    for (uint64_t i = 0; i < job->launches; ++i) {
+        const uint64_t head[2] = {i * MOST_AT_ONCE, job->n};
+        unsigned char *block = host + RECORDS_NBYTES + i * job->block_nbytes;
+        memcpy(block, head, sizeof head);
+        memcpy(block + sizeof head, job->params, job->program->program.params_nbytes);
+    }
+    kr_status status =
+        kr_buffer_allocate(device, nbytes, job->stream, "a launch's parameters", NULL, &job->buffer, err);
+    /* Plain host memory is read before the call returns, so it may go at once. */
+    if (!status)
+        status = kr_device_copy(device, job->buffer.data, host, nbytes, job->stream, err);
+    free(host);
+    return status;
+}
+
+static kr_status launch(const running *job, const kr_optix_lane *lane, kr_error *err)
+{
+    const uint64_t records = (uint64_t)(uintptr_t)job->buffer.data;
+    const kr_optix_table table = {
+        .raygen = records,
+        .miss = {records + KR_OPTIX_RECORD_NBYTES, KR_OPTIX_RECORD_NBYTES, 1},
+        .hit = {records + 2 * KR_OPTIX_RECORD_NBYTES, KR_OPTIX_RECORD_NBYTES, 1},
+    };
+    kr_status status = KR_OK;
+    for (uint64_t i = 0; !status && i < job->launches; ++i) {
+        const uint64_t left = job->n - i * MOST_AT_ONCE;
+        status = kr_optix_check(job->optix,
+                                job->optix->api->launch(lane->pipeline, job->native,
+                                                        records + RECORDS_NBYTES + i * job->block_nbytes,
+                                                        16 + job->program->program.params_nbytes, &table,
+                                                        (unsigned)(left < MOST_AT_ONCE ? left : MOST_AT_ONCE),
+                                                        1, 1),
+                                "optixLaunch", job->program->program.name, err);
+    }
+    return status;
+}
+
+/* The lock is held while the work is enqueued, not while it runs. */
+static kr_status launch_in_lane(running *job, kr_error *err)
+{
+    kr_device *device = job->optix->head.device;
+    kr_optix_lane *lane = NULL;
+    pthread_mutex_lock(&job->p->lock);
+    kr_status status = choose_lane(job, &lane, err);
+    /* An event that was never recorded is waited for at once. */
+    if (!status)
+        status = device->ops->event_wait(device, lane->done, job->native, err);
+    if (!status) {
+        lane->stream = job->native;
+        status = launch(job, lane, err);
+        const kr_status recorded =
+            device->ops->event_record(device, lane->done, job->native, status ? NULL : err);
+        status = status ? status : recorded;
+    }
+    pthread_mutex_unlock(&job->p->lock);
+    return status;
+}
+
+static kr_status run_within(void *ctx, kr_error *err)
+{
+    running *job = ctx;
+    const kr_scene_view *view = job->params;
+    kr_status status = kr_optix_program_of(job->optix, job->program, view->host, &job->p, err);
+    if (!status)
+        status = copy_blocks(job, err);
+    if (!status)
+        status = launch_in_lane(job, err);
+    kr_buffer_release(job->optix->head.device, &job->buffer, job->stream);
+    return status;
+}
+
+kr_status kr_optix_run(kr_tracer *tracer, const kr_ray_program *program, const void *params, uint64_t n,
+                       kr_stream *stream, kr_error *err)
+{
+    const uint64_t block_nbytes = 2 * sizeof(uint64_t) + program->program.params_nbytes;
+    running job = {
+        .optix = kr_optix_of(tracer),
+        .program = program,
+        .params = params,
+        .n = n,
+        .stream = stream,
+        .native = kr_native_stream(tracer->device, stream),
+        .block_nbytes = (block_nbytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT,
+        .launches = (n + MOST_AT_ONCE - 1) / MOST_AT_ONCE,
+    };
+    if (!program->module)
+        return kr_fail(err, KR_ERR_UNSUPPORTED, "program %s is not built for device %s",
+                       program->program.name, tracer->device->name);
+    return tracer->device->ops->within(tracer->device, run_within, &job, err);
+}

@@ -1,0 +1,103 @@
+/* The tracer contract: scenes of primitives in device memory, and programs that cast rays into them. What a
+ * back end (embree/, optix/) gives, and the calls that families use.
+ *
+ * A device has at most one tracer, made on first use and closed with the device. Scenes and programs of one
+ * tracer may be used by several threads and streams at the same time; building, refitting and destroying a
+ * scene needs that scene alone. Memory that a tracer takes counts against the device's cap. */
+#ifndef KEYRAY_TRACERS_TRACER_H
+#define KEYRAY_TRACERS_TRACER_H
+
+#include "devices/device.h"
+#include "tracers/ray.h"
+
+/* Primitives of one scene. The buffer holds floats:
+ *   triangles  3 corners of x, y, z     36 bytes a primitive
+ *   spheres    centre                   12, all with the same radius
+ *   boxes      lower and upper corner   24
+ * A buffer of triangles is KR_MESH_PAD bytes longer: Embree reads it where it lies, a corner as 16 bytes. */
+#define KR_MESH_PAD 4
+typedef struct kr_mesh {
+    uint32_t prim; /* KR_PRIM_* */
+    float radius;
+    uint64_t n; /* at least 1, at most KR_MOST_PRIMITIVES */
+    kr_buffer data;
+} kr_mesh;
+
+/* What OptiX serves in one acceleration structure; Embree is held to the same. */
+#define KR_MOST_PRIMITIVES ((uint64_t)1 << 29)
+
+enum {
+    KR_SCENE_COMPACT = 1,    /* may be compacted */
+    KR_SCENE_REFIT = 2,      /* may be refitted */
+    KR_SCENE_FAST_BUILD = 4, /* what OptiX shall prefer, at most one of the two; Embree builds one way */
+    KR_SCENE_FAST_TRACE = 8
+};
+
+typedef struct kr_tracer kr_tracer;
+
+/* The head of a tracer's scene; for Embree a kr_host_scene follows it. */
+typedef struct kr_scene {
+    kr_tracer *tracer;
+    kr_scene_view view;
+    uint64_t footprint_nbytes; /* on the device, buffers that were kept included */
+    uint64_t compacted_nbytes; /* KR_SCENE_COMPACT: what compacting would leave of it */
+    uint32_t flags;            /* KR_SCENE_* */
+} kr_scene;
+
+/* Upper bounds of what one scene takes, at most 1.5 times the real figures for a thousand primitives and
+ * more. Peak: with the footprint, without the mesh's buffer. */
+typedef struct kr_scene_estimate {
+    uint64_t footprint_nbytes, peak_nbytes;
+} kr_scene_estimate;
+
+typedef struct kr_tracer_ops {
+    void (*close)(kr_tracer *tracer);
+    kr_status (*estimate)(kr_tracer *tracer, uint32_t prim, uint64_t n, uint32_t flags,
+                          kr_scene_estimate *estimate, kr_error *err);
+    /* On success the scene owns the mesh's buffer, releases it as soon as it is not read any more (OptiX: at
+     * once, Embree: with the scene) and leaves mesh->data empty; on failure the caller still owns it. */
+    kr_status (*build)(kr_tracer *tracer, kr_mesh *mesh, uint32_t flags, kr_stream *stream, kr_scene **scene,
+                       kr_error *err);
+    /* Moves the scene to less memory. On failure the scene is as it was. */
+    kr_status (*compact)(kr_scene *scene, kr_stream *stream, kr_error *err);
+    /* New places for the primitives of a scene, as many as before; takes the buffer over like build. On
+     * failure the scene is as it was. */
+    kr_status (*refit)(kr_scene *scene, kr_mesh *mesh, kr_stream *stream, kr_error *err);
+    /* One scene over `n` scenes of the same kind of primitive. All but the last hold `part` primitives:
+     * primitive p of scene s is primitive s * part + p. The scenes must outlive the group. */
+    kr_status (*group)(kr_tracer *tracer, kr_scene *const *scenes, uint32_t n, uint64_t part,
+                       kr_stream *stream, kr_scene **scene, kr_error *err);
+    /* After a group's scenes were refitted. */
+    kr_status (*regroup)(kr_scene *scene, kr_stream *stream, kr_error *err);
+    void (*destroy)(kr_scene *scene, kr_stream *stream);
+    /* Enqueues the program for 0 .. n - 1; params->scene must be a view of a scene of this tracer. */
+    kr_status (*run)(kr_tracer *tracer, const kr_ray_program *program, const void *params, uint64_t n,
+                     kr_stream *stream, kr_error *err);
+} kr_tracer_ops;
+
+/* The common head of every tracer. */
+struct kr_tracer {
+    const kr_tracer_ops *ops;
+    kr_device *device;
+};
+
+/* The tracer of a device, made on first use. KR_ERR_UNSUPPORTED says in one sentence why there is none: no
+ * Embree in this build, no OptiX on this machine, a driver too old, a container without the graphics
+ * capability. */
+kr_status kr_tracer_of(kr_device *device, kr_tracer **tracer, kr_error *err);
+
+/* What casts rays there: "Embree 3.13.5", "OptiX, ABI 87 (software traversal: no RT cores)", or "none: " and
+ * why. Starts nothing: what only a started OptiX can tell is left open until then. Fills info->tracer and
+ * info->rt_cores. */
+void kr_tracer_describe(const kr_device *device, kr_device_info *info);
+
+/* Build, estimate and the rest go through the tables; sizes of a mesh: */
+uint32_t kr_prim_nbytes(uint32_t prim);
+
+static inline kr_status kr_scene_run(kr_tracer *tracer, const kr_ray_program *program, const void *params,
+                                     uint64_t n, kr_stream *stream, kr_error *err)
+{
+    return n ? tracer->ops->run(tracer, program, params, n, stream, err) : KR_OK;
+}
+
+#endif
