@@ -216,12 +216,17 @@ KR_API kr_status kr_memory_copy(kr_device *device, void *to, const void *from, u
 
 /* ---- Kinds and spec strings ---------------------------------------------------------------- */
 
-/* A spec names an index: "array", "array:layout=aos", "cgrx:bucket=16,probes=sorted". Options left out
- * take their defaults; an unknown kind, option or value is KR_ERR_SPEC and lists what is known. */
+/* A spec names an index: "array", "array:layout=aos", "rx:bits=23:23:18,probes=sorted". The first ':' ends
+ * the kind, ',' the options; others belong to a value. Options left out take their defaults, or what goes
+ * with those given; an unknown kind, option or value is KR_ERR_SPEC and lists what is known. */
+
+/** Room for any spec with every option filled in. */
+#define KR_SPEC_NBYTES 256
 
 typedef enum kr_option_form {
     KR_OPTION_CHOICE = 1, /**< one of `choices` */
-    KR_OPTION_INTEGER     /**< minimum <= value <= maximum */
+    KR_OPTION_INTEGER,    /**< minimum <= value <= maximum */
+    KR_OPTION_TRIPLE      /**< "a:b:c", each minimum to maximum; its value is a | b << 8 | c << 16 */
 } kr_option_form;
 
 /** One row of the table that parses specs and prints `keyray kinds`. */
@@ -229,12 +234,12 @@ typedef struct kr_option {
     const char *name;
     kr_option_form form;
     const char *choices;      /**< CHOICE: "soa|aos", its values are 0, 1, ... in this order */
-    int64_t minimum, maximum; /**< INTEGER: bounds, inclusive */
+    int64_t minimum, maximum; /**< INTEGER and TRIPLE: bounds, inclusive */
     int64_t standard;         /**< the default: a number or the position of a choice */
     const char *help;         /**< one line */
 } kr_option;
 
-enum { KR_CAN_POINT = 1, KR_CAN_RANGE = 2, KR_CAN_UPDATE = 4 };
+enum { KR_CAN_POINT = 1, KR_CAN_RANGE = 2, KR_CAN_UPDATE = 4, KR_CAN_SET_KEYS = 8 };
 
 typedef struct kr_kind_info {
     const char *name;
@@ -272,7 +277,7 @@ KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr
 typedef enum kr_operation { KR_OP_POINT = 1, KR_OP_RANGE, KR_OP_BUILD, KR_OP_JOIN } kr_operation;
 
 typedef struct kr_explanation {
-    char spec[256]; /**< every option filled in */
+    char spec[KR_SPEC_NBYTES]; /**< every option filled in */
     char device[16];
     char tracer[64];
     char reason[256]; /**< why this kind, one sentence */
@@ -315,18 +320,19 @@ typedef struct kr_phase {
 } kr_phase;
 
 typedef struct kr_index_info {
-    char spec[256]; /**< every option filled in */
+    char spec[KR_SPEC_NBYTES]; /**< every option filled in */
     char device[16];
     char tracer[64]; /**< "none" for kinds that cast no rays */
     kr_type type;    /**< of the keys */
     uint32_t n_parts, n_phases;
-    uint64_t rows; /**< indexed: NULL rows are not */
-    uint64_t footprint_nbytes, peak_nbytes;
+    uint64_t rows;                          /**< indexed: NULL rows are not */
+    uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build, or of the last kr_index_set_keys */
     struct {
         char name[16];
         uint64_t nbytes;
-    } parts[KR_STATS_PARTS];          /**< sum to footprint_nbytes */
-    kr_phase phases[KR_STATS_PHASES]; /**< of the build, on the host's clock */
+    } parts[KR_STATS_PARTS]; /**< sum to footprint_nbytes */
+    kr_phase
+        phases[KR_STATS_PHASES]; /**< of the build, or of the last kr_index_set_keys; on the host's clock */
 } kr_index_info;
 
 KR_API kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err);
@@ -337,6 +343,24 @@ KR_API kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_e
  * sort of the row ids and about 24 bytes a row where they are sparse.
  */
 KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
+
+/**
+ * Gives rows of the index other keys: row row_ids[i] gets keys->data[i].
+ *
+ * Afterwards the index answers as if it had been created from the changed column. How it gets there is
+ * the kind's option `update`. Needs the index alone; waits for lookups that were enqueued in it, and
+ * returns when done. On an error the index is as it was.
+ *
+ * Memory: `row_ids` and `keys` may be host or device memory, each.
+ * Errors: KR_ERR_UNSUPPORTED (the kind cannot), KR_ERR_TYPE, KR_ERR_ARGUMENT (a row id that is not in the
+ *         index or given twice, a NULL key), KR_ERR_LIMIT (a key that the kind cannot hold),
+ *         KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
+ * Source: Henneberg and Schuhknecht, "RTIndeX", 3.6.
+ *
+ * @param row_ids  keys->count distinct row ids of rows that are indexed (not NULL)
+ */
+KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
+                                   kr_stream *stream, kr_error *err);
 
 /* ---- Lookups ------------------------------------------------------------------------------- */
 
@@ -359,7 +383,10 @@ typedef struct kr_report {
     char tracer[64];
     char probe_order[16]; /**< "as-is", "sorted", "partitioned": what was done to the batch */
     uint64_t probes;
-    uint64_t rays, hits, filtered, repaired; /**< 0 for kinds that cast no rays */
+    /** 0 unless kr_sink.count_work asked, and for kinds that cast no rays: rays cast, primitives they met,
+     * those of them that the real keys ruled out, probes whose candidate was wrong and was put right by
+     * search, ranges that were answered without rays. */
+    uint64_t rays, hits, filtered, repaired, untraced;
     uint32_t n_phases;
     /** "copy", "sort", "search", "reduce", ...; batches in host memory on a GPU overlap all of them and give
      *  one phase, "copy+search". */
@@ -391,7 +418,9 @@ typedef struct kr_sink {
      */
     uint32_t *rows;
     uint64_t rows_capacity;
-    kr_report *report; /**< or NULL; host memory */
+    kr_report *report;   /**< or NULL; host memory */
+    uint32_t count_work; /**< 1: the report counts rays and hits, which costs time */
+    uint32_t reserved;   /**< 0 */
 } kr_sink;
 
 /**
@@ -441,7 +470,7 @@ typedef struct kr_join_options {
 } kr_join_options;
 
 typedef struct kr_join_info {
-    char spec[256];
+    char spec[KR_SPEC_NBYTES];
     char device[16];
     char tracer[64]; /**< "none" for kinds that cast no rays */
     char indexed[8]; /**< "left" or "right" */

@@ -49,6 +49,44 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
     return status;
 }
 
+static kr_status check_change(const kr_index *index, const uint32_t *row_ids, const kr_column *keys,
+                              const kr_stream *stream, kr_error *err)
+{
+    kr_status status = kr_column_check(index->device, keys, "keys", err);
+    if (status == KR_OK)
+        status = kr_pointer_check(index->device, row_ids, "row_ids", err);
+    if (status != KR_OK)
+        return status;
+    if (keys->type != index->info.type)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "keys are %s and the index holds %s: convert them to the type of the index",
+                       kr_type_name(keys->type), kr_type_name(index->info.type));
+    if ((keys->count && !row_ids) || (uintptr_t)row_ids % sizeof *row_ids)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: row_ids %s",
+                       row_ids ? "must be aligned to 4 bytes" : "is NULL; give one row id per key");
+    if (stream && stream->device != index->device)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_index_set_keys: the stream belongs to another device than the index");
+    const kr_kind_info *kind = &index->spec.family->info;
+    if (!(kind->capabilities & KR_CAN_SET_KEYS))
+        return kr_fail(err, KR_ERR_UNSUPPORTED,
+                       "kind '%s' cannot give rows other keys; create the index anew", kind->name);
+    if (keys->count > index->info.rows)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "%llu keys for an index of %llu rows: give each row id at most once",
+                       (unsigned long long)keys->count, (unsigned long long)index->info.rows);
+    return KR_OK;
+}
+
+kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
+                            kr_stream *stream, kr_error *err)
+{
+    if (!index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: index is NULL");
+    const kr_status status = check_change(index, row_ids, keys, stream, err);
+    return status == KR_OK && keys->count ? kr_index_change(index, row_ids, keys, stream, err) : status;
+}
+
 kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err)
 {
     if (!index || !info)
@@ -94,15 +132,17 @@ kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec
         status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
     if (status != KR_OK)
         return status;
+    const kr_family_ops *ops = kr_family_ops_of(parsed.family, keys->type);
     const uint32_t bits = kr_type_significant_bits(keys->type);
     const kr_probe_case of = {device, &parsed, keys->count, made.estimate.footprint_nbytes,
                               bits,   bits,    n_probes};
     const kr_probe_plan plan = kr_plan_probes(&of);
     snprintf(made.device, sizeof made.device, "%s", device->name);
-    snprintf(made.tracer, sizeof made.tracer, "none");
+    kr_family_tracer(ops, device, made.tracer);
     snprintf(made.reason, sizeof made.reason, "%s", reason);
     snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", plan.name, plan.reason);
-    made.touches_per_probe = kr_family_ops_of(parsed.family, keys->type)->touches(&shape);
+    made.touches_per_probe = ops->touches(&shape);
+    made.rays_per_probe = ops->rays ? ops->rays(&shape) : 0;
     *explanation = made;
     return KR_OK;
 }

@@ -1,5 +1,6 @@
 /* kr_lookup, kr_range, kr_lookup_chunks: check the arguments, then take the path that the memory asks for. */
 #include "core/chunks.h"
+#include "sorted/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ typedef struct call {
     const kr_sink *sink;
     kr_stream *stream;
     kr_stopwatch watch;
+    kr_buffer work; /* counters of kr_work_add; none: nothing is counted */
 } call;
 
 static kr_status check_probes(const kr_index *index, const kr_column *column, const char *what, kr_error *err)
@@ -70,6 +72,9 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
         return kr_fail(err, KR_ERR_ARGUMENT, "%d is no result; use one of kr_result", (int)sink->result);
     if (sink->order > KR_ORDER_KEY)
         return kr_fail(err, KR_ERR_ARGUMENT, "%u is no order; use KR_ORDER_ROW or KR_ORDER_KEY", sink->order);
+    if (sink->count_work > 1 || sink->reserved)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s must be 0%s; zero the struct first",
+                       sink->reserved ? "reserved" : "count_work", sink->reserved ? "" : " or 1");
     const int bitmap = sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
     if ((!sink->out && (n || sink->result == KR_RESULT_ROWS)) || (bitmap && n && !sink->valid))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is NULL", sink->out ? "valid" : "out");
@@ -103,6 +108,13 @@ static int reaches_sink(kr_device *device, const kr_sink *sink)
            (!sink->rows || kr_device_reaches(device, sink->rows));
 }
 
+static kr_query query_of(call *c)
+{
+    kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
+    query.work = c->work.data;
+    return query;
+}
+
 static kr_status answer(call *c, kr_error *err)
 {
     kr_device *device = c->index->device;
@@ -116,10 +128,11 @@ static kr_status answer(call *c, kr_error *err)
     kr_stopwatch_lap(&c->watch, "copy");
     if (reaches_column(device, c->lower) && reaches_column(device, c->upper) &&
         reaches_sink(device, c->sink)) {
-        const kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
+        const kr_query query = query_of(c);
         status = kr_query_answer(&query, c->sink, resident, err);
     } else {
-        status = kr_staged_answer(c->index, c->lower, c->upper, c->sink, resident, c->stream, err);
+        status =
+            kr_staged_answer(c->index, c->lower, c->upper, c->sink, resident, c->work.data, c->stream, err);
         kr_stopwatch_lap(&c->watch, "copy+search");
     }
     if (values.data.data || values.validity.data) { /* a host pointer: return when done */
@@ -136,7 +149,7 @@ static kr_status answer(call *c, kr_error *err)
 static kr_status rows_enqueued(call *c, kr_error *err)
 {
     kr_device *device = c->index->device;
-    const kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
+    const kr_query query = query_of(c);
     kr_matches matches = {0};
     kr_status status = kr_matches_find(&query, &matches, err);
     if (status != KR_OK)
@@ -158,7 +171,7 @@ static kr_status rows_enqueued(call *c, kr_error *err)
 /* Device memory that is host memory: the size is known before anything is written. */
 static kr_status rows_on_host_device(call *c, kr_error *err)
 {
-    const kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
+    const kr_query query = query_of(c);
     kr_matches matches = {0};
     kr_status status = kr_matches_find(&query, &matches, err);
     if (status != KR_OK)
@@ -218,6 +231,7 @@ static kr_status gather_all(call *c, gather *g, kr_error *err)
         .ctx = g,
         .stream = c->stream,
         .watch = &c->watch,
+        .work = c->work.data,
     };
     kr_status status = kr_chunks_run(&job, err);
     if (status != KR_OK)
@@ -226,6 +240,7 @@ static kr_status gather_all(call *c, gather *g, kr_error *err)
         return kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",
                        (unsigned long long)g->total, (unsigned long long)c->sink->rows_capacity);
     job.count_only = 0;
+    job.work = NULL; /* the same probes again */
     job.chunk = gather_rows;
     if (c->sink->rows)
         status = kr_chunks_run(&job, err);
@@ -261,17 +276,53 @@ static kr_status answer_rows(call *c, kr_error *err)
 
 /* ---- Both kinds of lookup ------------------------------------------------------------------ */
 
-static void fill_report(const call *c, kr_report *report)
+/* Counters for the report, of kinds that cast rays. */
+static kr_status open_work(call *c, kr_error *err)
+{
+    if (!c->sink->report || !c->sink->count_work || !c->index->ops->rays)
+        return KR_OK;
+    return kr_counters_make(c->index->device, c->stream, KR_WORK_STRIPES * KR_WORK_COUNTS, &c->work, err);
+}
+
+/* Sums of the stripes. Blocks. */
+static kr_status read_work(const call *c, kr_report *report, kr_error *err)
+{
+    enum { N = KR_WORK_STRIPES * KR_WORK_COUNTS };
+    uint64_t sums[KR_WORK_COUNTS] = {0};
+    if (!c->work.data)
+        return KR_OK;
+    uint64_t *counters = kr_host_calloc(N, sizeof *counters, "counters", err);
+    if (!counters)
+        return KR_ERR_HOST_MEMORY;
+    const kr_status status = kr_counters_read(c->index->device, c->stream, &c->work, counters, N, err);
+    for (uint32_t i = 0; i < N && status == KR_OK; ++i)
+        sums[i % KR_WORK_COUNTS] += counters[i];
+    free(counters);
+    report->rays = sums[KR_WORK_RAYS];
+    report->hits = sums[KR_WORK_HITS];
+    report->filtered = sums[KR_WORK_FILTERED];
+    report->repaired = sums[KR_WORK_REPAIRED];
+    report->untraced = sums[KR_WORK_UNTRACED];
+    return status;
+}
+
+/* Waits for the end of the lookup. */
+static kr_status fill_report(const call *c, kr_report *report, kr_error *err)
 {
     const kr_index_info *info = &c->index->info;
     const kr_probe_plan plan = kr_plan_batch(c->index, c->lower->count);
-    memset(report, 0, sizeof *report);
-    snprintf(report->device, sizeof report->device, "%s", info->device);
-    snprintf(report->tracer, sizeof report->tracer, "%s", info->tracer);
-    snprintf(report->probe_order, sizeof report->probe_order, "%s", plan.name);
-    report->probes = c->lower->count;
-    report->n_phases = c->watch.n_phases;
-    memcpy(report->phases, c->watch.phases, sizeof report->phases);
+    kr_report made = {.probes = c->lower->count, .n_phases = c->watch.n_phases};
+    kr_status status = kr_sync(c->index->device, c->stream, err);
+    if (status == KR_OK)
+        status = read_work(c, &made, err);
+    if (status != KR_OK)
+        return status;
+    snprintf(made.device, sizeof made.device, "%s", info->device);
+    snprintf(made.tracer, sizeof made.tracer, "%s", info->tracer);
+    snprintf(made.probe_order, sizeof made.probe_order, "%s", plan.name);
+    memcpy(made.phases, c->watch.phases, sizeof made.phases);
+    *report = made;
+    return KR_OK;
 }
 
 /* The sink without what its result does not use, so that nothing below can write there. */
@@ -297,13 +348,14 @@ static kr_status look_up(kr_index *index, const kr_column *lower, const kr_colum
         return status;
     const kr_sink used = used_part(sink);
     call c = {.index = index, .lower = lower, .upper = upper, .sink = &used, .stream = stream};
+    status = open_work(&c, err);
     if (used.report)
         kr_stopwatch_start(&c.watch, index->device, stream);
-    status = used.result == KR_RESULT_ROWS ? answer_rows(&c, err) : answer(&c, err);
+    if (status == KR_OK)
+        status = used.result == KR_RESULT_ROWS ? answer_rows(&c, err) : answer(&c, err);
     if (status == KR_OK && used.report)
-        status = kr_sync(index->device, stream, err);
-    if (status == KR_OK && used.report)
-        fill_report(&c, used.report);
+        status = fill_report(&c, used.report, err);
+    kr_buffer_release(index->device, &c.work, stream);
     return status;
 }
 

@@ -34,10 +34,21 @@ enum {
 typedef struct kr_put {
     void *out;
     const uint32_t *order; /* as in the batch: where probe i's answer goes */
+    uint64_t *work;        /* counters of kr_work_add, or NULL: nobody asked */
     uint32_t what;         /* KR_PUT_* */
     uint32_t reserved;
 } kr_put;
-kr_assert_size(kr_put, 24);
+kr_assert_size(kr_put, 32);
+
+/* What a lookup did, for comparisons by work. Counted in stripes, so that threads seldom meet. */
+enum { KR_WORK_RAYS, KR_WORK_HITS, KR_WORK_FILTERED, KR_WORK_REPAIRED, KR_WORK_UNTRACED, KR_WORK_COUNTS = 8 };
+enum { KR_WORK_STRIPES = 4096 };
+
+KR_BODY void kr_work_add(const kr_put *put, uint64_t i, uint32_t which, uint64_t count)
+{
+    if (put->work && count)
+        kr_atomic_add64(put->work + i % KR_WORK_STRIPES * KR_WORK_COUNTS + which, count);
+}
 
 /* Where row ids lie: 4-byte aligned, one every `stride` bytes. */
 typedef struct kr_rows_view {

@@ -7,9 +7,11 @@ kr_status kr_choose(const char *text, kr_operation operation, kr_spec *spec, con
                     kr_error *err)
 {
     const int best = text && strcmp(text, "best") == 0;
-    (void)operation; /* one kind serves all of them so far */
+    (void)operation; /* the same kind is best for all of them so far */
     if (reason)
-        *reason = best ? "the only kind so far; it answers points and ranges" : "asked for by name";
+        *reason = best ? "search in sorted keys is faster than rays without RT cores, and rays with RT cores "
+                         "were not measured yet"
+                       : "asked for by name";
     return kr_spec_parse(best ? "array" : text, spec, err);
 }
 
@@ -30,6 +32,8 @@ kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_err
  * every piece walks the whole index: half as many probes as rows, at least PIECE_LEAST, came out best.
  * Measured: docs/performance.md, "Order of the probes". */
 enum { PARTITION_BITS = 16, PIECE_LEAST = 1 << 23, PIECE_MOST = 1 << 28 };
+/* Kinds that cast rays gain from a full sort (docs/performance-rx.md); 32 bits tell 2^32 keys apart. */
+enum { SORT_BITS = 32 };
 enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
 
 static uint64_t piece_for(uint64_t rows)
@@ -55,12 +59,15 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
     } else if (on_cpu && of->footprint_nbytes < NEAR_ON_CPU) {
         plan.reason = "the index is small enough for the caches";
     } else {
-        plan.name = "partitioned";
-        plan.reason = "probes that are near in key order share cache lines";
-        plan.piece = piece_for(of->rows);
+        const int whole = of->spec->family->sorts_probes != 0;
+        const uint32_t bits = whole ? SORT_BITS : PARTITION_BITS;
+        plan.name = whole ? "sorted" : "partitioned";
+        plan.reason = whole ? "neighbouring rays then walk the same nodes of the scene"
+                            : "probes that are near in key order share cache lines";
+        plan.piece = whole ? PIECE_MOST : piece_for(of->rows);
         plan.sorted = 1;
         plan.end_bit = of->key_bits;
-        plan.first_bit = of->key_bits > PARTITION_BITS ? of->key_bits - PARTITION_BITS : 0;
+        plan.first_bit = of->key_bits > bits ? of->key_bits - bits : 0;
     }
     return plan;
 }

@@ -118,6 +118,7 @@ static kr_status run_piece(piece *p, uint64_t first, uint64_t n, kr_error *err)
     if (status == KR_OK) {
         p->query = kr_query_make(job->index, &lower.column, job->upper ? &upper.column : NULL, job->stream,
                                  job->watch);
+        p->query.work = job->work;
         status = give_piece(p, first, err);
     }
     kr_resident_release(device, &upper, job->stream);

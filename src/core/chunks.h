@@ -14,6 +14,7 @@ typedef struct kr_chunks {
     void *ctx;
     kr_stream *stream;
     kr_stopwatch *watch; /* or NULL */
+    uint64_t *work;      /* counters of kr_work_add, or NULL */
 } kr_chunks;
 
 kr_status kr_chunks_run(const kr_chunks *job, kr_error *err);

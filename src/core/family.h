@@ -39,6 +39,15 @@ typedef struct kr_locate {
     uint64_t n;
 } kr_locate;
 
+/* Rows that get other keys, all in device memory. At least one and no more than there are rows; row ids come
+ * as the caller gave them: in any order, perhaps twice, perhaps not indexed. */
+typedef struct kr_set_keys {
+    kr_stream *stream;
+    const uint32_t *row_ids;
+    kr_column keys; /* no NULLs */
+    kr_stopwatch *watch;
+} kr_set_keys;
+
 /* A part of the footprint; families fill an array of KR_STATS_PARTS. */
 typedef struct kr_part {
     const char *name;
@@ -65,12 +74,23 @@ typedef struct kr_family_ops {
     kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
     /* Dependent memory accesses of one probe. */
     double (*touches)(const kr_shape *shape);
-    /* 1: this device can run all programs of the spec. */
-    int (*runs_on)(kr_device *device, const kr_spec *spec);
+    /* Optional, for kinds that cast rays: rays of one probe, and what casts them. */
+    double (*rays)(const kr_shape *shape);
+    void (*tracer)(kr_device *device, char text[64]);
+    /* Whether this device can run all programs of the spec; KR_ERR_UNSUPPORTED says why not. */
+    kr_status (*runs_on)(kr_device *device, const kr_spec *spec, kr_error *err);
+    /* Optional (KR_CAN_SET_KEYS): afterwards everything is as if the index had been built from the changed
+     * column. On failure the index is as it was. Blocks; no lookup is under way. KR_ERR_ARGUMENT for a row id
+     * that is not indexed or given twice. */
+    kr_status (*set_keys)(kr_device *device, void *self, const kr_set_keys *job, kr_error *err);
 } kr_family_ops;
 
 typedef struct kr_family {
     kr_kind_info info; /* name, summary, source, capabilities, own options; common ones are core's */
+    /* Optional: refuses combinations of options, and gives those that were not given a value that goes with
+     * the others. What it leaves is printed with every option, and must then be accepted as if given. */
+    kr_status (*settle)(kr_spec *spec, kr_error *err);
+    uint32_t sorts_probes; /* 1: probes=auto sorts a batch wholly, 0: it partitions it */
     const kr_family_ops *u32, *u64;
 } kr_family;
 
@@ -78,6 +98,12 @@ static inline const kr_family_ops *kr_family_ops_of(const kr_family *family, uin
 {
     return kr_type_key_bits(type) == 64 ? family->u64 : family->u32;
 }
+
+/* What most runs_on answer: KR_ERR_UNSUPPORTED, naming kind and device, if the device cannot run `program`.
+ */
+kr_status kr_family_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err);
+/* What casts the rays of a kind, "none" for kinds that cast none. */
+void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]);
 
 /* Kinds in the order of families.def; NULL past the last. */
 const kr_family *kr_family_at(uint32_t ordinal);

@@ -38,29 +38,68 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
                                           kr_native_stream(index->device, stream), err);
 }
 
-/* One more than the largest row id in the index. Blocks. */
-static kr_status find_row_limit(kr_index *index, kr_stream *stream, kr_error *err)
+kr_status kr_family_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err)
 {
-    kr_device *device = index->device;
-    const uint64_t n = index->ops->n_rows(index->self);
+    if (device->ops->can_run(device, program))
+        return KR_OK;
+    return kr_fail(err, KR_ERR_UNSUPPORTED,
+                   "kind '%s' does not run on device '%s': its programs were not built",
+                   spec->family->info.name, device->name);
+}
+
+void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64])
+{
+    snprintf(text, 64, "none");
+    if (ops->tracer)
+        ops->tracer(device, text);
+}
+
+/* Runs a program that raises a counter, 0 at first, over n elements. Blocks. */
+static kr_status find_most(kr_device *device, const kr_program *program, most_params *params, uint64_t n,
+                           kr_stream *stream, uint64_t *most, kr_error *err)
+{
     kr_buffer counter = {0};
-    uint64_t most = 0;
-    kr_status status = kr_buffer_allocate(device, sizeof most, stream, "a counter", NULL, &counter, err);
+    kr_status status = kr_buffer_allocate(device, sizeof *most, stream, "a counter", NULL, &counter, err);
+    params->most = counter.data;
     if (status == KR_OK)
-        status = kr_device_fill(device, counter.data, 0, sizeof most, stream, err);
-    const largest_params params = {index->ops->rows(index->self), counter.data};
+        status = kr_device_fill(device, counter.data, 0, sizeof *most, stream, err);
     if (status == KR_OK)
-        status = kr_device_run(device, &index_largest_row, &params, n, stream, err);
+        status = kr_device_run(device, program, params, n, stream, err);
     if (status == KR_OK)
-        status = kr_device_copy(device, &most, counter.data, sizeof most, stream, err);
+        status = kr_device_copy(device, most, counter.data, sizeof *most, stream, err);
     if (status == KR_OK)
         status = kr_sync(device, stream, err);
     kr_buffer_release(device, &counter, stream);
+    return status;
+}
+
+/* One more than the largest row id in the index. Blocks. */
+static kr_status find_row_limit(kr_index *index, kr_stream *stream, kr_error *err)
+{
+    const uint64_t n = index->ops->n_rows(index->self);
+    most_params params = {.rows = index->ops->rows(index->self)};
+    uint64_t most = 0;
+    const kr_status status = find_most(index->device, &index_largest_row, &params, n, stream, &most, err);
     index->row_limit = n ? most + 1 : 0;
     return status;
 }
 
-/* What create brings to the device and gives back when the build is done. */
+/* Fails if there is a NULL. Blocks. */
+static kr_status refuse_nulls(kr_device *device, const kr_column *keys, kr_stream *stream, kr_error *err)
+{
+    most_params params = {.validity = keys->validity, .validity_offset = keys->validity_offset};
+    uint64_t most = 0;
+    if (!keys->validity)
+        return KR_OK;
+    const kr_status status = find_most(device, &index_last_null, &params, keys->count, stream, &most, err);
+    if (status == KR_OK && most)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "key %llu is NULL: a row that is indexed keeps a key; give it another value",
+                       (unsigned long long)most - 1);
+    return status;
+}
+
+/* What a call brings to the device and gives back when it is done. */
 typedef struct inputs {
     kr_resident keys, rows;
 } inputs;
@@ -87,13 +126,21 @@ static uint32_t differing_bits(const kr_index *index, kr_type type)
     return bits;
 }
 
+static void release_inputs(kr_index *index, kr_stream *stream, inputs *in)
+{
+    kr_resident_release(index->device, &in->rows, stream);
+    kr_resident_release(index->device, &in->keys, stream);
+}
+
+/* What a build or a change leaves; `before`: bytes in use without the index. */
 static void fill_info(kr_index *index, const kr_column *keys, const kr_stopwatch *watch, uint64_t before)
 {
     kr_index_info *info = &index->info;
     kr_part parts[KR_STATS_PARTS];
     snprintf(info->device, sizeof info->device, "%s", index->device->name);
-    snprintf(info->tracer, sizeof info->tracer, "none");
+    kr_family_tracer(index->ops, index->device, info->tracer);
     info->type = keys->type;
+    info->footprint_nbytes = 0;
     info->rows = index->ops->n_rows(index->self);
     info->n_parts = index->ops->parts(index->self, parts);
     for (uint32_t i = 0; i < info->n_parts; ++i) {
@@ -107,6 +154,19 @@ static void fill_info(kr_index *index, const kr_column *keys, const kr_stopwatch
     info->n_phases = watch->n_phases;
     for (uint32_t i = 0; i < watch->n_phases; ++i)
         info->phases[i] = watch->phases[i];
+}
+
+static kr_status record_ready(kr_index *index, kr_stream *stream, kr_error *err)
+{
+    kr_device *device = index->device;
+    kr_status status = KR_OK;
+    if (device->ops->is_host)
+        return KR_OK;
+    if (!index->ready)
+        status = device->ops->event_create(device, &index->ready, err);
+    return status == KR_OK
+               ? device->ops->event_record(device, index->ready, kr_native_stream(device, stream), err)
+               : status;
 }
 
 static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_t *row_ids, kr_stream *stream,
@@ -126,18 +186,11 @@ static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_
         };
         status = index->ops->build(&build, &index->self, err);
     }
-    kr_resident_release(index->device, &in.rows, stream);
-    kr_resident_release(index->device, &in.keys, stream);
+    release_inputs(index, stream, &in);
     index->row_limit = keys->count;
     if (status == KR_OK && row_ids)
         status = find_row_limit(index, stream, err);
-    if (status == KR_OK && !index->device->ops->is_host) {
-        status = index->device->ops->event_create(index->device, &index->ready, err);
-        if (status == KR_OK)
-            status = index->device->ops->event_record(index->device, index->ready,
-                                                      kr_native_stream(index->device, stream), err);
-    }
-    return status;
+    return status == KR_OK ? record_ready(index, stream, err) : status;
 }
 
 kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
@@ -150,9 +203,8 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
     made->spec = *spec;
     made->ops = kr_family_ops_of(spec->family, keys->type);
     kr_status status = kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err);
-    if (status == KR_OK && !made->ops->runs_on(device, spec))
-        status = kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' does not run on device '%s'",
-                         spec->family->info.name, device->name);
+    if (status == KR_OK)
+        status = made->ops->runs_on(device, spec, err);
     kr_stopwatch watch;
     const uint64_t before = kr_device_peak_begin(device);
     kr_stopwatch_start(&watch, device, stream);
@@ -165,6 +217,39 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
     fill_info(made, keys, &watch, before);
     *index = made;
     return KR_OK;
+}
+
+static kr_status run_change(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
+                            kr_stream *stream, kr_stopwatch *watch, kr_error *err)
+{
+    inputs in = {0};
+    kr_status status = bring_inputs(index, keys, row_ids, stream, &in, err);
+    if (status == KR_OK)
+        status = refuse_nulls(index->device, &in.keys.column, stream, err);
+    if (status == KR_OK) {
+        kr_stopwatch_lap(watch, "copy");
+        kr_device_drain(index->device); /* lookups that still read what is there */
+        const kr_set_keys job = {
+            .stream = stream, .row_ids = in.rows.column.data, .keys = in.keys.column, .watch = watch};
+        status = index->ops->set_keys(index->device, index->self, &job, err);
+    }
+    release_inputs(index, stream, &in);
+    return status == KR_OK ? record_ready(index, stream, err) : status;
+}
+
+kr_status kr_index_change(kr_index *index, const uint32_t *row_ids, const kr_column *keys, kr_stream *stream,
+                          kr_error *err)
+{
+    kr_stopwatch watch;
+    kr_status status = kr_index_await(index, stream, err);
+    if (status != KR_OK)
+        return status;
+    const uint64_t before = kr_device_peak_begin(index->device) - index->info.footprint_nbytes;
+    kr_stopwatch_start(&watch, index->device, stream);
+    status = run_change(index, row_ids, keys, stream, &watch, err);
+    if (status == KR_OK)
+        fill_info(index, keys, &watch, before);
+    return status;
 }
 
 void kr_index_destroy(kr_index *index)

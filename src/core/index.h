@@ -20,6 +20,10 @@ struct kr_index {
 kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
                         const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
 
+/* kr_index_set_keys with checked arguments and at least one key. Blocks. */
+kr_status kr_index_change(kr_index *index, const uint32_t *row_ids, const kr_column *keys, kr_stream *stream,
+                          kr_error *err);
+
 /* Makes `stream` wait for the build. */
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err);
 

@@ -5,16 +5,25 @@
 #include "core/batch.h"
 #include "program/program.h"
 
-typedef struct largest_params {
+typedef struct most_params {
     kr_rows_view rows;
-    uint64_t *largest;
-} largest_params;
-kr_assert_size(largest_params, 24);
+    const uint8_t *validity;
+    uint64_t validity_offset;
+    uint64_t *most;
+} most_params;
+kr_assert_size(most_params, 40);
 
-KR_BODY void largest(kr_group group, const largest_params *p, uint64_t i, uint64_t n)
+KR_BODY void largest_row(kr_group group, const most_params *p, uint64_t i, uint64_t n)
 {
-    kr_group_max64(group, i < n ? kr_row_at(&p->rows, i) : 0, p->largest);
+    kr_group_max64(group, i < n ? kr_row_at(&p->rows, i) : 0, p->most);
 }
-KR_GROUP_PROGRAM(index_largest_row, largest_params, largest);
+KR_GROUP_PROGRAM(index_largest_row, most_params, largest_row);
+
+/* One more than the position of the last NULL, or 0. */
+KR_BODY void last_null(kr_group group, const most_params *p, uint64_t i, uint64_t n)
+{
+    kr_group_max64(group, i < n && !kr_is_valid(p->validity, p->validity_offset, i) ? i + 1 : 0, p->most);
+}
+KR_GROUP_PROGRAM(index_last_null, most_params, last_null);
 
 #endif

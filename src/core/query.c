@@ -48,33 +48,60 @@ static kr_batch skip_probes(kr_batch batch, uint64_t first)
     return batch;
 }
 
-static kr_status locate_piece(const kr_query *query, uint64_t first, uint64_t n, kr_put put, kr_error *err)
+/* Probes first .. first + n - 1, in the order in which they are searched. */
+typedef struct query_piece {
+    uint64_t first, n;
+    kr_batch batch;
+    kr_order order;
+} query_piece;
+
+static uint64_t piece_most(const kr_query *query)
 {
-    const kr_index *index = query->index;
-    kr_locate job = {skip_probes(query->batch, first), put, n};
-    kr_order order = {0};
+    const uint64_t most = KR_NO_ROW / 64 * 64; /* positions of a reordered piece are u32 */
+    return query->plan.sorted && query->plan.piece > most ? most : query->plan.piece;
+}
+
+static kr_status piece_open(const kr_query *query, uint64_t first, query_piece *piece, kr_error *err)
+{
+    const uint64_t most = piece_most(query), left = query->n - first;
     kr_status status = KR_OK;
+    *piece = (query_piece){.first = first, .n = left < most ? left : most};
+    piece->batch = skip_probes(query->batch, first);
     if (query->plan.sorted) {
-        status = kr_order_make(index->device, &query->plan, n, query->stream, &job.batch, &order, err);
-        job.put.order = job.batch.order;
+        status = kr_order_make(query->index->device, &query->plan, piece->n, query->stream, &piece->batch,
+                               &piece->order, err);
         kr_stopwatch_lap(query->watch, "sort");
     }
-    if (status == KR_OK)
-        status = index->ops->locate(index->device, index->self, &job, query->stream, err);
-    kr_order_release(index->device, &order, query->stream);
+    return status;
+}
+
+static void piece_close(const kr_query *query, query_piece *piece)
+{
+    kr_order_release(query->index->device, &piece->order, query->stream);
+}
+
+static kr_status piece_locate(const kr_query *query, const query_piece *piece, kr_put put, kr_error *err)
+{
+    const kr_index *index = query->index;
+    const kr_locate job = {piece->batch, put, piece->n};
+    const kr_status status = index->ops->locate(index->device, index->self, &job, query->stream, err);
     kr_stopwatch_lap(query->watch, "search");
     return status;
 }
 
 kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_error *err)
 {
-    const uint64_t most = KR_NO_ROW / 64 * 64; /* positions of a reordered piece are u32 */
-    const uint64_t piece = query->plan.sorted && query->plan.piece > most ? most : query->plan.piece;
     kr_status status = KR_OK;
-    for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece) {
-        const uint64_t n = query->n - first < piece ? query->n - first : piece;
-        const kr_put put = {.out = (char *)out + first * put_nbytes(what), .what = what};
-        status = locate_piece(query, first, n, put, err);
+    query_piece piece;
+    for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece.n) {
+        status = piece_open(query, first, &piece, err);
+        const kr_put put = {.out = (char *)out + first * put_nbytes(what),
+                            .order = piece.batch.order,
+                            .work = query->work,
+                            .what = what};
+        if (status == KR_OK)
+            status = piece_locate(query, &piece, put, err);
+        piece_close(query, &piece);
     }
     return status;
 }
@@ -125,11 +152,11 @@ static uint32_t reduction(const kr_sink *sink, const kr_column *values)
 }
 
 /* One total a slice, then one answer a probe. */
-static kr_status reduce_slices(const kr_query *query, const kr_slices *slices, reduce_params *params,
-                               kr_error *err)
+static kr_status reduce_slices(const kr_query *query, uint64_t n, const kr_slices *slices,
+                               reduce_params *params, kr_error *err)
 {
     kr_device *device = query->index->device;
-    const uint64_t count = query->n * slices->per_span;
+    const uint64_t count = n * slices->per_span;
     kr_buffer totals = {0};
     kr_status status = kr_buffer_allocate(device, count * sizeof(reduce_total), query->stream,
                                           "totals of slices", NULL, &totals, err);
@@ -138,28 +165,15 @@ static kr_status reduce_slices(const kr_query *query, const kr_slices *slices, r
         status =
             kr_device_run(device, reductions[params->op], params, count * slices->spread, query->stream, err);
     if (status == KR_OK)
-        status = kr_device_run(device, &reduce_merge_slices, params, query->n, query->stream, err);
+        status = kr_device_run(device, &reduce_merge_slices, params, n, query->stream, err);
     kr_buffer_release(device, &totals, query->stream);
     return status;
 }
 
-static kr_status reduce_spans(const kr_query *query, const kr_span *spans, const kr_sink *sink,
-                              const kr_column *values, uint8_t *any, kr_error *err)
+static reduce_params reduction_of(const kr_query *query, const kr_sink *sink, const kr_column *values)
 {
-    kr_device *device = query->index->device;
-    kr_slices slices;
-    kr_status status = kr_slices_make(device, spans, NULL, query->n, query->stream, &slices, err);
-    if (status != KR_OK)
-        return status;
-    reduce_params params = {
-        .spans = slices.spans,
-        .rows = query->index->ops->rows(query->index->self),
-        .out = sink->out,
-        .any = any,
-        .op = reduction(sink, values),
-        .slices = slices.per_span,
-        .spread = slices.spread,
-    };
+    reduce_params params = {.rows = query->index->ops->rows(query->index->self),
+                            .op = reduction(sink, values)};
     if (values) {
         params.values = values->data;
         params.validity = values->validity;
@@ -167,11 +181,50 @@ static kr_status reduce_spans(const kr_query *query, const kr_span *spans, const
         params.n_values = values->count;
         params.type = values->type;
     }
+    return params;
+}
+
+/* Spans stand in the order of the search, in which neighbours share cache lines of row ids; answers go to
+ * their probes' places. */
+static kr_status reduce_piece(const kr_query *query, const query_piece *piece, const kr_span *spans,
+                              const reduce_params *of, kr_error *err)
+{
+    kr_device *device = query->index->device;
+    kr_slices slices;
+    kr_status status = kr_slices_make(device, spans, NULL, piece->n, query->stream, &slices, err);
+    if (status != KR_OK)
+        return status;
+    reduce_params params = *of;
+    params.spans = slices.spans;
+    params.order = piece->batch.order;
+    params.slices = slices.per_span;
+    params.spread = slices.spread;
     if (slices.per_span > 1)
-        status = reduce_slices(query, &slices, &params, err);
+        status = reduce_slices(query, piece->n, &slices, &params, err);
     else
-        status = kr_device_run(device, reductions[params.op], &params, query->n, query->stream, err);
+        status = kr_device_run(device, reductions[params.op], &params, piece->n, query->stream, err);
     kr_slices_release(device, &slices, query->stream);
+    kr_stopwatch_lap(query->watch, "reduce");
+    return status;
+}
+
+static kr_status reduce_all(const kr_query *query, const kr_sink *sink, const kr_column *values,
+                            const kr_buffer *spans, uint8_t *any, kr_error *err)
+{
+    const kr_put put = {.out = spans->data, .work = query->work, .what = KR_PUT_SPAN};
+    reduce_params params = reduction_of(query, sink, values);
+    kr_status status = KR_OK;
+    query_piece piece;
+    for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece.n) {
+        status = piece_open(query, first, &piece, err);
+        params.out = (char *)sink->out + first * (kr_result_bits(sink) / 8);
+        params.any = any ? any + first : NULL;
+        if (status == KR_OK)
+            status = piece_locate(query, &piece, put, err);
+        if (status == KR_OK)
+            status = reduce_piece(query, &piece, spans->data, &params, err);
+        piece_close(query, &piece);
+    }
     return status;
 }
 
@@ -179,20 +232,18 @@ static kr_status answer_reduced(const kr_query *query, const kr_sink *sink, cons
                                 kr_error *err)
 {
     kr_device *device = query->index->device;
+    const uint64_t most = piece_most(query), piece = query->n < most ? query->n : most;
     kr_buffer spans = {0}, any = {0};
     kr_status status =
-        kr_buffer_allocate(device, query->n * sizeof(kr_span), query->stream, "spans", NULL, &spans, err);
+        kr_buffer_allocate(device, piece * sizeof(kr_span), query->stream, "spans", NULL, &spans, err);
     if (status == KR_OK && sink->valid)
         status = kr_buffer_allocate(device, query->n, query->stream, "flags", NULL, &any, err);
     if (status == KR_OK)
-        status = kr_query_locate(query, KR_PUT_SPAN, spans.data, err);
-    if (status == KR_OK)
-        status = reduce_spans(query, spans.data, sink, values, any.data, err);
+        status = reduce_all(query, sink, values, &spans, any.data, err);
     if (status == KR_OK && sink->valid)
         status = pack(query, &any, sink->valid, err);
     kr_buffer_release(device, &any, query->stream);
     kr_buffer_release(device, &spans, query->stream);
-    kr_stopwatch_lap(query->watch, "reduce");
     return status;
 }
 

@@ -11,9 +11,10 @@ typedef struct kr_query {
     kr_probe_plan plan;
     kr_stream *stream;
     kr_stopwatch *watch; /* or NULL */
+    uint64_t *work;      /* counters of kr_work_add, or NULL */
 } kr_query;
 
-/* A query over all of `lower`; pointers are taken as they are. `upper` NULL: points. */
+/* A query over all of `lower`; pointers are taken as they are. `upper` NULL: points. Counts no work. */
 kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
                        kr_stream *stream, kr_stopwatch *watch);
 
@@ -48,9 +49,10 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
 /* ---- The same for host memory -------------------------------------------------------------- */
 
 /* Every result but ROWS, any array of the columns and the sink in host memory. Blocks: first for what
- * `stream` holds, since the chunks run on streams of their own. */
+ * `stream` holds, since the chunks run on streams of their own. `work`: as in kr_query. */
 kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                           const kr_sink *sink, const kr_column *values, kr_stream *stream, kr_error *err);
+                           const kr_sink *sink, const kr_column *values, uint64_t *work, kr_stream *stream,
+                           kr_error *err);
 
 /* The bits of one element of sink->out: 1 for the bitmap of EXISTS. */
 uint32_t kr_result_bits(const kr_sink *sink);

@@ -23,6 +23,7 @@ enum {
 
 typedef struct reduce_params {
     const kr_span *spans;
+    const uint32_t *order; /* NULL, or where the answer to span i goes */
     kr_rows_view rows;
     const void *values;
     const uint8_t *validity; /* of the values */
@@ -36,7 +37,7 @@ typedef struct reduce_params {
     uint32_t slices; /* spans of one probe, for the merge */
     uint32_t spread; /* threads per span: a power of two, 1 where groups are single threads */
 } reduce_params;
-kr_assert_size(reduce_params, 96);
+kr_assert_size(reduce_params, 104);
 
 /* Cuts each span in `slices` of about the same length, so that few long ones keep all threads busy. */
 typedef struct slice_params {

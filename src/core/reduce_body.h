@@ -46,13 +46,14 @@ KR_BODY void reduce_add(const reduce_params *p, int op, reduce_total *total, uin
 
 KR_BODY void reduce_store(const reduce_params *p, int op, uint64_t i, reduce_total total)
 {
+    const uint64_t slot = kr_slot(p->order, i);
     if (op == REDUCE_MIN_ROW) {
-        ((uint32_t *)p->out)[i] = (uint32_t)total.bits; /* ~0 is KR_NO_ROW */
+        ((uint32_t *)p->out)[slot] = (uint32_t)total.bits; /* ~0 is KR_NO_ROW */
     } else if (op == REDUCE_MIN || op == REDUCE_MAX) {
-        kr_store_code(p->type, p->out, i, total.any ? total.bits : kr_zero_code(p->type));
-        p->any[i] = (uint8_t)total.any;
+        kr_store_code(p->type, p->out, slot, total.any ? total.bits : kr_zero_code(p->type));
+        p->any[slot] = (uint8_t)total.any;
     } else {
-        ((uint64_t *)p->out)[i] = total.bits;
+        ((uint64_t *)p->out)[slot] = total.bits;
     }
 }
 

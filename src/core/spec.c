@@ -86,22 +86,64 @@ static kr_status parse_choice(const kr_option *option, piece value, int64_t *num
                    (int)value.nbytes, value.at);
 }
 
-static kr_status parse_value(const kr_option *option, piece value, int64_t *number, kr_error *err)
+/* A number within the option's bounds; 0: it is none. */
+static int read_number(const kr_option *option, piece value, int64_t *number)
 {
-    if (option->form == KR_OPTION_CHOICE)
-        return parse_choice(option, value, number, err);
     char digits[24] = "", *end = digits;
     if (value.nbytes && value.nbytes < sizeof digits) {
         memcpy(digits, value.at, value.nbytes);
         errno = 0;
         *number = strtoll(digits, &end, 10);
     }
-    if (end == digits || *end || errno || *number < option->minimum || *number > option->maximum ||
-        strchr(" \t+", digits[0]))
+    return end != digits && !*end && !errno && *number >= option->minimum && *number <= option->maximum &&
+           !strchr(" \t+", digits[0]);
+}
+
+static kr_status parse_integer(const kr_option *option, piece value, int64_t *number, kr_error *err)
+{
+    if (!read_number(option, value, number))
         return kr_fail(err, KR_ERR_SPEC, "option '%s' is a number from %lld to %lld, not '%.*s'",
                        option->name, (long long)option->minimum, (long long)option->maximum,
                        (int)value.nbytes, value.at);
     return KR_OK;
+}
+
+enum { TRIPLE = 3 };
+
+static void print_triple(int64_t value, char *text, size_t text_nbytes)
+{
+    snprintf(text, text_nbytes, "%u:%u:%u", kr_triple_part(value, 0), kr_triple_part(value, 1),
+             kr_triple_part(value, 2));
+}
+
+static kr_status parse_triple(const kr_option *option, piece value, int64_t *number, kr_error *err)
+{
+    char example[16];
+    piece rest = value;
+    int64_t whole = 0, part = 0;
+    int n = 0;
+    while (n < TRIPLE && read_number(option, cut(&rest, ':'), &part))
+        whole |= part << 8 * n++;
+    const int ends = value.nbytes && value.at[value.nbytes - 1] != ':';
+    if (n < TRIPLE || rest.nbytes || !ends) {
+        print_triple(option->standard, example, sizeof example);
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "option '%s' is three numbers from %lld to %lld with ':' between, as in %s, not '%.*s'",
+            option->name, (long long)option->minimum, (long long)option->maximum, example, (int)value.nbytes,
+            value.at);
+    }
+    *number = whole;
+    return KR_OK;
+}
+
+static kr_status parse_value(const kr_option *option, piece value, int64_t *number, kr_error *err)
+{
+    switch (option->form) {
+    case KR_OPTION_CHOICE: return parse_choice(option, value, number, err);
+    case KR_OPTION_TRIPLE: return parse_triple(option, value, number, err);
+    default: return parse_integer(option, value, number, err);
+    }
 }
 
 /* Sets one "name=value"; `seen` holds a bit per option to refuse one given twice. */
@@ -155,24 +197,35 @@ kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
         if (status != KR_OK)
             return status;
     }
-    *spec = parsed;
-    return KR_OK;
+    parsed.given = (uint32_t)(seen & (((uint64_t)1 << KR_SPEC_OPTIONS) - 1));
+    const kr_status status = parsed.family->settle ? parsed.family->settle(&parsed, err) : KR_OK;
+    if (status == KR_OK)
+        *spec = parsed;
+    return status;
+}
+
+static void print_value(const kr_option *option, int64_t value, char *text, size_t text_nbytes)
+{
+    piece rest, choice;
+    switch (option->form) {
+    case KR_OPTION_CHOICE:
+        rest = (piece){option->choices, strlen(option->choices)};
+        do
+            choice = cut(&rest, '|');
+        while (value-- > 0);
+        snprintf(text, text_nbytes, "%.*s", (int)choice.nbytes, choice.at);
+        break;
+    case KR_OPTION_TRIPLE: print_triple(value, text, text_nbytes); break;
+    default: snprintf(text, text_nbytes, "%lld", (long long)value);
+    }
 }
 
 static void format_option(const kr_option *option, int64_t value, char separator, char *text,
                           size_t text_nbytes)
 {
-    char setting[96];
-    if (option->form == KR_OPTION_INTEGER) {
-        snprintf(setting, sizeof setting, "%c%s=%lld", separator, option->name, (long long)value);
-    } else {
-        piece rest = {option->choices, strlen(option->choices)};
-        piece choice = cut(&rest, '|');
-        while (value-- > 0)
-            choice = cut(&rest, '|');
-        snprintf(setting, sizeof setting, "%c%s=%.*s", separator, option->name, (int)choice.nbytes,
-                 choice.at);
-    }
+    char words[64], setting[128];
+    print_value(option, value, words, sizeof words);
+    snprintf(setting, sizeof setting, "%c%s=%s", separator, option->name, words);
     append(text, text_nbytes, setting);
 }
 

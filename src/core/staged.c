@@ -27,6 +27,7 @@ typedef struct staged {
     const kr_index *index;
     const kr_sink *sink;
     const kr_column *values;
+    uint64_t *work;
     kr_type type;
     int is_range;
     uint64_t n, chunk;
@@ -182,18 +183,21 @@ static kr_status run_chunk(staged *s, staged_slot *slot, kr_error *err)
     kr_status status = copy_in(s, slot, err);
     if (status != KR_OK)
         return status;
-    const kr_query query = kr_query_make(s->index, &lower, s->is_range ? &upper : NULL, slot->stream, NULL);
+    kr_query query = kr_query_make(s->index, &lower, s->is_range ? &upper : NULL, slot->stream, NULL);
+    query.work = s->work;
     status = kr_query_answer(&query, &sink, s->values, err);
     return status == KR_OK ? copy_out(s, slot, err) : status;
 }
 
 kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                           const kr_sink *sink, const kr_column *values, kr_stream *stream, kr_error *err)
+                           const kr_sink *sink, const kr_column *values, uint64_t *work, kr_stream *stream,
+                           kr_error *err)
 {
     staged s = {
         .index = index,
         .sink = sink,
         .values = values,
+        .work = work,
         .type = lower->type,
         .is_range = upper != NULL,
         .n = lower->count,

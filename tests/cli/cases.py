@@ -53,7 +53,7 @@ def bad(code, run, err):
 
 
 REPORT = {"spec": lambda s: "probes=" in s, "device": str, "tracer": str, "keys": 5, "probes": 4, "found": 3, "rays": 0,
-          "hits": 0, "filtered": 0, "repaired": 0, "footprint": int, "peak": int, "seconds.load": float,
+          "hits": 0, "filtered": 0, "repaired": 0, "untraced": 0, "footprint": int, "peak": int, "seconds.load": float,
           "seconds.build": float, "seconds.lookup": float}
 
 LOOKUP = "lookup --keys keys.npy --probes probes.npy {device} "
@@ -75,14 +75,17 @@ GENERAL = [
     bad(2, LOOKUP + "--index array:frob=1", "no option 'frob'; its options: .*layout"),
     bad(2, LOOKUP + "--index array:layout=frob", "soa|aos"), bad(2, LOOKUP + "--index best:k=3", "best takes no options"),
     *[bad(2, run, "a[?]b") for run in ("'a\nb'", "lookup '--a\nb'", LOOKUP + "--index 'a\nb'", LOOKUP + "--result 'a\nb'")],
-    ok("info", out="^keyray "), ok("info --format json", json={"devices.0.name": "cpu", "commit": str}),
+    ok("info", out="^keyray "), ok("info", out="^  rt cores +(yes|none|not known)"),
+    ok("info --format json", json={"devices.0.name": "cpu", "commit": str}),
     bad(2, "info extra", "unexpected 'extra'"),
-    ok("kinds", out="layout=soa"), ok("kinds array", out="^array: "), bad(2, "kinds frob", "unknown kind 'frob'"),
+    ok("kinds", out="layout=soa"), ok("kinds array", out=r"^array: (.|\n)*^    can: point range$"),
+    bad(2, "kinds frob", "unknown kind 'frob'"),
     bad(2, "kinds array:k=2", "is a spec"),
     ok("kinds --format json", json={"kinds.0.name": "array", "kinds.0.options.0.default": str}),
     ok("explain point --keys keys.npy {device}", out="^spec .*array"),
     ok("explain range --keys keys.npy --probes 2^20 {device} --format json",
-       json={"operation": "range", "probes": 1 << 20, "keys": 5, "reason": str, "touches_per_probe": (int, float)}),
+       json={"operation": "range", "probes": 1 << 20, "keys": 5, "reason": str, "touches_per_probe": (int, float),
+             "tracer": "none", "rays_per_probe": 0}),
     bad(2, "explain frob --keys keys.npy", "point|range|build|join"), bad(2, "explain", "is missing"),
     bad(2, "explain point --keys keys.npy --index frob", "unknown kind"),
 ]

@@ -28,7 +28,8 @@ def add_family(tree):
     blocks = BLOCK.findall(PAGE.read_text())
     for language, name, text in blocks:
         if language == "diff":
-            run("git", "apply", "-", cwd=tree, input=text.encode())
+            # Kinds that the page does not show may follow the lines that it shows.
+            run("git", "apply", "--unidiff-zero", "-", cwd=tree, input=text.encode())
         else:
             path = tree / name
             path.parent.mkdir(parents=True, exist_ok=True)

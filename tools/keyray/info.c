@@ -2,6 +2,15 @@
 #include "output.h"
 #include "tool.h"
 
+#include <string.h>
+
+static const char *name_rt_cores(const kr_device_info *info)
+{
+    if (info->rt_cores)
+        return info->rt_cores > 0 ? "yes" : "not known";
+    return strncmp(info->tracer, "none", 4) == 0 ? "none" : "none (software traversal)";
+}
+
 static void print_device(output *out, const kr_device_info *info)
 {
     output_begin(out, out->json ? NULL : info->name, '{');
@@ -14,7 +23,7 @@ static void print_device(output *out, const kr_device_info *info)
     if (out->json)
         output_signed(out, "rt_cores", info->rt_cores);
     else
-        output_text(out, "rt cores", info->rt_cores > 0 ? "yes" : info->rt_cores == 0 ? "none" : "not known");
+        output_text(out, "rt cores", name_rt_cores(info));
     output_text(out, "tracer", info->tracer);
     output_end(out, '}');
 }

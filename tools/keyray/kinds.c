@@ -7,21 +7,41 @@
 static const struct capability {
     uint32_t bit;
     const char *name;
-} capabilities[] = {{KR_CAN_POINT, "point"}, {KR_CAN_RANGE, "range"}, {KR_CAN_UPDATE, "update"}};
+} capabilities[] = {{KR_CAN_POINT, "point"},
+                    {KR_CAN_RANGE, "range"},
+                    {KR_CAN_UPDATE, "update"},
+                    {KR_CAN_SET_KEYS, "set-keys"}};
 
 enum { N_CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 
-/* A choice's name, or a number. */
 static void name_value(const kr_option *option, int64_t value, char text[64])
 {
-    if (option->form == KR_OPTION_INTEGER) {
-        snprintf(text, 64, "%lld", (long long)value);
-        return;
-    }
     const char *at = option->choices;
-    for (; value > 0 && strchr(at, '|'); --value)
-        at = strchr(at, '|') + 1;
-    snprintf(text, 64, "%.*s", (int)strcspn(at, "|"), at);
+    switch (option->form) {
+    case KR_OPTION_CHOICE:
+        for (; value > 0 && strchr(at, '|'); --value)
+            at = strchr(at, '|') + 1;
+        snprintf(text, 64, "%.*s", (int)strcspn(at, "|"), at);
+        break;
+    case KR_OPTION_TRIPLE:
+        snprintf(text, 64, "%d:%d:%d", (int)(value & 0xFF), (int)(value >> 8 & 0xFF),
+                 (int)(value >> 16 & 0xFF));
+        break;
+    default: snprintf(text, 64, "%lld", (long long)value);
+    }
+}
+
+/* All values: "soa|aos", "2..33", "0..23:0..23:0..23". */
+static void name_values(const kr_option *option, char text[192])
+{
+    char bounds[48];
+    snprintf(bounds, sizeof bounds, "%lld..%lld", (long long)option->minimum, (long long)option->maximum);
+    if (option->form == KR_OPTION_CHOICE)
+        snprintf(text, 192, "%s", option->choices);
+    else if (option->form == KR_OPTION_TRIPLE)
+        snprintf(text, 192, "%s:%s:%s", bounds, bounds, bounds);
+    else
+        snprintf(text, 192, "%s", bounds);
 }
 
 enum { HELP_COLUMN = 36, LINE_MOST = 100 };
@@ -46,10 +66,7 @@ static void print_option(output *out, const kr_option *option)
 {
     char standard[64], values[192], label[288], help[512];
     name_value(option, option->standard, standard);
-    if (option->form == KR_OPTION_INTEGER)
-        snprintf(values, sizeof values, "%lld..%lld", (long long)option->minimum, (long long)option->maximum);
-    else
-        snprintf(values, sizeof values, "%s", option->choices);
+    name_values(option, values);
     if (!out->json) {
         snprintf(label, sizeof label, "      %s=%s", option->name, values);
         fprintf(out->to, "%-*s", HELP_COLUMN, label);
@@ -87,7 +104,7 @@ static void print_json(output *out, const kr_kind_info *info)
 
 static void print_text(output *out, const kr_kind_info *info)
 {
-    fprintf(out->to, "%s: %s\n    source: %s\n    answers:", info->name, info->summary, info->source);
+    fprintf(out->to, "%s: %s\n    source: %s\n    can:", info->name, info->summary, info->source);
     for (int i = 0; i < N_CAPABILITIES; ++i)
         if (info->capabilities & capabilities[i].bit)
             fprintf(out->to, " %s", capabilities[i].name);

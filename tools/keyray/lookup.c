@@ -152,7 +152,8 @@ static int search(job *j)
                     .values = j->options.values ? &j->values.view : NULL,
                     .out = r->out,
                     .valid = r->valid,
-                    .report = &j->report};
+                    .report = &j->report,
+                    .count_work = 1};
     code = call(j, &sink);
     if (!code && kind == KR_RESULT_ROWS && j->options.output) {
         code = result_open_rows(r);
@@ -194,6 +195,7 @@ static void print(const job *j)
         output_number(&out, "hits", j->report.hits);
         output_number(&out, "filtered", j->report.filtered);
         output_number(&out, "repaired", j->report.repaired);
+        output_number(&out, "untraced", j->report.untraced);
     }
     output_bytes(&out, "footprint", j->info.footprint_nbytes);
     output_bytes(&out, "peak", j->info.peak_nbytes);

@@ -33,6 +33,14 @@ const option_row workload_ranges_rows[] = {
     {0},
 };
 
+const option_row workload_updates_rows[] = {
+    {"changes", 0, 0, OPTION_NUMBER, AT(changes), "N", "pairs of rows that exchange their keys [1]", 1,
+     UINT32_MAX / 2},
+    {"pattern", 0, 0, OPTION_CHOICE, AT(by_rank), "positions|ranks",
+     "the pairs are neighbours in the column, or in the order of the keys [positions]", 0, 0},
+    {0},
+};
+
 /* What the generators call the options. */
 static const struct {
     const char *field, *option;
@@ -40,6 +48,7 @@ static const struct {
     {"count", "--count"},           {"stride", "--stride"},
     {"uniformity", "--uniformity"}, {"multiplicity", "--multiplicity"},
     {"miss_percent", "--hit-rate"}, {"misses_outside", "--outside"},
+    {"pairs", "--changes"},
 };
 
 int workload_check(kr_status status, const kr_error *err, int code)
@@ -77,4 +86,9 @@ kr_ranges_spec workload_ranges(const workload *w)
 {
     return (kr_ranges_spec){
         .count = w->probes, .hits = w->hits, .multiplier = w->multiplier, .order = w->order, .seed = w->seed};
+}
+
+kr_swaps_spec workload_swaps(const workload *w)
+{
+    return (kr_swaps_spec){.pairs = w->changes, .by_rank = w->by_rank, .seed = w->seed};
 }

@@ -13,16 +13,20 @@ typedef struct workload {
     /* probes and ranges */
     uint64_t probes, hit_rate, zipf, hits, multiplier, batches;
     uint32_t outside, order;
+    /* updates */
+    uint64_t changes;
+    uint32_t by_rank;
 } workload;
 
 #define WORKLOAD_DEFAULTS                                                                        \
     {                                                                                            \
         .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1, \
-        .batches = 1                                                                             \
+        .batches = 1, .changes = 1                                                               \
     }
 
-/* What a key set, a set of probes, and a set of ranges are made of, counts and order left to the caller. */
-extern const option_row workload_keys_rows[], workload_probes_rows[], workload_ranges_rows[];
+/* What a key set, probes, ranges and updates are made of, counts and order left to the caller. */
+extern const option_row workload_keys_rows[], workload_probes_rows[], workload_ranges_rows[],
+    workload_updates_rows[];
 
 #define WORKLOAD_ORDERS "random|ascending|descending"
 
@@ -34,6 +38,7 @@ static inline kr_type workload_type(const workload *w)
 kr_keys_spec workload_keys(const workload *w);
 kr_probes_spec workload_probes(const workload *w);
 kr_ranges_spec workload_ranges(const workload *w);
+kr_swaps_spec workload_swaps(const workload *w);
 
 /* tool_check for what the generators answered; `code` is for options that do not go together. */
 int workload_check(kr_status status, const kr_error *err, int code);

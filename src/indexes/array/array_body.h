@@ -20,7 +20,7 @@ typedef struct array_params {
     uint32_t k;   /* fan-out of the K-ary search */
     uint32_t aos;
 } array_params;
-kr_assert_size(array_params, 120);
+kr_assert_size(array_params, 128);
 
 typedef struct array_state {
     kr_key lower, upper;

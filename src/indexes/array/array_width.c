@@ -149,10 +149,9 @@ static double touches(const kr_shape *shape)
     return steps + 1;
 }
 
-static int runs_on(kr_device *device, const kr_spec *spec)
+static kr_status runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
 {
-    (void)spec;
-    return device->ops->can_run(device, programs[0][0]);
+    return kr_family_runs_on(device, spec, programs[0][0], err);
 }
 
 extern const kr_family_ops KR_W(array_ops);

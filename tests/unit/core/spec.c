@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -52,6 +53,24 @@ static void sets_options(void **state)
     assert_true(spec.common[KR_COMMON_PROBES] == KR_PROBES_AS_IS);
 }
 
+static void check_option(const kr_option *option)
+{
+    const int parts = option->form == KR_OPTION_TRIPLE ? 3 : 1;
+    int64_t n = 1;
+    assert_non_null(option->help);
+    for (int i = 0; i < parts; ++i) {
+        const int64_t standard = parts == 3 ? kr_triple_part(option->standard, i) : option->standard;
+        assert_true(option->minimum <= standard && standard <= option->maximum);
+    }
+    if (option->form == KR_OPTION_TRIPLE)
+        assert_true(option->minimum >= 0 && option->maximum <= 255);
+    if (option->form != KR_OPTION_CHOICE)
+        return;
+    for (const char *at = option->choices; *at; ++at)
+        n += *at == '|';
+    assert_true(option->minimum == 0 && option->maximum == n - 1);
+}
+
 /* The tables that specs are parsed by hold together. */
 static void has_sound_tables(void **state)
 {
@@ -59,17 +78,44 @@ static void has_sound_tables(void **state)
     for (uint32_t i = 0; kr_family_at(i); ++i) {
         const kr_kind_info *info = &kr_family_at(i)->info;
         assert_true(info->n_options <= KR_SPEC_OPTIONS);
-        for (uint32_t k = 0; k < info->n_options; ++k) {
-            const kr_option *option = &info->options[k];
-            assert_non_null(option->help);
-            assert_true(option->minimum <= option->standard && option->standard <= option->maximum);
-            if (option->form == KR_OPTION_CHOICE) {
-                int64_t n = 1;
-                for (const char *at = option->choices; *at; ++at)
-                    n += *at == '|';
-                assert_true(option->minimum == 0 && option->maximum == n - 1);
-            }
+        for (uint32_t k = 0; k < info->n_options; ++k)
+            check_option(&info->options[k]);
+    }
+}
+
+/* Characters of ",name=value", at most. */
+static size_t longest_setting(const kr_option *option)
+{
+    char text[96];
+    size_t longest = 0;
+    int n = snprintf(text, sizeof text, "%lld", (long long)option->maximum);
+    if (option->form == KR_OPTION_TRIPLE)
+        n = 3 * n + 2;
+    if (option->form == KR_OPTION_INTEGER && option->minimum < 0)
+        n = snprintf(text, sizeof text, "%lld", (long long)option->minimum);
+    if (option->form != KR_OPTION_CHOICE)
+        longest = (size_t)n;
+    else
+        for (const char *at = option->choices; *at; at += strspn(at, "|")) {
+            const size_t length = strcspn(at, "|");
+            longest = length > longest ? length : longest;
+            at += length;
         }
+    return 2 + strlen(option->name) + longest;
+}
+
+static void fits_every_spec(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; kr_family_at(i); ++i) {
+        const kr_kind_info *info = &kr_family_at(i)->info;
+        size_t nbytes = strlen(info->name) + 1;
+        for (uint32_t k = 0; k < info->n_options; ++k)
+            nbytes += longest_setting(&info->options[k]);
+        for (uint32_t k = 0; k < KR_COMMON_COUNT; ++k)
+            nbytes += longest_setting(&kr_common_options[k]);
+        if (nbytes > KR_SPEC_NBYTES)
+            fail_msg("a spec of '%s' may take %zu bytes", info->name, nbytes);
     }
 }
 
@@ -142,7 +188,7 @@ static void refuses_values(void **state)
 
 static void check_printed(const char *text, const char *want)
 {
-    char printed[256] = "";
+    char printed[KR_SPEC_NBYTES] = "";
     kr_error err = {0};
     assert_int_equal(kr_spec_print(text, printed, sizeof printed, &err), KR_OK);
     assert_string_equal(printed, want);
@@ -171,7 +217,7 @@ int main(void)
         cmocka_unit_test(fills_in_defaults),   cmocka_unit_test(sets_options),
         cmocka_unit_test(has_sound_tables),    cmocka_unit_test(refuses_kinds),
         cmocka_unit_test(refuses_options),     cmocka_unit_test(refuses_values),
-        cmocka_unit_test(prints_every_option),
+        cmocka_unit_test(prints_every_option), cmocka_unit_test(fits_every_spec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
