@@ -46,18 +46,18 @@ static kr_status sort_into(const kr_build *build, const kr_row_list *list, const
     return kr_device_sort(build->device, &sort, build->stream, err);
 }
 
-/* Blocks. Little-endian: a u32 code lands in the low half. */
-static kr_status read_ends(const kr_build *build, kr_sorted *made, kr_error *err)
+/* Little-endian: a u32 code lands in the low half. */
+kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key_bits, kr_sorted *sorted,
+                              kr_error *err)
 {
-    const uint64_t nbytes = kr_type_key_bits(build->keys.type) / 8;
-    if (made->n == 0)
+    const uint64_t nbytes = key_bits / 8;
+    if (sorted->n == 0)
         return KR_OK;
-    const char *last = (const char *)made->keys.data + (made->n - 1) * nbytes;
-    kr_status status =
-        kr_device_copy(build->device, &made->lowest, made->keys.data, nbytes, build->stream, err);
+    const char *last = (const char *)sorted->keys.data + (sorted->n - 1) * nbytes;
+    kr_status status = kr_device_copy(device, &sorted->lowest, sorted->keys.data, nbytes, stream, err);
     if (status == KR_OK)
-        status = kr_device_copy(build->device, &made->highest, last, nbytes, build->stream, err);
-    return status == KR_OK ? kr_sync(build->device, build->stream, err) : status;
+        status = kr_device_copy(device, &sorted->highest, last, nbytes, stream, err);
+    return status == KR_OK ? kr_sync(device, stream, err) : status;
 }
 
 kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err)
@@ -73,7 +73,8 @@ kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *er
     if (status == KR_OK)
         status = sort_into(build, &list, keys, &made, err);
     if (status == KR_OK)
-        status = read_ends(build, &made, err);
+        status =
+            kr_sorted_read_ends(build->device, build->stream, kr_type_key_bits(build->keys.type), &made, err);
     kr_buffer_release(build->device, &codes, build->stream);
     kr_row_list_release(build->device, &list, build->stream);
     kr_stopwatch_lap(build->watch, "sort");

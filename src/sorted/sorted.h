@@ -16,6 +16,14 @@ typedef struct kr_sorted {
 kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err);
 void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
 void kr_sorted_estimate(const kr_shape *shape, kr_estimate *estimate);
+/* Fills lowest and highest. Blocks. */
+kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key_bits, kr_sorted *sorted,
+                              kr_error *err);
+
+/* The same rows, some of them with other keys. Fails with KR_ERR_ARGUMENT for a row id that is not there or
+ * given twice. `sorted` is left as it is. Blocks. */
+kr_status kr_sorted_change(kr_device *device, const kr_sorted *sorted, const kr_set_keys *job,
+                           kr_sorted *changed, kr_error *err);
 
 /* Fails with KR_ERR_INVARIANT where entries are out of order or row ids occur twice. Keys lie every
  * key_stride bytes, in words of 4 bytes. Blocks. */

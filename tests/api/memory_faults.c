@@ -1,9 +1,11 @@
 /* Fails the n-th allocation, for n = 1, 2, ... until all succeed: host memory through the C library's
- * functions, device memory through the caller's allocator. Each time there is a status, nothing leaks, and
- * the library works afterwards. One thread only, for an OpenMP runtime ends the process when it gets no
- * memory. */
+ * functions where keyray calls them, device memory through the caller's allocator. Each time there is a
+ * status, nothing leaks, and the library works afterwards. One thread only, for an OpenMP runtime ends the
+ * process when it gets no memory. What other libraries allocate (Embree, TBB) is left alone, for what they do
+ * without memory is not ours to test: their device memory fails in the conformance suite, under caps. */
 #include "check.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -41,6 +43,40 @@ typedef struct fault {
 
 static fault host, device_side;
 
+/* 1 when the caller is the library, or the test where the library's last call returns to it. */
+static int is_ours(const void *caller)
+{
+    Dl_info library, test, there;
+    return dladdr((const void *)(uintptr_t)kr_version, &library) && dladdr(&host, &test) &&
+           dladdr(caller, &there) &&
+           (library.dli_fbase == there.dli_fbase || test.dli_fbase == there.dli_fbase);
+}
+
+/* The blocks that are held. */
+static void *blocks[4096];
+
+static void hold(void *memory)
+{
+    for (size_t i = 0; memory && i < sizeof blocks / sizeof blocks[0]; ++i)
+        if (!blocks[i]) {
+            blocks[i] = memory;
+            ++host.held;
+            return;
+        }
+}
+
+/* 1 when it was held. */
+static int let_go(const void *memory)
+{
+    for (size_t i = 0; memory && i < sizeof blocks / sizeof blocks[0]; ++i)
+        if (blocks[i] == memory) {
+            blocks[i] = NULL;
+            --host.held;
+            return 1;
+        }
+    return 0;
+}
+
 static int strikes(fault *f)
 {
     if (f->countdown == 0 || --f->countdown != 0)
@@ -49,45 +85,55 @@ static int strikes(fault *f)
     return 1;
 }
 
-static void *counted(void *memory)
-{
-    host.held += memory != NULL;
-    return memory;
-}
+enum { NEW, CLEARED, ALIGNED };
 
-static void *no_memory(void)
+static void *take(int how, size_t alignment, size_t nbytes, const void *caller)
 {
-    errno = ENOMEM;
-    return NULL;
+    const int ours = is_ours(caller);
+    void *memory = ours && strikes(&host) ? NULL
+                   : how == CLEARED       ? __libc_calloc(1, nbytes)
+                   : how == ALIGNED       ? __libc_memalign(alignment, nbytes)
+                                          : __libc_malloc(nbytes);
+    if (ours)
+        hold(memory);
+    if (!memory)
+        errno = ENOMEM;
+    return memory;
 }
 
 void *malloc(size_t nbytes)
 {
-    return strikes(&host) ? no_memory() : counted(__libc_malloc(nbytes));
+    return take(NEW, 0, nbytes, __builtin_return_address(0));
 }
 
 void *calloc(size_t n, size_t each)
 {
-    return strikes(&host) ? no_memory() : counted(__libc_calloc(n, each));
+    return each && n > SIZE_MAX / each ? NULL : take(CLEARED, 0, n * each, __builtin_return_address(0));
 }
 
 void *realloc(void *memory, size_t nbytes)
 {
-    if (strikes(&host))
-        return no_memory();
+    if (!memory)
+        return take(NEW, 0, nbytes, __builtin_return_address(0));
+    if (is_ours(__builtin_return_address(0)) && strikes(&host)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    const int held = let_go(memory);
     void *moved = __libc_realloc(memory, nbytes);
-    host.held += !memory && moved;
+    if (held)
+        hold(moved ? moved : memory);
     return moved;
 }
 
 void *aligned_alloc(size_t alignment, size_t nbytes)
 {
-    return strikes(&host) ? no_memory() : counted(__libc_memalign(alignment, nbytes));
+    return take(ALIGNED, alignment, nbytes, __builtin_return_address(0));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t nbytes)
 {
-    void *made = aligned_alloc(alignment, nbytes);
+    void *made = take(ALIGNED, alignment, nbytes, __builtin_return_address(0));
     if (made)
         *memory = made;
     return made ? 0 : ENOMEM;
@@ -95,7 +141,7 @@ int posix_memalign(void **memory, size_t alignment, size_t nbytes)
 
 void free(void *memory)
 {
-    host.held -= memory != NULL;
+    let_go(memory);
     __libc_free(memory);
 }
 
@@ -231,6 +277,32 @@ static kr_status join(kr_device *device, const char *spec, int inverse, kr_error
     return status;
 }
 
+static int can_set_keys(const char *spec)
+{
+    kr_kind_info kind;
+    const size_t length = strcspn(spec, ":");
+    for (uint32_t i = 0; kr_kind_list(i, &kind, NULL) == KR_OK; ++i)
+        if (strlen(kind.name) == length && memcmp(kind.name, spec, length) == 0)
+            return (kind.capabilities & KR_CAN_SET_KEYS) != 0;
+    return 0;
+}
+
+/* Rows 1, 2 and 3 get other keys. Where that fails the index answers as before. */
+static kr_status change_keys(kr_index *index, kr_error *err)
+{
+    static const float changed[] = {1000, 0, 14};
+    const uint32_t rows[] = {KEYS - 2, KEYS - 3, KEYS - 4};
+    const kr_column column = {.type = KR_F32, .count = 3, .data = changed};
+    const uint64_t before = checksum;
+    kr_error second = {0};
+    const kr_status status = kr_index_set_keys(index, rows, &column, NULL, err);
+    if (status) {
+        checksum = 0;
+        CHECK(ask_all(index, &second) == KR_OK && checksum == before);
+    }
+    return status ? status : ask_all(index, err);
+}
+
 /* Everything with one index, from opening the device to closing it. */
 static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
 {
@@ -251,6 +323,8 @@ static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
         status = kr_index_create(device, spec, &key_column, row_ids, stream, &index, err);
     if (!status)
         status = ask_all(index, err);
+    if (!status && can_set_keys(spec))
+        status = change_keys(index, err);
     kr_index_destroy(index);
     for (int inverse = KR_INVERSE_ON; inverse <= KR_INVERSE_OFF && !status; ++inverse)
         status = join(device, spec, inverse, err);
@@ -300,14 +374,24 @@ static void fail_each(const char *spec, const char *what, fault *f, int own_allo
 
 int main(void)
 {
-    static const char *const specs[] = {"array:probes=sorted", "array:layout=aos,probes=as-is"};
+    static const char *const specs[] = {"array:probes=sorted",
+                                        "array:layout=aos,probes=as-is",
+                                        "rx",
+                                        "rx:update=refit,parts=3",
+                                        "rx:order=row,prim=aabb,range=anyhit,parts=3",
+                                        "rx:prim=sphere,dedupe=off"};
     static char buffer[1 << 12];
     setvbuf(stdout, buffer, _IOLBF, sizeof buffer);
     fill();
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; ++i) {
         kr_error err = {0};
         /* Once before, for what the C library keeps. */
-        if (scenario(specs[i], 1, &err)) {
+        const kr_status first = scenario(specs[i], 1, &err);
+        if (first == KR_ERR_UNSUPPORTED) {
+            printf("skipped %s: %s\n", specs[i], err.text);
+            continue;
+        }
+        if (first) {
             printf("FAILED %s: %s\n", specs[i], err.text);
             return 1;
         }

@@ -1,4 +1,5 @@
-/* Eight threads look up in one index at the same time, each with its own sink and in its own order. */
+/* Eight threads look up in two indexes at the same time, each with its own sink and stream and in its own
+ * order. */
 #include "check.h"
 
 #include <pthread.h>
@@ -6,7 +7,7 @@
 enum { THREADS = 8, ROUNDS = 12, KEYS = 20000, PROBES = 3000 };
 
 static kr_device *device;
-static kr_index *index_of_all;
+static kr_index *indexes[2];
 static uint32_t keys[KEYS], probes[PROBES], uppers[PROBES];
 static int64_t values[KEYS];
 static const kr_column probe_column = {.type = KR_U32, .count = PROBES, .data = probes};
@@ -30,6 +31,7 @@ static void fill(void)
 /* What the threads found wrong; they must not share the counter of CHECK. */
 typedef struct worker {
     pthread_t thread;
+    kr_stream *stream;
     uint32_t number;
     uint32_t wrong;
     kr_error err;
@@ -76,9 +78,9 @@ static void ask(worker *w, kr_result result, int range)
                           .values = result == KR_RESULT_SUM ? &value_column : no_values,
                           .out = out,
                           .report = w->number % 2 ? &report : NULL};
-    const kr_status status = range
-                                 ? kr_range(index_of_all, &probe_column, &upper_column, &sink, NULL, &w->err)
-                                 : kr_lookup(index_of_all, &probe_column, &sink, NULL, &w->err);
+    kr_index *index = indexes[w->number / 2 % 2];
+    const kr_status status = range ? kr_range(index, &probe_column, &upper_column, &sink, w->stream, &w->err)
+                                   : kr_lookup(index, &probe_column, &sink, w->stream, &w->err);
     w->wrong += status != KR_OK;
     for (uint32_t i = 0; i < PROBES && status == KR_OK; ++i)
         w->wrong += answer(result, out, i) != expected(result, probes[i], range ? uppers[i] : probes[i]);
@@ -98,24 +100,43 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void run_kind(const char *spec)
+/* 0: there is nothing here that casts the rays of the spec. */
+static int create(const char *spec, kr_index **index)
 {
     const kr_column key_column = {.type = KR_U32, .count = KEYS, .data = keys};
+    kr_error err = {0};
+    const kr_status status = kr_index_create(device, spec, &key_column, NULL, NULL, index, &err);
+    if (status)
+        printf("%s %s: %s\n", status == KR_ERR_UNSUPPORTED ? "skipped" : "FAILED", spec, err.text);
+    failures += status != KR_OK && status != KR_ERR_UNSUPPORTED;
+    return status == KR_OK;
+}
+
+static void run_kinds(const char *first, const char *second)
+{
     worker workers[THREADS] = {0};
     kr_device_info info = {0};
-    WORKS(kr_index_create(device, spec, &key_column, NULL, NULL, &index_of_all, &err));
+    if (!create(first, &indexes[0]))
+        return;
+    if (!create(second, &indexes[1])) {
+        kr_index_destroy(indexes[0]);
+        return;
+    }
     for (uint32_t i = 0; i < THREADS; ++i) {
         workers[i].number = i;
+        WORKS(kr_stream_create(device, &workers[i].stream, &err));
         CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
     }
     for (uint32_t i = 0; i < THREADS; ++i) {
         pthread_join(workers[i].thread, NULL);
         if (workers[i].wrong)
-            printf("FAILED %s: thread %u: %u wrong answers, %s\n", spec, i, workers[i].wrong,
-                   workers[i].err.text);
+            printf("FAILED %s: thread %u: %u wrong answers, %s\n", i / 2 % 2 ? second : first, i,
+                   workers[i].wrong, workers[i].err.text);
         failures += workers[i].wrong != 0;
+        kr_stream_destroy(workers[i].stream);
     }
-    kr_index_destroy(index_of_all);
+    kr_index_destroy(indexes[0]);
+    kr_index_destroy(indexes[1]);
     WORKS(kr_device_query(device, &info, &err));
     CHECK(info.in_use_nbytes == 0);
 }
@@ -124,8 +145,9 @@ int main(void)
 {
     fill();
     WORKS(kr_device_open("auto", NULL, &device, &err));
-    run_kind("array:probes=as-is");
-    run_kind("array:probes=sorted,layout=aos");
+    run_kinds("array:probes=as-is", "array:probes=sorted,layout=aos");
+    run_kinds("rx", "rx:range=anyhit,dedupe=off,parts=3");
+    run_kinds("rx:prim=aabb,bits=9:23:0", "rx:prim=sphere,order=row");
     kr_device_close(device);
     return failures != 0;
 }

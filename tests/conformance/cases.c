@@ -20,8 +20,8 @@ static const kr_case cases[] = {
     {.name = "keys-33", DUPLICATES, 33, 64},
     {.name = "keys-100", RANDOM, 100, 100, .reduced = 1},
     {.name = "keys-1000", RANDOM, 1000, 200},
-    {.name = "keys-65537", RANDOM, 65537, 200},
-    {.name = "keys-65537-duplicates", DUPLICATES, 65537, 200, .row_ids = KR_ROW_IDS_SHUFFLED},
+    {.name = "keys-65537", RANDOM, 65537, 200, .large = 1},
+    {.name = "keys-65537-duplicates", DUPLICATES, 65537, 200, .row_ids = KR_ROW_IDS_SHUFFLED, .large = 1},
     /* how many probes */
     {.name = "probes-0", DUPLICATES, 100, 0, .reduced = 1},
     {.name = "probes-1", DUPLICATES, 100, 1},
@@ -40,6 +40,10 @@ static const kr_case cases[] = {
     {.name = "descending", KR_PATTERN_DESCENDING, 1000, 100},
     {.name = "rows-and-planes", ROWS, 1000, 300, .reduced = 1},
     {.name = "rows-and-planes-few", ROWS, 5, 300},
+    {.name = "bits-23", KR_PATTERN_BITS_23, 300, 80, .reduced = 1},
+    {.name = "bits-23-over", KR_PATTERN_BITS_23_OVER, 300, 80, .reduced = 1},
+    {.name = "bits-29", KR_PATTERN_BITS_29, 300, 80, .reduced = 1},
+    {.name = "bits-29-over", KR_PATTERN_BITS_29_OVER, 300, 80, .reduced = 1},
     /* NULL rows and probes */
     {.name = "nulls-no-row", RANDOM, 100, 100, KR_NULLS_NO_ROW, KR_NULLS_NO_ROW},
     {.name = "nulls-some", DUPLICATES, 1000, 100, KR_NULLS_SOME, KR_NULLS_SOME, .reduced = 1},
@@ -114,10 +118,30 @@ void kr_case_data_make(const kr_suite *suite, const kr_case *test, uint32_t numb
                        kr_case_data *data)
 {
     const uint64_t seed = kr_rng_split(kr_rng_split(suite->seed, number), type);
-    *data = (kr_case_data){.test = test, .type = type};
-    data->keys = kr_test_column_make(type, test->keys, test->pattern, test->nulls, kr_rng_split(seed, 1));
-    data->row_ids = kr_test_row_ids(test->row_ids, test->keys, kr_rng_split(seed, 2));
+    kr_test_column keys =
+        kr_test_column_make(type, test->keys, test->pattern, test->nulls, kr_rng_split(seed, 1));
+    kr_case_data_of(suite, test, number, &keys,
+                    kr_test_row_ids(test->row_ids, test->keys, kr_rng_split(seed, 2)), data);
+}
+
+static int has_duplicates(const kr_oracle *oracle)
+{
+    const kr_column *keys = &oracle->keys;
+    for (uint64_t i = 1; i < oracle->n; ++i)
+        if (kr_value_compare(keys->type, kr_value_at(keys, oracle->at[i - 1]),
+                             kr_value_at(keys, oracle->at[i])) == 0)
+            return 1;
+    return 0;
+}
+
+void kr_case_data_of(const kr_suite *suite, const kr_case *test, uint32_t number, kr_test_column *keys,
+                     uint32_t *row_ids, kr_case_data *data)
+{
+    const uint64_t seed = kr_rng_split(kr_rng_split(suite->seed, number), keys->view.type);
+    *data = (kr_case_data){.test = test, .type = keys->view.type, .keys = *keys, .row_ids = row_ids};
+    *keys = (kr_test_column){0};
     kr_oracle oracle = kr_oracle_make(&data->keys.view, data->row_ids);
+    data->has_duplicates = has_duplicates(&oracle);
     data->lower[KR_ASK_POINT] =
         kr_test_probes(&data->keys.view, test->probes, test->probe_nulls, kr_rng_split(seed, 3));
     kr_test_ranges(&data->keys.view, oracle.at, oracle.n, test->probes, test->probe_nulls,

@@ -99,7 +99,12 @@ static void check_type(kr_suite *suite, const kr_suite_device *on, const char *s
     kr_fixture fixture;
     kr_error err = {0};
     kr_index *index = NULL;
+    const char *must_name;
     kr_fixture_make(suite, type, KR_PATTERN_DUPLICATES, 300, &fixture);
+    if (kr_spec_refuses(spec, &fixture.data.keys.view, &must_name)) {
+        kr_fixture_free(&fixture);
+        return;
+    }
     if (kr_test_ok(suite,
                    kr_index_create(on->device, spec, &fixture.data.keys.view, NULL, NULL, &index, &err), &err,
                    "kr_index_create")) {

@@ -45,6 +45,35 @@ kr_status kr_fixture_ask(const kr_fixture *fixture, kr_index *index, uint32_t wh
     return status;
 }
 
+/* What an index of one key says of itself. */
+static kr_status probe_spec(const kr_suite_device *on, const char *spec, kr_index_info *info, kr_error *err)
+{
+    const uint8_t key = 0;
+    const kr_column keys = {.type = KR_U8, .count = 1, .data = &key};
+    kr_index *index = NULL;
+    kr_status status = kr_index_create(on->device, spec, &keys, NULL, NULL, &index, err);
+    if (!status)
+        status = kr_index_stats(index, info, err);
+    kr_index_destroy(index);
+    return status;
+}
+
+int kr_casts_rays(const kr_suite_device *on, const char *spec)
+{
+    kr_index_info info = {0};
+    return probe_spec(on, spec, &info, NULL) == KR_OK && strncmp(info.tracer, "none", 4) != 0;
+}
+
+int kr_device_runs(kr_suite *suite, const kr_suite_device *on, const char *spec)
+{
+    kr_index_info info = {0};
+    kr_error err = {0};
+    const kr_status status = probe_spec(on, spec, &info, &err);
+    if (status == KR_ERR_UNSUPPORTED)
+        kr_test_skip(suite, suite->name, err.text);
+    return status != KR_ERR_UNSUPPORTED;
+}
+
 /* A status that is neither KR_OK nor `allowed` fails the test. */
 static int settle(kr_suite *suite, kr_status status, kr_status allowed, const kr_error *err, const char *call,
                   uint32_t *refusals)
@@ -66,7 +95,7 @@ int kr_fixture_check(const kr_fixture *fixture, const char *spec, kr_index *inde
             kr_answer got = {0};
             kr_error err = {0};
             char text[256];
-            if (!(kr_spec_capabilities(spec) & capabilities[what]))
+            if (!(kr_spec_capabilities(spec) & capabilities[what]) || !kr_case_asks(&fixture->data, i))
                 continue;
             const kr_status status = kr_fixture_ask(fixture, index, what, i, &got, &err);
             if (!settle(fixture->suite, status, allowed, &err, question->name, refusals))
@@ -91,6 +120,10 @@ static int check_join(const kr_fixture *fixture, kr_device *device, const char *
     kr_error err = {0};
     kr_join *join = NULL;
     kr_join_info info = {0};
+    const char *must_name;
+    /* The smaller side is indexed. */
+    if (kr_spec_refuses(spec, right, &must_name))
+        return 1;
     if (!(kr_spec_capabilities(spec) & KR_CAN_POINT))
         return 1;
     kr_status status = kr_join_create(device, spec, left, right, NULL, &join, &err);
@@ -129,7 +162,10 @@ void kr_for_each_spec(kr_suite *suite, const char *name, kr_special special)
 {
     for (uint32_t d = 0; d < suite->n_devices; ++d)
         for (uint32_t k = 0; k < suite->n_specs; ++k) {
-            if (!kr_test_begin(suite, "%s/%s/%s", name, suite->devices[d].info.name, suite->specs[k]))
+            if (suite->is_brief[k] ||
+                !kr_test_begin(suite, "%s/%s/%s", name, suite->devices[d].info.name, suite->specs[k]))
+                continue;
+            if (!kr_device_runs(suite, &suite->devices[d], suite->specs[k]))
                 continue;
             special(suite, &suite->devices[d], suite->specs[k]);
             kr_test_end(suite);

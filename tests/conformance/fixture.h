@@ -27,7 +27,14 @@ int kr_fixture_check(const kr_fixture *fixture, const char *spec, kr_index *inde
 int kr_fixture_check_all(const kr_fixture *fixture, kr_device *device, const char *spec, kr_status allowed,
                          uint32_t *refusals);
 
-/* A test per device and spec: NAME/DEVICE/SPEC. */
+/* 0: the device cannot run the spec, and the test that runs is counted as skipped with the library's reason.
+ */
+int kr_device_runs(kr_suite *suite, const kr_suite_device *on, const char *spec);
+
+/* 1: the kind casts rays there. */
+int kr_casts_rays(const kr_suite_device *on, const char *spec);
+
+/* A test per device and spec: NAME/DEVICE/SPEC. Brief specs are left out. */
 typedef void (*kr_special)(kr_suite *suite, const kr_suite_device *on, const char *spec);
 void kr_for_each_spec(kr_suite *suite, const char *name, kr_special special);
 

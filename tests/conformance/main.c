@@ -14,6 +14,7 @@ static const char usage[] =
     "Options:\n"
     "  --device cpu|cuda|all  [all]\n"
     "  --kind SPEC            this index only, may be repeated [every kind with its options varied]\n"
+    "  --vary KIND            this kind only, with its options varied\n"
     "  --filter TEXT          only tests whose name contains it, e.g. the name of a failed one\n"
     "  --reduced              a short list, for slow tools\n"
     "  --threads N            that a call may use on the CPU [one per core]\n"
@@ -30,20 +31,25 @@ static int complain(const char *what, const char *value)
     return 2;
 }
 
+static const char *const with_value[] = {"--device", "--kind", "--vary", "--filter", "--threads", "--seed"};
+
 /* 0, or the exit status + 1. */
 static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
 {
     for (int i = 1; i < argc; ++i) {
         const char *word = argv[i], *value = argv[i + 1];
-        const int valued = !strcmp(word, "--device") || !strcmp(word, "--kind") ||
-                           !strcmp(word, "--filter") || !strcmp(word, "--threads") || !strcmp(word, "--seed");
+        int valued = 0;
+        for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; ++k)
+            valued |= !strcmp(word, with_value[k]);
         if (valued && !value)
             return 1 + complain("a value is missing after", word);
         i += valued;
         if (!strcmp(word, "--device"))
             given->device = value;
         else if (!strcmp(word, "--kind"))
-            kr_add_spec(suite, value);
+            kr_add_spec(suite, value, 0);
+        else if (!strcmp(word, "--vary"))
+            suite->kind = value;
         else if (!strcmp(word, "--filter"))
             suite->filter = value;
         else if (!strcmp(word, "--seed"))
@@ -110,7 +116,7 @@ static int open_devices(kr_suite *suite, const arguments *given)
 static int check_specs(const kr_suite *suite)
 {
     for (uint32_t i = 0; i < suite->n_specs; ++i) {
-        char text[512];
+        char text[KR_SPEC_NBYTES];
         kr_error err = {0};
         if (kr_spec_print(suite->specs[i], text, sizeof text, &err)) {
             fprintf(stderr, "%s\n", err.text);
@@ -134,6 +140,9 @@ static void run_tests(kr_suite *suite)
     kr_run_streams(suite);
     kr_run_joins(suite);
     kr_run_misuse(suite);
+    kr_run_every_key(suite);
+    kr_run_set_keys(suite);
+    kr_run_work(suite);
     kr_run_limits(suite);
 }
 
@@ -148,6 +157,8 @@ int main(int argc, char **argv)
         return 2;
     if (suite.n_specs == 0)
         kr_expand_specs(&suite);
+    if (suite.n_specs == 0)
+        return complain("there is no kind", suite.kind);
     if (open_devices(&suite, &given))
         return 1;
     if (!strcmp(given.mode, "support"))

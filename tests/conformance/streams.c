@@ -88,7 +88,7 @@ static void test_handles(kr_suite *suite, const kr_suite_device *on, const char 
         {.struct_size = sizeof options[0], .threads = 3, .memory_cap_nbytes = UINT64_C(1) << 30},
     };
     kr_fixture fixture;
-    kr_fixture_make(suite, KR_F64, KR_PATTERN_EXTREME, 3000, &fixture);
+    kr_fixture_make(suite, kr_fitting_type(spec, KR_F64), KR_PATTERN_EXTREME, 3000, &fixture);
     for (uint32_t i = 0; i < sizeof options / sizeof options[0]; ++i) {
         kr_error err = {0};
         kr_device *device = NULL;
@@ -127,7 +127,7 @@ static void test_report(kr_suite *suite, const kr_suite_device *on, const char *
     kr_index *index = NULL;
     kr_report report = {0};
     uint64_t counts[64];
-    kr_fixture_make(suite, KR_I64, KR_PATTERN_DENSE, 1000, &fixture);
+    kr_fixture_make(suite, kr_fitting_type(spec, KR_I64), KR_PATTERN_DENSE, 1000, &fixture);
     const kr_column *probes = &fixture.data.lower[KR_ASK_POINT].view;
     const kr_sink sink = {
         .struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = counts, .report = &report};
@@ -148,7 +148,7 @@ static void test_explain(kr_suite *suite, const kr_suite_device *on, const char 
     kr_fixture fixture;
     kr_estimate estimate = {0};
     kr_error err = {0};
-    char whole[256] = "";
+    char whole[KR_SPEC_NBYTES] = "";
     kr_fixture_make(suite, KR_U32, KR_PATTERN_DENSE, 1000, &fixture);
     const kr_column *keys = &fixture.data.keys.view;
     kr_status status = kr_index_estimate(on->device, spec, keys, &estimate, &err);

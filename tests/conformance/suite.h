@@ -5,7 +5,7 @@
 #include "memory.h"
 #include "oracle.h"
 
-enum { KR_MAX_SPECS = 256, KR_MAX_DEVICES = 9, KR_MAX_REASONS = 64, KR_SPEC_NBYTES = 192 };
+enum { KR_MAX_SPECS = 512, KR_MAX_DEVICES = 9, KR_MAX_REASONS = 64 };
 
 typedef struct kr_suite_device {
     kr_device *device;
@@ -17,8 +17,10 @@ typedef struct kr_suite {
     const char *filter; /* a test runs when its name contains this */
     uint64_t seed;
     int reduced;
+    const char *kind; /* only this kind's specs are made up; NULL: every kind's */
     uint32_t n_specs, n_devices;
     char specs[KR_MAX_SPECS][KR_SPEC_NBYTES];
+    uint8_t is_brief[KR_MAX_SPECS]; /* 1: lookups only, of the reduced list and in device memory */
     kr_suite_device devices[KR_MAX_DEVICES];
     /* the test that runs */
     char name[512];
@@ -51,11 +53,21 @@ uint64_t kr_in_use(kr_device *device);
 
 /* ---- specs.c -------------------------------------------------------------------------------- */
 
-/* All kinds with every choice and some numbers, one at a time, and their own options two at a time. */
+/* All kinds with every choice and some values of every option, one at a time; then, brief, two at a time
+ * those that change how answers are found. Combinations that the library refuses are left out. */
 void kr_expand_specs(kr_suite *suite);
-void kr_add_spec(kr_suite *suite, const char *spec);
+void kr_add_spec(kr_suite *suite, const char *spec, int brief);
 /* What the kind of a spec can do. */
 uint32_t kr_spec_capabilities(const char *spec);
+
+/* ---- fits.c: what a spec can hold ------------------------------------------------------------ */
+
+/* KR_OK, or the status with which these keys are refused and the text that the error must hold. */
+kr_status kr_spec_refuses(const char *spec, const kr_column *keys, const char **must_name);
+/* The type, or a smaller one where the spec does not hold all of its values. */
+kr_type kr_fitting_type(const char *spec, kr_type type);
+/* The value of an option in the spec, printed whole, e.g. "3d"; "" where the kind has no such option. */
+const char *kr_spec_option(const char *spec, const char *option, char value[32]);
 
 /* ---- cases.c: lookups ----------------------------------------------------------------------- */
 
@@ -67,6 +79,7 @@ typedef struct kr_case {
     kr_row_ids row_ids;
     uint32_t shift; /* elements by which every buffer misses its natural alignment */
     int reduced;    /* 1: also in the reduced list */
+    int large;      /* 1: with options varied, only for keys of u32 and u64 */
 } kr_case;
 
 enum { KR_N_QUESTIONS = 9 };
@@ -78,6 +91,7 @@ typedef struct kr_case_data {
     kr_type type;
     kr_test_column keys, values, lower[KR_N_ASKS], upper;
     uint32_t *row_ids;
+    int has_duplicates;
     kr_question questions[KR_N_QUESTIONS]; /* values: NULL where row ids are too high for a column */
     kr_answer answers[KR_N_ASKS][KR_N_QUESTIONS];
 } kr_case_data;
@@ -86,6 +100,9 @@ typedef struct kr_case_data {
 const kr_case *kr_case_at(const kr_suite *suite, uint32_t number);
 void kr_case_data_make(const kr_suite *suite, const kr_case *test, uint32_t number, kr_type type,
                        kr_case_data *data);
+/* The same with these keys, whose memory and that of the row ids it takes over. */
+void kr_case_data_of(const kr_suite *suite, const kr_case *test, uint32_t number, kr_test_column *keys,
+                     uint32_t *row_ids, kr_case_data *data);
 void kr_case_data_free(kr_case_data *data);
 /* 0 for a question that this case cannot ask. */
 int kr_case_asks(const kr_case_data *data, uint32_t question);
@@ -98,6 +115,9 @@ void kr_run_streams(kr_suite *suite);
 void kr_run_joins(kr_suite *suite);
 void kr_run_misuse(kr_suite *suite);
 void kr_run_limits(kr_suite *suite);
+void kr_run_every_key(kr_suite *suite);
+void kr_run_set_keys(kr_suite *suite);
+void kr_run_work(kr_suite *suite);
 void kr_run_specs(kr_suite *suite);
 
 void kr_print_support(kr_suite *suite);

@@ -45,7 +45,7 @@ void kr_print_support(kr_suite *suite)
                suite->devices[d].info.software, suite->devices[d].info.tracer);
     printf("%-28s %-8s %-12s %-6s %-6s %-6s %-6s\n", "spec", "device", "keys", "build", "point", "range",
            "join");
-    for (uint32_t k = 0; k < suite->n_specs; ++k)
+    for (uint32_t k = 0; k < suite->n_specs && !suite->is_brief[k]; ++k)
         for (uint32_t d = 0; d < suite->n_devices; ++d)
             for (int type = 1; type <= KR_N_TYPES; ++type)
                 print_row(&suite->devices[d], suite->specs[k], (kr_type)type);

@@ -60,6 +60,11 @@ int main(int argc, char **argv)
         SEED("array:k=2,k=2"),
         SEED("array:"),
         SEED(":,=,=:"),
+        SEED("rx"),
+        SEED("rx:bits=23:23:18,mode=3d"),
+        SEED("rx:bits=1:2:,scale=1:2"),
+        SEED("rx:mode=extended,range_ray=zero"),
+        SEED("rx:update=refit"),
     };
     return kr_fuzz_main(argc, argv, seeds, sizeof seeds / sizeof seeds[0], 200000);
 }

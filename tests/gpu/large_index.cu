@@ -80,6 +80,32 @@ static void look_up_everything(kr_index *index)
           "a range sums all row ids");
 }
 
+/* A scene holds 2^29 primitives: one key more needs a second part, which is said before a scene is built. */
+static void refuse_one_part(kr_device *device)
+{
+    const uint64_t n = ((uint64_t)1 << 29) + 1;
+    kr_index *index = NULL;
+    kr_column keys = {};
+    void *data = NULL;
+    keys.type = KR_U32;
+    keys.count = n;
+    if (kr_memory_allocate(device, n * 4, NULL, &data, &err) != KR_OK) {
+        printf("skipped: more than 2^29 keys in one part: %s\n", err.text);
+        return;
+    }
+    make_keys<<<4096, 256>>>((uint32_t *)data, n);
+    check(cudaDeviceSynchronize() == cudaSuccess, "2^29 + 1 keys are made");
+    keys.data = data;
+    const kr_status status = kr_index_create(device, "rx:parts=1", &keys, NULL, NULL, &index, &err);
+    if (status == KR_ERR_UNSUPPORTED)
+        printf("skipped: more than 2^29 keys in one part: %s\n", err.text);
+    else
+        check(status == KR_ERR_LIMIT && strstr(err.text, "parts=2") && !index,
+              "more than 2^29 keys in one part are refused, and parts=2 is advised");
+    kr_index_destroy(index);
+    kr_memory_release(device, data, n * 4, NULL);
+}
+
 int main(void)
 {
     kr_device *device = NULL;
@@ -95,6 +121,7 @@ int main(void)
         return SKIPPED;
     }
     check(kr_device_query(device, &info, &err) == KR_OK, "the device describes itself");
+    refuse_one_part(device);
     check(kr_memory_allocate(device, 256, NULL, &data, &err) == KR_OK, "memory");
     keys.data = data; /* only its place matters to an estimate */
     check(kr_index_estimate(device, "array", &keys, &estimate, &err) == KR_OK, "an estimate");

@@ -13,19 +13,48 @@ void *kr_test_calloc(uint64_t n, uint64_t each)
     return memory;
 }
 
+/* Each of 23, 23 and 18 bits at an end of its axis, beside one, or in the middle. */
+static uint64_t corner(kr_rng *rng)
+{
+    static const uint8_t bits[] = {23, 23, 18};
+    uint64_t key = 0;
+    for (uint32_t axis = 3; axis-- > 0;) {
+        const uint64_t size = UINT64_C(1) << bits[axis];
+        const uint64_t places[] = {0, 0, 1, size / 2, size - 2, size - 1, size - 1};
+        key = key << bits[axis] | places[kr_rng_below(rng, sizeof places / sizeof places[0])];
+    }
+    return key;
+}
+
 /* Keys where float32 coordinates of 23, 23 and 18 bits end, and their neighbours. */
 static uint64_t row_limit(kr_rng *rng)
 {
     static const uint8_t powers[] = {0, 22, 23, 24, 31, 32, 45, 46, 47, 63};
     const uint64_t base = UINT64_C(1) << powers[kr_rng_below(rng, sizeof powers)];
     const uint64_t near = kr_rng_below(rng, 5) - 2;
-    switch (kr_rng_below(rng, 6)) {
+    switch (kr_rng_below(rng, 8)) {
     case 0: return near;                                     /* both ends of all axes */
     case 1: return base + near;                              /* neighbours of a row or plane */
     case 2: return base * kr_rng_below(rng, 1 << 18) + near; /* ends of some row or plane */
     case 3: return kr_rng_below(rng, 64) << 23 | kr_rng_below(rng, 2) * 0x7FFFFF; /* whole rows */
     case 4: return kr_rng_below(rng, 8) << 46 | kr_rng_below(rng, 4);             /* whole planes */
+    case 5: return corner(rng);
+    case 6: return corner(rng);
     default: return ~(kr_rng_below(rng, 4) << 23);
+    }
+}
+
+/* Codes below `limit` at both ends and near powers of two; the first row holds the largest, or one too many.
+ */
+static uint64_t limited(uint64_t limit, uint64_t row, int over, kr_rng *rng)
+{
+    if (row == 0)
+        return limit - 1 + (over != 0);
+    switch (kr_rng_below(rng, 4)) {
+    case 0: return kr_rng_below(rng, 4);
+    case 1: return limit - 1 - kr_rng_below(rng, 4);
+    case 2: return ((limit >> (1 + kr_rng_below(rng, 8))) + kr_rng_below(rng, 5) - 2) % limit;
+    default: return kr_rng_below(rng, limit);
     }
 }
 
@@ -63,6 +92,18 @@ static void store(kr_type type, void *data, uint64_t row, uint64_t count, kr_pat
         kr_value_store_bits(type, data, row, kr_value_extreme(type, kr_rng_next(rng)));
         break;
     case KR_PATTERN_ROWS: kr_value_store_bits(type, data, row, row_limit(rng)); break;
+    case KR_PATTERN_BITS_23:
+    case KR_PATTERN_BITS_23_OVER:
+        kr_value_store_bits(
+            type, data, row,
+            kr_value_of_code(type, limited(1 << 23, row, pattern == KR_PATTERN_BITS_23_OVER, rng)));
+        break;
+    case KR_PATTERN_BITS_29:
+    case KR_PATTERN_BITS_29_OVER:
+        kr_value_store_bits(
+            type, data, row,
+            kr_value_of_code(type, limited(1 << 29, row, pattern == KR_PATTERN_BITS_29_OVER, rng)));
+        break;
     case KR_PATTERN_SUMMABLE: store_summable(type, data, row, rng); break;
     }
 }
@@ -160,6 +201,18 @@ kr_test_column kr_test_probes(const kr_column *keys, uint64_t count, kr_nulls nu
     return probes;
 }
 
+/* From a row's or plane's start to the end of one further on, or a step beside; codes wrap, which makes some
+ * ranges empty. */
+static void store_rows(kr_type type, void *lower, void *upper, uint64_t row, kr_rng *rng)
+{
+    static const uint16_t rows[] = {1, 2, 3, 32, 1023, 1024, 1025};
+    const uint64_t step = kr_rng_below(rng, 4) ? UINT64_C(1) << 23 : UINT64_C(1) << 46;
+    const uint64_t first = kr_rng_below(rng, 3) ? row_limit(rng) & ~(step - 1) : 0;
+    const uint64_t last = first + step * rows[kr_rng_below(rng, sizeof rows / sizeof rows[0])] - 1;
+    kr_value_store_bits(type, lower, row, kr_value_of_code(type, first + kr_rng_below(rng, 3) - 1));
+    kr_value_store_bits(type, upper, row, kr_value_of_code(type, last + kr_rng_below(rng, 3) - 1));
+}
+
 void kr_test_ranges(const kr_column *keys, const uint32_t *sorted, uint64_t n_sorted, uint64_t count,
                     kr_nulls nulls, uint64_t seed, kr_test_column *lower, kr_test_column *upper)
 {
@@ -173,6 +226,10 @@ void kr_test_ranges(const kr_column *keys, const uint32_t *sorted, uint64_t n_so
         /* Unrelated bounds may span anything, so only where that is not much. */
         if (what == 0 && n_sorted <= 1000)
             continue;
+        if (what >= 14 && i && n_sorted <= 1000) {
+            store_rows(keys->type, lower->data, upper->data, i, &rng);
+            continue;
+        }
         if (i == 0)
             first = 0, last = n_sorted - 1;
         last = last < n_sorted ? last : n_sorted - 1;

@@ -14,6 +14,11 @@ typedef enum kr_pattern {
     KR_PATTERN_ASCENDING,
     KR_PATTERN_DESCENDING,
     KR_PATTERN_ROWS, /* the float limits: neighbours around 2^22, 2^23, 2^24, 2^46, ends of rows and planes */
+    /* Codes up to the largest that 23 and 29 bits hold, both ends among them; OVER: and one above. */
+    KR_PATTERN_BITS_23,
+    KR_PATTERN_BITS_23_OVER,
+    KR_PATTERN_BITS_29,
+    KR_PATTERN_BITS_29_OVER,
     KR_PATTERN_SUMMABLE /* values whose float sums are exact, with a NaN, an infinity and a -0 now and then */
 } kr_pattern;
 
@@ -54,7 +59,8 @@ uint32_t *kr_test_row_ids(kr_row_ids what, uint64_t count, uint64_t seed);
 /* Probes: existing keys, neighbours of keys, extremes and random values. */
 kr_test_column kr_test_probes(const kr_column *keys, uint64_t count, kr_nulls nulls, uint64_t seed);
 /* Bounds: most ranges span a few keys of `sorted` (the rows of `keys` in order), one spans all, some are
- * empty or have lower > upper. */
+ * empty or have lower > upper. Where there are few keys, some span whole rows and planes of 2^23 and 2^46
+ * codes, around 1024 of them at a time, or anything. */
 void kr_test_ranges(const kr_column *keys, const uint32_t *sorted, uint64_t n_sorted, uint64_t count,
                     kr_nulls nulls, uint64_t seed, kr_test_column *lower, kr_test_column *upper);
 

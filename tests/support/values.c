@@ -116,6 +116,38 @@ void kr_value_store_number(kr_type type, void *data, uint64_t row, int64_t numbe
                                          : (uint64_t)number);
 }
 
+/* The lowest code of a float type is that of -infinity; NaNs have the highest. */
+static uint64_t infinity_bits(kr_type type)
+{
+    return type == KR_F32 ? UINT64_C(0x7F800000) : UINT64_C(0x7FF) << 52;
+}
+
+static uint64_t all_bits(kr_type type)
+{
+    return ~UINT64_C(0) >> (64 - 8 * kr_type_nbytes(type));
+}
+
+uint64_t kr_value_code(kr_type type, const void *element)
+{
+    const uint64_t bits = kr_value_bits(type, element), all = all_bits(type), sign = all ^ all >> 1;
+    if (!kr_type_is_float(type))
+        return kr_type_is_signed(type) ? bits ^ sign : bits;
+    if ((bits & ~sign) > infinity_bits(type))
+        return all;
+    if (bits == sign)
+        return sign;
+    return bits & sign ? all - bits : bits | sign;
+}
+
+uint64_t kr_value_of_code(kr_type type, uint64_t code)
+{
+    const uint64_t all = all_bits(type), sign = all ^ all >> 1;
+    if (!kr_type_is_float(type))
+        return (kr_type_is_signed(type) ? code ^ sign : code) & all;
+    const uint64_t lowest = all - (infinity_bits(type) | sign), legal = code < lowest ? lowest : code & all;
+    return legal & sign ? legal ^ sign : all - legal;
+}
+
 /* Patterns of floats that mean something special; -0 and NaNs with payloads and signs among them. */
 static const uint32_t floats[] = {
     0x00000000, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7F800001, 0x7FFFFFFF,

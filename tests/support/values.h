@@ -27,6 +27,13 @@ uint64_t kr_value_bits(kr_type type, const void *element);
 /* The number as the type can hold it: floats round, integers keep the low bits. */
 void kr_value_store_number(kr_type type, void *data, uint64_t row, int64_t number);
 
+/* The library orders values by unsigned codes of 32 or 64 bits: integers by their distance from the smallest,
+ * so that u8 and i8 have codes below 256; floats by their bits, negative ones flipped. By the definition,
+ * apart from the library's own encoding. */
+uint64_t kr_value_code(kr_type type, const void *element);
+/* The bits of the value with this code, or of the lowest one where none has it (below -infinity). */
+uint64_t kr_value_of_code(kr_type type, uint64_t code);
+
 /* Bit patterns at the edges of a type: extremes, zeros, infinities, NaNs, denormals, neighbours of powers of
  * two. Every number is legal; they repeat from some number on. */
 uint64_t kr_value_extreme(kr_type type, uint64_t number);

@@ -1,0 +1,266 @@
+/* What kind `rx` is and which options go together; its operations stand in rx_width.c. */
+#include "indexes/rx/rx.h"
+#include "indexes/rx/rx_geometry.h"
+#include "tracers/tracer.h"
+
+#include <stdio.h>
+
+static const kr_option options[RX_OPTIONS] = {
+    [RX_OPTION_MODE] = {"mode", KR_OPTION_CHOICE, "naive|extended|3d", 0, 2, KR_POINT_3D,
+                        "keys as coordinates: naive holds codes below 2^23, extended below 2^29 (triangles "
+                        "and boxes, no offset rays), 3d all"},
+    [RX_OPTION_BITS] =
+        {"bits", KR_OPTION_TRIPLE, NULL, 0, 23, 23 | 23 << 8 | 18 << 16,
+         "mode=3d: of a key in x, y and z, lowest first; x at least 1, together the type's bits or "
+         "more (other modes: 0:0:0)"},
+    [RX_OPTION_SCALE] =
+        {"scale", KR_OPTION_TRIPLE, NULL, 0, RX_MOST_SCALE, 0 | 15 << 8 | 25 << 16,
+         "x, y and z are stretched by these powers of two; steps of rows and planes as long as "
+         "rows keep the builder in key order (mode=extended: 0:0:0)"},
+    [RX_OPTION_RAY] = {"ray", KR_OPTION_CHOICE, "perpendicular|offset|zero", 0, 2, RX_RAY_PERPENDICULAR,
+                       "of a point lookup: across the rows of keys, or along one from the key or from zero"},
+    [RX_OPTION_RANGE_RAY] = {"range_ray", KR_OPTION_CHOICE, "offset|zero", 0, 1, RX_RAY_OFFSET - 1,
+                             "of a range lookup: along each row from the lower bound or from zero"},
+    [RX_OPTION_MAX_RAYS] = {"max_rays", KR_OPTION_INTEGER, NULL, 1, 1 << 20, 1024,
+                            "a range over more rows of keys is searched in the sorted keys, without rays"},
+    [RX_OPTION_PRIM] = {"prim", KR_OPTION_CHOICE, "triangle|sphere|aabb", 0, 2, KR_PRIM_TRIANGLE,
+                        "what stands for a key in the scene"},
+    [RX_OPTION_BVH] =
+        {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, RX_BVH_FAST,
+         "what OptiX shall prefer: a fast build, nothing, or fast rays (Embree builds one way)"},
+    [RX_OPTION_COMPACT] =
+        {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, RX_COMPACT_AUTO,
+         "move the scene to as little memory as it needs; auto: where that saves a sixteenth "
+         "or more; off with update=refit"},
+    [RX_OPTION_RANGE] = {"range", KR_OPTION_CHOICE, "scan|anyhit", 0, 1, RX_RANGE_SCAN,
+                         "ranges and duplicates: one hit, then the sorted keys beside it, or every hit"},
+    [RX_OPTION_DEDUPE] = {"dedupe", KR_OPTION_CHOICE, "on|off", 0, 1, RX_ON,
+                          "one primitive for equal keys; off with update=refit and order=row"},
+    [RX_OPTION_ORDER] = {"order", KR_OPTION_CHOICE, "key|row", 0, 1, RX_ORDER_KEY,
+                         "primitives in the order of keys, or of row ids as the paper has them"},
+    [RX_OPTION_PARTS] =
+        {"parts", KR_OPTION_INTEGER, NULL, 0, 4096, 0,
+         "scenes built one after the other, which takes less memory at a time; 0: one for 2^22 "
+         "keys on a GPU, at most 64, and one on the CPU"},
+    [RX_OPTION_ENTER] =
+        {"enter", KR_OPTION_CHOICE, "part|top", 0, 1, RX_ENTER_PART,
+         "where tracing rays begin: in the part whose keys they look for, which integers find, "
+         "or above all parts; top with order=row"},
+    [RX_OPTION_UPDATE] = {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
+                          "rows get other keys by a new scene, or by moving the primitives of the old one"},
+};
+
+static int given(const kr_spec *spec, int option)
+{
+    return (int)(spec->given >> option & 1);
+}
+
+/* An option that only one value goes with: given otherwise it is refused, not given it gets that value. */
+static kr_status require(kr_spec *spec, int option, int64_t value, const char *why, kr_error *err)
+{
+    if (spec->options[option] == value)
+        return KR_OK;
+    if (given(spec, option))
+        return kr_fail(err, KR_ERR_SPEC, "kind 'rx': %s", why);
+    spec->options[option] = value;
+    return KR_OK;
+}
+
+static kr_status settle_extended(kr_spec *spec, kr_error *err)
+{
+    kr_status status = require(spec, RX_OPTION_SCALE, 0,
+                               "mode=extended uses floats up to the largest and takes no scale; leave out "
+                               "scale, or give mode=3d",
+                               err);
+    if (status == KR_OK)
+        status =
+            require(spec, RX_OPTION_RANGE_RAY, RX_RAY_ZERO - 1,
+                    "mode=extended has no range_ray=offset: floats are too coarse to start beside a key; "
+                    "give range_ray=zero or mode=3d",
+                    err);
+    if (status != KR_OK)
+        return status;
+    if (spec->options[RX_OPTION_RAY] == RX_RAY_OFFSET)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind 'rx': mode=extended has no ray=offset: floats are too coarse to start beside a "
+                       "key; give ray=perpendicular, ray=zero or mode=3d");
+    if (spec->options[RX_OPTION_PRIM] == KR_PRIM_SPHERE)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind 'rx': mode=extended has no prim=sphere: one radius does not fit gaps that grow "
+                       "with the key; give prim=triangle, prim=aabb or mode=3d");
+    return KR_OK;
+}
+
+/* A settled spec names every option, and must mean the same when it is read again: without a decomposition
+ * bits is 0:0:0. */
+static kr_status settle_bits(kr_spec *spec, kr_error *err)
+{
+    const int64_t bits = spec->options[RX_OPTION_BITS];
+    if (spec->options[RX_OPTION_MODE] != KR_POINT_3D)
+        return require(
+            spec, RX_OPTION_BITS, 0,
+            "bits is an option of mode=3d, the other modes put the whole key in x; leave out bits, "
+            "or give mode=3d",
+            err);
+    if (kr_triple_part(bits, 0) == 0)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind 'rx': bits=%u:%u:%u leaves x no bit; give x at least 1, e.g. bits=23:23:18",
+                       kr_triple_part(bits, 0), kr_triple_part(bits, 1), kr_triple_part(bits, 2));
+    return KR_OK;
+}
+
+/* Spheres have one radius: the same steps on all axes, or it drowns in the coordinates of the longest. */
+static kr_status settle_scale(kr_spec *spec, kr_error *err)
+{
+    const int64_t scale = spec->options[RX_OPTION_SCALE];
+    const uint32_t x = kr_triple_part(scale, 0), y = kr_triple_part(scale, 1), z = kr_triple_part(scale, 2);
+    if (spec->options[RX_OPTION_PRIM] != KR_PRIM_SPHERE || (x == y && y == z))
+        return KR_OK;
+    return require(spec, RX_OPTION_SCALE, 0,
+                   "prim=sphere needs the same scale on all axes: one radius does not fit steps that differ; "
+                   "leave out scale, or give e.g. scale=0:0:0",
+                   err);
+}
+
+static kr_status settle(kr_spec *spec, kr_error *err)
+{
+    const int64_t *o = spec->options;
+    kr_status status = settle_bits(spec, err);
+    if (status == KR_OK)
+        status = settle_scale(spec, err);
+    if (status == KR_OK && o[RX_OPTION_MODE] == KR_POINT_EXTENDED)
+        status = settle_extended(spec, err);
+    if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
+        status = require(spec, RX_OPTION_COMPACT, RX_COMPACT_OFF,
+                         "update=refit goes with compact=off only: a scene that may be refitted keeps its "
+                         "uncompacted size; give compact=off or update=rebuild",
+                         err);
+    if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
+        status =
+            require(spec, RX_OPTION_DEDUPE, RX_OFF,
+                    "update=refit does not go with dedupe=on: refitting cannot add or remove primitives, "
+                    "so every row needs its own; give dedupe=off or update=rebuild",
+                    err);
+    if (status == KR_OK && o[RX_OPTION_ORDER] == RX_ORDER_ROW)
+        status = require(spec, RX_OPTION_DEDUPE, RX_OFF,
+                         "order=row does not go with dedupe=on: it has a primitive for every row; give "
+                         "dedupe=off or order=key",
+                         err);
+    if (status == KR_OK && o[RX_OPTION_ORDER] == RX_ORDER_ROW)
+        status = require(spec, RX_OPTION_ENTER, RX_ENTER_TOP,
+                         "order=row does not go with enter=part: the keys of a part lie anywhere; give "
+                         "enter=top or order=key",
+                         err);
+    return status;
+}
+
+extern const kr_family kr_family_rx;
+const kr_family kr_family_rx = {
+    .info = {.name = "rx",
+             .summary =
+                 "keys as primitives of a scene, found by rays (on GPUs without RT cores, in software)",
+             .source = "Henneberg and Schuhknecht, \"RTIndeX\" (RX); with closest hit and scan, partitions "
+                       "and one primitive for equal keys after Wu, \"Fast Database Join on Ray-tracing Core "
+                       "Equipped GPU\", 4.1 and 4.2",
+             .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_SET_KEYS,
+             .n_options = RX_OPTIONS,
+             .options = options},
+    .settle = settle,
+    .sorts_probes = 1,
+    .u32 = &rx_ops_u32,
+    .u64 = &rx_ops_u64,
+};
+
+/* The tracer of host devices takes no coordinates beyond 2^60, and divides by 1e-18 where a ray does not move
+ * along an axis, so that boxes end there at 2^58: x is moved below it. GPUs get the paper's. */
+static float extended_step(const kr_device *device)
+{
+    return device->ops->is_host ? 0x1p-77f : 1;
+}
+
+static float axis_step(const kr_spec *spec, int axis)
+{
+    return (float)((uint32_t)1 << kr_triple_part(spec->options[RX_OPTION_SCALE], axis));
+}
+
+rx_design rx_design_of(const kr_spec *spec, const kr_device *device)
+{
+    const int64_t *o = spec->options;
+    const uint32_t mode = (uint32_t)o[RX_OPTION_MODE];
+    static const uint32_t prefers[] = {KR_SCENE_FAST_BUILD, 0, KR_SCENE_FAST_TRACE};
+    return (rx_design){
+        .map = {.step = {mode == KR_POINT_EXTENDED ? extended_step(device) : axis_step(spec, 0),
+                         axis_step(spec, 1), axis_step(spec, 2)},
+                .mode = mode,
+                .x_bits = kr_triple_part(o[RX_OPTION_BITS], 0),
+                .y_bits = kr_triple_part(o[RX_OPTION_BITS], 1)},
+        .prim = (uint32_t)o[RX_OPTION_PRIM],
+        .scene_flags = (o[RX_OPTION_COMPACT] != RX_COMPACT_OFF ? KR_SCENE_COMPACT : 0) |
+                       (o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT ? KR_SCENE_REFIT : 0) |
+                       prefers[o[RX_OPTION_BVH]],
+        .compact = (uint32_t)o[RX_OPTION_COMPACT],
+        .point_ray = (uint32_t)o[RX_OPTION_RAY],
+        .range_ray = (uint32_t)o[RX_OPTION_RANGE_RAY] + 1,
+        .max_rays = (uint32_t)o[RX_OPTION_MAX_RAYS],
+        .parts = (uint32_t)o[RX_OPTION_PARTS],
+        .anyhit = o[RX_OPTION_RANGE] == RX_RANGE_ANYHIT,
+        .dedupe = o[RX_OPTION_DEDUPE] == RX_ON,
+        .by_row = o[RX_OPTION_ORDER] == RX_ORDER_ROW,
+        .refit = o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT,
+        .enter = o[RX_OPTION_ENTER] == RX_ENTER_PART,
+    };
+}
+
+kr_status rx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err)
+{
+    const uint32_t needed = kr_type_significant_bits(type);
+    const int64_t bits = spec->options[RX_OPTION_BITS];
+    const uint32_t x = kr_triple_part(bits, 0), y = kr_triple_part(bits, 1), z = kr_triple_part(bits, 2);
+    if (spec->options[RX_OPTION_MODE] != KR_POINT_3D || x + y + z >= needed)
+        return KR_OK;
+    return kr_fail(err, KR_ERR_SPEC,
+                   "kind 'rx': bits=%u:%u:%u are %u bits, the keys have %u; give bits that hold them", x, y,
+                   z, x + y + z, needed);
+}
+
+kr_status rx_check_highest(const rx_design *design, uint64_t highest, kr_error *err)
+{
+    const int naive = design->map.mode == KR_POINT_NAIVE;
+    const uint64_t most = naive ? KR_NAIVE_MOST : KR_EXTENDED_MOST;
+    if (design->map.mode == KR_POINT_3D || highest <= most)
+        return KR_OK;
+    return kr_fail(err, KR_ERR_LIMIT,
+                   "kind 'rx': the largest key has code %llu, mode=%s holds codes up to %llu; use mode=3d",
+                   (unsigned long long)highest, naive ? "naive" : "extended", (unsigned long long)most);
+}
+
+/* Programs are built for both widths or for none. */
+kr_status rx_runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
+{
+    kr_tracer *tracer;
+    (void)spec;
+    return kr_tracer_of(device, &tracer, err);
+}
+
+void rx_tracer_text(kr_device *device, char text[64])
+{
+    kr_device_info info = {0};
+    kr_tracer_describe(device, &info);
+    snprintf(text, 64, "%s", info.tracer);
+}
+
+/* One for points; ranges cast one for each row of keys until something is met. */
+double rx_rays(const kr_shape *shape)
+{
+    (void)shape;
+    return 1;
+}
+
+/* Nodes of a tree of fan-out 8, the primitive, the key and its row id; and the table between. */
+double rx_touches(const kr_shape *shape)
+{
+    double touches = 3;
+    for (uint64_t left = shape->count; left > 1; left /= 8)
+        ++touches;
+    return touches + (shape->spec->options[RX_OPTION_ORDER] == RX_ORDER_ROW ? 1 : 0);
+}

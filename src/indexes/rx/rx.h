@@ -1,0 +1,62 @@
+/* Kind `rx`: options, what they come to, and the operations per key width. */
+#ifndef KEYRAY_INDEXES_RX_RX_H
+#define KEYRAY_INDEXES_RX_RX_H
+
+#include "core/family.h"
+#include "key/point.h"
+
+enum {
+    RX_OPTION_MODE,
+    RX_OPTION_BITS,
+    RX_OPTION_SCALE,
+    RX_OPTION_RAY,
+    RX_OPTION_RANGE_RAY,
+    RX_OPTION_MAX_RAYS,
+    RX_OPTION_PRIM,
+    RX_OPTION_BVH,
+    RX_OPTION_COMPACT,
+    RX_OPTION_RANGE,
+    RX_OPTION_DEDUPE,
+    RX_OPTION_ORDER,
+    RX_OPTION_PARTS,
+    RX_OPTION_ENTER,
+    RX_OPTION_UPDATE,
+    RX_OPTIONS
+};
+
+/* Choices; mode's are KR_POINT_*, prim's KR_PRIM_*, those of ray RX_RAY_* and of range_ray one less. */
+enum { RX_ON, RX_OFF };
+enum { RX_BVH_FAST, RX_BVH_BALANCED, RX_BVH_TRACE };
+enum { RX_COMPACT_AUTO, RX_COMPACT_ON, RX_COMPACT_OFF };
+enum { RX_ENTER_PART, RX_ENTER_TOP };
+enum { RX_RANGE_SCAN, RX_RANGE_ANYHIT };
+enum { RX_ORDER_KEY, RX_ORDER_ROW };
+enum { RX_UPDATE_REBUILD, RX_UPDATE_REFIT };
+
+/* A spec's options as builds and lookups use them. */
+typedef struct rx_design {
+    kr_point_map map;
+    uint32_t prim;
+    uint32_t scene_flags; /* KR_SCENE_* */
+    uint32_t point_ray, range_ray;
+    uint32_t max_rays;
+    uint32_t parts;                                /* 0: what rx_parts_of says */
+    uint32_t compact;                              /* RX_COMPACT_* */
+    uint32_t anyhit, dedupe, by_row, refit, enter; /* 0 or 1 */
+} rx_design;
+
+rx_design rx_design_of(const kr_spec *spec, const kr_device *device);
+/* The spec's bits must hold every code of the type. */
+kr_status rx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err);
+/* naive and extended mode hold only small codes. */
+kr_status rx_check_highest(const rx_design *design, uint64_t highest, kr_error *err);
+
+/* What does not depend on the width. */
+kr_status rx_runs_on(kr_device *device, const kr_spec *spec, kr_error *err);
+void rx_tracer_text(kr_device *device, char text[64]);
+double rx_rays(const kr_shape *shape);
+double rx_touches(const kr_shape *shape);
+
+extern const kr_family_ops rx_ops_u32, rx_ops_u64;
+
+#endif

@@ -1,0 +1,44 @@
+/* The scenes of an index: one, or equal parts under a group. The same for both key widths. */
+#ifndef KEYRAY_INDEXES_RX_RX_SCENE_H
+#define KEYRAY_INDEXES_RX_RX_SCENE_H
+
+#include "indexes/rx/rx.h"
+#include "tracers/tracer.h"
+
+typedef struct rx_scenes {
+    kr_scene **parts;
+    kr_scene *group; /* NULL with one part */
+    uint64_t n;      /* primitives */
+    uint64_t part;   /* primitives of every part but the last */
+    uint32_t n_parts;
+    uint32_t stale;  /* 1: a refit failed and could not be undone; no ray may be cast */
+    kr_buffer doors; /* rx_door[n_parts] on the device, for rays that begin in a part; or none */
+    char name[16];   /* for stats */
+} rx_scenes;
+
+/* Which primitives, and where the work goes. */
+typedef struct rx_source {
+    kr_device *device;
+    kr_stream *stream;
+    kr_stopwatch *watch;
+    const kr_program *mesh;  /* rx_mesh at the keys' width */
+    const kr_program *doors; /* rx_doors, likewise */
+    const void *keys;
+    const uint32_t *positions;
+    const rx_design *design;
+    uint64_t n;
+} rx_source;
+
+/* Upper bounds for n primitives. Peak: with the footprint and the meshes. */
+kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_t n,
+                             kr_scene_estimate *estimate, kr_error *err);
+/* On failure nothing is left. Without primitives there are no scenes. */
+kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *err);
+/* Moves the primitives from where `old` has them to where `source` has them. On failure they are where they
+ * were, or the scenes are stale. */
+kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes, kr_error *err);
+void rx_scenes_release(rx_scenes *scenes, kr_stream *stream);
+kr_scene_view rx_scenes_view(const rx_scenes *scenes);
+uint64_t rx_scenes_nbytes(const rx_scenes *scenes);
+
+#endif

@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "sorted/change_body.h"

@@ -1,0 +1,100 @@
+"""Cases and scripts of `keyray bench` for kinds that cast rays, and of bench/experiments."""
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+from cases import BENCH, bad, ok
+from scripts import Skip
+
+EXPERIMENTS = pathlib.Path(__file__).resolve().parents[2] / "bench" / "experiments"
+
+CASES = [
+    ok(f"bench point {BENCH} --probes 100 --format json --index array",
+       json={"runs.0.parts": lambda parts: sum(part["nbytes"] for part in parts) > 0, "runs.0.tracer": "none",
+             "runs.0": lambda run: "work" not in run and sum(part["nbytes"] for part in run["parts"]) == run["footprint"]}),
+    ok(f"bench point {BENCH} --sweep probes=10,20,30 --format json",
+       json={"runs": lambda runs: [run["workload"]["probes"] for run in runs] == [10, 20, 30]}),
+    ok(f"bench range {BENCH} --probes 50 --result sum --sweep stride=1,2", out=r"(?s)stride=1.*stride=2"),
+    bad(1, f"bench update {BENCH} --probes 10 --index array", "kind 'array' cannot give rows other keys"),
+    bad(2, f"bench update {BENCH} --probes 10 --changes 501", "changes is 501: 1000 keys have 500"),
+    bad(2, f"bench update {BENCH} --pattern diagonal", "positions|ranks"),
+    bad(2, f"bench point {BENCH} --changes 5", "--changes is no option of bench point"),
+]
+
+
+def run_json(keyray, line, folder):
+    done = subprocess.run([keyray, *line.split(), "--format", "json"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (line, done.stderr)
+    return json.loads(done.stdout)
+
+
+def needs_rx(keyray, device, folder):
+    line = f"bench build --count 10 --repeat 1 --index rx --device {device} --quiet"
+    done = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Skip(done.stderr.strip())
+
+
+def work(keyray, device, folder):
+    """bench counts the rays of a kind that casts them, over all batches"""
+    needs_rx(keyray, device, folder)
+    line = f"bench point --count 1000 --probes 500 --batches 3 --repeat 1 --index rx --device {device}"
+    run = run_json(keyray, line, folder)["runs"][0]
+    assert run["work"]["rays"] == run["work"]["hits"] == 500 and run["work"]["repaired"] == 0, run["work"]
+    assert run["work_per_probe"]["rays"] == 1 and run["tracer"] != "none", run
+    text = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"work a probe: 1 rays, 1 hits, 0 filtered, 0 repaired, 0 untraced; by ", text), text
+
+
+def updates(keyray, device, folder):
+    """bench update exchanges keys, and checks the answers before and after"""
+    needs_rx(keyray, device, folder)
+    for spec in ("rx", "rx:update=refit", "rx:update=refit,order=row"):
+        for pattern in ("positions", "ranks"):
+            for repeat in (1, 2):
+                line = (f"bench update --count 1000 --probes 500 --hit-rate 50 --outside --uniformity 100 --index {spec} "
+                        f"--pattern {pattern} --sweep changes=1,2^6,500 --repeat {repeat} --device {device}")
+                runs = run_json(keyray, line, folder)["runs"]
+                assert [run["workload"]["changes"] for run in runs] == [1, 64, 500]
+                for run in runs:
+                    assert run["workload"]["pattern"] == pattern and run["checked"].startswith("all 500 rows")
+                    assert min(run[key]["minimum"] for key in ("seconds", "lookups_before", "lookups_after")) > 0
+    host = run_json(keyray, f"bench update --count 1000 --probes 50 --host --result sum --multiplicity 4 --index rx --device "
+                    f"{device} --changes 100 --pattern ranks --repeat 1", folder)
+    assert "rows and keys" in host["runs"][0]["inside"]["copies"]
+
+
+def load(name):
+    """A module from an executable file, with its neighbours."""
+    sys.path.insert(0, str(EXPERIMENTS))
+    loader = importlib.machinery.SourceFileLoader(name, str(EXPERIMENTS / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def experiments(keyray, device, folder):
+    """Every experiment of bench/experiments runs, at a small size, with an answer in every cell"""
+    script = load("rtindex")
+    assert script.least_squares([(1, 5), (2, 7), (4, 11)]) == (3, 2)
+    assert script.least_squares([(1, 1), (2, 0)]) == (0.5, 0) and script.least_squares([(1, 1), (2, 4)])[0] == 0
+    names = [experiment.name for experiment in script.EXPERIMENTS]
+    assert len(set(names)) == len(names) and {"fig3a", "tab4", "fig18", "thesis-parts"} <= set(names)
+    for line, code in (("list", 0), ("frob", 2), ("fig18 --build nowhere", 2)):
+        assert subprocess.run([EXPERIMENTS / "rtindex", *line.split()], capture_output=True, check=False).returncode == code
+    needs_rx(keyray, device, folder)
+    build = pathlib.Path(keyray).parents[1]
+    line = f"all --build {build} --device {device} --keys-log2 8 --probes-log2 8 --repeat 1 --markdown --json reports"
+    done = subprocess.run([EXPERIMENTS / "rtindex", *line.split()], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert [name for name in names if f"### {name}: " not in done.stdout] == [], done.stdout
+    assert "| > " not in done.stdout and "commit" in done.stdout
+    for path in (folder / "reports").iterdir():
+        assert json.loads(path.read_text())["device"]
+
+
+SCRIPTS = [work, updates, experiments]

@@ -1,0 +1,66 @@
+/* What a spec can hold. A kind that maps keys to floats or to a few bits refuses the keys that do not fit. */
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *kr_spec_option(const char *spec, const char *option, char value[32])
+{
+    char whole[KR_SPEC_NBYTES];
+    const size_t length = strlen(option);
+    value[0] = 0;
+    if (kr_spec_print(spec, whole, sizeof whole, NULL))
+        return value;
+    for (const char *at = whole; (at = strpbrk(at, ":,")); ++at)
+        if (strncmp(at + 1, option, length) == 0 && at[1 + length] == '=') {
+            const char *from = at + length + 2;
+            const size_t nbytes = strcspn(from, ",");
+            memcpy(value, from, nbytes < 31 ? nbytes : 31);
+            value[nbytes < 31 ? nbytes : 31] = 0;
+            break;
+        }
+    return value;
+}
+
+/* The largest code that a spec holds by its mode, and how many bits by its triple. */
+static uint64_t most_code(const char *spec)
+{
+    char mode[32];
+    kr_spec_option(spec, "mode", mode);
+    return !strcmp(mode, "naive")      ? (UINT64_C(1) << 23) - 1
+           : !strcmp(mode, "extended") ? (UINT64_C(1) << 29) - 1
+                                       : UINT64_MAX;
+}
+
+static uint32_t most_bits(const char *spec)
+{
+    char bits[32];
+    uint32_t sum = 0;
+    kr_spec_option(spec, "bits", bits);
+    if (!bits[0] || most_code(spec) != UINT64_MAX)
+        return 64;
+    for (char *at = bits; *at; at += *at == ':')
+        sum += (uint32_t)strtoul(at, &at, 10);
+    return sum;
+}
+
+kr_status kr_spec_refuses(const char *spec, const kr_column *keys, const char **must_name)
+{
+    const uint64_t most = most_code(spec);
+    *must_name = "bits";
+    if (8 * kr_type_nbytes(keys->type) > most_bits(spec))
+        return KR_ERR_SPEC;
+    *must_name = "mode=3d";
+    for (uint64_t i = 0; i < keys->count && most != UINT64_MAX; ++i)
+        if (kr_value_is_valid(keys, i) && kr_value_code(keys->type, kr_value_at(keys, i)) > most)
+            return KR_ERR_LIMIT;
+    return KR_OK;
+}
+
+kr_type kr_fitting_type(const char *spec, kr_type type)
+{
+    const uint32_t bits = most_bits(spec);
+    if (bits >= 8 * kr_type_nbytes(type) && most_code(spec) == UINT64_MAX)
+        return type;
+    return bits >= 16 ? KR_U16 : KR_U8;
+}
