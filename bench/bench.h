@@ -87,6 +87,23 @@ kr_status kr_generate_probes(const kr_probes_spec *spec, kr_type type, uint64_t 
 kr_status kr_generate_ranges(const kr_ranges_spec *spec, kr_type type, uint64_t n_keys, const void *keys,
                              uint32_t threads, void *lower, void *upper, kr_error *err);
 
+/** Pairs of rows that exchange their keys: the updates of RTIndeX (Henneberg and Schuhknecht), 3.6. */
+typedef struct kr_swaps_spec {
+    uint64_t pairs;   /**< at most half of the keys */
+    uint32_t by_rank; /**< 1: neighbours in the order of the keys, else neighbours in the column */
+    uint32_t reserved;
+    uint64_t seed; /**< [42] */
+} kr_swaps_spec;
+
+/**
+ * Writes 2 * spec->pairs distinct rows and the keys they get; rows 2 j and 2 j + 1 exchange theirs.
+ *
+ * Types as kr_generate_probes. Neighbours by rank take two copies of the keys and of their rows while it
+ * runs. Errors: KR_ERR_ARGUMENT for more pairs than there are; as kr_generate_probes otherwise.
+ */
+kr_status kr_generate_swaps(const kr_swaps_spec *spec, kr_type type, uint64_t n_keys, const void *keys,
+                            uint32_t threads, uint32_t *rows, void *new_keys, kr_error *err);
+
 /* ---- Baselines: what keyray is compared with, each one file in bench/baselines -------------- */
 
 /** std::lower_bound for every probe on one thread of the CPU, into `positions`; the seconds it took. `bits`

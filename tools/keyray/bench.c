@@ -53,7 +53,7 @@ static const option_row bench_rows[] = {
 
 #define NO_NUMBER UINT64_MAX /* no count was given */
 
-enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 9 };
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 10 };
 
 /* One invocation. */
 typedef struct job {
@@ -85,14 +85,16 @@ static void add_groups(job *j, int operation)
     add_group(j, "Keys", key_rows, &j->w);
     add_group(j, "Kinds of keys", workload_keys_rows, &j->w);
     if (operation != BENCH_BUILD)
-        add_group(j, "Probes (point and range)", probe_rows, &j->w);
-    if (operation == BENCH_POINT || operation < 0)
-        add_group(j, "Kinds of probes (point)", workload_probes_rows, &j->w);
+        add_group(j, "Probes (not build)", probe_rows, &j->w);
+    if (operation == BENCH_POINT || operation == BENCH_UPDATE || operation < 0)
+        add_group(j, "Kinds of probes (point and update)", workload_probes_rows, &j->w);
     if (operation == BENCH_RANGE || operation < 0)
         add_group(j, "Kinds of ranges (range)", workload_ranges_rows, &j->w);
+    if (operation == BENCH_UPDATE || operation < 0)
+        add_group(j, "Updates (update)", workload_updates_rows, &j->w);
     j->n_sweepable = j->n_groups;
     if (operation != BENCH_BUILD)
-        add_group(j, "Lookups (point and range)", lookup_rows, &j->options);
+        add_group(j, "Lookups (not build)", lookup_rows, &j->options);
     add_group(j, "Benchmark", bench_rows, &j->options);
     add_group(j, "Device", device_rows, &j->where);
     add_group(j, "Output", output_rows, &j->printing);
@@ -226,10 +228,8 @@ static int run_all(job *j)
             j->sweeps_spec = code == -1;
             code = j->sweeps_spec ? DONE : code;
         }
-        if (!code && (v == 0 || !j->sweeps_spec)) {
-            bench_data_close(&data);
+        if (!code && (v == 0 || !j->sweeps_spec))
             code = open_data(j, &data);
-        }
         for (uint32_t i = 0; i < j->options.index.n && !code; ++i)
             code = run_spec(j, &data, j->options.index.at[i], value);
     }
@@ -313,10 +313,11 @@ static int run(const command *self, int argc, char **argv)
 
 const command command_bench = {
     "bench",
-    "point|range|build",
-    "time lookups and builds on generated data, after checking the answers",
+    "point|range|build|update",
+    "time lookups, builds and updates on generated data, after checking the answers",
     "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
     "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
-    "keyray bench build --bits 64 --device cpu --scaling\n",
+    "keyray bench build --bits 64 --device cpu --scaling\n"
+    "keyray bench update --index rx --changes 2^10 --pattern ranks\n",
     run,
 };

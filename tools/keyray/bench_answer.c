@@ -11,7 +11,16 @@ static void *out_at(const bench_run *run, kr_result result, uint64_t first)
     return (char *)run->out + nbytes;
 }
 
-int bench_answer(const bench_run *run, kr_result result, kr_report *report)
+static void add_work(bench_work *work, const kr_report *report)
+{
+    work->rays += report->rays;
+    work->hits += report->hits;
+    work->filtered += report->filtered;
+    work->repaired += report->repaired;
+    work->untraced += report->untraced;
+}
+
+int bench_answer(const bench_run *run, kr_result result, kr_report *report, bench_work *work)
 {
     const bench_data *data = run->data;
     const kr_column values = bench_data_column(data, COLUMN_VALUES, 0, data->n_keys);
@@ -19,6 +28,7 @@ int bench_answer(const bench_run *run, kr_result result, kr_report *report)
     const uint64_t batch = ((data->n_probes - 1) / data->batches / 64 + 1) * 64;
     kr_status status = KR_OK;
     kr_error err = {0};
+    kr_report counted = {0};
     for (uint64_t first = 0; first < data->n_probes && status == KR_OK; first += batch) {
         const uint64_t n = data->n_probes - first < batch ? data->n_probes - first : batch;
         const kr_column lower = bench_data_column(data, COLUMN_LOWER, first, n);
@@ -26,13 +36,16 @@ int bench_answer(const bench_run *run, kr_result result, kr_report *report)
                               .result = result,
                               .values = result == KR_RESULT_SUM ? &values : NULL,
                               .out = out_at(run, result, first),
-                              .report = report};
+                              .report = work ? &counted : report,
+                              .count_work = work != NULL};
         if (data->operation == BENCH_RANGE) {
             const kr_column upper = bench_data_column(data, COLUMN_UPPER, first, n);
             status = kr_range(run->index, &lower, &upper, &sink, NULL, &err);
         } else {
             status = kr_lookup(run->index, &lower, &sink, NULL, &err);
         }
+        if (status == KR_OK && work)
+            add_work(work, &counted);
     }
     return tool_check(status, &err);
 }

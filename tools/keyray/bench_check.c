@@ -16,7 +16,7 @@ static void *answers(const bench_run *run, kr_result result)
                             : result == KR_RESULT_EXISTS ? (n + 7) / 8
                                                          : n * 8;
     void *got = tool_alloc(nbytes, 1, "the answers to check");
-    int code = got ? bench_answer(run, result, NULL) : FAILED;
+    int code = got ? bench_answer(run, result, NULL, NULL) : FAILED;
     if (!code)
         code = tool_check(kr_sync(run->device, NULL, &err), &err);
     if (!code)

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD };
+enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE };
 
 enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MOST = 1000 };
 
@@ -22,13 +22,25 @@ typedef struct bench_options {
 
 /* ---- The workload, in host memory and where the library reads it (bench_data.c) ------------- */
 
-enum { COLUMN_KEYS, COLUMN_LOWER, COLUMN_UPPER, COLUMN_VALUES, N_COLUMNS };
+enum {
+    COLUMN_KEYS,
+    COLUMN_VALUES, /* one per row, like the keys */
+    COLUMN_LOWER,
+    COLUMN_UPPER,
+    /* Updates: pairs of rows that exchange their keys, the same pairs turned around, and the keys of the
+       first */
+    COLUMN_CHANGED_ROWS,
+    COLUMN_CHANGED_BACK,
+    COLUMN_CHANGED_KEYS,
+    N_COLUMNS
+};
 
 typedef struct bench_data {
     kr_device *device; /* that holds `there`; NULL: `there` is host memory */
     int operation;
     kr_type type; /* of keys and probes; values are u32 */
-    uint64_t n_keys, n_probes;
+    kr_keys_spec keys;
+    uint64_t n_keys, n_probes, n_changed;
     uint64_t multiplicity, batches;
     void *host[N_COLUMNS];
     void *there[N_COLUMNS];
@@ -37,7 +49,8 @@ typedef struct bench_data {
     uint32_t *sorted_rows; /* and their rows */
 } bench_data;
 
-/* `on_host`: the library gets host memory. */
+/* `on_host`: the library gets host memory. What is open already and has the same keys is opened anew but for
+ * them. */
 int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
                     int on_host, uint32_t threads);
 void bench_data_close(bench_data *data);
@@ -50,8 +63,7 @@ int bench_oracle_open(bench_data *data);
 /* The right answer to probe i. Adds to *visited the matches that had to be looked at. */
 uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited);
 
-/* ---- One measurement (bench_answer.c, bench_check.c, bench_run.c)
- * ------------------------------------------- */
+/* ---- One measurement (bench_answer.c, bench_check.c, bench_run.c, bench_update.c) ----------- */
 
 typedef struct bench_times {
     double minimum, median, maximum;
@@ -60,13 +72,21 @@ typedef struct bench_times {
 /* Sorts `seconds`. */
 bench_times bench_summarize(double *seconds, uint64_t n);
 
+/* What all lookups of a run did. */
+typedef struct bench_work {
+    uint64_t rays, hits, filtered, repaired, untraced;
+} bench_work;
+
 typedef struct bench_row {
     char swept[64]; /* "uniformity=20" or "" */
     workload workload;
     kr_index_info info;
     kr_report report;
-    bench_times times;      /* of all probes, or of a build */
-    uint64_t per_run;       /* lookups or pairs of one run */
+    bench_times times;         /* of all probes, of a build, or of an update */
+    bench_times before, after; /* an update: of all probes */
+    uint64_t per_run;          /* lookups, pairs or changed rows of one run */
+    int counted;               /* 1: `work` was counted, by a kind that casts rays */
+    bench_work work;
     char checked[192];      /* what was compared before anything was timed */
     const char *baseline;   /* its name, or NULL */
     double baseline_rate;   /* lookups or pairs a second */
@@ -82,11 +102,17 @@ typedef struct bench_run {
     void *out; /* room for 8 bytes a probe, where the library writes */
 } bench_run;
 
-/* Enqueues all batches; `report`, of the last batch, may be NULL. */
-int bench_answer(const bench_run *run, kr_result result, kr_report *report);
+/* Enqueues all batches. `report`, of the last batch, and `work`, of all of them, may be NULL. */
+int bench_answer(const bench_run *run, kr_result result, kr_report *report, bench_work *work);
 
 /* Compares all answers with the known rows and samples with the oracle, and says so in `checked`. */
 int bench_check(const bench_run *run, char checked[192]);
+
+/* The first round warms up and is not counted. */
+int bench_time_lookups(const bench_run *run, bench_times *times);
+
+/* Lookups before an update, the update, and lookups after it, their answers checked. */
+int bench_update(bench_run *run, bench_row *row);
 
 /* Builds, checks, warms up and times one spec on a device. */
 int bench_measure(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const operations[] = {"point", "range", "build"};
+static const char *const operations[] = {"point", "range", "build", "update"};
 static const char *const orders[] = {"random", "ascending", "descending"};
 
 static double rate(const bench_row *row)
@@ -14,12 +14,18 @@ static double rate(const bench_row *row)
 
 /* ---- What the time holds ------------------------------------------------------------------- */
 
+static int looks_up_points(const bench_report *report)
+{
+    return report->operation == BENCH_POINT || report->operation == BENCH_UPDATE;
+}
+
 static const char *inside_copies(const bench_report *report)
 {
     if (!report->options->host)
         return "none (keys, probes and results are in device memory)";
-    return report->operation == BENCH_BUILD ? "keys from host memory"
-                                            : "probes from and results to host memory";
+    return report->operation == BENCH_BUILD    ? "keys from host memory"
+           : report->operation == BENCH_UPDATE ? "rows and keys, probes and results"
+                                               : "probes from and results to host memory";
 }
 
 static const char *inside_sort(const bench_report *report, const bench_row *row)
@@ -56,7 +62,7 @@ static void print_workload(output *out, const bench_report *report, const bench_
         output_text(out, "order", orders[w->order]);
         output_number(out, "batches", w->batches);
     }
-    if (report->operation == BENCH_POINT) {
+    if (looks_up_points(report)) {
         output_number(out, "hit_rate", w->hit_rate);
         output_truth(out, "outside", (int)w->outside);
         output_real(out, "zipf", (double)w->zipf / 100);
@@ -65,6 +71,58 @@ static void print_workload(output *out, const bench_report *report, const bench_
         output_number(out, "hits", w->hits);
         output_number(out, "multiplier", w->multiplier);
     }
+    if (report->operation == BENCH_UPDATE) {
+        output_number(out, "changes", w->changes);
+        output_text(out, "pattern", w->by_rank ? "ranks" : "positions");
+    }
+    output_end(out, '}');
+}
+
+static void print_times(output *out, const char *key, const bench_times *times)
+{
+    output_begin(out, key, '{');
+    output_seconds(out, "minimum", times->minimum);
+    output_seconds(out, "median", times->median);
+    output_seconds(out, "maximum", times->maximum);
+    output_end(out, '}');
+}
+
+static void print_parts(output *out, const kr_index_info *info)
+{
+    output_begin(out, "parts", '[');
+    for (uint32_t i = 0; i < info->n_parts; ++i) {
+        output_begin(out, NULL, '{');
+        output_text(out, "name", info->parts[i].name);
+        output_bytes(out, "nbytes", info->parts[i].nbytes);
+        output_end(out, '}');
+    }
+    output_end(out, ']');
+}
+
+/* The counters and their names. */
+#define WORKS 5
+static const char *const work_names[WORKS] = {"rays", "hits", "filtered", "repaired", "untraced"};
+
+static void list_work(const bench_work *work, uint64_t list[WORKS])
+{
+    list[0] = work->rays;
+    list[1] = work->hits;
+    list[2] = work->filtered;
+    list[3] = work->repaired;
+    list[4] = work->untraced;
+}
+
+static void print_work(output *out, const bench_row *row)
+{
+    uint64_t list[WORKS];
+    list_work(&row->work, list);
+    output_begin(out, "work", '{');
+    for (int i = 0; i < WORKS; ++i)
+        output_number(out, work_names[i], list[i]);
+    output_end(out, '}');
+    output_begin(out, "work_per_probe", '{');
+    for (int i = 0; i < WORKS; ++i)
+        output_real(out, work_names[i], (double)list[i] / (double)row->workload.probes);
     output_end(out, '}');
 }
 
@@ -99,18 +157,21 @@ static void print_row(output *out, const bench_report *report, const bench_row *
     output_text(out, "probe_sort", inside_sort(report, row));
     output_text(out, "value_gather", inside_gather(report));
     output_end(out, '}');
-    output_begin(out, "seconds", '{');
-    output_seconds(out, "minimum", row->times.minimum);
-    output_seconds(out, "median", row->times.median);
-    output_seconds(out, "maximum", row->times.maximum);
-    output_end(out, '}');
+    print_times(out, "seconds", &row->times);
+    if (report->operation == BENCH_UPDATE) {
+        print_times(out, "lookups_before", &row->before);
+        print_times(out, "lookups_after", &row->after);
+    }
     output_real(out, "per_second", rate(row));
     output_real(out, "per_second_per_byte", rate(row) / (double)row->info.footprint_nbytes);
     output_bytes(out, "footprint", row->info.footprint_nbytes);
     output_bytes(out, "peak", row->info.peak_nbytes);
+    print_parts(out, &row->info);
     output_phases(out, "build_phases", row->info.phases, row->info.n_phases);
     if (report->operation != BENCH_BUILD)
         output_phases(out, "lookup_phases", row->report.phases, row->report.n_phases);
+    if (row->counted)
+        print_work(out, row);
     print_comparisons(out, row);
     output_end(out, '}');
 }
@@ -152,7 +213,7 @@ static void print_head(const bench_report *report, FILE *to)
     fprintf(to, "keys: %llu %s, uniformity %llu%%, multiplicity %llu%s\n", (unsigned long long)w->count,
             kr_type_name(workload_type(w)), (unsigned long long)w->uniformity,
             (unsigned long long)w->multiplicity, w->keys_sorted ? ", sorted beforehand" : "");
-    if (report->operation == BENCH_POINT)
+    if (looks_up_points(report))
         fprintf(to, "probes: %llu, hit rate %llu%%, Zipf %g, order %s", (unsigned long long)w->probes,
                 (unsigned long long)w->hit_rate, (double)w->zipf / 100, orders[w->order]);
     else if (!build)
@@ -161,6 +222,9 @@ static void print_head(const bench_report *report, FILE *to)
     if (!build)
         fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
                 result_name(report->options->result));
+    if (report->operation == BENCH_UPDATE)
+        fprintf(to, "changes: %llu pairs of rows exchange their keys, neighbours %s\n",
+                (unsigned long long)w->changes, w->by_rank ? "in the order of the keys" : "in the column");
     fprintf(to, "inside the time: copies: %s; value gather: %s\n", inside_copies(report),
             inside_gather(report));
     fprintf(to, "one run to warm up, then %llu\n\n", (unsigned long long)report->options->repeat);
@@ -181,12 +245,32 @@ static void print_sort(const bench_report *report, const bench_row *row, FILE *t
     fputc('\n', to);
 }
 
+static void print_text_work(const bench_row *row, FILE *to)
+{
+    uint64_t list[WORKS];
+    list_work(&row->work, list);
+    fprintf(to, "%10s work a probe:", "");
+    for (int i = 0; i < WORKS; ++i)
+        fprintf(to, " %.4g %s%s", (double)list[i] / (double)row->workload.probes, work_names[i],
+                i + 1 < WORKS ? "," : "");
+    fprintf(to, "; by %s\n", row->info.tracer);
+}
+
+static void print_text_updates(const bench_row *row, FILE *to)
+{
+    const double probes = (double)row->workload.probes;
+    fprintf(to, "%10s lookups: %.3f ms before (%.2f M/s), %.3f ms after (%.2f M/s)\n", "",
+            row->before.median * 1e3, probes / row->before.median / 1e6, row->after.median * 1e3,
+            probes / row->after.median / 1e6);
+}
+
 static void print_text(const bench_report *report, FILE *to)
 {
+    static const char *const rates[] = {"M lookups/s", "M lookups/s", "M pairs/s", "M rows/s"};
     const int build = report->operation == BENCH_BUILD;
     print_head(report, to);
     fprintf(to, "%10s %10s %10s %12s %12s %10s %10s  %s\n", "min ms", "median ms", "max ms",
-            build ? "M pairs/s" : "M lookups/s", "/s per byte", "footprint", "peak", "spec");
+            rates[report->operation], "/s per byte", "footprint", "peak", "spec");
     for (uint32_t i = 0; i < report->n_rows; ++i) {
         const bench_row *row = &report->rows[i];
         char footprint[32], peak[32];
@@ -198,6 +282,10 @@ static void print_text(const bench_report *report, FILE *to)
         fprintf(to, "%10s checked: %s\n", "", row->checked);
         if (!build)
             print_sort(report, row, to);
+        if (report->operation == BENCH_UPDATE)
+            print_text_updates(row, to);
+        if (row->counted)
+            print_text_work(row, to);
         if (row->baseline)
             fprintf(to, "%10s %.2f times %s (%.2f M/s)\n", "", rate(row) / row->baseline_rate, row->baseline,
                     row->baseline_rate / 1e6);

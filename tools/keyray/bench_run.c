@@ -29,10 +29,22 @@ static int time_lookups(const bench_run *run, double *seconds)
     int code = tool_check(kr_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
     if (!code)
-        code = bench_answer(run, run->result, NULL);
+        code = bench_answer(run, run->result, NULL, NULL);
     if (!code)
         code = tool_check(kr_sync(run->device, NULL, &err), &err);
     *seconds = tool_now() - begin;
+    return code;
+}
+
+int bench_time_lookups(const bench_run *run, bench_times *times)
+{
+    static double seconds[BENCH_REPEAT_MOST + 1];
+    const uint64_t n = run->options->repeat;
+    int code = DONE;
+    for (uint64_t i = 0; i <= n && !code; ++i)
+        code = time_lookups(run, &seconds[i]);
+    if (!code)
+        *times = bench_summarize(seconds + 1, n);
     return code;
 }
 
@@ -52,26 +64,40 @@ static int build(bench_run *run, const char *spec, double *seconds)
     return code;
 }
 
-static int time_build(bench_run *run, const char *spec, double *seconds)
-{
-    kr_index_destroy(run->index);
-    run->index = NULL;
-    return build(run, spec, seconds);
-}
-
-/* ---- One row ------------------------------------------------------------------------------- */
-
-/* The first round warms up and is not counted. */
-static int repeat(bench_run *run, const char *spec, bench_row *row)
+/* The first warms up. */
+static int time_builds(bench_run *run, const char *spec, bench_times *times)
 {
     static double seconds[BENCH_REPEAT_MOST + 1];
     const uint64_t n = run->options->repeat;
     int code = DONE;
-    for (uint64_t i = 0; i <= n && !code; ++i)
-        code = run->data->operation == BENCH_BUILD ? time_build(run, spec, &seconds[i])
-                                                   : time_lookups(run, &seconds[i]);
+    for (uint64_t i = 0; i <= n && !code; ++i) {
+        kr_index_destroy(run->index);
+        run->index = NULL;
+        code = build(run, spec, &seconds[i]);
+    }
     if (!code)
-        row->times = bench_summarize(seconds + 1, n);
+        *times = bench_summarize(seconds + 1, n);
+    return code;
+}
+
+/* ---- One row ------------------------------------------------------------------------------- */
+
+static int time_operation(bench_run *run, const char *spec, bench_row *row)
+{
+    switch (run->data->operation) {
+    case BENCH_BUILD: return time_builds(run, spec, &row->times);
+    case BENCH_UPDATE: return bench_update(run, row);
+    default: return bench_time_lookups(run, &row->times);
+    }
+}
+
+/* What lookups report costs time, so these rounds are not timed; counting slows phases, so it has its own. */
+static int report_lookups(const bench_run *run, bench_row *row)
+{
+    int code = bench_answer(run, run->result, &row->report, NULL);
+    row->counted = strcmp(row->info.tracer, "none") != 0;
+    if (!code && row->counted)
+        code = bench_answer(run, run->result, NULL, &row->work);
     return code;
 }
 
@@ -107,13 +133,12 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
     if (!code)
         code = bench_check(&run, row->checked);
     if (!code)
-        code = repeat(&run, spec, row);
+        code = time_operation(&run, spec, row);
     if (!code)
         code = tool_check(kr_index_stats(run.index, &row->info, &err), &err);
-    /* A round of its own, because a report makes the call wait. */
     if (!code && !is_build && data->n_probes)
-        code = bench_answer(&run, run.result, &row->report);
-    row->per_run = is_build ? data->n_keys : data->n_probes;
+        code = report_lookups(&run, row);
+    row->per_run = is_build ? data->n_keys : data->n_changed ? data->n_changed : data->n_probes;
     kr_index_destroy(run.index);
     close_out(&run, out_nbytes);
     return code;

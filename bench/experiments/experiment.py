@@ -1,0 +1,304 @@
+"""Runs experiments: tables of `keyray bench` commands, and of what their reports become.
+
+An experiment has panels. A panel is one table: it varies one thing (its points) for several specs (its series) and
+shows some figures of each run (its columns). Points that need commands of their own get them, others share one.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# log2 of the keys and probes, and whether this is a GPU.
+Scale = collections.namedtuple("Scale", "keys probes gpu")
+
+# What the x axis holds: what to print, and the options of bench that make it.
+Point = collections.namedtuple("Point", "label options")
+
+# A figure of a run: `get(run)` is a number, or None where the run has none.
+Column = collections.namedtuple("Column", "title get")
+
+
+class Series:
+    """A spec. `alone`: in a process of its own for every point, as it may take very long, and after the first point
+    that takes too long no others; `fits(point)`: whether the kind can do this."""
+
+    def __init__(self, label, spec, alone=False, fits=lambda point: True):
+        self.label, self.spec, self.alone, self.fits = label, spec, alone, fits
+
+
+class Panel:
+    """`after(series, points, runs)` gives lines to print below; runs[series][point] is a report's run, or None."""
+
+    def __init__(self, title, operation, options, points, series, columns, after=None):
+        self.title, self.operation, self.options, self.points = title, operation, options, points
+        self.series, self.columns, self.after = series, columns, after
+
+
+class Experiment:
+    """`panels` is a function of the scale, or None with a `note` that says why nothing is measured; `gpu` is log2 of
+    keys and probes that a GPU gets."""
+
+    def __init__(self, name, source, title, panels=None, gpu=(26, 27), note=""):
+        self.name, self.source, self.title, self.panels, self.gpu, self.note = name, source, title, panels, gpu, note
+
+
+def sweep(option, values):
+    return [Point(f"{option} {value}", {option: str(value)}) for value in values]
+
+
+def powers(option, first, last, step=1):
+    """2^first to 2^last, the last included."""
+    return sweep(option, [f"2^{n}" for n in range(last, first - 1, -step)][::-1])
+
+
+# ---- Columns
+
+def milliseconds(run, key="seconds"):
+    return run[key]["median"] * 1e3
+
+
+def matches(run):
+    """Rows that one probe matches, if it hits, on average."""
+    workload = run["workload"]
+    return workload.get("hits", 1) * workload["multiplicity"]
+
+
+def work(name):
+    return lambda run: run.get("work_per_probe", {}).get(name)
+
+
+def phase(name):
+    return lambda run: run["build_phases"][name] * 1e3 if name in run["build_phases"] else None
+
+
+def per_key(key):
+    return lambda run: run[key] / run["workload"]["keys"]
+
+
+MS = Column("ms", milliseconds)
+RATE = Column("M/s", lambda run: run["per_second"] / 1e6)
+NS_A_MATCH = Column("ns a match", lambda run: milliseconds(run) * 1e6 / run["workload"]["probes"] / matches(run))
+FOOTPRINT = Column("bytes a key", per_key("footprint"))
+OVERHEAD = Column("more while built, bytes a key", lambda run: per_key("peak")(run) - per_key("footprint")(run))
+PEAK = Column("peak, bytes a key", per_key("peak"))
+RAYS = Column("rays a probe", work("rays"))
+HITS = Column("hits a probe", work("hits"))
+UNTRACED = Column("untraced a probe", work("untraced"))
+
+
+# ---- Running
+
+class Problem(Exception):
+    pass
+
+
+TOO_LONG = "too long"
+
+
+class Runner:
+    """Runs the commands of one experiment and keeps what stands above its tables."""
+
+    def __init__(self, options, device, name):
+        self.options, self.device, self.name = options, device, name
+        self.commands, self.reports = [], []
+
+    def run(self, arguments, cells):
+        """One report, or TOO_LONG."""
+        command = ["bench", *arguments, "--device", self.device, "--repeat", str(self.options.repeat)]
+        self.commands.append("keyray " + " ".join(command))
+        try:
+            done = subprocess.run([self.options.keyray, *command, "--format", "json"], capture_output=True, text=True,
+                                  check=False, timeout=self.options.limit * cells)
+        except subprocess.TimeoutExpired:
+            return TOO_LONG
+        if done.returncode:
+            raise Problem(f"{self.commands[-1]}: {done.stderr.strip()}")
+        report = json.loads(done.stdout)
+        if self.options.json:
+            folder = pathlib.Path(self.options.json)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{self.name}-{len(self.reports) + 1}.json").write_text(done.stdout)
+        self.reports.append(report)
+        return report
+
+    def head(self):
+        """Device, driver, tracer and commit of the reports."""
+        report = self.reports[0]
+        tracers = sorted({run["tracer"] for each in self.reports for run in each["runs"]} - {"none"})
+        lines = [f"{report['description']} ({report['device']}); {report['driver']}; tracer: "
+                 f"{', '.join(tracers) or 'none'}; keyray {report['version']}, commit {report['commit']}; median of "
+                 f"{report['repeat']}"]
+        if any("software" in tracer or "no RT cores" in tracer for tracer in tracers):
+            lines.append("software traversal: no RT cores")
+        elif tracers and report["device"] == "cpu":
+            lines.append("software traversal: a CPU has no RT cores")
+        return lines
+
+
+def arguments_of(panel, options, series):
+    words = [panel.operation]
+    swept = options.get("sweep", "").partition("=")[0]
+    for name, value in {**panel.options, **options}.items():
+        if name == swept:
+            continue
+        words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    for each in series:
+        words += ["--index", each.spec]
+    return words
+
+
+def swept_option(points):
+    """The option that all points set and nothing else, or None."""
+    names = {name for point in points for name in point.options}
+    plain = all(len(point.options) == 1 and True not in point.options.values() for point in points)
+    return names.pop() if len(points) > 1 and len(names) == 1 and plain else None
+
+
+def run_together(runner, panel, series, cells):
+    """Series that fit every point, in one command where the points are values of one option."""
+    option = swept_option(panel.points)
+    groups = [panel.points] if option else [[point] for point in panel.points]
+    for points in groups if series else []:
+        if option:
+            options = {"sweep": f"{option}=" + ",".join(point.options[option] for point in points)}
+        else:
+            options = points[0].options
+        report = runner.run(arguments_of(panel, options, series), len(points) * len(series))
+        for p, point in enumerate(points):
+            for s, each in enumerate(series):
+                cells[each.label, point.label] = \
+                    TOO_LONG if report is TOO_LONG else report["runs"][p * len(series) + s]
+
+
+def run_alone(runner, panel, each, cells):
+    for point in panel.points:
+        if each.fits(point):
+            report = runner.run(arguments_of(panel, point.options, [each]), 1)
+            cells[each.label, point.label] = TOO_LONG if report is TOO_LONG else report["runs"][0]
+            if report is TOO_LONG:
+                return
+
+
+def run_panel(runner, panel):
+    cells = {}
+    together = [each for each in panel.series if not each.alone and all(map(each.fits, panel.points))]
+    run_together(runner, panel, together, cells)
+    for each in panel.series:
+        if each not in together:
+            run_alone(runner, panel, each, cells)
+    return cells
+
+
+# ---- Tables
+
+def shown(value):
+    return "-" if value is None else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+
+
+def cell_text(column, run, limit):
+    return "-" if run is None else f"> {limit:g} s" if run is TOO_LONG else shown(column.get(run))
+
+
+def table_of(panel, cells, limit):
+    """A list of rows of text, the head first: series down when there is one point, else points down."""
+    def row(label, runs):
+        return [label] + [cell_text(column, run, limit) for run in runs for column in panel.columns]
+
+    if len(panel.points) == 1:
+        head = ["spec"] + [column.title for column in panel.columns]
+        return [head] + [row(each.label, [cells.get((each.label, panel.points[0].label))]) for each in panel.series]
+    single = len(panel.columns) == 1
+    head = [panel.columns[0].title if single else ""]
+    head += [each.label if single else f"{each.label}: {column.title}"
+             for each in panel.series for column in panel.columns]
+    return [head] + [row(point.label, [cells.get((each.label, point.label)) for each in panel.series])
+                     for point in panel.points]
+
+
+def print_table(rows, markdown):
+    if markdown:
+        rows = [rows[0], ["---"] * len(rows[0])] + rows[1:]
+        print(*("| " + " | ".join(row) + " |" for row in rows), sep="\n")
+        return
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        print("  ".join([row[0].ljust(widths[0])] + [text.rjust(width) for text, width in zip(row[1:], widths[1:])]))
+
+
+def run_experiment(experiment, options, device):
+    gpu = device != "cpu"
+    keys, probes = experiment.gpu if gpu else (16, 16)
+    scale = Scale(options.keys_log2 or keys, options.probes_log2 or probes, gpu)
+    hashes = "### " if options.markdown else ""
+    print(f"\n{hashes}{experiment.name}: {experiment.title} ({experiment.source})\n")
+    if experiment.note:
+        print(experiment.note, end="\n\n" if experiment.panels else "\n")
+    if not experiment.panels:
+        return
+    runner = Runner(options, device, experiment.name)
+    for panel in experiment.panels(scale):
+        first = not runner.reports
+        runner.commands.clear()
+        cells = run_panel(runner, panel)
+        if first and runner.reports:
+            print(*runner.head(), sep="\n", end="\n\n")
+        print(panel.title, end="\n\n")
+        print(*(f"    {command}" for command in runner.commands), sep="\n", end="\n\n")
+        print_table(table_of(panel, cells, options.limit), options.markdown)
+        print(*(panel.after(panel, cells) if panel.after else []), sep="\n", flush=True)
+
+
+# ---- The command line
+
+def parse(description, epilog, arguments):
+    parser = argparse.ArgumentParser(description=description, epilog=epilog,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="+", metavar="NAME", help="experiments; list: print their names; all: run them")
+    parser.add_argument("--build", default=ROOT / "build/release", help="where bin/keyray lies [build/release]")
+    parser.add_argument("--device", help="as keyray takes it [cuda where there is one, else cpu]")
+    parser.add_argument("--keys-log2", type=int, metavar="N", help="2^N keys instead of the experiment's own size")
+    parser.add_argument("--probes-log2", type=int, metavar="N", help="2^N probes (or matches, where they are varied)")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="timed runs [3]")
+    parser.add_argument("--limit", type=float, default=30, metavar="SECONDS",
+                        help="for one table cell, with all that it needs; longer ones are given up [30]")
+    parser.add_argument("--json", metavar="DIR", help="keep the reports of keyray bench")
+    parser.add_argument("--markdown", action="store_true", help="tables as Markdown")
+    return parser.parse_args(arguments)
+
+
+def find_device(keyray):
+    done = subprocess.run([keyray, "info", "--format", "json"], capture_output=True, text=True, check=True)
+    names = [device["name"] for device in json.loads(done.stdout)["devices"]]
+    return "cuda" if any(name.startswith("cuda") for name in names) else "cpu"
+
+
+def main(description, experiments, arguments):
+    width = max(len(each.name) for each in experiments)
+    listing = "\n".join(f"  {each.name:{width}}  {each.source}: {each.title}" for each in experiments)
+    options = parse(description, "experiments:\n" + listing, arguments)
+    if options.names == ["list"]:
+        print(listing)
+        return 0
+    by_name = {each.name: each for each in experiments}
+    names = list(by_name) if options.names == ["all"] else options.names
+    unknown = [name for name in names if name not in by_name]
+    if unknown:
+        print(f"no experiment {unknown[0]!r}; there are {', '.join(by_name)}", file=sys.stderr)
+        return 2
+    options.keyray = str(pathlib.Path(options.build) / "bin" / "keyray")
+    if not pathlib.Path(options.keyray).is_file():
+        print(f"{options.keyray} is not there; build it, or say where with --build", file=sys.stderr)
+        return 2
+    device = options.device or find_device(options.keyray)
+    failed = 0
+    for name in names:
+        try:
+            run_experiment(by_name[name], options, device)
+        except Problem as problem:
+            print(f"{name}: {problem}", file=sys.stderr, flush=True)
+            failed += 1
+    return 1 if failed else 0
