@@ -380,13 +380,14 @@ static void run_subject(subject *s)
     free_all(s);
 }
 
-/* Brief specs are tried on less, and large cases with few. */
+/* Brief specs are tried on less, in the reduced list all with options; and large cases with few. */
 static int is_left_out(const kr_suite *suite, uint32_t spec, const kr_case *test, kr_type type, places where)
 {
     const int few = type == KR_U32 || type == KR_U64;
-    if (test->large && !few && strchr(suite->specs[spec], ':'))
+    const int varied = strchr(suite->specs[spec], ':') != NULL;
+    if (test->large && !few && varied)
         return 1;
-    return suite->is_brief[spec] &&
+    return (suite->is_brief[spec] || (suite->reduced && varied)) &&
            (where != ALL_DEVICE || !test->reduced || !(few || type == KR_U8 || type == KR_I16));
 }
 

@@ -1,6 +1,7 @@
 /* What a report counts when it is asked to: rays, primitives met, and ranges answered without rays. */
 #include "fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,23 @@ static void check(kr_suite *suite, const kr_suite_device *on, kr_index *index, c
         check_points(suite, s, &counted);
 }
 
+/* Stats say how many parts there are, which is no more than there are keys. */
+static void check_parts(kr_suite *suite, const char *spec, const kr_index *index)
+{
+    char value[32], name[32];
+    kr_index_info info = {0};
+    kr_error err = {0};
+    const uint64_t asked = number_of(kr_spec_option(spec, "parts", value));
+    if (asked < 2 || !kr_test_ok(suite, kr_index_stats(index, &info, &err), &err, "kr_index_stats"))
+        return;
+    const uint64_t size = (KEYS + asked - 1) / asked;
+    snprintf(name, sizeof name, ", %llu parts", (unsigned long long)((KEYS + size - 1) / size));
+    for (uint32_t i = 0; i < info.n_parts; ++i)
+        if (strstr(info.parts[i].name, name))
+            return;
+    kr_test_fail(suite, "no part of the stats says '%s'", name + 2);
+}
+
 static void test_work(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
     static const kr_result results[] = {KR_RESULT_COUNT, KR_RESULT_ROW};
@@ -202,6 +220,8 @@ static void test_work(kr_suite *suite, const kr_suite_device *on, const char *sp
                 check(suite, on, index, &s, i & 2 ? KR_PLACE_DEVICE : KR_PLACE_HOST, has_tracer, ranges,
                       results[i >> 2]);
         }
+    if (index)
+        check_parts(suite, spec, index);
     kr_index_destroy(index);
     clear(&s);
 }
