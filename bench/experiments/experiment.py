@@ -263,8 +263,8 @@ def parse(description, epilog, arguments):
     parser.add_argument("--keys-log2", type=int, metavar="N", help="2^N keys instead of the experiment's own size")
     parser.add_argument("--probes-log2", type=int, metavar="N", help="2^N probes (or matches, where they are varied)")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="timed runs [3]")
-    parser.add_argument("--limit", type=float, default=30, metavar="SECONDS",
-                        help="for one table cell, with all that it needs; longer ones are given up [30]")
+    parser.add_argument("--limit", type=float, default=8, metavar="SECONDS",
+                        help="for one table cell, with all that it needs; longer ones are given up [8]")
     parser.add_argument("--json", metavar="DIR", help="keep the reports of keyray bench")
     parser.add_argument("--markdown", action="store_true", help="tables as Markdown")
     return parser.parse_args(arguments)

@@ -381,7 +381,7 @@ static void run_caps(subject *s)
     if (!kr_test_ok(s->suite, kr_index_estimate(s->on->device, s->spec, &keys, &estimate, &err), &err,
                     "kr_index_estimate"))
         return;
-    for (uint64_t cap = estimate.footprint_nbytes / 2 + 1000; !s->suite->has_failed && done < 2;
+    for (uint64_t cap = estimate.footprint_nbytes / 8 + 1000; !s->suite->has_failed && done < 2;
          cap += cap / 12) {
         const int came = change_under_cap(s, cap);
         refused += came == 1;

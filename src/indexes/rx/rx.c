@@ -109,16 +109,15 @@ static kr_status settle_bits(kr_spec *spec, kr_error *err)
     return KR_OK;
 }
 
-/* Spheres have one radius: the same steps on all axes, or it drowns in the coordinates of the longest. */
+/* Spheres have one radius, which drowns in longer coordinates: at 2^22 it lies below a float's step, and
+ * OptiX was seen to lose spheres there once they were stretched. */
 static kr_status settle_scale(kr_spec *spec, kr_error *err)
 {
-    const int64_t scale = spec->options[RX_OPTION_SCALE];
-    const uint32_t x = kr_triple_part(scale, 0), y = kr_triple_part(scale, 1), z = kr_triple_part(scale, 2);
-    if (spec->options[RX_OPTION_PRIM] != KR_PRIM_SPHERE || (x == y && y == z))
+    if (spec->options[RX_OPTION_PRIM] != KR_PRIM_SPHERE)
         return KR_OK;
     return require(spec, RX_OPTION_SCALE, 0,
-                   "prim=sphere needs the same scale on all axes: one radius does not fit steps that differ; "
-                   "leave out scale, or give e.g. scale=0:0:0",
+                   "prim=sphere goes with scale=0:0:0 only: one radius does not fit longer steps; leave out "
+                   "scale, or give prim=triangle",
                    err);
 }
 
@@ -172,10 +171,11 @@ const kr_family kr_family_rx = {
 };
 
 /* The tracer of host devices takes no coordinates beyond 2^60, and divides by 1e-18 where a ray does not move
- * along an axis, so that boxes end there at 2^58: x is moved below it. GPUs get the paper's. */
-static float extended_step(const kr_device *device)
+ * along an axis, so that boxes end there at 2^58: x is moved below it. GPUs get the paper's coordinates,
+ * boxes a little less: of those next to the largest float OptiX lost some. */
+static float extended_step(const kr_device *device, uint32_t prim)
 {
-    return device->ops->is_host ? 0x1p-77f : 1;
+    return device->ops->is_host ? 0x1p-77f : prim == KR_PRIM_AABB ? 0x1p-4f : 1;
 }
 
 static float axis_step(const kr_spec *spec, int axis)
@@ -186,15 +186,15 @@ static float axis_step(const kr_spec *spec, int axis)
 rx_design rx_design_of(const kr_spec *spec, const kr_device *device)
 {
     const int64_t *o = spec->options;
-    const uint32_t mode = (uint32_t)o[RX_OPTION_MODE];
+    const uint32_t mode = (uint32_t)o[RX_OPTION_MODE], prim = (uint32_t)o[RX_OPTION_PRIM];
     static const uint32_t prefers[] = {KR_SCENE_FAST_BUILD, 0, KR_SCENE_FAST_TRACE};
     return (rx_design){
-        .map = {.step = {mode == KR_POINT_EXTENDED ? extended_step(device) : axis_step(spec, 0),
+        .map = {.step = {mode == KR_POINT_EXTENDED ? extended_step(device, prim) : axis_step(spec, 0),
                          axis_step(spec, 1), axis_step(spec, 2)},
                 .mode = mode,
                 .x_bits = kr_triple_part(o[RX_OPTION_BITS], 0),
                 .y_bits = kr_triple_part(o[RX_OPTION_BITS], 1)},
-        .prim = (uint32_t)o[RX_OPTION_PRIM],
+        .prim = prim,
         .scene_flags = (o[RX_OPTION_COMPACT] != RX_COMPACT_OFF ? KR_SCENE_COMPACT : 0) |
                        (o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT ? KR_SCENE_REFIT : 0) |
                        prefers[o[RX_OPTION_BVH]],

@@ -14,8 +14,12 @@ enum { RX_RAY_PERPENDICULAR, RX_RAY_OFFSET, RX_RAY_ZERO };
 
 /* Half of what triangles extend on each axis. Neighbouring keys lie 1 apart, gaps begin 1/2 beside them. */
 #define RX_TRIANGLE_REACH 0.5f
-/* Spheres and boxes are solids: rays must begin and end outside of them. */
-#define RX_SOLID_REACH 0.25f
+/* Rays must begin and end outside of spheres. */
+#define RX_SPHERE_REACH 0.25f
+/* Boxes reach as far as triangles, since at 2^22 and above no float lies between: rays along a row begin and
+ * end a quarter within the outermost, or they would meet the boxes beside them. */
+#define RX_BOX_REACH 0.5f
+#define RX_BOX_INSET 0.25f
 
 /* Distances along a ray are sums of floats and a little off where the ray is long. Rays reach further by
  * this share of their length: nothing at the length of a few keys, 8 keys at 2^23. */
@@ -25,12 +29,13 @@ enum { RX_PAD_GAPS = 3 };
 /* The length of a ray across keys where x was made smaller: a tracer compares it with gaps in x that it
  * multiplied by 1e18. */
 #define RX_SHORT 0x1p-50f
+#define RX_TINY 0x1p-60f /* steps below it are such */
 
 /* One radius serves all spheres: that of the narrowest axis. */
 KR_BOTH float rx_radius(const kr_point_map *map)
 {
     const float narrow = map->step.x < map->step.y ? map->step.x : map->step.y;
-    return RX_SOLID_REACH * (narrow < map->step.z ? narrow : map->step.z);
+    return RX_SPHERE_REACH * (narrow < map->step.z ? narrow : map->step.z);
 }
 
 KR_BODY uint32_t rx_prim_floats(uint32_t prim)
@@ -66,10 +71,10 @@ KR_BODY void rx_triangle(const kr_point_map *map, uint64_t key, float *out)
 KR_BODY void rx_box_of(const kr_point_map *map, uint64_t key, float *out)
 {
     const kr_point at = kr_point_of(map, key);
-    const float y = RX_SOLID_REACH * map->step.y, z = RX_SOLID_REACH * map->step.z;
+    const float y = RX_BOX_REACH * map->step.y, z = RX_BOX_REACH * map->step.z;
     for (int side = 0; side < 2; ++side) {
         const float sign = side ? 1.0f : -1.0f;
-        out[3 * side] = rx_x_beside(map, key, at.x, RX_SOLID_REACH, side ? 1 : -1);
+        out[3 * side] = rx_x_beside(map, key, at.x, RX_BOX_REACH, side ? 1 : -1);
         out[3 * side + 1] = at.y + sign * y;
         out[3 * side + 2] = at.z + sign * z;
     }

@@ -118,13 +118,13 @@ KR_BODY kr_ray rx_ray(const rx_ray_params *p, uint64_t lower, uint64_t upper)
 {
     const kr_point_map *map = &p->map;
     const kr_point a = kr_point_of(map, lower);
-    const float step = map->step.x;
+    const float step = map->step.x, inset = p->scene.prim == KR_PRIM_AABB ? RX_BOX_INSET * step : 0;
     kr_ray ray = {{a.x, a.y, a.z}, {1, 0, 0}, 0, map->step.z};
     if (p->ray == RX_RAY_PERPENDICULAR) {
         ray.from[2] -= map->step.z / 2;
         ray.along[0] = 0;
         ray.along[2] = 1;
-        if (step < 1) { /* as short as the thinnest gaps */
+        if (step < RX_TINY) { /* as short as the thinnest gaps */
             ray.along[2] = 1 / RX_SHORT;
             ray.high = RX_SHORT;
         }
@@ -135,12 +135,13 @@ KR_BODY kr_ray rx_ray(const rx_ray_params *p, uint64_t lower, uint64_t upper)
     } else if (p->ray == RX_RAY_OFFSET) {
         const float length = kr_point_of(map, upper).x - a.x + step;
         ray.from[0] = a.x - step / 2;
-        ray.high = length + length * RX_PAD;
+        ray.low = inset;
+        ray.high = length - inset + length * RX_PAD;
     } else { /* all from one step before zero */
         const float begin = a.x + step / 2, end = kr_point_of(map, upper).x + step * 1.5f;
         ray.from[0] = -step;
-        ray.low = begin - begin * RX_PAD;
-        ray.high = end + end * RX_PAD;
+        ray.low = begin + inset - begin * RX_PAD;
+        ray.high = end - inset + end * RX_PAD;
     }
     return ray;
 }

@@ -208,18 +208,25 @@ static kr_status refit_parts(const rx_source *source, rx_scenes *scenes, uint32_
     return status;
 }
 
+/* What lies over the parts, once they have moved. */
+static kr_status refit_group(const rx_source *source, rx_scenes *scenes, kr_error *err)
+{
+    if (!scenes->group)
+        return KR_OK;
+    const kr_status status = scenes->group->tracer->ops->regroup(scenes->group, source->stream, err);
+    return status == KR_OK && scenes->doors.data ? make_doors(source, scenes, err) : status;
+}
+
 kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes, kr_error *err)
 {
     uint32_t done = 0, undone = 0;
     kr_status status = refit_parts(source, scenes, scenes->n_parts, &done, err);
-    if (status == KR_OK && scenes->group)
-        status = scenes->group->tracer->ops->regroup(scenes->group, source->stream, err);
-    if (status == KR_OK && scenes->doors.data)
-        status = make_doors(source, scenes, err);
+    if (status == KR_OK)
+        status = refit_group(source, scenes, err);
     if (status == KR_OK)
         scenes->stale = 0;
     else if (done && (refit_parts(old, scenes, done, &undone, NULL) != KR_OK ||
-                      (scenes->doors.data && make_doors(old, scenes, NULL) != KR_OK)))
+                      refit_group(old, scenes, NULL) != KR_OK))
         scenes->stale = 1;
     return status;
 }

@@ -357,15 +357,13 @@ static kr_status set_keys(kr_device *device, void *self, const kr_set_keys *job,
         status = refit(&source, index, &made, err);
     else if (status == KR_OK)
         status = rx_scenes_build(&source, &made.scenes, err);
-    if (status == KR_OK)
-        status = kr_sync(device, job->stream, err);
     if (status != KR_OK) {
         release(device, &made, job->stream);
         return status;
     }
     release(device, index, job->stream);
     *index = made;
-    return KR_OK;
+    return kr_sync(device, job->stream, err); /* fails with the device only */
 }
 
 extern const kr_family_ops KR_W(rx_ops);

@@ -11,7 +11,7 @@ static const uint32_t tree_nbytes[KR_PRIMS][3] = {
 
 /* A scene of few primitives consists of blocks that are not full; a refit scene of a few boxes of large ones.
  */
-enum { FEW = 1024, FEW_NBYTES = 4096, FEW_BOXES_NBYTES = 72 << 10 };
+enum { FEW = 1024, FEW_NBYTES = 6144, FEW_BOXES_NBYTES = 72 << 10 };
 
 /* Embree first makes an array of all primitives' bounds, which grows in powers of two. */
 enum { BOUNDS_NBYTES = 32 };
@@ -29,7 +29,8 @@ static uint64_t bounds_nbytes(uint64_t n)
 static int tree_in_bounds(uint32_t prim, uint64_t n, uint32_t flags)
 {
     return n >= 1000000 &&
-           (prim == KR_PRIM_SPHERE || (prim == KR_PRIM_TRIANGLE && flags == KR_SCENE_COMPACT));
+           (prim == KR_PRIM_SPHERE ||
+            (prim == KR_PRIM_TRIANGLE && (flags & (KR_SCENE_COMPACT | KR_SCENE_REFIT)) == KR_SCENE_COMPACT));
 }
 
 kr_status kr_embree_estimate(kr_tracer *tracer, uint32_t prim, uint64_t n, uint32_t flags,
