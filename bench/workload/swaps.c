@@ -55,7 +55,7 @@ kr_status kr_generate_swaps(const kr_swaps_spec *spec, kr_type type, uint64_t n_
     swap_set set = {.keys = keys, .rows = rows, .new_keys = new_keys};
     uint32_t *by_rank = NULL;
     if (spec->pairs > n_keys / 2)
-        return kr_workload_fail(err, KR_ERR_ARGUMENT, "pairs is %llu: %llu keys have %llu",
+        return kr_workload_fail(err, KR_ERR_ARGUMENT, "pairs is %llu: %llu keys make at most %llu",
                                 (unsigned long long)spec->pairs, (unsigned long long)n_keys,
                                 (unsigned long long)n_keys / 2);
     if (spec->by_rank > 1)

@@ -239,7 +239,12 @@ typedef struct kr_option {
     const char *help;         /**< one line */
 } kr_option;
 
-enum { KR_CAN_POINT = 1, KR_CAN_RANGE = 2, KR_CAN_UPDATE = 4, KR_CAN_SET_KEYS = 8 };
+enum {
+    KR_CAN_POINT = 1,
+    KR_CAN_RANGE = 2,
+    KR_CAN_UPDATE = 4,  /**< rows come and go; no kind of this version */
+    KR_CAN_SET_KEYS = 8 /**< rows get other keys: kr_index_set_keys */
+};
 
 typedef struct kr_kind_info {
     const char *name;
@@ -266,7 +271,9 @@ typedef struct kr_estimate {
 } kr_estimate;
 
 /**
- * Upper bounds, at most 1.5 times the real figures when no key is NULL. Only type, count and the presence
+ * Upper bounds, at most 1.5 times the real figures when no key is NULL; scenes of kinds that cast rays may
+ * turn out smaller still, where equal keys share a primitive, parts hold few keys, or the driver compacts
+ * well. For the build; kr_index_set_keys needs about both of old and new. Only type, count and the presence
  * of a validity bitmap of `keys` are looked at, and whether its data is host or device memory. Row ids of
  * the caller's own are not counted: they take up to 16 bytes a row more at the peak, and 4 for their copy
  * when they are host memory.
@@ -283,7 +290,7 @@ typedef struct kr_explanation {
     char reason[256]; /**< why this kind, one sentence */
     kr_estimate estimate;
     double touches_per_probe; /**< dependent memory accesses of one probe */
-    double rays_per_probe;    /**< 0 for kinds that cast none */
+    double rays_per_probe;    /**< at least, as ranges may span more; 0 for kinds that cast none */
     char probe_order[96];     /**< what probes=auto does here, and why */
 } kr_explanation;
 
@@ -348,16 +355,19 @@ KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
  * Gives rows of the index other keys: row row_ids[i] gets keys->data[i].
  *
  * Afterwards the index answers as if it had been created from the changed column. How it gets there is
- * the kind's option `update`. Needs the index alone; waits for lookups that were enqueued in it, and
- * returns when done. On an error the index is as it was.
+ * the kind's option `update`. Needs the index alone; waits for all work of the device, and returns when
+ * done. On an error the index is as it was, unless the device was lost.
  *
- * Memory: `row_ids` and `keys` may be host or device memory, each.
+ * Memory: `row_ids` and `keys` may be host or device memory, each; both may be freed afterwards. Takes about
+ *         what a build takes at its peak, in bytes, beside the index.
+ * Stream: arrays in device memory are read in the order of `stream`.
  * Errors: KR_ERR_UNSUPPORTED (the kind cannot), KR_ERR_TYPE, KR_ERR_ARGUMENT (a row id that is not in the
  *         index or given twice, a NULL key), KR_ERR_LIMIT (a key that the kind cannot hold),
- *         KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
+ *         KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
  * Source: Henneberg and Schuhknecht, "RTIndeX", 3.6.
  *
  * @param row_ids  keys->count distinct row ids of rows that are indexed (not NULL)
+ * @param keys     of the index's type, without NULLs; none at all succeed
  */
 KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
                                    kr_stream *stream, kr_error *err);
@@ -419,7 +429,7 @@ typedef struct kr_sink {
     uint32_t *rows;
     uint64_t rows_capacity;
     kr_report *report;   /**< or NULL; host memory */
-    uint32_t count_work; /**< 1: the report counts rays and hits, which costs time */
+    uint32_t count_work; /**< 1: `report`, if there is one, counts rays and hits, which costs time */
     uint32_t reserved;   /**< 0 */
 } kr_sink;
 

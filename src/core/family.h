@@ -90,7 +90,8 @@ typedef struct kr_family {
     /* Optional: refuses combinations of options, and gives those that were not given a value that goes with
      * the others. What it leaves is printed with every option, and must then be accepted as if given. */
     kr_status (*settle)(kr_spec *spec, kr_error *err);
-    uint32_t sorts_probes; /* 1: probes=auto sorts a batch wholly, 0: it partitions it */
+    uint32_t
+        sorts_probes; /* 1: probes=auto sorts a batch by up to 32 of the bits that keys differ in, 0: by 16 */
     const kr_family_ops *u32, *u64;
 } kr_family;
 

@@ -53,7 +53,8 @@ typedef struct kr_device_ops {
     void (*unstage)(kr_device *device, void *memory);
     kr_place (*place)(kr_device *device, const void *pointer);
 
-    /* Enqueue; host memory must stay valid until the stream is done. */
+    /* Enqueue; pinned host memory must stay valid until the stream is done, other host memory is read before
+     * the call returns (CUDA stages it). */
     kr_status (*copy)(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,
                       kr_error *err);
     kr_status (*fill)(kr_device *device, void *to, int byte, uint64_t nbytes, void *stream, kr_error *err);

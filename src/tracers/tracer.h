@@ -42,6 +42,7 @@ typedef struct kr_scene {
     uint64_t footprint_nbytes; /* on the device, buffers that were kept included */
     uint64_t compacted_nbytes; /* KR_SCENE_COMPACT: what compacting would leave of it */
     uint32_t flags;            /* KR_SCENE_* */
+    uint32_t is_broken;        /* 1: a refit failed and could not be undone; no ray may be cast */
 } kr_scene;
 
 /* Upper bounds of what one scene takes, at most 1.5 times the real figures for a thousand primitives and
@@ -61,7 +62,7 @@ typedef struct kr_tracer_ops {
     /* Moves the scene to less memory. On failure the scene is as it was. */
     kr_status (*compact)(kr_scene *scene, kr_stream *stream, kr_error *err);
     /* New places for the primitives of a scene, as many as before; takes the buffer over like build. On
-     * failure the scene is as it was. */
+     * failure the scene is as it was, or is_broken says that it could not be put back. */
     kr_status (*refit)(kr_scene *scene, kr_mesh *mesh, kr_stream *stream, kr_error *err);
     /* One scene over `n` scenes of the same kind of primitive. All but the last hold `part` primitives:
      * primitive p of scene s is primitive s * part + p. The scenes must outlive the group. */

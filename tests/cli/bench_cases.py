@@ -20,7 +20,7 @@ CASES = [
        json={"runs": lambda runs: [run["workload"]["probes"] for run in runs] == [10, 20, 30]}),
     ok(f"bench range {BENCH} --probes 50 --result sum --sweep stride=1,2", out=r"(?s)stride=1.*stride=2"),
     bad(1, f"bench update {BENCH} --probes 10 --index array", "kind 'array' cannot give rows other keys"),
-    bad(2, f"bench update {BENCH} --probes 10 --changes 501", "changes is 501: 1000 keys have 500"),
+    bad(2, f"bench update {BENCH} --probes 10 --changes 501", "changes is 501: 1000 keys make at most 500"),
     bad(2, f"bench update {BENCH} --pattern diagonal", "positions|ranks"),
     bad(2, f"bench point {BENCH} --changes 5", "--changes is no option of bench point"),
 ]

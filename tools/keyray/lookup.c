@@ -190,7 +190,7 @@ static void print(const job *j)
     output_number(&out, "found", j->result.found);
     if (j->result.kind == KR_RESULT_COUNT || j->result.kind == KR_RESULT_ROWS)
         output_number(&out, "matches", j->result.matches);
-    if (out.json || j->report.rays) {
+    if (out.json || strcmp(j->report.tracer, "none") != 0) {
         output_number(&out, "rays", j->report.rays);
         output_number(&out, "hits", j->report.hits);
         output_number(&out, "filtered", j->report.filtered);

@@ -7,8 +7,8 @@
 
 static const kr_option options[RX_OPTIONS] = {
     [RX_OPTION_MODE] = {"mode", KR_OPTION_CHOICE, "naive|extended|3d", 0, 2, KR_POINT_3D,
-                        "keys as coordinates: naive holds codes below 2^23, extended below 2^29 (triangles "
-                        "and boxes, no offset rays), 3d all"},
+                        "keys as coordinates: naive holds unsigned keys below 2^23, extended below 2^29 "
+                        "(triangles and boxes, no offset rays), 3d all"},
     [RX_OPTION_BITS] =
         {"bits", KR_OPTION_TRIPLE, NULL, 0, 23, 23 | 23 << 8 | 18 << 16,
          "mode=3d: of a key in x, y and z, lowest first; x at least 1, together the type's bits or "
@@ -40,8 +40,8 @@ static const kr_option options[RX_OPTIONS] = {
                          "primitives in the order of keys, or of row ids as the paper has them"},
     [RX_OPTION_PARTS] =
         {"parts", KR_OPTION_INTEGER, NULL, 0, 4096, 0,
-         "scenes built one after the other, which takes less memory at a time; 0: one for 2^22 "
-         "keys on a GPU, at most 64, and one on the CPU"},
+         "equal scenes built one after the other, which takes less memory at a time; empty ones "
+         "are left out; 0: one for 2^22 keys on a GPU, at most 64, and one on the CPU"},
     [RX_OPTION_ENTER] =
         {"enter", KR_OPTION_CHOICE, "part|top", 0, 1, RX_ENTER_PART,
          "where tracing rays begin: in the part whose keys they look for, which integers find, "
@@ -229,9 +229,11 @@ kr_status rx_check_highest(const rx_design *design, uint64_t highest, kr_error *
     const uint64_t most = naive ? KR_NAIVE_MOST : KR_EXTENDED_MOST;
     if (design->map.mode == KR_POINT_3D || highest <= most)
         return KR_OK;
-    return kr_fail(err, KR_ERR_LIMIT,
-                   "kind 'rx': the largest key has code %llu, mode=%s holds codes up to %llu; use mode=3d",
-                   (unsigned long long)highest, naive ? "naive" : "extended", (unsigned long long)most);
+    return kr_fail(
+        err, KR_ERR_LIMIT,
+        "kind 'rx': mode=%s holds unsigned keys up to %llu, and the largest has code %llu (signed and "
+        "float keys have codes of 2^31 and more); use mode=3d",
+        naive ? "naive" : "extended", (unsigned long long)most, (unsigned long long)highest);
 }
 
 /* Programs are built for both widths or for none. */

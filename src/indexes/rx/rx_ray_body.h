@@ -32,6 +32,9 @@ typedef struct rx_state {
 } rx_state;
 
 enum { RX_MET = 1, RX_FILTERED = 2, RX_REPAIRED = 4, RX_UNTRACED = 8 };
+enum { RX_NEXT = 2 }; /* kr_met.back of a candidate that no ray met */
+/* So many rows without a key end the tracing of a range: the time must not follow empty rows. */
+enum { RX_EMPTY_ROWS = 8 };
 
 /* Words of a visiting ray's payload; the bounds follow, low words first. */
 enum { RX_SMALLEST, RX_LARGEST, RX_HITS, RX_RULED_OUT, RX_BOUNDS };
@@ -124,9 +127,14 @@ KR_BODY kr_ray rx_ray(const rx_ray_params *p, uint64_t lower, uint64_t upper)
         ray.from[2] -= map->step.z / 2;
         ray.along[0] = 0;
         ray.along[2] = 1;
+        if (p->scene.prim == KR_PRIM_AABB) { /* boxes of neighbouring planes touch */
+            ray.low = RX_BOX_INSET * map->step.z;
+            ray.high -= ray.low;
+        }
         if (step < RX_TINY) { /* as short as the thinnest gaps */
             ray.along[2] = 1 / RX_SHORT;
-            ray.high = RX_SHORT;
+            ray.low *= RX_SHORT;
+            ray.high *= RX_SHORT;
         }
     } else if (map->mode == KR_POINT_EXTENDED) {
         ray.from[0] = 0;
@@ -248,18 +256,18 @@ KR_BODY uint32_t rx_door_of(const rx_ray_params *p, kr_key key)
 
 /* Casts a ray of the state's bounds in the part that holds the keys from the lower one on. Where nothing is
  * met and that part ends in a row that was tried, the next part begins with the key that is looked for, which
- * needs no ray. */
+ * needs no ray (back is RX_NEXT). */
 KR_BODY kr_met rx_trace(const rx_ray_params *p, const rx_state *s, const kr_ray *ray, uint32_t what)
 {
     if (!p->doors)
         return kr_trace(&p->scene, ray, what, rx_box, p);
     const rx_door *door = p->doors + rx_door_of(p, s->lower), *next = door + 1;
     const kr_scene_view scene = door->scene;
-    kr_met met = kr_trace(&scene, ray, what, rx_box, p);
+    const kr_met met = kr_trace(&scene, ray, what, rx_box, p);
     if (met.primitive == KR_NO_PRIMITIVE && s->lower != s->upper && next < p->doors + p->n_doors &&
         next->lowest <= s->upper &&
         kr_point_row(&p->map, next->lowest) < kr_point_row(&p->map, s->lower) + s->rays)
-        met.primitive = next->scene.first;
+        return (kr_met){next->scene.first, RX_NEXT};
     return met;
 }
 
@@ -332,11 +340,18 @@ KR_BODY int rx_scan_step(const rx_ray_params *p, rx_state *s)
     const kr_met met = rx_trace(p, s, &ray, what);
     if (met.primitive != KR_NO_PRIMITIVE) {
         rx_take(p, s, met.primitive);
+        if (met.back == RX_NEXT)
+            s->events &= ~(uint32_t)RX_MET;
         return 0;
     }
-    if (s->rays <= rx_more_rows(p, s))
+    if (s->rays > rx_more_rows(p, s)) {
+        rx_take_nothing(p, s);
+        return 0;
+    }
+    if (s->rays < RX_EMPTY_ROWS)
         return 1;
-    rx_take_nothing(p, s);
+    s->events = RX_UNTRACED;
+    rx_search(p, s);
     return 0;
 }
 KR_RAY_PROGRAM(rx_scan, rx_begin, rx_scan_step, rx_end, rx_hit, rx_box);
@@ -362,6 +377,18 @@ KR_BODY void rx_take_all(const rx_ray_params *p, rx_state *s)
     }
 }
 
+/* After a row without keys: on to the row of the next key, so that the time does not follow empty rows. */
+KR_BODY void rx_skip_rows(const rx_ray_params *p, rx_state *s)
+{
+    const uint64_t lowest = kr_point_row(&p->map, s->lower), more = rx_more_rows(p, s);
+    if (s->rays > more)
+        return;
+    const kr_key beyond = (kr_key)kr_point_row_first(&p->map, lowest + s->rays);
+    const uint32_t at = rx_bisect(p, 0, p->n, beyond);
+    const uint64_t row = at < p->n ? kr_point_row(&p->map, rx_key(p, at)) - lowest : more + 1;
+    s->rays = (uint32_t)(row <= more ? row : more + 1);
+}
+
 KR_BODY int rx_visit_step(const rx_ray_params *p, rx_state *s)
 {
     if (s->rays == 0 && rx_too_many_rows(p, s))
@@ -374,6 +401,7 @@ KR_BODY int rx_visit_step(const rx_ray_params *p, rx_state *s)
     kr_work_add(&p->put, (uint64_t)s->lower, KR_WORK_HITS,
                 (uint64_t)payload[RX_HITS] + payload[RX_RULED_OUT]);
     kr_work_add(&p->put, (uint64_t)s->lower, KR_WORK_FILTERED, payload[RX_RULED_OUT]);
+    kr_work_add(&p->put, (uint64_t)s->lower, KR_WORK_RAYS, 1);
     if (payload[RX_HITS]) {
         const int any = s->first < s->last;
         if (!any || payload[RX_SMALLEST] < s->first)
@@ -381,9 +409,12 @@ KR_BODY int rx_visit_step(const rx_ray_params *p, rx_state *s)
         if (!any || payload[RX_LARGEST] + 1 > s->last)
             s->last = payload[RX_LARGEST] + 1;
     }
+    if (!payload[RX_HITS])
+        rx_skip_rows(p, s);
     if (s->rays <= rx_more_rows(p, s))
         return 1;
     rx_take_all(p, s);
+    s->rays = 0; /* counted above; here it stands for rows */
     return 0;
 }
 KR_RAY_PROGRAM(rx_visit, rx_begin, rx_visit_step, rx_end, rx_hit, rx_box);
@@ -406,6 +437,8 @@ KR_BODY int rx_check_step(const rx_ray_params *p, rx_state *s)
     rx_payload_begin(s, payload);
     const kr_ray ray = rx_ray(p, s->lower, s->lower);
     kr_visit(&p->scene, &ray, payload, rx_hit, rx_box, p);
+    if (rx_trace(p, s, &ray, KR_TRACE_FIRST).primitive == KR_NO_PRIMITIVE) /* as lookups do, by doors */
+        s->events = RX_REPAIRED;
     const uint32_t primitives = p->repeats == RX_REPEATS_ALL ? rx_above(p, s->first, s->lower) - s->first : 1;
     if (payload[RX_HITS] < primitives || payload[RX_SMALLEST] != s->first ||
         payload[RX_LARGEST] != s->first + primitives - 1)

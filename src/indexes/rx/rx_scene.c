@@ -77,7 +77,7 @@ static kr_status make_mesh(const rx_source *source, const rx_scenes *scenes, uin
         .n = part_size(scenes, i),
     };
     kr_status status = kr_buffer_allocate(source->device, mesh_nbytes(mesh->prim, mesh->n), source->stream,
-                                          mesh_name[mesh->prim], "a larger parts=...", &mesh->data, err);
+                                          mesh_name[mesh->prim], "give a larger parts=...", &mesh->data, err);
     if (status != KR_OK)
         return status;
     const rx_mesh_params params = {
@@ -188,14 +188,18 @@ kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *
     return status;
 }
 
-/* Refits parts until one fails. */
-static kr_status refit_parts(const rx_source *source, rx_scenes *scenes, uint32_t n, uint32_t *done,
-                             kr_error *err)
+/* Refits parts until one fails. Nobody may interrupt what undoes. */
+static kr_status refit_parts(const rx_source *source, rx_scenes *scenes, uint32_t n, int undoes,
+                             uint32_t *done, kr_error *err)
 {
     kr_status status = KR_OK;
     for (*done = 0; *done < n; ++*done) {
         kr_scene *scene = scenes->parts[*done];
         kr_mesh mesh;
+        if (!undoes)
+            status = kr_progress_report(&source->device->options.progress, "refit", (double)*done / n, err);
+        if (status != KR_OK)
+            return status;
         status = make_mesh(source, scenes, *done, &mesh, err);
         if (status != KR_OK)
             return status;
@@ -220,13 +224,18 @@ static kr_status refit_group(const rx_source *source, rx_scenes *scenes, kr_erro
 kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes, kr_error *err)
 {
     uint32_t done = 0, undone = 0;
-    kr_status status = refit_parts(source, scenes, scenes->n_parts, &done, err);
+    kr_status status = refit_parts(source, scenes, scenes->n_parts, 0, &done, err);
     if (status == KR_OK)
         status = refit_group(source, scenes, err);
-    if (status == KR_OK)
+    if (status == KR_OK) {
         scenes->stale = 0;
-    else if (done && (refit_parts(old, scenes, done, &undone, NULL) != KR_OK ||
-                      refit_group(old, scenes, NULL) != KR_OK))
+        return KR_OK;
+    }
+    /* Lookups on other streams do not wait for the undoing, so it is waited for here. */
+    if ((done < scenes->n_parts && scenes->parts[done]->is_broken) ||
+        (done &&
+         (refit_parts(old, scenes, done, 1, &undone, NULL) != KR_OK ||
+          refit_group(old, scenes, NULL) != KR_OK || kr_sync(source->device, source->stream, NULL) != KR_OK)))
         scenes->stale = 1;
     return status;
 }

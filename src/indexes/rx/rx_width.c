@@ -51,8 +51,8 @@ static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error
     if (design.dedupe)
         made.peak_nbytes = larger(made.peak_nbytes, sorted + ids + blocks_of(n) * sizeof(uint64_t) +
                                                         kr_device_scan_temp(shape->device, blocks_of(n)));
-    /* With equal keys there is a table of positions, but there are at most half as many primitives. */
-    const uint64_t positions = design.by_row ? ids : 0;
+    /* A single pair of equal keys makes a table. */
+    const uint64_t positions = design.by_row || design.dedupe ? ids : 0;
     made.footprint_nbytes = sorted + positions + scenes.footprint_nbytes;
     made.peak_nbytes = larger(made.peak_nbytes, sorted + positions + scenes.peak_nbytes);
     *estimate = made;

@@ -58,9 +58,7 @@ static void open_once(void)
                  KR_RTC_LIBRARY, RTC_VERSION_MAJOR);
         return;
     }
-    opened = find_all(library) && ask_version();
-    if (!opened)
-        dlclose(library);
+    opened = find_all(library) && ask_version(); /* stays loaded either way: it may have started threads */
 }
 
 const kr_rtc *kr_embree_library(const char **why)

@@ -200,7 +200,9 @@ kr_status kr_embree_refit(kr_scene *scene, kr_mesh *mesh, kr_stream *stream, kr_
         tracer->turn.must = 1;
         atomic_store(&tracer->turn.cancelled, 0);
         own->input.floats = before;
+        tracer->turn.code = RTC_ERROR_NONE;
         commit_again(own);
+        scene->is_broken = tracer->turn.code != RTC_ERROR_NONE;
     }
     kr_embree_turn_end(tracer);
     if (status) {

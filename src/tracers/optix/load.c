@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char library[] = "libnvoptix.so.1";
 
@@ -35,15 +36,17 @@ static void fail_query(int code)
 static void load(void)
 {
     kr_optix_query *query = NULL;
-    char text[256];
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        const char *why = dlerror();
-        snprintf(text, sizeof text,
-                 "%.120s; install the NVIDIA driver with its graphics libraries, or give the container the "
-                 "graphics capability (NVIDIA_DRIVER_CAPABILITIES)",
-                 why ? why : library);
-        fail(0, "dlopen", "libnvoptix.so.1 was not found", text);
+        if (access("/proc/driver/nvidia/version", F_OK) == 0)
+            fail(
+                0, "dlopen", "the driver's libnvoptix.so.1 was not found",
+                "the NVIDIA driver is here without its OptiX library libnvoptix.so.1: give the container the "
+                "graphics capability (NVIDIA_DRIVER_CAPABILITIES), or install the driver's graphics "
+                "libraries");
+        else
+            fail(0, "dlopen", "libnvoptix.so.1 was not found",
+                 "no NVIDIA driver is installed here, so there is no libnvoptix.so.1: install one");
         return;
     }
     void *symbol = dlsym(handle, "optixQueryFunctionTable");
