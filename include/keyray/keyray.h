@@ -395,7 +395,7 @@ typedef struct kr_report {
     uint64_t probes;
     /** 0 unless kr_sink.count_work asked, and for kinds that cast no rays: rays cast, primitives they met,
      * those of them that the real keys ruled out, probes whose candidate was wrong and was put right by
-     * search, ranges that were answered without rays. */
+     * search, ranges that were answered without rays, wholly or from some row on. */
     uint64_t rays, hits, filtered, repaired, untraced;
     uint32_t n_phases;
     /** "copy", "sort", "search", "reduce", ...; batches in host memory on a GPU overlap all of them and give
