@@ -37,7 +37,7 @@ static uint32_t most_bits(const char *spec)
     char bits[32];
     uint32_t sum = 0;
     kr_spec_option(spec, "bits", bits);
-    if (!bits[0] || most_code(spec) != UINT64_MAX)
+    if (!strchr(bits, ':') || most_code(spec) != UINT64_MAX) /* other kinds may have a number of that name */
         return 64;
     for (char *at = bits; *at; at += *at == ':')
         sum += (uint32_t)strtoul(at, &at, 10);
