@@ -80,6 +80,7 @@ typedef struct kr_tracer_ops {
 struct kr_tracer {
     const kr_tracer_ops *ops;
     kr_device *device;
+    float farthest[KR_PRIMS]; /* coordinates up to which primitives are met by rays along any axis */
 };
 
 /* The tracer of a device, made on first use. KR_ERR_UNSUPPORTED says in one sentence why there is none: no

@@ -94,11 +94,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 }
 
 #ifndef KR_LIBFUZZER
-#define SEED(text)            \
-    {                         \
-        text, sizeof text - 1 \
-    }
-
 int main(int argc, char **argv)
 {
     static const char npy[] =
@@ -108,18 +103,18 @@ int main(int argc, char **argv)
     memcpy(whole + sizeof npy, "\x10\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\x80", 16);
     const struct kr_fuzz_seed seeds[] = {
         {whole, sizeof npy + 16},
-        SEED("\1a,b\n1,2\n\"3\",\"x\"\"y\"\n0.5,-1e300\r\n,\n"),
-        SEED("\2a,b\nMAIL,2\n\"AIR\nTRUCK\",4\nMAIL,5\n"),
-        SEED("\3a,b\n1,1.17549435e-38\n2,nan\n3,123456789012345678901234567890e-25\n"),
-        SEED("\5a,b\n1,1995-03-15T12:30:45.5\n2,77\n"),
-        SEED("\6"
-             "18446744073709551616|x|\n0.5|y|\n"),
-        SEED("\7"
-             "1|O|0.2|\n2|F|0.3|\n3||1.0|\n"),
-        SEED("\10"
-             "1|2|1995-03-15|\n1|2|2000-02-29|\n"),
-        SEED("\12"
-             "abcdabcd"),
+        KR_SEED("\1a,b\n1,2\n\"3\",\"x\"\"y\"\n0.5,-1e300\r\n,\n"),
+        KR_SEED("\2a,b\nMAIL,2\n\"AIR\nTRUCK\",4\nMAIL,5\n"),
+        KR_SEED("\3a,b\n1,1.17549435e-38\n2,nan\n3,123456789012345678901234567890e-25\n"),
+        KR_SEED("\5a,b\n1,1995-03-15T12:30:45.5\n2,77\n"),
+        KR_SEED("\6"
+                "18446744073709551616|x|\n0.5|y|\n"),
+        KR_SEED("\7"
+                "1|O|0.2|\n2|F|0.3|\n3||1.0|\n"),
+        KR_SEED("\10"
+                "1|2|1995-03-15|\n1|2|2000-02-29|\n"),
+        KR_SEED("\12"
+                "abcdabcd"),
     };
     return kr_fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, 4000);
 }

@@ -117,28 +117,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 #ifndef KR_LIBFUZZER
 int main(int argc, char **argv)
 {
-#define SEED(text)            \
-    {                         \
-        text, sizeof text - 1 \
-    }
     static const struct kr_fuzz_seed seeds[] = {
-        SEED("\0\5abcde\1\0z\2\1\0\2\0\3\0a\1a\2a"),
-        SEED("\1\x20"
-             "12345678901234567890123456789012\5\0\xff\1\xfe\2\0\3\1\4\2\1\0\0\0"),
-        SEED("\2\x09"
-             "\0\1\2\3\4\5\6\7\x80\4\0\x80\x08\0\1\1\2\2\2\x09z\0z"),
-        SEED("\3\7aaaaaaa\7\0a\1b\2c\3d\4e\5f\6g\7\0g\1f\2e\3d\4c\5b\6a"),
-        SEED("\4\x3f"
-             "zyxwvutsrqponmlkjihgfedcba\x0f\0a\1a\2a\3a\4a\5a\6a\7a\x08"
-             "a\x09"
-             "a\x0a"
-             "a\x0b"
-             "a\x0c"
-             "a\x0d"
-             "a\x0e"
-             "a"),
-        SEED("\1\0\0\1\0a"),
-        SEED("\2\1a\1\0b\2\0c\0d\1\1e"),
+        KR_SEED("\0\5abcde\1\0z\2\1\0\2\0\3\0a\1a\2a"),
+        KR_SEED("\1\x20"
+                "12345678901234567890123456789012\5\0\xff\1\xfe\2\0\3\1\4\2\1\0\0\0"),
+        KR_SEED("\2\x09"
+                "\0\1\2\3\4\5\6\7\x80\4\0\x80\x08\0\1\1\2\2\2\x09z\0z"),
+        KR_SEED("\3\7aaaaaaa\7\0a\1b\2c\3d\4e\5f\6g\7\0g\1f\2e\3d\4c\5b\6a"),
+        KR_SEED("\4\x3f"
+                "zyxwvutsrqponmlkjihgfedcba\x0f\0a\1a\2a\3a\4a\5a\6a\7a\x08"
+                "a\x09"
+                "a\x0a"
+                "a\x0b"
+                "a\x0c"
+                "a\x0d"
+                "a\x0e"
+                "a"),
+        KR_SEED("\1\0\0\1\0a"),
+        KR_SEED("\2\1a\1\0b\2\0c\0d\1\1e"),
     };
     const uint8_t key = 0;
     const kr_column column = {.type = KR_U8, .count = 1, .data = &key};

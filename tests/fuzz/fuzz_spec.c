@@ -46,25 +46,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 #ifndef KR_LIBFUZZER
 int main(int argc, char **argv)
 {
-#define SEED(text)            \
-    {                         \
-        text, sizeof text - 1 \
-    }
     static const struct kr_fuzz_seed seeds[] = {
-        SEED("array"),
-        SEED("array:layout=aos"),
-        SEED("array:layout=soa,k=2,probes=auto"),
-        SEED("array:k=33,probes=sorted"),
-        SEED("array:probes=as-is,layout=aos,k=5"),
-        SEED("array:k=-9223372036854775808"),
-        SEED("array:k=2,k=2"),
-        SEED("array:"),
-        SEED(":,=,=:"),
-        SEED("rx"),
-        SEED("rx:bits=23:23:18,mode=3d"),
-        SEED("rx:bits=1:2:,scale=1:2"),
-        SEED("rx:mode=extended,range_ray=zero"),
-        SEED("rx:update=refit"),
+        KR_SEED("array"),
+        KR_SEED("array:layout=aos"),
+        KR_SEED("array:layout=soa,k=2,probes=auto"),
+        KR_SEED("array:k=33,probes=sorted"),
+        KR_SEED("array:probes=as-is,layout=aos,k=5"),
+        KR_SEED("array:k=-9223372036854775808"),
+        KR_SEED("array:k=2,k=2"),
+        KR_SEED("array:"),
+        KR_SEED(":,=,=:"),
+        KR_SEED("rx"),
+        KR_SEED("rx:bits=23:23:18,mode=3d"),
+        KR_SEED("rx:bits=1:2:,scale=1:2"),
+        KR_SEED("rx:mode=extended,range_ray=zero"),
+        KR_SEED("rx:update=refit"),
     };
     return kr_fuzz_main(argc, argv, seeds, sizeof seeds / sizeof seeds[0], 200000);
 }

@@ -18,6 +18,10 @@ struct kr_fuzz_seed {
     const char *data;
     size_t nbytes;
 };
+#define KR_SEED(text)         \
+    {                         \
+        text, sizeof text - 1 \
+    }
 
 /* Runs a copy of its own size, so that a read past its end is seen. */
 static inline void run_copy(const void *data, size_t nbytes)

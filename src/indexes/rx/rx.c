@@ -170,12 +170,12 @@ const kr_family kr_family_rx = {
     .u64 = &rx_ops_u64,
 };
 
-/* The tracer of host devices takes no coordinates beyond 2^60, and divides by 1e-18 where a ray does not move
- * along an axis, so that boxes end there at 2^58: x is moved below it. GPUs get the paper's coordinates,
- * boxes a little less: of those next to the largest float OptiX lost some. */
-static float extended_step(const kr_device *device, uint32_t prim)
+/* The paper's coordinates end just below 2^127; a tracer that does not reach so far gets them smaller.
+ * Without a tracer there is no scene. */
+static float extended_step(kr_device *device, uint32_t prim)
 {
-    return device->ops->is_host ? 0x1p-77f : prim == KR_PRIM_AABB ? 0x1p-4f : 1;
+    kr_tracer *tracer;
+    return kr_tracer_of(device, &tracer, NULL) == KR_OK ? tracer->farthest[prim] / 0x1p127f : 1;
 }
 
 static float axis_step(const kr_spec *spec, int axis)
@@ -183,7 +183,7 @@ static float axis_step(const kr_spec *spec, int axis)
     return (float)((uint32_t)1 << kr_triple_part(spec->options[RX_OPTION_SCALE], axis));
 }
 
-rx_design rx_design_of(const kr_spec *spec, const kr_device *device)
+rx_design rx_design_of(const kr_spec *spec, kr_device *device)
 {
     const int64_t *o = spec->options;
     const uint32_t mode = (uint32_t)o[RX_OPTION_MODE], prim = (uint32_t)o[RX_OPTION_PRIM];

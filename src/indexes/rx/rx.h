@@ -45,7 +45,7 @@ typedef struct rx_design {
     uint32_t anyhit, dedupe, by_row, refit, enter; /* 0 or 1 */
 } rx_design;
 
-rx_design rx_design_of(const kr_spec *spec, const kr_device *device);
+rx_design rx_design_of(const kr_spec *spec, kr_device *device);
 /* The spec's bits must hold every code of the type. */
 kr_status rx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err);
 /* naive and extended mode hold only small codes. */

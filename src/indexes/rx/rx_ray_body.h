@@ -121,16 +121,12 @@ KR_BODY kr_ray rx_ray(const rx_ray_params *p, uint64_t lower, uint64_t upper)
 {
     const kr_point_map *map = &p->map;
     const kr_point a = kr_point_of(map, lower);
-    const float step = map->step.x, inset = p->scene.prim == KR_PRIM_AABB ? RX_BOX_INSET * step : 0;
-    kr_ray ray = {{a.x, a.y, a.z}, {1, 0, 0}, 0, map->step.z};
+    const float step = map->step.x, inset = p->scene.prim == KR_PRIM_AABB ? RX_BOX_INSET : 0;
+    kr_ray ray = {{a.x, a.y, a.z}, {1, 0, 0}, inset * map->step.z, map->step.z - inset * map->step.z};
     if (p->ray == RX_RAY_PERPENDICULAR) {
         ray.from[2] -= map->step.z / 2;
         ray.along[0] = 0;
         ray.along[2] = 1;
-        if (p->scene.prim == KR_PRIM_AABB) { /* boxes of neighbouring planes touch */
-            ray.low = RX_BOX_INSET * map->step.z;
-            ray.high -= ray.low;
-        }
         if (step < RX_TINY) { /* as short as the thinnest gaps */
             ray.along[2] = 1 / RX_SHORT;
             ray.low *= RX_SHORT;
@@ -143,13 +139,13 @@ KR_BODY kr_ray rx_ray(const rx_ray_params *p, uint64_t lower, uint64_t upper)
     } else if (p->ray == RX_RAY_OFFSET) {
         const float length = kr_point_of(map, upper).x - a.x + step;
         ray.from[0] = a.x - step / 2;
-        ray.low = inset;
-        ray.high = length - inset + length * RX_PAD;
+        ray.low = inset * step;
+        ray.high = length - inset * step + length * RX_PAD;
     } else { /* all from one step before zero */
         const float begin = a.x + step / 2, end = kr_point_of(map, upper).x + step * 1.5f;
         ray.from[0] = -step;
-        ray.low = begin + inset - begin * RX_PAD;
-        ray.high = end - inset + end * RX_PAD;
+        ray.low = begin + inset * step - begin * RX_PAD;
+        ray.high = end - inset * step + end * RX_PAD;
     }
     return ray;
 }
@@ -290,7 +286,7 @@ KR_BODY void rx_take(const rx_ray_params *p, rx_state *s, uint32_t primitive)
 }
 
 /* No ray met anything. The bounds hold no key, then, unless they reach the lowest or the highest. Boxes are
- * not trusted so far: OptiX was seen to lose some, all of them in a plane far from zero for one. */
+ * not trusted so far: OptiX was seen to lose some where coordinates are large beside the scene. */
 KR_BODY void rx_take_nothing(const rx_ray_params *p, rx_state *s)
 {
     if (p->scene.prim != KR_PRIM_AABB && s->lower != p->lowest && s->upper != p->highest)

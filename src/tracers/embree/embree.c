@@ -33,6 +33,10 @@ static const kr_tracer_ops ops = {
     .run = run,
 };
 
+/* Embree takes coordinates up to 2^60, but divides by 1e-18 where a ray does not move along an axis, by which
+ * boxes end at 2^58, and gaps that shrink with the rest are still told apart at 2^50. */
+#define FARTHEST_MET 0x1p50f
+
 /* Embree's threads are one pool for the whole process, as large as the largest of its devices allows. */
 static kr_status create(kr_device *device, kr_tracer **tracer, kr_error *err)
 {
@@ -53,7 +57,7 @@ static kr_status create(kr_device *device, kr_tracer **tracer, kr_error *err)
         return kr_fail_call(err, KR_ERR_UNSUPPORTED, "rtcNewDevice", code,
                             "nothing casts rays on %s: Embree does not start on this machine", device->name);
     }
-    made->head = (kr_tracer){&ops, device};
+    made->head = (kr_tracer){&ops, device, {FARTHEST_MET, FARTHEST_MET, FARTHEST_MET}};
     made->rtc = rtc;
     kr_embree_turn_init(made);
     *tracer = &made->head;

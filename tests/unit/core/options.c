@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "spec_text.h"
+
 enum { MODE, BITS, FACTOR, PARTS, OPTIONS };
 enum { NARROW, WIDE };
 enum { STANDARD_BITS = 23 | 23 << 8 | 18 << 16 };
@@ -42,15 +44,6 @@ const kr_family *kr_family_at(uint32_t ordinal)
     return ordinal == 0 ? &toy : NULL;
 }
 
-static kr_spec parsed(const char *text)
-{
-    kr_error err = {0};
-    kr_spec spec = {0};
-    if (kr_spec_parse(text, &spec, &err))
-        fail_msg("'%s': %s", text, err.text);
-    return spec;
-}
-
 /* Prints as `want`, which prints as itself. */
 static void check_printed(const char *text, const char *want)
 {
@@ -60,16 +53,6 @@ static void check_printed(const char *text, const char *want)
     assert_string_equal(once, want);
     assert_int_equal(kr_spec_format(&again, twice, sizeof twice, NULL), KR_OK);
     assert_string_equal(twice, want);
-}
-
-static void refuse(const char *text, const char *first, const char *second)
-{
-    kr_error err = {0};
-    kr_spec spec = {.family = NULL, .options = {12345}};
-    assert_int_equal(kr_spec_parse(text, &spec, &err), KR_ERR_SPEC);
-    if (!strstr(err.text, first) || !strstr(err.text, second) || strchr(err.text, '\n'))
-        fail_msg("'%s': the error does not name '%s' and '%s': %s", text, first, second, err.text);
-    assert_true(spec.family == NULL && spec.options[0] == 12345);
 }
 
 static void reads_triples(void **state)

@@ -9,14 +9,7 @@
 
 #include <cmocka.h>
 
-static kr_spec parsed(const char *text)
-{
-    kr_error err = {0};
-    kr_spec spec = {0};
-    if (kr_spec_parse(text, &spec, &err))
-        fail_msg("'%s': %s", text, err.text);
-    return spec;
-}
+#include "spec_text.h"
 
 static int64_t own_option(const kr_spec *spec, const char *name)
 {
@@ -120,18 +113,6 @@ static void fits_every_spec(void **state)
 }
 
 /* Refused with KR_ERR_SPEC, in a line that names `first` and `second`; the output stays as it was. */
-static void refuse(const char *text, const char *first, const char *second)
-{
-    kr_error err = {0};
-    kr_spec spec = {.family = NULL, .options = {12345}};
-    assert_int_equal(kr_spec_parse(text, &spec, &err), KR_ERR_SPEC);
-    assert_int_equal(err.status, KR_ERR_SPEC);
-    if (!strstr(err.text, first) || !strstr(err.text, second) || strchr(err.text, '\n'))
-        fail_msg("'%s': the error does not name '%s' and '%s': %s", text, first, second, err.text);
-    assert_true(spec.family == NULL && spec.options[0] == 12345);
-    assert_int_equal(kr_spec_parse(text, &spec, NULL), KR_ERR_SPEC);
-}
-
 static void refuses_kinds(void **state)
 {
     kr_error err = {0};
