@@ -93,3 +93,8 @@ uint32_t kr_prim_nbytes(uint32_t prim)
     };
     return nbytes[prim];
 }
+
+uint64_t kr_mesh_nbytes(uint32_t prim, uint64_t n)
+{
+    return n * kr_prim_nbytes(prim) + (prim == KR_PRIM_TRIANGLE ? KR_MESH_PAD : 0);
+}

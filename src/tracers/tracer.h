@@ -46,7 +46,8 @@ typedef struct kr_scene {
 } kr_scene;
 
 /* Upper bounds of what one scene takes, at most 1.5 times the real figures for a thousand primitives and
- * more. Peak: with the footprint, without the mesh's buffer. */
+ * more. Peak: with the footprint and with the mesh's buffer, which only the tracer knows how long it needs;
+ * with KR_SCENE_COMPACT the peak of compacting, too. */
 typedef struct kr_scene_estimate {
     uint64_t footprint_nbytes, peak_nbytes;
 } kr_scene_estimate;
@@ -93,8 +94,9 @@ kr_status kr_tracer_of(kr_device *device, kr_tracer **tracer, kr_error *err);
  * info->rt_cores. */
 void kr_tracer_describe(const kr_device *device, kr_device_info *info);
 
-/* Build, estimate and the rest go through the tables; sizes of a mesh: */
+/* Build, estimate and the rest go through the tables; bytes of one primitive and of a mesh's buffer: */
 uint32_t kr_prim_nbytes(uint32_t prim);
+uint64_t kr_mesh_nbytes(uint32_t prim, uint64_t n);
 
 static inline kr_status kr_scene_run(kr_tracer *tracer, const kr_ray_program *program, const void *params,
                                      uint64_t n, kr_stream *stream, kr_error *err)

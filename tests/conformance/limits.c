@@ -147,15 +147,16 @@ static void test_cancel(kr_suite *suite, const kr_suite_device *on, const char *
     kr_test_column_free(&keys);
 }
 
-/* 1 for the first spec of its kind in the list. */
+/* 1 for the first spec of its kind in the list, of those that hold the keys of this test. */
 static int is_first_of_kind(const kr_suite *suite, uint32_t number)
 {
     const char *spec = suite->specs[number];
     const size_t length = strcspn(spec, ":");
     for (uint32_t k = 0; k < number; ++k)
-        if (strcspn(suite->specs[k], ":") == length && strncmp(suite->specs[k], spec, length) == 0)
+        if (strcspn(suite->specs[k], ":") == length && strncmp(suite->specs[k], spec, length) == 0 &&
+            kr_fitting_type(suite->specs[k], KR_U32) == KR_U32)
             return 0;
-    return 1;
+    return kr_fitting_type(spec, KR_U32) == KR_U32;
 }
 
 /* Once a kind, for it is slow and the loops that report do not depend on the options. */

@@ -17,12 +17,13 @@ static const char usage[] =
     "  --vary KIND            this kind only, with its options varied\n"
     "  --filter TEXT          only tests whose name contains it, e.g. the name of a failed one\n"
     "  --reduced              a short list, for slow tools\n"
+    "  --shard I/N            every N-th of the indexes from the I-th (0 to N-1): N processes do the whole\n"
     "  --threads N            that a call may use on the CPU [one per core]\n"
     "  --seed N               of all random data [42]\n";
 
 typedef struct arguments {
     const char *mode, *device;
-    uint32_t threads;
+    uint32_t threads, shard, n_shards;
 } arguments;
 
 static int complain(const char *what, const char *value)
@@ -31,7 +32,7 @@ static int complain(const char *what, const char *value)
     return 2;
 }
 
-static const char *const with_value[] = {"--device", "--kind", "--vary", "--filter", "--threads", "--seed"};
+static const char *const with_value[] = {"--device", "--kind", "--vary", "--filter", "--threads", "--seed", "--shard"};
 
 /* 0, or the exit status + 1. */
 static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
@@ -54,6 +55,11 @@ static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
             suite->filter = value;
         else if (!strcmp(word, "--seed"))
             suite->seed = strtoull(value, NULL, 0);
+        else if (!strcmp(word, "--shard") &&
+                 (sscanf(value, "%u/%u", &given->shard, &given->n_shards) != 2 || given->shard >= given->n_shards))
+            return 1 + complain("not I/N with I below N:", value);
+        else if (!strcmp(word, "--shard"))
+            continue;
         else if (!strcmp(word, "--threads"))
             given->threads = (uint32_t)strtoul(value, NULL, 0);
         else if (!strcmp(word, "--reduced"))
@@ -149,7 +155,7 @@ static void run_tests(kr_suite *suite)
 int main(int argc, char **argv)
 {
     static kr_suite suite = {.seed = 42};
-    arguments given = {.device = "all"};
+    arguments given = {.device = "all", .n_shards = 1};
     const int stop = parse(argc, argv, &given, &suite);
     if (stop)
         return stop - 1;
@@ -159,6 +165,7 @@ int main(int argc, char **argv)
         kr_expand_specs(&suite);
     if (suite.n_specs == 0)
         return complain("there is no kind", suite.kind);
+    kr_keep_shard(&suite, given.shard, given.n_shards);
     if (open_devices(&suite, &given))
         return 1;
     if (!strcmp(given.mode, "support"))

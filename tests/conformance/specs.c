@@ -19,8 +19,8 @@ void kr_add_spec(kr_suite *suite, const char *spec, int brief)
 static const char *const triples[] = {"22:21:21", "16:16:0", "9:23:0", "3:2:3", "2:1:13"};
 
 /* Writes "name=value" of the n-th value of an option worth trying besides its default; 0 past the last. The
- * largest number comes last and is not for pairs, where it would take long and show little. */
-static int try_setting(const kr_option *option, uint32_t n, int in_pair, char *text, size_t text_nbytes)
+ * largest number comes last and is left out where few shall do, as it takes long and shows little. */
+static int try_setting(const kr_option *option, uint32_t n, int few, char *text, size_t text_nbytes)
 {
     const int64_t numbers[] = {option->minimum, option->minimum + 3, option->maximum};
     if (option->form == KR_OPTION_TRIPLE) {
@@ -29,7 +29,7 @@ static int try_setting(const kr_option *option, uint32_t n, int in_pair, char *t
         return n < sizeof triples / sizeof triples[0];
     }
     if (option->form == KR_OPTION_INTEGER) {
-        for (uint32_t i = 0; i < (in_pair ? 2 : 3); ++i) {
+        for (uint32_t i = 0; i < (few ? 2 : 3); ++i) {
             const int repeated = i == 2 && numbers[1] == numbers[2];
             if (numbers[i] == option->standard || numbers[i] > option->maximum || repeated || n--)
                 continue;
@@ -110,7 +110,7 @@ static void add_singles(kr_suite *suite, const kr_kind_info *kind, const kr_opti
 {
     char one[64];
     for (uint32_t i = 0; i < n; ++i)
-        for (uint32_t a = 0; try_setting(&options[i], a, 0, one, sizeof one); ++a)
+        for (uint32_t a = 0; try_setting(&options[i], a, suite->reduced, one, sizeof one); ++a)
             add_legal(suite, kind->name, one, is_brief(one));
 }
 
@@ -155,6 +155,16 @@ void kr_expand_specs(kr_suite *suite)
         if (!suite->reduced)
             add_besides(suite, &kind);
     }
+}
+
+void kr_keep_shard(kr_suite *suite, uint32_t shard, uint32_t n_shards)
+{
+    uint32_t n = 0;
+    for (uint32_t i = shard; i < suite->n_specs; i += n_shards, ++n) {
+        memmove(suite->specs[n], suite->specs[i], KR_SPEC_NBYTES);
+        suite->is_brief[n] = suite->is_brief[i];
+    }
+    suite->n_specs = n;
 }
 
 static int find_kind(const char *spec, kr_kind_info *kind)

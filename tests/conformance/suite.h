@@ -57,6 +57,8 @@ uint64_t kr_in_use(kr_device *device);
  * those that change how answers are found. Combinations that the library refuses are left out. */
 void kr_expand_specs(kr_suite *suite);
 void kr_add_spec(kr_suite *suite, const char *spec, int brief);
+/* Keeps the specs at shard, shard + n_shards, ... */
+void kr_keep_shard(kr_suite *suite, uint32_t shard, uint32_t n_shards);
 /* What the kind of a spec can do. */
 uint32_t kr_spec_capabilities(const char *spec);
 

@@ -91,7 +91,7 @@ static kr_status mesh_of(kr_device *device, uint32_t prim, uint64_t first, uint6
 {
     float *data = lattice(prim, first, n, wide, mirrored);
     *mesh = (kr_mesh){.prim = prim, .radius = 0.25f, .n = n};
-    const kr_status status = upload(device, data, n * kr_prim_nbytes(prim) + KR_MESH_PAD, &mesh->data);
+    const kr_status status = upload(device, data, kr_mesh_nbytes(prim, n), &mesh->data);
     free(data);
     return status;
 }
@@ -228,8 +228,8 @@ static uint64_t in_use(const lab *l)
 static void check_estimate(const lab *l, const kr_scene *scene, uint32_t prim, uint32_t flags, uint64_t peak)
 {
     kr_scene_estimate estimate = {0};
-    check(!l->tracer->ops->estimate(l->tracer, prim, N, flags, &estimate, &err) &&
-              estimate.footprint_nbytes >= scene->footprint_nbytes && estimate.peak_nbytes >= peak,
+    const kr_status status = l->tracer->ops->estimate(l->tracer, prim, N, flags, &estimate, &err);
+    check(!status && estimate.footprint_nbytes >= scene->footprint_nbytes && estimate.peak_nbytes >= peak,
           "%s, %s, flags %u: footprint %llu (estimated %llu), peak %llu (estimated %llu)", l->device->name,
           prims[prim], flags, (unsigned long long)scene->footprint_nbytes,
           (unsigned long long)estimate.footprint_nbytes, (unsigned long long)peak,
@@ -252,7 +252,7 @@ static void test_single(const lab *l, uint32_t prim, uint32_t flags, const kr_bu
     if (check(built && !mesh.data.data, "%s, %s %s: built", l->device->name, hows[flags], prims[prim])) {
         const uint64_t peak = kr_device_peak_end(l->device);
         if (!l->device->ops->is_host) /* Embree keeps the mesh, and counts in blocks */
-            check_estimate(l, scene, prim, flags, peak - with_mesh);
+            check_estimate(l, scene, prim, flags, peak - before);
         check(in_use(l) == before + scene->footprint_nbytes, "%s, %s %s: charged what it says",
               l->device->name, hows[flags], prims[prim]);
         check_asks(l, scene, boxes, prim, 0, flags == KR_SCENE_REFIT ? "not yet refitted" : hows[flags]);

@@ -22,11 +22,6 @@ static uint64_t part_size(const rx_scenes *scenes, uint32_t i)
     return left < scenes->part ? left : scenes->part;
 }
 
-static uint64_t mesh_nbytes(uint32_t prim, uint64_t n)
-{
-    return n * kr_prim_nbytes(prim) + (prim == KR_PRIM_TRIANGLE ? KR_MESH_PAD : 0);
-}
-
 /* How many primitives a part holds. Parts of 2^22 spare their rays a fifth of the way from the top at 2^26
  * keys; smaller ones take longer to build than they save (docs/performance-rx.md). */
 enum { KEYS_A_PART = 1 << 22, MOST_PARTS = 64 };
@@ -61,8 +56,7 @@ kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_
         return status;
     const uint64_t group = n_parts > 1 ? n_parts * 1024 : 0;
     estimate->footprint_nbytes = n_parts * one.footprint_nbytes + group;
-    estimate->peak_nbytes =
-        (n_parts - 1) * one.footprint_nbytes + one.peak_nbytes + mesh_nbytes(design->prim, part) + group;
+    estimate->peak_nbytes = (n_parts - 1) * one.footprint_nbytes + one.peak_nbytes + group;
     return KR_OK;
 }
 
@@ -76,7 +70,7 @@ static kr_status make_mesh(const rx_source *source, const rx_scenes *scenes, uin
         .radius = rx_radius(&design->map),
         .n = part_size(scenes, i),
     };
-    kr_status status = kr_buffer_allocate(source->device, mesh_nbytes(mesh->prim, mesh->n), source->stream,
+    kr_status status = kr_buffer_allocate(source->device, kr_mesh_nbytes(mesh->prim, mesh->n), source->stream,
                                           mesh_name[mesh->prim], "give a larger parts=...", &mesh->data, err);
     if (status != KR_OK)
         return status;

@@ -38,7 +38,7 @@ kr_status kr_embree_estimate(kr_tracer *tracer, uint32_t prim, uint64_t n, uint3
 {
     const int refit = (flags & KR_SCENE_REFIT) != 0, boxes = prim == KR_PRIM_AABB;
     const int together = tree_in_bounds(prim, n, flags);
-    const uint64_t mesh = n * kr_prim_nbytes(prim) + (prim == KR_PRIM_TRIANGLE ? KR_MESH_PAD : 0);
+    const uint64_t mesh = kr_mesh_nbytes(prim, n);
     const uint64_t bounds = bounds_nbytes(n);
     uint64_t own = n * tree_nbytes[prim][refit ? 2 : flags & KR_SCENE_COMPACT];
     (void)tracer, (void)err;
@@ -52,6 +52,6 @@ kr_status kr_embree_estimate(kr_tracer *tracer, uint32_t prim, uint64_t n, uint3
         own += n * 16;
     estimate->footprint_nbytes =
         own + (refit && !together ? bounds : 0) + (prim == KR_PRIM_TRIANGLE || (boxes && refit) ? mesh : 0);
-    estimate->peak_nbytes = own + (together ? 0 : bounds);
+    estimate->peak_nbytes = own + mesh + (together ? 0 : bounds);
     return KR_OK;
 }

@@ -6,13 +6,6 @@
 
 static const char less[] = "cut the scene in more parts, release some or raise the cap";
 
-/* The most of a structure's bytes that compaction leaves, for estimates; 1 is true of any. */
-static const double compacted_most[KR_PRIMS] = {
-    [KR_PRIM_TRIANGLE] = 1.0,
-    [KR_PRIM_SPHERE] = 1.0,
-    [KR_PRIM_AABB] = 1.0,
-};
-
 static uint64_t address_of(kr_buffer buffer)
 {
     return (uint64_t)(uintptr_t)buffer.data;
@@ -113,14 +106,14 @@ static kr_status estimate_within(void *ctx, kr_error *err)
     const kr_status status = ask_sizes(job->optix, &options, &input, &sizes, err);
     if (status)
         return status;
-    uint64_t temp = tail_of(sizes.temp_nbytes) + TAIL_NBYTES, kept = sizes.output_nbytes;
+    uint64_t temp = tail_of(sizes.temp_nbytes) + TAIL_NBYTES;
     if (job->flags & KR_SCENE_REFIT)
         temp = most(temp, tail_of(sizes.update_temp_nbytes) + TAIL_NBYTES);
-    if (job->flags & KR_SCENE_COMPACT) {
-        kept = (uint64_t)((double)kept * compacted_most[job->prim]);
-        temp = most(temp, kept);
-    }
-    job->estimate->footprint_nbytes = kept;
+    /* The mesh goes after the build, before the structure is compacted; by how much is up to its primitives. */
+    temp += kr_mesh_nbytes(job->prim, job->n);
+    if (job->flags & KR_SCENE_COMPACT)
+        temp = most(temp, sizes.output_nbytes);
+    job->estimate->footprint_nbytes = sizes.output_nbytes;
     job->estimate->peak_nbytes = sizes.output_nbytes + temp;
     return KR_OK;
 }
