@@ -1,11 +1,13 @@
 #!/bin/sh
-# Measures the GPU figures of docs/performance.md (array) and docs/performance-rx.md (rx), or of one of them.
-# Usage: bench/gpu-figures.sh BUILD_DIR [OUT_DIR [array|rx]]
-# Reports go to standard output, and as JSON into OUT_DIR when it is given. About 5 minutes on an H200.
+# Measures the GPU figures of docs/performance.md (array), docs/performance-rx.md (rx) and of kind cgrx, or some of them.
+# Usage: bench/gpu-figures.sh BUILD_DIR [OUT_DIR [array|rx|cgrx|cgrx-PART]...]
+# Parts of cgrx: point, range, build, design, miss, update. Reports go to standard output, and as JSON into OUT_DIR when
+# it is given ("" for none). About 9 minutes on an H200.
 set -eu
 keyray=$1/bin/keyray
 out=${2:-}
-which=${3:-array rx}
+[ $# -lt 2 ] && shift || shift 2
+[ $# -gt 0 ] || set -- array rx cgrx
 [ -z "$out" ] || mkdir -p "$out"
 
 bench() { # NAME ARGUMENT...: one report
@@ -63,6 +65,79 @@ figures_rx() {
     done
 }
 
-for kind in $which; do
-    "figures_$kind"
+# Kind cgrx, as its paper measures: sums of rows, no value column, unsorted probes.
+paper_rx=rx:range=anyhit,dedupe=off,scale=0:0:0,bvh=balanced,parts=1,probes=as-is
+
+cgrx_point() { # NAME ARGUMENT...
+    name=$1
+    shift
+    bench "cgrx-$name" point --count 2^26 --probes 2^27 --result sum-rows --repeat 3 "$@"
+}
+
+figures_cgrx_point() {
+    for bits in 32 64; do
+        for uniformity in 0 50 100; do
+            cgrx_point "point-u$bits-$uniformity" --bits $bits --uniformity $uniformity --index "$paper_rx" --index rx \
+                --index array:probes=as-is --index cgrx:probes=as-is --index cgrx:bucket=64,probes=as-is --index cgrx
+        done
+    done
+}
+
+figures_cgrx_range() {
+    for log2 in 2 6 10; do
+        bench "cgrx-range-2^$log2" range --count 2^26 --probes "2^$((26 - log2))" --hits "2^$log2" --repeat 3 \
+            --index rx:range=anyhit,dedupe=off --index rx --index array --index cgrx --index cgrx:updates=on
+    done
+}
+
+figures_cgrx_build() {
+    for bits in 32 64; do
+        bench "cgrx-build-u$bits" build --count 2^26 --bits $bits --uniformity 100 --repeat 3 --index "$paper_rx" \
+            --index rx --index cgrx:bucket=4 --index cgrx --index cgrx:bucket=256 --index cgrx:updates=on
+    done
+}
+
+# Layouts, searches, scenes, rays and the scale of y and z. Unscaled scenes may take seconds, so they are smaller.
+figures_cgrx_design() {
+    set --
+    for layout in column row packed; do
+        set -- "$@" --index cgrx:layout=$layout,probes=as-is --index cgrx:layout=$layout,search=linear,probes=as-is
+    done
+    bench cgrx-layout point --count 2^25 --probes 2^26 --bits 64 --uniformity 100 --result sum-rows --repeat 3 "$@"
+    set --
+    for scene in naive optimized; do
+        set -- "$@" --index cgrx:scene=$scene,rays=paper,probes=as-is --index cgrx:scene=$scene,rays=short,probes=as-is \
+            --index cgrx:scene=$scene,bucket=4,probes=as-is
+    done
+    set -- "$@" --index cgrx:rays=column,probes=as-is
+    for uniformity in 50 100; do
+        bench "cgrx-scene-$uniformity" point --count 2^24 --probes 2^24 --bits 64 --uniformity $uniformity \
+            --result sum-rows --repeat 3 "$@"
+    done
+    bench cgrx-rays point --count 2^18 --probes 2^22 --bits 64 --uniformity 100 --result sum-rows --repeat 3 "$@"
+    bench cgrx-scale point --count 2^24 --probes 2^22 --bits 64 --uniformity 100 --result sum-rows --repeat 3 \
+        --index cgrx:probes=as-is --index cgrx:scale=off,probes=as-is --index cgrx:scene=naive,probes=as-is \
+        --index cgrx:scene=naive,scale=off,probes=as-is
+}
+
+figures_cgrx_miss() {
+    cgrx_point misses --uniformity 100 --hit-rate 50 --index "$paper_rx" --index array:probes=as-is \
+        --index cgrx:probes=as-is --index cgrx:filter=8,probes=as-is
+    cgrx_point outside --uniformity 100 --hit-rate 50 --outside --index "$paper_rx" --index array:probes=as-is \
+        --index cgrx:probes=as-is --index cgrx:filter=8,probes=as-is
+}
+
+figures_cgrx_update() {
+    bench cgrx-update update --count 2^26 --bits 64 --uniformity 100 --probes 2^26 --waves 8 --growth 2.2 \
+        --result sum-rows --repeat 2 --index cgrx:updates=on,probes=as-is --rebuild cgrx:probes=as-is
+}
+
+figures_cgrx() {
+    for part in point range build design miss update; do
+        "figures_cgrx_$part"
+    done
+}
+
+for part in "$@"; do
+    "figures_$(echo "$part" | tr - _)"
 done

@@ -31,11 +31,12 @@ class Series:
 
 
 class Panel:
-    """`after(series, points, runs)` gives lines to print below; runs[series][point] is a report's run, or None."""
+    """`after(panel, cells)` gives lines to print below; cells[series, point] is a report's run. `work`: how many cells'
+    time a cell gets."""
 
-    def __init__(self, title, operation, options, points, series, columns, after=None):
+    def __init__(self, title, operation, options, points, series, columns, after=None, work=1):
         self.title, self.operation, self.options, self.points = title, operation, options, points
-        self.series, self.columns, self.after = series, columns, after
+        self.series, self.columns, self.after, self.work = series, columns, after, work
 
 
 class Experiment:
@@ -46,6 +47,21 @@ class Experiment:
         self.name, self.source, self.title, self.panels, self.gpu, self.note = name, source, title, panels, gpu, note
 
 
+# ---- Options
+
+def lookups_at(scale, keys=None, probes=None, **options):
+    """Options that every command of an experiment has."""
+    common = {"count": f"2^{scale.keys if keys is None else keys}",
+              "probes": f"2^{scale.probes if probes is None else probes}"}
+    return {**common, **{name.replace("_", "-"): value for name, value in options.items() if value is not False}}
+
+
+def build_at(scale, **options):
+    return {name: value for name, value in lookups_at(scale, **options).items() if name != "probes"}
+
+
+# ---- Points
+
 def sweep(option, values):
     return [Point(f"{option} {value}", {option: str(value)}) for value in values]
 
@@ -53,6 +69,16 @@ def sweep(option, values):
 def powers(option, first, last, step=1):
     """2^first to 2^last, the last included."""
     return sweep(option, [f"2^{n}" for n in range(last, first - 1, -step)][::-1])
+
+
+def one(label=""):
+    return [Point(label, {})]
+
+
+def hits_of(scale, most, step=2, option="hits"):
+    """As many matches in all whatever a probe has, so that long ranges take no longer than short ones."""
+    return [Point(f"{option} 2^{n}", {option: f"2^{n}", "probes": f"2^{max(scale.probes - n, 0)}"})
+            for n in range(0, min(most, scale.keys) + 1, step)]
 
 
 # ---- Columns
@@ -84,6 +110,7 @@ RATE = Column("M/s", lambda run: run["per_second"] / 1e6)
 NS_A_MATCH = Column("ns a match", lambda run: milliseconds(run) * 1e6 / run["workload"]["probes"] / matches(run))
 FOOTPRINT = Column("bytes a key", per_key("footprint"))
 OVERHEAD = Column("more while built, bytes a key", lambda run: per_key("peak")(run) - per_key("footprint")(run))
+PER_BYTE = Column("/s per byte", lambda run: run["per_second_per_byte"])
 PEAK = Column("peak, bytes a key", per_key("peak"))
 RAYS = Column("rays a probe", work("rays"))
 HITS = Column("hits a probe", work("hits"))
@@ -104,10 +131,16 @@ class Runner:
 
     def __init__(self, options, device, name):
         self.options, self.device, self.name = options, device, name
-        self.commands, self.reports = [], []
+        self.commands, self.reports, self.known = [], [], {}
 
     def run(self, arguments, cells):
-        """One report, or TOO_LONG."""
+        """One report, or TOO_LONG; what panels share is run once."""
+        key = tuple(arguments)
+        if key not in self.known:
+            self.known[key] = self.run_anew(arguments, cells)
+        return self.known[key]
+
+    def run_anew(self, arguments, cells):
         command = ["bench", *arguments, "--device", self.device, "--repeat", str(self.options.repeat)]
         self.commands.append("keyray " + " ".join(command))
         try:
@@ -167,7 +200,7 @@ def run_together(runner, panel, series, cells):
             options = {"sweep": f"{option}=" + ",".join(point.options[option] for point in points)}
         else:
             options = points[0].options
-        report = runner.run(arguments_of(panel, options, series), len(points) * len(series))
+        report = runner.run(arguments_of(panel, options, series), len(points) * len(series) * panel.work)
         for p, point in enumerate(points):
             for s, each in enumerate(series):
                 cells[each.label, point.label] = \
@@ -177,7 +210,7 @@ def run_together(runner, panel, series, cells):
 def run_alone(runner, panel, each, cells):
     for point in panel.points:
         if each.fits(point):
-            report = runner.run(arguments_of(panel, point.options, [each]), 1)
+            report = runner.run(arguments_of(panel, point.options, [each]), panel.work)
             cells[each.label, point.label] = TOO_LONG if report is TOO_LONG else report["runs"][0]
             if report is TOO_LONG:
                 return
@@ -219,14 +252,36 @@ def table_of(panel, cells, limit):
                      for point in panel.points]
 
 
+def aligned(rows):
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        yield "  ".join([row[0].ljust(widths[0])] + [text.rjust(width) for text, width in zip(row[1:], widths[1:])])
+
+
 def print_table(rows, markdown):
     if markdown:
         rows = [rows[0], ["---"] * len(rows[0])] + rows[1:]
         print(*("| " + " | ".join(row) + " |" for row in rows), sep="\n")
-        return
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        print("  ".join([row[0].ljust(widths[0])] + [text.rjust(width) for text, width in zip(row[1:], widths[1:])]))
+    else:
+        print(*aligned(rows), sep="\n")
+
+
+def below(head, rows):
+    """For Panel.after: a table of its own below the panel's."""
+    yield ""
+    for line in aligned([head] + [[row[0]] + [shown(value) for value in row[1:]] for row in rows]):
+        yield f"    {line}"
+
+
+def phases_below(key):
+    """For Panel.after: milliseconds by phase of a run of its own, for panels of one point."""
+    def after(panel, cells):
+        runs = {each.label: cells.get((each.label, panel.points[0].label)) for each in panel.series}
+        phases = {label: run[key] for label, run in runs.items() if run not in (None, TOO_LONG)}
+        names = list(dict.fromkeys(name for each in phases.values() for name in each))
+        rows = [[label] + [each[name] * 1e3 if name in each else None for name in names] for label, each in phases.items()]
+        return below([f"{key.replace('_', ' ')}, ms"] + names, rows) if names else []
+    return after
 
 
 def run_experiment(experiment, options, device):

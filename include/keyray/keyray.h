@@ -226,23 +226,26 @@ KR_API kr_status kr_memory_copy(kr_device *device, void *to, const void *from, u
 typedef enum kr_option_form {
     KR_OPTION_CHOICE = 1, /**< one of `choices` */
     KR_OPTION_INTEGER,    /**< minimum <= value <= maximum */
-    KR_OPTION_TRIPLE      /**< "a:b:c", each minimum to maximum; its value is a | b << 8 | c << 16 */
+    KR_OPTION_TRIPLE,     /**< "a:b:c", each minimum to maximum; its value is a | b << 8 | c << 16 */
+    KR_OPTION_PAIR,   /**< "a:b", the same without c, or one of `choices`: "on" is the default, "off" 0:0 */
+    KR_OPTION_DECIMAL /**< thousandths: "0.5" is 500; or one of `choices`, whose values are -1, -2, ... */
 } kr_option_form;
 
 /** One row of the table that parses specs and prints `keyray kinds`. */
 typedef struct kr_option {
     const char *name;
     kr_option_form form;
-    const char *choices;      /**< CHOICE: "soa|aos", its values are 0, 1, ... in this order */
-    int64_t minimum, maximum; /**< INTEGER and TRIPLE: bounds, inclusive */
-    int64_t standard;         /**< the default: a number or the position of a choice */
+    const char
+        *choices; /**< CHOICE: "soa|aos", its values are 0, 1, ... in this order; PAIR, DECIMAL: or NULL */
+    int64_t minimum, maximum; /**< all but CHOICE: bounds, inclusive */
+    int64_t standard;         /**< the default: a value */
     const char *help;         /**< one line */
 } kr_option;
 
 enum {
     KR_CAN_POINT = 1,
     KR_CAN_RANGE = 2,
-    KR_CAN_UPDATE = 4,  /**< rows come and go; no kind of this version */
+    KR_CAN_UPDATE = 4,  /**< rows come and go: kr_index_update, perhaps with an option only */
     KR_CAN_SET_KEYS = 8 /**< rows get other keys: kr_index_set_keys */
 };
 
@@ -326,6 +329,17 @@ typedef struct kr_phase {
     double seconds;
 } kr_phase;
 
+/** Of kinds whose entries lie in lists of nodes; all 0 for others. */
+typedef struct kr_node_stats {
+    uint64_t lists;
+    uint64_t nodes;        /**< in all lists; a list has at least one */
+    uint64_t room;         /**< nodes that there is memory for */
+    uint32_t node_entries; /**< entries that a node holds at most */
+    uint32_t longest;      /**< nodes of the longest list */
+    double fill;           /**< entries in nodes, as a share of what they could hold */
+    double mean_length;    /**< nodes a list */
+} kr_node_stats;
+
 typedef struct kr_index_info {
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
     char device[16];
@@ -333,13 +347,14 @@ typedef struct kr_index_info {
     kr_type type;    /**< of the keys */
     uint32_t n_parts, n_phases;
     uint64_t rows;                          /**< indexed: NULL rows are not */
-    uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build, or of the last kr_index_set_keys */
+    uint64_t next_row;                      /**< row id of the next inserted key: above all that were given */
+    uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build or the last change */
     struct {
         char name[16];
         uint64_t nbytes;
-    } parts[KR_STATS_PARTS]; /**< sum to footprint_nbytes */
-    kr_phase
-        phases[KR_STATS_PHASES]; /**< of the build, or of the last kr_index_set_keys; on the host's clock */
+    } parts[KR_STATS_PARTS];          /**< sum to footprint_nbytes */
+    kr_phase phases[KR_STATS_PHASES]; /**< of the build or the last change; on the host's clock */
+    kr_node_stats nodes;
 } kr_index_info;
 
 KR_API kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err);
@@ -371,6 +386,33 @@ KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
  */
 KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
                                    kr_stream *stream, kr_error *err);
+
+/**
+ * Deletes rows by their keys, then inserts others.
+ *
+ * Every row whose key is among `delete_keys` and that was there before the call goes; absent and repeated
+ * keys are no error. Then insert_keys->data[i] becomes row insert_rows[i]. So a key that is both deleted and
+ * inserted ends with the inserted rows only. Afterwards the index answers as if it had been created from the
+ * rows that are left. Needs the index alone; waits for all work of the device, and returns when done. On an
+ * error the index is as it was, unless the device was lost.
+ *
+ * Value columns of later lookups hold a value for every row id below kr_index_info.next_row.
+ *
+ * Memory: all arrays may be host or device memory, each; all may be freed afterwards.
+ * Stream: arrays in device memory are read in the order of `stream`.
+ * Errors: KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text says which allows it),
+ *         KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more rows
+ * or higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE,
+ *         KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
+ * Source: Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
+ *
+ * @param insert_keys  of the index's type, or NULL for none; NULLs in it take a row id and are not indexed
+ * @param insert_rows  insert_keys->count row ids, distinct and given to no row that stays (kr_index_validate
+ *                     finds it), or NULL for kr_index_info.next_row and those after it
+ * @param delete_keys  of the index's type, or NULL for none; NULLs in it delete nothing
+ */
+KR_API kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const uint32_t *insert_rows,
+                                 const kr_column *delete_keys, kr_stream *stream, kr_error *err);
 
 /* ---- Lookups ------------------------------------------------------------------------------- */
 

@@ -49,24 +49,44 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
     return status;
 }
 
+/* A column for rows of the index; `what` names it in errors. */
+static kr_status check_keys(const kr_index *index, const kr_column *keys, const char *what, kr_error *err)
+{
+    const kr_status status = kr_column_check(index->device, keys, what, err);
+    if (status == KR_OK && keys->type != index->info.type)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "%s are %s and the index holds %s: convert them to the type of the index", what,
+                       kr_type_name(keys->type), kr_type_name(index->info.type));
+    return status;
+}
+
+static kr_status check_row_ids(const kr_index *index, const uint32_t *row_ids, const char *what,
+                               kr_error *err)
+{
+    if ((uintptr_t)row_ids % sizeof *row_ids)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s must be aligned to 4 bytes", what);
+    return kr_pointer_check(index->device, row_ids, what, err);
+}
+
+static kr_status check_stream(const kr_index *index, const kr_stream *stream, const char *call, kr_error *err)
+{
+    if (stream && stream->device != index->device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the stream belongs to another device than the index", call);
+    return KR_OK;
+}
+
 static kr_status check_change(const kr_index *index, const uint32_t *row_ids, const kr_column *keys,
                               const kr_stream *stream, kr_error *err)
 {
-    kr_status status = kr_column_check(index->device, keys, "keys", err);
+    kr_status status = check_keys(index, keys, "keys", err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, row_ids, "row_ids", err);
+        status = check_row_ids(index, row_ids, "kr_index_set_keys: row_ids", err);
+    if (status == KR_OK && keys->count && !row_ids)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: row_ids is NULL; give one row id per key");
+    if (status == KR_OK)
+        status = check_stream(index, stream, "kr_index_set_keys", err);
     if (status != KR_OK)
         return status;
-    if (keys->type != index->info.type)
-        return kr_fail(err, KR_ERR_TYPE,
-                       "keys are %s and the index holds %s: convert them to the type of the index",
-                       kr_type_name(keys->type), kr_type_name(index->info.type));
-    if ((keys->count && !row_ids) || (uintptr_t)row_ids % sizeof *row_ids)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: row_ids %s",
-                       row_ids ? "must be aligned to 4 bytes" : "is NULL; give one row id per key");
-    if (stream && stream->device != index->device)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_index_set_keys: the stream belongs to another device than the index");
     const kr_kind_info *kind = &index->spec.family->info;
     if (!(kind->capabilities & KR_CAN_SET_KEYS))
         return kr_fail(err, KR_ERR_UNSUPPORTED,
@@ -85,6 +105,53 @@ kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_c
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: index is NULL");
     const kr_status status = check_change(index, row_ids, keys, stream, err);
     return status == KR_OK && keys->count ? kr_index_change(index, row_ids, keys, stream, err) : status;
+}
+
+static kr_status check_update(const kr_index *index, const kr_update *wanted, kr_error *err)
+{
+    const kr_kind_info *kind = &index->spec.family->info;
+    const unsigned long long rows = index->info.rows, next = index->info.next_row,
+                             more = wanted->insert_keys.count;
+    kr_status status = check_keys(index, &wanted->insert_keys, "insert_keys", err);
+    if (status == KR_OK)
+        status = check_keys(index, &wanted->delete_keys, "delete_keys", err);
+    if (status == KR_OK)
+        status = check_row_ids(index, wanted->insert_rows, "insert_rows", err);
+    if (status == KR_OK)
+        status = check_stream(index, wanted->stream, "kr_index_update", err);
+    if (status != KR_OK)
+        return status;
+    if (!(kind->capabilities & KR_CAN_UPDATE))
+        return kr_fail(err, KR_ERR_UNSUPPORTED,
+                       "kind '%s' cannot insert and delete rows; create the index anew, or with "
+                       "\"cgrx:updates=on\", which can",
+                       kind->name);
+    if (more >= KR_NO_ROW || rows + more >= KR_NO_ROW)
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "%llu rows and %llu more: an index holds at most 4294967294; first delete some", rows,
+                       more);
+    if (!wanted->insert_rows && more && next + more > KR_NO_ROW)
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "%llu rows from row id %llu on: the highest row id is 4294967294; give insert_rows",
+                       more, next);
+    return KR_OK;
+}
+
+kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const uint32_t *insert_rows,
+                          const kr_column *delete_keys, kr_stream *stream, kr_error *err)
+{
+    if (!index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_update: index is NULL");
+    if (insert_rows && !insert_keys)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_index_update: insert_rows without insert_keys; give a key per row id");
+    const kr_column none = {.type = index->info.type};
+    const kr_update wanted = {.stream = stream,
+                              .delete_keys = delete_keys ? *delete_keys : none,
+                              .insert_keys = insert_keys ? *insert_keys : none,
+                              .insert_rows = insert_rows};
+    const kr_status status = check_update(index, &wanted, err);
+    return status == KR_OK ? kr_index_replace(index, &wanted, err) : status;
 }
 
 kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err)

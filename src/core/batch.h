@@ -4,6 +4,7 @@
 #ifndef KEYRAY_CORE_BATCH_H
 #define KEYRAY_CORE_BATCH_H
 
+#include "core/lists.h"
 #include "key/key.h"
 
 /* Probes, all in device memory. Probe i of a reordered batch is probe order[i] of the caller's: lower then
@@ -50,15 +51,16 @@ KR_BODY void kr_work_add(const kr_put *put, uint64_t i, uint32_t which, uint64_t
         kr_atomic_add64(put->work + i % KR_WORK_STRIPES * KR_WORK_COUNTS + which, count);
 }
 
-/* Where row ids lie: 4-byte aligned, one every `stride` bytes. */
+/* Where row ids lie: 4-byte aligned, slot s's at s * stride. */
 typedef struct kr_rows_view {
     const char *rows;
     uint64_t stride;
+    kr_lists lists; /* all zero: position p is slot p */
 } kr_rows_view;
 
 KR_BODY uint32_t kr_row_at(const kr_rows_view *view, uint64_t position)
 {
-    return kr_load((const uint32_t *)(view->rows + position * view->stride));
+    return kr_load((const uint32_t *)(view->rows + kr_lists_slot(&view->lists, position) * view->stride));
 }
 
 KR_BODY uint64_t kr_slot(const uint32_t *order, uint64_t i)

@@ -37,6 +37,7 @@ typedef struct kr_locate {
     kr_batch batch;
     kr_put put;
     uint64_t n;
+    kr_stopwatch *watch; /* NULL, or phases are asked for: a kind may split its work to tell them apart */
 } kr_locate;
 
 /* Rows that get other keys, all in device memory. At least one and no more than there are rows; row ids come
@@ -47,6 +48,16 @@ typedef struct kr_set_keys {
     kr_column keys; /* no NULLs */
     kr_stopwatch *watch;
 } kr_set_keys;
+
+/* Rows that come and go, all in device memory: first every row whose key is among delete_keys goes, then the
+ * others come. Either column may be empty; NULLs in it are skipped. */
+typedef struct kr_update {
+    kr_stream *stream;
+    kr_column delete_keys, insert_keys;
+    const uint32_t *insert_rows; /* distinct, none is KR_NO_ROW; NULL: next_row, next_row + 1, ... */
+    uint32_t next_row;
+    kr_stopwatch *watch;
+} kr_update;
 
 /* A part of the footprint; families fill an array of KR_STATS_PARTS. */
 typedef struct kr_part {
@@ -83,6 +94,11 @@ typedef struct kr_family_ops {
      * column. On failure the index is as it was. Blocks; no lookup is under way. KR_ERR_ARGUMENT for a row id
      * that is not indexed or given twice. */
     kr_status (*set_keys)(kr_device *device, void *self, const kr_set_keys *job, kr_error *err);
+    /* Optional (KR_CAN_UPDATE). On failure the index is as it was. Blocks; no lookup is under way.
+     * KR_ERR_UNSUPPORTED where this spec does not allow it. */
+    kr_status (*update)(kr_device *device, void *self, const kr_update *job, kr_error *err);
+    /* Optional: of kinds whose entries lie in lists of nodes. */
+    void (*nodes)(const void *self, kr_node_stats *stats);
 } kr_family_ops;
 
 typedef struct kr_family {

@@ -54,55 +54,74 @@ void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]
         ops->tracer(device, text);
 }
 
-/* Runs a program that raises a counter, 0 at first, over n elements. Blocks. */
-static kr_status find_most(kr_device *device, const kr_program *program, most_params *params, uint64_t n,
-                           kr_stream *stream, uint64_t *most, kr_error *err)
+/* What a call brings to the device and gives back when it is done. */
+typedef struct inputs {
+    kr_resident keys, rows, deleted;
+    kr_buffer counter; /* of find_most */
+} inputs;
+
+static kr_status add_counter(kr_device *device, kr_stream *stream, inputs *in, kr_error *err)
 {
-    kr_buffer counter = {0};
-    kr_status status = kr_buffer_allocate(device, sizeof *most, stream, "a counter", NULL, &counter, err);
-    params->most = counter.data;
-    if (status == KR_OK)
-        status = kr_device_fill(device, counter.data, 0, sizeof *most, stream, err);
+    return kr_buffer_allocate(device, sizeof(uint64_t), stream, "a counter", NULL, &in->counter, err);
+}
+
+/* Runs a program that raises the counter, 0 at first, over n elements. Blocks. */
+static kr_status find_most(kr_device *device, const inputs *in, const kr_program *program,
+                           most_params *params, uint64_t n, kr_stream *stream, uint64_t *most, kr_error *err)
+{
+    params->most = in->counter.data;
+    kr_status status = kr_device_fill(device, params->most, 0, sizeof *most, stream, err);
     if (status == KR_OK)
         status = kr_device_run(device, program, params, n, stream, err);
     if (status == KR_OK)
-        status = kr_device_copy(device, most, counter.data, sizeof *most, stream, err);
+        status = kr_device_copy(device, most, params->most, sizeof *most, stream, err);
+    return status == KR_OK ? kr_sync(device, stream, err) : status;
+}
+
+/* One more than the largest of n row ids, 0 for none. Blocks. */
+static kr_status find_end(kr_device *device, const inputs *in, const kr_rows_view *rows, uint64_t n,
+                          kr_stream *stream, uint64_t *end, kr_error *err)
+{
+    most_params params = {.rows = *rows};
+    uint64_t most = 0;
+    const kr_status status = find_most(device, in, &index_largest_row, &params, n, stream, &most, err);
     if (status == KR_OK)
-        status = kr_sync(device, stream, err);
-    kr_buffer_release(device, &counter, stream);
+        *end = n ? most + 1 : 0;
     return status;
 }
 
-/* One more than the largest row id in the index. Blocks. */
-static kr_status find_row_limit(kr_index *index, kr_stream *stream, kr_error *err)
+static kr_status find_row_limit(kr_index *index, const inputs *in, kr_stream *stream, kr_error *err)
 {
-    const uint64_t n = index->ops->n_rows(index->self);
-    most_params params = {.rows = index->ops->rows(index->self)};
-    uint64_t most = 0;
-    const kr_status status = find_most(index->device, &index_largest_row, &params, n, stream, &most, err);
-    index->row_limit = n ? most + 1 : 0;
-    return status;
+    const kr_rows_view rows = index->ops->rows(index->self);
+    return find_end(index->device, in, &rows, index->ops->n_rows(index->self), stream, &index->row_limit,
+                    err);
+}
+
+/* Of the row ids that the caller gave; those of NULL keys count. */
+static kr_status find_given_end(kr_device *device, const inputs *in, kr_stream *stream, uint64_t *end,
+                                kr_error *err)
+{
+    const kr_rows_view rows = {.rows = in->rows.column.data, .stride = sizeof(uint32_t)};
+    return find_end(device, in, &rows, in->rows.column.count, stream, end, err);
 }
 
 /* Fails if there is a NULL. Blocks. */
-static kr_status refuse_nulls(kr_device *device, const kr_column *keys, kr_stream *stream, kr_error *err)
+static kr_status refuse_nulls(kr_device *device, inputs *in, kr_stream *stream, kr_error *err)
 {
+    const kr_column *keys = &in->keys.column;
     most_params params = {.validity = keys->validity, .validity_offset = keys->validity_offset};
     uint64_t most = 0;
     if (!keys->validity)
         return KR_OK;
-    const kr_status status = find_most(device, &index_last_null, &params, keys->count, stream, &most, err);
+    kr_status status = add_counter(device, stream, in, err);
+    if (status == KR_OK)
+        status = find_most(device, in, &index_last_null, &params, keys->count, stream, &most, err);
     if (status == KR_OK && most)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "key %llu is NULL: a row that is indexed keeps a key; give it another value",
                        (unsigned long long)most - 1);
     return status;
 }
-
-/* What a call brings to the device and gives back when it is done. */
-typedef struct inputs {
-    kr_resident keys, rows;
-} inputs;
 
 static kr_status bring_inputs(kr_index *index, const kr_column *keys, const uint32_t *row_ids,
                               kr_stream *stream, inputs *in, kr_error *err)
@@ -128,18 +147,20 @@ static uint32_t differing_bits(const kr_index *index, kr_type type)
 
 static void release_inputs(kr_index *index, kr_stream *stream, inputs *in)
 {
+    kr_buffer_release(index->device, &in->counter, stream);
+    kr_resident_release(index->device, &in->deleted, stream);
     kr_resident_release(index->device, &in->rows, stream);
     kr_resident_release(index->device, &in->keys, stream);
 }
 
 /* What a build or a change leaves; `before`: bytes in use without the index. */
-static void fill_info(kr_index *index, const kr_column *keys, const kr_stopwatch *watch, uint64_t before)
+static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t before)
 {
     kr_index_info *info = &index->info;
     kr_part parts[KR_STATS_PARTS];
     snprintf(info->device, sizeof info->device, "%s", index->device->name);
     kr_family_tracer(index->ops, index->device, info->tracer);
-    info->type = keys->type;
+    info->type = type;
     info->footprint_nbytes = 0;
     info->rows = index->ops->n_rows(index->self);
     info->n_parts = index->ops->parts(index->self, parts);
@@ -148,7 +169,9 @@ static void fill_info(kr_index *index, const kr_column *keys, const kr_stopwatch
         info->parts[i].nbytes = parts[i].nbytes;
         info->footprint_nbytes += parts[i].nbytes;
     }
-    index->key_bits = differing_bits(index, keys->type);
+    index->key_bits = differing_bits(index, type);
+    if (index->ops->nodes)
+        index->ops->nodes(index->self, &info->nodes);
     const uint64_t most = kr_device_peak_end(index->device);
     info->peak_nbytes = most > before ? most - before : 0;
     info->n_phases = watch->n_phases;
@@ -169,6 +192,17 @@ static kr_status record_ready(kr_index *index, kr_stream *stream, kr_error *err)
                : status;
 }
 
+/* The row ids of a build that are not 0, 1, 2, ... */
+static kr_status find_given_rows(kr_index *index, kr_stream *stream, inputs *in, kr_error *err)
+{
+    kr_status status = add_counter(index->device, stream, in, err);
+    if (status == KR_OK)
+        status = find_row_limit(index, in, stream, err);
+    if (status == KR_OK)
+        status = find_given_end(index->device, in, stream, &index->info.next_row, err);
+    return status;
+}
+
 static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_t *row_ids, kr_stream *stream,
                            kr_stopwatch *watch, kr_error *err)
 {
@@ -186,10 +220,10 @@ static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_
         };
         status = index->ops->build(&build, &index->self, err);
     }
-    release_inputs(index, stream, &in);
-    index->row_limit = keys->count;
+    index->row_limit = index->info.next_row = keys->count;
     if (status == KR_OK && row_ids)
-        status = find_row_limit(index, stream, err);
+        status = find_given_rows(index, stream, &in, err);
+    release_inputs(index, stream, &in);
     return status == KR_OK ? record_ready(index, stream, err) : status;
 }
 
@@ -214,7 +248,7 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
         kr_index_destroy(made);
         return status;
     }
-    fill_info(made, keys, &watch, before);
+    fill_info(made, keys->type, &watch, before);
     *index = made;
     return KR_OK;
 }
@@ -225,7 +259,7 @@ static kr_status run_change(kr_index *index, const uint32_t *row_ids, const kr_c
     inputs in = {0};
     kr_status status = bring_inputs(index, keys, row_ids, stream, &in, err);
     if (status == KR_OK)
-        status = refuse_nulls(index->device, &in.keys.column, stream, err);
+        status = refuse_nulls(index->device, &in, stream, err);
     if (status == KR_OK) {
         kr_stopwatch_lap(watch, "copy");
         kr_device_drain(index->device); /* lookups that still read what is there */
@@ -248,7 +282,77 @@ kr_status kr_index_change(kr_index *index, const uint32_t *row_ids, const kr_col
     kr_stopwatch_start(&watch, index->device, stream);
     status = run_change(index, row_ids, keys, stream, &watch, err);
     if (status == KR_OK)
-        fill_info(index, keys, &watch, before);
+        fill_info(index, keys->type, &watch, before);
+    return status;
+}
+
+static kr_status bring_update(kr_index *index, const kr_update *wanted, inputs *in, kr_error *err)
+{
+    kr_status status =
+        bring_inputs(index, &wanted->insert_keys, wanted->insert_rows, wanted->stream, in, err);
+    if (status == KR_OK)
+        status = kr_resident_make(index->device, &wanted->delete_keys, "a copy of the deleted keys",
+                                  wanted->stream, &in->deleted, err);
+    /* Also what is found afterwards needs it, when nothing may fail for want of memory any more. */
+    return status == KR_OK ? add_counter(index->device, wanted->stream, in, err) : status;
+}
+
+/* One more than the largest row id among the inserted rows. Blocks. */
+static kr_status find_inserted_end(const kr_index *index, const kr_update *wanted, const inputs *in,
+                                   uint64_t *end, kr_error *err)
+{
+    *end = wanted->insert_keys.count ? index->info.next_row + wanted->insert_keys.count : 0;
+    if (!wanted->insert_rows)
+        return KR_OK;
+    const kr_status status = find_given_end(index->device, in, wanted->stream, end, err);
+    if (status == KR_OK && *end > KR_NO_ROW)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "insert_rows holds %u, which is KR_NO_ROW and no row id; give ids below it",
+                       KR_NO_ROW);
+    return status;
+}
+
+static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwatch *watch, kr_error *err)
+{
+    inputs in = {0};
+    uint64_t end = 0;
+    kr_status status = bring_update(index, wanted, &in, err);
+    if (status == KR_OK)
+        status = find_inserted_end(index, wanted, &in, &end, err);
+    if (status == KR_OK) {
+        kr_stopwatch_lap(watch, "copy");
+        kr_device_drain(index->device); /* lookups that still read what is there */
+        const kr_update job = {.stream = wanted->stream,
+                               .delete_keys = in.deleted.column,
+                               .insert_keys = in.keys.column,
+                               .insert_rows = in.rows.column.data,
+                               .next_row = (uint32_t)index->info.next_row,
+                               .watch = watch};
+        status = index->ops->update(index->device, index->self, &job, err);
+    }
+    if (status == KR_OK) {
+        /* A pass over all rows could lower the limit after deletes, and take longer than they do. */
+        index->info.next_row = end > index->info.next_row ? end : index->info.next_row;
+        index->row_limit = index->info.next_row;
+    }
+    release_inputs(index, wanted->stream, &in);
+    return status == KR_OK ? record_ready(index, wanted->stream, err) : status;
+}
+
+kr_status kr_index_replace(kr_index *index, const kr_update *wanted, kr_error *err)
+{
+    kr_stopwatch watch;
+    /* Without rows the kind only says whether it can. */
+    if (!wanted->insert_keys.count && !wanted->delete_keys.count)
+        return index->ops->update(index->device, index->self, wanted, err);
+    kr_status status = kr_index_await(index, wanted->stream, err);
+    if (status != KR_OK)
+        return status;
+    const uint64_t before = kr_device_peak_begin(index->device) - index->info.footprint_nbytes;
+    kr_stopwatch_start(&watch, index->device, wanted->stream);
+    status = run_update(index, wanted, &watch, err);
+    if (status == KR_OK)
+        fill_info(index, index->info.type, &watch, before);
     return status;
 }
 

@@ -83,7 +83,7 @@ static void piece_close(const kr_query *query, query_piece *piece)
 static kr_status piece_locate(const kr_query *query, const query_piece *piece, kr_put put, kr_error *err)
 {
     const kr_index *index = query->index;
-    const kr_locate job = {piece->batch, put, piece->n};
+    const kr_locate job = {piece->batch, put, piece->n, query->watch};
     const kr_status status = index->ops->locate(index->device, index->self, &job, query->stream, err);
     kr_stopwatch_lap(query->watch, "search");
     return status;

@@ -37,7 +37,7 @@ typedef struct reduce_params {
     uint32_t slices; /* spans of one probe, for the merge */
     uint32_t spread; /* threads per span: a power of two, 1 where groups are single threads */
 } reduce_params;
-kr_assert_size(reduce_params, 104);
+kr_assert_size(reduce_params, 136);
 
 /* Cuts each span in `slices` of about the same length, so that few long ones keep all threads busy. */
 typedef struct slice_params {
@@ -60,7 +60,7 @@ typedef struct rows_params {
     uint32_t slices;   /* spans of one probe */
     uint32_t spread;   /* as above */
 } rows_params;
-kr_assert_size(rows_params, 72);
+kr_assert_size(rows_params, 104);
 
 typedef struct pack_params {
     const uint8_t *flags;

@@ -72,18 +72,16 @@ static const kr_option *find_option(const kr_option *options, uint32_t n, piece 
     return NULL;
 }
 
-static kr_status parse_choice(const kr_option *option, piece value, int64_t *number, kr_error *err)
+/* The position of a word among the option's choices, or -1. */
+static int64_t find_choice(const kr_option *option, piece value)
 {
-    piece rest = {option->choices, strlen(option->choices)};
+    piece rest = {option->choices, option->choices ? strlen(option->choices) : 0};
     for (int64_t i = 0; rest.nbytes; ++i) {
         const piece choice = cut(&rest, '|');
-        if (choice.nbytes == value.nbytes && memcmp(choice.at, value.at, value.nbytes) == 0) {
-            *number = i;
-            return KR_OK;
-        }
+        if (choice.nbytes == value.nbytes && memcmp(choice.at, value.at, value.nbytes) == 0)
+            return i;
     }
-    return kr_fail(err, KR_ERR_SPEC, "option '%s' is one of %s, not '%.*s'", option->name, option->choices,
-                   (int)value.nbytes, value.at);
+    return -1;
 }
 
 /* A number within the option's bounds; 0: it is none. */
@@ -99,51 +97,116 @@ static int read_number(const kr_option *option, piece value, int64_t *number)
            !strchr(" \t+", digits[0]);
 }
 
-static kr_status parse_integer(const kr_option *option, piece value, int64_t *number, kr_error *err)
+static int n_parts(const kr_option *option)
 {
-    if (!read_number(option, value, number))
-        return kr_fail(err, KR_ERR_SPEC, "option '%s' is a number from %lld to %lld, not '%.*s'",
-                       option->name, (long long)option->minimum, (long long)option->maximum,
-                       (int)value.nbytes, value.at);
-    return KR_OK;
+    return option->form == KR_OPTION_TRIPLE ? 3 : 2;
 }
 
-enum { TRIPLE = 3 };
-
-static void print_triple(int64_t value, char *text, size_t text_nbytes)
+/* Numbers with ':' between; 0: it is none. */
+static int read_parts(const kr_option *option, piece value, int64_t *number)
 {
-    snprintf(text, text_nbytes, "%u:%u:%u", kr_triple_part(value, 0), kr_triple_part(value, 1),
-             kr_triple_part(value, 2));
-}
-
-static kr_status parse_triple(const kr_option *option, piece value, int64_t *number, kr_error *err)
-{
-    char example[16];
     piece rest = value;
     int64_t whole = 0, part = 0;
     int n = 0;
-    while (n < TRIPLE && read_number(option, cut(&rest, ':'), &part))
+    while (n < n_parts(option) && read_number(option, cut(&rest, ':'), &part))
         whole |= part << 8 * n++;
-    const int ends = value.nbytes && value.at[value.nbytes - 1] != ':';
-    if (n < TRIPLE || rest.nbytes || !ends) {
-        print_triple(option->standard, example, sizeof example);
-        return kr_fail(
-            err, KR_ERR_SPEC,
-            "option '%s' is three numbers from %lld to %lld with ':' between, as in %s, not '%.*s'",
-            option->name, (long long)option->minimum, (long long)option->maximum, example, (int)value.nbytes,
-            value.at);
-    }
     *number = whole;
-    return KR_OK;
+    return n == n_parts(option) && !rest.nbytes && value.at[value.nbytes - 1] != ':';
+}
+
+/* Thousandths within the option's bounds; 0: it is none. */
+static int read_decimal(const kr_option *option, piece value, int64_t *number)
+{
+    static const int64_t scales[] = {1000, 100, 10, 1};
+    piece decimals = value;
+    const piece whole = cut(&decimals, '.');
+    const int has_point = whole.nbytes < value.nbytes;
+    int64_t digits = 0;
+    if (!whole.nbytes || whole.nbytes > 9 || decimals.nbytes > 3 || (has_point && !decimals.nbytes))
+        return 0;
+    for (size_t i = 0; i < value.nbytes; ++i) {
+        if (i == whole.nbytes)
+            continue; /* the point */
+        if (value.at[i] < '0' || value.at[i] > '9')
+            return 0;
+        digits = digits * 10 + value.at[i] - '0';
+    }
+    *number = digits * scales[decimals.nbytes];
+    return *number >= option->minimum && *number <= option->maximum;
+}
+
+/* "0.5", "2", "1.125". */
+static void print_decimal(int64_t thousandths, char *text, size_t text_nbytes)
+{
+    static const int64_t units[] = {1000, 100, 10, 1};
+    int decimals = 0;
+    while (thousandths % units[decimals])
+        ++decimals;
+    snprintf(text, text_nbytes, "%lld", (long long)(thousandths / 1000));
+    if (decimals)
+        snprintf(text + strlen(text), text_nbytes - strlen(text), ".%0*lld", decimals,
+                 (long long)(thousandths % 1000 / units[decimals]));
+}
+
+static void print_parts(const kr_option *option, int64_t value, char *text, size_t text_nbytes)
+{
+    snprintf(text, text_nbytes, "%u:%u", kr_triple_part(value, 0), kr_triple_part(value, 1));
+    if (option->form == KR_OPTION_TRIPLE)
+        snprintf(text + strlen(text), text_nbytes - strlen(text), ":%u", kr_triple_part(value, 2));
+}
+
+/* What the option takes: "is a number from 2 to 33", "is two numbers ... or one of on|off". */
+static void describe(const kr_option *option, char *text, size_t text_nbytes)
+{
+    char least[32], most[32], example[16];
+    snprintf(least, sizeof least, "%lld", (long long)option->minimum);
+    snprintf(most, sizeof most, "%lld", (long long)option->maximum);
+    switch (option->form) {
+    case KR_OPTION_CHOICE: snprintf(text, text_nbytes, "one of %s", option->choices); return;
+    case KR_OPTION_TRIPLE:
+    case KR_OPTION_PAIR:
+        print_parts(option, option->standard, example, sizeof example);
+        snprintf(text, text_nbytes, "%s numbers from %s to %s with ':' between, as in %s",
+                 option->form == KR_OPTION_TRIPLE ? "three" : "two", least, most, example);
+        break;
+    case KR_OPTION_DECIMAL:
+        print_decimal(option->minimum, least, sizeof least);
+        print_decimal(option->maximum, most, sizeof most);
+        snprintf(text, text_nbytes, "a number from %s to %s with at most three decimals", least, most);
+        break;
+    default: snprintf(text, text_nbytes, "a number from %s to %s", least, most);
+    }
+    if (option->choices) {
+        append(text, text_nbytes, ", or one of ");
+        append(text, text_nbytes, option->choices);
+    }
+}
+
+static int read_value(const kr_option *option, piece value, int64_t *number)
+{
+    const int64_t choice = find_choice(option, value);
+    switch (option->form) {
+    case KR_OPTION_CHOICE: *number = choice; return choice >= 0;
+    case KR_OPTION_TRIPLE: return read_parts(option, value, number);
+    case KR_OPTION_PAIR:
+        *number = choice == 0 ? option->standard : 0;
+        return choice >= 0 || read_parts(option, value, number);
+    case KR_OPTION_DECIMAL: *number = -1 - choice; return choice >= 0 || read_decimal(option, value, number);
+    default: return read_number(option, value, number);
+    }
 }
 
 static kr_status parse_value(const kr_option *option, piece value, int64_t *number, kr_error *err)
 {
-    switch (option->form) {
-    case KR_OPTION_CHOICE: return parse_choice(option, value, number, err);
-    case KR_OPTION_TRIPLE: return parse_triple(option, value, number, err);
-    default: return parse_integer(option, value, number, err);
+    char takes[192];
+    int64_t parsed = 0;
+    if (!read_value(option, value, &parsed)) {
+        describe(option, takes, sizeof takes);
+        return kr_fail(err, KR_ERR_SPEC, "option '%s' is %s, not '%.*s'", option->name, takes,
+                       (int)value.nbytes, value.at);
     }
+    *number = parsed;
+    return KR_OK;
 }
 
 /* Sets one "name=value"; `seen` holds a bit per option to refuse one given twice. */
@@ -204,18 +267,27 @@ kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
     return status;
 }
 
+static void print_choice(const kr_option *option, int64_t position, char *text, size_t text_nbytes)
+{
+    piece choice, rest = {option->choices, strlen(option->choices)};
+    do
+        choice = cut(&rest, '|');
+    while (position-- > 0);
+    snprintf(text, text_nbytes, "%.*s", (int)choice.nbytes, choice.at);
+}
+
 static void print_value(const kr_option *option, int64_t value, char *text, size_t text_nbytes)
 {
-    piece rest, choice;
     switch (option->form) {
-    case KR_OPTION_CHOICE:
-        rest = (piece){option->choices, strlen(option->choices)};
-        do
-            choice = cut(&rest, '|');
-        while (value-- > 0);
-        snprintf(text, text_nbytes, "%.*s", (int)choice.nbytes, choice.at);
+    case KR_OPTION_CHOICE: print_choice(option, value, text, text_nbytes); break;
+    case KR_OPTION_TRIPLE:
+    case KR_OPTION_PAIR: print_parts(option, value, text, text_nbytes); break;
+    case KR_OPTION_DECIMAL:
+        if (value < 0)
+            print_choice(option, -1 - value, text, text_nbytes);
+        else
+            print_decimal(value, text, text_nbytes);
         break;
-    case KR_OPTION_TRIPLE: print_triple(value, text, text_nbytes); break;
     default: snprintf(text, text_nbytes, "%lld", (long long)value);
     }
 }

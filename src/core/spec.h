@@ -18,7 +18,7 @@ typedef struct kr_spec {
     uint32_t given; /* bit i: the family's option i stood in the text; KR_SPEC_OPTIONS bits */
 } kr_spec;
 
-/* The numbers of an option of form KR_OPTION_TRIPLE. */
+/* The numbers of an option of form KR_OPTION_TRIPLE or KR_OPTION_PAIR. */
 static inline uint32_t kr_triple_part(int64_t triple, int part)
 {
     return (uint32_t)(triple >> 8 * part & 0xFF);

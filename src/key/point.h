@@ -71,4 +71,25 @@ KR_BODY kr_point kr_point_of(const kr_point_map *map, uint64_t key)
     return point;
 }
 
+/* What a triangle extends on each axis beside its point, in steps: neighbours lie 1 apart. */
+#define KR_TRIANGLE_REACH 0.5f
+
+/* The triangle that stands for a point: corners (+, 0, -), (-, +, 0), (0, -, +) beside it, so that it holds
+ * the point and is parallel to no axis, and rays along each of them meet it. `reach` is what it extends on y
+ * and z; on x it goes from `low` to `high`. Rays up any axis see its back, or its front. */
+KR_BODY void kr_triangle(const kr_point *at, float low, float high, const kr_point *reach, int back,
+                         float *out)
+{
+    float *second = out + (back ? 3 : 6), *third = out + (back ? 6 : 3);
+    out[0] = high;
+    out[1] = at->y;
+    out[2] = at->z - reach->z;
+    second[0] = low;
+    second[1] = at->y + reach->y;
+    second[2] = at->z;
+    third[0] = at->x;
+    third[1] = at->y - reach->y;
+    third[2] = at->z + reach->z;
+}
+
 #endif

@@ -153,6 +153,12 @@ KR_BODY uint64_t kr_group_other(kr_group group, uint64_t x, uint32_t distance)
     (void)group;
     return __shfl_xor_sync(KR_WARP, (unsigned long long)x, (int)distance);
 }
+/* Memory that threads of the group read or wrote before is in that order for all of them. */
+KR_BODY void kr_group_sync(kr_group group)
+{
+    (void)group;
+    __syncwarp(KR_WARP);
+}
 #else
 KR_BODY uint32_t kr_group_ballot(kr_group group, int condition)
 {
@@ -168,6 +174,10 @@ KR_BODY uint64_t kr_group_other(kr_group group, uint64_t x, uint32_t distance)
 {
     (void)group, (void)distance;
     return x;
+}
+KR_BODY void kr_group_sync(kr_group group)
+{
+    (void)group;
 }
 #endif
 

@@ -17,7 +17,7 @@ typedef struct check_order_params {
 
 KR_BODY uint64_t check_key_at(const check_order_params *p, uint64_t i)
 {
-    const uint32_t *words = (const uint32_t *)(p->keys + i * p->key_stride);
+    const uint32_t *words = (const uint32_t *)(p->keys + kr_lists_slot(&p->rows.lists, i) * p->key_stride);
     return p->key_bits == 32 ? kr_load(words) : kr_load(words) | (uint64_t)kr_load(words + 1) << 32;
 }
 

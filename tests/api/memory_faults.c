@@ -303,6 +303,29 @@ static kr_status change_keys(kr_index *index, kr_error *err)
     return status ? status : ask_all(index, err);
 }
 
+/* Rows with the keys 0, 7 and 14 go, and as many come with one key as there were NULLs, in their place: some
+ * list needs more nodes than there are spare ones. Where that fails the index answers as before. */
+static kr_status change_rows(kr_index *index, kr_error *err)
+{
+    static const float gone[] = {0, 7, 14};
+    float inserted[KEYS / 4];
+    uint32_t rows[KEYS / 4];
+    const kr_column deletes = {.type = KR_F32, .count = 3, .data = gone};
+    const kr_column inserts = {.type = KR_F32, .count = KEYS / 4, .data = inserted};
+    const uint64_t before = checksum;
+    kr_error second = {0};
+    for (uint32_t i = 0; i < KEYS / 4; ++i) {
+        inserted[i] = 42;
+        rows[i] = row_ids[4 * i];
+    }
+    const kr_status status = kr_index_update(index, &inserts, rows, &deletes, NULL, err);
+    if (status) {
+        checksum = 0;
+        CHECK(ask_all(index, &second) == KR_OK && checksum == before);
+    }
+    return status ? status : ask_all(index, err);
+}
+
 /* Everything with one index, from opening the device to closing it. */
 static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
 {
@@ -325,6 +348,8 @@ static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
         status = ask_all(index, err);
     if (!status && can_set_keys(spec))
         status = change_keys(index, err);
+    if (!status && strstr(spec, "updates=on"))
+        status = change_rows(index, err);
     kr_index_destroy(index);
     for (int inverse = KR_INVERSE_ON; inverse <= KR_INVERSE_OFF && !status; ++inverse)
         status = join(device, spec, inverse, err);
@@ -379,7 +404,10 @@ int main(void)
                                         "rx",
                                         "rx:update=refit,parts=3",
                                         "rx:order=row,prim=aabb,range=anyhit,parts=3",
-                                        "rx:prim=sphere,dedupe=off"};
+                                        "rx:prim=sphere,dedupe=off",
+                                        "cgrx:scene=naive,rays=paper,filter=4",
+                                        "cgrx:updates=on,node=4",
+                                        "cgrx:updates=on,node=16,rebuild=1.1,layout=packed"};
     static char buffer[1 << 12];
     setvbuf(stdout, buffer, _IOLBF, sizeof buffer);
     fill();

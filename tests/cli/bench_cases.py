@@ -23,6 +23,16 @@ CASES = [
     bad(2, f"bench update {BENCH} --probes 10 --changes 501", "changes is 501: 1000 keys make at most 500"),
     bad(2, f"bench update {BENCH} --pattern diagonal", "positions|ranks"),
     bad(2, f"bench point {BENCH} --changes 5", "--changes is no option of bench point"),
+    bad(2, f"bench point {BENCH} --waves 5", "--waves is no option of bench point"),
+    bad(2, f"bench update {BENCH} --waves 2 --changes 3", "--changes and --pattern exchange keys"),
+    bad(2, f"bench update {BENCH} --waves 2 --pattern ranks", "--changes and --pattern exchange keys"),
+    bad(2, f"bench update {BENCH} --waves 2 --multiplicity 2", "no --multiplicity"),
+    bad(2, f"bench update {BENCH} --waves 64 --growth 1.05", "leaves no row to insert in some of 64 waves"),
+    bad(2, f"bench update {BENCH} --growth 3", "--growth and --rebuild are of --waves"),
+    bad(2, f"bench update {BENCH} --rebuild array", "--growth and --rebuild are of --waves"),
+    bad(2, f"bench update {BENCH} --waves 2 --rebuild best:k=2", "--index best takes no options"),
+    bad(2, f"bench update {BENCH} --waves 65", "--waves is a number from 0 to 64"),
+    ok(f"bench point {BENCH} --probes 100 --index array", out=r"(?s)build:.* sort [\d.]+ ms.*untimed run:.* search [\d.]+ ms"),
 ]
 
 
@@ -68,6 +78,55 @@ def updates(keyray, device, folder):
     assert "rows and keys" in host["runs"][0]["inside"]["copies"]
 
 
+def has_kind(keyray, kind):
+    return subprocess.run([keyray, "kinds", kind], capture_output=True, check=False).returncode == 0
+
+
+def check_waves(run, count, waves, come):
+    """Rows grow by `come` and shrink again, in waves that differ by a row at most."""
+    rows = [wave["rows"] for wave in run["waves"]]
+    ascent = [count + come // waves * i + come % waves * i // waves for i in range(waves + 1)]
+    assert rows == ascent[1:] + ascent[-2::-1], rows
+    assert sum(wave["changed"] for wave in run["waves"] if wave["change"] == "insert") == come
+    assert sum(wave["changed"] for wave in run["waves"] if wave["change"] == "delete") == come
+    assert run["after_inserts"]["rows"] == count + come and run["after_deletes"]["rows"] == count, run
+    assert run["checked"].endswith("every key that is or was there"), run["checked"]
+    assert all(min(wave["seconds"], wave["lookups"]["minimum"]) > 0 for wave in run["waves"])
+    seconds = sorted(wave["seconds"] for wave in run["waves"])
+    assert run["seconds"]["minimum"] == seconds[0] and run["seconds"]["maximum"] == seconds[-1]
+
+
+def waves_anew(keyray, device, folder):
+    """bench update --waves builds kinds anew that take no updates, and says so"""
+    line = (f"bench update --count 1000 --probes 300 --uniformity 50 --hit-rate 70 --index array --device {device} "
+            "--sweep waves=1,3,64 --growth 1.11 --result sum")
+    for run, waves in zip(run_json(keyray, line, folder)["runs"], (1, 3, 64)):
+        check_waves(run, 1000, waves, 110)
+        assert run["changed_by"] == "rebuild" and "rebuild" not in run and run["after_inserts"]["lists"] == 0, run
+    line = f"bench update --count 100 --probes 50 --waves 2 --index array --device {device}"
+    text = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert "this kind takes no updates: every wave built the index anew" in text, text
+    assert len(re.findall(r"^ *(?:insert|delete) +\d+ ", text, re.MULTILINE)) == 4, text
+
+
+def waves_updated(keyray, device, folder):
+    """bench update --waves updates cgrx in place, and compares with building it anew"""
+    needs_rx(keyray, device, folder)
+    if not has_kind(keyray, "cgrx"):
+        raise Skip("no kind cgrx")
+    for options in ("", " --host", " --bits 64 --uniformity 100 --rebuild cgrx"):
+        line = f"bench update --count 3000 --probes 300 --waves 3 --index cgrx:updates=on --device {device}{options}"
+        run = run_json(keyray, line, folder)["runs"][0]
+        check_waves(run, 3000, 3, 3600)
+        assert run["changed_by"] == "update", run
+        assert ("updates=off" in run["rebuild_spec"]) == ("rebuild cgrx" in options), run["rebuild_spec"]
+        ratios = sorted(wave["rebuild"] / wave["seconds"] for wave in run["waves"])
+        assert abs(run["rebuild_per_update"]["maximum"] / ratios[-1] - 1) < 1e-6, ratios
+        for half in ("after_inserts", "after_deletes"):
+            nodes = run[half]
+            assert 0 < nodes["fill"] <= 1 and nodes["nodes"] >= nodes["lists"] > 0 and nodes["room"] >= nodes["nodes"]
+
+
 def load(name):
     """A module from an executable file, with its neighbours."""
     sys.path.insert(0, str(EXPERIMENTS))
@@ -87,14 +146,31 @@ def experiments(keyray, device, folder):
     for line, code in (("list", 0), ("frob", 2), ("fig18 --build nowhere", 2)):
         assert subprocess.run([EXPERIMENTS / "rtindex", *line.split()], capture_output=True, check=False).returncode == code
     needs_rx(keyray, device, folder)
+    run_experiments(keyray, device, folder, "rtindex", names)
+
+
+def experiments_cgrx(keyray, device, folder):
+    """So does every experiment on cgrx"""
+    names = [experiment.name for experiment in load("cgrx").EXPERIMENTS]
+    assert len(set(names)) == len(names) and {"fig1", "fig8b", "tab1", "rays", "fig15"} <= set(names)
+    needs_rx(keyray, device, folder)
+    if not has_kind(keyray, "cgrx"):
+        raise Skip("no kind cgrx")
+    out = run_experiments(keyray, device, folder, "cgrx", names)
+    assert "build phases, ms" in out and "lookup phases, ms" in out, out
+    assert len(re.findall(r"^ +insert \d+ rows ", out, re.MULTILINE)) >= 16, out
+
+
+def run_experiments(keyray, device, folder, script, names):
     build = pathlib.Path(keyray).parents[1]
     line = f"all --build {build} --device {device} --keys-log2 8 --probes-log2 8 --repeat 1 --markdown --json reports"
-    done = subprocess.run([EXPERIMENTS / "rtindex", *line.split()], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run([EXPERIMENTS / script, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert [name for name in names if f"### {name}: " not in done.stdout] == [], done.stdout
     assert "| > " not in done.stdout and "commit" in done.stdout
     for path in (folder / "reports").iterdir():
         assert json.loads(path.read_text())["device"]
+    return done.stdout
 
 
-SCRIPTS = [work, updates, experiments]
+SCRIPTS = [work, updates, waves_anew, waves_updated, experiments, experiments_cgrx]

@@ -19,6 +19,7 @@ import bench_cases  # noqa: E402
 import cases  # noqa: E402
 import npy  # noqa: E402
 import scripts  # noqa: E402
+import update_cases  # noqa: E402
 
 
 def check_text(what, wanted, got):
@@ -60,10 +61,19 @@ def check_file(folder, name, wanted):
     assert (dtype, shape, values) == wanted, f"{name} is {dtype} {shape} {values}, not {wanted}"
 
 
+def skip_without(spec, keyray, device, folder):
+    line = f"lookup --keys one.npy --probes one.npy --index {spec} --device {device} --quiet"
+    done = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise scripts.Skip(done.stderr.strip())
+
+
 def run_case(keyray, device, case):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         cases.write_fixtures(folder)
+        if "needs" in case:
+            skip_without(case["needs"], keyray, device, folder)
         before = set(os.listdir(folder))
         line = case["run"].replace("{device}", f"--device {device}")
         done = subprocess.run([keyray, *shlex.split(line)], cwd=folder, stdin=subprocess.DEVNULL,
@@ -97,7 +107,7 @@ def main(arguments):
     parser.add_argument("words", nargs="*")
     options = parser.parse_args(arguments)
     keyray = str(pathlib.Path(options.keyray).resolve())
-    jobs = [(case["run"], run_case, case) for case in cases.CASES + bench_cases.CASES]
+    jobs = [(case["run"], run_case, case) for case in cases.CASES + update_cases.CASES + bench_cases.CASES]
     jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + bench_cases.SCRIPTS]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-COMMANDS = ("info", "kinds", "explain", "gen", "lookup", "range", "join", "bench")
+COMMANDS = ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "bench")
 
 
 class Skip(Exception):

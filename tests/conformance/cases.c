@@ -40,6 +40,8 @@ static const kr_case cases[] = {
     {.name = "descending", KR_PATTERN_DESCENDING, 1000, 100},
     {.name = "rows-and-planes", ROWS, 1000, 300, .reduced = 1},
     {.name = "rows-and-planes-few", ROWS, 5, 300},
+    {.name = "ends-of-rows", KR_PATTERN_ENDS, 1000, 200, .row_ids = KR_ROW_IDS_SHUFFLED, .reduced = 1},
+    {.name = "ends-of-rows-few", KR_PATTERN_ENDS, 60, 100},
     {.name = "bits-23", KR_PATTERN_BITS_23, 300, 80, .reduced = 1},
     {.name = "bits-23-over", KR_PATTERN_BITS_23_OVER, 300, 80, .reduced = 1},
     {.name = "bits-29", KR_PATTERN_BITS_29, 300, 80, .reduced = 1},

@@ -32,7 +32,8 @@ static int complain(const char *what, const char *value)
     return 2;
 }
 
-static const char *const with_value[] = {"--device", "--kind", "--vary", "--filter", "--threads", "--seed", "--shard"};
+static const char *const with_value[] = {"--device",  "--kind", "--vary", "--filter",
+                                         "--threads", "--seed", "--shard"};
 
 /* 0, or the exit status + 1. */
 static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
@@ -55,8 +56,8 @@ static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
             suite->filter = value;
         else if (!strcmp(word, "--seed"))
             suite->seed = strtoull(value, NULL, 0);
-        else if (!strcmp(word, "--shard") &&
-                 (sscanf(value, "%u/%u", &given->shard, &given->n_shards) != 2 || given->shard >= given->n_shards))
+        else if (!strcmp(word, "--shard") && (sscanf(value, "%u/%u", &given->shard, &given->n_shards) != 2 ||
+                                              given->shard >= given->n_shards))
             return 1 + complain("not I/N with I below N:", value);
         else if (!strcmp(word, "--shard"))
             continue;
@@ -148,6 +149,7 @@ static void run_tests(kr_suite *suite)
     kr_run_misuse(suite);
     kr_run_every_key(suite);
     kr_run_set_keys(suite);
+    kr_run_updates(suite);
     kr_run_work(suite);
     kr_run_limits(suite);
 }

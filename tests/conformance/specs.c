@@ -17,17 +17,50 @@ void kr_add_spec(kr_suite *suite, const char *spec, int brief)
 /* Of three bit counts: those that hold any key, those that leave some axis short or empty, and those of small
  * types, whose keys then fill many rows and planes. */
 static const char *const triples[] = {"22:21:21", "16:16:0", "9:23:0", "3:2:3", "2:1:13"};
+static const char *const pairs[] = {"0:0", "3:7"};
+
+static int try_text(const kr_option *option, const char *const *values, uint32_t n_values, uint32_t n,
+                    char *text, size_t text_nbytes)
+{
+    if (n < n_values)
+        snprintf(text, text_nbytes, "%s=%s", option->name, values[n]);
+    return n < n_values;
+}
+
+/* The smallest, one between that has a fraction where there is room, and each word but the default. */
+static int try_decimal(const kr_option *option, uint32_t n, char *text, size_t text_nbytes)
+{
+    const int64_t most = option->maximum < 4 * option->minimum ? option->maximum : 4 * option->minimum;
+    const int64_t numbers[] = {option->minimum, option->minimum + (most - option->minimum) / 2};
+    for (uint32_t i = 0; i < 2; ++i)
+        if (numbers[i] != option->standard && n-- == 0) {
+            snprintf(text, text_nbytes, "%s=%lld.%03lld", option->name, (long long)(numbers[i] / 1000),
+                     (long long)(numbers[i] % 1000));
+            return 1;
+        }
+    const char *at = option->choices ? option->choices : "";
+    for (int64_t word = -1; *at; --word) {
+        const int length = (int)strcspn(at, "|");
+        if (word != option->standard && n-- == 0) {
+            snprintf(text, text_nbytes, "%s=%.*s", option->name, length, at);
+            return 1;
+        }
+        at += length + (at[length] == '|');
+    }
+    return 0;
+}
 
 /* Writes "name=value" of the n-th value of an option worth trying besides its default; 0 past the last. The
  * largest number comes last and is left out where few shall do, as it takes long and shows little. */
 static int try_setting(const kr_option *option, uint32_t n, int few, char *text, size_t text_nbytes)
 {
     const int64_t numbers[] = {option->minimum, option->minimum + 3, option->maximum};
-    if (option->form == KR_OPTION_TRIPLE) {
-        if (n < sizeof triples / sizeof triples[0])
-            snprintf(text, text_nbytes, "%s=%s", option->name, triples[n]);
-        return n < sizeof triples / sizeof triples[0];
-    }
+    if (option->form == KR_OPTION_TRIPLE)
+        return try_text(option, triples, sizeof triples / sizeof triples[0], n, text, text_nbytes);
+    if (option->form == KR_OPTION_PAIR)
+        return try_text(option, pairs, sizeof pairs / sizeof pairs[0], n, text, text_nbytes);
+    if (option->form == KR_OPTION_DECIMAL)
+        return try_decimal(option, n, text, text_nbytes);
     if (option->form == KR_OPTION_INTEGER) {
         for (uint32_t i = 0; i < (few ? 2 : 3); ++i) {
             const int repeated = i == 2 && numbers[1] == numbers[2];
@@ -70,6 +103,27 @@ static const struct {
      "bits=3:2:3,prim=sphere,ray=zero,range_ray=zero,max_rays=5|bits=3:2:3,compact=off,order=row,max_rays=1|"
      "compact=off,parts=3|mode=extended,range=anyhit,dedupe=off,parts=3|mode=naive,ray=zero,range_ray=zero,"
      "parts=3"},
+    {"cgrx", "bucket search layout scale filter bvh compact node fill rebuild",
+     "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
+     "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=packed|"
+     "bits=3:2:3,bucket=7,scene=naive,layout=row|bits=3:2:3,bucket=2,scale=off|bits=3:2:3,filter=8,bucket=2|"
+     "bits=2:1:13,bucket=3,scene=naive,rays=paper|bits=2:1:13,bucket=7,layout=packed|"
+     "bits=9:23:0,bucket=2,scene=naive,rays=paper|bits=16:16:0,bucket=3,scene=naive,compact=off|"
+     "bucket=1,scene=naive,layout=packed,search=linear|bucket=65536,rays=paper,layout=row|"
+     "layout=packed,search=linear|layout=row,search=linear,bucket=3|filter=10,bucket=4,layout=row|"
+     "bits=3:2:3,rays=column,bucket=2|bits=2:1:13,rays=column,bucket=3|bits=9:23:0,rays=short,bucket=2|"
+     "updates=on,node=4,bits=3:2:3,rays=column|updates=on,node=4,bits=3:2:3,rays=short,layout=packed|"
+     "scale=0:0,scene=naive,rays=paper|scale=25:25,bucket=2|scale=25:25,scene=naive,bucket=1,rays=paper|"
+     "scene=naive,bucket=2,compact=off|bucket=2,compact=on,bvh=trace|"
+     "updates=on,node=4,bits=3:2:3|updates=on,node=4,bits=3:2:3,scene=naive,rays=paper,rebuild=never|"
+     "updates=on,node=2,bits=3:2:3,rays=paper,rebuild=never|updates=on,node=6,bits=3:2:3,rebuild=1.1,filter="
+     "8|"
+     "updates=on,bits=2:1:13,node=5,fill=0.6,rebuild=1.1|updates=on,bits=9:23:0,node=4,scene=naive,rebuild="
+     "never|"
+     "updates=on,layout=packed,node=8|updates=on,layout=row,search=linear,node=6,fill=0.34|"
+     "updates=on,filter=8,rebuild=never|updates=on,node=4,fill=1,rebuild=never|updates=on,node=4,rebuild=1.1|"
+     "updates=on,node=3,fill=0.05,scene=naive,rays=paper,rebuild=never|updates=on,node=1024,fill=1|"
+     "updates=on,scale=off,compact=on,layout=packed,search=linear,node=4"},
 };
 
 static const char *habit(const char *kind, int besides)
@@ -100,10 +154,9 @@ static void add_legal(kr_suite *suite, const char *kind, const char *settings, i
 }
 
 /* Three bit counts that hold only some types are not for the tests of special cases. */
-static int is_brief(const char *setting)
+static int is_brief(const kr_option *option, const char *setting)
 {
-    const char *value = strchr(setting, '=');
-    return strchr(value, ':') && strcmp(value + 1, triples[0]) != 0;
+    return option->form == KR_OPTION_TRIPLE && strcmp(strchr(setting, '=') + 1, triples[0]) != 0;
 }
 
 static void add_singles(kr_suite *suite, const kr_kind_info *kind, const kr_option *options, uint32_t n)
@@ -111,7 +164,7 @@ static void add_singles(kr_suite *suite, const kr_kind_info *kind, const kr_opti
     char one[64];
     for (uint32_t i = 0; i < n; ++i)
         for (uint32_t a = 0; try_setting(&options[i], a, suite->reduced, one, sizeof one); ++a)
-            add_legal(suite, kind->name, one, is_brief(one));
+            add_legal(suite, kind->name, one, is_brief(&options[i], one));
 }
 
 static void add_pairs(kr_suite *suite, const kr_kind_info *kind)
@@ -206,26 +259,48 @@ static const char *const wrong_triples[] = {"1",
                                             "1: 2:3",
                                             "300:1:1",
                                             "1:2:18446744073709551617"};
-enum { N_WRONG_TRIPLES = sizeof wrong_triples / sizeof wrong_triples[0] };
+static const char *const wrong_pairs[] = {"1",    "1:",   ":1",   "1::2",  "1:2:3", "1:2:", "1:x",
+                                          "1:99", "-1:2", "1: 2", "300:1", "On",    "on:1"};
+static const char *const wrong_decimals[] = {".5",  "1.",    "1.2345", "-1",  "+1",
+                                             "1;5", "1.5.5", "0x1",    "1:1", "1000000000"};
+
+static void refuse_texts(kr_suite *suite, const kr_kind_info *kind, const kr_option *option,
+                         const char *named, const char *const *values, uint32_t n)
+{
+    char spec[KR_SPEC_NBYTES];
+    for (uint32_t i = 0; i < n; ++i) {
+        snprintf(spec, sizeof spec, "%s:%s=%s", kind->name, option->name, values[i]);
+        expect_refusal(suite, spec, named);
+    }
+}
+
+/* Of every form what it cannot take; a number's error names its bound, a choice's its words. */
+static void refuse_form(kr_suite *suite, const kr_kind_info *kind, const kr_option *option)
+{
+    char most[32], beyond[32];
+    const char *const above[] = {beyond};
+    const int64_t unit = option->form == KR_OPTION_DECIMAL ? 1000 : 1;
+    snprintf(most, sizeof most, "%lld", (long long)(option->maximum / unit));
+    snprintf(beyond, sizeof beyond, "%lld", (long long)(option->maximum / unit + 1));
+    if (option->form == KR_OPTION_INTEGER || option->form == KR_OPTION_DECIMAL)
+        refuse_texts(suite, kind, option, most, above, 1);
+    if (option->form == KR_OPTION_TRIPLE)
+        refuse_texts(suite, kind, option, most, wrong_triples,
+                     sizeof wrong_triples / sizeof wrong_triples[0]);
+    if (option->form == KR_OPTION_PAIR)
+        refuse_texts(suite, kind, option, most, wrong_pairs, sizeof wrong_pairs / sizeof wrong_pairs[0]);
+    if (option->form == KR_OPTION_DECIMAL)
+        refuse_texts(suite, kind, option, most, wrong_decimals,
+                     sizeof wrong_decimals / sizeof wrong_decimals[0]);
+}
 
 static void refuse_values(kr_suite *suite, const kr_kind_info *kind, const kr_option *option)
 {
-    char spec[KR_SPEC_NBYTES], named[KR_SPEC_NBYTES];
-    const char *const wrong[] = {"", "what", "-9223372036854775809", "1e3", " 2"};
-    snprintf(named, sizeof named, "%s", option->choices ? option->choices : option->name);
-    for (uint32_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
-        snprintf(spec, sizeof spec, "%s:%s=%s", kind->name, option->name, wrong[i]);
-        expect_refusal(suite, spec, named);
-    }
-    snprintf(named, sizeof named, "%lld", (long long)option->maximum);
-    if (option->form == KR_OPTION_INTEGER) {
-        snprintf(spec, sizeof spec, "%s:%s=%lld", kind->name, option->name, (long long)option->maximum + 1);
-        expect_refusal(suite, spec, named);
-    }
-    for (uint32_t i = 0; option->form == KR_OPTION_TRIPLE && i < N_WRONG_TRIPLES; ++i) {
-        snprintf(spec, sizeof spec, "%s:%s=%s", kind->name, option->name, wrong_triples[i]);
-        expect_refusal(suite, spec, named);
-    }
+    static const char *const wrong[] = {"", "what", "-9223372036854775809", "1e3", " 2"};
+    char spec[KR_SPEC_NBYTES];
+    refuse_texts(suite, kind, option, option->choices ? option->choices : option->name, wrong,
+                 sizeof wrong / sizeof wrong[0]);
+    refuse_form(suite, kind, option);
     snprintf(spec, sizeof spec, "%s:%s", kind->name, option->name);
     expect_refusal(suite, spec, option->name);
 }
@@ -252,13 +327,28 @@ static void test_kind(kr_suite *suite, const kr_kind_info *kind)
 static const struct {
     const char *spec, *must_name;
 } excluded[] = {
-    {"rx:mode=extended,prim=sphere", "prim"},   {"rx:mode=extended,prim=sphere", "mode"},
-    {"rx:mode=extended,ray=offset", "ray"},     {"rx:mode=extended,range_ray=offset", "range_ray"},
-    {"rx:mode=extended,scale=1:1:1", "scale"},  {"rx:prim=sphere,scale=0:15:25", "scale"},
-    {"rx:prim=sphere,scale=1:1:1", "scale"},    {"rx:order=row,enter=part", "enter"},
-    {"rx:mode=extended,bits=23:23:18", "bits"}, {"rx:mode=naive,bits=23:23:18", "bits"},
-    {"rx:update=refit,compact=on", "compact"},  {"rx:update=refit,dedupe=on", "dedupe"},
-    {"rx:order=row,dedupe=on", "dedupe"},       {"rx:bits=0:23:23", "bits"},
+    {"rx:mode=extended,prim=sphere", "prim"},
+    {"rx:mode=extended,prim=sphere", "mode"},
+    {"rx:mode=extended,ray=offset", "ray"},
+    {"rx:mode=extended,range_ray=offset", "range_ray"},
+    {"rx:mode=extended,scale=1:1:1", "scale"},
+    {"rx:prim=sphere,scale=0:15:25", "scale"},
+    {"rx:prim=sphere,scale=1:1:1", "scale"},
+    {"rx:order=row,enter=part", "enter"},
+    {"rx:mode=extended,bits=23:23:18", "bits"},
+    {"rx:mode=naive,bits=23:23:18", "bits"},
+    {"rx:update=refit,compact=on", "compact"},
+    {"rx:update=refit,dedupe=on", "dedupe"},
+    {"rx:order=row,dedupe=on", "dedupe"},
+    {"cgrx:rays=column,scene=naive", "rays"},
+    {"rx:bits=0:23:23", "bits"},
+    {"cgrx:updates=on,bucket=9", "bucket"},
+    {"cgrx:updates=on,node=8,bucket=8", "bucket"},
+    {"cgrx:node=8", "updates"},
+    {"cgrx:fill=0.25", "updates"},
+    {"cgrx:rebuild=never", "updates"},
+    {"cgrx:rebuild=1.5,updates=off", "updates"},
+    {"cgrx:bits=0:23:23", "bits"},
 };
 
 /* What goes with a choice when nothing else is said. */
@@ -271,6 +361,18 @@ static const struct {
     {"rx:update=refit", "compact", "off"},
     {"rx:update=refit", "dedupe", "off"},
     {"rx:order=row", "dedupe", "off"},
+    {"cgrx", "bucket", "16"},
+    {"cgrx", "scene", "optimized"},
+    {"cgrx", "rays", "auto"},
+    {"cgrx", "scale", "15:25"},
+    {"cgrx:scale=off", "scale", "0:0"},
+    {"cgrx:scale=on", "scale", "15:25"},
+    {"cgrx:updates=on", "bucket", "16"},
+    {"cgrx:updates=on,bucket=16", "fill", "0.5"},
+    {"cgrx:updates=on,node=8", "bucket", "4"},
+    {"cgrx:updates=on,node=6,fill=0.34", "bucket", "2"},
+    {"cgrx:updates=on,node=3,fill=0.05", "bucket", "1"},
+    {"cgrx:updates=on,node=1024,fill=1", "bucket", "1024"},
 };
 
 /* Rows of the kind, which is not there in every build. */

@@ -16,6 +16,9 @@ typedef struct spread {
     uint64_t inside, found;           /* of the probes */
     uint64_t untraced, rows, matches; /* of the ranges, rows of those that are traced */
     int meets_neighbours;             /* rays do, by design */
+    uint64_t bucket;                  /* keys of one, 0: every key has its own triangle */
+    uint64_t most_rays;               /* to find a bucket */
+    uint64_t bucketed;                /* probes whose keys lie in neither the first nor the last bucket */
 } spread;
 
 static uint64_t number_of(const char *text)
@@ -38,6 +41,8 @@ static void make_probes(spread *s, uint64_t n, kr_rng *rng)
         set(&s->probes, i, code);
         s->inside += code >= 2 * s->step && code <= (KEYS + 1) * s->step;
         s->found += code % s->step == 0 && at >= 2 && at <= KEYS + 1;
+        s->bucketed += s->bucket && code % s->step == 0 && at >= 2 + s->bucket &&
+                       at < 2 + (KEYS - 1) / s->bucket * s->bucket;
     }
 }
 
@@ -73,6 +78,13 @@ static int make(kr_suite *suite, const char *spec, uint64_t n_probes, spread *s)
     if (!strcmp(kr_spec_option(spec, "mode", value), "3d")) {
         s->step = UINT64_C(1) << number_of(kr_spec_option(spec, "bits", value));
         s->one_row = 0;
+    }
+    s->bucket = number_of(kr_spec_option(spec, "bucket", value));
+    if (s->bucket) { /* two keys a row */
+        s->step = UINT64_C(1) << (number_of(kr_spec_option(spec, "bits", value)) - 1);
+        s->most_rays = !strcmp(kr_spec_option(spec, "rays", value), "paper") ? 5
+                       : !strcmp(value, "column")                            ? 2
+                                                                             : 3;
     }
     s->meets_neighbours = strstr(spec, "mode=extended") && strstr(spec, "ray=zero");
     s->keys = kr_test_column_make(s->type, KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed);
@@ -141,6 +153,18 @@ static void expect_nothing(kr_suite *suite, const kr_report *report, const char 
                   report->rays + report->hits + report->filtered + report->repaired + report->untraced, what);
 }
 
+/* Rays find the bucket of a key, of a range's lower bound too; the first and the last one need none. */
+static void check_buckets(kr_suite *suite, const spread *s, const kr_report *report, uint64_t at_least,
+                          uint64_t probes)
+{
+    expect_number(suite, 0, report->repaired, "probes whose bucket rays did not find");
+    expect_number(suite, 0, report->untraced + report->filtered, "hits or ranges that were given up");
+    kr_test_expect(suite, report->rays >= at_least && report->hits >= at_least,
+                   "keys between the first and the last bucket are found by rays");
+    kr_test_expect(suite, report->rays <= s->most_rays * probes && report->hits <= report->rays,
+                   "a bucket takes no more rays than it should");
+}
+
 static void check_points(kr_suite *suite, const spread *s, const kr_report *report)
 {
     expect_number(suite, s->inside, report->rays, "rays of point lookups within the keys");
@@ -182,6 +206,8 @@ static void check(kr_suite *suite, const kr_suite_device *on, kr_index *index, c
     expect_nothing(suite, &silent, "work counted unasked");
     if (!has_tracer)
         expect_nothing(suite, &counted, "work of a kind without rays");
+    else if (s->bucket)
+        check_buckets(suite, s, &counted, ranges ? 0 : s->bucketed, ranges ? RANGES : s->inside);
     else if (ranges)
         check_ranges(suite, s, &counted);
     else

@@ -61,6 +61,12 @@ int main(int argc, char **argv)
         KR_SEED("rx:bits=1:2:,scale=1:2"),
         KR_SEED("rx:mode=extended,range_ray=zero"),
         KR_SEED("rx:update=refit"),
+        KR_SEED("cgrx"),
+        KR_SEED("cgrx:scale=on,bits=22:21:21,filter=8"),
+        KR_SEED("cgrx:scale=3:7,scene=naive,rays=paper,bucket=3"),
+        KR_SEED("cgrx:updates=on,node=8,fill=0.125,rebuild=1.5"),
+        KR_SEED("cgrx:updates=on,rebuild=never,fill=1.000"),
+        KR_SEED("cgrx:scale=off,fill=.5"),
     };
     return kr_fuzz_main(argc, argv, seeds, sizeof seeds / sizeof seeds[0], 200000);
 }

@@ -26,6 +26,15 @@ static uint64_t corner(kr_rng *rng)
     return key;
 }
 
+/* Mostly the last key of a row or of a plane. */
+static uint64_t end_of_row(kr_rng *rng)
+{
+    const uint64_t most = (1 << 23) - 1, x[] = {most, most, most, most, 0, most - 1, 1};
+    const uint64_t y[] = {0, 1, most}, z[] = {0, 1, (1 << 18) - 1};
+    return z[kr_rng_below(rng, 3)] << 46 | y[kr_rng_below(rng, 3)] << 23 |
+           x[kr_rng_below(rng, sizeof x / sizeof x[0])];
+}
+
 /* Keys where float32 coordinates of 23, 23 and 18 bits end, and their neighbours. */
 static uint64_t row_limit(kr_rng *rng)
 {
@@ -92,6 +101,7 @@ static void store(kr_type type, void *data, uint64_t row, uint64_t count, kr_pat
         kr_value_store_bits(type, data, row, kr_value_extreme(type, kr_rng_next(rng)));
         break;
     case KR_PATTERN_ROWS: kr_value_store_bits(type, data, row, row_limit(rng)); break;
+    case KR_PATTERN_ENDS: kr_value_store_bits(type, data, row, end_of_row(rng)); break;
     case KR_PATTERN_BITS_23:
     case KR_PATTERN_BITS_23_OVER:
         kr_value_store_bits(

@@ -14,6 +14,8 @@ typedef enum kr_pattern {
     KR_PATTERN_ASCENDING,
     KR_PATTERN_DESCENDING,
     KR_PATTERN_ROWS, /* the float limits: neighbours around 2^22, 2^23, 2^24, 2^46, ends of rows and planes */
+    KR_PATTERN_ENDS, /* the first and last keys of few rows and planes of 23, 23 and 18 bits, in long runs of
+                      * equal ones */
     /* Codes up to the largest that 23 and 29 bits hold, both ends among them; OVER: and one above. */
     KR_PATTERN_BITS_23,
     KR_PATTERN_BITS_23_OVER,

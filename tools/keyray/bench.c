@@ -36,6 +36,12 @@ static const option_row lookup_rows[] = {
     {0},
 };
 
+static const option_row update_rows[] = {
+    {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC", "of waves: what is built anew to compare [the index]",
+     0, 0},
+    {0},
+};
+
 static const option_row bench_rows[] = {
     {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC", "kind and options; give more to compare [best]", 0, 0},
     {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
@@ -53,7 +59,7 @@ static const option_row bench_rows[] = {
 
 #define NO_NUMBER UINT64_MAX /* no count was given */
 
-enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 10 };
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 11 };
 
 /* One invocation. */
 typedef struct job {
@@ -95,6 +101,8 @@ static void add_groups(job *j, int operation)
     j->n_sweepable = j->n_groups;
     if (operation != BENCH_BUILD)
         add_group(j, "Lookups (not build)", lookup_rows, &j->options);
+    if (operation == BENCH_UPDATE || operation < 0)
+        add_group(j, "Waves (update)", update_rows, &j->options);
     add_group(j, "Benchmark", bench_rows, &j->options);
     add_group(j, "Device", device_rows, &j->where);
     add_group(j, "Output", output_rows, &j->printing);
@@ -115,7 +123,7 @@ static int check_contradictions(const job *j)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i)
         if (pairs[i].both)
             return tool_fail(USAGE, "%s set the same; give one of them", pairs[i].names);
-    int code = DONE;
+    int code = o->rebuild ? tool_check_spec(o->rebuild) : DONE;
     for (uint32_t i = 0; i < o->index.n && !code; ++i)
         code = tool_check_spec(o->index.at[i]);
     return code;
@@ -211,8 +219,29 @@ static int run_spec(job *j, const bench_data *data, const char *spec, const char
     return code;
 }
 
+/* What can be swept is checked for each value. */
+static int check_updates(const job *j)
+{
+    const workload *w = &j->w;
+    if (w->waves && (w->changes != 1 || w->by_rank))
+        return tool_fail(USAGE,
+                         "--changes and --pattern exchange keys, --waves inserts and deletes; give one");
+    if (w->waves && w->multiplicity != 1)
+        return tool_fail(USAGE,
+                         "--waves deletes rows by their keys, so each has one of its own: no --multiplicity");
+    if (w->waves && w->count * w->growth / 100 - w->count < w->waves)
+        return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
+                         (unsigned long long)w->count, (unsigned long long)w->waves);
+    if (!w->waves && (w->growth != 220 || j->options.rebuild))
+        return tool_fail(USAGE, "--growth and --rebuild are of --waves, which is not given");
+    return DONE;
+}
+
 static int open_data(job *j, bench_data *data)
 {
+    const int code = j->operation == BENCH_UPDATE ? check_updates(j) : DONE;
+    if (code)
+        return code;
     return bench_data_open(data, j->device, j->operation, &j->w, j->options.result == KR_RESULT_SUM,
                            (int)j->options.host, (uint32_t)j->where.threads);
 }
@@ -318,6 +347,7 @@ const command command_bench = {
     "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
     "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
     "keyray bench build --bits 64 --device cpu --scaling\n"
-    "keyray bench update --index rx --changes 2^10 --pattern ranks\n",
+    "keyray bench update --index rx --changes 2^10 --pattern ranks\n"
+    "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity 100\n",
     run,
 };

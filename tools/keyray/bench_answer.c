@@ -23,7 +23,7 @@ static void add_work(bench_work *work, const kr_report *report)
 int bench_answer(const bench_run *run, kr_result result, kr_report *report, bench_work *work)
 {
     const bench_data *data = run->data;
-    const kr_column values = bench_data_column(data, COLUMN_VALUES, 0, data->n_keys);
+    const kr_column values = bench_data_column(data, COLUMN_VALUES, 0, data->n_grown);
     /* Whole words of the bitmap, so that batches never share a byte. */
     const uint64_t batch = ((data->n_probes - 1) / data->batches / 64 + 1) * 64;
     kr_status status = KR_OK;

@@ -9,7 +9,7 @@ static uint64_t column_count(const bench_data *data, int column)
 {
     if (column >= COLUMN_CHANGED_ROWS)
         return data->n_changed;
-    return column >= COLUMN_LOWER ? data->n_probes : data->n_keys;
+    return column >= COLUMN_LOWER ? data->n_probes : data->n_grown;
 }
 
 static kr_type column_type(const bench_data *data, int column)
@@ -39,7 +39,7 @@ static int is_needed(const bench_data *data, int column, int with_values)
         return with_values;
     if (column == COLUMN_UPPER)
         return data->operation == BENCH_RANGE;
-    return column < COLUMN_CHANGED_ROWS || data->operation == BENCH_UPDATE;
+    return column < COLUMN_CHANGED_ROWS || data->n_changed;
 }
 
 static int allocate(bench_data *data, int with_values)
@@ -63,7 +63,7 @@ static int generate_table(bench_data *data, uint32_t threads)
     kr_error err = {0};
     uint32_t *values = data->host[COLUMN_VALUES];
     const kr_status status = kr_generate_keys(&data->keys, threads, data->host[COLUMN_KEYS], &err);
-    for (uint64_t row = 0; values && row < data->n_keys; ++row)
+    for (uint64_t row = 0; values && row < data->n_grown; ++row)
         values[row] = (uint32_t)row * UINT32_C(2654435761);
     const int code = workload_check(status, &err, USAGE);
     return code ? code : bench_oracle_open(data);
@@ -88,7 +88,7 @@ static int generate_probes(bench_data *data, const workload *w, uint32_t threads
     void *const *to = data->host;
     kr_status status = KR_OK;
     probes.count = ranges.count = data->n_probes;
-    if (data->operation == BENCH_UPDATE)
+    if (data->n_changed)
         status = generate_changes(data, w, threads, &err);
     if (status == KR_OK && data->operation == BENCH_RANGE)
         status = kr_generate_ranges(&ranges, data->type, data->n_keys, to[COLUMN_KEYS], threads,
@@ -130,10 +130,14 @@ static void close_columns(bench_data *data, int first)
 int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
                     int on_host, uint32_t threads)
 {
+    const int has_waves = operation == BENCH_UPDATE && w->waves;
     kr_keys_spec keys = workload_keys(w);
     keys.sorted = w->keys_sorted;
+    if (has_waves)
+        keys.count = w->count * w->growth / 100;
     close_columns(data, COLUMN_LOWER);
-    const int has_keys = data->sorted && memcmp(&keys, &data->keys, sizeof keys) == 0;
+    const int has_keys =
+        data->sorted && data->n_keys == w->count && memcmp(&keys, &data->keys, sizeof keys) == 0;
     if (!has_keys)
         bench_data_close(data);
     data->device = on_host ? NULL : device;
@@ -141,11 +145,12 @@ int bench_data_open(bench_data *data, kr_device *device, int operation, const wo
     data->type = workload_type(w);
     data->keys = keys;
     data->n_keys = w->count;
+    data->n_grown = keys.count;
     /* A build is checked by looking up some of its keys. */
     data->n_probes = operation != BENCH_BUILD   ? w->probes
                      : w->count < BENCH_SAMPLES ? w->count
                                                 : BENCH_SAMPLES;
-    data->n_changed = operation == BENCH_UPDATE ? 2 * w->changes : 0;
+    data->n_changed = operation == BENCH_UPDATE && !has_waves ? 2 * w->changes : 0;
     data->multiplicity = w->multiplicity;
     data->batches = w->batches;
     int code = allocate(data, with_values);

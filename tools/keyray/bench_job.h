@@ -3,6 +3,7 @@
 #define KEYRAY_BENCH_JOB_H
 
 #include "options.h"
+#include "output.h"
 #include "workload.h"
 
 #include <keyray/keyray.h>
@@ -15,7 +16,7 @@ enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MO
 
 typedef struct bench_options {
     option_texts index;
-    const char *sweep, *json;
+    const char *sweep, *json, *rebuild;
     uint64_t keys_log2, probes_log2, repeat;
     uint32_t result, host, presorted_probes, baseline, scaling;
 } bench_options;
@@ -40,12 +41,14 @@ typedef struct bench_data {
     int operation;
     kr_type type; /* of keys and probes; values are u32 */
     kr_keys_spec keys;
-    uint64_t n_keys, n_probes, n_changed;
+    uint64_t n_keys;  /* the first of the column of keys: those of the index */
+    uint64_t n_grown; /* in the column: with those that waves insert */
+    uint64_t n_probes, n_changed;
     uint64_t multiplicity, batches;
     void *host[N_COLUMNS];
     void *there[N_COLUMNS];
     uint32_t *known;       /* per probe: the row it was drawn from, or KR_NO_ROW */
-    void *sorted;          /* the keys in (key, row) order: the oracle and the baseline search them */
+    void *sorted;          /* n_keys in (key, row) order: the oracle and the baseline search them; or NULL */
     uint32_t *sorted_rows; /* and their rows */
 } bench_data;
 
@@ -63,7 +66,7 @@ int bench_oracle_open(bench_data *data);
 /* The right answer to probe i. Adds to *visited the matches that had to be looked at. */
 uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited);
 
-/* ---- One measurement (bench_answer.c, bench_check.c, bench_run.c, bench_update.c) ----------- */
+/* ---- One measurement (bench_answer.c, bench_check.c, bench_run.c, bench_update.c, bench_waves.c) */
 
 typedef struct bench_times {
     double minimum, median, maximum;
@@ -77,15 +80,35 @@ typedef struct bench_work {
     uint64_t rays, hits, filtered, repaired, untraced;
 } bench_work;
 
+/* One batch of rows that came or went. */
+typedef struct bench_wave {
+    uint64_t changed, rows; /* rows of the batch; rows of the index afterwards */
+    double seconds;
+    double rebuild; /* seconds of building anew what is there afterwards */
+    bench_times lookups, rebuilt_lookups;
+} bench_wave;
+
+typedef struct bench_waves {
+    uint32_t n;     /* the first half inserts, the second deletes; 0: there were none */
+    int is_rebuilt; /* the kind takes no updates: `seconds` are those of building anew */
+    bench_wave waves[2 * WORKLOAD_WAVES_MOST];
+    kr_index_info halves[2]; /* after the inserts, and after the deletes */
+    /* Unless is_rebuilt. */
+    char rebuild[KR_SPEC_NBYTES]; /* what was built anew */
+    bench_times rebuilds, ratios; /* seconds, and in how many updates of the same wave */
+    double slowdown;              /* lookups after the last wave, in those of what was built anew */
+} bench_waves;
+
 typedef struct bench_row {
     char swept[64]; /* "uniformity=20" or "" */
     workload workload;
     kr_index_info info;
     kr_report report;
-    bench_times times;         /* of all probes, of a build, or of an update */
+    bench_times times;         /* of all probes, of a build, of an update, or of a wave */
     bench_times before, after; /* an update: of all probes */
-    uint64_t per_run;          /* lookups, pairs or changed rows of one run */
-    int counted;               /* 1: `work` was counted, by a kind that casts rays */
+    bench_waves waves;
+    uint64_t per_run; /* lookups, pairs or changed rows of one run */
+    int counted;      /* 1: `work` was counted, by a kind that casts rays */
     bench_work work;
     char checked[192];      /* what was compared before anything was timed */
     const char *baseline;   /* its name, or NULL */
@@ -111,8 +134,15 @@ int bench_check(const bench_run *run, char checked[192]);
 /* The first round warms up and is not counted. */
 int bench_time_lookups(const bench_run *run, bench_times *times);
 
+/* Makes run->index of the keys of run->data. */
+int bench_build(bench_run *run, const char *spec, double *seconds);
+
 /* Lookups before an update, the update, and lookups after it, their answers checked. */
 int bench_update(bench_run *run, bench_row *row);
+
+/* Inserts in waves, then deletes, with lookups and a build anew after each; answers are checked after either
+ * half. */
+int bench_update_waves(bench_run *run, const char *spec, bench_row *row);
 
 /* Builds, checks, warms up and times one spec on a device. */
 int bench_measure(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,
@@ -132,5 +162,10 @@ typedef struct bench_report {
 } bench_report;
 
 void bench_print(const bench_report *report, FILE *to, uint32_t json);
+
+/* Of a row with waves (bench_print_waves.c). */
+void bench_print_waves_json(output *out, const bench_row *row);
+void bench_print_waves_text(const bench_row *row, FILE *to);
+void bench_print_times(output *out, const char *key, const bench_times *times);
 
 #endif

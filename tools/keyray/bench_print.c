@@ -71,14 +71,17 @@ static void print_workload(output *out, const bench_report *report, const bench_
         output_number(out, "hits", w->hits);
         output_number(out, "multiplier", w->multiplier);
     }
-    if (report->operation == BENCH_UPDATE) {
+    if (report->operation == BENCH_UPDATE && w->waves) {
+        output_number(out, "waves", w->waves);
+        output_real(out, "growth", (double)w->growth / 100);
+    } else if (report->operation == BENCH_UPDATE) {
         output_number(out, "changes", w->changes);
         output_text(out, "pattern", w->by_rank ? "ranks" : "positions");
     }
     output_end(out, '}');
 }
 
-static void print_times(output *out, const char *key, const bench_times *times)
+void bench_print_times(output *out, const char *key, const bench_times *times)
 {
     output_begin(out, key, '{');
     output_seconds(out, "minimum", times->minimum);
@@ -157,11 +160,13 @@ static void print_row(output *out, const bench_report *report, const bench_row *
     output_text(out, "probe_sort", inside_sort(report, row));
     output_text(out, "value_gather", inside_gather(report));
     output_end(out, '}');
-    print_times(out, "seconds", &row->times);
+    bench_print_times(out, "seconds", &row->times);
     if (report->operation == BENCH_UPDATE) {
-        print_times(out, "lookups_before", &row->before);
-        print_times(out, "lookups_after", &row->after);
+        bench_print_times(out, "lookups_before", &row->before);
+        bench_print_times(out, "lookups_after", &row->after);
     }
+    if (row->waves.n)
+        bench_print_waves_json(out, row);
     output_real(out, "per_second", rate(row));
     output_real(out, "per_second_per_byte", rate(row) / (double)row->info.footprint_nbytes);
     output_bytes(out, "footprint", row->info.footprint_nbytes);
@@ -222,7 +227,11 @@ static void print_head(const bench_report *report, FILE *to)
     if (!build)
         fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
                 result_name(report->options->result));
-    if (report->operation == BENCH_UPDATE)
+    if (report->operation == BENCH_UPDATE && w->waves)
+        fprintf(to,
+                "changes: rows inserted in %llu waves until there are %g times as many, deleted in as many\n",
+                (unsigned long long)w->waves, (double)w->growth / 100);
+    else if (report->operation == BENCH_UPDATE)
         fprintf(to, "changes: %llu pairs of rows exchange their keys, neighbours %s\n",
                 (unsigned long long)w->changes, w->by_rank ? "in the order of the keys" : "in the column");
     fprintf(to, "inside the time: copies: %s; value gather: %s\n", inside_copies(report),
@@ -230,19 +239,13 @@ static void print_head(const bench_report *report, FILE *to)
     fprintf(to, "one run to warm up, then %llu\n\n", (unsigned long long)report->options->repeat);
 }
 
-/* The sort's part of the phases that a run of its own reported. */
-static void print_sort(const bench_report *report, const bench_row *row, FILE *to)
+/* Of a run of its own: asking for phases costs time. */
+static void print_phases(const char *title, const kr_phase *phases, uint32_t n, FILE *to)
 {
-    double sort = 0, all = 0;
-    for (uint32_t i = 0; i < row->report.n_phases; ++i) {
-        all += row->report.phases[i].seconds;
-        sort += strcmp(row->report.phases[i].name, "sort") == 0 ? row->report.phases[i].seconds : 0;
-    }
-    fprintf(to, "%10s sort of probes: %s", "", inside_sort(report, row));
-    if (sort > 0)
-        fprintf(to, ", %.3f of %.3f ms in %s untimed run", sort * 1e3, all * 1e3,
-                row->workload.batches > 1 ? "the last batch of an" : "an");
-    fputc('\n', to);
+    if (n)
+        fprintf(to, "%10s %s:", "", title);
+    for (uint32_t i = 0; i < n; ++i)
+        fprintf(to, " %s %.3f ms%s", phases[i].name, phases[i].seconds * 1e3, i + 1 < n ? "," : "\n");
 }
 
 static void print_text_work(const bench_row *row, FILE *to)
@@ -280,10 +283,17 @@ static void print_text(const bench_report *report, FILE *to)
                 output_size(footprint, row->info.footprint_nbytes), output_size(peak, row->info.peak_nbytes),
                 row->info.spec, row->swept[0] ? " " : "", row->swept);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
-        if (!build)
-            print_sort(report, row, to);
+        print_phases(build || !row->waves.n ? "build" : "last wave", row->info.phases, row->info.n_phases,
+                     to);
+        if (!build) {
+            fprintf(to, "%10s sort of probes: %s\n", "", inside_sort(report, row));
+            print_phases(row->workload.batches > 1 ? "last batch of an untimed run" : "untimed run",
+                         row->report.phases, row->report.n_phases, to);
+        }
         if (report->operation == BENCH_UPDATE)
             print_text_updates(row, to);
+        if (row->waves.n)
+            bench_print_waves_text(row, to);
         if (row->counted)
             print_text_work(row, to);
         if (row->baseline)

@@ -50,7 +50,7 @@ int bench_time_lookups(const bench_run *run, bench_times *times)
 
 /* ---- Builds -------------------------------------------------------------------------------- */
 
-static int build(bench_run *run, const char *spec, double *seconds)
+int bench_build(bench_run *run, const char *spec, double *seconds)
 {
     const kr_column keys = bench_data_column(run->data, COLUMN_KEYS, 0, run->data->n_keys);
     kr_error err = {0};
@@ -73,7 +73,7 @@ static int time_builds(bench_run *run, const char *spec, bench_times *times)
     for (uint64_t i = 0; i <= n && !code; ++i) {
         kr_index_destroy(run->index);
         run->index = NULL;
-        code = build(run, spec, &seconds[i]);
+        code = bench_build(run, spec, &seconds[i]);
     }
     if (!code)
         *times = bench_summarize(seconds + 1, n);
@@ -86,7 +86,8 @@ static int time_operation(bench_run *run, const char *spec, bench_row *row)
 {
     switch (run->data->operation) {
     case BENCH_BUILD: return time_builds(run, spec, &row->times);
-    case BENCH_UPDATE: return bench_update(run, row);
+    case BENCH_UPDATE:
+        return row->workload.waves ? bench_update_waves(run, spec, row) : bench_update(run, row);
     default: return bench_time_lookups(run, &row->times);
     }
 }
@@ -122,14 +123,17 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
                   bench_row *row)
 {
     const int is_build = data->operation == BENCH_BUILD;
-    const uint64_t out_nbytes = data->n_probes * 8 + 8;
+    /* After waves all keys are looked up. */
+    const uint64_t most =
+        data->n_grown > data->n_keys && data->n_grown > data->n_probes ? data->n_grown : data->n_probes;
+    const uint64_t out_nbytes = most * 8 + 8;
     bench_run run = {.options = options, .data = data, .device = device};
     double seconds;
     kr_error err = {0};
     run.result = is_build ? KR_RESULT_ROW : (kr_result)options->result;
     int code = open_out(&run, out_nbytes);
     if (!code)
-        code = build(&run, spec, &seconds);
+        code = bench_build(&run, spec, &seconds);
     if (!code)
         code = bench_check(&run, row->checked);
     if (!code)
@@ -138,7 +142,10 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
         code = tool_check(kr_index_stats(run.index, &row->info, &err), &err);
     if (!code && !is_build && data->n_probes)
         code = report_lookups(&run, row);
-    row->per_run = is_build ? data->n_keys : data->n_changed ? data->n_changed : data->n_probes;
+    row->per_run = is_build          ? data->n_keys
+                   : row->waves.n    ? row->waves.waves[0].changed
+                   : data->n_changed ? data->n_changed
+                                     : data->n_probes;
     kr_index_destroy(run.index);
     close_out(&run, out_nbytes);
     return code;

@@ -14,34 +14,53 @@ static const struct capability {
 
 enum { N_CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 
+static void name_choice(const char *choices, int64_t position, char text[64])
+{
+    for (; position > 0 && strchr(choices, '|'); --position)
+        choices = strchr(choices, '|') + 1;
+    snprintf(text, 64, "%.*s", (int)strcspn(choices, "|"), choices);
+}
+
+/* Thousandths without zeros at the end. */
+static void name_decimal(int64_t thousandths, char text[64])
+{
+    snprintf(text, 64, "%.10g", (double)thousandths / 1000);
+}
+
 static void name_value(const kr_option *option, int64_t value, char text[64])
 {
-    const char *at = option->choices;
+    const int a = (int)(value & 0xFF), b = (int)(value >> 8 & 0xFF), c = (int)(value >> 16 & 0xFF);
     switch (option->form) {
-    case KR_OPTION_CHOICE:
-        for (; value > 0 && strchr(at, '|'); --value)
-            at = strchr(at, '|') + 1;
-        snprintf(text, 64, "%.*s", (int)strcspn(at, "|"), at);
-        break;
-    case KR_OPTION_TRIPLE:
-        snprintf(text, 64, "%d:%d:%d", (int)(value & 0xFF), (int)(value >> 8 & 0xFF),
-                 (int)(value >> 16 & 0xFF));
+    case KR_OPTION_CHOICE: name_choice(option->choices, value, text); break;
+    case KR_OPTION_TRIPLE: snprintf(text, 64, "%d:%d:%d", a, b, c); break;
+    case KR_OPTION_PAIR: snprintf(text, 64, "%d:%d", a, b); break;
+    case KR_OPTION_DECIMAL:
+        if (value < 0)
+            name_choice(option->choices, -1 - value, text);
+        else
+            name_decimal(value, text);
         break;
     default: snprintf(text, 64, "%lld", (long long)value);
     }
 }
 
-/* All values: "soa|aos", "2..33", "0..23:0..23:0..23". */
+/* All values: "soa|aos", "2..33", "0..23:0..23:0..23", "0..25:0..25|on|off", "1.1..1000|auto|never". */
 static void name_values(const kr_option *option, char text[192])
 {
-    char bounds[48];
-    snprintf(bounds, sizeof bounds, "%lld..%lld", (long long)option->minimum, (long long)option->maximum);
-    if (option->form == KR_OPTION_CHOICE)
-        snprintf(text, 192, "%s", option->choices);
-    else if (option->form == KR_OPTION_TRIPLE)
-        snprintf(text, 192, "%s:%s:%s", bounds, bounds, bounds);
-    else
-        snprintf(text, 192, "%s", bounds);
+    const int repeats = option->form == KR_OPTION_TRIPLE ? 3 : option->form == KR_OPTION_PAIR ? 2 : 1;
+    char least[64], most[64];
+    snprintf(least, sizeof least, "%lld", (long long)option->minimum);
+    snprintf(most, sizeof most, "%lld", (long long)option->maximum);
+    if (option->form == KR_OPTION_DECIMAL) {
+        name_decimal(option->minimum, least);
+        name_decimal(option->maximum, most);
+    }
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < repeats && option->form != KR_OPTION_CHOICE; ++i)
+        used += (size_t)snprintf(text + used, 192 - used, "%s%s..%s", i ? ":" : "", least, most);
+    if (option->choices)
+        snprintf(text + used, 192 - used, "%s%s", used ? "|" : "", option->choices);
 }
 
 enum { HELP_COLUMN = 36, LINE_MOST = 100 };

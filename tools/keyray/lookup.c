@@ -1,4 +1,5 @@
-/* lookup and range: one batch of probes against an index that is built for it. */
+/* lookup and range: one batch of probes against an index that is built for it; update: after rows of it came
+ * and went. */
 #include "clock.h"
 #include "column.h"
 #include "commands.h"
@@ -13,14 +14,22 @@
 
 typedef struct lookup_options {
     const char *keys, *probes, *lower, *upper, *values, *output, *index;
+    const char *insert, *insert_rows, *delete;
     uint32_t result, order;
 } lookup_options;
 
 #define AT(field) offsetof(lookup_options, field)
+#define INDEX_ROW(standard)                                                                                 \
+    {                                                                                                       \
+        "index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [" standard "]", \
+            0, 0                                                                                            \
+    }
+#define STANDARD_UPDATES "cgrx:updates=on"
 
 static const option_row lookup_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
     {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
+    INDEX_ROW("best"),
     {0},
 };
 
@@ -28,6 +37,18 @@ static const option_row range_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
     {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL", "lower bounds, inclusive", 0, 0},
     {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL", "upper bounds, inclusive", 0, 0},
+    INDEX_ROW("best"),
+    {0},
+};
+
+static const option_row update_rows[] = {
+    {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
+    {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL", "keys to insert, after the deletes", 0, 0},
+    {"insert-rows", 0, 0, OPTION_TEXT, AT(insert_rows), "COL",
+     "their row ids, u32 and given to no other row [those behind the largest]", 0, 0},
+    {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL", "keys whose rows are deleted", 0, 0},
+    {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
+    INDEX_ROW(STANDARD_UPDATES),
     {0},
 };
 
@@ -40,7 +61,6 @@ static const option_row answer_rows[] = {
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
      "file of results; rows write OUT.offsets.npy and OUT.rows.npy", 0, 0},
-    {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
     {0},
 };
 
@@ -48,15 +68,16 @@ typedef struct job {
     lookup_options options;
     device_options where;
     output_options printing;
-    int is_range;
+    int is_range, is_update;
     const kr_progress *progress;
     struct column keys, lower, upper, values; /* the probes of a lookup are in `lower` */
+    struct column insert, insert_rows, delete;
     kr_device *device;
     kr_index *index;
-    kr_index_info info;
+    kr_index_info built, info; /* before and after the update, if there is one */
     kr_report report;
     struct result result;
-    double load, build, search, write;
+    double load, build, update, search, write;
 } job;
 
 /* ---- Steps --------------------------------------------------------------------------------- */
@@ -68,8 +89,40 @@ static int check_options(const job *j)
         return tool_fail(USAGE, "--result sum, min and max need --values COL");
     if (!result_needs_values(kind) && j->options.values)
         return tool_fail(USAGE, "--values needs --result sum, min or max");
+    if (j->is_update && !j->options.insert && !j->options.delete)
+        return tool_fail(USAGE, "give --insert COL, --delete COL or both");
+    if (j->options.insert_rows && !j->options.insert)
+        return tool_fail(USAGE, "--insert-rows needs --insert COL");
     const int code = tool_check_spec(j->options.index);
     return !code && j->options.output ? column_check_output(j->options.output) : code;
+}
+
+/* The rows that come and go. */
+static int load_changes(job *j)
+{
+    const lookup_options *o = &j->options;
+    int code = DONE;
+    if (o->insert)
+        code = column_load(&j->insert, "--insert", o->insert, j->progress);
+    if (!code && o->insert_rows)
+        code = column_load(&j->insert_rows, "--insert-rows", o->insert_rows, j->progress);
+    if (!code && o->delete)
+        code = column_load(&j->delete, "--delete", o->delete, j->progress);
+    if (!code && o->insert && column_is_text(&j->insert))
+        code = tool_fail(FAILED, "--insert %s is text: only strings of --keys have codes; insert numbers",
+                         o->insert);
+    if (!code && o->insert)
+        code = column_match(&j->keys, &j->insert, ABSENT_NULL);
+    if (!code && o->delete)
+        code = column_match(&j->keys, &j->delete, ABSENT_NULL);
+    if (!code && o->insert_rows && j->insert_rows.view.type != KR_U32)
+        code = tool_fail(FAILED, "--insert-rows %s is %s, row ids are u32; FILE.csv:NAME:u32 reads them so",
+                         o->insert_rows, kr_type_name(j->insert_rows.view.type));
+    if (!code && o->insert_rows && j->insert_rows.view.validity)
+        code = tool_fail(FAILED, "--insert-rows %s has NULLs, which are no row ids", o->insert_rows);
+    if (!code && o->insert_rows)
+        code = column_check_counts(&j->insert, &j->insert_rows, "give one row id per key");
+    return code;
 }
 
 static int load(job *j)
@@ -92,9 +145,9 @@ static int load(job *j)
         code = tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", o->values);
     if (!code && j->is_range)
         code = column_check_counts(&j->lower, &j->upper, "a range takes one of each");
-    if (!code && o->values)
+    if (!code && o->values && !j->is_update)
         code = column_check_counts(&j->keys, &j->values, "give one value per key");
-    return code;
+    return code ? code : load_changes(j);
 }
 
 static int build(job *j)
@@ -107,6 +160,21 @@ static int build(job *j)
     code = tool_check(
         kr_index_create(j->device, j->options.index, &j->keys.view, NULL, NULL, &j->index, &err), &err);
     j->build = tool_now() - begin;
+    if (!code)
+        code = tool_check(kr_index_stats(j->index, &j->built, &err), &err);
+    j->info = j->built;
+    return code;
+}
+
+static int update(job *j)
+{
+    kr_error err = {0};
+    const double begin = tool_now();
+    const int code = tool_check(kr_index_update(j->index, j->options.insert ? &j->insert.view : NULL,
+                                                j->options.insert_rows ? j->insert_rows.view.data : NULL,
+                                                j->options.delete ? &j->delete.view : NULL, NULL, &err),
+                                &err);
+    j->update = tool_now() - begin;
     return code ? code : tool_check(kr_index_stats(j->index, &j->info, &err), &err);
 }
 
@@ -185,6 +253,11 @@ static void print(const job *j)
     output_text(&out, "tracer", j->report.tracer);
     output_text(&out, "type", kr_type_name(j->info.type));
     output_number(&out, "keys", j->info.rows);
+    if (j->is_update) {
+        output_number(&out, "rows_before", j->built.rows);
+        output_number(&out, "rows_after", j->info.rows);
+        output_number(&out, "next_row", j->info.next_row);
+    }
     output_number(&out, "probes", j->result.n);
     output_text(&out, "probe_order", j->report.probe_order);
     output_number(&out, "found", j->result.found);
@@ -198,15 +271,21 @@ static void print(const job *j)
         output_number(&out, "untraced", j->report.untraced);
     }
     output_bytes(&out, "footprint", j->info.footprint_nbytes);
-    output_bytes(&out, "peak", j->info.peak_nbytes);
+    output_bytes(&out, "peak",
+                 j->built.peak_nbytes > j->info.peak_nbytes ? j->built.peak_nbytes : j->info.peak_nbytes);
+    output_nodes(&out, &j->info.nodes);
     output_begin(&out, "seconds", '{');
     output_seconds(&out, "load", j->load);
     output_seconds(&out, "build", j->build);
+    if (j->is_update)
+        output_seconds(&out, "update", j->update);
     output_seconds(&out, "lookup", j->search);
     if (j->options.output)
         output_seconds(&out, "write", j->write);
     output_end(&out, '}');
-    output_phases(&out, "build_phases", j->info.phases, j->info.n_phases);
+    output_phases(&out, "build_phases", j->built.phases, j->built.n_phases);
+    if (j->is_update)
+        output_phases(&out, "update_phases", j->info.phases, j->info.n_phases);
     output_phases(&out, "lookup_phases", j->report.phases, j->report.n_phases);
     output_end(&out, '}');
 }
@@ -218,6 +297,8 @@ static int perform(job *j)
     j->load = tool_now() - begin;
     if (!code)
         code = build(j);
+    if (!code && j->is_update)
+        code = update(j);
     if (!code)
         code = search(j);
     if (!code)
@@ -227,6 +308,9 @@ static int perform(job *j)
     result_close(&j->result);
     kr_index_destroy(j->index);
     kr_device_close(j->device);
+    column_close(&j->delete);
+    column_close(&j->insert_rows);
+    column_close(&j->insert);
     column_close(&j->values);
     column_close(&j->upper);
     column_close(&j->lower);
@@ -236,8 +320,11 @@ static int perform(job *j)
 
 static int run(const command *self, int argc, char **argv)
 {
-    job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS, .is_range = self == &command_range};
-    const option_group groups[] = {{"Columns", j.is_range ? range_rows : lookup_rows, &j.options},
+    job j = {
+        .where = DEVICE_DEFAULTS, .is_range = self == &command_range, .is_update = self == &command_update};
+    j.options.index = j.is_update ? STANDARD_UPDATES : "best";
+    const option_row *columns = j.is_range ? range_rows : j.is_update ? update_rows : lookup_rows;
+    const option_group groups[] = {{"Columns and index", columns, &j.options},
                                    {"Answers", answer_rows, &j.options},
                                    {"Device", device_rows, &j.where},
                                    {"Output", output_rows, &j.printing}};
@@ -263,5 +350,13 @@ const command command_range = {
     "find the rows between a lower and an upper bound, for every pair of bounds",
     "keyray range --keys orders.csv:o_orderdate --lower from.csv:day --upper to.csv:day --result rows -o "
     "days.npy",
+    run,
+};
+
+const command command_update = {
+    "update",
+    NULL,
+    "delete and insert rows of an index, then look up every value of a column",
+    "keyray update --keys day0.npy --delete gone.npy --insert new.npy --probes probes.npy --result count",
     run,
 };

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &command_info,   &command_kinds, &command_explain, &command_gen,
-    &command_lookup, &command_range, &command_join,    &command_bench,
+    &command_info,  &command_kinds,  &command_explain, &command_gen,   &command_lookup,
+    &command_range, &command_update, &command_join,    &command_bench,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

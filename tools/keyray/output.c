@@ -160,3 +160,18 @@ void output_phases(output *out, const char *key, const kr_phase *phases, uint32_
         output_seconds(out, phases[i].name, phases[i].seconds);
     output_end(out, '}');
 }
+
+void output_nodes(output *out, const kr_node_stats *nodes)
+{
+    if (!nodes->lists)
+        return;
+    output_begin(out, "nodes", '{');
+    output_number(out, "lists", nodes->lists);
+    output_number(out, "nodes", nodes->nodes);
+    output_number(out, "room", nodes->room);
+    output_number(out, "node_entries", nodes->node_entries);
+    output_number(out, "longest", nodes->longest);
+    output_real(out, "fill", nodes->fill);
+    output_real(out, "mean_length", nodes->mean_length);
+    output_end(out, '}');
+}

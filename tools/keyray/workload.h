@@ -14,19 +14,21 @@ typedef struct workload {
     uint64_t probes, hit_rate, zipf, hits, multiplier, batches;
     uint32_t outside, order;
     /* updates */
-    uint64_t changes;
+    uint64_t changes, waves, growth;
     uint32_t by_rank;
 } workload;
 
 #define WORKLOAD_DEFAULTS                                                                        \
     {                                                                                            \
         .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1, \
-        .batches = 1, .changes = 1                                                               \
+        .batches = 1, .changes = 1, .growth = 220                                                \
     }
 
 /* What a key set, probes, ranges and updates are made of, counts and order left to the caller. */
 extern const option_row workload_keys_rows[], workload_probes_rows[], workload_ranges_rows[],
     workload_updates_rows[];
+
+enum { WORKLOAD_WAVES_MOST = 64 };
 
 #define WORKLOAD_ORDERS "random|ascending|descending"
 

@@ -97,8 +97,8 @@ static kr_rows_view rows(const void *self)
 {
     const array_index *index = self;
     if (!index->entries.data)
-        return (kr_rows_view){index->sorted.rows.data, sizeof(uint32_t)};
-    return (kr_rows_view){(const char *)index->entries.data + sizeof(kr_key), ENTRY_NBYTES};
+        return (kr_rows_view){index->sorted.rows.data, sizeof(uint32_t), {0}};
+    return (kr_rows_view){(const char *)index->entries.data + sizeof(kr_key), ENTRY_NBYTES, {0}};
 }
 
 static uint64_t n_rows(const void *self)

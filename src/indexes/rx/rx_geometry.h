@@ -12,8 +12,6 @@ enum { RX_RAY_PERPENDICULAR, RX_RAY_OFFSET, RX_RAY_ZERO };
 /* Builders multiply areas with counts: (2^23 2^scale)^2 2^29 must be a float. */
 #define RX_MOST_SCALE 25
 
-/* Half of what triangles extend on each axis. Neighbouring keys lie 1 apart, gaps begin 1/2 beside them. */
-#define RX_TRIANGLE_REACH 0.5f
 /* Rays must begin and end outside of spheres. */
 #define RX_SPHERE_REACH 0.25f
 /* Boxes reach as far as triangles, since at 2^22 and above no float lies between: rays along a row begin and
@@ -51,21 +49,12 @@ KR_BODY float rx_x_beside(const kr_point_map *map, uint64_t key, float x, float 
     return x + (float)side * reach * map->step.x;
 }
 
-/* Corners (+, 0, -), (-, +, 0), (0, -, +): the triangle holds the point and is parallel to no axis, so that
- * rays along each of them meet it. */
 KR_BODY void rx_triangle(const kr_point_map *map, uint64_t key, float *out)
 {
     const kr_point at = kr_point_of(map, key);
-    const float y = RX_TRIANGLE_REACH * map->step.y, z = RX_TRIANGLE_REACH * map->step.z;
-    out[0] = rx_x_beside(map, key, at.x, RX_TRIANGLE_REACH, 1);
-    out[1] = at.y;
-    out[2] = at.z - z;
-    out[3] = rx_x_beside(map, key, at.x, RX_TRIANGLE_REACH, -1);
-    out[4] = at.y + y;
-    out[5] = at.z;
-    out[6] = at.x;
-    out[7] = at.y - y;
-    out[8] = at.z + z;
+    const kr_point reach = {0, KR_TRIANGLE_REACH * map->step.y, KR_TRIANGLE_REACH * map->step.z};
+    kr_triangle(&at, rx_x_beside(map, key, at.x, KR_TRIANGLE_REACH, -1),
+                rx_x_beside(map, key, at.x, KR_TRIANGLE_REACH, 1), &reach, 1, out);
 }
 
 KR_BODY void rx_box_of(const kr_point_map *map, uint64_t key, float *out)

@@ -89,11 +89,10 @@ static kr_status make_mesh(const rx_source *source, const rx_scenes *scenes, uin
     return status;
 }
 
-static int is_worth_compacting(const rx_design *design, const kr_scene *scene)
+static int is_to_be_compacted(const rx_design *design, const kr_scene *scene)
 {
-    const uint64_t now = scene->footprint_nbytes;
     return design->compact == RX_COMPACT_ON ||
-           (design->compact == RX_COMPACT_AUTO && scene->compacted_nbytes <= now - now / 16);
+           (design->compact == RX_COMPACT_AUTO && kr_scene_is_worth_compacting(scene));
 }
 
 /* Makes the list of parts that rays begin in, or writes the keys of one that is there. */
@@ -132,7 +131,7 @@ static kr_status build_part(const rx_source *source, kr_tracer *tracer, rx_scene
     status = tracer->ops->build(tracer, &mesh, flags, source->stream, &scenes->parts[i], err);
     kr_buffer_release(source->device, &mesh.data, source->stream);
     kr_stopwatch_lap(source->watch, "bvh");
-    if (status == KR_OK && is_worth_compacting(source->design, scenes->parts[i])) {
+    if (status == KR_OK && is_to_be_compacted(source->design, scenes->parts[i])) {
         status = tracer->ops->compact(scenes->parts[i], source->stream, err);
         kr_stopwatch_lap(source->watch, "compact");
     }

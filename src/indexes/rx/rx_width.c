@@ -236,7 +236,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
 
 static kr_rows_view rows(const void *self)
 {
-    return (kr_rows_view){((const rx_index *)self)->sorted.rows.data, sizeof(uint32_t)};
+    return (kr_rows_view){((const rx_index *)self)->sorted.rows.data, sizeof(uint32_t), {0}};
 }
 
 static uint64_t n_rows(const void *self)

@@ -109,7 +109,8 @@ static kr_status estimate_within(void *ctx, kr_error *err)
     uint64_t temp = tail_of(sizes.temp_nbytes) + TAIL_NBYTES;
     if (job->flags & KR_SCENE_REFIT)
         temp = most(temp, tail_of(sizes.update_temp_nbytes) + TAIL_NBYTES);
-    /* The mesh goes after the build, before the structure is compacted; by how much is up to its primitives. */
+    /* The mesh goes after the build, before the structure is compacted; by how much is up to its primitives.
+     */
     temp += kr_mesh_nbytes(job->prim, job->n);
     if (job->flags & KR_SCENE_COMPACT)
         temp = most(temp, sizes.output_nbytes);

@@ -46,22 +46,34 @@ static void sets_options(void **state)
     assert_true(spec.common[KR_COMMON_PROBES] == KR_PROBES_AS_IS);
 }
 
+/* Numbers that the option's value is packed of. */
+static int parts_of(const kr_option *option)
+{
+    return option->form == KR_OPTION_TRIPLE ? 3 : option->form == KR_OPTION_PAIR ? 2 : 1;
+}
+
 static void check_option(const kr_option *option)
 {
-    const int parts = option->form == KR_OPTION_TRIPLE ? 3 : 1;
-    int64_t n = 1;
+    const int parts = parts_of(option);
+    int64_t n = option->choices ? 1 : 0;
     assert_non_null(option->help);
-    for (int i = 0; i < parts; ++i) {
-        const int64_t standard = parts == 3 ? kr_triple_part(option->standard, i) : option->standard;
-        assert_true(option->minimum <= standard && standard <= option->maximum);
-    }
-    if (option->form == KR_OPTION_TRIPLE)
-        assert_true(option->minimum >= 0 && option->maximum <= 255);
-    if (option->form != KR_OPTION_CHOICE)
-        return;
-    for (const char *at = option->choices; *at; ++at)
+    for (const char *at = option->choices ? option->choices : ""; *at; ++at)
         n += *at == '|';
-    assert_true(option->minimum == 0 && option->maximum == n - 1);
+    const int is_word = option->form == KR_OPTION_DECIMAL && option->standard < 0;
+    for (int i = 0; i < parts; ++i) {
+        const int64_t standard = parts > 1 ? kr_triple_part(option->standard, i) : option->standard;
+        assert_true(is_word || (option->minimum <= standard && standard <= option->maximum));
+    }
+    if (parts > 1 || option->form == KR_OPTION_DECIMAL)
+        assert_true(option->minimum >= 0);
+    if (parts > 1)
+        assert_true(option->maximum <= 255);
+    if (option->form == KR_OPTION_PAIR && n)
+        assert_true(strcmp(option->choices, "on|off") == 0 && option->minimum == 0);
+    if (is_word)
+        assert_true(-option->standard <= n);
+    if (option->form == KR_OPTION_CHOICE)
+        assert_true(option->minimum == 0 && option->maximum == n - 1);
 }
 
 /* The tables that specs are parsed by hold together. */
@@ -76,24 +88,30 @@ static void has_sound_tables(void **state)
     }
 }
 
+static size_t longest_word(const char *words)
+{
+    size_t longest = 0;
+    for (const char *at = words; *at; at += *at == '|') {
+        const size_t length = strcspn(at, "|");
+        longest = length > longest ? length : longest;
+        at += length;
+    }
+    return longest;
+}
+
 /* Characters of ",name=value", at most. */
 static size_t longest_setting(const kr_option *option)
 {
     char text[96];
-    size_t longest = 0;
-    int n = snprintf(text, sizeof text, "%lld", (long long)option->maximum);
-    if (option->form == KR_OPTION_TRIPLE)
-        n = 3 * n + 2;
-    if (option->form == KR_OPTION_INTEGER && option->minimum < 0)
-        n = snprintf(text, sizeof text, "%lld", (long long)option->minimum);
-    if (option->form != KR_OPTION_CHOICE)
-        longest = (size_t)n;
-    else
-        for (const char *at = option->choices; *at; at += strspn(at, "|")) {
-            const size_t length = strcspn(at, "|");
-            longest = length > longest ? length : longest;
-            at += length;
-        }
+    size_t longest = option->choices ? longest_word(option->choices) : 0;
+    const int64_t extreme =
+        option->form == KR_OPTION_INTEGER && option->minimum < 0 ? option->minimum : option->maximum;
+    size_t n = (size_t)snprintf(text, sizeof text, "%lld", (long long)extreme);
+    if (option->form == KR_OPTION_DECIMAL)
+        n += 1; /* the point */
+    n = n * (size_t)parts_of(option) + (size_t)parts_of(option) - 1;
+    if (option->form != KR_OPTION_CHOICE && n > longest)
+        longest = n;
     return 2 + strlen(option->name) + longest;
 }
 

@@ -1,0 +1,193 @@
+/* What kind `cgrx` is and which options go together; its operations stand in cgrx_width.c. */
+#include "indexes/cgrx/cgrx.h"
+#include "tracers/tracer.h"
+
+#include <stdio.h>
+
+enum { STANDARD_NODE = 32, STANDARD_FILL = 500, REBUILD_AUTO = -1, REBUILD_NEVER = -2 };
+
+static const kr_option options[CGRX_OPTIONS] = {
+    [CGRX_OPTION_SCENE] =
+        {"scene", KR_OPTION_CHOICE, "naive|optimized", 0, 1, CGRX_OPTIMIZED,
+         "marker triangles for rows and planes, or representatives moved to where they serve "
+         "as markers"},
+    [CGRX_OPTION_BUCKET] = {"bucket", KR_OPTION_INTEGER, NULL, 1, 65536, 16,
+                            "keys that share a triangle; with updates=on it is node * fill"},
+    [CGRX_OPTION_SEARCH] = {"search", KR_OPTION_CHOICE, "binary|linear", 0, 1, CGRX_BINARY,
+                            "within a bucket"},
+    [CGRX_OPTION_LAYOUT] =
+        {"layout", KR_OPTION_CHOICE, "column|row|packed", 0, 2, CGRX_COLUMN,
+         "keys and row ids apart, or side by side at multiples of 8 bytes, or without gaps"},
+    [CGRX_OPTION_BITS] =
+        {"bits", KR_OPTION_TRIPLE, NULL, 0, 23, 23 | 23 << 8 | 18 << 16,
+         "of a key in x, y and z, lowest first; x at least 1, together the type's bits or more"},
+    [CGRX_OPTION_SCALE] =
+        {"scale", KR_OPTION_PAIR, "on|off", 0, 25, 15 | 25 << 8,
+         "y and z are stretched by these powers of two, so that the builder groups along rows"},
+    [CGRX_OPTION_RAYS] = {"rays", KR_OPTION_CHOICE, "paper|short|column|auto", 0, 3, CGRX_RAYS_AUTO,
+                          "up to five as in the paper; short: marks name buckets, three at most; column: "
+                          "along the marks first, "
+                          "two at most (scene=optimized); auto: column where most buckets have a row to "
+                          "themselves, else short"},
+    [CGRX_OPTION_FILTER] =
+        {"filter", KR_OPTION_INTEGER, NULL, 0, 16, 0,
+         "bits a key of a Bloom filter that answers most point lookups of absent keys without "
+         "a ray; 0: none"},
+    [CGRX_OPTION_BVH] =
+        {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, CGRX_BVH_FAST,
+         "what OptiX shall prefer: a fast build, nothing, or fast rays (Embree builds one way)"},
+    [CGRX_OPTION_COMPACT] =
+        {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, CGRX_COMPACT_AUTO,
+         "move the scene to as little memory as it needs; auto: where that saves a sixteenth "
+         "or more"},
+    [CGRX_OPTION_UPDATES] = {"updates", KR_OPTION_CHOICE, "off|on", 0, 1, CGRX_OFF,
+                             "on: buckets are lists of nodes, and kr_index_update changes them"},
+    [CGRX_OPTION_NODE] = {"node", KR_OPTION_INTEGER, NULL, 2, 1024, STANDARD_NODE,
+                          "updates=on: entries that a node holds"},
+    [CGRX_OPTION_FILL] = {"fill", KR_OPTION_DECIMAL, NULL, 50, 1000, STANDARD_FILL,
+                          "updates=on: the share of a node that is filled at first"},
+    [CGRX_OPTION_REBUILD] =
+        {"rebuild", KR_OPTION_DECIMAL, "auto|never", 1100, 1000000, REBUILD_AUTO,
+         "updates=on: the index is built anew once it has that many times the rows it was built "
+         "with, or as many times fewer; auto: 4"},
+};
+
+static int given(const kr_spec *spec, int option)
+{
+    return (int)(spec->given >> option & 1);
+}
+
+static kr_status settle_static(const kr_spec *spec, kr_error *err)
+{
+    static const int of_updates[] = {CGRX_OPTION_NODE, CGRX_OPTION_FILL, CGRX_OPTION_REBUILD};
+    for (int i = 0; i < 3; ++i)
+        if (spec->options[of_updates[i]] != options[of_updates[i]].standard)
+            return kr_fail(err, KR_ERR_SPEC,
+                           "kind 'cgrx': %s is an option of updates=on; give that, or leave it out",
+                           options[of_updates[i]].name);
+    return KR_OK;
+}
+
+/* A settled spec names every option and must be accepted again, so the bucket that follows may be given. */
+static kr_status settle_updates(kr_spec *spec, kr_error *err)
+{
+    int64_t *o = spec->options;
+    const int64_t filled = (o[CGRX_OPTION_NODE] * o[CGRX_OPTION_FILL] + 500) / 1000,
+                  bucket = filled ? filled : 1;
+    if (given(spec, CGRX_OPTION_BUCKET) && o[CGRX_OPTION_BUCKET] != bucket)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind 'cgrx': with updates=on bucket is node * fill, here %lld; leave out bucket, or give "
+            "node and fill",
+            (long long)bucket);
+    o[CGRX_OPTION_BUCKET] = bucket;
+    return KR_OK;
+}
+
+static kr_status settle(kr_spec *spec, kr_error *err)
+{
+    const int64_t bits = spec->options[CGRX_OPTION_BITS];
+    if (kr_triple_part(bits, 0) == 0)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind 'cgrx': bits=%u:%u:%u leaves x no bit; give x at least 1, e.g. bits=23:23:18",
+                       kr_triple_part(bits, 0), kr_triple_part(bits, 1), kr_triple_part(bits, 2));
+    if (spec->options[CGRX_OPTION_RAYS] == CGRX_RAYS_COLUMN &&
+        spec->options[CGRX_OPTION_SCENE] != CGRX_OPTIMIZED)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind 'cgrx': rays=column goes with scene=optimized only: marks of the naive scene do not "
+            "say where a row ends; give rays=short or scene=optimized");
+    return spec->options[CGRX_OPTION_UPDATES] == CGRX_ON ? settle_updates(spec, err)
+                                                         : settle_static(spec, err);
+}
+
+extern const kr_family kr_family_cgrx;
+const kr_family kr_family_cgrx = {
+    .info = {.name = "cgrx",
+             .summary =
+                 "buckets of keys as triangles of a scene, found by rays (on GPUs without RT cores, in "
+                 "software); takes inserts and deletes with updates=on",
+             .source = "Henneberg, Schuhknecht, Kharal and Brown, \"cgRX\"",
+             .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE,
+             .n_options = CGRX_OPTIONS,
+             .options = options},
+    .settle = settle,
+    .sorts_probes = 1,
+    .u32 = &cgrx_ops_u32,
+    .u64 = &cgrx_ops_u64,
+};
+
+static double rebuild_ratio(int64_t option)
+{
+    return option == REBUILD_AUTO ? 4 : option == REBUILD_NEVER ? 0 : (double)option / 1000;
+}
+
+cgrx_design cgrx_design_of(const kr_spec *spec)
+{
+    const int64_t *o = spec->options;
+    const int64_t scale = o[CGRX_OPTION_SCALE], bits = o[CGRX_OPTION_BITS];
+    static const uint32_t prefers[] = {KR_SCENE_FAST_BUILD, 0, KR_SCENE_FAST_TRACE};
+    return (cgrx_design){
+        .map = {.step = {1, (float)((uint32_t)1 << kr_triple_part(scale, 0)),
+                         (float)((uint32_t)1 << kr_triple_part(scale, 1))},
+                .mode = KR_POINT_3D,
+                .x_bits = kr_triple_part(bits, 0),
+                .y_bits = kr_triple_part(bits, 1)},
+        .scene = (uint32_t)o[CGRX_OPTION_SCENE],
+        .bucket = (uint32_t)o[CGRX_OPTION_BUCKET],
+        .search = (uint32_t)o[CGRX_OPTION_SEARCH],
+        .layout = (uint32_t)o[CGRX_OPTION_LAYOUT],
+        .rays = (uint32_t)o[CGRX_OPTION_RAYS],
+        .filter = (uint32_t)o[CGRX_OPTION_FILTER],
+        .scene_flags =
+            (o[CGRX_OPTION_COMPACT] != CGRX_COMPACT_OFF ? KR_SCENE_COMPACT : 0) | prefers[o[CGRX_OPTION_BVH]],
+        .compact = (uint32_t)o[CGRX_OPTION_COMPACT],
+        .node = o[CGRX_OPTION_UPDATES] == CGRX_ON ? (uint32_t)o[CGRX_OPTION_NODE] : 0,
+        .rebuild = rebuild_ratio(o[CGRX_OPTION_REBUILD]),
+    };
+}
+
+kr_status cgrx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err)
+{
+    const uint32_t needed = kr_type_significant_bits(type);
+    const int64_t bits = spec->options[CGRX_OPTION_BITS];
+    const uint32_t x = kr_triple_part(bits, 0), y = kr_triple_part(bits, 1), z = kr_triple_part(bits, 2);
+    if (x + y + z >= needed)
+        return KR_OK;
+    return kr_fail(err, KR_ERR_SPEC,
+                   "kind 'cgrx': bits=%u:%u:%u are %u bits, the keys have %u; give bits that hold them", x, y,
+                   z, x + y + z, needed);
+}
+
+/* Programs are built for both widths or for none. */
+kr_status cgrx_runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
+{
+    kr_tracer *tracer;
+    (void)spec;
+    return kr_tracer_of(device, &tracer, err);
+}
+
+void cgrx_tracer_text(kr_device *device, char text[64])
+{
+    kr_device_info info = {0};
+    kr_tracer_describe(device, &info);
+    snprintf(text, 64, "%s", info.tracer);
+}
+
+/* One where rows are full or empty, more in between. */
+double cgrx_rays(const kr_shape *shape)
+{
+    return shape->count > (uint64_t)shape->spec->options[CGRX_OPTION_BUCKET] ? 1 : 0;
+}
+
+/* Nodes of a tree of fan-out 8, the triangle, the bucket's keys by halving, the row id. */
+double cgrx_touches(const kr_shape *shape)
+{
+    const uint64_t bucket = (uint64_t)shape->spec->options[CGRX_OPTION_BUCKET];
+    double touches = 2;
+    for (uint64_t left = shape->count / bucket; left > 1; left /= 8)
+        ++touches;
+    for (uint64_t left = bucket; left > 16; left /= 2) /* 16 keys lie in a line or two */
+        ++touches;
+    return touches + 1;
+}

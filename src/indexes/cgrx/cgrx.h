@@ -1,0 +1,66 @@
+/* Kind `cgrx`: options, what they come to, and the operations per key width. */
+#ifndef KEYRAY_INDEXES_CGRX_CGRX_H
+#define KEYRAY_INDEXES_CGRX_CGRX_H
+
+#include "core/family.h"
+#include "indexes/cgrx/cgrx_params.h"
+#include "key/point.h"
+
+enum {
+    CGRX_OPTION_SCENE,
+    CGRX_OPTION_BUCKET,
+    CGRX_OPTION_SEARCH,
+    CGRX_OPTION_LAYOUT,
+    CGRX_OPTION_BITS,
+    CGRX_OPTION_SCALE,
+    CGRX_OPTION_RAYS,
+    CGRX_OPTION_FILTER,
+    CGRX_OPTION_BVH,
+    CGRX_OPTION_COMPACT,
+    CGRX_OPTION_UPDATES,
+    CGRX_OPTION_NODE,
+    CGRX_OPTION_FILL,
+    CGRX_OPTION_REBUILD,
+    CGRX_OPTIONS
+};
+
+/* Choices. */
+enum { CGRX_NAIVE, CGRX_OPTIMIZED };
+enum { CGRX_BINARY, CGRX_LINEAR };
+enum { CGRX_COLUMN, CGRX_ROW, CGRX_PACKED };
+enum { CGRX_BVH_FAST, CGRX_BVH_BALANCED, CGRX_BVH_TRACE };
+enum { CGRX_COMPACT_AUTO, CGRX_COMPACT_ON, CGRX_COMPACT_OFF };
+enum { CGRX_OFF, CGRX_ON };
+
+/* A spec's options as builds and lookups use them. */
+typedef struct cgrx_design {
+    kr_point_map map;
+    uint32_t scene;  /* CGRX_NAIVE ... */
+    uint32_t bucket; /* entries of a bucket when it is built */
+    uint32_t search, layout;
+    uint32_t rays;        /* CGRX_RAYS_* */
+    uint32_t filter;      /* bits of the filter a key, 0: none */
+    uint32_t scene_flags; /* KR_SCENE_* */
+    uint32_t compact;     /* CGRX_COMPACT_* */
+    uint32_t node;        /* slots of a node; 0: entries lie one after the other and stay as they are */
+    double rebuild;       /* how many times as many or as few entries as were built; 0: never */
+} cgrx_design;
+
+cgrx_design cgrx_design_of(const kr_spec *spec);
+/* The spec's bits must hold every code of the type. */
+kr_status cgrx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err);
+
+static inline uint64_t cgrx_buckets_of(const cgrx_design *design, uint64_t n)
+{
+    return n / design->bucket + (n % design->bucket != 0);
+}
+
+/* What does not depend on the width. */
+kr_status cgrx_runs_on(kr_device *device, const kr_spec *spec, kr_error *err);
+void cgrx_tracer_text(kr_device *device, char text[64]);
+double cgrx_rays(const kr_shape *shape);
+double cgrx_touches(const kr_shape *shape);
+
+extern const kr_family_ops cgrx_ops_u32, cgrx_ops_u64;
+
+#endif

@@ -1,0 +1,71 @@
+/* The bodies of kind `cgrx` that cast no rays, beside those that make the scene: the filter, layouts, and the
+ * search in buckets that are known. */
+#ifndef KEYRAY_INDEXES_CGRX_CGRX_BODY_H
+#define KEYRAY_INDEXES_CGRX_CGRX_BODY_H
+
+#include "indexes/cgrx/cgrx_scene_params.h"
+#include "indexes/cgrx/cgrx_span_body.h"
+#include "program/program.h"
+
+/* ---- The filter ------------------------------------------------------------------------------ */
+
+KR_BODY void cgrx_filter_key(const cgrx_filter_params *p, uint64_t i)
+{
+    cgrx_filter_add(p->words, p->n_words, kr_load((const kr_key *)p->keys + i));
+}
+KR_MAP_PROGRAM(cgrx_fill_filter, cgrx_filter_params, cgrx_filter_key);
+
+/* found: one more than the largest position whose key the filter does not know. */
+KR_BODY void cgrx_filter_check(const cgrx_filter_check_params *p, uint64_t i)
+{
+    if (!cgrx_filter_has(p->words, p->n_words, cgrx_key(&p->entries, i)))
+        kr_atomic_max64(p->found, i + 1);
+}
+KR_MAP_PROGRAM(cgrx_check_filter, cgrx_filter_check_params, cgrx_filter_check);
+
+/* ---- Layouts: a key and its row id side by side ----------------------------------------------- */
+
+KR_BODY void cgrx_pack_one(const cgrx_pack_params *p, uint64_t i)
+{
+    cgrx_slot_put(&p->store, i, kr_load((const kr_key *)p->keys + i), kr_load(p->rows + i));
+}
+KR_MAP_PROGRAM(cgrx_pack, cgrx_pack_params, cgrx_pack_one);
+
+/* Row ids that count from zero, moved to where they belong. */
+KR_BODY void cgrx_shift_row(const cgrx_shift_params *p, uint64_t i)
+{
+    p->rows[i] += (uint32_t)p->by;
+}
+KR_MAP_PROGRAM(cgrx_shift_rows, cgrx_shift_params, cgrx_shift_row);
+
+KR_BODY void cgrx_read_end(const cgrx_ends_params *p, uint64_t i)
+{
+    p->ends[i] = cgrx_key(&p->entries, i ? p->entries.n - 1 : 0);
+}
+KR_MAP_PROGRAM(cgrx_read_ends, cgrx_ends_params, cgrx_read_end);
+
+/* ---- The search where rays have found the bucket, or are not needed ----------------------------- */
+
+KR_BODY int cgrx_search_begin(const cgrx_params *p, uint64_t i, cgrx_state *s)
+{
+    if (cgrx_begin(p, i, s) && p->found) {
+        const uint32_t found = kr_load(p->found + i);
+        s->bucket = found;
+        s->phase = found < p->n_buckets ? CGRX_FOUND : CGRX_LOST;
+    }
+    return 0;
+}
+
+KR_BODY int cgrx_search_step(const cgrx_params *p, cgrx_state *s)
+{
+    (void)p, (void)s;
+    return 0;
+}
+
+KR_BODY void cgrx_search_end(const cgrx_params *p, uint64_t i, cgrx_state *s)
+{
+    cgrx_answer(p, i, s);
+}
+KR_PROBE_PROGRAM(cgrx_search, cgrx_params, cgrx_state, cgrx_search_begin, cgrx_search_step, cgrx_search_end);
+
+#endif

@@ -1,0 +1,32 @@
+/* An index of kind `cgrx`. */
+#ifndef KEYRAY_INDEXES_CGRX_CGRX_INDEX_H
+#define KEYRAY_INDEXES_CGRX_CGRX_INDEX_H
+
+#include "indexes/cgrx/cgrx_nodes.h"
+#include "indexes/cgrx/cgrx_params.h"
+#include "indexes/cgrx/cgrx_scene.h"
+
+typedef struct cgrx_index {
+    cgrx_design design;
+    cgrx_slots slots; /* of all entries */
+    cgrx_nodes nodes; /* updates=on */
+    cgrx_scene scene; /* of the keys that were there when it was built */
+    kr_buffer filter; /* uint64_t words, or none */
+    uint64_t n;       /* entries */
+    uint64_t built;   /* entries when the scene was built */
+    uint64_t lowest, highest;
+} cgrx_index;
+
+void cgrx_index_release(kr_device *device, kr_stream *stream, cgrx_index *index);
+
+/* Scene, filter and places for the entries, from `sorted`, which is released or taken over. On failure
+ * nothing is left of any of them. */
+kr_status KR_W(cgrx_construct)(kr_device *device, kr_stream *stream, kr_stopwatch *watch, kr_sorted *sorted,
+                               cgrx_index *index, kr_error *err);
+kr_status KR_W(cgrx_update)(kr_device *device, void *self, const kr_update *job, kr_error *err);
+cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index);
+kr_status KR_W(cgrx_filter_make)(kr_device *device, kr_stream *stream, const cgrx_design *design,
+                                 const kr_sorted *sorted, kr_buffer *filter, kr_error *err);
+uint64_t cgrx_filter_words(const cgrx_design *design, uint64_t n);
+
+#endif

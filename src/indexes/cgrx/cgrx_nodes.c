@@ -1,0 +1,81 @@
+/* Lists of nodes: what does not depend on the width of keys. */
+#include "indexes/cgrx/cgrx_nodes.h"
+
+#include "indexes/cgrx/cgrx_nodes_room.h"
+
+void cgrx_slots_release(kr_device *device, kr_stream *stream, cgrx_slots *slots)
+{
+    kr_buffer_release(device, &slots->rows, stream);
+    kr_buffer_release(device, &slots->keys, stream);
+}
+
+/* ---- All buffers of lists ------------------------------------------------------------------ */
+
+enum { BUFFERS = 6 };
+
+static void buffers_of(cgrx_nodes *nodes, kr_buffer *buffers[BUFFERS])
+{
+    kr_buffer *all[BUFFERS] = {&nodes->next, &nodes->starts,   &nodes->hints,
+                               &nodes->ends, &nodes->end_rows, &nodes->spare};
+    for (int i = 0; i < BUFFERS; ++i)
+        buffers[i] = all[i];
+}
+
+void cgrx_nodes_release(kr_device *device, kr_stream *stream, cgrx_nodes *nodes)
+{
+    kr_buffer *buffers[BUFFERS];
+    buffers_of(nodes, buffers);
+    for (int i = BUFFERS; i-- > 0;)
+        kr_buffer_release(device, buffers[i], stream);
+    *nodes = (cgrx_nodes){0};
+}
+
+uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes)
+{
+    return nodes->next.nbytes + nodes->starts.nbytes + nodes->hints.nbytes + nodes->ends.nbytes +
+           nodes->end_rows.nbytes + nodes->spare.nbytes;
+}
+
+kr_lists cgrx_nodes_lists(const cgrx_nodes *nodes)
+{
+    if (nodes->n_lists == 0)
+        return (kr_lists){0};
+    return (kr_lists){nodes->starts.data, nodes->hints.data, nodes->next.data, nodes->n_lists, nodes->node};
+}
+
+/* ---- Room ---------------------------------------------------------------------------------- */
+
+uint64_t cgrx_room_of(uint64_t n_nodes)
+{
+    const uint64_t room = n_nodes + n_nodes / 8;
+    return room < KR_NO_NODE ? room : KR_NO_NODE;
+}
+
+void cgrx_room_release(kr_device *device, kr_stream *stream, cgrx_room *room)
+{
+    cgrx_nodes_release(device, stream, &room->nodes);
+    cgrx_slots_release(device, stream, &room->slots);
+}
+
+static void take_over(kr_device *device, kr_stream *stream, kr_buffer *from, kr_buffer *to)
+{
+    if (!from->data)
+        return;
+    kr_buffer_release(device, to, stream);
+    *to = *from;
+    *from = (kr_buffer){0};
+}
+
+void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx_slots *slots,
+                     cgrx_nodes *nodes)
+{
+    kr_buffer *from[BUFFERS], *to[BUFFERS];
+    buffers_of(&room->nodes, from);
+    buffers_of(nodes, to);
+    for (int i = 0; i < BUFFERS; ++i)
+        take_over(device, stream, from[i], to[i]);
+    take_over(device, stream, &room->slots.keys, &slots->keys);
+    take_over(device, stream, &room->slots.rows, &slots->rows);
+    slots->layout = room->slots.layout;
+    nodes->room = nodes->next.nbytes / sizeof(uint32_t);
+}

@@ -1,0 +1,93 @@
+/* Buckets as lists of fixed-size nodes, which batches of inserts and deletes change (Henneberg, Schuhknecht,
+ * Kharal and Brown, "cgRX", 4). List b begins in node b (the representative region) and goes on in nodes of
+ * the linked region behind them; core/lists.h says how positions become slots.
+ *
+ * What differs from the paper: one worker brings a batch into a list: deletes pack it from its front, inserts
+ * are merged in from its back. That leaves all nodes but the last one full. That is what splits and merges of
+ * underfull neighbours aim at; the first node never goes away, nodes that are not needed any more are kept
+ * for other lists. Nodes need no maximum and no size then: the number of entries of a list tells both. */
+#ifndef KEYRAY_INDEXES_CGRX_CGRX_NODES_H
+#define KEYRAY_INDEXES_CGRX_CGRX_NODES_H
+
+#include "indexes/cgrx/cgrx.h"
+#include "indexes/cgrx/cgrx_entries.h"
+#include "sorted/sorted.h"
+
+/* Slots of all entries, in one layout: with lists, of `room` nodes. */
+typedef struct cgrx_slots {
+    kr_buffer keys, rows; /* layout=row and packed: entries in `keys`, rows is empty */
+    uint32_t layout;
+} cgrx_slots;
+
+/* layout and key width decide the strides. */
+cgrx_store KR_W(cgrx_store_of)(const cgrx_slots *slots);
+uint64_t KR_W(cgrx_slot_nbytes)(uint32_t layout); /* of keys and row ids together */
+kr_status KR_W(cgrx_slots_allocate)(kr_device *device, kr_stream *stream, uint32_t layout, uint64_t n,
+                                    cgrx_slots *slots, kr_error *err);
+void cgrx_slots_release(kr_device *device, kr_stream *stream, cgrx_slots *slots);
+
+typedef struct cgrx_nodes {
+    kr_buffer next;     /* uint32_t[room] */
+    kr_buffer starts;   /* uint32_t[n_lists + 1] */
+    kr_buffer hints;    /* uint32_t[n / KR_LISTS_STRIDE + 2] at least */
+    kr_buffer ends;     /* kr_key[n_lists]: the largest key that the list owns (cgrx_owns_to), ascending */
+    kr_buffer end_rows; /* uint32_t[n_lists]: of that key the largest row id it owns; KR_NO_ROW: all */
+    kr_buffer spare;    /* uint32_t[n_spare]: nodes that lists gave back */
+    uint32_t n_lists, node;
+    uint64_t n_used; /* nodes below it belong to a list or are spare */
+    uint64_t n_spare;
+    uint64_t room;
+    uint64_t n_rows;  /* entries */
+    uint32_t longest; /* entries of the longest list */
+} cgrx_nodes;
+
+/* What to make lists of: sorted entries, cut every design->bucket of them. */
+typedef struct cgrx_nodes_source {
+    kr_device *device;
+    kr_stream *stream;
+    kr_stopwatch *watch;
+    const cgrx_design *design;
+    const kr_sorted *sorted; /* at least one entry */
+} cgrx_nodes_source;
+
+/* Upper bounds of slots and nodes together: kept, and at the worst moment of the build without the sorted
+ * arrays. */
+void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design, kr_estimate *estimate);
+
+/* Makes both anew. On failure nothing is left. */
+kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_slots *slots, cgrx_nodes *nodes,
+                                 kr_error *err);
+/* The same over the memory of lists that are there: takes what is large enough, allocates the rest first, so
+ * that on failure the old lists are as they were. The sorted entries must not lie in it. */
+kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_slots *slots, cgrx_nodes *nodes,
+                                   kr_error *err);
+void cgrx_nodes_release(kr_device *device, kr_stream *stream, cgrx_nodes *nodes);
+uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes);
+/* As bodies see them; 0 lists: all zero. */
+kr_lists cgrx_nodes_lists(const cgrx_nodes *nodes);
+
+/* A batch, sorted and without NULLs. Deletes may repeat keys. Row ids of inserts are first_row + rows[i]. */
+typedef struct cgrx_batch {
+    const kr_sorted *deletes, *inserts;
+    uint32_t first_row;
+} cgrx_batch;
+
+/* Deletes, then inserts; afterwards lists are dense again, starts, hints and longest are new. Blocks. On
+ * failure everything is as it was: KR_ERR_LIMIT when there would be more than 2^32 - 2 entries,
+ * KR_ERR_DEVICE_MEMORY when nodes do not fit. Where nodes run out, all move to memory for an eighth more than
+ * are needed. */
+kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
+                                  const cgrx_batch *batch, cgrx_slots *slots, cgrx_nodes *nodes,
+                                  kr_error *err);
+
+/* All entries in order, with lowest and highest. Blocks. */
+kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_slots *slots,
+                                   const cgrx_nodes *nodes, kr_sorted *sorted, kr_error *err);
+
+/* Lists: starts ascend to n, every node is in one list or spare, lists are as long as their entries need,
+ * ends ascend, entries lie between the ends around them, hints are right. KR_ERR_INVARIANT names the first
+ * that is not so. Blocks. (That all entries ascend is kr_sorted_validate's.) */
+kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_slots *slots, const cgrx_nodes *nodes,
+                                    kr_error *err);
+
+#endif

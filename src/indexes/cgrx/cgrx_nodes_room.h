@@ -1,0 +1,30 @@
+/* Memory for lists of nodes beside those that are there, so that running out of it changes nothing. */
+#ifndef KEYRAY_INDEXES_CGRX_CGRX_NODES_ROOM_H
+#define KEYRAY_INDEXES_CGRX_CGRX_NODES_ROOM_H
+
+#include "indexes/cgrx/cgrx_nodes.h"
+
+/* What lists are to have room for. */
+typedef struct cgrx_want {
+    uint64_t n_nodes, n_rows;
+    uint32_t n_lists, node, layout;
+} cgrx_want;
+
+/* New buffers in the places of those that were too small; all others are empty. */
+typedef struct cgrx_room {
+    cgrx_slots slots;
+    cgrx_nodes nodes;
+} cgrx_room;
+
+/* Nodes to allocate where n_nodes are needed: an eighth more. */
+uint64_t cgrx_room_of(uint64_t n_nodes);
+
+/* On failure nothing is left. KR_ERR_LIMIT: more nodes than can be told apart. */
+kr_status KR_W(cgrx_room_make)(kr_device *device, kr_stream *stream, const cgrx_want *want,
+                               const cgrx_nodes *nodes, cgrx_room *room, kr_error *err);
+void cgrx_room_release(kr_device *device, kr_stream *stream, cgrx_room *room);
+/* New buffers take the place of the old ones. */
+void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx_slots *slots,
+                     cgrx_nodes *nodes);
+
+#endif

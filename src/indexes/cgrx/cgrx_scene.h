@@ -1,0 +1,36 @@
+/* The scene of kind `cgrx`: a triangle a bucket and what leads to the next row and plane. */
+#ifndef KEYRAY_INDEXES_CGRX_CGRX_SCENE_H
+#define KEYRAY_INDEXES_CGRX_CGRX_SCENE_H
+
+#include "indexes/cgrx/cgrx.h"
+#include "indexes/cgrx/cgrx_entries.h"
+#include "sorted/sorted.h"
+#include "tracers/tracer.h"
+
+typedef struct cgrx_scene {
+    kr_scene *scene;                  /* NULL with a single bucket */
+    kr_buffer slots;                  /* of primitives; none: primitive p is slot p */
+    kr_buffer row_first, plane_first; /* where lookups read them */
+    uint64_t n_buckets;
+    uint32_t rays;                            /* CGRX_RAYS_*, what auto came to */
+    uint64_t first_end, last_begin, last_rep; /* as in cgrx_params */
+} cgrx_scene;
+
+/* What to make it from. */
+typedef struct cgrx_source {
+    kr_device *device;
+    kr_stream *stream;
+    kr_stopwatch *watch;
+    const cgrx_design *design;
+    const kr_sorted *sorted; /* at least one key */
+} cgrx_source;
+
+/* The bounds hold for any keys of `bits` significant bits. */
+kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design, uint64_t n, uint32_t bits,
+                                    kr_scene_estimate *estimate, kr_error *err);
+/* On failure nothing is left. May wait for the stream. */
+kr_status KR_W(cgrx_scene_build)(const cgrx_source *source, cgrx_scene *scene, kr_error *err);
+void cgrx_scene_release(kr_device *device, kr_stream *stream, cgrx_scene *scene);
+uint64_t cgrx_scene_nbytes(const cgrx_scene *scene);
+
+#endif

@@ -1,0 +1,53 @@
+/* The parameter blocks of the programs of kind `cgrx` that cast no rays. */
+#ifndef KEYRAY_INDEXES_CGRX_CGRX_SCENE_PARAMS_H
+#define KEYRAY_INDEXES_CGRX_CGRX_SCENE_PARAMS_H
+
+#include "indexes/cgrx/cgrx_entries.h"
+#include "key/point.h"
+
+/* Of the programs that make a scene from sorted keys, cut every `bucket` of them. */
+typedef struct cgrx_scene_params {
+    const void *keys;
+    uint64_t
+        *counts; /* n_buckets + 1: triangles of a bucket, then of those before it; rows in the high half */
+    float *triangles;
+    uint32_t *slots; /* of a triangle: what it stands for (cgrx_params.h) */
+    uint32_t *row_first, *plane_first;
+    uint64_t n, n_buckets;
+    kr_point_map map;
+    uint32_t bucket;
+    uint32_t optimized, rows, planes; /* 0 or 1; the last: there are several */
+    uint32_t reserved[2];
+} cgrx_scene_params;
+kr_assert_size(cgrx_scene_params, 112);
+
+typedef struct cgrx_filter_params {
+    const void *keys;
+    uint64_t *words;
+    uint64_t n_words;
+} cgrx_filter_params;
+
+typedef struct cgrx_filter_check_params {
+    const uint64_t *words;
+    uint64_t n_words;
+    cgrx_entries entries;
+    uint64_t *found;
+} cgrx_filter_check_params;
+
+typedef struct cgrx_pack_params {
+    const void *keys;
+    const uint32_t *rows;
+    cgrx_store store;
+} cgrx_pack_params;
+
+typedef struct cgrx_shift_params {
+    uint32_t *rows;
+    uint64_t by;
+} cgrx_shift_params;
+
+typedef struct cgrx_ends_params {
+    cgrx_entries entries;
+    uint64_t *ends; /* the lowest key and the highest */
+} cgrx_ends_params;
+
+#endif

@@ -1,0 +1,147 @@
+/* kr_index_update of kind `cgrx`, at one key width. The scene stays as it was built: every key goes to the
+ * bucket that lookups find for it. Once there are far more or far fewer entries than then, all is built anew.
+ */
+#include "indexes/cgrx/cgrx_index.h"
+#include "indexes/cgrx/cgrx_scene_params.h"
+#include "sorted/rows.h"
+
+KR_PROGRAM_DECLARE(cgrx_shift_rows);
+KR_PROGRAM_DECLARE(cgrx_read_ends);
+KR_PROGRAM_DECLARE(cgrx_fill_filter);
+
+/* A list that was filled far more than others is as bad as too many entries in all. */
+enum { LONGEST = 64 };
+
+/* A batch as it came, in order. */
+typedef struct changes {
+    kr_sorted deletes, inserts;
+} changes;
+
+static void release_changes(kr_device *device, kr_stream *stream, changes *c)
+{
+    kr_sorted_release(device, &c->inserts, stream);
+    kr_sorted_release(device, &c->deletes, stream);
+}
+
+static kr_status sort_changes(kr_device *device, const kr_update *job, changes *c, kr_error *err)
+{
+    const kr_build deletes = {
+        .device = device, .stream = job->stream, .keys = job->delete_keys, .watch = job->watch};
+    kr_build inserts = deletes;
+    kr_status status = KR_OK;
+    inserts.keys = job->insert_keys;
+    inserts.row_ids = job->insert_rows;
+    if (job->delete_keys.count)
+        status = kr_sorted_build(&deletes, &c->deletes, err);
+    if (status == KR_OK && job->insert_keys.count)
+        status = kr_sorted_build(&inserts, &c->inserts, err);
+    if (status == KR_OK && !job->insert_rows && c->inserts.n) {
+        const cgrx_shift_params params = {c->inserts.rows.data, job->next_row};
+        status = kr_device_run(device, &KR_W(cgrx_shift_rows), &params, c->inserts.n, job->stream, err);
+    }
+    return status;
+}
+
+/* What lookups compare bounds with; `ends` has room for two numbers. */
+static kr_status read_ends(kr_device *device, kr_stream *stream, const kr_buffer *ends, cgrx_index *index,
+                           kr_error *err)
+{
+    const cgrx_ends_params params = {KR_W(cgrx_params_of)(index).entries, ends->data};
+    uint64_t read[2] = {0, 0};
+    kr_status status = KR_OK;
+    if (index->n)
+        status = kr_device_run(device, &KR_W(cgrx_read_ends), &params, 2, stream, err);
+    if (status == KR_OK && index->n)
+        status = kr_counters_read(device, stream, ends, read, 2, err);
+    index->lowest = read[0];
+    index->highest = read[1];
+    return status;
+}
+
+static int is_due(const cgrx_index *index)
+{
+    const double ratio = index->design.rebuild, n = (double)index->n, built = (double)index->built;
+    const double longest = (double)index->nodes.longest / index->design.bucket;
+    return ratio > 0 && index->n && (n > built * ratio || n * ratio < built || longest > LONGEST * ratio);
+}
+
+/* Scene and filter are made beside the old ones; then the lists are written over the memory of the old lists.
+ * Without memory for it, or when the caller cancels, the index stays as it is and the next batch tries again:
+ * the batch is in, and no answer depends on a rebuild. */
+static kr_status rebuild(kr_device *device, const kr_update *job, cgrx_index *index, kr_error *err)
+{
+    kr_error why = {0};
+    kr_sorted flat = {0};
+    cgrx_index made = {.design = index->design};
+    kr_status status =
+        KR_W(cgrx_nodes_flatten)(device, job->stream, &index->slots, &index->nodes, &flat, &why);
+    const cgrx_source source = {device, job->stream, job->watch, &index->design, &flat};
+    const cgrx_nodes_source lists = {device, job->stream, job->watch, &index->design, &flat};
+    if (status == KR_OK)
+        status = KR_W(cgrx_scene_build)(&source, &made.scene, &why);
+    if (status == KR_OK)
+        status = KR_W(cgrx_filter_make)(device, job->stream, &index->design, &flat, &made.filter, &why);
+    if (status == KR_OK)
+        status = KR_W(cgrx_nodes_rebuild)(&lists, &index->slots, &index->nodes, &why);
+    if (status == KR_OK) {
+        const cgrx_index old = *index;
+        index->scene = made.scene;
+        index->filter = made.filter;
+        index->built = index->n;
+        made = (cgrx_index){.scene = old.scene, .filter = old.filter};
+    }
+    cgrx_scene_release(device, job->stream, &made.scene);
+    kr_buffer_release(device, &made.filter, job->stream);
+    kr_sorted_release(device, &flat, job->stream);
+    kr_stopwatch_lap(job->watch, "rebuild");
+    if (status != KR_ERR_DEVICE && status != KR_ERR_DEVICE_LOST)
+        return KR_OK;
+    if (err)
+        *err = why;
+    return status;
+}
+
+/* Whatever may fail comes before the lists change. */
+static kr_status apply(kr_device *device, const kr_update *job, const changes *c, cgrx_index *index,
+                       kr_error *err)
+{
+    const cgrx_batch batch = {&c->deletes, &c->inserts, 0};
+    const cgrx_filter_params filter = {c->inserts.keys.data, index->filter.data,
+                                       index->filter.nbytes / sizeof(uint64_t)};
+    kr_buffer ends = {0};
+    kr_status status = kr_counters_make(device, job->stream, 2, &ends, err);
+    if (status == KR_OK)
+        status = KR_W(cgrx_nodes_update)(device, job->stream, job->watch, &batch, &index->slots,
+                                         &index->nodes, err);
+    if (status == KR_OK) {
+        index->n = index->nodes.n_rows;
+        if (index->filter.data && c->inserts.n)
+            status = kr_device_run(device, &KR_W(cgrx_fill_filter), &filter, c->inserts.n, job->stream, err);
+        if (status == KR_OK)
+            status = read_ends(device, job->stream, &ends, index, err);
+        if (status == KR_OK && is_due(index))
+            status = rebuild(device, job, index, err);
+    }
+    kr_buffer_release(device, &ends, job->stream);
+    return status;
+}
+
+kr_status KR_W(cgrx_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
+{
+    cgrx_index *index = self;
+    changes c = {.deletes = {.n = 0}};
+    if (!index->design.node)
+        return kr_fail(
+            err, KR_ERR_UNSUPPORTED,
+            "kind 'cgrx': this index was made with updates=off and does not change; create it with "
+            "updates=on");
+    kr_status status = sort_changes(device, job, &c, err);
+    if (status == KR_OK && (c.deletes.n || c.inserts.n)) {
+        if (index->nodes.n_lists)
+            status = apply(device, job, &c, index, err);
+        else if (c.inserts.n) /* nothing was ever in it */
+            status = KR_W(cgrx_construct)(device, job->stream, job->watch, &c.inserts, index, err);
+    }
+    release_changes(device, job->stream, &c);
+    return status == KR_OK ? kr_sync(device, job->stream, err) : status;
+}

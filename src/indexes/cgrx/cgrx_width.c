@@ -1,0 +1,361 @@
+/* The operations of kind `cgrx` at one key width. */
+#include "indexes/cgrx/cgrx_body.h"
+#include "indexes/cgrx/cgrx_index.h"
+#include "sorted/rows.h"
+
+#include <stdlib.h>
+
+KR_RAY_PROGRAM_DECLARE(cgrx_locate);
+KR_RAY_PROGRAM_DECLARE(cgrx_find);
+KR_RAY_PROGRAM_DECLARE(cgrx_check);
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- Estimate -------------------------------------------------------------------------------- */
+
+/* What lies beside the sorted arrays at the end: for layout=column they stay themselves. */
+static kr_estimate places_of(const kr_shape *shape, const cgrx_design *design)
+{
+    kr_estimate places = {0};
+    if (design->node) {
+        KR_W(cgrx_nodes_estimate)(shape, design, &places);
+    } else if (design->layout != CGRX_COLUMN) {
+        places.footprint_nbytes = shape->count * KR_W(cgrx_slot_nbytes)(design->layout);
+        places.peak_nbytes = places.footprint_nbytes;
+    }
+    return places;
+}
+
+static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
+{
+    const cgrx_design design = cgrx_design_of(shape->spec);
+    kr_estimate made;
+    kr_scene_estimate scene;
+    kr_status status = cgrx_check_bits(shape->spec, shape->type, err);
+    if (status == KR_OK)
+        status = KR_W(cgrx_scene_estimate)(shape->device, &design, shape->count,
+                                           kr_type_significant_bits(shape->type), &scene, err);
+    if (status != KR_OK)
+        return status;
+    kr_sorted_estimate(shape, &made);
+    const kr_estimate places = places_of(shape, &design);
+    const uint64_t sorted = made.footprint_nbytes;
+    const uint64_t filter = design.filter ? cgrx_filter_words(&design, shape->count) * sizeof(uint64_t) : 0;
+    made.peak_nbytes = larger(made.peak_nbytes, sorted + scene.peak_nbytes);
+    made.peak_nbytes =
+        larger(made.peak_nbytes, sorted + scene.footprint_nbytes + filter + places.peak_nbytes);
+    made.footprint_nbytes =
+        scene.footprint_nbytes + filter + (places.footprint_nbytes ? places.footprint_nbytes : sorted);
+    *estimate = made;
+    return KR_OK;
+}
+
+/* ---- Build and destroy ------------------------------------------------------------------------ */
+
+kr_status KR_W(cgrx_filter_make)(kr_device *device, kr_stream *stream, const cgrx_design *design,
+                                 const kr_sorted *sorted, kr_buffer *filter, kr_error *err)
+{
+    const uint64_t words = cgrx_filter_words(design, sorted->n);
+    if (!design->filter)
+        return KR_OK;
+    kr_status status =
+        kr_buffer_allocate(device, words * sizeof(uint64_t), stream, "the filter", "filter=0", filter, err);
+    const cgrx_filter_params params = {sorted->keys.data, filter->data, words};
+    if (status == KR_OK)
+        status = kr_device_fill(device, filter->data, 0, filter->nbytes, stream, err);
+    if (status == KR_OK)
+        status = kr_device_run(device, &KR_W(cgrx_fill_filter), &params, sorted->n, stream, err);
+    return status;
+}
+
+/* updates=off: the sorted arrays themselves, or entries beside them. */
+static kr_status place_entries(kr_device *device, kr_stream *stream, kr_sorted *sorted, cgrx_index *index,
+                               kr_error *err)
+{
+    index->slots.layout = index->design.layout;
+    if (index->design.layout == CGRX_COLUMN) {
+        index->slots.keys = sorted->keys;
+        index->slots.rows = sorted->rows;
+        sorted->keys = sorted->rows = (kr_buffer){0};
+        return KR_OK;
+    }
+    kr_status status =
+        KR_W(cgrx_slots_allocate)(device, stream, index->design.layout, sorted->n, &index->slots, err);
+    const cgrx_pack_params params = {sorted->keys.data, sorted->rows.data,
+                                     KR_W(cgrx_store_of)(&index->slots)};
+    return status == KR_OK ? kr_device_run(device, &KR_W(cgrx_pack), &params, sorted->n, stream, err)
+                           : status;
+}
+
+static kr_status place(kr_device *device, kr_stream *stream, kr_stopwatch *watch, kr_sorted *sorted,
+                       cgrx_index *index, kr_error *err)
+{
+    const cgrx_nodes_source source = {device, stream, watch, &index->design, sorted};
+    const kr_status status = index->design.node
+                                 ? KR_W(cgrx_nodes_build)(&source, &index->slots, &index->nodes, err)
+                                 : place_entries(device, stream, sorted, index, err);
+    kr_stopwatch_lap(watch, index->design.node ? "nodes" : "pack");
+    return status;
+}
+
+kr_status KR_W(cgrx_construct)(kr_device *device, kr_stream *stream, kr_stopwatch *watch, kr_sorted *sorted,
+                               cgrx_index *index, kr_error *err)
+{
+    const cgrx_source source = {device, stream, watch, &index->design, sorted};
+    kr_status status = KR_OK;
+    if (sorted->n)
+        status = KR_W(cgrx_scene_build)(&source, &index->scene, err);
+    if (status == KR_OK && sorted->n)
+        status = KR_W(cgrx_filter_make)(device, stream, &index->design, sorted, &index->filter, err);
+    if (status == KR_OK && sorted->n)
+        status = place(device, stream, watch, sorted, index, err);
+    if (status != KR_OK) {
+        cgrx_index_release(device, stream, index);
+    } else {
+        index->n = index->built = sorted->n;
+        index->lowest = sorted->lowest;
+        index->highest = sorted->highest;
+    }
+    kr_sorted_release(device, sorted, stream);
+    return status;
+}
+
+static kr_status build(const kr_build *build, void **self, kr_error *err)
+{
+    kr_sorted sorted;
+    kr_status status = cgrx_check_bits(build->spec, (uint32_t)build->keys.type, err);
+    if (status != KR_OK)
+        return status;
+    cgrx_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
+    if (!index)
+        return KR_ERR_HOST_MEMORY;
+    index->design = cgrx_design_of(build->spec);
+    status = kr_sorted_build(build, &sorted, err);
+    if (status == KR_OK)
+        status = KR_W(cgrx_construct)(build->device, build->stream, build->watch, &sorted, index, err);
+    if (status != KR_OK) {
+        free(index);
+        return status;
+    }
+    *self = index;
+    return KR_OK;
+}
+
+static void destroy(kr_device *device, void *self)
+{
+    cgrx_index_release(device, NULL, self);
+    free(self);
+}
+
+/* ---- Lookups ---------------------------------------------------------------------------------- */
+
+static cgrx_entries entries_of(const cgrx_index *index)
+{
+    return (cgrx_entries){
+        .store = KR_W(cgrx_store_of)(&index->slots),
+        .lists = cgrx_nodes_lists(&index->nodes),
+        .n = (uint32_t)index->n,
+        .bucket = index->design.bucket,
+    };
+}
+
+cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index)
+{
+    const cgrx_scene *scene = &index->scene;
+    return (cgrx_params){
+        .scene = scene->scene ? scene->scene->view : (kr_scene_view){0},
+        .entries = entries_of(index),
+        .slots = scene->slots.data,
+        .row_first = scene->row_first.data,
+        .plane_first = scene->plane_first.data,
+        .ends = index->nodes.ends.data,
+        .filter = index->filter.data,
+        .n_filter = index->filter.nbytes / sizeof(uint64_t),
+        .lowest = index->lowest,
+        .highest = index->highest,
+        .first_end = scene->first_end,
+        .last_begin = scene->last_begin,
+        .last_rep = scene->last_rep,
+        .map = index->design.map,
+        .n_buckets = scene->n_buckets ? (uint32_t)scene->n_buckets : 1,
+        .optimized = index->design.scene == CGRX_OPTIMIZED,
+        .rays = scene->rays,
+        .linear = index->design.search == CGRX_LINEAR,
+    };
+}
+
+/* Rays and search as two programs, so that their times can be told apart. */
+static kr_status locate_in_two(kr_device *device, kr_tracer *tracer, cgrx_params *params,
+                               const kr_locate *job, kr_stream *stream, kr_error *err)
+{
+    kr_buffer found = {0};
+    kr_status status =
+        kr_buffer_allocate(device, job->n * sizeof(uint32_t), stream, "buckets of probes", NULL, &found, err);
+    params->found = found.data;
+    if (status == KR_OK)
+        status = kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, stream, err);
+    kr_stopwatch_lap(job->watch, "rays");
+    if (status == KR_OK)
+        status = kr_device_run(device, &KR_W(cgrx_search), params, job->n, stream, err);
+    kr_buffer_release(device, &found, stream);
+    kr_stopwatch_lap(job->watch, "bucket search");
+    return status;
+}
+
+static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+                        kr_error *err)
+{
+    const cgrx_index *index = self;
+    cgrx_params params = KR_W(cgrx_params_of)(index);
+    kr_tracer *tracer;
+    params.batch = job->batch;
+    params.put = job->put;
+    if (!index->scene.scene) /* nothing, or a single bucket */
+        return kr_device_run(device, &KR_W(cgrx_search), &params, job->n, stream, err);
+    const kr_status status = kr_tracer_of(device, &tracer, err);
+    if (status != KR_OK)
+        return status;
+    return job->watch ? locate_in_two(device, tracer, &params, job, stream, err)
+                      : kr_scene_run(tracer, &KR_W(cgrx_locate), &params, job->n, stream, err);
+}
+
+static kr_rows_view rows(const void *self)
+{
+    const cgrx_entries entries = entries_of(self);
+    return (kr_rows_view){entries.store.rows, entries.store.row_stride, entries.lists};
+}
+
+static uint64_t n_rows(const void *self)
+{
+    return ((const cgrx_index *)self)->n;
+}
+
+static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
+{
+    const cgrx_index *index = self;
+    *lowest = index->lowest;
+    *highest = index->highest;
+}
+
+static uint32_t parts(const void *self, kr_part parts[KR_STATS_PARTS])
+{
+    const cgrx_index *index = self;
+    const uint64_t bvh = index->scene.scene ? index->scene.scene->footprint_nbytes : 0;
+    uint32_t n = 0;
+    if (index->design.layout == CGRX_COLUMN) {
+        parts[n++] = (kr_part){"keys", index->slots.keys.nbytes};
+        parts[n++] = (kr_part){"row ids", index->slots.rows.nbytes};
+    } else {
+        parts[n++] = (kr_part){"entries", index->slots.keys.nbytes};
+    }
+    if (index->design.node)
+        parts[n++] = (kr_part){"lists", cgrx_nodes_nbytes(&index->nodes)};
+    parts[n++] = (kr_part){"bvh", bvh};
+    parts[n++] = (kr_part){"names", cgrx_scene_nbytes(&index->scene) - bvh};
+    if (index->design.filter)
+        parts[n++] = (kr_part){"filter", index->filter.nbytes};
+    return n;
+}
+
+static void node_stats(const void *self, kr_node_stats *stats)
+{
+    const cgrx_index *index = self;
+    const cgrx_nodes *nodes = &index->nodes;
+    *stats = (kr_node_stats){0};
+    if (!nodes->n_lists)
+        return;
+    stats->lists = nodes->n_lists;
+    stats->nodes = nodes->n_used - nodes->n_spare;
+    stats->room = nodes->room;
+    stats->node_entries = nodes->node;
+    stats->longest = nodes->longest ? (nodes->longest - 1) / nodes->node + 1 : 1;
+    stats->fill = (double)nodes->n_rows / ((double)stats->nodes * nodes->node);
+    stats->mean_length = (double)stats->nodes / nodes->n_lists;
+}
+
+/* ---- Validate --------------------------------------------------------------------------------- */
+
+/* cgrx_check looks at three triangles a bucket. */
+enum { CHECKS = 3 };
+
+static kr_status check_rays(kr_device *device, const cgrx_index *index, const kr_buffer *counter,
+                            kr_error *err)
+{
+    cgrx_params params = KR_W(cgrx_params_of)(index);
+    kr_tracer *tracer;
+    uint64_t bad = 0;
+    params.put.out = counter->data;
+    kr_status status = kr_tracer_of(device, &tracer, err);
+    if (status == KR_OK)
+        status = kr_scene_run(tracer, &KR_W(cgrx_check), &params, CHECKS * index->scene.n_buckets, NULL, err);
+    if (status == KR_OK)
+        status = kr_counters_read(device, NULL, counter, &bad, 1, err);
+    if (status == KR_OK && bad)
+        status = kr_fail(err, KR_ERR_INVARIANT,
+                         "a triangle of bucket %llu is not met by the ray before it, or names another bucket",
+                         (unsigned long long)bad - 1);
+    return status;
+}
+
+static kr_status check_filter(kr_device *device, const cgrx_index *index, const kr_buffer *counter,
+                              kr_error *err)
+{
+    const cgrx_filter_check_params params = {index->filter.data, index->filter.nbytes / sizeof(uint64_t),
+                                             entries_of(index), counter->data};
+    uint64_t bad = 0;
+    kr_status status = kr_device_run(device, &KR_W(cgrx_check_filter), &params, index->n, NULL, err);
+    if (status == KR_OK)
+        status = kr_counters_read(device, NULL, counter, &bad, 1, err);
+    if (status == KR_OK && bad)
+        status = kr_fail(err, KR_ERR_INVARIANT, "the filter does not know the key at position %llu",
+                         (unsigned long long)bad - 1);
+    return status;
+}
+
+static kr_status validate(kr_device *device, const void *self, kr_error *err)
+{
+    const cgrx_index *index = self;
+    const cgrx_store store = KR_W(cgrx_store_of)(&index->slots);
+    const kr_sorted_check check = {
+        .keys = store.keys,
+        .key_stride = store.key_stride,
+        .rows = rows(self),
+        .n = index->n,
+        .key_bits = KR_KEY_BITS,
+    };
+    kr_buffer counter = {0};
+    kr_status status =
+        index->nodes.n_lists ? KR_W(cgrx_nodes_validate)(device, &index->slots, &index->nodes, err) : KR_OK;
+    if (status == KR_OK)
+        status = kr_sorted_validate(device, &check, err);
+    if (status == KR_OK)
+        status = kr_counters_make(device, NULL, 1, &counter, err);
+    if (status == KR_OK && index->filter.data && index->n)
+        status = check_filter(device, index, &counter, err);
+    if (status == KR_OK && index->scene.scene)
+        status = check_rays(device, index, &counter, err);
+    kr_buffer_release(device, &counter, NULL);
+    return status;
+}
+
+extern const kr_family_ops KR_W(cgrx_ops);
+const kr_family_ops KR_W(cgrx_ops) = {
+    .estimate = estimate,
+    .build = build,
+    .destroy = destroy,
+    .locate = locate,
+    .rows = rows,
+    .n_rows = n_rows,
+    .key_range = key_range,
+    .parts = parts,
+    .validate = validate,
+    .touches = cgrx_touches,
+    .rays = cgrx_rays,
+    .tracer = cgrx_tracer_text,
+    .runs_on = cgrx_runs_on,
+    .update = KR_W(cgrx_update),
+    .nodes = node_stats,
+};

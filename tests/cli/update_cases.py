@@ -1,0 +1,62 @@
+"""The table of keyray update: errors that need no kind that can, and what one that can must answer."""
+from cases import NO, REPORT, bad, ok
+
+UPDATES = "cgrx:updates=on"
+UPDATE = "update --keys keys.npy --probes probes.npy {device} "
+GONE = UPDATE + "--delete right.npy "  # leaves row 0, which is 5, and row 2, which is 9
+
+
+def can(run, **wanted):
+    return ok(run, needs=UPDATES, **wanted)
+
+
+def cannot(code, run, err):
+    return {**bad(code, run, err), "needs": UPDATES}
+
+
+WRONG = [
+    bad(2, "update", "--keys COL is missing"), bad(2, "update --keys keys.npy --insert keys.npy", "--probes COL is missing"),
+    bad(2, UPDATE, "give --insert COL, --delete COL or both"), bad(2, UPDATE + "--delete", "--delete needs a value"),
+    bad(2, UPDATE + "--delete keys.npy --insert-rows lower.npy", "--insert-rows needs --insert"),
+    bad(2, UPDATE + "--delete keys.npy --delete keys.npy", "--delete is given twice"),
+    bad(2, UPDATE + "--delete keys.npy --result sum", "need --values"),
+    bad(2, UPDATE + "--delete keys.npy -o x.txt", r"ending in \.npy"),
+    bad(2, UPDATE + "--delete keys.npy --index frob", "unknown kind"), bad(2, "lookup --insert keys.npy", "is no option of lookup;"),
+    bad(1, UPDATE + "--delete missing.npy", "cannot open missing.npy"),
+    bad(1, UPDATE + "--insert wide.npy", "--insert wide.npy is u64"), bad(1, UPDATE + "--delete wide.npy", "--delete wide.npy is u64"),
+    bad(1, UPDATE + "--insert lower.npy --insert-rows wide.npy", "--insert-rows wide.npy is u64, row ids are u32"),
+    bad(1, UPDATE + "--insert lower.npy --insert-rows probes.npy", "--insert-rows probes.npy has 4; give one row id per key"),
+    bad(1, UPDATE + "--insert nulls.csv:x:u32 --insert-rows nulls.csv:k:u32", "has NULLs"),
+    bad(1, "update --keys a.csv:name:str --probes b.csv:name:str --insert b.csv:name:str {device}", "--insert b.csv:name:str is text"),
+    bad(1, UPDATE + "--delete keys.npy --index array", "kind 'array' cannot insert and delete rows; .*cgrx:updates=on"),
+]
+
+RIGHT = [
+    can(GONE + "-o x.npy --format json", json={**REPORT, "rays": int, "hits": int, "keys": 2, "rows_before": 5, "rows_after": 2,
+        "next_row": 5, "found": 2, "seconds.update": float, "seconds.write": float, "build_phases": dict, "update_phases": dict,
+        "spec": lambda s: s.startswith(UPDATES.partition(":")[0]) and "updates=on" in s, "nodes.lists": int, "nodes.nodes": int,
+        "nodes.room": int, "nodes.node_entries": 32, "nodes.longest": 1, "nodes.fill": (int, float), "nodes.mean_length": (int, float)},
+        files={"x.npy": ("<u4", [NO, NO, 2, 0])}),
+    can(GONE, out=r"^rows_before +5$(.|\n)*^rows_after +2$(.|\n)*^nodes$(.|\n)*^  longest +1$(.|\n)*^  update +[0-9.]+ s$"),
+    can(GONE + "--insert lower.npy -o x.npy", files={"x.npy": ("<u4", [5, NO, 2, 0])}),
+    can(GONE + "--insert upper.npy --insert-rows lower.npy -o x.npy --format json", json={"next_row": 11, "rows_after": 5},
+        files={"x.npy": ("<u4", [NO, 10, 2, 0])}),
+    can(GONE + "--insert upper.npy --insert-rows lower.npy --result rows -o x.npy",
+        files={"x.offsets.npy": ("<u8", [0, 0, 1, 3, 5]), "x.rows.npy": ("<u4", [10, 2, 8, 0, 3])}),
+    can(UPDATE + "--insert equal.npy --result count -o x.npy", files={"x.npy": ("<u8", [8, 0, 1, 1])}),
+    can(UPDATE + "--insert empty.npy --delete empty.npy -o x.npy --format json", json={"rows_after": 5, "next_row": 5},
+        files={"x.npy": ("<u4", [1, NO, 2, 0])}),
+    # A key that is deleted and inserted ends with what was inserted; NULLs take a row id and delete nothing.
+    can(UPDATE + "--insert keys.npy --delete keys.npy -o x.npy", files={"x.npy": ("<u4", [6, NO, 7, 5])}),
+    can(UPDATE + "--insert nulls.csv:k:u32 --delete nulls.csv:k:u32 -o x.npy --format json", json={"rows_after": 5, "next_row": 7},
+        files={"x.npy": ("<u4", [1, NO, 2, 0])}),
+    can("update --keys empty.npy --insert keys.npy --probes probes.npy {device} -o x.npy", files={"x.npy": ("<u4", [1, NO, 2, 0])}),
+    can("update --keys a.csv:name:str --delete b.csv:name:str --probes a.csv:name:str {device} -o x.npy",
+        files={"x.npy": ("<u4", [NO, 1, NO, NO])}),
+    # Values are one per row id: 5 do not reach the inserted rows, the 6 of equal.npy do for one of them.
+    can(UPDATE + "--insert one.npy --result sum --values equal.npy -o x.npy", files={"x.npy": ("<u8", [9, 0, 3, 3])}),
+    cannot(1, UPDATE + "--insert lower.npy --result sum --values values.npy", "5 values, but row ids reach 7"),
+    can("lookup --keys keys.npy --probes probes.npy {device} --index cgrx:updates=on --format json", json={"nodes.lists": int}),
+]
+
+CASES = WRONG + RIGHT
