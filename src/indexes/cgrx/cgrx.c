@@ -27,8 +27,8 @@ static const kr_option options[CGRX_OPTIONS] = {
     [CGRX_OPTION_RAYS] = {"rays", KR_OPTION_CHOICE, "paper|short|column|auto", 0, 3, CGRX_RAYS_AUTO,
                           "up to five as in the paper; short: marks name buckets, three at most; column: "
                           "along the marks first, "
-                          "two at most (scene=optimized); auto: column where most buckets have a row to "
-                          "themselves, else short"},
+                          "two at most (scene=optimized); auto: column where there are rows for three "
+                          "buckets of four, else short"},
     [CGRX_OPTION_FILTER] =
         {"filter", KR_OPTION_INTEGER, NULL, 0, 16, 0,
          "bits a key of a Bloom filter that answers most point lookups of absent keys without "

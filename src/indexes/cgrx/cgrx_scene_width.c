@@ -90,13 +90,14 @@ static cgrx_scene_params params_of(const cgrx_source *from, const cgrx_scene *sc
 }
 
 /* A row that has one bucket only shows its other side to a ray along the marks, which then is the only one.
- */
+ * With rows for half of the buckets that is 14% slower than short rays on an H200, with one for each 29%
+ * faster. */
 static uint32_t rays_of(const cgrx_design *design, const cgrx_scene_params *params, uint64_t n_rows)
 {
     if (design->rays == CGRX_RAYS_PAPER)
         return CGRX_RAYS_PAPER;
     const int column = design->rays == CGRX_RAYS_COLUMN ||
-                       (design->rays == CGRX_RAYS_AUTO && n_rows > params->n_buckets / 2);
+                       (design->rays == CGRX_RAYS_AUTO && n_rows > params->n_buckets / 4 * 3);
     return params->optimized && params->rows && column ? CGRX_RAYS_COLUMN : CGRX_RAYS_SHORT;
 }
 
