@@ -94,10 +94,10 @@ static kr_status place(kr_device *device, kr_stream *stream, kr_stopwatch *watch
                        cgrx_index *index, kr_error *err)
 {
     const cgrx_nodes_source source = {device, stream, watch, &index->design, sorted};
-    const kr_status status = index->design.node
-                                 ? KR_W(cgrx_nodes_build)(&source, &index->slots, &index->nodes, err)
-                                 : place_entries(device, stream, sorted, index, err);
-    kr_stopwatch_lap(watch, index->design.node ? "nodes" : "pack");
+    if (index->design.node)
+        return KR_W(cgrx_nodes_build)(&source, &index->slots, &index->nodes, err);
+    const kr_status status = place_entries(device, stream, sorted, index, err);
+    kr_stopwatch_lap(watch, "pack");
     return status;
 }
 
