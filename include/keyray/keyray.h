@@ -276,10 +276,12 @@ typedef struct kr_estimate {
 /**
  * Upper bounds, at most 1.5 times the real figures when no key is NULL; scenes of kinds that cast rays may
  * turn out smaller still, where equal keys share a primitive, parts hold few keys, or the driver compacts
- * well. For the build; kr_index_set_keys needs about both of old and new. Only type, count and the presence
- * of a validity bitmap of `keys` are looked at, and whether its data is host or device memory. Row ids of
- * the caller's own are not counted: they take up to 16 bytes a row more at the peak, and 4 for their copy
- * when they are host memory.
+ * well. Of cgrx scenes may be up to 3 times smaller than the bound, since the keys decide how many marks
+ * their rows and planes need (64-bit keys above all), and lists of nodes up to 1.6 times. For the build;
+ * kr_index_set_keys needs about both of old and new. Only type, count and the presence of a validity bitmap
+ * of `keys` are looked at, and whether its data is host or device memory. Row ids of the caller's own are
+ * not counted: they take up to 16 bytes a row more at the peak, and 4 for their copy when they are host
+ * memory.
  */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
                                    kr_estimate *estimate, kr_error *err);
@@ -321,7 +323,7 @@ KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_c
 KR_API void kr_index_destroy(kr_index *index);
 
 #define KR_STATS_PARTS 8
-#define KR_STATS_PHASES 8
+#define KR_STATS_PHASES 16
 
 /** Seconds of one phase of a build or a lookup. */
 typedef struct kr_phase {
@@ -398,11 +400,15 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  *
  * Value columns of later lookups hold a value for every row id below kr_index_info.next_row.
  *
- * Memory: all arrays may be host or device memory, each; all may be freed afterwards.
+ * Memory: all arrays may be host or device memory, each; all may be freed afterwards. Nodes begin half empty
+ *         (the option `fill`), and an eighth more of them is kept as room. Growing holds the old and the new
+ *         slots at once. Deletes give nothing back: to shrink, create the index anew. A call takes the sorted
+ *         batch, 24 bytes a list and 4 a node beside the index, and where it builds the index anew the sorted
+ *         rows and a second scene.
  * Stream: arrays in device memory are read in the order of `stream`.
  * Errors: KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text says which allows it),
  *         KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more rows
- * or higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE,
+ *         or higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE,
  *         KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
  * Source: Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
  *

@@ -126,7 +126,8 @@ static kr_status check_update(const kr_index *index, const kr_update *wanted, kr
                        "kind '%s' cannot insert and delete rows; create the index anew, or with "
                        "\"cgrx:updates=on\", which can",
                        kind->name);
-    if (more >= KR_NO_ROW || rows + more >= KR_NO_ROW)
+    /* How many rows a batch deletes only the kind finds out. */
+    if (more >= KR_NO_ROW || (!wanted->delete_keys.count && rows + more >= KR_NO_ROW))
         return kr_fail(err, KR_ERR_LIMIT,
                        "%llu rows and %llu more: an index holds at most 4294967294; first delete some", rows,
                        more);

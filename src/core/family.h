@@ -37,7 +37,7 @@ typedef struct kr_locate {
     kr_batch batch;
     kr_put put;
     uint64_t n;
-    kr_stopwatch *watch; /* NULL, or phases are asked for: a kind may split its work to tell them apart */
+    kr_stopwatch *watch; /* does nothing unless phases are asked for */
 } kr_locate;
 
 /* Rows that get other keys, all in device memory. At least one and no more than there are rows; row ids come

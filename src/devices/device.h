@@ -140,6 +140,9 @@ int kr_device_reaches(kr_device *device, const void *pointer); /* HERE */
 kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, kr_error *err);
 kr_status kr_device_run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
                         kr_stream *stream, kr_error *err);
+/* The same, and no progress callback may cancel it: what it writes over would be left half done. */
+kr_status kr_device_run_whole(kr_device *device, const kr_program *program, const void *params, uint64_t n,
+                              kr_stream *stream, kr_error *err);
 /* Allocate their scratch memory, work, release it; all in stream order. */
 kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err);
 kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, kr_stream *stream,

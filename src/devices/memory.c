@@ -231,6 +231,14 @@ kr_status kr_device_run(kr_device *device, const kr_program *program, const void
     return device->ops->run(device, program, params, n, kr_native_stream(device, stream), err);
 }
 
+kr_status kr_device_run_whole(kr_device *device, const kr_program *program, const void *params, uint64_t n,
+                              kr_stream *stream, kr_error *err)
+{
+    kr_program whole = *program;
+    whole.whole = 1;
+    return kr_device_run(device, &whole, params, n, stream, err);
+}
+
 uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort)
 {
     return sort->n ? device->ops->sort_temp_nbytes(device, sort) : 0;

@@ -29,6 +29,7 @@ typedef struct kr_program {
     void (*cpu)(const void *params, uint64_t first, uint64_t end, uint64_t n);
     /* Enqueues all of n on a cudaStream_t; returns the cudaError_t. NULL: not built for CUDA. */
     int (*cuda)(const void *params, uint64_t n, void *cuda_stream);
+    uint32_t whole, reserved; /* 1: nobody may cancel it halfway (kr_device_run_whole) */
 } kr_program;
 
 enum { KR_IN_FLIGHT = 32 };

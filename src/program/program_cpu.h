@@ -14,7 +14,7 @@
     kr_assert_fits(params_t, 4096);      \
     KR_CUDA_ENTRY_DECLARE(name)          \
     extern const kr_program name;        \
-    const kr_program name = {#name, sizeof(params_t), name##_cpu, KR_CUDA_ENTRY(name)}
+    const kr_program name = {#name, sizeof(params_t), name##_cpu, KR_CUDA_ENTRY(name), 0, 0}
 
 #define KR_MAP_PROGRAM_(name, params_t, body)                                           \
     static void name##_cpu(const void *block, uint64_t first, uint64_t end, uint64_t n) \

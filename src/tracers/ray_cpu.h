@@ -51,7 +51,7 @@ extern const kr_ray_module KR_W(KR_RAY_MODULE);
     }                                                                                   \
     extern const kr_ray_program name;                                                   \
     const kr_ray_program name = {                                                       \
-        .program = {#name, sizeof(KR_RAY_PARAMS), name##_cpu, NULL},                    \
+        .program = {#name, sizeof(KR_RAY_PARAMS), name##_cpu, NULL, 0, 0},              \
         .module = KR_RAY_MODULE_POINTER,                                                \
         .n_payload = KR_RAY_PAYLOAD,                                                    \
     }

@@ -19,7 +19,7 @@ CASES = [
     ok(f"bench point {BENCH} --sweep probes=10,20,30 --format json",
        json={"runs": lambda runs: [run["workload"]["probes"] for run in runs] == [10, 20, 30]}),
     ok(f"bench range {BENCH} --probes 50 --result sum --sweep stride=1,2", out=r"(?s)stride=1.*stride=2"),
-    bad(1, f"bench update {BENCH} --probes 10 --index array", "kind 'array' cannot give rows other keys"),
+    bad(1, f"bench update {BENCH} --probes 10 --index array", "kind 'array' cannot give rows other keys; give --waves N to insert and delete rows"),
     bad(2, f"bench update {BENCH} --probes 10 --changes 501", "changes is 501: 1000 keys make at most 500"),
     bad(2, f"bench update {BENCH} --pattern diagonal", "positions|ranks"),
     bad(2, f"bench point {BENCH} --changes 5", "--changes is no option of bench point"),
@@ -97,7 +97,7 @@ def check_waves(run, count, waves, come):
 
 
 def waves_anew(keyray, device, folder):
-    """bench update --waves builds kinds anew that take no updates, and says so"""
+    """bench update --waves builds kinds anew that take no updates, and says why"""
     line = (f"bench update --count 1000 --probes 300 --uniformity 50 --hit-rate 70 --index array --device {device} "
             "--sweep waves=1,3,64 --growth 1.11 --result sum")
     for run, waves in zip(run_json(keyray, line, folder)["runs"], (1, 3, 64)):
@@ -105,7 +105,7 @@ def waves_anew(keyray, device, folder):
         assert run["changed_by"] == "rebuild" and "rebuild" not in run and run["after_inserts"]["lists"] == 0, run
     line = f"bench update --count 100 --probes 50 --waves 2 --index array --device {device}"
     text = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
-    assert "this kind takes no updates: every wave built the index anew" in text, text
+    assert "every wave built the index anew: kind 'array' cannot insert and delete rows" in text, text
     assert len(re.findall(r"^ *(?:insert|delete) +\d+ ", text, re.MULTILINE)) == 4, text
 
 
@@ -114,6 +114,9 @@ def waves_updated(keyray, device, folder):
     needs_rx(keyray, device, folder)
     if not has_kind(keyray, "cgrx"):
         raise Skip("no kind cgrx")
+    line = f"bench update --count 100 --probes 50 --waves 1 --index cgrx --device {device}"
+    text = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert re.search("every wave built the index anew: .*updates=off and does not change; create it with updates=on", text), text
     for options in ("", " --host", " --bits 64 --uniformity 100 --rebuild cgrx"):
         line = f"bench update --count 3000 --probes 300 --waves 3 --index cgrx:updates=on --device {device}{options}"
         run = run_json(keyray, line, folder)["runs"][0]

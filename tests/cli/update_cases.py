@@ -55,6 +55,9 @@ RIGHT = [
         files={"x.npy": ("<u4", [NO, 1, NO, NO])}),
     # Values are one per row id: 5 do not reach the inserted rows, the 6 of equal.npy do for one of them.
     can(UPDATE + "--insert one.npy --result sum --values equal.npy -o x.npy", files={"x.npy": ("<u8", [9, 0, 3, 3])}),
+    # A row id that two rows have: given twice, or that of a row which stays.
+    cannot(1, UPDATE + "--insert equal.npy --insert-rows equal.npy", "row ids do not ascend within a key .*; give each row id once"),
+    cannot(1, UPDATE + "--insert upper.npy --insert-rows lower.npy", "row ids are not distinct: .*; give each row id once"),
     cannot(1, UPDATE + "--insert lower.npy --result sum --values values.npy", "5 values, but row ids reach 7"),
     can("lookup --keys keys.npy --probes probes.npy {device} --index cgrx:updates=on --format json", json={"nodes.lists": int}),
 ]

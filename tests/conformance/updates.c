@@ -281,10 +281,16 @@ static int try_twice(subject *s)
     const uint32_t id = (uint32_t)(s->next_row < KR_NO_ROW ? s->next_row : 0), ids[] = {id, id};
     const kr_column keys = {.type = s->model.scene.type, .count = 2, .data = bytes};
     kr_error err = {0};
+    const kr_column one = {.type = keys.type, .count = 1, .data = bytes};
     insert_rows(s, &keys, ids);
     kr_model_delete(&s->model, &keys);
     refresh(s);
-    return kr_test_ok(s->suite, kr_index_update(s->index, &keys, ids, &keys, NULL, &err), &err, "twins") &&
+    /* A row that is there already comes once more, then two at once. */
+    return kr_test_ok(s->suite, kr_index_update(s->index, &one, ids, &keys, NULL, &err), &err, "one") &&
+           kr_test_ok(s->suite, kr_index_validate(s->index, &err), &err, "one") &&
+           kr_test_ok(s->suite, kr_index_update(s->index, &one, ids, NULL, NULL, &err), &err, "its twin") &&
+           kr_test_refused(s->suite, KR_ERR_INVARIANT, kr_index_validate(s->index, &err), &err, "its twin") &&
+           kr_test_ok(s->suite, kr_index_update(s->index, &keys, ids, &keys, NULL, &err), &err, "twins") &&
            kr_test_refused(s->suite, KR_ERR_INVARIANT, kr_index_validate(s->index, &err), &err, "twins") &&
            kr_test_ok(s->suite, kr_index_update(s->index, NULL, NULL, &keys, NULL, &err), &err, "no twins") &&
            check_index(s, KR_OK);

@@ -431,8 +431,8 @@ static int launch_well(const void *params, uint64_t n, void *stream)
 
 static void test_errors(kr_device *device)
 {
-    const kr_program broken = {"broken_program", 8, NULL, launch_nothing};
-    const kr_program well = {"well", 8, NULL, launch_well}, absent = {"absent", 8, NULL, NULL};
+    const kr_program broken = {"broken_program", 8, NULL, launch_nothing, 0, 0};
+    const kr_program well = {"well", 8, NULL, launch_well, 0, 0}, absent = {"absent", 8, NULL, NULL, 0, 0};
     kr_device *none = NULL;
     uint64_t params = 0;
     kr_buffer buffer = {0};

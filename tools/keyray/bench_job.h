@@ -90,7 +90,8 @@ typedef struct bench_wave {
 
 typedef struct bench_waves {
     uint32_t n;     /* the first half inserts, the second deletes; 0: there were none */
-    int is_rebuilt; /* the kind takes no updates: `seconds` are those of building anew */
+    int is_rebuilt; /* the index takes no updates: `seconds` are those of building anew */
+    char why_rebuilt[sizeof(((kr_error *)0)->text)];
     bench_wave waves[2 * WORKLOAD_WAVES_MOST];
     kr_index_info halves[2]; /* after the inserts, and after the deletes */
     /* Unless is_rebuilt. */

@@ -69,7 +69,7 @@ static void print_text_half(const char *change, const kr_index_info *info, FILE 
     fprintf(to, "%10s after the %ss: %llu rows in %s", "", change, (unsigned long long)info->rows,
             output_size(footprint, info->footprint_nbytes));
     if (nodes->lists)
-        fprintf(to, ", %llu lists of %.3f nodes (longest %u), nodes %.1f%% full, room for %llu more",
+        fprintf(to, ", %llu lists of %.3f nodes (longest %u), nodes %.1f%% full, room for %llu more nodes",
                 (unsigned long long)nodes->lists, nodes->mean_length, nodes->longest, nodes->fill * 100,
                 (unsigned long long)(nodes->room - nodes->nodes));
     fputc('\n', to);
@@ -81,14 +81,13 @@ void bench_print_waves_text(const bench_row *row, FILE *to)
     for (int half = 0; half < 2; ++half)
         print_text_half(changes[half], &waves->halves[half], to);
     if (waves->is_rebuilt)
-        fprintf(to, "%10s this kind takes no updates: every wave built the index anew\n", "");
+        fprintf(to, "%10s every wave built the index anew: %s\n", "", waves->why_rebuilt);
     else
-        fprintf(
-            to,
-            "%10s built anew: %.3f ms, %.2f times an update (%.2f to %.2f); lookups at last %.2f times those "
-            "of %s\n",
-            "", waves->rebuilds.median * 1e3, waves->ratios.median, waves->ratios.minimum,
-            waves->ratios.maximum, waves->slowdown, waves->rebuild);
+        fprintf(to,
+                "%10s built anew: %.3f ms, %.2f times an update (%.2f to %.2f); lookups at last take %.2f "
+                "times as long as those of %s\n",
+                "", waves->rebuilds.median * 1e3, waves->ratios.median, waves->ratios.minimum,
+                waves->ratios.maximum, waves->slowdown, waves->rebuild);
     fprintf(to, "%10s %10s %12s %12s %12s%s\n", "wave", "rows", "change ms", "M rows/s", "lookups ms",
             waves->is_rebuilt ? "" : "      anew ms   lookups ms");
     for (uint32_t i = 0; i < waves->n; ++i) {

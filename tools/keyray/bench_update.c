@@ -53,8 +53,12 @@ static int exchange(const bench_run *run, int back, double *seconds)
     kr_error err = {0};
     int code = tool_check(kr_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
+    const kr_status status = code ? KR_OK : kr_index_set_keys(run->index, rows, &keys, NULL, &err);
+    if (status == KR_ERR_UNSUPPORTED) /* what it advises to do is no way out here */
+        return tool_fail(FAILED, "%.*s; give --waves N to insert and delete rows",
+                         (int)strcspn(err.text, ";"), err.text);
     if (!code)
-        code = tool_check(kr_index_set_keys(run->index, rows, &keys, NULL, &err), &err);
+        code = tool_check(status, &err);
     if (!code)
         code = tool_check(kr_sync(run->device, NULL, &err), &err);
     *seconds = tool_now() - begin;

@@ -35,6 +35,7 @@ static int update(job *j, const kr_column *inserts, const kr_column *deletes, be
     kr_status status = kr_index_update(j->run->index, inserts, NULL, deletes, NULL, &err);
     if (status == KR_ERR_UNSUPPORTED) {
         j->result->is_rebuilt = 1;
+        snprintf(j->result->why_rebuilt, sizeof j->result->why_rebuilt, "%s", err.text);
         return DONE;
     }
     if (status == KR_OK)

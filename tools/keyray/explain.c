@@ -25,6 +25,7 @@ static void print(const kr_explanation *explanation, const char *operation, cons
                   uint64_t probes, const output_options *printing)
 {
     output out = output_begin_report(stdout, printing->json);
+    char rays[32];
     output_text(&out, "operation", operation);
     output_text(&out, "spec", explanation->spec);
     output_text(&out, "reason", explanation->reason);
@@ -35,9 +36,16 @@ static void print(const kr_explanation *explanation, const char *operation, cons
     output_number(&out, "probes", probes);
     output_text(&out, "probe_order", explanation->probe_order);
     output_real(&out, out.json ? "touches_per_probe" : "touches/probe", explanation->touches_per_probe);
-    output_real(&out, out.json ? "rays_per_probe" : "rays/probe", explanation->rays_per_probe);
+    if (out.json) {
+        output_real(&out, "rays_per_probe", explanation->rays_per_probe);
+    } else {
+        snprintf(rays, sizeof rays, "at least %.6g", explanation->rays_per_probe);
+        output_text(&out, "rays/probe", explanation->rays_per_probe > 0 ? rays : "0");
+    }
     output_bytes(&out, "footprint", explanation->estimate.footprint_nbytes);
     output_bytes(&out, "peak", explanation->estimate.peak_nbytes);
+    if (!out.json)
+        output_text(&out, "note", "touches and rays do not compare kinds by time; keyray bench does");
     output_end(&out, '}');
 }
 

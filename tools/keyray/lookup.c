@@ -24,11 +24,16 @@ typedef struct lookup_options {
         "index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [" standard "]", \
             0, 0                                                                                            \
     }
+#define VALUES_ROW(help)                                                                                  \
+    {                                                                                                     \
+        "values", 0, 0, OPTION_TEXT, AT(values), "COL", "what sum, min and max are taken of, " help, 0, 0 \
+    }
 #define STANDARD_UPDATES "cgrx:updates=on"
 
 static const option_row lookup_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
     {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
+    VALUES_ROW("one value per key"),
     INDEX_ROW("best"),
     {0},
 };
@@ -37,6 +42,7 @@ static const option_row range_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
     {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL", "lower bounds, inclusive", 0, 0},
     {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL", "upper bounds, inclusive", 0, 0},
+    VALUES_ROW("one value per key"),
     INDEX_ROW("best"),
     {0},
 };
@@ -48,6 +54,7 @@ static const option_row update_rows[] = {
      "their row ids, u32 and given to no other row [those behind the largest]", 0, 0},
     {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL", "keys whose rows are deleted", 0, 0},
     {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
+    VALUES_ROW("one value per row id below next_row, deleted rows included"),
     INDEX_ROW(STANDARD_UPDATES),
     {0},
 };
@@ -55,8 +62,6 @@ static const option_row update_rows[] = {
 static const option_row answer_rows[] = {
     {"result", 0, 0, OPTION_CHOICE, AT(result), RESULT_CHOICES,
      "what is wanted per probe: the smallest matching row, or ... [row]", 0, 0},
-    {"values", 0, 0, OPTION_TEXT, AT(values), "COL", "what sum, min and max are taken of, one value per key",
-     0, 0},
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
@@ -166,15 +171,28 @@ static int build(job *j)
     return code;
 }
 
+/* The library finds a row id that two rows have only when asked to. */
+static int check_row_ids(const job *j)
+{
+    kr_error err = {0};
+    const kr_status status = kr_index_validate(j->index, &err);
+    if (status == KR_ERR_INVARIANT)
+        return tool_fail(FAILED, "--insert-rows %s: %s; give each row id once, and none of a row that stays",
+                         j->options.insert_rows, err.text);
+    return tool_check(status, &err);
+}
+
 static int update(job *j)
 {
     kr_error err = {0};
     const double begin = tool_now();
-    const int code = tool_check(kr_index_update(j->index, j->options.insert ? &j->insert.view : NULL,
-                                                j->options.insert_rows ? j->insert_rows.view.data : NULL,
-                                                j->options.delete ? &j->delete.view : NULL, NULL, &err),
-                                &err);
+    int code = tool_check(kr_index_update(j->index, j->options.insert ? &j->insert.view : NULL,
+                                          j->options.insert_rows ? j->insert_rows.view.data : NULL,
+                                          j->options.delete ? &j->delete.view : NULL, NULL, &err),
+                          &err);
     j->update = tool_now() - begin;
+    if (!code && j->options.insert_rows)
+        code = check_row_ids(j);
     return code ? code : tool_check(kr_index_stats(j->index, &j->info, &err), &err);
 }
 

@@ -39,10 +39,11 @@ const option_row workload_updates_rows[] = {
     {"pattern", 0, 0, OPTION_CHOICE, AT(by_rank), "positions|ranks",
      "the pairs are neighbours in the column, or in the order of the keys [positions]", 0, 0},
     {"waves", 0, 0, OPTION_NUMBER, AT(waves), "N",
-     "instead, insert rows in N batches and delete them in N others; 0: exchange keys [0]", 0,
-     WORKLOAD_WAVES_MOST},
-    {"growth", 0, 0, OPTION_DECIMAL, AT(growth), "C", "of waves: times as many rows after the inserts [2.2]",
-     101, 10000},
+     "instead, insert rows in N batches, at most 64, and delete them in N others; no --multiplicity; "
+     "0: exchange keys [0]",
+     0, WORKLOAD_WAVES_MOST},
+    {"growth", 0, 0, OPTION_DECIMAL, AT(growth), "C",
+     "of waves: times as many rows after the inserts, 1.01 to 100 [2.2]", 101, 10000},
     {0},
 };
 

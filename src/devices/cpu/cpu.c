@@ -226,7 +226,7 @@ static kr_status run(kr_device *device, const kr_program *program, const void *p
                      void *stream, kr_error *err)
 {
     const uint32_t threads = kr_cpu_threads(device);
-    const int reports = device->options.progress.call != NULL;
+    const int reports = device->options.progress.call != NULL && !program->whole;
     uint64_t most = reports ? REPORT_LEAST : UINT64_MAX;
     running job = {program, params, n, 0};
     (void)stream;

@@ -48,8 +48,8 @@ static const kr_option options[CGRX_OPTIONS] = {
                           "updates=on: the share of a node that is filled at first"},
     [CGRX_OPTION_REBUILD] =
         {"rebuild", KR_OPTION_DECIMAL, "auto|never", 1100, 1000000, REBUILD_AUTO,
-         "updates=on: the index is built anew once it has that many times the rows it was built "
-         "with, or as many times fewer; auto: 4"},
+         "updates=on: the index is built anew once it has that many times the rows it was "
+         "built with, or as many times fewer, or a list of 64 times as many buckets; auto: 4"},
 };
 
 static int given(const kr_spec *spec, int option)

@@ -239,15 +239,18 @@ typedef struct held {
     uint32_t n;
 } held;
 
-/* How many of `others` are less than this thread's own. */
-KR_BODY uint32_t held_below(kr_group group, const held *others, const held *own)
+/* How many of `others` stand before this thread's own: those that are less, and with `ties` equal ones. A row
+ * that is there already comes in behind its twin, so that validate sees both. */
+KR_BODY uint32_t held_before(kr_group group, const held *others, const held *own, int ties)
 {
     uint32_t low = 0;
     for (uint32_t step = others->n ? 1u << (31 - kr_clz32(others->n)) : 0; step; step >>= 1) {
         const uint32_t next = low + step, rank = (next - 1) & (group.size - 1);
         const kr_key key = (kr_key)kr_group_share(group, others->key, rank);
         const uint32_t row = (uint32_t)kr_group_share(group, others->row, rank);
-        if (next <= others->n && pair_less(key, row, own->key, own->row))
+        const int before =
+            ties ? !pair_less(own->key, own->row, key, row) : pair_less(key, row, own->key, own->row);
+        if (next <= others->n && before)
             low = next;
     }
     return low;
@@ -291,8 +294,8 @@ KR_BODY void merge_some(kr_group group, const update_params *p, const list_batch
         insert.row = insert_row(p, batch->insert_from + insert_at);
     }
     /* Those that are not among the last n come out below `begin`. */
-    const uint32_t entry_to = entry_at + (m->inserts - insert.n) + held_below(group, &insert, &entry);
-    const uint32_t insert_to = insert_at + (m->entries - entry.n) + held_below(group, &entry, &insert);
+    const uint32_t entry_to = entry_at + (m->inserts - insert.n) + held_before(group, &insert, &entry, 0);
+    const uint32_t insert_to = insert_at + (m->entries - entry.n) + held_before(group, &entry, &insert, 1);
     const int puts_entry = group.rank < entry.n && entry_to >= begin;
     const uint32_t placed = kr_popcount32(kr_group_ballot(group, puts_entry));
     const uint64_t slot = (uint64_t)m->to * size;

@@ -192,8 +192,8 @@ static kr_status write_index(update *u, kr_error *err)
         .n = u->n_rows,
         .n_lists = u->nodes->n_lists,
     };
-    return kr_device_run(u->device, &KR_W(cgrx_nodes_index), &params, params.n_lists + UINT64_C(1), u->stream,
-                         err);
+    return kr_device_run_whole(u->device, &KR_W(cgrx_nodes_index), &params, params.n_lists + UINT64_C(1),
+                               u->stream, err);
 }
 
 static void adopt(update *u)
@@ -219,8 +219,9 @@ kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopw
     if (status == KR_OK)
         status = make_room(&u, err);
     kr_stopwatch_lap(watch, "plan");
+    /* Lists are changed in place: what follows is not cancelled. */
     if (status == KR_OK)
-        status = run(&u, &KR_W(cgrx_nodes_apply), nodes->n_lists, err);
+        status = kr_device_run_whole(device, &KR_W(cgrx_nodes_apply), &u.params, nodes->n_lists, stream, err);
     kr_stopwatch_lap(watch, "apply");
     if (status == KR_OK)
         status = write_index(&u, err);

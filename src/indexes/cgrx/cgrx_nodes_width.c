@@ -92,11 +92,11 @@ static kr_status fill_lists(const cgrx_nodes_source *source, const cgrx_slots *s
         .n_lists = nodes->n_lists,
         .bucket = source->design->bucket,
     };
-    kr_status status =
-        kr_device_run(source->device, &KR_W(cgrx_nodes_place), &entries, entries.n, source->stream, err);
+    kr_status status = kr_device_run_whole(source->device, &KR_W(cgrx_nodes_place), &entries, entries.n,
+                                           source->stream, err);
     if (status == KR_OK)
-        status = kr_device_run(source->device, &KR_W(cgrx_nodes_index), &index, index.n_lists + UINT64_C(1),
-                               source->stream, err);
+        status = kr_device_run_whole(source->device, &KR_W(cgrx_nodes_index), &index,
+                                     index.n_lists + UINT64_C(1), source->stream, err);
     if (status == KR_OK)
         status =
             kr_device_fill(source->device, nodes->next.data, 0xFF, nodes->next.nbytes, source->stream, err);

@@ -1,8 +1,7 @@
 /* The ray programs of kind `cgrx`:
  *
- *   cgrx_locate   from the probe to the span
- *   cgrx_find     from the probe to the bucket only; cgrx_search goes on from there
- *   cgrx_check    for validate: whether the triangles of a bucket are met and name it */
+ *   cgrx_find    from the probe to its bucket; cgrx_search (cgrx_body.h) goes on from there
+ *   cgrx_check   for validate: whether the triangles of a bucket are met and name it */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_RAY_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_RAY_BODY_H
 
@@ -30,12 +29,6 @@ KR_BODY uint32_t cgrx_no_hit(const void *params, uint32_t *payload, uint32_t pri
 }
 
 #include "indexes/cgrx/cgrx_find_body.h"
-
-KR_BODY void cgrx_locate_end(const cgrx_params *p, uint64_t i, cgrx_state *s)
-{
-    cgrx_answer(p, i, s);
-}
-KR_RAY_PROGRAM(cgrx_locate, cgrx_begin, cgrx_find_step, cgrx_locate_end, cgrx_no_hit, cgrx_no_box);
 
 /* found[i]: the bucket, or n_buckets and what else there is. */
 KR_BODY void cgrx_find_end(const cgrx_params *p, uint64_t i, cgrx_state *s)

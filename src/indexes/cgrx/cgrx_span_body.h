@@ -145,8 +145,6 @@ KR_BODY void cgrx_answer(const cgrx_params *p, uint64_t i, const cgrx_state *s)
         if (first < p->entries.n && cgrx_key_at(p, first) <= s->upper)
             last = whole ? cgrx_above(p, first, s->upper) : first + 1;
     }
-    kr_work_add(&p->put, i, KR_WORK_RAYS, s->rays);
-    kr_work_add(&p->put, i, KR_WORK_HITS, s->met);
     kr_work_add(&p->put, i, KR_WORK_REPAIRED, repaired ? 1 : 0);
     if (whole) {
         kr_put_span(&p->put, i, first, last);

@@ -50,7 +50,7 @@ static kr_status read_ends(kr_device *device, kr_stream *stream, const kr_buffer
     uint64_t read[2] = {0, 0};
     kr_status status = KR_OK;
     if (index->n)
-        status = kr_device_run(device, &KR_W(cgrx_read_ends), &params, 2, stream, err);
+        status = kr_device_run_whole(device, &KR_W(cgrx_read_ends), &params, 2, stream, err);
     if (status == KR_OK && index->n)
         status = kr_counters_read(device, stream, ends, read, 2, err);
     index->lowest = read[0];
@@ -116,7 +116,8 @@ static kr_status apply(kr_device *device, const kr_update *job, const changes *c
     if (status == KR_OK) {
         index->n = index->nodes.n_rows;
         if (index->filter.data && c->inserts.n)
-            status = kr_device_run(device, &KR_W(cgrx_fill_filter), &filter, c->inserts.n, job->stream, err);
+            status =
+                kr_device_run_whole(device, &KR_W(cgrx_fill_filter), &filter, c->inserts.n, job->stream, err);
         if (status == KR_OK)
             status = read_ends(device, job->stream, &ends, index, err);
         if (status == KR_OK && is_due(index))

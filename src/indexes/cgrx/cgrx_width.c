@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-KR_RAY_PROGRAM_DECLARE(cgrx_locate);
 KR_RAY_PROGRAM_DECLARE(cgrx_find);
 KR_RAY_PROGRAM_DECLARE(cgrx_check);
 
@@ -187,13 +186,17 @@ cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index)
     };
 }
 
-/* Rays and search as two programs, so that their times can be told apart. */
-static kr_status locate_in_two(kr_device *device, kr_tracer *tracer, cgrx_params *params,
-                               const kr_locate *job, kr_stream *stream, kr_error *err)
+/* Rays and search are two programs: rays have neither shared memory nor groups, and their times can be told
+ * apart. 4 bytes a probe go between. */
+static kr_status locate_by_rays(kr_device *device, cgrx_params *params, const kr_locate *job,
+                                kr_stream *stream, kr_error *err)
 {
     kr_buffer found = {0};
-    kr_status status =
-        kr_buffer_allocate(device, job->n * sizeof(uint32_t), stream, "buckets of probes", NULL, &found, err);
+    kr_tracer *tracer;
+    kr_status status = kr_tracer_of(device, &tracer, err);
+    if (status == KR_OK)
+        status = kr_buffer_allocate(device, job->n * sizeof(uint32_t), stream, "buckets of probes",
+                                    "kr_lookup_chunks needs less", &found, err);
     params->found = found.data;
     if (status == KR_OK)
         status = kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, stream, err);
@@ -210,16 +213,11 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
 {
     const cgrx_index *index = self;
     cgrx_params params = KR_W(cgrx_params_of)(index);
-    kr_tracer *tracer;
     params.batch = job->batch;
     params.put = job->put;
     if (!index->scene.scene) /* nothing, or a single bucket */
         return kr_device_run(device, &KR_W(cgrx_search), &params, job->n, stream, err);
-    const kr_status status = kr_tracer_of(device, &tracer, err);
-    if (status != KR_OK)
-        return status;
-    return job->watch ? locate_in_two(device, tracer, &params, job, stream, err)
-                      : kr_scene_run(tracer, &KR_W(cgrx_locate), &params, job->n, stream, err);
+    return locate_by_rays(device, &params, job, stream, err);
 }
 
 static kr_rows_view rows(const void *self)

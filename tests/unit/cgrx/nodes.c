@@ -312,6 +312,65 @@ static void faults_of(const width *w, cgrx_design design, uint64_t seed)
     destroy(&t);
 }
 
+/* A device that does half of a program and is then cancelled, as callbacks do between pieces. */
+static const kr_device_ops *real_ops;
+static uint32_t cancel_at;
+
+static kr_status run_half(kr_device *of, const kr_program *program, const void *params, uint64_t n,
+                          void *stream, kr_error *err)
+{
+    if (program->whole || !cancel_at || --cancel_at)
+        return real_ops->run(of, program, params, n, stream, err);
+    program->cpu(params, 0, n / 2 / 64 * 64, n);
+    return kr_fail(err, KR_ERR_CANCELLED, "cancelled");
+}
+
+static void cancels_of(const width *w, cgrx_design design, uint64_t seed)
+{
+    (void)seed;
+    fill(&model, 3000, 10);
+    trial t = build(w, design, &model);
+    for (uint32_t round = 0; round < 3; ++round) { /* in new room, in place, both */
+        kr_status status;
+        uint32_t n = 0;
+        clear();
+        for (uint32_t i = 0; round != 1 && i < 600; ++i)
+            add(&inserts, 1001 + round * 1200 + i);
+        for (uint32_t i = 0; round && i < 700; ++i)
+            add(&deletes, 1000 + i);
+        do {
+            kr_error err = {0};
+            const int64_t held = blocks;
+            cancel_at = ++n;
+            status = update_lists(&t, &deletes, &inserts, &err);
+            const int struck = cancel_at == 0;
+            cancel_at = 0;
+            if (status) {
+                assert_int_equal(status, KR_ERR_CANCELLED);
+                assert_true(struck && blocks == held);
+                check(&t, &model);
+            }
+        } while (status);
+        assert_true(n > 2);
+        model_update(&model, &deletes, &inserts);
+        check(&t, &model);
+    }
+    destroy(&t);
+}
+
+static void cancelling_changes_nothing(void **state)
+{
+    (void)state;
+    if (!is_cpu)
+        return;
+    kr_device_ops half = *device->ops;
+    half.run = run_half;
+    real_ops = device->ops;
+    device->ops = &half;
+    for_each(cancels_of);
+    device->ops = real_ops;
+}
+
 static void failures_change_nothing(void **state)
 {
     (void)state;
@@ -378,10 +437,15 @@ int main(void)
 {
     static const char *const devices[] = {"cpu", "cuda"};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_batches),    cmocka_unit_test(one_list_grows),
-        cmocka_unit_test(empties_and_fills), cmocka_unit_test(below_and_above),
-        cmocka_unit_test(runs_are_cut),      cmocka_unit_test(rebuilds),
-        cmocka_unit_test(estimates),         cmocka_unit_test(failures_change_nothing),
+        cmocka_unit_test(random_batches),
+        cmocka_unit_test(one_list_grows),
+        cmocka_unit_test(empties_and_fills),
+        cmocka_unit_test(below_and_above),
+        cmocka_unit_test(runs_are_cut),
+        cmocka_unit_test(rebuilds),
+        cmocka_unit_test(estimates),
+        cmocka_unit_test(failures_change_nothing),
+        cmocka_unit_test(cancelling_changes_nothing),
         cmocka_unit_test(damage_is_found),
     };
     int failed = 0;

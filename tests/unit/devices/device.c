@@ -196,7 +196,7 @@ static void mark(const void *block, uint64_t first, uint64_t end, uint64_t n)
 
 static void run_marks(kr_device *device, uint64_t n)
 {
-    static const kr_program program = {"mark", sizeof(mark_params), mark, NULL};
+    static const kr_program program = {"mark", sizeof(mark_params), mark, NULL, 0, 0};
     mark_params params = {calloc(n + 1, 1), 0};
     assert_non_null(params.marks);
     assert_int_equal(kr_device_run(device, &program, &params, n, NULL, NULL), KR_OK);
@@ -225,7 +225,7 @@ static void runs_every_element_once(void **state)
 
 static void refuses_a_program_without_code(void **state)
 {
-    static const kr_program program = {"gpu_only", 0, NULL, NULL};
+    static const kr_program program = {"gpu_only", 0, NULL, NULL, 0, 0};
     kr_device *device;
     kr_error err;
     (void)state;
@@ -251,7 +251,7 @@ static int count_call(void *ctx, const char *phase, double fraction)
 
 static void long_runs_report_and_stop(void **state)
 {
-    static const kr_program program = {"mark", sizeof(mark_params), mark, NULL};
+    static const kr_program program = {"mark", sizeof(mark_params), mark, NULL, 0, 0};
     const uint64_t n = 9 << 20;
     asked asks = {0};
     const kr_device_options options = {.struct_size = sizeof options, .progress = {count_call, &asks}};
