@@ -66,7 +66,7 @@ int bench_oracle_open(bench_data *data);
 /* The right answer to probe i. Adds to *visited the matches that had to be looked at. */
 uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited);
 
-/* ---- One measurement (bench_answer.c, bench_check.c, bench_run.c, bench_update.c, bench_waves.c) */
+/* ---- One measurement (bench_answer.c, bench_check.c, bench_time.c, bench_run.c, ...) */
 
 typedef struct bench_times {
     double minimum, median, maximum;
@@ -137,6 +137,8 @@ int bench_time_lookups(const bench_run *run, bench_times *times);
 
 /* Makes run->index of the keys of run->data. */
 int bench_build(bench_run *run, const char *spec, double *seconds);
+/* Builds anew as often as asked; the first warms up and is not counted. */
+int bench_time_builds(bench_run *run, const char *spec, bench_times *times);
 
 /* Lookups before an update, the update, and lookups after it, their answers checked. */
 int bench_update(bench_run *run, bench_row *row);

@@ -81,15 +81,6 @@ static void print_workload(output *out, const bench_report *report, const bench_
     output_end(out, '}');
 }
 
-void bench_print_times(output *out, const char *key, const bench_times *times)
-{
-    output_begin(out, key, '{');
-    output_seconds(out, "minimum", times->minimum);
-    output_seconds(out, "median", times->median);
-    output_seconds(out, "maximum", times->maximum);
-    output_end(out, '}');
-}
-
 static void print_parts(output *out, const kr_index_info *info)
 {
     output_begin(out, "parts", '[');

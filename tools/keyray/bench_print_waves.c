@@ -1,6 +1,15 @@
 /* What waves of inserts and deletes came to. */
 #include "bench_job.h"
 
+void bench_print_times(output *out, const char *key, const bench_times *times)
+{
+    output_begin(out, key, '{');
+    output_seconds(out, "minimum", times->minimum);
+    output_seconds(out, "median", times->median);
+    output_seconds(out, "maximum", times->maximum);
+    output_end(out, '}');
+}
+
 static const char *const changes[] = {"insert", "delete"};
 static const char *const moments[] = {"after_inserts", "after_deletes"};
 
