@@ -4,7 +4,7 @@
 # keys and are compiled twice, with KR_KEY_BITS 32 and 64; *_ray_width.cu become PTX (KeyrayPtx.cmake).
 
 keyray_sources(all_sources src/api src/core src/program src/key src/sorted src/util src/io src/joins
-               src/devices src/devices/cpu src/tracers src/indexes/*)
+               src/devices src/devices/cpu src/tracers src/rays src/indexes/*)
 if(KEYRAY_HAVE_CUDA)
     keyray_sources(cuda_sources src/devices/cuda src/tracers/optix)
     file(GLOB ray_sources CONFIGURE_DEPENDS src/indexes/*/*_ray_width.cu)

@@ -274,14 +274,12 @@ typedef struct kr_estimate {
 } kr_estimate;
 
 /**
- * Upper bounds, at most 1.5 times the real figures when no key is NULL; scenes of kinds that cast rays may
- * turn out smaller still, where equal keys share a primitive, parts hold few keys, or the driver compacts
- * well. Of cgrx scenes may be up to 3 times smaller than the bound, since the keys decide how many marks
- * their rows and planes need (64-bit keys above all), and lists of nodes up to 1.6 times. For the build;
- * kr_index_set_keys needs about both of old and new. Only type, count and the presence of a validity bitmap
- * of `keys` are looked at, and whether its data is host or device memory. Row ids of the caller's own are
- * not counted: they take up to 16 bytes a row more at the peak, and 4 for their copy when they are host
- * memory.
+ * Upper bounds of a build, at most 1.5 times the real figures when no key is NULL; scenes may turn out
+ * smaller still, where equal keys share a primitive, parts hold few keys, the driver compacts well, or rows
+ * and planes need few marks (cgrx: up to 3 times; its lists of nodes: up to 1.6). Only type, count and the
+ * presence of a validity bitmap of `keys` are looked at, and whether its data is host or device memory. Row
+ * ids of the caller's own are not counted: they take up to 16 bytes a row more at the peak, and 4 for their
+ * copy when they are host memory. Nor are changes: kr_index_set_keys needs about both of old and new.
  */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
                                    kr_estimate *estimate, kr_error *err);

@@ -84,12 +84,6 @@ struct kr_tracer {
     float farthest[KR_PRIMS]; /* coordinates up to which primitives are met by rays along any axis */
 };
 
-/* The rule of compact=auto: moving a scene to less memory costs time, a sixteenth is worth it. */
-static inline int kr_scene_is_worth_compacting(const kr_scene *scene)
-{
-    return scene->compacted_nbytes <= scene->footprint_nbytes - scene->footprint_nbytes / 16;
-}
-
 /* The tracer of a device, made on first use. KR_ERR_UNSUPPORTED says in one sentence why there is none: no
  * Embree in this build, no OptiX on this machine, a driver too old, a container without the graphics
  * capability. */

@@ -33,17 +33,10 @@ static void print_wave(output *out, const bench_waves *waves, uint32_t i)
 
 static void print_half(output *out, const char *key, const kr_index_info *info)
 {
-    const kr_node_stats *nodes = &info->nodes;
     output_begin(out, key, '{');
     output_number(out, "rows", info->rows);
     output_bytes(out, "footprint", info->footprint_nbytes);
-    output_number(out, "lists", nodes->lists);
-    output_number(out, "nodes", nodes->nodes);
-    output_number(out, "room", nodes->room);
-    output_number(out, "node_entries", nodes->node_entries);
-    output_real(out, "fill", nodes->fill);
-    output_real(out, "mean_length", nodes->mean_length);
-    output_number(out, "longest", nodes->longest);
+    output_node_fields(out, &info->nodes);
     output_end(out, '}');
 }
 

@@ -161,11 +161,8 @@ void output_phases(output *out, const char *key, const kr_phase *phases, uint32_
     output_end(out, '}');
 }
 
-void output_nodes(output *out, const kr_node_stats *nodes)
+void output_node_fields(output *out, const kr_node_stats *nodes)
 {
-    if (!nodes->lists)
-        return;
-    output_begin(out, "nodes", '{');
     output_number(out, "lists", nodes->lists);
     output_number(out, "nodes", nodes->nodes);
     output_number(out, "room", nodes->room);
@@ -173,5 +170,13 @@ void output_nodes(output *out, const kr_node_stats *nodes)
     output_number(out, "longest", nodes->longest);
     output_real(out, "fill", nodes->fill);
     output_real(out, "mean_length", nodes->mean_length);
+}
+
+void output_nodes(output *out, const kr_node_stats *nodes)
+{
+    if (!nodes->lists)
+        return;
+    output_begin(out, "nodes", '{');
+    output_node_fields(out, nodes);
     output_end(out, '}');
 }

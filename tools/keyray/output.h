@@ -38,7 +38,9 @@ void output_truth(output *out, const char *key, int truth);
 /* An object of the phases' seconds. */
 void output_phases(output *out, const char *key, const kr_phase *phases, uint32_t n);
 
-/* An object of what lists of nodes hold; nothing for kinds without. */
+/* What lists of nodes hold, into the object that is open. */
+void output_node_fields(output *out, const kr_node_stats *nodes);
+/* The same as an object "nodes"; nothing for kinds without lists. */
 void output_nodes(output *out, const kr_node_stats *nodes);
 
 /* "1.5 GiB". */

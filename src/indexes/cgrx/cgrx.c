@@ -1,8 +1,6 @@
 /* What kind `cgrx` is and which options go together; its operations stand in cgrx_width.c. */
 #include "indexes/cgrx/cgrx.h"
-#include "tracers/tracer.h"
-
-#include <stdio.h>
+#include "rays/rays.h"
 
 enum { STANDARD_NODE = 32, STANDARD_FILL = 500, REBUILD_AUTO = -1, REBUILD_NEVER = -2 };
 
@@ -34,10 +32,10 @@ static const kr_option options[CGRX_OPTIONS] = {
          "bits a key of a Bloom filter that answers most point lookups of absent keys without "
          "a ray; 0: none"},
     [CGRX_OPTION_BVH] =
-        {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, CGRX_BVH_FAST,
+        {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
          "what OptiX shall prefer: a fast build, nothing, or fast rays (Embree builds one way)"},
     [CGRX_OPTION_COMPACT] =
-        {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, CGRX_COMPACT_AUTO,
+        {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
          "move the scene to as little memory as it needs; auto: where that saves a sixteenth "
          "or more"},
     [CGRX_OPTION_UPDATES] = {"updates", KR_OPTION_CHOICE, "off|on", 0, 1, CGRX_OFF,
@@ -86,11 +84,9 @@ static kr_status settle_updates(kr_spec *spec, kr_error *err)
 
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
-    const int64_t bits = spec->options[CGRX_OPTION_BITS];
-    if (kr_triple_part(bits, 0) == 0)
-        return kr_fail(err, KR_ERR_SPEC,
-                       "kind 'cgrx': bits=%u:%u:%u leaves x no bit; give x at least 1, e.g. bits=23:23:18",
-                       kr_triple_part(bits, 0), kr_triple_part(bits, 1), kr_triple_part(bits, 2));
+    const kr_status status = kr_rays_check_x(spec, spec->options[CGRX_OPTION_BITS], err);
+    if (status != KR_OK)
+        return status;
     if (spec->options[CGRX_OPTION_RAYS] == CGRX_RAYS_COLUMN &&
         spec->options[CGRX_OPTION_SCENE] != CGRX_OPTIMIZED)
         return kr_fail(
@@ -126,7 +122,6 @@ cgrx_design cgrx_design_of(const kr_spec *spec)
 {
     const int64_t *o = spec->options;
     const int64_t scale = o[CGRX_OPTION_SCALE], bits = o[CGRX_OPTION_BITS];
-    static const uint32_t prefers[] = {KR_SCENE_FAST_BUILD, 0, KR_SCENE_FAST_TRACE};
     return (cgrx_design){
         .map = {.step = {1, (float)((uint32_t)1 << kr_triple_part(scale, 0)),
                          (float)((uint32_t)1 << kr_triple_part(scale, 1))},
@@ -139,39 +134,11 @@ cgrx_design cgrx_design_of(const kr_spec *spec)
         .layout = (uint32_t)o[CGRX_OPTION_LAYOUT],
         .rays = (uint32_t)o[CGRX_OPTION_RAYS],
         .filter = (uint32_t)o[CGRX_OPTION_FILTER],
-        .scene_flags =
-            (o[CGRX_OPTION_COMPACT] != CGRX_COMPACT_OFF ? KR_SCENE_COMPACT : 0) | prefers[o[CGRX_OPTION_BVH]],
+        .scene_flags = kr_rays_scene_flags(o[CGRX_OPTION_BVH], o[CGRX_OPTION_COMPACT]),
         .compact = (uint32_t)o[CGRX_OPTION_COMPACT],
         .node = o[CGRX_OPTION_UPDATES] == CGRX_ON ? (uint32_t)o[CGRX_OPTION_NODE] : 0,
         .rebuild = rebuild_ratio(o[CGRX_OPTION_REBUILD]),
     };
-}
-
-kr_status cgrx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err)
-{
-    const uint32_t needed = kr_type_significant_bits(type);
-    const int64_t bits = spec->options[CGRX_OPTION_BITS];
-    const uint32_t x = kr_triple_part(bits, 0), y = kr_triple_part(bits, 1), z = kr_triple_part(bits, 2);
-    if (x + y + z >= needed)
-        return KR_OK;
-    return kr_fail(err, KR_ERR_SPEC,
-                   "kind 'cgrx': bits=%u:%u:%u are %u bits, the keys have %u; give bits that hold them", x, y,
-                   z, x + y + z, needed);
-}
-
-/* Programs are built for both widths or for none. */
-kr_status cgrx_runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
-{
-    kr_tracer *tracer;
-    (void)spec;
-    return kr_tracer_of(device, &tracer, err);
-}
-
-void cgrx_tracer_text(kr_device *device, char text[64])
-{
-    kr_device_info info = {0};
-    kr_tracer_describe(device, &info);
-    snprintf(text, 64, "%s", info.tracer);
 }
 
 /* One where rows are full or empty, more in between. */

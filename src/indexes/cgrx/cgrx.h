@@ -28,8 +28,6 @@ enum {
 enum { CGRX_NAIVE, CGRX_OPTIMIZED };
 enum { CGRX_BINARY, CGRX_LINEAR };
 enum { CGRX_COLUMN, CGRX_ROW, CGRX_PACKED };
-enum { CGRX_BVH_FAST, CGRX_BVH_BALANCED, CGRX_BVH_TRACE };
-enum { CGRX_COMPACT_AUTO, CGRX_COMPACT_ON, CGRX_COMPACT_OFF };
 enum { CGRX_OFF, CGRX_ON };
 
 /* A spec's options as builds and lookups use them. */
@@ -41,14 +39,12 @@ typedef struct cgrx_design {
     uint32_t rays;        /* CGRX_RAYS_* */
     uint32_t filter;      /* bits of the filter a key, 0: none */
     uint32_t scene_flags; /* KR_SCENE_* */
-    uint32_t compact;     /* CGRX_COMPACT_* */
+    uint32_t compact;     /* KR_COMPACT_* */
     uint32_t node;        /* slots of a node; 0: entries lie one after the other and stay as they are */
     double rebuild;       /* how many times as many or as few entries as were built; 0: never */
 } cgrx_design;
 
 cgrx_design cgrx_design_of(const kr_spec *spec);
-/* The spec's bits must hold every code of the type. */
-kr_status cgrx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err);
 
 static inline uint64_t cgrx_buckets_of(const cgrx_design *design, uint64_t n)
 {
@@ -56,8 +52,6 @@ static inline uint64_t cgrx_buckets_of(const cgrx_design *design, uint64_t n)
 }
 
 /* What does not depend on the width. */
-kr_status cgrx_runs_on(kr_device *device, const kr_spec *spec, kr_error *err);
-void cgrx_tracer_text(kr_device *device, char text[64]);
 double cgrx_rays(const kr_shape *shape);
 double cgrx_touches(const kr_shape *shape);
 

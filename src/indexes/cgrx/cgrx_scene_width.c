@@ -1,6 +1,7 @@
 /* Building the scene of kind `cgrx` from sorted keys, at one key width. */
 #include "indexes/cgrx/cgrx_scene.h"
 #include "indexes/cgrx/cgrx_scene_body.h"
+#include "rays/rays.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -181,9 +182,7 @@ static kr_status build_bvh(const cgrx_source *from, cgrx_scene *scene, kr_mesh *
     if (status == KR_OK)
         status = tracer->ops->build(tracer, mesh, design->scene_flags, from->stream, &scene->scene, err);
     kr_stopwatch_lap(from->watch, "bvh");
-    if (status == KR_OK &&
-        (design->compact == CGRX_COMPACT_ON ||
-         (design->compact == CGRX_COMPACT_AUTO && kr_scene_is_worth_compacting(scene->scene)))) {
+    if (status == KR_OK && kr_rays_wants_compact(design->compact, scene->scene)) {
         status = tracer->ops->compact(scene->scene, from->stream, err);
         kr_stopwatch_lap(from->watch, "compact");
     }

@@ -1,6 +1,7 @@
 /* The operations of kind `cgrx` at one key width. */
 #include "indexes/cgrx/cgrx_body.h"
 #include "indexes/cgrx/cgrx_index.h"
+#include "rays/rays.h"
 #include "sorted/rows.h"
 
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error
     const cgrx_design design = cgrx_design_of(shape->spec);
     kr_estimate made;
     kr_scene_estimate scene;
-    kr_status status = cgrx_check_bits(shape->spec, shape->type, err);
+    kr_status status =
+        kr_rays_check_bits(shape->spec, shape->spec->options[CGRX_OPTION_BITS], shape->type, err);
     if (status == KR_OK)
         status = KR_W(cgrx_scene_estimate)(shape->device, &design, shape->count,
                                            kr_type_significant_bits(shape->type), &scene, err);
@@ -125,7 +127,8 @@ kr_status KR_W(cgrx_construct)(kr_device *device, kr_stream *stream, kr_stopwatc
 static kr_status build(const kr_build *build, void **self, kr_error *err)
 {
     kr_sorted sorted;
-    kr_status status = cgrx_check_bits(build->spec, (uint32_t)build->keys.type, err);
+    kr_status status = kr_rays_check_bits(build->spec, build->spec->options[CGRX_OPTION_BITS],
+                                          (uint32_t)build->keys.type, err);
     if (status != KR_OK)
         return status;
     cgrx_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
@@ -352,8 +355,8 @@ const kr_family_ops KR_W(cgrx_ops) = {
     .validate = validate,
     .touches = cgrx_touches,
     .rays = cgrx_rays,
-    .tracer = cgrx_tracer_text,
-    .runs_on = cgrx_runs_on,
+    .tracer = kr_rays_tracer,
+    .runs_on = kr_rays_runs_on,
     .update = KR_W(cgrx_update),
     .nodes = node_stats,
 };

@@ -1,7 +1,7 @@
 /* What kind `rx` is and which options go together; its operations stand in rx_width.c. */
 #include "indexes/rx/rx.h"
 #include "indexes/rx/rx_geometry.h"
-#include "tracers/tracer.h"
+#include "rays/rays.h"
 
 #include <stdio.h>
 
@@ -26,10 +26,10 @@ static const kr_option options[RX_OPTIONS] = {
     [RX_OPTION_PRIM] = {"prim", KR_OPTION_CHOICE, "triangle|sphere|aabb", 0, 2, KR_PRIM_TRIANGLE,
                         "what stands for a key in the scene"},
     [RX_OPTION_BVH] =
-        {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, RX_BVH_FAST,
+        {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
          "what OptiX shall prefer: a fast build, nothing, or fast rays (Embree builds one way)"},
     [RX_OPTION_COMPACT] =
-        {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, RX_COMPACT_AUTO,
+        {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
          "move the scene to as little memory as it needs; auto: where that saves a sixteenth "
          "or more; off with update=refit"},
     [RX_OPTION_RANGE] = {"range", KR_OPTION_CHOICE, "scan|anyhit", 0, 1, RX_RANGE_SCAN,
@@ -102,11 +102,7 @@ static kr_status settle_bits(kr_spec *spec, kr_error *err)
             "bits is an option of mode=3d, the other modes put the whole key in x; leave out bits, "
             "or give mode=3d",
             err);
-    if (kr_triple_part(bits, 0) == 0)
-        return kr_fail(err, KR_ERR_SPEC,
-                       "kind 'rx': bits=%u:%u:%u leaves x no bit; give x at least 1, e.g. bits=23:23:18",
-                       kr_triple_part(bits, 0), kr_triple_part(bits, 1), kr_triple_part(bits, 2));
-    return KR_OK;
+    return kr_rays_check_x(spec, bits, err);
 }
 
 /* Spheres have one radius, which drowns in longer coordinates: at 2^22 it lies below a float's step, and
@@ -130,7 +126,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     if (status == KR_OK && o[RX_OPTION_MODE] == KR_POINT_EXTENDED)
         status = settle_extended(spec, err);
     if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
-        status = require(spec, RX_OPTION_COMPACT, RX_COMPACT_OFF,
+        status = require(spec, RX_OPTION_COMPACT, KR_COMPACT_OFF,
                          "update=refit goes with compact=off only: a scene that may be refitted keeps its "
                          "uncompacted size; give compact=off or update=rebuild",
                          err);
@@ -187,7 +183,6 @@ rx_design rx_design_of(const kr_spec *spec, kr_device *device)
 {
     const int64_t *o = spec->options;
     const uint32_t mode = (uint32_t)o[RX_OPTION_MODE], prim = (uint32_t)o[RX_OPTION_PRIM];
-    static const uint32_t prefers[] = {KR_SCENE_FAST_BUILD, 0, KR_SCENE_FAST_TRACE};
     return (rx_design){
         .map = {.step = {mode == KR_POINT_EXTENDED ? extended_step(device, prim) : axis_step(spec, 0),
                          axis_step(spec, 1), axis_step(spec, 2)},
@@ -195,9 +190,8 @@ rx_design rx_design_of(const kr_spec *spec, kr_device *device)
                 .x_bits = kr_triple_part(o[RX_OPTION_BITS], 0),
                 .y_bits = kr_triple_part(o[RX_OPTION_BITS], 1)},
         .prim = prim,
-        .scene_flags = (o[RX_OPTION_COMPACT] != RX_COMPACT_OFF ? KR_SCENE_COMPACT : 0) |
-                       (o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT ? KR_SCENE_REFIT : 0) |
-                       prefers[o[RX_OPTION_BVH]],
+        .scene_flags = kr_rays_scene_flags(o[RX_OPTION_BVH], o[RX_OPTION_COMPACT]) |
+                       (o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT ? KR_SCENE_REFIT : 0),
         .compact = (uint32_t)o[RX_OPTION_COMPACT],
         .point_ray = (uint32_t)o[RX_OPTION_RAY],
         .range_ray = (uint32_t)o[RX_OPTION_RANGE_RAY] + 1,
@@ -213,14 +207,9 @@ rx_design rx_design_of(const kr_spec *spec, kr_device *device)
 
 kr_status rx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err)
 {
-    const uint32_t needed = kr_type_significant_bits(type);
-    const int64_t bits = spec->options[RX_OPTION_BITS];
-    const uint32_t x = kr_triple_part(bits, 0), y = kr_triple_part(bits, 1), z = kr_triple_part(bits, 2);
-    if (spec->options[RX_OPTION_MODE] != KR_POINT_3D || x + y + z >= needed)
-        return KR_OK;
-    return kr_fail(err, KR_ERR_SPEC,
-                   "kind 'rx': bits=%u:%u:%u are %u bits, the keys have %u; give bits that hold them", x, y,
-                   z, x + y + z, needed);
+    return spec->options[RX_OPTION_MODE] == KR_POINT_3D
+               ? kr_rays_check_bits(spec, spec->options[RX_OPTION_BITS], type, err)
+               : KR_OK;
 }
 
 kr_status rx_check_highest(const rx_design *design, uint64_t highest, kr_error *err)
@@ -234,21 +223,6 @@ kr_status rx_check_highest(const rx_design *design, uint64_t highest, kr_error *
         "kind 'rx': mode=%s holds unsigned keys up to %llu, and the largest has code %llu (signed and "
         "float keys have codes of 2^31 and more); use mode=3d",
         naive ? "naive" : "extended", (unsigned long long)most, (unsigned long long)highest);
-}
-
-/* Programs are built for both widths or for none. */
-kr_status rx_runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
-{
-    kr_tracer *tracer;
-    (void)spec;
-    return kr_tracer_of(device, &tracer, err);
-}
-
-void rx_tracer_text(kr_device *device, char text[64])
-{
-    kr_device_info info = {0};
-    kr_tracer_describe(device, &info);
-    snprintf(text, 64, "%s", info.tracer);
 }
 
 /* One for points; ranges cast one for each row of keys until something is met. */

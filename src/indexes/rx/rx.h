@@ -26,8 +26,6 @@ enum {
 
 /* Choices; mode's are KR_POINT_*, prim's KR_PRIM_*, those of ray RX_RAY_* and of range_ray one less. */
 enum { RX_ON, RX_OFF };
-enum { RX_BVH_FAST, RX_BVH_BALANCED, RX_BVH_TRACE };
-enum { RX_COMPACT_AUTO, RX_COMPACT_ON, RX_COMPACT_OFF };
 enum { RX_ENTER_PART, RX_ENTER_TOP };
 enum { RX_RANGE_SCAN, RX_RANGE_ANYHIT };
 enum { RX_ORDER_KEY, RX_ORDER_ROW };
@@ -41,7 +39,7 @@ typedef struct rx_design {
     uint32_t point_ray, range_ray;
     uint32_t max_rays;
     uint32_t parts;                                /* 0: what rx_parts_of says */
-    uint32_t compact;                              /* RX_COMPACT_* */
+    uint32_t compact;                              /* KR_COMPACT_* */
     uint32_t anyhit, dedupe, by_row, refit, enter; /* 0 or 1 */
 } rx_design;
 
@@ -52,8 +50,6 @@ kr_status rx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err);
 kr_status rx_check_highest(const rx_design *design, uint64_t highest, kr_error *err);
 
 /* What does not depend on the width. */
-kr_status rx_runs_on(kr_device *device, const kr_spec *spec, kr_error *err);
-void rx_tracer_text(kr_device *device, char text[64]);
 double rx_rays(const kr_shape *shape);
 double rx_touches(const kr_shape *shape);
 

@@ -1,6 +1,7 @@
 #include "indexes/rx/rx_scene.h"
 #include "indexes/rx/rx_geometry.h"
 #include "indexes/rx/rx_mesh.h"
+#include "rays/rays.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,12 +90,6 @@ static kr_status make_mesh(const rx_source *source, const rx_scenes *scenes, uin
     return status;
 }
 
-static int is_to_be_compacted(const rx_design *design, const kr_scene *scene)
-{
-    return design->compact == RX_COMPACT_ON ||
-           (design->compact == RX_COMPACT_AUTO && kr_scene_is_worth_compacting(scene));
-}
-
 /* Makes the list of parts that rays begin in, or writes the keys of one that is there. */
 static kr_status make_doors(const rx_source *source, rx_scenes *scenes, kr_error *err)
 {
@@ -131,7 +126,7 @@ static kr_status build_part(const rx_source *source, kr_tracer *tracer, rx_scene
     status = tracer->ops->build(tracer, &mesh, flags, source->stream, &scenes->parts[i], err);
     kr_buffer_release(source->device, &mesh.data, source->stream);
     kr_stopwatch_lap(source->watch, "bvh");
-    if (status == KR_OK && is_to_be_compacted(source->design, scenes->parts[i])) {
+    if (status == KR_OK && kr_rays_wants_compact(source->design->compact, scenes->parts[i])) {
         status = tracer->ops->compact(scenes->parts[i], source->stream, err);
         kr_stopwatch_lap(source->watch, "compact");
     }

@@ -2,6 +2,7 @@
 #include "indexes/rx/rx_body.h"
 #include "indexes/rx/rx_params.h"
 #include "indexes/rx/rx_scene.h"
+#include "rays/rays.h"
 #include "sorted/rows.h"
 #include "sorted/sorted.h"
 
@@ -379,7 +380,7 @@ const kr_family_ops KR_W(rx_ops) = {
     .validate = validate,
     .touches = rx_touches,
     .rays = rx_rays,
-    .tracer = rx_tracer_text,
-    .runs_on = rx_runs_on,
+    .tracer = kr_rays_tracer,
+    .runs_on = kr_rays_runs_on,
     .set_keys = set_keys,
 };
