@@ -1,10 +1,12 @@
 # libkeyray, shared (installed, used by the command) and static (used by unit tests, which reach internals).
 #
 # Every source is compiled once for both. Files named *_width.c and *_width.cu do not name the width of their
-# keys and are compiled twice, with KR_KEY_BITS 32 and 64; *_ray_width.cu become PTX (KeyrayPtx.cmake).
+# keys and are compiled twice, with KR_KEY_BITS 32 and 64; *_ray_width.cu become PTX (KeyrayPtx.cmake). Files named
+# *_simd_width.c hold programs that the CPU runs in the largest instruction set it has: they are compiled for each set
+# besides, with KR_ISA 0 (plain), 1 (AVX2) and 2 (AVX-512).
 
 keyray_sources(all_sources src/api src/core src/program src/key src/sorted src/util src/io src/joins
-               src/devices src/devices/cpu src/tracers src/rays src/indexes/*)
+               src/devices src/devices/cpu src/tracers src/rays src/search src/indexes/*)
 if(KEYRAY_HAVE_CUDA)
     keyray_sources(cuda_sources src/devices/cuda src/tracers/optix)
     file(GLOB ray_sources CONFIGURE_DEPENDS src/indexes/*/*_ray_width.cu)
@@ -17,8 +19,24 @@ if(KEYRAY_HAVE_EMBREE)
 endif()
 set(width_sources ${all_sources})
 list(FILTER width_sources INCLUDE REGEX "_width\\.cu?$")
+set(simd_sources ${width_sources})
+list(FILTER simd_sources INCLUDE REGEX "_simd_width\\.c$")
+list(FILTER width_sources EXCLUDE REGEX "_simd_width\\.c$")
 set(once_sources ${all_sources})
 list(FILTER once_sources EXCLUDE REGEX "_width\\.cu?$")
+
+# The flags of each set, by KR_ISA; src/devices/cpu/isa.c asks the CPU for the same.
+set(isa_flags_1 -mavx2 -mpopcnt -mbmi -mbmi2)
+set(isa_flags_2 ${isa_flags_1} -mavx512f -mavx512vl -mavx512bw -mavx512dq)
+set(isas 0)
+include(CheckCCompilerFlag)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    list(JOIN isa_flags_2 " " flags)
+    check_c_compiler_flag("${flags}" KEYRAY_HAVE_SIMD)
+    if(KEYRAY_HAVE_SIMD)
+        list(APPEND isas 1 2)
+    endif()
+endif()
 
 function(keyray_objects target)
     if(NOT ARGN)
@@ -29,6 +47,7 @@ function(keyray_objects target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_compile_definitions(${target} PRIVATE
         $<$<BOOL:${KEYRAY_HAVE_CUDA}>:KR_WITH_CUDA=1> $<$<BOOL:${OpenMP_C_FOUND}>:KR_WITH_OPENMP=1>
+        $<$<BOOL:${KEYRAY_HAVE_SIMD}>:KR_WITH_SIMD=1>
         $<$<BOOL:${KEYRAY_HAVE_EMBREE}>:KR_WITH_EMBREE=1;KR_EMBREE_MAJOR=${KEYRAY_EMBREE_MAJOR}>)
     if(OpenMP_C_FOUND)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:${OpenMP_C_FLAGS}>)
@@ -49,6 +68,13 @@ foreach(bits 32 64)
     if(TARGET keyray_u${bits})
         target_compile_definitions(keyray_u${bits} PRIVATE KR_KEY_BITS=${bits})
     endif()
+    foreach(isa IN LISTS isas)
+        keyray_objects(keyray_u${bits}_isa${isa} ${simd_sources})
+        if(TARGET keyray_u${bits}_isa${isa})
+            target_compile_definitions(keyray_u${bits}_isa${isa} PRIVATE KR_KEY_BITS=${bits} KR_ISA=${isa})
+            target_compile_options(keyray_u${bits}_isa${isa} PRIVATE ${isa_flags_${isa}})
+        endif()
+    endforeach()
 endforeach()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/util/version.c PROPERTIES
                             COMPILE_DEFINITIONS KR_BUILD_COMMIT="${KEYRAY_BUILD_COMMIT}")

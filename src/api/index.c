@@ -5,9 +5,8 @@
 #include <string.h>
 
 /* What every call here starts with. */
-static kr_status resolve(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
-                         const uint32_t *row_ids, kr_spec *parsed, kr_shape *shape, const char **reason,
-                         kr_error *err)
+static kr_status resolve(kr_device *device, const char *spec, const kr_column *keys, const uint32_t *row_ids,
+                         kr_spec *parsed, kr_shape *shape, const char **reason, kr_error *err)
 {
     if (!device)
         return kr_fail(err, KR_ERR_ARGUMENT, "device is NULL");
@@ -15,7 +14,7 @@ static kr_status resolve(kr_device *device, kr_operation operation, const char *
     if (status == KR_OK)
         status = kr_pointer_check(device, row_ids, "row_ids", err);
     if (status == KR_OK)
-        status = kr_choose(spec, operation, parsed, reason, err);
+        status = kr_choose(device, keys->count, spec, parsed, reason, err);
     return status == KR_OK ? kr_shape_make(device, parsed, keys, row_ids, shape, err) : status;
 }
 
@@ -38,7 +37,7 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: index is NULL");
     if ((uintptr_t)row_ids % sizeof *row_ids)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: row_ids must be aligned to 4 bytes");
-    kr_status status = resolve(device, KR_OP_BUILD, spec, keys, row_ids, &parsed, &shape, NULL, err);
+    kr_status status = resolve(device, spec, keys, row_ids, &parsed, &shape, NULL, err);
     if (status == KR_OK && stream && stream->device != device)
         status = kr_fail(err, KR_ERR_ARGUMENT,
                          "kr_index_create: the stream belongs to another device than '%s'", device->name);
@@ -178,7 +177,7 @@ kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column
     kr_shape shape;
     if (!estimate)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_estimate: estimate is NULL");
-    kr_status status = resolve(device, KR_OP_BUILD, spec, keys, NULL, &parsed, &shape, NULL, err);
+    kr_status status = resolve(device, spec, keys, NULL, &parsed, &shape, NULL, err);
     return status == KR_OK ? kr_estimate_shape(&shape, estimate, err) : status;
 }
 
@@ -193,7 +192,7 @@ kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: explanation is NULL");
     if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: %d is no operation", (int)operation);
-    kr_status status = resolve(device, operation, spec, keys, NULL, &parsed, &shape, &reason, err);
+    kr_status status = resolve(device, spec, keys, NULL, &parsed, &shape, &reason, err);
     if (status == KR_OK)
         status = kr_estimate_shape(&shape, &made.estimate, err);
     if (status == KR_OK)

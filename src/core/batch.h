@@ -19,6 +19,28 @@ typedef struct kr_batch {
 } kr_batch;
 kr_assert_size(kr_batch, 64);
 
+/* A batch whose probes were brought together by parts of the index (core/partition.h). Part p holds the
+ * entries at positions kr_cut_at(n, bits, p) to kr_cut_at(n, bits, p + 1) - 1; the first entry of at least a
+ * probe's lower bound is one of its part's or the first of the next. Its probes are starts[p] .. starts[p +
+ * 1] - 1, in chunks. */
+typedef struct kr_chunk {
+    uint32_t part, first; /* probes from `first` on, `chunk` of them or as many as the part has */
+} kr_chunk;
+
+typedef struct kr_partition_view {
+    const uint32_t *starts;
+    const kr_chunk *chunks;
+    const uint32_t *n_chunks; /* one number, at most most_chunks */
+    uint64_t most_chunks;
+    uint32_t bits, chunk;
+} kr_partition_view;
+
+/* A multiple of 64, so that parts begin where cache lines do. */
+KR_BOTH uint64_t kr_cut_at(uint64_t n, uint32_t bits, uint64_t p)
+{
+    return p >> bits ? n : (n * p >> bits) & ~(uint64_t)63;
+}
+
 /* A run of entries: positions first .. last - 1 of the index's order. */
 typedef struct kr_span {
     uint32_t first, last;
@@ -40,6 +62,12 @@ typedef struct kr_put {
     uint32_t reserved;
 } kr_put;
 kr_assert_size(kr_put, 32);
+
+/* Bytes of a probe's answer. */
+KR_BODY uint32_t kr_put_nbytes(uint32_t what)
+{
+    return what == KR_PUT_ROW ? 4 : what == KR_PUT_FLAG ? 1 : 8;
+}
 
 /* What a lookup did, for comparisons by work. Counted in stripes, so that threads seldom meet. */
 enum { KR_WORK_RAYS, KR_WORK_HITS, KR_WORK_FILTERED, KR_WORK_REPAIRED, KR_WORK_UNTRACED, KR_WORK_COUNTS = 8 };

@@ -1,18 +1,33 @@
 #include "core/choose.h"
+#include "core/partition.h"
 
 #include <stdio.h>
 #include <string.h>
 
-kr_status kr_choose(const char *text, kr_operation operation, kr_spec *spec, const char **reason,
-                    kr_error *err)
+/* The decision tree of Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 6.1, corrected by
+ * what was measured (docs/performance.md, docs/lightweight-claims.md): batches that are partitioned by the
+ * index make the plain sorted array the fastest of all on a GPU, but for the largest sizes, where the paper
+ * has three kinds; a CPU gains from nodes that it compares at once. */
+static const struct choice {
+    const char *spec, *reason;
+} for_gpu = {"array",
+             "a GPU searches sorted keys fastest: batches are partitioned by the index, and nothing is kept "
+             "beside it"},
+  for_many_on_gpu = {"eytzinger", "with this many keys a search touches fewer places in Eytzinger order"},
+  for_cpu = {"pivot",
+             "a CPU compares a node of 64 bytes at once, so a search misses the caches a few times only"};
+enum { MANY_ON_GPU = 1 << 27 };
+
+kr_status kr_choose(const kr_device *device, uint64_t rows, const char *text, kr_spec *spec,
+                    const char **reason, kr_error *err)
 {
     const int best = text && strcmp(text, "best") == 0;
-    (void)operation; /* the same kind is best for all of them so far */
+    const struct choice *choice = device && device->ops->is_host ? &for_cpu
+                                  : rows > MANY_ON_GPU           ? &for_many_on_gpu
+                                                                 : &for_gpu;
     if (reason)
-        *reason = best ? "search in sorted keys is faster than rays without RT cores, and rays with RT cores "
-                         "were not measured yet"
-                       : "asked for by name";
-    return kr_spec_parse(best ? "array" : text, spec, err);
+        *reason = best ? choice->reason : "asked for by name";
+    return kr_spec_parse(best ? choice->spec : text, spec, err);
 }
 
 kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
@@ -36,6 +51,39 @@ enum { PARTITION_BITS = 16, PIECE_LEAST = 1 << 23, PIECE_MOST = 1 << 28 };
 enum { SORT_BITS = 32 };
 enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
 
+/* On a GPU, cuts of the index itself bring probes together in less time than it takes to sort them by leading
+ * bits, whatever the distribution of the keys. Parts of about 2^CUT_ROW_BITS entries: docs/performance.md,
+ * "Partitioned batches". */
+enum { CUT_ROW_BITS = 11, CUT_PIECE = 1 << 27, FEW_ROWS = 1 << 18, FEW_INTO_FEW_ROWS = 1 << 22 };
+
+static uint32_t cut_bits_for(uint64_t rows)
+{
+    uint32_t bits = 1;
+    while (bits < KR_CUT_BITS_MOST && rows >> (bits + 1) >= 1u << CUT_ROW_BITS)
+        ++bits;
+    return bits;
+}
+
+static int can_cut(const kr_probe_case *of)
+{
+    return of->spec->family->u32->cuts != NULL && of->rows > 0;
+}
+
+/* Small indexes lie in the caches as they are. */
+static int cuts_pay(const kr_probe_case *of)
+{
+    return !of->device->ops->is_host && can_cut(of) && of->n_probes >= of->spec->family->few_probes &&
+           (of->rows >= FEW_ROWS || of->n_probes >= FEW_INTO_FEW_ROWS);
+}
+
+static void plan_cuts(const kr_probe_case *of, kr_probe_plan *plan)
+{
+    plan->name = "partitioned";
+    plan->reason = "probes that fall into one part of the index are searched together";
+    plan->cut_bits = cut_bits_for(of->rows);
+    plan->piece = CUT_PIECE;
+}
+
 static uint64_t piece_for(uint64_t rows)
 {
     uint64_t piece = PIECE_LEAST;
@@ -54,8 +102,16 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
         plan.name = "sorted";
         plan.sorted = 1;
         plan.end_bit = of->significant_bits;
+    } else if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED && can_cut(of)) {
+        plan_cuts(of, &plan);
+    } else if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_AUTO && cuts_pay(of)) {
+        plan_cuts(of, &plan);
+    } else if (!on_cpu && can_cut(of)) {
+        plan.reason = "too few probes or keys to pay for bringing probes together";
     } else if (of->n_probes < (on_cpu ? FEW_ON_CPU : FEW_ON_GPU)) {
         plan.reason = "too few probes to pay for sorting them";
+    } else if (on_cpu && of->spec->family->as_is_on_cpu) {
+        plan.reason = "searches that are under way together hide their cache misses";
     } else if (on_cpu && of->footprint_nbytes < NEAR_ON_CPU) {
         plan.reason = "the index is small enough for the caches";
     } else {

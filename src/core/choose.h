@@ -4,20 +4,23 @@
 
 #include "core/index.h"
 
-/* Parses `text`, resolving "best" for the operation; `reason`, when not NULL, gets why (static text). */
-kr_status kr_choose(const char *text, kr_operation operation, kr_spec *spec, const char **reason,
-                    kr_error *err);
+/* Parses `text`, resolving "best" for an index of `rows` rows on the device (NULL: a GPU); `reason`, when not
+ * NULL, gets why (static text). The same kind is best for every operation. */
+kr_status kr_choose(const kr_device *device, uint64_t rows, const char *text, kr_spec *spec,
+                    const char **reason, kr_error *err);
 
 /* Estimate of an index including the copies that host columns need. */
 kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_error *err);
 
-/* How a batch is searched: in pieces, each sorted by some bits of its codes. */
+/* How a batch is searched: in pieces, each sorted by some bits of its codes, or partitioned by keys of the
+ * index. */
 typedef struct kr_probe_plan {
     const char *name;   /* "as-is", "sorted", "partitioned" */
     const char *reason; /* static text */
     uint64_t piece;     /* probes located at a time: a multiple of 64 */
-    uint32_t sorted;    /* 0: as they come */
+    uint32_t sorted;    /* 1: sorted by these bits */
     uint32_t first_bit, end_bit;
+    uint32_t cut_bits; /* partitioned in 2^cut_bits parts (core/partition.h); 0: not */
 } kr_probe_plan;
 
 /* What decides it. */

@@ -37,7 +37,8 @@ typedef struct kr_locate {
     kr_batch batch;
     kr_put put;
     uint64_t n;
-    kr_stopwatch *watch; /* does nothing unless phases are asked for */
+    const kr_partition_view *partition; /* NULL: the probes are not partitioned */
+    kr_stopwatch *watch;                /* does nothing unless phases are asked for */
 } kr_locate;
 
 /* Rows that get other keys, all in device memory. At least one and no more than there are rows; row ids come
@@ -78,9 +79,16 @@ typedef struct kr_family_ops {
                         kr_error *err);
     /* Where the row ids of the positions in spans lie; entries stand in (key, row id) order. */
     kr_rows_view (*rows)(const void *self);
+    /* Optional: 1 where `rows` is a search tree whose levels aggregates read one after another; ROWS, whose
+     * row ids come in order, and without this everything, goes by position. */
+    int (*by_levels)(const void *self);
     uint64_t (*n_rows)(const void *self);
     /* Optional: codes of the smallest and the largest key, by which batches are partitioned. */
     void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
+    /* Optional: keys[p] := the code of the entry at position kr_cut_at(n_rows, bits, p), for all p below
+     * 2^bits; core then partitions large batches by them. Enqueues. Needs key_range. */
+    kr_status (*cuts)(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
+                      kr_error *err);
     uint32_t (*parts)(const void *self, kr_part parts[KR_STATS_PARTS]);
     kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
     /* Dependent memory accesses of one probe. */
@@ -108,6 +116,8 @@ typedef struct kr_family {
     kr_status (*settle)(kr_spec *spec, kr_error *err);
     uint32_t
         sorts_probes; /* 1: probes=auto sorts a batch by up to 32 of the bits that keys differ in, 0: by 16 */
+    uint32_t few_probes;   /* with cuts: probes=auto partitions batches of at least so many, on a GPU */
+    uint32_t as_is_on_cpu; /* 1: probes=auto leaves batches as they are on a CPU */
     const kr_family_ops *u32, *u64;
 } kr_family;
 

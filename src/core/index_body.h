@@ -11,7 +11,7 @@ typedef struct most_params {
     uint64_t validity_offset;
     uint64_t *most;
 } most_params;
-kr_assert_size(most_params, 72);
+kr_assert_size(most_params, 96);
 
 KR_BODY void largest_row(kr_group group, const most_params *p, uint64_t i, uint64_t n)
 {

@@ -1,25 +1,26 @@
-/* Entries in lists of nodes: what lies behind positions where rows come and go.
+/* Where the entry of a position lies: in lists of nodes where rows come and go, or in a search tree.
  *
  * An index's entries have positions 0 .. n - 1 in (key, row id) order. In a plain index position p is slot p
- * of its arrays. With lists, nodes of `node` slots hold them: list b owns positions starts[b] .. starts[b +
- * 1] - 1 and begins in node b, next[] leads on, and every node of a list but its last is full. Slot s is
- * entry s % node of node s / node. */
+ * of its arrays. In Eytzinger order it is the entry of rank p. With lists, nodes of `node` slots hold them:
+ * list b owns positions starts[b] .. starts[b + 1] - 1 and begins in node b, next[] leads on, and every node
+ * of a list but its last is full. Slot s is entry s % node of node s / node. */
 #ifndef KEYRAY_CORE_LISTS_H
 #define KEYRAY_CORE_LISTS_H
 
-#include "program/lang.h"
+#include "core/eytzinger.h"
 
 enum { KR_LISTS_STRIDE = 16 };
 #define KR_NO_NODE 0xFFFFFFFFu
 
 typedef struct kr_lists {
-    const uint32_t *starts; /* n + 1; NULL: there are no lists, position p is slot p */
+    const uint32_t *starts; /* n + 1; NULL: there are no lists, `tree` says what slot a position is */
     const uint32_t *hints;  /* of every KR_LISTS_STRIDE-th position its list, and behind them list n - 1 */
     const uint32_t *next;   /* of a node, or KR_NO_NODE */
     uint32_t n;
-    uint32_t node; /* slots of one node */
+    uint32_t node;     /* slots of one node */
+    kr_eytzinger tree; /* k 0: position p is slot p */
 } kr_lists;
-kr_assert_size(kr_lists, 32);
+kr_assert_size(kr_lists, 56);
 
 /* The list of a position that is taken: the last one that starts at or before it. */
 KR_BODY uint32_t kr_list_of(const kr_lists *lists, uint64_t position)
@@ -48,8 +49,11 @@ KR_BODY uint64_t kr_list_slot(const kr_lists *lists, uint32_t b, uint32_t at)
 /* The slot of a position that is taken. */
 KR_BODY uint64_t kr_lists_slot(const kr_lists *lists, uint64_t position)
 {
-    if (!lists->starts)
+    if (!lists->starts && !lists->tree.k)
         return position;
+    if (!lists->starts)
+        return (uint64_t)kr_eytzinger_first(lists->tree.k) +
+               kr_eytzinger_entry(&lists->tree, (uint32_t)position);
     const uint32_t b = kr_list_of(lists, position);
     return kr_list_slot(lists, b, (uint32_t)(position - kr_load(lists->starts + b)));
 }

@@ -1,5 +1,6 @@
 #include "core/query.h"
 #include "core/order.h"
+#include "core/partition.h"
 #include "core/slices.h"
 
 kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
@@ -27,15 +28,6 @@ kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_c
     return query;
 }
 
-static uint32_t put_nbytes(uint32_t what)
-{
-    switch (what) {
-    case KR_PUT_FLAG: return 1;
-    case KR_PUT_ROW: return 4;
-    default: return 8;
-    }
-}
-
 /* The batch from probe `first` on. */
 static kr_batch skip_probes(kr_batch batch, uint64_t first)
 {
@@ -53,12 +45,32 @@ typedef struct query_piece {
     uint64_t first, n;
     kr_batch batch;
     kr_order order;
+    kr_partition partition; /* answers then come in its order, and go back with kr_partition_back */
 } query_piece;
 
 static uint64_t piece_most(const kr_query *query)
 {
     const uint64_t most = KR_NO_ROW / 64 * 64; /* positions of a reordered piece are u32 */
-    return query->plan.sorted && query->plan.piece > most ? most : query->plan.piece;
+    const int moved = query->plan.sorted || query->plan.cut_bits;
+    return moved && query->plan.piece > most ? most : query->plan.piece;
+}
+
+static kr_status partition(const kr_query *query, query_piece *piece, kr_error *err)
+{
+    const kr_index *index = query->index;
+    kr_partition_job job = {
+        .device = index->device,
+        .ops = index->ops,
+        .self = index->self,
+        .stream = query->stream,
+        .n_rows = index->info.rows,
+        .n = piece->n,
+        .bits = query->plan.cut_bits,
+    };
+    index->ops->key_range(index->self, &job.lowest, &job.highest);
+    return kr_type_key_bits(piece->batch.lower_type) == 64
+               ? kr_partition_make_u64(&job, &piece->batch, &piece->partition, err)
+               : kr_partition_make_u32(&job, &piece->batch, &piece->partition, err);
 }
 
 static kr_status piece_open(const kr_query *query, uint64_t first, query_piece *piece, kr_error *err)
@@ -72,20 +84,72 @@ static kr_status piece_open(const kr_query *query, uint64_t first, query_piece *
                                &piece->order, err);
         kr_stopwatch_lap(query->watch, "sort");
     }
+    if (query->plan.cut_bits) {
+        status = partition(query, piece, err);
+        kr_stopwatch_lap(query->watch, "partition");
+    }
     return status;
 }
 
 static void piece_close(const kr_query *query, query_piece *piece)
 {
+    kr_partition_release(query->index->device, &piece->partition, query->stream);
     kr_order_release(query->index->device, &piece->order, query->stream);
+}
+
+static int is_partitioned(const query_piece *piece)
+{
+    return piece->partition.places.data != NULL;
 }
 
 static kr_status piece_locate(const kr_query *query, const query_piece *piece, kr_put put, kr_error *err)
 {
     const kr_index *index = query->index;
-    const kr_locate job = {piece->batch, put, piece->n, query->watch};
+    const kr_locate job = {
+        .batch = piece->batch,
+        .put = put,
+        .n = piece->n,
+        .partition = is_partitioned(piece) ? &piece->partition.view : NULL,
+        .watch = query->watch,
+    };
     const kr_status status = index->ops->locate(index->device, index->self, &job, query->stream, err);
     kr_stopwatch_lap(query->watch, "search");
+    return status;
+}
+
+/* Answers of a partitioned piece to their probes' places. */
+static kr_status piece_back(const kr_query *query, const query_piece *piece, const void *answers,
+                            uint32_t nbytes, void *out, kr_error *err)
+{
+    const kr_status status =
+        kr_partition_back(query->index->device, &piece->partition, answers, nbytes, out, query->stream, err);
+    kr_stopwatch_lap(query->watch, "back");
+    return status;
+}
+
+/* Room for answers in the order of the search. */
+static kr_status piece_answers(const kr_query *query, const query_piece *piece, uint32_t nbytes,
+                               kr_buffer *answers, kr_error *err)
+{
+    return kr_buffer_allocate(query->index->device, piece->n * nbytes, query->stream,
+                              "answers in search order", "probes=as-is", answers, err);
+}
+
+static kr_status piece_answer(const kr_query *query, const query_piece *piece, uint32_t what, void *out,
+                              kr_error *err)
+{
+    kr_put put = {.out = out, .order = piece->batch.order, .work = query->work, .what = what};
+    kr_buffer answers = {0};
+    if (!is_partitioned(piece))
+        return piece_locate(query, piece, put, err);
+    kr_status status = piece_answers(query, piece, kr_put_nbytes(what), &answers, err);
+    put.out = answers.data;
+    put.order = NULL;
+    if (status == KR_OK)
+        status = piece_locate(query, piece, put, err);
+    if (status == KR_OK)
+        status = piece_back(query, piece, answers.data, kr_put_nbytes(what), out, err);
+    kr_buffer_release(query->index->device, &answers, query->stream);
     return status;
 }
 
@@ -95,12 +159,8 @@ kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_er
     query_piece piece;
     for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece.n) {
         status = piece_open(query, first, &piece, err);
-        const kr_put put = {.out = (char *)out + first * put_nbytes(what),
-                            .order = piece.batch.order,
-                            .work = query->work,
-                            .what = what};
         if (status == KR_OK)
-            status = piece_locate(query, &piece, put, err);
+            status = piece_answer(query, &piece, what, (char *)out + first * kr_put_nbytes(what), err);
         piece_close(query, &piece);
     }
     return status;
@@ -130,14 +190,27 @@ static kr_status answer_exists(const kr_query *query, const kr_sink *sink, kr_er
 
 /* ---- Answers made of all matches ------------------------------------------------------------ */
 
-static const kr_program *const reductions[REDUCE_OPS] = {
-    [REDUCE_MIN_ROW] = &reduce_min_row,
-    [REDUCE_SUM_ROWS] = &reduce_sum_rows,
-    [REDUCE_SUM_INTEGERS] = &reduce_sum_integers,
-    [REDUCE_SUM_FLOATS] = &reduce_sum_floats,
-    [REDUCE_MIN] = &reduce_min,
-    [REDUCE_MAX] = &reduce_max,
+#define BY_WALK(name)                         \
+    {                                         \
+        &name, &name##_placed, &name##_levels \
+    }
+static const kr_program *const reductions[REDUCE_OPS][REDUCE_WALKS] = {
+    [REDUCE_MIN_ROW] = BY_WALK(reduce_min_row),
+    [REDUCE_SUM_ROWS] = BY_WALK(reduce_sum_rows),
+    [REDUCE_SUM_INTEGERS] = BY_WALK(reduce_sum_integers),
+    [REDUCE_SUM_FLOATS] = BY_WALK(reduce_sum_floats),
+    [REDUCE_MIN] = BY_WALK(reduce_min),
+    [REDUCE_MAX] = BY_WALK(reduce_max),
 };
+
+static const kr_program *reduction_program(const kr_index *index, const reduce_params *params)
+{
+    const kr_lists *lists = &params->rows.lists;
+    if (!lists->starts && !lists->tree.k)
+        return reductions[params->op][REDUCE_PLAIN];
+    const int by_levels = index->ops->by_levels && index->ops->by_levels(index->self);
+    return reductions[params->op][by_levels ? REDUCE_LEVELS : REDUCE_PLACED];
+}
 
 static uint32_t reduction(const kr_sink *sink, const kr_column *values)
 {
@@ -162,8 +235,8 @@ static kr_status reduce_slices(const kr_query *query, uint64_t n, const kr_slice
                                           "totals of slices", NULL, &totals, err);
     params->totals = totals.data;
     if (status == KR_OK)
-        status =
-            kr_device_run(device, reductions[params->op], params, count * slices->spread, query->stream, err);
+        status = kr_device_run(device, reduction_program(query->index, params), params,
+                               count * slices->spread, query->stream, err);
     if (status == KR_OK)
         status = kr_device_run(device, &reduce_merge_slices, params, n, query->stream, err);
     kr_buffer_release(device, &totals, query->stream);
@@ -196,15 +269,39 @@ static kr_status reduce_piece(const kr_query *query, const query_piece *piece, c
         return status;
     reduce_params params = *of;
     params.spans = slices.spans;
-    params.order = piece->batch.order;
+    params.order = is_partitioned(piece) ? NULL : piece->batch.order;
     params.slices = slices.per_span;
     params.spread = slices.spread;
     if (slices.per_span > 1)
         status = reduce_slices(query, piece->n, &slices, &params, err);
     else
-        status = kr_device_run(device, reductions[params.op], &params, piece->n, query->stream, err);
+        status = kr_device_run(device, reduction_program(query->index, &params), &params, piece->n,
+                               query->stream, err);
     kr_slices_release(device, &slices, query->stream);
     kr_stopwatch_lap(query->watch, "reduce");
+    return status;
+}
+
+/* reduce_piece of a partitioned piece, whose answers go back afterwards. */
+static kr_status reduce_parts(const kr_query *query, const query_piece *piece, const kr_span *spans,
+                              uint32_t nbytes, const reduce_params *of, kr_error *err)
+{
+    kr_device *device = query->index->device;
+    reduce_params params = *of;
+    kr_buffer answers = {0}, any = {0};
+    kr_status status = piece_answers(query, piece, nbytes, &answers, err);
+    if (status == KR_OK && of->any)
+        status = piece_answers(query, piece, 1, &any, err);
+    params.out = answers.data;
+    params.any = any.data;
+    if (status == KR_OK)
+        status = reduce_piece(query, piece, spans, &params, err);
+    if (status == KR_OK)
+        status = piece_back(query, piece, answers.data, nbytes, of->out, err);
+    if (status == KR_OK && of->any)
+        status = piece_back(query, piece, any.data, 1, of->any, err);
+    kr_buffer_release(device, &any, query->stream);
+    kr_buffer_release(device, &answers, query->stream);
     return status;
 }
 
@@ -212,16 +309,19 @@ static kr_status reduce_all(const kr_query *query, const kr_sink *sink, const kr
                             const kr_buffer *spans, uint8_t *any, kr_error *err)
 {
     const kr_put put = {.out = spans->data, .work = query->work, .what = KR_PUT_SPAN};
+    const uint32_t nbytes = kr_result_bits(sink) / 8;
     reduce_params params = reduction_of(query, sink, values);
     kr_status status = KR_OK;
     query_piece piece;
     for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece.n) {
         status = piece_open(query, first, &piece, err);
-        params.out = (char *)sink->out + first * (kr_result_bits(sink) / 8);
+        params.out = (char *)sink->out + first * nbytes;
         params.any = any ? any + first : NULL;
         if (status == KR_OK)
             status = piece_locate(query, &piece, put, err);
-        if (status == KR_OK)
+        if (status == KR_OK && is_partitioned(&piece))
+            status = reduce_parts(query, &piece, spans->data, nbytes, &params, err);
+        else if (status == KR_OK)
             status = reduce_piece(query, &piece, spans->data, &params, err);
         piece_close(query, &piece);
     }

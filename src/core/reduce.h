@@ -21,6 +21,14 @@ enum {
     REDUCE_OPS
 };
 
+/* Where the entries of a span are. Each way has programs of its own, so that no kind pays for another's. */
+enum {
+    REDUCE_PLAIN,  /* position p is slot p */
+    REDUCE_PLACED, /* kr_lists_slot says which */
+    REDUCE_LEVELS, /* in a search tree, whose levels are read one after another (core/eytzinger.h) */
+    REDUCE_WALKS
+};
+
 typedef struct reduce_params {
     const kr_span *spans;
     const uint32_t *order; /* NULL, or where the answer to span i goes */
@@ -37,7 +45,7 @@ typedef struct reduce_params {
     uint32_t slices; /* spans of one probe, for the merge */
     uint32_t spread; /* threads per span: a power of two, 1 where groups are single threads */
 } reduce_params;
-kr_assert_size(reduce_params, 136);
+kr_assert_size(reduce_params, 160);
 
 /* Cuts each span in `slices` of about the same length, so that few long ones keep all threads busy. */
 typedef struct slice_params {
@@ -60,7 +68,7 @@ typedef struct rows_params {
     uint32_t slices;   /* spans of one probe */
     uint32_t spread;   /* as above */
 } rows_params;
-kr_assert_size(rows_params, 104);
+kr_assert_size(rows_params, 128);
 
 typedef struct pack_params {
     const uint8_t *flags;
@@ -68,12 +76,18 @@ typedef struct pack_params {
     uint64_t n;
 } pack_params;
 
-KR_PROGRAM_DECLARE(reduce_min_row);
-KR_PROGRAM_DECLARE(reduce_sum_rows);
-KR_PROGRAM_DECLARE(reduce_sum_integers);
-KR_PROGRAM_DECLARE(reduce_sum_floats);
-KR_PROGRAM_DECLARE(reduce_min);
-KR_PROGRAM_DECLARE(reduce_max);
+/* name, name_placed, name_levels: in the order of the walks. */
+#define REDUCE_PROGRAMS_DECLARE(name)  \
+    KR_PROGRAM_DECLARE(name);          \
+    KR_PROGRAM_DECLARE(name##_placed); \
+    KR_PROGRAM_DECLARE(name##_levels)
+
+REDUCE_PROGRAMS_DECLARE(reduce_min_row);
+REDUCE_PROGRAMS_DECLARE(reduce_sum_rows);
+REDUCE_PROGRAMS_DECLARE(reduce_sum_integers);
+REDUCE_PROGRAMS_DECLARE(reduce_sum_floats);
+REDUCE_PROGRAMS_DECLARE(reduce_min);
+REDUCE_PROGRAMS_DECLARE(reduce_max);
 KR_PROGRAM_DECLARE(reduce_merge_slices);
 KR_PROGRAM_DECLARE(reduce_slice);
 KR_PROGRAM_DECLARE(reduce_rows_length);

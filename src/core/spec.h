@@ -8,7 +8,7 @@ enum { KR_SPEC_OPTIONS = 24 };
 
 /* The options of every kind, applied outside the families. */
 enum { KR_COMMON_PROBES, KR_COMMON_COUNT };
-enum { KR_PROBES_AS_IS, KR_PROBES_SORTED, KR_PROBES_AUTO };
+enum { KR_PROBES_AS_IS, KR_PROBES_SORTED, KR_PROBES_PARTITIONED, KR_PROBES_AUTO };
 extern const kr_option kr_common_options[KR_COMMON_COUNT];
 
 typedef struct kr_spec {

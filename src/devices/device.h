@@ -87,6 +87,7 @@ struct kr_device {
     const kr_device_ops *ops;
     char name[16];
     kr_device_options options; /* a full copy */
+    uint32_t block_nbytes;     /* shared memory that a block program may have (program/block.h) */
     kr_stream own;             /* the device's own stream */
     _Atomic uint64_t in_use_nbytes, peak_nbytes;
     _Atomic uint64_t mark_nbytes;     /* the most in use since kr_device_peak_begin */

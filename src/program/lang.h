@@ -12,6 +12,7 @@
 #define KR_BODY static __device__ __forceinline__          /* a function of a body */
 #define KR_BOTH static __host__ __device__ __forceinline__ /* one that host code calls too */
 #define kr_restrict __restrict__
+#define KR_UNROLL _Pragma("unroll") /* before a loop whose arrays must become registers */
 #define kr_assert_size(type, nbytes) static_assert(sizeof(type) == (nbytes), #type)
 #define kr_assert_fits(type, nbytes) static_assert(sizeof(type) <= (nbytes), #type)
 #else
@@ -19,6 +20,7 @@
 #define KR_BODY static inline __attribute__((always_inline, unused))
 #define KR_BOTH static inline __attribute__((always_inline, unused))
 #define kr_restrict restrict
+#define KR_UNROLL
 #define kr_assert_size(type, nbytes) _Static_assert(sizeof(type) == (nbytes), #type)
 #define kr_assert_fits(type, nbytes) _Static_assert(sizeof(type) <= (nbytes), #type)
 #endif
@@ -30,9 +32,19 @@
 #if !defined(KR_KEY_BITS)
 #define KR_W(name) name
 #elif KR_KEY_BITS == 32
-#define KR_W(name) KR_PASTE(name, _u32)
+#define KR_W(name) KR_PASTE(KR_PASTE(name, _u32), KR_ISA_SUFFIX)
 #else
-#define KR_W(name) KR_PASTE(name, _u64)
+#define KR_W(name) KR_PASTE(KR_PASTE(name, _u64), KR_ISA_SUFFIX)
+#endif
+
+/* Files named *_simd_width.c are compiled once more for every instruction set: KR_ISA is then 1 or 2, and the
+ * names say so. */
+#if defined(KR_ISA) && KR_ISA == 1
+#define KR_ISA_SUFFIX _avx2
+#elif defined(KR_ISA) && KR_ISA == 2
+#define KR_ISA_SUFFIX _avx512
+#else
+#define KR_ISA_SUFFIX
 #endif
 
 #if KR_ON_CUDA
@@ -40,6 +52,9 @@
 /* Data that no thread writes while the program runs: takes the read-only path. */
 #define kr_load(pointer) __ldg(pointer)
 #define kr_prefetch(pointer) ((void)0)
+/* What is read or written once should not drive other things out of the caches. */
+#define kr_load_once(pointer) __ldcs(pointer)
+#define kr_store_once(pointer, x) __stcs((pointer), (x))
 
 KR_BODY uint32_t kr_clz32(uint32_t x)
 {
@@ -82,6 +97,8 @@ KR_BODY float kr_bits_f32(uint32_t bits)
 
 #define kr_load(pointer) (*(pointer))
 #define kr_prefetch(pointer) __builtin_prefetch((pointer), 0, 3)
+#define kr_load_once(pointer) (*(pointer))
+#define kr_store_once(pointer, x) (*(pointer) = (x))
 
 KR_BODY uint32_t kr_clz32(uint32_t x)
 {
@@ -130,34 +147,42 @@ KR_BODY float kr_bits_f32(uint32_t bits)
 
 #endif
 
-/* A group of threads that work on one thing together: a warp on a GPU, one thread on the CPU, where every
- * word below is the identity. All threads of the group must reach each call. */
+/* A group of threads that work on one thing together: on a GPU a warp, or a part of one whose size is a power
+ * of two and which begins at a multiple of it; on the CPU one thread, where every word below is the identity.
+ * All threads of the group must reach each call; other groups of the warp need not. */
 typedef struct kr_group {
     uint32_t rank, size;
 } kr_group;
 
 #if KR_ON_CUDA
 #define KR_WARP 0xFFFFFFFFu
+/* The lane of the group's first thread, and the lanes of all. Constants for a whole warp. */
+KR_BODY uint32_t kr_group_first(kr_group group)
+{
+    return group.size == 32 ? 0 : threadIdx.x & 31u & (0u - group.size);
+}
+KR_BODY uint32_t kr_group_lanes(kr_group group)
+{
+    return KR_WARP >> (32 - group.size) << kr_group_first(group);
+}
+/* Bit r: thread r's condition. */
 KR_BODY uint32_t kr_group_ballot(kr_group group, int condition)
 {
-    (void)group;
-    return __ballot_sync(KR_WARP, condition);
+    const uint32_t lanes = kr_group_lanes(group);
+    return (__ballot_sync(lanes, condition) & lanes) >> kr_group_first(group);
 }
 KR_BODY uint64_t kr_group_share(kr_group group, uint64_t x, uint32_t rank)
 {
-    (void)group;
-    return __shfl_sync(KR_WARP, (unsigned long long)x, (int)rank);
+    return __shfl_sync(kr_group_lanes(group), (unsigned long long)x, (int)rank, (int)group.size);
 }
 KR_BODY uint64_t kr_group_other(kr_group group, uint64_t x, uint32_t distance)
 {
-    (void)group;
-    return __shfl_xor_sync(KR_WARP, (unsigned long long)x, (int)distance);
+    return __shfl_xor_sync(kr_group_lanes(group), (unsigned long long)x, (int)distance, (int)group.size);
 }
 /* Memory that threads of the group read or wrote before is in that order for all of them. */
 KR_BODY void kr_group_sync(kr_group group)
 {
-    (void)group;
-    __syncwarp(KR_WARP);
+    __syncwarp(kr_group_lanes(group));
 }
 #else
 KR_BODY uint32_t kr_group_ballot(kr_group group, int condition)

@@ -11,7 +11,13 @@
  *       int  step(const params_t *, state_t *)                0: done
  *       void end(const params_t *, uint64_t i, state_t *)
  *       State of at most 32 bytes: it lives across a trace. The CPU keeps KR_IN_FLIGHT of them and
- *       steps them in turn, so that their cache misses overlap.
+ *       steps them in turn, so that their cache misses overlap. More pay where a step is short.
+ *   KR_ROUNDS_PROGRAM(name, params_t, state_t, rounds, begin, round, end)      on the CPU only
+ *       uint32_t rounds(const params_t *)                     the same for all
+ *       void begin(const params_t *, uint64_t i, state_t *)
+ *       void round(const params_t *, uint32_t r, state_t *)
+ *       void end(const params_t *, uint64_t i, state_t *)
+ *       A probe program whose probes all take the same steps: a flight goes through them round by round.
  *   KR_GROUP_PROGRAM(name, params_t, body)
  *       void body(kr_group, const params_t *, uint64_t i, uint64_t n)
  *       All threads of a group come in together, thread `rank` with i = first + rank; i may be >= n.
@@ -22,23 +28,34 @@
 
 #include "program/lang.h"
 
+/* Instruction sets of a CPU, each with those before it. */
+enum { KR_ISA_PLAIN, KR_ISA_AVX2, KR_ISA_AVX512, KR_ISAS };
+
+/* Works on first <= i < end; first is a multiple of 64, and so is end unless it is n. */
+typedef void kr_cpu_call(const void *params, uint64_t first, uint64_t end, uint64_t n);
+
 typedef struct kr_program {
     const char *name;
     uint64_t params_nbytes;
-    /* Works on first <= i < end; first is a multiple of 64, and so is end unless it is n. */
-    void (*cpu)(const void *params, uint64_t first, uint64_t end, uint64_t n);
+    kr_cpu_call *cpu;
     /* Enqueues all of n on a cudaStream_t; returns the cudaError_t. NULL: not built for CUDA. */
     int (*cuda)(const void *params, uint64_t n, void *cuda_stream);
-    uint32_t whole, reserved; /* 1: nobody may cancel it halfway (kr_device_run_whole) */
+    uint32_t whole; /* 1: nobody may cancel it halfway (kr_device_run_whole) */
+    uint32_t
+        blocks; /* 1: an element is the work of a whole block of threads, so the CPU shares out single ones */
+    /* The same work as `cpu` for the sets above KR_ISA_PLAIN, of programs in files named *_simd_width.c. */
+    kr_cpu_call *cpu_isa[KR_ISAS - 1];
 } kr_program;
 
-enum { KR_IN_FLIGHT = 32 };
+enum { KR_IN_FLIGHT = 32, KR_TILE_IN_FLIGHT = 64 };
 
 /* Expands the arguments before `macro` pastes to them. */
 #define KR_APPLY(macro, ...) macro(__VA_ARGS__)
 #define KR_MAP_PROGRAM(name, params_t, body) KR_APPLY(KR_MAP_PROGRAM_, KR_W(name), params_t, body)
 #define KR_PROBE_PROGRAM(name, params_t, state_t, begin, step, end) \
     KR_APPLY(KR_PROBE_PROGRAM_, KR_W(name), params_t, state_t, begin, step, end)
+#define KR_ROUNDS_PROGRAM(name, params_t, state_t, rounds, begin, round, end) \
+    KR_APPLY(KR_ROUNDS_PROGRAM_, KR_W(name), params_t, state_t, rounds, begin, round, end)
 #define KR_GROUP_PROGRAM(name, params_t, body) KR_APPLY(KR_GROUP_PROGRAM_, KR_W(name), params_t, body)
 /* For a host file that uses a program defined elsewhere. */
 #define KR_PROGRAM_DECLARE(name) extern const kr_program KR_W(name)

@@ -10,61 +10,121 @@
 #define KR_CUDA_ENTRY(name) NULL
 #endif
 
-#define KR_PROGRAM_TABLE(name, params_t) \
-    kr_assert_fits(params_t, 4096);      \
-    KR_CUDA_ENTRY_DECLARE(name)          \
-    extern const kr_program name;        \
-    const kr_program name = {#name, sizeof(params_t), name##_cpu, KR_CUDA_ENTRY(name), 0, 0}
+#define KR_CPU_ARGUMENTS const void *block, uint64_t first, uint64_t end, uint64_t n
 
-#define KR_MAP_PROGRAM_(name, params_t, body)                                           \
-    static void name##_cpu(const void *block, uint64_t first, uint64_t end, uint64_t n) \
-    {                                                                                   \
-        const params_t params = *(const params_t *)block;                               \
-        (void)n;                                                                        \
-        for (uint64_t i = first; i < end; ++i)                                          \
-            body(&params, i);                                                           \
-    }                                                                                   \
+/* The executor of an instruction set above plain is seen by the plain one's table, which stands in an object
+ * of its own. */
+#if defined(KR_ISA) && KR_ISA > 0
+#define KR_CPU_FUNCTION(name)                 \
+    extern void name##_cpu(KR_CPU_ARGUMENTS); \
+    void name##_cpu(KR_CPU_ARGUMENTS)
+#else
+#define KR_CPU_FUNCTION(name) static void name##_cpu(KR_CPU_ARGUMENTS)
+#endif
+
+#if defined(KR_ISA) && defined(KR_WITH_SIMD)
+#define KR_CPU_ISA_DECLARE(name)                   \
+    extern void name##_avx2_cpu(KR_CPU_ARGUMENTS); \
+    extern void name##_avx512_cpu(KR_CPU_ARGUMENTS);
+#define KR_CPU_ISA(name)                   \
+    {                                      \
+        name##_avx2_cpu, name##_avx512_cpu \
+    }
+#else
+#define KR_CPU_ISA_DECLARE(name)
+#define KR_CPU_ISA(name) \
+    {                    \
+        NULL, NULL       \
+    }
+#endif
+
+#if defined(KR_ISA) && KR_ISA > 0
+#define KR_PROGRAM_TABLE_OF(name, params_t, cuda) kr_assert_fits(params_t, 4096)
+#else
+#define KR_PROGRAM_TABLE_OF(name, params_t, cuda) \
+    kr_assert_fits(params_t, 4096);               \
+    KR_CPU_ISA_DECLARE(name)                      \
+    extern const kr_program name;                 \
+    const kr_program name = {#name, sizeof(params_t), name##_cpu, cuda, 0, 0, KR_CPU_ISA(name)}
+#endif
+#define KR_PROGRAM_TABLE(name, params_t) \
+    KR_CUDA_ENTRY_DECLARE(name)          \
+    KR_PROGRAM_TABLE_OF(name, params_t, KR_CUDA_ENTRY(name))
+
+#define KR_MAP_PROGRAM_(name, params_t, body)             \
+    KR_CPU_FUNCTION(name)                                 \
+    {                                                     \
+        const params_t params = *(const params_t *)block; \
+        (void)n;                                          \
+        for (uint64_t i = first; i < end; ++i)            \
+            body(&params, i);                             \
+    }                                                     \
     KR_PROGRAM_TABLE(name, params_t)
 
-#define KR_GROUP_PROGRAM_(name, params_t, body)                                         \
-    static void name##_cpu(const void *block, uint64_t first, uint64_t end, uint64_t n) \
-    {                                                                                   \
-        const params_t params = *(const params_t *)block;                               \
-        const kr_group alone = {0, 1};                                                  \
-        for (uint64_t i = first; i < end; ++i)                                          \
-            body(alone, &params, i, n);                                                 \
-    }                                                                                   \
+#define KR_GROUP_PROGRAM_(name, params_t, body)           \
+    KR_CPU_FUNCTION(name)                                 \
+    {                                                     \
+        const params_t params = *(const params_t *)block; \
+        const kr_group alone = {0, 1};                    \
+        for (uint64_t i = first; i < end; ++i)            \
+            body(alone, &params, i, n);                   \
+    }                                                     \
     KR_PROGRAM_TABLE(name, params_t)
 
 /* Finished states leave the list of active ones, so a long probe does not cost its neighbours steps. */
-#define KR_PROBE_PROGRAM_(name, params_t, state_t, begin, step, end_)                                 \
-    kr_assert_fits(state_t, 32);                                                                      \
-    static void name##_cpu(const void *block, uint64_t first, uint64_t end, uint64_t n)               \
-    {                                                                                                 \
-        const params_t params = *(const params_t *)block;                                             \
-        state_t states[KR_IN_FLIGHT];                                                                 \
-        (void)n;                                                                                      \
-        for (uint64_t base = first; base < end; base += KR_IN_FLIGHT) {                               \
-            const uint32_t count = end - base < KR_IN_FLIGHT ? (uint32_t)(end - base) : KR_IN_FLIGHT; \
-            uint32_t active = 0;                                                                      \
-            uint8_t list[KR_IN_FLIGHT];                                                               \
-            for (uint32_t j = 0; j < count; ++j) {                                                    \
-                list[active] = (uint8_t)j;                                                            \
-                active += begin(&params, base + j, &states[j]) ? 1 : 0;                               \
-            }                                                                                         \
-            while (active) {                                                                          \
-                uint32_t left = 0;                                                                    \
-                for (uint32_t a = 0; a < active; ++a) {                                               \
-                    const uint8_t j = list[a];                                                        \
-                    list[left] = j;                                                                   \
-                    left += step(&params, &states[j]) ? 1 : 0;                                        \
-                }                                                                                     \
-                active = left;                                                                        \
-            }                                                                                         \
-            for (uint32_t j = 0; j < count; ++j)                                                      \
-                end_(&params, base + j, &states[j]);                                                  \
-        }                                                                                             \
-    }                                                                                                 \
+#define KR_PROBE_PROGRAM_(name, params_t, state_t, begin, step, end_) \
+    KR_FLIGHT_PROGRAM_(KR_IN_FLIGHT, name, params_t, state_t, begin, step, end_)
+#define KR_FLIGHT_PROGRAM_(in_flight, name, params_t, state_t, begin, step, end_)               \
+    kr_assert_fits(state_t, 32);                                                                \
+    KR_CPU_FUNCTION(name)                                                                       \
+    {                                                                                           \
+        const params_t params = *(const params_t *)block;                                       \
+        state_t states[in_flight];                                                              \
+        (void)n;                                                                                \
+        for (uint64_t base = first; base < end; base += in_flight) {                            \
+            const uint32_t count = end - base < in_flight ? (uint32_t)(end - base) : in_flight; \
+            uint32_t active = 0;                                                                \
+            uint8_t list[in_flight];                                                            \
+            for (uint32_t j = 0; j < count; ++j) {                                              \
+                list[active] = (uint8_t)j;                                                      \
+                active += begin(&params, base + j, &states[j]) ? 1 : 0;                         \
+            }                                                                                   \
+            while (active) {                                                                    \
+                uint32_t left = 0;                                                              \
+                for (uint32_t a = 0; a < active; ++a) {                                         \
+                    const uint8_t j = list[a];                                                  \
+                    list[left] = j;                                                             \
+                    left += step(&params, &states[j]) ? 1 : 0;                                  \
+                }                                                                               \
+                active = left;                                                                  \
+            }                                                                                   \
+            for (uint32_t j = 0; j < count; ++j)                                                \
+                end_(&params, base + j, &states[j]);                                            \
+        }                                                                                       \
+    }                                                                                           \
     KR_PROGRAM_TABLE(name, params_t)
+
+/* Nobody leaves early, so there is no list, and what depends on the round alone is computed once for all. */
+#define KR_ROUNDS_PROGRAM_(name, params_t, state_t, rounds, begin, round, end_)              \
+    kr_assert_fits(state_t, 32);                                                             \
+    KR_CPU_FUNCTION(name)                                                                    \
+    {                                                                                        \
+        const params_t params = *(const params_t *)block;                                    \
+        const uint32_t n_rounds = rounds(&params);                                           \
+        state_t states[KR_TILE_IN_FLIGHT];                                                   \
+        (void)n;                                                                             \
+        for (uint64_t base = first; base < end; base += KR_TILE_IN_FLIGHT) {                 \
+            const uint32_t count =                                                           \
+                end - base < KR_TILE_IN_FLIGHT ? (uint32_t)(end - base) : KR_TILE_IN_FLIGHT; \
+            for (uint32_t j = 0; j < count; ++j)                                             \
+                begin(&params, base + j, &states[j]);                                        \
+            for (uint32_t r = 0; r < n_rounds; ++r)                                          \
+                for (uint32_t j = 0; j < count; ++j)                                         \
+                    round(&params, r, &states[j]);                                           \
+            for (uint32_t j = 0; j < count; ++j)                                             \
+                end_(&params, base + j, &states[j]);                                         \
+        }                                                                                    \
+    }                                                                                        \
+    KR_PROGRAM_TABLE_OF(name, params_t, NULL)
 
 #endif

@@ -88,6 +88,29 @@ static int try_setting(const kr_option *option, uint32_t n, int few, char *text,
 static const struct {
     const char *kind, *alone, *besides;
 } habits[] = {
+    {"array", "schedule threads per_thread group pin reorder",
+     "layout=aos,reorder=double,per_thread=4|layout=aos,pin=steps|schedule=static,per_thread=8|"
+     "layout=aos,pin=full,schedule=static,threads=1024|threads=1024,per_thread=8,reorder=lookup|"
+     "pin=full,reorder=double,per_thread=4|pin=steps,schedule=static,reorder=double,threads=32,per_thread=32|"
+     "k=3,group=k-1|k=5,group=k-1,reorder=double,per_thread=4|k=9,group=k-1,layout=aos|"
+     "k=17,group=k-1,schedule=static,per_thread=3|k=33,group=k-1,threads=64,reorder=lookup|"
+     "layout=aos,probes=partitioned"},
+    {"eytzinger", "schedule threads per_thread k",
+     "k=3|k=4|k=7|k=16|k=17|k=32|k=2,layout=aos|k=2,pin=full|k=2,pin=steps,reorder=double,per_thread=4|"
+     "k=33,layout=aos,pin=full|k=7,pin=steps,schedule=static|k=5,layout=aos,reorder=double,per_thread=8,"
+     "schedule=static|k=17,schedule=static,per_thread=32,threads=32,reorder=lookup|k=3,group=k-1,layout=aos|"
+     "k=5,group=k-1|k=17,group=k-1,pin=steps|k=33,group=k-1,layout=aos|group=k-1,reorder=double,per_thread="
+     "2|layout=aos,probes=partitioned|k=2,probes=partitioned|k=2,scan=ranks|k=33,scan=ranks|k=7,layout=aos,"
+     "scan=ranks,probes=partitioned"},
+    {"pivot", "schedule threads per_thread k",
+     "k=3|k=4|k=7|k=9|k=16|k=32|k=2,levels=1|k=2,levels=2,layout=aos|k=3,levels=1|k=3,levels=2,layout=aos|"
+     "k=7,levels=1,layout=aos|k=9,levels=1|k=33,levels=1,layout=aos|levels=1,layout=aos|levels=2|k=33,levels="
+     "2|"
+     "k=2,pin=full|k=2,pin=steps,reorder=double,per_thread=4|k=9,layout=aos|k=33,layout=aos,pin=full|"
+     "k=7,pin=steps,schedule=static|k=4,pin=full,reorder=lookup,levels=1|k=3,group=k-1,layout=aos|"
+     "k=5,group=k-1,pin=full|k=9,group=k-1,reorder=double,per_thread=3|k=17,group=k-1,pin=steps,levels=1|"
+     "k=33,group=k-1,layout=aos,levels=1|group=k-1,schedule=static,per_thread=32,threads=32,reorder=lookup|"
+     "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned"},
     {"rx", "scale bvh compact update enter",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"
      "parts=3|"
@@ -153,9 +176,12 @@ static void add_legal(kr_suite *suite, const char *kind, const char *settings, i
         kr_add_spec(suite, spec, brief);
 }
 
-/* Three bit counts that hold only some types are not for the tests of special cases. */
+/* Three bit counts that hold only some types are not for the tests of special cases, nor is how lookups are
+ * launched. */
 static int is_brief(const kr_option *option, const char *setting)
 {
+    if (strncmp(option->help, "GPU: ", 5) == 0)
+        return 1;
     return option->form == KR_OPTION_TRIPLE && strcmp(strchr(setting, '=') + 1, triples[0]) != 0;
 }
 
@@ -327,6 +353,15 @@ static void test_kind(kr_suite *suite, const kr_kind_info *kind)
 static const struct {
     const char *spec, *must_name;
 } excluded[] = {
+    {"array:threads=48", "threads"},
+    {"array:group=k-1", "group"},
+    {"array:group=k-1,k=4", "k=4"},
+    {"array:pin=steps,k=5", "pin"},
+    {"array:threads=1024,per_thread=9,reorder=double", "per_thread"},
+    {"eytzinger:k=4,group=k-1", "group"},
+    {"eytzinger:threads=33", "threads"},
+    {"pivot:k=4,group=k-1", "group"},
+    {"pivot:threads=33", "threads"},
     {"rx:mode=extended,prim=sphere", "prim"},
     {"rx:mode=extended,prim=sphere", "mode"},
     {"rx:mode=extended,ray=offset", "ray"},

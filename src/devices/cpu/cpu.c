@@ -1,8 +1,10 @@
 /* The CPU back end: memory is host memory, and every call is done when it returns. */
 #include "devices/cpu/cpu.h"
 
+#include "devices/cpu/isa.h"
 #include "devices/cpu/pool.h"
 #include "devices/cpu/scan.h"
+#include "program/block.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 typedef struct cpu_device {
     kr_device head;
     uint32_t threads;
+    uint32_t isa;        /* KR_ISA_* */
     kr_device_info info; /* as of opening */
 } cpu_device;
 
@@ -197,7 +200,7 @@ static double seconds(void)
 }
 
 typedef struct running {
-    const kr_program *program;
+    kr_cpu_call *call;
     const void *params;
     uint64_t n, base;
 } running;
@@ -206,7 +209,13 @@ static void run_piece(void *ctx, uint32_t worker, uint64_t first, uint64_t end)
 {
     const running *job = ctx;
     (void)worker;
-    job->program->cpu(job->params, job->base + first, job->base + end, job->n);
+    job->call(job->params, job->base + first, job->base + end, job->n);
+}
+
+static kr_cpu_call *executor(kr_device *device, const kr_program *program)
+{
+    const uint32_t isa = ((const cpu_device *)device)->isa;
+    return isa != KR_ISA_PLAIN && program->cpu_isa[isa - 1] ? program->cpu_isa[isa - 1] : program->cpu;
 }
 
 static int can_run(kr_device *device, const kr_program *program)
@@ -215,11 +224,11 @@ static int can_run(kr_device *device, const kr_program *program)
     return program->cpu != NULL;
 }
 
-static void run_pieces(running *job, uint32_t threads, uint64_t count)
+static void run_pieces(running *job, uint32_t threads, uint64_t count, int blocks)
 {
     uint64_t grain = count / (threads * TASKS_A_THREAD) / 64 * 64;
     grain = grain < TASK_LEAST ? TASK_LEAST : grain > TASK_MOST ? TASK_MOST : grain;
-    kr_pool_run(threads, count, grain, run_piece, job);
+    kr_pool_run(threads, count, blocks ? 1 : grain, run_piece, job);
 }
 
 static kr_status run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
@@ -228,12 +237,12 @@ static kr_status run(kr_device *device, const kr_program *program, const void *p
     const uint32_t threads = kr_cpu_threads(device);
     const int reports = device->options.progress.call != NULL && !program->whole;
     uint64_t most = reports ? REPORT_LEAST : UINT64_MAX;
-    running job = {program, params, n, 0};
+    running job = {executor(device, program), params, n, 0};
     (void)stream;
     while (job.base < n) {
         const uint64_t count = n - job.base < most ? n - job.base : most;
         const double begin = reports ? seconds() : 0;
-        run_pieces(&job, threads, count);
+        run_pieces(&job, threads, count, program->blocks != 0);
         job.base += count;
         if (reports && most < REPORT_MOST && seconds() - begin < REPORT_SECONDS)
             most *= 2;
@@ -263,11 +272,11 @@ static void read_model(char *model, size_t nbytes)
         fclose(file);
 }
 
-static void describe_with(uint32_t threads, kr_device_info *info)
+static void describe_with(uint32_t threads, uint32_t isa, kr_device_info *info)
 {
     read_model(info->description, sizeof info->description);
-    snprintf(info->software, sizeof info->software, "%s, %u thread%s", kr_pool_name(), threads,
-             threads == 1 ? "" : "s");
+    snprintf(info->software, sizeof info->software, "%s, %u thread%s, %s", kr_pool_name(), threads,
+             threads == 1 ? "" : "s", kr_cpu_isa_name(isa));
     info->memory_nbytes = machine_nbytes();
     info->units = threads;
     info->rt_cores = 0;
@@ -282,9 +291,12 @@ static kr_status query(kr_device *device, kr_device_info *info, kr_error *err)
 
 static kr_status describe(uint32_t number, kr_device_info *info, kr_error *err)
 {
-    (void)number, (void)err;
-    describe_with(kr_pool_cores(), info);
-    return KR_OK;
+    uint32_t isa;
+    const kr_status status = kr_cpu_isa(&isa, err);
+    (void)number;
+    if (status == KR_OK)
+        describe_with(kr_pool_cores(), isa, info);
+    return status;
 }
 
 static kr_status count_one(uint32_t *count, kr_error *err)
@@ -331,13 +343,19 @@ static const kr_device_ops ops = {
 static kr_status open_device(uint32_t number, const kr_device_options *options, kr_device **device,
                              kr_error *err)
 {
+    uint32_t isa;
+    const kr_status status = kr_cpu_isa(&isa, err);
     (void)number;
+    if (status != KR_OK)
+        return status;
     cpu_device *opened = kr_host_calloc(1, sizeof *opened, "a device", err);
     if (!opened)
         return KR_ERR_HOST_MEMORY;
     opened->head.ops = &ops;
+    opened->head.block_nbytes = KR_BLOCK_NBYTES_CPU;
     opened->threads = options->threads ? options->threads : kr_pool_cores();
-    describe_with(opened->threads, &opened->info);
+    opened->isa = isa;
+    describe_with(opened->threads, isa, &opened->info);
     *device = &opened->head;
     return KR_OK;
 }

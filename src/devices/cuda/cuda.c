@@ -1,6 +1,7 @@
 /* Opening and closing a GPU, and the tables of the back end. */
 #include "devices/cuda/cub.h"
 #include "devices/cuda/cuda_device.h"
+#include "program/block.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
     kr_cuda_calls calls;
     kr_status status;
     cudaStream_t own = NULL;
+    int shared_nbytes = 0;
     kr_cuda_device *cuda = kr_host_calloc(1, sizeof *cuda, "a CUDA device", err);
     (void)options;
     if (!cuda)
@@ -64,6 +66,8 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
 
     calls = kr_cuda_enter(cuda->number);
     KR_CUDA(&calls, kr_cub_probe());
+    KR_CUDA(&calls,
+            cudaDeviceGetAttribute(&shared_nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->number));
     create_pool(cuda, &calls);
     KR_CUDA(&calls, cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
     cuda->head.own.native = own;
@@ -73,6 +77,7 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
         return status;
     }
     cuda->head.own.owned = 1;
+    cuda->head.block_nbytes = (uint32_t)shared_nbytes - KR_BLOCK_NBYTES_OWN;
     *device = &cuda->head;
     return KR_OK;
 }

@@ -2,21 +2,35 @@
 #include "indexes/array/array.h"
 
 static const kr_option options[ARRAY_OPTIONS] = {
-    [ARRAY_OPTION_LAYOUT] = {"layout", KR_OPTION_CHOICE, "soa|aos", 0, 1, ARRAY_SOA,
-                             "keys and row ids in two arrays, or side by side in one"},
+    KR_SEARCH_OPTION_ROWS,
     [ARRAY_OPTION_K] = {"k", KR_OPTION_INTEGER, NULL, 2, 33, 2,
                         "fan-out of the search: 2 is binary (AO+BS); above, k - 1 pivots a step (AO+KS)"},
 };
+
+static kr_status settle(kr_spec *spec, kr_error *err)
+{
+    const int64_t k = spec->options[ARRAY_OPTION_K];
+    if (k > 2 && spec->options[KR_SEARCH_PIN] != KR_PIN_NONE)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "array: pin= keeps steps of the binary search and does not go with k=%d; leave one out", (int)k);
+    const kr_status status = kr_search_settle(spec, k, err);
+    if (k > 2 && spec->common[KR_COMMON_PROBES] == KR_PROBES_AUTO) /* parts are searched by halves */
+        spec->common[KR_COMMON_PROBES] = KR_PROBES_AS_IS;
+    return status;
+}
 
 extern const kr_family kr_family_array;
 const kr_family kr_family_array = {
     .info = {.name = "array",
              .summary = "sorted keys with row ids, found by binary search; nothing is kept beside them",
              .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.1 (AO+BS), "
-                       "3.4 (AO+KS), 4.4",
+                       "3.4 (AO+KS), 4",
              .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
              .n_options = ARRAY_OPTIONS,
              .options = options},
+    .settle = settle,
+    .few_probes = 1 << 20,
     .u32 = &array_ops_u32,
     .u64 = &array_ops_u64,
 };

@@ -2,10 +2,9 @@
 #ifndef KEYRAY_INDEXES_ARRAY_ARRAY_H
 #define KEYRAY_INDEXES_ARRAY_ARRAY_H
 
-#include "core/family.h"
+#include "search/search.h"
 
-enum { ARRAY_OPTION_LAYOUT, ARRAY_OPTION_K, ARRAY_OPTIONS };
-enum { ARRAY_SOA, ARRAY_AOS };
+enum { ARRAY_OPTION_K = KR_SEARCH_OPTIONS, ARRAY_OPTIONS };
 
 extern const kr_family_ops array_ops_u32, array_ops_u64;
 

@@ -18,7 +18,7 @@ typedef struct cgrx_entries {
     uint32_t n;      /* entries */
     uint32_t bucket; /* entries of a bucket, without lists */
 } cgrx_entries;
-kr_assert_size(cgrx_entries, 64);
+kr_assert_size(cgrx_entries, 88);
 
 #if defined(KR_KEY_BITS)
 

@@ -40,7 +40,11 @@ kr_lists cgrx_nodes_lists(const cgrx_nodes *nodes)
 {
     if (nodes->n_lists == 0)
         return (kr_lists){0};
-    return (kr_lists){nodes->starts.data, nodes->hints.data, nodes->next.data, nodes->n_lists, nodes->node};
+    return (kr_lists){.starts = nodes->starts.data,
+                      .hints = nodes->hints.data,
+                      .next = nodes->next.data,
+                      .n = nodes->n_lists,
+                      .node = nodes->node};
 }
 
 /* ---- Room ---------------------------------------------------------------------------------- */

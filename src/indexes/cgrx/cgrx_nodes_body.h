@@ -71,7 +71,7 @@ typedef struct flatten_params {
     kr_key *keys;
     uint32_t *rows;
 } flatten_params;
-kr_assert_size(flatten_params, 72);
+kr_assert_size(flatten_params, 96);
 
 KR_BODY void flatten_list(kr_group group, const flatten_params *p, uint32_t b)
 {
@@ -118,7 +118,7 @@ typedef struct check_params {
     uint64_t *found;
     uint64_t n, n_used, n_spare;
 } check_params;
-kr_assert_size(check_params, 120);
+kr_assert_size(check_params, 144);
 
 KR_BODY void check_see(const check_params *p, uint32_t node)
 {

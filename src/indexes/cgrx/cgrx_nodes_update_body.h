@@ -31,7 +31,7 @@ typedef struct update_params {
     uint32_t n_deletes, n_inserts;
     uint32_t first_row, reserved;
 } update_params;
-kr_assert_size(update_params, 200);
+kr_assert_size(update_params, 224);
 
 /* ---- Route --------------------------------------------------------------------------------- */
 

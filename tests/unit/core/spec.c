@@ -153,7 +153,7 @@ static void refuses_kinds(void **state)
 static void refuses_options(void **state)
 {
     (void)state;
-    refuse("array:colour=red", "colour", "layout, k");
+    refuse("array:colour=red", "colour", "reorder, k");
     refuse("array:colour=red", "array", "probes");
     refuse("array:layou=aos", "layou", "layout");
     refuse("array:=aos", "''", "layout");
@@ -182,8 +182,11 @@ static void refuses_values(void **state)
     refuse("array:layout=AOS", "AOS", "soa|aos");
     refuse("array:layout=soa|aos", "layout", "soa|aos");
     refuse("array:layout=0", "layout", "soa|aos");
-    refuse("array:probes=random", "random", "as-is|sorted|auto");
+    refuse("array:probes=random", "random", "as-is|sorted|partitioned|auto");
 }
+
+/* How lookups are launched when nothing is said. */
+#define LAUNCH "schedule=dynamic,threads=256,per_thread=1,group=1,pin=none,reorder=none,"
 
 static void check_printed(const char *text, const char *want)
 {
@@ -195,13 +198,13 @@ static void check_printed(const char *text, const char *want)
 
 static void prints_every_option(void **state)
 {
-    char tight[40] = "as it was";
+    char tight[160] = "as it was";
     kr_error err = {0};
-    const char *whole = "array:layout=soa,k=2,probes=auto";
+    const char *whole = "array:layout=soa," LAUNCH "k=2,probes=auto";
     (void)state;
     check_printed("array", whole);
     check_printed(whole, whole);
-    check_printed("array:probes=sorted,k=33,layout=aos", "array:layout=aos,k=33,probes=sorted");
+    check_printed("array:probes=sorted,k=33,layout=aos", "array:layout=aos," LAUNCH "k=33,probes=sorted");
     check_printed("array:k=02", whole);
     assert_int_equal(kr_spec_print("array", tight, strlen(whole), &err), KR_ERR_LIMIT);
     assert_string_equal(tight, "as it was");

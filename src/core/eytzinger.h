@@ -1,0 +1,129 @@
+/* Eytzinger order: a K-ary search tree written level by level, without pointers (Henneberg and Schuhknecht,
+ * "Is Binary Search Really All You Need?", 3.2 and 3.5).
+ *
+ * Entry e of n stands in node e / (K - 1); the K children of node v are nodes K v + 1 .. K v + K. All levels
+ * are full but the last, which may be cut off anywhere. The rank of an entry is its place in key order. Both
+ * directions are arithmetic on n and K alone:
+ * d levels are full, of K^d - 1 entries, and b = n - (K^d - 1) entries stand below them. Entry i of that last
+ * level has rank i + floor(i / (K - 1)). Among the full levels alone, entry i of the level t levels above the
+ * lowest has rank q = K^t (1 + i + floor(i / (K - 1))) - 1, and min(b, (K - 1)(q + 1)) entries below are
+ * smaller. */
+#ifndef KEYRAY_CORE_EYTZINGER_H
+#define KEYRAY_CORE_EYTZINGER_H
+
+#include "program/lang.h"
+
+typedef struct kr_eytzinger {
+    uint64_t inverse; /* of k: 2^64 / k rounded up */
+    uint32_t k;       /* fan-out; 0: no tree */
+    uint32_t full;    /* entries of the full levels, K^d - 1 */
+    uint32_t leaves;  /* entries below them */
+    uint32_t bottom;  /* K^(d - 1), where the lowest full level begins, plus 1; 1 when no level is full */
+} kr_eytzinger;
+kr_assert_size(kr_eytzinger, 24);
+
+KR_BOTH kr_eytzinger kr_eytzinger_of(uint32_t k, uint32_t n)
+{
+    uint64_t full = 0, bottom = 1;
+    while (full * k + k - 1 <= n) {
+        bottom = full + 1;
+        full = full * k + k - 1;
+    }
+    kr_eytzinger tree = {0, k, (uint32_t)full, (uint32_t)(n - full), (uint32_t)bottom};
+    tree.inverse = ~(uint64_t)0 / k + 1;
+    return tree;
+}
+
+/* The slot of entry 0. With binary nodes one slot before it stays empty, so that no two siblings lie in
+ * different cache lines. */
+KR_BOTH uint32_t kr_eytzinger_first(uint32_t k)
+{
+    return k == 2;
+}
+
+/* x / k without a division, exact for every x: inverse is less than 1 above 2^64 / k. */
+KR_BOTH uint32_t kr_eytzinger_divide(const kr_eytzinger *tree, uint32_t x)
+{
+    const uint64_t high = x * (tree->inverse >> 32), low = x * (tree->inverse & 0xFFFFFFFFu);
+    return (uint32_t)((high + (low >> 32)) >> 32);
+}
+
+/* The entry of a rank. */
+KR_BOTH uint32_t kr_eytzinger_entry(const kr_eytzinger *tree, uint32_t rank)
+{
+    /* A run of K - 1 entries of the last level, then one from above, as long as there are any below. */
+    const uint32_t run = kr_eytzinger_divide(tree, rank), at = rank - run * tree->k;
+    const uint32_t below = rank - run, last = tree->k - 1;
+    if (at < last && below < tree->leaves)
+        return tree->full + below;
+    uint32_t number = (at == last && below <= tree->leaves ? run : rank - tree->leaves) + 1;
+    uint32_t above = tree->bottom, quotient = kr_eytzinger_divide(tree, number);
+    while (quotient * tree->k == number) {
+        number = quotient;
+        above = kr_eytzinger_divide(tree, above);
+        quotient = kr_eytzinger_divide(tree, number);
+    }
+    return above - 1 + number - 1 - quotient;
+}
+
+/* The rank of an entry. k is tree->k, a constant where it is known. */
+KR_BOTH uint32_t kr_eytzinger_rank(const kr_eytzinger *tree, uint32_t k, uint32_t entry)
+{
+    if (entry >= tree->full) {
+        const uint32_t i = entry - tree->full;
+        return i + i / (k - 1);
+    }
+    uint32_t above = tree->bottom, weight = 1;
+    while (entry < above - 1) {
+        above /= k;
+        weight *= k;
+    }
+    const uint32_t i = entry - (above - 1), number = weight * (1 + i + i / (k - 1));
+    const uint64_t smaller = (uint64_t)(k - 1) * number;
+    return number - 1 + (smaller < tree->leaves ? (uint32_t)smaller : tree->leaves);
+}
+
+/* A span of ranks level by level, the last level first. The entries of a level that are in the span are one
+ * run of neighbours (paper, Figure 5), and where it begins and ends is arithmetic: of the last level, r -
+ * floor(r / K) entries have a rank below r, or all. Of the Q other entries below r, floor(Q / K^t) -
+ * floor(Q / K^(t+1)) stand t levels above the lowest full one.
+ *
+ * The runs one behind another are the places first .. last - 1: as many as there are ranks, but in another
+ * order. */
+typedef struct kr_eytzinger_walk {
+    uint32_t end;      /* the place behind the run */
+    uint32_t shift;    /* from a place of the run to its entry */
+    uint32_t from, to; /* above the run's level: entries before the span, and up to its end */
+    uint32_t above;    /* where the next level begins, plus 1 */
+} kr_eytzinger_walk;
+
+/* Entries of the last level with a rank below r. */
+KR_BOTH uint32_t kr_eytzinger_leaves_below(const kr_eytzinger *tree, uint32_t r)
+{
+    const uint32_t below = r - kr_eytzinger_divide(tree, r);
+    return below < tree->leaves ? below : tree->leaves;
+}
+
+KR_BOTH kr_eytzinger_walk kr_eytzinger_walk_of(const kr_eytzinger *tree, uint32_t first, uint32_t last)
+{
+    const uint32_t from = kr_eytzinger_leaves_below(tree, first), to = kr_eytzinger_leaves_below(tree, last);
+    const kr_eytzinger_walk walk = {first + (to - from), tree->full + from - first, first - from, last - to,
+                                    tree->bottom};
+    return walk;
+}
+
+/* The entry of a place; places must come in ascending order. */
+KR_BOTH uint32_t kr_eytzinger_walk_to(const kr_eytzinger *tree, kr_eytzinger_walk *walk, uint32_t place)
+{
+    while (place >= walk->end) {
+        const uint32_t from = kr_eytzinger_divide(tree, walk->from), to = kr_eytzinger_divide(tree, walk->to);
+        walk->shift = walk->above - 1 + (walk->from - from) - walk->end;
+        walk->end += (walk->to - to) - (walk->from - from);
+        walk->from = from;
+        walk->to = to;
+        walk->above = kr_eytzinger_divide(tree, walk->above);
+    }
+    return place + walk->shift;
+}
+
+#endif

@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "core/partition_back.h"

@@ -1,0 +1,48 @@
+/* Partitioning a batch by keys of the index: its entries are cut into 2^bits parts of the same size, and the
+ * probes brought together by the part that their lower bound falls into. Whatever the distribution of the
+ * keys, a part is small enough for the caches, and the probes that search it do so together.
+ *
+ * Two passes over the probes: one counts, one places. Tiles of probes are put in order in shared memory, so
+ * that they are written in runs; each probe remembers its place, and after the search every tile gathers its
+ * answers from those runs again. Nothing is sorted, and no answer is scattered. */
+#ifndef KEYRAY_CORE_PARTITION_H
+#define KEYRAY_CORE_PARTITION_H
+
+#include "core/batch.h"
+#include "core/family.h"
+
+enum { KR_CUT_BITS_MOST = 11 };
+
+typedef struct kr_partition {
+    kr_partition_view view;
+    kr_buffer codes;  /* of the lower bounds, part by part */
+    kr_buffer places; /* uint32_t: where probe i went */
+    kr_buffer order;  /* uint32_t: where they came from; only where upper bounds or validity need it */
+    kr_buffer work;   /* starts and chunks */
+    uint64_t n;
+} kr_partition;
+
+/* Partitions n probes, at most 2^32 - 1, by 2^bits parts, and makes the batch the reordered one. `self` is an
+ * index of n_rows > 0 entries whose codes go from `lowest` to `highest`, of a family that has cuts. Enqueues.
+ */
+typedef struct kr_partition_job {
+    kr_device *device;
+    const kr_family_ops *ops;
+    const void *self;
+    kr_stream *stream;
+    uint64_t n_rows, lowest, highest;
+    uint64_t n;
+    uint32_t bits;
+} kr_partition_job;
+kr_status kr_partition_make_u32(const kr_partition_job *job, kr_batch *batch, kr_partition *made,
+                                kr_error *err);
+kr_status kr_partition_make_u64(const kr_partition_job *job, kr_batch *batch, kr_partition *made,
+                                kr_error *err);
+void kr_partition_release(kr_device *device, kr_partition *partition, kr_stream *stream);
+
+/* out[i] := the answer of probe i, of `answers` that stand in the order of the parts; elements of 1, 2, 4 or
+ * 8 bytes. Enqueues. */
+kr_status kr_partition_back(kr_device *device, const kr_partition *partition, const void *answers,
+                            uint32_t nbytes, void *out, kr_stream *stream, kr_error *err);
+
+#endif

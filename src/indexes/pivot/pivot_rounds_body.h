@@ -1,0 +1,71 @@
+/* The search of kind `pivot` for the first match, as a CPU does it fastest: where no levels were cut off,
+ * every probe goes down through as many nodes, so that a flight of them can go level by level without asking
+ * who is done. The same search as in pivot_body.h otherwise. */
+#ifndef KEYRAY_INDEXES_PIVOT_PIVOT_ROUNDS_BODY_H
+#define KEYRAY_INDEXES_PIVOT_PIVOT_ROUNDS_BODY_H
+
+#include "indexes/pivot/pivot_body.h"
+
+typedef struct pivot_descent {
+    kr_key lower, upper;
+    uint32_t at; /* a node within its level; behind the last round a position */
+    uint32_t any;
+} pivot_descent;
+
+KR_BODY uint32_t pivot_rounds(const pivot_params *p)
+{
+    return p->shape.n_levels + 1;
+}
+
+KR_BODY void pivot_descend(const pivot_params *p, uint64_t i, pivot_descent *s)
+{
+    s->at = 0;
+    s->any = (uint32_t)kr_batch_load(&p->batch, i, &s->lower, &s->upper);
+}
+
+/* Round r is of the r-th level from the top, the last one of the leaves. */
+KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, pivot_descent *s)
+{
+    const uint32_t n_keys = k - 1, leaf = k == 2 ? 2 : k - 1, left = p->shape.n_levels - r;
+    const int aos = (int)p->entries.aos;
+    if (left) {
+        const kr_key *node = pivot_slot(p, p->shape.starts[left - 1] + s->at * n_keys);
+        s->at = s->at * k + kr_node_rank(node, n_keys, s->lower);
+        if (left > 1)
+            kr_prefetch_run(pivot_slot(p, p->shape.starts[left - 2] + s->at * n_keys),
+                            n_keys * (uint32_t)sizeof(kr_key));
+        else
+            kr_prefetch_entries(&p->entries, aos, (uint64_t)s->at * leaf, leaf);
+        return;
+    }
+    const uint32_t slot = s->at * leaf, room = p->entries.n - slot;
+    s->at = slot + (room >= leaf ? kr_entries_rank(&p->entries, aos, slot, leaf, s->lower)
+                                 : kr_entries_rank(&p->entries, aos, slot, room, s->lower));
+    if (!aos)
+        kr_prefetch(p->entries.rows + s->at);
+}
+
+KR_BODY void pivot_arrive(const pivot_params *p, uint64_t i, pivot_descent *s)
+{
+    const int aos = (int)p->entries.aos;
+    const int found = s->any && s->at < p->entries.n && kr_entry_key(&p->entries, aos, s->at) <= s->upper;
+    kr_put_first(&p->put, i, found,
+                 found && p->put.what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, s->at) : 0);
+}
+
+#define PIVOT_ROUNDS(name, k)                                                                       \
+    KR_BODY void name##_round(const pivot_params *p, uint32_t r, pivot_descent *s)                  \
+    {                                                                                               \
+        pivot_round(p, k, r, s);                                                                    \
+    }                                                                                               \
+    KR_ROUNDS_PROGRAM(name, pivot_params, pivot_descent, pivot_rounds, pivot_descend, name##_round, \
+                      pivot_arrive)
+PIVOT_ROUNDS(pivot_first_k0, p->shape.k);
+PIVOT_ROUNDS(pivot_first_k2, 2);
+PIVOT_ROUNDS(pivot_first_k3, 3);
+PIVOT_ROUNDS(pivot_first_k5, 5);
+PIVOT_ROUNDS(pivot_first_k9, 9);
+PIVOT_ROUNDS(pivot_first_k17, 17);
+PIVOT_ROUNDS(pivot_first_k33, 33);
+
+#endif

@@ -1,0 +1,3 @@
+/* The CUDA kernels of kind `pivot` at one key width. */
+#include "indexes/pivot/pivot_body.h"
+#include "indexes/pivot/pivot_build_body.h"

@@ -1,0 +1,170 @@
+/* Block programs: work that a block of threads does together, with memory that they share. On the CPU a block
+ * is one thread.
+ *
+ *   KR_BLOCK_PROGRAM(name, params_t, body)
+ *       void body(kr_block, char *shared, const params_t *, uint64_t n)
+ *       Does the elements t = block.index, block.index + block.count, ... below n. All threads of the block
+ * come in together. params_t has a member `blocks`.
+ *
+ * A thread owns what it reaches in steps of block.size from block.rank on. Arrays of KR_MINE(n) elements hold
+ * what a thread owns of n, in registers on a GPU: their loops stand behind KR_UNROLL. */
+#ifndef KEYRAY_PROGRAM_BLOCK_H
+#define KEYRAY_PROGRAM_BLOCK_H
+
+#include "program/program.h"
+
+typedef struct kr_blocks {
+    uint32_t shared_nbytes;      /* of shared memory; at most the device's block_nbytes */
+    uint32_t per_multiprocessor; /* blocks to launch for each; 0: one for every element */
+} kr_blocks;
+
+typedef struct kr_block {
+    uint32_t rank, size;
+    uint64_t index, count;
+} kr_block;
+
+#if KR_ON_CUDA
+#define KR_BLOCK_SIZE 1024
+#else
+#define KR_BLOCK_SIZE 1
+#endif
+#define KR_MINE(n) ((n) / KR_BLOCK_SIZE)
+
+/* Shared memory that the words below take for themselves, and what a block gets on the CPU: as much as on
+ * large GPUs.
+ */
+enum { KR_BLOCK_NBYTES_OWN = 1024, KR_BLOCK_NBYTES_CPU = 226 * 1024 };
+
+#define KR_BLOCK_PROGRAM(name, params_t, body) KR_APPLY(KR_BLOCK_PROGRAM_, KR_W(name), params_t, body)
+
+#if KR_ON_CUDA
+
+KR_BODY void kr_block_sync(kr_block block)
+{
+    (void)block;
+    __syncthreads();
+}
+
+/* counters[i] in shared memory: its value before, and 1 more behind it. */
+KR_BODY uint32_t kr_block_count(kr_block block, uint32_t *counters, uint32_t i)
+{
+    (void)block;
+    return atomicAdd(counters + i, 1u);
+}
+
+/* The sum of x over the threads before this one; *total, unless NULL, over all. */
+KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
+{
+    __shared__ uint32_t warps[KR_BLOCK_SIZE / 32];
+    const uint32_t lane = block.rank % 32, warp = block.rank / 32;
+    uint32_t sum = x, before = 0, all = 0;
+    for (uint32_t distance = 1; distance < 32; distance *= 2) {
+        const uint32_t other = __shfl_up_sync(KR_WARP, sum, distance);
+        sum += lane >= distance ? other : 0;
+    }
+    if (lane == 31)
+        warps[warp] = sum;
+    __syncthreads();
+    for (uint32_t w = 0; w < KR_BLOCK_SIZE / 32; ++w) {
+        before += w < warp ? warps[w] : 0;
+        all += warps[w];
+    }
+    __syncthreads();
+    if (total)
+        *total = all;
+    return before + sum - x;
+}
+
+#define KR_BLOCK_PROGRAM_(name, params_t, body)                                                   \
+    static __global__ void __launch_bounds__(KR_BLOCK_SIZE)                                       \
+        name##_kernel(const __grid_constant__ params_t params, uint64_t n)                        \
+    {                                                                                             \
+        extern __shared__ uint64_t kr_block_shared[];                                             \
+        const kr_block block = {threadIdx.x, KR_BLOCK_SIZE, blockIdx.x, gridDim.x};               \
+        body(block, (char *)kr_block_shared, &params, n);                                         \
+    }                                                                                             \
+    extern "C" int name##_cuda(const void *params, uint64_t n, void *cuda_stream)                 \
+    {                                                                                             \
+        const kr_blocks *blocks = &((const params_t *)params)->blocks;                            \
+        unsigned grid = 0;                                                                        \
+        if (n == 0)                                                                               \
+            return 0;                                                                             \
+        cudaError_t code = kr_block_grid(blocks, n, (const void *)name##_kernel, &grid);          \
+        if (code != cudaSuccess)                                                                  \
+            return (int)code;                                                                     \
+        name##_kernel<<<grid, KR_BLOCK_SIZE, blocks->shared_nbytes, (cudaStream_t)cuda_stream>>>( \
+            *(const params_t *)params, n);                                                        \
+        return (int)cudaGetLastError();                                                           \
+    }                                                                                             \
+    kr_assert_fits(params_t, 4096)
+
+static inline cudaError_t kr_block_grid(const kr_blocks *blocks, uint64_t n, const void *kernel,
+                                        unsigned *grid)
+{
+    uint64_t most = (uint64_t)1 << 30;
+    cudaError_t code =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)blocks->shared_nbytes);
+    if (code == cudaSuccess && blocks->per_multiprocessor) {
+        int device = 0, multiprocessors = 0;
+        code = cudaGetDevice(&device);
+        if (code == cudaSuccess)
+            code = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+        most = (uint64_t)blocks->per_multiprocessor * (unsigned)multiprocessors;
+    }
+    *grid = (unsigned)(n < most ? n : most);
+    return code;
+}
+
+#else
+
+KR_BODY void kr_block_sync(kr_block block)
+{
+    (void)block;
+}
+
+KR_BODY uint32_t kr_block_count(kr_block block, uint32_t *counters, uint32_t i)
+{
+    (void)block;
+    return counters[i]++;
+}
+
+KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
+{
+    (void)block;
+    if (total)
+        *total = x;
+    return 0;
+}
+
+#define KR_BLOCK_PROGRAM_(title, params_t, body)                                          \
+    static void title##_cpu(const void *params, uint64_t first, uint64_t end, uint64_t n) \
+    {                                                                                     \
+        uint64_t shared[KR_BLOCK_NBYTES_CPU / sizeof(uint64_t)];                          \
+        const kr_block alone = {0, KR_BLOCK_SIZE, first, 1};                              \
+        (void)n;                                                                          \
+        body(alone, (char *)shared, (const params_t *)params, end);                       \
+    }                                                                                     \
+    kr_assert_fits(params_t, 4096);                                                       \
+    KR_CUDA_ENTRY_DECLARE(title)                                                          \
+    extern const kr_program title;                                                        \
+    const kr_program title = {                                                            \
+        .name = #title,                                                                   \
+        .params_nbytes = sizeof(params_t),                                                \
+        .cpu = title##_cpu,                                                               \
+        .cuda = KR_CUDA_ENTRY(title),                                                     \
+        .blocks = 1,                                                                      \
+    }
+
+#endif
+
+/* A counter in the device's memory that blocks share: adds x, and gives the value before. */
+KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
+{
+#if KR_ON_CUDA
+    return atomicAdd(at, x);
+#else
+    return __atomic_fetch_add(at, x, __ATOMIC_RELAXED);
+#endif
+}
+
+#endif

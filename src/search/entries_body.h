@@ -1,0 +1,32 @@
+/* The words of bodies for entries in either layout. `aos` is a constant of hot programs, entries->aos
+ * elsewhere. */
+#ifndef KEYRAY_SEARCH_ENTRIES_BODY_H
+#define KEYRAY_SEARCH_ENTRIES_BODY_H
+
+#include "key/key.h"
+#include "search/entries.h"
+
+KR_BODY const uint32_t *kr_entry(const kr_entries *entries, int aos, uint64_t slot)
+{
+    const uint32_t words = sizeof(kr_key) / 4 + (aos ? 1 : 0);
+    return (const uint32_t *)entries->keys + slot * words;
+}
+
+KR_BODY kr_key kr_entry_key(const kr_entries *entries, int aos, uint64_t slot)
+{
+    const uint32_t *words = kr_entry(entries, aos, slot);
+#if KR_KEY_BITS == 32
+    return kr_load(words);
+#else
+    if (!aos)
+        return kr_load((const kr_key *)entries->keys + slot);
+    return kr_load(words) | (kr_key)kr_load(words + 1) << 32; /* 12-byte entries: 4-byte aligned */
+#endif
+}
+
+KR_BODY uint32_t kr_entry_row(const kr_entries *entries, int aos, uint64_t slot)
+{
+    return aos ? kr_load(kr_entry(entries, 1, slot) + sizeof(kr_key) / 4) : kr_load(entries->rows + slot);
+}
+
+#endif

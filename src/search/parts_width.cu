@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "search/parts_body.h"

@@ -1,0 +1,90 @@
+#include "search/search.h"
+
+/* Fan-outs whose k - 1 pivots a warp's groups can share out evenly. */
+static int can_group(int64_t k)
+{
+    return k == 3 || k == 5 || k == 9 || k == 17 || k == 33;
+}
+
+/* How lookups are launched, but for pinned words. */
+static kr_tile launch(const kr_spec *spec, int64_t k)
+{
+    const int64_t *options = spec->options;
+    return (kr_tile){
+        .threads = (uint32_t)options[KR_SEARCH_THREADS],
+        .per_thread = (uint32_t)options[KR_SEARCH_PER_THREAD],
+        .is_static = options[KR_SEARCH_SCHEDULE] == KR_SCHEDULE_STATIC,
+        .reorder = (uint32_t)options[KR_SEARCH_REORDER],
+        .group = options[KR_SEARCH_GROUP] ? (uint32_t)(k - 1) : 1,
+    };
+}
+
+/* The first option of how to launch that is not as it is by default, or NULL. */
+static const kr_option *varied(const kr_spec *spec)
+{
+    const kr_option *options = spec->family->info.options;
+    for (int i = KR_SEARCH_SCHEDULE; i < KR_SEARCH_OPTIONS; ++i)
+        if (spec->options[i] != options[i].standard)
+            return options + i;
+    return NULL;
+}
+
+static kr_status settle_probes(kr_spec *spec, kr_error *err)
+{
+    const kr_option *option = varied(spec);
+    int64_t *probes = &spec->common[KR_COMMON_PROBES];
+    if (option && *probes == KR_PROBES_PARTITIONED)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind '%s': probes=partitioned launches lookups in a way of its own; leave out %s=, or give "
+            "probes=as-is",
+            spec->family->info.name, option->name);
+    if (option && *probes == KR_PROBES_AUTO)
+        *probes = KR_PROBES_AS_IS;
+    return KR_OK;
+}
+
+kr_status kr_search_settle(kr_spec *spec, int64_t k, kr_error *err)
+{
+    const char *kind = spec->family->info.name;
+    const int threads = (int)spec->options[KR_SEARCH_THREADS];
+    if (threads % 32 != 0)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind '%s': threads=%d is not a multiple of 32, the threads of a warp; give %d", kind,
+                       threads, threads / 32 * 32);
+    if (spec->options[KR_SEARCH_GROUP] && !can_group(k))
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind '%s': group=k-1 shares pivots out within a warp, which k=%d does not allow; give "
+            "k=3, 5, 9, 17 or 33, or group=1",
+            kind, (int)k);
+    const kr_tile tile = launch(spec, k);
+    if (tile.reorder != KR_REORDER_NONE && kr_tile_probes(&tile) > KR_TILE_ORDER_PROBES)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind '%s': reorder= sorts at most %d probes of a block, and threads=%d with "
+                       "per_thread=%d makes %u; give a smaller per_thread",
+                       kind, KR_TILE_ORDER_PROBES, threads, (int)tile.per_thread, kr_tile_probes(&tile));
+    return settle_probes(spec, err);
+}
+
+/* Words that fit beside what reordering takes. */
+static uint32_t pins(const kr_tile *tile, int64_t pin, uint32_t key_nbytes, const uint64_t *level_pins,
+                     uint32_t n_levels)
+{
+    const uint64_t room = (KR_TILE_SHARED - kr_tile_order_nbytes(tile)) / 8 * 8 / key_nbytes;
+    uint64_t steps = 0;
+    if (pin == KR_PIN_NONE || n_levels == 0)
+        return 0;
+    for (uint32_t level = 0; level < n_levels && level_pins[level] <= room; ++level)
+        steps = level_pins[level];
+    const uint64_t all = level_pins[n_levels - 1];
+    return (uint32_t)(pin == KR_PIN_STEPS ? steps : all < room ? all : room);
+}
+
+kr_tile kr_search_tile(const kr_spec *spec, int64_t k, uint32_t key_nbytes, const uint64_t *level_pins,
+                       uint32_t n_levels)
+{
+    kr_tile tile = launch(spec, k);
+    tile.n_pins = pins(&tile, spec->options[KR_SEARCH_PIN], key_nbytes, level_pins, n_levels);
+    return tile;
+}

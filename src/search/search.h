@@ -1,0 +1,84 @@
+/* What the kinds that search without rays share: how they lie in memory, how their lookups are launched, and
+ * the options that say so (Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", sections 4.1
+ * to 4.4). Kinds array, eytzinger and pivot stand on it. */
+#ifndef KEYRAY_SEARCH_SEARCH_H
+#define KEYRAY_SEARCH_SEARCH_H
+
+#include "core/family.h"
+#include "program/tile.h"
+#include "search/entries.h"
+
+/* The first options of each of these kinds, in this order; its own follow from KR_SEARCH_OPTIONS on. */
+enum {
+    KR_SEARCH_LAYOUT,
+    KR_SEARCH_SCHEDULE,
+    KR_SEARCH_THREADS,
+    KR_SEARCH_PER_THREAD,
+    KR_SEARCH_GROUP,
+    KR_SEARCH_PIN,
+    KR_SEARCH_REORDER,
+    KR_SEARCH_OPTIONS
+};
+enum { KR_LAYOUT_SOA, KR_LAYOUT_AOS };
+enum { KR_SCHEDULE_DYNAMIC, KR_SCHEDULE_STATIC };
+enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
+
+/* The rows of a kind's option table. */
+#define KR_SEARCH_OPTION_ROWS                                                                                \
+    [KR_SEARCH_LAYOUT] = {"layout",                                                                          \
+                          KR_OPTION_CHOICE,                                                                  \
+                          "soa|aos",                                                                         \
+                          0,                                                                                 \
+                          1,                                                                                 \
+                          KR_LAYOUT_SOA,                                                                     \
+                          "keys and row ids in two arrays, or side by side in one"},                         \
+    [KR_SEARCH_SCHEDULE] = {"schedule",                                                                      \
+                            KR_OPTION_CHOICE,                                                                \
+                            "dynamic|static",                                                                \
+                            0,                                                                               \
+                            1,                                                                               \
+                            KR_SCHEDULE_DYNAMIC,                                                             \
+                            "GPU: as many blocks as there is work for, or one per multiprocessor"},          \
+    [KR_SEARCH_THREADS] =                                                                                    \
+        {"threads", KR_OPTION_INTEGER, NULL, 32, 1024, 256, "GPU: threads of a block, a multiple of 32"},    \
+    [KR_SEARCH_PER_THREAD] = {"per_thread",                                                                  \
+                              KR_OPTION_INTEGER,                                                             \
+                              NULL,                                                                          \
+                              1,                                                                             \
+                              32,                                                                            \
+                              1,                                                                             \
+                              "GPU: probes that each thread takes of its block's share"},                    \
+    [KR_SEARCH_GROUP] = {"group",                                                                            \
+                         KR_OPTION_CHOICE,                                                                   \
+                         "1|k-1",                                                                            \
+                         0,                                                                                  \
+                         1,                                                                                  \
+                         0,                                                                                  \
+                         "GPU: threads that search for one probe; k - 1 with k = 3, 5, 9, 17 or 33"},        \
+    [KR_SEARCH_PIN] = {"pin",                                                                                \
+                       KR_OPTION_CHOICE,                                                                     \
+                       "none|steps|full",                                                                    \
+                       0,                                                                                    \
+                       2,                                                                                    \
+                       KR_PIN_NONE,                                                                          \
+                       "GPU: words of the first steps kept in shared memory: whole steps, or all that fit"}, \
+    [KR_SEARCH_REORDER] = {"reorder",                                                                        \
+                           KR_OPTION_CHOICE,                                                                 \
+                           "none|lookup|double",                                                             \
+                           0,                                                                                \
+                           2,                                                                                \
+                           KR_REORDER_NONE,                                                                  \
+                           "GPU: each block sorts its probes; double: puts results back in order before it " \
+                           "writes them"}
+
+/* For a kind's settle: refuses combinations that mean nothing. `k` is the fan-out. Partitioned batches are
+ * searched in a launch of their own, so with options that say how to launch, probes=auto means as-is. */
+kr_status kr_search_settle(kr_spec *spec, int64_t k, kr_error *err);
+
+/* How a lookup is launched. `level_pins[i]` is the number of words that the first i + 1 steps of the search
+ * read (ascending, n_levels of them): pin=steps takes the largest that fits, pin=full as many words as fit of
+ * the last. */
+kr_tile kr_search_tile(const kr_spec *spec, int64_t k, uint32_t key_nbytes, const uint64_t *level_pins,
+                       uint32_t n_levels);
+
+#endif
