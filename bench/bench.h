@@ -32,7 +32,8 @@ typedef struct kr_keys_spec {
 typedef enum kr_probe_order {
     KR_PROBES_RANDOM = 0,
     KR_PROBES_ASCENDING,
-    KR_PROBES_DESCENDING
+    KR_PROBES_DESCENDING,
+    KR_PROBES_HALF /**< those at even positions ascend, those at odd ones stay as they were drawn */
 } kr_probe_order;
 
 /** Probes into a given key set. */
@@ -118,6 +119,35 @@ double kr_baseline_lower_bound(uint32_t bits, const void *sorted_keys, uint64_t 
  */
 int kr_baseline_cub_sort(uint32_t bits, const void *device_keys, uint64_t n, uint32_t runs, double *seconds,
                          char *text, size_t text_nbytes);
+
+/**
+ * Random loads of u32 entries by groups of lanes, "Is Binary Search Really All You Need?" (Henneberg and
+ * Schuhknecht), section 3.4: in every step a group draws a position, and lane i of it loads the i-th entry
+ * from there on.
+ */
+typedef struct kr_loads_spec {
+    uint64_t entries; /**< at least `group`, at most 2^32 */
+    uint64_t seed;
+    uint32_t lanes;   /**< a multiple of `group`; threads of a GPU */
+    uint32_t steps;   /**< loads of each lane; they do not wait for one another */
+    uint32_t group;   /**< a power of two */
+    uint32_t aligned; /**< 1: positions are multiples of `group` */
+} kr_loads_spec;
+
+/**
+ * Fills `entries`, then loads `runs` times on `threads` threads of the CPU (0: all cores); their
+ * seconds go to `seconds`, what each lane loaded, added up, to `sums`.
+ */
+void kr_baseline_loads_cpu(const kr_loads_spec *spec, uint32_t threads, uint32_t *entries, uint32_t runs,
+                           double *seconds, uint32_t *sums);
+
+/** The same on a GPU, by its own clock; `device_entries` is CUDA memory, `sums` the host's. Nonzero on
+ * failure, with one line in `text`. Only in builds with CUDA. */
+int kr_baseline_loads_cuda(const kr_loads_spec *spec, uint32_t *device_entries, uint32_t runs,
+                           double *seconds, uint32_t *sums, char *text, size_t text_nbytes);
+
+/** What the sum of a lane must be. */
+uint32_t kr_baseline_loads_sum(const kr_loads_spec *spec, uint32_t lane);
 
 #ifdef __cplusplus
 }

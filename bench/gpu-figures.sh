@@ -1,13 +1,14 @@
 #!/bin/sh
-# Measures the GPU figures of docs/performance.md (array), docs/performance-rx.md (rx) and of kind cgrx, or some of them.
-# Usage: bench/gpu-figures.sh BUILD_DIR [OUT_DIR [array|rx|cgrx|cgrx-PART]...]
+# Measures the GPU figures of docs/performance.md (array), docs/performance-rx.md (rx), of kind cgrx, and of the kinds
+# that cast no rays (array, eytzinger and pivot: light), or some of them.
+# Usage: bench/gpu-figures.sh BUILD_DIR [OUT_DIR [array|rx|cgrx|cgrx-PART|light|light-range|light-build]...]
 # Parts of cgrx: point, range, build, design, miss, update. Reports go to standard output, and as JSON into OUT_DIR when
-# it is given ("" for none). About 9 minutes on an H200.
+# it is given ("" for none). About 9 minutes on an H200 without the last three.
 set -eu
 keyray=$1/bin/keyray
 out=${2:-}
 [ $# -lt 2 ] && shift || shift 2
-[ $# -gt 0 ] || set -- array rx cgrx
+[ $# -gt 0 ] || set -- array rx cgrx light light-range light-build
 [ -z "$out" ] || mkdir -p "$out"
 
 bench() { # NAME ARGUMENT...: one report
@@ -135,6 +136,47 @@ figures_cgrx_update() {
 figures_cgrx() {
     for part in point range build design miss update; do
         "figures_cgrx_$part"
+    done
+}
+
+# Kinds that cast no rays: point lookups by number and width of keys and by kind of probes, and loads without an index.
+light_point() { # NAME ARGUMENT...
+    name=$1
+    shift
+    bench "light-$name" point --uniformity 100 --probes 2^27 --repeat 3 "$@" --index array --index eytzinger \
+        --index pivot --index array:probes=as-is --index eytzinger:probes=as-is --index eytzinger:k=2,probes=as-is \
+        --index pivot:probes=as-is
+}
+
+figures_light() {
+    for log2 in 20 24 26 28; do
+        light_point "point-2^$log2" --count "2^$log2"
+    done
+    for log2 in 20 24 26 27; do
+        light_point "u64-2^$log2" --count "2^$log2" --bits 64
+    done
+    light_point misses --count 2^26 --hit-rate 50
+    light_point zipf --count 2^26 --zipf 1
+    light_point presorted --count 2^26 --presorted-probes
+    bench light-loads loads
+    bench light-loads-aligned loads --aligned
+}
+
+figures_light_range() {
+    for result in sum sum-rows count; do
+        for log2 in 0 2 4 6 10 14; do
+            bench "light-range-$result-2^$log2" range --count 2^26 --probes "2^$((26 - log2))" --hits "2^$log2" \
+                --result $result --repeat 3 --index array --index array:layout=aos --index eytzinger \
+                --index eytzinger:layout=aos --index pivot --index pivot:layout=aos
+        done
+    done
+}
+
+figures_light_build() {
+    for keys in 2^28:32 2^27:64; do
+        bench "light-build-u${keys#*:}" build --count "${keys%:*}" --bits "${keys#*:}" --uniformity 100 --repeat 3 \
+            --baseline --index array --index array:layout=aos --index eytzinger --index eytzinger:layout=aos \
+            --index eytzinger:k=2 --index pivot --index pivot:layout=aos --index pivot:k=2
     done
 }
 

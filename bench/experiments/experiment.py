@@ -5,6 +5,7 @@ shows some figures of each run (its columns). Points that need commands of their
 """
 import argparse
 import collections
+import itertools
 import json
 import pathlib
 import subprocess
@@ -15,15 +16,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # log2 of the keys and probes, and whether this is a GPU.
 Scale = collections.namedtuple("Scale", "keys probes gpu")
 
-# What the x axis holds: what to print, and the options of bench that make it.
-Point = collections.namedtuple("Point", "label options")
+# What the x axis holds: what to print, and the options of bench, or of the index, that make it.
+Point = collections.namedtuple("Point", "label options spec", defaults=[""])
+
+SPECS_MOST = 64  # that one command takes
 
 # A figure of a run: `get(run)` is a number, or None where the run has none.
 Column = collections.namedtuple("Column", "title get")
 
 
 class Series:
-    """A spec. `alone`: in a process of its own for every point, as it may take very long, and after the first point
+    """A spec, or None where there is no index. `alone`: in a process of its own for every point, as it may take very long, and after the first point
     that takes too long no others; `fits(point)`: whether the kind can do this."""
 
     def __init__(self, label, spec, alone=False, fits=lambda point: True):
@@ -69,6 +72,11 @@ def sweep(option, values):
 def powers(option, first, last, step=1):
     """2^first to 2^last, the last included."""
     return sweep(option, [f"2^{n}" for n in range(last, first - 1, -step)][::-1])
+
+
+def kinds_of(values, spec):
+    """Points that differ in options of the index; `spec(value)` has them."""
+    return [Point(str(value), {}, spec(value)) for value in values]
 
 
 def one(label=""):
@@ -161,7 +169,7 @@ class Runner:
     def head(self):
         """Device, driver, tracer and commit of the reports."""
         report = self.reports[0]
-        tracers = sorted({run["tracer"] for each in self.reports for run in each["runs"]} - {"none"})
+        tracers = sorted({run.get("tracer", "none") for each in self.reports for run in each["runs"]} - {"none"})
         lines = [f"{report['description']} ({report['device']}); {report['driver']}; tracer: "
                  f"{', '.join(tracers) or 'none'}; keyray {report['version']}, commit {report['commit']}; median of "
                  f"{report['repeat']}"]
@@ -172,35 +180,52 @@ class Runner:
         return lines
 
 
-def arguments_of(panel, options, series):
+def specs_of(points, series):
+    """Of all points, point by point."""
+    def spec_of(point, each):
+        return each.spec + ("," if ":" in each.spec else ":") + point.spec if point.spec else each.spec
+
+    return [spec_of(point, each) for point in points for each in series if each.spec]
+
+
+def arguments_of(panel, options, specs):
     words = [panel.operation]
     swept = options.get("sweep", "").partition("=")[0]
     for name, value in {**panel.options, **options}.items():
         if name == swept:
             continue
         words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-    for each in series:
-        words += ["--index", each.spec]
+    for spec in specs:
+        words += ["--index", spec]
     return words
 
 
 def swept_option(points):
     """The option that all points set and nothing else, or None."""
     names = {name for point in points for name in point.options}
-    plain = all(len(point.options) == 1 and True not in point.options.values() for point in points)
+    plain = all(len(point.options) == 1 and True not in point.options.values() and not point.spec for point in points)
     return names.pop() if len(points) > 1 and len(names) == 1 and plain else None
 
 
-def run_together(runner, panel, series, cells):
-    """Series that fit every point, in one command where the points are values of one option."""
+def commands_of(panel, series):
+    """Points that share a command, its options and its specs: values of one option, or of the index's options."""
     option = swept_option(panel.points)
-    groups = [panel.points] if option else [[point] for point in panel.points]
-    for points in groups if series else []:
-        if option:
-            options = {"sweep": f"{option}=" + ",".join(point.options[option] for point in points)}
-        else:
-            options = points[0].options
-        report = runner.run(arguments_of(panel, options, series), len(points) * len(series) * panel.work)
+    if option:
+        values = ",".join(point.options[option] for point in panel.points)
+        yield panel.points, {"sweep": f"{option}={values}"}, specs_of(panel.points[:1], series)
+        return
+    for _, same in itertools.groupby(panel.points, lambda point: point.options):
+        same = list(same)
+        many = SPECS_MOST // len(series) if same[0].spec else 1
+        for first in range(0, len(same), many):
+            points = same[first:first + many]
+            yield points, points[0].options, specs_of(points, series)
+
+
+def run_together(runner, panel, series, cells):
+    """Series that fit every point."""
+    for points, options, specs in commands_of(panel, series) if series else []:
+        report = runner.run(arguments_of(panel, options, specs), len(points) * len(series) * panel.work)
         for p, point in enumerate(points):
             for s, each in enumerate(series):
                 cells[each.label, point.label] = \
@@ -210,7 +235,7 @@ def run_together(runner, panel, series, cells):
 def run_alone(runner, panel, each, cells):
     for point in panel.points:
         if each.fits(point):
-            report = runner.run(arguments_of(panel, point.options, [each]), panel.work)
+            report = runner.run(arguments_of(panel, point.options, specs_of([point], [each])), panel.work)
             cells[each.label, point.label] = TOO_LONG if report is TOO_LONG else report["runs"][0]
             if report is TOO_LONG:
                 return

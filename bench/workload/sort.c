@@ -16,15 +16,19 @@ typedef struct pass {
 kr_status kr_sorter_open(uint32_t order, kr_ints ints, uint64_t count, uint32_t with_rows, uint32_t threads,
                          kr_sorter *sorter, kr_error *err)
 {
-    if (order > KR_PROBES_DESCENDING)
-        return kr_workload_fail(err, KR_ERR_ARGUMENT,
-                                "order is %u: use 0 (random), 1 (ascending) or 2 (descending)", order);
+    if (order > KR_PROBES_HALF)
+        return kr_workload_fail(
+            err, KR_ERR_ARGUMENT,
+            "order is %u: use 0 (random), 1 (ascending), 2 (descending) or 3 (half ascending)", order);
+    /* The half at even positions is sorted within the spare memory, which holds it twice. */
+    const uint64_t sorts = order == KR_PROBES_HALF ? count - count / 2 : count;
+    const uint64_t spare = order == KR_PROBES_HALF ? 2 * sorts : sorts;
     *sorter =
-        (kr_sorter){.ints = ints, .count = count, .order = order, .parts = kr_workload_parts(threads, count)};
+        (kr_sorter){.ints = ints, .order = order, .sorts = sorts, .parts = kr_workload_parts(threads, sorts)};
     if (order == KR_PROBES_RANDOM)
         return KR_OK;
-    sorter->data = kr_workload_alloc(count, ints.nbytes, "sorting a workload", err);
-    sorter->rows = with_rows ? kr_workload_alloc(count, sizeof(uint32_t), "sorting a workload", err) : NULL;
+    sorter->data = kr_workload_alloc(spare, ints.nbytes, "sorting a workload", err);
+    sorter->rows = with_rows ? kr_workload_alloc(spare, sizeof(uint32_t), "sorting a workload", err) : NULL;
     sorter->digits = kr_workload_alloc(sorter->parts, sizeof *sorter->digits, "sorting a workload", err);
     if (sorter->data && (sorter->rows || !with_rows) && sorter->digits)
         return KR_OK;
@@ -63,7 +67,7 @@ static int place_digits(const kr_sorter *sorter)
             sorter->digits[part][digit] = place;
             place += n;
         }
-        if (place - before == sorter->count)
+        if (place - before == sorter->sorts)
             return 1;
     }
     return 0;
@@ -84,7 +88,7 @@ static void scatter(void *ctx, uint32_t part, uint64_t first, uint64_t end)
 
 static void reverse(const kr_sorter *sorter, void *data, uint32_t *rows)
 {
-    for (uint64_t i = 0, j = sorter->count; i + 1 < j--; i++) {
+    for (uint64_t i = 0, j = sorter->sorts; i + 1 < j--; i++) {
         uint64_t value = kr_ints_get(sorter->ints, data, i);
         kr_ints_put(sorter->ints, data, i, kr_ints_get(sorter->ints, data, j));
         kr_ints_put(sorter->ints, data, j, value);
@@ -96,18 +100,17 @@ static void reverse(const kr_sorter *sorter, void *data, uint32_t *rows)
     }
 }
 
-void kr_sorter_run(const kr_sorter *sorter, void *data, uint32_t *rows)
+/* Sorts data and rows, with as much memory again. */
+static void ascend(const kr_sorter *sorter, void *data, uint32_t *rows, void *spare, uint32_t *rows_spare)
 {
-    if (sorter->order == KR_PROBES_RANDOM || sorter->count == 0)
-        return;
-    void *from = data, *to = sorter->data;
-    uint32_t *rows_from = rows, *rows_to = rows ? sorter->rows : NULL;
+    void *from = data, *to = spare;
+    uint32_t *rows_from = rows, *rows_to = rows_spare;
     for (uint32_t shift = 0; shift < 8 * sorter->ints.nbytes; shift += 8) {
         pass p = {sorter->ints, from, to, rows_from, rows_to, sorter->digits, shift};
-        kr_workload_run(sorter->parts, sorter->count, count_digits, &p);
+        kr_workload_run(sorter->parts, sorter->sorts, count_digits, &p);
         if (place_digits(sorter))
             continue;
-        kr_workload_run(sorter->parts, sorter->count, scatter, &p);
+        kr_workload_run(sorter->parts, sorter->sorts, scatter, &p);
         void *swap = from;
         uint32_t *rows_swap = rows_from;
         from = to;
@@ -116,10 +119,38 @@ void kr_sorter_run(const kr_sorter *sorter, void *data, uint32_t *rows)
         rows_to = rows_swap;
     }
     if (from != data) {
-        memcpy(data, from, sorter->count * sorter->ints.nbytes);
+        memcpy(data, from, sorter->sorts * sorter->ints.nbytes);
         if (rows)
-            memcpy(rows, rows_from, sorter->count * sizeof *rows);
+            memcpy(rows, rows_from, sorter->sorts * sizeof *rows);
     }
+}
+
+static void ascend_even(const kr_sorter *sorter, void *data, uint32_t *rows)
+{
+    const uint64_t n = sorter->sorts;
+    char *even = sorter->data;
+    uint32_t *even_rows = rows ? sorter->rows : NULL;
+    for (uint64_t i = 0; i < n; i++) {
+        kr_ints_put(sorter->ints, even, i, kr_ints_get(sorter->ints, data, 2 * i));
+        if (rows)
+            even_rows[i] = rows[2 * i];
+    }
+    ascend(sorter, even, even_rows, even + n * sorter->ints.nbytes, rows ? even_rows + n : NULL);
+    for (uint64_t i = 0; i < n; i++) {
+        kr_ints_put(sorter->ints, data, 2 * i, kr_ints_get(sorter->ints, even, i));
+        if (rows)
+            rows[2 * i] = even_rows[i];
+    }
+}
+
+void kr_sorter_run(const kr_sorter *sorter, void *data, uint32_t *rows)
+{
+    if (sorter->order == KR_PROBES_RANDOM || sorter->sorts == 0)
+        return;
+    if (sorter->order == KR_PROBES_HALF)
+        ascend_even(sorter, data, rows);
+    else
+        ascend(sorter, data, rows, sorter->data, rows ? sorter->rows : NULL);
     if (sorter->order == KR_PROBES_DESCENDING)
         reverse(sorter, data, rows);
 }

@@ -59,11 +59,11 @@ static inline void kr_ints_put(kr_ints ints, void *data, uint64_t i, uint64_t va
 
 /* ---- Sorting ------------------------------------------------------------------------------- */
 
-/* A stable radix sort of `count` integers with optional row ids, its memory taken beforehand so that a
+/* A stable radix sort of integers with optional row ids, its memory taken beforehand so that a
  * generator can no longer fail once it writes. */
 typedef struct kr_sorter {
     kr_ints ints;
-    uint64_t count;
+    uint64_t sorts; /* how many are put in order: half of them, or all */
     uint32_t order; /* kr_probe_order; RANDOM leaves everything as it is and takes no memory */
     uint32_t parts;
     void *data;

@@ -12,6 +12,8 @@ from scripts import Skip
 
 EXPERIMENTS = pathlib.Path(__file__).resolve().parents[2] / "bench" / "experiments"
 
+LOADS = "bench loads --entries 4000 --repeat 1 --device cpu"
+
 CASES = [
     ok(f"bench point {BENCH} --probes 100 --format json --index array",
        json={"runs.0.parts": lambda parts: sum(part["nbytes"] for part in parts) > 0, "runs.0.tracer": "none",
@@ -32,6 +34,23 @@ CASES = [
     bad(2, f"bench update {BENCH} --rebuild array", "--growth and --rebuild are of --waves"),
     bad(2, f"bench update {BENCH} --waves 2 --rebuild best:k=2", "--index best takes no options"),
     bad(2, f"bench update {BENCH} --waves 65", "--waves is a number from 0 to 64"),
+    ok(f"bench point {BENCH} --probes 10 --index array --index array:probes=sorted --sweep array.k=2,5 --format json",
+       json={"runs": lambda runs: [run["swept"] for run in runs] == ["k=2", "k=2", "k=5", "k=5"]
+             and all(f"k={k}," in run["spec"] for run, k in zip(runs, (2, 2, 5, 5)))}),
+    bad(2, f"bench point {BENCH} --index array --index best --sweep array.k=2", "is of kind 'array', but --index is best"),
+    bad(2, f"bench point {BENCH} --index arrays --sweep array.k=2", "is of kind 'array', but --index is arrays"),
+    ok(f"{LOADS} --lanes 3072 --steps 5 --format json", json={"operation": "loads", "runs": lambda runs: [
+        run["workload"]["group"] for run in runs] == [1 << n for n in range(11)], "runs.0.bytes_per_second": (int, float)}),
+    ok(f"{LOADS} --lanes 8 --steps 5 --group 4 --aligned --json b.json", out=r" 4  8 lanes, 5 steps, 4000 entries, aligned\n$",
+       files={"b.json": None}),
+    ok(f"{LOADS} --sweep steps=1,2 --group 2 --format json",
+       json={"runs": lambda runs: [(run["swept"], run["workload"]["group"]) for run in runs] == [("steps=1", 2), ("steps=2", 2)]}),
+    bad(2, f"{LOADS} --group 3", "--group is a power of two, not 3"), bad(2, f"{LOADS} --group 2048", "from 1 to 1024"),
+    bad(2, f"{LOADS} --lanes 12 --sweep group=4,8", "--lanes 12 are no whole groups of 8"),
+    bad(2, "bench loads --entries 7 --group 8 --device cpu", "--entries 7 are fewer than a group of 8"),
+    bad(2, f"{LOADS} --sweep frob=3", "frob is no option of bench loads"),
+    bad(2, f"{LOADS} --index array", "--index is no option of bench loads"),
+    bad(1, f"{LOADS} --memory-cap 4000", "--memory-cap"),
     ok(f"bench point {BENCH} --probes 100 --index array", out=r"(?s)build:.* sort [\d.]+ ms.*untimed run:.* search [\d.]+ ms"),
 ]
 
@@ -164,6 +183,33 @@ def experiments_cgrx(keyray, device, folder):
     assert len(re.findall(r"^ +insert \d+ rows ", out, re.MULTILINE)) >= 16, out
 
 
+def experiments_lightweight(keyray, device, folder):
+    """And every experiment on lightweight indexes"""
+    script = load("lightweight")
+    assert script.trimmed(28) == [10, 20, 24, 0] and script.trimmed(8) == [1, 4, 0]
+    names = [experiment.name for experiment in script.EXPERIMENTS]
+    assert len(set(names)) == len(names) and {"fig1a", "fig7", "fig14c", "fig18b", "fig22", "ranges-sum"} <= set(names)
+    for kind in ("eytzinger", "pivot"):
+        if not has_kind(keyray, kind):
+            raise Skip(f"no kind {kind}")
+    out = run_experiments(keyray, device, folder, "lightweight", names)
+    assert "build phases, ms" in out and "| 128/16 |" in out and "| group 1024 |" in out, out
+
+
+def points_of_kinds(_, __, ___):
+    """Points that vary options of the index share commands of as many specs as one takes"""
+    load("lightweight")
+    experiment = sys.modules["experiment"]
+    points = experiment.kinds_of(range(50), lambda n: f"threads={n}") + experiment.sweep("count", [5])
+    series = [experiment.Series("a", "array"), experiment.Series("b", "array:k=3")]
+    panel = experiment.Panel("", "point", {}, points, series, [])
+    commands = list(experiment.commands_of(panel, series))
+    assert [len(specs) for _, _, specs in commands] == [64, 36, 2]
+    assert commands[1][2][:2] == ["array:threads=32", "array:k=3,threads=32"] and commands[2][1] == {"count": "5"}
+    panel = experiment.Panel("", "loads", {}, experiment.sweep("group", [1, 2]), [experiment.Series("", None)], [])
+    assert [each[1:] for each in experiment.commands_of(panel, panel.series)] == [({"sweep": "group=1,2"}, [])]
+
+
 def run_experiments(keyray, device, folder, script, names):
     build = pathlib.Path(keyray).parents[1]
     line = f"all --build {build} --device {device} --keys-log2 8 --probes-log2 8 --repeat 1 --markdown --json reports"
@@ -176,4 +222,4 @@ def run_experiments(keyray, device, folder, script, names):
     return done.stdout
 
 
-SCRIPTS = [work, updates, waves_anew, waves_updated, experiments, experiments_cgrx]
+SCRIPTS = [work, updates, waves_anew, waves_updated, experiments, experiments_cgrx, experiments_lightweight, points_of_kinds]

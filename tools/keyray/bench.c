@@ -23,7 +23,8 @@ static const option_row key_rows[] = {
 
 static const option_row probe_rows[] = {
     {"probes", 0, 0, OPTION_NUMBER, WORK(probes), "N", "lookups or ranges [2^22]", 0, UINT32_MAX},
-    {"order", 0, 0, OPTION_CHOICE, WORK(order), WORKLOAD_ORDERS, "order of the probes [random]", 0, 0},
+    {"order", 0, 0, OPTION_CHOICE, WORK(order), WORKLOAD_ORDERS,
+     "order of the probes; half: every second one ascends [random]", 0, 0},
     {"batches", 0, 0, OPTION_NUMBER, WORK(batches), "N", "look up the probes in N pieces [1]", 1, UINT32_MAX},
     {0},
 };
@@ -42,24 +43,29 @@ static const option_row update_rows[] = {
     {0},
 };
 
-static const option_row bench_rows[] = {
+static const option_row index_rows[] = {
     {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC", "kind and options; give more to compare [best]", 0, 0},
-    {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
-     "repeat with each value of an option of the workload or of the kind", 0, 0},
     {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
     {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
-    {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "timed runs, after one to warm up [5]", 1,
-     BENCH_REPEAT_MOST},
     {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
      "compare: point with std::lower_bound, build on a GPU with CUB's sort", 0, 0},
     {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with one thread; on the CPU", 0, 0},
+    {0},
+};
+
+static const option_row bench_rows[] = {
+    {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
+     "repeat with each value of an option of the workload, or else of the kinds; KIND.OPT is the kind's", 0,
+     0},
+    {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "timed runs, after one to warm up [5]", 1,
+     BENCH_REPEAT_MOST},
     {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "write the report as JSON to a file, too", 0, 0},
     {0},
 };
 
 #define NO_NUMBER UINT64_MAX /* no count was given */
 
-enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 11 };
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 13 };
 
 /* One invocation. */
 typedef struct job {
@@ -71,7 +77,8 @@ typedef struct job {
     option_group groups[GROUPS_MOST];
     uint32_t n_groups, n_sweepable;
     kr_device *device;
-    char *sweep_name, *sweep_values[SWEEP_MOST]; /* in one allocation, `sweep_name` */
+    char *sweep; /* one allocation with what is swept */
+    const char *sweep_name, *sweep_values[SWEEP_MOST];
     uint32_t n_sweep;
     int sweeps_spec; /* the option is the kind's, not the workload's */
     bench_report report;
@@ -87,22 +94,29 @@ static void add_group(job *j, const char *title, const option_row *rows, void *t
 /* Those of the workload, which can be swept, come first. operation < 0: all, for --help. */
 static void add_groups(job *j, int operation)
 {
+    const int looks_up = operation != BENCH_BUILD && operation != BENCH_LOADS, all = operation < 0;
     j->n_groups = 0;
-    add_group(j, "Keys", key_rows, &j->w);
-    add_group(j, "Kinds of keys", workload_keys_rows, &j->w);
-    if (operation != BENCH_BUILD)
-        add_group(j, "Probes (not build)", probe_rows, &j->w);
-    if (operation == BENCH_POINT || operation == BENCH_UPDATE || operation < 0)
+    if (operation != BENCH_LOADS) {
+        add_group(j, all ? "Keys (not loads)" : "Keys", key_rows, &j->w);
+        add_group(j, all ? "Kinds of keys (not loads)" : "Kinds of keys", workload_keys_rows, &j->w);
+    }
+    if (looks_up)
+        add_group(j, "Probes (not build, loads)", probe_rows, &j->w);
+    if (operation == BENCH_POINT || operation == BENCH_UPDATE || all)
         add_group(j, "Kinds of probes (point and update)", workload_probes_rows, &j->w);
-    if (operation == BENCH_RANGE || operation < 0)
+    if (operation == BENCH_RANGE || all)
         add_group(j, "Kinds of ranges (range)", workload_ranges_rows, &j->w);
-    if (operation == BENCH_UPDATE || operation < 0)
+    if (operation == BENCH_UPDATE || all)
         add_group(j, "Updates (update)", workload_updates_rows, &j->w);
+    if (operation == BENCH_LOADS || all)
+        add_group(j, "Loads of an array, without an index (loads)", bench_loads_rows, &j->w);
     j->n_sweepable = j->n_groups;
-    if (operation != BENCH_BUILD)
-        add_group(j, "Lookups (not build)", lookup_rows, &j->options);
-    if (operation == BENCH_UPDATE || operation < 0)
+    if (looks_up)
+        add_group(j, "Lookups (not build, loads)", lookup_rows, &j->options);
+    if (operation == BENCH_UPDATE || all)
         add_group(j, "Waves (update)", update_rows, &j->options);
+    if (operation != BENCH_LOADS)
+        add_group(j, all ? "Index (not loads)" : "Index", index_rows, &j->options);
     add_group(j, "Benchmark", bench_rows, &j->options);
     add_group(j, "Device", device_rows, &j->where);
     add_group(j, "Output", output_rows, &j->printing);
@@ -152,6 +166,28 @@ static void settle_options(job *j)
         o->result = j->operation == BENCH_RANGE ? KR_RESULT_SUM_ROWS : KR_RESULT_ROW;
     if (!o->index.n)
         o->index.at[o->index.n++] = "best";
+    if (j->operation == BENCH_LOADS && !o->sweep && !j->w.group)
+        o->sweep = BENCH_LOADS_SWEEP;
+    if (!j->w.group)
+        j->w.group = 1;
+}
+
+/* "KIND.OPT" means the kind's where the workload has an option of this name, too. */
+static int read_swept_kind(job *j)
+{
+    const char *option = strchr(j->sweep_name, '.');
+    if (!option)
+        return DONE;
+    const size_t length = (size_t)(option - j->sweep_name);
+    for (uint32_t i = 0; i < j->options.index.n; ++i) {
+        const char *spec = j->options.index.at[i];
+        if (strncmp(spec, j->sweep_name, length) != 0 || (spec[length] && spec[length] != ':'))
+            return tool_fail(USAGE, "--sweep %s is of kind '%.*s', but --index is %s", j->sweep_name,
+                             (int)length, j->sweep_name, spec);
+    }
+    j->sweep_name = option + 1;
+    j->sweeps_spec = 1;
+    return DONE;
 }
 
 /* Cuts "OPT=A,B,C" apart. */
@@ -160,18 +196,18 @@ static int read_sweep(job *j)
     j->n_sweep = 1;
     if (!j->options.sweep)
         return DONE;
-    j->sweep_name = strdup(j->options.sweep);
-    if (!j->sweep_name)
+    j->sweep_name = j->sweep = strdup(j->options.sweep);
+    if (!j->sweep)
         return tool_fail(FAILED, "no host memory for --sweep");
-    char *values = strchr(j->sweep_name, '=');
-    if (!values || values == j->sweep_name || !values[1])
+    char *values = strchr(j->sweep, '=');
+    if (!values || values == j->sweep || !values[1])
         return tool_fail(USAGE, "--sweep is OPT=A,B,C, not '%s'", j->options.sweep);
     *values++ = '\0';
     char *rest = values, *value;
     for (j->n_sweep = 0; (value = strsep(&rest, ",")); j->sweep_values[j->n_sweep++] = value)
         if (j->n_sweep == SWEEP_MOST || !*value)
             return tool_fail(USAGE, "--sweep takes 1 to %d values, none of them empty", SWEEP_MOST);
-    return DONE;
+    return read_swept_kind(j);
 }
 
 /* ---- Runs ---------------------------------------------------------------------------------- */
@@ -246,6 +282,19 @@ static int open_data(job *j, bench_data *data)
                            (int)j->options.host, (uint32_t)j->where.threads);
 }
 
+static int run_loads(job *j, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    row->workload = j->w;
+    if (value)
+        snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
+    if (value && j->sweeps_spec)
+        return tool_fail(USAGE, "--sweep %s is no option of bench loads, which has no index", j->sweep_name);
+    const int code = bench_loads(&j->options, j->device, (uint32_t)j->where.threads, row);
+    j->report.n_rows += !code;
+    return code;
+}
+
 static int run_all(job *j)
 {
     bench_data data = {0};
@@ -256,6 +305,10 @@ static int run_all(job *j)
             code = options_set(j->groups, j->n_sweepable, j->sweep_name, value);
             j->sweeps_spec = code == -1;
             code = j->sweeps_spec ? DONE : code;
+        }
+        if (j->operation == BENCH_LOADS) {
+            code = code ? code : run_loads(j, value);
+            continue;
         }
         if (!code && (v == 0 || !j->sweeps_spec))
             code = open_data(j, &data);
@@ -336,18 +389,19 @@ static int run(const command *self, int argc, char **argv)
     code = read_sweep(&j);
     if (!code)
         code = perform(&j);
-    free(j.sweep_name);
+    free(j.sweep);
     return code;
 }
 
 const command command_bench = {
     "bench",
-    "point|range|build|update",
-    "time lookups, builds and updates on generated data, after checking the answers",
+    "point|range|build|update|loads",
+    "time lookups, builds and updates on generated data, after checking the answers, or bare loads",
     "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
     "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
     "keyray bench build --bits 64 --device cpu --scaling\n"
     "keyray bench update --index rx --changes 2^10 --pattern ranks\n"
-    "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity 100\n",
+    "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity 100\n"
+    "keyray bench loads --sweep group=1,4,16 --aligned\n",
     run,
 };

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE };
+enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE, BENCH_LOADS };
 
 enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MOST = 1000 };
 
@@ -154,6 +154,15 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
 /* Runs what the row is compared with. */
 int bench_baseline(const bench_options *options, const bench_data *data, kr_device *device, bench_row *row);
 
+/* ---- Loads without an index (bench_loads.c) ------------------------------------------------ */
+
+extern const option_row bench_loads_rows[]; /* of the workload */
+/* What `--sweep` is if nothing says how large groups are. */
+#define BENCH_LOADS_SWEEP "group=1,2,4,8,16,32,64,128,256,512,1024"
+
+/* Measures the workload of a row. */
+int bench_loads(const bench_options *options, kr_device *device, uint32_t threads, bench_row *row);
+
 /* ---- Report (bench_print.c) ---------------------------------------------------------------- */
 
 typedef struct bench_report {
@@ -170,5 +179,9 @@ void bench_print(const bench_report *report, FILE *to, uint32_t json);
 void bench_print_waves_json(output *out, const bench_row *row);
 void bench_print_waves_text(const bench_row *row, FILE *to);
 void bench_print_times(output *out, const char *key, const bench_times *times);
+
+/* Of loads (bench_loads.c). */
+void bench_print_loads_json(output *out, const bench_row *row);
+void bench_print_loads_text(const bench_report *report, FILE *to);
 
 #endif

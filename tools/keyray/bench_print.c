@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static const char *const operations[] = {"point", "range", "build", "update"};
-static const char *const orders[] = {"random", "ascending", "descending"};
+static const char *const operations[] = {"point", "range", "build", "update", "loads"};
+static const char *const orders[] = {"random", "ascending", "descending", "half"};
 
 static double rate(const bench_row *row)
 {
@@ -183,7 +183,9 @@ static void print_json(const bench_report *report, FILE *to)
     output out = output_begin_report(to, 1);
     output_text(&out, "operation", operations[report->operation]);
     output_text(&out, "result",
-                report->operation == BENCH_BUILD ? "index" : result_name(report->options->result));
+                report->operation == BENCH_BUILD   ? "index"
+                : report->operation == BENCH_LOADS ? "none"
+                                                   : result_name(report->options->result));
     output_text(&out, "device", report->device.name);
     output_text(&out, "description", report->device.description);
     output_text(&out, "driver", report->device.software);
@@ -192,7 +194,10 @@ static void print_json(const bench_report *report, FILE *to)
     output_number(&out, "repeat", report->options->repeat);
     output_begin(&out, "runs", '[');
     for (uint32_t i = 0; i < report->n_rows; ++i)
-        print_row(&out, report, &report->rows[i]);
+        if (report->operation == BENCH_LOADS)
+            bench_print_loads_json(&out, &report->rows[i]);
+        else
+            print_row(&out, report, &report->rows[i]);
     output_end(&out, ']');
     output_end(&out, '}');
 }
@@ -203,9 +208,6 @@ static void print_head(const bench_report *report, FILE *to)
 {
     const workload *w = &report->rows[0].workload;
     const int build = report->operation == BENCH_BUILD;
-    fprintf(to, "bench %s on %s: %s; %s; keyray %s, commit %s\n", operations[report->operation],
-            report->device.name, report->device.description, report->device.software, kr_version(),
-            kr_build_commit());
     fprintf(to, "keys: %llu %s, uniformity %llu%%, multiplicity %llu%s\n", (unsigned long long)w->count,
             kr_type_name(workload_type(w)), (unsigned long long)w->uniformity,
             (unsigned long long)w->multiplicity, w->keys_sorted ? ", sorted beforehand" : "");
@@ -298,8 +300,15 @@ static void print_text(const bench_report *report, FILE *to)
 
 void bench_print(const bench_report *report, FILE *to, uint32_t json)
 {
-    if (json)
+    if (json) {
         print_json(report, to);
+        return;
+    }
+    fprintf(to, "bench %s on %s: %s; %s; keyray %s, commit %s\n", operations[report->operation],
+            report->device.name, report->device.description, report->device.software, kr_version(),
+            kr_build_commit());
+    if (report->operation == BENCH_LOADS)
+        bench_print_loads_text(report, to);
     else
         print_text(report, to);
 }

@@ -33,7 +33,8 @@ static const option_row keys_rows[] = {
 
 static const option_row from_keys_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the key set to draw from", 0, 0},
-    {"order", 0, 0, OPTION_CHOICE, AT(order), WORKLOAD_ORDERS, "order of what is drawn [random]", 0, 0},
+    {"order", 0, 0, OPTION_CHOICE, AT(order), WORKLOAD_ORDERS,
+     "order of what is drawn; half: every second one ascends [random]", 0, 0},
     {0},
 };
 

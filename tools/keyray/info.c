@@ -39,6 +39,9 @@ static int run(const command *self, int argc, char **argv)
     kr_error err = {0};
     kr_device_info info;
     uint32_t n = 0;
+    const int broken = tool_check(kr_device_list(0, &info, &err), &err);
+    if (broken)
+        return broken;
     output out = output_begin_report(stdout, printing.json);
     output_text(&out, "keyray", kr_version());
     output_text(&out, "commit", kr_build_commit());

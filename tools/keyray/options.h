@@ -14,7 +14,7 @@ typedef enum option_form {
     OPTION_CHOICE   /* uint32_t: position in `choices`, "row|count" */
 } option_form;
 
-enum { OPTION_TEXTS_MOST = 24 };
+enum { OPTION_TEXTS_MOST = 64 };
 
 typedef struct option_texts {
     const char *at[OPTION_TEXTS_MOST];

@@ -16,12 +16,15 @@ typedef struct workload {
     /* updates */
     uint64_t changes, waves, growth;
     uint32_t by_rank;
+    /* loads, which have no keys */
+    uint64_t entries, lanes, steps, group;
+    uint32_t aligned;
 } workload;
 
-#define WORKLOAD_DEFAULTS                                                                        \
-    {                                                                                            \
-        .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1, \
-        .batches = 1, .changes = 1, .growth = 220                                                \
+#define WORKLOAD_DEFAULTS                                                                              \
+    {                                                                                                  \
+        .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1,       \
+        .batches = 1, .changes = 1, .growth = 220, .entries = 1 << 28, .lanes = 1 << 16, .steps = 1024 \
     }
 
 /* What a key set, probes, ranges and updates are made of, counts and order left to the caller. */
@@ -30,7 +33,7 @@ extern const option_row workload_keys_rows[], workload_probes_rows[], workload_r
 
 enum { WORKLOAD_WAVES_MOST = 64 };
 
-#define WORKLOAD_ORDERS "random|ascending|descending"
+#define WORKLOAD_ORDERS "random|ascending|descending|half"
 
 static inline kr_type workload_type(const workload *w)
 {

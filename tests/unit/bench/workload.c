@@ -65,6 +65,10 @@ static const struct {
      64,
      UINT64_C(0xC2DF729F17841251),
      UINT64_C(0x8604CB50AD27D5DD)},
+    {{.count = 999, .miss_percent = 40, .order = KR_PROBES_HALF},
+     32,
+     UINT64_C(0xC89852A8EE7DEC0F),
+     UINT64_C(0xDA231F61776A204D)},
 };
 
 static void test_probes_pinned(void **state)
@@ -78,8 +82,9 @@ static void test_probes_pinned(void **state)
         kr_type type = spec.bits == 64 ? KR_U64 : KR_U32;
         assert_int_equal(
             kr_generate_probes(&pinned_probes[i].spec, type, spec.count, keys, 0, probes, rows, NULL), KR_OK);
-        assert_int_equal(hash_bytes(probes, 1000 * kr_keys_nbytes(&spec)), pinned_probes[i].probes);
-        assert_int_equal(hash_bytes(rows, sizeof rows), pinned_probes[i].rows);
+        const size_t count = (size_t)pinned_probes[i].spec.count;
+        assert_int_equal(hash_bytes(probes, count * kr_keys_nbytes(&spec)), pinned_probes[i].probes);
+        assert_int_equal(hash_bytes(rows, count * sizeof *rows), pinned_probes[i].rows);
         free(keys);
     }
 }
@@ -120,6 +125,7 @@ static void test_threads_do_not_matter(void **state)
     kr_keys_spec keys_spec = {.count = N, .uniformity = 60, .bits = 64, .multiplicity = 3, .sorted = 1};
     kr_probes_spec probes_spec = {
         .count = N, .miss_percent = 33, .zipf_hundredths = 75, .order = KR_PROBES_DESCENDING};
+    kr_probes_spec half_spec = {.count = N, .miss_percent = 33, .order = KR_PROBES_HALF};
     kr_ranges_spec ranges_spec = {.count = N, .hits = 100, .order = KR_PROBES_ASCENDING};
     void *one = generated_keys(&keys_spec, 1);
     for (uint32_t threads = 0; threads < 12; threads++) {
@@ -128,6 +134,12 @@ static void test_threads_do_not_matter(void **state)
         for (uint32_t i = 0; i < 2; i++)
             assert_int_equal(
                 kr_generate_probes(&probes_spec, KR_U64, N, one, i ? threads : 1, probes[i], rows[i], NULL),
+                KR_OK);
+        assert_memory_equal(probes[0], probes[1], sizeof probes[0]);
+        assert_memory_equal(rows[0], rows[1], sizeof rows[0]);
+        for (uint32_t i = 0; i < 2; i++)
+            assert_int_equal(
+                kr_generate_probes(&half_spec, KR_U64, N, one, i ? threads : 1, probes[i], rows[i], NULL),
                 KR_OK);
         assert_memory_equal(probes[0], probes[1], sizeof probes[0]);
         assert_memory_equal(rows[0], rows[1], sizeof rows[0]);
@@ -290,12 +302,45 @@ static void test_probes(void **state)
     };
     for (size_t set = 0; set < LENGTH(sets); set++)
         for (size_t p = 0; p < LENGTH(percents); p++)
-            for (uint32_t variant = 0; variant < 12; variant++)
+            for (uint32_t variant = 0; variant < 16; variant++)
                 check_probes(&sets[set], &(kr_probes_spec){.count = 3333,
                                                            .miss_percent = percents[p],
                                                            .misses_outside = variant & 1,
                                                            .zipf_hundredths = variant & 2 ? 110 : 0,
                                                            .order = variant / 4});
+}
+
+/* Half ascends, and is what was drawn there; the other half is as it was drawn, and so is whose row is whose.
+ */
+static void test_half_ascends(void **state)
+{
+    (void)state;
+    enum { MOST = 20001 };
+    static const uint64_t counts[] = {0, 1, 2, 3, 1000, MOST};
+    static uint64_t drawn[MOST], half[MOST], even[MOST];
+    static uint32_t drawn_rows[MOST], half_rows[MOST];
+    kr_keys_spec keys_spec = {.count = 5000, .uniformity = 100, .bits = 64};
+    uint64_t *keys = generated_keys(&keys_spec, 0);
+    for (size_t c = 0; c < LENGTH(counts); c++) {
+        kr_probes_spec spec = {.count = counts[c], .miss_percent = 20};
+        assert_int_equal(kr_generate_probes(&spec, KR_U64, 5000, keys, 2, drawn, drawn_rows, NULL), KR_OK);
+        spec.order = KR_PROBES_HALF;
+        assert_int_equal(kr_generate_probes(&spec, KR_U64, 5000, keys, 2, half, half_rows, NULL), KR_OK);
+        size_t n = 0;
+        for (uint64_t i = 0; i < spec.count; i += 2)
+            even[n++] = drawn[i];
+        qsort(even, n, sizeof *even, by_value);
+        for (uint64_t i = 0; i < spec.count; i++) {
+            assert_int_equal(half[i], i % 2 ? drawn[i] : even[i / 2]);
+            if (i % 2)
+                assert_int_equal(half_rows[i], drawn_rows[i]);
+            else if (half_rows[i] != KR_NO_ROW)
+                assert_int_equal(keys[half_rows[i]], half[i]);
+        }
+        assert_int_equal(kr_generate_probes(&spec, KR_U64, 5000, keys, 2, even, NULL, NULL), KR_OK);
+        assert_memory_equal(even, half, spec.count * sizeof *half);
+    }
+    free(keys);
 }
 
 /* Small signed and unsigned columns: every absent value is drawn, about equally often, and no other. */
@@ -391,21 +436,24 @@ static void test_ranges(void **state)
                  {UINT64_MAX, 2, UINT64_MAX},
                  {UINT64_C(1) << 32, 1, UINT32_MAX}};
     int32_t lower[500], upper[500];
-    for (size_t c = 0; c < 3 * LENGTH(cases); c++) {
+    for (size_t c = 0; c < 4 * LENGTH(cases); c++) {
         kr_ranges_spec spec = {.count = 500,
-                               .hits = cases[c / 3].hits,
-                               .multiplier = cases[c / 3].multiplier,
-                               .order = (uint32_t)(c % 3)};
+                               .hits = cases[c / 4].hits,
+                               .multiplier = cases[c / 4].multiplier,
+                               .order = (uint32_t)(c % 4)};
         uint32_t seen[5] = {0};
         assert_int_equal(kr_generate_ranges(&spec, KR_I32, 5, keys, 0, lower, upper, NULL), KR_OK);
         for (uint32_t i = 0; i < 500; i++) {
-            uint64_t room = (uint64_t)((int64_t)INT32_MAX - lower[i]), reach = cases[c / 3].reach;
+            uint64_t room = (uint64_t)((int64_t)INT32_MAX - lower[i]), reach = cases[c / 4].reach;
             assert_int_equal((int64_t)upper[i] - lower[i], reach < room ? reach : room);
             for (uint32_t k = 0; k < 5; k++)
                 seen[k] += lower[i] == keys[k];
-            if (i && spec.order)
-                assert_true(spec.order == KR_PROBES_ASCENDING ? lower[i - 1] <= lower[i]
-                                                              : lower[i - 1] >= lower[i]);
+            if (i && spec.order == KR_PROBES_ASCENDING)
+                assert_true(lower[i - 1] <= lower[i]);
+            if (i && spec.order == KR_PROBES_DESCENDING)
+                assert_true(lower[i - 1] >= lower[i]);
+            if (i > 1 && i % 2 == 0 && spec.order == KR_PROBES_HALF)
+                assert_true(lower[i - 2] <= lower[i]);
         }
         assert_int_equal(seen[0] + seen[1] + seen[2] + seen[3] + seen[4], 500);
         for (uint32_t k = 0; k < 5; k++)
@@ -460,7 +508,7 @@ static void test_impossible_probes(void **state)
     } cases[] = {
         {{.count = 2, .miss_percent = 101}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "miss_percent"},
         {{.count = 2, .zipf_hundredths = 501}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "zipf_hundredths"},
-        {{.count = 2, .order = 3}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "order"},
+        {{.count = 2, .order = 4}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "order"},
         {{.count = 2, .miss_percent = 50}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "miss_percent"},
         {{.count = 2, .miss_percent = 50, .misses_outside = 1},
          KR_U8,
@@ -503,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_key_sets),
         cmocka_unit_test(test_keys_look_random),
         cmocka_unit_test(test_probes),
+        cmocka_unit_test(test_half_ascends),
         cmocka_unit_test(test_misses_cover_all_gaps),
         cmocka_unit_test(test_hits_are_uniform),
         cmocka_unit_test(test_zipf_probes),
