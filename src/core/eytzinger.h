@@ -49,7 +49,7 @@ KR_BOTH uint32_t kr_eytzinger_divide(const kr_eytzinger *tree, uint32_t x)
 }
 
 /* The entry of a rank. */
-KR_BOTH uint32_t kr_eytzinger_entry(const kr_eytzinger *tree, uint32_t rank)
+KR_BODY uint32_t kr_eytzinger_entry(const kr_eytzinger *tree, uint32_t rank)
 {
     /* A run of K - 1 entries of the last level, then one from above, as long as there are any below. */
     const uint32_t run = kr_eytzinger_divide(tree, rank), at = rank - run * tree->k;
@@ -58,6 +58,10 @@ KR_BOTH uint32_t kr_eytzinger_entry(const kr_eytzinger *tree, uint32_t rank)
         return tree->full + below;
     uint32_t number = (at == last && below <= tree->leaves ? run : rank - tree->leaves) + 1;
     uint32_t above = tree->bottom, quotient = kr_eytzinger_divide(tree, number);
+    if (tree->k == 2) { /* the loop below, at once: a warp would wait for its longest */
+        const uint32_t up = kr_ctz32(number);
+        return (above >> up) - 1 + (number >> up) - 1 - (number >> up >> 1);
+    }
     while (quotient * tree->k == number) {
         number = quotient;
         above = kr_eytzinger_divide(tree, above);
