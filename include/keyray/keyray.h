@@ -263,8 +263,7 @@ typedef struct kr_kind_info {
 /** Describes kind number `ordinal`; KR_ERR_SPEC past the last. All pointers are static. */
 KR_API kr_status kr_kind_list(uint32_t ordinal, kr_kind_info *info, kr_error *err);
 
-/** Writes the spec with every option filled in, in table order; KR_ERR_LIMIT if it does not fit. "best": a
- * GPU's. */
+/** Writes the spec with every option filled in ("best": a GPU's); KR_ERR_LIMIT if it does not fit. */
 KR_API kr_status kr_spec_print(const char *spec, char *text, size_t text_nbytes, kr_error *err);
 
 /* ---- Indexes ------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ static const struct choice {
              "beside it"},
   for_many_on_gpu = {"eytzinger", "with this many keys a search touches fewer places in Eytzinger order"},
   for_cpu = {"pivot",
-             "a CPU compares a node of 64 bytes at once, so a search misses the caches a few times only"};
+             "a CPU compares all pivots of a node at once, and a search misses the caches a few times only"};
 enum { MANY_ON_GPU = 1 << 27 };
 
 kr_status kr_choose(const kr_device *device, uint64_t rows, const char *text, kr_spec *spec,
@@ -52,8 +52,8 @@ enum { SORT_BITS = 32 };
 enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
 
 /* On a GPU, cuts of the index itself bring probes together in less time than it takes to sort them by leading
- * bits, whatever the distribution of the keys. Parts of about 2^CUT_ROW_BITS entries: docs/performance.md,
- * "Partitioned batches". */
+ * bits, whatever the distribution of the keys. Parts of about 2^CUT_ROW_BITS entries:
+ * docs/performance-lightweight.md. */
 enum { CUT_ROW_BITS = 11, CUT_PIECE = 1 << 27, FEW_ROWS = 1 << 18, FEW_INTO_FEW_ROWS = 1 << 22 };
 
 static uint32_t cut_bits_for(uint64_t rows)
@@ -72,6 +72,8 @@ static int can_cut(const kr_probe_case *of)
 /* Small indexes lie in the caches as they are. */
 static int cuts_pay(const kr_probe_case *of)
 {
+    if (of->spec->family->launches && of->spec->family->launches(of->spec))
+        return 0;
     return !of->device->ops->is_host && can_cut(of) && of->n_probes >= of->spec->family->few_probes &&
            (of->rows >= FEW_ROWS || of->n_probes >= FEW_INTO_FEW_ROWS);
 }
@@ -106,6 +108,8 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
         plan_cuts(of, &plan);
     } else if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_AUTO && cuts_pay(of)) {
         plan_cuts(of, &plan);
+    } else if (!on_cpu && can_cut(of) && of->spec->family->launches && of->spec->family->launches(of->spec)) {
+        plan.reason = "options say how lookups are launched";
     } else if (!on_cpu && can_cut(of)) {
         plan.reason = "too few probes or keys to pay for bringing probes together";
     } else if (of->n_probes < (on_cpu ? FEW_ON_CPU : FEW_ON_GPU)) {

@@ -32,6 +32,12 @@ typedef struct kr_build {
     kr_stopwatch *watch;     /* kr_stopwatch_lap(watch, "sort") ends a phase */
 } kr_build;
 
+/* Ways to walk a span. */
+enum {
+    KR_SCAN_LEVELS = 1, /* level by level of the tree that `rows` names, instead of position by position */
+    KR_SCAN_BY_ONE = 2, /* by one thread, however long it is */
+};
+
 /* One batch to locate. */
 typedef struct kr_locate {
     kr_batch batch;
@@ -79,9 +85,8 @@ typedef struct kr_family_ops {
                         kr_error *err);
     /* Where the row ids of the positions in spans lie; entries stand in (key, row id) order. */
     kr_rows_view (*rows)(const void *self);
-    /* Optional: 1 where `rows` is a search tree whose levels aggregates read one after another; ROWS, whose
-     * row ids come in order, and without this everything, goes by position. */
-    int (*by_levels)(const void *self);
+    /* Optional: how sums and the like walk spans, KR_SCAN_*. */
+    uint32_t (*scan)(const void *self);
     uint64_t (*n_rows)(const void *self);
     /* Optional: codes of the smallest and the largest key, by which batches are partitioned. */
     void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
@@ -116,6 +121,9 @@ typedef struct kr_family {
     kr_status (*settle)(kr_spec *spec, kr_error *err);
     uint32_t
         sorts_probes; /* 1: probes=auto sorts a batch by up to 32 of the bits that keys differ in, 0: by 16 */
+    /* Optional: 1 where options say how a GPU launches lookups, so that probes=auto leaves batches as they
+     * are. */
+    int (*launches)(const kr_spec *spec);
     uint32_t few_probes;   /* with cuts: probes=auto partitions batches of at least so many, on a GPU */
     uint32_t as_is_on_cpu; /* 1: probes=auto leaves batches as they are on a CPU */
     const kr_family_ops *u32, *u64;

@@ -12,6 +12,9 @@
 
 enum {
     PARTITION_TILE = 16384, /* probes put in order at a time, at most: ranks in a tile are 16 bits */
+    PARTITION_TILE_CPU = 2048,
+    PARTITION_MINE =
+        KR_ON_CUDA ? KR_MINE(PARTITION_TILE) : KR_MINE(PARTITION_TILE_CPU), /* of a tile, a thread's */
     PARTITION_TABLE_BITS = 12,
     PARTITION_TABLE = (1 << PARTITION_TABLE_BITS) + 1,
     PARTITION_TABLE_ROOM = PARTITION_TABLE + 3, /* codes of 8 bytes may follow */
@@ -106,14 +109,14 @@ KR_BODY void partition_read(kr_block block, const partition_params *p, uint64_t 
                             kr_key *codes)
 {
     const kr_key *raw = p->batch.lower_type == KR_RAW_KEY ? (const kr_key *)p->batch.lower + first : NULL;
-    if (raw && here == PARTITION_TILE) {
+    if (raw && here == PARTITION_MINE * block.size) {
         KR_UNROLL
-        for (uint32_t j = 0; j < KR_MINE(PARTITION_TILE); ++j)
+        for (uint32_t j = 0; j < PARTITION_MINE; ++j)
             codes[j] = kr_load(raw + j * block.size + block.rank);
         return;
     }
     KR_UNROLL
-    for (uint32_t j = 0; j < KR_MINE(PARTITION_TILE); ++j) {
+    for (uint32_t j = 0; j < PARTITION_MINE; ++j) {
         const uint32_t i = j * block.size + block.rank;
         codes[j] = i < here ? kr_load_key(p->batch.lower_type, p->batch.lower, first + i) : 0;
     }
@@ -141,10 +144,10 @@ KR_BODY void partition_count_all(kr_block block, char *shared, const partition_p
     for (uint64_t t = block.index; t < n_tiles; t += block.count) {
         const uint64_t first = t * p->tile;
         const uint32_t here = partition_here(p, first);
-        kr_key codes[KR_MINE(PARTITION_TILE)];
+        kr_key codes[PARTITION_MINE];
         partition_read(block, p, first, here, codes);
         KR_UNROLL
-        for (uint32_t j = 0; j < KR_MINE(PARTITION_TILE); ++j)
+        for (uint32_t j = 0; j < PARTITION_MINE; ++j)
             if (j * block.size + block.rank < here)
                 kr_block_count(block, room.counts, partition_of(p, &room, codes[j]));
     }
@@ -157,6 +160,11 @@ KR_BLOCK_PROGRAM(partition_count, partition_params, partition_count_all);
 
 /* ---- Where parts and chunks begin: one block ------------------------------------------------- */
 
+KR_BODY uint32_t partition_chunks(const partition_params *p, uint32_t probes)
+{
+    return probes / p->chunk + (probes % p->chunk != 0);
+}
+
 KR_BODY void partition_plan_all(kr_block block, char *shared, const partition_params *p, uint64_t n)
 {
     const uint32_t parts = 1u << p->bits, run = (parts + block.size - 1) / block.size;
@@ -166,19 +174,19 @@ KR_BODY void partition_plan_all(kr_block block, char *shared, const partition_pa
     (void)shared, (void)n;
     for (uint32_t i = first; i < end; ++i) {
         probes += p->counts[i];
-        chunks += (p->counts[i] + p->chunk - 1) / p->chunk;
+        chunks += partition_chunks(p, p->counts[i]);
     }
     uint32_t start = kr_block_sum_before(block, probes, NULL);
     uint32_t at = kr_block_sum_before(block, chunks, &all_chunks);
     for (uint32_t i = first; i < end; ++i) {
+        const uint32_t count = p->counts[i], n_chunks = partition_chunks(p, count);
         p->starts[i] = start;
         p->cursors[i] = start;
-        for (uint32_t done = 0; done < p->counts[i];
-             done += p->chunk < p->counts[i] - done ? p->chunk : p->counts[i] - done) {
-            const kr_chunk chunk = {i, start + done};
+        for (uint32_t c = 0; c < n_chunks; ++c) {
+            const kr_chunk chunk = {i, start + c * p->chunk};
             p->chunks[at++] = chunk;
         }
-        start += p->counts[i];
+        start += count;
     }
     if (block.rank == 0) {
         *p->n_chunks = all_chunks;
@@ -212,11 +220,11 @@ KR_BODY void partition_place_tile(kr_block block, const partition_params *p, con
                                   uint64_t first)
 {
     const uint32_t here = partition_here(p, first);
-    kr_key codes[KR_MINE(PARTITION_TILE)];
-    uint32_t ranks[KR_MINE(PARTITION_TILE)]; /* part << 16 | rank in the tile's run of it */
+    kr_key codes[PARTITION_MINE];
+    uint32_t ranks[PARTITION_MINE]; /* part << 16 | rank in the tile's run of it */
     partition_read(block, p, first, here, codes);
     KR_UNROLL
-    for (uint32_t j = 0; j < KR_MINE(PARTITION_TILE); ++j)
+    for (uint32_t j = 0; j < PARTITION_MINE; ++j)
         if (j * block.size + block.rank < here) {
             const uint32_t part = partition_of(p, room, codes[j]);
             ranks[j] = part << 16 | kr_block_count(block, room->counts, part);
@@ -224,7 +232,7 @@ KR_BODY void partition_place_tile(kr_block block, const partition_params *p, con
     kr_block_sync(block);
     partition_take_runs(block, p, room);
     KR_UNROLL
-    for (uint32_t j = 0; j < KR_MINE(PARTITION_TILE); ++j) {
+    for (uint32_t j = 0; j < PARTITION_MINE; ++j) {
         const uint32_t i = j * block.size + block.rank;
         if (i < here) {
             const uint32_t part = ranks[j] >> 16, at = room->counts[part] + (ranks[j] & 0xFFFFu);

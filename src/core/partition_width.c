@@ -60,8 +60,8 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
     p.order = made->order.data;
     p.lowest = (kr_key)job->lowest;
     p.shift = shift_of(job->highest - job->lowest);
-    p.tile = PARTITION_TILE;
-    while (room_nbytes(job->bits, p.tile, p.order != NULL) > job->device->block_nbytes)
+    p.tile = job->device->ops->is_host ? PARTITION_TILE_CPU : PARTITION_TILE;
+    while (room_nbytes(job->bits, p.tile, p.order != NULL) > job->device->block_nbytes && p.tile > 64)
         p.tile /= 2;
     made->view.starts = p.starts;
     made->view.chunks = p.chunks;

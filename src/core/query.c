@@ -203,13 +203,17 @@ static const kr_program *const reductions[REDUCE_OPS][REDUCE_WALKS] = {
     [REDUCE_MAX] = BY_WALK(reduce_max),
 };
 
+static uint32_t scan_of(const kr_index *index)
+{
+    return index->ops->scan ? index->ops->scan(index->self) : 0;
+}
+
 static const kr_program *reduction_program(const kr_index *index, const reduce_params *params)
 {
     const kr_lists *lists = &params->rows.lists;
     if (!lists->starts && !lists->tree.k)
         return reductions[params->op][REDUCE_PLAIN];
-    const int by_levels = index->ops->by_levels && index->ops->by_levels(index->self);
-    return reductions[params->op][by_levels ? REDUCE_LEVELS : REDUCE_PLACED];
+    return reductions[params->op][scan_of(index) & KR_SCAN_LEVELS ? REDUCE_LEVELS : REDUCE_PLACED];
 }
 
 static uint32_t reduction(const kr_sink *sink, const kr_column *values)
@@ -245,8 +249,10 @@ static kr_status reduce_slices(const kr_query *query, uint64_t n, const kr_slice
 
 static reduce_params reduction_of(const kr_query *query, const kr_sink *sink, const kr_column *values)
 {
+    const int by_one = (scan_of(query->index) & KR_SCAN_BY_ONE) != 0;
     reduce_params params = {.rows = query->index->ops->rows(query->index->self),
-                            .op = reduction(sink, values)};
+                            .op = reduction(sink, values),
+                            .alone = by_one ? REDUCE_ALL_ALONE : REDUCE_ALONE};
     if (values) {
         params.values = values->data;
         params.validity = values->validity;
@@ -263,8 +269,10 @@ static kr_status reduce_piece(const kr_query *query, const query_piece *piece, c
                               const reduce_params *of, kr_error *err)
 {
     kr_device *device = query->index->device;
-    kr_slices slices;
-    kr_status status = kr_slices_make(device, spans, NULL, piece->n, query->stream, &slices, err);
+    kr_slices slices = {.spans = spans, .per_span = 1, .spread = 1};
+    kr_status status = KR_OK;
+    if (of->alone != REDUCE_ALL_ALONE)
+        status = kr_slices_make(device, spans, NULL, piece->n, query->stream, &slices, err);
     if (status != KR_OK)
         return status;
     reduce_params params = *of;

@@ -21,6 +21,9 @@ enum {
     REDUCE_OPS
 };
 
+enum { REDUCE_ALONE = 16 };
+#define REDUCE_ALL_ALONE 0xFFFFFFFFu
+
 /* Where the entries of a span are. Each way has programs of its own, so that no kind pays for another's. */
 enum {
     REDUCE_PLAIN,  /* position p is slot p */
@@ -44,8 +47,10 @@ typedef struct reduce_params {
     uint32_t op;     /* for the merge */
     uint32_t slices; /* spans of one probe, for the merge */
     uint32_t spread; /* threads per span: a power of two, 1 where groups are single threads */
+    uint32_t alone;  /* spans of at most so many entries are walked by the thread that owns them */
+    uint32_t reserved;
 } reduce_params;
-kr_assert_size(reduce_params, 160);
+kr_assert_size(reduce_params, 168);
 
 /* Cuts each span in `slices` of about the same length, so that few long ones keep all threads busy. */
 typedef struct slice_params {

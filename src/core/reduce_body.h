@@ -8,7 +8,7 @@
 
 #include "core/reduce.h"
 
-enum { REDUCE_ALONE = 16, REDUCE_BY_EIGHT = 1024, REDUCE_AHEAD = 4, ROWS_ALONE = 32 };
+enum { REDUCE_BY_EIGHT = 1024, REDUCE_AHEAD = 4, ROWS_ALONE = 32 };
 
 KR_BODY reduce_total reduce_start(int op)
 {
@@ -156,14 +156,15 @@ KR_BODY void reduce(kr_group group, const reduce_params *p, uint64_t i, uint64_t
     const kr_span span = owns ? p->spans[mine] : (kr_span){0, 0};
     const uint32_t length = span.last - span.first;
     reduce_total total = reduce_start(how.op);
-    if (length <= REDUCE_ALONE || group.size == 1)
+    if (length <= p->alone || group.size == 1)
         total = reduce_run(p, how, span, 0, 1);
     if (group.size > 1) {
         /* with a span for the whole group there is nothing else for the other eights to do */
-        const uint32_t most = p->spread == 1 ? REDUCE_BY_EIGHT : REDUCE_ALONE;
-        reduce_by_eight(group, p, how, span, kr_group_ballot(group, length > REDUCE_ALONE && length <= most),
+        const uint32_t most = p->spread == 1 ? REDUCE_BY_EIGHT : p->alone;
+        reduce_by_eight(group, p, how, span, kr_group_ballot(group, length > p->alone && length <= most),
                         &total);
-        for (uint32_t waiting = kr_group_ballot(group, length > most); waiting; waiting &= waiting - 1) {
+        for (uint32_t waiting = kr_group_ballot(group, length > p->alone && length > most); waiting;
+             waiting &= waiting - 1) {
             const uint32_t owner = kr_ctz32(waiting);
             const reduce_total all = reduce_together(group, p, how, reduce_share(group, span, owner));
             if (group.rank == owner)

@@ -30,10 +30,9 @@ typedef struct kr_block {
 #endif
 #define KR_MINE(n) ((n) / KR_BLOCK_SIZE)
 
-/* Shared memory that the words below take for themselves, and what a block gets on the CPU: as much as on
- * large GPUs.
- */
-enum { KR_BLOCK_NBYTES_OWN = 1024, KR_BLOCK_NBYTES_CPU = 226 * 1024 };
+/* Shared memory that the words below take for themselves, and what a block gets on the CPU, where it is
+ * stack. */
+enum { KR_BLOCK_NBYTES_OWN = 1024, KR_BLOCK_NBYTES_CPU = 72 * 1024 };
 
 #define KR_BLOCK_PROGRAM(name, params_t, body) KR_APPLY(KR_BLOCK_PROGRAM_, KR_W(name), params_t, body)
 
@@ -98,19 +97,23 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
     }                                                                                             \
     kr_assert_fits(params_t, 4096)
 
+/* Every launch allows a kernel all that the device gives: a number of its own would race with that of another
+ * thread's launch of the same kernel. */
 static inline cudaError_t kr_block_grid(const kr_blocks *blocks, uint64_t n, const void *kernel,
                                         unsigned *grid)
 {
-    uint64_t most = (uint64_t)1 << 30;
-    cudaError_t code =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)blocks->shared_nbytes);
-    if (code == cudaSuccess && blocks->per_multiprocessor) {
-        int device = 0, multiprocessors = 0;
-        code = cudaGetDevice(&device);
-        if (code == cudaSuccess)
-            code = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-        most = (uint64_t)blocks->per_multiprocessor * (unsigned)multiprocessors;
-    }
+    int device = 0, multiprocessors = 0, nbytes = 0;
+    cudaError_t code = cudaGetDevice(&device);
+    if (code == cudaSuccess)
+        code = cudaDeviceGetAttribute(&nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (code == cudaSuccess)
+        code = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (code == cudaSuccess)
+        code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    nbytes - KR_BLOCK_NBYTES_OWN);
+    const uint64_t most = blocks->per_multiprocessor
+                              ? (uint64_t)blocks->per_multiprocessor * (unsigned)multiprocessors
+                              : (uint64_t)1 << 30;
     *grid = (unsigned)(n < most ? n : most);
     return code;
 }

@@ -185,9 +185,10 @@ KR_BODY void parts_search_all(kr_block block, char *shared, const parts_params *
         const kr_chunk chunk = p->partition.chunks[t];
         const uint32_t stop = p->partition.starts[chunk.part + 1];
         const uint64_t end =
-            stop - chunk.first < p->partition.chunk ? stop : chunk.first + p->partition.chunk;
+            stop - chunk.first < p->partition.chunk ? stop : (uint64_t)chunk.first + p->partition.chunk;
         const parts_part part = parts_open(block, (kr_key *)shared, p, chunk.part);
-        for (uint64_t i = chunk.first + block.rank; i < end; i += (uint64_t)block.size * PARTS_AT_ONCE)
+        for (uint64_t i = (uint64_t)chunk.first + block.rank; i < end;
+             i += (uint64_t)block.size * PARTS_AT_ONCE)
             parts_search_some(block, p, &part, i, end);
         kr_block_sync(block);
     }

@@ -2,7 +2,7 @@
 #include "search/parts_body.h"
 
 /* Keys of a part that are brought to shared memory, at most, and entries between two of them, at least: fewer
- * leave more to the caches, more take longer to bring (docs/performance.md). */
+ * leave more to the caches, more take longer to bring (docs/performance-lightweight.md). */
 enum { PIVOTS_MOST = 4096, PIECE_BITS_LEAST = 4 };
 
 kr_status KR_W(kr_parts_cuts)(kr_device *device, const kr_entries *entries, const kr_lists *lists,

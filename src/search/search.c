@@ -29,22 +29,38 @@ static const kr_option *varied(const kr_spec *spec)
     return NULL;
 }
 
-static kr_status settle_probes(kr_spec *spec, kr_error *err)
+int kr_search_launches(const kr_spec *spec)
+{
+    return varied(spec) != NULL;
+}
+
+/* Partitioned batches are searched in a launch of their own. */
+static kr_status check_probes(const kr_spec *spec, kr_error *err)
 {
     const kr_option *option = varied(spec);
-    int64_t *probes = &spec->common[KR_COMMON_PROBES];
-    if (option && *probes == KR_PROBES_PARTITIONED)
+    const int launches = option || (spec->family->launches && spec->family->launches(spec));
+    if (launches && spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED)
         return kr_fail(
             err, KR_ERR_SPEC,
             "kind '%s': probes=partitioned launches lookups in a way of its own; leave out %s=, or give "
             "probes=as-is",
-            spec->family->info.name, option->name);
-    if (option && *probes == KR_PROBES_AUTO)
-        *probes = KR_PROBES_AS_IS;
+            spec->family->info.name, option ? option->name : "k");
     return KR_OK;
 }
 
-kr_status kr_search_settle(kr_spec *spec, int64_t k, kr_error *err)
+kr_status kr_search_runs_on(const kr_device *device, const kr_spec *spec, kr_error *err)
+{
+    const int64_t pin = spec->options[KR_SEARCH_PIN], reorder = spec->options[KR_SEARCH_REORDER];
+    if (device->ops->is_host || device->block_nbytes >= KR_TILE_SHARED || (pin == KR_PIN_NONE && !reorder))
+        return KR_OK;
+    return kr_fail(
+        err, KR_ERR_UNSUPPORTED,
+        "kind '%s' on %s: pin= and reorder= take %d bytes of a block's shared memory, and this GPU gives %u; "
+        "leave them out",
+        spec->family->info.name, device->name, KR_TILE_SHARED, device->block_nbytes);
+}
+
+kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
 {
     const char *kind = spec->family->info.name;
     const int threads = (int)spec->options[KR_SEARCH_THREADS];
@@ -64,7 +80,7 @@ kr_status kr_search_settle(kr_spec *spec, int64_t k, kr_error *err)
                        "kind '%s': reorder= sorts at most %d probes of a block, and threads=%d with "
                        "per_thread=%d makes %u; give a smaller per_thread",
                        kind, KR_TILE_ORDER_PROBES, threads, (int)tile.per_thread, kr_tile_probes(&tile));
-    return settle_probes(spec, err);
+    return check_probes(spec, err);
 }
 
 /* Words that fit beside what reordering takes. */

@@ -11,6 +11,7 @@
 /* The first options of each of these kinds, in this order; its own follow from KR_SEARCH_OPTIONS on. */
 enum {
     KR_SEARCH_LAYOUT,
+    KR_SEARCH_SCAN_THREADS,
     KR_SEARCH_SCHEDULE,
     KR_SEARCH_THREADS,
     KR_SEARCH_PER_THREAD,
@@ -32,6 +33,13 @@ enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
                           1,                                                                                 \
                           KR_LAYOUT_SOA,                                                                     \
                           "keys and row ids in two arrays, or side by side in one"},                         \
+    [KR_SEARCH_SCAN_THREADS] = {"scan_threads",                                                              \
+                                KR_OPTION_CHOICE,                                                            \
+                                "1|many",                                                                    \
+                                0,                                                                           \
+                                1,                                                                           \
+                                1,                                                                           \
+                                "GPU: threads that add up a long range: the one that found it, or several"}, \
     [KR_SEARCH_SCHEDULE] = {"schedule",                                                                      \
                             KR_OPTION_CHOICE,                                                                \
                             "dynamic|static",                                                                \
@@ -71,9 +79,21 @@ enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
                            "GPU: each block sorts its probes; double: puts results back in order before it " \
                            "writes them"}
 
-/* For a kind's settle: refuses combinations that mean nothing. `k` is the fan-out. Partitioned batches are
- * searched in a launch of their own, so with options that say how to launch, probes=auto means as-is. */
-kr_status kr_search_settle(kr_spec *spec, int64_t k, kr_error *err);
+/* KR_SCAN_* of the options, for a family's `scan`. */
+static inline uint32_t kr_search_scan(const kr_spec *spec)
+{
+    return spec->options[KR_SEARCH_SCAN_THREADS] ? 0 : KR_SCAN_BY_ONE;
+}
+
+/* For a kind's settle: refuses combinations that mean nothing. `k` is the fan-out. */
+kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err);
+
+/* For a family's runs_on: KR_ERR_UNSUPPORTED where the device has too little shared memory for the options.
+ */
+kr_status kr_search_runs_on(const kr_device *device, const kr_spec *spec, kr_error *err);
+
+/* A family's `launches`: 1 where an option of how to launch is not as it is by default. */
+int kr_search_launches(const kr_spec *spec);
 
 /* How a lookup is launched. `level_pins[i]` is the number of words that the first i + 1 steps of the search
  * read (ascending, n_levels of them): pin=steps takes the largest that fits, pin=full as many words as fit of

@@ -401,6 +401,9 @@ int main(void)
 {
     static const char *const specs[] = {"array:probes=sorted",
                                         "array:layout=aos,probes=as-is",
+                                        "array:probes=partitioned",
+                                        "eytzinger:probes=partitioned",
+                                        "pivot",
                                         "rx",
                                         "rx:update=refit,parts=3",
                                         "rx:order=row,prim=aabb,range=anyhit,parts=3",

@@ -146,6 +146,8 @@ int main(void)
     fill();
     WORKS(kr_device_open("auto", NULL, &device, &err));
     run_kinds("array:probes=as-is", "array:probes=sorted,layout=aos");
+    run_kinds("array:probes=partitioned", "eytzinger:probes=partitioned");
+    run_kinds("pivot:layout=aos,probes=partitioned", "eytzinger:k=2,pin=full,reorder=double");
     run_kinds("rx", "rx:range=anyhit,dedupe=off,parts=3");
     run_kinds("rx:prim=aabb,bits=9:23:0", "rx:prim=sphere,order=row");
     kr_device_close(device);

@@ -236,7 +236,7 @@ static kr_status run(kr_device *device, const kr_program *program, const void *p
 {
     const uint32_t threads = kr_cpu_threads(device);
     const int reports = device->options.progress.call != NULL && !program->whole;
-    uint64_t most = reports ? REPORT_LEAST : UINT64_MAX;
+    uint64_t most = !reports ? UINT64_MAX : program->blocks ? 1 : REPORT_LEAST;
     running job = {executor(device, program), params, n, 0};
     (void)stream;
     while (job.base < n) {

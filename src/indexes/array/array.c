@@ -14,10 +14,13 @@ static kr_status settle(kr_spec *spec, kr_error *err)
         return kr_fail(
             err, KR_ERR_SPEC,
             "array: pin= keeps steps of the binary search and does not go with k=%d; leave one out", (int)k);
-    const kr_status status = kr_search_settle(spec, k, err);
-    if (k > 2 && spec->common[KR_COMMON_PROBES] == KR_PROBES_AUTO) /* parts are searched by halves */
-        spec->common[KR_COMMON_PROBES] = KR_PROBES_AS_IS;
-    return status;
+    return kr_search_settle(spec, k, err);
+}
+
+/* Parts are searched by halves. */
+static int launches(const kr_spec *spec)
+{
+    return kr_search_launches(spec) || spec->options[ARRAY_OPTION_K] > 2;
 }
 
 extern const kr_family kr_family_array;
@@ -30,6 +33,7 @@ const kr_family kr_family_array = {
              .n_options = ARRAY_OPTIONS,
              .options = options},
     .settle = settle,
+    .launches = launches,
     .few_probes = 1 << 20,
     .u32 = &array_ops_u32,
     .u64 = &array_ops_u64,

@@ -10,6 +10,7 @@ typedef struct array_index {
     kr_store store;
     kr_tile tile;
     uint32_t top, k;
+    uint32_t scan; /* KR_SCAN_* */
 } array_index;
 
 static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
@@ -33,6 +34,7 @@ static void set_search(array_index *index, const kr_spec *spec)
     uint64_t pins[32];
     uint32_t levels = 0;
     index->k = (uint32_t)spec->options[ARRAY_OPTION_K];
+    index->scan = kr_search_scan(spec);
     index->top = n ? 0x80000000u >> kr_clz32(n) : 0;
     for (uint32_t step = index->top; step && index->k == 2; step >>= 1, ++levels)
         pins[levels] = ((uint64_t)2 << levels) - 1;
@@ -93,6 +95,11 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
     *highest = index->store.sorted.highest;
 }
 
+static uint32_t scan(const void *self)
+{
+    return ((const array_index *)self)->scan;
+}
+
 static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
                       kr_error *err)
 {
@@ -123,6 +130,9 @@ static double touches(const kr_shape *shape)
 
 static kr_status runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
 {
+    const kr_status status = kr_search_runs_on(device, spec, err);
+    if (status != KR_OK)
+        return status;
     return kr_family_runs_on(device, spec, &KR_W(array_soa), err);
 }
 
@@ -136,6 +146,7 @@ const kr_family_ops KR_W(array_ops) = {
     .n_rows = n_rows,
     .key_range = key_range,
     .cuts = cuts,
+    .scan = scan,
     .parts = parts,
     .validate = validate,
     .touches = touches,

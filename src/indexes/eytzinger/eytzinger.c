@@ -26,6 +26,7 @@ const kr_family kr_family_eytzinger = {
              .n_options = EYTZINGER_OPTIONS,
              .options = options},
     .settle = settle,
+    .launches = kr_search_launches,
     .few_probes = 1 << 22,
     .u32 = &eytzinger_ops_u32,
     .u64 = &eytzinger_ops_u64,

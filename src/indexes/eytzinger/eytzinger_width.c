@@ -16,7 +16,7 @@ typedef struct eytzinger_index {
     uint64_t n;
     uint64_t lowest, highest; /* codes of the end keys */
     uint32_t aos;
-    uint32_t by_levels;
+    uint32_t scan; /* KR_SCAN_* */
 } eytzinger_index;
 
 enum { ENTRY_NBYTES = sizeof(kr_key) + sizeof(uint32_t), MOST_LEVELS = 32 };
@@ -56,9 +56,10 @@ static const struct {
     {33, &KR_W(eytzinger_33), &KR_W(eytzinger_group_33)},
 };
 
-static const kr_program *program_of(const kr_spec *spec)
+/* On a CPU a group is one thread, which compares a node faster than it shares one out. */
+static const kr_program *program_of(const kr_device *device, const kr_spec *spec)
 {
-    const int in_groups = spec->options[KR_SEARCH_GROUP] != 0;
+    const int in_groups = spec->options[KR_SEARCH_GROUP] != 0 && !device->ops->is_host;
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; ++i)
         if (programs[i].k == k_of(spec))
             return in_groups ? programs[i].group : programs[i].alone;
@@ -128,10 +129,12 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
     index->lowest = sorted.lowest;
     index->highest = sorted.highest;
     index->aos = build->spec->options[KR_SEARCH_LAYOUT] == KR_LAYOUT_AOS;
-    index->by_levels = build->spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS;
+    index->scan = kr_search_scan(build->spec);
+    if (build->spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS)
+        index->scan |= KR_SCAN_LEVELS;
     index->tree = kr_eytzinger_of(k_of(build->spec), (uint32_t)sorted.n);
     index->tile = tile_of(build->spec, sorted.n);
-    index->program = program_of(build->spec);
+    index->program = program_of(build->device, build->spec);
     if (status == KR_OK)
         status = place(build, &sorted, index, err);
     kr_sorted_release(build->device, &sorted, build->stream);
@@ -173,9 +176,9 @@ static kr_rows_view rows(const void *self)
     return view;
 }
 
-static int by_levels(const void *self)
+static uint32_t scan(const void *self)
 {
-    return (int)((const eytzinger_index *)self)->by_levels;
+    return ((const eytzinger_index *)self)->scan;
 }
 
 static uint64_t n_rows(const void *self)
@@ -233,7 +236,10 @@ static double touches(const kr_shape *shape)
 
 static kr_status runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
 {
-    return kr_family_runs_on(device, spec, program_of(spec), err);
+    const kr_status status = kr_search_runs_on(device, spec, err);
+    if (status != KR_OK)
+        return status;
+    return kr_family_runs_on(device, spec, program_of(device, spec), err);
 }
 
 extern const kr_family_ops KR_W(eytzinger_ops);
@@ -243,7 +249,7 @@ const kr_family_ops KR_W(eytzinger_ops) = {
     .destroy = destroy,
     .locate = locate,
     .rows = rows,
-    .by_levels = by_levels,
+    .scan = scan,
     .n_rows = n_rows,
     .key_range = key_range,
     .cuts = cuts,

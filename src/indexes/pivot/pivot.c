@@ -7,8 +7,9 @@ static const kr_option options[PIVOT_OPTIONS] = {
     KR_SEARCH_OPTION_ROWS,
     [PIVOT_OPTION_K] = {"k", KR_OPTION_INTEGER, NULL, 2, 33, 17,
                         "fan-out: a node has k - 1 pivots side by side; 2 is binary search (AO+PB+BS)"},
-    [PIVOT_OPTION_LEVELS] = {"levels", KR_OPTION_INTEGER, NULL, 0, PIVOT_LEVELS, 0,
-                             "levels of pivots kept, from the top; 0: all"},
+    [PIVOT_OPTION_LEVELS] =
+        {"levels", KR_OPTION_INTEGER, NULL, 0, PIVOT_LEVELS, 0,
+         "levels of pivots kept, from the top; 0: all; partitioned batches are searched without them"},
 };
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
@@ -49,6 +50,7 @@ const kr_family kr_family_pivot = {
              .n_options = PIVOT_OPTIONS,
              .options = options},
     .settle = settle,
+    .launches = kr_search_launches,
     .few_probes = 1 << 22,
     .as_is_on_cpu = 1,
     .u32 = &pivot_ops_u32,

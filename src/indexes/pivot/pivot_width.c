@@ -108,14 +108,14 @@ static const struct {
     {33, &KR_W(pivot_k33), &KR_W(pivot_group_k33), &KR_W(pivot_first_k33)},
 };
 
-static const kr_program *program_of(const kr_spec *spec, int first)
+/* On a CPU a group is one thread, which compares a node faster than it shares one out. */
+static const kr_program *program_of(const kr_device *device, const kr_spec *spec, int first)
 {
+    const int in_groups = spec->options[KR_SEARCH_GROUP] != 0 && !device->ops->is_host;
     const int64_t k = spec->options[PIVOT_OPTION_K];
     for (size_t i = 0; i < sizeof programs / sizeof *programs; ++i)
         if (programs[i].k == k)
-            return first                            ? programs[i].first
-                   : spec->options[KR_SEARCH_GROUP] ? programs[i].group
-                                                    : programs[i].alone;
+            return first ? programs[i].first : in_groups ? programs[i].group : programs[i].alone;
     return first ? &KR_W(pivot_first_k0) : &KR_W(pivot_k0);
 }
 
@@ -148,7 +148,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         .pivots = index->pivots.data,
         .shape = index->shape,
     };
-    return kr_device_run(device, program_of(&index->spec, takes_rounds(device, index, job->put.what)),
+    return kr_device_run(device, program_of(device, &index->spec, takes_rounds(device, index, job->put.what)),
                          &params, job->n, stream, err);
 }
 
@@ -167,6 +167,11 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
     const pivot_index *index = self;
     *lowest = index->store.sorted.lowest;
     *highest = index->store.sorted.highest;
+}
+
+static uint32_t scan(const void *self)
+{
+    return kr_search_scan(&((const pivot_index *)self)->spec);
 }
 
 static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
@@ -223,7 +228,10 @@ static double touches(const kr_shape *shape)
 
 static kr_status runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
 {
-    return kr_family_runs_on(device, spec, program_of(spec, 0), err);
+    const kr_status status = kr_search_runs_on(device, spec, err);
+    if (status != KR_OK)
+        return status;
+    return kr_family_runs_on(device, spec, program_of(device, spec, 0), err);
 }
 
 extern const kr_family_ops KR_W(pivot_ops);
@@ -236,6 +244,7 @@ const kr_family_ops KR_W(pivot_ops) = {
     .n_rows = n_rows,
     .key_range = key_range,
     .cuts = cuts,
+    .scan = scan,
     .parts = parts,
     .validate = validate,
     .touches = touches,

@@ -186,7 +186,7 @@ static void refuses_values(void **state)
 }
 
 /* How lookups are launched when nothing is said. */
-#define LAUNCH "schedule=dynamic,threads=256,per_thread=1,group=1,pin=none,reorder=none,"
+#define LAUNCH "scan_threads=many,schedule=dynamic,threads=256,per_thread=1,group=1,pin=none,reorder=none,"
 
 static void check_printed(const char *text, const char *want)
 {
