@@ -54,7 +54,14 @@ enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
 /* On a GPU, cuts of the index itself bring probes together in less time than it takes to sort them by leading
  * bits, whatever the distribution of the keys. Parts of about 2^CUT_ROW_BITS entries:
  * docs/performance-lightweight.md. */
-enum { CUT_ROW_BITS = 11, CUT_PIECE = 1 << 27, FEW_ROWS = 1 << 18, FEW_INTO_FEW_ROWS = 1 << 22 };
+enum {
+    CUT_ROW_BITS = 11,
+    CUT_PIECE = 1 << 27,
+    CUT_PIECE_LEAST = 1 << 20,
+    CUT_SCRATCH = 24, /* bytes a probe at most: code, place, order, answer */
+    FEW_ROWS = 1 << 18,
+    FEW_INTO_FEW_ROWS = 1 << 22
+};
 
 static uint32_t cut_bits_for(uint64_t rows)
 {
@@ -78,12 +85,24 @@ static int cuts_pay(const kr_probe_case *of)
            (of->rows >= FEW_ROWS || of->n_probes >= FEW_INTO_FEW_ROWS);
 }
 
+/* As many probes at a time as their scratch memory has room under the cap. */
+static uint64_t cut_piece(const kr_probe_case *of)
+{
+    const uint64_t cap = of->device->options.memory_cap_nbytes;
+    const uint64_t used = atomic_load_explicit(&of->device->in_use_nbytes, memory_order_relaxed);
+    const uint64_t room = !cap ? UINT64_MAX : cap > used ? cap - used : 0;
+    uint64_t piece = CUT_PIECE;
+    while (piece > CUT_PIECE_LEAST && CUT_SCRATCH * (piece < of->n_probes ? piece : of->n_probes) > room)
+        piece /= 2;
+    return piece;
+}
+
 static void plan_cuts(const kr_probe_case *of, kr_probe_plan *plan)
 {
     plan->name = "partitioned";
     plan->reason = "probes that fall into one part of the index are searched together";
     plan->cut_bits = cut_bits_for(of->rows);
-    plan->piece = CUT_PIECE;
+    plan->piece = cut_piece(of);
 }
 
 static uint64_t piece_for(uint64_t rows)

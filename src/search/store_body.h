@@ -12,18 +12,11 @@ typedef struct kr_pack_params {
 kr_assert_size(kr_pack_params, 24);
 
 #if defined(KR_KEY_BITS)
-#include "key/key.h"
+#include "search/entries_body.h"
 
 KR_BODY void kr_pack_entry(const kr_pack_params *p, uint64_t i)
 {
-    const uint32_t key_words = sizeof(kr_key) / 4;
-    uint32_t *entry = p->entries + i * (key_words + 1);
-    const kr_key key = kr_load((const kr_key *)p->keys + i);
-    entry[0] = (uint32_t)key;
-#if KR_KEY_BITS == 64
-    entry[1] = (uint32_t)(key >> 32);
-#endif
-    entry[key_words] = kr_load(p->rows + i);
+    kr_entry_store(p->entries, i, kr_load((const kr_key *)p->keys + i), kr_load(p->rows + i));
 }
 KR_MAP_PROGRAM(kr_store_pack, kr_pack_params, kr_pack_entry);
 #endif

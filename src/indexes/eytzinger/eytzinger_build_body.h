@@ -3,8 +3,8 @@
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_BUILD_BODY_H
 
 #include "core/eytzinger.h"
-#include "key/key.h"
 #include "program/program.h"
+#include "search/entries_body.h"
 
 typedef struct eytzinger_build_params {
     const kr_key *sorted_keys;
@@ -17,18 +17,12 @@ kr_assert_size(eytzinger_build_params, 56);
 
 KR_BODY void eytzinger_store(const eytzinger_build_params *p, uint64_t slot, kr_key key, uint32_t row)
 {
-    const uint32_t key_words = sizeof(kr_key) / 4;
     if (p->rows) {
         ((kr_key *)p->keys)[slot] = key;
         p->rows[slot] = row;
-        return;
+    } else {
+        kr_entry_store(p->keys, slot, key, row);
     }
-    uint32_t *entry = (uint32_t *)p->keys + slot * (key_words + 1);
-    entry[0] = (uint32_t)key;
-#if KR_KEY_BITS == 64
-    entry[1] = (uint32_t)(key >> 32);
-#endif
-    entry[key_words] = row;
 }
 
 /* Threads take ranks, not slots as in the paper: neighbours then read the sorted columns side by side and

@@ -1,6 +1,7 @@
 /* Partitioning a batch: every probe once, in the part that its lower bound falls into, and answers back where
  * they came from. A toy family has nothing but cuts. */
 #include "core/partition.h"
+#include "core/choose.h"
 #include "key/key.h"
 
 #include <setjmp.h>
@@ -293,6 +294,31 @@ static void takes_every_form(void **state)
     kr_device_close(device);
 }
 
+static uint64_t piece_under(uint64_t cap, uint64_t n_probes)
+{
+    const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = cap};
+    kr_device *device = NULL;
+    kr_spec spec;
+    assert_int_equal(kr_spec_parse("array:probes=partitioned", &spec, NULL), KR_OK);
+    assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
+    const kr_probe_case of = {
+        .device = device, .spec = &spec, .rows = 1 << 20, .key_bits = 32, .n_probes = n_probes};
+    const kr_probe_plan plan = kr_plan_probes(&of);
+    assert_int_equal(plan.cut_bits, 9);
+    kr_device_close(device);
+    return plan.piece;
+}
+
+static void pieces_stay_under_the_cap(void **state)
+{
+    (void)state;
+    assert_int_equal(piece_under(0, (uint64_t)1 << 40), 1 << 27);
+    assert_int_equal(piece_under((uint64_t)24 << 24, (uint64_t)1 << 40), 1 << 24);
+    assert_int_equal(piece_under(((uint64_t)24 << 24) - 1, (uint64_t)1 << 40), 1 << 23);
+    assert_int_equal(piece_under(1 << 10, (uint64_t)1 << 40), 1 << 20);
+    assert_int_equal(piece_under((uint64_t)24 << 10, 1 << 10), 1 << 27);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +326,7 @@ int main(void)
         cmocka_unit_test(partitions_i32),
         cmocka_unit_test(partitions_u64),
         cmocka_unit_test(takes_every_form),
+        cmocka_unit_test(pieces_stay_under_the_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
