@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* The decision tree of Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 6.1, corrected by
- * what was measured (docs/performance.md, docs/lightweight-claims.md): batches that are partitioned by the
- * index make the plain sorted array the fastest of all on a GPU, but for the largest sizes, where the paper
- * has three kinds; a CPU gains from nodes that it compares at once. */
+ * what was measured (docs/performance-lightweight.md, docs/lightweight-claims.md): batches that are
+ * partitioned by the index make the plain sorted array the fastest of all on a GPU, but for the largest
+ * sizes, where the paper has three kinds; a CPU gains from nodes that it compares at once. */
 static const struct choice {
     const char *spec, *reason;
 } for_gpu = {"array",
@@ -58,7 +58,7 @@ enum {
     CUT_ROW_BITS = 11,
     CUT_PIECE = 1 << 27,
     CUT_PIECE_LEAST = 1 << 20,
-    CUT_SCRATCH = 24, /* bytes a probe at most: code, place, order, answer */
+    CUT_SCRATCH = 40, /* bytes a probe at most: code, place, order, span, answer and two flags */
     FEW_ROWS = 1 << 18,
     FEW_INTO_FEW_ROWS = 1 << 22
 };

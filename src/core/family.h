@@ -119,8 +119,8 @@ typedef struct kr_family {
     /* Optional: refuses combinations of options, and gives those that were not given a value that goes with
      * the others. What it leaves is printed with every option, and must then be accepted as if given. */
     kr_status (*settle)(kr_spec *spec, kr_error *err);
-    uint32_t
-        sorts_probes; /* 1: probes=auto sorts a batch by up to 32 of the bits that keys differ in, 0: by 16 */
+    /* 1: probes=auto sorts a batch by up to 32 of the bits that keys differ in, 0: by 16. */
+    uint32_t sorts_probes;
     /* Optional: 1 where options say how a GPU launches lookups, so that probes=auto leaves batches as they
      * are. */
     int (*launches)(const kr_spec *spec);
@@ -134,8 +134,7 @@ static inline const kr_family_ops *kr_family_ops_of(const kr_family *family, uin
     return kr_type_key_bits(type) == 64 ? family->u64 : family->u32;
 }
 
-/* What most runs_on answer: KR_ERR_UNSUPPORTED, naming kind and device, if the device cannot run `program`.
- */
+/* What most runs_on answer: KR_ERR_UNSUPPORTED, naming kind and device, where `program` cannot run. */
 kr_status kr_family_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err);
 /* What casts the rays of a kind, "none" for kinds that cast none. */
 void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]);

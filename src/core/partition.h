@@ -23,14 +23,14 @@ typedef struct kr_partition {
 } kr_partition;
 
 /* Partitions n probes, at most 2^32 - 1, by 2^bits parts, and makes the batch the reordered one. `self` is an
- * index of n_rows > 0 entries whose codes go from `lowest` to `highest`, of a family that has cuts. Enqueues.
- */
+ * index of at least one entry, whose codes go from `lowest` to `highest`, of a family that has cuts.
+ * Enqueues. */
 typedef struct kr_partition_job {
     kr_device *device;
     const kr_family_ops *ops;
     const void *self;
     kr_stream *stream;
-    uint64_t n_rows, lowest, highest;
+    uint64_t lowest, highest;
     uint64_t n;
     uint32_t bits;
 } kr_partition_job;

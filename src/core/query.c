@@ -63,7 +63,6 @@ static kr_status partition(const kr_query *query, query_piece *piece, kr_error *
         .ops = index->ops,
         .self = index->self,
         .stream = query->stream,
-        .n_rows = index->info.rows,
         .n = piece->n,
         .bits = query->plan.cut_bits,
     };

@@ -64,7 +64,7 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
     if (lane == 31)
         warps[warp] = sum;
     __syncthreads();
-    for (uint32_t w = 0; w < KR_BLOCK_SIZE / 32; ++w) {
+    for (uint32_t w = 0; w < block.size / 32; ++w) {
         before += w < warp ? warps[w] : 0;
         all += warps[w];
     }

@@ -41,8 +41,8 @@ typedef struct kr_program {
     /* Enqueues all of n on a cudaStream_t; returns the cudaError_t. NULL: not built for CUDA. */
     int (*cuda)(const void *params, uint64_t n, void *cuda_stream);
     uint32_t whole; /* 1: nobody may cancel it halfway (kr_device_run_whole) */
-    uint32_t
-        blocks; /* 1: an element is the work of a whole block of threads, so the CPU shares out single ones */
+    /* 1: an element is the work of a whole block of threads, so the CPU shares out single ones. */
+    uint32_t blocks;
     /* The same work as `cpu` for the sets above KR_ISA_PLAIN, of programs in files named *_simd_width.c. */
     kr_cpu_call *cpu_isa[KR_ISAS - 1];
 } kr_program;

@@ -8,6 +8,8 @@
 #ifndef KEYRAY_PROGRAM_TILE_CUDA_H
 #define KEYRAY_PROGRAM_TILE_CUDA_H
 
+#include "program/block.h"
+
 #include <cuda_runtime.h>
 
 extern __shared__ uint64_t kr_tile_shared[];
@@ -81,24 +83,6 @@ KR_BODY void kr_tile_count(const kr_tile_room *room, uint32_t j, uint32_t bucket
     room->ranks[j] = bucket << 16 | atomicAdd(&room->counters[bucket], 1u);
 }
 
-/* The sum of x over the threads of the block before this one. */
-KR_BODY uint32_t kr_tile_sum_before(uint32_t x)
-{
-    __shared__ uint32_t warps[32];
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    uint32_t sum = x, before = 0;
-    for (uint32_t distance = 1; distance < 32; distance *= 2) {
-        const uint32_t other = __shfl_up_sync(KR_WARP, sum, distance);
-        sum += lane >= distance ? other : 0;
-    }
-    if (lane == 31)
-        warps[warp] = sum;
-    __syncthreads();
-    for (uint32_t w = 0; w < warp; ++w)
-        before += warps[w];
-    return before + sum - x;
-}
-
 /* From counters and ranks to places. Each thread sums a run of counters. */
 KR_BODY void kr_tile_place(const kr_tile_room *room, uint32_t count)
 {
@@ -108,7 +92,8 @@ KR_BODY void kr_tile_place(const kr_tile_room *room, uint32_t count)
     uint32_t sum = 0;
     for (uint32_t b = first; b < last; ++b)
         sum += room->counters[b];
-    uint32_t before = kr_tile_sum_before(sum);
+    const kr_block block = {threadIdx.x, blockDim.x, blockIdx.x, gridDim.x};
+    uint32_t before = kr_block_sum_before(block, sum, NULL);
     for (uint32_t b = first; b < last; ++b) {
         const uint32_t size = room->counters[b];
         room->counters[b] = before;

@@ -5,8 +5,8 @@
 #include "program/lang.h"
 
 typedef struct kr_entries {
-    const void
-        *keys; /* soa: kr_key[]; aos: packed entries of a code and a row id, sizeof(kr_key) + 4 bytes */
+    /* soa: kr_key[]; aos: packed entries of a code and a row id, sizeof(kr_key) + 4 bytes. */
+    const void *keys;
     const uint32_t *rows; /* soa only */
     uint32_t n;
     uint32_t aos;

@@ -48,11 +48,11 @@ static kr_status check_probes(const kr_spec *spec, kr_error *err)
     return KR_OK;
 }
 
-kr_status kr_search_runs_on(const kr_device *device, const kr_spec *spec, kr_error *err)
+kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err)
 {
     const int64_t pin = spec->options[KR_SEARCH_PIN], reorder = spec->options[KR_SEARCH_REORDER];
     if (device->ops->is_host || device->block_nbytes >= KR_TILE_SHARED || (pin == KR_PIN_NONE && !reorder))
-        return KR_OK;
+        return kr_family_runs_on(device, spec, program, err);
     return kr_fail(
         err, KR_ERR_UNSUPPORTED,
         "kind '%s' on %s: pin= and reorder= take %d bytes of a block's shared memory, and this GPU gives %u; "

@@ -24,73 +24,32 @@ enum { KR_LAYOUT_SOA, KR_LAYOUT_AOS };
 enum { KR_SCHEDULE_DYNAMIC, KR_SCHEDULE_STATIC };
 enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
 
-/* The rows of a kind's option table. */
-#define KR_SEARCH_OPTION_ROWS                                                                                \
-    [KR_SEARCH_LAYOUT] = {"layout",                                                                          \
-                          KR_OPTION_CHOICE,                                                                  \
-                          "soa|aos",                                                                         \
-                          0,                                                                                 \
-                          1,                                                                                 \
-                          KR_LAYOUT_SOA,                                                                     \
-                          "keys and row ids in two arrays, or side by side in one"},                         \
-    [KR_SEARCH_SCAN_THREADS] = {"scan_threads",                                                              \
-                                KR_OPTION_CHOICE,                                                            \
-                                "1|many",                                                                    \
-                                0,                                                                           \
-                                1,                                                                           \
-                                1,                                                                           \
-                                "GPU: threads that add up a long range: the one that found it, or several"}, \
-    [KR_SEARCH_SCHEDULE] = {"schedule",                                                                      \
-                            KR_OPTION_CHOICE,                                                                \
-                            "dynamic|static",                                                                \
-                            0,                                                                               \
-                            1,                                                                               \
-                            KR_SCHEDULE_DYNAMIC,                                                             \
-                            "GPU: as many blocks as there is work for, or one per multiprocessor"},          \
-    [KR_SEARCH_THREADS] =                                                                                    \
-        {"threads", KR_OPTION_INTEGER, NULL, 32, 1024, 256, "GPU: threads of a block, a multiple of 32"},    \
-    [KR_SEARCH_PER_THREAD] = {"per_thread",                                                                  \
-                              KR_OPTION_INTEGER,                                                             \
-                              NULL,                                                                          \
-                              1,                                                                             \
-                              32,                                                                            \
-                              1,                                                                             \
-                              "GPU: probes that each thread takes of its block's share"},                    \
-    [KR_SEARCH_GROUP] = {"group",                                                                            \
-                         KR_OPTION_CHOICE,                                                                   \
-                         "1|k-1",                                                                            \
-                         0,                                                                                  \
-                         1,                                                                                  \
-                         0,                                                                                  \
-                         "GPU: threads that search for one probe; k - 1 with k = 3, 5, 9, 17 or 33"},        \
-    [KR_SEARCH_PIN] = {"pin",                                                                                \
-                       KR_OPTION_CHOICE,                                                                     \
-                       "none|steps|full",                                                                    \
-                       0,                                                                                    \
-                       2,                                                                                    \
-                       KR_PIN_NONE,                                                                          \
-                       "GPU: words of the first steps kept in shared memory: whole steps, or all that fit"}, \
-    [KR_SEARCH_REORDER] = {"reorder",                                                                        \
-                           KR_OPTION_CHOICE,                                                                 \
-                           "none|lookup|double",                                                             \
-                           0,                                                                                \
-                           2,                                                                                \
-                           KR_REORDER_NONE,                                                                  \
-                           "GPU: each block sorts its probes; double: puts results back in order before it " \
-                           "writes them"}
-
-/* KR_SCAN_* of the options, for a family's `scan`. */
-static inline uint32_t kr_search_scan(const kr_spec *spec)
-{
-    return spec->options[KR_SEARCH_SCAN_THREADS] ? 0 : KR_SCAN_BY_ONE;
-}
+/* The rows of a kind's option table, one a line. */
+/* clang-format off */
+#define KR_SEARCH_OPTION_ROWS \
+    [KR_SEARCH_LAYOUT] = {"layout", KR_OPTION_CHOICE, "soa|aos", 0, 1, KR_LAYOUT_SOA, \
+        "keys and row ids in two arrays, or side by side in one"}, \
+    [KR_SEARCH_SCAN_THREADS] = {"scan_threads", KR_OPTION_CHOICE, "1|many", 0, 1, 1, \
+        "GPU: threads that add up a long range: the one that found it, or several"}, \
+    [KR_SEARCH_SCHEDULE] = {"schedule", KR_OPTION_CHOICE, "dynamic|static", 0, 1, KR_SCHEDULE_DYNAMIC, \
+        "GPU: as many blocks as there is work for, or one per multiprocessor"}, \
+    [KR_SEARCH_THREADS] = {"threads", KR_OPTION_INTEGER, NULL, 32, 1024, 256, \
+        "GPU: threads of a block, a multiple of 32"}, \
+    [KR_SEARCH_PER_THREAD] = {"per_thread", KR_OPTION_INTEGER, NULL, 1, 32, 1, \
+        "GPU: probes that each thread takes of its block's share"}, \
+    [KR_SEARCH_GROUP] = {"group", KR_OPTION_CHOICE, "1|k-1", 0, 1, 0, \
+        "GPU: threads that search for one probe; k - 1 with k = 3, 5, 9, 17 or 33"}, \
+    [KR_SEARCH_PIN] = {"pin", KR_OPTION_CHOICE, "none|steps|full", 0, 2, KR_PIN_NONE, \
+        "GPU: words of the first steps kept in shared memory: whole steps, or all that fit"}, \
+    [KR_SEARCH_REORDER] = {"reorder", KR_OPTION_CHOICE, "none|lookup|double", 0, 2, KR_REORDER_NONE, \
+        "GPU: each block sorts its probes; double: puts results back in order before it writes them"}
+/* clang-format on */
 
 /* For a kind's settle: refuses combinations that mean nothing. `k` is the fan-out. */
 kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err);
 
-/* For a family's runs_on: KR_ERR_UNSUPPORTED where the device has too little shared memory for the options.
- */
-kr_status kr_search_runs_on(const kr_device *device, const kr_spec *spec, kr_error *err);
+/* A family's runs_on: whether the device has room for what the options ask for, and runs the program. */
+kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err);
 
 /* A family's `launches`: 1 where an option of how to launch is not as it is by default. */
 int kr_search_launches(const kr_spec *spec);

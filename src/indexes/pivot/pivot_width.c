@@ -2,7 +2,6 @@
 #include "indexes/pivot/pivot.h"
 #include "indexes/pivot/pivot_build_body.h"
 #include "search/parts.h"
-#include "search/store.h"
 #include "sorted/rows.h"
 
 #include <stdlib.h>
@@ -11,67 +10,15 @@ typedef struct pivot_index {
     kr_store store;
     kr_buffer pivots;
     pivot_shape shape;
-    kr_spec spec; /* how lookups are launched */
+    kr_tile tile;
+    const kr_program *program;
+    const kr_program *first; /* of lookups for the first match alone */
 } pivot_index;
 
 static void shape_of(const kr_spec *spec, uint64_t n, pivot_shape *shape)
 {
     pivot_shape_of(n, (uint32_t)spec->options[PIVOT_OPTION_K], (uint32_t)spec->options[PIVOT_OPTION_LEVELS],
                    shape);
-}
-
-static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
-{
-    pivot_shape levels;
-    (void)err;
-    shape_of(shape->spec, shape->count, &levels);
-    kr_store_estimate(shape, estimate);
-    estimate->footprint_nbytes += (uint64_t)levels.n_slots * sizeof(kr_key);
-    if (estimate->peak_nbytes < estimate->footprint_nbytes)
-        estimate->peak_nbytes = estimate->footprint_nbytes;
-    return KR_OK;
-}
-
-static void destroy(kr_device *device, void *self)
-{
-    pivot_index *index = self;
-    kr_buffer_release(device, &index->pivots, NULL);
-    kr_store_release(device, &index->store, NULL);
-    free(index);
-}
-
-static kr_status fill(const kr_build *build, pivot_index *index, kr_error *err)
-{
-    kr_status status =
-        kr_buffer_allocate(build->device, (uint64_t)index->shape.n_slots * sizeof(kr_key), build->stream,
-                           "the pivots", "fewer levels, or a larger k", &index->pivots, err);
-    if (status != KR_OK)
-        return status;
-    const pivot_build_params params = {kr_store_entries(&index->store), index->pivots.data, NULL,
-                                       index->shape};
-    status =
-        kr_device_run(build->device, &KR_W(pivot_fill), &params, index->shape.n_slots, build->stream, err);
-    kr_stopwatch_lap(build->watch, "pivots");
-    return status;
-}
-
-static kr_status build(const kr_build *build, void **self, kr_error *err)
-{
-    pivot_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
-    if (!index)
-        return KR_ERR_HOST_MEMORY;
-    index->spec = *build->spec;
-    kr_status status = kr_store_build(build, &index->store, err);
-    if (status == KR_OK) {
-        shape_of(build->spec, index->store.sorted.n, &index->shape);
-        status = fill(build, index, err);
-    }
-    if (status != KR_OK) {
-        destroy(build->device, index);
-        return status;
-    }
-    *self = index;
-    return KR_OK;
 }
 
 KR_PROGRAM_DECLARE(pivot_k0);
@@ -109,82 +56,110 @@ static const struct {
 };
 
 /* On a CPU a group is one thread, which compares a node faster than it shares one out. */
-static const kr_program *program_of(const kr_device *device, const kr_spec *spec, int first)
+static const kr_program *program_of(const kr_device *device, const kr_spec *spec)
 {
     const int in_groups = spec->options[KR_SEARCH_GROUP] != 0 && !device->ops->is_host;
-    const int64_t k = spec->options[PIVOT_OPTION_K];
     for (size_t i = 0; i < sizeof programs / sizeof *programs; ++i)
-        if (programs[i].k == k)
-            return first ? programs[i].first : in_groups ? programs[i].group : programs[i].alone;
-    return first ? &KR_W(pivot_first_k0) : &KR_W(pivot_k0);
+        if (programs[i].k == spec->options[PIVOT_OPTION_K])
+            return in_groups ? programs[i].group : programs[i].alone;
+    return &KR_W(pivot_k0);
 }
 
-static int takes_rounds(const kr_device *device, const pivot_index *index, uint32_t what)
+static const kr_program *first_of(const kr_device *device, const kr_spec *spec, const pivot_shape *shape)
 {
-    return device->ops->is_host && index->shape.leaves == 1 && (what == KR_PUT_ROW || what == KR_PUT_FLAG);
+    if (!device->ops->is_host || shape->leaves > 1)
+        return program_of(device, spec);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; ++i)
+        if (programs[i].k == shape->k)
+            return programs[i].first;
+    return &KR_W(pivot_first_k0);
 }
 
-static kr_tile tile_of(const pivot_index *index)
+static kr_tile tile_of(const kr_spec *spec, const pivot_shape *shape)
 {
     uint64_t pins[PIVOT_LEVELS];
-    const uint32_t n = index->shape.n_levels;
+    const uint32_t n = shape->n_levels;
     for (uint32_t i = 0; i < n; ++i)
-        pins[i] = i + 1 < n ? index->shape.starts[n - 2 - i] : index->shape.n_slots;
-    return kr_search_tile(&index->spec, index->shape.k, sizeof(kr_key), pins, n);
+        pins[i] = i + 1 < n ? shape->starts[n - 2 - i] : shape->n_slots;
+    return kr_search_tile(spec, shape->k, sizeof(kr_key), pins, n);
+}
+
+static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
+{
+    pivot_shape levels;
+    (void)err;
+    shape_of(shape->spec, shape->count, &levels);
+    kr_store_estimate(shape, 0, estimate);
+    estimate->footprint_nbytes += (uint64_t)levels.n_slots * sizeof(kr_key);
+    if (estimate->peak_nbytes < estimate->footprint_nbytes)
+        estimate->peak_nbytes = estimate->footprint_nbytes;
+    return KR_OK;
+}
+
+static void destroy(kr_device *device, void *self)
+{
+    kr_buffer_release(device, &((pivot_index *)self)->pivots, NULL);
+    kr_store_destroy(device, self);
+}
+
+static kr_status fill(const kr_build *build, pivot_index *index, kr_error *err)
+{
+    kr_status status =
+        kr_buffer_allocate(build->device, (uint64_t)index->shape.n_slots * sizeof(kr_key), build->stream,
+                           "the pivots", "fewer levels, or a larger k", &index->pivots, err);
+    if (status != KR_OK)
+        return status;
+    const pivot_build_params params = {kr_store_entries(&index->store), index->pivots.data, NULL,
+                                       index->shape};
+    status =
+        kr_device_run(build->device, &KR_W(pivot_fill), &params, index->shape.n_slots, build->stream, err);
+    kr_stopwatch_lap(build->watch, "pivots");
+    return status;
+}
+
+static kr_status build(const kr_build *build, void **self, kr_error *err)
+{
+    pivot_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
+    if (!index)
+        return KR_ERR_HOST_MEMORY;
+    kr_status status = kr_store_build(build, 0, &index->store, err);
+    if (status == KR_OK) {
+        shape_of(build->spec, index->store.n, &index->shape);
+        status = fill(build, index, err);
+    }
+    if (status != KR_OK) {
+        destroy(build->device, index);
+        return status;
+    }
+    index->tile = tile_of(build->spec, &index->shape);
+    index->program = program_of(build->device, build->spec);
+    index->first = first_of(build->device, build->spec, &index->shape);
+    *self = index;
+    return KR_OK;
 }
 
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
                         kr_error *err)
 {
     const pivot_index *index = self;
-    const kr_entries entries = kr_store_entries(&index->store);
+    const int first = job->put.what == KR_PUT_ROW || job->put.what == KR_PUT_FLAG;
     if (job->partition)
-        return KR_W(kr_parts_locate)(device, &entries, job, stream, err);
+        return KR_W(kr_parts_locate)(device, &index->store, job, stream, err);
     const pivot_params params = {
         .batch = job->batch,
         .put = job->put,
-        .tile = tile_of(index),
-        .entries = entries,
+        .tile = index->tile,
+        .entries = kr_store_entries(&index->store),
         .pivots = index->pivots.data,
         .shape = index->shape,
     };
-    return kr_device_run(device, program_of(device, &index->spec, takes_rounds(device, index, job->put.what)),
-                         &params, job->n, stream, err);
-}
-
-static kr_rows_view rows(const void *self)
-{
-    return kr_store_rows(&((const pivot_index *)self)->store);
-}
-
-static uint64_t n_rows(const void *self)
-{
-    return ((const pivot_index *)self)->store.sorted.n;
-}
-
-static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
-{
-    const pivot_index *index = self;
-    *lowest = index->store.sorted.lowest;
-    *highest = index->store.sorted.highest;
-}
-
-static uint32_t scan(const void *self)
-{
-    return kr_search_scan(&((const pivot_index *)self)->spec);
-}
-
-static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
-                      kr_error *err)
-{
-    const kr_entries entries = kr_store_entries(&((const pivot_index *)self)->store);
-    return KR_W(kr_parts_cuts)(device, &entries, NULL, bits, keys, stream, err);
+    return kr_device_run(device, first ? index->first : index->program, &params, job->n, stream, err);
 }
 
 static uint32_t parts(const void *self, kr_part parts[KR_STATS_PARTS])
 {
     const pivot_index *index = self;
-    const uint32_t n = kr_store_parts(&index->store, parts);
+    const uint32_t n = kr_store_parts(self, parts);
     parts[n] = (kr_part){"pivots", index->pivots.nbytes};
     return n + 1;
 }
@@ -210,9 +185,8 @@ static kr_status check_pivots(kr_device *device, const pivot_index *index, kr_er
 
 static kr_status validate(kr_device *device, const void *self, kr_error *err)
 {
-    const pivot_index *index = self;
-    const kr_status status = kr_store_validate(device, &index->store, err);
-    return status == KR_OK ? check_pivots(device, index, err) : status;
+    const kr_status status = kr_store_validate(device, self, err);
+    return status == KR_OK ? check_pivots(device, self, err) : status;
 }
 
 /* A node a level, the halvings where levels are left out, the leaf and the row id. */
@@ -228,10 +202,7 @@ static double touches(const kr_shape *shape)
 
 static kr_status runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
 {
-    const kr_status status = kr_search_runs_on(device, spec, err);
-    if (status != KR_OK)
-        return status;
-    return kr_family_runs_on(device, spec, program_of(device, spec, 0), err);
+    return kr_search_runs_on(device, spec, program_of(device, spec), err);
 }
 
 extern const kr_family_ops KR_W(pivot_ops);
@@ -240,11 +211,11 @@ const kr_family_ops KR_W(pivot_ops) = {
     .build = build,
     .destroy = destroy,
     .locate = locate,
-    .rows = rows,
-    .n_rows = n_rows,
-    .key_range = key_range,
-    .cuts = cuts,
-    .scan = scan,
+    .rows = kr_store_rows,
+    .scan = kr_store_scan,
+    .n_rows = kr_store_n_rows,
+    .key_range = kr_store_key_range,
+    .cuts = KR_W(kr_parts_cuts),
     .parts = parts,
     .validate = validate,
     .touches = touches,

@@ -196,7 +196,6 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
     const kr_partition_job job = {.device = device,
                                   .ops = &toy_ops,
                                   .self = index,
-                                  .n_rows = index->n,
                                   .lowest = index->codes[0],
                                   .highest = index->codes[index->n - 1],
                                   .n = n,
@@ -313,10 +312,10 @@ static void pieces_stay_under_the_cap(void **state)
 {
     (void)state;
     assert_int_equal(piece_under(0, (uint64_t)1 << 40), 1 << 27);
-    assert_int_equal(piece_under((uint64_t)24 << 24, (uint64_t)1 << 40), 1 << 24);
-    assert_int_equal(piece_under(((uint64_t)24 << 24) - 1, (uint64_t)1 << 40), 1 << 23);
+    assert_int_equal(piece_under((uint64_t)40 << 24, (uint64_t)1 << 40), 1 << 24);
+    assert_int_equal(piece_under(((uint64_t)40 << 24) - 1, (uint64_t)1 << 40), 1 << 23);
     assert_int_equal(piece_under(1 << 10, (uint64_t)1 << 40), 1 << 20);
-    assert_int_equal(piece_under((uint64_t)24 << 10, 1 << 10), 1 << 27);
+    assert_int_equal(piece_under((uint64_t)40 << 10, 1 << 10), 1 << 27);
 }
 
 int main(void)

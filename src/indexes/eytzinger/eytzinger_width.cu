@@ -1,2 +1,0 @@
-/* The CUDA kernel that builds kind `eytzinger` at one key width. */
-#include "indexes/eytzinger/eytzinger_build_body.h"
