@@ -149,6 +149,9 @@ static int run(const command *self, int argc, char **argv)
     char text[512];
     if (wanted && strpbrk(wanted, ":,="))
         return tool_fail(USAGE, "'%s' is a spec; give only the kind, which stands before the ':'", wanted);
+    if (wanted && strcmp(wanted, "best") == 0)
+        return tool_fail(USAGE, "'best' stands for a kind that device and keys decide: see keyray explain "
+                                "--index best, and keyray kinds for all of them");
     /* It fails with the list of known kinds. */
     if (wanted && kr_spec_print(wanted, text, sizeof text, &err) != KR_OK)
         return tool_fail(USAGE, "%s", err.text);
