@@ -14,7 +14,9 @@
 enum {
     PARTS_LEAF = 8,
 #if KR_ON_CUDA
-    PARTS_AT_ONCE = 2, /* probes that a thread searches for side by side */
+    /* Probes that a thread searches for side by side: as many as leave it 32 registers, so that two blocks
+     * fit a multiprocessor. */
+    PARTS_AT_ONCE = KR_KEY_BITS == 64 ? 1 : 2,
 #else
     PARTS_AT_ONCE = 16,
 #endif
@@ -29,72 +31,129 @@ typedef struct parts_params {
     uint32_t piece_bits, reserved;
 } parts_params;
 
-/* A part as its block sees it. */
+/* A part as its block sees it: pieces of 2^piece_bits entries. */
 typedef struct parts_part {
-    const kr_key *pivots; /* the last key of each piece but the last */
-    uint64_t first, end;  /* entries */
-    uint32_t n_pivots, top;
+    const kr_key *pivots; /* the key before each piece, and behind them that of the part's last entry */
+    uint32_t first, end;  /* entries */
+    uint32_t n_pivots;    /* pieces but the first */
+    uint32_t top;
 } parts_part;
 
 typedef struct parts_probe {
-    kr_key lower, upper;
-    uint64_t at;
-    uint32_t pivot; /* pivots before it are < lower */
-    int any;        /* 0: nothing to search for */
+    kr_key lower, upper; /* lower > upper: nothing can match */
+    uint32_t piece;
 } parts_probe;
+
+/* Neighbouring keys that are read at once. */
+typedef struct parts_leaf {
+    uint32_t at;            /* the first entry */
+    uint32_t below, within; /* of the leaf's entries: < lower, <= upper */
+} parts_leaf;
 
 KR_BODY parts_part parts_open(kr_block block, kr_key *shared, const parts_params *p, uint32_t number)
 {
     const uint32_t bits = p->piece_bits;
     parts_part part;
     part.pivots = shared;
-    part.first = kr_cut_at(p->entries.n, p->partition.bits, number);
-    part.end = kr_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
-    const uint64_t n = part.end - part.first, pieces = (n + (1u << bits) - 1) >> bits;
-    part.n_pivots = pieces ? (uint32_t)pieces - 1 : 0;
+    part.first = (uint32_t)kr_cut_at(p->entries.n, p->partition.bits, number);
+    part.end = (uint32_t)kr_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
+    part.n_pivots = part.end > part.first ? (part.end - part.first - 1) >> bits : 0;
     part.top = part.n_pivots ? 0x80000000u >> kr_clz32(part.n_pivots) : 0;
-    for (uint32_t j = block.rank; j < part.n_pivots; j += block.size)
-        shared[j] =
-            kr_entry_key(&p->entries, (int)p->entries.aos, part.first + ((uint64_t)(j + 1) << bits) - 1);
+    for (uint32_t j = block.rank; j < part.n_pivots + 2; j += block.size) {
+        const uint64_t next = (uint64_t)part.first + ((uint64_t)j << bits);
+        const uint64_t at = next < part.end ? next : part.end;
+        shared[j] = kr_entry_key(&p->entries, (int)p->entries.aos, at ? at - 1 : 0);
+    }
     kr_block_sync(block);
     return part;
 }
 
-/* Of n keys from a slot on how many are < lower, and how many <= upper. n is PARTS_LEAF at a multiple of it,
- * or small. */
-KR_BODY void parts_leaf(const kr_entries *entries, uint64_t slot, uint32_t n, const parts_probe *probe,
-                        uint32_t *below, uint32_t *within)
+KR_BODY uint32_t parts_leaf_size(const kr_entries *entries, uint32_t at)
 {
-    uint32_t less = 0, inside = 0;
+    const uint32_t left = entries->n - at, most = entries->aos ? 1 : PARTS_LEAF;
+    return left < most ? left : most;
+}
+
+/* With soa, `at` is a multiple of PARTS_LEAF. */
+KR_BODY parts_leaf parts_read(const kr_entries *entries, const parts_probe *probe, uint32_t at)
+{
+    const uint32_t n = parts_leaf_size(entries, at);
+    parts_leaf leaf = {at, 0, 0};
 #if KR_ON_CUDA
-    if (n == PARTS_LEAF && !entries->aos) {
+    if (n == PARTS_LEAF) {
 #pragma unroll
         for (uint32_t j = 0; j < PARTS_LEAF * sizeof(kr_key) / 16; ++j) {
 #if KR_KEY_BITS == 32
-            const uint4 four = __ldg((const uint4 *)((const kr_key *)entries->keys + slot) + j);
-            less += (four.x < probe->lower) + (four.y < probe->lower) + (four.z < probe->lower) +
-                    (four.w < probe->lower);
-            inside += (four.x <= probe->upper) + (four.y <= probe->upper) + (four.z <= probe->upper) +
-                      (four.w <= probe->upper);
+            const uint4 four = __ldg((const uint4 *)((const kr_key *)entries->keys + at) + j);
+            leaf.below += (four.x < probe->lower) + (four.y < probe->lower) + (four.z < probe->lower) +
+                          (four.w < probe->lower);
+            leaf.within += (four.x <= probe->upper) + (four.y <= probe->upper) + (four.z <= probe->upper) +
+                           (four.w <= probe->upper);
 #else
-            const ulonglong2 two = __ldg((const ulonglong2 *)((const kr_key *)entries->keys + slot) + j);
-            less += (two.x < probe->lower) + (two.y < probe->lower);
-            inside += (two.x <= probe->upper) + (two.y <= probe->upper);
+            const ulonglong2 two = __ldg((const ulonglong2 *)((const kr_key *)entries->keys + at) + j);
+            leaf.below += (two.x < probe->lower) + (two.y < probe->lower);
+            leaf.within += (two.x <= probe->upper) + (two.y <= probe->upper);
 #endif
         }
-        *below = less;
-        *within = inside;
-        return;
+        return leaf;
     }
 #endif
     for (uint32_t j = 0; j < n; ++j) {
-        const kr_key key = kr_entry_key(entries, (int)entries->aos, slot + j);
-        less += key < probe->lower;
-        inside += key <= probe->upper;
+        const kr_key key = kr_entry_key(entries, (int)entries->aos, (uint64_t)at + j);
+        leaf.below += key < probe->lower;
+        leaf.within += key <= probe->upper;
     }
-    *below = less;
-    *within = inside;
+    return leaf;
 }
+
+/* ---- Large pieces: from the leaf where a bound would stand if keys were spread evenly -------- */
+
+KR_BODY uint32_t parts_guess(const parts_part *part, const parts_probe *probe, uint32_t size)
+{
+    const kr_key before = part->pivots[probe->piece], last = part->pivots[probe->piece + 1];
+    if (probe->lower <= before || size == 0)
+        return 0;
+    if (probe->lower >= last)
+        return size - 1;
+    const float share = (float)(probe->lower - before) / (float)(last - before);
+    const float at = share * (float)size - 0.5f;
+    const uint32_t guess = at > 0 ? (uint32_t)at : 0;
+    return guess < size ? guess : size - 1;
+}
+
+/* From the first leaf that was read to the one of the bound: in steps that double until it lies between two
+ * leaves, then by halves. The bound is among the entries low .. high - 1, or right behind. */
+KR_BODY void parts_go(const kr_entries *entries, const parts_probe *probe, uint32_t low, uint32_t high,
+                      parts_leaf *leaf)
+{
+    for (uint32_t step = PARTS_LEAF;; step *= 2) {
+        const int right = leaf->below == PARTS_LEAF && leaf->at + PARTS_LEAF < high;
+        if (right)
+            low = leaf->at + PARTS_LEAF;
+        else if (leaf->below == 0 && leaf->at > low)
+            high = leaf->at;
+        else
+            return;
+        const uint32_t half = (high - low) / 2 / PARTS_LEAF * PARTS_LEAF;
+        const uint32_t at = high - low <= step ? low + half : right ? low + step - PARTS_LEAF : high - step;
+        *leaf = parts_read(entries, probe, at);
+    }
+}
+
+/* ---- Small pieces, and layout aos: by halves ------------------------------------------------- */
+
+KR_BODY uint32_t parts_halve(const kr_entries *entries, const parts_probe *probe, uint32_t first,
+                             uint32_t size, uint32_t bits)
+{
+    const int aos = (int)entries->aos;
+    uint32_t at = first;
+    for (uint32_t step = 1u << bits >> 1; step >= (aos ? 1 : PARTS_LEAF); step >>= 1)
+        if (step <= first + size - at && kr_entry_key(entries, aos, (uint64_t)at + step - 1) < probe->lower)
+            at += step;
+    return at;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 /* The first entry from `at` on with a key > upper, in steps that double and then halve. */
 KR_BODY uint64_t parts_extend(const kr_entries *entries, uint64_t at, kr_key upper)
@@ -110,90 +169,95 @@ KR_BODY uint64_t parts_extend(const kr_entries *entries, uint64_t at, kr_key upp
     return at;
 }
 
-KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *probe)
+KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *probe, const parts_leaf *leaf)
 {
     const kr_entries *entries = &p->entries;
-    const int first_only = p->put.what == KR_PUT_ROW || p->put.what == KR_PUT_FLAG;
-    const uint64_t left = entries->n - probe->at;
-    const uint32_t most = entries->aos ? 1 : PARTS_LEAF, n = left < most ? (uint32_t)left : most;
-    uint32_t below = 0, within = 0;
-    if (!probe->any) {
-        if (first_only)
-            kr_put_first(&p->put, i, 0, 0);
-        else
-            kr_put_span(&p->put, i, 0, 0);
-        return;
-    }
-    parts_leaf(entries, probe->at, n, probe, &below, &within);
-    const uint64_t at = probe->at + below;
-    if (first_only) {
-        const int next = below == n && at < entries->n; /* behind the leaf */
-        const int found =
-            next ? kr_entry_key(entries, (int)entries->aos, at) <= probe->upper : within > below;
+    const int any = probe->lower <= probe->upper;
+    const uint32_t n = parts_leaf_size(entries, leaf->at);
+    const uint64_t at = (uint64_t)leaf->at + leaf->below;
+    if (p->put.what == KR_PUT_ROW || p->put.what == KR_PUT_FLAG) {
+        const int next = leaf->below == n && at < entries->n; /* behind the leaf */
+        const int found = any && (next ? kr_entry_key(entries, (int)entries->aos, at) <= probe->upper
+                                       : leaf->within > leaf->below);
         kr_put_first(&p->put, i, found,
                      found && p->put.what == KR_PUT_ROW ? kr_entry_row(entries, (int)entries->aos, at) : 0);
         return;
     }
-    const uint64_t end = probe->at + within;
-    kr_put_span(&p->put, i, (uint32_t)at,
-                (uint32_t)(within < n ? end : parts_extend(entries, end, probe->upper)));
+    const uint64_t end = (uint64_t)leaf->at + leaf->within;
+    if (any)
+        kr_put_span(&p->put, i, (uint32_t)at,
+                    (uint32_t)(leaf->within < n ? end : parts_extend(entries, end, probe->upper)));
+    else
+        kr_put_span(&p->put, i, 0, 0);
+}
+
+/* Probe i in the piece that is known. */
+KR_BODY void parts_finish(const parts_params *p, int guess, const parts_part *part, uint32_t i,
+                          const parts_probe *probe)
+{
+    const uint32_t bits = p->piece_bits, first = part->first + (probe->piece << bits);
+    const uint32_t left = part->end - first, size = left >> bits ? 1u << bits : left;
+    const uint32_t at = guess ? first + parts_guess(part, probe, size) / PARTS_LEAF * PARTS_LEAF
+                              : parts_halve(&p->entries, probe, first, size, bits);
+    parts_leaf leaf = parts_read(&p->entries, probe, at);
+    if (guess)
+        parts_go(&p->entries, probe, first, first + size, &leaf);
+    parts_answer(p, i, probe, &leaf);
 }
 
 /* Probes first, first + size, ...: PARTS_AT_ONCE of them, as far as there are. */
-KR_BODY void parts_search_some(kr_block block, const parts_params *p, const parts_part *part, uint64_t first,
-                               uint64_t end)
+KR_BODY void parts_search_some(kr_block block, const parts_params *p, int guess, const parts_part *part,
+                               uint32_t first, uint32_t end)
 {
     parts_probe probes[PARTS_AT_ONCE];
     KR_UNROLL
     for (int v = 0; v < PARTS_AT_ONCE; ++v) {
-        const uint64_t i = first + (uint64_t)v * block.size;
-        probes[v].any = kr_batch_load(&p->batch, i < end ? i : end - 1, &probes[v].lower, &probes[v].upper);
-        probes[v].pivot = 0;
+        const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
+        probes[v].piece = 0;
+        if (!kr_batch_load(&p->batch, i < end ? i : end - 1, &probes[v].lower, &probes[v].upper)) {
+            probes[v].lower = 1;
+            probes[v].upper = 0;
+        }
     }
     for (uint32_t step = part->top; step; step >>= 1) {
         KR_UNROLL
         for (int v = 0; v < PARTS_AT_ONCE; ++v) {
-            const uint32_t next = probes[v].pivot + step;
-            if (next <= part->n_pivots && part->pivots[next - 1] < probes[v].lower)
-                probes[v].pivot = next;
-        }
-    }
-    KR_UNROLL
-    for (int v = 0; v < PARTS_AT_ONCE; ++v)
-        probes[v].at = part->first + ((uint64_t)probes[v].pivot << p->piece_bits);
-    for (uint64_t step = (uint64_t)1 << p->piece_bits >> 1; step >= (p->entries.aos ? 1 : PARTS_LEAF);
-         step >>= 1) {
-        KR_UNROLL
-        for (int v = 0; v < PARTS_AT_ONCE; ++v) {
-            const uint64_t next = probes[v].at + step;
-            if (next <= part->end &&
-                kr_entry_key(&p->entries, (int)p->entries.aos, next - 1) < probes[v].lower)
-                probes[v].at = next;
+            const uint32_t next = probes[v].piece + step;
+            if (next <= part->n_pivots && part->pivots[next] < probes[v].lower)
+                probes[v].piece = next;
         }
     }
     KR_UNROLL
     for (int v = 0; v < PARTS_AT_ONCE; ++v) {
-        const uint64_t i = first + (uint64_t)v * block.size;
+        const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
         if (i < end)
-            parts_answer(p, i, &probes[v]);
+            parts_finish(p, guess, part, (uint32_t)i, &probes[v]);
     }
 }
 
-KR_BODY void parts_search_all(kr_block block, char *shared, const parts_params *p, uint64_t most_chunks)
+/* `guess` is a constant of the two programs: together they would take too many registers. */
+KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, uint64_t most_chunks,
+                          int guess)
 {
     for (uint64_t t = block.index; t < most_chunks && t < *p->partition.n_chunks; t += block.count) {
         const kr_chunk chunk = p->partition.chunks[t];
         const uint32_t stop = p->partition.starts[chunk.part + 1];
-        const uint64_t end =
-            stop - chunk.first < p->partition.chunk ? stop : (uint64_t)chunk.first + p->partition.chunk;
+        const uint32_t n = stop - chunk.first < p->partition.chunk ? stop - chunk.first : p->partition.chunk;
         const parts_part part = parts_open(block, (kr_key *)shared, p, chunk.part);
-        for (uint64_t i = (uint64_t)chunk.first + block.rank; i < end;
-             i += (uint64_t)block.size * PARTS_AT_ONCE)
-            parts_search_some(block, p, &part, i, end);
+        for (uint32_t i = block.rank; i < n; i += block.size * PARTS_AT_ONCE)
+            parts_search_some(block, p, guess, &part, chunk.first + i, chunk.first + n);
         kr_block_sync(block);
     }
 }
-KR_BLOCK_PROGRAM(parts_search, parts_params, parts_search_all);
+
+#define PARTS_PROGRAM(name, guess)                                                                     \
+    KR_BODY void name##_all(kr_block block, char *shared, const parts_params *p, uint64_t most_chunks) \
+    {                                                                                                  \
+        parts_search(block, shared, p, most_chunks, guess);                                            \
+    }                                                                                                  \
+    KR_BLOCK_PROGRAM(name, parts_params, name##_all)
+PARTS_PROGRAM(parts_halving, 0);
+PARTS_PROGRAM(parts_guessing, 1);
 
 /* ---- The keys at which core cuts ------------------------------------------------------------- */
 

@@ -1,9 +1,17 @@
 #include "search/parts.h"
 #include "search/parts_body.h"
 
-/* Keys of a part that are brought to shared memory, at most, and entries between two of them, at least: fewer
- * leave more to the caches, more take longer to bring (docs/performance-lightweight.md). */
-enum { PIVOTS_MOST = 4096, PIECE_BITS_LEAST = 4 };
+/* Entries between two keys of a part that are brought to shared memory, at least, and such keys, at most
+ * (docs/performance-lightweight.md): few are brought soon, and with soa a guess makes up for them. */
+enum { PIECE_BITS = 4, SOA_PIVOTS = 512, AOS_PIVOTS = 2048 };
+
+static uint32_t piece_bits_of(const kr_store *store, uint32_t bits)
+{
+    uint32_t piece_bits = PIECE_BITS;
+    while (store->n >> bits >> piece_bits > (store->aos ? AOS_PIVOTS : SOA_PIVOTS))
+        ++piece_bits;
+    return piece_bits;
+}
 
 kr_status KR_W(kr_parts_cuts)(kr_device *device, const void *self, uint32_t bits, void *keys,
                               kr_stream *stream, kr_error *err)
@@ -21,10 +29,10 @@ kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const 
         .put = job->put,
         .entries = kr_store_entries(store),
         .partition = *job->partition,
-        .piece_bits = PIECE_BITS_LEAST,
+        .piece_bits = piece_bits_of(store, job->partition->bits),
     };
-    while (largest >> params.piece_bits >= PIVOTS_MOST)
-        ++params.piece_bits;
-    params.blocks.shared_nbytes = (uint32_t)(((largest >> params.piece_bits) + 1) * sizeof(kr_key));
-    return kr_device_run(device, &KR_W(parts_search), &params, job->partition->most_chunks, stream, err);
+    params.blocks.shared_nbytes = (uint32_t)(((largest >> params.piece_bits) + 3) * sizeof(kr_key));
+    const kr_program *program =
+        store->aos || params.piece_bits <= PIECE_BITS ? &KR_W(parts_halving) : &KR_W(parts_guessing);
+    return kr_device_run(device, program, &params, job->partition->most_chunks, stream, err);
 }
