@@ -14,7 +14,7 @@ static kr_status resolve(kr_device *device, const char *spec, const kr_column *k
     if (status == KR_OK)
         status = kr_pointer_check(device, row_ids, "row_ids", err);
     if (status == KR_OK)
-        status = kr_choose(device, keys->count, spec, parsed, reason, err);
+        status = kr_choose(device, spec, parsed, reason, err);
     return status == KR_OK ? kr_shape_make(device, parsed, keys, row_ids, shape, err) : status;
 }
 

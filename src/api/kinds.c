@@ -19,6 +19,6 @@ kr_status kr_spec_print(const char *spec, char *text, size_t text_nbytes, kr_err
     kr_spec parsed;
     if (!text)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_spec_print: text is NULL");
-    const kr_status status = kr_choose(NULL, 0, spec, &parsed, NULL, err);
+    const kr_status status = kr_choose(NULL, spec, &parsed, NULL, err);
     return status == KR_OK ? kr_spec_format(&parsed, text, text_nbytes, err) : status;
 }

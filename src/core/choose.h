@@ -4,10 +4,10 @@
 
 #include "core/index.h"
 
-/* Parses `text`, resolving "best" for an index of `rows` rows on the device (NULL: a GPU); `reason`, when not
- * NULL, gets why (static text). The same kind is best for every operation. */
-kr_status kr_choose(const kr_device *device, uint64_t rows, const char *text, kr_spec *spec,
-                    const char **reason, kr_error *err);
+/* Parses `text`, resolving "best" for the device (NULL: a GPU); `reason`, when not NULL, gets why (static
+ * text). The same kind is best for every operation and size. */
+kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
+                    kr_error *err);
 
 /* Estimate of an index including the copies that host columns need. */
 kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_error *err);

@@ -238,7 +238,7 @@ static kr_status build_index(joining *j, const kr_column *indexed, kr_error *err
 {
     kr_spec spec;
     kr_shape shape;
-    kr_status status = kr_choose(j->device, indexed->count, j->job->spec, &spec, NULL, err);
+    kr_status status = kr_choose(j->device, j->job->spec, &spec, NULL, err);
     if (status == KR_OK)
         status = kr_shape_make(j->device, &spec, indexed, NULL, &shape, err);
     return status == KR_OK ? kr_index_make(j->device, &spec, indexed, NULL, NULL, &j->index, err) : status;

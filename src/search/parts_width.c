@@ -3,7 +3,7 @@
 
 /* Entries between two keys of a part that are brought to shared memory, at least, and such keys, at most
  * (docs/performance-lightweight.md): few are brought soon, and with soa a guess makes up for them. */
-enum { PIECE_BITS = 4, SOA_PIVOTS = 512, AOS_PIVOTS = 2048 };
+enum { PIECE_BITS = 4, SOA_PIVOTS = 256, AOS_PIVOTS = 2048 };
 
 static uint32_t piece_bits_of(const kr_store *store, uint32_t bits)
 {

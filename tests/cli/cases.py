@@ -80,7 +80,7 @@ GENERAL = [
     bad(2, "info extra", "unexpected 'extra'"),
     ok("kinds", out="layout=soa"), ok("kinds array", out=r"^array: (.|\n)*^    can: point range$"),
     bad(2, "kinds frob", "unknown kind 'frob'"),
-    bad(2, "kinds array:k=2", "is a spec"), bad(2, "kinds best", "device and keys decide"),
+    bad(2, "kinds array:k=2", "is a spec"), bad(2, "kinds best", "array on a GPU and pivot on a CPU"),
     ok("kinds --format json", json={"kinds.0.name": "array", "kinds.0.options.0.default": str}),
     ok("explain point --keys keys.npy {device}", out="^spec .*(array|pivot)"),
     ok("explain range --keys keys.npy --probes 2^20 {device} --format json",

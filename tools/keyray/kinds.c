@@ -150,8 +150,9 @@ static int run(const command *self, int argc, char **argv)
     if (wanted && strpbrk(wanted, ":,="))
         return tool_fail(USAGE, "'%s' is a spec; give only the kind, which stands before the ':'", wanted);
     if (wanted && strcmp(wanted, "best") == 0)
-        return tool_fail(USAGE, "'best' stands for a kind that device and keys decide: see keyray explain "
-                                "--index best, and keyray kinds for all of them");
+        return tool_fail(USAGE,
+                         "'best' stands for array on a GPU and pivot on a CPU: see keyray kinds array, "
+                         "and keyray explain --index best");
     /* It fails with the list of known kinds. */
     if (wanted && kr_spec_print(wanted, text, sizeof text, &err) != KR_OK)
         return tool_fail(USAGE, "%s", err.text);
