@@ -1,0 +1,103 @@
+/* Partitioned batches in an index so large that a search guesses where in a piece of a part its bound stands
+ * (src/search/parts_body.h), with keys that it guesses wrong, on whatever device "auto" is. Key of row i
+ * ascends with i, so every answer is known. */
+#include "check.h"
+
+enum { KEYS = (1 << 24) - 59, PROBES = 1 << 20, BLOCK = 512, WIDTH = 700 };
+enum { HALF_DENSE, FEW_FAR, ONE_FAR, N_PATTERNS };
+
+/* Blocks of keys are 2^17 apart, and within a block half of them, or all but a few, lie close together. */
+static uint64_t key_of(int pattern, uint64_t row)
+{
+    const uint64_t block = row / BLOCK << 17, at = row % BLOCK;
+    switch (pattern) {
+    case HALF_DENSE: return block + (at < BLOCK / 2 ? at : 511 * (at - BLOCK / 2) + BLOCK / 2);
+    case FEW_FAR: return block + (at < BLOCK - 8 ? at : (uint64_t)BLOCK << (at - BLOCK + 8));
+    default: return row + 1 < KEYS ? row : UINT32_MAX;
+    }
+}
+
+typedef struct batch {
+    uint64_t rows[PROBES];
+    uint64_t lower[PROBES], upper[PROBES]; /* or as many 32-bit codes */
+} batch;
+
+static void put(void *to, uint64_t i, kr_type type, uint64_t value)
+{
+    if (type == KR_U64)
+        ((uint64_t *)to)[i] = value;
+    else
+        ((uint32_t *)to)[i] = (uint32_t)value;
+}
+
+/* Even probes are keys, odd ones the numbers behind them, which few keys have. */
+static void fill(int pattern, kr_type type, batch *probes)
+{
+    for (uint64_t i = 0; i < PROBES; ++i) {
+        const uint64_t row = i * 2654435761u % (KEYS - WIDTH - 1);
+        probes->rows[i] = row;
+        put(probes->lower, i, type, key_of(pattern, row) + i % 2);
+        put(probes->upper, i, type, key_of(pattern, row + WIDTH));
+    }
+}
+
+static void check_points(kr_index *index, int pattern, kr_type type, const batch *probes)
+{
+    static uint32_t found[PROBES];
+    const kr_column lower = {.type = type, .count = PROBES, .data = probes->lower};
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = found};
+    uint64_t wrong = 0;
+    WORKS(kr_lookup(index, &lower, &sink, NULL, &err));
+    for (uint64_t i = 0; i < PROBES; ++i) {
+        const uint64_t row = probes->rows[i] + i % 2;
+        const int hit = key_of(pattern, row) == key_of(pattern, probes->rows[i]) + i % 2;
+        wrong += found[i] != (hit ? row : KR_NO_ROW);
+    }
+    CHECK(wrong == 0);
+}
+
+static void check_ranges(kr_index *index, kr_type type, const batch *probes)
+{
+    static uint64_t counts[PROBES];
+    const kr_column lower = {.type = type, .count = PROBES, .data = probes->lower};
+    const kr_column upper = {.type = type, .count = PROBES, .data = probes->upper};
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = counts};
+    uint64_t wrong = 0;
+    WORKS(kr_range(index, &lower, &upper, &sink, NULL, &err));
+    for (uint64_t i = 0; i < PROBES; ++i)
+        wrong += counts[i] != WIDTH + 1 - i % 2;
+    CHECK(wrong == 0);
+}
+
+static void check_pattern(kr_device *device, int pattern, kr_type type)
+{
+    uint64_t *keys = malloc(KEYS * sizeof *keys);
+    batch *probes = malloc(sizeof *probes);
+    kr_index *index = NULL;
+    CHECK(keys && probes);
+    for (uint64_t i = 0; keys && i < KEYS; ++i)
+        put(keys, i, type, key_of(pattern, i));
+    const kr_column column = {.type = type, .count = KEYS, .data = keys};
+    if (keys && probes)
+        WORKS(kr_index_create(device, "array:probes=partitioned", &column, NULL, NULL, &index, &err));
+    if (index) {
+        fill(pattern, type, probes);
+        check_points(index, pattern, type, probes);
+        check_ranges(index, type, probes);
+    }
+    kr_index_destroy(index);
+    free(probes);
+    free(keys);
+}
+
+int main(void)
+{
+    kr_device *device = NULL;
+    WORKS(kr_device_open("auto", NULL, &device, &err));
+    for (int pattern = 0; device && pattern < N_PATTERNS; ++pattern) {
+        check_pattern(device, pattern, KR_U32);
+        check_pattern(device, pattern, KR_U64);
+    }
+    kr_device_close(device);
+    return failures != 0;
+}
