@@ -54,7 +54,8 @@ enum {
     CUT_ROW_BITS = 11,
     CUT_PIECE = 1 << 27,
     CUT_PIECE_LEAST = 1 << 20,
-    CUT_SCRATCH = 40, /* bytes a probe at most: code, place, order, span, answer and two flags */
+    CUT_SCRATCH = 33,   /* bytes a probe of a piece, at most: code, place, order, span, answer, flag */
+    BATCH_SCRATCH = 17, /* bytes a probe of the whole batch, at most: span, offset, flag */
     FEW_ROWS = 1 << 18,
     FEW_INTO_FEW_ROWS = 1 << 22
 };
@@ -86,8 +87,10 @@ static uint64_t cut_piece(const kr_probe_case *of)
 {
     const uint64_t cap = of->device->options.memory_cap_nbytes;
     const uint64_t used = atomic_load_explicit(&of->device->in_use_nbytes, memory_order_relaxed);
-    const uint64_t room = !cap ? UINT64_MAX : cap > used ? cap - used : 0;
+    const uint64_t batch = used + BATCH_SCRATCH * of->n_probes, room = cap > batch ? cap - batch : 0;
     uint64_t piece = CUT_PIECE;
+    if (!cap)
+        return piece;
     while (piece > CUT_PIECE_LEAST && CUT_SCRATCH * (piece < of->n_probes ? piece : of->n_probes) > room)
         piece /= 2;
     return piece;

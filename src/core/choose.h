@@ -5,7 +5,7 @@
 #include "core/index.h"
 
 /* Parses `text`, resolving "best" for the device (NULL: a GPU); `reason`, when not NULL, gets why (static
- * text). The same kind is best for every operation and size. */
+ * text). One kind is taken for every operation and size. */
 kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                     kr_error *err);
 

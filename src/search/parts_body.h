@@ -3,7 +3,8 @@
  * nothing else, and ends in a leaf of neighbouring keys, which is read at once. Nothing is kept beside the
  * entries for it.
  *
- * Invariant of a search: entries before `at` are < lower. */
+ * Invariant of a search: entries before its piece, or before `low`, are < lower, and the one at `high`, if
+ * there is one, is not. */
 #ifndef KEYRAY_SEARCH_PARTS_BODY_H
 #define KEYRAY_SEARCH_PARTS_BODY_H
 

@@ -42,6 +42,33 @@ static void check_cap(void)
     kr_device_close(capped);
 }
 
+/* Partitioned batches go in pieces where a cap leaves no room for all at once; what ROWS holds of the whole
+ * batch, 16 bytes a probe, is reckoned with. */
+static void check_pieces(void)
+{
+    enum { KEYS = 1 << 20, PROBES = 1 << 22 };
+    const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = 98 << 20};
+    uint64_t *offsets = malloc((PROBES + 1) * sizeof *offsets), wrong = 0;
+    uint32_t *data = malloc(PROBES * sizeof *data);
+    kr_column keys = {.type = KR_U32, .count = KEYS, .data = data};
+    kr_device *capped = NULL;
+    kr_index *index = NULL;
+    for (uint32_t i = 0; i < PROBES; ++i)
+        data[i] = i * 2654435761u;
+    WORKS(kr_device_open("cpu", &options, &capped, &err));
+    WORKS(kr_index_create(capped, "array:probes=partitioned", &keys, NULL, NULL, &index, &err));
+    keys.count = PROBES;
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROWS, .out = offsets};
+    WORKS(kr_lookup(index, &keys, &sink, NULL, &err));
+    for (uint32_t i = 0; index && i <= PROBES; ++i)
+        wrong += offsets[i] != (i < KEYS ? i : KEYS);
+    CHECK(wrong == 0);
+    kr_index_destroy(index);
+    kr_device_close(capped);
+    free(data);
+    free(offsets);
+}
+
 static void check_indexes(void)
 {
     enum { N = 1000 };
@@ -76,6 +103,7 @@ int main(void)
     WORKS(kr_device_open("cpu", NULL, &device, &err));
     check_memory();
     check_cap();
+    check_pieces();
     check_indexes();
     kr_device_close(device);
     return failures != 0;

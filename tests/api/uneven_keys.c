@@ -3,22 +3,27 @@
  * ascends with i, so every answer is known. */
 #include "check.h"
 
-enum { KEYS = (1 << 24) - 59, PROBES = 1 << 20, BLOCK = 512, WIDTH = 700 };
+enum { PROBES = 1 << 20, WIDTH = 700, BLOCKS_LOG2 = 15, GAP_LOG2 = 32 - BLOCKS_LOG2 };
 enum { HALF_DENSE, FEW_FAR, ONE_FAR, N_PATTERNS };
 
-/* Blocks of keys are 2^17 apart, and within a block half of them, or all but a few, lie close together. */
+/* Less than a whole number of blocks, so that the last piece is not full either. */
+static uint64_t n_keys = ((uint64_t)1 << 24) - 33;
+
+/* 2^15 blocks of keys are 2^17 apart, and within a block half of them, or all but a few, lie close together.
+ */
 static uint64_t key_of(int pattern, uint64_t row)
 {
-    const uint64_t block = row / BLOCK << 17, at = row % BLOCK;
+    const uint64_t length = (n_keys >> BLOCKS_LOG2) + 1, start = row / length << GAP_LOG2, at = row % length;
+    const uint64_t half = length / 2, few = length - 6;
     switch (pattern) {
-    case HALF_DENSE: return block + (at < BLOCK / 2 ? at : 511 * (at - BLOCK / 2) + BLOCK / 2);
-    case FEW_FAR: return block + (at < BLOCK - 8 ? at : (uint64_t)BLOCK << (at - BLOCK + 8));
-    default: return row + 1 < KEYS ? row : UINT32_MAX;
+    case HALF_DENSE: return start + (at < half ? at : half + (at - half) * ((1 << GAP_LOG2) / length));
+    case FEW_FAR: return start + (at < few ? at : length << (at - few));
+    default: return row + 1 < n_keys ? row : UINT32_MAX;
     }
 }
 
 typedef struct batch {
-    uint64_t rows[PROBES];
+    uint64_t rows[PROBES], ends[PROBES];   /* of ranges: first and last row */
     uint64_t lower[PROBES], upper[PROBES]; /* or as many 32-bit codes */
 } batch;
 
@@ -30,14 +35,16 @@ static void put(void *to, uint64_t i, kr_type type, uint64_t value)
         ((uint32_t *)to)[i] = (uint32_t)value;
 }
 
-/* Even probes are keys, odd ones the numbers behind them, which few keys have. */
+/* Even probes are keys, odd ones the numbers behind them, which few keys have. Some are among the last. */
 static void fill(int pattern, kr_type type, batch *probes)
 {
     for (uint64_t i = 0; i < PROBES; ++i) {
-        const uint64_t row = i * 2654435761u % (KEYS - WIDTH - 1);
+        const uint64_t any = i * 2654435761u % (n_keys - 1),
+                       row = i % 16 < 14 ? any : n_keys - 2 - i / 16 % 256;
         probes->rows[i] = row;
+        probes->ends[i] = row + WIDTH < n_keys ? row + WIDTH : n_keys - 1;
         put(probes->lower, i, type, key_of(pattern, row) + i % 2);
-        put(probes->upper, i, type, key_of(pattern, row + WIDTH));
+        put(probes->upper, i, type, key_of(pattern, probes->ends[i]));
     }
 }
 
@@ -65,19 +72,19 @@ static void check_ranges(kr_index *index, kr_type type, const batch *probes)
     uint64_t wrong = 0;
     WORKS(kr_range(index, &lower, &upper, &sink, NULL, &err));
     for (uint64_t i = 0; i < PROBES; ++i)
-        wrong += counts[i] != WIDTH + 1 - i % 2;
+        wrong += counts[i] != probes->ends[i] - probes->rows[i] + 1 - i % 2;
     CHECK(wrong == 0);
 }
 
 static void check_pattern(kr_device *device, int pattern, kr_type type)
 {
-    uint64_t *keys = malloc(KEYS * sizeof *keys);
+    uint64_t *keys = malloc(n_keys * sizeof *keys);
     batch *probes = malloc(sizeof *probes);
     kr_index *index = NULL;
     CHECK(keys && probes);
-    for (uint64_t i = 0; keys && i < KEYS; ++i)
+    for (uint64_t i = 0; keys && i < n_keys; ++i)
         put(keys, i, type, key_of(pattern, i));
-    const kr_column column = {.type = type, .count = KEYS, .data = keys};
+    const kr_column column = {.type = type, .count = n_keys, .data = keys};
     if (keys && probes)
         WORKS(kr_index_create(device, "array:probes=partitioned", &column, NULL, NULL, &index, &err));
     if (index) {
@@ -90,8 +97,11 @@ static void check_pattern(kr_device *device, int pattern, kr_type type)
     free(keys);
 }
 
-int main(void)
+/* Usage: uneven_keys [LOG2 of the number of keys, 24 to 27]: larger indexes have larger pieces. */
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        n_keys = ((uint64_t)1 << atoi(argv[1])) - 33;
     kr_device *device = NULL;
     WORKS(kr_device_open("auto", NULL, &device, &err));
     for (int pattern = 0; device && pattern < N_PATTERNS; ++pattern) {

@@ -17,7 +17,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     return kr_search_settle(spec, k, err);
 }
 
-/* Parts are searched by halves. */
+/* Parts are never searched by k pieces. */
 static int launches(const kr_spec *spec)
 {
     return kr_search_launches(spec) || spec->options[ARRAY_OPTION_K] > 2;

@@ -312,10 +312,11 @@ static void pieces_stay_under_the_cap(void **state)
 {
     (void)state;
     assert_int_equal(piece_under(0, (uint64_t)1 << 40), 1 << 27);
-    assert_int_equal(piece_under((uint64_t)40 << 24, (uint64_t)1 << 40), 1 << 24);
-    assert_int_equal(piece_under(((uint64_t)40 << 24) - 1, (uint64_t)1 << 40), 1 << 23);
-    assert_int_equal(piece_under(1 << 10, (uint64_t)1 << 40), 1 << 20);
-    assert_int_equal(piece_under((uint64_t)40 << 10, 1 << 10), 1 << 27);
+    const uint64_t whole = (uint64_t)17 << 28; /* what all the batch needs */
+    assert_int_equal(piece_under(whole + ((uint64_t)33 << 24), 1 << 28), 1 << 24);
+    assert_int_equal(piece_under(whole + ((uint64_t)33 << 24) - 1, 1 << 28), 1 << 23);
+    assert_int_equal(piece_under(whole - 1, 1 << 28), 1 << 20);
+    assert_int_equal(piece_under((uint64_t)50 << 10, 1 << 10), 1 << 27);
 }
 
 int main(void)

@@ -110,15 +110,28 @@ static uint64_t probe_of(const sample *of, uint64_t i)
     return probes[i % 6] & largest;
 }
 
+/* A probe in five is a NULL. */
+static int is_null(uint64_t i)
+{
+    return i % 5 == 3;
+}
+
 static void search(const sample *of, const kr_store *store, const void *lower, const void *upper,
                    uint32_t what, void *out)
 {
+    static uint8_t validity[PROBES / 8];
+    for (uint64_t i = 0; i < PROBES; ++i)
+        validity[i / 8] = (uint8_t)(validity[i / 8] | !is_null(i) << i % 8);
     static const uint32_t starts[] = {0, PROBES}, n_chunks = 3;
     static const kr_chunk chunks[] = {{0, 0}, {0, PROBES / 3 + 1}, {0, 2 * (PROBES / 3 + 1)}};
     const kr_partition_view view = {starts, chunks, &n_chunks, n_chunks, 0, PROBES / 3 + 1};
     const kr_type type = of->wide ? KR_U64 : KR_U32;
     const kr_locate job = {
-        .batch = {.lower = lower, .upper = upper, .lower_type = type, .upper_type = type},
+        .batch = {.lower = lower,
+                  .upper = upper,
+                  .lower_type = type,
+                  .upper_type = type,
+                  .lower_validity = validity},
         .put = {.what = what, .out = out},
         .n = PROBES,
         .partition = &view,
@@ -135,6 +148,9 @@ static void check(const sample *of)
     static uint64_t keys[KEYS_MOST * 2], lower[PROBES], upper[PROBES];
     static uint32_t rows[KEYS_MOST], found[PROBES];
     static kr_span spans[PROBES];
+    static uint8_t flags[PROBES];
+    static uint64_t counts[PROBES];
+    const uint64_t largest = of->wide ? UINT64_MAX : UINT32_MAX;
     const kr_store store = store_of(of, keys, rows);
     uint64_t bounds[PROBES][2];
     for (uint64_t i = 0; i < PROBES; ++i) {
@@ -145,24 +161,28 @@ static void check(const sample *of)
     }
     search(of, &store, lower, NULL, KR_PUT_ROW, found);
     search(of, &store, lower, upper, KR_PUT_SPAN, spans);
+    search(of, &store, lower, upper, KR_PUT_FLAG, flags);
+    search(of, &store, lower, upper, KR_PUT_COUNT, counts);
     for (uint64_t i = 0; i < PROBES; ++i) {
-        const uint64_t first = lower_bound(of->keys, of->n, bounds[i][0]), high = bounds[i][1];
-        const uint64_t last =
-            high < (of->wide ? UINT64_MAX : UINT32_MAX) ? lower_bound(of->keys, of->n, high + 1) : of->n;
-        const int hit = first < of->n && of->keys[first] == bounds[i][0];
+        const uint64_t low = bounds[i][0], high = bounds[i][1], first = lower_bound(of->keys, of->n, low);
+        const uint64_t last = high == largest ? of->n : lower_bound(of->keys, of->n, high + 1);
+        const int hit = !is_null(i) && first < of->n && of->keys[first] == low;
+        const uint64_t n = is_null(i) || high < low ? 0 : last - first;
         assert_int_equal(found[i], hit ? first + 1 : KR_NO_ROW);
-        assert_int_equal(spans[i].last - spans[i].first, high < bounds[i][0] ? 0 : last - first);
-        if (high >= bounds[i][0])
+        assert_int_equal(spans[i].last - spans[i].first, n);
+        assert_int_equal(flags[i], n != 0);
+        assert_int_equal(counts[i], n);
+        if (n)
             assert_int_equal(spans[i].first, first);
     }
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-/* 4096 entries are the most that are halved; then pieces of 32 to 512 entries. */
+/* 4111 entries are the most that are halved; then pieces of 32 to 512 entries. */
 static void check_width(uint32_t wide, uint32_t aos)
 {
-    static const uint64_t sizes[] = {1, 7, 8, 9, 100, 4095, 4096, 4097, 8191, 8200, 30001, KEYS_MOST};
+    static const uint64_t sizes[] = {1, 7, 8, 9, 100, 4096, 4111, 4112, 8191, 8200, 30001, KEYS_MOST};
     kr_device *device = NULL;
     const kr_device_options options = {.struct_size = sizeof options, .threads = 1};
     assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
