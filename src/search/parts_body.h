@@ -51,6 +51,13 @@ typedef struct parts_leaf {
     uint32_t below, within; /* of the leaf's entries: < lower, <= upper */
 } parts_leaf;
 
+/* Entries of the piece that begins at `first`. */
+KR_BODY uint32_t parts_size(const parts_params *p, const parts_part *part, uint32_t first)
+{
+    const uint32_t left = part->end - first;
+    return left >> p->piece_bits ? 1u << p->piece_bits : left;
+}
+
 KR_BODY parts_part parts_open(kr_block block, kr_key *shared, const parts_params *p, uint32_t number)
 {
     const uint32_t bits = p->piece_bits;
@@ -192,18 +199,58 @@ KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *
         kr_put_span(&p->put, i, 0, 0);
 }
 
-/* Probe i in the piece that is known. */
-KR_BODY void parts_finish(const parts_params *p, int guess, const parts_part *part, uint32_t i,
-                          const parts_probe *probe)
+/* ---- The search ------------------------------------------------------------------------------ */
+
+/* Of the piece that is known, the entry that is looked at first. */
+KR_BODY uint32_t parts_start(const parts_params *p, int guess, const parts_part *part,
+                             const parts_probe *probe)
 {
-    const uint32_t bits = p->piece_bits, first = part->first + (probe->piece << bits);
-    const uint32_t left = part->end - first, size = left >> bits ? 1u << bits : left;
-    const uint32_t at = guess ? first + parts_guess(part, probe, size) / PARTS_LEAF * PARTS_LEAF
-                              : parts_halve(&p->entries, probe, first, size, bits);
+    const uint32_t first = part->first + (probe->piece << p->piece_bits);
+    return guess ? first + parts_guess(part, probe, parts_size(p, part, first)) / PARTS_LEAF * PARTS_LEAF
+                 : first + (1u << p->piece_bits >> 1) - 1;
+}
+
+/* Of the piece that is known, the leaf of the bound. */
+KR_BODY parts_leaf parts_find(const parts_params *p, int guess, const parts_part *part,
+                              const parts_probe *probe)
+{
+    const uint32_t first = part->first + (probe->piece << p->piece_bits), size = parts_size(p, part, first);
+    const uint32_t at =
+        guess ? parts_start(p, 1, part, probe) : parts_halve(&p->entries, probe, first, size, p->piece_bits);
     parts_leaf leaf = parts_read(&p->entries, probe, at);
     if (guess)
         parts_go(&p->entries, probe, first, first + size, &leaf);
-    parts_answer(p, i, probe, &leaf);
+    return leaf;
+}
+
+/* Probes first, first + size, ... whose pieces are known. A CPU brings what they read next before it reads
+ * it; a GPU's other threads do something meanwhile, and it has no registers to spare. */
+KR_BODY void parts_finish(kr_block block, const parts_params *p, int guess, const parts_part *part,
+                          uint32_t first, uint32_t end, const parts_probe *probes)
+{
+#if KR_ON_CUDA
+#pragma unroll
+    for (int v = 0; v < PARTS_AT_ONCE; ++v) {
+        const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
+        if (i < end) {
+            const parts_leaf leaf = parts_find(p, guess, part, &probes[v]);
+            parts_answer(p, (uint32_t)i, &probes[v], &leaf);
+        }
+    }
+#else
+    parts_leaf leaves[PARTS_AT_ONCE];
+    const uint32_t n = end - first < PARTS_AT_ONCE ? end - first : PARTS_AT_ONCE; /* a block is one thread */
+    (void)block;
+    for (uint32_t v = 0; v < n; ++v)
+        kr_prefetch(kr_entry(&p->entries, (int)p->entries.aos, parts_start(p, guess, part, &probes[v])));
+    for (uint32_t v = 0; v < n; ++v) {
+        leaves[v] = parts_find(p, guess, part, &probes[v]);
+        if (p->put.what == KR_PUT_ROW && !p->entries.aos)
+            kr_prefetch(p->entries.rows + leaves[v].at + leaves[v].below);
+    }
+    for (uint32_t v = 0; v < n; ++v)
+        parts_answer(p, (uint64_t)first + v, &probes[v], &leaves[v]);
+#endif
 }
 
 /* Probes first, first + size, ...: PARTS_AT_ONCE of them, as far as there are. */
@@ -228,12 +275,7 @@ KR_BODY void parts_search_some(kr_block block, const parts_params *p, int guess,
                 probes[v].piece = next;
         }
     }
-    KR_UNROLL
-    for (int v = 0; v < PARTS_AT_ONCE; ++v) {
-        const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
-        if (i < end)
-            parts_finish(p, guess, part, (uint32_t)i, &probes[v]);
-    }
+    parts_finish(block, p, guess, part, first, end, probes);
 }
 
 /* `guess` is a constant of the two programs: together they would take too many registers. */
