@@ -1,4 +1,5 @@
 // CUB's radix sort of (key, row) pairs and nothing else: what builds on the GPU are compared with.
+#include "bench/baselines/timed_runs.cuh"
 #include "bench/bench.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -10,15 +11,13 @@ namespace
 
 // Everything that a sort needs; released whatever happens.
 struct sort_memory {
+    timed_runs timed;
     void *keys_out = nullptr, *scratch = nullptr;
     uint32_t *rows_in = nullptr, *rows_out = nullptr;
     size_t scratch_nbytes = 0;
-    cudaEvent_t begin = nullptr, end = nullptr;
 
     ~sort_memory()
     {
-        cudaEventDestroy(end);
-        cudaEventDestroy(begin);
         cudaFree(rows_out);
         cudaFree(rows_in);
         cudaFree(scratch);
@@ -44,10 +43,7 @@ cudaError_t sort_once(sort_memory &m, const void *keys, uint64_t n)
 template <typename Key>
 cudaError_t prepare(sort_memory &m, const void *keys, uint64_t n)
 {
-    cudaPointerAttributes where;
-    cudaError_t status = cudaPointerGetAttributes(&where, keys);
-    if (status == cudaSuccess)
-        status = cudaSetDevice(where.device);
+    cudaError_t status = m.timed.prepare(keys);
     if (status == cudaSuccess)
         status = sort_once<Key>(m, keys, n);
     if (status == cudaSuccess)
@@ -58,10 +54,6 @@ cudaError_t prepare(sort_memory &m, const void *keys, uint64_t n)
         status = cudaMalloc(&m.rows_in, n * sizeof(uint32_t));
     if (status == cudaSuccess)
         status = cudaMalloc(&m.rows_out, n * sizeof(uint32_t));
-    if (status == cudaSuccess)
-        status = cudaEventCreate(&m.begin);
-    if (status == cudaSuccess)
-        status = cudaEventCreate(&m.end);
     if (status != cudaSuccess)
         return status;
     number_rows<<<1024, 256>>>(m.rows_in, n);
@@ -72,19 +64,9 @@ template <typename Key>
 cudaError_t measure(const void *keys, uint64_t n, uint32_t runs, double *seconds)
 {
     sort_memory m;
-    cudaError_t status = prepare<Key>(m, keys, n);
-    for (uint32_t i = 0; i < runs && status == cudaSuccess; ++i) {
-        float milliseconds = 0;
-        cudaEventRecord(m.begin);
-        status = sort_once<Key>(m, keys, n);
-        cudaEventRecord(m.end);
-        if (status == cudaSuccess)
-            status = cudaEventSynchronize(m.end);
-        if (status == cudaSuccess)
-            status = cudaEventElapsedTime(&milliseconds, m.begin, m.end);
-        seconds[i] = milliseconds * 1e-3;
-    }
-    return status;
+    const cudaError_t status = prepare<Key>(m, keys, n);
+    return status == cudaSuccess ? m.timed.measure(runs, seconds, [&] { return sort_once<Key>(m, keys, n); })
+                                 : status;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Random loads by groups of neighbouring threads of a GPU, and nothing else: what a search does at each step.
 #include "bench/baselines/loads_body.h"
+#include "bench/baselines/timed_runs.cuh"
 
 #include <cstdio>
 
@@ -31,31 +32,20 @@ __global__ void load(const kr_loads_spec spec, const uint32_t *__restrict__ entr
 }
 
 struct loads_memory {
+    timed_runs timed;
     uint32_t *sums = nullptr;
-    cudaEvent_t begin = nullptr, end = nullptr;
 
     ~loads_memory()
     {
-        if (end)
-            cudaEventDestroy(end);
-        if (begin)
-            cudaEventDestroy(begin);
         cudaFree(sums);
     }
 };
 
 cudaError_t prepare(loads_memory &m, const kr_loads_spec &spec, uint32_t *entries)
 {
-    cudaPointerAttributes where;
-    cudaError_t status = cudaPointerGetAttributes(&where, entries);
-    if (status == cudaSuccess)
-        status = cudaSetDevice(where.device);
+    cudaError_t status = m.timed.prepare(entries);
     if (status == cudaSuccess)
         status = cudaMalloc(&m.sums, spec.lanes * sizeof *m.sums);
-    if (status == cudaSuccess)
-        status = cudaEventCreate(&m.begin);
-    if (status == cudaSuccess)
-        status = cudaEventCreate(&m.end);
     if (status != cudaSuccess)
         return status;
     fill<<<1024, 256>>>(entries, spec.entries);
@@ -67,18 +57,11 @@ cudaError_t measure(const kr_loads_spec &spec, uint32_t *entries, uint32_t runs,
 {
     loads_memory m;
     cudaError_t status = prepare(m, spec, entries);
-    for (uint32_t i = 0; i < runs && status == cudaSuccess; ++i) {
-        float milliseconds = 0;
-        cudaEventRecord(m.begin);
-        load<<<(spec.lanes + BLOCK - 1) / BLOCK, BLOCK>>>(spec, entries, m.sums);
-        status = cudaGetLastError();
-        cudaEventRecord(m.end);
-        if (status == cudaSuccess)
-            status = cudaEventSynchronize(m.end);
-        if (status == cudaSuccess)
-            status = cudaEventElapsedTime(&milliseconds, m.begin, m.end);
-        seconds[i] = milliseconds * 1e-3;
-    }
+    if (status == cudaSuccess)
+        status = m.timed.measure(runs, seconds, [&] {
+            load<<<(spec.lanes + BLOCK - 1) / BLOCK, BLOCK>>>(spec, entries, m.sums);
+            return cudaGetLastError();
+        });
     if (status == cudaSuccess)
         status = cudaMemcpy(sums, m.sums, spec.lanes * sizeof *sums, cudaMemcpyDeviceToHost);
     return status;

@@ -235,8 +235,7 @@ typedef enum kr_option_form {
 typedef struct kr_option {
     const char *name;
     kr_option_form form;
-    const char
-        *choices; /**< CHOICE: "soa|aos", its values are 0, 1, ... in this order; PAIR, DECIMAL: or NULL */
+    const char *choices;      /**< CHOICE: "soa|aos", whose values are 0, 1, ...; PAIR, DECIMAL: or NULL */
     int64_t minimum, maximum; /**< all but CHOICE: bounds, inclusive */
     int64_t standard;         /**< the default: a value */
     const char *help;         /**< one line */
@@ -276,10 +275,10 @@ typedef struct kr_estimate {
 /**
  * Upper bounds of a build, at most 1.5 times the real figures when no key is NULL; scenes may turn out
  * smaller still, where equal keys share a primitive, parts hold few keys, the driver compacts well, or rows
- * and planes need few marks (cgrx: up to 3 times; its lists of nodes: up to 1.6). Only type, count and the
- * presence of a validity bitmap of `keys` are looked at, and whether its data is host or device memory. Row
- * ids of the caller's own are not counted: they take up to 16 bytes a row more at the peak, and 4 for their
- * copy when they are host memory. Nor are changes: kr_index_set_keys needs about both of old and new.
+ * and planes need few marks (cgrx: up to 3 times; its lists of nodes: up to 1.6). Only type and count of
+ * `keys` are looked at, and whether there is validity, in host or device memory. Row ids of the caller's own
+ * are not counted: up to 16 bytes a row at the peak, and 4 for a copy from host memory. Nor are changes:
+ * kr_index_set_keys needs about both of old and new.
  */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
                                    kr_estimate *estimate, kr_error *err);

@@ -9,8 +9,8 @@
 const kr_option kr_common_options[KR_COMMON_COUNT] = {
     [KR_COMMON_PROBES] = {"probes", KR_OPTION_CHOICE, "as-is|sorted|partitioned|auto", 0, 3, KR_PROBES_AUTO,
                           "order in which a batch is searched: as given, sorted first, brought together by "
-                          "parts of the index, "
-                          "or what is faster here; results always stand in the order given"},
+                          "parts of the index, or what is faster here; results always stand in the order "
+                          "given"},
 };
 
 /* A piece of a longer string. */

@@ -60,6 +60,15 @@ kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, const kr_pro
         spec->family->info.name, device->name, KR_TILE_SHARED, device->block_nbytes);
 }
 
+const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec, int64_t k,
+                                    const kr_search_programs *programs)
+{
+    const int in_groups = spec->options[KR_SEARCH_GROUP] != 0 && !device->ops->is_host;
+    while (programs->k && programs->k != k)
+        ++programs;
+    return in_groups ? programs->group : programs->alone;
+}
+
 kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
 {
     const char *kind = spec->family->info.name;

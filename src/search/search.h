@@ -51,6 +51,17 @@ kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err);
 /* A family's runs_on: whether the device has room for what the options ask for, and runs the program. */
 kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err);
 
+/* The programs of a fan-out: one thread a probe, or k - 1, which takes a k that group=k-1 does. */
+typedef struct kr_search_programs {
+    uint32_t k; /* 0, the last of a table: any */
+    const kr_program *alone, *group;
+} kr_search_programs;
+
+/* What runs a lookup: the first of the table that k goes with. On a CPU a group is one thread, which compares
+ * a node faster than it shares one out. */
+const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec, int64_t k,
+                                    const kr_search_programs *programs);
+
 /* A family's `launches`: 1 where an option of how to launch is not as it is by default. */
 int kr_search_launches(const kr_spec *spec);
 

@@ -31,26 +31,19 @@ KR_PROGRAM_DECLARE(eytzinger_group_9);
 KR_PROGRAM_DECLARE(eytzinger_group_17);
 KR_PROGRAM_DECLARE(eytzinger_group_33);
 
-static const struct {
-    uint32_t k;
-    const kr_program *alone, *group;
-} programs[] = {
+static const kr_search_programs programs[] = {
     {2, &KR_W(eytzinger_2), NULL},
     {3, &KR_W(eytzinger_3), &KR_W(eytzinger_group_3)},
     {5, &KR_W(eytzinger_5), &KR_W(eytzinger_group_5)},
     {9, &KR_W(eytzinger_9), &KR_W(eytzinger_group_9)},
     {17, &KR_W(eytzinger_17), &KR_W(eytzinger_group_17)},
     {33, &KR_W(eytzinger_33), &KR_W(eytzinger_group_33)},
+    {0, &KR_W(eytzinger_any), NULL},
 };
 
-/* On a CPU a group is one thread, which compares a node faster than it shares one out. */
 static const kr_program *program_of(const kr_device *device, const kr_spec *spec)
 {
-    const int in_groups = spec->options[KR_SEARCH_GROUP] != 0 && !device->ops->is_host;
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; ++i)
-        if (programs[i].k == k_of(spec))
-            return in_groups ? programs[i].group : programs[i].alone;
-    return &KR_W(eytzinger_any);
+    return kr_search_program(device, spec, k_of(spec), programs);
 }
 
 /* The first slots are what the first steps read. */

@@ -41,38 +41,32 @@ KR_PROGRAM_DECLARE(pivot_group_k9);
 KR_PROGRAM_DECLARE(pivot_group_k17);
 KR_PROGRAM_DECLARE(pivot_group_k33);
 
-/* One thread a probe; k - 1 threads a probe; and on the CPU for the first match alone, where no levels are
- * cut off. */
-static const struct {
-    uint32_t k;
-    const kr_program *alone, *group, *first;
-} programs[] = {
-    {2, &KR_W(pivot_k2), NULL, &KR_W(pivot_first_k2)},
-    {3, &KR_W(pivot_k3), &KR_W(pivot_group_k3), &KR_W(pivot_first_k3)},
-    {5, &KR_W(pivot_k5), &KR_W(pivot_group_k5), &KR_W(pivot_first_k5)},
-    {9, &KR_W(pivot_k9), &KR_W(pivot_group_k9), &KR_W(pivot_first_k9)},
-    {17, &KR_W(pivot_k17), &KR_W(pivot_group_k17), &KR_W(pivot_first_k17)},
-    {33, &KR_W(pivot_k33), &KR_W(pivot_group_k33), &KR_W(pivot_first_k33)},
+static const kr_search_programs programs[] = {
+    {2, &KR_W(pivot_k2), NULL},
+    {3, &KR_W(pivot_k3), &KR_W(pivot_group_k3)},
+    {5, &KR_W(pivot_k5), &KR_W(pivot_group_k5)},
+    {9, &KR_W(pivot_k9), &KR_W(pivot_group_k9)},
+    {17, &KR_W(pivot_k17), &KR_W(pivot_group_k17)},
+    {33, &KR_W(pivot_k33), &KR_W(pivot_group_k33)},
+    {0, &KR_W(pivot_k0), NULL},
 };
 
-/* On a CPU a group is one thread, which compares a node faster than it shares one out. */
+/* Of lookups for the first match alone, on a CPU, where no levels are cut off. */
+static const kr_search_programs firsts[] = {
+    {2, &KR_W(pivot_first_k2), NULL}, {3, &KR_W(pivot_first_k3), NULL},   {5, &KR_W(pivot_first_k5), NULL},
+    {9, &KR_W(pivot_first_k9), NULL}, {17, &KR_W(pivot_first_k17), NULL}, {33, &KR_W(pivot_first_k33), NULL},
+    {0, &KR_W(pivot_first_k0), NULL},
+};
+
 static const kr_program *program_of(const kr_device *device, const kr_spec *spec)
 {
-    const int in_groups = spec->options[KR_SEARCH_GROUP] != 0 && !device->ops->is_host;
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; ++i)
-        if (programs[i].k == spec->options[PIVOT_OPTION_K])
-            return in_groups ? programs[i].group : programs[i].alone;
-    return &KR_W(pivot_k0);
+    return kr_search_program(device, spec, spec->options[PIVOT_OPTION_K], programs);
 }
 
 static const kr_program *first_of(const kr_device *device, const kr_spec *spec, const pivot_shape *shape)
 {
-    if (!device->ops->is_host || shape->leaves > 1)
-        return program_of(device, spec);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; ++i)
-        if (programs[i].k == shape->k)
-            return programs[i].first;
-    return &KR_W(pivot_first_k0);
+    return device->ops->is_host && shape->leaves == 1 ? kr_search_program(device, spec, shape->k, firsts)
+                                                      : program_of(device, spec);
 }
 
 static kr_tile tile_of(const kr_spec *spec, const pivot_shape *shape)

@@ -1,0 +1,54 @@
+// Timing what a GPU does, run by run, between two events.
+#ifndef KEYRAY_BENCH_BASELINES_TIMED_RUNS_CUH
+#define KEYRAY_BENCH_BASELINES_TIMED_RUNS_CUH
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+struct timed_runs {
+    cudaEvent_t begin = nullptr, end = nullptr;
+
+    ~timed_runs()
+    {
+        if (end)
+            cudaEventDestroy(end);
+        if (begin)
+            cudaEventDestroy(begin);
+    }
+
+    // On the GPU whose memory this is.
+    cudaError_t prepare(const void *device_pointer)
+    {
+        cudaPointerAttributes where;
+        cudaError_t status = cudaPointerGetAttributes(&where, device_pointer);
+        if (status == cudaSuccess)
+            status = cudaSetDevice(where.device);
+        if (status == cudaSuccess)
+            status = cudaEventCreate(&begin);
+        if (status == cudaSuccess)
+            status = cudaEventCreate(&end);
+        return status;
+    }
+
+    // `run` enqueues in the default stream, and returns a cudaError_t.
+    template <typename Run>
+    cudaError_t measure(uint32_t runs, double *seconds, Run run)
+    {
+        cudaError_t status = cudaSuccess;
+        for (uint32_t i = 0; i < runs && status == cudaSuccess; ++i) {
+            float milliseconds = 0;
+            cudaEventRecord(begin);
+            status = run();
+            cudaEventRecord(end);
+            if (status == cudaSuccess)
+                status = cudaEventSynchronize(end);
+            if (status == cudaSuccess)
+                status = cudaEventElapsedTime(&milliseconds, begin, end);
+            seconds[i] = milliseconds * 1e-3;
+        }
+        return status;
+    }
+};
+
+#endif
