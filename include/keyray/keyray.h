@@ -436,7 +436,9 @@ typedef enum kr_result {
 typedef struct kr_report {
     char device[16];
     char tracer[64];
-    char probe_order[16]; /**< "as-is", "sorted", "partitioned": what was done to the batch */
+    /** What was done to the probes: "as-is", "sorted" or "partitioned"; where it was not the same for all,
+     *  each with its number of probes: "partitioned 8388608, as-is 5". */
+    char probe_order[96];
     uint64_t probes;
     /** 0 unless kr_sink.count_work asked, and for kinds that cast no rays: rays cast, primitives they met,
      * those of them that the real keys ruled out, probes whose candidate was wrong and was put right by

@@ -84,12 +84,10 @@ static kr_status check_change(const kr_index *index, const uint32_t *row_ids, co
         status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: row_ids is NULL; give one row id per key");
     if (status == KR_OK)
         status = check_stream(index, stream, "kr_index_set_keys", err);
+    if (status == KR_OK)
+        status = kr_kind_check(index->spec.kind, KR_CAN_SET_KEYS, err);
     if (status != KR_OK)
         return status;
-    const kr_kind_info *kind = &index->spec.family->info;
-    if (!(kind->capabilities & KR_CAN_SET_KEYS))
-        return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "kind '%s' cannot give rows other keys; create the index anew", kind->name);
     if (keys->count > index->info.rows)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "%llu keys for an index of %llu rows: give each row id at most once",
@@ -108,7 +106,6 @@ kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_c
 
 static kr_status check_update(const kr_index *index, const kr_update *wanted, kr_error *err)
 {
-    const kr_kind_info *kind = &index->spec.family->info;
     const unsigned long long rows = index->info.rows, next = index->info.next_row,
                              more = wanted->insert_keys.count;
     kr_status status = check_keys(index, &wanted->insert_keys, "insert_keys", err);
@@ -118,13 +115,10 @@ static kr_status check_update(const kr_index *index, const kr_update *wanted, kr
         status = check_row_ids(index, wanted->insert_rows, "insert_rows", err);
     if (status == KR_OK)
         status = check_stream(index, wanted->stream, "kr_index_update", err);
+    if (status == KR_OK)
+        status = kr_kind_check(index->spec.kind, KR_CAN_UPDATE, err);
     if (status != KR_OK)
         return status;
-    if (!(kind->capabilities & KR_CAN_UPDATE))
-        return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "kind '%s' cannot insert and delete rows; create the index anew, or with "
-                       "\"cgrx:updates=on\", which can",
-                       kind->name);
     /* How many rows a batch deletes only the kind finds out. */
     if (more >= KR_NO_ROW || (!wanted->delete_keys.count && rows + more >= KR_NO_ROW))
         return kr_fail(err, KR_ERR_LIMIT,
@@ -166,8 +160,7 @@ kr_status kr_index_validate(kr_index *index, kr_error *err)
 {
     if (!index)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_validate: index is NULL");
-    kr_status status = kr_index_await(index, NULL, err);
-    return status == KR_OK ? index->ops->validate(index->device, index->self, err) : status;
+    return kr_index_check(index, err);
 }
 
 kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys, kr_estimate *estimate,
@@ -199,7 +192,7 @@ kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec
         status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
     if (status != KR_OK)
         return status;
-    const kr_family_ops *ops = kr_family_ops_of(parsed.family, keys->type);
+    const kr_family_ops *ops = kr_family_ops_of(parsed.kind->family, keys->type);
     const uint32_t bits = kr_type_significant_bits(keys->type);
     const kr_probe_case of = {device, &parsed, keys->count, made.estimate.footprint_nbytes,
                               bits,   bits,    n_probes};
@@ -207,7 +200,7 @@ kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec
     snprintf(made.device, sizeof made.device, "%s", device->name);
     kr_family_tracer(ops, device, made.tracer);
     snprintf(made.reason, sizeof made.reason, "%s", reason);
-    snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", plan.name, plan.reason);
+    snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_searched_name(plan.way), plan.reason);
     made.touches_per_probe = ops->touches(&shape);
     made.rays_per_probe = ops->rays ? ops->rays(&shape) : 0;
     *explanation = made;

@@ -3,13 +3,13 @@
 
 kr_status kr_kind_list(uint32_t ordinal, kr_kind_info *info, kr_error *err)
 {
-    const kr_family *family = kr_family_at(ordinal);
+    const kr_kind *kind = kr_kind_at(ordinal);
     if (!info)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_kind_list: info is NULL");
-    if (!family)
+    if (!kind)
         return kr_fail(err, KR_ERR_SPEC, "there is no kind number %u", ordinal);
-    *info = family->info;
-    info->n_common_options = KR_COMMON_COUNT;
+    *info = kind->info;
+    info->n_common_options = kind->family ? KR_COMMON_COUNT : 0;
     info->common_options = kr_common_options;
     return KR_OK;
 }

@@ -1,6 +1,5 @@
 /* kr_lookup, kr_range, kr_lookup_chunks: check the arguments, then take the path that the memory asks for. */
 #include "core/chunks.h"
-#include "sorted/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,9 @@ typedef struct call {
     const kr_column *lower, *upper; /* upper NULL: points */
     const kr_sink *sink;
     kr_stream *stream;
+    kr_query query; /* over both columns, wherever they lie */
     kr_stopwatch watch;
+    kr_probe_log log;
     kr_buffer work; /* counters of kr_work_add; none: nothing is counted */
 } call;
 
@@ -40,10 +41,6 @@ static kr_status check_batch(const kr_index *index, const kr_column *lower, cons
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "%llu lower bounds and %llu upper bounds: give one of each per range",
                        (unsigned long long)lower->count, (unsigned long long)upper->count);
-    const uint32_t needed = is_range ? KR_CAN_RANGE : KR_CAN_POINT;
-    if (status == KR_OK && !(index->spec.family->info.capabilities & needed))
-        return kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' answers no %s lookups",
-                       index->spec.family->info.name, is_range ? "range" : "point");
     return status;
 }
 
@@ -108,13 +105,6 @@ static int reaches_sink(kr_device *device, const kr_sink *sink)
            (!sink->rows || kr_device_reaches(device, sink->rows));
 }
 
-static kr_query query_of(call *c)
-{
-    kr_query query = kr_query_make(c->index, c->lower, c->upper, c->stream, &c->watch);
-    query.work = c->work.data;
-    return query;
-}
-
 static kr_status answer(call *c, kr_error *err)
 {
     kr_device *device = c->index->device;
@@ -128,11 +118,9 @@ static kr_status answer(call *c, kr_error *err)
     kr_stopwatch_lap(&c->watch, "copy");
     if (reaches_column(device, c->lower) && reaches_column(device, c->upper) &&
         reaches_sink(device, c->sink)) {
-        const kr_query query = query_of(c);
-        status = kr_query_answer(&query, c->sink, resident, err);
+        status = kr_query_answer(&c->query, c->sink, resident, err);
     } else {
-        status =
-            kr_staged_answer(c->index, c->lower, c->upper, c->sink, resident, c->work.data, c->stream, err);
+        status = kr_staged_answer(&c->query, c->lower, c->upper, c->sink, resident, err);
         kr_stopwatch_lap(&c->watch, "copy+search");
     }
     if (values.data.data || values.validity.data) { /* a host pointer: return when done */
@@ -149,44 +137,44 @@ static kr_status answer(call *c, kr_error *err)
 static kr_status rows_enqueued(call *c, kr_error *err)
 {
     kr_device *device = c->index->device;
-    const kr_query query = query_of(c);
+    const kr_query *query = &c->query;
     kr_matches matches = {0};
-    kr_status status = kr_matches_find(&query, &matches, err);
+    kr_status status = kr_matches_find(query, &matches, err);
     if (status != KR_OK)
         return status;
     status =
         kr_device_copy(device, c->sink->out, matches.offsets.data, matches.offsets.nbytes, c->stream, err);
     const kr_matches_part part = {
-        .count = query.n,
+        .count = query->n,
         .capacity = c->sink->rows ? c->sink->rows_capacity : 0,
         .out = c->sink->rows,
         .order = c->sink->order,
     };
     if (status == KR_OK)
-        status = kr_matches_copy(&query, &matches, &part, err);
-    kr_matches_release(&query, &matches);
+        status = kr_matches_copy(query, &matches, &part, err);
+    kr_matches_release(query, &matches);
     return status;
 }
 
 /* Device memory that is host memory: the size is known before anything is written. */
 static kr_status rows_on_host_device(call *c, kr_error *err)
 {
-    const kr_query query = query_of(c);
+    const kr_query *query = &c->query;
     kr_matches matches = {0};
-    kr_status status = kr_matches_find(&query, &matches, err);
+    kr_status status = kr_matches_find(query, &matches, err);
     if (status != KR_OK)
         return status;
-    const uint64_t total = ((const uint64_t *)matches.offsets.data)[query.n];
+    const uint64_t total = ((const uint64_t *)matches.offsets.data)[query->n];
     const kr_matches_part part = {
-        .count = query.n, .capacity = total, .out = c->sink->rows, .order = c->sink->order};
+        .count = query->n, .capacity = total, .out = c->sink->rows, .order = c->sink->order};
     if (c->sink->rows && total > c->sink->rows_capacity)
         status = kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",
                          (unsigned long long)total, (unsigned long long)c->sink->rows_capacity);
     else if (c->sink->rows)
-        status = kr_matches_copy(&query, &matches, &part, err);
+        status = kr_matches_copy(query, &matches, &part, err);
     if (status == KR_OK)
         memcpy(c->sink->out, matches.offsets.data, matches.offsets.nbytes);
-    kr_matches_release(&query, &matches);
+    kr_matches_release(query, &matches);
     return status;
 }
 
@@ -220,8 +208,9 @@ static int gather_rows(void *ctx, uint64_t first_probe, uint64_t n_probes, const
 
 static kr_status gather_all(call *c, gather *g, kr_error *err)
 {
+    kr_query again = c->query; /* the same probes: counted and logged once */
     kr_chunks job = {
-        .index = c->index,
+        .whole = &c->query,
         .lower = c->lower,
         .upper = c->upper,
         .order = c->sink->order,
@@ -229,9 +218,6 @@ static kr_status gather_all(call *c, gather *g, kr_error *err)
         .cap_nbytes = UINT64_MAX / 2,
         .chunk = gather_offsets,
         .ctx = g,
-        .stream = c->stream,
-        .watch = &c->watch,
-        .work = c->work.data,
     };
     kr_status status = kr_chunks_run(&job, err);
     if (status != KR_OK)
@@ -240,7 +226,9 @@ static kr_status gather_all(call *c, gather *g, kr_error *err)
         return kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",
                        (unsigned long long)g->total, (unsigned long long)c->sink->rows_capacity);
     job.count_only = 0;
-    job.work = NULL; /* the same probes again */
+    again.work = NULL;
+    again.log = NULL;
+    job.whole = &again;
     job.chunk = gather_rows;
     if (c->sink->rows)
         status = kr_chunks_run(&job, err);
@@ -306,11 +294,29 @@ static kr_status read_work(const call *c, kr_report *report, kr_error *err)
     return status;
 }
 
+/* "partitioned", or with the probes of each way where there are several: "partitioned 8388608, as-is 5". */
+static void print_order(const kr_probe_log *log, char *text, size_t text_nbytes)
+{
+    uint32_t ways = 0;
+    size_t used = 0;
+    for (uint32_t way = 0; way < KR_SEARCHED_WAYS; ++way)
+        ways += log->probes[way] != 0;
+    snprintf(text, text_nbytes, "%s", kr_searched_name(KR_SEARCHED_AS_IS));
+    for (uint32_t way = KR_SEARCHED_WAYS; way-- > 0;) {
+        if (!log->probes[way])
+            continue;
+        snprintf(text + used, text_nbytes - used, "%s%s", used ? ", " : "", kr_searched_name(way));
+        used = strlen(text);
+        if (ways > 1)
+            snprintf(text + used, text_nbytes - used, " %llu", (unsigned long long)log->probes[way]);
+        used = strlen(text);
+    }
+}
+
 /* Waits for the end of the lookup. */
 static kr_status fill_report(const call *c, kr_report *report, kr_error *err)
 {
     const kr_index_info *info = &c->index->info;
-    const kr_probe_plan plan = kr_plan_batch(c->index, c->lower->count);
     kr_report made = {.probes = c->lower->count, .n_phases = c->watch.n_phases};
     kr_status status = kr_sync(c->index->device, c->stream, err);
     if (status == KR_OK)
@@ -319,7 +325,7 @@ static kr_status fill_report(const call *c, kr_report *report, kr_error *err)
         return status;
     snprintf(made.device, sizeof made.device, "%s", info->device);
     snprintf(made.tracer, sizeof made.tracer, "%s", info->tracer);
-    snprintf(made.probe_order, sizeof made.probe_order, "%s", plan.name);
+    print_order(&c->log, made.probe_order, sizeof made.probe_order);
     memcpy(made.phases, c->watch.phases, sizeof made.phases);
     *report = made;
     return KR_OK;
@@ -348,7 +354,11 @@ static kr_status look_up(kr_index *index, const kr_column *lower, const kr_colum
         return status;
     const kr_sink used = used_part(sink);
     call c = {.index = index, .lower = lower, .upper = upper, .sink = &used, .stream = stream};
-    status = open_work(&c, err);
+    status = kr_query_make(index, lower, upper, stream, &c.watch, &c.query, err);
+    if (status == KR_OK)
+        status = open_work(&c, err);
+    c.query.work = c.work.data;
+    c.query.log = &c.log;
     if (used.report)
         kr_stopwatch_start(&c.watch, index->device, stream);
     if (status == KR_OK)
@@ -381,12 +391,14 @@ kr_status kr_lookup_chunks(kr_index *index, const kr_column *lower, const kr_col
         status = kr_fail(err, KR_ERR_ARGUMENT, "%u is no order; use KR_ORDER_ROW or KR_ORDER_KEY", order);
     if (status != KR_OK)
         return status;
-    const kr_chunks job = {.index = index,
+    kr_query query;
+    status = kr_query_make(index, lower, upper, NULL, NULL, &query, err);
+    const kr_chunks job = {.whole = &query,
                            .lower = lower,
                            .upper = upper,
                            .order = order,
                            .cap_nbytes = cap_nbytes,
                            .chunk = chunk,
                            .ctx = ctx};
-    return kr_chunks_run(&job, err);
+    return status == KR_OK ? kr_chunks_run(&job, err) : status;
 }

@@ -1,10 +1,9 @@
-/* A batch of probes as a program sees it, and where a located span goes. Every family's bodies begin with
- * kr_batch_load and end with kr_put_first or kr_put_span, so what to do with matches is written here and in
- * core/reduce.c only. */
+/* A batch of probes as a program sees it, and where a match goes. The bodies of every family begin with
+ * kr_batch_load and end with kr_put_first or kr_put_match. What happens to matches is not theirs. */
 #ifndef KEYRAY_CORE_BATCH_H
 #define KEYRAY_CORE_BATCH_H
 
-#include "core/lists.h"
+#include "core/match.h"
 #include "key/key.h"
 
 /* Probes, all in device memory. Probe i of a reordered batch is probe order[i] of the caller's: lower then
@@ -19,10 +18,11 @@ typedef struct kr_batch {
 } kr_batch;
 kr_assert_size(kr_batch, 64);
 
-/* A batch whose probes were brought together by parts of the index (core/partition.h). Part p holds the
- * entries at positions kr_cut_at(n, bits, p) to kr_cut_at(n, bits, p + 1) - 1; the first entry of at least a
- * probe's lower bound is one of its part's or the first of the next. Its probes are starts[p] .. starts[p +
- * 1] - 1, in chunks. */
+/* A batch whose probes were brought together by parts of the index (core/partition.h). The probes of part p
+ * are starts[p] .. starts[p + 1] - 1, in chunks. Of a family with cuts, part p holds the entries at positions
+ * kr_cut_at(n, bits, p) to kr_cut_at(n, bits, p + 1) - 1, and the first entry of at least a probe's lower
+ * bound is one of its part's or the first of the next. Of a family that hashes, p is the top `bits` bits of
+ * kr_hash of the probe's code. */
 typedef struct kr_chunk {
     uint32_t part, first; /* probes from `first` on, `chunk` of them or as many as the part has */
 } kr_chunk;
@@ -41,17 +41,12 @@ KR_BOTH uint64_t kr_cut_at(uint64_t n, uint32_t bits, uint64_t p)
     return p >> bits ? n : (n * p >> bits) & ~(uint64_t)63;
 }
 
-/* A run of entries: positions first .. last - 1 of the index's order. */
-typedef struct kr_span {
-    uint32_t first, last;
-} kr_span;
-
 /* What a locating program writes for a probe. The first two need only the first match of a probe. */
 enum {
-    KR_PUT_ROW = 1, /* uint32_t: the row id at the span's first position, or KR_NO_ROW */
-    KR_PUT_FLAG,    /* uint8_t: 1 when the span is not empty */
-    KR_PUT_COUNT,   /* uint64_t: its length */
-    KR_PUT_SPAN     /* kr_span, for a second program */
+    KR_PUT_ROW = 1, /* uint32_t: the first row of the match, or KR_NO_ROW */
+    KR_PUT_FLAG,    /* uint8_t: 1 when there is one */
+    KR_PUT_COUNT,   /* uint64_t: its rows */
+    KR_PUT_MATCH    /* kr_match, for a second program */
 };
 
 typedef struct kr_put {
@@ -79,18 +74,6 @@ KR_BODY void kr_work_add(const kr_put *put, uint64_t i, uint32_t which, uint64_t
         kr_atomic_add64(put->work + i % KR_WORK_STRIPES * KR_WORK_COUNTS + which, count);
 }
 
-/* Where row ids lie: 4-byte aligned, slot s's at s * stride. */
-typedef struct kr_rows_view {
-    const char *rows;
-    uint64_t stride;
-    kr_lists lists; /* all zero: position p is slot p */
-} kr_rows_view;
-
-KR_BODY uint32_t kr_row_at(const kr_rows_view *view, uint64_t position)
-{
-    return kr_load((const uint32_t *)(view->rows + kr_lists_slot(&view->lists, position) * view->stride));
-}
-
 KR_BODY uint64_t kr_slot(const uint32_t *order, uint64_t i)
 {
     return order ? kr_load(order + i) : i;
@@ -105,13 +88,13 @@ KR_BODY void kr_put_first(const kr_put *put, uint64_t i, int found, uint32_t row
         ((uint8_t *)put->out)[slot] = (uint8_t)(found != 0);
 }
 
-KR_BODY void kr_put_span(const kr_put *put, uint64_t i, uint32_t first, uint32_t last)
+KR_BODY void kr_put_match(const kr_put *put, uint64_t i, uint32_t where, uint32_t count)
 {
     const uint64_t slot = kr_slot(put->order, i);
     if (put->what == KR_PUT_COUNT)
-        ((uint64_t *)put->out)[slot] = last - first;
+        ((uint64_t *)put->out)[slot] = count;
     else
-        ((kr_span *)put->out)[slot] = (kr_span){first, last};
+        ((kr_match *)put->out)[slot] = (kr_match){where, count};
 }
 
 #if defined(KR_KEY_BITS)

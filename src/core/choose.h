@@ -12,15 +12,25 @@ kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, co
 /* Estimate of an index including the copies that host columns need. */
 kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_error *err);
 
+/* The orders in which probes are searched. */
+enum { KR_SEARCHED_AS_IS, KR_SEARCHED_SORTED, KR_SEARCHED_PARTITIONED, KR_SEARCHED_WAYS };
+/* "as-is", "sorted", "partitioned". */
+const char *kr_searched_name(uint32_t way);
+
+/* What was really done with the probes of a lookup. */
+typedef struct kr_probe_log {
+    uint64_t probes[KR_SEARCHED_WAYS];
+} kr_probe_log;
+
 /* How a batch is searched: in pieces, each sorted by some bits of its codes, or partitioned by keys of the
  * index. */
 typedef struct kr_probe_plan {
-    const char *name;   /* "as-is", "sorted", "partitioned" */
+    uint32_t way;       /* KR_SEARCHED_* */
     const char *reason; /* static text */
     uint64_t piece;     /* probes located at a time: a multiple of 64 */
     uint32_t sorted;    /* 1: sorted by these bits */
     uint32_t first_bit, end_bit;
-    uint32_t cut_bits; /* partitioned in 2^cut_bits parts (core/partition.h); 0: not */
+    uint32_t part_bits; /* partitioned in 2^part_bits parts (core/partition.h); 0: not */
 } kr_probe_plan;
 
 /* What decides it. */

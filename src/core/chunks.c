@@ -108,21 +108,21 @@ static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
 static kr_status run_piece(piece *p, uint64_t first, uint64_t n, kr_error *err)
 {
     const kr_chunks *job = p->job;
-    kr_device *device = job->index->device;
+    kr_device *device = job->whole->index->device;
     const kr_column lower_part = slice(job->lower, first, n);
     const kr_column upper_part = slice(job->upper ? job->upper : job->lower, first, n);
     kr_resident lower = {0}, upper = {0};
-    kr_status status = kr_resident_make(device, &lower_part, "a chunk of probes", job->stream, &lower, err);
+    kr_status status =
+        kr_resident_make(device, &lower_part, "a chunk of probes", job->whole->stream, &lower, err);
     if (status == KR_OK && job->upper)
-        status = kr_resident_make(device, &upper_part, "a chunk of probes", job->stream, &upper, err);
+        status = kr_resident_make(device, &upper_part, "a chunk of probes", job->whole->stream, &upper, err);
     if (status == KR_OK) {
-        p->query = kr_query_make(job->index, &lower.column, job->upper ? &upper.column : NULL, job->stream,
-                                 job->watch);
-        p->query.work = job->work;
+        p->query =
+            kr_query_part(job->whole, &lower.column, job->upper ? &upper.column : NULL, job->whole->stream);
         status = give_piece(p, first, err);
     }
-    kr_resident_release(device, &upper, job->stream);
-    kr_resident_release(device, &lower, job->stream);
+    kr_resident_release(device, &upper, job->whole->stream);
+    kr_resident_release(device, &lower, job->whole->stream);
     return status;
 }
 
@@ -130,7 +130,7 @@ kr_status kr_chunks_run(const kr_chunks *job, kr_error *err)
 {
     const uint64_t n = job->lower->count, most = n < PROBES ? n : PROBES;
     piece p = {.job = job};
-    kr_status status = kr_index_await(job->index, job->stream, err);
+    kr_status status = kr_index_await(job->whole->index, job->whole->stream, err);
     if (status == KR_OK && !(p.offsets = kr_host_calloc(most + 1, sizeof(uint64_t), "offsets", err)))
         status = KR_ERR_HOST_MEMORY;
     if (status == KR_OK && !(p.rebased = kr_host_calloc(most + 1, sizeof(uint64_t), "offsets", err)))
@@ -138,7 +138,7 @@ kr_status kr_chunks_run(const kr_chunks *job, kr_error *err)
     for (uint64_t first = 0; status == KR_OK && first < n; first += PROBES) {
         status = run_piece(&p, first, n - first < PROBES ? n - first : PROBES, err);
         if (status == KR_OK)
-            status = kr_progress_report(&job->index->device->options.progress, "lookup",
+            status = kr_progress_report(&job->whole->index->device->options.progress, "lookup",
                                         (double)first / (double)n, err);
     }
     free(p.rebased);

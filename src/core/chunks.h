@@ -5,16 +5,13 @@
 #include "core/query.h"
 
 typedef struct kr_chunks {
-    const kr_index *index;
-    const kr_column *lower, *upper; /* upper NULL: points */
+    const kr_query *whole;
+    const kr_column *lower, *upper; /* of the whole; upper NULL: points */
     uint32_t order;                 /* KR_ORDER_* */
     uint32_t count_only;            /* 1: chunks come without row ids */
     uint64_t cap_nbytes;            /* of row ids in one chunk */
     kr_rows_chunk chunk;
     void *ctx;
-    kr_stream *stream;
-    kr_stopwatch *watch; /* or NULL */
-    uint64_t *work;      /* counters of kr_work_add, or NULL */
 } kr_chunks;
 
 kr_status kr_chunks_run(const kr_chunks *job, kr_error *err);

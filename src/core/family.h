@@ -1,13 +1,14 @@
 /* The family contract: what one kind of index gives to core. Adding a kind is a folder that defines one
- * kr_family and a line in core/families.def; docs/adding-an-index.md walks through it.
+ * kr_kind with its kr_family, and a line in core/kinds.def; docs/adding-an-index.md walks through it.
  *
- * A family answers where a key or a range lies. What to do with the matches, which order the probes come
- * in, host memory, chunks and reports are core's. */
+ * A family answers a key or a range with a match (core/match.h) and says how the rows of a match are read.
+ * What becomes of them, the order in which probes are searched, host memory, chunks and reports are core's.
+ */
 #ifndef KEYRAY_CORE_FAMILY_H
 #define KEYRAY_CORE_FAMILY_H
 
 #include "core/batch.h"
-#include "core/spec.h"
+#include "core/kind.h"
 #include "core/stopwatch.h"
 #include "devices/device.h"
 
@@ -31,12 +32,6 @@ typedef struct kr_build {
     const uint32_t *row_ids; /* or NULL: 0, 1, 2, ... */
     kr_stopwatch *watch;     /* kr_stopwatch_lap(watch, "sort") ends a phase */
 } kr_build;
-
-/* Ways to walk a span. */
-enum {
-    KR_SCAN_LEVELS = 1, /* level by level of the tree that `rows` names, instead of position by position */
-    KR_SCAN_BY_ONE = 2, /* by one thread, however long it is */
-};
 
 /* One batch to locate. */
 typedef struct kr_locate {
@@ -72,6 +67,16 @@ typedef struct kr_part {
     uint64_t nbytes;
 } kr_part;
 
+/* Of families whose entries are in key order, or know where they stand in it. */
+typedef struct kr_ordered_ops {
+    /* Codes of the smallest and the largest key. */
+    void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
+    /* Optional: keys[p] := the code of the entry at position kr_cut_at(n_rows, bits, p), for all p below
+     * 2^bits; core then partitions large batches by them. Enqueues. */
+    kr_status (*cuts)(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
+                      kr_error *err);
+} kr_ordered_ops;
+
 /* The operations at one key width: array_ops_u32, array_ops_u64. `self` is the family's own structure. */
 typedef struct kr_family_ops {
     /* Bytes kept and bytes at the worst moment, the kept included: upper bounds, at most 1.5 times what
@@ -83,25 +88,24 @@ typedef struct kr_family_ops {
     /* Enqueues; waits for nothing. */
     kr_status (*locate)(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
                         kr_error *err);
-    /* Where the row ids of the positions in spans lie; entries stand in (key, row id) order. */
-    kr_rows_view (*rows)(const void *self);
-    /* Optional: how sums and the like walk spans, KR_SCAN_*. */
-    uint32_t (*scan)(const void *self);
-    uint64_t (*n_rows)(const void *self);
-    /* Optional: codes of the smallest and the largest key, by which batches are partitioned. */
-    void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
-    /* Optional: keys[p] := the code of the entry at position kr_cut_at(n_rows, bits, p), for all p below
-     * 2^bits; core then partitions large batches by them. Enqueues. Needs key_range. */
-    kr_status (*cuts)(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
-                      kr_error *err);
+    /* How many rows there are, and how those of a match are read. */
+    kr_rows (*rows)(const void *self);
+    const kr_ordered_ops *ordered; /* NULL: entries have no order, so there are no ranges */
+    /* Optional, without an order: the seed of kr_hash (key/hash.h) by whose top bits core may partition large
+     * batches. */
+    uint64_t (*hash_seed)(const void *self);
     uint32_t (*parts)(const void *self, kr_part parts[KR_STATS_PARTS]);
+    /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. That row ids are distinct, and as
+     * many as n_rows says, is core's to check. Blocks. */
     kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
     /* Dependent memory accesses of one probe. */
     double (*touches)(const kr_shape *shape);
     /* Optional, for kinds that cast rays: rays of one probe, and what casts them. */
     double (*rays)(const kr_shape *shape);
     void (*tracer)(kr_device *device, char text[64]);
-    /* Whether this device can run all programs of the spec; KR_ERR_UNSUPPORTED says why not. */
+    /* What a device must be able to run, one for all; NULL: runs_on says. */
+    const kr_program *program;
+    /* Optional: whether the device has what this spec needs besides; KR_ERR_UNSUPPORTED says why not. */
     kr_status (*runs_on)(kr_device *device, const kr_spec *spec, kr_error *err);
     /* Optional (KR_CAN_SET_KEYS): afterwards everything is as if the index had been built from the changed
      * column. On failure the index is as it was. Blocks; no lookup is under way. KR_ERR_ARGUMENT for a row id
@@ -114,18 +118,17 @@ typedef struct kr_family_ops {
     void (*nodes)(const void *self, kr_node_stats *stats);
 } kr_family_ops;
 
-typedef struct kr_family {
-    kr_kind_info info; /* name, summary, source, capabilities, own options; common ones are core's */
-    /* Optional: refuses combinations of options, and gives those that were not given a value that goes with
-     * the others. What it leaves is printed with every option, and must then be accepted as if given. */
-    kr_status (*settle)(kr_spec *spec, kr_error *err);
-    /* 1: probes=auto sorts a batch by up to 32 of the bits that keys differ in, 0: by 16. */
-    uint32_t sorts_probes;
-    /* Optional: 1 where options say how a GPU launches lookups, so that probes=auto leaves batches as they
-     * are. */
+/* What probes=auto does with a batch. */
+typedef struct kr_probe_policy {
+    uint32_t few_probes;   /* on a GPU, batches of at least so many are partitioned, where the family can */
+    uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
+    uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */
+    /* Optional: 1 where options say how a GPU launches lookups, so that batches stay as they are. */
     int (*launches)(const kr_spec *spec);
-    uint32_t few_probes;   /* with cuts: probes=auto partitions batches of at least so many, on a GPU */
-    uint32_t as_is_on_cpu; /* 1: probes=auto leaves batches as they are on a CPU */
+} kr_probe_policy;
+
+typedef struct kr_family {
+    kr_probe_policy probes;
     const kr_family_ops *u32, *u64;
 } kr_family;
 
@@ -134,12 +137,7 @@ static inline const kr_family_ops *kr_family_ops_of(const kr_family *family, uin
     return kr_type_key_bits(type) == 64 ? family->u64 : family->u32;
 }
 
-/* What most runs_on answer: KR_ERR_UNSUPPORTED, naming kind and device, where `program` cannot run. */
-kr_status kr_family_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err);
 /* What casts the rays of a kind, "none" for kinds that cast none. */
 void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]);
-
-/* Kinds in the order of families.def; NULL past the last. */
-const kr_family *kr_family_at(uint32_t ordinal);
 
 #endif

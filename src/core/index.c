@@ -1,6 +1,8 @@
 /* The life of an index. */
 #include "core/index.h"
+#include "core/dense.h"
 #include "core/index_body.h"
+#include "core/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,13 +40,13 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
                                           kr_native_stream(index->device, stream), err);
 }
 
-kr_status kr_family_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err)
+static kr_status runs_on(const kr_family_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err)
 {
-    if (device->ops->can_run(device, program))
-        return KR_OK;
+    if (!ops->program || device->ops->can_run(device, ops->program))
+        return ops->runs_on ? ops->runs_on(device, spec, err) : KR_OK;
     return kr_fail(err, KR_ERR_UNSUPPORTED,
                    "kind '%s' does not run on device '%s': its programs were not built",
-                   spec->family->info.name, device->name);
+                   spec->kind->info.name, device->name);
 }
 
 void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64])
@@ -57,69 +59,49 @@ void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]
 /* What a call brings to the device and gives back when it is done. */
 typedef struct inputs {
     kr_resident keys, rows, deleted;
-    kr_buffer counter; /* of find_most */
+    kr_buffer counters; /* KR_ROWS_COUNTERS */
 } inputs;
 
-static kr_status add_counter(kr_device *device, kr_stream *stream, inputs *in, kr_error *err)
+static kr_status add_counters(kr_device *device, kr_stream *stream, inputs *in, kr_error *err)
 {
-    return kr_buffer_allocate(device, sizeof(uint64_t), stream, "a counter", NULL, &in->counter, err);
-}
-
-/* Runs a program that raises the counter, 0 at first, over n elements. Blocks. */
-static kr_status find_most(kr_device *device, const inputs *in, const kr_program *program,
-                           most_params *params, uint64_t n, kr_stream *stream, uint64_t *most, kr_error *err)
-{
-    params->most = in->counter.data;
-    kr_status status = kr_device_fill(device, params->most, 0, sizeof *most, stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, program, params, n, stream, err);
-    if (status == KR_OK)
-        status = kr_device_copy(device, most, params->most, sizeof *most, stream, err);
-    return status == KR_OK ? kr_sync(device, stream, err) : status;
-}
-
-/* One more than the largest of n row ids, 0 for none. Blocks. */
-static kr_status find_end(kr_device *device, const inputs *in, const kr_rows_view *rows, uint64_t n,
-                          kr_stream *stream, uint64_t *end, kr_error *err)
-{
-    most_params params = {.rows = *rows};
-    uint64_t most = 0;
-    const kr_status status = find_most(device, in, &index_largest_row, &params, n, stream, &most, err);
-    if (status == KR_OK)
-        *end = n ? most + 1 : 0;
-    return status;
+    return kr_counters_make(device, stream, KR_ROWS_COUNTERS, &in->counters, err);
 }
 
 static kr_status find_row_limit(kr_index *index, const inputs *in, kr_stream *stream, kr_error *err)
 {
-    const kr_rows_view rows = index->ops->rows(index->self);
-    return find_end(index->device, in, &rows, index->ops->n_rows(index->self), stream, &index->row_limit,
-                    err);
+    const kr_rows rows = index->ops->rows(index->self);
+    kr_rows_summary summary;
+    const kr_status status = kr_rows_summarize(index->device, &rows, &in->counters, stream, &summary, err);
+    if (status == KR_OK)
+        index->row_limit = summary.end;
+    return status;
 }
 
 /* Of the row ids that the caller gave; those of NULL keys count. */
-static kr_status find_given_end(kr_device *device, const inputs *in, kr_stream *stream, uint64_t *end,
-                                kr_error *err)
+static kr_status summarize_given(kr_device *device, const inputs *in, kr_stream *stream,
+                                 kr_rows_summary *summary, kr_error *err)
 {
-    const kr_rows_view rows = {.rows = in->rows.column.data, .stride = sizeof(uint32_t)};
-    return find_end(device, in, &rows, in->rows.column.count, stream, end, err);
+    const kr_rows rows = kr_dense_rows(in->rows.column.data, sizeof(uint32_t), in->rows.column.count);
+    return kr_rows_summarize(device, &rows, &in->counters, stream, summary, err);
 }
 
 /* Fails if there is a NULL. Blocks. */
 static kr_status refuse_nulls(kr_device *device, inputs *in, kr_stream *stream, kr_error *err)
 {
     const kr_column *keys = &in->keys.column;
-    most_params params = {.validity = keys->validity, .validity_offset = keys->validity_offset};
-    uint64_t most = 0;
+    uint64_t last = 0;
     if (!keys->validity)
         return KR_OK;
-    kr_status status = add_counter(device, stream, in, err);
+    kr_status status = add_counters(device, stream, in, err);
+    const last_null_params params = {keys->validity, in->counters.data, keys->validity_offset};
     if (status == KR_OK)
-        status = find_most(device, in, &index_last_null, &params, keys->count, stream, &most, err);
-    if (status == KR_OK && most)
+        status = kr_device_run(device, &index_last_null, &params, keys->count, stream, err);
+    if (status == KR_OK)
+        status = kr_counters_read(device, stream, &in->counters, &last, 1, err);
+    if (status == KR_OK && last)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "key %llu is NULL: a row that is indexed keeps a key; give it another value",
-                       (unsigned long long)most - 1);
+                       (unsigned long long)last - 1);
     return status;
 }
 
@@ -137,9 +119,9 @@ static uint32_t differing_bits(const kr_index *index, kr_type type)
 {
     uint64_t lowest = 0, highest = 0;
     uint32_t bits = 0;
-    if (!index->ops->key_range)
+    if (!index->ops->ordered)
         return kr_type_significant_bits(type);
-    index->ops->key_range(index->self, &lowest, &highest);
+    index->ops->ordered->key_range(index->self, &lowest, &highest);
     for (uint64_t differing = lowest ^ highest; differing; differing >>= 1)
         ++bits;
     return bits;
@@ -147,7 +129,7 @@ static uint32_t differing_bits(const kr_index *index, kr_type type)
 
 static void release_inputs(kr_index *index, kr_stream *stream, inputs *in)
 {
-    kr_buffer_release(index->device, &in->counter, stream);
+    kr_buffer_release(index->device, &in->counters, stream);
     kr_resident_release(index->device, &in->deleted, stream);
     kr_resident_release(index->device, &in->rows, stream);
     kr_resident_release(index->device, &in->keys, stream);
@@ -162,7 +144,7 @@ static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, 
     kr_family_tracer(index->ops, index->device, info->tracer);
     info->type = type;
     info->footprint_nbytes = 0;
-    info->rows = index->ops->n_rows(index->self);
+    info->rows = index->ops->rows(index->self).n_rows;
     info->n_parts = index->ops->parts(index->self, parts);
     for (uint32_t i = 0; i < info->n_parts; ++i) {
         snprintf(info->parts[i].name, sizeof info->parts[i].name, "%s", parts[i].name);
@@ -195,11 +177,14 @@ static kr_status record_ready(kr_index *index, kr_stream *stream, kr_error *err)
 /* The row ids of a build that are not 0, 1, 2, ... */
 static kr_status find_given_rows(kr_index *index, kr_stream *stream, inputs *in, kr_error *err)
 {
-    kr_status status = add_counter(index->device, stream, in, err);
+    kr_rows_summary given;
+    kr_status status = add_counters(index->device, stream, in, err);
     if (status == KR_OK)
         status = find_row_limit(index, in, stream, err);
     if (status == KR_OK)
-        status = find_given_end(index->device, in, stream, &index->info.next_row, err);
+        status = summarize_given(index->device, in, stream, &given, err);
+    if (status == KR_OK)
+        index->info.next_row = given.end;
     return status;
 }
 
@@ -235,10 +220,10 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
         return KR_ERR_HOST_MEMORY;
     made->device = device;
     made->spec = *spec;
-    made->ops = kr_family_ops_of(spec->family, keys->type);
+    made->ops = kr_family_ops_of(spec->kind->family, keys->type);
     kr_status status = kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err);
     if (status == KR_OK)
-        status = made->ops->runs_on(device, spec, err);
+        status = runs_on(made->ops, device, spec, err);
     kr_stopwatch watch;
     const uint64_t before = kr_device_peak_begin(device);
     kr_stopwatch_start(&watch, device, stream);
@@ -294,7 +279,7 @@ static kr_status bring_update(kr_index *index, const kr_update *wanted, inputs *
         status = kr_resident_make(index->device, &wanted->delete_keys, "a copy of the deleted keys",
                                   wanted->stream, &in->deleted, err);
     /* Also what is found afterwards needs it, when nothing may fail for want of memory any more. */
-    return status == KR_OK ? add_counter(index->device, wanted->stream, in, err) : status;
+    return status == KR_OK ? add_counters(index->device, wanted->stream, in, err) : status;
 }
 
 /* One more than the largest row id among the inserted rows. Blocks. */
@@ -304,12 +289,16 @@ static kr_status find_inserted_end(const kr_index *index, const kr_update *wante
     *end = wanted->insert_keys.count ? index->info.next_row + wanted->insert_keys.count : 0;
     if (!wanted->insert_rows)
         return KR_OK;
-    const kr_status status = find_given_end(index->device, in, wanted->stream, end, err);
-    if (status == KR_OK && *end > KR_NO_ROW)
+    kr_rows_summary given;
+    const kr_status status = summarize_given(index->device, in, wanted->stream, &given, err);
+    if (status != KR_OK)
+        return status;
+    *end = given.end;
+    if (given.count < in->rows.column.count)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "insert_rows holds %u, which is KR_NO_ROW and no row id; give ids below it",
                        KR_NO_ROW);
-    return status;
+    return KR_OK;
 }
 
 static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwatch *watch, kr_error *err)
@@ -354,6 +343,15 @@ kr_status kr_index_replace(kr_index *index, const kr_update *wanted, kr_error *e
     if (status == KR_OK)
         fill_info(index, index->info.type, &watch, before);
     return status;
+}
+
+kr_status kr_index_check(const kr_index *index, kr_error *err)
+{
+    const kr_rows rows = index->ops->rows(index->self);
+    kr_status status = kr_index_await(index, NULL, err);
+    if (status == KR_OK && index->ops->validate)
+        status = index->ops->validate(index->device, index->self, err);
+    return status == KR_OK ? kr_rows_validate(index->device, &rows, err) : status;
 }
 
 void kr_index_destroy(kr_index *index)

@@ -27,6 +27,9 @@ kr_status kr_index_change(kr_index *index, const uint32_t *row_ids, const kr_col
 /* kr_index_update with checked arguments: next_row and watch of `wanted` are filled in here. Blocks. */
 kr_status kr_index_replace(kr_index *index, const kr_update *wanted, kr_error *err);
 
+/* kr_index_validate with checked arguments. Blocks. */
+kr_status kr_index_check(const kr_index *index, kr_error *err);
+
 /* Makes `stream` wait for the build. */
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err);
 

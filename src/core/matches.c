@@ -1,11 +1,11 @@
-/* ROWS: offsets by lengths and a prefix sum, row ids by copying the spans. */
+/* ROWS: offsets by lengths and a prefix sum, row ids by copying those of each match. */
 #include "core/query.h"
-#include "core/slices.h"
+#include "core/reduce.h"
 
 void kr_matches_release(const kr_query *query, kr_matches *matches)
 {
     kr_buffer_release(query->index->device, &matches->offsets, query->stream);
-    kr_buffer_release(query->index->device, &matches->spans, query->stream);
+    kr_buffer_release(query->index->device, &matches->matches, query->stream);
 }
 
 kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *err)
@@ -15,15 +15,15 @@ kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *
     const char *help = "kr_lookup_chunks needs less";
     kr_matches made = {0};
     kr_status status =
-        kr_buffer_allocate(device, n * sizeof(kr_span), query->stream, "spans", help, &made.spans, err);
+        kr_buffer_allocate(device, n * sizeof(kr_match), query->stream, "matches", help, &made.matches, err);
     if (status == KR_OK)
         status = kr_buffer_allocate(device, (n + 1) * sizeof(uint64_t), query->stream, "offsets", help,
                                     &made.offsets, err);
     if (status == KR_OK)
         status = kr_device_fill(device, made.offsets.data, 0, made.offsets.nbytes, query->stream, err);
     if (status == KR_OK)
-        status = kr_query_locate(query, KR_PUT_SPAN, made.spans.data, err);
-    const rows_params params = {.spans = made.spans.data, .offsets = made.offsets.data};
+        status = kr_query_locate(query, KR_PUT_MATCH, made.matches.data, err);
+    const rows_params params = {.matches = made.matches.data, .offsets = made.offsets.data};
     if (status == KR_OK)
         status = kr_device_run(device, &reduce_rows_length, &params, n, query->stream, err);
     if (status == KR_OK)
@@ -36,31 +36,23 @@ kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *
     return status;
 }
 
-static kr_status copy_spans(const kr_query *query, const kr_matches *matches, const kr_matches_part *part,
-                            uint32_t *out, uint32_t *probes, kr_error *err)
+static kr_status copy_rows(const kr_query *query, const kr_matches *matches, const kr_matches_part *part,
+                           uint32_t *out, uint32_t *probes, kr_error *err)
 {
     kr_device *device = query->index->device;
-    kr_slices slices;
-    kr_status status = kr_slices_make(device, (const kr_span *)matches->spans.data + part->first,
-                                      (uint64_t *)matches->offsets.data + part->first, part->count,
-                                      query->stream, &slices, err);
-    if (status != KR_OK)
-        return status;
+    const kr_rows rows = query->index->ops->rows(query->index->self);
     const rows_params params = {
-        .spans = slices.spans,
-        .offsets = slices.offsets,
-        .rows = query->index->ops->rows(query->index->self),
+        .matches = (const kr_match *)matches->matches.data + part->first,
+        .offsets = (uint64_t *)matches->offsets.data + part->first,
+        .view = rows.view,
         .out = out,
         .probes = probes,
         .base = part->base,
         .capacity = part->capacity,
-        .slices = slices.per_span,
-        .spread = slices.spread,
+        .spread = kr_spread_of(device->ops->is_host, part->count),
     };
-    const uint64_t threads = part->count * slices.per_span * slices.spread;
-    status = kr_device_run(device, &reduce_rows_copy, &params, threads, query->stream, err);
-    kr_slices_release(device, &slices, query->stream);
-    return status;
+    const uint64_t threads = (part->count << params.spread.slice_bits) * params.spread.threads;
+    return kr_device_run(device, rows.walk->copy, &params, threads, query->stream, err);
 }
 
 /* Row ids and the probes they belong to, and room to sort both into. */
@@ -101,7 +93,7 @@ static kr_status copy_ordered(const kr_query *query, const kr_matches *matches, 
     pairs p = {{0}, {0}, {0}, {0}};
     kr_status status = allocate_pairs(query, part->capacity, &p, err);
     if (status == KR_OK)
-        status = copy_spans(query, matches, part, p.rows.data, p.probes.data, err);
+        status = copy_rows(query, matches, part, p.rows.data, p.probes.data, err);
     if (status == KR_OK) {
         const kr_sort by_row = {.key_bits = 32,
                                 .end_bit = bits_of(query->index->row_limit),
@@ -138,10 +130,10 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
         return kr_fail(err, KR_ERR_LIMIT,
                        "ROWS for %llu probes at once; at most 4294967294, or kr_lookup_chunks",
                        (unsigned long long)part->count);
-    /* within one key, row ids ascend already */
+    /* the rows of one key are numbered in ascending order (core/match.h) */
     const int sort = part->order == KR_ORDER_ROW && query->batch.upper;
     const kr_status status = sort ? copy_ordered(query, matches, part, err)
-                                  : copy_spans(query, matches, part, part->out, part->probes, err);
+                                  : copy_rows(query, matches, part, part->out, part->probes, err);
     kr_stopwatch_lap(query->watch, "rows");
     return status;
 }

@@ -1,6 +1,7 @@
-/* Partitioning a batch by keys of the index: its entries are cut into 2^bits parts of the same size, and the
- * probes brought together by the part that their lower bound falls into. Whatever the distribution of the
- * keys, a part is small enough for the caches, and the probes that search it do so together.
+/* Partitioning a batch by parts of the index: probes that are searched in the same part are brought together,
+ * so that the part is in the caches when they are. Where entries have an order, the index is cut by its own
+ * keys into 2^bits parts of one size, whatever the distribution of the keys; a probe belongs to the part that
+ * its lower bound falls into. Families that hash have a part for each value of the top bits of the hash.
  *
  * Two passes over the probes: one counts, one places. Tiles of probes are put in order in shared memory, so
  * that they are written in runs; each probe remembers its place, and after the search every tile gathers its
@@ -11,7 +12,7 @@
 #include "core/batch.h"
 #include "core/family.h"
 
-enum { KR_CUT_BITS_MOST = 11 };
+enum { KR_PART_BITS_MOST = 11 };
 
 typedef struct kr_partition {
     kr_partition_view view;
@@ -22,15 +23,13 @@ typedef struct kr_partition {
     uint64_t n;
 } kr_partition;
 
-/* Partitions n probes, at most 2^32 - 1, by 2^bits parts, and makes the batch the reordered one. `self` is an
- * index of at least one entry, whose codes go from `lowest` to `highest`, of a family that has cuts.
- * Enqueues. */
+/* Partitions n probes, at most 2^32 - 1, in 2^bits parts, and makes the batch the reordered one. `self` is an
+ * index of at least one entry, of a family that has cuts or a hash seed. Enqueues. */
 typedef struct kr_partition_job {
     kr_device *device;
     const kr_family_ops *ops;
     const void *self;
     kr_stream *stream;
-    uint64_t lowest, highest;
     uint64_t n;
     uint32_t bits;
 } kr_partition_job;

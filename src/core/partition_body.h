@@ -1,13 +1,15 @@
 /* The passes of core/partition.h.
  *
- * The part of a code x is the number of cuts below it, cut 0 left out: so the first entry of at least x lies
- * behind cut p and not behind cut p + 1. A table over the leading bits of a code's distance from the lowest
- * key narrows the search among the cuts: to one or two of them where keys are spread evenly, and to all where
- * they crowd. */
+ * With cuts, the part of a code x is the number of cuts below it, cut 0 left out: so the first entry of at
+ * least x lies behind cut p and not behind cut p + 1. A table over the leading bits of a code's distance from
+ * the lowest key narrows the search among the cuts: to one or two of them where keys are spread evenly, and
+ * to all where they crowd. Without, it is the top bits of the code's hash. `hashed` is a constant of the
+ * programs. */
 #ifndef KEYRAY_CORE_PARTITION_BODY_H
 #define KEYRAY_CORE_PARTITION_BODY_H
 
 #include "core/batch.h"
+#include "key/hash.h"
 #include "program/block.h"
 
 enum {
@@ -23,7 +25,8 @@ enum {
 typedef struct partition_params {
     kr_batch batch; /* the caller's */
     kr_blocks blocks;
-    const kr_key *cuts; /* 2^bits */
+    uint64_t seed;      /* of the hash, without cuts */
+    const kr_key *cuts; /* 2^bits, or NULL */
     uint16_t *table;    /* PARTITION_TABLE: parts of the first code of each cell, and one more */
     uint32_t *counts;   /* of probes, by part */
     uint32_t *cursors;  /* by part: where the next tile's run goes */
@@ -64,7 +67,8 @@ KR_BODY void partition_fill_cell(const partition_params *p, uint64_t t)
 }
 KR_MAP_PROGRAM(partition_table, partition_params, partition_fill_cell);
 
-/* What a block keeps in shared memory; all but cuts, counts and table only when it places probes. */
+/* What a block keeps in shared memory: cuts and table where there are cuts; all behind counts and table only
+ * when it places probes. */
 typedef struct partition_room {
     kr_key *cuts;
     kr_key *codes;
@@ -75,29 +79,33 @@ typedef struct partition_room {
     uint16_t *sources;
 } partition_room;
 
-KR_BODY partition_room partition_room_of(const partition_params *p, char *shared)
+KR_BODY partition_room partition_room_of(const partition_params *p, int hashed, char *shared)
 {
     const uint32_t n = 1u << p->bits;
     partition_room room;
     room.cuts = (kr_key *)shared;
-    room.counts = (uint32_t *)(room.cuts + n);
+    room.counts = (uint32_t *)(room.cuts + (hashed ? 0 : n));
     room.table = (uint16_t *)(room.counts + n);
-    room.bases = (uint32_t *)(room.table + PARTITION_TABLE_ROOM);
+    room.bases = (uint32_t *)(room.table + (hashed ? 0 : PARTITION_TABLE_ROOM));
     room.codes = (kr_key *)(room.bases + n);
     room.parts = (uint16_t *)(room.codes + p->tile);
     room.sources = room.parts + p->tile;
     return room;
 }
 
-KR_BODY uint32_t partition_of(const partition_params *p, const partition_room *room, kr_key code)
+KR_BODY uint32_t partition_of(const partition_params *p, int hashed, const partition_room *room, kr_key code)
 {
+    if (hashed)
+        return kr_hash(code, p->seed) >> (32 - p->bits);
     const kr_key cell = code < p->lowest ? 0 : (kr_key)(code - p->lowest) >> p->shift;
     const uint32_t t = cell < PARTITION_TABLE - 2 ? (uint32_t)cell : PARTITION_TABLE - 2;
     return partition_search(room->cuts, code, code < p->lowest ? 0 : room->table[t], room->table[t + 1]);
 }
 
-KR_BODY void partition_load(kr_block block, const partition_params *p, const partition_room *room)
+KR_BODY void partition_load(kr_block block, const partition_params *p, int hashed, const partition_room *room)
 {
+    if (hashed)
+        return;
     for (uint32_t i = block.rank; i < 1u << p->bits; i += block.size)
         room->cuts[i] = kr_load(p->cuts + i);
     for (uint32_t i = block.rank; i < PARTITION_TABLE; i += block.size)
@@ -136,10 +144,11 @@ KR_BODY void partition_clear(kr_block block, const partition_params *p, const pa
 
 /* ---- First pass: how many probes each part has ---------------------------------------------- */
 
-KR_BODY void partition_count_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles)
+KR_BODY void partition_count_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles,
+                                 int hashed)
 {
-    const partition_room room = partition_room_of(p, shared);
-    partition_load(block, p, &room);
+    const partition_room room = partition_room_of(p, hashed, shared);
+    partition_load(block, p, hashed, &room);
     partition_clear(block, p, &room);
     for (uint64_t t = block.index; t < n_tiles; t += block.count) {
         const uint64_t first = t * p->tile;
@@ -149,14 +158,13 @@ KR_BODY void partition_count_all(kr_block block, char *shared, const partition_p
         KR_UNROLL
         for (uint32_t j = 0; j < PARTITION_MINE; ++j)
             if (j * block.size + block.rank < here)
-                kr_block_count(block, room.counts, partition_of(p, &room, codes[j]));
+                kr_block_count(block, room.counts, partition_of(p, hashed, &room, codes[j]));
     }
     kr_block_sync(block);
     for (uint32_t i = block.rank; i < 1u << p->bits; i += block.size)
         if (room.counts[i])
             kr_atomic_take32(p->counts + i, room.counts[i]);
 }
-KR_BLOCK_PROGRAM(partition_count, partition_params, partition_count_all);
 
 /* ---- Where parts and chunks begin: one block ------------------------------------------------- */
 
@@ -216,8 +224,8 @@ KR_BODY void partition_take_runs(kr_block block, const partition_params *p, cons
     kr_block_sync(block);
 }
 
-KR_BODY void partition_place_tile(kr_block block, const partition_params *p, const partition_room *room,
-                                  uint64_t first)
+KR_BODY void partition_place_tile(kr_block block, const partition_params *p, int hashed,
+                                  const partition_room *room, uint64_t first)
 {
     const uint32_t here = partition_here(p, first);
     kr_key codes[PARTITION_MINE];
@@ -226,7 +234,7 @@ KR_BODY void partition_place_tile(kr_block block, const partition_params *p, con
     KR_UNROLL
     for (uint32_t j = 0; j < PARTITION_MINE; ++j)
         if (j * block.size + block.rank < here) {
-            const uint32_t part = partition_of(p, room, codes[j]);
+            const uint32_t part = partition_of(p, hashed, room, codes[j]);
             ranks[j] = part << 16 | kr_block_count(block, room->counts, part);
         }
     kr_block_sync(block);
@@ -253,15 +261,26 @@ KR_BODY void partition_place_tile(kr_block block, const partition_params *p, con
     kr_block_sync(block);
 }
 
-KR_BODY void partition_place_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles)
+KR_BODY void partition_place_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles,
+                                 int hashed)
 {
-    const partition_room room = partition_room_of(p, shared);
-    partition_load(block, p, &room);
+    const partition_room room = partition_room_of(p, hashed, shared);
+    partition_load(block, p, hashed, &room);
     for (uint64_t t = block.index; t < n_tiles; t += block.count) {
         partition_clear(block, p, &room);
-        partition_place_tile(block, p, &room, t * p->tile);
+        partition_place_tile(block, p, hashed, &room, t * p->tile);
     }
 }
-KR_BLOCK_PROGRAM(partition_place, partition_params, partition_place_all);
+
+#define PARTITION_PROGRAM(name, pass, hashed)                                                           \
+    KR_BODY void name##_body(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles) \
+    {                                                                                                   \
+        pass(block, shared, p, n_tiles, hashed);                                                        \
+    }                                                                                                   \
+    KR_BLOCK_PROGRAM(name, partition_params, name##_body)
+PARTITION_PROGRAM(partition_count_cut, partition_count_all, 0);
+PARTITION_PROGRAM(partition_count_hashed, partition_count_all, 1);
+PARTITION_PROGRAM(partition_place_cut, partition_place_all, 0);
+PARTITION_PROGRAM(partition_place_hashed, partition_place_all, 1);
 
 #endif

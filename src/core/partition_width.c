@@ -3,11 +3,17 @@
 
 enum { CHUNK = 8192 };
 
-/* Bytes of shared memory for a tile of so many probes, less the probes' own and with them. */
-static uint32_t room_nbytes(uint32_t bits, uint32_t tile, int order)
+/* Bytes of shared memory for a tile of so many probes. */
+static uint32_t room_nbytes(const partition_params *p, uint32_t tile)
 {
-    const uint32_t parts = 1u << bits, fixed = parts * (sizeof(kr_key) + 2 * 4) + PARTITION_TABLE_ROOM * 2;
-    return fixed + tile * (uint32_t)(sizeof(kr_key) + 2 + (order ? 2 : 0));
+    const uint32_t parts = 1u << p->bits,
+                   cuts = p->cuts ? parts * sizeof(kr_key) + PARTITION_TABLE_ROOM * 2 : 0;
+    return cuts + parts * 2 * 4 + tile * (uint32_t)(sizeof(kr_key) + 2 + (p->order ? 2 : 0));
+}
+
+static int has_cuts(const kr_partition_job *job)
+{
+    return job->ops->ordered && job->ops->ordered->cuts;
 }
 
 /* The bits by which the distance of the highest key from the lowest is shifted to be below the cells. */
@@ -48,6 +54,7 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
 {
     const uint64_t parts = (uint64_t)1 << job->bits;
     partition_params p = {.batch = *batch, .n = job->n, .bits = job->bits, .chunk = CHUNK};
+    uint64_t lowest = 0, highest = 0;
     p.chunks = made->work.data;
     p.cuts = (const kr_key *)(p.chunks + made->view.most_chunks);
     p.counts = (uint32_t *)(p.cuts + parts);
@@ -58,10 +65,16 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
     p.codes = made->codes.data;
     p.places = made->places.data;
     p.order = made->order.data;
-    p.lowest = (kr_key)job->lowest;
-    p.shift = shift_of(job->highest - job->lowest);
+    if (has_cuts(job)) {
+        job->ops->ordered->key_range(job->self, &lowest, &highest);
+        p.lowest = (kr_key)lowest;
+        p.shift = shift_of(highest - lowest);
+    } else {
+        p.cuts = NULL;
+        p.seed = job->ops->hash_seed(job->self);
+    }
     p.tile = job->device->ops->is_host ? PARTITION_TILE_CPU : PARTITION_TILE;
-    while (room_nbytes(job->bits, p.tile, p.order != NULL) > job->device->block_nbytes && p.tile > 64)
+    while (room_nbytes(&p, p.tile) > job->device->block_nbytes && p.tile > 64)
         p.tile /= 2;
     made->view.starts = p.starts;
     made->view.chunks = p.chunks;
@@ -69,23 +82,32 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
     return p;
 }
 
+static kr_status make_cuts(const kr_partition_job *job, const partition_params *p, kr_error *err)
+{
+    const kr_status status =
+        job->ops->ordered->cuts(job->device, job->self, job->bits, (void *)p->cuts, job->stream, err);
+    return status == KR_OK
+               ? kr_device_run(job->device, &KR_W(partition_table), p, PARTITION_TABLE, job->stream, err)
+               : status;
+}
+
 static kr_status run_passes(const kr_partition_job *job, partition_params *p, kr_error *err)
 {
     const uint64_t n_tiles = (job->n + p->tile - 1) / p->tile;
-    kr_status status = job->ops->cuts(job->device, job->self, job->bits, (void *)p->cuts, job->stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(job->device, &KR_W(partition_table), p, PARTITION_TABLE, job->stream, err);
+    const kr_program *count = p->cuts ? &KR_W(partition_count_cut) : &KR_W(partition_count_hashed);
+    const kr_program *place = p->cuts ? &KR_W(partition_place_cut) : &KR_W(partition_place_hashed);
+    kr_status status = p->cuts ? make_cuts(job, p, err) : KR_OK;
     if (status == KR_OK)
         status = kr_device_fill(job->device, p->counts, 0, sizeof(uint32_t) << job->bits, job->stream, err);
-    p->blocks = (kr_blocks){room_nbytes(job->bits, 0, 0), 2};
+    p->blocks = (kr_blocks){room_nbytes(p, 0), 2};
     if (status == KR_OK)
-        status = kr_device_run(job->device, &KR_W(partition_count), p, n_tiles, job->stream, err);
+        status = kr_device_run(job->device, count, p, n_tiles, job->stream, err);
     p->blocks = (kr_blocks){0, 0};
     if (status == KR_OK)
         status = kr_device_run(job->device, &KR_W(partition_plan), p, 1, job->stream, err);
-    p->blocks = (kr_blocks){room_nbytes(job->bits, p->tile, p->order != NULL), 1};
+    p->blocks = (kr_blocks){room_nbytes(p, p->tile), 1};
     if (status == KR_OK)
-        status = kr_device_run(job->device, &KR_W(partition_place), p, n_tiles, job->stream, err);
+        status = kr_device_run(job->device, place, p, n_tiles, job->stream, err);
     return status;
 }
 

@@ -1,19 +1,11 @@
 #include "core/query.h"
 #include "core/order.h"
 #include "core/partition.h"
-#include "core/slices.h"
+#include "core/reduce.h"
 
-kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                       kr_stream *stream, kr_stopwatch *watch)
+static kr_batch batch_of(const kr_column *lower, const kr_column *upper)
 {
-    kr_query query = {
-        .index = index,
-        .n = lower->count,
-        .plan = kr_plan_batch(index, lower->count),
-        .stream = stream,
-        .watch = watch,
-    };
-    query.batch = (kr_batch){
+    kr_batch batch = {
         .lower = lower->data,
         .lower_validity = lower->validity,
         .lower_offset = lower->validity_offset,
@@ -21,11 +13,37 @@ kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_c
         .upper_type = lower->type,
     };
     if (upper) {
-        query.batch.upper = upper->data;
-        query.batch.upper_validity = upper->validity;
-        query.batch.upper_offset = upper->validity_offset;
+        batch.upper = upper->data;
+        batch.upper_validity = upper->validity;
+        batch.upper_offset = upper->validity_offset;
     }
+    return batch;
+}
+
+kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err)
+{
+    return kr_kind_check(kind, is_range ? KR_CAN_RANGE : KR_CAN_POINT, err);
+}
+
+kr_query kr_query_part(const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                       kr_stream *stream)
+{
+    kr_query query = *whole;
+    query.batch = batch_of(lower, upper);
+    query.n = lower->count;
+    query.plan = kr_plan_batch(whole->index, lower->count);
+    query.stream = stream;
     return query;
+}
+
+kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
+                        kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err)
+{
+    const kr_query empty = {.index = index, .watch = watch};
+    const kr_status status = kr_query_check(index->spec.kind, upper != NULL, err);
+    if (status == KR_OK)
+        *query = kr_query_part(&empty, lower, upper, stream);
+    return status;
 }
 
 /* The batch from probe `first` on. */
@@ -51,7 +69,7 @@ typedef struct query_piece {
 static uint64_t piece_most(const kr_query *query)
 {
     const uint64_t most = KR_NO_ROW / 64 * 64; /* positions of a reordered piece are u32 */
-    const int moved = query->plan.sorted || query->plan.cut_bits;
+    const int moved = query->plan.sorted || query->plan.part_bits;
     return moved && query->plan.piece > most ? most : query->plan.piece;
 }
 
@@ -64,9 +82,8 @@ static kr_status partition(const kr_query *query, query_piece *piece, kr_error *
         .self = index->self,
         .stream = query->stream,
         .n = piece->n,
-        .bits = query->plan.cut_bits,
+        .bits = query->plan.part_bits,
     };
-    index->ops->key_range(index->self, &job.lowest, &job.highest);
     return kr_type_key_bits(piece->batch.lower_type) == 64
                ? kr_partition_make_u64(&job, &piece->batch, &piece->partition, err)
                : kr_partition_make_u32(&job, &piece->batch, &piece->partition, err);
@@ -83,7 +100,7 @@ static kr_status piece_open(const kr_query *query, uint64_t first, query_piece *
                                &piece->order, err);
         kr_stopwatch_lap(query->watch, "sort");
     }
-    if (query->plan.cut_bits) {
+    if (query->plan.part_bits) {
         status = partition(query, piece, err);
         kr_stopwatch_lap(query->watch, "partition");
     }
@@ -112,6 +129,8 @@ static kr_status piece_locate(const kr_query *query, const query_piece *piece, k
         .watch = query->watch,
     };
     const kr_status status = index->ops->locate(index->device, index->self, &job, query->stream, err);
+    if (query->log)
+        query->log->probes[query->plan.way] += piece->n;
     kr_stopwatch_lap(query->watch, "search");
     return status;
 }
@@ -189,69 +208,31 @@ static kr_status answer_exists(const kr_query *query, const kr_sink *sink, kr_er
 
 /* ---- Answers made of all matches ------------------------------------------------------------ */
 
-#define BY_WALK(name)                         \
-    {                                         \
-        &name, &name##_placed, &name##_levels \
-    }
-static const kr_program *const reductions[REDUCE_OPS][REDUCE_WALKS] = {
-    [REDUCE_MIN_ROW] = BY_WALK(reduce_min_row),
-    [REDUCE_SUM_ROWS] = BY_WALK(reduce_sum_rows),
-    [REDUCE_SUM_INTEGERS] = BY_WALK(reduce_sum_integers),
-    [REDUCE_SUM_FLOATS] = BY_WALK(reduce_sum_floats),
-    [REDUCE_MIN] = BY_WALK(reduce_min),
-    [REDUCE_MAX] = BY_WALK(reduce_max),
-};
-
-static uint32_t scan_of(const kr_index *index)
-{
-    return index->ops->scan ? index->ops->scan(index->self) : 0;
-}
-
-static const kr_program *reduction_program(const kr_index *index, const reduce_params *params)
-{
-    const kr_lists *lists = &params->rows.lists;
-    if (!lists->starts && !lists->tree.k)
-        return reductions[params->op][REDUCE_PLAIN];
-    return reductions[params->op][scan_of(index) & KR_SCAN_LEVELS ? REDUCE_LEVELS : REDUCE_PLACED];
-}
-
 static uint32_t reduction(const kr_sink *sink, const kr_column *values)
 {
     switch (sink->result) {
-    case KR_RESULT_ROW: return REDUCE_MIN_ROW;
-    case KR_RESULT_SUM_ROWS: return REDUCE_SUM_ROWS;
-    case KR_RESULT_MIN: return REDUCE_MIN;
-    case KR_RESULT_MAX: return REDUCE_MAX;
+    case KR_RESULT_ROW: return KR_REDUCE_MIN_ROW;
+    case KR_RESULT_SUM_ROWS: return KR_REDUCE_SUM_ROWS;
+    case KR_RESULT_MIN: return KR_REDUCE_MIN;
+    case KR_RESULT_MAX: return KR_REDUCE_MAX;
     default:
-        return values->type == KR_F32 || values->type == KR_F64 ? REDUCE_SUM_FLOATS : REDUCE_SUM_INTEGERS;
+        return values->type == KR_F32 || values->type == KR_F64 ? KR_REDUCE_SUM_FLOATS
+                                                                : KR_REDUCE_SUM_INTEGERS;
     }
 }
 
-/* One total a slice, then one answer a probe. */
-static kr_status reduce_slices(const kr_query *query, uint64_t n, const kr_slices *slices,
-                               reduce_params *params, kr_error *err)
-{
-    kr_device *device = query->index->device;
-    const uint64_t count = n * slices->per_span;
-    kr_buffer totals = {0};
-    kr_status status = kr_buffer_allocate(device, count * sizeof(reduce_total), query->stream,
-                                          "totals of slices", NULL, &totals, err);
-    params->totals = totals.data;
-    if (status == KR_OK)
-        status = kr_device_run(device, reduction_program(query->index, params), params,
-                               count * slices->spread, query->stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &reduce_merge_slices, params, n, query->stream, err);
-    kr_buffer_release(device, &totals, query->stream);
-    return status;
-}
+/* A reduction of the rows of matches, and the program that does it. */
+typedef struct reducing {
+    reduce_params params;
+    const kr_program *program;
+} reducing;
 
-static reduce_params reduction_of(const kr_query *query, const kr_sink *sink, const kr_column *values)
+static reducing reducing_of(const kr_query *query, const kr_sink *sink, const kr_column *values)
 {
-    const int by_one = (scan_of(query->index) & KR_SCAN_BY_ONE) != 0;
-    reduce_params params = {.rows = query->index->ops->rows(query->index->self),
-                            .op = reduction(sink, values),
-                            .alone = by_one ? REDUCE_ALL_ALONE : REDUCE_ALONE};
+    const kr_rows rows = query->index->ops->rows(query->index->self);
+    const uint32_t op = reduction(sink, values);
+    reduce_params params = {
+        .view = rows.view, .op = op, .alone = rows.by_one ? REDUCE_ALL_ALONE : REDUCE_ALONE};
     if (values) {
         params.values = values->data;
         params.validity = values->validity;
@@ -259,77 +240,89 @@ static reduce_params reduction_of(const kr_query *query, const kr_sink *sink, co
         params.n_values = values->count;
         params.type = values->type;
     }
-    return params;
+    return (reducing){params, (rows.any_order ? rows.any_order : rows.walk)->reduce[op]};
 }
 
-/* Spans stand in the order of the search, in which neighbours share cache lines of row ids; answers go to
- * their probes' places. */
-static kr_status reduce_piece(const kr_query *query, const query_piece *piece, const kr_span *spans,
-                              const reduce_params *of, kr_error *err)
+/* One total a slice, then one answer a probe. */
+static kr_status reduce_slices(const kr_query *query, uint64_t n, const kr_program *program,
+                               reduce_params *params, kr_error *err)
 {
     kr_device *device = query->index->device;
-    kr_slices slices = {.spans = spans, .per_span = 1, .spread = 1};
-    kr_status status = KR_OK;
-    if (of->alone != REDUCE_ALL_ALONE)
-        status = kr_slices_make(device, spans, NULL, piece->n, query->stream, &slices, err);
-    if (status != KR_OK)
-        return status;
-    reduce_params params = *of;
-    params.spans = slices.spans;
+    const uint64_t count = n << params->spread.slice_bits;
+    kr_buffer totals = {0};
+    kr_status status = kr_buffer_allocate(device, count * sizeof(reduce_total), query->stream,
+                                          "totals of slices", NULL, &totals, err);
+    params->totals = totals.data;
+    if (status == KR_OK)
+        status = kr_device_run(device, program, params, count * params->spread.threads, query->stream, err);
+    if (status == KR_OK)
+        status = kr_device_run(device, &reduce_merge_slices, params, n, query->stream, err);
+    kr_buffer_release(device, &totals, query->stream);
+    return status;
+}
+
+/* Matches stand in the order of the search, in which neighbours share cache lines of row ids; answers go to
+ * their probes' places. */
+static kr_status reduce_piece(const kr_query *query, const query_piece *piece, const kr_match *matches,
+                              const reducing *of, kr_error *err)
+{
+    kr_device *device = query->index->device;
+    reduce_params params = of->params;
+    kr_status status;
+    params.matches = matches;
     params.order = is_partitioned(piece) ? NULL : piece->batch.order;
-    params.slices = slices.per_span;
-    params.spread = slices.spread;
-    if (slices.per_span > 1)
-        status = reduce_slices(query, piece->n, &slices, &params, err);
+    params.spread = (kr_spread){0, 1};
+    if (params.alone != REDUCE_ALL_ALONE)
+        params.spread = kr_spread_of(device->ops->is_host, piece->n);
+    if (params.spread.slice_bits)
+        status = reduce_slices(query, piece->n, of->program, &params, err);
     else
-        status = kr_device_run(device, reduction_program(query->index, &params), &params, piece->n,
-                               query->stream, err);
-    kr_slices_release(device, &slices, query->stream);
+        status = kr_device_run(device, of->program, &params, piece->n, query->stream, err);
     kr_stopwatch_lap(query->watch, "reduce");
     return status;
 }
 
 /* reduce_piece of a partitioned piece, whose answers go back afterwards. */
-static kr_status reduce_parts(const kr_query *query, const query_piece *piece, const kr_span *spans,
-                              uint32_t nbytes, const reduce_params *of, kr_error *err)
+static kr_status reduce_parts(const kr_query *query, const query_piece *piece, const kr_match *matches,
+                              uint32_t nbytes, const reducing *of, kr_error *err)
 {
     kr_device *device = query->index->device;
-    reduce_params params = *of;
+    reducing moved = *of;
     kr_buffer answers = {0}, any = {0};
     kr_status status = piece_answers(query, piece, nbytes, &answers, err);
-    if (status == KR_OK && of->any)
+    if (status == KR_OK && of->params.any)
         status = piece_answers(query, piece, 1, &any, err);
-    params.out = answers.data;
-    params.any = any.data;
+    moved.params.out = answers.data;
+    moved.params.any = any.data;
     if (status == KR_OK)
-        status = reduce_piece(query, piece, spans, &params, err);
+        status = reduce_piece(query, piece, matches, &moved, err);
     if (status == KR_OK)
-        status = piece_back(query, piece, answers.data, nbytes, of->out, err);
-    if (status == KR_OK && of->any)
-        status = piece_back(query, piece, any.data, 1, of->any, err);
+        status = piece_back(query, piece, answers.data, nbytes, of->params.out, err);
+    if (status == KR_OK && of->params.any)
+        status = piece_back(query, piece, any.data, 1, of->params.any, err);
     kr_buffer_release(device, &any, query->stream);
     kr_buffer_release(device, &answers, query->stream);
     return status;
 }
 
 static kr_status reduce_all(const kr_query *query, const kr_sink *sink, const kr_column *values,
-                            const kr_buffer *spans, uint8_t *any, kr_error *err)
+                            const kr_buffer *matches, uint8_t *any, kr_error *err)
 {
-    const kr_put put = {.out = spans->data, .work = query->work, .what = KR_PUT_SPAN};
+    const kr_put put = {.out = matches->data, .work = query->work, .what = KR_PUT_MATCH};
     const uint32_t nbytes = kr_result_bits(sink) / 8;
-    reduce_params params = reduction_of(query, sink, values);
+    reducing how = reducing_of(query, sink, values);
     kr_status status = KR_OK;
     query_piece piece;
     for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece.n) {
         status = piece_open(query, first, &piece, err);
-        params.out = (char *)sink->out + first * nbytes;
-        params.any = any ? any + first : NULL;
+        how.params.out = (char *)sink->out + first * nbytes;
+        how.params.any = any ? any + first : NULL;
         if (status == KR_OK)
             status = piece_locate(query, &piece, put, err);
         if (status == KR_OK && is_partitioned(&piece))
-            status = reduce_parts(query, &piece, spans->data, nbytes, &params, err);
+            status = reduce_parts(query, &piece, matches->data, nbytes, &how, err);
         else if (status == KR_OK)
-            status = reduce_piece(query, &piece, spans->data, &params, err);
+            status = reduce_piece(query, &piece, matches->data, &how, err);
         piece_close(query, &piece);
     }
     return status;
@@ -340,17 +333,17 @@ static kr_status answer_reduced(const kr_query *query, const kr_sink *sink, cons
 {
     kr_device *device = query->index->device;
     const uint64_t most = piece_most(query), piece = query->n < most ? query->n : most;
-    kr_buffer spans = {0}, any = {0};
+    kr_buffer matches = {0}, any = {0};
     kr_status status =
-        kr_buffer_allocate(device, piece * sizeof(kr_span), query->stream, "spans", NULL, &spans, err);
+        kr_buffer_allocate(device, piece * sizeof(kr_match), query->stream, "matches", NULL, &matches, err);
     if (status == KR_OK && sink->valid)
         status = kr_buffer_allocate(device, query->n, query->stream, "flags", NULL, &any, err);
     if (status == KR_OK)
-        status = reduce_all(query, sink, values, &spans, any.data, err);
+        status = reduce_all(query, sink, values, &matches, any.data, err);
     if (status == KR_OK && sink->valid)
         status = pack(query, &any, sink->valid, err);
     kr_buffer_release(device, &any, query->stream);
-    kr_buffer_release(device, &spans, query->stream);
+    kr_buffer_release(device, &matches, query->stream);
     return status;
 }
 

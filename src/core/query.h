@@ -1,9 +1,11 @@
-/* One lookup whose arrays all lie in device memory: locate the spans, then make answers of them. */
+/* One lookup: matches are located, then answers made of them. */
 #ifndef KEYRAY_CORE_QUERY_H
 #define KEYRAY_CORE_QUERY_H
 
 #include "core/choose.h"
 
+/* A checked batch. The arrays of a query that is run lie in device memory; those of one that others are made
+ * of (kr_query_part) may lie anywhere. */
 typedef struct kr_query {
     const kr_index *index;
     kr_batch batch; /* upper NULL: point lookups */
@@ -12,11 +14,21 @@ typedef struct kr_query {
     kr_stream *stream;
     kr_stopwatch *watch; /* or NULL */
     uint64_t *work;      /* counters of kr_work_add, or NULL */
+    kr_probe_log *log;   /* what was done with the probes, or NULL */
 } kr_query;
 
-/* A query over all of `lower`; pointers are taken as they are. `upper` NULL: points. Counts no work. */
-kr_query kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                       kr_stream *stream, kr_stopwatch *watch);
+/* KR_ERR_UNSUPPORTED where the kind does not answer such lookups. */
+kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err);
+
+/* A query over all of `lower`, once it is checked that the kind answers it. `upper` NULL: points. Counts and
+ * logs nothing. */
+kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
+                        kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err);
+
+/* The same lookup over other columns: a share of the whole query's, brought to the device. It is planned for
+ * itself. */
+kr_query kr_query_part(const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                       kr_stream *stream);
 
 /* Writes KR_PUT_* `what` for every probe; enqueues. */
 kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_error *err);
@@ -27,7 +39,7 @@ kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_c
 /* ---- ROWS: matches found once, copied as often as there are chunks --------------------------- */
 
 typedef struct kr_matches {
-    kr_buffer spans;   /* kr_span[n] */
+    kr_buffer matches; /* kr_match[n] */
     kr_buffer offsets; /* uint64_t[n + 1] */
 } kr_matches;
 
@@ -48,11 +60,10 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
 
 /* ---- The same for host memory -------------------------------------------------------------- */
 
-/* Every result but ROWS, any array of the columns and the sink in host memory. Blocks: first for what
- * `stream` holds, since the chunks run on streams of their own. `work`: as in kr_query. */
-kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                           const kr_sink *sink, const kr_column *values, uint64_t *work, kr_stream *stream,
-                           kr_error *err);
+/* Every result but ROWS of a query over `lower` and `upper`, any array of the columns and the sink in host
+ * memory. Blocks: first for what the query's stream holds, since the chunks run on streams of their own. */
+kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                           const kr_sink *sink, const kr_column *values, kr_error *err);
 
 /* The bits of one element of sink->out: 1 for the bitmap of EXISTS. */
 uint32_t kr_result_bits(const kr_sink *sink);

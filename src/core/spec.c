@@ -1,5 +1,5 @@
 #include "core/spec.h"
-#include "core/family.h"
+#include "core/kind.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,15 +42,15 @@ static void append(char *text, size_t text_nbytes, const char *more)
     snprintf(text + used, text_nbytes - used, "%s", more);
 }
 
-static const kr_family *find_family(piece name, kr_error *err)
+static const kr_kind *find_kind(piece name, kr_error *err)
 {
     char known[256] = "";
-    for (uint32_t i = 0; kr_family_at(i); ++i) {
-        const kr_family *family = kr_family_at(i);
-        if (is(name, family->info.name))
-            return family;
+    for (uint32_t i = 0; kr_kind_at(i); ++i) {
+        const kr_kind *kind = kr_kind_at(i);
+        if (is(name, kind->info.name))
+            return kind;
         append(known, sizeof known, i ? ", " : "");
-        append(known, sizeof known, family->info.name);
+        append(known, sizeof known, kind->info.name);
     }
     kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'; known kinds: %s", (int)name.nbytes, name.at, known);
     return NULL;
@@ -209,17 +209,23 @@ static kr_status parse_value(const kr_option *option, piece value, int64_t *numb
     return KR_OK;
 }
 
+/* Kinds of indexes have the common options beside their own. */
+static uint32_t n_common(const kr_kind *kind)
+{
+    return kind->family ? KR_COMMON_COUNT : 0;
+}
+
 /* Sets one "name=value"; `seen` holds a bit per option to refuse one given twice. */
 static kr_status set_option(kr_spec *spec, piece setting, uint64_t *seen, kr_error *err)
 {
-    const kr_kind_info *info = &spec->family->info;
+    const kr_kind_info *info = &spec->kind->info;
     piece value = setting;
     const piece name = cut(&value, '=');
     const kr_option *option = find_option(info->options, info->n_options, name);
     uint64_t position = option ? (uint64_t)(option - info->options) : 0;
     int64_t *number = &spec->options[position];
     if (!option) {
-        option = find_option(kr_common_options, KR_COMMON_COUNT, name);
+        option = find_option(kr_common_options, n_common(spec->kind), name);
         position = option ? (uint64_t)(option - kr_common_options) : 0;
         number = &spec->common[position];
         position += KR_SPEC_OPTIONS;
@@ -227,7 +233,7 @@ static kr_status set_option(kr_spec *spec, piece setting, uint64_t *seen, kr_err
     if (!option) {
         char known[256] = "";
         list_options(info->options, info->n_options, known, sizeof known);
-        list_options(kr_common_options, KR_COMMON_COUNT, known, sizeof known);
+        list_options(kr_common_options, n_common(spec->kind), known, sizeof known);
         return kr_fail(err, KR_ERR_SPEC, "kind '%s' has no option '%.*s'; its options: %s", info->name,
                        (int)name.nbytes, name.at, known);
     }
@@ -245,11 +251,11 @@ kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
         return kr_fail(err, KR_ERR_ARGUMENT, "the spec is NULL; give a kind, e.g. \"array\"");
     piece rest = {text, strlen(text)};
     const int has_options = strchr(text, ':') != NULL;
-    kr_spec parsed = {.family = find_family(cut(&rest, ':'), err)};
-    if (!parsed.family)
+    kr_spec parsed = {.kind = find_kind(cut(&rest, ':'), err)};
+    if (!parsed.kind)
         return KR_ERR_SPEC;
-    for (uint32_t i = 0; i < parsed.family->info.n_options; ++i)
-        parsed.options[i] = parsed.family->info.options[i].standard;
+    for (uint32_t i = 0; i < parsed.kind->info.n_options; ++i)
+        parsed.options[i] = parsed.kind->info.options[i].standard;
     for (uint32_t i = 0; i < KR_COMMON_COUNT; ++i)
         parsed.common[i] = kr_common_options[i].standard;
     if (has_options && (rest.nbytes == 0 || rest.at[rest.nbytes - 1] == ','))
@@ -261,7 +267,7 @@ kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
             return status;
     }
     parsed.given = (uint32_t)(seen & (((uint64_t)1 << KR_SPEC_OPTIONS) - 1));
-    const kr_status status = parsed.family->settle ? parsed.family->settle(&parsed, err) : KR_OK;
+    const kr_status status = parsed.kind->settle ? parsed.kind->settle(&parsed, err) : KR_OK;
     if (status == KR_OK)
         *spec = parsed;
     return status;
@@ -303,12 +309,12 @@ static void format_option(const kr_option *option, int64_t value, char separator
 
 kr_status kr_spec_format(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err)
 {
-    const kr_kind_info *info = &spec->family->info;
+    const kr_kind_info *info = &spec->kind->info;
     char whole[1024] = "";
     append(whole, sizeof whole, info->name);
     for (uint32_t i = 0; i < info->n_options; ++i)
         format_option(&info->options[i], spec->options[i], i ? ',' : ':', whole, sizeof whole);
-    for (uint32_t i = 0; i < KR_COMMON_COUNT; ++i)
+    for (uint32_t i = 0; i < n_common(spec->kind); ++i)
         format_option(&kr_common_options[i], spec->common[i], i + info->n_options ? ',' : ':', whole,
                       sizeof whole);
     if (strlen(whole) >= text_nbytes)

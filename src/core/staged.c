@@ -24,10 +24,9 @@ typedef struct staged_slot {
 } staged_slot;
 
 typedef struct staged {
-    const kr_index *index;
+    const kr_query *whole;
     const kr_sink *sink;
     const kr_column *values;
-    uint64_t *work;
     kr_type type;
     int is_range;
     uint64_t n, chunk;
@@ -63,7 +62,7 @@ static staged_lane make_lane(kr_device *device, const void *pointer, int is_outp
 
 static void fill_lanes(staged *s, const kr_column *lower, const kr_column *upper)
 {
-    kr_device *device = s->index->device;
+    kr_device *device = s->whole->index->device;
     const uint32_t bits = 8 * kr_type_nbytes(lower->type);
     s->lanes[LOWER] = make_lane(device, lower->data, 0, bits, 0);
     s->lanes[LOWER_VALIDITY] = make_lane(device, lower->validity, 0, 1, lower->validity_offset);
@@ -77,10 +76,10 @@ static void fill_lanes(staged *s, const kr_column *lower, const kr_column *upper
 
 static kr_status open_slot(staged *s, staged_slot *slot, kr_error *err)
 {
-    kr_device *device = s->index->device;
+    kr_device *device = s->whole->index->device;
     kr_status status = kr_stream_create(device, &slot->stream, err);
     if (status == KR_OK)
-        status = kr_index_await(s->index, slot->stream, err);
+        status = kr_index_await(s->whole->index, slot->stream, err);
     for (int i = 0; i < LANES && status == KR_OK; ++i) {
         const staged_lane *lane = &s->lanes[i];
         const uint64_t nbytes = lane_nbytes(lane, s->chunk);
@@ -97,7 +96,7 @@ static kr_status open_slot(staged *s, staged_slot *slot, kr_error *err)
 
 static void close_slot(staged *s, staged_slot *slot)
 {
-    kr_device *device = s->index->device;
+    kr_device *device = s->whole->index->device;
     if (slot->stream)
         kr_sync(device, slot->stream, NULL);
     for (int i = 0; i < LANES; ++i) {
@@ -113,7 +112,7 @@ static kr_status finish(staged *s, staged_slot *slot, kr_error *err)
 {
     if (slot->count == 0)
         return KR_OK;
-    kr_status status = kr_sync(s->index->device, slot->stream, err);
+    kr_status status = kr_sync(s->whole->index->device, slot->stream, err);
     for (int i = 0; i < LANES && status == KR_OK; ++i) {
         const staged_lane *lane = &s->lanes[i];
         if (lane->to && slot->pinned[i])
@@ -137,7 +136,8 @@ static kr_status copy_in(staged *s, staged_slot *slot, kr_error *err)
             kr_host_copy(slot->pinned[i], from, nbytes);
             from = slot->pinned[i];
         }
-        status = kr_device_copy(s->index->device, slot->device[i].data, from, nbytes, slot->stream, err);
+        status =
+            kr_device_copy(s->whole->index->device, slot->device[i].data, from, nbytes, slot->stream, err);
     }
     return status;
 }
@@ -150,8 +150,8 @@ static kr_status copy_out(staged *s, staged_slot *slot, kr_error *err)
         if (!lane->to)
             continue;
         void *to = slot->pinned[i] ? slot->pinned[i] : (void *)(lane->to + lane_offset(lane, slot->first));
-        status = kr_device_copy(s->index->device, to, slot->device[i].data, lane_nbytes(lane, slot->count),
-                                slot->stream, err);
+        status = kr_device_copy(s->whole->index->device, to, slot->device[i].data,
+                                lane_nbytes(lane, slot->count), slot->stream, err);
     }
     return status;
 }
@@ -183,21 +183,20 @@ static kr_status run_chunk(staged *s, staged_slot *slot, kr_error *err)
     kr_status status = copy_in(s, slot, err);
     if (status != KR_OK)
         return status;
-    kr_query query = kr_query_make(s->index, &lower, s->is_range ? &upper : NULL, slot->stream, NULL);
-    query.work = s->work;
+    const kr_query query = kr_query_part(s->whole, &lower, s->is_range ? &upper : NULL, slot->stream);
     status = kr_query_answer(&query, &sink, s->values, err);
     return status == KR_OK ? copy_out(s, slot, err) : status;
 }
 
-kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                           const kr_sink *sink, const kr_column *values, uint64_t *work, kr_stream *stream,
-                           kr_error *err)
+kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                           const kr_sink *sink, const kr_column *values, kr_error *err)
 {
+    kr_query unwatched = *whole; /* chunks overlap, so phases could not be told apart */
+    unwatched.watch = NULL;
     staged s = {
-        .index = index,
+        .whole = &unwatched,
         .sink = sink,
         .values = values,
-        .work = work,
         .type = lower->type,
         .is_range = upper != NULL,
         .n = lower->count,
@@ -206,7 +205,7 @@ kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const 
     fill_lanes(&s, lower, upper);
     const uint64_t chunks = (s.n + CHUNK - 1) / CHUNK;
     const int slots = chunks < SLOTS ? (int)chunks : SLOTS;
-    kr_status status = kr_sync(index->device, stream, err);
+    kr_status status = kr_sync(whole->index->device, whole->stream, err);
     for (int i = 0; i < slots && status == KR_OK; ++i)
         status = open_slot(&s, &s.slots[i], err);
     for (uint64_t c = 0; c < chunks && status == KR_OK; ++c) {
@@ -219,7 +218,7 @@ kr_status kr_staged_answer(const kr_index *index, const kr_column *lower, const 
         if (status != KR_OK)
             slot->count = 0; /* nothing of it is to be handed over */
         if (status == KR_OK)
-            status = kr_progress_report(&index->device->options.progress, "lookup",
+            status = kr_progress_report(&whole->index->device->options.progress, "lookup",
                                         (double)(c + 1) / (double)chunks, err);
     }
     for (uint64_t i = 0; i < SLOTS; ++i) { /* the oldest chunk first; slots without one have nothing to do */

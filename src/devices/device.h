@@ -150,6 +150,11 @@ kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t 
                                   kr_error *err);
 uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort);
 uint64_t kr_device_scan_temp(kr_device *device, uint64_t n);
+/* A few zeroed uint64_t that programs count in, and their values brought back (blocks). */
+kr_status kr_counters_make(kr_device *device, kr_stream *stream, uint32_t n, kr_buffer *counters,
+                           kr_error *err);
+kr_status kr_counters_read(kr_device *device, kr_stream *stream, const kr_buffer *counters, uint64_t *values,
+                           uint32_t n, kr_error *err);
 /* kr_device_query and kr_device_list without what tracers add. */
 kr_status kr_device_describe(kr_device *device, kr_device_info *info, kr_error *err);
 kr_status kr_device_describe_listed(uint32_t ordinal, kr_device_info *info, kr_error *err);

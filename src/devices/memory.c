@@ -279,3 +279,19 @@ kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t 
     kr_buffer_release(device, &temp, stream);
     return status;
 }
+
+kr_status kr_counters_read(kr_device *device, kr_stream *stream, const kr_buffer *counters, uint64_t *values,
+                           uint32_t n, kr_error *err)
+{
+    kr_status status = kr_device_copy(device, values, counters->data, n * sizeof *values, stream, err);
+    return status == KR_OK ? kr_sync(device, stream, err) : status;
+}
+
+kr_status kr_counters_make(kr_device *device, kr_stream *stream, uint32_t n, kr_buffer *counters,
+                           kr_error *err)
+{
+    kr_status status =
+        kr_buffer_allocate(device, n * sizeof(uint64_t), stream, "counters", NULL, counters, err);
+    return status == KR_OK ? kr_device_fill(device, counters->data, 0, counters->nbytes, stream, err)
+                           : status;
+}

@@ -225,7 +225,10 @@ static kr_status probe(joining *j, const kr_column *lower, const kr_column *uppe
         status = kr_resident_make(j->device, upper, "a copy of the upper bounds", NULL, &high, err);
     kr_stopwatch_lap(&j->watch, "copy");
     if (status == KR_OK) {
-        j->query = kr_query_make(j->index, &low.column, upper ? &high.column : NULL, NULL, &j->watch);
+        status = kr_query_make(j->index, &low.column, upper ? &high.column : NULL, NULL, &j->watch, &j->query,
+                               err);
+    }
+    if (status == KR_OK) {
         status = find_pairs(j, join, err);
         kr_stopwatch_lap(&j->watch, "pairs");
     }
@@ -239,6 +242,8 @@ static kr_status build_index(joining *j, const kr_column *indexed, kr_error *err
     kr_spec spec;
     kr_shape shape;
     kr_status status = kr_choose(j->device, j->job->spec, &spec, NULL, err);
+    if (status == KR_OK) /* before the time of a build is spent */
+        status = kr_query_check(spec.kind, j->job->upper != NULL, err);
     if (status == KR_OK)
         status = kr_shape_make(j->device, &spec, indexed, NULL, &shape, err);
     return status == KR_OK ? kr_index_make(j->device, &spec, indexed, NULL, NULL, &j->index, err) : status;

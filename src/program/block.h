@@ -160,14 +160,4 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
 
 #endif
 
-/* A counter in the device's memory that blocks share: adds x, and gives the value before. */
-KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
-{
-#if KR_ON_CUDA
-    return atomicAdd(at, x);
-#else
-    return __atomic_fetch_add(at, x, __ATOMIC_RELAXED);
-#endif
-}
-
 #endif

@@ -52,6 +52,7 @@
 /* Data that no thread writes while the program runs: takes the read-only path. */
 #define kr_load(pointer) __ldg(pointer)
 #define kr_prefetch(pointer) ((void)0)
+#define kr_copy_bytes(to, from, nbytes) memcpy((to), (from), (nbytes))
 /* What is read or written once should not drive other things out of the caches. */
 #define kr_load_once(pointer) __ldcs(pointer)
 #define kr_store_once(pointer, x) __stcs((pointer), (x))
@@ -80,6 +81,15 @@ KR_BODY void kr_atomic_or32(uint32_t *at, uint32_t x)
 {
     atomicOr(at, x);
 }
+/* Adds x, or puts x there; both give the value before. */
+KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
+{
+    return atomicAdd(at, x);
+}
+KR_BODY uint32_t kr_atomic_swap32(uint32_t *at, uint32_t x)
+{
+    return atomicExch(at, x);
+}
 KR_BODY double kr_bits_f64(uint64_t bits)
 {
     return __longlong_as_double((long long)bits);
@@ -97,6 +107,7 @@ KR_BODY float kr_bits_f32(uint32_t bits)
 
 #define kr_load(pointer) (*(pointer))
 #define kr_prefetch(pointer) __builtin_prefetch((pointer), 0, 3)
+#define kr_copy_bytes(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define kr_load_once(pointer) (*(pointer))
 #define kr_store_once(pointer, x) (*(pointer) = (x))
 
@@ -125,6 +136,14 @@ KR_BODY void kr_atomic_max64(uint64_t *at, uint64_t x)
 KR_BODY void kr_atomic_or32(uint32_t *at, uint32_t x)
 {
     __atomic_fetch_or(at, x, __ATOMIC_RELAXED);
+}
+KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
+{
+    return __atomic_fetch_add(at, x, __ATOMIC_RELAXED);
+}
+KR_BODY uint32_t kr_atomic_swap32(uint32_t *at, uint32_t x)
+{
+    return __atomic_exchange_n(at, x, __ATOMIC_RELAXED);
 }
 KR_BODY double kr_bits_f64(uint64_t bits)
 {

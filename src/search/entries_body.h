@@ -29,11 +29,16 @@ KR_BODY uint32_t kr_entry_row(const kr_entries *entries, int aos, uint64_t slot)
     return aos ? kr_load(kr_entry(entries, 1, slot) + sizeof(kr_key) / 4) : kr_load(entries->rows + slot);
 }
 
-/* Writes packed entry `slot`. */
-KR_BODY void kr_entry_store(void *packed, uint64_t slot, kr_key key, uint32_t row)
+/* Writes the entry of a slot. `keys`, `rows`: as in kr_entries, rows NULL for packed entries. */
+KR_BODY void kr_entries_put(void *keys, uint32_t *rows, uint64_t slot, kr_key key, uint32_t row)
 {
     const uint32_t key_words = sizeof(kr_key) / 4;
-    uint32_t *entry = (uint32_t *)packed + slot * (key_words + 1);
+    if (rows) {
+        ((kr_key *)keys)[slot] = key;
+        rows[slot] = row;
+        return;
+    }
+    uint32_t *entry = (uint32_t *)keys + slot * (key_words + 1);
     entry[0] = (uint32_t)key;
 #if KR_KEY_BITS == 64
     entry[1] = (uint32_t)(key >> 32);

@@ -193,10 +193,10 @@ KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *
     }
     const uint64_t end = (uint64_t)leaf->at + leaf->within;
     if (any)
-        kr_put_span(&p->put, i, (uint32_t)at,
-                    (uint32_t)(leaf->within < n ? end : parts_extend(entries, end, probe->upper)));
+        kr_put_match(&p->put, i, (uint32_t)at,
+                     (uint32_t)((leaf->within < n ? end : parts_extend(entries, end, probe->upper)) - at));
     else
-        kr_put_span(&p->put, i, 0, 0);
+        kr_put_match(&p->put, i, 0, 0);
 }
 
 /* ---- The search ------------------------------------------------------------------------------ */
@@ -306,15 +306,13 @@ PARTS_PROGRAM(parts_guessing, 1);
 
 typedef struct parts_cut_params {
     kr_entries entries;
-    kr_lists lists; /* from positions to slots */
     kr_key *keys;
     uint32_t bits, reserved;
 } parts_cut_params;
 
 KR_BODY void parts_cut(const parts_cut_params *p, uint64_t i)
 {
-    const uint64_t slot = kr_lists_slot(&p->lists, kr_cut_at(p->entries.n, p->bits, i));
-    p->keys[i] = kr_entry_key(&p->entries, (int)p->entries.aos, slot);
+    p->keys[i] = kr_entry_key(&p->entries, (int)p->entries.aos, kr_cut_at(p->entries.n, p->bits, i));
 }
 KR_MAP_PROGRAM(parts_cuts, parts_cut_params, parts_cut);
 

@@ -13,12 +13,14 @@ static uint32_t piece_bits_of(const kr_store *store, uint32_t bits)
     return piece_bits;
 }
 
-kr_status KR_W(kr_parts_cuts)(kr_device *device, const void *self, uint32_t bits, void *keys,
-                              kr_stream *stream, kr_error *err)
+static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
+                      kr_error *err)
 {
-    const parts_cut_params params = {kr_store_entries(self), kr_store_rows(self).lists, keys, bits, 0};
+    const parts_cut_params params = {kr_store_entries(self), keys, bits, 0};
     return kr_device_run(device, &KR_W(parts_cuts), &params, (uint64_t)1 << bits, stream, err);
 }
+
+const kr_ordered_ops KR_W(kr_store_ordered) = {kr_store_key_range, cuts};
 
 kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const kr_locate *job,
                                 kr_stream *stream, kr_error *err)

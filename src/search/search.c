@@ -22,7 +22,7 @@ static kr_tile launch(const kr_spec *spec, int64_t k)
 /* The first option of how to launch that is not as it is by default, or NULL. */
 static const kr_option *varied(const kr_spec *spec)
 {
-    const kr_option *options = spec->family->info.options;
+    const kr_option *options = spec->kind->info.options;
     for (int i = KR_SEARCH_SCHEDULE; i < KR_SEARCH_OPTIONS; ++i)
         if (spec->options[i] != options[i].standard)
             return options + i;
@@ -38,26 +38,26 @@ int kr_search_launches(const kr_spec *spec)
 static kr_status check_probes(const kr_spec *spec, kr_error *err)
 {
     const kr_option *option = varied(spec);
-    const int launches = option || (spec->family->launches && spec->family->launches(spec));
+    const int launches = option || spec->kind->family->probes.launches(spec);
     if (launches && spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED)
         return kr_fail(
             err, KR_ERR_SPEC,
             "kind '%s': probes=partitioned launches lookups in a way of its own; leave out %s=, or give "
             "probes=as-is",
-            spec->family->info.name, option ? option->name : "k");
+            spec->kind->info.name, option ? option->name : "k");
     return KR_OK;
 }
 
-kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err)
+kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
 {
     const int64_t pin = spec->options[KR_SEARCH_PIN], reorder = spec->options[KR_SEARCH_REORDER];
     if (device->ops->is_host || device->block_nbytes >= KR_TILE_SHARED || (pin == KR_PIN_NONE && !reorder))
-        return kr_family_runs_on(device, spec, program, err);
+        return KR_OK;
     return kr_fail(
         err, KR_ERR_UNSUPPORTED,
         "kind '%s' on %s: pin= and reorder= take %d bytes of a block's shared memory, and this GPU gives %u; "
         "leave them out",
-        spec->family->info.name, device->name, KR_TILE_SHARED, device->block_nbytes);
+        spec->kind->info.name, device->name, KR_TILE_SHARED, device->block_nbytes);
 }
 
 const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec, int64_t k,
@@ -71,7 +71,7 @@ const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec
 
 kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
 {
-    const char *kind = spec->family->info.name;
+    const char *kind = spec->kind->info.name;
     const int threads = (int)spec->options[KR_SEARCH_THREADS];
     if (threads % 32 != 0)
         return kr_fail(err, KR_ERR_SPEC,

@@ -48,8 +48,8 @@ enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
 /* For a kind's settle: refuses combinations that mean nothing. `k` is the fan-out. */
 kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err);
 
-/* A family's runs_on: whether the device has room for what the options ask for, and runs the program. */
-kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, const kr_program *program, kr_error *err);
+/* A family's runs_on: whether the device has room for what the options ask for. */
+kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *err);
 
 /* The programs of a fan-out: one thread a probe, or k - 1, which takes a k that group=k-1 does. */
 typedef struct kr_search_programs {

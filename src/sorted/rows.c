@@ -1,4 +1,5 @@
 #include "sorted/rows.h"
+#include "core/rows.h"
 #include "sorted/rows_body.h"
 #include "sorted/sorted.h"
 
@@ -6,22 +7,6 @@ void kr_row_list_release(kr_device *device, kr_row_list *list, kr_stream *stream
 {
     kr_buffer_release(device, &list->ids, stream);
     kr_buffer_release(device, &list->index, stream);
-}
-
-kr_status kr_counters_read(kr_device *device, kr_stream *stream, const kr_buffer *counters, uint64_t *values,
-                           uint32_t n, kr_error *err)
-{
-    kr_status status = kr_device_copy(device, values, counters->data, n * sizeof *values, stream, err);
-    return status == KR_OK ? kr_sync(device, stream, err) : status;
-}
-
-kr_status kr_counters_make(kr_device *device, kr_stream *stream, uint32_t n, kr_buffer *counters,
-                           kr_error *err)
-{
-    kr_status status =
-        kr_buffer_allocate(device, n * sizeof(uint64_t), stream, "counters", NULL, counters, err);
-    return status == KR_OK ? kr_device_fill(device, counters->data, 0, counters->nbytes, stream, err)
-                           : status;
 }
 
 /* The positions of valid rows, by a stable one-bit sort of the NULL flags. */
@@ -56,21 +41,6 @@ static kr_status skip_nulls(const kr_build *build, kr_row_list *list, kr_error *
     kr_buffer_release(device, &counters, stream);
     list->n = valid;
     list->rows = list->index.data;
-    return status;
-}
-
-kr_status kr_ids_check(kr_device *device, const uint32_t *ids, uint64_t n, kr_stream *stream,
-                       uint64_t found[2], kr_error *err)
-{
-    kr_buffer counters = {0};
-    kr_status status = kr_counters_make(device, stream, 2, &counters, err);
-    if (status == KR_OK) {
-        const check_rows_params params = {ids, counters.data};
-        status = kr_device_run(device, &sorted_check_rows, &params, n, stream, err);
-    }
-    if (status == KR_OK)
-        status = kr_counters_read(device, stream, &counters, found, 2, err);
-    kr_buffer_release(device, &counters, stream);
     return status;
 }
 

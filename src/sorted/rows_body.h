@@ -36,23 +36,4 @@ KR_BODY void gather(const gather_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(sorted_gather, gather_params, gather);
 
-/* found[0]: row ids that do not ascend; found[1]: row ids that are KR_NO_ROW. */
-typedef struct check_rows_params {
-    const uint32_t *rows;
-    uint64_t *found;
-} check_rows_params;
-
-KR_BODY void check_rows(kr_group group, const check_rows_params *p, uint64_t i, uint64_t n)
-{
-    const int falls = i > 0 && i < n && kr_load(p->rows + i - 1) >= kr_load(p->rows + i);
-    const int none = i < n && kr_load(p->rows + i) == KR_NO_ROW;
-    const uint32_t n_falls = kr_popcount32(kr_group_ballot(group, falls));
-    const uint32_t n_none = kr_popcount32(kr_group_ballot(group, none));
-    if (group.rank == 0 && n_falls)
-        kr_atomic_add64(p->found, n_falls);
-    if (group.rank == 0 && n_none)
-        kr_atomic_add64(p->found + 1, n_none);
-}
-KR_GROUP_PROGRAM(sorted_check_rows, check_rows_params, check_rows);
-
 #endif

@@ -25,15 +25,18 @@ kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key
 kr_status kr_sorted_change(kr_device *device, const kr_sorted *sorted, const kr_set_keys *job,
                            kr_sorted *changed, kr_error *err);
 
-/* Fails with KR_ERR_INVARIANT where entries are out of order or row ids occur twice. Keys lie every
- * key_stride bytes, in words of 4 bytes. Blocks. */
+/* KR_ERR_INVARIANT where entries are out of order. Slot s's key lies at s * key_stride, in words of 4 bytes,
+ * its row id at s * row_stride. Blocks. */
 typedef struct kr_sorted_check {
-    const char *keys;
-    uint64_t key_stride;
-    kr_rows_view rows;
+    const void *keys, *rows;
+    uint64_t key_stride, row_stride;
     uint64_t n;
     uint32_t key_bits;
 } kr_sorted_check;
 kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err);
+
+/* The same by a program of sorted/order_body.h, for entries that lie otherwise; *found is in its params. */
+kr_status kr_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
+                         uint64_t n, kr_error *err);
 
 #endif

@@ -110,8 +110,13 @@ static void check_type(kr_suite *suite, const kr_suite_device *on, const char *s
                    "kr_index_create")) {
         const uint64_t before = kr_in_use(on->device);
         for (uint32_t what = 0; what < KR_N_ASKS; ++what) {
-            if (!(kr_spec_capabilities(spec) & (what == KR_ASK_POINT ? KR_CAN_POINT : KR_CAN_RANGE)))
+            if (!(kr_spec_capabilities(spec) & (what == KR_ASK_POINT ? KR_CAN_POINT : KR_CAN_RANGE))) {
+                collected c = {.cap_nbytes = 1 << 20};
+                kr_test_refused(suite, KR_ERR_UNSUPPORTED,
+                                ask_chunks(&fixture, index, what, KR_ORDER_ROW, &c, &err), &err,
+                                "chunks of what the kind cannot answer");
                 continue;
+            }
             for (uint32_t i = 0; i < KR_N_QUESTIONS; ++i) {
                 const kr_question *question = &fixture.data.questions[i];
                 if (question->result != KR_RESULT_ROWS)

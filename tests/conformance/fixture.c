@@ -12,6 +12,14 @@ void kr_fixture_make(kr_suite *suite, kr_type type, kr_pattern pattern, uint64_t
     fixture->data.test = &fixture->test;
 }
 
+void kr_fixture_make_of(kr_suite *suite, kr_test_column *keys, uint64_t probes, kr_fixture *fixture)
+{
+    *fixture = (kr_fixture){.suite = suite, .test = {.name = "fixture", .keys = keys->view.count}};
+    fixture->test.probes = probes;
+    kr_case_data_of(suite, &fixture->test, 1000, keys, NULL, &fixture->data);
+    fixture->data.test = &fixture->test;
+}
+
 void kr_fixture_free(kr_fixture *fixture)
 {
     kr_case_data_free(&fixture->data);

@@ -12,6 +12,8 @@ typedef struct kr_fixture {
 
 /* Columns of `keys` keys and 50 probes. */
 void kr_fixture_make(kr_suite *suite, kr_type type, kr_pattern pattern, uint64_t keys, kr_fixture *fixture);
+/* The same with these keys, which it takes over. */
+void kr_fixture_make_of(kr_suite *suite, kr_test_column *keys, uint64_t probes, kr_fixture *fixture);
 void kr_fixture_free(kr_fixture *fixture);
 
 /* With host memory. On KR_OK the caller frees the answer. */

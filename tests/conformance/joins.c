@@ -140,6 +140,18 @@ static void check_options(kr_suite *suite, const kr_suite_device *on, const char
             }
 }
 
+/* A kind without ranges refuses a range join before it builds anything. */
+static void expect_no_ranges(kr_suite *suite, const kr_suite_device *on, const char *spec,
+                             const columns *given)
+{
+    kr_error err = {0};
+    kr_join *join = NULL;
+    const kr_status status =
+        kr_join_create_range(on->device, spec, given->left, given->lower, given->upper, NULL, &join, &err);
+    kr_test_refused(suite, KR_ERR_UNSUPPORTED, status, &err, "a range join of a kind without ranges");
+    kr_test_expect(suite, join == NULL, "no join is written on an error");
+}
+
 static void test_sides(kr_suite *suite, const kr_suite_device *on, const char *spec, kr_type type,
                        uint32_t number, kr_place place)
 {
@@ -166,6 +178,8 @@ static void test_sides(kr_suite *suite, const kr_suite_device *on, const char *s
         sides_of.host.upper = &upper.view;
         if (kr_spec_capabilities(spec) & KR_CAN_RANGE)
             check_options(suite, on, spec, &sides_of);
+        else
+            expect_no_ranges(suite, on, spec, &sides_of.given);
     }
     for (int i = 0; i < 3; ++i)
         kr_placed_free(&placed[i]);

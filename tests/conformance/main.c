@@ -149,6 +149,7 @@ static void run_tests(kr_suite *suite)
     kr_run_misuse(suite);
     kr_run_every_key(suite);
     kr_run_counts(suite);
+    kr_run_heavy(suite);
     kr_run_set_keys(suite);
     kr_run_updates(suite);
     kr_run_work(suite);

@@ -119,6 +119,7 @@ void kr_run_misuse(kr_suite *suite);
 void kr_run_limits(kr_suite *suite);
 void kr_run_every_key(kr_suite *suite);
 void kr_run_counts(kr_suite *suite);
+void kr_run_heavy(kr_suite *suite);
 void kr_run_set_keys(kr_suite *suite);
 void kr_run_updates(kr_suite *suite);
 void kr_run_work(kr_suite *suite);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The example of docs/adding-an-index.md, built and run: its code blocks go into a copy of the tree, CPU only, whose
-conformance suite then tests the kind that they add.
+"""The examples of docs/adding-an-index.md, built and run: its code blocks go into a copy of the tree, CPU only, whose
+conformance suite then tests the kinds that they add.
 
 A block belongs to the file named after its language. Those named with "diff" are applied as patches.
 """
@@ -45,9 +45,9 @@ def main():
         tree, build = pathlib.Path(scratch, "tree"), pathlib.Path(scratch, "build")
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "build", ".venv", "__pycache__", "shared"))
         names = add_family(tree)
-        # The page shows a whole family: sources of both kinds, and the registry.
+        # The page shows whole families: sources of every kind, and the registry.
         missing = {".h", ".c", ".cu"} - {pathlib.PurePath(name).suffix for name in names}
-        if missing or "src/core/families.def" not in names:
+        if missing or "src/core/kinds.def" not in names:
             print(f"{PAGE.name} shows no {', '.join(missing) or 'change of the registry'}")
             return 1
         run(sys.executable, tree / "ci/check-includes", tree)
@@ -55,7 +55,7 @@ def main():
             "-DCMAKE_BUILD_TYPE=Release", "-DKEYRAY_CUDA=OFF", "-DKEYRAY_WERROR=ON", stdout=subprocess.DEVNULL)
         run("cmake", "--build", build, "--target", "keyray-conformance", "--parallel", os.cpu_count() or 1,
             stdout=subprocess.DEVNULL)
-        for spec in ("jump", "jump:bits=1"):
+        for spec in ("jump", "jump:bits=1", "chained", "chained:probes=partitioned"):
             run(build / "bin/keyray-conformance", "test", "--kind", spec, "--reduced")
     return 0
 

@@ -23,8 +23,14 @@ static int launches(const kr_spec *spec)
     return kr_search_launches(spec) || spec->options[ARRAY_OPTION_K] > 2;
 }
 
-extern const kr_family kr_family_array;
-const kr_family kr_family_array = {
+static const kr_family family = {
+    .probes = {.few_probes = 1 << 20, .launches = launches},
+    .u32 = &array_ops_u32,
+    .u64 = &array_ops_u64,
+};
+
+extern const kr_kind kr_kind_array;
+const kr_kind kr_kind_array = {
     .info = {.name = "array",
              .summary = "sorted keys with row ids, found by binary search; nothing is kept beside them",
              .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.1 (AO+BS), "
@@ -33,8 +39,5 @@ const kr_family kr_family_array = {
              .n_options = ARRAY_OPTIONS,
              .options = options},
     .settle = settle,
-    .launches = launches,
-    .few_probes = 1 << 20,
-    .u32 = &array_ops_u32,
-    .u64 = &array_ops_u64,
+    .family = &family,
 };

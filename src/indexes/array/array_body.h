@@ -55,13 +55,13 @@ KR_BODY int array_found(const array_params *p, array_state *s)
     s->first = s->at;
     s->phase = ARRAY_GALLOP;
     s->step = 1;
-    return p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_SPAN;
+    return p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_MATCH;
 }
 
 KR_BODY void array_end(const array_params *p, int aos, const kr_put *put, uint64_t i, const array_state *s)
 {
-    if (put->what == KR_PUT_COUNT || put->what == KR_PUT_SPAN) {
-        kr_put_span(put, i, s->first, s->at);
+    if (put->what == KR_PUT_COUNT || put->what == KR_PUT_MATCH) {
+        kr_put_match(put, i, s->first, s->at - s->first);
     } else {
         const int found = s->phase != ARRAY_NOTHING && s->at < p->entries.n &&
                           kr_entry_key(&p->entries, aos, s->at) <= s->upper;

@@ -15,7 +15,7 @@ typedef struct array_index {
 static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
 {
     (void)err;
-    kr_store_estimate(shape, 0, estimate);
+    kr_store_estimate(shape, shape->count, kr_store_packs(shape->spec), estimate);
     return KR_OK;
 }
 
@@ -40,7 +40,7 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
     array_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
     if (!index)
         return KR_ERR_HOST_MEMORY;
-    const kr_status status = kr_store_build(build, 0, &index->store, err);
+    const kr_status status = kr_store_build(build, &index->store, err);
     if (status != KR_OK) {
         free(index);
         return status;
@@ -78,11 +78,6 @@ static double touches(const kr_shape *shape)
     return steps + 1;
 }
 
-static kr_status runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
-{
-    return kr_search_runs_on(device, spec, &KR_W(array_soa), err);
-}
-
 extern const kr_family_ops KR_W(array_ops);
 const kr_family_ops KR_W(array_ops) = {
     .estimate = estimate,
@@ -90,12 +85,10 @@ const kr_family_ops KR_W(array_ops) = {
     .destroy = kr_store_destroy,
     .locate = locate,
     .rows = kr_store_rows,
-    .scan = kr_store_scan,
-    .n_rows = kr_store_n_rows,
-    .key_range = kr_store_key_range,
-    .cuts = KR_W(kr_parts_cuts),
+    .ordered = &KR_W(kr_store_ordered),
     .parts = kr_store_parts,
     .validate = kr_store_validate,
     .touches = touches,
-    .runs_on = runs_on,
+    .program = &KR_W(array_soa),
+    .runs_on = kr_search_runs_on,
 };

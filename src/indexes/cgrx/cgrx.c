@@ -97,8 +97,14 @@ static kr_status settle(kr_spec *spec, kr_error *err)
                                                          : settle_static(spec, err);
 }
 
-extern const kr_family kr_family_cgrx;
-const kr_family kr_family_cgrx = {
+static const kr_family family = {
+    .probes = {.sorts_whole = 1},
+    .u32 = &cgrx_ops_u32,
+    .u64 = &cgrx_ops_u64,
+};
+
+extern const kr_kind kr_kind_cgrx;
+const kr_kind kr_kind_cgrx = {
     .info = {.name = "cgrx",
              .summary =
                  "buckets of keys as triangles of a scene, found by rays (on GPUs without RT cores, in "
@@ -108,9 +114,8 @@ const kr_family kr_family_cgrx = {
              .n_options = CGRX_OPTIONS,
              .options = options},
     .settle = settle,
-    .sorts_probes = 1,
-    .u32 = &cgrx_ops_u32,
-    .u64 = &cgrx_ops_u64,
+    .family = &family,
+    .updates_with = "cgrx:updates=on",
 };
 
 static double rebuild_ratio(int64_t option)

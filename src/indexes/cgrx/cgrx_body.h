@@ -6,6 +6,7 @@
 #include "indexes/cgrx/cgrx_scene_params.h"
 #include "indexes/cgrx/cgrx_span_body.h"
 #include "program/program.h"
+#include "sorted/order_body.h"
 
 /* ---- The filter ------------------------------------------------------------------------------ */
 
@@ -43,6 +44,24 @@ KR_BODY void cgrx_read_end(const cgrx_ends_params *p, uint64_t i)
     p->ends[i] = cgrx_key(&p->entries, i ? p->entries.n - 1 : 0);
 }
 KR_MAP_PROGRAM(cgrx_read_ends, cgrx_ends_params, cgrx_read_end);
+
+/* ---- The order of entries, for validate ------------------------------------------------------- */
+
+typedef struct cgrx_order_params {
+    cgrx_entries entries;
+    uint64_t *found;
+} cgrx_order_params;
+
+KR_BODY uint64_t cgrx_order_key(const cgrx_order_params *p, uint64_t position)
+{
+    return cgrx_key(&p->entries, position);
+}
+
+KR_BODY uint32_t cgrx_order_row(const cgrx_order_params *p, uint64_t position)
+{
+    return cgrx_row(&p->entries, position);
+}
+KR_ORDER_CHECK_PROGRAM(cgrx_check_order, cgrx_order_params, cgrx_order_key, cgrx_order_row);
 
 /* ---- The search where rays have found the bucket, or are not needed ----------------------------- */
 

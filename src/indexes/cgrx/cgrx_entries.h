@@ -3,6 +3,7 @@
 #define KEYRAY_INDEXES_CGRX_CGRX_ENTRIES_H
 
 #include "core/batch.h"
+#include "indexes/cgrx/cgrx_lists.h"
 
 /* layout=column: keys and row ids apart; row, packed: the row id behind its key. Slot s lies at s * stride.
  */
@@ -14,11 +15,11 @@ kr_assert_size(cgrx_store, 24);
 
 typedef struct cgrx_entries {
     cgrx_store store;
-    kr_lists lists;  /* starts NULL: position p is slot p */
-    uint32_t n;      /* entries */
-    uint32_t bucket; /* entries of a bucket, without lists */
+    cgrx_lists lists; /* starts NULL: position p is slot p */
+    uint32_t n;       /* entries */
+    uint32_t bucket;  /* entries of a bucket, without lists */
 } cgrx_entries;
-kr_assert_size(cgrx_entries, 88);
+kr_assert_size(cgrx_entries, 64);
 
 #if defined(KR_KEY_BITS)
 
@@ -53,12 +54,12 @@ KR_BODY void cgrx_slot_put(const cgrx_store *store, uint64_t slot, kr_key key, u
 
 KR_BODY kr_key cgrx_key(const cgrx_entries *e, uint64_t position)
 {
-    return cgrx_slot_key(&e->store, kr_lists_slot(&e->lists, position));
+    return cgrx_slot_key(&e->store, cgrx_lists_slot(&e->lists, position));
 }
 
 KR_BODY uint32_t cgrx_row(const cgrx_entries *e, uint64_t position)
 {
-    return cgrx_slot_row(&e->store, kr_lists_slot(&e->lists, position));
+    return cgrx_slot_row(&e->store, cgrx_lists_slot(&e->lists, position));
 }
 
 /* The first position of bucket b; of the bucket after the last: n. */

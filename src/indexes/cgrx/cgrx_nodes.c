@@ -36,15 +36,15 @@ uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes)
            nodes->end_rows.nbytes + nodes->spare.nbytes;
 }
 
-kr_lists cgrx_nodes_lists(const cgrx_nodes *nodes)
+cgrx_lists cgrx_nodes_lists(const cgrx_nodes *nodes)
 {
     if (nodes->n_lists == 0)
-        return (kr_lists){0};
-    return (kr_lists){.starts = nodes->starts.data,
-                      .hints = nodes->hints.data,
-                      .next = nodes->next.data,
-                      .n = nodes->n_lists,
-                      .node = nodes->node};
+        return (cgrx_lists){0};
+    return (cgrx_lists){.starts = nodes->starts.data,
+                        .hints = nodes->hints.data,
+                        .next = nodes->next.data,
+                        .n = nodes->n_lists,
+                        .node = nodes->node};
 }
 
 /* ---- Room ---------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ kr_lists cgrx_nodes_lists(const cgrx_nodes *nodes)
 uint64_t cgrx_room_of(uint64_t n_nodes)
 {
     const uint64_t room = n_nodes + n_nodes / 8;
-    return room < KR_NO_NODE ? room : KR_NO_NODE;
+    return room < CGRX_NO_NODE ? room : CGRX_NO_NODE;
 }
 
 void cgrx_room_release(kr_device *device, kr_stream *stream, cgrx_room *room)

@@ -29,7 +29,7 @@ void cgrx_slots_release(kr_device *device, kr_stream *stream, cgrx_slots *slots)
 typedef struct cgrx_nodes {
     kr_buffer next;     /* uint32_t[room] */
     kr_buffer starts;   /* uint32_t[n_lists + 1] */
-    kr_buffer hints;    /* uint32_t[n / KR_LISTS_STRIDE + 2] at least */
+    kr_buffer hints;    /* uint32_t[n / CGRX_LISTS_STRIDE + 2] at least */
     kr_buffer ends;     /* kr_key[n_lists]: the largest key that the list owns (cgrx_owns_to), ascending */
     kr_buffer end_rows; /* uint32_t[n_lists]: of that key the largest row id it owns; KR_NO_ROW: all */
     kr_buffer spare;    /* uint32_t[n_spare]: nodes that lists gave back */
@@ -64,7 +64,7 @@ kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_slots *
 void cgrx_nodes_release(kr_device *device, kr_stream *stream, cgrx_nodes *nodes);
 uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes);
 /* As bodies see them; 0 lists: all zero. */
-kr_lists cgrx_nodes_lists(const cgrx_nodes *nodes);
+cgrx_lists cgrx_nodes_lists(const cgrx_nodes *nodes);
 
 /* A batch, sorted and without NULLs. Deletes may repeat keys. Row ids of inserts are first_row + rows[i]. */
 typedef struct cgrx_batch {

@@ -54,7 +54,7 @@ KR_BODY uint32_t index_first(const cgrx_index_params *p, uint64_t b)
 /* List b, or for b = n_lists what lies behind all lists. */
 KR_BODY void index_list(const cgrx_index_params *p, uint64_t b)
 {
-    const uint64_t first = index_first(p, b), stride = KR_LISTS_STRIDE;
+    const uint64_t first = index_first(p, b), stride = CGRX_LISTS_STRIDE;
     const uint64_t hints = p->n / stride + 2;
     const uint64_t to = b < p->n_lists ? (index_first(p, b + 1) + stride - 1) / stride : hints;
     p->starts[b] = (uint32_t)first;
@@ -67,11 +67,11 @@ KR_MAP_PROGRAM(cgrx_nodes_index, cgrx_index_params, index_list);
 
 typedef struct flatten_params {
     cgrx_store store;
-    kr_lists lists;
+    cgrx_lists lists;
     kr_key *keys;
     uint32_t *rows;
 } flatten_params;
-kr_assert_size(flatten_params, 96);
+kr_assert_size(flatten_params, 72);
 
 KR_BODY void flatten_list(kr_group group, const flatten_params *p, uint32_t b)
 {
@@ -111,14 +111,14 @@ enum {
 
 typedef struct check_params {
     cgrx_store store;
-    kr_lists lists;
+    cgrx_lists lists;
     const kr_key *ends;
     const uint32_t *end_rows, *spare;
     uint32_t *seen; /* a bit a node */
     uint64_t *found;
     uint64_t n, n_used, n_spare;
 } check_params;
-kr_assert_size(check_params, 144);
+kr_assert_size(check_params, 120);
 
 KR_BODY void check_see(const check_params *p, uint32_t node)
 {
@@ -136,7 +136,7 @@ KR_BODY int check_chain(const check_params *p, uint32_t b, uint32_t count)
             return 0;
         check_see(p, node);
     }
-    return kr_load(p->lists.next + node) == KR_NO_NODE;
+    return kr_load(p->lists.next + node) == CGRX_NO_NODE;
 }
 
 KR_BODY int check_end(const check_params *p, uint64_t b)
@@ -182,7 +182,7 @@ KR_MAP_PROGRAM(cgrx_nodes_check_seen, check_params, check_seen);
 
 KR_BODY void check_hint(const check_params *p, uint64_t h)
 {
-    const uint64_t position = h * KR_LISTS_STRIDE;
+    const uint64_t position = h * CGRX_LISTS_STRIDE;
     const uint32_t b = kr_load(p->lists.hints + h);
     const int right = b >= p->lists.n    ? 0
                       : position >= p->n ? b == p->lists.n - 1

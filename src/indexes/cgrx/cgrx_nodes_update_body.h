@@ -13,7 +13,7 @@
 
 typedef struct update_params {
     cgrx_store store;
-    kr_lists lists; /* as they were */
+    cgrx_lists lists; /* as they were */
     const kr_key *ends;
     const uint32_t *end_rows;
     const kr_key *deletes, *inserts; /* ascending */
@@ -31,7 +31,7 @@ typedef struct update_params {
     uint32_t n_deletes, n_inserts;
     uint32_t first_row, reserved;
 } update_params;
-kr_assert_size(update_params, 224);
+kr_assert_size(update_params, 200);
 
 /* ---- Route --------------------------------------------------------------------------------- */
 
@@ -219,10 +219,10 @@ KR_BODY uint32_t relink(kr_group group, const update_params *p, uint32_t b, uint
     for (uint64_t k = group.rank; k < more; k += group.size) {
         const uint32_t taken = node_taken(p, first + k);
         p->before[taken] = k ? node_taken(p, first + k - 1) : last;
-        p->next[taken] = k + 1 < more ? node_taken(p, first + k + 1) : KR_NO_NODE;
+        p->next[taken] = k + 1 < more ? node_taken(p, first + k + 1) : CGRX_NO_NODE;
     }
     if (group.rank == 0 && before != after)
-        p->next[last] = more ? node_taken(p, first) : KR_NO_NODE;
+        p->next[last] = more ? node_taken(p, first) : CGRX_NO_NODE;
     for (uint32_t k = 0; k + after < before; ++k) {
         if (group.rank == 0)
             p->given_back[back + k] = node;

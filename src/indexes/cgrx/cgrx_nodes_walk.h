@@ -2,7 +2,7 @@
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_NODES_WALK_H
 #define KEYRAY_INDEXES_CGRX_CGRX_NODES_WALK_H
 
-#include "core/lists.h"
+#include "indexes/cgrx/cgrx_lists.h"
 #include "key/key.h"
 
 /* Starts and hints of all lists (cgrx_nodes_index). */
@@ -33,12 +33,12 @@ KR_BODY uint32_t list_nodes(uint32_t count, uint32_t node)
     return count ? (count - 1) / node + 1 : 1;
 }
 
-KR_BODY void list_take(kr_group group, const kr_lists *lists, list_part *part)
+KR_BODY void list_take(kr_group group, const cgrx_lists *lists, list_part *part)
 {
     part->n = list_min(list_min(group.size, lists->node - part->at), part->count - part->position);
 }
 
-KR_BODY list_part list_begin(kr_group group, const kr_lists *lists, uint32_t b)
+KR_BODY list_part list_begin(kr_group group, const cgrx_lists *lists, uint32_t b)
 {
     list_part part = {b, 0, 0, 0, kr_load(lists->starts + b + 1) - kr_load(lists->starts + b)};
     list_take(group, lists, &part);
@@ -46,7 +46,7 @@ KR_BODY list_part list_begin(kr_group group, const kr_lists *lists, uint32_t b)
 }
 
 /* `next` may be written by the running program, so it is not loaded as what nobody writes. */
-KR_BODY void list_go_on(kr_group group, const kr_lists *lists, list_part *part)
+KR_BODY void list_go_on(kr_group group, const cgrx_lists *lists, list_part *part)
 {
     part->at += part->n;
     part->position += part->n;
@@ -57,7 +57,7 @@ KR_BODY void list_go_on(kr_group group, const kr_lists *lists, list_part *part)
     list_take(group, lists, part);
 }
 
-KR_BODY uint64_t list_part_slot(const kr_lists *lists, const list_part *part)
+KR_BODY uint64_t list_part_slot(const cgrx_lists *lists, const list_part *part)
 {
     return (uint64_t)part->node * lists->node + part->at;
 }

@@ -10,7 +10,7 @@
 /* Bytes of what lies beside the nodes. */
 static uint64_t hints_nbytes(uint64_t n_rows)
 {
-    return (n_rows / KR_LISTS_STRIDE + 2) * sizeof(uint32_t);
+    return (n_rows / CGRX_LISTS_STRIDE + 2) * sizeof(uint32_t);
 }
 
 static uint64_t starts_nbytes(uint64_t n_lists)
@@ -43,7 +43,7 @@ kr_status KR_W(cgrx_room_make)(kr_device *device, kr_stream *stream, const cgrx_
     const uint64_t ids = want->n_lists * sizeof(uint32_t);
     cgrx_room made = {.slots.layout = want->layout};
     kr_status status = KR_OK;
-    if (want->n_nodes > KR_NO_NODE)
+    if (want->n_nodes > CGRX_NO_NODE)
         return kr_fail(err, KR_ERR_LIMIT, "%llu nodes: lists have at most 4294967295; use larger nodes",
                        (unsigned long long)want->n_nodes);
     if (n_nodes != nodes->room)
@@ -175,7 +175,7 @@ kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const c
 static kr_status run_checks(kr_device *device, const check_params *params, const kr_buffer *counters,
                             uint64_t found[CHECKS], kr_error *err)
 {
-    const uint64_t lists = params->lists.n, hints = params->n / KR_LISTS_STRIDE + 2;
+    const uint64_t lists = params->lists.n, hints = params->n / CGRX_LISTS_STRIDE + 2;
     const uint64_t words = params->n_used / 32 + 1;
     kr_status status = kr_device_run(device, &KR_W(cgrx_nodes_check_list), params, lists, NULL, err);
     if (status == KR_OK)

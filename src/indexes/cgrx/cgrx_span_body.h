@@ -52,7 +52,7 @@ KR_BODY uint32_t cgrx_search_slots(const cgrx_params *p, uint64_t slot, uint32_t
  */
 KR_BODY uint32_t cgrx_search_bucket(const cgrx_params *p, uint32_t b, kr_key key)
 {
-    const kr_lists *lists = &p->entries.lists;
+    const cgrx_lists *lists = &p->entries.lists;
     uint32_t first = cgrx_bucket_first(&p->entries, b), left = cgrx_bucket_first(&p->entries, b + 1) - first;
     if (!lists->starts)
         return first + cgrx_search_slots(p, first, left, key);
@@ -137,7 +137,7 @@ KR_BODY uint32_t cgrx_first_of(const cgrx_params *p, const cgrx_state *s, int *r
 
 KR_BODY void cgrx_answer(const cgrx_params *p, uint64_t i, const cgrx_state *s)
 {
-    const int whole = p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_SPAN;
+    const int whole = p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_MATCH;
     uint32_t first = 0, last = 0;
     int repaired = 0;
     if (s->phase != CGRX_ABSENT) {
@@ -147,7 +147,7 @@ KR_BODY void cgrx_answer(const cgrx_params *p, uint64_t i, const cgrx_state *s)
     }
     kr_work_add(&p->put, i, KR_WORK_REPAIRED, repaired ? 1 : 0);
     if (whole) {
-        kr_put_span(&p->put, i, first, last);
+        kr_put_match(&p->put, i, first, last - first);
     } else {
         const int found = first < last;
         kr_put_first(&p->put, i, found,

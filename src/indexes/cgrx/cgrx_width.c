@@ -1,6 +1,8 @@
 /* The operations of kind `cgrx` at one key width. */
+#include "core/dense.h"
 #include "indexes/cgrx/cgrx_body.h"
 #include "indexes/cgrx/cgrx_index.h"
+#include "indexes/cgrx/cgrx_walk.h"
 #include "rays/rays.h"
 #include "sorted/rows.h"
 
@@ -223,15 +225,16 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     return locate_by_rays(device, &params, job, stream, err);
 }
 
-static kr_rows_view rows(const void *self)
+static kr_rows rows(const void *self)
 {
-    const cgrx_entries entries = entries_of(self);
-    return (kr_rows_view){entries.store.rows, entries.store.row_stride, entries.lists};
-}
-
-static uint64_t n_rows(const void *self)
-{
-    return ((const cgrx_index *)self)->n;
+    const cgrx_index *index = self;
+    const cgrx_entries entries = entries_of(index);
+    const cgrx_walk_view view = {
+        .rows = entries.store.rows, .lists = entries.lists, .row_stride = entries.store.row_stride};
+    if (!entries.lists.starts)
+        return kr_dense_rows(entries.store.rows, entries.store.row_stride, index->n);
+    return (kr_rows){
+        .walk = &cgrx_walk, .view = kr_view_of(&view, sizeof view), .n_rows = index->n, .n_slots = index->n};
 }
 
 static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
@@ -240,6 +243,8 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
     *lowest = index->lowest;
     *highest = index->highest;
 }
+
+static const kr_ordered_ops ordered = {.key_range = key_range};
 
 static uint32_t parts(const void *self, kr_part parts[KR_STATS_PARTS])
 {
@@ -319,19 +324,12 @@ static kr_status check_filter(kr_device *device, const cgrx_index *index, const 
 static kr_status validate(kr_device *device, const void *self, kr_error *err)
 {
     const cgrx_index *index = self;
-    const cgrx_store store = KR_W(cgrx_store_of)(&index->slots);
-    const kr_sorted_check check = {
-        .keys = store.keys,
-        .key_stride = store.key_stride,
-        .rows = rows(self),
-        .n = index->n,
-        .key_bits = KR_KEY_BITS,
-    };
+    cgrx_order_params order = {.entries = entries_of(index)};
     kr_buffer counter = {0};
     kr_status status =
         index->nodes.n_lists ? KR_W(cgrx_nodes_validate)(device, &index->slots, &index->nodes, err) : KR_OK;
     if (status == KR_OK)
-        status = kr_sorted_validate(device, &check, err);
+        status = kr_order_check(device, &KR_W(cgrx_check_order), &order, &order.found, index->n, err);
     if (status == KR_OK)
         status = kr_counters_make(device, NULL, 1, &counter, err);
     if (status == KR_OK && index->filter.data && index->n)
@@ -349,8 +347,7 @@ const kr_family_ops KR_W(cgrx_ops) = {
     .destroy = destroy,
     .locate = locate,
     .rows = rows,
-    .n_rows = n_rows,
-    .key_range = key_range,
+    .ordered = &ordered,
     .parts = parts,
     .validate = validate,
     .touches = cgrx_touches,

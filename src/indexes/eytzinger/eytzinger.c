@@ -16,8 +16,14 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     return kr_search_settle(spec, spec->options[EYTZINGER_OPTION_K], err);
 }
 
-extern const kr_family kr_family_eytzinger;
-const kr_family kr_family_eytzinger = {
+static const kr_family family = {
+    .probes = {.few_probes = 1 << 22, .launches = kr_search_launches},
+    .u32 = &eytzinger_ops_u32,
+    .u64 = &eytzinger_ops_u64,
+};
+
+extern const kr_kind kr_kind_eytzinger;
+const kr_kind kr_kind_eytzinger = {
     .info = {.name = "eytzinger",
              .summary = "keys with row ids as a search tree without pointers; nothing is kept beside them",
              .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.2 (EO+BS), "
@@ -26,8 +32,5 @@ const kr_family kr_family_eytzinger = {
              .n_options = EYTZINGER_OPTIONS,
              .options = options},
     .settle = settle,
-    .launches = kr_search_launches,
-    .few_probes = 1 << 22,
-    .u32 = &eytzinger_ops_u32,
-    .u64 = &eytzinger_ops_u64,
+    .family = &family,
 };

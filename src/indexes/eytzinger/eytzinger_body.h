@@ -1,6 +1,5 @@
 /* The searches of kind `eytzinger`: from the root down, a node of k - 1 keys a step (Henneberg and
- * Schuhknecht, "Is Binary Search Really All You Need?", 3.2 and 3.4; core/eytzinger.h says where what
- * stands).
+ * Schuhknecht, "Is Binary Search Really All You Need?", 3.2 and 3.4; eytzinger_tree.h defines the layout).
  *
  * Invariant of a descent for `lower`: the first entry with a code of at least lower is the candidate `at`, or
  * lies under `node`. The search does not stop at a code equal to lower, as the same may stand further left.
@@ -24,7 +23,7 @@ enum { EYTZINGER_FIRST, EYTZINGER_LAST, EYTZINGER_NOTHING };
 
 KR_BODY uint64_t eytzinger_slot(const eytzinger_params *p, uint64_t entry)
 {
-    return entry + kr_eytzinger_first(p->tree.k);
+    return entry + eytzinger_first(p->tree.k);
 }
 
 KR_BODY kr_key eytzinger_key(const eytzinger_params *p, uint64_t entry)
@@ -64,7 +63,7 @@ KR_BODY int eytzinger_arrive(const eytzinger_params *p, uint32_t k, eytzinger_st
     const uint32_t what = p->put.what;
     if (what == KR_PUT_ROW || what == KR_PUT_FLAG)
         return 0;
-    const uint32_t rank = s->at == EYTZINGER_NONE ? p->entries.n : kr_eytzinger_rank(&p->tree, k, s->at);
+    const uint32_t rank = s->at == EYTZINGER_NONE ? p->entries.n : eytzinger_rank(&p->tree, k, s->at);
     const int is_empty = s->phase == EYTZINGER_FIRST && !eytzinger_found(p, s);
     if (s->phase == EYTZINGER_FIRST)
         s->first = rank;
@@ -140,8 +139,8 @@ KR_BODY int eytzinger_step_group(const eytzinger_params *p, kr_pin pin, kr_group
 
 KR_BODY void eytzinger_end(const eytzinger_params *p, const kr_put *put, uint64_t i, eytzinger_state *s)
 {
-    if (put->what == KR_PUT_COUNT || put->what == KR_PUT_SPAN) {
-        kr_put_span(put, i, s->first, s->phase == EYTZINGER_NOTHING ? s->first : s->at);
+    if (put->what == KR_PUT_COUNT || put->what == KR_PUT_MATCH) {
+        kr_put_match(put, i, s->first, s->phase == EYTZINGER_NOTHING ? 0 : s->at - s->first);
         return;
     }
     const int found = eytzinger_found(p, s), wants_row = found && put->what == KR_PUT_ROW;

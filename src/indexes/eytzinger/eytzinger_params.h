@@ -3,6 +3,7 @@
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_PARAMS_H
 
 #include "core/batch.h"
+#include "indexes/eytzinger/eytzinger_tree.h"
 #include "program/tile.h"
 #include "search/entries.h"
 
@@ -11,7 +12,7 @@ typedef struct eytzinger_params {
     kr_put put;
     kr_tile tile;
     kr_entries entries;
-    kr_eytzinger tree;
+    eytzinger_tree tree;
 } eytzinger_params;
 kr_assert_size(eytzinger_params, 176);
 

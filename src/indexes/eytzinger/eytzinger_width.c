@@ -1,14 +1,18 @@
 /* The operations of kind `eytzinger` at one key width. */
 #include "indexes/eytzinger/eytzinger.h"
+#include "indexes/eytzinger/eytzinger_build_body.h"
 #include "indexes/eytzinger/eytzinger_params.h"
-#include "search/parts.h"
+#include "indexes/eytzinger/eytzinger_walk.h"
+#include "search/store.h"
 
 #include <stdlib.h>
 
 typedef struct eytzinger_index {
-    kr_store store;
+    kr_store store; /* entry e is in slot eytzinger_first(k) + e */
+    eytzinger_tree tree;
     kr_tile tile;
     const kr_program *program;
+    uint32_t by_level; /* reductions read level by level */
 } eytzinger_index;
 
 enum { MOST_LEVELS = 32 };
@@ -59,11 +63,29 @@ static kr_tile tile_of(const kr_spec *spec, uint64_t n)
     return kr_search_tile(spec, (int64_t)k, sizeof(kr_key), pins, levels);
 }
 
+static uint64_t slots_of(const kr_spec *spec, uint64_t n)
+{
+    return n ? n + eytzinger_first(k_of(spec)) : 0;
+}
+
 static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
 {
     (void)err;
-    kr_store_estimate(shape, k_of(shape->spec), estimate);
+    kr_store_estimate(shape, slots_of(shape->spec, shape->count), 1, estimate);
     return KR_OK;
+}
+
+static kr_status place(const kr_build *build, const kr_sorted *sorted, eytzinger_index *index, kr_error *err)
+{
+    index->tree = eytzinger_tree_of(k_of(build->spec), (uint32_t)sorted->n);
+    kr_status status =
+        kr_store_open(build, sorted, slots_of(build->spec, sorted->n), "kind array", &index->store, err);
+    const eytzinger_place_params params = {sorted->keys.data, sorted->rows.data, index->store.keys.data,
+                                           index->store.rows.data, index->tree};
+    if (status == KR_OK)
+        status = kr_device_run(build->device, &KR_W(eytzinger_place), &params, sorted->n, build->stream, err);
+    kr_stopwatch_lap(build->watch, "place");
+    return status;
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
@@ -71,13 +93,17 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
     eytzinger_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
     if (!index)
         return KR_ERR_HOST_MEMORY;
-    const kr_status status = kr_store_build(build, k_of(build->spec), &index->store, err);
+    kr_sorted sorted = {0};
+    kr_status status = kr_sorted_build(build, &sorted, err);
+    if (status == KR_OK)
+        status = place(build, &sorted, index, err);
+    kr_sorted_release(build->device, &sorted, build->stream);
     if (status != KR_OK) {
+        kr_store_release(build->device, &index->store, build->stream);
         free(index);
         return status;
     }
-    if (build->spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS)
-        index->store.scan |= KR_SCAN_LEVELS;
+    index->by_level = build->spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS;
     index->tile = tile_of(build->spec, index->store.n);
     index->program = program_of(build->device, build->spec);
     *self = index;
@@ -93,9 +119,49 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         .put = job->put,
         .tile = index->tile,
         .entries = kr_store_entries(&index->store),
-        .tree = index->store.tree,
+        .tree = index->tree,
     };
     return kr_device_run(device, index->program, &params, job->n, stream, err);
+}
+
+static kr_rows rows(const void *self)
+{
+    const eytzinger_index *index = self;
+    eytzinger_walk_view view = {.tree = index->tree};
+    view.rows = kr_store_first_row(&index->store, &view.stride);
+    if (view.rows)
+        view.rows += eytzinger_first(index->tree.k) * view.stride;
+    return (kr_rows){
+        .walk = &eytzinger_by_rank,
+        .any_order = index->by_level ? &eytzinger_by_level : NULL,
+        .view = kr_view_of(&view, sizeof view),
+        .n_rows = index->store.n,
+        .n_slots = index->store.n,
+        .by_one = index->store.by_one,
+    };
+}
+
+static eytzinger_ranks_params ranks_of(const eytzinger_index *index)
+{
+    return (eytzinger_ranks_params){.entries = kr_store_entries(&index->store), .tree = index->tree};
+}
+
+static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
+                      kr_error *err)
+{
+    eytzinger_ranks_params params = ranks_of(self);
+    params.keys = keys;
+    params.bits = bits;
+    return kr_device_run(device, &KR_W(eytzinger_cuts), &params, (uint64_t)1 << bits, stream, err);
+}
+
+static const kr_ordered_ops ordered = {kr_store_key_range, cuts};
+
+static kr_status validate(kr_device *device, const void *self, kr_error *err)
+{
+    const eytzinger_index *index = self;
+    eytzinger_ranks_params params = ranks_of(index);
+    return kr_order_check(device, &KR_W(eytzinger_check), &params, &params.found, index->store.n, err);
 }
 
 /* A node a level, whose keys stand side by side; then the row. */
@@ -107,24 +173,17 @@ static double touches(const kr_shape *shape)
     return levels + 1;
 }
 
-static kr_status runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
-{
-    return kr_search_runs_on(device, spec, program_of(device, spec), err);
-}
-
 extern const kr_family_ops KR_W(eytzinger_ops);
 const kr_family_ops KR_W(eytzinger_ops) = {
     .estimate = estimate,
     .build = build,
     .destroy = kr_store_destroy,
     .locate = locate,
-    .rows = kr_store_rows,
-    .scan = kr_store_scan,
-    .n_rows = kr_store_n_rows,
-    .key_range = kr_store_key_range,
-    .cuts = KR_W(kr_parts_cuts),
+    .rows = rows,
+    .ordered = &ordered,
     .parts = kr_store_parts,
-    .validate = kr_store_validate,
+    .validate = validate,
     .touches = touches,
-    .runs_on = runs_on,
+    .program = &KR_W(eytzinger_9),
+    .runs_on = kr_search_runs_on,
 };

@@ -40,8 +40,14 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     return kr_search_settle(spec, spec->options[PIVOT_OPTION_K], err);
 }
 
-extern const kr_family kr_family_pivot;
-const kr_family kr_family_pivot = {
+static const kr_family family = {
+    .probes = {.few_probes = 1 << 22, .as_is_on_cpu = 1, .launches = kr_search_launches},
+    .u32 = &pivot_ops_u32,
+    .u64 = &pivot_ops_u64,
+};
+
+extern const kr_kind kr_kind_pivot;
+const kr_kind kr_kind_pivot = {
     .info = {.name = "pivot",
              .summary = "sorted keys with row ids, found through levels of pivots that lie in nodes of k - 1",
              .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.3 "
@@ -50,9 +56,5 @@ const kr_family kr_family_pivot = {
              .n_options = PIVOT_OPTIONS,
              .options = options},
     .settle = settle,
-    .launches = kr_search_launches,
-    .few_probes = 1 << 22,
-    .as_is_on_cpu = 1,
-    .u32 = &pivot_ops_u32,
-    .u64 = &pivot_ops_u64,
+    .family = &family,
 };

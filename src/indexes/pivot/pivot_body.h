@@ -146,7 +146,7 @@ KR_BODY void pivot_end(const pivot_params *p, const kr_put *put, uint64_t i, piv
 {
     const int aos = (int)p->entries.aos;
     if (put->what != KR_PUT_ROW && put->what != KR_PUT_FLAG) {
-        kr_put_span(put, i, s->first, s->at);
+        kr_put_match(put, i, s->first, s->at - s->first);
         return;
     }
     const int found = s->at < p->entries.n && kr_entry_key(&p->entries, aos, s->at) <= s->upper;

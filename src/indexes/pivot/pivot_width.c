@@ -83,7 +83,7 @@ static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error
     pivot_shape levels;
     (void)err;
     shape_of(shape->spec, shape->count, &levels);
-    kr_store_estimate(shape, 0, estimate);
+    kr_store_estimate(shape, shape->count, kr_store_packs(shape->spec), estimate);
     estimate->footprint_nbytes += (uint64_t)levels.n_slots * sizeof(kr_key);
     if (estimate->peak_nbytes < estimate->footprint_nbytes)
         estimate->peak_nbytes = estimate->footprint_nbytes;
@@ -116,7 +116,7 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
     pivot_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
     if (!index)
         return KR_ERR_HOST_MEMORY;
-    kr_status status = kr_store_build(build, 0, &index->store, err);
+    kr_status status = kr_store_build(build, &index->store, err);
     if (status == KR_OK) {
         shape_of(build->spec, index->store.n, &index->shape);
         status = fill(build, index, err);
@@ -194,11 +194,6 @@ static double touches(const kr_shape *shape)
     return steps + levels.n_levels;
 }
 
-static kr_status runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
-{
-    return kr_search_runs_on(device, spec, program_of(device, spec), err);
-}
-
 extern const kr_family_ops KR_W(pivot_ops);
 const kr_family_ops KR_W(pivot_ops) = {
     .estimate = estimate,
@@ -206,12 +201,10 @@ const kr_family_ops KR_W(pivot_ops) = {
     .destroy = destroy,
     .locate = locate,
     .rows = kr_store_rows,
-    .scan = kr_store_scan,
-    .n_rows = kr_store_n_rows,
-    .key_range = kr_store_key_range,
-    .cuts = KR_W(kr_parts_cuts),
+    .ordered = &KR_W(kr_store_ordered),
     .parts = parts,
     .validate = validate,
     .touches = touches,
-    .runs_on = runs_on,
+    .program = &KR_W(pivot_k17),
+    .runs_on = kr_search_runs_on,
 };

@@ -149,8 +149,14 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     return status;
 }
 
-extern const kr_family kr_family_rx;
-const kr_family kr_family_rx = {
+static const kr_family family = {
+    .probes = {.sorts_whole = 1},
+    .u32 = &rx_ops_u32,
+    .u64 = &rx_ops_u64,
+};
+
+extern const kr_kind kr_kind_rx;
+const kr_kind kr_kind_rx = {
     .info = {.name = "rx",
              .summary =
                  "keys as primitives of a scene, found by rays (on GPUs without RT cores, in software)",
@@ -161,9 +167,7 @@ const kr_family kr_family_rx = {
              .n_options = RX_OPTIONS,
              .options = options},
     .settle = settle,
-    .sorts_probes = 1,
-    .u32 = &rx_ops_u32,
-    .u64 = &rx_ops_u64,
+    .family = &family,
 };
 
 /* The paper's coordinates end just below 2^127; a tracer that does not reach so far gets them smaller.

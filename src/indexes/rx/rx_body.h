@@ -112,8 +112,8 @@ typedef struct rx_nothing_params {
 
 KR_BODY void rx_put_nothing(const rx_nothing_params *p, uint64_t i)
 {
-    if (p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_SPAN)
-        kr_put_span(&p->put, i, 0, 0);
+    if (p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_MATCH)
+        kr_put_match(&p->put, i, 0, 0);
     else
         kr_put_first(&p->put, i, 0, 0);
 }

@@ -97,7 +97,7 @@ KR_BODY uint32_t rx_above(const rx_ray_params *p, uint32_t at, kr_key key)
 
 KR_BODY int rx_whole(const rx_ray_params *p)
 {
-    return p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_SPAN;
+    return p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_MATCH;
 }
 
 /* The span of the bounds from its first position; its end only if somebody asks. */
@@ -305,7 +305,7 @@ KR_BODY void rx_end(const rx_ray_params *p, uint64_t i, rx_state *s)
     kr_work_add(&p->put, i, KR_WORK_REPAIRED, (s->events & RX_REPAIRED) != 0);
     kr_work_add(&p->put, i, KR_WORK_UNTRACED, (s->events & RX_UNTRACED) != 0);
     if (rx_whole(p)) {
-        kr_put_span(&p->put, i, s->first, s->last);
+        kr_put_match(&p->put, i, s->first, s->last - s->first);
     } else {
         const int found = s->first < s->last;
         kr_put_first(&p->put, i, found, found && p->put.what == KR_PUT_ROW ? kr_load(p->rows + s->first) : 0);

@@ -1,4 +1,5 @@
 /* The operations of kind `rx` at one key width. */
+#include "core/dense.h"
 #include "indexes/rx/rx_body.h"
 #include "indexes/rx/rx_params.h"
 #include "indexes/rx/rx_scene.h"
@@ -235,14 +236,10 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     return kr_scene_run(tracer, program, &params, job->n, stream, err);
 }
 
-static kr_rows_view rows(const void *self)
+static kr_rows rows(const void *self)
 {
-    return (kr_rows_view){((const rx_index *)self)->sorted.rows.data, sizeof(uint32_t), {0}};
-}
-
-static uint64_t n_rows(const void *self)
-{
-    return ((const rx_index *)self)->sorted.n;
+    const kr_sorted *sorted = &((const rx_index *)self)->sorted;
+    return kr_dense_rows(sorted->rows.data, sizeof(uint32_t), sorted->n);
 }
 
 static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
@@ -251,6 +248,8 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
     *lowest = index->sorted.lowest;
     *highest = index->sorted.highest;
 }
+
+static const kr_ordered_ops ordered = {.key_range = key_range};
 
 static uint32_t parts(const void *self, kr_part parts[KR_STATS_PARTS])
 {
@@ -319,8 +318,9 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     const rx_index *index = self;
     const kr_sorted_check check = {
         .keys = index->sorted.keys.data,
+        .rows = index->sorted.rows.data,
         .key_stride = sizeof(kr_key),
-        .rows = rows(self),
+        .row_stride = sizeof(uint32_t),
         .n = index->sorted.n,
         .key_bits = KR_KEY_BITS,
     };
@@ -374,8 +374,7 @@ const kr_family_ops KR_W(rx_ops) = {
     .destroy = destroy,
     .locate = locate,
     .rows = rows,
-    .n_rows = n_rows,
-    .key_range = key_range,
+    .ordered = &ordered,
     .parts = parts,
     .validate = validate,
     .touches = rx_touches,

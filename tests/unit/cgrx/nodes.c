@@ -416,7 +416,7 @@ static void damage_is_found(void **state)
     damage(&t, &t.nodes.next, 0, "nodes of list 0");
     damage(&t, &t.nodes.next, 7, "nodes of list 7");
     damage(&t, &t.nodes.hints, 9, "hint 9");
-    damage(&t, &t.nodes.hints, model.n / KR_LISTS_STRIDE + 1, "hint");
+    damage(&t, &t.nodes.hints, model.n / CGRX_LISTS_STRIDE + 1, "hint");
     damage(&t, &t.nodes.spare, 0, "nodes");
     damage(&t, &t.nodes.ends, 39, "list 39");
     damage(&t, &t.nodes.end_rows, 39, "list 39");

@@ -201,10 +201,10 @@ static entry read_entry(const width *w, const cgrx_store *store, uint64_t slot)
 /* On the CPU: every position leads to its entry. */
 static void check_positions(const trial *t, const entries *model)
 {
-    const kr_lists lists = cgrx_nodes_lists(&t->nodes);
+    const cgrx_lists lists = cgrx_nodes_lists(&t->nodes);
     const cgrx_store store = t->w->store(&t->slots);
     for (uint32_t i = 0; i < model->n; i += 1 + model->n / 512) {
-        const entry found = read_entry(t->w, &store, kr_lists_slot(&lists, i));
+        const entry found = read_entry(t->w, &store, cgrx_lists_slot(&lists, i));
         assert_int_equal(found.key, model->at[i].key);
         assert_int_equal(found.row, model->at[i].row);
     }

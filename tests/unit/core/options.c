@@ -40,12 +40,15 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     return KR_OK;
 }
 
-static const kr_family toy = {
+static const kr_family family;
+
+static const kr_kind toy = {
     .info = {.name = "toy", .n_options = OPTIONS, .options = options},
     .settle = settle,
+    .family = &family,
 };
 
-const kr_family *kr_family_at(uint32_t ordinal)
+const kr_kind *kr_kind_at(uint32_t ordinal)
 {
     return ordinal == 0 ? &toy : NULL;
 }

@@ -1,8 +1,9 @@
-/* Partitioning a batch: every probe once, in the part that its lower bound falls into, and answers back where
- * they came from. A toy family has nothing but cuts. */
+/* Partitioning a batch: every probe once, in the part that its lower bound falls into or that its hash names,
+ * and answers back where they came from. One toy family has nothing but cuts, the other nothing but a seed.
+ */
 #include "core/partition.h"
 #include "core/choose.h"
-#include "key/key.h"
+#include "key/hash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,28 @@ static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *
     return KR_OK;
 }
 
-static const kr_family_ops toy_ops = {.cuts = cuts};
+static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
+{
+    const toy *index = self;
+    *lowest = index->codes[0];
+    *highest = index->codes[index->n - 1];
+}
+
+static const uint64_t seed = UINT64_C(0x1234567890ABCDEF);
+
+static uint64_t seed_of(const void *self)
+{
+    (void)self;
+    return seed;
+}
+
+static const kr_ordered_ops ordered_ops = {key_range, cuts};
+static const kr_family_ops toy_ops = {.ordered = &ordered_ops}, hashed_ops = {.hash_seed = seed_of};
+
+static uint32_t hash_of(kr_type type, uint64_t code)
+{
+    return kr_type_key_bits(type) == 64 ? kr_hash64(code, seed) : kr_hash32((uint32_t)code, seed);
+}
 
 static uint64_t next_random(void)
 {
@@ -145,7 +167,8 @@ static void check_chunks(const kr_partition_view *view, uint64_t n)
 }
 
 /* Places are a permutation that brings each probe to its part. */
-static void check_places(const toy *index, const kr_partition *made, const uint64_t *probes, int ordered)
+static void check_places(const toy *index, const kr_partition *made, const uint64_t *probes, int hashed,
+                         int ordered)
 {
     static uint8_t taken[PROBES_MOST];
     const uint32_t *places = made->places.data, *order = made->order.data;
@@ -161,7 +184,12 @@ static void check_places(const toy *index, const kr_partition *made, const uint6
     }
     for (uint32_t p = 0; p < 1u << view->bits; ++p)
         for (uint32_t place = view->starts[p]; place < view->starts[p + 1]; ++place) {
-            const uint64_t at = first_at_least(index, code_at(index->type, made->codes.data, place));
+            const uint64_t code = code_at(index->type, made->codes.data, place);
+            const uint64_t at = first_at_least(index, code);
+            if (hashed) {
+                assert_int_equal(hash_of(index->type, code) >> (32 - view->bits), p);
+                continue;
+            }
             assert_true(p == 0 || at > kr_cut_at(index->n, view->bits, p));
             assert_true(at <= kr_cut_at(index->n, view->bits, (uint64_t)p + 1));
         }
@@ -189,17 +217,12 @@ static void check_back(kr_device *device, const kr_partition *made)
 enum { WITH_NOTHING, WITH_UPPER, WITH_VALIDITY, N_WITH };
 
 static void check_batch(kr_device *device, const toy *index, const uint64_t *probes, uint64_t n,
-                        uint32_t bits, int with)
+                        uint32_t bits, int hashed, int with)
 {
     static uint64_t lower[PROBES_MOST];
     static const uint8_t validity[PROBES_MOST / 8];
-    const kr_partition_job job = {.device = device,
-                                  .ops = &toy_ops,
-                                  .self = index,
-                                  .lowest = index->codes[0],
-                                  .highest = index->codes[index->n - 1],
-                                  .n = n,
-                                  .bits = bits};
+    const kr_partition_job job = {
+        .device = device, .ops = hashed ? &hashed_ops : &toy_ops, .self = index, .n = n, .bits = bits};
     kr_batch batch = {.lower = lower,
                       .upper = with == WITH_UPPER ? lower : NULL,
                       .lower_validity = with == WITH_VALIDITY ? validity : NULL,
@@ -221,7 +244,7 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
     assert_ptr_equal(batch.order, made.order.data);
     assert_ptr_equal(batch.upper, with == WITH_UPPER ? lower : NULL);
     check_chunks(&made.view, n);
-    check_places(index, &made, probes, with != WITH_NOTHING);
+    check_places(index, &made, probes, hashed, with != WITH_NOTHING);
     check_back(device, &made);
     kr_partition_release(device, &made, NULL);
     assert_null(made.places.data);
@@ -229,14 +252,15 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
 
 static void check_index(kr_device *device, const toy *index)
 {
-    static const uint32_t all_bits[] = {1, 5, KR_CUT_BITS_MOST};
+    static const uint32_t all_bits[] = {1, 5, KR_PART_BITS_MOST};
     static const uint64_t counts[] = {1, 100, 16385, PROBES_MOST};
     static uint64_t probes[PROBES_MOST];
     for (int pattern = 0; pattern < N_PROBES; ++pattern) {
         make_probes(index, pattern, PROBES_MOST, probes);
         for (size_t b = 0; b < LENGTH(all_bits); ++b)
-            check_batch(device, index, probes, counts[(next_random() >> 20) % LENGTH(counts)], all_bits[b],
-                        (int)((next_random() >> 20) % N_WITH));
+            for (int hashed = 0; hashed < 2; ++hashed)
+                check_batch(device, index, probes, counts[(next_random() >> 20) % LENGTH(counts)],
+                            all_bits[b], hashed, (int)((next_random() >> 20) % N_WITH));
     }
 }
 
@@ -285,9 +309,9 @@ static void takes_every_form(void **state)
     for (int wide = 0; wide < 2; ++wide) {
         toy index = make_keys(wide ? KR_U64 : KR_U32, 30000, KEYS_CLUSTERS);
         make_probes(&index, PROBES_NEAR, PROBES_MOST, probes);
-        for (uint32_t bits = 1; bits <= KR_CUT_BITS_MOST; ++bits)
-            for (int with = 0; with < N_WITH; ++with)
-                check_batch(device, &index, probes, PROBES_MOST, bits, with);
+        for (uint32_t bits = 1; bits <= KR_PART_BITS_MOST; ++bits)
+            for (int with = 0; with < 2 * N_WITH; ++with)
+                check_batch(device, &index, probes, PROBES_MOST, bits, with / N_WITH, with % N_WITH);
         free(index.codes);
     }
     kr_device_close(device);
@@ -303,7 +327,7 @@ static uint64_t piece_under(uint64_t cap, uint64_t n_probes)
     const kr_probe_case of = {
         .device = device, .spec = &spec, .rows = 1 << 20, .key_bits = 32, .n_probes = n_probes};
     const kr_probe_plan plan = kr_plan_probes(&of);
-    assert_int_equal(plan.cut_bits, 9);
+    assert_int_equal(plan.part_bits, 9);
     kr_device_close(device);
     return plan.piece;
 }

@@ -16,7 +16,7 @@ typedef struct fixture {
     kr_index *index;
     const kr_family_ops *real;
     kr_family_ops ops;
-    kr_family family;
+    kr_kind kind;
     kr_device_ops far; /* of a device that does not reach this struct */
     const kr_device_ops *device_ops;
     uint64_t out[PROBES + 1];
@@ -114,10 +114,10 @@ static int set_up(void **state)
     f.ops.tracer = tracer;
     f.ops.parts = parts;
     f.ops.set_keys = set_keys;
-    f.family = *f.index->spec.family;
-    f.family.info.capabilities |= KR_CAN_SET_KEYS;
+    f.kind = *f.index->spec.kind;
+    f.kind.info.capabilities |= KR_CAN_SET_KEYS;
     f.index->ops = &f.ops;
-    f.index->spec.family = &f.family;
+    f.index->spec.kind = &f.kind;
     return 0;
 }
 

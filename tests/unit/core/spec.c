@@ -13,8 +13,8 @@
 
 static int64_t own_option(const kr_spec *spec, const char *name)
 {
-    for (uint32_t i = 0; i < spec->family->info.n_options; ++i)
-        if (strcmp(spec->family->info.options[i].name, name) == 0)
+    for (uint32_t i = 0; i < spec->kind->info.n_options; ++i)
+        if (strcmp(spec->kind->info.options[i].name, name) == 0)
             return spec->options[i];
     fail_msg("no option %s", name);
     return 0;
@@ -23,10 +23,10 @@ static int64_t own_option(const kr_spec *spec, const char *name)
 static void fills_in_defaults(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; kr_family_at(i); ++i) {
-        const kr_kind_info *info = &kr_family_at(i)->info;
+    for (uint32_t i = 0; kr_kind_at(i); ++i) {
+        const kr_kind_info *info = &kr_kind_at(i)->info;
         const kr_spec spec = parsed(info->name);
-        assert_ptr_equal(spec.family, kr_family_at(i));
+        assert_ptr_equal(spec.kind, kr_kind_at(i));
         for (uint32_t k = 0; k < info->n_options; ++k)
             assert_true(spec.options[k] == info->options[k].standard);
         for (uint32_t k = 0; k < KR_COMMON_COUNT; ++k)
@@ -80,8 +80,8 @@ static void check_option(const kr_option *option)
 static void has_sound_tables(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; kr_family_at(i); ++i) {
-        const kr_kind_info *info = &kr_family_at(i)->info;
+    for (uint32_t i = 0; kr_kind_at(i); ++i) {
+        const kr_kind_info *info = &kr_kind_at(i)->info;
         assert_true(info->n_options <= KR_SPEC_OPTIONS);
         for (uint32_t k = 0; k < info->n_options; ++k)
             check_option(&info->options[k]);
@@ -118,8 +118,8 @@ static size_t longest_setting(const kr_option *option)
 static void fits_every_spec(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; kr_family_at(i); ++i) {
-        const kr_kind_info *info = &kr_family_at(i)->info;
+    for (uint32_t i = 0; kr_kind_at(i); ++i) {
+        const kr_kind_info *info = &kr_kind_at(i)->info;
         size_t nbytes = strlen(info->name) + 1;
         for (uint32_t k = 0; k < info->n_options; ++k)
             nbytes += longest_setting(&info->options[k]);
@@ -146,8 +146,8 @@ static void refuses_kinds(void **state)
     refuse("array,layout=aos", "array,layout=aos", "array");
     assert_int_equal(kr_spec_parse(NULL, &spec, &err), KR_ERR_ARGUMENT);
     /* All of them are listed. */
-    for (uint32_t i = 0; kr_family_at(i); ++i)
-        refuse("none-such", "none-such", kr_family_at(i)->info.name);
+    for (uint32_t i = 0; kr_kind_at(i); ++i)
+        refuse("none-such", "none-such", kr_kind_at(i)->info.name);
 }
 
 static void refuses_options(void **state)

@@ -15,12 +15,12 @@ static inline kr_spec parsed(const char *text)
 static inline void refuse(const char *text, const char *first, const char *second)
 {
     kr_error err = {0};
-    kr_spec spec = {.family = NULL, .options = {12345}};
+    kr_spec spec = {.kind = NULL, .options = {12345}};
     assert_int_equal(kr_spec_parse(text, &spec, &err), KR_ERR_SPEC);
     assert_int_equal(err.status, KR_ERR_SPEC);
     if (!strstr(err.text, first) || !strstr(err.text, second) || strchr(err.text, '\n'))
         fail_msg("'%s': the error does not name '%s' and '%s': %s", text, first, second, err.text);
-    assert_true(spec.family == NULL && spec.options[0] == 12345);
+    assert_true(spec.kind == NULL && spec.options[0] == 12345);
     assert_int_equal(kr_spec_parse(text, &spec, NULL), KR_ERR_SPEC);
 }
 

@@ -1,5 +1,6 @@
 /* What core does for kinds whose rows come and go, on an index of kind `array` whose operations are wrapped:
  * kr_index_update checks, brings columns to the device, keeps count of row ids and reports. */
+#include "core/dense.h"
 #include "core/index.h"
 
 #include <setjmp.h>
@@ -16,7 +17,7 @@ typedef struct fixture {
     kr_index *index;
     const kr_family_ops *real;
     kr_family_ops ops;
-    kr_family family;
+    kr_kind kind;
     kr_device_ops far; /* of a device that does not reach this struct */
     const kr_device_ops *device_ops;
     uint32_t inserts[MOST], rows[MOST], deletes[MOST];
@@ -53,14 +54,9 @@ static kr_status update(kr_device *device, void *self, const kr_update *job, kr_
     return KR_OK;
 }
 
-static kr_rows_view rows(const void *self)
+static kr_rows rows(const void *self)
 {
-    return f.n_left ? (kr_rows_view){(const char *)f.left, sizeof f.left[0], {0}} : f.real->rows(self);
-}
-
-static uint64_t n_rows(const void *self)
-{
-    return f.n_left ? f.n_left : f.real->n_rows(self);
+    return f.n_left ? kr_dense_rows(f.left, sizeof f.left[0], f.n_left) : f.real->rows(self);
 }
 
 static void nodes(const void *self, kr_node_stats *stats)
@@ -93,12 +89,11 @@ static void create(const kr_column *keys, const uint32_t *row_ids)
     f.ops = *f.real;
     f.ops.update = update;
     f.ops.rows = rows;
-    f.ops.n_rows = n_rows;
     f.ops.nodes = nodes;
-    f.family = *f.index->spec.family;
-    f.family.info.capabilities |= KR_CAN_UPDATE;
+    f.kind = *f.index->spec.kind;
+    f.kind.info.capabilities |= KR_CAN_UPDATE;
     f.index->ops = &f.ops;
-    f.index->spec.family = &f.family;
+    f.index->spec.kind = &f.kind;
 }
 
 static const uint32_t first_keys[ROWS] = {10, 20, 30, 40, 50, 60};

@@ -1,5 +1,5 @@
 /* Rank and entry in Eytzinger order, both ways, against a walk of the tree by its definition. */
-#include "core/lists.h"
+#include "indexes/eytzinger/eytzinger_tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 enum { SMALLEST_K = 2, LARGEST_K = 33, FEW = 1000, MANY = 40000, AROUND = 3 };
 
 typedef struct walk {
-    kr_eytzinger tree;
+    eytzinger_tree tree;
     uint32_t n, rank;
 } walk;
 
@@ -26,15 +26,15 @@ static void visit(walk *w, uint64_t node)
         const uint64_t entry = first + c;
         if (c + 1 == w->tree.k || entry >= w->n)
             continue;
-        assert_int_equal(kr_eytzinger_entry(&w->tree, w->rank), entry);
-        assert_int_equal(kr_eytzinger_rank(&w->tree, w->tree.k, (uint32_t)entry), w->rank);
+        assert_int_equal(eytzinger_entry(&w->tree, w->rank), entry);
+        assert_int_equal(eytzinger_rank(&w->tree, w->tree.k, (uint32_t)entry), w->rank);
         ++w->rank;
     }
 }
 
 static void check(uint32_t k, uint32_t n)
 {
-    walk w = {kr_eytzinger_of(k, n), n, 0};
+    walk w = {eytzinger_tree_of(k, n), n, 0};
     visit(&w, 0);
     assert_int_equal(w.rank, n);
 }
@@ -58,13 +58,13 @@ static void around_powers(void **state)
 
 /* The entries of a span level by level, against the spans' ranks: every place is an entry of the span that
  * was not seen before, and as long as the level stays the same its right neighbour is the next. */
-static void check_levels(const kr_eytzinger *tree, uint32_t first, uint32_t last, uint8_t *seen)
+static void check_levels(const eytzinger_tree *tree, uint32_t first, uint32_t last, uint8_t *seen)
 {
-    kr_eytzinger_walk levels = kr_eytzinger_walk_of(tree, first, last);
+    eytzinger_levels levels = eytzinger_levels_of(tree, first, last);
     uint32_t before = 0, jumps = 0;
     for (uint32_t place = first; place < last; ++place) {
-        const uint32_t entry = kr_eytzinger_walk_to(tree, &levels, place);
-        const uint32_t rank = kr_eytzinger_rank(tree, tree->k, entry);
+        const uint32_t entry = eytzinger_levels_to(tree, &levels, place);
+        const uint32_t rank = eytzinger_rank(tree, tree->k, entry);
         if (rank < first || rank >= last || seen[rank]++)
             fail_msg("k %u, %u entries, span %u .. %u: place %u is entry %u of rank %u", tree->k,
                      tree->full + tree->leaves, first, last, place, entry, rank);
@@ -89,7 +89,7 @@ static void every_span_by_levels(void **state)
     (void)state;
     for (uint32_t k = SMALLEST_K; k <= LARGEST_K; ++k)
         for (uint32_t c = 0; c < sizeof counts / sizeof counts[0]; ++c) {
-            const kr_eytzinger tree = kr_eytzinger_of(k, counts[c]);
+            const eytzinger_tree tree = eytzinger_tree_of(k, counts[c]);
             for (uint32_t first = 0; first <= counts[c]; ++first)
                 for (uint32_t last = first; last <= counts[c]; ++last)
                     check_levels(&tree, first, last, seen);
@@ -103,7 +103,7 @@ static void some_spans_by_levels(void **state)
     for (uint32_t k = SMALLEST_K; k <= LARGEST_K; ++k)
         for (uint32_t power = k; power < MANY; power *= k)
             for (uint32_t n = power < AROUND ? 0 : power - AROUND; n <= power + AROUND; ++n) {
-                const kr_eytzinger tree = kr_eytzinger_of(k, n);
+                const eytzinger_tree tree = eytzinger_tree_of(k, n);
                 check_levels(&tree, 0, n, seen);
                 for (uint32_t j = 1; n && j < 20; ++j) {
                     const uint32_t one = j * 2654435761u % (n + 1), other = j * 40503u * 9973u % (n + 1);
@@ -115,15 +115,15 @@ static void some_spans_by_levels(void **state)
 /* A thread of a group reads every so many places only. */
 static void strides_by_levels(void **state)
 {
-    const kr_eytzinger tree = kr_eytzinger_of(3, 1000);
+    const eytzinger_tree tree = eytzinger_tree_of(3, 1000);
     (void)state;
     for (uint32_t stride = 2; stride <= 300; stride = stride * 3 - 1)
         for (uint32_t rank = 0; rank < stride; ++rank) {
-            kr_eytzinger_walk all = kr_eytzinger_walk_of(&tree, 17, 990), some = all;
+            eytzinger_levels all = eytzinger_levels_of(&tree, 17, 990), some = all;
             for (uint32_t place = 17; place < 990; ++place) {
-                const uint32_t entry = kr_eytzinger_walk_to(&tree, &all, place);
+                const uint32_t entry = eytzinger_levels_to(&tree, &all, place);
                 if ((place - 17) % stride == rank)
-                    assert_int_equal(kr_eytzinger_walk_to(&tree, &some, place), entry);
+                    assert_int_equal(eytzinger_levels_to(&tree, &some, place), entry);
             }
         }
 }
@@ -135,20 +135,20 @@ static void largest_counts(void **state)
     for (uint32_t k = SMALLEST_K; k <= LARGEST_K; ++k)
         for (uint32_t less = 0; less < 5; ++less) {
             const uint32_t n = 0xFFFFFFFFu - less;
-            const kr_eytzinger tree = kr_eytzinger_of(k, n);
+            const eytzinger_tree tree = eytzinger_tree_of(k, n);
             assert_int_equal((uint64_t)tree.full + tree.leaves, n);
             for (uint32_t j = 0; j < 200000; ++j) {
                 const uint32_t rank = j < 1000 ? j : j < 2000 ? n - 1 - (j - 1000) : j * 2654435761u % n;
-                const uint32_t entry = kr_eytzinger_entry(&tree, rank);
+                const uint32_t entry = eytzinger_entry(&tree, rank);
                 assert_true(entry < n);
-                if (kr_eytzinger_rank(&tree, k, entry) != rank)
+                if (eytzinger_rank(&tree, k, entry) != rank)
                     fail_msg("k %u, n %u: rank %u is entry %u, whose rank is %u", k, n, rank, entry,
-                             kr_eytzinger_rank(&tree, k, entry));
+                             eytzinger_rank(&tree, k, entry));
             }
             /* The span of all entries: it begins with the last level, and ends with the root's last key. */
-            kr_eytzinger_walk all = kr_eytzinger_walk_of(&tree, 0, n);
-            assert_int_equal(kr_eytzinger_walk_to(&tree, &all, 0), tree.leaves ? tree.full : tree.bottom - 1);
-            assert_int_equal(kr_eytzinger_walk_to(&tree, &all, n - 1), k - 2);
+            eytzinger_levels all = eytzinger_levels_of(&tree, 0, n);
+            assert_int_equal(eytzinger_levels_to(&tree, &all, 0), tree.leaves ? tree.full : tree.bottom - 1);
+            assert_int_equal(eytzinger_levels_to(&tree, &all, n - 1), k - 2);
         }
 }
 
@@ -156,27 +156,25 @@ static void division(void **state)
 {
     (void)state;
     for (uint32_t k = SMALLEST_K; k <= LARGEST_K; ++k) {
-        const kr_eytzinger tree = kr_eytzinger_of(k, 1);
+        const eytzinger_tree tree = eytzinger_tree_of(k, 1);
         for (uint32_t j = 0; j < 100000; ++j) {
             const uint32_t any = j * 2654435761u, multiple = any / k * k;
-            assert_int_equal(kr_eytzinger_divide(&tree, any), any / k);
-            assert_int_equal(kr_eytzinger_divide(&tree, multiple), any / k);
-            assert_int_equal(kr_eytzinger_divide(&tree, 0xFFFFFFFFu - j), (0xFFFFFFFFu - j) / k);
+            assert_int_equal(eytzinger_divide(&tree, any), any / k);
+            assert_int_equal(eytzinger_divide(&tree, multiple), any / k);
+            assert_int_equal(eytzinger_divide(&tree, 0xFFFFFFFFu - j), (0xFFFFFFFFu - j) / k);
         }
     }
 }
 
-/* Positions of a view: ranks in a tree, with a slot left free before binary ones. */
+/* The slots of ranks: one is left free before binary trees. */
 static void slots(void **state)
 {
-    const kr_lists none = {0}, binary = {.tree = kr_eytzinger_of(2, 6)},
-                   ternary = {.tree = kr_eytzinger_of(3, 6)};
+    const eytzinger_tree binary = eytzinger_tree_of(2, 6), ternary = eytzinger_tree_of(3, 6);
     static const uint32_t binary_slots[] = {4, 2, 5, 1, 6, 3}, ternary_slots[] = {2, 3, 0, 4, 5, 1};
     (void)state;
-    for (uint32_t position = 0; position < 6; ++position) {
-        assert_int_equal(kr_lists_slot(&none, position), position);
-        assert_int_equal(kr_lists_slot(&binary, position), binary_slots[position]);
-        assert_int_equal(kr_lists_slot(&ternary, position), ternary_slots[position]);
+    for (uint32_t rank = 0; rank < 6; ++rank) {
+        assert_int_equal(eytzinger_slot_of_rank(&binary, rank), binary_slots[rank]);
+        assert_int_equal(eytzinger_slot_of_rank(&ternary, rank), ternary_slots[rank]);
     }
 }
 

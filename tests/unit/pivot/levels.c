@@ -159,11 +159,11 @@ static void make_probes(const example *e, uint32_t *lower, uint32_t *upper)
 static void check_program(const example *e, kr_cpu_call *call, uint32_t aos)
 {
     uint32_t lower[PROBES], upper[PROBES], rows[PROBES];
-    kr_span spans[PROBES];
+    kr_match matches[PROBES];
     make_probes(e, lower, upper);
     pivot_params params = {
         .batch = {.lower = lower, .upper = upper, .lower_type = KR_U32, .upper_type = KR_U32},
-        .put = {.out = spans, .what = KR_PUT_SPAN},
+        .put = {.out = matches, .what = KR_PUT_MATCH},
         .entries = {aos ? (void *)e->packed : (void *)e->keys, e->rows, e->n, aos},
         .pivots = e->pivots,
         .shape = e->shape,
@@ -173,8 +173,8 @@ static void check_program(const example *e, kr_cpu_call *call, uint32_t aos)
     call(&params, 0, PROBES, PROBES);
     for (uint32_t i = 0; i < PROBES; ++i) {
         const uint32_t first = below(e, lower[i]), last = below(e, (uint64_t)upper[i] + 1);
-        assert_int_equal(spans[i].first, first);
-        assert_int_equal(spans[i].last, last);
+        assert_int_equal(matches[i].where, first);
+        assert_int_equal(matches[i].count, last - first);
         assert_int_equal(rows[i], first < last ? e->rows[first] : KR_NO_ROW);
     }
 }

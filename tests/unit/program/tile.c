@@ -125,7 +125,7 @@ static void knows_bytes_of_answers(void **state)
     assert_int_equal(kr_put_nbytes(KR_PUT_ROW), sizeof(uint32_t));
     assert_int_equal(kr_put_nbytes(KR_PUT_FLAG), sizeof(uint8_t));
     assert_int_equal(kr_put_nbytes(KR_PUT_COUNT), sizeof(uint64_t));
-    assert_int_equal(kr_put_nbytes(KR_PUT_SPAN), sizeof(kr_span));
+    assert_int_equal(kr_put_nbytes(KR_PUT_MATCH), sizeof(kr_match));
 }
 
 int main(void)

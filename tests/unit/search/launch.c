@@ -23,12 +23,15 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     return kr_search_settle(spec, spec->options[K], err);
 }
 
-static const kr_family toy = {
+static const kr_family family = {.probes = {.launches = kr_search_launches}};
+
+static const kr_kind toy = {
     .info = {.name = "toy", .n_options = OPTIONS, .options = options},
     .settle = settle,
+    .family = &family,
 };
 
-const kr_family *kr_family_at(uint32_t ordinal)
+const kr_kind *kr_kind_at(uint32_t ordinal)
 {
     return ordinal == 0 ? &toy : NULL;
 }

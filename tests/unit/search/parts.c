@@ -147,7 +147,7 @@ static void check(const sample *of)
 {
     static uint64_t keys[KEYS_MOST * 2], lower[PROBES], upper[PROBES];
     static uint32_t rows[KEYS_MOST], found[PROBES];
-    static kr_span spans[PROBES];
+    static kr_match matches[PROBES];
     static uint8_t flags[PROBES];
     static uint64_t counts[PROBES];
     const uint64_t largest = of->wide ? UINT64_MAX : UINT32_MAX;
@@ -160,7 +160,7 @@ static void check(const sample *of)
         put(upper, i, of->wide, bounds[i][1]);
     }
     search(of, &store, lower, NULL, KR_PUT_ROW, found);
-    search(of, &store, lower, upper, KR_PUT_SPAN, spans);
+    search(of, &store, lower, upper, KR_PUT_MATCH, matches);
     search(of, &store, lower, upper, KR_PUT_FLAG, flags);
     search(of, &store, lower, upper, KR_PUT_COUNT, counts);
     for (uint64_t i = 0; i < PROBES; ++i) {
@@ -169,11 +169,11 @@ static void check(const sample *of)
         const int hit = !is_null(i) && first < of->n && of->keys[first] == low;
         const uint64_t n = is_null(i) || high < low ? 0 : last - first;
         assert_int_equal(found[i], hit ? first + 1 : KR_NO_ROW);
-        assert_int_equal(spans[i].last - spans[i].first, n);
+        assert_int_equal(matches[i].count, n);
         assert_int_equal(flags[i], n != 0);
         assert_int_equal(counts[i], n);
         if (n)
-            assert_int_equal(spans[i].first, first);
+            assert_int_equal(matches[i].where, first);
     }
 }
 

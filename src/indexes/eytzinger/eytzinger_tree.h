@@ -8,70 +8,75 @@
  * level has rank i + floor(i / (K - 1)). Among the full levels alone, entry i of the level t levels above the
  * lowest has rank q = K^t (1 + i + floor(i / (K - 1))) - 1, and min(b, (K - 1)(q + 1)) entries below are
  * smaller. */
-#ifndef KEYRAY_CORE_EYTZINGER_H
-#define KEYRAY_CORE_EYTZINGER_H
+#ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_TREE_H
+#define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_TREE_H
 
 #include "program/lang.h"
 
-typedef struct kr_eytzinger {
+typedef struct eytzinger_tree {
     uint64_t inverse; /* of k: 2^64 / k rounded up */
     uint32_t k;       /* fan-out; 0: no tree */
     uint32_t full;    /* entries of the full levels, K^d - 1 */
     uint32_t leaves;  /* entries below them */
     uint32_t bottom;  /* K^(d - 1), where the lowest full level begins, plus 1; 1 when no level is full */
-} kr_eytzinger;
-kr_assert_size(kr_eytzinger, 24);
+} eytzinger_tree;
+kr_assert_size(eytzinger_tree, 24);
 
-KR_BOTH kr_eytzinger kr_eytzinger_of(uint32_t k, uint32_t n)
+KR_BOTH eytzinger_tree eytzinger_tree_of(uint32_t k, uint32_t n)
 {
     uint64_t full = 0, bottom = 1;
     while (full * k + k - 1 <= n) {
         bottom = full + 1;
         full = full * k + k - 1;
     }
-    kr_eytzinger tree = {0, k, (uint32_t)full, (uint32_t)(n - full), (uint32_t)bottom};
+    eytzinger_tree tree = {0, k, (uint32_t)full, (uint32_t)(n - full), (uint32_t)bottom};
     tree.inverse = ~(uint64_t)0 / k + 1;
     return tree;
 }
 
 /* The slot of entry 0. With binary nodes one slot before it stays empty, so that no two siblings lie in
  * different cache lines. */
-KR_BOTH uint32_t kr_eytzinger_first(uint32_t k)
+KR_BOTH uint32_t eytzinger_first(uint32_t k)
 {
     return k == 2;
 }
 
 /* x / k without a division, exact for every x: inverse is less than 1 above 2^64 / k. */
-KR_BOTH uint32_t kr_eytzinger_divide(const kr_eytzinger *tree, uint32_t x)
+KR_BOTH uint32_t eytzinger_divide(const eytzinger_tree *tree, uint32_t x)
 {
     const uint64_t high = x * (tree->inverse >> 32), low = x * (tree->inverse & 0xFFFFFFFFu);
     return (uint32_t)((high + (low >> 32)) >> 32);
 }
 
 /* The entry of a rank. */
-KR_BODY uint32_t kr_eytzinger_entry(const kr_eytzinger *tree, uint32_t rank)
+KR_BODY uint32_t eytzinger_entry(const eytzinger_tree *tree, uint32_t rank)
 {
     /* A run of K - 1 entries of the last level, then one from above, as long as there are any below. */
-    const uint32_t run = kr_eytzinger_divide(tree, rank), at = rank - run * tree->k;
+    const uint32_t run = eytzinger_divide(tree, rank), at = rank - run * tree->k;
     const uint32_t below = rank - run, last = tree->k - 1;
     if (at < last && below < tree->leaves)
         return tree->full + below;
     uint32_t number = (at == last && below <= tree->leaves ? run : rank - tree->leaves) + 1;
-    uint32_t above = tree->bottom, quotient = kr_eytzinger_divide(tree, number);
+    uint32_t above = tree->bottom, quotient = eytzinger_divide(tree, number);
     if (tree->k == 2) { /* the loop below, at once: a warp would wait for its longest */
         const uint32_t up = kr_ctz32(number);
         return (above >> up) - 1 + (number >> up) - 1 - (number >> up >> 1);
     }
     while (quotient * tree->k == number) {
         number = quotient;
-        above = kr_eytzinger_divide(tree, above);
-        quotient = kr_eytzinger_divide(tree, number);
+        above = eytzinger_divide(tree, above);
+        quotient = eytzinger_divide(tree, number);
     }
     return above - 1 + number - 1 - quotient;
 }
 
+KR_BODY uint64_t eytzinger_slot_of_rank(const eytzinger_tree *tree, uint64_t rank)
+{
+    return (uint64_t)eytzinger_first(tree->k) + eytzinger_entry(tree, (uint32_t)rank);
+}
+
 /* The rank of an entry. k is tree->k, a constant where it is known. */
-KR_BOTH uint32_t kr_eytzinger_rank(const kr_eytzinger *tree, uint32_t k, uint32_t entry)
+KR_BOTH uint32_t eytzinger_rank(const eytzinger_tree *tree, uint32_t k, uint32_t entry)
 {
     if (entry >= tree->full) {
         const uint32_t i = entry - tree->full;
@@ -94,38 +99,38 @@ KR_BOTH uint32_t kr_eytzinger_rank(const kr_eytzinger *tree, uint32_t k, uint32_
  *
  * The runs one behind another are the places first .. last - 1: as many as there are ranks, but in another
  * order. */
-typedef struct kr_eytzinger_walk {
+typedef struct eytzinger_levels {
     uint32_t end;      /* the place behind the run */
     uint32_t shift;    /* from a place of the run to its entry */
     uint32_t from, to; /* above the run's level: entries before the span, and up to its end */
     uint32_t above;    /* where the next level begins, plus 1 */
-} kr_eytzinger_walk;
+} eytzinger_levels;
 
 /* Entries of the last level with a rank below r. */
-KR_BOTH uint32_t kr_eytzinger_leaves_below(const kr_eytzinger *tree, uint32_t r)
+KR_BOTH uint32_t eytzinger_leaves_below(const eytzinger_tree *tree, uint32_t r)
 {
-    const uint32_t below = r - kr_eytzinger_divide(tree, r);
+    const uint32_t below = r - eytzinger_divide(tree, r);
     return below < tree->leaves ? below : tree->leaves;
 }
 
-KR_BOTH kr_eytzinger_walk kr_eytzinger_walk_of(const kr_eytzinger *tree, uint32_t first, uint32_t last)
+KR_BOTH eytzinger_levels eytzinger_levels_of(const eytzinger_tree *tree, uint32_t first, uint32_t last)
 {
-    const uint32_t from = kr_eytzinger_leaves_below(tree, first), to = kr_eytzinger_leaves_below(tree, last);
-    const kr_eytzinger_walk walk = {first + (to - from), tree->full + from - first, first - from, last - to,
-                                    tree->bottom};
+    const uint32_t from = eytzinger_leaves_below(tree, first), to = eytzinger_leaves_below(tree, last);
+    const eytzinger_levels walk = {first + (to - from), tree->full + from - first, first - from, last - to,
+                                   tree->bottom};
     return walk;
 }
 
 /* The entry of a place; places must come in ascending order. */
-KR_BOTH uint32_t kr_eytzinger_walk_to(const kr_eytzinger *tree, kr_eytzinger_walk *walk, uint32_t place)
+KR_BOTH uint32_t eytzinger_levels_to(const eytzinger_tree *tree, eytzinger_levels *walk, uint32_t place)
 {
     while (place >= walk->end) {
-        const uint32_t from = kr_eytzinger_divide(tree, walk->from), to = kr_eytzinger_divide(tree, walk->to);
+        const uint32_t from = eytzinger_divide(tree, walk->from), to = eytzinger_divide(tree, walk->to);
         walk->shift = walk->above - 1 + (walk->from - from) - walk->end;
         walk->end += (walk->to - to) - (walk->from - from);
         walk->from = from;
         walk->to = to;
-        walk->above = kr_eytzinger_divide(tree, walk->above);
+        walk->above = eytzinger_divide(tree, walk->above);
     }
     return place + walk->shift;
 }

@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "core/rows_body.h"

@@ -1,0 +1,1 @@
+#include "indexes/cgrx/cgrx_walk_body.h"

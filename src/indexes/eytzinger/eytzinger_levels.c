@@ -1,0 +1,1 @@
+#include "indexes/eytzinger/eytzinger_levels_body.h"

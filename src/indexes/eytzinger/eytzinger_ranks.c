@@ -1,0 +1,1 @@
+#include "indexes/eytzinger/eytzinger_ranks_body.h"

@@ -1,0 +1,16 @@
+/* How the rows of ranks are read: the walk in the order of ranks, and the one level by level. */
+#ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_WALK_H
+#define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_WALK_H
+
+#include "core/match.h"
+#include "indexes/eytzinger/eytzinger_tree.h"
+
+typedef struct eytzinger_walk_view {
+    const char *rows; /* entry e's at e * stride */
+    uint64_t stride;
+    eytzinger_tree tree;
+} eytzinger_walk_view;
+
+extern const kr_walk eytzinger_by_rank, eytzinger_by_level;
+
+#endif

@@ -1,0 +1,37 @@
+/* One seeded hash of codes, for families whose entries have no order and for the batches that look them up.
+ * 32 bits, of which the top ones are as good as any: part p of a batch holds the probes whose hash begins
+ * with the bits of p, so a table whose places follow the top bits is searched part by part, too.
+ *
+ * With 32-bit codes it is a bijection (the finalizer of MurmurHash3, with the seed added twice): codes never
+ * share a hash. With 64-bit codes sets of codes that share one can be made for a known seed, not for all. */
+#ifndef KEYRAY_KEY_HASH_H
+#define KEYRAY_KEY_HASH_H
+
+#include "key/key.h"
+
+KR_BOTH uint32_t kr_hash32(uint32_t code, uint64_t seed)
+{
+    uint32_t x = code ^ (uint32_t)seed;
+    x = (x ^ x >> 16) * 0x85EBCA6Bu;
+    x = (x ^ x >> 13) + (uint32_t)(seed >> 32);
+    x *= 0xC2B2AE35u;
+    return x ^ x >> 16;
+}
+
+KR_BOTH uint32_t kr_hash64(uint64_t code, uint64_t seed)
+{
+    uint64_t x = code ^ seed;
+    x = (x ^ x >> 32) * (uint64_t)0xD6E8FEB86659FD93;
+    x = (x ^ x >> 32) * (uint64_t)0xD6E8FEB86659FD93;
+    return (uint32_t)(x >> 32);
+}
+
+#if defined(KR_KEY_BITS)
+#if KR_KEY_BITS == 32
+#define kr_hash kr_hash32
+#else
+#define kr_hash kr_hash64
+#endif
+#endif
+
+#endif

@@ -1,0 +1,98 @@
+/* A key with more than a million rows beside keys with one each: slices, groups of threads and chunks open a
+ * match anywhere in it. */
+#include "fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEYS = 3 << 19, PROBES = 4, HEAVY = 7 };
+
+/* Three keys of four are HEAVY; the others ascend from 0, and so share it once. */
+static kr_test_column heavy_keys(kr_type type)
+{
+    kr_test_column keys = kr_test_column_make(type, KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, 1);
+    for (uint64_t i = 0; i < KEYS; ++i)
+        kr_value_store_bits(type, keys.data, i, kr_value_of_code(type, i % 4 ? HEAVY : i / 4));
+    return keys;
+}
+
+/* Chunks that hold just one answer of the heavy key. */
+static int count_chunk(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
+                       const uint32_t *rows)
+{
+    uint64_t *n = ctx;
+    (void)first_probe;
+    for (uint64_t i = 1; i < offsets[n_probes]; ++i) /* row ids ascend within a probe */
+        if (n_probes == 1 && rows[i - 1] >= rows[i])
+            return 1;
+    *n += offsets[n_probes];
+    return 0;
+}
+
+static void check_chunks(kr_suite *suite, kr_index *index, kr_type type)
+{
+    uint64_t heavy[3] = {0}, n = 0;
+    const kr_column probes = {.type = type, .count = 3, .data = heavy};
+    const uint64_t matches = KEYS / 4 * 3 + 1;
+    kr_error err = {0};
+    for (uint64_t i = 0; i < 3; ++i)
+        kr_value_store_bits(type, heavy, i, kr_value_of_code(type, HEAVY));
+    const kr_status status = kr_lookup_chunks(index, &probes, NULL, KR_ORDER_ROW, matches * sizeof(uint32_t),
+                                              count_chunk, &n, &err);
+    if (kr_test_ok(suite, status, &err, "kr_lookup_chunks"))
+        kr_test_expect(suite, n == 3 * matches,
+                       "chunks hold every row of the key, as often as it is asked for");
+}
+
+static void check_type(kr_suite *suite, const kr_suite_device *on, const char *spec, kr_type type)
+{
+    kr_test_column keys = heavy_keys(type);
+    const char *must_name;
+    uint32_t refusals = 0;
+    kr_fixture fixture;
+    kr_index *index = NULL;
+    kr_error err = {0};
+    if (kr_spec_refuses(spec, &keys.view, &must_name)) {
+        kr_test_column_free(&keys);
+        return;
+    }
+    kr_fixture_make_of(suite, &keys, PROBES, &fixture);
+    if (kr_test_ok(suite,
+                   kr_index_create(on->device, spec, &fixture.data.keys.view, NULL, NULL, &index, &err), &err,
+                   "kr_index_create")) {
+        kr_test_ok(suite, kr_index_validate(index, &err), &err, "kr_index_validate");
+        kr_fixture_check(&fixture, spec, index, KR_OK, &refusals);
+        if (kr_spec_capabilities(spec) & KR_CAN_POINT)
+            check_chunks(suite, index, type);
+    }
+    kr_index_destroy(index);
+    kr_fixture_free(&fixture);
+}
+
+/* Kinds by themselves, and those of their options that say how rows lie and are read. */
+static int is_wanted(const char *spec)
+{
+    static const char *const reading[] = {":layout=", ":scan=", ":scan_threads=", ":updates=", "node="};
+    int wanted = strchr(spec, ':') == NULL;
+    for (size_t i = 0; i < sizeof reading / sizeof *reading; ++i)
+        wanted |= strstr(spec, reading[i]) != NULL;
+    return wanted;
+}
+
+void kr_run_heavy(kr_suite *suite)
+{
+    for (uint32_t d = 0; d < suite->n_devices; ++d)
+        for (uint32_t k = 0; k < suite->n_specs; ++k) {
+            const kr_suite_device *on = &suite->devices[d];
+            const char *spec = suite->specs[k];
+            if (suite->is_brief[k] || !is_wanted(spec) ||
+                !kr_test_begin(suite, "heavy/%s/%s", on->info.name, spec))
+                continue;
+            if (!kr_device_runs(suite, on, spec))
+                continue;
+            check_type(suite, on, spec, KR_U32);
+            if (!strchr(spec, ':') && !suite->reduced)
+                check_type(suite, on, spec, KR_I64);
+            kr_test_end(suite);
+        }
+}
