@@ -51,10 +51,21 @@ typedef struct walk_slice {
     uint32_t from, n;
 } walk_slice;
 
-/* Thread i owns slice i / threads when it is the first of its `threads`. */
-KR_BODY int walk_owns(uint64_t i, uint64_t n, const kr_spread *spread)
+/* Thread i owns slice i / threads when it is the first of its `threads`; a group of one thread is alone with
+ * all of its slices. */
+KR_BODY uint32_t walk_threads(kr_group group, const kr_spread *spread)
 {
-    return i < n && (i & (spread->threads - 1)) == 0;
+    return group.size == 1 ? 1 : spread->threads;
+}
+
+KR_BODY int walk_owns(kr_group group, const kr_spread *spread, uint64_t i, uint64_t n)
+{
+    return i < n && (i & (walk_threads(group, spread) - 1)) == 0;
+}
+
+KR_BODY uint64_t walk_number(kr_group group, const kr_spread *spread, uint64_t i)
+{
+    return i >> kr_ctz32(walk_threads(group, spread));
 }
 
 KR_BODY walk_slice walk_slice_of(const kr_match *matches, const kr_spread *spread, uint64_t number)
@@ -92,13 +103,17 @@ KR_BODY reduce_total walk_run(const reduce_params *p, int op, walk_slice slice, 
     walk_open(&view, slice.match, slice.from, slice.n, &state);
     for (; left >= WALK_AHEAD; left -= WALK_AHEAD) {
         uint64_t slots[WALK_AHEAD];
+        uint32_t rows[WALK_AHEAD];
         reduce_total ahead[WALK_AHEAD];
         KR_UNROLL
         for (uint32_t j = 0; j < WALK_AHEAD; ++j, at += stride)
             slots[j] = walk_slot(&view, &state, at);
         KR_UNROLL
         for (uint32_t j = 0; j < WALK_AHEAD; ++j)
-            ahead[j] = reduce_one(p, op, walk_row(&view, slots[j]));
+            rows[j] = walk_row(&view, slots[j]);
+        KR_UNROLL
+        for (uint32_t j = 0; j < WALK_AHEAD; ++j)
+            ahead[j] = reduce_one(p, op, rows[j]);
         KR_UNROLL
         for (uint32_t j = 0; j < WALK_AHEAD; ++j)
             reduce_merge(op, &total, ahead[j]);
@@ -145,15 +160,15 @@ KR_BODY void walk_by_eight(kr_group group, const reduce_params *p, int op, walk_
 
 KR_BODY void walk_reduce(kr_group group, const reduce_params *p, uint64_t i, uint64_t n, int op)
 {
-    const int owns = walk_owns(i, n, &p->spread);
-    const uint64_t mine = i >> kr_ctz32(p->spread.threads);
+    const int owns = walk_owns(group, &p->spread, i, n);
+    const uint64_t mine = walk_number(group, &p->spread, i);
     const walk_slice slice = owns ? walk_slice_of(p->matches, &p->spread, mine) : (walk_slice){{0, 0}, 0, 0};
     reduce_total total = reduce_start(op);
     if (slice.n <= p->alone || group.size == 1)
         total = walk_run(p, op, slice, 0, 1);
     if (group.size > 1) {
         /* with a slice for the whole group there is nothing else for the other eights to do */
-        const uint32_t most = p->spread.threads == 1 ? WALK_BY_EIGHT : p->alone;
+        const uint32_t most = walk_threads(group, &p->spread) == 1 ? WALK_BY_EIGHT : p->alone;
         walk_by_eight(group, p, op, slice, kr_group_ballot(group, slice.n > p->alone && slice.n <= most),
                       &total);
         for (uint32_t waiting = kr_group_ballot(group, slice.n > p->alone && slice.n > most); waiting;
@@ -206,8 +221,8 @@ KR_BODY void walk_copy_run(const rows_params *p, walk_slice slice, uint64_t to, 
 
 KR_BODY void walk_copy(kr_group group, const rows_params *p, uint64_t i, uint64_t n)
 {
-    const int owns = walk_owns(i, n, &p->spread);
-    const uint64_t number = i >> kr_ctz32(p->spread.threads), mine = number >> p->spread.slice_bits;
+    const int owns = walk_owns(group, &p->spread, i, n);
+    const uint64_t number = walk_number(group, &p->spread, i), mine = number >> p->spread.slice_bits;
     const walk_slice slice =
         owns ? walk_slice_of(p->matches, &p->spread, number) : (walk_slice){{0, 0}, 0, 0};
     const uint64_t base = owns ? p->offsets[mine] - p->base + slice.from : 0;

@@ -20,7 +20,7 @@
 #define KR_BODY static inline __attribute__((always_inline, unused))
 #define KR_BOTH static inline __attribute__((always_inline, unused))
 #define kr_restrict restrict
-#define KR_UNROLL
+#define KR_UNROLL _Pragma("GCC unroll 8")
 #define kr_assert_size(type, nbytes) _Static_assert(sizeof(type) == (nbytes), #type)
 #define kr_assert_fits(type, nbytes) _Static_assert(sizeof(type) <= (nbytes), #type)
 #endif

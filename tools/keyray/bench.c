@@ -32,8 +32,11 @@ static const option_row probe_rows[] = {
 static const option_row lookup_rows[] = {
     {"probes-log2", 0, 0, OPTION_NUMBER, AT(probes_log2), "N", "--probes 2^N", 0, 31},
     {"presorted-probes", 0, 0, OPTION_FLAG, AT(presorted_probes), NULL, "--order ascending", 0, 0},
-    {"result", 0, 0, OPTION_CHOICE, AT(result), "row|count|sum-rows|sum|exists",
-     "what is wanted per probe; sum gathers a value per match [row, of ranges sum-rows]", 0, 0},
+    {"result", 0, 0, OPTION_CHOICE, AT(result), "row|count|sum-rows|sum|exists|rows|rows-by-key",
+     "what is wanted per probe; sum gathers a value per match, rows-by-key lists matches in key order [row, "
+     "of "
+     "ranges sum-rows]",
+     0, 0},
     {0},
 };
 
@@ -153,13 +156,15 @@ static uint64_t settle_count(uint64_t count, uint64_t log2)
 /* Fills in what options leave open. */
 static void settle_options(job *j)
 {
-    static const kr_result results[] = {KR_RESULT_ROW, KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
-                                        KR_RESULT_EXISTS};
+    static const kr_result results[] = {KR_RESULT_ROW,    KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
+                                        KR_RESULT_EXISTS, KR_RESULT_ROWS,  KR_RESULT_ROWS};
+    static const uint32_t by_key = sizeof results / sizeof *results - 1;
     bench_options *o = &j->options;
     j->w.count = settle_count(j->w.count, o->keys_log2);
     j->w.probes = settle_count(j->w.probes, o->probes_log2);
     if (j->w.order == NOT_GIVEN)
         j->w.order = o->presorted_probes ? KR_PROBES_ASCENDING : KR_PROBES_RANDOM;
+    o->order = o->result == by_key ? KR_ORDER_KEY : KR_ORDER_ROW;
     if (o->result != NOT_GIVEN)
         o->result = results[o->result];
     else

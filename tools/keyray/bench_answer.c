@@ -34,6 +34,9 @@ int bench_answer(const bench_run *run, kr_result result, kr_report *report, benc
         const kr_column lower = bench_data_column(data, COLUMN_LOWER, first, n);
         const kr_sink sink = {.struct_size = sizeof sink,
                               .result = result,
+                              .order = result == KR_RESULT_ROWS ? run->order : KR_ORDER_ROW,
+                              .rows = run->rows,
+                              .rows_capacity = run->rows_capacity,
                               .values = result == KR_RESULT_SUM ? &values : NULL,
                               .out = out_at(run, result, first),
                               .report = work ? &counted : report,

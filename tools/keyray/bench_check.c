@@ -54,20 +54,24 @@ static int check_known(const bench_run *run)
     return code;
 }
 
-/* Samples are spread evenly over the batch; *n is how many were compared. */
+/* Samples are spread evenly over the batch; *n is how many were compared. Of lists of row ids their sums are,
+ * and then all lists with those. */
 static int check_samples(const bench_run *run, uint64_t *n)
 {
     const bench_data *data = run->data;
+    const kr_result result = run->result == KR_RESULT_ROWS ? KR_RESULT_SUM_ROWS : run->result;
     const uint64_t samples = data->n_probes < BENCH_SAMPLES ? data->n_probes : BENCH_SAMPLES;
     uint64_t visited = 0;
-    void *got = answers(run, run->result);
+    void *got = answers(run, result);
     int code = got ? DONE : FAILED;
     for (*n = 0; !code && *n < samples && visited < VISITED_MOST; ++*n) {
         const uint64_t i = *n * data->n_probes / samples;
-        const uint64_t right = bench_oracle_answer(data, i, run->result, &visited);
-        if (answer_at(got, run->result, i) != right)
-            code = differs(i, answer_at(got, run->result, i), right, "the oracle");
+        const uint64_t right = bench_oracle_answer(data, i, result, &visited);
+        if (answer_at(got, result, i) != right)
+            code = differs(i, answer_at(got, result, i), right, "the oracle");
     }
+    if (!code && run->result == KR_RESULT_ROWS)
+        code = bench_rows_check(run, got);
     free(got);
     return code;
 }

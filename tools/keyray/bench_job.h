@@ -18,7 +18,7 @@ typedef struct bench_options {
     option_texts index;
     const char *sweep, *json, *rebuild;
     uint64_t keys_log2, probes_log2, repeat;
-    uint32_t result, host, presorted_probes, baseline, scaling;
+    uint32_t result, order, host, presorted_probes, baseline, scaling;
 } bench_options;
 
 /* ---- The workload, in host memory and where the library reads it (bench_data.c) ------------- */
@@ -123,11 +123,20 @@ typedef struct bench_run {
     kr_device *device;
     kr_index *index;
     kr_result result;
-    void *out; /* room for 8 bytes a probe, where the library writes */
+    uint32_t order; /* of row ids: KR_ORDER_* */
+    void *out;      /* room for 8 bytes a probe and 8 more, where the library writes */
+    void *rows;     /* KR_RESULT_ROWS: room for all row ids; NULL: they are only counted */
+    uint64_t rows_capacity;
 } bench_run;
 
 /* Enqueues all batches. `report`, of the last batch, and `work`, of all of them, may be NULL. */
 int bench_answer(const bench_run *run, kr_result result, kr_report *report, bench_work *work);
+
+/* Of KR_RESULT_ROWS, else nothing (bench_rows.c): makes room for the row ids; compares them with their sums.
+ */
+int bench_rows_open(bench_run *run);
+void bench_rows_close(bench_run *run);
+int bench_rows_check(const bench_run *run, const uint64_t *sums);
 
 /* Compares all answers with the known rows and samples with the oracle, and says so in `checked`. */
 int bench_check(const bench_run *run, char checked[192]);

@@ -172,10 +172,12 @@ static void print_row(output *out, const bench_report *report, const bench_row *
     output_end(out, '}');
 }
 
-static const char *result_name(uint32_t result)
+static const char *result_name(const bench_options *options)
 {
     static const char *const names[] = {"", "row", "count", "sum-rows", "sum"};
-    return result < sizeof names / sizeof *names ? names[result] : "exists";
+    if (options->result == KR_RESULT_ROWS)
+        return options->order == KR_ORDER_KEY ? "rows-by-key" : "rows";
+    return options->result < sizeof names / sizeof *names ? names[options->result] : "exists";
 }
 
 static void print_json(const bench_report *report, FILE *to)
@@ -185,7 +187,7 @@ static void print_json(const bench_report *report, FILE *to)
     output_text(&out, "result",
                 report->operation == BENCH_BUILD   ? "index"
                 : report->operation == BENCH_LOADS ? "none"
-                                                   : result_name(report->options->result));
+                                                   : result_name(report->options));
     output_text(&out, "device", report->device.name);
     output_text(&out, "description", report->device.description);
     output_text(&out, "driver", report->device.software);
@@ -219,7 +221,7 @@ static void print_head(const bench_report *report, FILE *to)
                 (unsigned long long)w->hits, (unsigned long long)w->multiplier, orders[w->order]);
     if (!build)
         fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
-                result_name(report->options->result));
+                result_name(report->options));
     if (report->operation == BENCH_UPDATE && w->waves)
         fprintf(to,
                 "changes: rows inserted in %llu waves until there are %g times as many, deleted in as many\n",

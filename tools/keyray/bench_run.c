@@ -55,9 +55,12 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
     double seconds;
     kr_error err = {0};
     run.result = is_build ? KR_RESULT_ROW : (kr_result)options->result;
+    run.order = options->order;
     int code = open_out(&run, out_nbytes);
     if (!code)
         code = bench_build(&run, spec, &seconds);
+    if (!code)
+        code = bench_rows_open(&run);
     if (!code)
         code = bench_check(&run, row->checked);
     if (!code)
@@ -70,6 +73,7 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
                    : row->waves.n    ? row->waves.waves[0].changed
                    : data->n_changed ? data->n_changed
                                      : data->n_probes;
+    bench_rows_close(&run);
     kr_index_destroy(run.index);
     close_out(&run, out_nbytes);
     return code;
