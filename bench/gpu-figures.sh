@@ -101,7 +101,7 @@ figures_cgrx_build() {
 # Layouts, searches, scenes, rays and the scale of y and z. Unscaled scenes may take seconds, so they are smaller.
 figures_cgrx_design() {
     set --
-    for layout in column row packed; do
+    for layout in soa padded aos; do
         set -- "$@" --index cgrx:layout=$layout,probes=as-is --index cgrx:layout=$layout,search=linear,probes=as-is
     done
     bench cgrx-layout point --count 2^25 --probes 2^26 --bits 64 --uniformity 100 --result sum-rows --repeat 3 "$@"

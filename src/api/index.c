@@ -1,5 +1,6 @@
 /* kr_index_*, kr_explain: check the arguments, resolve the spec, report. */
-#include "core/choose.h"
+#include "kinds/choose.h"
+#include "lookup/plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +102,7 @@ kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_c
     if (!index)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: index is NULL");
     const kr_status status = check_change(index, row_ids, keys, stream, err);
-    return status == KR_OK && keys->count ? kr_index_change(index, row_ids, keys, stream, err) : status;
+    return status == KR_OK && keys->count ? kr_set_keys_apply(index, row_ids, keys, stream, err) : status;
 }
 
 static kr_status check_update(const kr_index *index, const kr_update *wanted, kr_error *err)
@@ -145,7 +146,7 @@ kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const u
                               .insert_keys = insert_keys ? *insert_keys : none,
                               .insert_rows = insert_rows};
     const kr_status status = check_update(index, &wanted, err);
-    return status == KR_OK ? kr_index_replace(index, &wanted, err) : status;
+    return status == KR_OK ? kr_update_apply(index, &wanted, err) : status;
 }
 
 kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err)

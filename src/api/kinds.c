@@ -1,5 +1,5 @@
 /* What kinds there are, and specs as text. */
-#include "core/choose.h"
+#include "kinds/choose.h"
 
 kr_status kr_kind_list(uint32_t ordinal, kr_kind_info *info, kr_error *err)
 {

@@ -1,5 +1,5 @@
 /* kr_lookup, kr_range, kr_lookup_chunks: check the arguments, then take the path that the memory asks for. */
-#include "core/chunks.h"
+#include "lookup/chunks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,7 +144,7 @@ static kr_status rows_enqueued(call *c, kr_error *err)
         return status;
     status =
         kr_device_copy(device, c->sink->out, matches.offsets.data, matches.offsets.nbytes, c->stream, err);
-    const kr_matches_part part = {
+    const kr_matches_copy_job part = {
         .count = query->n,
         .capacity = c->sink->rows ? c->sink->rows_capacity : 0,
         .out = c->sink->rows,
@@ -165,7 +165,7 @@ static kr_status rows_on_host_device(call *c, kr_error *err)
     if (status != KR_OK)
         return status;
     const uint64_t total = ((const uint64_t *)matches.offsets.data)[query->n];
-    const kr_matches_part part = {
+    const kr_matches_copy_job part = {
         .count = query->n, .capacity = total, .out = c->sink->rows, .order = c->sink->order};
     if (c->sink->rows && total > c->sink->rows_capacity)
         status = kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",

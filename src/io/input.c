@@ -76,7 +76,7 @@ kr_status kr_input_read(struct kr_input *input, void *to, uint64_t nbytes, uint6
 {
     uint64_t done = 0;
     while (done < nbytes) {
-        size_t wanted = nbytes - done < KR_IO_CHUNK_NBYTES ? (size_t)(nbytes - done) : KR_IO_CHUNK_NBYTES;
+        size_t wanted = nbytes - done < KR_IO_BUFFER_NBYTES ? (size_t)(nbytes - done) : KR_IO_BUFFER_NBYTES;
         ssize_t n = read(input->fd, (char *)to + done, wanted);
         if (n < 0 && errno == EINTR)
             continue;

@@ -12,7 +12,7 @@
 #endif
 
 /* Bytes read or written between two calls of the progress callback. */
-#define KR_IO_CHUNK_NBYTES ((size_t)4 << 20)
+#define KR_IO_BUFFER_NBYTES ((size_t)4 << 20)
 
 /* Text of a file or a path as it may stand in an error: printable and short. */
 #define KR_IO_SHOWN_NBYTES 160

@@ -228,7 +228,7 @@ static kr_status check_header(const struct kr_input *input, const struct header 
     return KR_OK;
 }
 
-/* One chunk of days; NaT, the smallest int64, becomes NULL. */
+/* A buffer of days; NaT, the smallest int64, becomes NULL. */
 static kr_status store_days(const struct kr_input *input, const int64_t *days, uint64_t first, uint64_t count,
                             struct kr_file *file, kr_error *err)
 {
@@ -251,7 +251,7 @@ static kr_status store_days(const struct kr_input *input, const int64_t *days, u
 
 static kr_status read_days(struct kr_input *input, uint64_t count, struct kr_file *file, kr_error *err)
 {
-    const uint64_t chunk = KR_IO_CHUNK_NBYTES / sizeof(int64_t), most = count < chunk ? count : chunk;
+    const uint64_t buffer = KR_IO_BUFFER_NBYTES / sizeof(int64_t), most = count < buffer ? count : buffer;
     file->column = (kr_column){.type = KR_DATE32, .count = count};
     file->data = kr_host_calloc(count, sizeof(int32_t), "a column", err);
     int64_t *days = file->data ? kr_host_calloc(most, sizeof *days, "a read buffer", err) : NULL;

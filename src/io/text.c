@@ -41,7 +41,7 @@ static kr_status refill(struct scanner *scanner, kr_error *err)
     if (scanner->start == 0 && scanner->end == scanner->room) {
         /* A small file fits at once, with a byte more to find its end. */
         uint64_t whole = scanner->input->nbytes + 1;
-        size_t first = whole < KR_IO_CHUNK_NBYTES ? (size_t)whole : KR_IO_CHUNK_NBYTES;
+        size_t first = whole < KR_IO_BUFFER_NBYTES ? (size_t)whole : KR_IO_BUFFER_NBYTES;
         size_t room = scanner->room ? 2 * scanner->room : first;
         char *data = kr_io_resize(scanner->data, room, 1, "a row of text", err);
         if (!data)

@@ -70,7 +70,8 @@ static kr_status put(struct output *output, const void *data, uint64_t nbytes, k
 {
     const char *at = data;
     while (nbytes > 0) {
-        ssize_t n = write(output->fd, at, nbytes < KR_IO_CHUNK_NBYTES ? (size_t)nbytes : KR_IO_CHUNK_NBYTES);
+        ssize_t n =
+            write(output->fd, at, nbytes < KR_IO_BUFFER_NBYTES ? (size_t)nbytes : KR_IO_BUFFER_NBYTES);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -108,7 +109,7 @@ static kr_status put_header(struct output *output, const char *dtype, uint64_t r
 
 static kr_status put_days(struct output *output, const int32_t *data, uint64_t count, kr_error *err)
 {
-    const uint64_t chunk = KR_IO_CHUNK_NBYTES / sizeof(int64_t), most = count < chunk ? count : chunk;
+    const uint64_t buffer = KR_IO_BUFFER_NBYTES / sizeof(int64_t), most = count < buffer ? count : buffer;
     int64_t *days = kr_host_calloc(most, sizeof *days, "a write buffer", err);
     kr_status status = days ? KR_OK : KR_ERR_HOST_MEMORY;
     for (uint64_t first = 0; status == KR_OK && first < count; first += most) {

@@ -1,5 +1,6 @@
 #include "joins/join.h"
-#include "joins/join_body.h"
+#include "kinds/choose.h"
+#include "results/bitmap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static kr_status list_matches(const joining *j, pair_list *list, kr_error *err)
     kr_status status = allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
     if (status == KR_OK)
         status = allocate_rows(j, j->matched, "indexed rows of pairs", &list->second, err);
-    const kr_matches_part part = {
+    const kr_matches_copy_job part = {
         .count = j->query.n,
         .capacity = j->matched,
         .out = list->second.data,
@@ -64,38 +65,13 @@ static kr_status list_matches(const joining *j, pair_list *list, kr_error *err)
     return status == KR_OK ? kr_matches_copy(&j->query, &j->matches, &part, err) : status;
 }
 
-/* Rows below n that found a partner, or those that did not. */
-static kr_status select_rows(const joining *j, select_params *params, uint64_t n, pair_list *list,
-                             kr_error *err)
-{
-    kr_buffer places = {0};
-    kr_status status =
-        kr_buffer_allocate(j->device, (n + 1) * sizeof(uint64_t), NULL, "places of rows", NULL, &places, err);
-    params->places = places.data;
-    if (status == KR_OK)
-        status = kr_device_fill(j->device, places.data, 0, places.nbytes, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_run(j->device, &join_select_count, params, n, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(j->device, places.data, n + 1, NULL, err);
-    if (status == KR_OK)
-        status = read_total(j, &places, n, &list->n, err);
-    if (status == KR_OK)
-        status = allocate_rows(j, list->n, "rows", &list->first, err);
-    params->rows = list->first.data;
-    if (status == KR_OK)
-        status = kr_device_run(j->device, &join_select_write, params, n, NULL, err);
-    kr_buffer_release(j->device, &places, NULL);
-    return status;
-}
-
 /* Left rows that found a partner (wanted 1), or those that did not. `pairs` are all matches where the left
  * side is indexed; where it probes, its offsets tell. */
 static kr_status select_left(const joining *j, int wanted, const pair_list *pairs, pair_list *list,
                              kr_error *err)
 {
     const uint64_t n = j->job->left->count;
-    select_params params = {.matched = j->matches.offsets.data, .wanted = (uint32_t)wanted};
+    kr_selection selection = {.offsets = j->matches.offsets.data, .n = n, .wanted = (uint32_t)wanted};
     kr_buffer bitmap = {0};
     kr_status status = KR_OK;
     if (j->job->inverse) {
@@ -103,14 +79,12 @@ static kr_status select_left(const joining *j, int wanted, const pair_list *pair
             kr_buffer_allocate(j->device, (n / 32 + 1) * 4, NULL, "marks of left rows", NULL, &bitmap, err);
         if (status == KR_OK)
             status = kr_device_fill(j->device, bitmap.data, 0, bitmap.nbytes, NULL, err);
-        const mark_params marks = {pairs->second.data, bitmap.data};
         if (status == KR_OK)
-            status = kr_device_run(j->device, &join_mark, &marks, pairs->n, NULL, err);
-        params.matched = NULL;
-        params.bitmap = bitmap.data;
+            status = kr_bitmap_mark(j->device, pairs->second.data, pairs->n, bitmap.data, NULL, err);
+        selection.bitmap = bitmap.data;
     }
     if (status == KR_OK)
-        status = select_rows(j, &params, n, list, err);
+        status = kr_selection_list(j->device, &selection, NULL, &list->first, &list->n, err);
     kr_buffer_release(j->device, &bitmap, NULL);
     return status;
 }

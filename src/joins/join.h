@@ -2,7 +2,7 @@
 #ifndef KEYRAY_JOINS_JOIN_H
 #define KEYRAY_JOINS_JOIN_H
 
-#include "core/query.h"
+#include "lookup/query.h"
 
 struct kr_join {
     kr_device *device;

@@ -74,29 +74,6 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
     return before + sum - x;
 }
 
-#define KR_BLOCK_PROGRAM_(name, params_t, body)                                                   \
-    static __global__ void __launch_bounds__(KR_BLOCK_SIZE)                                       \
-        name##_kernel(const __grid_constant__ params_t params, uint64_t n)                        \
-    {                                                                                             \
-        extern __shared__ uint64_t kr_block_shared[];                                             \
-        const kr_block block = {threadIdx.x, KR_BLOCK_SIZE, blockIdx.x, gridDim.x};               \
-        body(block, (char *)kr_block_shared, &params, n);                                         \
-    }                                                                                             \
-    extern "C" int name##_cuda(const void *params, uint64_t n, void *cuda_stream)                 \
-    {                                                                                             \
-        const kr_blocks *blocks = &((const params_t *)params)->blocks;                            \
-        unsigned grid = 0;                                                                        \
-        if (n == 0)                                                                               \
-            return 0;                                                                             \
-        cudaError_t code = kr_block_grid(blocks, n, (const void *)name##_kernel, &grid);          \
-        if (code != cudaSuccess)                                                                  \
-            return (int)code;                                                                     \
-        name##_kernel<<<grid, KR_BLOCK_SIZE, blocks->shared_nbytes, (cudaStream_t)cuda_stream>>>( \
-            *(const params_t *)params, n);                                                        \
-        return (int)cudaGetLastError();                                                           \
-    }                                                                                             \
-    kr_assert_fits(params_t, 4096)
-
 /* Every launch allows a kernel all that the device gives: a number of its own would race with that of another
  * thread's launch of the same kernel. */
 static inline cudaError_t kr_block_grid(const kr_blocks *blocks, uint64_t n, const void *kernel,
@@ -117,6 +94,42 @@ static inline cudaError_t kr_block_grid(const kr_blocks *blocks, uint64_t n, con
     *grid = (unsigned)(n < most ? n : most);
     return code;
 }
+
+template <typename body>
+static __global__ void __launch_bounds__(KR_BLOCK_SIZE)
+    kr_block_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
+{
+    extern __shared__ uint64_t kr_block_shared[];
+    const kr_block block = {threadIdx.x, KR_BLOCK_SIZE, blockIdx.x, gridDim.x};
+    body::elements(block, (char *)kr_block_shared, &params, n);
+}
+
+template <typename body>
+static int kr_launch_blocks(const void *block, uint64_t n, void *cuda_stream)
+{
+    const typename body::params_t *params = (const typename body::params_t *)block;
+    const kr_blocks *blocks = &params->blocks;
+    unsigned grid = 0;
+    if (n == 0)
+        return 0;
+    const cudaError_t code = kr_block_grid(blocks, n, (const void *)kr_block_kernel<body>, &grid);
+    if (code != cudaSuccess)
+        return (int)code;
+    kr_block_kernel<body>
+        <<<grid, KR_BLOCK_SIZE, blocks->shared_nbytes, (cudaStream_t)cuda_stream>>>(*params, n);
+    return (int)cudaGetLastError();
+}
+
+#define KR_BLOCK_PROGRAM_(name, params_type, body)                                          \
+    struct name##_body_t {                                                                  \
+        typedef params_type params_t;                                                       \
+        static __device__ __forceinline__ void elements(kr_block block, char *shared,       \
+                                                        const params_t *params, uint64_t n) \
+        {                                                                                   \
+            body(block, shared, params, n);                                                 \
+        }                                                                                   \
+    };                                                                                      \
+    KR_CUDA_ENTRY(name, params_type, kr_launch_blocks<name##_body_t>(block, n, cuda_stream))
 
 #else
 

@@ -6,21 +6,22 @@
  *
  *   KR_MAP_PROGRAM(name, params_t, body)
  *       void body(const params_t *, uint64_t i)           for every i below n
+ *   KR_GROUP_PROGRAM(name, params_t, body)
+ *       void body(kr_group, const params_t *, uint64_t i, uint64_t n)
+ *       All threads of a group come in together, thread `rank` with i = first + rank; i may be >= n.
  *   KR_PROBE_PROGRAM(name, params_t, state_t, begin, step, end)
  *       int  begin(const params_t *, uint64_t i, state_t *)   0: nothing to search
  *       int  step(const params_t *, state_t *)                0: done
  *       void end(const params_t *, uint64_t i, state_t *)
  *       State of at most 32 bytes: it lives across a trace. The CPU keeps KR_IN_FLIGHT of them and
- *       steps them in turn, so that their cache misses overlap. More pay where a step is short.
- *   KR_ROUNDS_PROGRAM(name, params_t, state_t, rounds, begin, round, end)      on the CPU only
- *       uint32_t rounds(const params_t *)                     the same for all
- *       void begin(const params_t *, uint64_t i, state_t *)
- *       void round(const params_t *, uint32_t r, state_t *)
- *       void end(const params_t *, uint64_t i, state_t *)
- *       A probe program whose probes all take the same steps: a flight goes through them round by round.
- *   KR_GROUP_PROGRAM(name, params_t, body)
- *       void body(kr_group, const params_t *, uint64_t i, uint64_t n)
- *       All threads of a group come in together, thread `rank` with i = first + rank; i may be >= n.
+ *       steps them in turn, so that their cache misses overlap. kinds/lookup_program.h has the same with
+ *       options of the launch.
+ *
+ * Blocks of threads have program/block.h, rays tracers/ray.h. Where a CPU does something better in a way of
+ * its own, while a GPU runs another program:
+ *
+ *   KR_CPU_PROGRAM(name, params_t, run)
+ *       void run(const params_t *, uint64_t first, uint64_t end)   for first <= i < end
  *
  * Parameter blocks hold fixed-width integers and pointers, widest first, at most 4096 bytes. */
 #ifndef KEYRAY_PROGRAM_PROGRAM_H
@@ -47,15 +48,15 @@ typedef struct kr_program {
     kr_cpu_call *cpu_isa[KR_ISAS - 1];
 } kr_program;
 
-enum { KR_IN_FLIGHT = 32, KR_TILE_IN_FLIGHT = 64 };
+/* More pay where a step is short. */
+enum { KR_IN_FLIGHT = 32, KR_MANY_IN_FLIGHT = 64 };
 
 /* Expands the arguments before `macro` pastes to them. */
 #define KR_APPLY(macro, ...) macro(__VA_ARGS__)
 #define KR_MAP_PROGRAM(name, params_t, body) KR_APPLY(KR_MAP_PROGRAM_, KR_W(name), params_t, body)
 #define KR_PROBE_PROGRAM(name, params_t, state_t, begin, step, end) \
     KR_APPLY(KR_PROBE_PROGRAM_, KR_W(name), params_t, state_t, begin, step, end)
-#define KR_ROUNDS_PROGRAM(name, params_t, state_t, rounds, begin, round, end) \
-    KR_APPLY(KR_ROUNDS_PROGRAM_, KR_W(name), params_t, state_t, rounds, begin, round, end)
+#define KR_CPU_PROGRAM(name, params_t, run) KR_APPLY(KR_CPU_PROGRAM_, KR_W(name), params_t, run)
 #define KR_GROUP_PROGRAM(name, params_t, body) KR_APPLY(KR_GROUP_PROGRAM_, KR_W(name), params_t, body)
 /* For a host file that uses a program defined elsewhere. */
 #define KR_PROGRAM_DECLARE(name) extern const kr_program KR_W(name)

@@ -104,27 +104,13 @@
     }                                                                                           \
     KR_PROGRAM_TABLE(name, params_t)
 
-/* Nobody leaves early, so there is no list, and what depends on the round alone is computed once for all. */
-#define KR_ROUNDS_PROGRAM_(name, params_t, state_t, rounds, begin, round, end_)              \
-    kr_assert_fits(state_t, 32);                                                             \
-    KR_CPU_FUNCTION(name)                                                                    \
-    {                                                                                        \
-        const params_t params = *(const params_t *)block;                                    \
-        const uint32_t n_rounds = rounds(&params);                                           \
-        state_t states[KR_TILE_IN_FLIGHT];                                                   \
-        (void)n;                                                                             \
-        for (uint64_t base = first; base < end; base += KR_TILE_IN_FLIGHT) {                 \
-            const uint32_t count =                                                           \
-                end - base < KR_TILE_IN_FLIGHT ? (uint32_t)(end - base) : KR_TILE_IN_FLIGHT; \
-            for (uint32_t j = 0; j < count; ++j)                                             \
-                begin(&params, base + j, &states[j]);                                        \
-            for (uint32_t r = 0; r < n_rounds; ++r)                                          \
-                for (uint32_t j = 0; j < count; ++j)                                         \
-                    round(&params, r, &states[j]);                                           \
-            for (uint32_t j = 0; j < count; ++j)                                             \
-                end_(&params, base + j, &states[j]);                                         \
-        }                                                                                    \
-    }                                                                                        \
+#define KR_CPU_PROGRAM_(name, params_t, run)              \
+    KR_CPU_FUNCTION(name)                                 \
+    {                                                     \
+        const params_t params = *(const params_t *)block; \
+        (void)n;                                          \
+        run(&params, first, end);                         \
+    }                                                     \
     KR_PROGRAM_TABLE_OF(name, params_t, NULL)
 
 #endif

@@ -1,5 +1,6 @@
-/* The CUDA executors; included by program.h only. One thread an element, blocks of 256, the grid capped so
- * that its size fits: threads then loop. */
+/* The CUDA executors; included by program.h only. A macro makes a type of a body's functions, and a kernel
+ * template runs that type: one thread an element, blocks of 256, the grid capped so that its size fits:
+ * threads then loop. */
 #ifndef KEYRAY_PROGRAM_PROGRAM_CUDA_H
 #define KEYRAY_PROGRAM_PROGRAM_CUDA_H
 
@@ -13,58 +14,105 @@ static inline unsigned kr_grid(uint64_t n)
     return (unsigned)(blocks < most ? blocks : most);
 }
 
-#define KR_CUDA_LAUNCHER(name, params_t)                                                                    \
-    extern "C" int name##_cuda(const void *block, uint64_t n, void *cuda_stream)                            \
-    {                                                                                                       \
-        if (n == 0)                                                                                         \
-            return 0;                                                                                       \
-        name##_kernel<<<kr_grid(n), KR_BLOCK, 0, (cudaStream_t)cuda_stream>>>(*(const params_t *)block, n); \
-        return (int)cudaGetLastError();                                                                     \
-    }                                                                                                       \
-    kr_assert_fits(params_t, 4096)
-
 #define KR_FOR_MINE(i, n)                                                     \
     for (uint64_t i = (uint64_t)blockIdx.x * KR_BLOCK + threadIdx.x; i < (n); \
          i += (uint64_t)gridDim.x * KR_BLOCK)
 
-#define KR_MAP_PROGRAM_(name, params_t, body)                              \
-    static __global__ void __launch_bounds__(KR_BLOCK)                     \
-        name##_kernel(const __grid_constant__ params_t params, uint64_t n) \
-    {                                                                      \
-        KR_FOR_MINE(i, n)                                                  \
-        {                                                                  \
-            body(&params, i);                                              \
-        }                                                                  \
-    }                                                                      \
-    KR_CUDA_LAUNCHER(name, params_t)
-
-#define KR_PROBE_PROGRAM_(name, params_t, state_t, begin, step, end_)      \
-    kr_assert_fits(state_t, 32);                                           \
-    static __global__ void __launch_bounds__(KR_BLOCK)                     \
-        name##_kernel(const __grid_constant__ params_t params, uint64_t n) \
-    {                                                                      \
-        KR_FOR_MINE(i, n)                                                  \
-        {                                                                  \
-            state_t state;                                                 \
-            if (begin(&params, i, &state))                                 \
-                while (step(&params, &state))                              \
-                    ;                                                      \
-            end_(&params, i, &state);                                      \
-        }                                                                  \
-    }                                                                      \
-    KR_CUDA_LAUNCHER(name, params_t)
+template <typename body>
+static __global__ void __launch_bounds__(KR_BLOCK)
+    kr_map_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
+{
+    KR_FOR_MINE(i, n)
+    {
+        body::element(&params, i);
+    }
+}
 
 /* Whole warps stay in the loop together: n is rounded up to a multiple of 32 for its condition. */
-#define KR_GROUP_PROGRAM_(name, params_t, body)                            \
-    static __global__ void __launch_bounds__(KR_BLOCK)                     \
-        name##_kernel(const __grid_constant__ params_t params, uint64_t n) \
-    {                                                                      \
-        const kr_group warp = {threadIdx.x & 31u, 32u};                    \
-        KR_FOR_MINE(i, (n + 31) / 32 * 32)                                 \
-        {                                                                  \
-            body(warp, &params, i, n);                                     \
-        }                                                                  \
-    }                                                                      \
-    KR_CUDA_LAUNCHER(name, params_t)
+template <typename body>
+static __global__ void __launch_bounds__(KR_BLOCK)
+    kr_group_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
+{
+    const kr_group warp = {threadIdx.x & 31u, 32u};
+    KR_FOR_MINE(i, (n + 31) / 32 * 32)
+    {
+        body::element(warp, &params, i, n);
+    }
+}
+
+template <typename body>
+static __global__ void __launch_bounds__(KR_BLOCK)
+    kr_probe_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
+{
+    KR_FOR_MINE(i, n)
+    {
+        typename body::state_t state;
+        if (body::begin(&params, i, &state))
+            while (body::step(&params, &state))
+                ;
+        body::end(&params, i, &state);
+    }
+}
+
+template <typename params_t>
+static int kr_launch_simple(void (*kernel)(const params_t, uint64_t), const void *block, uint64_t n,
+                            void *cuda_stream)
+{
+    if (n == 0)
+        return 0;
+    kernel<<<kr_grid(n), KR_BLOCK, 0, (cudaStream_t)cuda_stream>>>(*(const params_t *)block, n);
+    return (int)cudaGetLastError();
+}
+
+/* What a kr_program calls. */
+#define KR_CUDA_ENTRY(name, params_t, launch)                                    \
+    extern "C" int name##_cuda(const void *block, uint64_t n, void *cuda_stream) \
+    {                                                                            \
+        return launch;                                                           \
+    }                                                                            \
+    kr_assert_fits(params_t, 4096)
+#define KR_CUDA_SIMPLE_ENTRY(name, params_t, kernel) \
+    KR_CUDA_ENTRY(name, params_t, kr_launch_simple<params_t>(kernel<name##_body_t>, block, n, cuda_stream))
+
+#define KR_MAP_PROGRAM_(name, params_type, body)                                           \
+    struct name##_body_t {                                                                 \
+        typedef params_type params_t;                                                      \
+        static __device__ __forceinline__ void element(const params_t *params, uint64_t i) \
+        {                                                                                  \
+            body(params, i);                                                               \
+        }                                                                                  \
+    };                                                                                     \
+    KR_CUDA_SIMPLE_ENTRY(name, params_type, kr_map_kernel)
+
+#define KR_GROUP_PROGRAM_(name, params_type, body)                                                         \
+    struct name##_body_t {                                                                                 \
+        typedef params_type params_t;                                                                      \
+        static __device__ __forceinline__ void element(kr_group group, const params_t *params, uint64_t i, \
+                                                       uint64_t n)                                         \
+        {                                                                                                  \
+            body(group, params, i, n);                                                                     \
+        }                                                                                                  \
+    };                                                                                                     \
+    KR_CUDA_SIMPLE_ENTRY(name, params_type, kr_group_kernel)
+
+#define KR_PROBE_PROGRAM_(name, params_type, state_type, begin_, step_, end_)                           \
+    kr_assert_fits(state_type, 32);                                                                     \
+    struct name##_body_t {                                                                              \
+        typedef params_type params_t;                                                                   \
+        typedef state_type state_t;                                                                     \
+        static __device__ __forceinline__ int begin(const params_t *params, uint64_t i, state_t *state) \
+        {                                                                                               \
+            return begin_(params, i, state);                                                            \
+        }                                                                                               \
+        static __device__ __forceinline__ int step(const params_t *params, state_t *state)              \
+        {                                                                                               \
+            return step_(params, state);                                                                \
+        }                                                                                               \
+        static __device__ __forceinline__ void end(const params_t *params, uint64_t i, state_t *state)  \
+        {                                                                                               \
+            end_(params, i, state);                                                                     \
+        }                                                                                               \
+    };                                                                                                  \
+    KR_CUDA_SIMPLE_ENTRY(name, params_type, kr_probe_kernel)
 
 #endif

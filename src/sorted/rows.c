@@ -1,5 +1,5 @@
 #include "sorted/rows.h"
-#include "core/rows.h"
+#include "results/row_ids.h"
 #include "sorted/rows_body.h"
 #include "sorted/sorted.h"
 

@@ -3,7 +3,7 @@
 #ifndef KEYRAY_SORTED_ROWS_H
 #define KEYRAY_SORTED_ROWS_H
 
-#include "core/family.h"
+#include "kinds/family.h"
 
 typedef struct kr_row_list {
     uint64_t n;

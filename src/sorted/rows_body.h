@@ -2,7 +2,7 @@
 #ifndef KEYRAY_SORTED_ROWS_BODY_H
 #define KEYRAY_SORTED_ROWS_BODY_H
 
-#include "core/batch.h"
+#include "kinds/batch.h"
 #include "program/program.h"
 
 /* flags[i] := 1 where row i is NULL; *valid counts the others. */

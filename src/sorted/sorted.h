@@ -3,7 +3,8 @@
 #ifndef KEYRAY_SORTED_SORTED_H
 #define KEYRAY_SORTED_SORTED_H
 
-#include "core/family.h"
+#include "kinds/family.h"
+#include "sorted/entries.h"
 
 typedef struct kr_sorted {
     kr_buffer keys; /* uint32_t or uint64_t[n] */
@@ -22,15 +23,12 @@ kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key
 
 /* The same rows, some of them with other keys. Fails with KR_ERR_ARGUMENT for a row id that is not there or
  * given twice. `sorted` is left as it is. Blocks. */
-kr_status kr_sorted_change(kr_device *device, const kr_sorted *sorted, const kr_set_keys *job,
-                           kr_sorted *changed, kr_error *err);
+kr_status kr_sorted_set_keys(kr_device *device, const kr_sorted *sorted, const kr_set_keys *job,
+                             kr_sorted *changed, kr_error *err);
 
-/* KR_ERR_INVARIANT where entries are out of order. Slot s's key lies at s * key_stride, in words of 4 bytes,
- * its row id at s * row_stride. Blocks. */
+/* KR_ERR_INVARIANT where entries are out of order. Blocks. */
 typedef struct kr_sorted_check {
-    const void *keys, *rows;
-    uint64_t key_stride, row_stride;
-    uint64_t n;
+    kr_entries entries;
     uint32_t key_bits;
 } kr_sorted_check;
 kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err);

@@ -26,12 +26,6 @@ kr_status kr_order_check(kr_device *device, const kr_program *program, void *par
 
 kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err)
 {
-    check_order_params params = {
-        .keys = check->keys,
-        .rows = check->rows,
-        .key_stride = check->key_stride,
-        .row_stride = check->row_stride,
-        .key_bits = check->key_bits,
-    };
-    return kr_order_check(device, &sorted_check_order, &params, &params.found, check->n, err);
+    check_order_params params = {.entries = check->entries, .key_bits = check->key_bits};
+    return kr_order_check(device, &sorted_check_order, &params, &params.found, check->entries.n, err);
 }

@@ -410,7 +410,7 @@ int main(void)
                                         "rx:prim=sphere,dedupe=off",
                                         "cgrx:scene=naive,rays=paper,filter=4",
                                         "cgrx:updates=on,node=4",
-                                        "cgrx:updates=on,node=16,rebuild=1.1,layout=packed"};
+                                        "cgrx:updates=on,node=16,rebuild=1.1,layout=aos"};
     static char buffer[1 << 12];
     setvbuf(stdout, buffer, _IOLBF, sizeof buffer);
     fill();

@@ -1,5 +1,5 @@
 /* Partitioned batches in an index so large that a search guesses where in a piece of a part its bound stands
- * (src/search/parts_body.h), with keys that it guesses wrong, on whatever device "auto" is. Key of row i
+ * (src/lightweight/parts_body.h), with keys that it guesses wrong, on whatever device "auto" is. Key of row i
  * ascends with i, so every answer is known. */
 #include "check.h"
 

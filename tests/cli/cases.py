@@ -243,7 +243,9 @@ BENCHES = [
     bad(2, f"bench point {BENCH} --sweep frob=1", "no option of the workload"),
     bad(2, f"bench point {BENCH} --sweep frob=1 --index array", "no option 'frob'"),
     bad(2, f"bench point {BENCH} --sweep count", "OPT=A,B,C"), bad(2, f"bench point {BENCH} --sweep count=5,", "empty"),
-    bad(2, f"bench point {BENCH} --sweep count=x", "not 'x'"), bad(2, f"bench point {BENCH} --result rows", "not 'rows'"),
+    bad(2, f"bench point {BENCH} --sweep count=x", "not 'x'"), bad(2, f"bench point {BENCH} --result lists", "not 'lists'"),
+    ok(f"bench point {BENCH} --probes 500 --result rows", out=r"untimed run:.* offsets [0-9.]+ ms.* rows [0-9.]+ ms"),
+    ok(f"bench range {BENCH} --probes 500 --hits 3 --result rows-by-key", out=r"checked: 500 sampled answers"),
     bad(2, f"bench range {BENCH} --baseline", "--baseline compares"),
     bad(1, f"bench point {BENCH} --json no/b.json", "cannot write no/b.json"),
 ]

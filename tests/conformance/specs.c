@@ -128,14 +128,15 @@ static const struct {
      "parts=3"},
     {"cgrx", "bucket search layout scale filter bvh compact node fill rebuild",
      "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
-     "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=packed|"
-     "bits=3:2:3,bucket=7,scene=naive,layout=row|bits=3:2:3,bucket=2,scale=off|bits=3:2:3,filter=8,bucket=2|"
-     "bits=2:1:13,bucket=3,scene=naive,rays=paper|bits=2:1:13,bucket=7,layout=packed|"
+     "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=aos|"
+     "bits=3:2:3,bucket=7,scene=naive,layout=padded|bits=3:2:3,bucket=2,scale=off|bits=3:2:3,filter=8,bucket="
+     "2|"
+     "bits=2:1:13,bucket=3,scene=naive,rays=paper|bits=2:1:13,bucket=7,layout=aos|"
      "bits=9:23:0,bucket=2,scene=naive,rays=paper|bits=16:16:0,bucket=3,scene=naive,compact=off|"
-     "bucket=1,scene=naive,layout=packed,search=linear|bucket=65536,rays=paper,layout=row|"
-     "layout=packed,search=linear|layout=row,search=linear,bucket=3|filter=10,bucket=4,layout=row|"
+     "bucket=1,scene=naive,layout=aos,search=linear|bucket=65536,rays=paper,layout=padded|"
+     "layout=aos,search=linear|layout=padded,search=linear,bucket=3|filter=10,bucket=4,layout=padded|"
      "bits=3:2:3,rays=column,bucket=2|bits=2:1:13,rays=column,bucket=3|bits=9:23:0,rays=short,bucket=2|"
-     "updates=on,node=4,bits=3:2:3,rays=column|updates=on,node=4,bits=3:2:3,rays=short,layout=packed|"
+     "updates=on,node=4,bits=3:2:3,rays=column|updates=on,node=4,bits=3:2:3,rays=short,layout=aos|"
      "scale=0:0,scene=naive,rays=paper|scale=25:25,bucket=2|scale=25:25,scene=naive,bucket=1,rays=paper|"
      "scene=naive,bucket=2,compact=off|bucket=2,compact=on,bvh=trace|"
      "updates=on,node=4,bits=3:2:3|updates=on,node=4,bits=3:2:3,scene=naive,rays=paper,rebuild=never|"
@@ -143,10 +144,10 @@ static const struct {
      "8|"
      "updates=on,bits=2:1:13,node=5,fill=0.6,rebuild=1.1|updates=on,bits=9:23:0,node=4,scene=naive,rebuild="
      "never|"
-     "updates=on,layout=packed,node=8|updates=on,layout=row,search=linear,node=6,fill=0.34|"
+     "updates=on,layout=aos,node=8|updates=on,layout=padded,search=linear,node=6,fill=0.34|"
      "updates=on,filter=8,rebuild=never|updates=on,node=4,fill=1,rebuild=never|updates=on,node=4,rebuild=1.1|"
      "updates=on,node=3,fill=0.05,scene=naive,rays=paper,rebuild=never|updates=on,node=1024,fill=1|"
-     "updates=on,scale=off,compact=on,layout=packed,search=linear,node=4"},
+     "updates=on,scale=off,compact=on,layout=aos,search=linear,node=4"},
 };
 
 static const char *habit(const char *kind, int besides)

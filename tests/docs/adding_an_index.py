@@ -47,7 +47,7 @@ def main():
         names = add_family(tree)
         # The page shows whole families: sources of every kind, and the registry.
         missing = {".h", ".c", ".cu"} - {pathlib.PurePath(name).suffix for name in names}
-        if missing or "src/core/kinds.def" not in names:
+        if missing or "src/kinds/kinds.def" not in names:
             print(f"{PAGE.name} shows no {', '.join(missing) or 'change of the registry'}")
             return 1
         run(sys.executable, tree / "ci/check-includes", tree)

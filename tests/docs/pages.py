@@ -25,6 +25,17 @@ def readme_example():
         yield "README.md: the example is not the text of examples/five_lines.c"
 
 
+def forms():
+    """Each program that src/program/README.md shows is one that a test runs."""
+    tests = text("tests/unit/program/forms.c") + text("tests/unit/tracers/rays.c")
+    shown = re.findall(r"^```c\n(.*?)^```$", text("src/program/README.md"), re.M | re.S)
+    if len(shown) != 5:
+        yield f"src/program/README.md: shows {len(shown)} programs, not one of each of the five forms"
+    for code in shown:
+        if code not in tests:
+            yield f"src/program/README.md: no test has the program that begins {code.splitlines()[0]!r}"
+
+
 def statuses():
     header = re.findall(r"^    (KR_(?:OK|ERR_\w+)) = (\d+)", text("include/keyray/keyray.h"), re.MULTILINE)
     page = re.findall(r"^\| `(KR_\w+)` \| (\d+) \|", text("docs/errors.md"), re.MULTILINE)
@@ -81,7 +92,7 @@ def names():
 
 
 def main():
-    found = [problem for check in (readme_example, statuses, kinds, include_rules, sections, links, names) for problem in check()]
+    found = [problem for check in (readme_example, forms, statuses, kinds, include_rules, sections, links, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
     return bool(found)

@@ -15,8 +15,8 @@ enum { MOST_ROWS = 64, VALUES = 256, MOST_CHANGES = 48, ROOM = 2048 };
 static const char *const specs[] = {
     "cgrx:updates=on,bits=3:2:3,node=4",
     "cgrx:updates=on,bits=3:2:3,node=2,rebuild=never",
-    "cgrx:updates=on,bits=3:2:3,node=6,scene=naive,rays=paper,rebuild=never,layout=packed",
-    "cgrx:updates=on,bits=1:6:1,node=3,fill=1,rebuild=1.1,layout=row,search=linear",
+    "cgrx:updates=on,bits=3:2:3,node=6,scene=naive,rays=paper,rebuild=never,layout=aos",
+    "cgrx:updates=on,bits=1:6:1,node=3,fill=1,rebuild=1.1,layout=padded,search=linear",
     "cgrx:updates=on,bits=8:0:0,node=4,filter=8,rebuild=never",
 };
 

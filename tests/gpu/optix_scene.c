@@ -246,7 +246,7 @@ static void test_single(const lab *l, uint32_t prim, uint32_t flags, const kr_bu
     kr_mesh mesh;
     if (!check(!mesh_of(l->device, prim, 0, N, 10, 0, &mesh), "a mesh"))
         return;
-    const uint64_t with_mesh = kr_device_peak_begin(l->device);
+    (void)kr_device_peak_begin(l->device);
     const int built = !ops->build(l->tracer, &mesh, flags, NULL, &scene, &err) &&
                       (!(flags & KR_SCENE_COMPACT) || !ops->compact(scene, NULL, &err));
     if (check(built && !mesh.data.data, "%s, %s %s: built", l->device->name, hows[flags], prims[prim])) {

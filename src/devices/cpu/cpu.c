@@ -313,6 +313,7 @@ static void close_device(kr_device *device)
 
 static const kr_device_ops ops = {
     .is_host = 1,
+    .group_threads = 1,
     .close = close_device,
     .within = within,
     .query = query,

@@ -24,7 +24,7 @@ enum {
     SMALL = 1 << 13,
     LEAF_COUNTS = (KR_KEY_BITS + LEAF_DIGIT - 1) / LEAF_DIGIT << LEAF_DIGIT,
     SLOTS = 16,       /* pairs a bucket collects before they are written: a cache line of rows */
-    CHUNKS = 4,       /* of the input per thread, so that a delayed thread holds nobody up */
+    STRIPES = 4,      /* of the input per thread, so that a delayed thread holds nobody up */
     STREAM = 1 << 19, /* pairs from which on writes go around the cache */
     SAMPLE = 256,
     REPORT = 1 << 22, /* pairs from which on progress is reported ... */
@@ -50,8 +50,8 @@ typedef struct line {
 /* What one thread needs for itself. */
 typedef struct worker {
     line *lines;      /* one a bucket */
-    uint64_t *first;  /* one a bucket: where the chunk at hand begins in it */
-    uint64_t *counts; /* one a bucket, for each of CHUNKS chunks */
+    uint64_t *first;  /* one a bucket: where the stripe at hand begins in it */
+    uint64_t *counts; /* one a bucket, for each of STRIPES stripes */
     pair *pairs[2];
 } worker;
 
@@ -290,48 +290,48 @@ static void sort_leaf(const part *job)
 typedef struct pass {
     const part *job;
     const region *to;
-    uint64_t chunk; /* positions in each of them */
+    uint64_t stripe; /* positions in each of them */
     uint32_t shift, buckets;
     int stream;
 } pass;
 
-static void chunk_bounds(const pass *now, uint64_t chunk, uint64_t *begin, uint64_t *end)
+static void stripe_bounds(const pass *now, uint64_t stripe, uint64_t *begin, uint64_t *end)
 {
     const part *job = now->job;
-    *begin = job->begin + chunk * now->chunk;
-    *end = *begin + now->chunk < job->end ? *begin + now->chunk : job->end;
+    *begin = job->begin + stripe * now->stripe;
+    *end = *begin + now->stripe < job->end ? *begin + now->stripe : job->end;
     if (*begin > job->end)
         *begin = *end;
 }
 
-/* For each bucket the pairs of this chunk, then the position of the next one. */
-static uint64_t *chunk_counts(const pass *now, uint64_t chunk)
+/* For each bucket the pairs of this stripe, then the position of the next one. */
+static uint64_t *stripe_counts(const pass *now, uint64_t stripe)
 {
     const sorter *sort = now->job->sort;
-    return sort->workers[now->job->worker + chunk / CHUNKS].counts + chunk % CHUNKS * sort->buckets;
+    return sort->workers[now->job->worker + stripe / STRIPES].counts + stripe % STRIPES * sort->buckets;
 }
 
-static void vary_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t next)
+static void vary_stripe(void *ctx, uint32_t id, uint64_t stripe, uint64_t next)
 {
     const pass *now = ctx;
     const word *keys = now->job->from->keys, one = keys[now->job->begin];
     uint64_t begin, end;
     word vary = 0;
     (void)id, (void)next;
-    chunk_bounds(now, chunk, &begin, &end);
+    stripe_bounds(now, stripe, &begin, &end);
     for (uint64_t i = begin; i < end; ++i)
         vary |= keys[i] ^ one;
-    *chunk_counts(now, chunk) = vary;
+    *stripe_counts(now, stripe) = vary;
 }
 
-static void count_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t next)
+static void count_stripe(void *ctx, uint32_t id, uint64_t stripe, uint64_t next)
 {
     const pass *now = ctx;
     const word *keys = now->job->from->keys;
     const uint32_t mask = now->buckets - 1;
-    uint64_t begin, end, *counts = chunk_counts(now, chunk);
+    uint64_t begin, end, *counts = stripe_counts(now, stripe);
     (void)id, (void)next;
-    chunk_bounds(now, chunk, &begin, &end);
+    stripe_bounds(now, stripe, &begin, &end);
     memset(counts, 0, now->buckets * sizeof *counts);
     for (uint64_t i = begin; i < end; ++i)
         ++counts[(uint32_t)(keys[i] >> now->shift) & mask];
@@ -360,13 +360,13 @@ KR_BODY void scatter(const pass *now, worker *own, uint64_t *next, uint64_t begi
     }
 }
 
-static void scatter_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t after)
+static void scatter_stripe(void *ctx, uint32_t id, uint64_t stripe, uint64_t after)
 {
     const pass *now = ctx;
     worker *own = &now->job->sort->workers[now->job->worker + id];
-    uint64_t begin, end, *next = chunk_counts(now, chunk);
+    uint64_t begin, end, *next = stripe_counts(now, stripe);
     (void)after;
-    chunk_bounds(now, chunk, &begin, &end);
+    stripe_bounds(now, stripe, &begin, &end);
     memcpy(own->first, next, now->buckets * sizeof *next);
     if (now->job->from->rows)
         scatter(now, own, next, begin, end, 1);
@@ -381,7 +381,7 @@ static void scatter_chunk(void *ctx, uint32_t id, uint64_t chunk, uint64_t after
 }
 
 /* One past the highest bit in which keys differ. Most often a few keys show that it is end_bit. */
-static uint32_t highest_difference(const pass *now, uint32_t chunks)
+static uint32_t highest_difference(const pass *now, uint32_t stripes)
 {
     const part *job = now->job;
     const word *keys = job->from->keys + job->begin;
@@ -390,9 +390,9 @@ static uint32_t highest_difference(const pass *now, uint32_t chunks)
     for (uint64_t i = 0; i < SAMPLE; ++i)
         vary |= keys[n / SAMPLE * i] ^ keys[0];
     if (!(vary >> (job->end_bit - 1) & 1)) {
-        kr_pool_run(job->threads, chunks, 1, vary_chunk, (void *)now);
-        for (uint32_t chunk = 0; chunk < chunks; ++chunk)
-            vary |= (word)*chunk_counts(now, chunk);
+        kr_pool_run(job->threads, stripes, 1, vary_stripe, (void *)now);
+        for (uint32_t stripe = 0; stripe < stripes; ++stripe)
+            vary |= (word)*stripe_counts(now, stripe);
     }
     uint32_t bit = job->end_bit;
     while (!(vary >> (bit - 1) & 1))
@@ -409,22 +409,22 @@ static uint32_t choose_digit(uint64_t n, uint32_t bits)
 }
 
 /* Moves the part to the other region, bucket after bucket; start[b] becomes where bucket b begins. */
-static void partition(pass *now, uint32_t chunks, uint64_t *start)
+static void partition(pass *now, uint32_t stripes, uint64_t *start)
 {
     const part *job = now->job;
     uint64_t sum = job->begin;
-    kr_pool_run(job->threads, chunks, 1, count_chunk, now);
+    kr_pool_run(job->threads, stripes, 1, count_stripe, now);
     for (uint32_t b = 0; b < now->buckets; ++b) {
         start[b] = sum;
-        for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-            uint64_t *count = &chunk_counts(now, chunk)[b];
+        for (uint32_t stripe = 0; stripe < stripes; ++stripe) {
+            uint64_t *count = &stripe_counts(now, stripe)[b];
             const uint64_t position = sum;
             sum += *count;
             *count = position;
         }
     }
     start[now->buckets] = sum;
-    kr_pool_run(job->threads, chunks, 1, scatter_chunk, now);
+    kr_pool_run(job->threads, stripes, 1, scatter_stripe, now);
 }
 
 /* ---- Parts of parts -------------------------------------------------------------------------- */
@@ -506,9 +506,9 @@ static kr_status sort_part(const part *job)
         sort_leaf(job);
         return KR_OK;
     }
-    const uint32_t chunks = job->threads > 1 ? job->threads * CHUNKS : 1;
-    pass now = {.job = job, .chunk = (n + chunks - 1) / chunks};
-    const uint32_t end_bit = highest_difference(&now, chunks);
+    const uint32_t stripes = job->threads > 1 ? job->threads * STRIPES : 1;
+    pass now = {.job = job, .stripe = (n + stripes - 1) / stripes};
+    const uint32_t end_bit = highest_difference(&now, stripes);
     const uint32_t digit = choose_digit(n, end_bit - job->first_bit);
     now.shift = end_bit - digit;
     now.buckets = 1u << digit;
@@ -517,7 +517,7 @@ static kr_status sort_part(const part *job)
                  ? &sort->out
                  : &sort->temp;
     now.stream = may_stream(now.to, n);
-    partition(&now, chunks, start);
+    partition(&now, stripes, start);
     children all = {.like = *job, .start = start, .for_all = UINT64_MAX};
     all.like.from = now.to;
     all.like.end_bit = now.shift;
@@ -553,7 +553,7 @@ static uint64_t lay_out(sorter *sort, uint32_t threads, uintptr_t temp)
     for (uint32_t i = 0; i < sort->threads; ++i) {
         one.lines = carve(&at, sort->buckets, sizeof *one.lines);
         one.first = carve(&at, sort->buckets, sizeof *one.first);
-        one.counts = carve(&at, sort->buckets, CHUNKS * sizeof *one.counts);
+        one.counts = carve(&at, sort->buckets, STRIPES * sizeof *one.counts);
         one.pairs[0] = carve(&at, leaf, sizeof(pair));
         one.pairs[1] = carve(&at, leaf, sizeof(pair));
         if (temp)

@@ -118,6 +118,7 @@ static kr_status run(kr_device *device, const kr_program *program, const void *p
 
 const kr_device_ops kr_cuda_ops = {
     .is_host = 0,
+    .group_threads = 32,
     .close = close_device,
     .within = within,
     .query = query,

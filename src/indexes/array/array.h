@@ -2,7 +2,7 @@
 #ifndef KEYRAY_INDEXES_ARRAY_ARRAY_H
 #define KEYRAY_INDEXES_ARRAY_ARRAY_H
 
-#include "search/search.h"
+#include "lightweight/search.h"
 
 enum { ARRAY_OPTION_K = KR_SEARCH_OPTIONS, ARRAY_OPTIONS };
 

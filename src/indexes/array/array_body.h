@@ -3,50 +3,47 @@
  * and the K-ary search over the same array that the paper rejects (AO+KS).
  *
  * Invariant of the search: every entry at `at` or later has key >= lower. It ends at the first such entry.
- * A span's end is then found by galloping from there, so that the cost follows the number of matches. */
+ * A match's end is then found by galloping from there, so that the cost follows the number of matches. */
 #ifndef KEYRAY_INDEXES_ARRAY_ARRAY_BODY_H
 #define KEYRAY_INDEXES_ARRAY_ARRAY_BODY_H
 
-#include "core/batch.h"
-#include "program/tile.h"
-#include "search/entries_body.h"
+#include "kinds/lookup_program.h"
+#include "sorted/entries.h"
+#include "sorted/gallop.h"
 
 typedef struct array_params {
     kr_batch batch;
     kr_put put;
-    kr_tile tile;
+    kr_launch launch;
     kr_entries entries;
     uint32_t top; /* the largest power of two <= entries.n, 0 when that is 0 */
     uint32_t k;   /* fan-out of the K-ary search */
 } array_params;
-kr_assert_size(array_params, 160);
+kr_assert_size(array_params, 168);
 
 typedef struct array_state {
     kr_key lower, upper;
-    uint32_t at; /* the search's bound, then the end of the span found so far */
+    uint32_t at; /* the search's bound, then the end of the match found so far */
     uint32_t step;
-    uint32_t first; /* of the span; before it is known, what the search keeps beside `at` */
+    uint32_t first; /* of the match; before it is known, what the search keeps beside `at` */
     uint32_t phase; /* ARRAY_* */
 } array_state;
 
 enum { ARRAY_SEARCH, ARRAY_GALLOP, ARRAY_DESCEND, ARRAY_NOTHING };
 
-/* ---- The end of a span ---------------------------------------------------------------------- */
+/* ---- The end of a match ---------------------------------------------------------------------- */
 
 /* One step towards the first entry > upper, from s->first on. */
 KR_BODY int array_extend(const array_params *p, int aos, array_state *s)
 {
     const int within = s->step <= p->entries.n - s->at &&
                        kr_entry_key(&p->entries, aos, (uint64_t)s->at + s->step - 1) <= s->upper;
+    uint32_t grows = s->phase == ARRAY_GALLOP;
     if (within)
         s->at += s->step;
-    if (s->phase == ARRAY_GALLOP && within && s->step < 0x80000000u) {
-        s->step <<= 1;
-        return 1;
-    }
-    s->phase = ARRAY_DESCEND;
-    s->step >>= 1;
-    return s->step != 0;
+    const int more = kr_gallop(&s->step, &grows, within);
+    s->phase = grows ? ARRAY_GALLOP : ARRAY_DESCEND;
+    return more;
 }
 
 /* The first entry is known; 0 when that is all that was asked for. */
@@ -79,7 +76,7 @@ KR_BODY kr_key array_pinned(const array_params *p, uint32_t j)
 {
     const uint32_t depth = 31 - kr_clz32(j + 1), taken = j + 1 - (1u << depth), step = p->top >> depth;
     const uint64_t back = (2 * (uint64_t)taken + 1) * step;
-    return back <= p->entries.n ? kr_entry_key(&p->entries, (int)p->entries.aos, p->entries.n - back) : 0;
+    return back <= p->entries.n ? kr_entry_key(&p->entries, (int)p->entries.layout, p->entries.n - back) : 0;
 }
 
 KR_BODY int array_begin(const array_params *p, uint64_t i, array_state *s)
@@ -87,7 +84,7 @@ KR_BODY int array_begin(const array_params *p, uint64_t i, array_state *s)
     const int any = kr_batch_load(&p->batch, i, &s->lower, &s->upper) && p->entries.n;
     s->at = p->entries.n;
     s->step = p->top;
-    s->first = any ? 1 : p->entries.n; /* the root, or an empty span */
+    s->first = any ? 1 : p->entries.n; /* the root, or an empty match */
     s->phase = any ? ARRAY_SEARCH : ARRAY_NOTHING;
     return any;
 }
@@ -113,8 +110,9 @@ KR_BODY int array_halve(const array_params *p, int aos, kr_pin pin, array_state 
 
 /* `aos` is a constant of these programs, so that it costs nothing. */
 #define ARRAY_LAYOUT(name, aos)                                                                         \
-    KR_BODY int name##_step(const array_params *p, kr_pin pin, array_state *s)                          \
+    KR_BODY int name##_step(const array_params *p, kr_pin pin, kr_group group, array_state *s)          \
     {                                                                                                   \
+        (void)group;                                                                                    \
         if (s->phase != ARRAY_SEARCH)                                                                   \
             return array_extend(p, aos, s);                                                             \
         return array_halve(p, aos, pin, s) || array_found(p, s);                                        \
@@ -144,7 +142,7 @@ KR_BODY uint32_t array_pieces(const array_params *p, kr_group group, const array
         const uint32_t j = before + group.rank;
         const uint64_t pivot = (uint64_t)s->first + ((uint64_t)j + 1) * piece - 1;
         const uint32_t hits = kr_group_ballot(
-            group, j < pivots && kr_entry_key(&p->entries, (int)p->entries.aos, pivot) >= s->lower);
+            group, j < pivots && kr_entry_key(&p->entries, (int)p->entries.layout, pivot) >= s->lower);
         if (hits)
             return before + kr_ctz32(hits);
     }
@@ -155,12 +153,12 @@ KR_BODY int array_step_kary(const array_params *p, kr_pin pin, kr_group group, a
 {
     (void)pin;
     if (s->phase != ARRAY_SEARCH)
-        return array_extend(p, (int)p->entries.aos, s);
+        return array_extend(p, (int)p->entries.layout, s);
     const uint32_t left = s->at - s->first;
     if (left == 0)
         return array_found(p, s);
     if (left == 1) { /* one candidate */
-        const uint32_t below = kr_entry_key(&p->entries, (int)p->entries.aos, s->first) < s->lower;
+        const uint32_t below = kr_entry_key(&p->entries, (int)p->entries.layout, s->first) < s->lower;
         s->at = s->first += below;
         return 1;
     }
@@ -174,14 +172,14 @@ KR_BODY int array_step_kary(const array_params *p, kr_pin pin, kr_group group, a
 
 KR_BODY void array_end_kary(const array_params *p, const kr_put *put, uint64_t i, const array_state *s)
 {
-    array_end(p, (int)p->entries.aos, put, i, s);
+    array_end(p, (int)p->entries.layout, put, i, s);
 }
 
-KR_TILE_PROGRAM(array_soa, array_params, array_state, array_pinned, array_begin, array_soa_step,
-                array_soa_end);
-KR_TILE_PROGRAM(array_aos, array_params, array_state, array_pinned, array_begin, array_aos_step,
-                array_aos_end);
-KR_TILE_GROUP_PROGRAM(array_kary, array_params, array_state, array_pinned, array_begin_kary, array_step_kary,
-                      array_end_kary);
+KR_LOOKUP_PROGRAM(array_soa, array_params, array_state, array_pinned, array_begin, array_soa_step,
+                  array_soa_end, 1u);
+KR_LOOKUP_PROGRAM(array_aos, array_params, array_state, array_pinned, array_begin, array_aos_step,
+                  array_aos_end, 1u);
+KR_LOOKUP_PROGRAM(array_kary, array_params, array_state, array_pinned, array_begin_kary, array_step_kary,
+                  array_end_kary, KR_LANES_OF_LAUNCH);
 
 #endif

@@ -1,13 +1,13 @@
 /* The operations of kind `array` at one key width. */
 #include "indexes/array/array.h"
 #include "indexes/array/array_body.h"
-#include "search/parts.h"
+#include "lightweight/parts.h"
 
 #include <stdlib.h>
 
 typedef struct array_index {
     kr_store store;
-    kr_tile tile;
+    kr_launch launch;
     const kr_program *program;
     uint32_t top, k;
 } array_index;
@@ -29,10 +29,10 @@ static void set_search(array_index *index, const kr_spec *spec)
     index->top = n ? 0x80000000u >> kr_clz32(n) : 0;
     for (uint32_t step = index->top; step && index->k == 2; step >>= 1, ++levels)
         pins[levels] = ((uint64_t)2 << levels) - 1;
-    index->tile = kr_search_tile(spec, index->k, sizeof(kr_key), pins, levels);
-    index->program = index->k > 2       ? &KR_W(array_kary)
-                     : index->store.aos ? &KR_W(array_aos)
-                                        : &KR_W(array_soa);
+    index->launch = kr_search_launch(spec, index->k, sizeof(kr_key), pins, levels);
+    index->program = index->k > 2                           ? &KR_W(array_kary)
+                     : index->store.layout == KR_LAYOUT_AOS ? &KR_W(array_aos)
+                                                            : &KR_W(array_soa);
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
@@ -59,7 +59,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     const array_params params = {
         .batch = job->batch,
         .put = job->put,
-        .tile = index->tile,
+        .launch = index->launch,
         .entries = kr_store_entries(&index->store),
         .top = index->top,
         .k = index->k,
@@ -86,7 +86,7 @@ const kr_family_ops KR_W(array_ops) = {
     .locate = locate,
     .rows = kr_store_rows,
     .ordered = &KR_W(kr_store_ordered),
-    .parts = kr_store_parts,
+    .components = kr_store_components,
     .validate = kr_store_validate,
     .touches = touches,
     .program = &KR_W(array_soa),

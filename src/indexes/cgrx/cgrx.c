@@ -1,6 +1,6 @@
 /* What kind `cgrx` is and which options go together; its operations stand in cgrx_width.c. */
 #include "indexes/cgrx/cgrx.h"
-#include "rays/rays.h"
+#include "scenes/rays.h"
 
 enum { STANDARD_NODE = 32, STANDARD_FILL = 500, REBUILD_AUTO = -1, REBUILD_NEVER = -2 };
 
@@ -14,8 +14,8 @@ static const kr_option options[CGRX_OPTIONS] = {
     [CGRX_OPTION_SEARCH] = {"search", KR_OPTION_CHOICE, "binary|linear", 0, 1, CGRX_BINARY,
                             "within a bucket"},
     [CGRX_OPTION_LAYOUT] =
-        {"layout", KR_OPTION_CHOICE, "column|row|packed", 0, 2, CGRX_COLUMN,
-         "keys and row ids apart, or side by side at multiples of 8 bytes, or without gaps"},
+        {"layout", KR_OPTION_CHOICE, "soa|aos|padded", 0, 2, KR_LAYOUT_SOA,
+         "keys and row ids in two arrays; or side by side in one; or so in as many bytes as two keys"},
     [CGRX_OPTION_BITS] =
         {"bits", KR_OPTION_TRIPLE, NULL, 0, 23, 23 | 23 << 8 | 18 << 16,
          "of a key in x, y and z, lowest first; x at least 1, together the type's bits or more"},

@@ -2,9 +2,9 @@
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_H
 #define KEYRAY_INDEXES_CGRX_CGRX_H
 
-#include "core/family.h"
 #include "indexes/cgrx/cgrx_params.h"
-#include "key/point.h"
+#include "kinds/family.h"
+#include "scenes/point.h"
 
 enum {
     CGRX_OPTION_SCENE,
@@ -27,7 +27,6 @@ enum {
 /* Choices. */
 enum { CGRX_NAIVE, CGRX_OPTIMIZED };
 enum { CGRX_BINARY, CGRX_LINEAR };
-enum { CGRX_COLUMN, CGRX_ROW, CGRX_PACKED };
 enum { CGRX_OFF, CGRX_ON };
 
 /* A spec's options as builds and lookups use them. */

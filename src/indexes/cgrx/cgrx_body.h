@@ -3,8 +3,8 @@
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_BODY_H
 
+#include "indexes/cgrx/cgrx_match_body.h"
 #include "indexes/cgrx/cgrx_scene_params.h"
-#include "indexes/cgrx/cgrx_span_body.h"
 #include "program/program.h"
 #include "sorted/order_body.h"
 
@@ -28,7 +28,7 @@ KR_MAP_PROGRAM(cgrx_check_filter, cgrx_filter_check_params, cgrx_filter_check);
 
 KR_BODY void cgrx_pack_one(const cgrx_pack_params *p, uint64_t i)
 {
-    cgrx_slot_put(&p->store, i, kr_load((const kr_key *)p->keys + i), kr_load(p->rows + i));
+    kr_entries_put(&p->store, i, kr_load((const kr_key *)p->keys + i), kr_load(p->rows + i));
 }
 KR_MAP_PROGRAM(cgrx_pack, cgrx_pack_params, cgrx_pack_one);
 
@@ -41,7 +41,7 @@ KR_MAP_PROGRAM(cgrx_shift_rows, cgrx_shift_params, cgrx_shift_row);
 
 KR_BODY void cgrx_read_end(const cgrx_ends_params *p, uint64_t i)
 {
-    p->ends[i] = cgrx_key(&p->entries, i ? p->entries.n - 1 : 0);
+    p->ends[i] = cgrx_key(&p->entries, i ? p->entries.store.n - 1 : 0);
 }
 KR_MAP_PROGRAM(cgrx_read_ends, cgrx_ends_params, cgrx_read_end);
 
@@ -65,26 +65,16 @@ KR_ORDER_CHECK_PROGRAM(cgrx_check_order, cgrx_order_params, cgrx_order_key, cgrx
 
 /* ---- The search where rays have found the bucket, or are not needed ----------------------------- */
 
-KR_BODY int cgrx_search_begin(const cgrx_params *p, uint64_t i, cgrx_state *s)
+KR_BODY void cgrx_search_probe(const cgrx_params *p, uint64_t i)
 {
-    if (cgrx_begin(p, i, s) && p->found) {
+    cgrx_state state;
+    if (cgrx_begin(p, i, &state) && p->found) {
         const uint32_t found = kr_load(p->found + i);
-        s->bucket = found;
-        s->phase = found < p->n_buckets ? CGRX_FOUND : CGRX_LOST;
+        state.bucket = found;
+        state.phase = found < p->n_buckets ? CGRX_FOUND : CGRX_LOST;
     }
-    return 0;
+    cgrx_answer(p, i, &state);
 }
-
-KR_BODY int cgrx_search_step(const cgrx_params *p, cgrx_state *s)
-{
-    (void)p, (void)s;
-    return 0;
-}
-
-KR_BODY void cgrx_search_end(const cgrx_params *p, uint64_t i, cgrx_state *s)
-{
-    cgrx_answer(p, i, s);
-}
-KR_PROBE_PROGRAM(cgrx_search, cgrx_params, cgrx_state, cgrx_search_begin, cgrx_search_step, cgrx_search_end);
+KR_MAP_PROGRAM(cgrx_search, cgrx_params, cgrx_search_probe);
 
 #endif

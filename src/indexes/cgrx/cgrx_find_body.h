@@ -5,12 +5,12 @@
 #define KEYRAY_INDEXES_CGRX_CGRX_FIND_BODY_H
 
 #include "indexes/cgrx/cgrx_marks.h"
-#include "indexes/cgrx/cgrx_span_body.h"
+#include "indexes/cgrx/cgrx_match_body.h"
 
-/* The bucket that a slot belongs to. */
-KR_BODY uint32_t cgrx_owner(const cgrx_params *p, uint32_t slot)
+/* The bucket that a target belongs to. */
+KR_BODY uint32_t cgrx_owner(const cgrx_params *p, uint32_t target)
 {
-    return slot % p->n_buckets;
+    return target % p->n_buckets;
 }
 
 /* A key in the row of bucket b's representative, as it stands in the scene. */
@@ -20,14 +20,14 @@ KR_BODY uint64_t cgrx_rep(const cgrx_params *p, uint32_t b)
         return p->last_rep;
     if (p->ends)
         return kr_load((const kr_key *)p->ends + b);
-    return cgrx_slot_key(&p->entries.store, (uint64_t)(b + 1) * p->entries.bucket - 1);
+    return kr_entries_key(&p->entries.store, (uint64_t)(b + 1) * p->entries.bucket - 1);
 }
 
-/* The row in which the triangle of a slot stands. */
-KR_BODY uint64_t cgrx_slot_row_of(const cgrx_params *p, uint32_t slot)
+/* The row in which the triangle of a target stands. */
+KR_BODY uint64_t cgrx_target_row(const cgrx_params *p, uint32_t target)
 {
-    const uint64_t row = kr_point_row(&p->map, cgrx_rep(p, cgrx_owner(p, slot)));
-    return p->optimized && slot >= 2 * p->n_buckets ? row | cgrx_y_most(&p->map) : row;
+    const uint64_t row = kr_point_row(&p->map, cgrx_rep(p, cgrx_owner(p, target)));
+    return p->optimized && target >= 2 * p->n_buckets ? row | cgrx_y_most(&p->map) : row;
 }
 
 /* Distances are sums of floats and a little off where the ray is long: it reaches further by this share of
@@ -56,7 +56,7 @@ KR_BODY kr_ray cgrx_next_ray(const cgrx_params *p, const cgrx_state *s)
 {
     const kr_point_map *map = &p->map;
     const int goes_on = s->phase == CGRX_IN_ROW || s->phase == CGRX_IN_PLANE;
-    const uint64_t row = goes_on ? cgrx_slot_row_of(p, s->bucket) : kr_point_row(map, s->lower);
+    const uint64_t row = goes_on ? cgrx_target_row(p, s->bucket) : kr_point_row(map, s->lower);
     const float x = goes_on ? 0 : (float)(uint32_t)kr_point_low_bits(s->lower, map->x_bits);
     const float y = (float)(uint32_t)kr_point_low_bits(row, map->y_bits),
                 z = (float)(uint32_t)(row >> map->y_bits);
@@ -92,29 +92,29 @@ KR_BODY void cgrx_named(const cgrx_params *p, cgrx_state *s, uint32_t bucket)
     s->phase = bucket < p->n_buckets ? CGRX_FOUND : CGRX_LOST;
 }
 
-KR_BODY void cgrx_take_slot(const cgrx_params *p, cgrx_state *s, uint32_t slot)
+KR_BODY void cgrx_take_target(const cgrx_params *p, cgrx_state *s, uint32_t target)
 {
-    const uint32_t kind = slot / p->n_buckets;
-    cgrx_named(p, s, kind ? cgrx_owner(p, slot) + (p->optimized ? 1 : 0) : slot);
+    const uint32_t kind = target / p->n_buckets;
+    cgrx_named(p, s, kind ? cgrx_owner(p, target) + (p->optimized ? 1 : 0) : target);
 }
 
-/* A ray along y or z met a slot: the way to the first bucket of its row or plane. */
-KR_BODY void cgrx_take_mark(const cgrx_params *p, cgrx_state *s, uint32_t slot, int back)
+/* A ray along y or z met a target: the way to the first bucket of its row or plane. */
+KR_BODY void cgrx_take_mark(const cgrx_params *p, cgrx_state *s, uint32_t target, int back)
 {
-    const uint32_t owner = cgrx_owner(p, slot);
+    const uint32_t owner = cgrx_owner(p, target);
     const int along_z = s->phase == CGRX_NEXT_PLANE;
     if (!along_z && p->optimized && back) { /* alone in its row */
         cgrx_named(p, s, owner);
     } else if (p->rays == CGRX_RAYS_PAPER) {
-        s->bucket = slot;
+        s->bucket = target;
         s->phase = along_z ? CGRX_IN_PLANE : CGRX_IN_ROW;
     } else if (!p->optimized) { /* marks are made by the first of a row or plane */
         cgrx_named(p, s, owner);
     } else if (along_z) {
         cgrx_named(p, s, kr_load(p->plane_first + owner));
-    } else if (slot >= 2 * p->n_buckets) { /* behind a plane mark the next plane begins */
+    } else if (target >= 2 * p->n_buckets) { /* behind a plane mark the next plane begins */
         cgrx_named(p, s, owner + 1);
-    } else if (s->phase == CGRX_OWN_ROW && cgrx_slot_row_of(p, slot) == kr_point_row(&p->map, s->lower)) {
+    } else if (s->phase == CGRX_OWN_ROW && cgrx_target_row(p, target) == kr_point_row(&p->map, s->lower)) {
         s->phase = CGRX_FROM_KEY; /* one of several in the key's row */
     } else {
         cgrx_named(p, s, kr_load(p->row_first + owner));
@@ -131,12 +131,12 @@ KR_BODY int cgrx_find_step(const cgrx_params *p, cgrx_state *s)
         s->phase = cgrx_after_nothing(p, s);
         return s->phase != CGRX_LOST;
     }
-    const uint32_t slot = p->slots ? kr_load(p->slots + met.primitive) : met.primitive;
+    const uint32_t target = p->targets ? kr_load(p->targets + met.primitive) : met.primitive;
     ++s->met;
     if (s->phase == CGRX_FROM_KEY || s->phase == CGRX_IN_ROW)
-        cgrx_take_slot(p, s, slot);
+        cgrx_take_target(p, s, target);
     else
-        cgrx_take_mark(p, s, slot, (int)met.back);
+        cgrx_take_mark(p, s, target, (int)met.back);
     return s->phase < CGRX_FOUND;
 }
 

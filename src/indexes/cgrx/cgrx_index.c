@@ -5,7 +5,7 @@ void cgrx_index_release(kr_device *device, kr_stream *stream, cgrx_index *index)
     cgrx_scene_release(device, stream, &index->scene);
     kr_buffer_release(device, &index->filter, stream);
     cgrx_nodes_release(device, stream, &index->nodes);
-    cgrx_slots_release(device, stream, &index->slots);
+    cgrx_storage_release(device, stream, &index->storage);
 }
 
 /* At least one word, so that an index that grows has a filter. */

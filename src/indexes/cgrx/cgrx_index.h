@@ -8,7 +8,7 @@
 
 typedef struct cgrx_index {
     cgrx_design design;
-    cgrx_slots slots; /* of all entries */
+    cgrx_storage storage;
     cgrx_nodes nodes; /* updates=on */
     cgrx_scene scene; /* of the keys that were there when it was built */
     kr_buffer filter; /* uint64_t words, or none */

@@ -6,7 +6,7 @@
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_MARKS_H
 #define KEYRAY_INDEXES_CGRX_CGRX_MARKS_H
 
-#include "key/point.h"
+#include "scenes/point.h"
 
 enum { CGRX_REP = 1, CGRX_MOVED = 2, CGRX_FLIPPED = 4, CGRX_ROW_MARK = 8, CGRX_PLANE_MARK = 16 };
 

@@ -3,10 +3,10 @@
 
 #include "indexes/cgrx/cgrx_nodes_room.h"
 
-void cgrx_slots_release(kr_device *device, kr_stream *stream, cgrx_slots *slots)
+void cgrx_storage_release(kr_device *device, kr_stream *stream, cgrx_storage *storage)
 {
-    kr_buffer_release(device, &slots->rows, stream);
-    kr_buffer_release(device, &slots->keys, stream);
+    kr_buffer_release(device, &storage->rows, stream);
+    kr_buffer_release(device, &storage->keys, stream);
 }
 
 /* ---- All buffers of lists ------------------------------------------------------------------ */
@@ -58,7 +58,7 @@ uint64_t cgrx_room_of(uint64_t n_nodes)
 void cgrx_room_release(kr_device *device, kr_stream *stream, cgrx_room *room)
 {
     cgrx_nodes_release(device, stream, &room->nodes);
-    cgrx_slots_release(device, stream, &room->slots);
+    cgrx_storage_release(device, stream, &room->storage);
 }
 
 static void take_over(kr_device *device, kr_stream *stream, kr_buffer *from, kr_buffer *to)
@@ -70,7 +70,7 @@ static void take_over(kr_device *device, kr_stream *stream, kr_buffer *from, kr_
     *from = (kr_buffer){0};
 }
 
-void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx_slots *slots,
+void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx_storage *storage,
                      cgrx_nodes *nodes)
 {
     kr_buffer *from[BUFFERS], *to[BUFFERS];
@@ -78,8 +78,8 @@ void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx
     buffers_of(nodes, to);
     for (int i = 0; i < BUFFERS; ++i)
         take_over(device, stream, from[i], to[i]);
-    take_over(device, stream, &room->slots.keys, &slots->keys);
-    take_over(device, stream, &room->slots.rows, &slots->rows);
-    slots->layout = room->slots.layout;
+    take_over(device, stream, &room->storage.keys, &storage->keys);
+    take_over(device, stream, &room->storage.rows, &storage->rows);
+    storage->layout = room->storage.layout;
     nodes->room = nodes->next.nbytes / sizeof(uint32_t);
 }

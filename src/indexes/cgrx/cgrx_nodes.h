@@ -1,6 +1,6 @@
 /* Buckets as lists of fixed-size nodes, which batches of inserts and deletes change (Henneberg, Schuhknecht,
  * Kharal and Brown, "cgRX", 4). List b begins in node b (the representative region) and goes on in nodes of
- * the linked region behind them; core/lists.h says how positions become slots.
+ * the linked region behind them; cgrx_lists.h says how positions become slots.
  *
  * What differs from the paper: one worker brings a batch into a list: deletes pack it from its front, inserts
  * are merged in from its back. That leaves all nodes but the last one full. That is what splits and merges of
@@ -13,18 +13,17 @@
 #include "indexes/cgrx/cgrx_entries.h"
 #include "sorted/sorted.h"
 
-/* Slots of all entries, in one layout: with lists, of `room` nodes. */
-typedef struct cgrx_slots {
-    kr_buffer keys, rows; /* layout=row and packed: entries in `keys`, rows is empty */
+/* The slots of all entries, in one layout: with lists, of `room` nodes. */
+typedef struct cgrx_storage {
+    kr_buffer keys, rows; /* rows is empty but with layout=soa */
     uint32_t layout;
-} cgrx_slots;
+} cgrx_storage;
 
-/* layout and key width decide the strides. */
-cgrx_store KR_W(cgrx_store_of)(const cgrx_slots *slots);
-uint64_t KR_W(cgrx_slot_nbytes)(uint32_t layout); /* of keys and row ids together */
-kr_status KR_W(cgrx_slots_allocate)(kr_device *device, kr_stream *stream, uint32_t layout, uint64_t n,
-                                    cgrx_slots *slots, kr_error *err);
-void cgrx_slots_release(kr_device *device, kr_stream *stream, cgrx_slots *slots);
+/* As bodies see them. `n`: entries in order from slot 0 on; with lists 0. */
+kr_entries KR_W(cgrx_storage_entries)(const cgrx_storage *storage, uint64_t n);
+kr_status KR_W(cgrx_storage_allocate)(kr_device *device, kr_stream *stream, uint32_t layout, uint64_t n,
+                                      cgrx_storage *storage, kr_error *err);
+void cgrx_storage_release(kr_device *device, kr_stream *stream, cgrx_storage *storage);
 
 typedef struct cgrx_nodes {
     kr_buffer next;     /* uint32_t[room] */
@@ -50,16 +49,16 @@ typedef struct cgrx_nodes_source {
     const kr_sorted *sorted; /* at least one entry */
 } cgrx_nodes_source;
 
-/* Upper bounds of slots and nodes together: kept, and at the worst moment of the build without the sorted
+/* Upper bounds of storage and nodes together: kept, and at the worst moment of the build without the sorted
  * arrays. */
 void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design, kr_estimate *estimate);
 
 /* Makes both anew. On failure nothing is left. */
-kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_slots *slots, cgrx_nodes *nodes,
+kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
                                  kr_error *err);
 /* The same over the memory of lists that are there: takes what is large enough, allocates the rest first, so
  * that on failure the old lists are as they were. The sorted entries must not lie in it. */
-kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_slots *slots, cgrx_nodes *nodes,
+kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
                                    kr_error *err);
 void cgrx_nodes_release(kr_device *device, kr_stream *stream, cgrx_nodes *nodes);
 uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes);
@@ -77,17 +76,17 @@ typedef struct cgrx_batch {
  * KR_ERR_DEVICE_MEMORY when nodes do not fit. Where nodes run out, all move to memory for an eighth more than
  * are needed. */
 kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
-                                  const cgrx_batch *batch, cgrx_slots *slots, cgrx_nodes *nodes,
+                                  const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
                                   kr_error *err);
 
 /* All entries in order, with lowest and highest. Blocks. */
-kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_slots *slots,
+kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_storage *storage,
                                    const cgrx_nodes *nodes, kr_sorted *sorted, kr_error *err);
 
 /* Lists: starts ascend to n, every node is in one list or spare, lists are as long as their entries need,
  * ends ascend, entries lie between the ends around them, hints are right. KR_ERR_INVARIANT names the first
  * that is not so. Blocks. (That all entries ascend is kr_sorted_validate's.) */
-kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_slots *slots, const cgrx_nodes *nodes,
+kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_storage *storage, const cgrx_nodes *nodes,
                                     kr_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 #define KEYRAY_INDEXES_CGRX_CGRX_NODES_BODY_H
 
 #include "indexes/cgrx/cgrx_entries.h"
+#include "indexes/cgrx/cgrx_list_runs.h"
 #include "indexes/cgrx/cgrx_marks.h"
-#include "indexes/cgrx/cgrx_nodes_walk.h"
 #include "program/program.h"
 
 /* ---- Make ---------------------------------------------------------------------------------- */
@@ -12,7 +12,7 @@
 typedef struct place_params {
     const kr_key *keys; /* sorted */
     const uint32_t *rows;
-    cgrx_store store;
+    kr_entries store;
     kr_key *ends;
     uint32_t *end_rows;
     uint64_t n;
@@ -21,7 +21,7 @@ typedef struct place_params {
     uint32_t optimized; /* 0 or 1 */
     uint32_t reserved;
 } place_params;
-kr_assert_size(place_params, 104);
+kr_assert_size(place_params, 112);
 
 /* Where bucket b ends; a run of equal keys that goes on in the next one is cut at a row id. */
 KR_BODY void place_end(const place_params *p, uint64_t b)
@@ -37,7 +37,7 @@ KR_BODY void place_end(const place_params *p, uint64_t b)
 KR_BODY void place(const place_params *p, uint64_t i)
 {
     const uint64_t b = i / p->bucket, at = i % p->bucket;
-    cgrx_slot_put(&p->store, b * p->node + at, kr_load(p->keys + i), kr_load(p->rows + i));
+    kr_entries_put(&p->store, b * p->node + at, kr_load(p->keys + i), kr_load(p->rows + i));
     if (at == 0)
         place_end(p, b);
 }
@@ -66,22 +66,22 @@ KR_MAP_PROGRAM(cgrx_nodes_index, cgrx_index_params, index_list);
 /* ---- Flatten ------------------------------------------------------------------------------- */
 
 typedef struct flatten_params {
-    cgrx_store store;
+    kr_entries store;
     cgrx_lists lists;
     kr_key *keys;
     uint32_t *rows;
 } flatten_params;
-kr_assert_size(flatten_params, 72);
+kr_assert_size(flatten_params, 80);
 
 KR_BODY void flatten_list(kr_group group, const flatten_params *p, uint32_t b)
 {
     const uint32_t first = kr_load(p->lists.starts + b);
-    for (list_part part = list_begin(group, &p->lists, b); part.n; list_go_on(group, &p->lists, &part)) {
-        if (group.rank < part.n) {
-            const uint64_t slot = list_part_slot(&p->lists, &part) + group.rank;
-            const uint64_t to = (uint64_t)first + part.position + group.rank;
-            p->keys[to] = cgrx_slot_key(&p->store, slot);
-            p->rows[to] = cgrx_slot_row(&p->store, slot);
+    for (list_run run = list_begin(group, &p->lists, b); run.n; list_go_on(group, &p->lists, &run)) {
+        if (group.rank < run.n) {
+            const uint64_t slot = list_run_slot(&p->lists, &run) + group.rank;
+            const uint64_t to = (uint64_t)first + run.position + group.rank;
+            p->keys[to] = kr_entries_key(&p->store, slot);
+            p->rows[to] = kr_entries_row(&p->store, slot);
         }
     }
 }
@@ -110,7 +110,7 @@ enum {
 };
 
 typedef struct check_params {
-    cgrx_store store;
+    kr_entries store;
     cgrx_lists lists;
     const kr_key *ends;
     const uint32_t *end_rows, *spare;
@@ -118,7 +118,7 @@ typedef struct check_params {
     uint64_t *found;
     uint64_t n, n_used, n_spare;
 } check_params;
-kr_assert_size(check_params, 120);
+kr_assert_size(check_params, 128);
 
 KR_BODY void check_see(const check_params *p, uint32_t node)
 {
@@ -198,11 +198,11 @@ KR_BODY void check_entries_of(kr_group group, const check_params *p, uint32_t b)
 {
     const kr_key end = kr_load(p->ends + b), before = b ? kr_load(p->ends + b - 1) : 0;
     const uint32_t end_row = kr_load(p->end_rows + b), row_before = b ? kr_load(p->end_rows + b - 1) : 0;
-    for (list_part part = list_begin(group, &p->lists, b); part.n; list_go_on(group, &p->lists, &part)) {
-        if (group.rank < part.n) {
-            const uint64_t slot = list_part_slot(&p->lists, &part) + group.rank;
-            const kr_key key = cgrx_slot_key(&p->store, slot);
-            const uint32_t row = cgrx_slot_row(&p->store, slot);
+    for (list_run run = list_begin(group, &p->lists, b); run.n; list_go_on(group, &p->lists, &run)) {
+        if (group.rank < run.n) {
+            const uint64_t slot = list_run_slot(&p->lists, &run) + group.rank;
+            const kr_key key = kr_entries_key(&p->store, slot);
+            const uint32_t row = kr_entries_row(&p->store, slot);
             if (pair_less(end, end_row, key, row) || (b && !pair_less(before, row_before, key, row)))
                 kr_atomic_max64(p->found + CHECK_ENTRY, (uint64_t)b + 1);
         }

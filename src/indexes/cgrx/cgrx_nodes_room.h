@@ -12,7 +12,7 @@ typedef struct cgrx_want {
 
 /* New buffers in the places of those that were too small; all others are empty. */
 typedef struct cgrx_room {
-    cgrx_slots slots;
+    cgrx_storage storage;
     cgrx_nodes nodes;
 } cgrx_room;
 
@@ -24,7 +24,7 @@ kr_status KR_W(cgrx_room_make)(kr_device *device, kr_stream *stream, const cgrx_
                                const cgrx_nodes *nodes, cgrx_room *room, kr_error *err);
 void cgrx_room_release(kr_device *device, kr_stream *stream, cgrx_room *room);
 /* New buffers take the place of the old ones. */
-void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx_slots *slots,
+void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx_storage *storage,
                      cgrx_nodes *nodes);
 
 #endif

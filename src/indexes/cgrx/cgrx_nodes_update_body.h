@@ -8,11 +8,11 @@
 #define KEYRAY_INDEXES_CGRX_CGRX_NODES_UPDATE_BODY_H
 
 #include "indexes/cgrx/cgrx_entries.h"
-#include "indexes/cgrx/cgrx_nodes_walk.h"
+#include "indexes/cgrx/cgrx_list_runs.h"
 #include "program/program.h"
 
 typedef struct update_params {
-    cgrx_store store;
+    kr_entries store;
     cgrx_lists lists; /* as they were */
     const kr_key *ends;
     const uint32_t *end_rows;
@@ -31,7 +31,7 @@ typedef struct update_params {
     uint32_t n_deletes, n_inserts;
     uint32_t first_row, reserved;
 } update_params;
-kr_assert_size(update_params, 200);
+kr_assert_size(update_params, 208);
 
 /* ---- Route --------------------------------------------------------------------------------- */
 
@@ -114,9 +114,9 @@ KR_BODY uint32_t count_deleted(kr_group group, const update_params *p, uint32_t 
 {
     const list_batch batch = batch_of(p, b);
     uint32_t deleted = 0;
-    for (list_part part = list_begin(group, &p->lists, b); part.n; list_go_on(group, &p->lists, &part)) {
-        const uint64_t slot = list_part_slot(&p->lists, &part) + group.rank;
-        const int gone = group.rank < part.n && is_deleted(p, &batch, cgrx_slot_key(&p->store, slot));
+    for (list_run run = list_begin(group, &p->lists, b); run.n; list_go_on(group, &p->lists, &run)) {
+        const uint64_t slot = list_run_slot(&p->lists, &run) + group.rank;
+        const int gone = group.rank < run.n && is_deleted(p, &batch, kr_entries_key(&p->store, slot));
         deleted += kr_popcount32(kr_group_ballot(group, gone));
     }
     return deleted;
@@ -154,7 +154,7 @@ KR_GROUP_PROGRAM(cgrx_nodes_plan, update_params, plan);
 /* ---- Apply --------------------------------------------------------------------------------- */
 
 /* What the running program writes: not by kr_load. */
-KR_BODY kr_key own_key(const cgrx_store *store, uint64_t slot)
+KR_BODY kr_key own_key(const kr_entries *store, uint64_t slot)
 {
     const char *at = store->keys + slot * store->key_stride;
 #if KR_KEY_BITS == 64
@@ -164,7 +164,7 @@ KR_BODY kr_key own_key(const cgrx_store *store, uint64_t slot)
     return *(const kr_key *)at;
 }
 
-KR_BODY uint32_t own_row(const cgrx_store *store, uint64_t slot)
+KR_BODY uint32_t own_row(const kr_entries *store, uint64_t slot)
 {
     return *(const uint32_t *)(store->rows + slot * store->row_stride);
 }
@@ -173,9 +173,9 @@ KR_BODY void remove_deleted(kr_group group, const update_params *p, uint32_t b, 
 {
     const uint32_t size = p->lists.node, below = ((uint32_t)1 << group.rank) - 1;
     uint32_t to = b, at = 0; /* where the next entry goes */
-    for (list_part part = list_begin(group, &p->lists, b); part.n; list_go_on(group, &p->lists, &part)) {
-        const uint64_t slot = list_part_slot(&p->lists, &part) + group.rank;
-        const int here = group.rank < part.n;
+    for (list_run run = list_begin(group, &p->lists, b); run.n; list_go_on(group, &p->lists, &run)) {
+        const uint64_t slot = list_run_slot(&p->lists, &run) + group.rank;
+        const int here = group.rank < run.n;
         const kr_key key = here ? own_key(&p->store, slot) : 0;
         const uint32_t row = here ? own_row(&p->store, slot) : 0;
         const uint32_t kept = kr_group_ballot(group, here && !is_deleted(p, batch, key));
@@ -185,7 +185,7 @@ KR_BODY void remove_deleted(kr_group group, const update_params *p, uint32_t b, 
             const uint64_t node = place < size ? to : p->next[to];
             const uint64_t goes = node * size + (place < size ? place : place - size);
             if (goes != slot)
-                cgrx_slot_put(&p->store, goes, key, row);
+                kr_entries_put(&p->store, goes, key, row);
         }
         at += kr_popcount32(kept);
         if (at >= size) {
@@ -301,9 +301,9 @@ KR_BODY void merge_some(kr_group group, const update_params *p, const list_batch
     const uint64_t slot = (uint64_t)m->to * size;
     kr_group_sync(group);
     if (puts_entry)
-        cgrx_slot_put(&p->store, slot + (entry_to - first), entry.key, entry.row);
+        kr_entries_put(&p->store, slot + (entry_to - first), entry.key, entry.row);
     if (group.rank < insert.n && insert_to >= begin)
-        cgrx_slot_put(&p->store, slot + (insert_to - first), insert.key, insert.row);
+        kr_entries_put(&p->store, slot + (insert_to - first), insert.key, insert.row);
     m->entries -= placed;
     m->inserts -= n - placed;
     if (begin == first && begin)

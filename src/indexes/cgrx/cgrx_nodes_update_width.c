@@ -11,7 +11,7 @@ enum { DELETE_TO, INSERT_TO, COUNTS, MOVES, LONGEST, BEFORE, SCRATCHES };
 typedef struct update {
     kr_device *device;
     kr_stream *stream;
-    cgrx_slots *slots;
+    cgrx_storage *storage;
     cgrx_nodes *nodes;
     kr_buffer scratch[SCRATCHES];
     update_params params;
@@ -41,7 +41,7 @@ static void begin(update *u, const cgrx_batch *batch)
 {
     const cgrx_nodes *nodes = u->nodes;
     u->params = (update_params){
-        .store = KR_W(cgrx_store_of)(u->slots),
+        .store = KR_W(cgrx_storage_entries)(u->storage, 0),
         .lists = cgrx_nodes_lists(nodes),
         .ends = nodes->ends.data,
         .end_rows = nodes->end_rows.data,
@@ -124,13 +124,13 @@ static kr_status copy(update *u, const kr_buffer *to, const kr_buffer *from, kr_
 static kr_status move(update *u, kr_error *err)
 {
     const cgrx_room *room = &u->room;
-    kr_status status = copy(u, &room->slots.keys, &u->slots->keys, err);
+    kr_status status = copy(u, &room->storage.keys, &u->storage->keys, err);
     if (status == KR_OK)
-        status = copy(u, &room->slots.rows, &u->slots->rows, err);
+        status = copy(u, &room->storage.rows, &u->storage->rows, err);
     if (status == KR_OK)
         status = copy(u, &room->nodes.next, &u->nodes->next, err);
     if (room->nodes.next.data) {
-        u->params.store = KR_W(cgrx_store_of)(&room->slots);
+        u->params.store = KR_W(cgrx_storage_entries)(&room->storage, 0);
         u->params.lists.next = room->nodes.next.data;
     }
     return status;
@@ -165,7 +165,7 @@ static kr_status make_room(update *u, kr_error *err)
         .n_rows = u->n_rows,
         .n_lists = u->nodes->n_lists,
         .node = u->nodes->node,
-        .layout = u->slots->layout,
+        .layout = u->storage->layout,
     };
     kr_status status = KR_W(cgrx_room_make)(u->device, u->stream, &want, u->nodes, &u->room, err);
     if (status == KR_OK)
@@ -200,7 +200,7 @@ static void adopt(update *u)
 {
     cgrx_nodes *nodes = u->nodes;
     const uint64_t spare = spare_taken(u);
-    cgrx_room_adopt(u->device, u->stream, &u->room, u->slots, nodes);
+    cgrx_room_adopt(u->device, u->stream, &u->room, u->storage, nodes);
     nodes->n_used += u->taken - spare;
     nodes->n_spare += u->given_back - spare;
     nodes->n_rows = u->n_rows;
@@ -208,10 +208,10 @@ static void adopt(update *u)
 }
 
 kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
-                                  const cgrx_batch *batch, cgrx_slots *slots, cgrx_nodes *nodes,
+                                  const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
                                   kr_error *err)
 {
-    update u = {.device = device, .stream = stream, .slots = slots, .nodes = nodes};
+    update u = {.device = device, .stream = stream, .storage = storage, .nodes = nodes};
     if (batch->deletes->n == 0 && batch->inserts->n == 0)
         return KR_OK;
     begin(&u, batch);

@@ -23,7 +23,7 @@ void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design,
     const uint64_t n = shape->count, lists = cgrx_buckets_of(design, n), room = cgrx_room_of(lists);
     uint64_t nbytes = 0;
     if (lists)
-        nbytes = room * (design->node * KR_W(cgrx_slot_nbytes)(design->layout) + sizeof(uint32_t)) +
+        nbytes = room * (design->node * kr_layout_nbytes(design->layout, sizeof(kr_key)) + sizeof(uint32_t)) +
                  starts_nbytes(lists) + hints_nbytes(n) + lists * (sizeof(kr_key) + sizeof(uint32_t));
     *estimate = (kr_estimate){.footprint_nbytes = nbytes, .peak_nbytes = nbytes};
 }
@@ -41,14 +41,14 @@ kr_status KR_W(cgrx_room_make)(kr_device *device, kr_stream *stream, const cgrx_
     const uint64_t n_nodes = want->n_nodes > nodes->room ? cgrx_room_of(want->n_nodes) : nodes->room;
     const uint64_t starts = starts_nbytes(want->n_lists), keys = want->n_lists * sizeof(kr_key);
     const uint64_t ids = want->n_lists * sizeof(uint32_t);
-    cgrx_room made = {.slots.layout = want->layout};
+    cgrx_room made = {.storage.layout = want->layout};
     kr_status status = KR_OK;
     if (want->n_nodes > CGRX_NO_NODE)
         return kr_fail(err, KR_ERR_LIMIT, "%llu nodes: lists have at most 4294967295; use larger nodes",
                        (unsigned long long)want->n_nodes);
     if (n_nodes != nodes->room)
-        status =
-            KR_W(cgrx_slots_allocate)(device, stream, want->layout, n_nodes * want->node, &made.slots, err);
+        status = KR_W(cgrx_storage_allocate)(device, stream, want->layout, n_nodes * want->node,
+                                             &made.storage, err);
     if (status == KR_OK)
         status = renew(device, stream, &nodes->next, n_nodes * sizeof(uint32_t), "links of nodes",
                        &made.nodes.next, err);
@@ -70,13 +70,13 @@ kr_status KR_W(cgrx_room_make)(kr_device *device, kr_stream *stream, const cgrx_
 
 /* ---- Build --------------------------------------------------------------------------------- */
 
-static kr_status fill_lists(const cgrx_nodes_source *source, const cgrx_slots *slots, const cgrx_nodes *nodes,
-                            kr_error *err)
+static kr_status fill_lists(const cgrx_nodes_source *source, const cgrx_storage *storage,
+                            const cgrx_nodes *nodes, kr_error *err)
 {
     const place_params entries = {
         .keys = source->sorted->keys.data,
         .rows = source->sorted->rows.data,
-        .store = KR_W(cgrx_store_of)(slots),
+        .store = KR_W(cgrx_storage_entries)(storage, 0),
         .ends = nodes->ends.data,
         .end_rows = nodes->end_rows.data,
         .n = nodes->n_rows,
@@ -103,7 +103,7 @@ static kr_status fill_lists(const cgrx_nodes_source *source, const cgrx_slots *s
     return status;
 }
 
-kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_slots *slots, cgrx_nodes *nodes,
+kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
                                    kr_error *err)
 {
     const uint64_t n = source->sorted->n, n_lists = cgrx_buckets_of(source->design, n);
@@ -118,37 +118,37 @@ kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_slots *
     kr_status status = KR_W(cgrx_room_make)(source->device, source->stream, &want, nodes, &room, err);
     if (status != KR_OK)
         return status;
-    cgrx_room_adopt(source->device, source->stream, &room, slots, nodes);
+    cgrx_room_adopt(source->device, source->stream, &room, storage, nodes);
     nodes->n_lists = want.n_lists;
     nodes->node = want.node;
     nodes->n_used = n_lists;
     nodes->n_spare = 0;
     nodes->n_rows = n;
     nodes->longest = n < source->design->bucket ? (uint32_t)n : source->design->bucket;
-    status = fill_lists(source, slots, nodes, err);
+    status = fill_lists(source, storage, nodes, err);
     kr_stopwatch_lap(source->watch, "pack");
     return status;
 }
 
-kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_slots *slots, cgrx_nodes *nodes,
+kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
                                  kr_error *err)
 {
-    cgrx_slots made = {0};
+    cgrx_storage made = {0};
     cgrx_nodes lists = {0};
     const kr_status status = KR_W(cgrx_nodes_rebuild)(source, &made, &lists, err);
     if (status == KR_OK) {
-        *slots = made;
+        *storage = made;
         *nodes = lists;
         return KR_OK;
     }
     cgrx_nodes_release(source->device, source->stream, &lists);
-    cgrx_slots_release(source->device, source->stream, &made);
+    cgrx_storage_release(source->device, source->stream, &made);
     return status;
 }
 
 /* ---- Flatten ------------------------------------------------------------------------------- */
 
-kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_slots *slots,
+kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_storage *storage,
                                    const cgrx_nodes *nodes, kr_sorted *sorted, kr_error *err)
 {
     kr_sorted made = {.n = nodes->n_rows};
@@ -157,8 +157,8 @@ kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const c
     if (status == KR_OK)
         status = kr_buffer_allocate(device, made.n * sizeof(uint32_t), stream, "sorted row ids", NULL,
                                     &made.rows, err);
-    const flatten_params params = {KR_W(cgrx_store_of)(slots), cgrx_nodes_lists(nodes), made.keys.data,
-                                   made.rows.data};
+    const flatten_params params = {KR_W(cgrx_storage_entries)(storage, 0), cgrx_nodes_lists(nodes),
+                                   made.keys.data, made.rows.data};
     if (status == KR_OK && made.n)
         status = kr_device_run(device, &KR_W(cgrx_nodes_flatten_lists), &params, nodes->n_lists, stream, err);
     if (status == KR_OK)
@@ -215,7 +215,7 @@ static kr_status judge(const cgrx_nodes *nodes, const uint64_t found[CHECKS], kr
     return KR_OK;
 }
 
-kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_slots *slots, const cgrx_nodes *nodes,
+kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_storage *storage, const cgrx_nodes *nodes,
                                     kr_error *err)
 {
     kr_buffer seen = {0}, counters = {0};
@@ -229,7 +229,7 @@ kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_slots *slots, 
     if (status == KR_OK)
         status = kr_device_fill(device, seen.data, 0, seen.nbytes, NULL, err);
     const check_params params = {
-        .store = KR_W(cgrx_store_of)(slots),
+        .store = KR_W(cgrx_storage_entries)(storage, 0),
         .lists = cgrx_nodes_lists(nodes),
         .ends = nodes->ends.data,
         .end_rows = nodes->end_rows.data,

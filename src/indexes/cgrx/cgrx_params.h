@@ -2,22 +2,22 @@
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_PARAMS_H
 #define KEYRAY_INDEXES_CGRX_CGRX_PARAMS_H
 
-#include "core/batch.h"
 #include "indexes/cgrx/cgrx_entries.h"
-#include "key/point.h"
+#include "kinds/batch.h"
+#include "scenes/point.h"
 #include "tracers/ray.h"
 
 /* How rays go on. */
 enum { CGRX_RAYS_PAPER, CGRX_RAYS_SHORT, CGRX_RAYS_COLUMN, CGRX_RAYS_AUTO };
 
-/* Primitive p of the scene stands for slot slots[p]: below n_buckets a bucket's representative, then the mark
- * of the row of slot - n_buckets, then that of the plane of slot - 2 n_buckets. */
+/* Primitive p of the scene stands for target targets[p]: below n_buckets a bucket's representative, then the
+ * mark of the row of target - n_buckets, then that of the plane of target - 2 n_buckets. */
 typedef struct cgrx_params {
     kr_scene_view scene;
     kr_batch batch;
     kr_put put;
     cgrx_entries entries;
-    const uint32_t *slots; /* NULL: primitive p is slot p */
+    const uint32_t *targets; /* NULL: primitive p is target p */
     const uint32_t
         *row_first; /* of a bucket: the first whose representative lies in its row; not rays=paper */
     const uint32_t *plane_first; /* the same for its plane */
@@ -34,6 +34,6 @@ typedef struct cgrx_params {
     uint32_t rays;              /* CGRX_RAYS_*, not AUTO */
     uint32_t optimized, linear; /* 0 or 1 */
 } cgrx_params;
-kr_assert_size(cgrx_params, 328);
+kr_assert_size(cgrx_params, 336);
 
 #endif

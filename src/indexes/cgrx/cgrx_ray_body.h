@@ -5,7 +5,7 @@
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_RAY_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_RAY_BODY_H
 
-#include "core/batch.h"
+#include "kinds/batch.h"
 
 #define KR_RAY_MODULE cgrx_ray
 #define KR_RAY_PARAMS cgrx_params
@@ -53,8 +53,8 @@ KR_BODY uint64_t cgrx_owned_to(const cgrx_params *p, uint32_t b)
     if (p->ends)
         return kr_load((const kr_key *)p->ends + b);
     const uint64_t at = (uint64_t)(b + 1) * p->entries.bucket;
-    const cgrx_end end = {.rep = cgrx_slot_key(&p->entries.store, at - 1),
-                          .next_key = cgrx_slot_key(&p->entries.store, at)};
+    const cgrx_end end = {.rep = kr_entries_key(&p->entries.store, at - 1),
+                          .next_key = kr_entries_key(&p->entries.store, at)};
     return cgrx_owns_to(&p->map, (int)p->optimized, &end);
 }
 
@@ -96,9 +96,9 @@ KR_BODY void cgrx_check_end(const cgrx_params *p, uint64_t i, cgrx_state *s)
     const uint64_t row = kr_point_row(&p->map, cgrx_rep(p, b));
     int right = s->rays == 0 || (s->phase == CGRX_FOUND && s->bucket == b);
     if (s->phase == CGRX_IN_ROW) /* rays=paper go on from there */
-        right = cgrx_slot_row_of(p, s->bucket) == row;
+        right = cgrx_target_row(p, s->bucket) == row;
     else if (s->phase == CGRX_IN_PLANE)
-        right = cgrx_slot_row_of(p, s->bucket) >> p->map.y_bits == row >> p->map.y_bits;
+        right = cgrx_target_row(p, s->bucket) >> p->map.y_bits == row >> p->map.y_bits;
     if (!right)
         kr_atomic_max64((uint64_t *)p->put.out, (uint64_t)b + 1);
 }

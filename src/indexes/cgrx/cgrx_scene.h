@@ -9,7 +9,7 @@
 
 typedef struct cgrx_scene {
     kr_scene *scene;                  /* NULL with a single bucket */
-    kr_buffer slots;                  /* of primitives; none: primitive p is slot p */
+    kr_buffer targets;                /* of primitives; none: primitive p is target p */
     kr_buffer row_first, plane_first; /* where lookups read them */
     uint64_t n_buckets;
     uint32_t rays;                            /* CGRX_RAYS_*, what auto came to */

@@ -40,15 +40,15 @@ KR_BODY void cgrx_count_bucket(const cgrx_scene_params *p, uint64_t b)
 KR_MAP_PROGRAM(cgrx_count, cgrx_scene_params, cgrx_count_bucket);
 
 /* x and y in steps, as marks of the naive scene stand one step before the first key. */
-KR_BODY void cgrx_write_one(const cgrx_scene_params *p, uint64_t at, uint64_t slot, float x, float y, float z,
-                            int back)
+KR_BODY void cgrx_write_one(const cgrx_scene_params *p, uint64_t at, uint64_t target, float x, float y,
+                            float z, int back)
 {
     const kr_point step = p->map.step;
     const kr_point point = {x * step.x, y * step.y, z * step.z};
     const kr_point reach = {0, KR_TRIANGLE_REACH * step.y, KR_TRIANGLE_REACH * step.z};
     const float wide = KR_TRIANGLE_REACH * step.x;
     kr_triangle(&point, point.x - wide, point.x + wide, &reach, back, p->triangles + 9 * at);
-    p->slots[at] = (uint32_t)slot;
+    p->targets[at] = (uint32_t)target;
 }
 
 KR_BODY void cgrx_write_bucket(const cgrx_scene_params *p, uint64_t b)

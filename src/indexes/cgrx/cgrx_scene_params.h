@@ -3,7 +3,7 @@
 #define KEYRAY_INDEXES_CGRX_CGRX_SCENE_PARAMS_H
 
 #include "indexes/cgrx/cgrx_entries.h"
-#include "key/point.h"
+#include "scenes/point.h"
 
 /* Of the programs that make a scene from sorted keys, cut every `bucket` of them. */
 typedef struct cgrx_scene_params {
@@ -11,7 +11,7 @@ typedef struct cgrx_scene_params {
     uint64_t
         *counts; /* n_buckets + 1: triangles of a bucket, then of those before it; rows in the high half */
     float *triangles;
-    uint32_t *slots; /* of a triangle: what it stands for (cgrx_params.h) */
+    uint32_t *targets; /* of a triangle: what it stands for (cgrx_params.h) */
     uint32_t *row_first, *plane_first;
     uint64_t n, n_buckets;
     kr_point_map map;
@@ -37,7 +37,7 @@ typedef struct cgrx_filter_check_params {
 typedef struct cgrx_pack_params {
     const void *keys;
     const uint32_t *rows;
-    cgrx_store store;
+    kr_entries store;
 } cgrx_pack_params;
 
 typedef struct cgrx_shift_params {

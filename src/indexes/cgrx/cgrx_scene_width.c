@@ -1,7 +1,7 @@
 /* Building the scene of kind `cgrx` from sorted keys, at one key width. */
 #include "indexes/cgrx/cgrx_scene.h"
 #include "indexes/cgrx/cgrx_scene_body.h"
-#include "rays/rays.h"
+#include "scenes/rays.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -39,14 +39,14 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
         status = tracer->ops->estimate(tracer, KR_PRIM_TRIANGLE, most, design->scene_flags, &bvh, err);
     if (status != KR_OK)
         return status;
-    const uint64_t slots = most * sizeof(uint32_t),
+    const uint64_t targets = most * sizeof(uint32_t),
                    tables = design->rays != CGRX_RAYS_PAPER && design->scene == CGRX_OPTIMIZED;
     estimate->footprint_nbytes =
-        bvh.footprint_nbytes + slots +
+        bvh.footprint_nbytes + targets +
         tables * n_buckets * sizeof(uint32_t) * ((rows > 1) + (uint64_t)(planes > 1));
     estimate->peak_nbytes = larger(counts + larger(kr_device_scan_temp(device, n_buckets + 1),
-                                                   slots + kr_mesh_nbytes(KR_PRIM_TRIANGLE, most)),
-                                   slots + bvh.peak_nbytes);
+                                                   targets + kr_mesh_nbytes(KR_PRIM_TRIANGLE, most)),
+                                   targets + bvh.peak_nbytes);
     estimate->peak_nbytes = larger(estimate->peak_nbytes, estimate->footprint_nbytes);
     return KR_OK;
 }
@@ -140,17 +140,17 @@ static kr_status write_triangles(const cgrx_source *from, cgrx_scene_params *par
                                  kr_mesh *mesh, kr_error *err)
 {
     kr_status status = kr_buffer_allocate(from->device, mesh->n * sizeof(uint32_t), from->stream,
-                                          "what triangles stand for", "bucket=N", &scene->slots, err);
+                                          "what triangles stand for", "bucket=N", &scene->targets, err);
     if (status == KR_OK)
         status = kr_buffer_allocate(from->device, kr_mesh_nbytes(KR_PRIM_TRIANGLE, mesh->n), from->stream,
                                     "triangles", "a larger bucket=N", &mesh->data, err);
-    params->slots = scene->slots.data;
+    params->targets = scene->targets.data;
     params->triangles = mesh->data.data;
     if (status == KR_OK)
         status =
             kr_device_run(from->device, &KR_W(cgrx_triangles), params, params->n_buckets, from->stream, err);
-    if (status == KR_OK && !params->rows && mesh->n == params->n_buckets) /* primitive p is slot p */
-        kr_buffer_release(from->device, &scene->slots, from->stream);
+    if (status == KR_OK && !params->rows && mesh->n == params->n_buckets) /* primitive p is target p */
+        kr_buffer_release(from->device, &scene->targets, from->stream);
     return status;
 }
 

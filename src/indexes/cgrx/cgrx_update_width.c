@@ -74,7 +74,7 @@ static kr_status rebuild(kr_device *device, const kr_update *job, cgrx_index *in
     kr_sorted flat = {0};
     cgrx_index made = {.design = index->design};
     kr_status status =
-        KR_W(cgrx_nodes_flatten)(device, job->stream, &index->slots, &index->nodes, &flat, &why);
+        KR_W(cgrx_nodes_flatten)(device, job->stream, &index->storage, &index->nodes, &flat, &why);
     const cgrx_source source = {device, job->stream, job->watch, &index->design, &flat};
     const cgrx_nodes_source lists = {device, job->stream, job->watch, &index->design, &flat};
     if (status == KR_OK)
@@ -82,7 +82,7 @@ static kr_status rebuild(kr_device *device, const kr_update *job, cgrx_index *in
     if (status == KR_OK)
         status = KR_W(cgrx_filter_make)(device, job->stream, &index->design, &flat, &made.filter, &why);
     if (status == KR_OK)
-        status = KR_W(cgrx_nodes_rebuild)(&lists, &index->slots, &index->nodes, &why);
+        status = KR_W(cgrx_nodes_rebuild)(&lists, &index->storage, &index->nodes, &why);
     if (status == KR_OK) {
         const cgrx_index old = *index;
         index->scene = made.scene;
@@ -111,7 +111,7 @@ static kr_status apply(kr_device *device, const kr_update *job, const changes *c
     kr_buffer ends = {0};
     kr_status status = kr_counters_make(device, job->stream, 2, &ends, err);
     if (status == KR_OK)
-        status = KR_W(cgrx_nodes_update)(device, job->stream, job->watch, &batch, &index->slots,
+        status = KR_W(cgrx_nodes_update)(device, job->stream, job->watch, &batch, &index->storage,
                                          &index->nodes, err);
     if (status == KR_OK) {
         index->n = index->nodes.n_rows;

@@ -2,8 +2,8 @@
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_WALK_H
 #define KEYRAY_INDEXES_CGRX_CGRX_WALK_H
 
-#include "core/match.h"
 #include "indexes/cgrx/cgrx_lists.h"
+#include "results/match.h"
 
 typedef struct cgrx_walk_view {
     const char *rows; /* slot s's at s * row_stride */

@@ -2,8 +2,8 @@
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_WALK_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_WALK_BODY_H
 
-#include "core/match.h"
 #include "indexes/cgrx/cgrx_walk.h"
+#include "results/match.h"
 
 typedef cgrx_walk_view walk_view;
 
@@ -64,6 +64,6 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
 }
 
 #define KR_WALK cgrx_walk
-#include "core/walk_body.h"
+#include "results/walk_body.h"
 
 #endif

@@ -1,9 +1,9 @@
 /* The operations of kind `cgrx` at one key width. */
-#include "core/dense.h"
 #include "indexes/cgrx/cgrx_body.h"
 #include "indexes/cgrx/cgrx_index.h"
 #include "indexes/cgrx/cgrx_walk.h"
-#include "rays/rays.h"
+#include "results/dense.h"
+#include "scenes/rays.h"
 #include "sorted/rows.h"
 
 #include <stdlib.h>
@@ -18,14 +18,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* ---- Estimate -------------------------------------------------------------------------------- */
 
-/* What lies beside the sorted arrays at the end: for layout=column they stay themselves. */
+/* What lies beside the sorted arrays at the end: with layout=soa they stay themselves. */
 static kr_estimate places_of(const kr_shape *shape, const cgrx_design *design)
 {
     kr_estimate places = {0};
     if (design->node) {
         KR_W(cgrx_nodes_estimate)(shape, design, &places);
-    } else if (design->layout != CGRX_COLUMN) {
-        places.footprint_nbytes = shape->count * KR_W(cgrx_slot_nbytes)(design->layout);
+    } else if (design->layout != KR_LAYOUT_SOA) {
+        places.footprint_nbytes = shape->count * kr_layout_nbytes(design->layout, sizeof(kr_key));
         places.peak_nbytes = places.footprint_nbytes;
     }
     return places;
@@ -78,17 +78,17 @@ kr_status KR_W(cgrx_filter_make)(kr_device *device, kr_stream *stream, const cgr
 static kr_status place_entries(kr_device *device, kr_stream *stream, kr_sorted *sorted, cgrx_index *index,
                                kr_error *err)
 {
-    index->slots.layout = index->design.layout;
-    if (index->design.layout == CGRX_COLUMN) {
-        index->slots.keys = sorted->keys;
-        index->slots.rows = sorted->rows;
+    index->storage.layout = index->design.layout;
+    if (index->design.layout == KR_LAYOUT_SOA) {
+        index->storage.keys = sorted->keys;
+        index->storage.rows = sorted->rows;
         sorted->keys = sorted->rows = (kr_buffer){0};
         return KR_OK;
     }
     kr_status status =
-        KR_W(cgrx_slots_allocate)(device, stream, index->design.layout, sorted->n, &index->slots, err);
+        KR_W(cgrx_storage_allocate)(device, stream, index->design.layout, sorted->n, &index->storage, err);
     const cgrx_pack_params params = {sorted->keys.data, sorted->rows.data,
-                                     KR_W(cgrx_store_of)(&index->slots)};
+                                     KR_W(cgrx_storage_entries)(&index->storage, sorted->n)};
     return status == KR_OK ? kr_device_run(device, &KR_W(cgrx_pack), &params, sorted->n, stream, err)
                            : status;
 }
@@ -98,7 +98,7 @@ static kr_status place(kr_device *device, kr_stream *stream, kr_stopwatch *watch
 {
     const cgrx_nodes_source source = {device, stream, watch, &index->design, sorted};
     if (index->design.node)
-        return KR_W(cgrx_nodes_build)(&source, &index->slots, &index->nodes, err);
+        return KR_W(cgrx_nodes_build)(&source, &index->storage, &index->nodes, err);
     const kr_status status = place_entries(device, stream, sorted, index, err);
     kr_stopwatch_lap(watch, "pack");
     return status;
@@ -159,9 +159,8 @@ static void destroy(kr_device *device, void *self)
 static cgrx_entries entries_of(const cgrx_index *index)
 {
     return (cgrx_entries){
-        .store = KR_W(cgrx_store_of)(&index->slots),
+        .store = KR_W(cgrx_storage_entries)(&index->storage, index->n),
         .lists = cgrx_nodes_lists(&index->nodes),
-        .n = (uint32_t)index->n,
         .bucket = index->design.bucket,
     };
 }
@@ -172,7 +171,7 @@ cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index)
     return (cgrx_params){
         .scene = scene->scene ? scene->scene->view : (kr_scene_view){0},
         .entries = entries_of(index),
-        .slots = scene->slots.data,
+        .targets = scene->targets.data,
         .row_first = scene->row_first.data,
         .plane_first = scene->plane_first.data,
         .ends = index->nodes.ends.data,
@@ -246,23 +245,23 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
 
 static const kr_ordered_ops ordered = {.key_range = key_range};
 
-static uint32_t parts(const void *self, kr_part parts[KR_STATS_PARTS])
+static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
     const cgrx_index *index = self;
     const uint64_t bvh = index->scene.scene ? index->scene.scene->footprint_nbytes : 0;
     uint32_t n = 0;
-    if (index->design.layout == CGRX_COLUMN) {
-        parts[n++] = (kr_part){"keys", index->slots.keys.nbytes};
-        parts[n++] = (kr_part){"row ids", index->slots.rows.nbytes};
+    if (index->design.layout == KR_LAYOUT_SOA) {
+        components[n++] = (kr_component){"keys", index->storage.keys.nbytes};
+        components[n++] = (kr_component){"row ids", index->storage.rows.nbytes};
     } else {
-        parts[n++] = (kr_part){"entries", index->slots.keys.nbytes};
+        components[n++] = (kr_component){"entries", index->storage.keys.nbytes};
     }
     if (index->design.node)
-        parts[n++] = (kr_part){"lists", cgrx_nodes_nbytes(&index->nodes)};
-    parts[n++] = (kr_part){"bvh", bvh};
-    parts[n++] = (kr_part){"names", cgrx_scene_nbytes(&index->scene) - bvh};
+        components[n++] = (kr_component){"lists", cgrx_nodes_nbytes(&index->nodes)};
+    components[n++] = (kr_component){"bvh", bvh};
+    components[n++] = (kr_component){"names", cgrx_scene_nbytes(&index->scene) - bvh};
     if (index->design.filter)
-        parts[n++] = (kr_part){"filter", index->filter.nbytes};
+        components[n++] = (kr_component){"filter", index->filter.nbytes};
     return n;
 }
 
@@ -327,7 +326,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     cgrx_order_params order = {.entries = entries_of(index)};
     kr_buffer counter = {0};
     kr_status status =
-        index->nodes.n_lists ? KR_W(cgrx_nodes_validate)(device, &index->slots, &index->nodes, err) : KR_OK;
+        index->nodes.n_lists ? KR_W(cgrx_nodes_validate)(device, &index->storage, &index->nodes, err) : KR_OK;
     if (status == KR_OK)
         status = kr_order_check(device, &KR_W(cgrx_check_order), &order, &order.found, index->n, err);
     if (status == KR_OK)
@@ -348,7 +347,7 @@ const kr_family_ops KR_W(cgrx_ops) = {
     .locate = locate,
     .rows = rows,
     .ordered = &ordered,
-    .parts = parts,
+    .components = components,
     .validate = validate,
     .touches = cgrx_touches,
     .rays = cgrx_rays,

@@ -3,18 +3,18 @@
  *
  * Invariant of a descent for `lower`: the first entry with a code of at least lower is the candidate `at`, or
  * lies under `node`. The search does not stop at a code equal to lower, as the same may stand further left.
- * A span's end is found by a second descent, for the code after `upper`. */
+ * A match's end is found by a second descent, for the code after `upper`. */
 #ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_BODY_H
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_BODY_H
 
 #include "indexes/eytzinger/eytzinger_params.h"
-#include "search/node_body.h"
+#include "lightweight/node_body.h"
 
 typedef struct eytzinger_state {
     kr_key lower, upper;
     uint32_t node;
-    uint32_t at;    /* the candidate, an entry; of a span that is known its end, a rank */
-    uint32_t first; /* of the span, a rank */
+    uint32_t at;    /* the candidate, an entry; of a match that is known its end, a rank */
+    uint32_t first; /* of the match, a rank */
     uint32_t phase; /* EYTZINGER_* */
 } eytzinger_state;
 
@@ -28,7 +28,7 @@ KR_BODY uint64_t eytzinger_slot(const eytzinger_params *p, uint64_t entry)
 
 KR_BODY kr_key eytzinger_key(const eytzinger_params *p, uint64_t entry)
 {
-    return kr_entry_key(&p->entries, (int)p->entries.aos, eytzinger_slot(p, entry));
+    return kr_entry_key(&p->entries, (int)p->entries.layout, eytzinger_slot(p, entry));
 }
 
 KR_BODY kr_key eytzinger_pinned(const eytzinger_params *p, uint32_t j)
@@ -85,7 +85,7 @@ KR_BODY int eytzinger_go(const eytzinger_params *p, uint32_t k, uint64_t from, u
     if (next >= n)
         return eytzinger_arrive(p, k, s);
     s->node = (uint32_t)child;
-    kr_prefetch_entries(&p->entries, (int)p->entries.aos, eytzinger_slot(p, next), k - 1);
+    kr_prefetch_entries(&p->entries, (int)p->entries.layout, eytzinger_slot(p, next), k - 1);
     return 1;
 }
 
@@ -96,8 +96,8 @@ KR_BODY uint32_t eytzinger_node_rank(const eytzinger_params *p, kr_pin pin, uint
     const uint64_t slot = eytzinger_slot(p, from);
     if (from + n <= pin.n)
         return kr_pinned_rank((const kr_key *)pin.words + from, n, key);
-    return p->entries.aos ? kr_entries_rank(&p->entries, 1, slot, n, key)
-                          : kr_node_rank((const kr_key *)p->entries.keys + slot, n, key);
+    return p->entries.layout ? kr_entries_rank(&p->entries, 1, slot, n, key)
+                             : kr_node_rank((const kr_key *)p->entries.keys + slot, n, key);
 }
 
 /* Of the last node, which may be cut off after n keys. It is halved: few searches end in it, and the others
@@ -145,16 +145,18 @@ KR_BODY void eytzinger_end(const eytzinger_params *p, const kr_put *put, uint64_
     }
     const int found = eytzinger_found(p, s), wants_row = found && put->what == KR_PUT_ROW;
     const uint64_t slot = eytzinger_slot(p, s->at);
-    kr_put_first(put, i, found, wants_row ? kr_entry_row(&p->entries, (int)p->entries.aos, slot) : 0);
+    kr_put_first(put, i, found, wants_row ? kr_entry_row(&p->entries, (int)p->entries.layout, slot) : 0);
 }
 
-#define EYTZINGER_PROGRAM(name, k)                                                                           \
-    KR_BODY int name##_step(const eytzinger_params *p, kr_pin pin, eytzinger_state *s)                       \
-    {                                                                                                        \
-        return eytzinger_step(p, pin, k, s);                                                                 \
-    }                                                                                                        \
-    KR_TILE_PROGRAM(name, eytzinger_params, eytzinger_state, eytzinger_pinned, eytzinger_begin, name##_step, \
-                    eytzinger_end)
+/* By one thread; k is a constant of those that are used most. */
+#define EYTZINGER_PROGRAM(name, k)                                                                     \
+    KR_BODY int name##_step(const eytzinger_params *p, kr_pin pin, kr_group group, eytzinger_state *s) \
+    {                                                                                                  \
+        (void)group;                                                                                   \
+        return eytzinger_step(p, pin, k, s);                                                           \
+    }                                                                                                  \
+    KR_LOOKUP_PROGRAM(name, eytzinger_params, eytzinger_state, eytzinger_pinned, eytzinger_begin,      \
+                      name##_step, eytzinger_end, 1u)
 EYTZINGER_PROGRAM(eytzinger_any, 0);
 EYTZINGER_PROGRAM(eytzinger_2, 2);
 EYTZINGER_PROGRAM(eytzinger_3, 3);
@@ -163,13 +165,14 @@ EYTZINGER_PROGRAM(eytzinger_9, 9);
 EYTZINGER_PROGRAM(eytzinger_17, 17);
 EYTZINGER_PROGRAM(eytzinger_33, 33);
 
+/* By k - 1 threads. */
 #define EYTZINGER_GROUP_PROGRAM(name, k)                                                               \
     KR_BODY int name##_step(const eytzinger_params *p, kr_pin pin, kr_group group, eytzinger_state *s) \
     {                                                                                                  \
         return eytzinger_step_group(p, pin, group, k, s);                                              \
     }                                                                                                  \
-    KR_TILE_GROUP_PROGRAM(name, eytzinger_params, eytzinger_state, eytzinger_pinned, eytzinger_begin,  \
-                          name##_step, eytzinger_end)
+    KR_LOOKUP_PROGRAM(name, eytzinger_params, eytzinger_state, eytzinger_pinned, eytzinger_begin,      \
+                      name##_step, eytzinger_end, k - 1)
 EYTZINGER_GROUP_PROGRAM(eytzinger_group_3, 3);
 EYTZINGER_GROUP_PROGRAM(eytzinger_group_5, 5);
 EYTZINGER_GROUP_PROGRAM(eytzinger_group_9, 9);

@@ -3,7 +3,7 @@
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_BUILD_BODY_H
 
 #include "indexes/eytzinger/eytzinger_params.h"
-#include "search/entries_body.h"
+#include "sorted/entries.h"
 #include "sorted/order_body.h"
 
 /* From sorted columns to their places. Threads take ranks, not slots as in the paper: neighbours then read
@@ -12,17 +12,16 @@
 typedef struct eytzinger_place_params {
     const kr_key *sorted_keys;
     const uint32_t *sorted_rows;
-    void *keys;
-    uint32_t *rows; /* NULL: packed entries */
+    kr_entries entries;
     eytzinger_tree tree;
 } eytzinger_place_params;
-kr_assert_size(eytzinger_place_params, 56);
+kr_assert_size(eytzinger_place_params, 72);
 
 KR_BODY void eytzinger_place_rank(const eytzinger_place_params *p, uint64_t rank)
 {
     if (rank == 0 && eytzinger_first(p->tree.k))
-        kr_entries_put(p->keys, p->rows, 0, (kr_key) ~(kr_key)0, KR_NO_ROW);
-    kr_entries_put(p->keys, p->rows, eytzinger_slot_of_rank(&p->tree, rank), kr_load(p->sorted_keys + rank),
+        kr_entries_put(&p->entries, 0, (kr_key) ~(kr_key)0, KR_NO_ROW);
+    kr_entries_put(&p->entries, eytzinger_slot_of_rank(&p->tree, rank), kr_load(p->sorted_keys + rank),
                    kr_load(p->sorted_rows + rank));
 }
 KR_MAP_PROGRAM(eytzinger_place, eytzinger_place_params, eytzinger_place_rank);
@@ -35,16 +34,16 @@ typedef struct eytzinger_ranks_params {
     kr_key *keys;    /* of cut i at keys[i] */
     uint32_t bits, reserved;
 } eytzinger_ranks_params;
-kr_assert_size(eytzinger_ranks_params, 72);
+kr_assert_size(eytzinger_ranks_params, 80);
 
 KR_BODY uint64_t eytzinger_key_at(const eytzinger_ranks_params *p, uint64_t rank)
 {
-    return kr_entry_key(&p->entries, (int)p->entries.aos, eytzinger_slot_of_rank(&p->tree, rank));
+    return kr_entry_key(&p->entries, (int)p->entries.layout, eytzinger_slot_of_rank(&p->tree, rank));
 }
 
 KR_BODY uint32_t eytzinger_row_at(const eytzinger_ranks_params *p, uint64_t rank)
 {
-    return kr_entry_row(&p->entries, (int)p->entries.aos, eytzinger_slot_of_rank(&p->tree, rank));
+    return kr_entry_row(&p->entries, (int)p->entries.layout, eytzinger_slot_of_rank(&p->tree, rank));
 }
 KR_ORDER_CHECK_PROGRAM(eytzinger_check, eytzinger_ranks_params, eytzinger_key_at, eytzinger_row_at);
 

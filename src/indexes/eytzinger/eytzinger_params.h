@@ -2,18 +2,17 @@
 #ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_PARAMS_H
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_PARAMS_H
 
-#include "core/batch.h"
 #include "indexes/eytzinger/eytzinger_tree.h"
-#include "program/tile.h"
-#include "search/entries.h"
+#include "kinds/lookup_program.h"
+#include "sorted/entries.h"
 
 typedef struct eytzinger_params {
     kr_batch batch;
     kr_put put;
-    kr_tile tile;
+    kr_launch launch;
     kr_entries entries;
     eytzinger_tree tree;
 } eytzinger_params;
-kr_assert_size(eytzinger_params, 176);
+kr_assert_size(eytzinger_params, 184);
 
 #endif

@@ -32,6 +32,6 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
 }
 
 #define KR_WALK eytzinger_by_rank
-#include "core/walk_body.h"
+#include "results/walk_body.h"
 
 #endif

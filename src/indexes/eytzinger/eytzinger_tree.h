@@ -92,7 +92,7 @@ KR_BOTH uint32_t eytzinger_rank(const eytzinger_tree *tree, uint32_t k, uint32_t
     return number - 1 + (smaller < tree->leaves ? (uint32_t)smaller : tree->leaves);
 }
 
-/* A span of ranks level by level, the last level first. The entries of a level that are in the span are one
+/* A match of ranks level by level, the last level first. The entries of a level that are in the match are one
  * run of neighbours (paper, Figure 5), and where it begins and ends is arithmetic: of the last level, r -
  * floor(r / K) entries have a rank below r, or all. Of the Q other entries below r, floor(Q / K^t) -
  * floor(Q / K^(t+1)) stand t levels above the lowest full one.
@@ -102,7 +102,7 @@ KR_BOTH uint32_t eytzinger_rank(const eytzinger_tree *tree, uint32_t k, uint32_t
 typedef struct eytzinger_levels {
     uint32_t end;      /* the place behind the run */
     uint32_t shift;    /* from a place of the run to its entry */
-    uint32_t from, to; /* above the run's level: entries before the span, and up to its end */
+    uint32_t from, to; /* above the run's level: entries before the match, and up to its end */
     uint32_t above;    /* where the next level begins, plus 1 */
 } eytzinger_levels;
 

@@ -2,8 +2,8 @@
 #ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_WALK_H
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_WALK_H
 
-#include "core/match.h"
 #include "indexes/eytzinger/eytzinger_tree.h"
+#include "results/match.h"
 
 typedef struct eytzinger_walk_view {
     const char *rows; /* entry e's at e * stride */

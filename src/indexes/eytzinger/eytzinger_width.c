@@ -3,14 +3,14 @@
 #include "indexes/eytzinger/eytzinger_build_body.h"
 #include "indexes/eytzinger/eytzinger_params.h"
 #include "indexes/eytzinger/eytzinger_walk.h"
-#include "search/store.h"
+#include "lightweight/store.h"
 
 #include <stdlib.h>
 
 typedef struct eytzinger_index {
     kr_store store; /* entry e is in slot eytzinger_first(k) + e */
     eytzinger_tree tree;
-    kr_tile tile;
+    kr_launch launch;
     const kr_program *program;
     uint32_t by_level; /* reductions read level by level */
 } eytzinger_index;
@@ -51,7 +51,7 @@ static const kr_program *program_of(const kr_device *device, const kr_spec *spec
 }
 
 /* The first slots are what the first steps read. */
-static kr_tile tile_of(const kr_spec *spec, uint64_t n)
+static kr_launch launch_of(const kr_spec *spec, uint64_t n)
 {
     const uint64_t k = k_of(spec);
     uint64_t pins[MOST_LEVELS], size = 0;
@@ -60,7 +60,7 @@ static kr_tile tile_of(const kr_spec *spec, uint64_t n)
         size = size * k + k - 1;
         pins[levels++] = size < n ? size : n;
     }
-    return kr_search_tile(spec, (int64_t)k, sizeof(kr_key), pins, levels);
+    return kr_search_launch(spec, (int64_t)k, sizeof(kr_key), pins, levels);
 }
 
 static uint64_t slots_of(const kr_spec *spec, uint64_t n)
@@ -80,8 +80,8 @@ static kr_status place(const kr_build *build, const kr_sorted *sorted, eytzinger
     index->tree = eytzinger_tree_of(k_of(build->spec), (uint32_t)sorted->n);
     kr_status status =
         kr_store_open(build, sorted, slots_of(build->spec, sorted->n), "kind array", &index->store, err);
-    const eytzinger_place_params params = {sorted->keys.data, sorted->rows.data, index->store.keys.data,
-                                           index->store.rows.data, index->tree};
+    const eytzinger_place_params params = {sorted->keys.data, sorted->rows.data,
+                                           kr_store_entries(&index->store), index->tree};
     if (status == KR_OK)
         status = kr_device_run(build->device, &KR_W(eytzinger_place), &params, sorted->n, build->stream, err);
     kr_stopwatch_lap(build->watch, "place");
@@ -104,7 +104,7 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
         return status;
     }
     index->by_level = build->spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS;
-    index->tile = tile_of(build->spec, index->store.n);
+    index->launch = launch_of(build->spec, index->store.n);
     index->program = program_of(build->device, build->spec);
     *self = index;
     return KR_OK;
@@ -117,7 +117,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     const eytzinger_params params = {
         .batch = job->batch,
         .put = job->put,
-        .tile = index->tile,
+        .launch = index->launch,
         .entries = kr_store_entries(&index->store),
         .tree = index->tree,
     };
@@ -127,8 +127,8 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
 static kr_rows rows(const void *self)
 {
     const eytzinger_index *index = self;
-    eytzinger_walk_view view = {.tree = index->tree};
-    view.rows = kr_store_first_row(&index->store, &view.stride);
+    const kr_entries entries = kr_store_entries(&index->store);
+    eytzinger_walk_view view = {.rows = entries.rows, .stride = entries.row_stride, .tree = index->tree};
     if (view.rows)
         view.rows += eytzinger_first(index->tree.k) * view.stride;
     return (kr_rows){
@@ -181,7 +181,7 @@ const kr_family_ops KR_W(eytzinger_ops) = {
     .locate = locate,
     .rows = rows,
     .ordered = &ordered,
-    .parts = kr_store_parts,
+    .components = kr_store_components,
     .validate = validate,
     .touches = touches,
     .program = &KR_W(eytzinger_9),

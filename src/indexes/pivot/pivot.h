@@ -3,7 +3,7 @@
 #define KEYRAY_INDEXES_PIVOT_PIVOT_H
 
 #include "indexes/pivot/pivot_params.h"
-#include "search/search.h"
+#include "lightweight/search.h"
 
 enum { PIVOT_OPTION_K = KR_SEARCH_OPTIONS, PIVOT_OPTION_LEVELS, PIVOT_OPTIONS };
 

@@ -6,23 +6,23 @@
  * off, their last entries are halved. Invariant: the first entry >= the bound lies under the node, or is the
  * one right behind its last, which then is the last of all.
  *
- * A span's end is looked for in the leaf where it begins; a span that leaves it goes down again with the code
- * that follows its upper bound. */
+ * A match's end is looked for in the leaf where it begins; a match that leaves it goes down again with the
+ * code that follows its upper bound. */
 #ifndef KEYRAY_INDEXES_PIVOT_PIVOT_BODY_H
 #define KEYRAY_INDEXES_PIVOT_PIVOT_BODY_H
 
 #include "indexes/pivot/pivot_params.h"
-#include "search/node_body.h"
+#include "lightweight/node_body.h"
 
 typedef struct pivot_state {
     kr_key lower, upper; /* lower: the bound that is searched for */
     uint32_t at;         /* a node within its level; then a position */
     uint32_t left;       /* levels to go; then leaves to choose from */
-    uint32_t first;      /* of the span */
+    uint32_t first;      /* of the match */
     uint32_t phase;      /* PIVOT_* */
 } pivot_state;
 
-enum { PIVOT_DOWN, PIVOT_LEAVES, PIVOT_LAST = 2, PIVOT_NOTHING = 4 }; /* LAST is added: for the span's end */
+enum { PIVOT_DOWN, PIVOT_LEAVES, PIVOT_LAST = 2, PIVOT_NOTHING = 4 }; /* LAST is added: for the match's end */
 
 /* So many entries are compared at once, without halving. */
 enum { PIVOT_AT_ONCE = 16 };
@@ -86,9 +86,9 @@ KR_BODY int pivot_down(const pivot_params *p, uint32_t k, kr_pin pin, kr_group g
     }
     pivot_reach(p, leaf, s);
     if (s->left * leaf > PIVOT_AT_ONCE && s->left > 1)
-        kr_prefetch(kr_entry(&p->entries, (int)p->entries.aos, s->at + s->left / 2 * leaf - 1));
+        kr_prefetch(kr_entry(&p->entries, (int)p->entries.layout, s->at + s->left / 2 * leaf - 1));
     else
-        kr_prefetch_entries(&p->entries, (int)p->entries.aos, s->at, leaf);
+        kr_prefetch_entries(&p->entries, (int)p->entries.layout, s->at, leaf);
     return 1;
 }
 
@@ -96,7 +96,7 @@ KR_BODY int pivot_down(const pivot_params *p, uint32_t k, kr_pin pin, kr_group g
 KR_BODY uint32_t pivot_below(const pivot_params *p, uint32_t leaf, kr_group group, uint32_t slot, uint32_t n,
                              kr_key bound)
 {
-    const int aos = (int)p->entries.aos;
+    const int aos = (int)p->entries.layout;
     if (group.size > 1)
         return kr_group_rank(group, &p->entries, aos, slot, n, bound);
     return n == leaf ? kr_entries_rank(&p->entries, aos, slot, leaf, bound)
@@ -107,7 +107,7 @@ KR_BODY uint32_t pivot_below(const pivot_params *p, uint32_t leaf, kr_group grou
 KR_BODY int pivot_leaves(const pivot_params *p, uint32_t k, kr_group group, pivot_state *s)
 {
     const uint32_t leaf = k == 2 ? 2 : k - 1;
-    const int aos = (int)p->entries.aos;
+    const int aos = (int)p->entries.layout;
     if (s->left * leaf > PIVOT_AT_ONCE && s->left > 1) {
         const uint32_t half = s->left / 2, taken = s->left - half;
         const int beyond = kr_entry_key(&p->entries, aos, s->at + half * leaf - 1) < s->lower;
@@ -124,7 +124,7 @@ KR_BODY int pivot_leaves(const pivot_params *p, uint32_t k, kr_group group, pivo
     s->first = s->at;
     if (p->put.what == KR_PUT_ROW || p->put.what == KR_PUT_FLAG) {
         if (!aos && p->put.what == KR_PUT_ROW)
-            kr_prefetch(p->entries.rows + s->at);
+            kr_prefetch((const uint32_t *)p->entries.rows + s->at);
         return 0;
     }
     s->lower = s->upper + 1;
@@ -144,7 +144,7 @@ KR_BODY int pivot_step(const pivot_params *p, uint32_t k, kr_pin pin, kr_group g
 
 KR_BODY void pivot_end(const pivot_params *p, const kr_put *put, uint64_t i, pivot_state *s)
 {
-    const int aos = (int)p->entries.aos;
+    const int aos = (int)p->entries.layout;
     if (put->what != KR_PUT_ROW && put->what != KR_PUT_FLAG) {
         kr_put_match(put, i, s->first, s->at - s->first);
         return;
@@ -160,31 +160,24 @@ KR_BODY kr_key pivot_pinned(const pivot_params *p, uint32_t j)
 
 /* ---- The programs: k is a constant of those that are used most; k0 takes any --------------- */
 
-#define PIVOT_PROGRAM(name, k)                                                 \
-    KR_BODY int name##_step(const pivot_params *p, kr_pin pin, pivot_state *s) \
-    {                                                                          \
-        const kr_group alone = {0, 1};                                         \
-        return pivot_step(p, k, pin, alone, s);                                \
-    }                                                                          \
-    KR_TILE_PROGRAM(name, pivot_params, pivot_state, pivot_pinned, pivot_begin, name##_step, pivot_end)
-PIVOT_PROGRAM(pivot_k0, p->shape.k);
-PIVOT_PROGRAM(pivot_k2, 2);
-PIVOT_PROGRAM(pivot_k3, 3);
-PIVOT_PROGRAM(pivot_k5, 5);
-PIVOT_PROGRAM(pivot_k9, 9);
-PIVOT_PROGRAM(pivot_k17, 17);
-PIVOT_PROGRAM(pivot_k33, 33);
-
-#define PIVOT_GROUP_PROGRAM(name, k)                                                           \
-    KR_BODY int name##_step(const pivot_params *p, kr_pin pin, kr_group group, pivot_state *s) \
-    {                                                                                          \
-        return pivot_step(p, k, pin, group, s);                                                \
-    }                                                                                          \
-    KR_TILE_GROUP_PROGRAM(name, pivot_params, pivot_state, pivot_pinned, pivot_begin, name##_step, pivot_end)
-PIVOT_GROUP_PROGRAM(pivot_group_k3, 3);
-PIVOT_GROUP_PROGRAM(pivot_group_k5, 5);
-PIVOT_GROUP_PROGRAM(pivot_group_k9, 9);
-PIVOT_GROUP_PROGRAM(pivot_group_k17, 17);
-PIVOT_GROUP_PROGRAM(pivot_group_k33, 33);
+#define PIVOT_PROGRAM(name, k, lanes)                                                                     \
+    KR_BODY int name##_step(const pivot_params *p, kr_pin pin, kr_group group, pivot_state *s)            \
+    {                                                                                                     \
+        return pivot_step(p, k, pin, group, s);                                                           \
+    }                                                                                                     \
+    KR_LOOKUP_PROGRAM(name, pivot_params, pivot_state, pivot_pinned, pivot_begin, name##_step, pivot_end, \
+                      lanes)
+PIVOT_PROGRAM(pivot_k0, p->shape.k, 1u);
+PIVOT_PROGRAM(pivot_k2, 2, 1u);
+PIVOT_PROGRAM(pivot_k3, 3, 1u);
+PIVOT_PROGRAM(pivot_k5, 5, 1u);
+PIVOT_PROGRAM(pivot_k9, 9, 1u);
+PIVOT_PROGRAM(pivot_k17, 17, 1u);
+PIVOT_PROGRAM(pivot_k33, 33, 1u);
+PIVOT_PROGRAM(pivot_group_k3, 3, 2u);
+PIVOT_PROGRAM(pivot_group_k5, 5, 4u);
+PIVOT_PROGRAM(pivot_group_k9, 9, 8u);
+PIVOT_PROGRAM(pivot_group_k17, 17, 16u);
+PIVOT_PROGRAM(pivot_group_k33, 33, 32u);
 
 #endif

@@ -4,7 +4,7 @@
 #define KEYRAY_INDEXES_PIVOT_PIVOT_BUILD_BODY_H
 
 #include "indexes/pivot/pivot_params.h"
-#include "search/entries_body.h"
+#include "sorted/entries.h"
 
 /* What belongs into a slot. Most slots belong to the lowest level, where the search for the level begins. */
 KR_BODY kr_key pivot_of_slot(const pivot_build_params *p, uint64_t slot)
@@ -16,7 +16,7 @@ KR_BODY kr_key pivot_of_slot(const pivot_build_params *p, uint64_t slot)
         width *= shape->k;
     const uint64_t i = slot - shape->starts[level];
     const uint64_t position = width * (1 + i + i / (shape->k - 1)) - 1;
-    return position + 1 < p->entries.n ? kr_entry_key(&p->entries, (int)p->entries.aos, position)
+    return position + 1 < p->entries.n ? kr_entry_key(&p->entries, (int)p->entries.layout, position)
                                        : (kr_key) ~(kr_key)0;
 }
 

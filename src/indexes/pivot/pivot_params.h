@@ -8,9 +8,8 @@
 #ifndef KEYRAY_INDEXES_PIVOT_PIVOT_PARAMS_H
 #define KEYRAY_INDEXES_PIVOT_PIVOT_PARAMS_H
 
-#include "core/batch.h"
-#include "program/tile.h"
-#include "search/entries.h"
+#include "kinds/lookup_program.h"
+#include "sorted/entries.h"
 
 enum { PIVOT_LEVELS = 32 };
 
@@ -28,12 +27,12 @@ kr_assert_size(pivot_shape, 152);
 typedef struct pivot_params {
     kr_batch batch;
     kr_put put;
-    kr_tile tile;
+    kr_launch launch;
     kr_entries entries;
     const void *pivots; /* kr_key[shape.n_slots] */
     pivot_shape shape;
 } pivot_params;
-kr_assert_size(pivot_params, 312);
+kr_assert_size(pivot_params, 320);
 
 /* Of building and checking the levels. */
 typedef struct pivot_build_params {
@@ -42,6 +41,6 @@ typedef struct pivot_build_params {
     uint64_t *found; /* when checking: one more than the largest slot that holds something else */
     pivot_shape shape;
 } pivot_build_params;
-kr_assert_size(pivot_build_params, 192);
+kr_assert_size(pivot_build_params, 200);
 
 #endif

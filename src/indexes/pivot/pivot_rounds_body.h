@@ -12,11 +12,6 @@ typedef struct pivot_descent {
     uint32_t any;
 } pivot_descent;
 
-KR_BODY uint32_t pivot_rounds(const pivot_params *p)
-{
-    return p->shape.n_levels + 1;
-}
-
 KR_BODY void pivot_descend(const pivot_params *p, uint64_t i, pivot_descent *s)
 {
     s->at = 0;
@@ -27,7 +22,7 @@ KR_BODY void pivot_descend(const pivot_params *p, uint64_t i, pivot_descent *s)
 KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, pivot_descent *s)
 {
     const uint32_t n_keys = k - 1, leaf = k == 2 ? 2 : k - 1, left = p->shape.n_levels - r;
-    const int aos = (int)p->entries.aos;
+    const int aos = (int)p->entries.layout;
     if (left) {
         const kr_key *node = pivot_slot(p, p->shape.starts[left - 1] + s->at * n_keys);
         s->at = s->at * k + kr_node_rank(node, n_keys, s->lower);
@@ -42,24 +37,40 @@ KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, pivot_de
     s->at = slot + (room >= leaf ? kr_entries_rank(&p->entries, aos, slot, leaf, s->lower)
                                  : kr_entries_rank(&p->entries, aos, slot, room, s->lower));
     if (!aos)
-        kr_prefetch(p->entries.rows + s->at);
+        kr_prefetch((const uint32_t *)p->entries.rows + s->at);
 }
 
 KR_BODY void pivot_arrive(const pivot_params *p, uint64_t i, pivot_descent *s)
 {
-    const int aos = (int)p->entries.aos;
+    const int aos = (int)p->entries.layout;
     const int found = s->any && s->at < p->entries.n && kr_entry_key(&p->entries, aos, s->at) <= s->upper;
     kr_put_first(&p->put, i, found,
                  found && p->put.what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, s->at) : 0);
 }
 
-#define PIVOT_ROUNDS(name, k)                                                                       \
-    KR_BODY void name##_round(const pivot_params *p, uint32_t r, pivot_descent *s)                  \
-    {                                                                                               \
-        pivot_round(p, k, r, s);                                                                    \
-    }                                                                                               \
-    KR_ROUNDS_PROGRAM(name, pivot_params, pivot_descent, pivot_rounds, pivot_descend, name##_round, \
-                      pivot_arrive)
+/* Nobody leaves early, so there is no list of those that are left, and what depends on the round alone is
+ * computed once for all. */
+KR_BODY void pivot_flights(const pivot_params *p, uint32_t k, uint64_t first, uint64_t end)
+{
+    pivot_descent states[KR_MANY_IN_FLIGHT];
+    for (uint64_t base = first; base < end; base += KR_MANY_IN_FLIGHT) {
+        const uint32_t count = end - base < KR_MANY_IN_FLIGHT ? (uint32_t)(end - base) : KR_MANY_IN_FLIGHT;
+        for (uint32_t j = 0; j < count; ++j)
+            pivot_descend(p, base + j, &states[j]);
+        for (uint32_t r = 0; r <= p->shape.n_levels; ++r)
+            for (uint32_t j = 0; j < count; ++j)
+                pivot_round(p, k, r, &states[j]);
+        for (uint32_t j = 0; j < count; ++j)
+            pivot_arrive(p, base + j, &states[j]);
+    }
+}
+
+#define PIVOT_ROUNDS(name, k)                                                    \
+    KR_BODY void name##_run(const pivot_params *p, uint64_t first, uint64_t end) \
+    {                                                                            \
+        pivot_flights(p, k, first, end);                                         \
+    }                                                                            \
+    KR_CPU_PROGRAM(name, pivot_params, name##_run)
 PIVOT_ROUNDS(pivot_first_k0, p->shape.k);
 PIVOT_ROUNDS(pivot_first_k2, 2);
 PIVOT_ROUNDS(pivot_first_k3, 3);

@@ -1,7 +1,7 @@
 /* The operations of kind `pivot` at one key width. */
 #include "indexes/pivot/pivot.h"
 #include "indexes/pivot/pivot_build_body.h"
-#include "search/parts.h"
+#include "lightweight/parts.h"
 #include "sorted/rows.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ typedef struct pivot_index {
     kr_store store;
     kr_buffer pivots;
     pivot_shape shape;
-    kr_tile tile;
+    kr_launch launch;
     const kr_program *program;
     const kr_program *first; /* of lookups for the first match alone */
 } pivot_index;
@@ -69,13 +69,13 @@ static const kr_program *first_of(const kr_device *device, const kr_spec *spec, 
                                                       : program_of(device, spec);
 }
 
-static kr_tile tile_of(const kr_spec *spec, const pivot_shape *shape)
+static kr_launch launch_of(const kr_spec *spec, const pivot_shape *shape)
 {
     uint64_t pins[PIVOT_LEVELS];
     const uint32_t n = shape->n_levels;
     for (uint32_t i = 0; i < n; ++i)
         pins[i] = i + 1 < n ? shape->starts[n - 2 - i] : shape->n_slots;
-    return kr_search_tile(spec, shape->k, sizeof(kr_key), pins, n);
+    return kr_search_launch(spec, shape->k, sizeof(kr_key), pins, n);
 }
 
 static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
@@ -125,7 +125,7 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
         destroy(build->device, index);
         return status;
     }
-    index->tile = tile_of(build->spec, &index->shape);
+    index->launch = launch_of(build->spec, &index->shape);
     index->program = program_of(build->device, build->spec);
     index->first = first_of(build->device, build->spec, &index->shape);
     *self = index;
@@ -142,7 +142,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     const pivot_params params = {
         .batch = job->batch,
         .put = job->put,
-        .tile = index->tile,
+        .launch = index->launch,
         .entries = kr_store_entries(&index->store),
         .pivots = index->pivots.data,
         .shape = index->shape,
@@ -150,11 +150,11 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     return kr_device_run(device, first ? index->first : index->program, &params, job->n, stream, err);
 }
 
-static uint32_t parts(const void *self, kr_part parts[KR_STATS_PARTS])
+static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
     const pivot_index *index = self;
-    const uint32_t n = kr_store_parts(self, parts);
-    parts[n] = (kr_part){"pivots", index->pivots.nbytes};
+    const uint32_t n = kr_store_components(self, components);
+    components[n] = (kr_component){"pivots", index->pivots.nbytes};
     return n + 1;
 }
 
@@ -202,7 +202,7 @@ const kr_family_ops KR_W(pivot_ops) = {
     .locate = locate,
     .rows = kr_store_rows,
     .ordered = &KR_W(kr_store_ordered),
-    .parts = parts,
+    .components = components,
     .validate = validate,
     .touches = touches,
     .program = &KR_W(pivot_k17),

@@ -1,7 +1,7 @@
 /* What kind `rx` is and which options go together; its operations stand in rx_width.c. */
 #include "indexes/rx/rx.h"
 #include "indexes/rx/rx_geometry.h"
-#include "rays/rays.h"
+#include "scenes/rays.h"
 
 #include <stdio.h>
 

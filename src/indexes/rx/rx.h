@@ -2,8 +2,8 @@
 #ifndef KEYRAY_INDEXES_RX_RX_H
 #define KEYRAY_INDEXES_RX_RX_H
 
-#include "core/family.h"
-#include "key/point.h"
+#include "kinds/family.h"
+#include "scenes/point.h"
 
 enum {
     RX_OPTION_MODE,

@@ -2,9 +2,9 @@
 #ifndef KEYRAY_INDEXES_RX_RX_BODY_H
 #define KEYRAY_INDEXES_RX_RX_BODY_H
 
-#include "core/batch.h"
 #include "indexes/rx/rx_geometry.h"
 #include "indexes/rx/rx_mesh.h"
+#include "kinds/batch.h"
 #include "program/program.h"
 
 /* Writes primitive first + i of a mesh. */

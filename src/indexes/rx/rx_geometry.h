@@ -3,7 +3,7 @@
 #ifndef KEYRAY_INDEXES_RX_RX_GEOMETRY_H
 #define KEYRAY_INDEXES_RX_RX_GEOMETRY_H
 
-#include "key/point.h"
+#include "scenes/point.h"
 
 /* As KR_PRIM_*, for files that cast no rays. */
 enum { RX_TRIANGLE, RX_SPHERE, RX_AABB };

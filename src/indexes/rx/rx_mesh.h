@@ -2,7 +2,7 @@
 #ifndef KEYRAY_INDEXES_RX_RX_MESH_H
 #define KEYRAY_INDEXES_RX_RX_MESH_H
 
-#include "key/point.h"
+#include "scenes/point.h"
 #include "tracers/ray.h"
 
 typedef struct rx_mesh_params {

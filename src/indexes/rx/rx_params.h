@@ -2,9 +2,9 @@
 #ifndef KEYRAY_INDEXES_RX_RX_PARAMS_H
 #define KEYRAY_INDEXES_RX_RX_PARAMS_H
 
-#include "core/batch.h"
 #include "indexes/rx/rx_mesh.h"
-#include "key/point.h"
+#include "kinds/batch.h"
+#include "scenes/point.h"
 #include "tracers/ray.h"
 
 typedef struct rx_ray_params {

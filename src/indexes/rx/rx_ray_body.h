@@ -1,6 +1,6 @@
 /* The ray programs of kind `rx`. A ray finds a candidate, integers decide: every primitive that is met is
- * looked up in the sorted keys, and spans are made by walking them from there, so that a tracer that reports
- * a neighbour costs steps and not a wrong answer.
+ * looked up in the sorted keys, and matches are made by walking them from there, so that a tracer that
+ * reports a neighbour costs steps and not a wrong answer.
  *
  *   rx_first   points that need only their first match: one ray, whatever it meets first
  *   rx_scan    points and ranges: the first row of keys between the bounds, in order, where a ray meets
@@ -10,8 +10,8 @@
 #ifndef KEYRAY_INDEXES_RX_RX_RAY_BODY_H
 #define KEYRAY_INDEXES_RX_RX_RAY_BODY_H
 
-#include "core/batch.h"
 #include "indexes/rx/rx_geometry.h"
+#include "kinds/batch.h"
 
 #define KR_RAY_MODULE rx_ray
 #define KR_RAY_PARAMS rx_ray_params
@@ -23,10 +23,11 @@
 #endif
 
 #include "indexes/rx/rx_params.h"
+#include "sorted/gallop.h"
 
 typedef struct rx_state {
     kr_key lower, upper;  /* within the lowest and the highest key */
-    uint32_t first, last; /* the span */
+    uint32_t first, last; /* the match */
     uint32_t rays;
     uint32_t events; /* RX_MET ... */
 } rx_state;
@@ -51,48 +52,12 @@ KR_BODY uint32_t rx_position(const rx_ray_params *p, uint32_t primitive)
     return p->positions ? kr_load(p->positions + primitive) : primitive;
 }
 
-/* The first position in low .. high whose key is at least `key`; all before low are less, all from high on
- * are not. */
-KR_BODY uint32_t rx_bisect(const rx_ray_params *p, uint32_t low, uint32_t high, kr_key key)
-{
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (rx_key(p, middle) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+KR_SEARCHES(rx, rx_ray_params, rx_key);
 
-/* The same in all keys, by growing steps from `at`, a position: the cost follows the distance. */
+/* The first position of all whose key is at least `key`, from `at`, a position near it. */
 KR_BODY uint32_t rx_at_least(const rx_ray_params *p, uint32_t at, kr_key key)
 {
-    uint64_t step = 1;
-    uint32_t low, high;
-    if (rx_key(p, at) >= key) {
-        high = at;
-        while (step <= high && rx_key(p, (uint32_t)(high - step)) >= key) {
-            high -= (uint32_t)step;
-            step *= 2;
-        }
-        low = step <= high ? (uint32_t)(high - step) + 1 : 0;
-    } else {
-        low = at + 1;
-        while (low + step <= p->n && rx_key(p, (uint32_t)(low + step - 1)) < key) {
-            low += (uint32_t)step;
-            step *= 2;
-        }
-        high = low + step <= p->n ? (uint32_t)(low + step - 1) : p->n;
-    }
-    return rx_bisect(p, low, high, key);
-}
-
-/* The first position from `at` on whose key is greater. */
-KR_BODY uint32_t rx_above(const rx_ray_params *p, uint32_t at, kr_key key)
-{
-    const kr_key more = (kr_key)(key + 1);
-    return more == 0 ? p->n : rx_at_least(p, at, more);
+    return rx_key(p, at) >= key ? rx_down_from(p, at, key) : rx_from(p, p->n, at + 1, key);
 }
 
 KR_BODY int rx_whole(const rx_ray_params *p)
@@ -100,18 +65,18 @@ KR_BODY int rx_whole(const rx_ray_params *p)
     return p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_MATCH;
 }
 
-/* The span of the bounds from its first position; its end only if somebody asks. */
-KR_BODY void rx_span_from(const rx_ray_params *p, rx_state *s, uint32_t first)
+/* The match of the bounds from its first position; its end only if somebody asks. */
+KR_BODY void rx_match_from(const rx_ray_params *p, rx_state *s, uint32_t first)
 {
     s->first = s->last = first;
     if (first < p->n && rx_key(p, first) <= s->upper)
-        s->last = rx_whole(p) ? rx_above(p, first, s->upper) : first + 1;
+        s->last = rx_whole(p) ? rx_behind(p, p->n, first, s->upper) : first + 1;
 }
 
 /* Without rays. */
 KR_BODY void rx_search(const rx_ray_params *p, rx_state *s)
 {
-    rx_span_from(p, s, rx_bisect(p, 0, p->n, s->lower));
+    rx_match_from(p, s, rx_between(p, 0, p->n, s->lower));
 }
 
 /* ---- Rays ---------------------------------------------------------------------------------- */
@@ -267,7 +232,7 @@ KR_BODY kr_met rx_trace(const rx_ray_params *p, const rx_state *s, const kr_ray 
     return met;
 }
 
-/* What a traced ray met makes the span. */
+/* What a traced ray met makes the match. */
 KR_BODY void rx_take(const rx_ray_params *p, rx_state *s, uint32_t primitive)
 {
     const uint32_t position = rx_position(p, primitive);
@@ -282,7 +247,7 @@ KR_BODY void rx_take(const rx_ray_params *p, rx_state *s, uint32_t primitive)
         s->events |= RX_FILTERED | RX_REPAIRED;
     /* Nothing less stands before a point's own key, nor equal keys unless each has a primitive. */
     const int first = key == s->lower && p->repeats != RX_REPEATS_ALL;
-    rx_span_from(p, s, first ? position : rx_at_least(p, position, s->lower));
+    rx_match_from(p, s, first ? position : rx_at_least(p, position, s->lower));
 }
 
 /* No ray met anything. The bounds hold no key, then, unless they reach the lowest or the highest. Boxes are
@@ -364,13 +329,13 @@ KR_BODY void rx_take_all(const rx_ray_params *p, rx_state *s)
         return;
     }
     if (p->repeats == RX_REPEATS_ONE) /* the hit stands for all equal keys */
-        s->last = rx_above(p, s->last - 1, rx_key(p, s->last - 1));
+        s->last = rx_behind(p, p->n, s->last - 1, rx_key(p, s->last - 1));
     if (s->first > 0 && rx_key(p, s->first - 1) >= s->lower) {
         s->first = rx_at_least(p, s->first - 1, s->lower);
         s->events = RX_REPAIRED;
     }
     if (s->last < p->n && rx_key(p, s->last) <= s->upper) {
-        s->last = rx_above(p, s->last, s->upper);
+        s->last = rx_behind(p, p->n, s->last, s->upper);
         s->events = RX_REPAIRED;
     }
 }
@@ -382,7 +347,7 @@ KR_BODY void rx_skip_rows(const rx_ray_params *p, rx_state *s)
     if (s->rays > more)
         return;
     const kr_key beyond = (kr_key)kr_point_row_first(&p->map, lowest + s->rays);
-    const uint32_t at = rx_bisect(p, 0, p->n, beyond);
+    const uint32_t at = rx_between(p, 0, p->n, beyond);
     const uint64_t row = at < p->n ? kr_point_row(&p->map, rx_key(p, at)) - lowest : more + 1;
     s->rays = (uint32_t)(row <= more ? row : more + 1);
 }
@@ -437,7 +402,8 @@ KR_BODY int rx_check_step(const rx_ray_params *p, rx_state *s)
     kr_visit(&p->scene, &ray, payload, rx_hit, rx_box, p);
     if (rx_trace(p, s, &ray, KR_TRACE_FIRST).primitive == KR_NO_PRIMITIVE) /* as lookups do, by doors */
         s->events = RX_REPAIRED;
-    const uint32_t primitives = p->repeats == RX_REPEATS_ALL ? rx_above(p, s->first, s->lower) - s->first : 1;
+    const uint32_t primitives =
+        p->repeats == RX_REPEATS_ALL ? rx_behind(p, p->n, s->first, s->lower) - s->first : 1;
     if (payload[RX_HITS] < primitives || payload[RX_SMALLEST] != s->first ||
         payload[RX_LARGEST] != s->first + primitives - 1)
         s->events = RX_REPAIRED;

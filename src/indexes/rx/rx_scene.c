@@ -1,7 +1,7 @@
 #include "indexes/rx/rx_scene.h"
 #include "indexes/rx/rx_geometry.h"
 #include "indexes/rx/rx_mesh.h"
-#include "rays/rays.h"
+#include "scenes/rays.h"
 
 #include <stdio.h>
 #include <stdlib.h>

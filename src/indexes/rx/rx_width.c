@@ -1,9 +1,9 @@
 /* The operations of kind `rx` at one key width. */
-#include "core/dense.h"
 #include "indexes/rx/rx_body.h"
 #include "indexes/rx/rx_params.h"
 #include "indexes/rx/rx_scene.h"
-#include "rays/rays.h"
+#include "results/dense.h"
+#include "scenes/rays.h"
 #include "sorted/rows.h"
 #include "sorted/sorted.h"
 
@@ -251,15 +251,15 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
 
 static const kr_ordered_ops ordered = {.key_range = key_range};
 
-static uint32_t parts(const void *self, kr_part parts[KR_STATS_PARTS])
+static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
     const rx_index *index = self;
     uint32_t n = 0;
-    parts[n++] = (kr_part){"keys", index->sorted.keys.nbytes};
-    parts[n++] = (kr_part){"row ids", index->sorted.rows.nbytes};
+    components[n++] = (kr_component){"keys", index->sorted.keys.nbytes};
+    components[n++] = (kr_component){"row ids", index->sorted.rows.nbytes};
     if (index->positions.data)
-        parts[n++] = (kr_part){"positions", index->positions.nbytes};
-    parts[n++] = (kr_part){index->scenes.name, rx_scenes_nbytes(&index->scenes)};
+        components[n++] = (kr_component){"positions", index->positions.nbytes};
+    components[n++] = (kr_component){index->scenes.name, rx_scenes_nbytes(&index->scenes)};
     return n;
 }
 
@@ -316,14 +316,10 @@ static kr_status check_scenes(kr_device *device, const rx_index *index, kr_error
 static kr_status validate(kr_device *device, const void *self, kr_error *err)
 {
     const rx_index *index = self;
+    const kr_sorted *sorted = &index->sorted;
     const kr_sorted_check check = {
-        .keys = index->sorted.keys.data,
-        .rows = index->sorted.rows.data,
-        .key_stride = sizeof(kr_key),
-        .row_stride = sizeof(uint32_t),
-        .n = index->sorted.n,
-        .key_bits = KR_KEY_BITS,
-    };
+        kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), sorted->keys.data, sorted->rows.data, sorted->n),
+        KR_KEY_BITS};
     const kr_status status = kr_sorted_validate(device, &check, err);
     if (status != KR_OK || index->sorted.n == 0)
         return status;
@@ -351,7 +347,7 @@ static kr_status set_keys(kr_device *device, void *self, const kr_set_keys *job,
 {
     rx_index *index = self, made = {.design = index->design};
     rx_source source;
-    kr_status status = kr_sorted_change(device, &index->sorted, job, &made.sorted, err);
+    kr_status status = kr_sorted_set_keys(device, &index->sorted, job, &made.sorted, err);
     if (status == KR_OK)
         status = place(device, job->stream, job->watch, &made, &source, err);
     if (status == KR_OK && index->design.refit && index->sorted.n)
@@ -375,7 +371,7 @@ const kr_family_ops KR_W(rx_ops) = {
     .locate = locate,
     .rows = rows,
     .ordered = &ordered,
-    .parts = parts,
+    .components = components,
     .validate = validate,
     .touches = rx_touches,
     .rays = rx_rays,

@@ -16,6 +16,8 @@
 
 enum { MOST = 140, UNREAD = 0xDEAD };
 
+static const kr_group alone = {0, 1};
+
 /* Keys 10, 20, ... with runs of 3; the first one >= lower, by the body, with so many words. */
 static uint32_t search(const array_params *p, uint32_t lower, uint32_t n_pins)
 {
@@ -30,7 +32,7 @@ static uint32_t search(const array_params *p, uint32_t lower, uint32_t n_pins)
     copy.batch.lower = &lower;
     copy.put.what = KR_PUT_ROW;
     if (array_begin(&copy, 0, &s))
-        while (array_soa_step(&copy, pin, &s))
+        while (array_soa_step(&copy, pin, alone, &s))
             ;
     return s.at;
 }
@@ -44,7 +46,7 @@ static void finds_the_same(void **state)
     for (uint32_t n = 1; n <= MOST; n = n < 40 ? n + 1 : n + 9) {
         const array_params params = {
             .batch = {.lower_type = KR_U32, .upper_type = KR_U32},
-            .entries = {.keys = keys, .n = n},
+            .entries = kr_entries_of(KR_LAYOUT_SOA, sizeof *keys, keys, NULL, n),
             .top = 0x80000000u >> kr_clz32(n),
             .k = 2,
         };
@@ -69,7 +71,7 @@ static void reads_the_words(void **state)
     array_params params = {
         .batch = {.lower_type = KR_U32, .upper_type = KR_U32},
         .put = {.what = KR_PUT_ROW},
-        .entries = {.keys = keys, .n = 100},
+        .entries = kr_entries_of(KR_LAYOUT_SOA, sizeof *keys, keys, NULL, 100),
         .top = 64,
         .k = 2,
     };
@@ -81,7 +83,7 @@ static void reads_the_words(void **state)
         array_state s;
         params.batch.lower = &lower;
         assert_true(array_begin(&params, 0, &s));
-        while (array_soa_step(&params, pin, &s))
+        while (array_soa_step(&params, pin, alone, &s))
             ;
         assert_int_equal(s.at, lower == 0 ? 0 : lower > 100 ? 100 : lower - 1);
     }

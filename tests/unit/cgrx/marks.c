@@ -79,7 +79,8 @@ static void place(scene *s, uint64_t x, uint64_t y, uint64_t z, int mark, uint32
 static cgrx_end end_of(const scene *s, uint32_t b)
 {
     const cgrx_params *p = &s->params;
-    const uint64_t size = p->entries.bucket, n = p->entries.n, end = (b + 1) * size < n ? (b + 1) * size : n;
+    const uint64_t size = p->entries.bucket, n = p->entries.store.n,
+                   end = (b + 1) * size < n ? (b + 1) * size : n;
     cgrx_end e = {.rep = s->keys[end - 1], .is_first = b == 0, .is_last = b + 1 == p->n_buckets};
     if (!e.is_first)
         e.before = s->keys[b * size - 1];
@@ -119,20 +120,19 @@ static void build(scene *s, uint32_t n, uint32_t bucket, uint32_t optimized, uin
 {
     cgrx_params *p = &s->params;
     const uint32_t n_buckets = (n + bucket - 1) / bucket;
-    *p = (cgrx_params){
-        .scene = {.host = s},
-        .entries = {.store = {(char *)s->keys, (char *)s->rows, sizeof *s->keys, sizeof *s->rows},
-                    .n = n,
-                    .bucket = bucket},
-        .row_first = s->row_first,
-        .plane_first = s->plane_first,
-        .lowest = s->keys[0],
-        .highest = s->keys[n - 1],
-        .last_rep = s->keys[n - 1],
-        .map = *map,
-        .n_buckets = n_buckets,
-        .optimized = optimized,
-        .rays = rays};
+    *p =
+        (cgrx_params){.scene = {.host = s},
+                      .entries = {.store = kr_entries_of(KR_LAYOUT_SOA, sizeof *s->keys, s->keys, s->rows, n),
+                                  .bucket = bucket},
+                      .row_first = s->row_first,
+                      .plane_first = s->plane_first,
+                      .lowest = s->keys[0],
+                      .highest = s->keys[n - 1],
+                      .last_rep = s->keys[n - 1],
+                      .map = *map,
+                      .n_buckets = n_buckets,
+                      .optimized = optimized,
+                      .rays = rays};
     s->host.trace = trace;
     s->n = 0;
     for (uint32_t b = 0; b < n_buckets; ++b) {
@@ -168,9 +168,9 @@ static void check_key(scene *s, uint32_t key)
     if (cgrx_begin(p, 0, &state))
         while (cgrx_find_step(p, &state))
             assert_true(state.rays < 6);
-    while (want < p->entries.n && s->keys[want] < key)
+    while (want < p->entries.store.n && s->keys[want] < key)
         ++want;
-    if (key < s->keys[0] || key > s->keys[p->entries.n - 1]) {
+    if (key < s->keys[0] || key > s->keys[p->entries.store.n - 1]) {
         assert_int_equal(state.phase, CGRX_ABSENT);
         assert_int_equal(state.rays, 0);
         return;

@@ -31,7 +31,7 @@ static void for_each(trial_test *test)
     static const width *const widths[] = {&u32, &u64};
     for (uint32_t w = 0; w < 2; ++w)
         for (uint32_t s = 0; s < N_SIZES; ++s)
-            for (uint32_t layout = CGRX_COLUMN; layout <= CGRX_PACKED; ++layout)
+            for (uint32_t layout = KR_LAYOUT_SOA; layout <= KR_LAYOUT_PADDED; ++layout)
                 test(widths[w], design_of(sizes[s].node, sizes[s].bucket, layout, (w + s + layout) % 2),
                      100 * w + 10 * s + layout);
     assert_int_equal(blocks, 0);
@@ -236,15 +236,15 @@ static void rebuild_of(const width *w, cgrx_design design, uint64_t seed)
     trial t = build(w, design, &model);
     for (uint32_t round = 0; round < 3; ++round) {
         static const uint32_t counts[] = {200, 400, 3000};
-        const void *next = t.nodes.next.data, *keys = t.slots.keys.data;
+        const void *next = t.nodes.next.data, *keys = t.storage.keys.data;
         fill(&model, counts[round], 4);
         kr_sorted sorted = upload(w, &model, 0);
         const cgrx_nodes_source source = {device, NULL, NULL, &t.design, &sorted};
-        assert_int_equal(w->rebuild(&source, &t.slots, &t.nodes, &err), KR_OK);
+        assert_int_equal(w->rebuild(&source, &t.storage, &t.nodes, &err), KR_OK);
         kr_sorted_release(device, &sorted, NULL);
         check(&t, &model);
         if (counts[round] <= 400)
-            assert_true(t.nodes.next.data == next && t.slots.keys.data == keys);
+            assert_true(t.nodes.next.data == next && t.storage.keys.data == keys);
         clear();
         fill(&inserts, 100, 5);
         update(&t, &model, &deletes, &inserts);
@@ -265,7 +265,7 @@ static void estimate_of(const width *w, cgrx_design design, uint64_t seed)
     w->estimate(&shape, &design, &estimate);
     fill(&model, (uint32_t)shape.count, 3);
     trial t = build(w, design, &model);
-    const uint64_t nbytes = cgrx_nodes_nbytes(&t.nodes) + t.slots.keys.nbytes + t.slots.rows.nbytes;
+    const uint64_t nbytes = cgrx_nodes_nbytes(&t.nodes) + t.storage.keys.nbytes + t.storage.rows.nbytes;
     assert_true(nbytes <= estimate.footprint_nbytes && nbytes * 3 >= estimate.footprint_nbytes * 2);
     assert_true(nbytes <= estimate.peak_nbytes && nbytes * 3 >= estimate.peak_nbytes * 2);
     destroy(&t);
@@ -385,11 +385,11 @@ static void damage(trial *t, const kr_buffer *buffer, uint64_t i, const char *na
     const uint32_t right = *word;
     kr_error err = {0};
     *word = right ^ 1;
-    assert_int_equal(t->w->validate(device, &t->slots, &t->nodes, &err), KR_ERR_INVARIANT);
+    assert_int_equal(t->w->validate(device, &t->storage, &t->nodes, &err), KR_ERR_INVARIANT);
     if (!strstr(err.text, names))
         fail_msg("\"%s\" does not speak of \"%s\"", err.text, names);
     *word = right;
-    assert_int_equal(t->w->validate(device, &t->slots, &t->nodes, &err), KR_OK);
+    assert_int_equal(t->w->validate(device, &t->storage, &t->nodes, &err), KR_OK);
 }
 
 static void damage_is_found(void **state)
@@ -398,7 +398,7 @@ static void damage_is_found(void **state)
     if (!is_cpu)
         return;
     fill(&model, 640, 32);
-    trial t = build(&u32, design_of(32, 16, CGRX_COLUMN, CGRX_NAIVE), &model);
+    trial t = build(&u32, design_of(32, 16, KR_LAYOUT_SOA, CGRX_NAIVE), &model);
     clear();
     for (uint32_t i = 0; i < 100; ++i)
         add(&inserts, 1001);
@@ -421,15 +421,15 @@ static void damage_is_found(void **state)
     damage(&t, &t.nodes.ends, 39, "list 39");
     damage(&t, &t.nodes.end_rows, 39, "list 39");
     for (uint32_t i = 0; i < 4; ++i) { /* an entry of the end of a list, made to belong to the next */
-        uint32_t *key = (uint32_t *)t.slots.keys.data + (5 + i) * 32 + 15;
+        uint32_t *key = (uint32_t *)t.storage.keys.data + (5 + i) * 32 + 15;
         kr_error err = {0};
         *key += 1;
-        assert_int_equal(u32.validate(device, &t.slots, &t.nodes, &err), KR_ERR_INVARIANT);
+        assert_int_equal(u32.validate(device, &t.storage, &t.nodes, &err), KR_ERR_INVARIANT);
         assert_non_null(strstr(err.text, "an entry of another list"));
         *key -= 1;
     }
     ++t.nodes.longest;
-    assert_int_equal(u32.validate(device, &t.slots, &t.nodes, NULL), KR_ERR_INVARIANT);
+    assert_int_equal(u32.validate(device, &t.storage, &t.nodes, NULL), KR_ERR_INVARIANT);
     destroy(&t);
 }
 

@@ -15,7 +15,7 @@
 
 typedef struct width {
     uint32_t bits;
-    __typeof__(cgrx_store_of) *store;
+    __typeof__(cgrx_storage_entries) *store;
     __typeof__(cgrx_nodes_estimate) *estimate;
     __typeof__(cgrx_nodes_build) *build, *rebuild;
     __typeof__(cgrx_nodes_update) *update;
@@ -24,14 +24,14 @@ typedef struct width {
 } width;
 
 #define WIDTH(n)                                                                        \
-    extern __typeof__(cgrx_store_of) cgrx_store_of_u##n;                                \
+    extern __typeof__(cgrx_storage_entries) cgrx_storage_entries_u##n;                  \
     extern __typeof__(cgrx_nodes_estimate) cgrx_nodes_estimate_u##n;                    \
     extern __typeof__(cgrx_nodes_build) cgrx_nodes_build_u##n, cgrx_nodes_rebuild_u##n; \
     extern __typeof__(cgrx_nodes_update) cgrx_nodes_update_u##n;                        \
     extern __typeof__(cgrx_nodes_flatten) cgrx_nodes_flatten_u##n;                      \
     extern __typeof__(cgrx_nodes_validate) cgrx_nodes_validate_u##n;                    \
     static const width u##n = {n,                                                       \
-                               cgrx_store_of_u##n,                                      \
+                               cgrx_storage_entries_u##n,                               \
                                cgrx_nodes_estimate_u##n,                                \
                                cgrx_nodes_build_u##n,                                   \
                                cgrx_nodes_rebuild_u##n,                                 \
@@ -147,7 +147,7 @@ static void add(entries *e, uint64_t key)
 typedef struct trial {
     const width *w;
     cgrx_design design;
-    cgrx_slots slots;
+    cgrx_storage storage;
     cgrx_nodes nodes;
 } trial;
 
@@ -178,7 +178,7 @@ static trial build(const width *w, cgrx_design design, const entries *model)
     kr_error err = {0};
     kr_sorted sorted = upload(w, model, 0);
     const cgrx_nodes_source source = {device, NULL, NULL, &t.design, &sorted};
-    if (w->build(&source, &t.slots, &t.nodes, &err) != KR_OK)
+    if (w->build(&source, &t.storage, &t.nodes, &err) != KR_OK)
         fail_msg("%s", err.text);
     kr_sorted_release(device, &sorted, NULL);
     return t;
@@ -187,10 +187,10 @@ static trial build(const width *w, cgrx_design design, const entries *model)
 static void destroy(trial *t)
 {
     cgrx_nodes_release(device, NULL, &t->nodes);
-    cgrx_slots_release(device, NULL, &t->slots);
+    cgrx_storage_release(device, NULL, &t->storage);
 }
 
-static entry read_entry(const width *w, const cgrx_store *store, uint64_t slot)
+static entry read_entry(const width *w, const kr_entries *store, uint64_t slot)
 {
     entry e = {0, 0};
     memcpy(&e.key, store->keys + slot * store->key_stride, w->bits / 8);
@@ -202,7 +202,7 @@ static entry read_entry(const width *w, const cgrx_store *store, uint64_t slot)
 static void check_positions(const trial *t, const entries *model)
 {
     const cgrx_lists lists = cgrx_nodes_lists(&t->nodes);
-    const cgrx_store store = t->w->store(&t->slots);
+    const kr_entries store = t->w->store(&t->storage, 0);
     for (uint32_t i = 0; i < model->n; i += 1 + model->n / 512) {
         const entry found = read_entry(t->w, &store, cgrx_lists_slot(&lists, i));
         assert_int_equal(found.key, model->at[i].key);
@@ -216,10 +216,10 @@ static void check(const trial *t, const entries *model)
     static uint32_t rows[MOST];
     kr_error err = {0};
     kr_sorted flat = {0};
-    if (t->w->validate(device, &t->slots, &t->nodes, &err) != KR_OK)
+    if (t->w->validate(device, &t->storage, &t->nodes, &err) != KR_OK)
         fail_msg("%s", err.text);
     assert_int_equal(t->nodes.n_rows, model->n);
-    assert_int_equal(t->w->flatten(device, NULL, &t->slots, &t->nodes, &flat, &err), KR_OK);
+    assert_int_equal(t->w->flatten(device, NULL, &t->storage, &t->nodes, &flat, &err), KR_OK);
     assert_int_equal(flat.n, model->n);
     assert_int_equal(kr_device_copy(device, keys, flat.keys.data, flat.keys.nbytes, NULL, NULL), KR_OK);
     assert_int_equal(kr_device_copy(device, rows, flat.rows.data, flat.rows.nbytes, NULL, NULL), KR_OK);
@@ -248,7 +248,7 @@ static kr_status update_lists(trial *t, entries *deletes, entries *inserts, kr_e
     kr_sorted gone = upload(t->w, deletes, 0), come = upload(t->w, inserts, first_row);
     const cgrx_batch batch = {&gone, &come, first_row};
     fail_at = fault;
-    const kr_status status = t->w->update(device, NULL, NULL, &batch, &t->slots, &t->nodes, err);
+    const kr_status status = t->w->update(device, NULL, NULL, &batch, &t->storage, &t->nodes, err);
     kr_sorted_release(device, &come, NULL);
     kr_sorted_release(device, &gone, NULL);
     return status;

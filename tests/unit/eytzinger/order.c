@@ -56,8 +56,8 @@ static void around_powers(void **state)
                 check(k, n);
 }
 
-/* The entries of a span level by level, against the spans' ranks: every place is an entry of the span that
- * was not seen before, and as long as the level stays the same its right neighbour is the next. */
+/* The entries of a match level by level, against the matches' ranks: every place is an entry of the match
+ * that was not seen before, and as long as the level stays the same its right neighbour is the next. */
 static void check_levels(const eytzinger_tree *tree, uint32_t first, uint32_t last, uint8_t *seen)
 {
     eytzinger_levels levels = eytzinger_levels_of(tree, first, last);
@@ -66,7 +66,7 @@ static void check_levels(const eytzinger_tree *tree, uint32_t first, uint32_t la
         const uint32_t entry = eytzinger_levels_to(tree, &levels, place);
         const uint32_t rank = eytzinger_rank(tree, tree->k, entry);
         if (rank < first || rank >= last || seen[rank]++)
-            fail_msg("k %u, %u entries, span %u .. %u: place %u is entry %u of rank %u", tree->k,
+            fail_msg("k %u, %u entries, match %u .. %u: place %u is entry %u of rank %u", tree->k,
                      tree->full + tree->leaves, first, last, place, entry, rank);
         if (place > first && entry != before + 1) {
             assert_true(entry < before);
@@ -145,7 +145,7 @@ static void largest_counts(void **state)
                     fail_msg("k %u, n %u: rank %u is entry %u, whose rank is %u", k, n, rank, entry,
                              eytzinger_rank(&tree, k, entry));
             }
-            /* The span of all entries: it begins with the last level, and ends with the root's last key. */
+            /* The match of all entries: it begins with the last level, and ends with the root's last key. */
             eytzinger_levels all = eytzinger_levels_of(&tree, 0, n);
             assert_int_equal(eytzinger_levels_to(&tree, &all, 0), tree.leaves ? tree.full : tree.bottom - 1);
             assert_int_equal(eytzinger_levels_to(&tree, &all, n - 1), k - 2);

@@ -79,6 +79,12 @@ typedef struct example {
     pivot_shape shape;
 } example;
 
+static kr_entries entries_in(const example *e, uint32_t n, uint32_t aos)
+{
+    return kr_entries_of(aos ? KR_LAYOUT_AOS : KR_LAYOUT_SOA, sizeof *e->keys, aos ? e->packed : e->keys,
+                         e->rows, n);
+}
+
 /* Ascending keys with runs, the smallest and the largest code among them. */
 static void make(example *e, uint32_t n, uint32_t k, uint32_t kept, uint32_t aos)
 {
@@ -94,8 +100,7 @@ static void make(example *e, uint32_t n, uint32_t k, uint32_t kept, uint32_t aos
         e->packed[2 * i] = e->keys[i];
         e->packed[2 * i + 1] = e->rows[i];
     }
-    const pivot_build_params params = {
-        {aos ? (void *)e->packed : (void *)e->keys, e->rows, n, aos}, e->pivots, NULL, e->shape};
+    const pivot_build_params params = {entries_in(e, n, aos), e->pivots, NULL, e->shape};
     pivot_fill_u32.cpu(&params, 0, e->shape.n_slots, e->shape.n_slots);
 }
 
@@ -120,7 +125,7 @@ static void slots_hold_every_last_key_once(void **state)
             make(&e, n, k, 0, 0);
             for (uint32_t i = 0; i < n; ++i) /* keys that tell their position */
                 e.keys[i] = i;
-            const pivot_build_params params = {{e.keys, e.rows, n, 0}, e.pivots, NULL, e.shape};
+            const pivot_build_params params = {entries_in(&e, n, 0), e.pivots, NULL, e.shape};
             pivot_fill_u32.cpu(&params, 0, e.shape.n_slots, e.shape.n_slots);
             for (uint32_t slot = 0; slot < e.shape.n_slots; ++slot)
                 if (e.pivots[slot] != UINT32_MAX) {
@@ -164,7 +169,7 @@ static void check_program(const example *e, kr_cpu_call *call, uint32_t aos)
     pivot_params params = {
         .batch = {.lower = lower, .upper = upper, .lower_type = KR_U32, .upper_type = KR_U32},
         .put = {.out = matches, .what = KR_PUT_MATCH},
-        .entries = {aos ? (void *)e->packed : (void *)e->keys, e->rows, e->n, aos},
+        .entries = entries_in(e, e->n, aos),
         .pivots = e->pivots,
         .shape = e->shape,
     };

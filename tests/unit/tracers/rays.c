@@ -276,63 +276,65 @@ static void too_far(void **state)
     kr_device_close(device);
 }
 
-/* ---- A ray program ----------------------------------------------------------------------------- */
+/* ---- RAY ------------------------------------------------------------------------------------- */
 
-typedef struct program_params {
-    kr_scene_view scene;
+#if defined(KR_WITH_CUDA)
+const kr_ray_module no_module = {NULL, 0}; /* this program is for the CPU only */
+#endif
+
+#define KR_RAY_MODULE no_module
+#define KR_RAY_PARAMS find_params
+#define KR_RAY_STATE find_state
+#define KR_RAY_PAYLOAD 2
+
+typedef struct find_params {
+    kr_scene_view scene; /* first, in every ray program */
     const float (*points)[3];
-    uint32_t *out;
-} program_params;
+    uint32_t *found; /* the primitive around each point, or KR_NO_PRIMITIVE */
+} find_params;
 
-typedef struct program_state {
+typedef struct find_state {
     uint64_t i;
-} program_state;
+    uint32_t found;
+} find_state;
 
-static int program_begin(const program_params *p, uint64_t i, program_state *s)
+KR_BODY void find_box(const void *params, uint32_t primitive, float box[6])
+{
+    write_primitive(KR_PRIM_AABB, ((const find_params *)params)->points[primitive], box);
+}
+
+/* Counts how often the primitive in payload[1] is met. */
+KR_BODY uint32_t find_hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
+{
+    (void)params, (void)back;
+    payload[0] += primitive == payload[1];
+    return KR_HIT_IGNORE; /* go on to the next primitive */
+}
+
+KR_BODY int find_begin(const find_params *p, uint64_t i, find_state *s)
 {
     (void)p;
     s->i = i;
     return 1;
 }
 
-static void program_box(const void *params, uint32_t primitive, float box[6])
-{
-    write_primitive(KR_PRIM_AABB, ((const program_params *)params)->points[primitive], box);
-}
-
-static uint32_t program_hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
-{
-    (void)params, (void)back;
-    payload[0] += primitive == payload[1];
-    return KR_HIT_IGNORE;
-}
-
-static int program_step(const program_params *p, program_state *s)
+KR_BODY int find_step(const find_params *p, find_state *s)
 {
     const float *at = p->points[s->i];
     const kr_ray ray = {{at[0], at[1], at[2] - 0.5f}, {0, 0, 1}, 0, 1};
     uint32_t payload[2] = {0, (uint32_t)s->i};
-    p->out[s->i] = kr_trace(&p->scene, &ray, KR_TRACE_CLOSEST, program_box, p).primitive;
-    kr_visit(&p->scene, &ray, payload, program_hit, program_box, p);
+    s->found = kr_trace(&p->scene, &ray, KR_TRACE_CLOSEST, find_box, p).primitive;
+    kr_visit(&p->scene, &ray, payload, find_hit, find_box, p);
     if (payload[0] != 1)
-        p->out[s->i] = KR_NO_PRIMITIVE;
-    return 0;
+        s->found = KR_NO_PRIMITIVE;
+    return 0; /* done; 1 comes back for another ray */
 }
 
-static void program_end(const program_params *p, uint64_t i, program_state *s)
+KR_BODY void find_end(const find_params *p, uint64_t i, const find_state *s)
 {
-    (void)p, (void)i, (void)s;
+    p->found[i] = s->found;
 }
-
-#if defined(KR_WITH_CUDA)
-const kr_ray_module no_module = {NULL, 0}; /* this program is for the CPU only */
-#endif
-#define KR_RAY_MODULE no_module
-#define KR_RAY_PARAMS program_params
-#define KR_RAY_STATE program_state
-#define KR_RAY_PAYLOAD 2
-
-KR_RAY_PROGRAM(find_points, program_begin, program_step, program_end, program_hit, program_box);
+KR_RAY_PROGRAM(find_points, find_begin, find_step, find_end, find_hit, find_box);
 
 static void runs_programs(void **state)
 {
@@ -343,7 +345,7 @@ static void runs_programs(void **state)
     fill_many();
     for (uint32_t prim = 0; prim < KR_PRIMS; ++prim) {
         kr_scene *scene = build(tracer, prim, (const float(*)[3])many, MANY, 0);
-        const program_params params = {scene->view, (const float(*)[3])many, out};
+        const find_params params = {scene->view, (const float(*)[3])many, out};
         memset(out, 0xFF, sizeof out);
         assert_int_equal(kr_scene_run(tracer, &find_points, &params, MANY, NULL, NULL), KR_OK);
         for (uint32_t i = 0; i < MANY; ++i)

@@ -1,2 +1,0 @@
-/* The CUDA kernels of the dense walk. */
-#include "core/dense_body.h"

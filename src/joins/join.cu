@@ -1,2 +1,0 @@
-/* The CUDA kernels of the bodies. */
-#include "joins/join_body.h"

@@ -1,0 +1,111 @@
+/* A batch of probes as a program sees it, and where a match goes. The bodies of every family begin with
+ * kr_batch_load and end with kr_put_first or kr_put_match. What happens to matches is not theirs. */
+#ifndef KEYRAY_KINDS_BATCH_H
+#define KEYRAY_KINDS_BATCH_H
+
+#include "key/key.h"
+#include "results/match.h"
+
+/* Probes, all in device memory. Probe i of a reordered batch is probe order[i] of the caller's: lower then
+ * holds codes in the new order, while the upper bounds and validity still lie in the caller's. */
+typedef struct kr_batch {
+    const void *lower;
+    const void *upper; /* NULL: point lookups, upper is lower */
+    const uint8_t *lower_validity, *upper_validity;
+    const uint32_t *order;               /* NULL: as given */
+    uint64_t lower_offset, upper_offset; /* of the validity bitmaps, in bits */
+    uint32_t lower_type, upper_type;
+} kr_batch;
+kr_assert_size(kr_batch, 64);
+
+/* A batch whose probes were brought together by parts of the index (lookup/partition.h). The probes of part p
+ * are starts[p] .. starts[p + 1] - 1, in segments. Of a family with cuts, part p holds the entries at
+ * positions kr_cut_at(n, bits, p) to kr_cut_at(n, bits, p + 1) - 1, and the first entry of at least a probe's
+ * lower bound is one of its part's or the first of the next. Of a family that hashes, p is the top `bits`
+ * bits of kr_hash of the probe's code. */
+typedef struct kr_segment {
+    uint32_t part, first; /* probes from `first` on, `segment` of them or as many as the part has */
+} kr_segment;
+
+typedef struct kr_partition_view {
+    const uint32_t *starts;
+    const kr_segment *segments;
+    const uint32_t *n_segments; /* one number, at most most_segments */
+    uint64_t most_segments;
+    uint32_t bits, segment;
+} kr_partition_view;
+
+/* A multiple of 64, so that parts begin where cache lines do. */
+KR_BOTH uint64_t kr_cut_at(uint64_t n, uint32_t bits, uint64_t p)
+{
+    return p >> bits ? n : (n * p >> bits) & ~(uint64_t)63;
+}
+
+/* What a locating program writes for a probe. The first two need only the first match of a probe. */
+enum {
+    KR_PUT_ROW = 1, /* uint32_t: the first row of the match, or KR_NO_ROW */
+    KR_PUT_FLAG,    /* uint8_t: 1 when there is one */
+    KR_PUT_COUNT,   /* uint64_t: its rows */
+    KR_PUT_MATCH    /* kr_match, for a second program */
+};
+
+typedef struct kr_put {
+    void *out;
+    const uint32_t *order; /* as in the batch: where probe i's answer goes */
+    uint64_t *work;        /* counters of kr_work_add, or NULL: nobody asked */
+    uint32_t what;         /* KR_PUT_* */
+    uint32_t reserved;
+} kr_put;
+kr_assert_size(kr_put, 32);
+
+/* Bytes of a probe's answer. */
+KR_BODY uint32_t kr_put_nbytes(uint32_t what)
+{
+    return what == KR_PUT_ROW ? 4 : what == KR_PUT_FLAG ? 1 : 8;
+}
+
+/* What a lookup did, for comparisons by work. Counted in stripes, so that threads seldom meet. */
+enum { KR_WORK_RAYS, KR_WORK_HITS, KR_WORK_FILTERED, KR_WORK_REPAIRED, KR_WORK_UNTRACED, KR_WORK_COUNTS = 8 };
+enum { KR_WORK_STRIPES = 4096 };
+
+KR_BODY void kr_work_add(const kr_put *put, uint64_t i, uint32_t which, uint64_t count)
+{
+    if (put->work && count)
+        kr_atomic_add64(put->work + i % KR_WORK_STRIPES * KR_WORK_COUNTS + which, count);
+}
+
+KR_BODY void kr_put_first(const kr_put *put, uint64_t i, int found, uint32_t row)
+{
+    const uint64_t place = kr_answer_place(put->order, i);
+    if (put->what == KR_PUT_ROW)
+        ((uint32_t *)put->out)[place] = found ? row : KR_NO_ROW;
+    else
+        ((uint8_t *)put->out)[place] = (uint8_t)(found != 0);
+}
+
+KR_BODY void kr_put_match(const kr_put *put, uint64_t i, uint32_t where, uint32_t count)
+{
+    const uint64_t place = kr_answer_place(put->order, i);
+    if (put->what == KR_PUT_COUNT)
+        ((uint64_t *)put->out)[place] = count;
+    else
+        ((kr_match *)put->out)[place] = (kr_match){where, count};
+}
+
+#if defined(KR_KEY_BITS)
+/* Loads the bounds of probe i; 0 when nothing can match: a NULL, or an empty range. */
+KR_BODY int kr_batch_load(const kr_batch *batch, uint64_t i, kr_key *lower, kr_key *upper)
+{
+    *lower = kr_load_key(batch->lower_type, batch->lower, i);
+    *upper = *lower;
+    if (!batch->upper && !batch->lower_validity)
+        return 1;
+    const uint64_t place = kr_answer_place(batch->order, i);
+    if (batch->upper)
+        *upper = kr_load_key(batch->upper_type, batch->upper, place);
+    return *lower <= *upper && kr_is_valid(batch->lower_validity, batch->lower_offset, place) &&
+           kr_is_valid(batch->upper_validity, batch->upper_offset, place);
+}
+#endif
+
+#endif

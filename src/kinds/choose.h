@@ -1,0 +1,15 @@
+/* The kind behind "best", and estimates. */
+#ifndef KEYRAY_KINDS_CHOOSE_H
+#define KEYRAY_KINDS_CHOOSE_H
+
+#include "kinds/family.h"
+
+/* Parses `text`, resolving "best" for the device (NULL: a GPU); `reason`, when not NULL, gets why (static
+ * text). One kind is taken for every operation and size. */
+kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
+                    kr_error *err);
+
+/* Estimate of an index including the copies that host columns need. */
+kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_error *err);
+
+#endif

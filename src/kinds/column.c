@@ -1,0 +1,119 @@
+#include "kinds/column.h"
+#include "util/copy.h"
+
+kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err)
+{
+    if (!column)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the column is NULL", what);
+    const uint32_t nbytes = kr_type_nbytes(column->type);
+    if (nbytes == 0)
+        return kr_fail(err, KR_ERR_TYPE, "%s: %d is no column type; use one of kr_type", what,
+                       (int)column->type);
+    if (column->reserved)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the reserved field must be 0; zero the struct first", what);
+    if (!column->data && column->count)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu rows but no data", what,
+                       (unsigned long long)column->count);
+    if ((uintptr_t)column->data % nbytes)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: data of type %s must be aligned to %u bytes", what,
+                       kr_type_name(column->type), nbytes);
+    const kr_status status = kr_pointer_check(device, column->data, what, err);
+    return status == KR_OK ? kr_pointer_check(device, column->validity, what, err) : status;
+}
+
+enum { UPLOAD_NBYTES = 16 << 20, UPLOAD_BUFFERS = 2, PINNED_FROM = 1 << 20 };
+
+/* One half of the double buffer: free again when its event has passed. */
+typedef struct upload_buffer {
+    void *pinned;
+    void *event;
+} upload_buffer;
+
+static kr_status upload_in_turn(kr_device *device, upload_buffer *buffers, char *to, const char *from,
+                                uint64_t nbytes, kr_stream *stream, kr_error *err)
+{
+    void *native = kr_native_stream(device, stream);
+    kr_status status = KR_OK;
+    for (uint64_t done = 0, turn = 0; status == KR_OK && done < nbytes; ++turn) {
+        upload_buffer *buffer = &buffers[turn % UPLOAD_BUFFERS];
+        const uint64_t n = nbytes - done < UPLOAD_NBYTES ? nbytes - done : UPLOAD_NBYTES;
+        if (turn >= UPLOAD_BUFFERS)
+            status = device->ops->event_sync(device, buffer->event, err);
+        if (status != KR_OK)
+            break;
+        kr_host_copy(buffer->pinned, from + done, n);
+        status = device->ops->copy(device, to + done, buffer->pinned, n, native, err);
+        if (status == KR_OK)
+            status = device->ops->event_record(device, buffer->event, native, err);
+        done += n;
+        if (status == KR_OK)
+            status =
+                kr_progress_report(&device->options.progress, "copy", (double)done / (double)nbytes, err);
+    }
+    const kr_status end = kr_sync(device, stream, status == KR_OK ? err : NULL);
+    return status == KR_OK ? end : status;
+}
+
+kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
+                    kr_error *err)
+{
+    upload_buffer buffers[UPLOAD_BUFFERS] = {{0}};
+    kr_status status = KR_OK;
+    if (nbytes < PINNED_FROM) {
+        status = kr_device_copy(device, to, from, nbytes, stream, err);
+        return status == KR_OK ? kr_sync(device, stream, err) : status;
+    }
+    for (int i = 0; i < UPLOAD_BUFFERS && status == KR_OK; ++i) {
+        buffers[i].pinned = device->ops->stage(device, UPLOAD_NBYTES, err);
+        status = buffers[i].pinned ? device->ops->event_create(device, &buffers[i].event, err)
+                                   : KR_ERR_HOST_MEMORY;
+    }
+    if (status == KR_OK)
+        status = upload_in_turn(device, buffers, to, from, nbytes, stream, err);
+    for (int i = 0; i < UPLOAD_BUFFERS; ++i) {
+        if (buffers[i].event)
+            device->ops->event_destroy(device, buffers[i].event);
+        if (buffers[i].pinned)
+            device->ops->unstage(device, buffers[i].pinned);
+    }
+    return status;
+}
+
+/* Copies one array unless the device reaches it already. */
+static kr_status bring(kr_device *device, const void **pointer, uint64_t nbytes, const char *what,
+                       kr_stream *stream, kr_buffer *buffer, kr_error *err)
+{
+    if (!*pointer || nbytes == 0 || kr_device_reaches(device, *pointer))
+        return KR_OK;
+    kr_status status = kr_buffer_allocate(device, nbytes, stream, what, NULL, buffer, err);
+    if (status == KR_OK)
+        status = kr_upload(device, buffer->data, *pointer, nbytes, stream, err);
+    *pointer = buffer->data;
+    return status;
+}
+
+kr_status kr_resident_make(kr_device *device, const kr_column *column, const char *what, kr_stream *stream,
+                           kr_resident *resident, kr_error *err)
+{
+    kr_resident made = {.column = *column};
+    const void *validity = column->validity ? column->validity + column->validity_offset / 8 : NULL;
+    made.column.validity_offset = column->validity_offset % 8;
+    kr_status status = bring(device, &made.column.data, column->count * kr_type_nbytes(column->type), what,
+                             stream, &made.data, err);
+    if (status == KR_OK)
+        status = bring(device, &validity, kr_validity_nbytes(column), "a validity bitmap", stream,
+                       &made.validity, err);
+    made.column.validity = validity;
+    if (status != KR_OK) {
+        kr_resident_release(device, &made, stream);
+        return status;
+    }
+    *resident = made;
+    return KR_OK;
+}
+
+void kr_resident_release(kr_device *device, kr_resident *resident, kr_stream *stream)
+{
+    kr_buffer_release(device, &resident->validity, stream);
+    kr_buffer_release(device, &resident->data, stream);
+}

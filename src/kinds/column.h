@@ -1,0 +1,29 @@
+/* Columns: checks, and bringing host columns to a device. */
+#ifndef KEYRAY_KINDS_COLUMN_H
+#define KEYRAY_KINDS_COLUMN_H
+
+#include "devices/device.h"
+
+/* Checks a column's type, data, alignment and place; `what` names it in the error. */
+kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err);
+
+/* Brings `nbytes` to the device, through pinned buffers so that reading and copying overlap. Blocks. */
+kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
+                    kr_error *err);
+
+/* Bytes of a validity bitmap from its first used byte on. */
+static inline uint64_t kr_validity_nbytes(const kr_column *column)
+{
+    return (column->validity_offset % 8 + column->count + 7) / 8;
+}
+
+/* A column in device memory: the caller's own, or copies held by the buffers. */
+typedef struct kr_resident {
+    kr_column column;
+    kr_buffer data, validity;
+} kr_resident;
+kr_status kr_resident_make(kr_device *device, const kr_column *column, const char *what, kr_stream *stream,
+                           kr_resident *resident, kr_error *err);
+void kr_resident_release(kr_device *device, kr_resident *resident, kr_stream *stream);
+
+#endif

@@ -1,0 +1,144 @@
+/* The family contract: what one kind of index gives to core. Adding a kind is a folder that defines one
+ * kr_kind with its kr_family, and a line in kinds/kinds.def; docs/adding-an-index.md walks through it.
+ *
+ * A family answers a key or a range with a match (results/match.h) and says how the rows of a match are read.
+ * What becomes of them, the order in which probes are searched, host memory, chunks and reports are core's.
+ */
+#ifndef KEYRAY_KINDS_FAMILY_H
+#define KEYRAY_KINDS_FAMILY_H
+
+#include "devices/device.h"
+#include "kinds/batch.h"
+#include "kinds/kind.h"
+#include "kinds/stopwatch.h"
+
+/* What estimate and explain know before there are keys. */
+typedef struct kr_shape {
+    kr_device *device;
+    const kr_spec *spec;
+    uint64_t count; /* rows of the column */
+    uint32_t type;  /* kr_type of the keys */
+    uint32_t has_validity;
+    uint32_t has_row_ids;
+    uint64_t staged_nbytes; /* of keys, validity and row ids that must be brought to the device first */
+} kr_shape;
+
+/* What a build gets, all in device memory. */
+typedef struct kr_build {
+    kr_device *device;
+    kr_stream *stream;
+    const kr_spec *spec;
+    kr_column keys;
+    const uint32_t *row_ids; /* or NULL: 0, 1, 2, ... */
+    kr_stopwatch *watch;     /* kr_stopwatch_lap(watch, "sort") ends a phase */
+} kr_build;
+
+/* One batch to locate. */
+typedef struct kr_locate {
+    kr_batch batch;
+    kr_put put;
+    uint64_t n;
+    const kr_partition_view *partition; /* NULL: the probes are not partitioned */
+    kr_stopwatch *watch;                /* does nothing unless phases are asked for */
+} kr_locate;
+
+/* Rows that get other keys, all in device memory. At least one and no more than there are rows; row ids come
+ * as the caller gave them: in any order, perhaps twice, perhaps not indexed. */
+typedef struct kr_set_keys {
+    kr_stream *stream;
+    const uint32_t *row_ids;
+    kr_column keys; /* no NULLs */
+    kr_stopwatch *watch;
+} kr_set_keys;
+
+/* Rows that come and go, all in device memory: first every row whose key is among delete_keys goes, then the
+ * others come. Either column may be empty; NULLs in it are skipped. */
+typedef struct kr_update {
+    kr_stream *stream;
+    kr_column delete_keys, insert_keys;
+    const uint32_t *insert_rows; /* distinct, none is KR_NO_ROW; NULL: next_row, next_row + 1, ... */
+    uint32_t next_row;
+    kr_stopwatch *watch;
+} kr_update;
+
+/* One array of an index, or several: the components sum to its footprint. */
+enum { KR_COMPONENTS_MOST = 8 };
+typedef struct kr_component {
+    const char *name;
+    uint64_t nbytes;
+} kr_component;
+
+/* Of families whose entries are in key order, or know where they stand in it. */
+typedef struct kr_ordered_ops {
+    /* Codes of the smallest and the largest key. */
+    void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
+    /* Optional: keys[p] := the code of the entry at position kr_cut_at(n_rows, bits, p), for all p below
+     * 2^bits; core then partitions large batches by them. Enqueues. */
+    kr_status (*cuts)(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
+                      kr_error *err);
+} kr_ordered_ops;
+
+/* The operations at one key width: array_ops_u32, array_ops_u64. `self` is the family's own structure. */
+typedef struct kr_family_ops {
+    /* Bytes kept and bytes at the worst moment, the kept included: upper bounds, at most 1.5 times what
+     * build really takes. Staging of host columns is counted by core. */
+    kr_status (*estimate)(const kr_shape *shape, kr_estimate *estimate, kr_error *err);
+    /* On failure everything is released. May wait for the stream. */
+    kr_status (*build)(const kr_build *build, void **self, kr_error *err);
+    void (*destroy)(kr_device *device, void *self);
+    /* Enqueues; waits for nothing. */
+    kr_status (*locate)(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+                        kr_error *err);
+    /* How many rows there are, and how those of a match are read. */
+    kr_rows (*rows)(const void *self);
+    const kr_ordered_ops *ordered; /* NULL: entries have no order, so there are no ranges */
+    /* Optional, without an order: the seed of kr_hash (key/hash.h) by whose top bits core may partition large
+     * batches. */
+    uint64_t (*hash_seed)(const void *self);
+    uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
+    /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. That row ids are distinct, and as
+     * many as n_rows says, is core's to check. Blocks. */
+    kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
+    /* Dependent memory accesses of one probe. */
+    double (*touches)(const kr_shape *shape);
+    /* Optional, for kinds that cast rays: rays of one probe, and what casts them. */
+    double (*rays)(const kr_shape *shape);
+    void (*tracer)(kr_device *device, char text[64]);
+    /* What a device must be able to run, one for all; NULL: runs_on says. */
+    const kr_program *program;
+    /* Optional: whether the device has what this spec needs besides; KR_ERR_UNSUPPORTED says why not. */
+    kr_status (*runs_on)(kr_device *device, const kr_spec *spec, kr_error *err);
+    /* Optional (KR_CAN_SET_KEYS): afterwards everything is as if the index had been built from the changed
+     * column. On failure the index is as it was. Blocks; no lookup is under way. KR_ERR_ARGUMENT for a row id
+     * that is not indexed or given twice. */
+    kr_status (*set_keys)(kr_device *device, void *self, const kr_set_keys *job, kr_error *err);
+    /* Optional (KR_CAN_UPDATE). On failure the index is as it was. Blocks; no lookup is under way.
+     * KR_ERR_UNSUPPORTED where this spec does not allow it. */
+    kr_status (*update)(kr_device *device, void *self, const kr_update *job, kr_error *err);
+    /* Optional: of kinds whose entries lie in lists of nodes. */
+    void (*nodes)(const void *self, kr_node_stats *stats);
+} kr_family_ops;
+
+/* What probes=auto does with a batch. */
+typedef struct kr_probe_policy {
+    uint32_t few_probes;   /* on a GPU, batches of at least so many are partitioned, where the family can */
+    uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
+    uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */
+    /* Optional: 1 where options say how a GPU launches lookups, so that batches stay as they are. */
+    int (*launches)(const kr_spec *spec);
+} kr_probe_policy;
+
+typedef struct kr_family {
+    kr_probe_policy probes;
+    const kr_family_ops *u32, *u64;
+} kr_family;
+
+static inline const kr_family_ops *kr_family_ops_of(const kr_family *family, uint32_t type)
+{
+    return kr_type_key_bits(type) == 64 ? family->u64 : family->u32;
+}
+
+/* What casts the rays of a kind, "none" for kinds that cast none. */
+void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]);
+
+#endif

@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "kinds/index_body.h"

@@ -1,0 +1,40 @@
+/* An index: a family's structure on a device, and what core knows of it. */
+#ifndef KEYRAY_KINDS_INDEX_H
+#define KEYRAY_KINDS_INDEX_H
+
+#include "kinds/column.h"
+#include "kinds/family.h"
+
+struct kr_index {
+    kr_device *device;
+    const kr_family_ops *ops;
+    kr_spec spec;
+    void *self;
+    void *ready;        /* event after the build; NULL on host devices */
+    uint64_t row_limit; /* row ids are below it */
+    uint32_t key_bits;  /* low bits in which keys of the index differ */
+    kr_index_info info;
+};
+
+/* kr_index_create with checked arguments. */
+kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
+                        const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
+
+/* kr_index_set_keys with checked arguments and at least one key. Blocks. */
+kr_status kr_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
+                            kr_stream *stream, kr_error *err);
+
+/* kr_index_update with checked arguments: next_row and watch of `wanted` are filled in here. Blocks. */
+kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_error *err);
+
+/* kr_index_validate with checked arguments. Blocks. */
+kr_status kr_index_check(const kr_index *index, kr_error *err);
+
+/* Makes `stream` wait for the build. */
+kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err);
+
+/* A shape for estimates; fails with more rows than an index holds. row_ids: NULL, or the caller's. */
+kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,
+                        const uint32_t *row_ids, kr_shape *shape, kr_error *err);
+
+#endif

@@ -1,0 +1,21 @@
+/* The body of index.c. */
+#ifndef KEYRAY_KINDS_INDEX_BODY_H
+#define KEYRAY_KINDS_INDEX_BODY_H
+
+#include "kinds/batch.h"
+#include "program/program.h"
+
+typedef struct last_null_params {
+    const uint8_t *validity;
+    uint64_t *last; /* one more than the position of the last NULL, or 0 */
+    uint64_t offset;
+} last_null_params;
+kr_assert_size(last_null_params, 24);
+
+KR_BODY void last_null(kr_group group, const last_null_params *p, uint64_t i, uint64_t n)
+{
+    kr_group_max64(group, i < n && !kr_is_valid(p->validity, p->offset, i) ? i + 1 : 0, p->last);
+}
+KR_GROUP_PROGRAM(index_last_null, last_null_params, last_null);
+
+#endif

@@ -1,0 +1,32 @@
+/* Spec strings: "array:layout=aos,probes=sorted" parsed against the option tables of the registry. */
+#ifndef KEYRAY_KINDS_SPEC_H
+#define KEYRAY_KINDS_SPEC_H
+
+#include "util/error.h"
+
+enum { KR_SPEC_OPTIONS = 24 };
+
+/* The options of every kind, applied outside the families. */
+enum { KR_COMMON_PROBES, KR_COMMON_COUNT };
+enum { KR_PROBES_AS_IS, KR_PROBES_SORTED, KR_PROBES_PARTITIONED, KR_PROBES_AUTO };
+extern const kr_option kr_common_options[KR_COMMON_COUNT];
+
+typedef struct kr_spec {
+    const struct kr_kind *kind;
+    int64_t options[KR_SPEC_OPTIONS]; /* the kind's own, by position in its table */
+    int64_t common[KR_COMMON_COUNT];
+    uint32_t given; /* bit i: the kind's option i stood in the text; KR_SPEC_OPTIONS bits */
+} kr_spec;
+
+/* The numbers of an option of form KR_OPTION_TRIPLE or KR_OPTION_PAIR. */
+static inline uint32_t kr_triple_part(int64_t triple, int part)
+{
+    return (uint32_t)(triple >> 8 * part & 0xFF);
+}
+
+/* Ends with the kind's settle. "best" is not a spec: kinds/choose.h resolves it before. */
+kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err);
+/* Every option filled in; KR_ERR_LIMIT when it does not fit. */
+kr_status kr_spec_format(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* Lookups of partitioned batches in a store. */
+#ifndef KEYRAY_LIGHTWEIGHT_PARTS_H
+#define KEYRAY_LIGHTWEIGHT_PARTS_H
+
+#include "lightweight/store.h"
+
+/* A family's `ordered`, of a kind whose structure begins with its store, in key order. */
+extern const kr_ordered_ops kr_store_ordered_u32, kr_store_ordered_u64;
+/* A family's `locate` where job->partition is there, in a store in key order. Enqueue. */
+kr_status kr_parts_locate_u32(kr_device *device, const kr_store *store, const kr_locate *job,
+                              kr_stream *stream, kr_error *err);
+kr_status kr_parts_locate_u64(kr_device *device, const kr_store *store, const kr_locate *job,
+                              kr_stream *stream, kr_error *err);
+
+#endif

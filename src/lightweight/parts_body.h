@@ -1,0 +1,315 @@
+/* Searching a partitioned batch (lookup/partition.h) in sorted entries. A block takes a segment of probes of
+ * one part: it brings every 2^gap_bits-th key of the part into shared memory, so that most of a search
+ * touches nothing else, and ends in a leaf of neighbouring keys, which is read at once. Nothing is kept
+ * beside the entries for it.
+ *
+ * Invariant of a search: entries before its gap, or before `low`, are < lower, and the one at `high`, if
+ * there is one, is not. */
+#ifndef KEYRAY_LIGHTWEIGHT_PARTS_BODY_H
+#define KEYRAY_LIGHTWEIGHT_PARTS_BODY_H
+
+#include "kinds/batch.h"
+#include "program/block.h"
+#include "sorted/entries.h"
+#include "sorted/gallop.h"
+
+enum {
+    PARTS_LEAF = 8,
+#if KR_ON_CUDA
+    /* Probes that a thread searches for side by side: as many as leave it 32 registers, so that two blocks
+     * fit a multiprocessor. */
+    PARTS_AT_ONCE = KR_KEY_BITS == 64 ? 1 : 2,
+#else
+    PARTS_AT_ONCE = 16,
+#endif
+};
+
+typedef struct parts_params {
+    kr_batch batch;
+    kr_put put;
+    kr_entries entries;
+    kr_partition_view partition;
+    kr_blocks blocks;
+    uint32_t gap_bits, reserved;
+} parts_params;
+
+/* A part as its block sees it: gaps of 2^gap_bits entries. */
+typedef struct parts_part {
+    const kr_key *pivots; /* the key before each gap, and behind them that of the part's last entry */
+    uint32_t first, end;  /* entries */
+    uint32_t n_pivots;    /* gaps but the first */
+    uint32_t top;
+} parts_part;
+
+typedef struct parts_probe {
+    kr_key lower, upper; /* lower > upper: nothing can match */
+    uint32_t gap;
+} parts_probe;
+
+/* Neighbouring keys that are read at once. */
+typedef struct parts_leaf {
+    uint32_t at;            /* the first entry */
+    uint32_t below, within; /* of the leaf's entries: < lower, <= upper */
+} parts_leaf;
+
+/* Entries of the gap that begins at `first`. */
+KR_BODY uint32_t parts_size(const parts_params *p, const parts_part *part, uint32_t first)
+{
+    const uint32_t left = part->end - first;
+    return left >> p->gap_bits ? 1u << p->gap_bits : left;
+}
+
+KR_BODY parts_part parts_open(kr_block block, kr_key *shared, const parts_params *p, uint32_t number)
+{
+    const uint32_t bits = p->gap_bits;
+    parts_part part;
+    part.pivots = shared;
+    part.first = (uint32_t)kr_cut_at(p->entries.n, p->partition.bits, number);
+    part.end = (uint32_t)kr_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
+    part.n_pivots = part.end > part.first ? (part.end - part.first - 1) >> bits : 0;
+    part.top = part.n_pivots ? 0x80000000u >> kr_clz32(part.n_pivots) : 0;
+    for (uint32_t j = block.rank; j < part.n_pivots + 2; j += block.size) {
+        const uint64_t next = (uint64_t)part.first + ((uint64_t)j << bits);
+        const uint64_t at = next < part.end ? next : part.end;
+        shared[j] = kr_entry_key(&p->entries, (int)p->entries.layout, at ? at - 1 : 0);
+    }
+    kr_block_sync(block);
+    return part;
+}
+
+KR_BODY uint32_t parts_leaf_size(const kr_entries *entries, uint32_t at)
+{
+    const uint32_t left = entries->n - at, most = entries->layout ? 1 : PARTS_LEAF;
+    return left < most ? left : most;
+}
+
+/* With soa, `at` is a multiple of PARTS_LEAF. */
+KR_BODY parts_leaf parts_read(const kr_entries *entries, const parts_probe *probe, uint32_t at)
+{
+    const uint32_t n = parts_leaf_size(entries, at);
+    parts_leaf leaf = {at, 0, 0};
+#if KR_ON_CUDA
+    if (n == PARTS_LEAF) {
+#pragma unroll
+        for (uint32_t j = 0; j < PARTS_LEAF * sizeof(kr_key) / 16; ++j) {
+#if KR_KEY_BITS == 32
+            const uint4 four = __ldg((const uint4 *)((const kr_key *)entries->keys + at) + j);
+            leaf.below += (four.x < probe->lower) + (four.y < probe->lower) + (four.z < probe->lower) +
+                          (four.w < probe->lower);
+            leaf.within += (four.x <= probe->upper) + (four.y <= probe->upper) + (four.z <= probe->upper) +
+                           (four.w <= probe->upper);
+#else
+            const ulonglong2 two = __ldg((const ulonglong2 *)((const kr_key *)entries->keys + at) + j);
+            leaf.below += (two.x < probe->lower) + (two.y < probe->lower);
+            leaf.within += (two.x <= probe->upper) + (two.y <= probe->upper);
+#endif
+        }
+        return leaf;
+    }
+#endif
+    for (uint32_t j = 0; j < n; ++j) {
+        const kr_key key = kr_entry_key(entries, (int)entries->layout, (uint64_t)at + j);
+        leaf.below += key < probe->lower;
+        leaf.within += key <= probe->upper;
+    }
+    return leaf;
+}
+
+/* ---- Large gaps: from the leaf where a bound would stand if keys were spread evenly -------- */
+
+KR_BODY uint32_t parts_guess(const parts_part *part, const parts_probe *probe, uint32_t size)
+{
+    const kr_key before = part->pivots[probe->gap], last = part->pivots[probe->gap + 1];
+    if (probe->lower <= before || size == 0)
+        return 0;
+    if (probe->lower >= last)
+        return size - 1;
+    const float share = (float)(probe->lower - before) / (float)(last - before);
+    const float at = share * (float)size - 0.5f;
+    const uint32_t guess = at > 0 ? (uint32_t)at : 0;
+    return guess < size ? guess : size - 1;
+}
+
+/* From the first leaf that was read to the one of the bound: in steps that double until it lies between two
+ * leaves, then by halves. The bound is among the entries low .. high - 1, or right behind. */
+KR_BODY void parts_go(const kr_entries *entries, const parts_probe *probe, uint32_t low, uint32_t high,
+                      parts_leaf *leaf)
+{
+    for (uint32_t step = PARTS_LEAF;; step *= 2) {
+        const int right = leaf->below == PARTS_LEAF && leaf->at + PARTS_LEAF < high;
+        if (right)
+            low = leaf->at + PARTS_LEAF;
+        else if (leaf->below == 0 && leaf->at > low)
+            high = leaf->at;
+        else
+            return;
+        const uint32_t half = (high - low) / 2 / PARTS_LEAF * PARTS_LEAF;
+        const uint32_t at = high - low <= step ? low + half : right ? low + step - PARTS_LEAF : high - step;
+        *leaf = parts_read(entries, probe, at);
+    }
+}
+
+/* ---- Small gaps, and layout aos: by halves ------------------------------------------------- */
+
+KR_BODY uint32_t parts_halve(const kr_entries *entries, const parts_probe *probe, uint32_t first,
+                             uint32_t size, uint32_t bits)
+{
+    const int aos = (int)entries->layout;
+    uint32_t at = first;
+    for (uint32_t step = 1u << bits >> 1; step >= (aos ? 1 : PARTS_LEAF); step >>= 1)
+        if (step <= first + size - at && kr_entry_key(entries, aos, (uint64_t)at + step - 1) < probe->lower)
+            at += step;
+    return at;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+KR_BODY kr_key parts_key(const kr_entries *entries, uint32_t position)
+{
+    return kr_entry_key(entries, (int)entries->layout, position);
+}
+KR_SEARCHES(parts, kr_entries, parts_key);
+
+KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *probe, const parts_leaf *leaf)
+{
+    const kr_entries *entries = &p->entries;
+    const int any = probe->lower <= probe->upper;
+    const uint32_t n = parts_leaf_size(entries, leaf->at);
+    const uint64_t at = (uint64_t)leaf->at + leaf->below;
+    if (p->put.what == KR_PUT_ROW || p->put.what == KR_PUT_FLAG) {
+        const int next = leaf->below == n && at < entries->n; /* behind the leaf */
+        const int found = any && (next ? kr_entry_key(entries, (int)entries->layout, at) <= probe->upper
+                                       : leaf->within > leaf->below);
+        kr_put_first(&p->put, i, found,
+                     found && p->put.what == KR_PUT_ROW ? kr_entry_row(entries, (int)entries->layout, at)
+                                                        : 0);
+        return;
+    }
+    const uint32_t end = leaf->at + leaf->within;
+    if (any)
+        kr_put_match(&p->put, i, (uint32_t)at,
+                     (leaf->within < n ? end : parts_behind(entries, entries->n, end, probe->upper)) -
+                         (uint32_t)at);
+    else
+        kr_put_match(&p->put, i, 0, 0);
+}
+
+/* ---- The search ------------------------------------------------------------------------------ */
+
+/* Of the gap that is known, the entry that is looked at first. */
+KR_BODY uint32_t parts_start(const parts_params *p, int guess, const parts_part *part,
+                             const parts_probe *probe)
+{
+    const uint32_t first = part->first + (probe->gap << p->gap_bits);
+    return guess ? first + parts_guess(part, probe, parts_size(p, part, first)) / PARTS_LEAF * PARTS_LEAF
+                 : first + (1u << p->gap_bits >> 1) - 1;
+}
+
+/* Of the gap that is known, the leaf of the bound. */
+KR_BODY parts_leaf parts_find(const parts_params *p, int guess, const parts_part *part,
+                              const parts_probe *probe)
+{
+    const uint32_t first = part->first + (probe->gap << p->gap_bits), size = parts_size(p, part, first);
+    const uint32_t at =
+        guess ? parts_start(p, 1, part, probe) : parts_halve(&p->entries, probe, first, size, p->gap_bits);
+    parts_leaf leaf = parts_read(&p->entries, probe, at);
+    if (guess)
+        parts_go(&p->entries, probe, first, first + size, &leaf);
+    return leaf;
+}
+
+/* Probes first, first + size, ... whose gaps are known. A CPU brings what they read next before it reads
+ * it; a GPU's other threads do something meanwhile, and it has no registers to spare. */
+KR_BODY void parts_finish(kr_block block, const parts_params *p, int guess, const parts_part *part,
+                          uint32_t first, uint32_t end, const parts_probe *probes)
+{
+#if KR_ON_CUDA
+#pragma unroll
+    for (int v = 0; v < PARTS_AT_ONCE; ++v) {
+        const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
+        if (i < end) {
+            const parts_leaf leaf = parts_find(p, guess, part, &probes[v]);
+            parts_answer(p, (uint32_t)i, &probes[v], &leaf);
+        }
+    }
+#else
+    parts_leaf leaves[PARTS_AT_ONCE];
+    const uint32_t n = end - first < PARTS_AT_ONCE ? end - first : PARTS_AT_ONCE; /* a block is one thread */
+    (void)block;
+    for (uint32_t v = 0; v < n; ++v)
+        kr_prefetch(kr_entry(&p->entries, (int)p->entries.layout, parts_start(p, guess, part, &probes[v])));
+    for (uint32_t v = 0; v < n; ++v) {
+        leaves[v] = parts_find(p, guess, part, &probes[v]);
+        if (p->put.what == KR_PUT_ROW && !p->entries.layout)
+            kr_prefetch((const uint32_t *)p->entries.rows + leaves[v].at + leaves[v].below);
+    }
+    for (uint32_t v = 0; v < n; ++v)
+        parts_answer(p, (uint64_t)first + v, &probes[v], &leaves[v]);
+#endif
+}
+
+/* Probes first, first + size, ...: PARTS_AT_ONCE of them, as far as there are. */
+KR_BODY void parts_search_some(kr_block block, const parts_params *p, int guess, const parts_part *part,
+                               uint32_t first, uint32_t end)
+{
+    parts_probe probes[PARTS_AT_ONCE];
+    KR_UNROLL
+    for (int v = 0; v < PARTS_AT_ONCE; ++v) {
+        const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
+        probes[v].gap = 0;
+        if (!kr_batch_load(&p->batch, i < end ? i : end - 1, &probes[v].lower, &probes[v].upper)) {
+            probes[v].lower = 1;
+            probes[v].upper = 0;
+        }
+    }
+    for (uint32_t step = part->top; step; step >>= 1) {
+        KR_UNROLL
+        for (int v = 0; v < PARTS_AT_ONCE; ++v) {
+            const uint32_t next = probes[v].gap + step;
+            if (next <= part->n_pivots && part->pivots[next] < probes[v].lower)
+                probes[v].gap = next;
+        }
+    }
+    parts_finish(block, p, guess, part, first, end, probes);
+}
+
+/* `guess` is a constant of the two programs: together they would take too many registers. */
+KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, uint64_t most_segments,
+                          int guess)
+{
+    for (uint64_t t = block.index; t < most_segments && t < *p->partition.n_segments; t += block.count) {
+        const kr_segment segment = p->partition.segments[t];
+        const uint32_t stop = p->partition.starts[segment.part + 1];
+        const uint32_t n =
+            stop - segment.first < p->partition.segment ? stop - segment.first : p->partition.segment;
+        const parts_part part = parts_open(block, (kr_key *)shared, p, segment.part);
+        for (uint32_t i = block.rank; i < n; i += block.size * PARTS_AT_ONCE)
+            parts_search_some(block, p, guess, &part, segment.first + i, segment.first + n);
+        kr_block_sync(block);
+    }
+}
+
+#define PARTS_PROGRAM(name, guess)                                                                       \
+    KR_BODY void name##_all(kr_block block, char *shared, const parts_params *p, uint64_t most_segments) \
+    {                                                                                                    \
+        parts_search(block, shared, p, most_segments, guess);                                            \
+    }                                                                                                    \
+    KR_BLOCK_PROGRAM(name, parts_params, name##_all)
+PARTS_PROGRAM(parts_halving, 0);
+PARTS_PROGRAM(parts_guessing, 1);
+
+/* ---- The keys at which core cuts ------------------------------------------------------------- */
+
+typedef struct parts_cut_params {
+    kr_entries entries;
+    kr_key *keys;
+    uint32_t bits, reserved;
+} parts_cut_params;
+
+KR_BODY void parts_cut(const parts_cut_params *p, uint64_t i)
+{
+    p->keys[i] = kr_entry_key(&p->entries, (int)p->entries.layout, kr_cut_at(p->entries.n, p->bits, i));
+}
+KR_MAP_PROGRAM(parts_cuts, parts_cut_params, parts_cut);
+
+#endif

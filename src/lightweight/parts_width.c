@@ -1,0 +1,41 @@
+#include "lightweight/parts.h"
+#include "lightweight/parts_body.h"
+
+/* Entries between two keys of a part that are brought to shared memory, at least, and such keys, at most
+ * (docs/performance-lightweight.md): few are brought soon, and with soa a guess makes up for them. */
+enum { GAP_BITS = 4, SOA_PIVOTS = 256, AOS_PIVOTS = 2048 };
+
+static uint32_t gap_bits_of(const kr_store *store, uint32_t bits)
+{
+    uint32_t gap_bits = GAP_BITS;
+    while (store->n >> bits >> gap_bits > (store->layout == KR_LAYOUT_AOS ? AOS_PIVOTS : SOA_PIVOTS))
+        ++gap_bits;
+    return gap_bits;
+}
+
+static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
+                      kr_error *err)
+{
+    const parts_cut_params params = {kr_store_entries(self), keys, bits, 0};
+    return kr_device_run(device, &KR_W(parts_cuts), &params, (uint64_t)1 << bits, stream, err);
+}
+
+const kr_ordered_ops KR_W(kr_store_ordered) = {kr_store_key_range, cuts};
+
+kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const kr_locate *job,
+                                kr_stream *stream, kr_error *err)
+{
+    const uint64_t largest = (store->n >> job->partition->bits) + 64; /* part */
+    parts_params params = {
+        .batch = job->batch,
+        .put = job->put,
+        .entries = kr_store_entries(store),
+        .partition = *job->partition,
+        .gap_bits = gap_bits_of(store, job->partition->bits),
+    };
+    params.blocks.shared_nbytes = (uint32_t)(((largest >> params.gap_bits) + 3) * sizeof(kr_key));
+    const kr_program *program = store->layout == KR_LAYOUT_AOS || params.gap_bits <= GAP_BITS
+                                    ? &KR_W(parts_halving)
+                                    : &KR_W(parts_guessing);
+    return kr_device_run(device, program, &params, job->partition->most_segments, stream, err);
+}

@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "lightweight/parts_body.h"

@@ -1,0 +1,42 @@
+/* The entries of a kind that searches: codes and row ids, in two arrays or packed side by side (option
+ * `layout`). In key order, unless the kind puts them elsewhere.
+ *
+ * The structure of such a kind begins with its store, so that most of its operations are those of the store:
+ * the functions that take a `self` are a family's operations as they are. */
+#ifndef KEYRAY_LIGHTWEIGHT_STORE_H
+#define KEYRAY_LIGHTWEIGHT_STORE_H
+
+#include "lightweight/search.h"
+#include "sorted/sorted.h"
+
+typedef struct kr_store {
+    kr_buffer keys; /* layout=soa: codes; layout=aos: entries */
+    kr_buffer rows; /* layout=soa */
+    uint64_t n;
+    uint64_t lowest, highest; /* codes of the end keys */
+    uint32_t key_bits, layout;
+    uint32_t by_one; /* scan_threads=1 */
+} kr_store;
+
+/* Sorts and lays out in key order. On failure everything is released. */
+kr_status kr_store_build(const kr_build *build, kr_store *store, kr_error *err);
+/* Room for sorted entries in n_slots slots, for a kind that then puts them there itself. On failure nothing
+ * is left; `help` is what the error advises. */
+kr_status kr_store_open(const kr_build *build, const kr_sorted *sorted, uint64_t n_slots, const char *help,
+                        kr_store *store, kr_error *err);
+/* Of n_slots slots; `moved`: sorted entries are put elsewhere, so that both are there at once. */
+void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_estimate *estimate);
+int kr_store_packs(const kr_spec *spec); /* not layout=soa */
+
+/* As the bodies see them. */
+kr_entries kr_store_entries(const kr_store *store);
+
+/* Releases the structure, too: the last thing that a kind's own destroy does. */
+void kr_store_release(kr_device *device, kr_store *store, kr_stream *stream);
+void kr_store_destroy(kr_device *device, void *self);
+kr_rows kr_store_rows(const void *self);
+void kr_store_key_range(const void *self, uint64_t *lowest, uint64_t *highest);
+uint32_t kr_store_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
+kr_status kr_store_validate(kr_device *device, const void *self, kr_error *err);
+
+#endif

@@ -1,0 +1,2 @@
+/* The CUDA kernels of store.c at one key width. */
+#include "lightweight/store_body.h"

@@ -1,0 +1,19 @@
+/* All matches of a batch, handed over in host memory chunk by chunk. */
+#ifndef KEYRAY_LOOKUP_CHUNKS_H
+#define KEYRAY_LOOKUP_CHUNKS_H
+
+#include "lookup/query.h"
+
+typedef struct kr_chunks {
+    const kr_query *whole;
+    const kr_column *lower, *upper; /* of the whole; upper NULL: points */
+    uint32_t order;                 /* KR_ORDER_* */
+    uint32_t count_only;            /* 1: chunks come without row ids */
+    uint64_t cap_nbytes;            /* of row ids in one chunk */
+    kr_rows_chunk chunk;
+    void *ctx;
+} kr_chunks;
+
+kr_status kr_chunks_run(const kr_chunks *job, kr_error *err);
+
+#endif

@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "lookup/partition_body.h"

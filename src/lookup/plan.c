@@ -1,0 +1,150 @@
+#include "lookup/plan.h"
+#include "lookup/partition.h"
+
+/* Sorting by the top PARTITION_BITS of the bits that keys differ in brings neighbouring probes together in
+ * two radix passes; a full sort gains little on it. Pieces bound what the results are scattered over, but
+ * every piece walks the whole index: half as many probes as rows, at least PIECE_LEAST, came out best.
+ * Measured: docs/performance.md, "Order of the probes". */
+enum { PARTITION_BITS = 16, PIECE_LEAST = 1 << 23, PIECE_MOST = 1 << 28 };
+/* Kinds that cast rays gain from a full sort (docs/performance-rx.md); 32 bits tell 2^32 keys apart. */
+enum { SORT_BITS = 32 };
+enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
+
+/* On a GPU, parts of the index itself bring probes together in less time than it takes to sort them by
+ * leading bits, whatever the distribution of the keys. Parts of about 2^PART_ROW_BITS entries:
+ * docs/performance-lightweight.md. */
+enum {
+    PART_ROW_BITS = 11,
+    PART_PIECE = 1 << 27,
+    PART_PIECE_LEAST = 1 << 20,
+    PART_SCRATCH = 33,  /* bytes a probe of a piece, at most: code, place, order, match, answer, flag */
+    BATCH_SCRATCH = 17, /* bytes a probe of the whole batch, at most: match, offset, flag */
+    FEW_ROWS = 1 << 18,
+    FEW_INTO_FEW_ROWS = 1 << 22
+};
+
+static uint32_t part_bits_for(uint64_t rows)
+{
+    uint32_t bits = 1;
+    while (bits < KR_PART_BITS_MOST && rows >> (bits + 1) >= 1u << PART_ROW_BITS)
+        ++bits;
+    return bits;
+}
+
+static const kr_probe_policy *policy_of(const kr_probe_case *of)
+{
+    return &of->spec->kind->family->probes;
+}
+
+/* Both widths have the same operations. */
+static int can_partition(const kr_probe_case *of)
+{
+    const kr_family_ops *ops = of->spec->kind->family->u32;
+    return of->rows > 0 && (ops->hash_seed || (ops->ordered && ops->ordered->cuts));
+}
+
+static int says_launches(const kr_probe_case *of)
+{
+    return policy_of(of)->launches && policy_of(of)->launches(of->spec);
+}
+
+/* Small indexes lie in the caches as they are. */
+static int parts_pay(const kr_probe_case *of)
+{
+    if (says_launches(of))
+        return 0;
+    return !of->device->ops->is_host && can_partition(of) && of->n_probes >= policy_of(of)->few_probes &&
+           (of->rows >= FEW_ROWS || of->n_probes >= FEW_INTO_FEW_ROWS);
+}
+
+/* As many probes at a time as their scratch memory has room under the cap. */
+static uint64_t partitioned_piece(const kr_probe_case *of)
+{
+    const uint64_t cap = of->device->options.memory_cap_nbytes;
+    const uint64_t used = atomic_load_explicit(&of->device->in_use_nbytes, memory_order_relaxed);
+    const uint64_t batch = used + BATCH_SCRATCH * of->n_probes, room = cap > batch ? cap - batch : 0;
+    uint64_t piece = PART_PIECE;
+    if (!cap)
+        return piece;
+    while (piece > PART_PIECE_LEAST && PART_SCRATCH * (piece < of->n_probes ? piece : of->n_probes) > room)
+        piece /= 2;
+    return piece;
+}
+
+static void plan_parts(const kr_probe_case *of, kr_probe_plan *plan)
+{
+    plan->way = KR_SEARCHED_PARTITIONED;
+    plan->reason = "probes that fall into one part of the index are searched together";
+    plan->part_bits = part_bits_for(of->rows);
+    plan->piece = partitioned_piece(of);
+}
+
+static uint64_t piece_for(uint64_t rows)
+{
+    uint64_t piece = PIECE_LEAST;
+    while (piece < rows / 2 && piece < PIECE_MOST)
+        piece *= 2;
+    return piece;
+}
+
+const char *kr_searched_name(uint32_t way)
+{
+    static const char *const names[KR_SEARCHED_WAYS] = {
+        [KR_SEARCHED_AS_IS] = "as-is",
+        [KR_SEARCHED_SORTED] = "sorted",
+        [KR_SEARCHED_PARTITIONED] = "partitioned",
+    };
+    return names[way];
+}
+
+kr_probe_plan kr_plan_probes(const kr_probe_case *of)
+{
+    const int on_cpu = of->device->ops->is_host != 0;
+    kr_probe_plan plan = {.way = KR_SEARCHED_AS_IS, .reason = "asked for", .piece = (uint64_t)1 << 40};
+    if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_AS_IS)
+        return plan;
+    if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_SORTED) {
+        plan.way = KR_SEARCHED_SORTED;
+        plan.sorted = 1;
+        plan.end_bit = of->significant_bits;
+    } else if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED && can_partition(of)) {
+        plan_parts(of, &plan);
+    } else if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_AUTO && parts_pay(of)) {
+        plan_parts(of, &plan);
+    } else if (!on_cpu && can_partition(of) && says_launches(of)) {
+        plan.reason = "options say how lookups are launched";
+    } else if (!on_cpu && can_partition(of)) {
+        plan.reason = "too few probes or keys to pay for bringing probes together";
+    } else if (of->n_probes < (on_cpu ? FEW_ON_CPU : FEW_ON_GPU)) {
+        plan.reason = "too few probes to pay for sorting them";
+    } else if (on_cpu && policy_of(of)->as_is_on_cpu) {
+        plan.reason = "searches that are under way together hide their cache misses";
+    } else if (on_cpu && of->footprint_nbytes < NEAR_ON_CPU) {
+        plan.reason = "the index is small enough for the caches";
+    } else {
+        const int whole = policy_of(of)->sorts_whole != 0;
+        const uint32_t bits = whole ? SORT_BITS : PARTITION_BITS;
+        plan.way = whole ? KR_SEARCHED_SORTED : KR_SEARCHED_PARTITIONED;
+        plan.reason = whole ? "neighbouring rays then walk the same nodes of the scene"
+                            : "probes that are near in key order share cache lines";
+        plan.piece = whole ? PIECE_MOST : piece_for(of->rows);
+        plan.sorted = 1;
+        plan.end_bit = of->key_bits;
+        plan.first_bit = of->key_bits > bits ? of->key_bits - bits : 0;
+    }
+    return plan;
+}
+
+kr_probe_plan kr_plan_batch(const kr_index *index, uint64_t n_probes)
+{
+    const kr_probe_case of = {
+        .device = index->device,
+        .spec = &index->spec,
+        .rows = index->info.rows,
+        .footprint_nbytes = index->info.footprint_nbytes,
+        .key_bits = index->key_bits,
+        .significant_bits = kr_type_significant_bits(index->info.type),
+        .n_probes = n_probes,
+    };
+    return kr_plan_probes(&of);
+}

@@ -1,0 +1,71 @@
+/* One lookup: matches are located, then answers made of them. */
+#ifndef KEYRAY_LOOKUP_QUERY_H
+#define KEYRAY_LOOKUP_QUERY_H
+
+#include "lookup/plan.h"
+
+/* A checked batch. The arrays of a query that is run lie in device memory; those of one that others are made
+ * of (kr_query_over) may lie anywhere. */
+typedef struct kr_query {
+    const kr_index *index;
+    kr_batch batch; /* upper NULL: point lookups */
+    uint64_t n;
+    kr_probe_plan plan;
+    kr_stream *stream;
+    kr_stopwatch *watch; /* or NULL */
+    uint64_t *work;      /* counters of kr_work_add, or NULL */
+    kr_probe_log *log;   /* what was done with the probes, or NULL */
+} kr_query;
+
+/* KR_ERR_UNSUPPORTED where the kind does not answer such lookups. */
+kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err);
+
+/* A query over all of `lower`, once it is checked that the kind answers it. `upper` NULL: points. Counts and
+ * logs nothing. */
+kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
+                        kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err);
+
+/* The same lookup over other columns: a share of the whole query's, brought to the device. It is planned for
+ * itself. */
+kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                       kr_stream *stream);
+
+/* Writes KR_PUT_* `what` for every probe; enqueues. */
+kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_error *err);
+
+/* Every result but ROWS. sink->out, valid and `values` are device memory; enqueues. */
+kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_column *values, kr_error *err);
+
+/* ---- ROWS: matches found once, copied as often as there are chunks --------------------------- */
+
+typedef struct kr_matches {
+    kr_buffer matches; /* kr_match[n] */
+    kr_buffer offsets; /* uint64_t[n + 1] */
+} kr_matches;
+
+kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *err);
+void kr_matches_release(const kr_query *query, kr_matches *matches);
+
+/* Which of them to copy where. */
+typedef struct kr_matches_copy_job {
+    uint64_t first, count; /* probes */
+    uint64_t base;         /* offset of the first */
+    uint64_t capacity;     /* row ids that fit in out; at least the part's own, or the rest is left out */
+    uint32_t *out;         /* device memory; room that is not needed may be overwritten */
+    uint32_t *probes;      /* NULL, or the probe of each row id; only for KR_ORDER_KEY and points */
+    uint32_t order;        /* KR_ORDER_* */
+} kr_matches_copy_job;
+kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, const kr_matches_copy_job *part,
+                          kr_error *err);
+
+/* ---- The same for host memory -------------------------------------------------------------- */
+
+/* Every result but ROWS of a query over `lower` and `upper`, any array of the columns and the sink in host
+ * memory. Blocks: first for what the query's stream holds, since pieces run on streams of their own. */
+kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                           const kr_sink *sink, const kr_column *values, kr_error *err);
+
+/* The bits of one element of sink->out: 1 for the bitmap of EXISTS. */
+uint32_t kr_result_bits(const kr_sink *sink);
+
+#endif

@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "results/bitmap_body.h"

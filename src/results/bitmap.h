@@ -1,0 +1,27 @@
+/* Bitmaps: bit i of word i / 32 or byte i / 8, least significant first. */
+#ifndef KEYRAY_RESULTS_BITMAP_H
+#define KEYRAY_RESULTS_BITMAP_H
+
+#include "devices/device.h"
+
+/* n flags of one byte become n bits; unused bits of the last byte are 0. Enqueues. */
+kr_status kr_bitmap_pack(kr_device *device, const uint8_t *flags, uint64_t n, uint8_t *bitmap,
+                         kr_stream *stream, kr_error *err);
+
+/* Sets bit ids[i] for every i < n; the bitmap is zeroed before, by the caller. Enqueues. */
+kr_status kr_bitmap_mark(kr_device *device, const uint32_t *ids, uint64_t n, uint32_t *bitmap,
+                         kr_stream *stream, kr_error *err);
+
+/* Which of the rows 0 .. n - 1 to list. */
+typedef struct kr_selection {
+    const uint32_t *bitmap;  /* those whose bit is `wanted`, or, where it is NULL: */
+    const uint64_t *offsets; /* n + 1: those with (1) or without (0) matches */
+    uint64_t n;
+    uint32_t wanted;
+} kr_selection;
+
+/* Their row ids, ascending, in `rows`, which is allocated, and how many they are. Blocks. */
+kr_status kr_selection_list(kr_device *device, const kr_selection *selection, kr_stream *stream,
+                            kr_buffer *rows, uint64_t *count, kr_error *err);
+
+#endif

@@ -1,0 +1,70 @@
+/* What a family answers, and how the rows behind an answer are read.
+ *
+ * A match is {where, count}. `where` is the family's own word: nobody else looks into it. The rows of a match
+ * are numbered 0 .. count - 1. Families whose entries are ordered number them by (key, row id), the others
+ * number the rows of one key in ascending order.
+ *
+ * A *walk* reads rows by number. It sees neither keys nor probes, so it is compiled once and not once per
+ * width. It opens anywhere in a match, in at most logarithmic time; so slices of a match, groups of threads,
+ * row lists, chunks and cancelling work for every family. Where row j of a match simply lies at where + j,
+ * results/dense.h has the walk; a family brings one of its own with results/walk_body.h. */
+#ifndef KEYRAY_RESULTS_MATCH_H
+#define KEYRAY_RESULTS_MATCH_H
+
+#include "program/program.h"
+
+typedef struct kr_match {
+    uint32_t where, count;
+} kr_match;
+kr_assert_size(kr_match, 8);
+
+/* What a walk is given: the family's own words, which only its functions read. */
+typedef struct kr_view {
+    uint64_t words[8];
+} kr_view;
+
+KR_BOTH kr_view kr_view_of(const void *view, uint64_t nbytes)
+{
+    kr_view words = {{0}};
+    kr_copy_bytes(&words, view, nbytes);
+    return words;
+}
+
+/* Where the answer to match i goes: in another order, or in that of the matches. */
+KR_BODY uint64_t kr_answer_place(const uint32_t *order, uint64_t i)
+{
+    return order ? kr_load(order + i) : i;
+}
+
+/* What can be made of the rows of a match. Float sums keep a double's bits. */
+enum {
+    KR_REDUCE_MIN_ROW,
+    KR_REDUCE_SUM_ROWS,
+    KR_REDUCE_SUM_INTEGERS,
+    KR_REDUCE_SUM_FLOATS,
+    KR_REDUCE_MIN,
+    KR_REDUCE_MAX,
+    KR_REDUCTIONS
+};
+
+/* The programs of a walk; results/walk_body.h makes them. */
+typedef struct kr_walk {
+    const char *name;
+    const kr_program *reduce[KR_REDUCTIONS]; /* reduce_params */
+    const kr_program *copy;                  /* copy_params */
+    /* Over all slots of an index: held_params. */
+    const kr_program *most, *mark, *list;
+} kr_walk;
+
+/* How the rows of an index are read. */
+typedef struct kr_rows {
+    const kr_walk *walk;
+    const kr_walk
+        *any_order;   /* or NULL: reads the rows of a match in another order, faster: for reductions */
+    kr_view view;     /* of both */
+    uint64_t n_rows;  /* of the index */
+    uint64_t n_slots; /* where they lie: slots 0 .. n_slots - 1 hold each row once, the others KR_NO_ROW */
+    uint32_t by_one;  /* 1: one thread reads a match, however long it is */
+} kr_rows;
+
+#endif

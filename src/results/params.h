@@ -1,0 +1,70 @@
+/* Parameters of the programs that read rows of matches, for results/walk_body.h and the files that run them.
+ */
+#ifndef KEYRAY_RESULTS_PARAMS_H
+#define KEYRAY_RESULTS_PARAMS_H
+
+#include "results/match.h"
+
+/* How matches are shared out to threads. Few long ones are cut in slices of about the same length, so that
+ * they keep all threads busy. */
+typedef struct kr_spread {
+    uint32_t slice_bits; /* a match is cut in 2^slice_bits slices */
+    uint32_t threads;    /* per slice: a power of two, 1 where groups are single threads */
+} kr_spread;
+
+/* Sums start at 0, minima and maxima of codes at the other end. */
+typedef struct reduce_total {
+    uint64_t bits;
+    uint64_t any;
+} reduce_total;
+
+enum { REDUCE_ALONE = 16 };
+#define REDUCE_ALL_ALONE 0xFFFFFFFFu
+
+typedef struct reduce_params {
+    const kr_match *matches;
+    const uint32_t *order; /* NULL, or where the answer to match i goes */
+    kr_view view;
+    const void *values;
+    const uint8_t *validity; /* of the values */
+    uint64_t validity_offset;
+    uint64_t n_values; /* row ids past it have no value */
+    void *out;
+    uint8_t *any;         /* MIN, MAX: one byte a match */
+    reduce_total *totals; /* one a slice, to be merged; NULL: answers are stored at once */
+    kr_spread spread;
+    uint32_t type;
+    uint32_t op;    /* KR_REDUCE_*, for the merge */
+    uint32_t alone; /* slices of at most so many rows are read by the thread that owns them */
+    uint32_t reserved;
+} reduce_params;
+kr_assert_size(reduce_params, 160);
+
+typedef struct copy_params {
+    const kr_match *matches;
+    const uint64_t *offsets;
+    kr_view view;
+    uint32_t *out;
+    uint32_t *probes;  /* NULL, or the probe of each row id, for ordering them */
+    uint64_t base;     /* the offset that out[0] stands for */
+    uint64_t capacity; /* of out: what lies past it is not written */
+    kr_spread spread;
+} copy_params;
+kr_assert_size(copy_params, 120);
+
+/* Of the programs over all slots. */
+typedef struct held_params {
+    kr_view view;
+    uint64_t *counters; /* KR_HELD_*: raised by `most` */
+    uint32_t *bitmap;   /* `mark` sets bit `row id` */
+    uint32_t *ids;      /* `list` writes the row ids of all slots side by side */
+} held_params;
+kr_assert_size(held_params, 88);
+
+enum {
+    KR_HELD_MOST,  /* one more than the largest row id, 0 when there is none */
+    KR_HELD_COUNT, /* slots that hold a row */
+    KR_HELD_COUNTERS
+};
+
+#endif

@@ -1,0 +1,78 @@
+#include "results/reduce.h"
+#include "results/reduce_body.h"
+
+/* Enough slices for every multiprocessor's warps, or every core's thread, a few times over. */
+enum { GPU_SLICE_BITS = 17, CPU_SLICE_BITS = 10, MOST_SLICE_BITS = 12 };
+
+kr_spread kr_spread_of(const kr_device *device, uint64_t n_matches)
+{
+    const uint64_t wanted = (uint64_t)1
+                            << (device->ops->group_threads == 1 ? CPU_SLICE_BITS : GPU_SLICE_BITS);
+    kr_spread spread = {0, 1};
+    while (spread.slice_bits < MOST_SLICE_BITS && n_matches << (spread.slice_bits + 1) <= wanted)
+        ++spread.slice_bits;
+    if (spread.slice_bits)
+        spread.threads = device->ops->group_threads;
+    return spread;
+}
+
+static uint32_t operation(kr_result result, const kr_column *values)
+{
+    switch (result) {
+    case KR_RESULT_ROW: return KR_REDUCE_MIN_ROW;
+    case KR_RESULT_SUM_ROWS: return KR_REDUCE_SUM_ROWS;
+    case KR_RESULT_MIN: return KR_REDUCE_MIN;
+    case KR_RESULT_MAX: return KR_REDUCE_MAX;
+    default:
+        return values->type == KR_F32 || values->type == KR_F64 ? KR_REDUCE_SUM_FLOATS
+                                                                : KR_REDUCE_SUM_INTEGERS;
+    }
+}
+
+kr_reduction kr_reduction_of(const kr_rows *rows, kr_result result, const kr_column *values)
+{
+    const uint32_t op = operation(result, values);
+    reduce_params params = {
+        .view = rows->view, .op = op, .alone = rows->by_one ? REDUCE_ALL_ALONE : REDUCE_ALONE};
+    if (values) {
+        params.values = values->data;
+        params.validity = values->validity;
+        params.validity_offset = values->validity_offset;
+        params.n_values = values->count;
+        params.type = values->type;
+    }
+    return (kr_reduction){params, (rows->any_order ? rows->any_order : rows->walk)->reduce[op]};
+}
+
+/* One total a slice, then one answer a match. */
+static kr_status reduce_slices(kr_device *device, const kr_program *program, reduce_params *params,
+                               uint64_t n, kr_stream *stream, kr_error *err)
+{
+    const uint64_t count = n << params->spread.slice_bits;
+    kr_buffer totals = {0};
+    kr_status status = kr_buffer_allocate(device, count * sizeof(reduce_total), stream, "totals of slices",
+                                          NULL, &totals, err);
+    params->totals = totals.data;
+    if (status == KR_OK)
+        status = kr_device_run(device, program, params, count * params->spread.threads, stream, err);
+    if (status == KR_OK)
+        status = kr_device_run(device, &reduce_merge_slices, params, n, stream, err);
+    kr_buffer_release(device, &totals, stream);
+    return status;
+}
+
+kr_status kr_reduce(kr_device *device, const kr_reduction *reduction, const kr_match *matches,
+                    const uint32_t *order, uint64_t n, void *out, uint8_t *any, kr_stream *stream,
+                    kr_error *err)
+{
+    reduce_params params = reduction->params;
+    params.matches = matches;
+    params.order = order;
+    params.out = out;
+    params.any = any;
+    params.spread = (kr_spread){0, 1};
+    if (params.alone != REDUCE_ALL_ALONE)
+        params.spread = kr_spread_of(device, n);
+    return params.spread.slice_bits ? reduce_slices(device, reduction->program, &params, n, stream, err)
+                                    : kr_device_run(device, reduction->program, &params, n, stream, err);
+}

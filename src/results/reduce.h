@@ -1,0 +1,26 @@
+/* Sums, minima, maxima and smallest rows of matches. */
+#ifndef KEYRAY_RESULTS_REDUCE_H
+#define KEYRAY_RESULTS_REDUCE_H
+
+#include "devices/device.h"
+#include "results/params.h"
+
+/* One thread a match where there are many, whole groups and several slices a match where there are few. */
+kr_spread kr_spread_of(const kr_device *device, uint64_t n_matches);
+
+typedef struct kr_reduction {
+    reduce_params params;
+    const kr_program *program;
+} kr_reduction;
+
+/* What makes `result` (ROW, SUM_ROWS, SUM, MIN or MAX) of rows; `values`, where the result needs them, in
+ * device memory. */
+kr_reduction kr_reduction_of(const kr_rows *rows, kr_result result, const kr_column *values);
+
+/* out[order[i]], order NULL: out[i], := the answer to match i; any: the same for MIN and MAX, 1 where there
+ * was a value. Enqueues. */
+kr_status kr_reduce(kr_device *device, const kr_reduction *reduction, const kr_match *matches,
+                    const uint32_t *order, uint64_t n, void *out, uint8_t *any, kr_stream *stream,
+                    kr_error *err);
+
+#endif

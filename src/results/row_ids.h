@@ -1,0 +1,26 @@
+/* All row ids of an index, whatever its family. */
+#ifndef KEYRAY_RESULTS_ROW_IDS_H
+#define KEYRAY_RESULTS_ROW_IDS_H
+
+#include "devices/device.h"
+#include "results/match.h"
+
+typedef struct kr_rows_summary {
+    uint64_t end;   /* one more than the largest row id, 0 when there is none */
+    uint64_t count; /* row ids; KR_NO_ROW is none */
+} kr_rows_summary;
+
+enum { KR_ROWS_COUNTERS = 2 };
+
+/* `counters`: room for KR_ROWS_COUNTERS, so that nothing is allocated. Blocks. */
+kr_status kr_rows_summarize(kr_device *device, const kr_rows *rows, const kr_buffer *counters,
+                            kr_stream *stream, kr_rows_summary *summary, kr_error *err);
+
+/* KR_ERR_INVARIANT unless there are as many row ids as n_rows says, all distinct. Blocks. */
+kr_status kr_rows_validate(kr_device *device, const kr_rows *rows, kr_error *err);
+
+/* found[0]: ids that are not above the one before; found[1]: ids that are KR_NO_ROW. Blocks. */
+kr_status kr_ids_check(kr_device *device, const uint32_t *ids, uint64_t n, kr_stream *stream,
+                       uint64_t found[2], kr_error *err);
+
+#endif

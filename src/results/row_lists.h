@@ -1,0 +1,30 @@
+/* The row ids of matches, one match after the other, like Arrow's lists: offsets and values. */
+#ifndef KEYRAY_RESULTS_ROW_LISTS_H
+#define KEYRAY_RESULTS_ROW_LISTS_H
+
+#include "devices/device.h"
+#include "results/params.h"
+
+/* offsets[i] := rows of the matches before match i, for i up to n. Enqueues. */
+kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint64_t n, uint64_t *offsets,
+                               kr_stream *stream, kr_error *err);
+
+typedef struct kr_row_lists_job {
+    const kr_rows *rows;
+    const kr_match *matches; /* n of them */
+    const uint64_t *offsets; /* n + 1 */
+    uint64_t n;              /* below KR_NO_ROW */
+    uint64_t base;           /* the offset that out[0] stands for */
+    uint64_t capacity;       /* row ids that fit in out; the rest is left out */
+    uint32_t *out;           /* room that is not needed may be overwritten */
+    uint32_t *probes;        /* NULL, or the number of each row id's match */
+    uint64_t row_limit;      /* row ids are below it */
+} kr_row_lists_job;
+
+/* Rows of a match in the order of their numbers. Enqueues. */
+kr_status kr_row_lists_copy(kr_device *device, const kr_row_lists_job *job, kr_stream *stream, kr_error *err);
+/* Row ids of a match ascending, whatever their numbers; `probes` is not written. Enqueues. */
+kr_status kr_row_lists_copy_ascending(kr_device *device, const kr_row_lists_job *job, kr_stream *stream,
+                                      kr_error *err);
+
+#endif

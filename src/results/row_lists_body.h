@@ -1,0 +1,19 @@
+/* The body of row_lists.c. */
+#ifndef KEYRAY_RESULTS_ROW_LISTS_BODY_H
+#define KEYRAY_RESULTS_ROW_LISTS_BODY_H
+
+#include "results/match.h"
+
+typedef struct length_params {
+    const kr_match *matches;
+    uint64_t *offsets;
+} length_params;
+
+/* The one past the end stays 0, so that the sum over all ends in the total. */
+KR_BODY void length_of(const length_params *p, uint64_t i)
+{
+    p->offsets[i] = p->matches[i].count;
+}
+KR_MAP_PROGRAM(row_lists_length, length_params, length_of);
+
+#endif

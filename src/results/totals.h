@@ -1,0 +1,56 @@
+/* Totals of a reduction: started, merged, stored. */
+#ifndef KEYRAY_RESULTS_TOTALS_H
+#define KEYRAY_RESULTS_TOTALS_H
+
+#include "key/key.h"
+#include "results/params.h"
+
+KR_BODY reduce_total reduce_start(int op)
+{
+    const int is_min = op == KR_REDUCE_MIN_ROW || op == KR_REDUCE_MIN;
+    return (reduce_total){is_min ? ~(uint64_t)0 : 0, 0};
+}
+
+KR_BODY void reduce_merge(int op, reduce_total *total, reduce_total more)
+{
+    if (op == KR_REDUCE_MIN_ROW || op == KR_REDUCE_MIN)
+        total->bits = more.bits < total->bits ? more.bits : total->bits;
+    else if (op == KR_REDUCE_MAX)
+        total->bits = more.bits > total->bits ? more.bits : total->bits;
+    else if (op == KR_REDUCE_SUM_FLOATS)
+        total->bits = kr_f64_bits(kr_bits_f64(total->bits) + kr_bits_f64(more.bits));
+    else
+        total->bits += more.bits;
+    total->any |= more.any;
+}
+
+/* What a row adds. */
+KR_BODY reduce_total reduce_one(const reduce_params *p, int op, uint32_t row)
+{
+    reduce_total one = {row, 1};
+    if (op != KR_REDUCE_MIN_ROW && op != KR_REDUCE_SUM_ROWS) {
+        if (row >= p->n_values || !kr_is_valid(p->validity, p->validity_offset, row))
+            return reduce_start(op);
+        one.bits = kr_load_code(p->type, p->values, row);
+        if (op == KR_REDUCE_SUM_INTEGERS)
+            one.bits = kr_code_integer(p->type, one.bits);
+        if (op == KR_REDUCE_SUM_FLOATS)
+            one.bits = kr_f64_bits(kr_code_float(p->type, one.bits));
+    }
+    return one;
+}
+
+KR_BODY void reduce_store(const reduce_params *p, int op, uint64_t i, reduce_total total)
+{
+    const uint64_t place = kr_answer_place(p->order, i);
+    if (op == KR_REDUCE_MIN_ROW) {
+        ((uint32_t *)p->out)[place] = (uint32_t)total.bits; /* ~0 is KR_NO_ROW */
+    } else if (op == KR_REDUCE_MIN || op == KR_REDUCE_MAX) {
+        kr_store_code(p->type, p->out, place, total.any ? total.bits : kr_zero_code(p->type));
+        p->any[place] = (uint8_t)total.any;
+    } else {
+        ((uint64_t *)p->out)[place] = total.bits;
+    }
+}
+
+#endif

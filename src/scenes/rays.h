@@ -1,0 +1,26 @@
+/* What kinds that cast rays share: options of the scene and of keys as coordinates, and what casts. */
+#ifndef KEYRAY_SCENES_RAYS_H
+#define KEYRAY_SCENES_RAYS_H
+
+#include "kinds/family.h"
+#include "tracers/tracer.h"
+
+/* Choices of the options bvh=fast|balanced|trace and compact=auto|on|off. */
+enum { KR_BVH_FAST, KR_BVH_BALANCED, KR_BVH_TRACE };
+enum { KR_COMPACT_AUTO, KR_COMPACT_ON, KR_COMPACT_OFF };
+
+/* KR_SCENE_* of both. */
+uint32_t kr_rays_scene_flags(int64_t bvh, int64_t compact);
+/* Whether a scene that was built with these flags shall be compacted: it takes time, so auto wants to save a
+ * sixteenth. */
+int kr_rays_wants_compact(int64_t compact, const kr_scene *scene);
+
+/* Of an option bits=X:Y:Z: x has a bit; all together hold every code of the type. */
+kr_status kr_rays_check_x(const kr_spec *spec, int64_t bits, kr_error *err);
+kr_status kr_rays_check_bits(const kr_spec *spec, int64_t bits, uint32_t type, kr_error *err);
+
+/* runs_on and tracer of kr_family_ops. */
+kr_status kr_rays_runs_on(kr_device *device, const kr_spec *spec, kr_error *err);
+void kr_rays_tracer(kr_device *device, char text[64]);
+
+#endif

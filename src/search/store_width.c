@@ -1,2 +1,0 @@
-/* The programs of store.c at one key width. */
-#include "search/store_body.h"

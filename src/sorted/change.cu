@@ -1,2 +1,0 @@
-/* The CUDA kernels of the bodies. */
-#include "sorted/change_body.h"

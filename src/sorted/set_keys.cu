@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "sorted/set_keys_body.h"

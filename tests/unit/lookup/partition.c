@@ -1,0 +1,356 @@
+/* Partitioning a batch: every probe once, in the part that its lower bound falls into or that its hash names,
+ * and answers back where they came from. One toy family has nothing but cuts, the other nothing but a seed.
+ */
+#include "lookup/partition.h"
+#include "key/hash.h"
+#include "lookup/plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { PROBES_MOST = 40000 };
+
+/* The keys of the toy index, as ascending codes. */
+typedef struct toy {
+    kr_type type;
+    uint64_t n, *codes;
+} toy;
+
+static uint64_t most_of(kr_type type)
+{
+    return kr_type_key_bits(type) == 64 ? UINT64_MAX : UINT32_MAX;
+}
+
+/* Stores the value that has this code. */
+static void store(kr_type type, void *data, uint64_t i, uint64_t code)
+{
+    if (kr_type_key_bits(type) == 64)
+        ((uint64_t *)data)[i] = code;
+    else
+        ((uint32_t *)data)[i] = (uint32_t)code ^ (type == KR_I32 ? 0x80000000u : 0);
+}
+
+static uint64_t code_at(kr_type type, const void *codes, uint64_t i)
+{
+    return kr_type_key_bits(type) == 64 ? ((const uint64_t *)codes)[i] : ((const uint32_t *)codes)[i];
+}
+
+static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
+                      kr_error *err)
+{
+    const toy *index = self;
+    (void)device, (void)stream, (void)err;
+    for (uint64_t p = 0; p < (uint64_t)1 << bits; ++p)
+        if (kr_type_key_bits(index->type) == 64)
+            ((uint64_t *)keys)[p] = index->codes[kr_cut_at(index->n, bits, p)];
+        else
+            ((uint32_t *)keys)[p] = (uint32_t)index->codes[kr_cut_at(index->n, bits, p)];
+    return KR_OK;
+}
+
+static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
+{
+    const toy *index = self;
+    *lowest = index->codes[0];
+    *highest = index->codes[index->n - 1];
+}
+
+static const uint64_t seed = UINT64_C(0x1234567890ABCDEF);
+
+static uint64_t seed_of(const void *self)
+{
+    (void)self;
+    return seed;
+}
+
+static const kr_ordered_ops ordered_ops = {key_range, cuts};
+static const kr_family_ops toy_ops = {.ordered = &ordered_ops}, hashed_ops = {.hash_seed = seed_of};
+
+static uint32_t hash_of(kr_type type, uint64_t code)
+{
+    return kr_type_key_bits(type) == 64 ? kr_hash64(code, seed) : kr_hash32((uint32_t)code, seed);
+}
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 42;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return state ^ state >> 29;
+}
+
+static int by_code(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- Keys and probes ------------------------------------------------------------------------- */
+
+enum { KEYS_EQUAL, KEYS_DENSE, KEYS_CLUSTERS, KEYS_RANDOM, KEYS_AT_TOP, KEYS_AT_ENDS, N_KEYS };
+
+/* All but the last two leave room below and above. */
+static toy make_keys(kr_type type, uint64_t n, int pattern)
+{
+    const uint64_t most = most_of(type);
+    toy index = {type, n, malloc(n * sizeof *index.codes)};
+    assert_non_null(index.codes);
+    for (uint64_t i = 0; i < n; ++i)
+        index.codes[i] = pattern == KEYS_EQUAL      ? 123456
+                         : pattern == KEYS_DENSE    ? 1000 + i
+                         : pattern == KEYS_CLUSTERS ? (i < n / 2 ? 5 + i / 3 : most - 7 - (n - 1 - i))
+                         : pattern == KEYS_RANDOM   ? 1 + next_random() % (most - 1)
+                         : pattern == KEYS_AT_TOP   ? most - (i ? n - 1 - i : (3 << 20) + 700)
+                                                    : (i % 2 ? most : 0);
+    qsort(index.codes, n, sizeof *index.codes, by_code);
+    return index;
+}
+
+enum { PROBES_NEAR, PROBES_ANY, PROBES_EQUAL, PROBES_BELOW, PROBES_ABOVE, PROBES_SORTED, N_PROBES };
+
+static void make_probes(const toy *index, int pattern, uint64_t n, uint64_t *codes)
+{
+    const uint64_t most = most_of(index->type), lowest = index->codes[0],
+                   highest = index->codes[index->n - 1];
+    const uint64_t one = index->codes[next_random() % index->n];
+    for (uint64_t i = 0; i < n; ++i) {
+        const uint64_t random = next_random();
+        const uint64_t near = (index->codes[(random >> 8) % index->n] + random % 3 - 1) & most;
+        codes[i] = pattern == PROBES_EQUAL   ? one
+                   : pattern == PROBES_BELOW ? (lowest ? random % lowest : 0)
+                   : pattern == PROBES_ABOVE
+                       ? (highest < most ? highest + 1 + random % (most - highest) : most)
+                   : pattern == PROBES_ANY ? random & most
+                                           : near;
+    }
+    if (pattern == PROBES_SORTED)
+        qsort(codes, n, sizeof *codes, by_code);
+}
+
+/* ---- What must hold -------------------------------------------------------------------------- */
+
+static uint64_t first_at_least(const toy *index, uint64_t code)
+{
+    uint64_t low = 0, high = index->n;
+    while (low < high) {
+        const uint64_t middle = (low + high) / 2;
+        if (index->codes[middle] < code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void check_chunks(const kr_partition_view *view, uint64_t n)
+{
+    const uint32_t parts = 1u << view->bits;
+    uint64_t at = 0;
+    assert_int_equal(view->starts[0], 0);
+    assert_int_equal(view->starts[parts], n);
+    for (uint32_t p = 0; p < parts; ++p)
+        assert_true(view->starts[p] <= view->starts[p + 1]);
+    assert_true(*view->n_segments <= view->most_segments);
+    for (uint32_t c = 0; c < *view->n_segments; ++c) {
+        const kr_segment segment = view->segments[c];
+        assert_true(segment.part < parts && segment.first == at);
+        const uint64_t end = view->starts[segment.part + 1];
+        assert_true(view->starts[segment.part] <= at && at < end);
+        at = end - at < view->segment ? end : at + view->segment;
+    }
+    assert_int_equal(at, n);
+}
+
+/* Places are a permutation that brings each probe to its part. */
+static void check_places(const toy *index, const kr_partition *made, const uint64_t *probes, int hashed,
+                         int ordered)
+{
+    static uint8_t taken[PROBES_MOST];
+    const uint32_t *places = made->places.data, *order = made->order.data;
+    const kr_partition_view *view = &made->view;
+    memset(taken, 0, sizeof taken);
+    assert_int_equal(order != NULL, ordered);
+    for (uint64_t i = 0; i < made->n; ++i) {
+        const uint32_t place = places[i];
+        assert_true(place < made->n && !taken[place]);
+        taken[place] = 1;
+        assert_true(code_at(index->type, made->codes.data, place) == probes[i]);
+        assert_true(!ordered || order[place] == i);
+    }
+    for (uint32_t p = 0; p < 1u << view->bits; ++p)
+        for (uint32_t place = view->starts[p]; place < view->starts[p + 1]; ++place) {
+            const uint64_t code = code_at(index->type, made->codes.data, place);
+            const uint64_t at = first_at_least(index, code);
+            if (hashed) {
+                assert_int_equal(hash_of(index->type, code) >> (32 - view->bits), p);
+                continue;
+            }
+            assert_true(p == 0 || at > kr_cut_at(index->n, view->bits, p));
+            assert_true(at <= kr_cut_at(index->n, view->bits, (uint64_t)p + 1));
+        }
+}
+
+static void check_back(kr_device *device, const kr_partition *made)
+{
+    static uint64_t words[PROBES_MOST], answers[PROBES_MOST], out[PROBES_MOST + 1];
+    const uint32_t *places = made->places.data;
+    const uint8_t *want = (const uint8_t *)words;
+    for (uint64_t i = 0; i < made->n; ++i)
+        words[i] = next_random();
+    for (uint32_t nbytes = 1; nbytes <= 8; nbytes *= 2) {
+        for (uint64_t i = 0; i < made->n; ++i)
+            memcpy((uint8_t *)answers + (uint64_t)places[i] * nbytes, want + i * nbytes, nbytes);
+        memset(out, 0xA5, sizeof out);
+        assert_int_equal(kr_partition_back(device, made, answers, nbytes, out, NULL, NULL), KR_OK);
+        assert_memory_equal(out, want, made->n * nbytes);
+        assert_int_equal(((uint8_t *)out)[made->n * nbytes], 0xA5);
+    }
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+enum { WITH_NOTHING, WITH_UPPER, WITH_VALIDITY, N_WITH };
+
+static void check_batch(kr_device *device, const toy *index, const uint64_t *probes, uint64_t n,
+                        uint32_t bits, int hashed, int with)
+{
+    static uint64_t lower[PROBES_MOST];
+    static const uint8_t validity[PROBES_MOST / 8];
+    const kr_partition_job job = {
+        .device = device, .ops = hashed ? &hashed_ops : &toy_ops, .self = index, .n = n, .bits = bits};
+    kr_batch batch = {.lower = lower,
+                      .upper = with == WITH_UPPER ? lower : NULL,
+                      .lower_validity = with == WITH_VALIDITY ? validity : NULL,
+                      .lower_type = index->type,
+                      .upper_type = index->type};
+    kr_partition made = {.n = 0};
+    kr_error err = {0};
+    for (uint64_t i = 0; i < n; ++i)
+        store(index->type, lower, i, probes[i]);
+    const kr_status status = kr_type_key_bits(index->type) == 64
+                                 ? kr_partition_make_u64(&job, &batch, &made, &err)
+                                 : kr_partition_make_u32(&job, &batch, &made, &err);
+    if (status != KR_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(made.n, n);
+    assert_int_equal(made.view.bits, bits);
+    assert_ptr_equal(batch.lower, made.codes.data);
+    assert_int_equal(batch.lower_type, kr_type_key_bits(index->type) == 64 ? KR_U64 : KR_U32);
+    assert_ptr_equal(batch.order, made.order.data);
+    assert_ptr_equal(batch.upper, with == WITH_UPPER ? lower : NULL);
+    check_chunks(&made.view, n);
+    check_places(index, &made, probes, hashed, with != WITH_NOTHING);
+    check_back(device, &made);
+    kr_partition_release(device, &made, NULL);
+    assert_null(made.places.data);
+}
+
+static void check_index(kr_device *device, const toy *index)
+{
+    static const uint32_t all_bits[] = {1, 5, KR_PART_BITS_MOST};
+    static const uint64_t counts[] = {1, 100, 16385, PROBES_MOST};
+    static uint64_t probes[PROBES_MOST];
+    for (int pattern = 0; pattern < N_PROBES; ++pattern) {
+        make_probes(index, pattern, PROBES_MOST, probes);
+        for (size_t b = 0; b < LENGTH(all_bits); ++b)
+            for (int hashed = 0; hashed < 2; ++hashed)
+                check_batch(device, index, probes, counts[(next_random() >> 20) % LENGTH(counts)],
+                            all_bits[b], hashed, (int)((next_random() >> 20) % N_WITH));
+    }
+}
+
+static void check_type(kr_type type)
+{
+    static const uint64_t sizes[] = {1, 63, 64, 65, 1000, (1 << 17) + 3};
+    kr_device *device = NULL;
+    const kr_device_options options = {.struct_size = sizeof options, .threads = 1};
+    assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
+    for (size_t s = 0; s < LENGTH(sizes); ++s)
+        for (int pattern = 0; pattern < N_KEYS; ++pattern) {
+            toy index = make_keys(type, sizes[s], pattern);
+            check_index(device, &index);
+            free(index.codes);
+        }
+    assert_int_equal(device->in_use_nbytes, 0);
+    kr_device_close(device);
+}
+
+static void partitions_u32(void **state)
+{
+    (void)state;
+    check_type(KR_U32);
+}
+
+static void partitions_i32(void **state)
+{
+    (void)state;
+    check_type(KR_I32);
+}
+
+static void partitions_u64(void **state)
+{
+    (void)state;
+    check_type(KR_U64);
+}
+
+/* Whatever is in a batch, all of it, at every number of bits, by threads that take turns. */
+static void takes_every_form(void **state)
+{
+    static uint64_t probes[PROBES_MOST];
+    kr_device *device = NULL;
+    const kr_device_options options = {.struct_size = sizeof options, .threads = 2};
+    (void)state;
+    assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
+    for (int wide = 0; wide < 2; ++wide) {
+        toy index = make_keys(wide ? KR_U64 : KR_U32, 30000, KEYS_CLUSTERS);
+        make_probes(&index, PROBES_NEAR, PROBES_MOST, probes);
+        for (uint32_t bits = 1; bits <= KR_PART_BITS_MOST; ++bits)
+            for (int with = 0; with < 2 * N_WITH; ++with)
+                check_batch(device, &index, probes, PROBES_MOST, bits, with / N_WITH, with % N_WITH);
+        free(index.codes);
+    }
+    kr_device_close(device);
+}
+
+static uint64_t piece_under(uint64_t cap, uint64_t n_probes)
+{
+    const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = cap};
+    kr_device *device = NULL;
+    kr_spec spec;
+    assert_int_equal(kr_spec_parse("array:probes=partitioned", &spec, NULL), KR_OK);
+    assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
+    const kr_probe_case of = {
+        .device = device, .spec = &spec, .rows = 1 << 20, .key_bits = 32, .n_probes = n_probes};
+    const kr_probe_plan plan = kr_plan_probes(&of);
+    assert_int_equal(plan.part_bits, 9);
+    kr_device_close(device);
+    return plan.piece;
+}
+
+static void pieces_stay_under_the_cap(void **state)
+{
+    (void)state;
+    assert_int_equal(piece_under(0, (uint64_t)1 << 40), 1 << 27);
+    const uint64_t whole = (uint64_t)17 << 28; /* what all the batch needs */
+    assert_int_equal(piece_under(whole + ((uint64_t)33 << 24), 1 << 28), 1 << 24);
+    assert_int_equal(piece_under(whole + ((uint64_t)33 << 24) - 1, 1 << 28), 1 << 23);
+    assert_int_equal(piece_under(whole - 1, 1 << 28), 1 << 20);
+    assert_int_equal(piece_under((uint64_t)50 << 10, 1 << 10), 1 << 27);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(partitions_u32),
+        cmocka_unit_test(partitions_i32),
+        cmocka_unit_test(partitions_u64),
+        cmocka_unit_test(takes_every_form),
+        cmocka_unit_test(pieces_stay_under_the_cap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

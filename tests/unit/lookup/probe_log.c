@@ -1,0 +1,111 @@
+/* A report says what was done with the probes, not what was planned for the batch: batches in host memory go
+ * through in pieces, and every piece is planned for itself. On an index of the CPU whose device says that it
+ * does not reach host memory, as a GPU does. */
+#include "kinds/index.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ROWS = 1 << 18, PROBES = (1 << 22) + 5 };
+
+static kr_place place_far(kr_device *device, const void *pointer)
+{
+    (void)device, (void)pointer;
+    return KR_PLACE_HOST;
+}
+
+static uint32_t keys[ROWS], probes[PROBES], rows[PROBES];
+
+static void look_up(const char *spec, kr_result result, void *out, uint32_t *row_ids, kr_report *report)
+{
+    const kr_column column = {.type = KR_U32, .count = ROWS, .data = keys};
+    const kr_column batch = {.type = KR_U32, .count = PROBES, .data = probes};
+    const kr_sink sink = {.struct_size = sizeof sink,
+                          .result = result,
+                          .out = out,
+                          .rows = row_ids,
+                          .rows_capacity = PROBES,
+                          .report = report};
+    kr_device *device = NULL;
+    kr_index *index = NULL;
+    kr_error err = {0};
+    assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
+    assert_int_equal(kr_index_create(device, spec, &column, NULL, NULL, &index, NULL), KR_OK);
+    const kr_device_ops *near = device->ops;
+    kr_device_ops far = *near;
+    far.is_host = 0;
+    far.place = place_far;
+    device->ops = &far;
+    const kr_status status = kr_lookup(index, &batch, &sink, NULL, &err);
+    device->ops = near;
+    if (status != KR_OK)
+        fail_msg("%s", err.text);
+    kr_index_destroy(index);
+    kr_device_close(device);
+}
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < ROWS; ++i)
+        keys[i] = 3 * i;
+    for (uint32_t i = 0; i < PROBES; ++i)
+        probes[i] = 3 * (i * 2654435761u % ROWS);
+    return 0;
+}
+
+static void check_rows(void)
+{
+    for (uint32_t i = 0; i < PROBES; ++i)
+        if (rows[i] != probes[i] / 3)
+            fail_msg("probe %u: row %u", i, rows[i]);
+}
+
+/* Pieces of 2^22 probes: the last one is too small to pay. */
+static void names_every_way(void **unused)
+{
+    kr_report report = {.probes = 0};
+    (void)unused;
+    look_up("array", KR_RESULT_ROW, rows, NULL, &report);
+    check_rows();
+    assert_string_equal(report.probe_order, "partitioned 4194304, as-is 5");
+}
+
+/* ROWS goes over the probes twice, in pieces of 2^20, which `pivot` does not find large enough. */
+static void follows_the_pieces(void **unused)
+{
+    uint64_t *offsets = malloc((PROBES + 1) * sizeof *offsets);
+    kr_report report = {.probes = 0};
+    (void)unused;
+    assert_non_null(offsets);
+    look_up("pivot", KR_RESULT_ROWS, offsets, rows, &report);
+    check_rows();
+    assert_string_equal(report.probe_order, "as-is");
+    look_up("array", KR_RESULT_ROWS, offsets, rows, &report);
+    check_rows();
+    assert_string_equal(report.probe_order, "partitioned 4194304, as-is 5");
+    free(offsets);
+}
+
+static void names_what_was_asked_for(void **unused)
+{
+    kr_report report = {.probes = 0};
+    (void)unused;
+    look_up("array:probes=sorted", KR_RESULT_ROW, rows, NULL, &report);
+    check_rows();
+    assert_string_equal(report.probe_order, "sorted");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_every_way),
+        cmocka_unit_test(follows_the_pieces),
+        cmocka_unit_test(names_what_was_asked_for),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

@@ -1,0 +1,412 @@
+#include "job.h"
+
+#include "../commands.h"
+#include "../device.h"
+#include "../output.h"
+#include "../progress.h"
+#include "../tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORK(field) offsetof(workload, field)
+#define AT(field) offsetof(bench_options, field)
+
+static const option_row key_rows[] = {
+    {"count", 0, 0, OPTION_NUMBER, WORK(count), "N", "keys [2^22]", 1, UINT32_MAX},
+    {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "of the workload; 0 is 42 [42]", 0, UINT64_MAX},
+    {"presorted-keys", 0, 0, OPTION_FLAG, WORK(keys_sorted), NULL, "the keys ascend", 0, 0},
+    {0},
+};
+
+static const option_row probe_rows[] = {
+    {"probes", 0, 0, OPTION_NUMBER, WORK(probes), "N", "lookups or ranges [2^22]", 0, UINT32_MAX},
+    {"order", 0, 0, OPTION_CHOICE, WORK(order), WORKLOAD_ORDERS,
+     "order of the probes; half: every second one ascends [random]", 0, 0},
+    {"batches", 0, 0, OPTION_NUMBER, WORK(batches), "N", "look up the probes in N pieces [1]", 1, UINT32_MAX},
+    {0},
+};
+
+static const option_row lookup_rows[] = {
+    {"probes-log2", 0, 0, OPTION_NUMBER, AT(probes_log2), "N", "--probes 2^N", 0, 31},
+    {"presorted-probes", 0, 0, OPTION_FLAG, AT(presorted_probes), NULL, "--order ascending", 0, 0},
+    {"result", 0, 0, OPTION_CHOICE, AT(result), "row|count|sum-rows|sum|exists|rows|rows-by-key",
+     "what is wanted per probe; sum gathers a value per match, rows-by-key lists matches in key order [row, "
+     "of "
+     "ranges sum-rows]",
+     0, 0},
+    {0},
+};
+
+static const option_row update_rows[] = {
+    {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC", "of waves: what is built anew to compare [the index]",
+     0, 0},
+    {0},
+};
+
+static const option_row index_rows[] = {
+    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC", "kind and options; give more to compare [best]", 0, 0},
+    {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
+    {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
+    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
+     "compare: point with std::lower_bound, build on a GPU with CUB's sort", 0, 0},
+    {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with one thread; on the CPU", 0, 0},
+    {0},
+};
+
+static const option_row bench_rows[] = {
+    {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
+     "repeat with each value of an option of the workload, or else of the kinds; KIND.OPT is the kind's", 0,
+     0},
+    {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "timed runs, after one to warm up [5]", 1,
+     BENCH_REPEAT_MOST},
+    {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "write the report as JSON to a file, too", 0, 0},
+    {0},
+};
+
+#define NO_NUMBER UINT64_MAX /* no count was given */
+
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 13 };
+
+/* One invocation. */
+typedef struct job {
+    int operation;
+    bench_options options;
+    workload w;
+    device_options where;
+    output_options printing;
+    option_group groups[GROUPS_MOST];
+    uint32_t n_groups, n_sweepable;
+    kr_device *device;
+    char *sweep; /* one allocation with what is swept */
+    const char *sweep_name, *sweep_values[SWEEP_MOST];
+    uint32_t n_sweep;
+    int sweeps_spec; /* the option is the kind's, not the workload's */
+    bench_report report;
+} job;
+
+/* ---- Options ------------------------------------------------------------------------------- */
+
+static void add_group(job *j, const char *title, const option_row *rows, void *to)
+{
+    j->groups[j->n_groups++] = (option_group){title, rows, to};
+}
+
+/* Those of the workload, which can be swept, come first. operation < 0: all, for --help. */
+static void add_groups(job *j, int operation)
+{
+    const int looks_up = operation != BENCH_BUILD && operation != BENCH_LOADS, all = operation < 0;
+    j->n_groups = 0;
+    if (operation != BENCH_LOADS) {
+        add_group(j, all ? "Keys (not loads)" : "Keys", key_rows, &j->w);
+        add_group(j, all ? "Kinds of keys (not loads)" : "Kinds of keys", workload_keys_rows, &j->w);
+    }
+    if (looks_up)
+        add_group(j, "Probes (not build, loads)", probe_rows, &j->w);
+    if (operation == BENCH_POINT || operation == BENCH_UPDATE || all)
+        add_group(j, "Kinds of probes (point and update)", workload_probes_rows, &j->w);
+    if (operation == BENCH_RANGE || all)
+        add_group(j, "Kinds of ranges (range)", workload_ranges_rows, &j->w);
+    if (operation == BENCH_UPDATE || all)
+        add_group(j, "Updates (update)", workload_updates_rows, &j->w);
+    if (operation == BENCH_LOADS || all)
+        add_group(j, "Loads of an array, without an index (loads)", bench_loads_rows, &j->w);
+    j->n_sweepable = j->n_groups;
+    if (looks_up)
+        add_group(j, "Lookups (not build, loads)", lookup_rows, &j->options);
+    if (operation == BENCH_UPDATE || all)
+        add_group(j, "Waves (update)", update_rows, &j->options);
+    if (operation != BENCH_LOADS)
+        add_group(j, all ? "Index (not loads)" : "Index", index_rows, &j->options);
+    add_group(j, "Benchmark", bench_rows, &j->options);
+    add_group(j, "Device", device_rows, &j->where);
+    add_group(j, "Output", output_rows, &j->printing);
+}
+
+/* Two options that set the same. */
+static int check_contradictions(const job *j)
+{
+    const bench_options *o = &j->options;
+    const struct {
+        int both;
+        const char *names;
+    } pairs[] = {
+        {j->w.count != NO_NUMBER && o->keys_log2 != NOT_GIVEN, "--count and --keys-log2"},
+        {j->w.probes != NO_NUMBER && o->probes_log2 != NOT_GIVEN, "--probes and --probes-log2"},
+        {j->w.order != NOT_GIVEN && o->presorted_probes, "--order and --presorted-probes"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i)
+        if (pairs[i].both)
+            return tool_fail(USAGE, "%s set the same; give one of them", pairs[i].names);
+    int code = o->rebuild ? tool_check_spec(o->rebuild) : DONE;
+    for (uint32_t i = 0; i < o->index.n && !code; ++i)
+        code = tool_check_spec(o->index.at[i]);
+    return code;
+}
+
+static uint64_t settle_count(uint64_t count, uint64_t log2)
+{
+    if (log2 != NOT_GIVEN)
+        return (uint64_t)1 << log2;
+    return count != NO_NUMBER ? count : 1 << 22;
+}
+
+/* Fills in what options leave open. */
+static void settle_options(job *j)
+{
+    static const kr_result results[] = {KR_RESULT_ROW,    KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
+                                        KR_RESULT_EXISTS, KR_RESULT_ROWS,  KR_RESULT_ROWS};
+    static const uint32_t by_key = sizeof results / sizeof *results - 1;
+    bench_options *o = &j->options;
+    j->w.count = settle_count(j->w.count, o->keys_log2);
+    j->w.probes = settle_count(j->w.probes, o->probes_log2);
+    if (j->w.order == NOT_GIVEN)
+        j->w.order = o->presorted_probes ? KR_PROBES_ASCENDING : KR_PROBES_RANDOM;
+    o->order = o->result == by_key ? KR_ORDER_KEY : KR_ORDER_ROW;
+    if (o->result != NOT_GIVEN)
+        o->result = results[o->result];
+    else
+        o->result = j->operation == BENCH_RANGE ? KR_RESULT_SUM_ROWS : KR_RESULT_ROW;
+    if (!o->index.n)
+        o->index.at[o->index.n++] = "best";
+    if (j->operation == BENCH_LOADS && !o->sweep && !j->w.group)
+        o->sweep = BENCH_LOADS_SWEEP;
+    if (!j->w.group)
+        j->w.group = 1;
+}
+
+/* "KIND.OPT" means the kind's where the workload has an option of this name, too. */
+static int read_swept_kind(job *j)
+{
+    const char *option = strchr(j->sweep_name, '.');
+    if (!option)
+        return DONE;
+    const size_t length = (size_t)(option - j->sweep_name);
+    for (uint32_t i = 0; i < j->options.index.n; ++i) {
+        const char *spec = j->options.index.at[i];
+        if (strncmp(spec, j->sweep_name, length) != 0 || (spec[length] && spec[length] != ':'))
+            return tool_fail(USAGE, "--sweep %s is of kind '%.*s', but --index is %s", j->sweep_name,
+                             (int)length, j->sweep_name, spec);
+    }
+    j->sweep_name = option + 1;
+    j->sweeps_spec = 1;
+    return DONE;
+}
+
+/* Cuts "OPT=A,B,C" apart. */
+static int read_sweep(job *j)
+{
+    j->n_sweep = 1;
+    if (!j->options.sweep)
+        return DONE;
+    j->sweep_name = j->sweep = strdup(j->options.sweep);
+    if (!j->sweep)
+        return tool_fail(FAILED, "no host memory for --sweep");
+    char *values = strchr(j->sweep, '=');
+    if (!values || values == j->sweep || !values[1])
+        return tool_fail(USAGE, "--sweep is OPT=A,B,C, not '%s'", j->options.sweep);
+    *values++ = '\0';
+    char *rest = values, *value;
+    for (j->n_sweep = 0; (value = strsep(&rest, ",")); j->sweep_values[j->n_sweep++] = value)
+        if (j->n_sweep == SWEEP_MOST || !*value)
+            return tool_fail(USAGE, "--sweep takes 1 to %d values, none of them empty", SWEEP_MOST);
+    return read_swept_kind(j);
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------- */
+
+/* The same on a device with one thread. */
+static int measure_one_thread(const job *j, const bench_data *data, const char *spec, bench_row *row)
+{
+    device_options where = j->where;
+    bench_row one = {0};
+    kr_device *device = NULL;
+    where.threads = 1;
+    if (strcmp(j->report.device.name, "cpu") != 0)
+        return tool_fail(USAGE, "--scaling compares threads of the CPU; add --device cpu");
+    int code = device_open(&where, NULL, &device);
+    if (!code)
+        code = bench_measure(&j->options, data, device, spec, &one);
+    if (!code)
+        row->one_thread_rate = (double)one.per_run / one.times.median;
+    kr_device_close(device);
+    return code;
+}
+
+static int run_spec(job *j, const bench_data *data, const char *spec, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    char whole[512];
+    const char *link = strchr(spec, ':') ? "," : ":";
+    if (j->sweeps_spec && strcmp(spec, "best") == 0)
+        return tool_fail(USAGE,
+                         "--sweep %s is no option of the workload; for an option of a kind give --index KIND",
+                         j->sweep_name);
+    row->workload = j->w;
+    if (value)
+        snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
+    if (value && j->sweeps_spec)
+        snprintf(whole, sizeof whole, "%s%s%s=%s", spec, link, j->sweep_name, value);
+    else
+        snprintf(whole, sizeof whole, "%s", spec);
+    int code = bench_measure(&j->options, data, j->device, whole, row);
+    if (!code && j->options.baseline)
+        code = bench_baseline(&j->options, data, j->device, row);
+    if (!code && j->options.scaling)
+        code = measure_one_thread(j, data, whole, row);
+    j->report.n_rows += !code;
+    return code;
+}
+
+/* What can be swept is checked for each value. */
+static int check_updates(const job *j)
+{
+    const workload *w = &j->w;
+    if (w->waves && (w->changes != 1 || w->by_rank))
+        return tool_fail(USAGE,
+                         "--changes and --pattern exchange keys, --waves inserts and deletes; give one");
+    if (w->waves && w->multiplicity != 1)
+        return tool_fail(USAGE,
+                         "--waves deletes rows by their keys, so each has one of its own: no --multiplicity");
+    if (w->waves && w->count * w->growth / 100 - w->count < w->waves)
+        return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
+                         (unsigned long long)w->count, (unsigned long long)w->waves);
+    if (!w->waves && (w->growth != 220 || j->options.rebuild))
+        return tool_fail(USAGE, "--growth and --rebuild are of --waves, which is not given");
+    return DONE;
+}
+
+static int open_data(job *j, bench_data *data)
+{
+    const int code = j->operation == BENCH_UPDATE ? check_updates(j) : DONE;
+    if (code)
+        return code;
+    return bench_data_open(data, j->device, j->operation, &j->w, j->options.result == KR_RESULT_SUM,
+                           (int)j->options.host, (uint32_t)j->where.threads);
+}
+
+static int run_loads(job *j, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    row->workload = j->w;
+    if (value)
+        snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
+    if (value && j->sweeps_spec)
+        return tool_fail(USAGE, "--sweep %s is no option of bench loads, which has no index", j->sweep_name);
+    const int code = bench_loads(&j->options, j->device, (uint32_t)j->where.threads, row);
+    j->report.n_rows += !code;
+    return code;
+}
+
+static int run_all(job *j)
+{
+    bench_data data = {0};
+    int code = DONE;
+    for (uint32_t v = 0; v < j->n_sweep && !code; ++v) {
+        const char *value = j->sweep_values[v];
+        if (value && !j->sweeps_spec) {
+            code = options_set(j->groups, j->n_sweepable, j->sweep_name, value);
+            j->sweeps_spec = code == -1;
+            code = j->sweeps_spec ? DONE : code;
+        }
+        if (j->operation == BENCH_LOADS) {
+            code = code ? code : run_loads(j, value);
+            continue;
+        }
+        if (!code && (v == 0 || !j->sweeps_spec))
+            code = open_data(j, &data);
+        for (uint32_t i = 0; i < j->options.index.n && !code; ++i)
+            code = run_spec(j, &data, j->options.index.at[i], value);
+    }
+    bench_data_close(&data);
+    return code;
+}
+
+/* ---- Report -------------------------------------------------------------------------------- */
+
+/* To a temporary beside it, then renamed. */
+static int write_json(const bench_report *report, const char *path)
+{
+    char temporary[4096];
+    if (snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temporary)
+        return tool_fail(USAGE, "--json %s is too long", path);
+    progress_writing(1);
+    FILE *file = fopen(temporary, "wx");
+    int failed = !file;
+    if (file) {
+        bench_print(report, file, 1);
+        failed = ferror(file);
+        failed |= fclose(file) != 0;
+        failed = failed || progress_interrupted() || rename(temporary, path) != 0;
+    }
+    const int error = errno;
+    if (failed && file)
+        unlink(temporary);
+    progress_writing(0);
+    return failed ? tool_fail(FAILED, "cannot write %s: %s", path, strerror(error)) : DONE;
+}
+
+static int perform(job *j)
+{
+    kr_error err = {0};
+    const uint64_t n_rows = (uint64_t)j->n_sweep * j->options.index.n;
+    j->report = (bench_report){.options = &j->options, .operation = j->operation};
+    j->report.rows = calloc(n_rows, sizeof *j->report.rows);
+    if (!j->report.rows)
+        return tool_fail(FAILED, "no host memory for the report");
+    /* Without a progress callback: nothing but the work is to be timed. */
+    int code = device_open(&j->where, NULL, &j->device);
+    if (!code)
+        code = tool_check(kr_device_query(j->device, &j->report.device, &err), &err);
+    if (!code)
+        code = run_all(j);
+    if (!code && j->options.json)
+        code = write_json(&j->report, j->options.json);
+    if (!code && (j->printing.json || !j->printing.quiet))
+        bench_print(&j->report, stdout, j->printing.json);
+    kr_device_close(j->device);
+    free(j->report.rows);
+    return code;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    job j = {.options = {.keys_log2 = NOT_GIVEN, .probes_log2 = NOT_GIVEN, .repeat = 5, .result = NOT_GIVEN},
+             .w = WORKLOAD_DEFAULTS,
+             .where = DEVICE_DEFAULTS};
+    int code = DONE;
+    j.w.count = j.w.probes = NO_NUMBER;
+    j.w.order = NOT_GIVEN;
+    add_groups(&j, -1);
+    j.operation = options_operand(self, j.groups, j.n_groups, argc, argv, &code);
+    if (j.operation < 0)
+        return code;
+    add_groups(&j, j.operation);
+    code = options_parse(self, j.groups, j.n_groups, argc - 1, argv + 1);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    code = check_contradictions(&j);
+    if (code)
+        return code;
+    settle_options(&j);
+    code = read_sweep(&j);
+    if (!code)
+        code = perform(&j);
+    free(j.sweep);
+    return code;
+}
+
+const command command_bench = {
+    "bench",
+    "point|range|build|update|loads",
+    "time lookups, builds and updates on generated data, after checking the answers, or bare loads",
+    "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
+    "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
+    "keyray bench build --bits 64 --device cpu --scaling\n"
+    "keyray bench update --index rx --changes 2^10 --pattern ranks\n"
+    "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity 100\n"
+    "keyray bench loads --sweep group=1,4,16 --aligned\n",
+    run,
+};

@@ -1,0 +1,196 @@
+/* What the files of `keyray bench` share. */
+#ifndef KEYRAY_TOOL_BENCH_JOB_H
+#define KEYRAY_TOOL_BENCH_JOB_H
+
+#include "../options.h"
+#include "../output.h"
+#include "../workload.h"
+
+#include <keyray/keyray.h>
+
+#include <stdio.h>
+
+enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE, BENCH_LOADS };
+
+enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MOST = 1000 };
+
+typedef struct bench_options {
+    option_texts index;
+    const char *sweep, *json, *rebuild;
+    uint64_t keys_log2, probes_log2, repeat;
+    uint32_t result, order, host, presorted_probes, baseline, scaling;
+} bench_options;
+
+/* ---- The workload, in host memory and where the library reads it (data.c) ------------- */
+
+enum {
+    COLUMN_KEYS,
+    COLUMN_VALUES, /* one per row, like the keys */
+    COLUMN_LOWER,
+    COLUMN_UPPER,
+    /* Updates: pairs of rows that exchange their keys, the same pairs turned around, and the keys of the
+       first */
+    COLUMN_CHANGED_ROWS,
+    COLUMN_CHANGED_BACK,
+    COLUMN_CHANGED_KEYS,
+    N_COLUMNS
+};
+
+typedef struct bench_data {
+    kr_device *device; /* that holds `there`; NULL: `there` is host memory */
+    int operation;
+    kr_type type; /* of keys and probes; values are u32 */
+    kr_keys_spec keys;
+    uint64_t n_keys;  /* the first of the column of keys: those of the index */
+    uint64_t n_grown; /* in the column: with those that waves insert */
+    uint64_t n_probes, n_changed;
+    uint64_t multiplicity, batches;
+    void *host[N_COLUMNS];
+    void *there[N_COLUMNS];
+    uint32_t *known;       /* per probe: the row it was drawn from, or KR_NO_ROW */
+    void *sorted;          /* n_keys in (key, row) order: the oracle and the baseline search them; or NULL */
+    uint32_t *sorted_rows; /* and their rows */
+} bench_data;
+
+/* `on_host`: the library gets host memory. What is open already and has the same keys is opened anew but for
+ * them. */
+int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
+                    int on_host, uint32_t threads);
+void bench_data_close(bench_data *data);
+/* As a column where the library reads it, rows first ... first + count - 1. */
+kr_column bench_data_column(const bench_data *data, int column, uint64_t first, uint64_t count);
+
+/* ---- The oracle (oracle.c) ----------------------------------------------------------- */
+
+int bench_oracle_open(bench_data *data);
+/* The right answer to probe i. Adds to *visited the matches that had to be looked at. */
+uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited);
+
+/* ---- One measurement (answer.c, bench_check.c, bench_time.c, bench_run.c, ...) */
+
+typedef struct bench_times {
+    double minimum, median, maximum;
+} bench_times;
+
+/* Sorts `seconds`. */
+bench_times bench_summarize(double *seconds, uint64_t n);
+
+/* What all lookups of a run did. */
+typedef struct bench_work {
+    uint64_t rays, hits, filtered, repaired, untraced;
+} bench_work;
+
+/* One batch of rows that came or went. */
+typedef struct bench_wave {
+    uint64_t changed, rows; /* rows of the batch; rows of the index afterwards */
+    double seconds;
+    double rebuild; /* seconds of building anew what is there afterwards */
+    bench_times lookups, rebuilt_lookups;
+} bench_wave;
+
+typedef struct bench_waves {
+    uint32_t n;     /* the first half inserts, the second deletes; 0: there were none */
+    int is_rebuilt; /* the index takes no updates: `seconds` are those of building anew */
+    char why_rebuilt[sizeof(((kr_error *)0)->text)];
+    bench_wave waves[2 * WORKLOAD_WAVES_MOST];
+    kr_index_info halves[2]; /* after the inserts, and after the deletes */
+    /* Unless is_rebuilt. */
+    char rebuild[KR_SPEC_NBYTES]; /* what was built anew */
+    bench_times rebuilds, ratios; /* seconds, and in how many updates of the same wave */
+    double slowdown;              /* lookups after the last wave, in those of what was built anew */
+} bench_waves;
+
+typedef struct bench_row {
+    char swept[64]; /* "uniformity=20" or "" */
+    workload workload;
+    kr_index_info info;
+    kr_report report;
+    bench_times times;         /* of all probes, of a build, of an update, or of a wave */
+    bench_times before, after; /* an update: of all probes */
+    bench_waves waves;
+    uint64_t per_run; /* lookups, pairs or changed rows of one run */
+    int counted;      /* 1: `work` was counted, by a kind that casts rays */
+    bench_work work;
+    char checked[192];      /* what was compared before anything was timed */
+    const char *baseline;   /* its name, or NULL */
+    double baseline_rate;   /* lookups or pairs a second */
+    double one_thread_rate; /* --scaling: the same with one thread, else 0 */
+} bench_row;
+
+typedef struct bench_run {
+    const bench_options *options;
+    const bench_data *data;
+    kr_device *device;
+    kr_index *index;
+    kr_result result;
+    uint32_t order; /* of row ids: KR_ORDER_* */
+    void *out;      /* room for 8 bytes a probe and 8 more, where the library writes */
+    void *rows;     /* KR_RESULT_ROWS: room for all row ids; NULL: they are only counted */
+    uint64_t rows_capacity;
+} bench_run;
+
+/* Enqueues all batches. `report`, of the last batch, and `work`, of all of them, may be NULL. */
+int bench_answer(const bench_run *run, kr_result result, kr_report *report, bench_work *work);
+
+/* Of KR_RESULT_ROWS, else nothing (rows.c): makes room for the row ids; compares them with their sums.
+ */
+int bench_rows_open(bench_run *run);
+void bench_rows_close(bench_run *run);
+int bench_rows_check(const bench_run *run, const uint64_t *sums);
+
+/* Compares all answers with the known rows and samples with the oracle, and says so in `checked`. */
+int bench_check(const bench_run *run, char checked[192]);
+
+/* The first round warms up and is not counted. */
+int bench_time_lookups(const bench_run *run, bench_times *times);
+
+/* Makes run->index of the keys of run->data. */
+int bench_build(bench_run *run, const char *spec, double *seconds);
+/* Builds anew as often as asked; the first warms up and is not counted. */
+int bench_time_builds(bench_run *run, const char *spec, bench_times *times);
+
+/* Lookups before an update, the update, and lookups after it, their answers checked. */
+int bench_update(bench_run *run, bench_row *row);
+
+/* Inserts in waves, then deletes, with lookups and a build anew after each; answers are checked after either
+ * half. */
+int bench_update_waves(bench_run *run, const char *spec, bench_row *row);
+
+/* Builds, checks, warms up and times one spec on a device. */
+int bench_measure(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,
+                  bench_row *row);
+
+/* Runs what the row is compared with. */
+int bench_baseline(const bench_options *options, const bench_data *data, kr_device *device, bench_row *row);
+
+/* ---- Loads without an index (loads.c) ------------------------------------------------ */
+
+extern const option_row bench_loads_rows[]; /* of the workload */
+/* What `--sweep` is if nothing says how large groups are. */
+#define BENCH_LOADS_SWEEP "group=1,2,4,8,16,32,64,128,256,512,1024"
+
+/* Measures the workload of a row. */
+int bench_loads(const bench_options *options, kr_device *device, uint32_t threads, bench_row *row);
+
+/* ---- Report (print.c) ---------------------------------------------------------------- */
+
+typedef struct bench_report {
+    const bench_options *options;
+    int operation;
+    kr_device_info device;
+    bench_row *rows;
+    uint32_t n_rows;
+} bench_report;
+
+void bench_print(const bench_report *report, FILE *to, uint32_t json);
+
+/* Of a row with waves (print_waves.c). */
+void bench_print_waves_json(output *out, const bench_row *row);
+void bench_print_waves_text(const bench_row *row, FILE *to);
+void bench_print_times(output *out, const char *key, const bench_times *times);
+
+/* Of loads (loads.c). */
+void bench_print_loads_json(output *out, const bench_row *row);
+void bench_print_loads_text(const bench_report *report, FILE *to);
+
+#endif

@@ -1,0 +1,316 @@
+#include "job.h"
+
+#include "../output.h"
+
+#include <string.h>
+
+static const char *const operations[] = {"point", "range", "build", "update", "loads"};
+static const char *const orders[] = {"random", "ascending", "descending", "half"};
+
+static double rate(const bench_row *row)
+{
+    return (double)row->per_run / row->times.median;
+}
+
+/* ---- What the time holds ------------------------------------------------------------------- */
+
+static int looks_up_points(const bench_report *report)
+{
+    return report->operation == BENCH_POINT || report->operation == BENCH_UPDATE;
+}
+
+static const char *inside_copies(const bench_report *report)
+{
+    if (!report->options->host)
+        return "none (keys, probes and results are in device memory)";
+    return report->operation == BENCH_BUILD    ? "keys from host memory"
+           : report->operation == BENCH_UPDATE ? "rows and keys, probes and results"
+                                               : "probes from and results to host memory";
+}
+
+static const char *inside_sort(const bench_report *report, const bench_row *row)
+{
+    if (report->operation == BENCH_BUILD)
+        return "no probes";
+    return strcmp(row->report.probe_order, "as-is") == 0 ? "none (probes are searched as they stand)"
+                                                         : row->report.probe_order;
+}
+
+static const char *inside_gather(const bench_report *report)
+{
+    return report->operation != BENCH_BUILD && report->options->result == KR_RESULT_SUM
+               ? "one u32 of the value column for every match"
+               : "none";
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void print_workload(output *out, const bench_report *report, const bench_row *row)
+{
+    const workload *w = &row->workload;
+    output_begin(out, "workload", '{');
+    output_text(out, "type", kr_type_name(workload_type(w)));
+    output_number(out, "keys", w->count);
+    output_number(out, "uniformity", w->uniformity);
+    output_truth(out, "dense_centre", (int)w->dense_centre);
+    output_number(out, "multiplicity", w->multiplicity);
+    output_number(out, "stride", w->stride);
+    output_truth(out, "presorted_keys", (int)w->keys_sorted);
+    output_number(out, "seed", w->seed);
+    if (report->operation != BENCH_BUILD) {
+        output_number(out, "probes", w->probes);
+        output_text(out, "order", orders[w->order]);
+        output_number(out, "batches", w->batches);
+    }
+    if (looks_up_points(report)) {
+        output_number(out, "hit_rate", w->hit_rate);
+        output_truth(out, "outside", (int)w->outside);
+        output_real(out, "zipf", (double)w->zipf / 100);
+    }
+    if (report->operation == BENCH_RANGE) {
+        output_number(out, "hits", w->hits);
+        output_number(out, "multiplier", w->multiplier);
+    }
+    if (report->operation == BENCH_UPDATE && w->waves) {
+        output_number(out, "waves", w->waves);
+        output_real(out, "growth", (double)w->growth / 100);
+    } else if (report->operation == BENCH_UPDATE) {
+        output_number(out, "changes", w->changes);
+        output_text(out, "pattern", w->by_rank ? "ranks" : "positions");
+    }
+    output_end(out, '}');
+}
+
+static void print_parts(output *out, const kr_index_info *info)
+{
+    output_begin(out, "parts", '[');
+    for (uint32_t i = 0; i < info->n_parts; ++i) {
+        output_begin(out, NULL, '{');
+        output_text(out, "name", info->parts[i].name);
+        output_bytes(out, "nbytes", info->parts[i].nbytes);
+        output_end(out, '}');
+    }
+    output_end(out, ']');
+}
+
+/* The counters and their names. */
+#define WORKS 5
+static const char *const work_names[WORKS] = {"rays", "hits", "filtered", "repaired", "untraced"};
+
+static void list_work(const bench_work *work, uint64_t list[WORKS])
+{
+    list[0] = work->rays;
+    list[1] = work->hits;
+    list[2] = work->filtered;
+    list[3] = work->repaired;
+    list[4] = work->untraced;
+}
+
+static void print_work(output *out, const bench_row *row)
+{
+    uint64_t list[WORKS];
+    list_work(&row->work, list);
+    output_begin(out, "work", '{');
+    for (int i = 0; i < WORKS; ++i)
+        output_number(out, work_names[i], list[i]);
+    output_end(out, '}');
+    output_begin(out, "work_per_probe", '{');
+    for (int i = 0; i < WORKS; ++i)
+        output_real(out, work_names[i], (double)list[i] / (double)row->workload.probes);
+    output_end(out, '}');
+}
+
+static void print_comparisons(output *out, const bench_row *row)
+{
+    if (row->baseline) {
+        output_begin(out, "baseline", '{');
+        output_text(out, "name", row->baseline);
+        output_real(out, "per_second", row->baseline_rate);
+        output_real(out, "ratio", rate(row) / row->baseline_rate);
+        output_end(out, '}');
+    }
+    if (row->one_thread_rate > 0) {
+        output_begin(out, "scaling", '{');
+        output_real(out, "one_thread_per_second", row->one_thread_rate);
+        output_real(out, "ratio", rate(row) / row->one_thread_rate);
+        output_end(out, '}');
+    }
+}
+
+static void print_row(output *out, const bench_report *report, const bench_row *row)
+{
+    output_begin(out, NULL, '{');
+    output_text(out, "spec", row->info.spec);
+    output_text(out, "tracer", row->info.tracer);
+    if (row->swept[0])
+        output_text(out, "swept", row->swept);
+    print_workload(out, report, row);
+    output_text(out, "checked", row->checked);
+    output_begin(out, "inside", '{');
+    output_text(out, "copies", inside_copies(report));
+    output_text(out, "probe_sort", inside_sort(report, row));
+    output_text(out, "value_gather", inside_gather(report));
+    output_end(out, '}');
+    bench_print_times(out, "seconds", &row->times);
+    if (report->operation == BENCH_UPDATE) {
+        bench_print_times(out, "lookups_before", &row->before);
+        bench_print_times(out, "lookups_after", &row->after);
+    }
+    if (row->waves.n)
+        bench_print_waves_json(out, row);
+    output_real(out, "per_second", rate(row));
+    output_real(out, "per_second_per_byte", rate(row) / (double)row->info.footprint_nbytes);
+    output_bytes(out, "footprint", row->info.footprint_nbytes);
+    output_bytes(out, "peak", row->info.peak_nbytes);
+    print_parts(out, &row->info);
+    output_phases(out, "build_phases", row->info.phases, row->info.n_phases);
+    if (report->operation != BENCH_BUILD)
+        output_phases(out, "lookup_phases", row->report.phases, row->report.n_phases);
+    if (row->counted)
+        print_work(out, row);
+    print_comparisons(out, row);
+    output_end(out, '}');
+}
+
+static const char *result_name(const bench_options *options)
+{
+    static const char *const names[] = {"", "row", "count", "sum-rows", "sum"};
+    if (options->result == KR_RESULT_ROWS)
+        return options->order == KR_ORDER_KEY ? "rows-by-key" : "rows";
+    return options->result < sizeof names / sizeof *names ? names[options->result] : "exists";
+}
+
+static void print_json(const bench_report *report, FILE *to)
+{
+    output out = output_begin_report(to, 1);
+    output_text(&out, "operation", operations[report->operation]);
+    output_text(&out, "result",
+                report->operation == BENCH_BUILD   ? "index"
+                : report->operation == BENCH_LOADS ? "none"
+                                                   : result_name(report->options));
+    output_text(&out, "device", report->device.name);
+    output_text(&out, "description", report->device.description);
+    output_text(&out, "driver", report->device.software);
+    output_text(&out, "version", kr_version());
+    output_text(&out, "commit", kr_build_commit());
+    output_number(&out, "repeat", report->options->repeat);
+    output_begin(&out, "runs", '[');
+    for (uint32_t i = 0; i < report->n_rows; ++i)
+        if (report->operation == BENCH_LOADS)
+            bench_print_loads_json(&out, &report->rows[i]);
+        else
+            print_row(&out, report, &report->rows[i]);
+    output_end(&out, ']');
+    output_end(&out, '}');
+}
+
+/* ---- Text ---------------------------------------------------------------------------------- */
+
+static void print_head(const bench_report *report, FILE *to)
+{
+    const workload *w = &report->rows[0].workload;
+    const int build = report->operation == BENCH_BUILD;
+    fprintf(to, "keys: %llu %s, uniformity %llu%%, multiplicity %llu%s\n", (unsigned long long)w->count,
+            kr_type_name(workload_type(w)), (unsigned long long)w->uniformity,
+            (unsigned long long)w->multiplicity, w->keys_sorted ? ", sorted beforehand" : "");
+    if (looks_up_points(report))
+        fprintf(to, "probes: %llu, hit rate %llu%%, Zipf %g, order %s", (unsigned long long)w->probes,
+                (unsigned long long)w->hit_rate, (double)w->zipf / 100, orders[w->order]);
+    else if (!build)
+        fprintf(to, "ranges: %llu, %llu hits, multiplier %llu, order %s", (unsigned long long)w->probes,
+                (unsigned long long)w->hits, (unsigned long long)w->multiplier, orders[w->order]);
+    if (!build)
+        fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
+                result_name(report->options));
+    if (report->operation == BENCH_UPDATE && w->waves)
+        fprintf(to,
+                "changes: rows inserted in %llu waves until there are %g times as many, deleted in as many\n",
+                (unsigned long long)w->waves, (double)w->growth / 100);
+    else if (report->operation == BENCH_UPDATE)
+        fprintf(to, "changes: %llu pairs of rows exchange their keys, neighbours %s\n",
+                (unsigned long long)w->changes, w->by_rank ? "in the order of the keys" : "in the column");
+    fprintf(to, "inside the time: copies: %s; value gather: %s\n", inside_copies(report),
+            inside_gather(report));
+    fprintf(to, "one run to warm up, then %llu\n\n", (unsigned long long)report->options->repeat);
+}
+
+/* Of a run of its own: asking for phases costs time. */
+static void print_phases(const char *title, const kr_phase *phases, uint32_t n, FILE *to)
+{
+    if (n)
+        fprintf(to, "%10s %s:", "", title);
+    for (uint32_t i = 0; i < n; ++i)
+        fprintf(to, " %s %.3f ms%s", phases[i].name, phases[i].seconds * 1e3, i + 1 < n ? "," : "\n");
+}
+
+static void print_text_work(const bench_row *row, FILE *to)
+{
+    uint64_t list[WORKS];
+    list_work(&row->work, list);
+    fprintf(to, "%10s work a probe:", "");
+    for (int i = 0; i < WORKS; ++i)
+        fprintf(to, " %.4g %s%s", (double)list[i] / (double)row->workload.probes, work_names[i],
+                i + 1 < WORKS ? "," : "");
+    fprintf(to, "; by %s\n", row->info.tracer);
+}
+
+static void print_text_updates(const bench_row *row, FILE *to)
+{
+    const double probes = (double)row->workload.probes;
+    fprintf(to, "%10s lookups: %.3f ms before (%.2f M/s), %.3f ms after (%.2f M/s)\n", "",
+            row->before.median * 1e3, probes / row->before.median / 1e6, row->after.median * 1e3,
+            probes / row->after.median / 1e6);
+}
+
+static void print_text(const bench_report *report, FILE *to)
+{
+    static const char *const rates[] = {"M lookups/s", "M lookups/s", "M pairs/s", "M rows/s"};
+    const int build = report->operation == BENCH_BUILD;
+    print_head(report, to);
+    fprintf(to, "%10s %10s %10s %12s %12s %10s %10s  %s\n", "min ms", "median ms", "max ms",
+            rates[report->operation], "/s per byte", "footprint", "peak", "spec");
+    for (uint32_t i = 0; i < report->n_rows; ++i) {
+        const bench_row *row = &report->rows[i];
+        char footprint[32], peak[32];
+        fprintf(to, "%10.3f %10.3f %10.3f %12.2f %12.4g %10s %10s  %s%s%s\n", row->times.minimum * 1e3,
+                row->times.median * 1e3, row->times.maximum * 1e3, rate(row) / 1e6,
+                rate(row) / (double)row->info.footprint_nbytes,
+                output_size(footprint, row->info.footprint_nbytes), output_size(peak, row->info.peak_nbytes),
+                row->info.spec, row->swept[0] ? " " : "", row->swept);
+        fprintf(to, "%10s checked: %s\n", "", row->checked);
+        print_phases(build || !row->waves.n ? "build" : "last wave", row->info.phases, row->info.n_phases,
+                     to);
+        if (!build) {
+            fprintf(to, "%10s sort of probes: %s\n", "", inside_sort(report, row));
+            print_phases(row->workload.batches > 1 ? "last batch of an untimed run" : "untimed run",
+                         row->report.phases, row->report.n_phases, to);
+        }
+        if (report->operation == BENCH_UPDATE)
+            print_text_updates(row, to);
+        if (row->waves.n)
+            bench_print_waves_text(row, to);
+        if (row->counted)
+            print_text_work(row, to);
+        if (row->baseline)
+            fprintf(to, "%10s %.2f times %s (%.2f M/s)\n", "", rate(row) / row->baseline_rate, row->baseline,
+                    row->baseline_rate / 1e6);
+        if (row->one_thread_rate > 0)
+            fprintf(to, "%10s %.2f times one thread (%.2f M/s)\n", "", rate(row) / row->one_thread_rate,
+                    row->one_thread_rate / 1e6);
+    }
+}
+
+void bench_print(const bench_report *report, FILE *to, uint32_t json)
+{
+    if (json) {
+        print_json(report, to);
+        return;
+    }
+    fprintf(to, "bench %s on %s: %s; %s; keyray %s, commit %s\n", operations[report->operation],
+            report->device.name, report->device.description, report->device.software, kr_version(),
+            kr_build_commit());
+    if (report->operation == BENCH_LOADS)
+        bench_print_loads_text(report, to);
+    else
+        print_text(report, to);
+}

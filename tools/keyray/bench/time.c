@@ -1,0 +1,81 @@
+/* What is timed: lookups and builds, repeated, and what their times come to. */
+#include "job.h"
+
+#include "../clock.h"
+#include "../tool.h"
+
+#include <stdlib.h>
+
+/* ---- Times --------------------------------------------------------------------------------- */
+
+static int compare_seconds(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bench_times bench_summarize(double *seconds, uint64_t n)
+{
+    qsort(seconds, n, sizeof *seconds, compare_seconds);
+    return (bench_times){seconds[0], (seconds[(n - 1) / 2] + seconds[n / 2]) / 2, seconds[n - 1]};
+}
+
+/* ---- Lookups ------------------------------------------------------------------------------- */
+
+/* Nothing but the lookups stands between the two waits. */
+static int time_lookups(const bench_run *run, double *seconds)
+{
+    kr_error err = {0};
+    int code = tool_check(kr_sync(run->device, NULL, &err), &err);
+    const double begin = tool_now();
+    if (!code)
+        code = bench_answer(run, run->result, NULL, NULL);
+    if (!code)
+        code = tool_check(kr_sync(run->device, NULL, &err), &err);
+    *seconds = tool_now() - begin;
+    return code;
+}
+
+int bench_time_lookups(const bench_run *run, bench_times *times)
+{
+    static double seconds[BENCH_REPEAT_MOST + 1];
+    const uint64_t n = run->options->repeat;
+    int code = DONE;
+    for (uint64_t i = 0; i <= n && !code; ++i)
+        code = time_lookups(run, &seconds[i]);
+    if (!code)
+        *times = bench_summarize(seconds + 1, n);
+    return code;
+}
+
+/* ---- Builds -------------------------------------------------------------------------------- */
+
+int bench_build(bench_run *run, const char *spec, double *seconds)
+{
+    const kr_column keys = bench_data_column(run->data, COLUMN_KEYS, 0, run->data->n_keys);
+    kr_error err = {0};
+    int code = tool_check(kr_sync(run->device, NULL, &err), &err);
+    const double begin = tool_now();
+    if (!code)
+        code = tool_check(kr_index_create(run->device, spec, &keys, NULL, NULL, &run->index, &err), &err);
+    if (!code)
+        code = tool_check(kr_sync(run->device, NULL, &err), &err);
+    *seconds = tool_now() - begin;
+    return code;
+}
+
+/* The first warms up. */
+int bench_time_builds(bench_run *run, const char *spec, bench_times *times)
+{
+    static double seconds[BENCH_REPEAT_MOST + 1];
+    const uint64_t n = run->options->repeat;
+    int code = DONE;
+    for (uint64_t i = 0; i <= n && !code; ++i) {
+        kr_index_destroy(run->index);
+        run->index = NULL;
+        code = bench_build(run, spec, &seconds[i]);
+    }
+    if (!code)
+        *times = bench_summarize(seconds + 1, n);
+    return code;
+}
