@@ -31,7 +31,7 @@
 
 #define WALK_NAME(program) KR_PASTE(KR_PASTE(KR_WALK, _), program)
 
-enum { WALK_BY_EIGHT = 1024, WALK_AHEAD = 4, WALK_COPIES_ALONE = 32 };
+enum { WALK_BY_EIGHT = 1024, WALK_AHEAD = 4, WALK_COPIES_ALONE = 8 };
 
 kr_assert_fits(walk_view, sizeof(kr_view));
 kr_assert_fits(walk_state, 32);
@@ -135,6 +135,14 @@ KR_BODY reduce_total walk_together(kr_group group, const reduce_params *p, int o
     return total;
 }
 
+/* A bit a thread that waits for help: those that are left without the lowest n. */
+KR_BODY uint32_t walk_skip(uint32_t waiting, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; ++k)
+        waiting &= waiting - 1;
+    return waiting;
+}
+
 /* The slices of the waiting threads, by eight threads each; who waited gets its total. */
 KR_BODY void walk_by_eight(kr_group group, const reduce_params *p, int op, walk_slice slice, uint32_t waiting,
                            reduce_total *total)
@@ -142,9 +150,8 @@ KR_BODY void walk_by_eight(kr_group group, const reduce_params *p, int op, walk_
     const kr_group eight = {group.rank % 8, 8};
     const uint32_t number = group.rank / 8, before = (1u << group.rank) - 1;
     while (waiting) {
-        uint32_t mine = waiting; /* its lowest bit is the thread that this eight works for */
-        for (uint32_t k = 0; k < number; ++k)
-            mine &= mine - 1;
+        const uint32_t mine =
+            walk_skip(waiting, number); /* its lowest bit: the thread that this eight works for */
         const uint32_t owner = mine ? kr_ctz32(mine) : 0;
         const walk_slice theirs = walk_share(group, slice, owner);
         const reduce_total part = mine ? walk_together(eight, p, op, theirs) : reduce_start(op);
@@ -153,8 +160,7 @@ KR_BODY void walk_by_eight(kr_group group, const reduce_params *p, int op, walk_
         const uint64_t any = kr_group_share(group, part.any, source);
         if (waiting >> group.rank & 1 && turn < group.size / 8)
             *total = (reduce_total){bits, any};
-        for (uint32_t k = 0; k < group.size / 8; ++k)
-            waiting &= waiting - 1;
+        waiting = walk_skip(waiting, group.size / 8);
     }
 }
 
@@ -203,19 +209,59 @@ WALK_REDUCTION(max, KR_REDUCE_MAX);
 
 /* ---- ROWS ------------------------------------------------------------------------------------ */
 
-/* Rows first, first + stride, ... below `end` of a match, of which row `from` goes to out[to]. */
-KR_BODY void walk_copy_run(const copy_params *p, walk_slice slice, uint64_t to, uint64_t probe,
-                           uint32_t first, uint32_t end, uint32_t stride)
+/* Rows of a match, the first of which goes to out[to]. */
+typedef struct walk_job {
+    walk_slice slice;
+    uint64_t to, probe;
+} walk_job;
+
+KR_BODY void walk_copy_row(const copy_params *p, const walk_job *job, uint32_t j, uint32_t row)
+{
+    p->out[job->to + j] = row;
+    if (p->probes)
+        p->probes[job->to + j] = (uint32_t)job->probe;
+}
+
+/* Rows rank, rank + stride, ... of a job, a few at a time. */
+KR_BODY void walk_copy_run(const copy_params *p, walk_job job, uint32_t rank, uint32_t stride)
 {
     const walk_view view = walk_view_of(&p->view);
+    const uint64_t room = job.to < p->capacity ? p->capacity - job.to : 0;
+    const uint32_t n = job.slice.n < room ? job.slice.n : (uint32_t)room, from = job.slice.from;
+    uint32_t left = n > rank ? (n - rank - 1) / stride + 1 : 0, at = rank;
     walk_state state;
-    if (first >= end)
+    if (!left)
         return;
-    walk_open(&view, slice.match, slice.from, slice.n, &state);
-    for (uint32_t j = first; j < end && to + j < p->capacity; j += stride) {
-        p->out[to + j] = walk_row(&view, walk_slot(&view, &state, slice.from + j));
-        if (p->probes)
-            p->probes[to + j] = (uint32_t)probe;
+    walk_open(&view, job.slice.match, from, job.slice.n, &state);
+    for (; left >= WALK_AHEAD; left -= WALK_AHEAD, at += WALK_AHEAD * stride) {
+        uint32_t rows[WALK_AHEAD];
+        KR_UNROLL
+        for (uint32_t j = 0; j < WALK_AHEAD; ++j)
+            rows[j] = walk_row(&view, walk_slot(&view, &state, from + at + j * stride));
+        KR_UNROLL
+        for (uint32_t j = 0; j < WALK_AHEAD; ++j)
+            walk_copy_row(p, &job, at + j * stride, rows[j]);
+    }
+    for (; left; --left, at += stride)
+        walk_copy_row(p, &job, at, walk_row(&view, walk_slot(&view, &state, from + at)));
+}
+
+KR_BODY walk_job walk_job_share(kr_group group, walk_job job, uint32_t owner)
+{
+    const walk_slice slice = walk_share(group, job.slice, owner);
+    const uint64_t to = kr_group_share(group, job.to, owner), probe = kr_group_share(group, job.probe, owner);
+    return (walk_job){slice, to, probe};
+}
+
+/* The jobs of the waiting threads, by `size` threads each. */
+KR_BODY void walk_copy_by(kr_group group, const copy_params *p, walk_job job, uint32_t waiting, uint32_t size)
+{
+    while (waiting) {
+        const uint32_t mine = walk_skip(waiting, group.rank / size);
+        const walk_job theirs = walk_job_share(group, job, mine ? kr_ctz32(mine) : 0);
+        if (mine)
+            walk_copy_run(p, theirs, group.rank % size, size);
+        waiting = walk_skip(waiting, group.size / size);
     }
 }
 
@@ -223,17 +269,18 @@ KR_BODY void walk_copy(kr_group group, const copy_params *p, uint64_t i, uint64_
 {
     const int owns = walk_owns(group, &p->spread, i, n);
     const uint64_t number = walk_number(group, &p->spread, i), mine = number >> p->spread.slice_bits;
-    const walk_slice slice =
-        owns ? walk_slice_of(p->matches, &p->spread, number) : (walk_slice){{0, 0}, 0, 0};
-    const uint64_t base = owns ? p->offsets[mine] - p->base + slice.from : 0;
-    const uint32_t by_me = slice.n < WALK_COPIES_ALONE ? slice.n : WALK_COPIES_ALONE;
-    walk_copy_run(p, slice, base, mine, 0, by_me, 1);
-    for (uint32_t waiting = kr_group_ballot(group, by_me < slice.n); waiting; waiting &= waiting - 1) {
-        const uint32_t owner = kr_ctz32(waiting);
-        const walk_slice theirs = walk_share(group, slice, owner);
-        const uint64_t to = kr_group_share(group, base, owner);
-        const uint64_t probe = kr_group_share(group, mine, owner);
-        walk_copy_run(p, theirs, to, probe, WALK_COPIES_ALONE + group.rank, theirs.n, group.size);
+    walk_job job = {{{0, 0}, 0, 0}, 0, mine};
+    if (owns) {
+        job.slice = walk_slice_of(p->matches, &p->spread, number);
+        job.to = p->offsets[mine] - p->base + job.slice.from;
+    }
+    if (job.slice.n <= WALK_COPIES_ALONE || group.size == 1)
+        walk_copy_run(p, job, 0, 1);
+    if (group.size > 1) {
+        const uint32_t n_rows = job.slice.n > WALK_COPIES_ALONE ? job.slice.n : 0;
+        const uint32_t most = walk_threads(group, &p->spread) == 1 ? WALK_BY_EIGHT : 0;
+        walk_copy_by(group, p, job, kr_group_ballot(group, n_rows && n_rows <= most), 8);
+        walk_copy_by(group, p, job, kr_group_ballot(group, n_rows > most), group.size);
     }
 }
 KR_GROUP_PROGRAM(WALK_NAME(copy), copy_params, walk_copy);

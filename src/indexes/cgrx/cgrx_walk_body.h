@@ -9,7 +9,7 @@ typedef cgrx_walk_view walk_view;
 
 /* A node, and the positions of its entries: first .. end - 1. */
 typedef struct walk_state {
-    uint32_t where;
+    uint32_t where, at;      /* the position asked for last */
     uint32_t list, list_end; /* and the position behind the list's last */
     uint32_t node, first, end;
 } walk_state;
@@ -23,11 +23,15 @@ KR_BODY void walk_enter(const walk_view *view, walk_state *state, uint32_t list)
     state->end = state->list_end - state->first < lists->node ? state->list_end : state->first + lists->node;
 }
 
-/* From the end of a list to the one of a later position: most often the next, else hints tell. */
-KR_BODY void walk_leave(const walk_view *view, walk_state *state, uint32_t position)
+/* To the list of a position. A far one is found by its hints alone: then a GPU's loads for it wait for none
+ * of those for the position before. */
+KR_BODY void walk_to(const walk_view *view, walk_state *state, uint32_t position)
 {
-    walk_enter(view, state, state->list + 1);
-    if (position >= state->list_end)
+    const int is_far = position - state->at >= CGRX_LISTS_STRIDE;
+    state->at = position;
+    if (!is_far && position >= state->list_end)
+        walk_enter(view, state, state->list + 1);
+    if (is_far || position >= state->list_end)
         walk_enter(view, state, cgrx_list_of(&view->lists, position));
 }
 
@@ -35,8 +39,7 @@ KR_BODY uint64_t walk_slot(const walk_view *view, walk_state *state, uint32_t j)
 {
     const cgrx_lists *lists = &view->lists;
     const uint32_t position = state->where + j;
-    if (position >= state->list_end)
-        walk_leave(view, state, position);
+    walk_to(view, state, position);
     while (position >= state->end) {
         state->node = kr_load(lists->next + state->node);
         state->first = state->end;
@@ -50,6 +53,7 @@ KR_BODY void walk_open(const walk_view *view, kr_match match, uint32_t from, uin
 {
     (void)n;
     state->where = match.where;
+    state->at = match.where + from;
     walk_enter(view, state, cgrx_list_of(&view->lists, (uint64_t)match.where + from));
 }
 
