@@ -120,6 +120,32 @@ double kr_baseline_lower_bound(uint32_t bits, const void *sorted_keys, uint64_t 
 int kr_baseline_cub_sort(uint32_t bits, const void *device_keys, uint64_t n, uint32_t runs, double *seconds,
                          char *text, size_t text_nbytes);
 
+/** A batch of point lookups for a rival on a GPU. */
+typedef struct kr_baseline_batch {
+    const void *keys;          /**< CUDA memory: n of them, in row order */
+    const void *sorted_keys;   /**< host: the same, ascending */
+    const void *probes;        /**< CUDA memory: n_probes of them */
+    uint64_t n, n_probes;      /**< n at most 2^32 - 2 */
+    uint64_t first, count;     /**< the probes whose answers are wanted back */
+    uint32_t bits;             /**< of keys and probes, 32 or 64 */
+    uint32_t runs;             /**< timed, in seconds[0 ... runs - 1], by the GPU's own clock */
+    double *seconds;           /**< host */
+    uint32_t *answers;         /**< host: `count` of them */
+    uint64_t footprint_nbytes; /**< output: device memory that the lookups read */
+    char setting[48];          /**< output: what was chosen for this batch, or "" */
+} kr_baseline_batch;
+
+/** thrust::lower_bound over the sorted keys; an answer is a position. Nonzero on failure, with one line in
+ * `text`. Only in builds with CUDA. */
+int kr_baseline_thrust(kr_baseline_batch *batch, char *text, size_t text_nbytes);
+
+/** cuCollections' static_map from key to row; an answer is the key's row or KR_NO_ROW. Keys must be distinct.
+ * The first as its authors set it, four threads a probe, at their examples' load of 0.5; the second with one,
+ * two or four threads and at load 0.5 or 0.75, whatever is fastest. Nonzero on failure. Only in builds with
+ * KEYRAY_PEERS. */
+int kr_baseline_static_map_default(kr_baseline_batch *batch, char *text, size_t text_nbytes);
+int kr_baseline_static_map_best(kr_baseline_batch *batch, char *text, size_t text_nbytes);
+
 /**
  * Random loads of u32 entries by groups of lanes, "Is Binary Search Really All You Need?" (Henneberg and
  * Schuhknecht), section 3.4: in every step a group draws a position, and lane i of it loads the i-th entry

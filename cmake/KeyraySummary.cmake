@@ -31,6 +31,10 @@ if(NOT KEYRAY_HAVE_EMBREE)
 endif()
 keyray_summary_line(Embree "${KEYRAY_EMBREE_NOTE}" "${cost}")
 
+if(KEYRAY_HAVE_PEERS)
+    keyray_summary_line(Peers "cuCollections, ${KEYRAY_PEERS}" "")
+endif()
+
 if(KEYRAY_SANITIZE)
     keyray_summary_line(Sanitizers "${KEYRAY_SANITIZE}" "cost: slow, for tests only")
 endif()

@@ -59,7 +59,7 @@ static kr_status try_build(pool *p, uint64_t cap_nbytes, const kr_column *keys, 
     if (status == KR_OK)
         status = kr_index_create(device, "array", keys, NULL, NULL, &index, err);
     if (status == KR_OK)
-        status = kr_index_stats(index, info, err);
+        status = kr_index_query(index, info, err);
     kr_index_destroy(index);
     kr_device_close(device);
     return status;
@@ -68,8 +68,8 @@ static kr_status try_build(pool *p, uint64_t cap_nbytes, const kr_column *keys, 
 static int ask_then_build(const kr_column *keys)
 {
     kr_device *device = NULL;
-    kr_estimate estimate = {0};
-    kr_index_info info = {0};
+    kr_estimate estimate = {.struct_size = sizeof estimate};
+    kr_index_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     pool p = {0};
     int wrong = failed(kr_device_open("cpu", NULL, &device, &err), &err) ||

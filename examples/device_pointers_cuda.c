@@ -61,7 +61,7 @@ static int run(kr_device *device, const theirs *t)
         cuda_failed(cudaMemcpyAsync(t->probes, probes, sizeof probes, cudaMemcpyHostToDevice, t->stream)) ||
         failed(kr_stream_wrap_cuda(device, t->stream, &stream, &err), &err) ||
         failed(kr_index_create(device, "array", &key_column, NULL, stream, &index, &err), &err) ||
-        failed(kr_lookup(index, &probe_column, &sink, stream, &err), &err) ||
+        failed(kr_index_lookup(index, &probe_column, &sink, stream, &err), &err) ||
         cuda_failed(cudaMemcpyAsync(rows, t->rows, sizeof rows, cudaMemcpyDeviceToHost, t->stream)) ||
         cuda_failed(cudaStreamSynchronize(t->stream));
     kr_index_destroy(index);

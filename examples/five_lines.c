@@ -17,7 +17,7 @@ int main(void)
 
     int failed = kr_device_open("auto", NULL, &device, &err) ||
                  kr_index_create(device, "best", &keys, NULL, NULL, &index, &err) ||
-                 kr_lookup(index, &probes, &sink, NULL, &err);
+                 kr_index_lookup(index, &probes, &sink, NULL, &err);
     kr_index_destroy(index);
     kr_device_close(device);
 

@@ -22,11 +22,11 @@ static int inner_join(kr_device *device)
     static const uint32_t right_order[5] = {0, 1, 2, 4, 5}, right_customer[5] = {1, 0, 1, 0, 1};
     const kr_join_options options = {.struct_size = sizeof options, .type = KR_JOIN_INNER};
     kr_join *join = NULL;
-    kr_join_info info;
+    kr_join_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     uint32_t order[5], customer[5];
     int wrong = failed(kr_join_create(device, "best", &left, &right, &options, &join, &err), &err) ||
-                failed(kr_join_stats(join, &info, &err), &err);
+                failed(kr_join_query(join, &info, &err), &err);
     /* The join holds its result, so its size is known before there must be room for it. */
     if (!wrong && info.pairs != 5)
         wrong = 1;
@@ -47,11 +47,11 @@ static int anti_join(kr_device *device)
 {
     const kr_join_options options = {.struct_size = sizeof options, .type = KR_JOIN_ANTI};
     kr_join *join = NULL;
-    kr_join_info info;
+    kr_join_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     uint32_t order = 0;
     int wrong = failed(kr_join_create(device, "best", &left, &right, &options, &join, &err), &err) ||
-                failed(kr_join_stats(join, &info, &err), &err);
+                failed(kr_join_query(join, &info, &err), &err);
     if (!wrong && info.pairs != 1)
         wrong = 1;
     if (!wrong)

@@ -46,26 +46,26 @@ static int answers_per_probe(kr_index *index)
     uint64_t number[POINTS];
     uint8_t exists[1];
     kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = row};
-    if (failed(kr_lookup(index, &probes, &sink, NULL, &err), &err))
+    if (failed(kr_index_lookup(index, &probes, &sink, NULL, &err), &err))
         return 1;
     int wrong =
         differs("ROW: the smallest row, or KR_NO_ROW", row, (uint32_t[]){0, 1, KR_NO_ROW, 7}, sizeof row);
 
     sink.result = KR_RESULT_COUNT;
     sink.out = number;
-    if (failed(kr_lookup(index, &probes, &sink, NULL, &err), &err))
+    if (failed(kr_index_lookup(index, &probes, &sink, NULL, &err), &err))
         return 1;
     wrong += differs("COUNT: how many rows", number, (uint64_t[]){3, 2, 0, 1}, sizeof number);
 
     sink.result = KR_RESULT_SUM_ROWS;
-    if (failed(kr_lookup(index, &probes, &sink, NULL, &err), &err))
+    if (failed(kr_index_lookup(index, &probes, &sink, NULL, &err), &err))
         return 1;
     wrong += differs("SUM_ROWS: the sum of the row ids", number, (uint64_t[]){0 + 2 + 6, 1 + 4, 0, 7},
                      sizeof number);
 
     sink.result = KR_RESULT_EXISTS;
     sink.out = exists;
-    if (failed(kr_lookup(index, &probes, &sink, NULL, &err), &err))
+    if (failed(kr_index_lookup(index, &probes, &sink, NULL, &err), &err))
         return 1;
     return wrong + differs("EXISTS: one bit a probe", exists, (uint8_t[]){0x0B}, sizeof exists);
 }
@@ -78,7 +78,7 @@ static int answers_of_values(kr_index *index)
     uint32_t most[POINTS];
     uint8_t valid[1];
     kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_SUM, .values = &values, .out = sum};
-    if (failed(kr_lookup(index, &probes, &sink, NULL, &err), &err))
+    if (failed(kr_index_lookup(index, &probes, &sink, NULL, &err), &err))
         return 1;
     int wrong = differs("SUM: of the pieces sold at that price", sum, (uint64_t[]){3 + 4 + 2, 1 + 5, 0, 6},
                         sizeof sum);
@@ -87,7 +87,7 @@ static int answers_of_values(kr_index *index)
     sink.result = KR_RESULT_MAX;
     sink.out = most;
     sink.valid = valid;
-    if (failed(kr_lookup(index, &probes, &sink, NULL, &err), &err))
+    if (failed(kr_index_lookup(index, &probes, &sink, NULL, &err), &err))
         return 1;
     wrong += differs("MAX: and which probes have one", valid, (uint8_t[]){0x0B}, sizeof valid);
     return wrong + differs("MAX: of the pieces", most, (uint32_t[]){4, 5, most[2], 6}, sizeof most);
@@ -101,18 +101,18 @@ static int answers_with_all_rows(kr_index *index)
     uint32_t rows[SALES];
     kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROWS, .out = offsets};
     /* Without `rows` the call only counts; offsets[RANGES] is then the room that is needed. */
-    if (failed(kr_range(index, &from, &to, &sink, NULL, &err), &err) || offsets[RANGES] > SALES)
+    if (failed(kr_index_range(index, &from, &to, &sink, NULL, &err), &err) || offsets[RANGES] > SALES)
         return 1;
     sink.rows = rows;
     sink.rows_capacity = SALES;
-    if (failed(kr_range(index, &from, &to, &sink, NULL, &err), &err))
+    if (failed(kr_index_range(index, &from, &to, &sink, NULL, &err), &err))
         return 1;
     int wrong = differs("ROWS of a range: offsets", offsets, (uint64_t[]){0, 5, 5}, sizeof offsets);
     wrong += differs("ROWS of a range: ascending rows", rows, (uint32_t[]){0, 1, 2, 4, 6}, 5 * sizeof *rows);
 
     /* In the order of the scan, by (key, row), which spares sorting what a wide range finds. */
     sink.order = KR_ORDER_KEY;
-    if (failed(kr_range(index, &from, &to, &sink, NULL, &err), &err))
+    if (failed(kr_index_range(index, &from, &to, &sink, NULL, &err), &err))
         return 1;
     return wrong +
            differs("ROWS of a range: in key order", rows, (uint32_t[]){0, 2, 6, 1, 4}, 5 * sizeof *rows);

@@ -27,7 +27,7 @@ static kr_status build(watcher *w, const kr_column *keys, kr_error *err)
     const kr_device_options options = {.struct_size = sizeof options, .progress = {.call = watch, .ctx = w}};
     kr_device *device = NULL;
     kr_index *index = NULL;
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     kr_status status = kr_device_open("cpu", &options, &device, err);
     if (status != KR_OK)
         return status;

@@ -32,16 +32,16 @@ static int look_up(kr_index *index, const char *when, const uint64_t counts[PROB
                    const uint64_t sums[PROBES])
 {
     kr_error err = {0};
-    kr_index_info info;
+    kr_index_info info = {.struct_size = sizeof info};
     uint64_t count[PROBES], sum[PROBES];
-    if (failed(kr_index_stats(index, &info, &err), &err))
+    if (failed(kr_index_query(index, &info, &err), &err))
         return 1;
     const kr_column values = {.type = KR_U32, .count = info.next_row, .data = pieces};
     const kr_sink how_many = {.struct_size = sizeof how_many, .result = KR_RESULT_COUNT, .out = count};
     const kr_sink of_pieces = {
         .struct_size = sizeof of_pieces, .result = KR_RESULT_SUM, .values = &values, .out = sum};
-    if (failed(kr_lookup(index, &probes, &how_many, NULL, &err), &err) ||
-        failed(kr_lookup(index, &probes, &of_pieces, NULL, &err), &err))
+    if (failed(kr_index_lookup(index, &probes, &how_many, NULL, &err), &err) ||
+        failed(kr_index_lookup(index, &probes, &of_pieces, NULL, &err), &err))
         return 1;
 
     const int wrong = memcmp(count, counts, sizeof count) != 0 || memcmp(sum, sums, sizeof sum) != 0;
@@ -50,10 +50,11 @@ static int look_up(kr_index *index, const char *when, const uint64_t counts[PROB
     for (int i = 0; i < PROBES; ++i)
         printf("  customer %u: %llu orders, %llu pieces\n", wanted[i], (unsigned long long)count[i],
                (unsigned long long)sum[i]);
-    printf("  %llu lists of %llu nodes, room for %llu nodes of %u entries, %.1f%% full\n",
-           (unsigned long long)info.nodes.lists, (unsigned long long)info.nodes.nodes,
-           (unsigned long long)info.nodes.room, info.nodes.node_entries, info.nodes.fill * 100);
-    return wrong || info.nodes.lists == 0 || info.nodes.room < info.nodes.nodes;
+    const uint32_t n = kr_index_counter_count(index);
+    for (uint32_t i = 0; i < n; ++i)
+        printf("%s%llu %s%s", i ? ", " : "  ", (unsigned long long)kr_index_counter_value(index, i),
+               kr_index_counter_name(index, i), i + 1 < n ? "" : "\n");
+    return wrong || n == 0;
 }
 
 static int change(kr_index *index)

@@ -1,17 +1,20 @@
 /* Describing devices: what the back ends know, and what casts rays there. */
 #include "devices/device.h"
 #include "tracers/tracer.h"
+#include "util/structs.h"
 
 kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err)
 {
     kr_device_info found;
     if (!device || !info)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_query: %s is NULL", device ? "info" : "device");
-    const kr_status status = kr_device_describe(device, &found, err);
+    kr_status status = kr_struct_check(&kr_struct_device_info, info, err);
+    if (status == KR_OK)
+        status = kr_device_describe(device, &found, err);
     if (status)
         return status;
     kr_tracer_describe(device, &found);
-    *info = found;
+    kr_struct_write(&kr_struct_device_info, &found, info);
     return KR_OK;
 }
 
@@ -20,10 +23,12 @@ kr_status kr_device_list(uint32_t ordinal, kr_device_info *info, kr_error *err)
     kr_device_info found;
     if (!info)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_list: info is NULL");
-    const kr_status status = kr_device_describe_listed(ordinal, &found, err);
+    kr_status status = kr_struct_check(&kr_struct_device_info, info, err);
+    if (status == KR_OK)
+        status = kr_device_describe_listed(ordinal, &found, err);
     if (status)
         return status;
     kr_tracer_describe(NULL, &found);
-    *info = found;
+    kr_struct_write(&kr_struct_device_info, &found, info);
     return KR_OK;
 }

@@ -1,6 +1,7 @@
-/* kr_index_*, kr_explain: check the arguments, resolve the spec, report. */
+/* kr_index_*: check the arguments, resolve the spec, report. */
 #include "kinds/choose.h"
 #include "lookup/plan.h"
+#include "util/structs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static kr_status resolve(kr_device *device, const char *spec, const kr_column *k
 /* The failed allocation is one of several: says what all of them come to. */
 static void add_need(const kr_shape *shape, kr_error *err)
 {
-    kr_estimate need;
+    kr_need need;
     const size_t used = strlen(err->text);
     if (kr_estimate_shape(shape, &need, NULL) == KR_OK)
         snprintf(err->text + used, sizeof err->text - used, "; the whole build needs up to %llu bytes",
@@ -149,13 +150,85 @@ kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const u
     return status == KR_OK ? kr_update_apply(index, &wanted, err) : status;
 }
 
-kr_status kr_index_stats(const kr_index *index, kr_index_info *info, kr_error *err)
+kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *err)
 {
     if (!index || !info)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_stats: index or info is NULL");
-    *info = index->info;
-    return KR_OK;
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_query: index or info is NULL");
+    const kr_status status = kr_struct_check(&kr_struct_index_info, info, err);
+    if (status == KR_OK)
+        kr_struct_write(&kr_struct_index_info, &index->info, info);
+    return status;
 }
+
+/* ---- Facts by ordinal ------------------------------------------------------------------------ */
+
+uint32_t kr_index_phase_count(const kr_index *index)
+{
+    return index ? index->phases.n : 0;
+}
+
+const char *kr_index_phase_name(const kr_index *index, uint32_t ordinal)
+{
+    return kr_phases_name(index ? &index->phases : NULL, ordinal);
+}
+
+double kr_index_phase_seconds(const kr_index *index, uint32_t ordinal)
+{
+    return kr_phases_seconds(index ? &index->phases : NULL, ordinal);
+}
+
+static kr_component component_at(const kr_index *index, uint32_t ordinal)
+{
+    kr_component components[KR_COMPONENTS_MOST];
+    const uint32_t n = index ? index->ops->components(index->self, components) : 0;
+    return ordinal < n ? components[ordinal] : (kr_component){NULL, 0};
+}
+
+uint32_t kr_index_component_count(const kr_index *index)
+{
+    kr_component components[KR_COMPONENTS_MOST];
+    return index ? index->ops->components(index->self, components) : 0;
+}
+
+const char *kr_index_component_name(const kr_index *index, uint32_t ordinal)
+{
+    return component_at(index, ordinal).name;
+}
+
+uint64_t kr_index_component_nbytes(const kr_index *index, uint32_t ordinal)
+{
+    return component_at(index, ordinal).nbytes;
+}
+
+static uint32_t counters_of(const kr_index *index, kr_counter counters[KR_COUNTERS_MOST])
+{
+    return index && index->ops->counters ? index->ops->counters(index->self, counters) : 0;
+}
+
+static kr_counter counter_at(const kr_index *index, uint32_t ordinal)
+{
+    kr_counter counters[KR_COUNTERS_MOST];
+    const uint32_t n = counters_of(index, counters);
+    return ordinal < n ? counters[ordinal] : (kr_counter){NULL, 0};
+}
+
+uint32_t kr_index_counter_count(const kr_index *index)
+{
+    kr_counter counters[KR_COUNTERS_MOST];
+    return counters_of(index, counters);
+}
+
+const char *kr_index_counter_name(const kr_index *index, uint32_t ordinal)
+{
+    return counter_at(index, ordinal).name;
+}
+
+uint64_t kr_index_counter_value(const kr_index *index, uint32_t ordinal)
+{
+    return counter_at(index, ordinal).value;
+}
+
+/* ---- Before a build -------------------------------------------------------------------------- */
 
 kr_status kr_index_validate(kr_index *index, kr_error *err)
 {
@@ -169,41 +242,54 @@ kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column
 {
     kr_spec parsed;
     kr_shape shape;
+    kr_need need;
     if (!estimate)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_estimate: estimate is NULL");
-    kr_status status = resolve(device, spec, keys, NULL, &parsed, &shape, NULL, err);
-    return status == KR_OK ? kr_estimate_shape(&shape, estimate, err) : status;
+    kr_status status = kr_struct_check(&kr_struct_estimate, estimate, err);
+    if (status == KR_OK)
+        status = resolve(device, spec, keys, NULL, &parsed, &shape, NULL, err);
+    if (status == KR_OK)
+        status = kr_estimate_shape(&shape, &need, err);
+    if (status != KR_OK)
+        return status;
+    const kr_estimate made = {sizeof made, need.footprint_nbytes, need.peak_nbytes};
+    kr_struct_write(&kr_struct_estimate, &made, estimate);
+    return KR_OK;
 }
 
-kr_status kr_explain(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
-                     uint64_t n_probes, kr_explanation *explanation, kr_error *err)
+kr_status kr_index_explain(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
+                           uint64_t n_probes, kr_explanation *explanation, kr_error *err)
 {
     kr_explanation made = {0};
     kr_spec parsed;
     kr_shape shape;
     const char *reason = NULL;
     if (!explanation)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: explanation is NULL");
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: explanation is NULL");
     if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_explain: %d is no operation", (int)operation);
-    kr_status status = resolve(device, spec, keys, NULL, &parsed, &shape, &reason, err);
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: %d is no operation", (int)operation);
+    kr_need need;
+    kr_status status = kr_struct_check(&kr_struct_explanation, explanation, err);
     if (status == KR_OK)
-        status = kr_estimate_shape(&shape, &made.estimate, err);
+        status = resolve(device, spec, keys, NULL, &parsed, &shape, &reason, err);
+    if (status == KR_OK)
+        status = kr_estimate_shape(&shape, &need, err);
     if (status == KR_OK)
         status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
     if (status != KR_OK)
         return status;
     const kr_family_ops *ops = kr_family_ops_of(parsed.kind->family, keys->type);
     const uint32_t bits = kr_type_significant_bits(keys->type);
-    const kr_probe_case of = {device, &parsed, keys->count, made.estimate.footprint_nbytes,
-                              bits,   bits,    n_probes};
+    const kr_probe_case of = {device, &parsed, keys->count, need.footprint_nbytes, bits, bits, n_probes};
     const kr_probe_plan plan = kr_plan_probes(&of);
+    made.footprint_nbytes = need.footprint_nbytes;
+    made.peak_nbytes = need.peak_nbytes;
     snprintf(made.device, sizeof made.device, "%s", device->name);
     kr_family_tracer(ops, device, made.tracer);
     snprintf(made.reason, sizeof made.reason, "%s", reason);
     snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_searched_name(plan.way), plan.reason);
     made.touches_per_probe = ops->touches(&shape);
     made.rays_per_probe = ops->rays ? ops->rays(&shape) : 0;
-    *explanation = made;
+    kr_struct_write(&kr_struct_explanation, &made, explanation);
     return KR_OK;
 }

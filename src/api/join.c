@@ -1,13 +1,14 @@
 /* kr_join_*: check the arguments, decide which side is indexed. */
 #include "joins/join.h"
+#include "util/structs.h"
 
 #include <stdlib.h>
 
 static kr_status check_options(const kr_join_options *options, kr_error *err)
 {
-    if (options->struct_size != sizeof *options)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options.struct_size is %zu, not the %zu of version %s",
-                       options->struct_size, sizeof *options, KR_VERSION_STRING);
+    if (options->reserved)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options.reserved is %u: it must be 0",
+                       options->reserved);
     if ((unsigned)options->type > KR_JOIN_LEFT || (unsigned)options->inverse > KR_INVERSE_OFF)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options: type %d or inverse %d is unknown",
                        (int)options->type, (int)options->inverse);
@@ -44,8 +45,10 @@ static kr_status create(kr_join_job *job, kr_join **join, kr_error *err)
 /* What both joins do with their options once the sides are checked. `job` holds device, spec and sides. */
 static kr_status create_with(kr_join_job *job, const kr_join_options *options, kr_join **join, kr_error *err)
 {
-    const kr_join_options given = options ? *options : (kr_join_options){.struct_size = sizeof given};
-    const kr_status status = check_options(&given, err);
+    kr_join_options given = {.struct_size = sizeof given};
+    kr_status status = options ? kr_struct_read(&kr_struct_join_options, options, &given, err) : KR_OK;
+    if (status == KR_OK)
+        status = check_options(&given, err);
     if (status != KR_OK)
         return status;
     if (job->upper && given.inverse == KR_INVERSE_OFF)
@@ -85,12 +88,29 @@ kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_col
     return status == KR_OK ? create_with(&job, options, join, err) : status;
 }
 
-kr_status kr_join_stats(const kr_join *join, kr_join_info *info, kr_error *err)
+kr_status kr_join_query(const kr_join *join, kr_join_info *info, kr_error *err)
 {
     if (!join || !info)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_stats: join or info is NULL");
-    *info = join->info;
-    return KR_OK;
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_query: join or info is NULL");
+    const kr_status status = kr_struct_check(&kr_struct_join_info, info, err);
+    if (status == KR_OK)
+        kr_struct_write(&kr_struct_join_info, &join->info, info);
+    return status;
+}
+
+uint32_t kr_join_phase_count(const kr_join *join)
+{
+    return join ? join->phases.n : 0;
+}
+
+const char *kr_join_phase_name(const kr_join *join, uint32_t ordinal)
+{
+    return kr_phases_name(join ? &join->phases : NULL, ordinal);
+}
+
+double kr_join_phase_seconds(const kr_join *join, uint32_t ordinal)
+{
+    return kr_phases_seconds(join ? &join->phases : NULL, ordinal);
 }
 
 kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *left_rows,
@@ -111,7 +131,7 @@ kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *
     if (status == KR_OK && join->right.data)
         status =
             kr_device_copy(join->device, right_rows, (uint32_t *)join->right.data + first, nbytes, NULL, err);
-    return status == KR_OK ? kr_sync(join->device, NULL, err) : status;
+    return status == KR_OK ? kr_device_sync(join->device, NULL, err) : status;
 }
 
 void kr_join_destroy(kr_join *join)

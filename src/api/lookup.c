@@ -1,7 +1,9 @@
-/* kr_lookup, kr_range, kr_lookup_chunks: check the arguments, then take the path that the memory asks for. */
+/* kr_index_lookup, kr_index_range, kr_index_lookup_chunks: check the arguments, then dispatch on where the
+ * buffers are. */
+#include "api/report.h"
 #include "lookup/chunks.h"
+#include "util/structs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,9 +64,6 @@ static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_err
 
 static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_error *err)
 {
-    if (!sink || sink->struct_size != sizeof *sink)
-        return kr_fail(err, KR_ERR_ARGUMENT, "sink is NULL, or its struct_size is not sizeof(kr_sink) of %s",
-                       KR_VERSION_STRING);
     if ((unsigned)sink->result < KR_RESULT_ROW || (unsigned)sink->result > KR_RESULT_EXISTS)
         return kr_fail(err, KR_ERR_ARGUMENT, "%d is no result; use one of kr_result", (int)sink->result);
     if (sink->order > KR_ORDER_KEY)
@@ -124,7 +123,7 @@ static kr_status answer(call *c, kr_error *err)
         kr_stopwatch_lap(&c->watch, "copy+search");
     }
     if (values.data.data || values.validity.data) { /* a host pointer: return when done */
-        const kr_status end = kr_sync(device, c->stream, status == KR_OK ? err : NULL);
+        const kr_status end = kr_device_sync(device, c->stream, status == KR_OK ? err : NULL);
         status = status == KR_OK ? end : status;
     }
     kr_resident_release(device, &values, c->stream);
@@ -276,7 +275,6 @@ static kr_status open_work(call *c, kr_error *err)
 static kr_status read_work(const call *c, kr_report *report, kr_error *err)
 {
     enum { N = KR_WORK_STRIPES * KR_WORK_COUNTS };
-    uint64_t sums[KR_WORK_COUNTS] = {0};
     if (!c->work.data)
         return KR_OK;
     uint64_t *counters = kr_host_calloc(N, sizeof *counters, "counters", err);
@@ -284,51 +282,22 @@ static kr_status read_work(const call *c, kr_report *report, kr_error *err)
         return KR_ERR_HOST_MEMORY;
     const kr_status status = kr_counters_read(c->index->device, c->stream, &c->work, counters, N, err);
     for (uint32_t i = 0; i < N && status == KR_OK; ++i)
-        sums[i % KR_WORK_COUNTS] += counters[i];
+        report->counters[i % KR_WORK_COUNTS] += counters[i];
+    report->n_counters = KR_WORKS;
     free(counters);
-    report->rays = sums[KR_WORK_RAYS];
-    report->hits = sums[KR_WORK_HITS];
-    report->filtered = sums[KR_WORK_FILTERED];
-    report->repaired = sums[KR_WORK_REPAIRED];
-    report->untraced = sums[KR_WORK_UNTRACED];
     return status;
-}
-
-/* "partitioned", or with the probes of each way where there are several: "partitioned 8388608, as-is 5". */
-static void print_order(const kr_probe_log *log, char *text, size_t text_nbytes)
-{
-    uint32_t ways = 0;
-    size_t used = 0;
-    for (uint32_t way = 0; way < KR_SEARCHED_WAYS; ++way)
-        ways += log->probes[way] != 0;
-    snprintf(text, text_nbytes, "%s", kr_searched_name(KR_SEARCHED_AS_IS));
-    for (uint32_t way = KR_SEARCHED_WAYS; way-- > 0;) {
-        if (!log->probes[way])
-            continue;
-        snprintf(text + used, text_nbytes - used, "%s%s", used ? ", " : "", kr_searched_name(way));
-        used = strlen(text);
-        if (ways > 1)
-            snprintf(text + used, text_nbytes - used, " %llu", (unsigned long long)log->probes[way]);
-        used = strlen(text);
-    }
 }
 
 /* Waits for the end of the lookup. */
 static kr_status fill_report(const call *c, kr_report *report, kr_error *err)
 {
-    const kr_index_info *info = &c->index->info;
-    kr_report made = {.probes = c->lower->count, .n_phases = c->watch.n_phases};
-    kr_status status = kr_sync(c->index->device, c->stream, err);
+    kr_report made = {.probes = c->lower->count, .log = c->log, .phases = c->watch.phases};
+    kr_status status = kr_device_sync(c->index->device, c->stream, err);
     if (status == KR_OK)
         status = read_work(c, &made, err);
-    if (status != KR_OK)
-        return status;
-    snprintf(made.device, sizeof made.device, "%s", info->device);
-    snprintf(made.tracer, sizeof made.tracer, "%s", info->tracer);
-    print_order(&c->log, made.probe_order, sizeof made.probe_order);
-    memcpy(made.phases, c->watch.phases, sizeof made.phases);
-    *report = made;
-    return KR_OK;
+    if (status == KR_OK)
+        *report = made;
+    return status;
 }
 
 /* The sink without what its result does not use, so that nothing below can write there. */
@@ -345,14 +314,18 @@ static kr_sink used_part(const kr_sink *sink)
 static kr_status look_up(kr_index *index, const kr_column *lower, const kr_column *upper, int is_range,
                          const kr_sink *sink, kr_stream *stream, kr_error *err)
 {
+    kr_sink given;
     kr_status status = check_batch(index, lower, upper, is_range, stream, err);
     if (status == KR_OK)
-        status = check_sink(index, sink, lower->count, err);
+        status = sink ? kr_struct_read(&kr_struct_sink, sink, &given, err)
+                      : kr_fail(err, KR_ERR_ARGUMENT, "sink is NULL");
+    if (status == KR_OK)
+        status = check_sink(index, &given, lower->count, err);
     if (status == KR_OK)
         status = kr_index_await(index, stream, err);
     if (status != KR_OK)
         return status;
-    const kr_sink used = used_part(sink);
+    const kr_sink used = used_part(&given);
     call c = {.index = index, .lower = lower, .upper = upper, .sink = &used, .stream = stream};
     status = kr_query_make(index, lower, upper, stream, &c.watch, &c.query, err);
     if (status == KR_OK)
@@ -369,24 +342,25 @@ static kr_status look_up(kr_index *index, const kr_column *lower, const kr_colum
     return status;
 }
 
-kr_status kr_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink, kr_stream *stream,
-                    kr_error *err)
+kr_status kr_index_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink, kr_stream *stream,
+                          kr_error *err)
 {
     return look_up(index, probes, NULL, 0, sink, stream, err);
 }
 
-kr_status kr_range(kr_index *index, const kr_column *lower, const kr_column *upper, const kr_sink *sink,
-                   kr_stream *stream, kr_error *err)
+kr_status kr_index_range(kr_index *index, const kr_column *lower, const kr_column *upper, const kr_sink *sink,
+                         kr_stream *stream, kr_error *err)
 {
     return look_up(index, lower, upper, 1, sink, stream, err);
 }
 
-kr_status kr_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper, uint32_t order,
-                           uint64_t cap_nbytes, kr_rows_chunk chunk, void *ctx, kr_error *err)
+kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper,
+                                 uint32_t order, uint64_t cap_nbytes, kr_rows_chunk chunk, void *ctx,
+                                 kr_error *err)
 {
     kr_status status = check_batch(index, lower, upper, upper != NULL, NULL, err);
     if (status == KR_OK && !chunk)
-        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_lookup_chunks: the callback is NULL");
+        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_lookup_chunks: the callback is NULL");
     if (status == KR_OK && order > KR_ORDER_KEY)
         status = kr_fail(err, KR_ERR_ARGUMENT, "%u is no order; use KR_ORDER_ROW or KR_ORDER_KEY", order);
     if (status != KR_OK)

@@ -1,5 +1,6 @@
 /* Finds back ends by name, checks options, and describes devices. */
 #include "devices/device.h"
+#include "util/structs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,50 +28,27 @@ static const kr_backend *const backends[] = {
 };
 
 enum { N_BACKENDS = sizeof backends / sizeof *backends, MOST_THREADS = 1024 };
-/* No version of kr_device_options will be larger: a size above it was never set. */
-enum { MOST_OPTIONS_NBYTES = 4096 };
 
 /* ---- Options ------------------------------------------------------------------------------- */
-
-static kr_status check_tail(const kr_device_options *options, kr_error *err)
-{
-    const unsigned char *bytes = (const unsigned char *)options;
-    if (options->struct_size < sizeof *options)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_device_options.struct_size is %zu: set it to sizeof(kr_device_options), %zu",
-                       options->struct_size, sizeof *options);
-    if (options->struct_size > MOST_OPTIONS_NBYTES)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_options.struct_size is %zu: that is no size of it",
-                       options->struct_size);
-    for (size_t i = sizeof *options; i < options->struct_size; ++i)
-        if (bytes[i])
-            return kr_fail(err, KR_ERR_ARGUMENT,
-                           "kr_device_options has a field at byte %zu that this version (%s) does not know: "
-                           "leave it zero or use a newer library",
-                           i, kr_version());
-    return KR_OK;
-}
 
 static kr_status read_options(const kr_device_options *given, kr_device_options *options, kr_error *err)
 {
     *options = (kr_device_options){.struct_size = sizeof *options};
     if (!given)
         return KR_OK;
-    const kr_status status = check_tail(given, err);
+    const kr_status status = kr_struct_read(&kr_struct_device_options, given, options, err);
     if (status)
         return status;
-    if (given->reserved)
+    if (options->reserved)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_options.reserved is %u: it must be 0",
-                       given->reserved);
-    if (given->threads > MOST_THREADS)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_options.threads is %u: at most %d", given->threads,
+                       options->reserved);
+    if (options->threads > MOST_THREADS)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_options.threads is %u: at most %d", options->threads,
                        MOST_THREADS);
-    if (!given->allocate != !given->release || (!given->allocate && given->allocator_ctx))
+    if (!options->allocate != !options->release || (!options->allocate && options->allocator_ctx))
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_device_options: set allocate, release and allocator_ctx, or none of them");
-    *options = *given;
-    options->struct_size = sizeof *options;
-    return KR_OK;
+    return kr_progress_check(&options->progress, "kr_device_options.progress", err);
 }
 
 /* ---- Names --------------------------------------------------------------------------------- */

@@ -189,7 +189,7 @@ kr_status kr_memory_copy(kr_device *device, void *to, const void *from, uint64_t
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_memory_copy: %s is NULL", to ? "from" : "to");
     status = kr_device_copy(device, to, from, nbytes, stream, err);
     if (!status && !(kr_device_reaches(device, to) && kr_device_reaches(device, from)))
-        status = kr_sync(device, stream, err);
+        status = kr_device_sync(device, stream, err);
     return status;
 }
 
@@ -284,7 +284,7 @@ kr_status kr_counters_read(kr_device *device, kr_stream *stream, const kr_buffer
                            uint32_t n, kr_error *err)
 {
     kr_status status = kr_device_copy(device, values, counters->data, n * sizeof *values, stream, err);
-    return status == KR_OK ? kr_sync(device, stream, err) : status;
+    return status == KR_OK ? kr_device_sync(device, stream, err) : status;
 }
 
 kr_status kr_counters_make(kr_device *device, kr_stream *stream, uint32_t n, kr_buffer *counters,

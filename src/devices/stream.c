@@ -38,12 +38,12 @@ void kr_stream_destroy(kr_stream *stream)
     free(stream);
 }
 
-kr_status kr_sync(kr_device *device, kr_stream *stream, kr_error *err)
+kr_status kr_device_sync(kr_device *device, kr_stream *stream, kr_error *err)
 {
     if (!device)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_sync: device is NULL");
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_sync: device is NULL");
     if (stream && stream->device != device)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_sync: the stream belongs to another device than \"%s\"",
-                       device->name);
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_device_sync: the stream belongs to another device than \"%s\"", device->name);
     return device->ops->stream_sync(device, kr_native_stream(device, stream), err);
 }

@@ -56,6 +56,9 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
 {
     if (!source || !file)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_file_read: %s is NULL", source ? "file" : "source");
+    kr_status status = kr_progress_check(progress, "kr_file_read: progress", err);
+    if (status != KR_OK)
+        return status;
     char shown[KR_IO_SHOWN_NBYTES];
     kr_io_show(shown, source, strlen(source));
     size_t path_nbytes = 0;
@@ -70,7 +73,7 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
         return KR_ERR_HOST_MEMORY;
     memcpy(path, source, path_nbytes);
     const char *selector = source + path_nbytes + (source[path_nbytes] == ':');
-    kr_status status = read_path(format, path, selector, progress, file, err);
+    status = read_path(format, path, selector, progress, file, err);
     free(path);
     return status;
 }

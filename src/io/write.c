@@ -154,13 +154,16 @@ kr_status kr_file_write(const char *path, kr_type type, uint64_t rows, uint32_t 
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_file_write: type %d and %u columns; give a type and columns > 0", (int)type,
                        columns);
+    kr_status status = kr_progress_check(progress, "kr_file_write: progress", err);
+    if (status != KR_OK)
+        return status;
     struct output output = {.fd = -1, .progress = progress};
     kr_io_show(output.name, path, strlen(path));
     if (rows > INT64_MAX / 8 / columns)
         return kr_fail(err, KR_ERR_LIMIT, "%s: %llu rows of %u columns are more than a file can hold",
                        output.name, (unsigned long long)rows, columns);
 
-    kr_status status = find_place(&output, path, err);
+    status = find_place(&output, path, err);
     if (status == KR_OK)
         status = create_temporary(&output, err);
     if (status == KR_OK) {

@@ -38,7 +38,7 @@ static kr_status read_total(const joining *j, const kr_buffer *offsets, uint64_t
 {
     kr_status status =
         kr_device_copy(j->device, total, (const uint64_t *)offsets->data + n, sizeof *total, NULL, err);
-    return status == KR_OK ? kr_sync(j->device, NULL, err) : status;
+    return status == KR_OK ? kr_device_sync(j->device, NULL, err) : status;
 }
 
 static void release_list(const joining *j, pair_list *list)
@@ -178,7 +178,7 @@ static kr_status find_pairs(joining *j, kr_join *join, kr_error *err)
     if (status == KR_OK)
         status = one_side ? semi_or_anti(j, &result, err) : inner_or_left(j, &result, err);
     if (status == KR_OK)
-        status = kr_sync(j->device, NULL, err);
+        status = kr_device_sync(j->device, NULL, err);
     kr_matches_release(&j->query, &j->matches);
     if (status != KR_OK) {
         release_list(j, &result);
@@ -248,8 +248,7 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
         snprintf(info->indexed, sizeof info->indexed, "%s", job->inverse ? "left" : "right");
         info->footprint_nbytes = j.index->info.footprint_nbytes;
         info->peak_nbytes = most > before ? most - before : 0;
-        info->n_phases = j.watch.n_phases;
-        memcpy(info->phases, j.watch.phases, sizeof info->phases);
+        join->phases = j.watch.phases;
     }
     kr_index_destroy(j.index);
     return status;

@@ -7,6 +7,7 @@
 struct kr_join {
     kr_device *device;
     kr_buffer left, right; /* uint32_t[info.pairs]; right: none for semi and anti joins */
+    kr_phases phases;
     kr_join_info info;
 };
 

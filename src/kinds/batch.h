@@ -65,7 +65,8 @@ KR_BODY uint32_t kr_put_nbytes(uint32_t what)
 }
 
 /* What a lookup did, for comparisons by work. Counted in stripes, so that threads seldom meet. */
-enum { KR_WORK_RAYS, KR_WORK_HITS, KR_WORK_FILTERED, KR_WORK_REPAIRED, KR_WORK_UNTRACED, KR_WORK_COUNTS = 8 };
+enum { KR_WORK_RAYS, KR_WORK_HITS, KR_WORK_FILTERED, KR_WORK_REPAIRED, KR_WORK_UNTRACED, KR_WORKS };
+enum { KR_WORK_COUNTS = 8 }; /* places for each stripe */
 enum { KR_WORK_STRIPES = 4096 };
 
 KR_BODY void kr_work_add(const kr_put *put, uint64_t i, uint32_t which, uint64_t count)

@@ -24,9 +24,9 @@ kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, co
     return kr_spec_parse(best ? choice->spec : text, spec, err);
 }
 
-kr_status kr_estimate_shape(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
+kr_status kr_estimate_shape(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
-    kr_estimate family = {0};
+    kr_need family = {0};
     const kr_family_ops *ops = kr_family_ops_of(shape->spec->kind->family, shape->type);
     kr_status status = ops->estimate(shape, &family, err);
     if (status != KR_OK)

@@ -9,8 +9,10 @@ kr_status kr_column_check(kr_device *device, const kr_column *column, const char
     if (nbytes == 0)
         return kr_fail(err, KR_ERR_TYPE, "%s: %d is no column type; use one of kr_type", what,
                        (int)column->type);
-    if (column->reserved)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the reserved field must be 0; zero the struct first", what);
+    const uint64_t *words = column->reserved_words;
+    if (column->reserved || words[0] || words[1] || words[2])
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the reserved fields must be 0; zero the struct first",
+                       what);
     if (!column->data && column->count)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu rows but no data", what,
                        (unsigned long long)column->count);
@@ -50,7 +52,7 @@ static kr_status upload_in_turn(kr_device *device, upload_buffer *buffers, char 
             status =
                 kr_progress_report(&device->options.progress, "copy", (double)done / (double)nbytes, err);
     }
-    const kr_status end = kr_sync(device, stream, status == KR_OK ? err : NULL);
+    const kr_status end = kr_device_sync(device, stream, status == KR_OK ? err : NULL);
     return status == KR_OK ? end : status;
 }
 
@@ -61,7 +63,7 @@ kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbyt
     kr_status status = KR_OK;
     if (nbytes < PINNED_FROM) {
         status = kr_device_copy(device, to, from, nbytes, stream, err);
-        return status == KR_OK ? kr_sync(device, stream, err) : status;
+        return status == KR_OK ? kr_device_sync(device, stream, err) : status;
     }
     for (int i = 0; i < UPLOAD_BUFFERS && status == KR_OK; ++i) {
         buffers[i].pinned = device->ops->stage(device, UPLOAD_NBYTES, err);

@@ -12,6 +12,11 @@
 #include "kinds/kind.h"
 #include "kinds/stopwatch.h"
 
+/* Bytes of an index: kept, and at the worst moment of its build, the kept included. */
+typedef struct kr_need {
+    uint64_t footprint_nbytes, peak_nbytes;
+} kr_need;
+
 /* What estimate and explain know before there are keys. */
 typedef struct kr_shape {
     kr_device *device;
@@ -61,12 +66,19 @@ typedef struct kr_update {
     kr_stopwatch *watch;
 } kr_update;
 
+enum { KR_COMPONENTS_MOST = 8, KR_COUNTERS_MOST = 8 };
+
 /* One array of an index, or several: the components sum to its footprint. */
-enum { KR_COMPONENTS_MOST = 8 };
 typedef struct kr_component {
     const char *name;
     uint64_t nbytes;
 } kr_component;
+
+/* A number that a kind tells of its structure. */
+typedef struct kr_counter {
+    const char *name;
+    uint64_t value;
+} kr_counter;
 
 /* Of families whose entries are in key order, or know where they stand in it. */
 typedef struct kr_ordered_ops {
@@ -80,9 +92,9 @@ typedef struct kr_ordered_ops {
 
 /* The operations at one key width: array_ops_u32, array_ops_u64. `self` is the family's own structure. */
 typedef struct kr_family_ops {
-    /* Bytes kept and bytes at the worst moment, the kept included: upper bounds, at most 1.5 times what
-     * build really takes. Staging of host columns is counted by core. */
-    kr_status (*estimate)(const kr_shape *shape, kr_estimate *estimate, kr_error *err);
+    /* Upper bounds, as close as docs/memory-and-streams.md says. Staging of host columns is counted by core.
+     */
+    kr_status (*estimate)(const kr_shape *shape, kr_need *need, kr_error *err);
     /* On failure everything is released. May wait for the stream. */
     kr_status (*build)(const kr_build *build, void **self, kr_error *err);
     void (*destroy)(kr_device *device, void *self);
@@ -115,8 +127,8 @@ typedef struct kr_family_ops {
     /* Optional (KR_CAN_UPDATE). On failure the index is as it was. Blocks; no lookup is under way.
      * KR_ERR_UNSUPPORTED where this spec does not allow it. */
     kr_status (*update)(kr_device *device, void *self, const kr_update *job, kr_error *err);
-    /* Optional: of kinds whose entries lie in lists of nodes. */
-    void (*nodes)(const void *self, kr_node_stats *stats);
+    /* Optional: fills the array, returns how many. */
+    uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
 } kr_family_ops;
 
 /* What probes=auto does with a batch. */

@@ -45,8 +45,8 @@ static kr_status runs_on(const kr_family_ops *ops, kr_device *device, const kr_s
     if (!ops->program || device->ops->can_run(device, ops->program))
         return ops->runs_on ? ops->runs_on(device, spec, err) : KR_OK;
     return kr_fail(err, KR_ERR_UNSUPPORTED,
-                   "kind '%s' does not run on device '%s': its programs were not built",
-                   spec->kind->info.name, device->name);
+                   "kind '%s' does not run on device '%s': its programs were not built", spec->kind->name,
+                   device->name);
 }
 
 void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64])
@@ -145,20 +145,13 @@ static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, 
     info->type = type;
     info->footprint_nbytes = 0;
     info->rows = index->ops->rows(index->self).n_rows;
-    info->n_parts = index->ops->components(index->self, components);
-    for (uint32_t i = 0; i < info->n_parts; ++i) {
-        snprintf(info->parts[i].name, sizeof info->parts[i].name, "%s", components[i].name);
-        info->parts[i].nbytes = components[i].nbytes;
+    const uint32_t n = index->ops->components(index->self, components);
+    for (uint32_t i = 0; i < n; ++i)
         info->footprint_nbytes += components[i].nbytes;
-    }
     index->key_bits = differing_bits(index, type);
-    if (index->ops->nodes)
-        index->ops->nodes(index->self, &info->nodes);
     const uint64_t most = kr_device_peak_end(index->device);
     info->peak_nbytes = most > before ? most - before : 0;
-    info->n_phases = watch->n_phases;
-    for (uint32_t i = 0; i < watch->n_phases; ++i)
-        info->phases[i] = watch->phases[i];
+    index->phases = watch->phases;
 }
 
 static kr_status record_ready(kr_index *index, kr_stream *stream, kr_error *err)

@@ -30,16 +30,16 @@ static const char *words_of(uint32_t capability)
 kr_status kr_kind_check(const kr_kind *kind, uint32_t capability, kr_error *err)
 {
     char able[256] = "";
-    if (kind->info.capabilities & capability)
+    if (kind->capabilities & capability)
         return KR_OK;
     for (uint32_t i = 0; kr_kind_at(i); ++i) {
         const kr_kind *other = kr_kind_at(i);
         const int by_option = capability == KR_CAN_UPDATE && other->updates_with;
         const size_t used = strlen(able);
-        if (other->info.capabilities & capability)
+        if (other->capabilities & capability)
             snprintf(able + used, sizeof able - used, "%s%s", used ? ", " : "",
-                     by_option ? other->updates_with : other->info.name);
+                     by_option ? other->updates_with : other->name);
     }
     return kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' %s; create the index with a kind that can: %s",
-                   kind->info.name, words_of(capability), able);
+                   kind->name, words_of(capability), able);
 }

@@ -8,7 +8,12 @@
 struct kr_family;
 
 typedef struct kr_kind {
-    kr_kind_info info; /* name, summary, source, capabilities, own options; common ones are core's */
+    const char *name;
+    const char *summary;   /* one line */
+    const char *source;    /* paper and section */
+    uint32_t capabilities; /* KR_CAN_* */
+    uint32_t n_options;
+    const kr_option *options; /* its own: see kr_spec_option_at */
     /* Optional: refuses combinations of options, and gives those that were not given a value that goes with
      * the others. What it leaves is printed with every option, and must then be accepted as if given. */
     kr_status (*settle)(kr_spec *spec, kr_error *err);

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_KINDS_SPEC_H
 #define KEYRAY_KINDS_SPEC_H
 
-#include "util/error.h"
+#include "kinds/option.h"
 
 enum { KR_SPEC_OPTIONS = 24 };
 
@@ -15,18 +15,17 @@ typedef struct kr_spec {
     const struct kr_kind *kind;
     int64_t options[KR_SPEC_OPTIONS]; /* the kind's own, by position in its table */
     int64_t common[KR_COMMON_COUNT];
-    uint32_t given; /* bit i: the kind's option i stood in the text; KR_SPEC_OPTIONS bits */
+    uint32_t given; /* bit i: option i of kr_spec_option_at was in the text */
 } kr_spec;
 
-/* The numbers of an option of form KR_OPTION_TRIPLE or KR_OPTION_PAIR. */
-static inline uint32_t kr_triple_part(int64_t triple, int part)
-{
-    return (uint32_t)(triple >> 8 * part & 0xFF);
-}
+/* The kind's own options, then the common ones; NULL past the last. At most 32. */
+const kr_option *kr_spec_option_at(const struct kr_kind *kind, uint32_t position);
 
 /* Ends with the kind's settle. "best" is not a spec: kinds/choose.h resolves it before. */
 kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err);
 /* Every option filled in; KR_ERR_LIMIT when it does not fit. */
 kr_status kr_spec_format(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err);
+/* Without options that the text does not need to mean the same. */
+kr_status kr_spec_format_short(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err);
 
 #endif

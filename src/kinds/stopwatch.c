@@ -1,6 +1,5 @@
 #include "kinds/stopwatch.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,7 +16,7 @@ void kr_stopwatch_start(kr_stopwatch *watch, kr_device *device, kr_stream *strea
     watch->device = device;
     watch->stream = stream;
     watch->running = 1;
-    kr_sync(device, stream, NULL);
+    kr_device_sync(device, stream, NULL);
     watch->last = kr_seconds();
 }
 
@@ -25,16 +24,25 @@ void kr_stopwatch_lap(kr_stopwatch *watch, const char *name)
 {
     if (!watch || !watch->running)
         return;
-    kr_sync(watch->device, watch->stream, NULL);
+    kr_device_sync(watch->device, watch->stream, NULL);
     const double now = kr_seconds();
+    kr_phases *phases = &watch->phases;
     uint32_t i = 0;
-    while (i < watch->n_phases && strcmp(watch->phases[i].name, name) != 0)
+    while (i < phases->n && strcmp(phases->at[i].name, name) != 0)
         ++i;
-    if (i == watch->n_phases && i < KR_STATS_PHASES) {
-        snprintf(watch->phases[i].name, sizeof watch->phases[i].name, "%s", name);
-        ++watch->n_phases;
-    }
-    if (i < KR_STATS_PHASES)
-        watch->phases[i].seconds += now - watch->last;
+    if (i == phases->n && i < KR_PHASES_MOST)
+        phases->at[phases->n++].name = name;
+    if (i < KR_PHASES_MOST)
+        phases->at[i].seconds += now - watch->last;
     watch->last = now;
+}
+
+const char *kr_phases_name(const kr_phases *phases, uint32_t ordinal)
+{
+    return phases && ordinal < phases->n ? phases->at[ordinal].name : NULL;
+}
+
+double kr_phases_seconds(const kr_phases *phases, uint32_t ordinal)
+{
+    return phases && ordinal < phases->n ? phases->at[ordinal].seconds : 0;
 }

@@ -22,7 +22,7 @@ static kr_launch launch_by_options(const kr_spec *spec, int64_t k)
 /* The first option of how to launch that is not as it is by default, or NULL. */
 static const kr_option *varied(const kr_spec *spec)
 {
-    const kr_option *options = spec->kind->info.options;
+    const kr_option *options = spec->kind->options;
     for (int i = KR_SEARCH_SCHEDULE; i < KR_SEARCH_OPTIONS; ++i)
         if (spec->options[i] != options[i].standard)
             return options + i;
@@ -44,7 +44,7 @@ static kr_status check_probes(const kr_spec *spec, kr_error *err)
             err, KR_ERR_SPEC,
             "kind '%s': probes=partitioned launches lookups in a way of its own; leave out %s=, or give "
             "probes=as-is",
-            spec->kind->info.name, option ? option->name : "k");
+            spec->kind->name, option ? option->name : "k");
     return KR_OK;
 }
 
@@ -57,7 +57,7 @@ kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *er
         err, KR_ERR_UNSUPPORTED,
         "kind '%s' on %s: pin= and reorder= take %d bytes of a block's shared memory, and this GPU gives %u; "
         "leave them out",
-        spec->kind->info.name, device->name, KR_LAUNCH_SHARED, device->block_nbytes);
+        spec->kind->name, device->name, KR_LAUNCH_SHARED, device->block_nbytes);
 }
 
 const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec, int64_t k,
@@ -71,7 +71,7 @@ const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec
 
 kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
 {
-    const char *kind = spec->kind->info.name;
+    const char *kind = spec->kind->name;
     const int threads = (int)spec->options[KR_SEARCH_THREADS];
     if (threads % 32 != 0)
         return kr_fail(err, KR_ERR_SPEC,

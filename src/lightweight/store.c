@@ -17,7 +17,7 @@ int kr_store_packs(const kr_spec *spec)
     return layout_of(spec) != KR_LAYOUT_SOA;
 }
 
-void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_estimate *estimate)
+void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_need *estimate)
 {
     kr_sorted_estimate(shape, estimate);
     if (!moved)

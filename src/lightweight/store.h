@@ -25,7 +25,7 @@ kr_status kr_store_build(const kr_build *build, kr_store *store, kr_error *err);
 kr_status kr_store_open(const kr_build *build, const kr_sorted *sorted, uint64_t n_slots, const char *help,
                         kr_store *store, kr_error *err);
 /* Of n_slots slots; `moved`: sorted entries are put elsewhere, so that both are there at once. */
-void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_estimate *estimate);
+void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_need *estimate);
 int kr_store_packs(const kr_spec *spec); /* not layout=soa */
 
 /* As the bodies see them. */

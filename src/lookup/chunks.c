@@ -1,5 +1,5 @@
 /* ROWS in chunks: the matches of a piece of the batch are found once, then cut between probes so that each
- * chunk's row ids fit the cap. Also serves kr_lookup with ROWS and host memory. */
+ * chunk's row ids fit the cap. Also serves kr_index_lookup with ROWS and host memory. */
 #include "lookup/chunks.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static kr_status bring_rows(const piece *p, const kr_matches_copy_job *wanted, u
         status =
             kr_device_copy(device, *rows, out.data, part.capacity * sizeof(uint32_t), p->query.stream, err);
     if (status == KR_OK)
-        status = kr_sync(device, p->query.stream, err);
+        status = kr_device_sync(device, p->query.stream, err);
     kr_buffer_release(device, &out, p->query.stream);
     return status;
 }
@@ -75,7 +75,7 @@ static kr_status give_piece(piece *p, uint64_t piece_first, kr_error *err)
         status = kr_device_copy(device, p->offsets, p->matches.offsets.data, (n + 1) * sizeof(uint64_t),
                                 p->query.stream, err);
     if (status == KR_OK)
-        status = kr_sync(device, p->query.stream, err);
+        status = kr_device_sync(device, p->query.stream, err);
     for (uint64_t first = 0; status == KR_OK && first < n;) {
         const uint64_t end = cut(p, first);
         if (end == first)

@@ -196,7 +196,7 @@ kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *
 {
     kr_device *device = query->index->device;
     const uint64_t n = query->n;
-    const char *help = "kr_lookup_chunks needs less";
+    const char *help = "kr_index_lookup_chunks needs less";
     kr_matches made = {0};
     kr_status status =
         kr_buffer_allocate(device, n * sizeof(kr_match), query->stream, "matches", help, &made.matches, err);
@@ -237,7 +237,7 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
                        (unsigned long long)part->capacity);
     if (part->count >= KR_NO_ROW)
         return kr_fail(err, KR_ERR_LIMIT,
-                       "ROWS for %llu probes at once; at most 4294967294, or kr_lookup_chunks",
+                       "ROWS for %llu probes at once; at most 4294967294, or kr_index_lookup_chunks",
                        (unsigned long long)part->count);
     /* the rows of one key are numbered in ascending order (results/match.h) */
     const int sort = part->order == KR_ORDER_ROW && query->batch.upper;

@@ -98,7 +98,7 @@ static void close_turn(staged *s, staged_turn *turn)
 {
     kr_device *device = s->whole->index->device;
     if (turn->stream)
-        kr_sync(device, turn->stream, NULL);
+        kr_device_sync(device, turn->stream, NULL);
     for (int i = 0; i < LANES; ++i) {
         if (turn->pinned[i])
             device->ops->unstage(device, turn->pinned[i]);
@@ -112,7 +112,7 @@ static kr_status finish(staged *s, staged_turn *turn, kr_error *err)
 {
     if (turn->count == 0)
         return KR_OK;
-    kr_status status = kr_sync(s->whole->index->device, turn->stream, err);
+    kr_status status = kr_device_sync(s->whole->index->device, turn->stream, err);
     for (int i = 0; i < LANES && status == KR_OK; ++i) {
         const staged_lane *lane = &s->lanes[i];
         if (lane->to && turn->pinned[i])
@@ -205,7 +205,7 @@ kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const 
     fill_lanes(&s, lower, upper);
     const uint64_t pieces = (s.n + PIECE - 1) / PIECE;
     const int turns = pieces < TURNS ? (int)pieces : TURNS;
-    kr_status status = kr_sync(whole->index->device, whole->stream, err);
+    kr_status status = kr_device_sync(whole->index->device, whole->stream, err);
     for (int i = 0; i < turns && status == KR_OK; ++i)
         status = open_turn(&s, &s.turns[i], err);
     for (uint64_t c = 0; c < pieces && status == KR_OK; ++c) {

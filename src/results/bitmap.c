@@ -33,7 +33,7 @@ kr_status kr_selection_list(kr_device *device, const kr_selection *selection, kr
     if (status == KR_OK)
         status = kr_device_copy(device, &found, (const uint64_t *)places.data + n, sizeof found, stream, err);
     if (status == KR_OK)
-        status = kr_sync(device, stream, err);
+        status = kr_device_sync(device, stream, err);
     if (status == KR_OK)
         status =
             kr_buffer_allocate(device, found * sizeof(uint32_t), stream, "selected rows", NULL, &made, err);

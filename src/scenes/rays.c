@@ -22,7 +22,7 @@ kr_status kr_rays_check_x(const kr_spec *spec, int64_t bits, kr_error *err)
         return KR_OK;
     return kr_fail(
         err, KR_ERR_SPEC, "kind '%s': bits=%u:%u:%u leaves x no bit; give x at least 1, e.g. bits=23:23:18",
-        spec->kind->info.name, kr_triple_part(bits, 0), kr_triple_part(bits, 1), kr_triple_part(bits, 2));
+        spec->kind->name, kr_triple_part(bits, 0), kr_triple_part(bits, 1), kr_triple_part(bits, 2));
 }
 
 kr_status kr_rays_check_bits(const kr_spec *spec, int64_t bits, uint32_t type, kr_error *err)
@@ -33,7 +33,7 @@ kr_status kr_rays_check_bits(const kr_spec *spec, int64_t bits, uint32_t type, k
         return KR_OK;
     return kr_fail(err, KR_ERR_SPEC,
                    "kind '%s': bits=%u:%u:%u are %u bits, the keys have %u; give bits that hold them",
-                   spec->kind->info.name, x, y, z, x + y + z, needed);
+                   spec->kind->name, x, y, z, x + y + z, needed);
 }
 
 /* Programs are built for both widths or for none. */

@@ -57,7 +57,7 @@ kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key
     kr_status status = kr_device_copy(device, &sorted->lowest, sorted->keys.data, nbytes, stream, err);
     if (status == KR_OK)
         status = kr_device_copy(device, &sorted->highest, last, nbytes, stream, err);
-    return status == KR_OK ? kr_sync(device, stream, err) : status;
+    return status == KR_OK ? kr_device_sync(device, stream, err) : status;
 }
 
 kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err)
@@ -98,7 +98,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* Follows kr_row_list_make, encode_keys and sort_into allocation by allocation. */
-void kr_sorted_estimate(const kr_shape *shape, kr_estimate *estimate)
+void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
 {
     static const uint32_t given; /* only whether rows_in is there matters */
     const uint64_t n = shape->count, ids = n * sizeof(uint32_t);

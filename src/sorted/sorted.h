@@ -16,7 +16,7 @@ typedef struct kr_sorted {
 /* The key width follows from the type of the column. On failure everything is released. */
 kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err);
 void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
-void kr_sorted_estimate(const kr_shape *shape, kr_estimate *estimate);
+void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate);
 /* Fills lowest and highest. Blocks. */
 kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key_bits, kr_sorted *sorted,
                               kr_error *err);

@@ -49,6 +49,13 @@ void *kr_host_calloc(uint64_t n, uint64_t each, const char *what, kr_error *err)
     return memory;
 }
 
+kr_status kr_progress_check(const kr_progress *progress, const char *what, kr_error *err)
+{
+    if (progress && (progress->reserved[0] || progress->reserved[1]))
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the reserved words must be 0; zero the struct first", what);
+    return KR_OK;
+}
+
 kr_status kr_progress_report(const kr_progress *progress, const char *phase, double fraction, kr_error *err)
 {
     if (progress && progress->call && progress->call(progress->ctx, phase, fraction))

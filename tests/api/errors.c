@@ -15,7 +15,7 @@ static int refuse_progress(void *ctx, const char *phase, double fraction)
 static void check_devices(void)
 {
     kr_device *opened = NULL;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     REFUSED(KR_ERR_ARGUMENT, kr_device_open(NULL, NULL, &opened, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", NULL, NULL, &err));
     REFUSED(KR_ERR_NO_DEVICE, kr_device_open("", NULL, &opened, &err));
@@ -44,8 +44,8 @@ static void check_streams_and_memory(void)
     WORKS(kr_stream_create(other, &foreign, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_stream_create(NULL, &stream, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_stream_create(device, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_sync(NULL, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_sync(device, foreign, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_device_sync(NULL, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_device_sync(device, foreign, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_memory_allocate(NULL, 8, NULL, &memory, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_memory_allocate(device, 8, NULL, NULL, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_memory_allocate(device, 8, foreign, &memory, &err));
@@ -66,14 +66,14 @@ static void check_streams_and_memory(void)
 
 static void check_kinds(void)
 {
-    kr_kind_info info;
+    kr_kind_info info = {.struct_size = sizeof info};
     char text[512], tiny[4] = "abc";
-    REFUSED(KR_ERR_ARGUMENT, kr_kind_list(0, NULL, &err));
-    REFUSED(KR_ERR_SPEC, kr_kind_list(4000, &info, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_spec_print(NULL, text, sizeof text, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_spec_print("array", NULL, 10, &err));
-    REFUSED(KR_ERR_LIMIT, kr_spec_print("array", tiny, sizeof tiny, &err));
-    REFUSED(KR_ERR_SPEC, kr_spec_print("", text, sizeof text, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_kind_query(0, NULL, &err));
+    REFUSED(KR_ERR_SPEC, kr_kind_query(4000, &info, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_spec_complete(NULL, text, sizeof text, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_spec_complete("array", NULL, 10, &err));
+    REFUSED(KR_ERR_LIMIT, kr_spec_complete("array", tiny, sizeof tiny, &err));
+    REFUSED(KR_ERR_SPEC, kr_spec_complete("", text, sizeof text, &err));
     CHECK(strcmp(tiny, "abc") == 0);
 }
 
@@ -82,9 +82,9 @@ static void check_index(void)
     const uint32_t data[4] = {4, 3, 2, 1};
     const kr_column keys = {.type = KR_U32, .count = 4, .data = data};
     kr_index *index = NULL;
-    kr_estimate estimate;
-    kr_explanation explanation;
-    kr_index_info info;
+    kr_estimate estimate = {.struct_size = sizeof estimate};
+    kr_explanation explanation = {.struct_size = sizeof explanation};
+    kr_index_info info = {.struct_size = sizeof info};
     kr_device *other = NULL;
     kr_stream *foreign = NULL;
     uint32_t rows[4];
@@ -93,23 +93,24 @@ static void check_index(void)
     REFUSED(KR_ERR_ARGUMENT, kr_index_estimate(device, "array", NULL, &estimate, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_index_estimate(device, "array", &keys, NULL, &err));
     REFUSED(KR_ERR_SPEC, kr_index_estimate(device, "nothing", &keys, &estimate, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_explain(NULL, KR_OP_POINT, "array", &keys, 1, &explanation, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_explain(device, KR_OP_POINT, "array", NULL, 1, &explanation, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_explain(device, KR_OP_POINT, "array", &keys, 1, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_explain(device, (kr_operation)0, "array", &keys, 1, &explanation, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_index_stats(NULL, &info, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_explain(NULL, KR_OP_POINT, "array", &keys, 1, &explanation, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_explain(device, KR_OP_POINT, "array", NULL, 1, &explanation, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_explain(device, KR_OP_POINT, "array", &keys, 1, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT,
+            kr_index_explain(device, (kr_operation)0, "array", &keys, 1, &explanation, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_index_query(NULL, &info, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_index_validate(NULL, &err));
     WORKS(kr_device_open("cpu", NULL, &other, &err));
     WORKS(kr_stream_create(other, &foreign, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_index_create(device, "array", &keys, NULL, foreign, &index, &err));
     WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index, &err));
     if (index) {
-        REFUSED(KR_ERR_ARGUMENT, kr_index_stats(index, NULL, &err));
-        REFUSED(KR_ERR_ARGUMENT, kr_lookup(index, &keys, &sink, foreign, &err));
-        REFUSED(KR_ERR_ARGUMENT, kr_range(index, &keys, &keys, &sink, foreign, &err));
-        REFUSED(KR_ERR_ARGUMENT, kr_range(index, &keys, NULL, &sink, NULL, &err));
-        REFUSED(KR_ERR_ARGUMENT, kr_lookup_chunks(index, &keys, NULL, 0, 64, NULL, NULL, &err));
-        REFUSED(KR_ERR_ARGUMENT, kr_lookup_chunks(NULL, &keys, NULL, 0, 64, NULL, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_index_query(index, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_index_lookup(index, &keys, &sink, foreign, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_index_range(index, &keys, &keys, &sink, foreign, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_index_range(index, &keys, NULL, &sink, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_index_lookup_chunks(index, &keys, NULL, 0, 64, NULL, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_index_lookup_chunks(NULL, &keys, NULL, 0, 64, NULL, NULL, &err));
     }
     kr_index_destroy(index);
     kr_index_destroy(NULL);
@@ -125,7 +126,7 @@ static void check_joins(void)
     const kr_column fewer = {.type = KR_U32, .count = 3, .data = data};
     kr_join_options options = {.struct_size = sizeof options};
     kr_join *join = NULL;
-    kr_join_info info;
+    kr_join_info info = {.struct_size = sizeof info};
     uint32_t rows[4];
     REFUSED(KR_ERR_TYPE, kr_join_create(device, "array", &left, &signed_keys, NULL, &join, &err));
     REFUSED(KR_ERR_TYPE,
@@ -141,11 +142,11 @@ static void check_joins(void)
     options = (kr_join_options){.struct_size = sizeof options, .inverse = (kr_join_inverse)9};
     REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, &left, &options, &join, &err));
     CHECK(join == NULL);
-    REFUSED(KR_ERR_ARGUMENT, kr_join_stats(NULL, &info, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_query(NULL, &info, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_join_read(NULL, 0, 1, rows, rows, &err));
     WORKS(kr_join_create(device, "array", &left, &left, NULL, &join, &err));
     if (join) {
-        REFUSED(KR_ERR_ARGUMENT, kr_join_stats(join, NULL, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_join_query(join, NULL, &err));
         REFUSED(KR_ERR_ARGUMENT, kr_join_read(join, 0, 1, NULL, rows, &err));
         REFUSED(KR_ERR_ARGUMENT, kr_join_read(join, 1, UINT64_MAX, rows, rows, &err));
         WORKS(kr_join_read(join, 4, 0, rows, rows, &err));

@@ -5,7 +5,7 @@ static kr_device *device;
 
 static uint64_t in_use(void)
 {
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     CHECK(kr_device_query(device, &info, NULL) == KR_OK);
     CHECK(info.peak_nbytes >= info.in_use_nbytes);
     return info.in_use_nbytes;
@@ -29,7 +29,7 @@ static void check_cap(void)
 {
     const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = 10000};
     kr_device *capped = NULL;
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     void *a = NULL, *b = NULL;
     WORKS(kr_device_open("cpu", &options, &capped, &err));
     WORKS(kr_memory_allocate(capped, 6000, NULL, &a, &err));
@@ -59,7 +59,7 @@ static void check_pieces(void)
     WORKS(kr_index_create(capped, "array:probes=partitioned", &keys, NULL, NULL, &index, &err));
     keys.count = PROBES;
     const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROWS, .out = offsets};
-    WORKS(kr_lookup(index, &keys, &sink, NULL, &err));
+    WORKS(kr_index_lookup(index, &keys, &sink, NULL, &err));
     for (uint32_t i = 0; index && i <= PROBES; ++i)
         wrong += offsets[i] != (i < KEYS ? i : KEYS);
     CHECK(wrong == 0);
@@ -75,14 +75,15 @@ static void check_indexes(void)
     uint32_t *data = calloc(N, sizeof *data);
     kr_column keys = {.type = KR_U32, .count = N, .data = data};
     kr_index *index[3] = {0};
-    kr_index_info info[3];
+    kr_index_info info[3] = {
+        {.struct_size = sizeof *info}, {.struct_size = sizeof *info}, {.struct_size = sizeof *info}};
     kr_join *join = NULL;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < N; ++i)
         data[i] = i * 7919 % 1000;
     for (int i = 0; i < 3; ++i) {
         WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index[i], &err));
-        WORKS(kr_index_stats(index[i], &info[i], &err));
+        WORKS(kr_index_query(index[i], &info[i], &err));
         sum += info[i].footprint_nbytes;
         CHECK(in_use() == sum);
     }

@@ -18,7 +18,8 @@ static kr_status ask(kr_index *index, const kr_sink *sink, int is_range, kr_erro
 {
     const kr_column low = {.type = KR_U32, .count = PROBES, .data = lower};
     const kr_column high = {.type = KR_U32, .count = PROBES, .data = upper};
-    return is_range ? kr_range(index, &low, &high, sink, NULL, err) : kr_lookup(index, &low, sink, NULL, err);
+    return is_range ? kr_index_range(index, &low, &high, sink, NULL, err)
+                    : kr_index_lookup(index, &low, sink, NULL, err);
 }
 
 static void check_all(kr_index *index, int is_range)

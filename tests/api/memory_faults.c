@@ -229,8 +229,8 @@ static kr_status ask(kr_index *index, kr_result result, int range, kr_error *err
     memset(out, 0, sizeof out);
     memset(valid, 0, sizeof valid);
     memset(rows, 0, sizeof rows);
-    const kr_status status = range ? kr_range(index, &probe_column, &upper_column, &sink, NULL, err)
-                                   : kr_lookup(index, &probe_column, &sink, NULL, err);
+    const kr_status status = range ? kr_index_range(index, &probe_column, &upper_column, &sink, NULL, err)
+                                   : kr_index_lookup(index, &probe_column, &sink, NULL, err);
     /* What an invalid MIN or MAX holds is nobody's business. */
     if (result == KR_RESULT_MIN || result == KR_RESULT_MAX)
         for (uint32_t i = 0; i < PROBES; ++i)
@@ -250,8 +250,8 @@ static kr_status ask_all(kr_index *index, kr_error *err)
         for (int result = KR_RESULT_ROW; result <= KR_RESULT_EXISTS && !status; ++result)
             status = ask(index, (kr_result)result, range, err);
     if (!status)
-        status = kr_lookup_chunks(index, &probe_column, &upper_column, KR_ORDER_ROW, 1 << 16, take_chunk,
-                                  &found, err);
+        status = kr_index_lookup_chunks(index, &probe_column, &upper_column, KR_ORDER_ROW, 1 << 16,
+                                        take_chunk, &found, err);
     if (!status && found == 0)
         printf("FAILED: the chunks hold nothing\n"), ++failures;
     return status;
@@ -262,11 +262,11 @@ static kr_status join(kr_device *device, const char *spec, int inverse, kr_error
     const kr_join_options options = {
         .struct_size = sizeof options, .type = KR_JOIN_LEFT, .inverse = (kr_join_inverse)inverse};
     kr_join *joined = NULL;
-    kr_join_info info;
+    kr_join_info info = {.struct_size = sizeof info};
     uint32_t left, right;
     kr_status status = kr_join_create(device, spec, &key_column, &probe_column, &options, &joined, err);
     if (!status)
-        status = kr_join_stats(joined, &info, err);
+        status = kr_join_query(joined, &info, err);
     if (!status)
         status = kr_join_read(joined, info.pairs - 1, 1, &left, &right, err);
     if (!status) {
@@ -279,9 +279,9 @@ static kr_status join(kr_device *device, const char *spec, int inverse, kr_error
 
 static int can_set_keys(const char *spec)
 {
-    kr_kind_info kind;
+    kr_kind_info kind = {.struct_size = sizeof kind};
     const size_t length = strcspn(spec, ":");
-    for (uint32_t i = 0; kr_kind_list(i, &kind, NULL) == KR_OK; ++i)
+    for (uint32_t i = 0; kr_kind_query(i, &kind, NULL) == KR_OK; ++i)
         if (strlen(kind.name) == length && memcmp(kind.name, spec, length) == 0)
             return (kind.capabilities & KR_CAN_SET_KEYS) != 0;
     return 0;
@@ -336,7 +336,7 @@ static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
     kr_device *device = NULL;
     kr_stream *stream = NULL;
     kr_index *index = NULL;
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     checksum = 0;
     kr_status status = kr_device_open("cpu", &options, &device, err);
     if (status)

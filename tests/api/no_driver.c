@@ -36,7 +36,7 @@ static void expect_cpu_works(void)
     kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
     kr_device *device = NULL;
     kr_index *index = NULL;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err = {0};
 
     expect(kr_device_open("auto", NULL, &device, &err) == KR_OK, "auto opens", err.text);
@@ -45,7 +45,7 @@ static void expect_cpu_works(void)
     expect(kr_device_query(device, &info, &err) == KR_OK && strcmp(info.name, "cpu") == 0, "auto is the CPU",
            err.text);
     if (kr_index_create(device, "best", &key_column, NULL, NULL, &index, &err) == KR_OK)
-        expect(kr_lookup(index, &probe_column, &sink, NULL, &err) == KR_OK && rows[0] == 0 &&
+        expect(kr_index_lookup(index, &probe_column, &sink, NULL, &err) == KR_OK && rows[0] == 0 &&
                    rows[1] == KR_NO_ROW,
                "a lookup answers", err.text);
     expect(index != NULL, "an index is built", err.text);
@@ -55,7 +55,7 @@ static void expect_cpu_works(void)
 
 int main(void)
 {
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
 

@@ -1,4 +1,4 @@
-/* Option structs: their size is checked, all zero means default, allocators come whole or not at all. */
+/* Options of devices: all zero means default, allocators come whole or not at all. */
 #include "check.h"
 
 static void *allocate(void *ctx, size_t nbytes, void *native_stream)
@@ -33,9 +33,6 @@ static void check_device_options(void)
     kr_device *device = NULL;
     uint64_t held = 0;
     kr_device_options options = {0};
-    REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &device, &err));
-    options.struct_size = sizeof options - 1;
-    REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &device, &err));
     options =
         (kr_device_options){.struct_size = sizeof options, .allocate = allocate, .allocator_ctx = &held};
     REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &device, &err));
@@ -44,44 +41,6 @@ static void check_device_options(void)
     CHECK(device == NULL);
     options = (kr_device_options){.struct_size = sizeof options};
     WORKS(kr_device_open("cpu", &options, &device, &err));
-    kr_device_close(device);
-}
-
-/* The options of a later version: fine as long as what this version does not know is zero. */
-static void check_longer_options(void)
-{
-    struct {
-        kr_device_options known;
-        uint64_t later[2];
-    } options = {.known = {.struct_size = sizeof options}};
-    kr_device *device = NULL;
-    WORKS(kr_device_open("cpu", &options.known, &device, &err));
-    kr_device_close(device);
-    device = NULL;
-    options.later[1] = 1;
-    REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options.known, &device, &err));
-    CHECK(device == NULL);
-}
-
-static void check_other_options(void)
-{
-    const uint32_t data[2] = {1, 2};
-    const kr_column keys = {.type = KR_U32, .count = 2, .data = data};
-    kr_join_options options = {0};
-    kr_device *device = NULL;
-    kr_index *index = NULL;
-    kr_join *join = NULL;
-    uint32_t rows[2];
-    kr_sink sink = {.struct_size = sizeof sink - 1, .result = KR_RESULT_ROW, .out = rows};
-    WORKS(kr_device_open("cpu", NULL, &device, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &keys, &keys, &options, &join, &err));
-    options.struct_size = sizeof options + 1;
-    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &keys, &keys, &options, &join, &err));
-    WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_lookup(index, &keys, &sink, NULL, &err));
-    sink.struct_size = SIZE_MAX;
-    REFUSED(KR_ERR_ARGUMENT, kr_lookup(index, &keys, &sink, NULL, &err));
-    kr_index_destroy(index);
     kr_device_close(device);
 }
 
@@ -114,8 +73,6 @@ static void check_allocator(void)
 int main(void)
 {
     check_device_options();
-    check_longer_options();
-    check_other_options();
     check_allocator();
     return failures != 0;
 }

@@ -36,7 +36,7 @@ static void check_array(kr_index *index)
     CHECK(strcmp(said.text,
                  "kind 'array' cannot give rows other keys; create the index with a kind that can: rx") == 0);
     CHECK(kr_index_set_keys(index, row_ids, &keys, NULL, NULL) == KR_ERR_UNSUPPORTED);
-    WORKS(kr_lookup(index, &keys, &sink, NULL, &err));
+    WORKS(kr_index_lookup(index, &keys, &sink, NULL, &err));
     CHECK(rows[0] == 0 && rows[1] == 1 && rows[2] == 2 && rows[3] == 3);
 }
 

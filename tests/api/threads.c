@@ -72,18 +72,21 @@ static void ask(worker *w, kr_result result, int range)
 {
     static const kr_column *const no_values = NULL;
     uint64_t *out = calloc(PROBES + 1, sizeof *out);
-    kr_report report = {0};
+    kr_report *report = NULL;
+    w->wrong += kr_report_create(&report, NULL) != KR_OK;
     const kr_sink sink = {.struct_size = sizeof sink,
                           .result = result,
                           .values = result == KR_RESULT_SUM ? &value_column : no_values,
                           .out = out,
-                          .report = w->number % 2 ? &report : NULL};
+                          .report = w->number % 2 ? report : NULL};
     kr_index *index = indexes[w->number / 2 % 2];
-    const kr_status status = range ? kr_range(index, &probe_column, &upper_column, &sink, w->stream, &w->err)
-                                   : kr_lookup(index, &probe_column, &sink, w->stream, &w->err);
+    const kr_status status =
+        range ? kr_index_range(index, &probe_column, &upper_column, &sink, w->stream, &w->err)
+              : kr_index_lookup(index, &probe_column, &sink, w->stream, &w->err);
     w->wrong += status != KR_OK;
     for (uint32_t i = 0; i < PROBES && status == KR_OK; ++i)
         w->wrong += answer(result, out, i) != expected(result, probes[i], range ? uppers[i] : probes[i]);
+    kr_report_destroy(report);
     free(out);
 }
 
@@ -93,7 +96,7 @@ static void *work(void *argument)
                                         KR_RESULT_EXISTS};
     worker *w = argument;
     for (uint32_t round = 0; round < ROUNDS; ++round) {
-        kr_device_info info;
+        kr_device_info info = {.struct_size = sizeof info};
         ask(w, results[(w->number + round) % (sizeof results / sizeof results[0])], (int)(round % 2));
         w->wrong += kr_device_query(device, &info, NULL) != KR_OK;
     }
@@ -115,7 +118,7 @@ static int create(const char *spec, kr_index **index)
 static void run_kinds(const char *first, const char *second)
 {
     worker workers[THREADS] = {0};
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     if (!create(first, &indexes[0]))
         return;
     if (!create(second, &indexes[1])) {

@@ -54,7 +54,7 @@ static void check_points(kr_index *index, int pattern, kr_type type, const batch
     const kr_column lower = {.type = type, .count = PROBES, .data = probes->lower};
     const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = found};
     uint64_t wrong = 0;
-    WORKS(kr_lookup(index, &lower, &sink, NULL, &err));
+    WORKS(kr_index_lookup(index, &lower, &sink, NULL, &err));
     for (uint64_t i = 0; i < PROBES; ++i) {
         const uint64_t row = probes->rows[i] + i % 2;
         const int hit = key_of(pattern, row) == key_of(pattern, probes->rows[i]) + i % 2;
@@ -70,7 +70,7 @@ static void check_ranges(kr_index *index, kr_type type, const batch *probes)
     const kr_column upper = {.type = type, .count = PROBES, .data = probes->upper};
     const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = counts};
     uint64_t wrong = 0;
-    WORKS(kr_range(index, &lower, &upper, &sink, NULL, &err));
+    WORKS(kr_index_range(index, &lower, &upper, &sink, NULL, &err));
     for (uint64_t i = 0; i < PROBES; ++i)
         wrong += counts[i] != probes->ends[i] - probes->rows[i] + 1 - i % 2;
     CHECK(wrong == 0);

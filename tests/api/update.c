@@ -39,7 +39,7 @@ static void expect_rows(kr_index *index, const kr_column *probes, const uint32_t
 {
     uint32_t rows[8] = {0};
     const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
-    WORKS(kr_lookup(index, probes, &sink, NULL, &err));
+    WORKS(kr_index_lookup(index, probes, &sink, NULL, &err));
     for (uint64_t i = 0; i < probes->count; ++i)
         CHECK(rows[i] == want[i]);
 }
@@ -61,8 +61,8 @@ static void check_array(kr_index *index)
 
 static uint64_t next_row(const kr_index *index)
 {
-    kr_index_info info = {0};
-    WORKS(kr_index_stats(index, &info, &err));
+    kr_index_info info = {.struct_size = sizeof info};
+    WORKS(kr_index_query(index, &info, &err));
     return info.next_row;
 }
 

@@ -16,8 +16,8 @@ LOADS = "bench loads --entries 4000 --repeat 1 --device cpu"
 
 CASES = [
     ok(f"bench point {BENCH} --probes 100 --format json --index array",
-       json={"runs.0.parts": lambda parts: sum(part["nbytes"] for part in parts) > 0, "runs.0.tracer": "none",
-             "runs.0": lambda run: "work" not in run and sum(part["nbytes"] for part in run["parts"]) == run["footprint"]}),
+       json={"runs.0.components": lambda parts: sum(part["nbytes"] for part in parts) > 0, "runs.0.tracer": "none",
+             "runs.0": lambda run: "work" not in run and sum(part["nbytes"] for part in run["components"]) == run["footprint"]}),
     ok(f"bench point {BENCH} --sweep probes=10,20,30 --format json",
        json={"runs": lambda runs: [run["workload"]["probes"] for run in runs] == [10, 20, 30]}),
     ok(f"bench range {BENCH} --probes 50 --result sum --sweep stride=1,2", out=r"(?s)stride=1.*stride=2"),
@@ -121,7 +121,7 @@ def waves_anew(keyray, device, folder):
             "--sweep waves=1,3,64 --growth 1.11 --result sum")
     for run, waves in zip(run_json(keyray, line, folder)["runs"], (1, 3, 64)):
         check_waves(run, 1000, waves, 110)
-        assert run["changed_by"] == "rebuild" and "rebuild" not in run and run["after_inserts"]["lists"] == 0, run
+        assert run["changed_by"] == "rebuild" and "rebuild" not in run and "lists" not in run["after_inserts"], run
     line = f"bench update --count 100 --probes 50 --waves 2 --index array --device {device}"
     text = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
     assert "every wave built the index anew: kind 'array' cannot insert and delete rows" in text, text
@@ -146,7 +146,7 @@ def waves_updated(keyray, device, folder):
         assert abs(run["rebuild_per_update"]["maximum"] / ratios[-1] - 1) < 1e-6, ratios
         for half in ("after_inserts", "after_deletes"):
             nodes = run[half]
-            assert 0 < nodes["fill"] <= 1 and nodes["nodes"] >= nodes["lists"] > 0 and nodes["room"] >= nodes["nodes"]
+            assert 0 < nodes["node_fill"] <= 1 and nodes["node_room"] >= nodes["nodes"] >= nodes["lists"] > 0
 
 
 def load(name):

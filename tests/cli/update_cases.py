@@ -34,10 +34,11 @@ WRONG = [
 RIGHT = [
     can(GONE + "-o x.npy --format json", json={**REPORT, "rays": int, "hits": int, "keys": 2, "rows_before": 5, "rows_after": 2,
         "next_row": 5, "found": 2, "seconds.update": float, "seconds.write": float, "build_phases": dict, "update_phases": dict,
-        "spec": lambda s: s.startswith(UPDATES.partition(":")[0]) and "updates=on" in s, "nodes.lists": int, "nodes.nodes": int,
-        "nodes.room": int, "nodes.node_entries": 32, "nodes.longest": 1, "nodes.fill": (int, float), "nodes.mean_length": (int, float)},
+        "spec": lambda s: s.startswith(UPDATES.partition(":")[0]) and "updates=on" in s, "counters.lists": int,
+        "counters.nodes": int, "counters.node_room": int, "counters.node_entries": 32, "counters.longest_list": 1,
+        "counters.node_fill": (int, float), "counters.nodes_per_list": (int, float)},
         files={"x.npy": ("<u4", [NO, NO, 2, 0])}),
-    can(GONE, out=r"^rows_before +5$(.|\n)*^rows_after +2$(.|\n)*^nodes$(.|\n)*^  longest +1$(.|\n)*^  update +[0-9.]+ s$"),
+    can(GONE, out=r"^rows_before +5$(.|\n)*^rows_after +2$(.|\n)*^counters$(.|\n)*^  longest list 1$(.|\n)*^  update +[0-9.]+ s$"),
     can(GONE + "--insert lower.npy -o x.npy", files={"x.npy": ("<u4", [5, NO, 2, 0])}),
     can(GONE + "--insert upper.npy --insert-rows lower.npy -o x.npy --format json", json={"next_row": 11, "rows_after": 5},
         files={"x.npy": ("<u4", [NO, 10, 2, 0])}),
@@ -59,7 +60,7 @@ RIGHT = [
     cannot(1, UPDATE + "--insert equal.npy --insert-rows equal.npy", "row ids do not ascend within a key .*; give each row id once"),
     cannot(1, UPDATE + "--insert upper.npy --insert-rows lower.npy", "row ids are not distinct: .*; give each row id once"),
     cannot(1, UPDATE + "--insert lower.npy --result sum --values values.npy", "5 values, but row ids reach 7"),
-    can("lookup --keys keys.npy --probes probes.npy {device} --index cgrx:updates=on --format json", json={"nodes.lists": int}),
+    can("lookup --keys keys.npy --probes probes.npy {device} --index cgrx:updates=on --format json", json={"counters.lists": int}),
 ]
 
 CASES = WRONG + RIGHT

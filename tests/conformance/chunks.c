@@ -1,4 +1,4 @@
-/* kr_lookup_chunks: all matches under a cap of bytes. */
+/* kr_index_lookup_chunks: all matches under a cap of bytes. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -52,9 +52,9 @@ static uint64_t widest(const kr_answer *answer)
 static kr_status ask_chunks(const kr_fixture *fixture, kr_index *index, uint32_t what, uint32_t order,
                             collected *c, kr_error *err)
 {
-    return kr_lookup_chunks(index, &fixture->data.lower[what].view,
-                            what == KR_ASK_RANGE ? &fixture->data.upper.view : NULL, order, c->cap_nbytes,
-                            collect, c, err);
+    return kr_index_lookup_chunks(index, &fixture->data.lower[what].view,
+                                  what == KR_ASK_RANGE ? &fixture->data.upper.view : NULL, order,
+                                  c->cap_nbytes, collect, c, err);
 }
 
 static void check_cap(const kr_fixture *fixture, kr_index *index, uint32_t what, uint32_t question,
@@ -75,7 +75,7 @@ static void check_cap(const kr_fixture *fixture, kr_index *index, uint32_t what,
     else if (cap_nbytes < widest(want) * 4) {
         if (kr_test_refused(suite, KR_ERR_LIMIT, status, &err, "a cap too small for one probe"))
             kr_test_expect(suite, c.n_chunks > 0 || strstr(err.text, needed), "the error names the size");
-    } else if (kr_test_ok(suite, status, &err, "kr_lookup_chunks") &&
+    } else if (kr_test_ok(suite, status, &err, "kr_index_lookup_chunks") &&
                kr_test_expect(suite, c.n_probes == want->n, "every probe is in a chunk") &&
                kr_answer_differs(asked, want, &got, text, sizeof text))
         kr_test_fail(suite, "%s in chunks of %llu bytes: %s", asked->name, (unsigned long long)cap_nbytes,

@@ -43,12 +43,12 @@ static void check_points(kr_suite *suite, kr_index *index, const tally *t, const
     uint32_t *rows = kr_test_calloc(probes->count, sizeof *rows);
     kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = counts};
     kr_error err = {0};
-    kr_status status = kr_lookup(index, probes, &sink, NULL, &err);
+    kr_status status = kr_index_lookup(index, probes, &sink, NULL, &err);
     sink.result = KR_RESULT_ROW;
     sink.out = rows;
     if (!status)
-        status = kr_lookup(index, probes, &sink, NULL, &err);
-    if (kr_test_ok(suite, status, &err, "kr_lookup"))
+        status = kr_index_lookup(index, probes, &sink, NULL, &err);
+    if (kr_test_ok(suite, status, &err, "kr_index_lookup"))
         for (uint64_t i = 0; i < probes->count; ++i)
             expect_point(suite, t, i, counts[i], rows[i]);
     free(counts);
@@ -69,7 +69,7 @@ static void check_ranges(kr_suite *suite, kr_index *index, const tally *t, kr_ty
         kr_value_store_bits(type, lower, i, kr_value_of_code(type, i / values));
         kr_value_store_bits(type, upper, i, kr_value_of_code(type, i % values));
     }
-    if (kr_test_ok(suite, kr_range(index, &low, &high, &sink, NULL, &err), &err, "kr_range"))
+    if (kr_test_ok(suite, kr_index_range(index, &low, &high, &sink, NULL, &err), &err, "kr_index_range"))
         for (uint64_t i = 0; i < n; ++i) {
             const uint64_t a = i / values, b = i % values, want = a <= b ? t->count[b + 1] - t->count[a] : 0;
             if (counts[i] != want)
@@ -175,18 +175,22 @@ static void check_rays(kr_suite *suite, kr_index *index, const tally *t, const k
         const kr_column probe = {.type = probes->type, .count = 1, .data = kr_value_at(probes, i)};
         const int outside = t->count[i + 1] == 0 || t->count[i] == n;
         uint64_t count = 0;
-        kr_report report = {0};
+        kr_report *report = NULL;
         kr_error err = {0};
+        if (!kr_test_ok(suite, kr_report_create(&report, &err), &err, "kr_report_create"))
+            return;
         const kr_sink sink = {.struct_size = sizeof sink,
                               .result = KR_RESULT_COUNT,
                               .out = &count,
-                              .report = &report,
+                              .report = report,
                               .count_work = 1};
-        if (!kr_test_ok(suite, kr_lookup(index, &probe, &sink, NULL, &err), &err, "kr_lookup"))
+        if (!kr_test_ok(suite, kr_index_lookup(index, &probe, &sink, NULL, &err), &err, "kr_index_lookup"))
             return;
-        if (report.repaired || report.rays > (outside ? 0 : most))
+        const kr_test_work did = kr_test_work_of(report);
+        kr_report_destroy(report);
+        if (did.repaired || did.rays > (outside ? 0 : most))
             kr_test_fail(suite, "code %llu took %llu rays and %llu repairs", (unsigned long long)i,
-                         (unsigned long long)report.rays, (unsigned long long)report.repaired);
+                         (unsigned long long)did.rays, (unsigned long long)did.repaired);
     }
 }
 
@@ -197,21 +201,24 @@ static void check_from(kr_suite *suite, kr_index *index, const tally *t, const k
     uint64_t *counts = kr_test_calloc(probes->count, sizeof *counts);
     kr_test_column upper =
         kr_test_column_make(probes->type, probes->count, KR_PATTERN_DENSE, KR_NULLS_NONE, 1);
-    kr_report report = {0};
+    kr_report *report = NULL;
+    kr_error err = {0};
+    if (!kr_test_ok(suite, kr_report_create(&report, &err), &err, "kr_report_create"))
+        return;
     const kr_sink sink = {.struct_size = sizeof sink,
                           .result = KR_RESULT_COUNT,
                           .out = counts,
-                          .report = &report,
+                          .report = report,
                           .count_work = 1};
-    kr_error err = {0};
     for (uint64_t i = 0; i < probes->count; ++i)
         kr_value_store_bits(probes->type, upper.data, i, kr_value_of_code(probes->type, probes->count - 1));
-    if (kr_test_ok(suite, kr_range(index, probes, &upper.view, &sink, NULL, &err), &err, "kr_range")) {
+    if (kr_test_ok(suite, kr_index_range(index, probes, &upper.view, &sink, NULL, &err), &err,
+                   "kr_index_range")) {
         for (uint64_t i = 0; i < probes->count; ++i)
             if (counts[i] != n - t->count[i])
                 kr_test_fail(suite, "from code %llu: want %llu matches, got %llu", (unsigned long long)i,
                              (unsigned long long)(n - t->count[i]), (unsigned long long)counts[i]);
-        kr_test_expect(suite, report.repaired == 0, "no range is repaired");
+        kr_test_expect(suite, kr_test_work_of(report).repaired == 0, "no range is repaired");
     }
     kr_test_column_free(&upper);
     free(counts);

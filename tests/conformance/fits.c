@@ -9,7 +9,7 @@ const char *kr_spec_option(const char *spec, const char *option, char value[32])
     char whole[KR_SPEC_NBYTES];
     const size_t length = strlen(option);
     value[0] = 0;
-    if (kr_spec_print(spec, whole, sizeof whole, NULL))
+    if (kr_spec_complete(spec, whole, sizeof whole, NULL))
         return value;
     for (const char *at = whole; (at = strpbrk(at, ":,")); ++at)
         if (strncmp(at + 1, option, length) == 0 && at[1 + length] == '=') {

@@ -44,8 +44,9 @@ kr_status kr_fixture_ask(const kr_fixture *fixture, kr_index *index, uint32_t wh
                           .rows = asked->result == KR_RESULT_ROWS ? answer.rows : NULL,
                           .rows_capacity = want->n_rows};
     const kr_status status =
-        what == KR_ASK_POINT ? kr_lookup(index, &data->lower[what].view, &sink, NULL, err)
-                             : kr_range(index, &data->lower[what].view, &data->upper.view, &sink, NULL, err);
+        what == KR_ASK_POINT
+            ? kr_index_lookup(index, &data->lower[what].view, &sink, NULL, err)
+            : kr_index_range(index, &data->lower[what].view, &data->upper.view, &sink, NULL, err);
     if (status)
         kr_answer_free(&answer);
     else
@@ -61,20 +62,20 @@ static kr_status probe_spec(const kr_suite_device *on, const char *spec, kr_inde
     kr_index *index = NULL;
     kr_status status = kr_index_create(on->device, spec, &keys, NULL, NULL, &index, err);
     if (!status)
-        status = kr_index_stats(index, info, err);
+        status = kr_index_query(index, info, err);
     kr_index_destroy(index);
     return status;
 }
 
 int kr_casts_rays(const kr_suite_device *on, const char *spec)
 {
-    kr_index_info info = {0};
+    kr_index_info info = {.struct_size = sizeof info};
     return probe_spec(on, spec, &info, NULL) == KR_OK && strncmp(info.tracer, "none", 4) != 0;
 }
 
 int kr_device_runs(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
-    kr_index_info info = {0};
+    kr_index_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     const kr_status status = probe_spec(on, spec, &info, &err);
     if (status == KR_ERR_UNSUPPORTED)
@@ -127,7 +128,7 @@ static int check_join(const kr_fixture *fixture, kr_device *device, const char *
     const kr_column *left = &fixture->data.keys.view, *right = &fixture->data.lower[KR_ASK_POINT].view;
     kr_error err = {0};
     kr_join *join = NULL;
-    kr_join_info info = {0};
+    kr_join_info info = {.struct_size = sizeof info};
     const char *must_name;
     /* The smaller side is indexed. */
     if (kr_spec_refuses(spec, right, &must_name))
@@ -138,8 +139,8 @@ static int check_join(const kr_fixture *fixture, kr_device *device, const char *
     if (!settle(fixture->suite, status, allowed, &err, "kr_join_create", refusals) || status)
         return !status || status == allowed;
     kr_pairs want = kr_oracle_join(left, right, NULL, KR_JOIN_INNER);
-    status = kr_join_stats(join, &info, &err);
-    const int right_size = kr_test_ok(fixture->suite, status, &err, "kr_join_stats") &&
+    status = kr_join_query(join, &info, &err);
+    const int right_size = kr_test_ok(fixture->suite, status, &err, "kr_join_query") &&
                            kr_test_expect(fixture->suite, info.pairs == want.n, "a join has all its pairs");
     free(want.pairs);
     kr_join_destroy(join);

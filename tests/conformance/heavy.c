@@ -37,9 +37,9 @@ static void check_chunks(kr_suite *suite, kr_index *index, kr_type type)
     kr_error err = {0};
     for (uint64_t i = 0; i < 3; ++i)
         kr_value_store_bits(type, heavy, i, kr_value_of_code(type, HEAVY));
-    const kr_status status = kr_lookup_chunks(index, &probes, NULL, KR_ORDER_ROW, matches * sizeof(uint32_t),
-                                              count_chunk, &n, &err);
-    if (kr_test_ok(suite, status, &err, "kr_lookup_chunks"))
+    const kr_status status = kr_index_lookup_chunks(index, &probes, NULL, KR_ORDER_ROW,
+                                                    matches * sizeof(uint32_t), count_chunk, &n, &err);
+    if (kr_test_ok(suite, status, &err, "kr_index_lookup_chunks"))
         kr_test_expect(suite, n == 3 * matches,
                        "chunks hold every row of the key, as often as it is asked for");
 }

@@ -94,7 +94,7 @@ static void check_join(kr_suite *suite, const kr_suite_device *on, const char *s
     const int with_right = options->type == KR_JOIN_INNER || options->type == KR_JOIN_LEFT;
     kr_error err = {0};
     kr_join *join = NULL;
-    kr_join_info info = {0};
+    kr_join_info info = {.struct_size = sizeof info};
     kr_pairs got = {0};
     char what[128];
     snprintf(what, sizeof what, "%s, %s, inverse %d%s%s", sides_of->name, type_names[options->type],
@@ -110,7 +110,7 @@ static void check_join(kr_suite *suite, const kr_suite_device *on, const char *s
         return;
     }
     if (!status)
-        status = kr_join_stats(join, &info, &err);
+        status = kr_join_query(join, &info, &err);
     if (!status)
         status = read_pairs(join, info.pairs, with_right, &got, &err);
     if (kr_test_ok(suite, status, &err, what)) {

@@ -18,7 +18,7 @@ static void test_caps(kr_suite *suite, const kr_suite_device *on, const char *sp
          cap += cap / divisor + 1) {
         const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = cap};
         kr_device *device = NULL;
-        kr_device_info info = {0};
+        kr_device_info info = {.struct_size = sizeof info};
         refusals = 0;
         if (!kr_test_ok(suite, kr_device_open(on->info.name, &options, &device, &err), &err,
                         "kr_device_open"))
@@ -37,9 +37,9 @@ static void test_caps(kr_suite *suite, const kr_suite_device *on, const char *sp
 static uint64_t built_nbytes(const kr_suite_device *on, const char *spec, const kr_column *keys)
 {
     kr_index *index = NULL;
-    kr_index_info info = {0};
+    kr_index_info info = {.struct_size = sizeof info};
     if (kr_index_create(on->device, spec, keys, NULL, NULL, &index, NULL) == KR_OK)
-        kr_index_stats(index, &info, NULL);
+        kr_index_query(index, &info, NULL);
     kr_index_destroy(index);
     return info.footprint_nbytes;
 }
@@ -50,7 +50,7 @@ static void test_cap_text(kr_suite *suite, const kr_suite_device *on, const char
     kr_test_column keys = kr_test_column_make(kr_fitting_type(spec, KR_U64), 100000, KR_PATTERN_RANDOM,
                                               KR_NULLS_NONE, suite->seed);
     kr_error err = {0};
-    kr_estimate estimate = {0};
+    kr_estimate estimate = {.struct_size = sizeof estimate};
     kr_device *device = NULL;
     kr_index *index = NULL;
     kr_device_options options = {.struct_size = sizeof options};
@@ -104,7 +104,7 @@ static int build_and_look(kr_suite *suite, kr_device *device, const char *spec, 
     kr_status status = kr_index_create(device, spec, keys, NULL, NULL, &index, &err);
     int good = 1;
     if (status == KR_OK && kr_spec_capabilities(spec) & KR_CAN_POINT)
-        status = kr_lookup(index, keys, &sink, NULL, &err);
+        status = kr_index_lookup(index, keys, &sink, NULL, &err);
     if (status) {
         ++*refusals;
         good = kr_test_refused(suite, KR_ERR_CANCELLED, status, &err, "create and lookup");

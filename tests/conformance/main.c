@@ -101,7 +101,7 @@ static int open_device(kr_suite *suite, const kr_device_info *info, uint32_t thr
 static int open_devices(kr_suite *suite, const arguments *given)
 {
     const char *wanted = given->device;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     uint32_t ordinal = 0, found = 0;
     for (; kr_device_list(ordinal, &info, &err) == KR_OK; ++ordinal) {
@@ -125,7 +125,7 @@ static int check_specs(const kr_suite *suite)
     for (uint32_t i = 0; i < suite->n_specs; ++i) {
         char text[KR_SPEC_NBYTES];
         kr_error err = {0};
-        if (kr_spec_print(suite->specs[i], text, sizeof text, &err)) {
+        if (kr_spec_complete(suite->specs[i], text, sizeof text, &err)) {
             fprintf(stderr, "%s\n", err.text);
             return 1;
         }

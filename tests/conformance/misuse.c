@@ -154,8 +154,8 @@ static void run_misuse(kr_suite *suite, const kr_fixture *fixture, kr_index *ind
         .struct_size = sizeof c.sink, .result = m->result, .values = &c.values, .out = out, .valid = valid};
     c.sink_at = &c.sink;
     m->spoil(&c);
-    const kr_status status = m->range ? kr_range(c.index, c.lower_at, c.upper_at, c.sink_at, NULL, &err)
-                                      : kr_lookup(c.index, c.lower_at, c.sink_at, NULL, &err);
+    const kr_status status = m->range ? kr_index_range(c.index, c.lower_at, c.upper_at, c.sink_at, NULL, &err)
+                                      : kr_index_lookup(c.index, c.lower_at, c.sink_at, NULL, &err);
     kr_test_refused(suite, m->want, status, &err, m->name);
     for (uint32_t i = 0; i < OUT_NBYTES; ++i)
         if (out[i] != FRESH || valid[i] != FRESH) {
@@ -163,8 +163,8 @@ static void run_misuse(kr_suite *suite, const kr_fixture *fixture, kr_index *ind
             break;
         }
     /* The text is optional; the status is not. */
-    const kr_status silent = m->range ? kr_range(c.index, c.lower_at, c.upper_at, c.sink_at, NULL, NULL)
-                                      : kr_lookup(c.index, c.lower_at, c.sink_at, NULL, NULL);
+    const kr_status silent = m->range ? kr_index_range(c.index, c.lower_at, c.upper_at, c.sink_at, NULL, NULL)
+                                      : kr_index_lookup(c.index, c.lower_at, c.sink_at, NULL, NULL);
     kr_test_expect(suite, silent == status, "the status does not depend on err");
 }
 
@@ -211,7 +211,7 @@ static void test_incapable(kr_suite *suite, const kr_suite_device *on, const cha
         kr_index_create(on->device, spec, &fixture.data.keys.view, NULL, NULL, &index, &err);
     if (kr_test_ok(suite, status, &err, "kr_index_create") && !has_range(spec))
         kr_test_refused(suite, KR_ERR_UNSUPPORTED,
-                        kr_fixture_ask(&fixture, index, KR_ASK_RANGE, 0, &got, &err), &err, "kr_range");
+                        kr_fixture_ask(&fixture, index, KR_ASK_RANGE, 0, &got, &err), &err, "kr_index_range");
     kr_index_destroy(index);
     kr_fixture_free(&fixture);
 }
@@ -236,7 +236,7 @@ static void test_create(kr_suite *suite, const kr_suite_device *on, const char *
     const kr_column right = keys.view;
     const uint64_t before = kr_in_use(on->device);
     kr_error err = {0};
-    kr_estimate estimate;
+    kr_estimate estimate = {.struct_size = sizeof estimate};
     kr_column wrong;
     refuse_create(suite, NULL, spec, &right, NULL, KR_ERR_ARGUMENT, "the device is NULL");
     refuse_create(suite, on->device, NULL, &right, NULL, KR_ERR_ARGUMENT, "the spec is NULL");

@@ -151,7 +151,7 @@ static kr_status set_keys(subject *s, const uint32_t *rows, const kr_column *key
         status = kr_placed_make(s->on->device, places & 2 ? KR_PLACE_HOST : KR_PLACE_DEVICE, keys, 1,
                                 &placed[1], err);
     if (!status)
-        status = kr_sync(s->on->device, NULL, err);
+        status = kr_device_sync(s->on->device, NULL, err);
     if (status) {
         fprintf(stderr, "the test itself ran out of memory: %s\n", err->text);
         exit(1);
@@ -183,17 +183,17 @@ static void apply(subject *s, const change *c)
 
 static void check_stats(subject *s)
 {
-    kr_index_info info = {0};
+    kr_index_info info = {.struct_size = sizeof info};
     kr_error err = {0};
-    uint64_t sum = 0, valid = 0;
-    if (!kr_test_ok(s->suite, kr_index_stats(s->index, &info, &err), &err, "kr_index_stats"))
+    uint64_t valid = 0;
+    const uint64_t sum = kr_component_sum(s->index);
+    if (!kr_test_ok(s->suite, kr_index_query(s->index, &info, &err), &err, "kr_index_query"))
         return;
-    for (uint32_t i = 0; i < info.n_parts; ++i)
-        sum += info.parts[i].nbytes;
     for (uint64_t i = 0; i < s->model.data.keys.view.count; ++i)
         valid += kr_value_is_valid(&s->model.data.keys.view, i) != 0;
     kr_test_expect(s->suite, info.rows == valid, "a change of keys leaves the number of rows");
-    kr_test_expect(s->suite, sum == info.footprint_nbytes, "the parts sum to the footprint after a change");
+    kr_test_expect(s->suite, sum == info.footprint_nbytes,
+                   "the components sum to the footprint after a change");
     kr_test_expect(s->suite, info.peak_nbytes >= info.footprint_nbytes, "the peak includes the footprint");
     if (kr_in_use(s->on->device) - s->before != info.footprint_nbytes)
         kr_test_fail(s->suite, "after a change the device holds %llu bytes more, the footprint is %llu",
@@ -375,7 +375,7 @@ static int change_under_cap(subject *s, uint64_t cap)
 static void run_caps(subject *s)
 {
     const kr_column keys = {.type = s->scene->type, .count = s->scene->keys, .data = &keys};
-    kr_estimate estimate = {0};
+    kr_estimate estimate = {.struct_size = sizeof estimate};
     kr_error err = {0};
     uint32_t refused = 0, done = 0;
     if (!kr_test_ok(s->suite, kr_index_estimate(s->on->device, s->spec, &keys, &estimate, &err), &err,

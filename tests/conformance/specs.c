@@ -1,5 +1,7 @@
 #include "suite.h"
 
+#include "kinds/kind.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +175,7 @@ static void add_legal(kr_suite *suite, const char *kind, const char *settings, i
 {
     char spec[2 * KR_SPEC_NBYTES], whole[KR_SPEC_NBYTES];
     snprintf(spec, sizeof spec, "%s:%s", kind, settings);
-    if (kr_spec_print(spec, whole, sizeof whole, NULL) == KR_OK)
+    if (kr_spec_complete(spec, whole, sizeof whole, NULL) == KR_OK)
         kr_add_spec(suite, spec, brief);
 }
 
@@ -186,15 +188,16 @@ static int is_brief(const kr_option *option, const char *setting)
     return option->form == KR_OPTION_TRIPLE && strcmp(strchr(setting, '=') + 1, triples[0]) != 0;
 }
 
-static void add_singles(kr_suite *suite, const kr_kind_info *kind, const kr_option *options, uint32_t n)
+static void add_singles(kr_suite *suite, const kr_kind *kind)
 {
+    const kr_option *option;
     char one[64];
-    for (uint32_t i = 0; i < n; ++i)
-        for (uint32_t a = 0; try_setting(&options[i], a, suite->reduced, one, sizeof one); ++a)
-            add_legal(suite, kind->name, one, is_brief(&options[i], one));
+    for (uint32_t i = 0; (option = kr_spec_option_at(kind, i)); ++i)
+        for (uint32_t a = 0; try_setting(option, a, suite->reduced, one, sizeof one); ++a)
+            add_legal(suite, kind->name, one, is_brief(option, one));
 }
 
-static void add_pairs(kr_suite *suite, const kr_kind_info *kind)
+static void add_pairs(kr_suite *suite, const kr_kind *kind)
 {
     const char *alone = habit(kind->name, 0);
     char one[64], two[64], both[128];
@@ -210,7 +213,7 @@ static void add_pairs(kr_suite *suite, const kr_kind_info *kind)
         }
 }
 
-static void add_besides(kr_suite *suite, const kr_kind_info *kind)
+static void add_besides(kr_suite *suite, const kr_kind *kind)
 {
     char settings[KR_SPEC_NBYTES];
     for (const char *at = habit(kind->name, 1); *at; at += at[0] == '|') {
@@ -223,17 +226,16 @@ static void add_besides(kr_suite *suite, const kr_kind_info *kind)
 
 void kr_expand_specs(kr_suite *suite)
 {
-    kr_kind_info kind;
-    for (uint32_t i = 0; kr_kind_list(i, &kind, NULL) == KR_OK; ++i) {
-        if (suite->kind && strcmp(suite->kind, kind.name) != 0)
+    const kr_kind *kind;
+    for (uint32_t i = 0; (kind = kr_kind_at(i)); ++i) {
+        if (suite->kind && strcmp(suite->kind, kind->name) != 0)
             continue;
-        kr_add_spec(suite, kind.name, 0);
-        add_singles(suite, &kind, kind.options, kind.n_options);
-        add_singles(suite, &kind, kind.common_options, kind.n_common_options);
+        kr_add_spec(suite, kind->name, 0);
+        add_singles(suite, kind);
         if (!suite->reduced)
-            add_pairs(suite, &kind);
+            add_pairs(suite, kind);
         if (!suite->reduced)
-            add_besides(suite, &kind);
+            add_besides(suite, kind);
     }
 }
 
@@ -247,19 +249,14 @@ void kr_keep_shard(kr_suite *suite, uint32_t shard, uint32_t n_shards)
     suite->n_specs = n;
 }
 
-static int find_kind(const char *spec, kr_kind_info *kind)
-{
-    const size_t length = strcspn(spec, ":");
-    for (uint32_t i = 0; kr_kind_list(i, kind, NULL) == KR_OK; ++i)
-        if (strlen(kind->name) == length && memcmp(kind->name, spec, length) == 0)
-            return 1;
-    return 0;
-}
-
 uint32_t kr_spec_capabilities(const char *spec)
 {
-    kr_kind_info kind;
-    return find_kind(spec, &kind) ? kind.capabilities : KR_CAN_POINT | KR_CAN_RANGE;
+    const size_t length = strcspn(spec, ":");
+    const kr_kind *kind;
+    for (uint32_t i = 0; (kind = kr_kind_at(i)); ++i)
+        if (strlen(kind->name) == length && memcmp(kind->name, spec, length) == 0)
+            return kind->capabilities;
+    return KR_CAN_POINT | KR_CAN_RANGE; /* "best" */
 }
 
 /* ---- Tests of the strings themselves -------------------------------------------------------- */
@@ -268,7 +265,7 @@ static void expect_refusal(kr_suite *suite, const char *spec, const char *must_n
 {
     char text[512];
     kr_error err = {0};
-    const kr_status status = kr_spec_print(spec, text, sizeof text, &err);
+    const kr_status status = kr_spec_complete(spec, text, sizeof text, &err);
     if (kr_test_refused(suite, KR_ERR_SPEC, status, &err, spec) && !strstr(err.text, must_name))
         kr_test_fail(suite, "%s: the error does not name '%s': %s", spec, must_name, err.text);
 }
@@ -291,8 +288,8 @@ static const char *const wrong_pairs[] = {"1",    "1:",   ":1",   "1::2",  "1:2:
 static const char *const wrong_decimals[] = {".5",  "1.",    "1.2345", "-1",  "+1",
                                              "1;5", "1.5.5", "0x1",    "1:1", "1000000000"};
 
-static void refuse_texts(kr_suite *suite, const kr_kind_info *kind, const kr_option *option,
-                         const char *named, const char *const *values, uint32_t n)
+static void refuse_texts(kr_suite *suite, const kr_kind *kind, const kr_option *option, const char *named,
+                         const char *const *values, uint32_t n)
 {
     char spec[KR_SPEC_NBYTES];
     for (uint32_t i = 0; i < n; ++i) {
@@ -302,7 +299,7 @@ static void refuse_texts(kr_suite *suite, const kr_kind_info *kind, const kr_opt
 }
 
 /* Of every form what it cannot take; a number's error names its bound, a choice's its words. */
-static void refuse_form(kr_suite *suite, const kr_kind_info *kind, const kr_option *option)
+static void refuse_form(kr_suite *suite, const kr_kind *kind, const kr_option *option)
 {
     char most[32], beyond[32];
     const char *const above[] = {beyond};
@@ -321,7 +318,7 @@ static void refuse_form(kr_suite *suite, const kr_kind_info *kind, const kr_opti
                      sizeof wrong_decimals / sizeof wrong_decimals[0]);
 }
 
-static void refuse_values(kr_suite *suite, const kr_kind_info *kind, const kr_option *option)
+static void refuse_values(kr_suite *suite, const kr_kind *kind, const kr_option *option)
 {
     static const char *const wrong[] = {"", "what", "-9223372036854775809", "1e3", " 2"};
     char spec[KR_SPEC_NBYTES];
@@ -332,21 +329,17 @@ static void refuse_values(kr_suite *suite, const kr_kind_info *kind, const kr_op
     expect_refusal(suite, spec, option->name);
 }
 
-static void test_kind(kr_suite *suite, const kr_kind_info *kind)
+static void test_kind(kr_suite *suite, const kr_kind *kind)
 {
     char spec[KR_SPEC_NBYTES];
     if (!kr_test_begin(suite, "spec/%s/errors", kind->name))
         return;
     expect_refusal(suite, "no-such-kind", kind->name);
     snprintf(spec, sizeof spec, "%s:no-such-option=1", kind->name);
-    for (uint32_t i = 0; i < kind->n_options; ++i)
-        expect_refusal(suite, spec, kind->options[i].name);
-    for (uint32_t i = 0; i < kind->n_common_options; ++i)
-        expect_refusal(suite, spec, kind->common_options[i].name);
-    for (uint32_t i = 0; i < kind->n_options; ++i)
-        refuse_values(suite, kind, &kind->options[i]);
-    for (uint32_t i = 0; i < kind->n_common_options; ++i)
-        refuse_values(suite, kind, &kind->common_options[i]);
+    for (uint32_t i = 0; kr_spec_option_at(kind, i); ++i)
+        expect_refusal(suite, spec, kr_spec_option_at(kind, i)->name);
+    for (uint32_t i = 0; kr_spec_option_at(kind, i); ++i)
+        refuse_values(suite, kind, kr_spec_option_at(kind, i));
     kr_test_end(suite);
 }
 
@@ -412,7 +405,7 @@ static const struct {
 };
 
 /* Rows of the kind, which is not there in every build. */
-static void test_combinations(kr_suite *suite, const kr_kind_info *kind)
+static void test_combinations(kr_suite *suite, const kr_kind *kind)
 {
     char value[32];
     if (!kr_test_begin(suite, "spec/%s/combinations", kind->name))
@@ -428,20 +421,68 @@ static void test_combinations(kr_suite *suite, const kr_kind_info *kind)
     kr_test_end(suite);
 }
 
+/* What callers see of the option table. */
+static void test_tables(kr_suite *suite, uint32_t ordinal, const kr_kind *kind)
+{
+    kr_kind_info info = {.struct_size = sizeof info};
+    kr_option_info option = {.struct_size = sizeof option};
+    kr_error err = {0};
+    char spec[KR_SPEC_NBYTES];
+    if (!kr_test_begin(suite, "spec/%s/tables", kind->name))
+        return;
+    if (kr_test_ok(suite, kr_kind_query(ordinal, &info, &err), &err, "kr_kind_query"))
+        kr_test_expect(suite, !strcmp(info.name, kind->name) && ordinal < kr_kind_count(),
+                       "kinds have names");
+    for (uint32_t i = 0; i < info.option_count; ++i) {
+        if (!kr_test_ok(suite, kr_option_query(ordinal, i, &option, &err), &err, "kr_option_query"))
+            break;
+        snprintf(spec, sizeof spec, "%s:%s=%s", kind->name, option.name, option.standard);
+        if (!strstr(kind->name, "rx") ||
+            option.form != KR_OPTION_TRIPLE) /* some go with other options only */
+            kr_test_ok(suite, kr_spec_complete(spec, spec, sizeof spec, &err), &err, option.name);
+        kr_test_expect(suite, option.values[0] && option.help[0] && option.form,
+                       "an option says what it takes");
+        kr_test_expect(suite, option.is_common == (i >= kind->n_options), "common options come last");
+    }
+    kr_test_refused(suite, KR_ERR_SPEC, kr_option_query(ordinal, info.option_count, &option, &err), &err,
+                    "an option past the last");
+    kr_test_refused(suite, KR_ERR_SPEC, kr_kind_query(kr_kind_count(), &info, &err), &err,
+                    "a kind past the last");
+    kr_test_end(suite);
+}
+
+/* The short form means the same, and none of its options can be left out. */
+static void test_short(kr_suite *suite, const char *spec)
+{
+    char brief[KR_SPEC_NBYTES], whole[KR_SPEC_NBYTES], again[KR_SPEC_NBYTES];
+    kr_error err = {0};
+    if (!kr_test_ok(suite, kr_spec_shorten(spec, brief, sizeof brief, &err), &err, "kr_spec_shorten") ||
+        !kr_test_ok(suite, kr_spec_complete(spec, whole, sizeof whole, &err), &err, "kr_spec_complete") ||
+        !kr_test_ok(suite, kr_spec_complete(brief, again, sizeof again, &err), &err, brief))
+        return;
+    if (strcmp(whole, again) != 0)
+        kr_test_fail(suite, "'%s' is shortened to '%s', which is '%s'", whole, brief, again);
+    if (!kr_test_ok(suite, kr_spec_shorten(brief, again, sizeof again, &err), &err, brief) ||
+        strcmp(brief, again) != 0)
+        kr_test_fail(suite, "'%s' is shortened again, to '%s'", brief, again);
+}
+
 void kr_run_specs(kr_suite *suite)
 {
-    kr_kind_info kind;
-    for (uint32_t i = 0; kr_kind_list(i, &kind, NULL) == KR_OK; ++i) {
-        test_kind(suite, &kind);
-        test_combinations(suite, &kind);
+    const kr_kind *kind;
+    for (uint32_t i = 0; (kind = kr_kind_at(i)); ++i) {
+        test_kind(suite, kind);
+        test_combinations(suite, kind);
+        test_tables(suite, i, kind);
     }
     for (uint32_t i = 0; i < suite->n_specs; ++i) {
         char once[KR_SPEC_NBYTES], twice[KR_SPEC_NBYTES];
         kr_error err = {0};
         if (!kr_test_begin(suite, "spec/%s/printed", suite->specs[i]))
             continue;
-        if (kr_test_ok(suite, kr_spec_print(suite->specs[i], once, sizeof once, &err), &err, "print") &&
-            kr_test_ok(suite, kr_spec_print(once, twice, sizeof twice, &err), &err, once) &&
+        test_short(suite, suite->specs[i]);
+        if (kr_test_ok(suite, kr_spec_complete(suite->specs[i], once, sizeof once, &err), &err, "print") &&
+            kr_test_ok(suite, kr_spec_complete(once, twice, sizeof twice, &err), &err, once) &&
             strcmp(once, twice) != 0)
             kr_test_fail(suite, "'%s' prints as '%s'", once, twice);
         kr_test_end(suite);

@@ -80,6 +80,31 @@ int kr_test_refused(kr_suite *suite, kr_status want, kr_status status, const kr_
 
 uint64_t kr_in_use(kr_device *device)
 {
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     return kr_device_query(device, &info, NULL) ? UINT64_MAX : info.in_use_nbytes;
+}
+
+uint64_t kr_component_sum(const kr_index *index)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; kr_index_component_name(index, i); ++i)
+        sum += kr_index_component_nbytes(index, i);
+    return sum;
+}
+
+static uint64_t counter(const kr_report *report, const char *name)
+{
+    for (uint32_t i = 0; kr_report_counter_name(report, i); ++i)
+        if (strcmp(kr_report_counter_name(report, i), name) == 0)
+            return kr_report_counter_value(report, i);
+    return 0;
+}
+
+kr_test_work kr_test_work_of(const kr_report *report)
+{
+    return (kr_test_work){.rays = counter(report, "rays"),
+                          .hits = counter(report, "hits"),
+                          .filtered = counter(report, "filtered"),
+                          .repaired = counter(report, "repaired"),
+                          .untraced = counter(report, "untraced")};
 }

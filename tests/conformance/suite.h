@@ -50,6 +50,14 @@ int kr_test_refused(kr_suite *suite, kr_status want, kr_status status, const kr_
 int kr_test_wanted(const kr_suite *suite, const char *name);
 
 uint64_t kr_in_use(kr_device *device);
+/* What a lookup's report counted; all 0 where nothing was. */
+typedef struct kr_test_work {
+    uint64_t rays, hits, filtered, repaired, untraced;
+} kr_test_work;
+kr_test_work kr_test_work_of(const kr_report *report);
+
+/* Bytes of all components of an index. */
+uint64_t kr_component_sum(const kr_index *index);
 
 /* ---- specs.c -------------------------------------------------------------------------------- */
 

@@ -28,8 +28,8 @@ static void print_row(const kr_suite_device *on, const char *spec, kr_type type)
     kr_index *index = NULL;
     kr_join *join = NULL;
     const kr_status build = kr_index_create(on->device, spec, &keys.view, NULL, NULL, &index, NULL);
-    const kr_status point = build ? build : kr_lookup(index, &keys.view, &sink, NULL, NULL);
-    const kr_status range = build ? build : kr_range(index, &keys.view, &keys.view, &sink, NULL, NULL);
+    const kr_status point = build ? build : kr_index_lookup(index, &keys.view, &sink, NULL, NULL);
+    const kr_status range = build ? build : kr_index_range(index, &keys.view, &keys.view, &sink, NULL, NULL);
     const kr_status joined = kr_join_create(on->device, spec, &keys.view, &keys.view, NULL, &join, NULL);
     printf("%-28s %-8s %-12s %-6s %-6s %-6s %-6s\n", spec, on->info.name, kr_type_name(type), yes(build),
            yes(point), yes(range), yes(joined));
@@ -70,14 +70,14 @@ static kr_status measure(const kr_suite_device *on, const char *spec, const kr_p
         status = kr_index_create(on->device, spec, &keys->view, NULL, NULL, &index, err);
         times[1] = now();
         if (!status)
-            status = kr_lookup(index, &probes->view, &row, NULL, err);
+            status = kr_index_lookup(index, &probes->view, &row, NULL, err);
         if (!status)
-            status = kr_sync(on->device, NULL, err);
+            status = kr_device_sync(on->device, NULL, err);
         times[2] = now();
         if (!status && can_range)
-            status = kr_range(index, &probes->view, &probes->view, &count, NULL, err);
+            status = kr_index_range(index, &probes->view, &probes->view, &count, NULL, err);
         if (!status)
-            status = kr_sync(on->device, NULL, err);
+            status = kr_device_sync(on->device, NULL, err);
         times[3] = now();
         for (int i = 0; i < 3; ++i)
             if (round == 0 || times[i + 1] - times[i] < seconds[i])

@@ -107,14 +107,17 @@ static void clear(spread *s)
 
 /* COUNT or ROW, with counting or without; `total` of the counts, or of the rows that were found. */
 static kr_status ask(const kr_suite_device *on, kr_index *index, kr_place place, const kr_column *lower,
-                     const kr_column *upper, uint32_t count_work, kr_result result, kr_report *report,
+                     const kr_column *upper, uint32_t count_work, kr_result result, kr_test_work *did,
                      uint64_t *total, kr_error *err)
 {
+    kr_report *report = NULL;
     kr_placed low = {0}, high = {0};
     kr_guarded out = {0};
     const kr_question question = {.result = result};
     *total = 0;
-    kr_status status = kr_placed_make(on->device, place, lower, 0, &low, err);
+    kr_status status = kr_report_create(&report, err);
+    if (!status)
+        status = kr_placed_make(on->device, place, lower, 0, &low, err);
     if (!status && upper)
         status = kr_placed_make(on->device, place, upper, 0, &high, err);
     if (!status)
@@ -125,12 +128,14 @@ static kr_status ask(const kr_suite_device *on, kr_index *index, kr_place place,
                           .report = report,
                           .count_work = count_work};
     if (!status)
-        status = upper ? kr_range(index, &low.view, &high.view, &sink, NULL, err)
-                       : kr_lookup(index, &low.view, &sink, NULL, err);
+        status = upper ? kr_index_range(index, &low.view, &high.view, &sink, NULL, err)
+                       : kr_index_lookup(index, &low.view, &sink, NULL, err);
     void *read = status ? NULL : kr_guarded_read(&out, err);
     for (uint64_t i = 0; read && i < lower->count; ++i)
         *total += result == KR_RESULT_COUNT ? ((uint64_t *)read)[i] : ((uint32_t *)read)[i] != KR_NO_ROW;
     status = status || read ? status : err->status;
+    *did = kr_test_work_of(report);
+    kr_report_destroy(report);
     free(read);
     if (out.base)
         kr_guarded_free(&out);
@@ -147,43 +152,42 @@ static void expect_number(kr_suite *suite, uint64_t want, uint64_t got, const ch
 }
 
 /* Nothing is counted unless somebody asks, nor for kinds that cast no rays. */
-static void expect_nothing(kr_suite *suite, const kr_report *report, const char *what)
+static void expect_nothing(kr_suite *suite, const kr_test_work *did, const char *what)
 {
-    expect_number(suite, 0,
-                  report->rays + report->hits + report->filtered + report->repaired + report->untraced, what);
+    expect_number(suite, 0, did->rays + did->hits + did->filtered + did->repaired + did->untraced, what);
 }
 
 /* Rays find the bucket of a key, of a range's lower bound too; the first and the last one need none. */
-static void check_buckets(kr_suite *suite, const spread *s, const kr_report *report, uint64_t at_least,
+static void check_buckets(kr_suite *suite, const spread *s, const kr_test_work *did, uint64_t at_least,
                           uint64_t probes)
 {
-    expect_number(suite, 0, report->repaired, "probes whose bucket rays did not find");
-    expect_number(suite, 0, report->untraced + report->filtered, "hits or ranges that were given up");
-    kr_test_expect(suite, report->rays >= at_least && report->hits >= at_least,
+    expect_number(suite, 0, did->repaired, "probes whose bucket rays did not find");
+    expect_number(suite, 0, did->untraced + did->filtered, "hits or ranges that were given up");
+    kr_test_expect(suite, did->rays >= at_least && did->hits >= at_least,
                    "keys between the first and the last bucket are found by rays");
-    kr_test_expect(suite, report->rays <= s->most_rays * probes && report->hits <= report->rays,
+    kr_test_expect(suite, did->rays <= s->most_rays * probes && did->hits <= did->rays,
                    "a bucket takes no more rays than it should");
 }
 
-static void check_points(kr_suite *suite, const spread *s, const kr_report *report)
+static void check_points(kr_suite *suite, const spread *s, const kr_test_work *did)
 {
-    expect_number(suite, s->inside, report->rays, "rays of point lookups within the keys");
+    expect_number(suite, s->inside, did->rays, "rays of point lookups within the keys");
     /* Gaps that grow with the key are padded by neighbours. */
     if (!s->meets_neighbours)
-        expect_number(suite, 0, report->repaired, "repaired point lookups of plain keys");
-    expect_number(suite, 0, report->untraced, "untraced point lookups");
-    kr_test_expect(suite, report->hits >= s->found, "every found key was met by a ray");
-    kr_test_expect(suite, report->hits - report->filtered >= s->found && report->filtered <= report->hits,
+        expect_number(suite, 0, did->repaired, "repaired point lookups of plain keys");
+    expect_number(suite, 0, did->untraced, "untraced point lookups");
+    kr_test_expect(suite, did->hits >= s->found, "every found key was met by a ray");
+    kr_test_expect(suite, did->hits - did->filtered >= s->found && did->filtered <= did->hits,
                    "hits that were not filtered are the matches");
 }
 
-static void check_ranges(kr_suite *suite, const spread *s, const kr_report *report)
+static void check_ranges(kr_suite *suite, const spread *s, const kr_test_work *did)
 {
-    expect_number(suite, s->untraced, report->untraced, "ranges over more rows than may be traced");
-    expect_number(suite, 0, report->repaired, "repaired ranges of plain keys");
-    kr_test_expect(suite, report->rays >= RANGES - s->untraced && report->rays <= s->rows,
+    expect_number(suite, s->untraced, did->untraced, "ranges over more rows than may be traced");
+    expect_number(suite, 0, did->repaired, "repaired ranges of plain keys");
+    kr_test_expect(suite, did->rays >= RANGES - s->untraced && did->rays <= s->rows,
                    "a traced range casts a ray at least, and one a row at most");
-    kr_test_expect(suite, report->hits >= RANGES - s->untraced && report->filtered <= report->hits,
+    kr_test_expect(suite, did->hits >= RANGES - s->untraced && did->filtered <= did->hits,
                    "every traced range meets a key");
 }
 
@@ -192,13 +196,13 @@ static void check(kr_suite *suite, const kr_suite_device *on, kr_index *index, c
 {
     const kr_column *lower = ranges ? &s->lower.view : &s->probes.view,
                     *upper = ranges ? &s->upper.view : NULL;
-    kr_report counted = {0}, silent = {0};
+    kr_test_work counted = {0}, silent = {0};
     uint64_t total = 0, total_silent = 0;
     kr_error err = {0};
     kr_status status = ask(on, index, place, lower, upper, 1, result, &counted, &total, &err);
     if (!status)
         status = ask(on, index, place, lower, upper, 0, result, &silent, &total_silent, &err);
-    if (!kr_test_ok(suite, status, &err, ranges ? "kr_range" : "kr_lookup"))
+    if (!kr_test_ok(suite, status, &err, ranges ? "kr_index_range" : "kr_index_lookup"))
         return;
     const uint64_t want = !ranges ? s->found : result == KR_RESULT_COUNT ? s->matches : RANGES;
     expect_number(suite, want, total, ranges ? "matches of the ranges" : "matches of the probes");
@@ -214,21 +218,19 @@ static void check(kr_suite *suite, const kr_suite_device *on, kr_index *index, c
         check_points(suite, s, &counted);
 }
 
-/* Stats say how many parts there are, which is no more than there are keys. */
+/* A component says how many parts there are, which is no more than there are keys. */
 static void check_parts(kr_suite *suite, const char *spec, const kr_index *index)
 {
     char value[32], name[32];
-    kr_index_info info = {0};
-    kr_error err = {0};
     const uint64_t asked = number_of(kr_spec_option(spec, "parts", value));
-    if (asked < 2 || !kr_test_ok(suite, kr_index_stats(index, &info, &err), &err, "kr_index_stats"))
+    if (asked < 2)
         return;
     const uint64_t size = (KEYS + asked - 1) / asked;
     snprintf(name, sizeof name, ", %llu parts", (unsigned long long)((KEYS + size - 1) / size));
-    for (uint32_t i = 0; i < info.n_parts; ++i)
-        if (strstr(info.parts[i].name, name))
+    for (uint32_t i = 0; kr_index_component_name(index, i); ++i)
+        if (strstr(kr_index_component_name(index, i), name))
             return;
-    kr_test_fail(suite, "no part of the stats says '%s'", name + 2);
+    kr_test_fail(suite, "no component is named '%s'", name + 2);
 }
 
 static void test_work(kr_suite *suite, const kr_suite_device *on, const char *spec)

@@ -37,7 +37,7 @@ def forms():
 
 
 def statuses():
-    header = re.findall(r"^    (KR_(?:OK|ERR_\w+)) = (\d+)", text("include/keyray/keyray.h"), re.MULTILINE)
+    header = re.findall(r"^    (KR_(?:OK|ERR_\w+)) = (\d+)", text("include/keyray/common.h"), re.MULTILINE)
     page = re.findall(r"^\| `(KR_\w+)` \| (\d+) \|", text("docs/errors.md"), re.MULTILINE)
     if not header or header != page:
         yield f"docs/errors.md: lists {page}, the header {header}"

@@ -46,8 +46,8 @@ static void check(kr_index *index, const uint8_t *keys, uint32_t n)
         want_rows[keys[i]] = i;
     }
     require(kr_index_validate(index, &err) == KR_OK, "the index is valid", err.text);
-    require(kr_lookup(index, &probes, &count, NULL, &err) == KR_OK, "keys can be counted", err.text);
-    require(kr_range(index, &probes, &probes, &row, NULL, &err) == KR_OK, "rows can be had", err.text);
+    require(kr_index_lookup(index, &probes, &count, NULL, &err) == KR_OK, "keys can be counted", err.text);
+    require(kr_index_range(index, &probes, &probes, &row, NULL, &err) == KR_OK, "rows can be had", err.text);
     require(memcmp(counts, want, sizeof want) == 0, "every key is in as many rows as it should be", "counts");
     require(memcmp(rows, want_rows, sizeof rows) == 0, "every key has its smallest row", "rows");
 }

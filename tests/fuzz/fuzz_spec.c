@@ -25,14 +25,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     memcpy(spec, data, nbytes);
     spec[nbytes] = '\0';
     memset(once, '?', sizeof once);
-    const kr_status status = kr_spec_print(spec, once, sizeof once, &err);
+    const kr_status status = kr_spec_complete(spec, once, sizeof once, &err);
     if (status == KR_OK) {
         const size_t length = strnlen(once, sizeof once);
         require(length < sizeof once, "a printed spec ends", spec);
-        require(kr_spec_print(once, twice, sizeof twice, &err) == KR_OK, "a printed spec parses", once);
+        require(kr_spec_complete(once, twice, sizeof twice, &err) == KR_OK, "a printed spec parses", once);
         require(strcmp(once, twice) == 0, "a printed spec prints as itself", once);
-        require(kr_spec_print(spec, tight, length, &err) == KR_ERR_LIMIT, "too little room is refused", spec);
-        require(kr_spec_print(spec, tight, length + 1, &err) == KR_OK, "just enough room is enough", spec);
+        require(kr_spec_complete(spec, tight, length, &err) == KR_ERR_LIMIT, "too little room is refused",
+                spec);
+        require(kr_spec_complete(spec, tight, length + 1, &err) == KR_OK, "just enough room is enough", spec);
     } else {
         require(status == KR_ERR_SPEC && err.status == status, "a bad spec is KR_ERR_SPEC", spec);
         require(err.text[0] != '\0' && memchr(err.text, '\0', sizeof err.text) != NULL, "it is said why",

@@ -59,9 +59,10 @@ static void check(kr_index *index, const rows *r)
         want_from[v] = want[v] + (v + 1 < VALUES ? want_from[v + 1] : 0);
     }
     require(kr_index_validate(index, &err) == KR_OK, "the index is valid", err.text);
-    require(kr_lookup(index, &probes, &count, NULL, &err) == KR_OK, "keys can be counted", err.text);
-    require(kr_lookup(index, &probes, &row, NULL, &err) == KR_OK, "rows can be had", err.text);
-    require(kr_range(index, &probes, &upper, &sum, NULL, &err) == KR_OK, "ranges can be counted", err.text);
+    require(kr_index_lookup(index, &probes, &count, NULL, &err) == KR_OK, "keys can be counted", err.text);
+    require(kr_index_lookup(index, &probes, &row, NULL, &err) == KR_OK, "rows can be had", err.text);
+    require(kr_index_range(index, &probes, &upper, &sum, NULL, &err) == KR_OK, "ranges can be counted",
+            err.text);
     require(memcmp(counts, want, sizeof want) == 0, "every key is in as many rows as it should be", "counts");
     require(memcmp(firsts, want_firsts, sizeof firsts) == 0, "every key has its smallest row", "rows");
     require(memcmp(from, want_from, sizeof from) == 0, "every range has its rows", "counts");
@@ -156,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     static rows r;
     kr_error err = {0};
     kr_index *index = NULL;
-    kr_index_info info;
+    kr_index_info info = {.struct_size = sizeof info};
     if (nbytes < 2)
         return 0;
     r.n = data[1] % (MOST_ROWS + 1);
@@ -173,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     require(status == KR_OK, "the index is built", err.text);
     check(index, &r);
     while (at < nbytes && r.n + MOST_CHANGES <= ROOM) {
-        require(kr_index_stats(index, &info, &err) == KR_OK, "stats can be had", err.text);
+        require(kr_index_query(index, &info, &err) == KR_OK, "stats can be had", err.text);
         require(info.rows == r.n, "stats say how many rows there are", "rows");
         r.next = (uint32_t)info.next_row;
         at += change(index, &r, data + at, nbytes - at);

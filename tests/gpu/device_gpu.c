@@ -72,7 +72,7 @@ static void test_copies(kr_device *device)
            !kr_buffer_allocate(device, N * 4, NULL, "a test", NULL, &b, &err) &&
            !kr_device_copy(device, a.data, from, N * 4, NULL, &err) &&
            !kr_device_copy(device, b.data, a.data, N * 4, NULL, &err) &&
-           !kr_device_copy(device, to, b.data, N * 4, NULL, &err) && !kr_sync(device, NULL, &err) &&
+           !kr_device_copy(device, to, b.data, N * 4, NULL, &err) && !kr_device_sync(device, NULL, &err) &&
            memcmp(from, to, N * 4) == 0;
     check(same, "a copy to, on and from the device gives the same bytes");
     check(a.data && (uintptr_t)a.data % 256 == 0 && (uintptr_t)b.data % 256 == 0,
@@ -196,7 +196,7 @@ static void test_sort(kr_device *device, const sort_case *c)
                 !kr_device_copy(device, rows_in.data, rows, row_nbytes, NULL, &err);
     sort.keys_in = keys_in.data, sort.keys_out = keys_out.data;
     sort.rows_in = rows_in.data, sort.rows_out = rows_out.data;
-    right = right && !kr_sync(device, NULL, &err) && !kr_device_sort(device, &sort, NULL, &err) &&
+    right = right && !kr_device_sync(device, NULL, &err) && !kr_device_sort(device, &sort, NULL, &err) &&
             !kr_memory_copy(device, keys, keys_out.data, key_nbytes, NULL, &err) &&
             !kr_memory_copy(device, rows, rows_out.data, row_nbytes, NULL, &err) &&
             is_sorted_stably(c, keys, rows);
@@ -254,7 +254,7 @@ static void test_large(kr_device *device)
 {
     const uint64_t n = (UINT64_C(1) << 31) + 12345;
     const sort_case c = {32, 0, 32, n, 0};
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     if (kr_device_query(device, &info, &err) || info.memory_nbytes < UINT64_C(64) << 30) {
         skip("more than 2^31 elements", "the GPU has less than 64 GB");
         return;
@@ -362,7 +362,7 @@ static void test_cap(void)
 
 static void test_out_of_memory(kr_device *device)
 {
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     kr_buffer big = {0}, most = {0}, small = {0};
     size_t left = 0, all = 0;
     check(kr_buffer_allocate(device, UINT64_C(1) << 50, NULL, "a test", NULL, &big, &err) ==
@@ -376,7 +376,8 @@ static void test_out_of_memory(kr_device *device)
           "all memory of the GPU is refused by CUDA, whose code is kept");
     check(cudaPeekAtLastError() == cudaSuccess, "no error is left behind");
     check(!kr_buffer_allocate(device, 1 << 20, NULL, "a test", NULL, &small, &err) &&
-              !kr_device_fill(device, small.data, 1, 1 << 20, NULL, &err) && !kr_sync(device, NULL, &err),
+              !kr_device_fill(device, small.data, 1, 1 << 20, NULL, &err) &&
+              !kr_device_sync(device, NULL, &err),
           "the device works on after running out of memory");
     kr_buffer_release(device, &small, NULL);
     /* The pool keeps what was released; it must give it up for a larger piece. */
@@ -387,7 +388,7 @@ static void test_out_of_memory(kr_device *device)
     check(!kr_buffer_allocate(device, left / 4 * 3, NULL, "a test", NULL, &most, &err),
           "three quarters can be had when the five eighths were just released");
     kr_buffer_release(device, &most, NULL);
-    check(!kr_sync(device, NULL, &err), "and the stream has no error");
+    check(!kr_device_sync(device, NULL, &err), "and the stream has no error");
 }
 
 static void test_reuse(void)
@@ -399,12 +400,12 @@ static void test_reuse(void)
     if (device) {
         right = !kr_buffer_allocate(device, 1 << 28, NULL, "a test", NULL, &buffer, &err);
         kr_buffer_release(device, &buffer, NULL);
-        right = right && !kr_sync(device, NULL, &err) && cudaMemGetInfo(&before, &all) == cudaSuccess;
+        right = right && !kr_device_sync(device, NULL, &err) && cudaMemGetInfo(&before, &all) == cudaSuccess;
         for (int i = 0; i < 1000 && right; ++i) {
             right = !kr_buffer_allocate(device, 1 << 28, NULL, "a test", NULL, &buffer, &err);
             kr_buffer_release(device, &buffer, NULL);
         }
-        right = right && !kr_sync(device, NULL, &err) && cudaMemGetInfo(&during, &all) == cudaSuccess;
+        right = right && !kr_device_sync(device, NULL, &err) && cudaMemGetInfo(&during, &all) == cudaSuccess;
     }
     check(right && during == before, "a thousand allocations reuse the same memory");
     kr_device_close(device);
@@ -451,7 +452,7 @@ static void test_errors(kr_device *device)
               kr_device_copy(device, buffer.data, (char *)buffer.data + 1, UINT64_C(1) << 42, NULL, &err) ==
                   KR_ERR_DEVICE &&
               err.vendor_code == cudaErrorInvalidValue && cudaPeekAtLastError() == cudaSuccess &&
-              !kr_sync(device, NULL, &err),
+              !kr_device_sync(device, NULL, &err),
           "a copy that CUDA refuses is reported, and the device works on");
     kr_buffer_release(device, &buffer, NULL);
     check(kr_device_open("cuda:99", NULL, &none, &err) == KR_ERR_NO_DEVICE && !none, "there is no cuda:99");
@@ -476,9 +477,9 @@ static int lose_device(void)
     sort.keys_out = keys.data, sort.rows_out = rows.data;
     first = kr_device_sort(device, &sort, NULL, &err);
     if (first == KR_OK)
-        first = kr_sync(device, NULL, &err);
+        first = kr_device_sync(device, NULL, &err);
     printf("      the lost device says: %s\n", err.text);
-    second = kr_sync(device, NULL, &err);
+    second = kr_device_sync(device, NULL, &err);
     kr_buffer_release(device, &keys, NULL);
     kr_buffer_release(device, &rows, NULL);
     kr_device_close(device);
@@ -499,7 +500,7 @@ static void test_lost(const char *self)
 
 static void print_device(kr_device *device)
 {
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     check(!kr_device_query(device, &info, &err) && info.memory_nbytes && info.units &&
               strcmp(info.name, "cuda:0") == 0,
           "the device describes itself");
@@ -509,7 +510,7 @@ static void print_device(kr_device *device)
 
 int main(int argc, char **argv)
 {
-    kr_device_info listed = {0};
+    kr_device_info listed = {.struct_size = sizeof listed};
     kr_device *device;
     if (argc > 1 && strcmp(argv[1], "lost") == 0)
         return lose_device();

@@ -51,7 +51,7 @@ static void look_up_rows(kr_index *index)
     sink.struct_size = sizeof sink;
     sink.result = KR_RESULT_ROW;
     sink.out = rows;
-    check(kr_lookup(index, &column, &sink, NULL, &err) == KR_OK, "point lookups");
+    check(kr_index_lookup(index, &column, &sink, NULL, &err) == KR_OK, "point lookups");
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < PROBES; ++i)
         wrong += rows[i] != probed_row(i);
@@ -73,9 +73,10 @@ static void look_up_everything(kr_index *index)
     sink.struct_size = sizeof sink;
     sink.out = &answer;
     sink.result = KR_RESULT_COUNT;
-    check(kr_range(index, &low, &high, &sink, NULL, &err) == KR_OK && answer == N, "a range counts all rows");
+    check(kr_index_range(index, &low, &high, &sink, NULL, &err) == KR_OK && answer == N,
+          "a range counts all rows");
     sink.result = KR_RESULT_SUM_ROWS;
-    check(kr_range(index, &low, &high, &sink, NULL, &err) == KR_OK &&
+    check(kr_index_range(index, &low, &high, &sink, NULL, &err) == KR_OK &&
               answer == N / 2 * (N - 1) + (N % 2) * (N - 1) / 2,
           "a range sums all row ids");
 }
@@ -109,8 +110,8 @@ static void refuse_one_part(kr_device *device)
 int main(void)
 {
     kr_device *device = NULL;
-    kr_device_info info;
-    kr_estimate estimate;
+    kr_device_info info = {.struct_size = sizeof info};
+    kr_estimate estimate = {.struct_size = sizeof estimate};
     kr_index *index = NULL;
     kr_column keys = {};
     void *data = NULL;

@@ -21,7 +21,7 @@ static int context_is_active(void)
 
 int main(void)
 {
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     kr_device *device = NULL;
     init_function init;

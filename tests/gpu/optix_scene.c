@@ -83,7 +83,7 @@ static kr_status upload(kr_device *device, const void *from, uint64_t nbytes, kr
     kr_status status = kr_buffer_allocate(device, nbytes, NULL, "a test", NULL, buffer, &err);
     if (!status)
         status = kr_device_copy(device, buffer->data, from, nbytes, NULL, &err);
-    return status ? status : kr_sync(device, NULL, &err);
+    return status ? status : kr_device_sync(device, NULL, &err);
 }
 
 static kr_status mesh_of(kr_device *device, uint32_t prim, uint64_t first, uint64_t n, uint64_t wide,
@@ -183,7 +183,7 @@ static kr_status cast(const lab *l, const kr_scene *scene, const kr_buffer *boxe
     if (!status)
         status = kr_device_copy(l->device, answers, out.data, N_RAYS * sizeof *answers, stream, error);
     if (!status)
-        status = kr_sync(l->device, stream, error);
+        status = kr_device_sync(l->device, stream, error);
     kr_buffer_release(l->device, &out, stream);
     return status;
 }
@@ -361,7 +361,7 @@ static void test_threads(const lab *l, const kr_buffer *boxes)
     kr_mesh mesh;
     if (!check(!mesh_of(l->device, KR_PRIM_TRIANGLE, 0, N, 10, 0, &mesh) &&
                    !l->tracer->ops->build(l->tracer, &mesh, 0, NULL, &scene, &err) &&
-                   !kr_sync(l->device, NULL, &err),
+                   !kr_device_sync(l->device, NULL, &err),
                "%s: a scene for several threads", l->device->name))
         return;
     for (int t = 0; t < THREADS; ++t) {
@@ -486,7 +486,7 @@ static void test_many(const lab *l, const kr_buffer *boxes)
         cast_well = !kr_scene_run(l->tracer, &KR_W(scene_rays), &params, n, NULL, &err) &&
                     !kr_device_copy(l->device, tail, params.answers + (n - 20000), 20000 * sizeof *tail, NULL,
                                     &err) &&
-                    !kr_sync(l->device, NULL, &err);
+                    !kr_device_sync(l->device, NULL, &err);
     }
     for (uint64_t i = 0; cast_well && i < 20000; ++i)
         wrong += !is_right(ASK_CLOSEST, KR_PRIM_TRIANGLE, (int)((n - 20000 + i) % N_RAYS), 0, &tail[i]);
@@ -519,7 +519,7 @@ static kr_status prepare(lab *l, kr_buffer *boxes, kr_buffer *mirrored_boxes)
 static void test_device(lab *l)
 {
     kr_buffer boxes = {0}, mirrored_boxes = {0};
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     const int on_gpu = !l->device->ops->is_host;
     if (!check(!prepare(l, &boxes, &mirrored_boxes), "%s: rays", l->device->name))
         return;

@@ -49,9 +49,9 @@ static void look_up_late(kr_device *device, kr_index *index, kr_stream *stream, 
     sink.struct_size = sizeof sink;
     sink.result = KR_RESULT_ROW;
     sink.out = to_host ? rows : answers;
-    const int looked_up = kr_lookup(index, &column, &sink, stream, &err) == KR_OK;
+    const int looked_up = kr_index_lookup(index, &column, &sink, stream, &err) == KR_OK;
     if (!to_host) {
-        kr_sync(device, stream, &err);
+        kr_device_sync(device, stream, &err);
         cudaMemcpy(rows, answers, n * sizeof *rows, cudaMemcpyDeviceToHost);
     }
     uint64_t wrong = 0;

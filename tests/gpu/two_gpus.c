@@ -35,7 +35,7 @@ int main(void)
           "memory of the second GPU");
     check(kr_index_create(one, "array", &column, NULL, NULL, &index, &err) == KR_OK, "an index on the first");
     column.data = memory;
-    check(kr_lookup(index, &column, &sink, NULL, &err) == KR_ERR_ARGUMENT && strstr(err.text, "cuda:0"),
+    check(kr_index_lookup(index, &column, &sink, NULL, &err) == KR_ERR_ARGUMENT && strstr(err.text, "cuda:0"),
           "probes on the second GPU are refused, and the error names the first");
     kr_index_destroy(index);
     index = NULL;
@@ -43,7 +43,7 @@ int main(void)
           "keys on the second GPU are refused by the first");
     check(kr_index_create(other, "array", &column, NULL, NULL, &index, &err) == KR_OK,
           "the second indexes them");
-    check(index && kr_lookup(index, &column, &sink, NULL, &err) == KR_OK, "and looks them up");
+    check(index && kr_index_lookup(index, &column, &sink, NULL, &err) == KR_OK, "and looks them up");
     uint32_t wrong = 0;
     for (uint32_t i = 0; i < N; ++i)
         wrong += rows[i] != i;

@@ -10,6 +10,7 @@
 typedef struct explain_options {
     const char *keys, *index;
     uint64_t probes;
+    uint32_t all;
 } explain_options;
 
 static const option_row explain_rows[] = {
@@ -18,22 +19,24 @@ static const option_row explain_rows[] = {
      "lookups in the batch [as many as keys]", 0, UINT64_MAX},
     {"index", 0, 0, OPTION_TEXT, offsetof(explain_options, index), "SPEC",
      "kind and options, see keyray kinds [best]", 0, 0},
+    {"all", 0, 0, OPTION_FLAG, offsetof(explain_options, all), NULL,
+     "print every option of the kind, not only those that differ from their defaults", 0, 0},
     {0},
 };
 
 static void print(const kr_explanation *explanation, const char *operation, const kr_column *keys,
-                  uint64_t probes, const output_options *printing)
+                  const explain_options *options, const output_options *printing)
 {
     output out = output_begin_report(stdout, printing->json);
     char rays[32];
     output_text(&out, "operation", operation);
-    output_text(&out, "spec", explanation->spec);
+    (options->all ? output_text : output_spec)(&out, "spec", explanation->spec);
     output_text(&out, "reason", explanation->reason);
     output_text(&out, "device", explanation->device);
     output_text(&out, "tracer", explanation->tracer);
     output_text(&out, "type", kr_type_name(keys->type));
     output_number(&out, "keys", keys->count);
-    output_number(&out, "probes", probes);
+    output_number(&out, "probes", options->probes);
     output_text(&out, "probe_order", explanation->probe_order);
     output_real(&out, out.json ? "touches_per_probe" : "touches/probe", explanation->touches_per_probe);
     if (out.json) {
@@ -42,8 +45,8 @@ static void print(const kr_explanation *explanation, const char *operation, cons
         snprintf(rays, sizeof rays, "at least %.6g", explanation->rays_per_probe);
         output_text(&out, "rays/probe", explanation->rays_per_probe > 0 ? rays : "0");
     }
-    output_bytes(&out, "footprint", explanation->estimate.footprint_nbytes);
-    output_bytes(&out, "peak", explanation->estimate.peak_nbytes);
+    output_bytes(&out, "footprint", explanation->footprint_nbytes);
+    output_bytes(&out, "peak", explanation->peak_nbytes);
     if (!out.json)
         output_text(&out, "note", "touches and rays do not compare kinds by time; keyray bench does");
     output_end(&out, '}');
@@ -66,7 +69,7 @@ static int run(const command *self, int argc, char **argv)
         return code;
 
     const kr_progress *progress = progress_callback(printing.quiet);
-    kr_explanation explanation;
+    kr_explanation explanation = {.struct_size = sizeof explanation};
     kr_error err = {0};
     struct column keys = {0};
     kr_device *device = NULL;
@@ -78,12 +81,12 @@ static int run(const command *self, int argc, char **argv)
     if (!code) {
         if (options.probes == UINT64_MAX)
             options.probes = keys.view.count;
-        code = tool_check(kr_explain(device, (kr_operation)(operation + 1), options.index, &keys.view,
-                                     options.probes, &explanation, &err),
+        code = tool_check(kr_index_explain(device, (kr_operation)(operation + 1), options.index, &keys.view,
+                                           options.probes, &explanation, &err),
                           &err);
     }
     if (!code && (printing.json || !printing.quiet))
-        print(&explanation, argv[1], &keys.view, options.probes, &printing);
+        print(&explanation, argv[1], &keys.view, &options, &printing);
     kr_device_close(device);
     column_close(&keys);
     return code;

@@ -37,7 +37,7 @@ static int run(const command *self, int argc, char **argv)
         return code;
 
     kr_error err = {0};
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     uint32_t n = 0;
     const int broken = tool_check(kr_device_list(0, &info, &err), &err);
     if (broken)

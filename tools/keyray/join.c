@@ -46,6 +46,7 @@ typedef struct job {
     kr_device *device;
     kr_join *join;
     kr_join_info info;
+    facts phases;
     double load, run, write;
 } job;
 
@@ -101,6 +102,7 @@ static int create(job *j)
                                  .unordered = o->unordered};
     kr_error err = {0};
     kr_status status;
+    j->info.struct_size = sizeof j->info;
     if (o->left.n > 1) {
         if (pack_columns(j->left, j->right, o->left.n, &j->packed_left, &j->packed_right))
             return FAILED;
@@ -113,7 +115,8 @@ static int create(job *j)
     else
         status = kr_join_create(j->device, o->index, left, right, &how, &j->join, &err);
     if (status == KR_OK)
-        status = kr_join_stats(j->join, &j->info, &err);
+        status = kr_join_query(j->join, &j->info, &err);
+    join_phases_take(j->join, &j->phases);
     return tool_check(status, &err);
 }
 
@@ -172,7 +175,7 @@ static void print(const job *j)
     const uint64_t left = j->left[0].view.count, right = j->right[0].view.count;
     const int left_indexed = strcmp(j->info.indexed, "left") == 0;
     output out = output_begin_report(stdout, j->printing.json);
-    output_text(&out, "spec", j->info.spec);
+    output_spec(&out, "spec", j->info.spec);
     output_text(&out, "device", j->info.device);
     output_text(&out, "tracer", j->info.tracer);
     output_text(&out, "indexed", j->info.indexed);
@@ -191,7 +194,7 @@ static void print(const job *j)
     if (j->options.output)
         output_seconds(&out, "write", j->write);
     output_end(&out, '}');
-    output_phases(&out, "join_phases", j->info.phases, j->info.n_phases);
+    output_phases(&out, "join_phases", &j->phases);
     output_end(&out, '}');
 }
 

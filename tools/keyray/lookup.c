@@ -79,8 +79,9 @@ typedef struct job {
     struct column insert, insert_rows, delete;
     kr_device *device;
     kr_index *index;
-    kr_index_info built, info; /* before and after the update, if there is one */
-    kr_report report;
+    index_facts built, now; /* before and after the update, if there is one */
+    kr_report *report;
+    report_facts did;
     struct result result;
     double load, build, update, search, write;
 } job;
@@ -166,8 +167,8 @@ static int build(job *j)
         kr_index_create(j->device, j->options.index, &j->keys.view, NULL, NULL, &j->index, &err), &err);
     j->build = tool_now() - begin;
     if (!code)
-        code = tool_check(kr_index_stats(j->index, &j->built, &err), &err);
-    j->info = j->built;
+        code = index_facts_take(j->index, &j->built);
+    j->now = j->built;
     return code;
 }
 
@@ -193,7 +194,7 @@ static int update(job *j)
     j->update = tool_now() - begin;
     if (!code && j->options.insert_rows)
         code = check_row_ids(j);
-    return code ? code : tool_check(kr_index_stats(j->index, &j->info, &err), &err);
+    return code ? code : index_facts_take(j->index, &j->now);
 }
 
 static int call(job *j, const kr_sink *sink)
@@ -201,8 +202,8 @@ static int call(job *j, const kr_sink *sink)
     kr_error err = {0};
     const double begin = tool_now();
     const kr_status status = j->is_range
-                                 ? kr_range(j->index, &j->lower.view, &j->upper.view, sink, NULL, &err)
-                                 : kr_lookup(j->index, &j->lower.view, sink, NULL, &err);
+                                 ? kr_index_range(j->index, &j->lower.view, &j->upper.view, sink, NULL, &err)
+                                 : kr_index_lookup(j->index, &j->lower.view, sink, NULL, &err);
     j->search += tool_now() - begin;
     return tool_check(status, &err);
 }
@@ -229,7 +230,10 @@ static int search(job *j)
 {
     struct result *r = &j->result;
     const kr_result kind = (kr_result)(j->options.result + 1);
+    kr_error err = {0};
     int code = result_open(r, kind, j->values.view.type, j->lower.view.count);
+    if (!code)
+        code = tool_check(kr_report_create(&j->report, &err), &err);
     if (code)
         return code;
     kr_sink sink = {.struct_size = sizeof sink,
@@ -238,7 +242,7 @@ static int search(job *j)
                     .values = j->options.values ? &j->values.view : NULL,
                     .out = r->out,
                     .valid = r->valid,
-                    .report = &j->report,
+                    .report = j->report,
                     .count_work = 1};
     code = call(j, &sink);
     if (!code && kind == KR_RESULT_ROWS && j->options.output) {
@@ -248,6 +252,7 @@ static int search(job *j)
         if (!code)
             code = call(j, &sink);
     }
+    report_facts_take(j->report, &j->did);
     return code ? code : count_found(j);
 }
 
@@ -265,33 +270,29 @@ static int write_out(job *j)
 
 static void print(const job *j)
 {
+    const kr_index_info *built = &j->built.info, *now = &j->now.info;
     output out = output_begin_report(stdout, j->printing.json);
-    output_text(&out, "spec", j->info.spec);
-    output_text(&out, "device", j->info.device);
-    output_text(&out, "tracer", j->report.tracer);
-    output_text(&out, "type", kr_type_name(j->info.type));
-    output_number(&out, "keys", j->info.rows);
+    char order[96];
+    output_spec(&out, "spec", now->spec);
+    output_text(&out, "device", now->device);
+    output_text(&out, "tracer", now->tracer);
+    output_text(&out, "type", kr_type_name(now->type));
+    output_number(&out, "keys", now->rows);
     if (j->is_update) {
-        output_number(&out, "rows_before", j->built.rows);
-        output_number(&out, "rows_after", j->info.rows);
-        output_number(&out, "next_row", j->info.next_row);
+        output_number(&out, "rows_before", built->rows);
+        output_number(&out, "rows_after", now->rows);
+        output_number(&out, "next_row", now->next_row);
     }
     output_number(&out, "probes", j->result.n);
-    output_text(&out, "probe_order", j->report.probe_order);
+    output_text(&out, "probe_order", report_facts_order(&j->did, order));
     output_number(&out, "found", j->result.found);
     if (j->result.kind == KR_RESULT_COUNT || j->result.kind == KR_RESULT_ROWS)
         output_number(&out, "matches", j->result.matches);
-    if (out.json || strcmp(j->report.tracer, "none") != 0) {
-        output_number(&out, "rays", j->report.rays);
-        output_number(&out, "hits", j->report.hits);
-        output_number(&out, "filtered", j->report.filtered);
-        output_number(&out, "repaired", j->report.repaired);
-        output_number(&out, "untraced", j->report.untraced);
-    }
-    output_bytes(&out, "footprint", j->info.footprint_nbytes);
-    output_bytes(&out, "peak",
-                 j->built.peak_nbytes > j->info.peak_nbytes ? j->built.peak_nbytes : j->info.peak_nbytes);
-    output_nodes(&out, &j->info.nodes);
+    for (uint32_t i = 0; i < j->did.counters.n; ++i)
+        output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
+    output_bytes(&out, "footprint", now->footprint_nbytes);
+    output_bytes(&out, "peak", built->peak_nbytes > now->peak_nbytes ? built->peak_nbytes : now->peak_nbytes);
+    output_counters(&out, &j->now);
     output_begin(&out, "seconds", '{');
     output_seconds(&out, "load", j->load);
     output_seconds(&out, "build", j->build);
@@ -301,10 +302,10 @@ static void print(const job *j)
     if (j->options.output)
         output_seconds(&out, "write", j->write);
     output_end(&out, '}');
-    output_phases(&out, "build_phases", j->built.phases, j->built.n_phases);
+    output_phases(&out, "build_phases", &j->built.phases);
     if (j->is_update)
-        output_phases(&out, "update_phases", j->info.phases, j->info.n_phases);
-    output_phases(&out, "lookup_phases", j->report.phases, j->report.n_phases);
+        output_phases(&out, "update_phases", &j->now.phases);
+    output_phases(&out, "lookup_phases", &j->did.phases);
     output_end(&out, '}');
 }
 
@@ -324,6 +325,7 @@ static int perform(job *j)
     if (!code && (j->printing.json || !j->printing.quiet))
         print(j);
     result_close(&j->result);
+    kr_report_destroy(j->report);
     kr_index_destroy(j->index);
     kr_device_close(j->device);
     column_close(&j->delete);

@@ -153,30 +153,46 @@ void output_truth(output *out, const char *key, int truth)
     end_line(out);
 }
 
-void output_phases(output *out, const char *key, const kr_phase *phases, uint32_t n)
+void output_spec(output *out, const char *key, const char *spec)
+{
+    char shorter[KR_SPEC_NBYTES];
+    const int is_short = !out->json && kr_spec_shorten(spec, shorter, sizeof shorter, NULL) == KR_OK;
+    output_text(out, key, is_short ? shorter : spec);
+}
+
+void output_phases(output *out, const char *key, const facts *phases)
 {
     output_begin(out, key, '{');
-    for (uint32_t i = 0; i < n; ++i)
-        output_seconds(out, phases[i].name, phases[i].seconds);
+    for (uint32_t i = 0; i < phases->n; ++i)
+        output_seconds(out, phases->at[i].name, phases->at[i].seconds);
     output_end(out, '}');
 }
 
-void output_node_fields(output *out, const kr_node_stats *nodes)
+/* "node room" is the key node_room of JSON. */
+static void write_counter(output *out, const char *name, uint64_t number)
 {
-    output_number(out, "lists", nodes->lists);
-    output_number(out, "nodes", nodes->nodes);
-    output_number(out, "room", nodes->room);
-    output_number(out, "node_entries", nodes->node_entries);
-    output_number(out, "longest", nodes->longest);
-    output_real(out, "fill", nodes->fill);
-    output_real(out, "mean_length", nodes->mean_length);
+    char key[32];
+    snprintf(key, sizeof key, "%s", name);
+    for (char *at = key; *at && out->json; ++at)
+        *at = *at == ' ' ? '_' : *at;
+    output_number(out, key, number);
 }
 
-void output_nodes(output *out, const kr_node_stats *nodes)
+void output_counter_fields(output *out, const index_facts *index)
 {
-    if (!nodes->lists)
+    for (uint32_t i = 0; i < index->counters.n; ++i)
+        write_counter(out, index->counters.at[i].name, index->counters.at[i].number);
+    if (!index->counters.n)
         return;
-    output_begin(out, "nodes", '{');
-    output_node_fields(out, nodes);
+    output_real(out, out->json ? "node_fill" : "node fill", index_facts_fill(index));
+    output_real(out, out->json ? "nodes_per_list" : "nodes/list", index_facts_nodes_per_list(index));
+}
+
+void output_counters(output *out, const index_facts *index)
+{
+    if (!index->counters.n)
+        return;
+    output_begin(out, "counters", '{');
+    output_counter_fields(out, index);
     output_end(out, '}');
 }

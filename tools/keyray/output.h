@@ -2,6 +2,7 @@
 #ifndef KEYRAY_OUTPUT_H
 #define KEYRAY_OUTPUT_H
 
+#include "facts.h"
 #include "options.h"
 
 #include <keyray/keyray.h>
@@ -35,13 +36,16 @@ void output_real(output *out, const char *key, double number);
 void output_seconds(output *out, const char *key, double seconds);
 void output_truth(output *out, const char *key, int truth);
 
-/* An object of the phases' seconds. */
-void output_phases(output *out, const char *key, const kr_phase *phases, uint32_t n);
+/* Every option in JSON; in text those that differ from the defaults. */
+void output_spec(output *out, const char *key, const char *spec);
 
-/* What lists of nodes hold, into the object that is open. */
-void output_node_fields(output *out, const kr_node_stats *nodes);
-/* The same as an object "nodes"; nothing for kinds without lists. */
-void output_nodes(output *out, const kr_node_stats *nodes);
+/* An object of the phases' seconds. */
+void output_phases(output *out, const char *key, const facts *phases);
+
+/* The counters of an index, into the object that is open. */
+void output_counter_fields(output *out, const index_facts *index);
+/* The same as an object "counters"; nothing for kinds without. */
+void output_counters(output *out, const index_facts *index);
 
 /* "1.5 GiB". */
 const char *output_size(char text[32], uint64_t nbytes);

@@ -20,7 +20,8 @@ static void create_pool(kr_cuda_device *cuda, kr_cuda_calls *calls)
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = cuda->number;
     KR_CUDA(calls, cudaMemPoolCreate(&cuda->pool, &properties));
-    /* Released memory stays in the pool for the next allocation, else every kr_sync would give it back. */
+    /* Released memory stays in the pool for the next allocation, else every kr_device_sync would give it
+     * back. */
     KR_CUDA(calls, cudaMemPoolSetAttribute(cuda->pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
 }
 

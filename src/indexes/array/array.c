@@ -31,13 +31,13 @@ static const kr_family family = {
 
 extern const kr_kind kr_kind_array;
 const kr_kind kr_kind_array = {
-    .info = {.name = "array",
-             .summary = "sorted keys with row ids, found by binary search; nothing is kept beside them",
-             .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.1 (AO+BS), "
-                       "3.4 (AO+KS), 4",
-             .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
-             .n_options = ARRAY_OPTIONS,
-             .options = options},
+    .name = "array",
+    .summary = "sorted keys with row ids, found by binary search; nothing is kept beside them",
+    .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.1 (AO+BS), "
+              "3.4 (AO+KS), 4",
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
+    .n_options = ARRAY_OPTIONS,
+    .options = options,
     .settle = settle,
     .family = &family,
 };

@@ -12,7 +12,7 @@ typedef struct array_index {
     uint32_t top, k;
 } array_index;
 
-static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
+static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
     (void)err;
     kr_store_estimate(shape, shape->count, kr_store_packs(shape->spec), estimate);

@@ -105,14 +105,13 @@ static const kr_family family = {
 
 extern const kr_kind kr_kind_cgrx;
 const kr_kind kr_kind_cgrx = {
-    .info = {.name = "cgrx",
-             .summary =
-                 "buckets of keys as triangles of a scene, found by rays (on GPUs without RT cores, in "
-                 "software); takes inserts and deletes with updates=on",
-             .source = "Henneberg, Schuhknecht, Kharal and Brown, \"cgRX\"",
-             .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE,
-             .n_options = CGRX_OPTIONS,
-             .options = options},
+    .name = "cgrx",
+    .summary = "buckets of keys as triangles of a scene, found by rays (on GPUs without RT cores, in "
+               "software); takes inserts and deletes with updates=on",
+    .source = "Henneberg, Schuhknecht, Kharal and Brown, \"cgRX\"",
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE,
+    .n_options = CGRX_OPTIONS,
+    .options = options,
     .settle = settle,
     .family = &family,
     .updates_with = "cgrx:updates=on",

@@ -51,7 +51,7 @@ typedef struct cgrx_nodes_source {
 
 /* Upper bounds of storage and nodes together: kept, and at the worst moment of the build without the sorted
  * arrays. */
-void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design, kr_estimate *estimate);
+void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design, kr_need *estimate);
 
 /* Makes both anew. On failure nothing is left. */
 kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,

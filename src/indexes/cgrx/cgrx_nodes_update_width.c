@@ -226,7 +226,7 @@ kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopw
     if (status == KR_OK)
         status = write_index(&u, err);
     if (status == KR_OK)
-        status = kr_sync(device, stream, err);
+        status = kr_device_sync(device, stream, err);
     if (status == KR_OK)
         adopt(&u);
     release(&u);

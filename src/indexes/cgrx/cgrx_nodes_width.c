@@ -18,14 +18,14 @@ static uint64_t starts_nbytes(uint64_t n_lists)
     return (n_lists + 1) * sizeof(uint32_t);
 }
 
-void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design, kr_estimate *estimate)
+void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design, kr_need *estimate)
 {
     const uint64_t n = shape->count, lists = cgrx_buckets_of(design, n), room = cgrx_room_of(lists);
     uint64_t nbytes = 0;
     if (lists)
         nbytes = room * (design->node * kr_layout_nbytes(design->layout, sizeof(kr_key)) + sizeof(uint32_t)) +
                  starts_nbytes(lists) + hints_nbytes(n) + lists * (sizeof(kr_key) + sizeof(uint32_t));
-    *estimate = (kr_estimate){.footprint_nbytes = nbytes, .peak_nbytes = nbytes};
+    *estimate = (kr_need){.footprint_nbytes = nbytes, .peak_nbytes = nbytes};
 }
 
 /* A new buffer if the old one is too small. */

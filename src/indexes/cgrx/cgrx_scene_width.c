@@ -62,7 +62,7 @@ static kr_status read_bounds(const cgrx_source *from, cgrx_scene *scene, kr_erro
     for (int i = 0; i < 4 && status == KR_OK; ++i)
         status = kr_device_copy(from->device, read + i, keys + at[i], sizeof(kr_key), from->stream, err);
     if (status == KR_OK)
-        status = kr_sync(from->device, from->stream, err);
+        status = kr_device_sync(from->device, from->stream, err);
     if (status != KR_OK)
         return status;
     const int optimized = from->design->scene == CGRX_OPTIMIZED;
@@ -126,7 +126,7 @@ static kr_status count(const cgrx_source *from, cgrx_scene_params *params, kr_bu
         status = kr_device_copy(from->device, &both, params->counts + params->n_buckets, sizeof both,
                                 from->stream, err);
     if (status == KR_OK)
-        status = kr_sync(from->device, from->stream, err);
+        status = kr_device_sync(from->device, from->stream, err);
     *n = (uint32_t)both;
     *n_rows = both >> 32;
     if (status == KR_OK && *n > KR_MOST_PRIMITIVES)

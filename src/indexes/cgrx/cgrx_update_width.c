@@ -144,5 +144,5 @@ kr_status KR_W(cgrx_update)(kr_device *device, void *self, const kr_update *job,
             status = KR_W(cgrx_construct)(device, job->stream, job->watch, &c.inserts, index, err);
     }
     release_changes(device, job->stream, &c);
-    return status == KR_OK ? kr_sync(device, job->stream, err) : status;
+    return status == KR_OK ? kr_device_sync(device, job->stream, err) : status;
 }

@@ -19,9 +19,9 @@ static uint64_t larger(uint64_t a, uint64_t b)
 /* ---- Estimate -------------------------------------------------------------------------------- */
 
 /* What lies beside the sorted arrays at the end: with layout=soa they stay themselves. */
-static kr_estimate places_of(const kr_shape *shape, const cgrx_design *design)
+static kr_need places_of(const kr_shape *shape, const cgrx_design *design)
 {
-    kr_estimate places = {0};
+    kr_need places = {0};
     if (design->node) {
         KR_W(cgrx_nodes_estimate)(shape, design, &places);
     } else if (design->layout != KR_LAYOUT_SOA) {
@@ -31,10 +31,10 @@ static kr_estimate places_of(const kr_shape *shape, const cgrx_design *design)
     return places;
 }
 
-static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
+static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
     const cgrx_design design = cgrx_design_of(shape->spec);
-    kr_estimate made;
+    kr_need made;
     kr_scene_estimate scene;
     kr_status status =
         kr_rays_check_bits(shape->spec, shape->spec->options[CGRX_OPTION_BITS], shape->type, err);
@@ -44,7 +44,7 @@ static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error
     if (status != KR_OK)
         return status;
     kr_sorted_estimate(shape, &made);
-    const kr_estimate places = places_of(shape, &design);
+    const kr_need places = places_of(shape, &design);
     const uint64_t sorted = made.footprint_nbytes;
     const uint64_t filter = design.filter ? cgrx_filter_words(&design, shape->count) * sizeof(uint64_t) : 0;
     made.peak_nbytes = larger(made.peak_nbytes, sorted + scene.peak_nbytes);
@@ -200,7 +200,7 @@ static kr_status locate_by_rays(kr_device *device, cgrx_params *params, const kr
     kr_status status = kr_tracer_of(device, &tracer, err);
     if (status == KR_OK)
         status = kr_buffer_allocate(device, job->n * sizeof(uint32_t), stream, "buckets of probes",
-                                    "kr_lookup_chunks needs less", &found, err);
+                                    "kr_index_lookup_chunks needs less", &found, err);
     params->found = found.data;
     if (status == KR_OK)
         status = kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, stream, err);
@@ -265,20 +265,18 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
     return n;
 }
 
-static void node_stats(const void *self, kr_node_stats *stats)
+static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
 {
-    const cgrx_index *index = self;
-    const cgrx_nodes *nodes = &index->nodes;
-    *stats = (kr_node_stats){0};
+    const cgrx_nodes *nodes = &((const cgrx_index *)self)->nodes;
+    uint32_t n = 0;
     if (!nodes->n_lists)
-        return;
-    stats->lists = nodes->n_lists;
-    stats->nodes = nodes->n_used - nodes->n_spare;
-    stats->room = nodes->room;
-    stats->node_entries = nodes->node;
-    stats->longest = nodes->longest ? (nodes->longest - 1) / nodes->node + 1 : 1;
-    stats->fill = (double)nodes->n_rows / ((double)stats->nodes * nodes->node);
-    stats->mean_length = (double)stats->nodes / nodes->n_lists;
+        return 0;
+    counters[n++] = (kr_counter){"lists", nodes->n_lists};
+    counters[n++] = (kr_counter){"nodes", nodes->n_used - nodes->n_spare};
+    counters[n++] = (kr_counter){"node room", nodes->room};
+    counters[n++] = (kr_counter){"node entries", nodes->node};
+    counters[n++] = (kr_counter){"longest list", nodes->longest ? (nodes->longest - 1) / nodes->node + 1 : 1};
+    return n;
 }
 
 /* ---- Validate --------------------------------------------------------------------------------- */
@@ -354,5 +352,5 @@ const kr_family_ops KR_W(cgrx_ops) = {
     .tracer = kr_rays_tracer,
     .runs_on = kr_rays_runs_on,
     .update = KR_W(cgrx_update),
-    .nodes = node_stats,
+    .counters = counters,
 };

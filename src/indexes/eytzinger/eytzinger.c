@@ -24,13 +24,13 @@ static const kr_family family = {
 
 extern const kr_kind kr_kind_eytzinger;
 const kr_kind kr_kind_eytzinger = {
-    .info = {.name = "eytzinger",
-             .summary = "keys with row ids as a search tree without pointers; nothing is kept beside them",
-             .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.2 (EO+BS), "
-                       "3.4 (EO+KS), 3.5, 4, 5.7",
-             .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
-             .n_options = EYTZINGER_OPTIONS,
-             .options = options},
+    .name = "eytzinger",
+    .summary = "keys with row ids as a search tree without pointers; nothing is kept beside them",
+    .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.2 (EO+BS), "
+              "3.4 (EO+KS), 3.5, 4, 5.7",
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
+    .n_options = EYTZINGER_OPTIONS,
+    .options = options,
     .settle = settle,
     .family = &family,
 };

@@ -68,7 +68,7 @@ static uint64_t slots_of(const kr_spec *spec, uint64_t n)
     return n ? n + eytzinger_first(k_of(spec)) : 0;
 }
 
-static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
+static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
     (void)err;
     kr_store_estimate(shape, slots_of(shape->spec, shape->count), 1, estimate);

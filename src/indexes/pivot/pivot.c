@@ -48,13 +48,13 @@ static const kr_family family = {
 
 extern const kr_kind kr_kind_pivot;
 const kr_kind kr_kind_pivot = {
-    .info = {.name = "pivot",
-             .summary = "sorted keys with row ids, found through levels of pivots that lie in nodes of k - 1",
-             .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.3 "
-                       "(AO+PB+BS), 3.4 (AO+PB+KS), 3.5, 4.5",
-             .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
-             .n_options = PIVOT_OPTIONS,
-             .options = options},
+    .name = "pivot",
+    .summary = "sorted keys with row ids, found through levels of pivots that lie in nodes of k - 1",
+    .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.3 "
+              "(AO+PB+BS), 3.4 (AO+PB+KS), 3.5, 4.5",
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
+    .n_options = PIVOT_OPTIONS,
+    .options = options,
     .settle = settle,
     .family = &family,
 };

@@ -78,7 +78,7 @@ static kr_launch launch_of(const kr_spec *spec, const pivot_shape *shape)
     return kr_search_launch(spec, shape->k, sizeof(kr_key), pins, n);
 }
 
-static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
+static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
     pivot_shape levels;
     (void)err;

@@ -157,15 +157,14 @@ static const kr_family family = {
 
 extern const kr_kind kr_kind_rx;
 const kr_kind kr_kind_rx = {
-    .info = {.name = "rx",
-             .summary =
-                 "keys as primitives of a scene, found by rays (on GPUs without RT cores, in software)",
-             .source = "Henneberg and Schuhknecht, \"RTIndeX\" (RX); with closest hit and scan, partitions "
-                       "and one primitive for equal keys after Wu, \"Fast Database Join on Ray-tracing Core "
-                       "Equipped GPU\", 4.1 and 4.2",
-             .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_SET_KEYS,
-             .n_options = RX_OPTIONS,
-             .options = options},
+    .name = "rx",
+    .summary = "keys as primitives of a scene, found by rays (on GPUs without RT cores, in software)",
+    .source = "Henneberg and Schuhknecht, \"RTIndeX\" (RX); with closest hit and scan, partitions "
+              "and one primitive for equal keys after Wu, \"Fast Database Join on Ray-tracing Core "
+              "Equipped GPU\", 4.1 and 4.2",
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_SET_KEYS,
+    .n_options = RX_OPTIONS,
+    .options = options,
     .settle = settle,
     .family = &family,
 };

@@ -110,7 +110,7 @@ static kr_status make_doors(const rx_source *source, rx_scenes *scenes, kr_error
     if (status == KR_OK)
         status = kr_device_run(device, source->doors, &params, scenes->n_parts, source->stream, err);
     if (status == KR_OK) /* the list goes now */
-        status = kr_sync(device, source->stream, err);
+        status = kr_device_sync(device, source->stream, err);
     free(list);
     return status;
 }
@@ -221,9 +221,9 @@ kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scen
     }
     /* Lookups on other streams do not wait for the undoing, so it is waited for here. */
     if ((done < scenes->n_parts && scenes->parts[done]->is_broken) ||
-        (done &&
-         (refit_parts(old, scenes, done, 1, &undone, NULL) != KR_OK ||
-          refit_group(old, scenes, NULL) != KR_OK || kr_sync(source->device, source->stream, NULL) != KR_OK)))
+        (done && (refit_parts(old, scenes, done, 1, &undone, NULL) != KR_OK ||
+                  refit_group(old, scenes, NULL) != KR_OK ||
+                  kr_device_sync(source->device, source->stream, NULL) != KR_OK)))
         scenes->stale = 1;
     return status;
 }

@@ -33,11 +33,11 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static kr_status estimate(const kr_shape *shape, kr_estimate *estimate, kr_error *err)
+static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
     const rx_design design = rx_design_of(shape->spec, shape->device);
     const uint64_t n = shape->count, ids = n * sizeof(uint32_t);
-    kr_estimate made;
+    kr_need made;
     kr_scene_estimate scenes;
     kr_status status = rx_check_bits(shape->spec, shape->type, err);
     if (status == KR_OK)
@@ -94,7 +94,7 @@ static kr_status count_distinct(const rx_source *to, const rx_distinct_params *p
     if (status == KR_OK)
         status = kr_device_copy(to->device, distinct, params->blocks + n_blocks - 1, sizeof *distinct,
                                 to->stream, err);
-    return status == KR_OK ? kr_sync(to->device, to->stream, err) : status;
+    return status == KR_OK ? kr_device_sync(to->device, to->stream, err) : status;
 }
 
 /* dedupe=on: primitive d is the d-th distinct key. No table where all are. */
@@ -360,7 +360,7 @@ static kr_status set_keys(kr_device *device, void *self, const kr_set_keys *job,
     }
     release(device, index, job->stream);
     *index = made;
-    return kr_sync(device, job->stream, err); /* fails with the device only */
+    return kr_device_sync(device, job->stream, err); /* fails with the device only */
 }
 
 extern const kr_family_ops KR_W(rx_ops);

@@ -161,7 +161,7 @@ static kr_status enqueue(building *job, const kr_optix_input *input, size_t temp
     status = kr_device_copy(device, &scene->head.compacted_nbytes, (void *)(uintptr_t)emit.to,
                             sizeof(uint64_t), job->stream, err);
     if (!status)
-        status = kr_sync(device, job->stream, err);
+        status = kr_device_sync(device, job->stream, err);
     scene->head.view.handle = traversable;
     return status;
 }

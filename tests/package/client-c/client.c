@@ -19,7 +19,7 @@ int main(void)
     if (status == KR_OK)
         status = kr_index_create(device, "array", &key_column, NULL, NULL, &index, &err);
     if (status == KR_OK)
-        status = kr_lookup(index, &probe_column, &sink, NULL, &err);
+        status = kr_index_lookup(index, &probe_column, &sink, NULL, &err);
     if (status != KR_OK)
         fprintf(stderr, "%s: %s\n", kr_status_name(status), err.text);
     else if (memcmp(rows, want, sizeof want) != 0)

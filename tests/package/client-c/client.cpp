@@ -8,7 +8,8 @@ int main()
 {
     kr_error err{};
     kr_kind_info kind{};
-    if (kr_kind_list(0, &kind, &err) != KR_OK) {
+    kind.struct_size = sizeof kind;
+    if (kr_kind_query(0, &kind, &err) != KR_OK) {
         std::fprintf(stderr, "%s\n", err.text);
         return 1;
     }

@@ -261,7 +261,7 @@ static void rebuilds(void **state)
 static void estimate_of(const width *w, cgrx_design design, uint64_t seed)
 {
     const kr_shape shape = {.count = 960 + seed % 2, .type = w->bits == 32 ? KR_U32 : KR_U64};
-    kr_estimate estimate;
+    kr_need estimate;
     w->estimate(&shape, &design, &estimate);
     fill(&model, (uint32_t)shape.count, 3);
     trial t = build(w, design, &model);

@@ -168,7 +168,7 @@ static kr_sorted upload(const width *w, const entries *e, uint32_t first_row)
     assert_int_equal(kr_buffer_allocate(device, ids, NULL, "rows", NULL, &sorted.rows, NULL), KR_OK);
     assert_int_equal(kr_device_copy(device, sorted.keys.data, keys, nbytes, NULL, NULL), KR_OK);
     assert_int_equal(kr_device_copy(device, sorted.rows.data, rows, ids, NULL, NULL), KR_OK);
-    assert_int_equal(kr_sync(device, NULL, NULL), KR_OK);
+    assert_int_equal(kr_device_sync(device, NULL, NULL), KR_OK);
     return sorted;
 }
 
@@ -223,7 +223,7 @@ static void check(const trial *t, const entries *model)
     assert_int_equal(flat.n, model->n);
     assert_int_equal(kr_device_copy(device, keys, flat.keys.data, flat.keys.nbytes, NULL, NULL), KR_OK);
     assert_int_equal(kr_device_copy(device, rows, flat.rows.data, flat.rows.nbytes, NULL, NULL), KR_OK);
-    assert_int_equal(kr_sync(device, NULL, NULL), KR_OK);
+    assert_int_equal(kr_device_sync(device, NULL, NULL), KR_OK);
     for (uint32_t i = 0; i < model->n; ++i) {
         assert_int_equal(t->w->bits == 32 ? ((uint32_t *)keys)[i] : keys[i], model->at[i].key);
         assert_int_equal(rows[i], model->at[i].row);

@@ -22,7 +22,7 @@ static kr_status open_with(const kr_device_options *options, kr_error *err)
 static void opens_by_name(void **state)
 {
     kr_device *device = NULL;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err;
     (void)state;
     assert_int_equal(kr_device_open("cpu", NULL, &device, &err), KR_OK);
@@ -57,7 +57,7 @@ static void refuses_other_names(void **state)
 static void auto_opens_something(void **state)
 {
     kr_device *device = NULL, *gpu = NULL;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     (void)state;
     const int has_gpu = kr_device_open("cuda", NULL, &gpu, NULL) == KR_OK;
     assert_int_equal(kr_device_open("auto", NULL, &device, NULL), KR_OK);
@@ -69,7 +69,7 @@ static void auto_opens_something(void **state)
 
 static void lists_until_the_last(void **state)
 {
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     uint32_t count = 0;
     (void)state;
@@ -147,7 +147,7 @@ static void threads_option_is_kept(void **state)
 {
     const kr_device_options options = {.struct_size = sizeof options, .threads = 3};
     kr_device *device;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     (void)state;
     assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
     assert_int_equal(kr_device_query(device, &info, NULL), KR_OK);
@@ -166,10 +166,10 @@ static void streams_belong_to_their_device(void **state)
     assert_int_equal(kr_device_open("cpu", NULL, &one, &err), KR_OK);
     assert_int_equal(kr_device_open("cpu", NULL, &other, &err), KR_OK);
     assert_int_equal(kr_stream_create(one, &stream, &err), KR_OK);
-    assert_int_equal(kr_sync(one, stream, &err), KR_OK);
-    assert_int_equal(kr_sync(one, NULL, &err), KR_OK);
-    assert_int_equal(kr_sync(other, stream, &err), KR_ERR_ARGUMENT);
-    assert_int_equal(kr_sync(NULL, stream, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_device_sync(one, stream, &err), KR_OK);
+    assert_int_equal(kr_device_sync(one, NULL, &err), KR_OK);
+    assert_int_equal(kr_device_sync(other, stream, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_device_sync(NULL, stream, &err), KR_ERR_ARGUMENT);
     assert_int_equal(kr_stream_create(one, NULL, &err), KR_ERR_ARGUMENT);
     kr_stream_destroy(stream);
     kr_stream_destroy(NULL);

@@ -19,7 +19,7 @@ static kr_device *open_cpu(const kr_device_options *options)
 
 static kr_device_info query(kr_device *device)
 {
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     assert_int_equal(kr_device_query(device, &info, NULL), KR_OK);
     return info;
 }

@@ -236,7 +236,7 @@ static void reports_and_stops(void **state)
     uint32_t *keys = malloc(3 * n * sizeof *keys);
     const kr_sort sort = {32, 0, 32, n, keys, keys + n, NULL, keys + 2 * n};
     kr_device *device;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err;
     (void)state;
     assert_non_null(keys);

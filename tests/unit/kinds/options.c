@@ -43,7 +43,9 @@ static kr_status settle(kr_spec *spec, kr_error *err)
 static const kr_family family;
 
 static const kr_kind toy = {
-    .info = {.name = "toy", .n_options = OPTIONS, .options = options},
+    .name = "toy",
+    .n_options = OPTIONS,
+    .options = options,
     .settle = settle,
     .family = &family,
 };
@@ -249,9 +251,10 @@ static void knows_what_was_given(void **state)
 {
     (void)state;
     assert_int_equal(parsed("toy").given, 0);
-    assert_int_equal(parsed("toy:probes=auto").given, 0);
+    assert_int_equal(parsed("toy:probes=auto").given, 1u << OPTIONS);
     assert_int_equal(parsed("toy:bits=23:23:18").given, 1u << BITS);
-    assert_int_equal(parsed("toy:parts=1:1:1,probes=sorted,mode=narrow").given, 1u << PARTS | 1u << MODE);
+    assert_int_equal(parsed("toy:parts=1:1:1,probes=sorted,mode=narrow").given,
+                     1u << PARTS | 1u << MODE | 1u << OPTIONS);
 }
 
 static void settles(void **state)

@@ -13,8 +13,8 @@
 
 static int64_t own_option(const kr_spec *spec, const char *name)
 {
-    for (uint32_t i = 0; i < spec->kind->info.n_options; ++i)
-        if (strcmp(spec->kind->info.options[i].name, name) == 0)
+    for (uint32_t i = 0; i < spec->kind->n_options; ++i)
+        if (strcmp(spec->kind->options[i].name, name) == 0)
             return spec->options[i];
     fail_msg("no option %s", name);
     return 0;
@@ -24,11 +24,11 @@ static void fills_in_defaults(void **state)
 {
     (void)state;
     for (uint32_t i = 0; kr_kind_at(i); ++i) {
-        const kr_kind_info *info = &kr_kind_at(i)->info;
-        const kr_spec spec = parsed(info->name);
+        const kr_kind *kind = kr_kind_at(i);
+        const kr_spec spec = parsed(kind->name);
         assert_ptr_equal(spec.kind, kr_kind_at(i));
-        for (uint32_t k = 0; k < info->n_options; ++k)
-            assert_true(spec.options[k] == info->options[k].standard);
+        for (uint32_t k = 0; k < kind->n_options; ++k)
+            assert_true(spec.options[k] == kind->options[k].standard);
         for (uint32_t k = 0; k < KR_COMMON_COUNT; ++k)
             assert_true(spec.common[k] == kr_common_options[k].standard);
     }
@@ -81,10 +81,10 @@ static void has_sound_tables(void **state)
 {
     (void)state;
     for (uint32_t i = 0; kr_kind_at(i); ++i) {
-        const kr_kind_info *info = &kr_kind_at(i)->info;
-        assert_true(info->n_options <= KR_SPEC_OPTIONS);
-        for (uint32_t k = 0; k < info->n_options; ++k)
-            check_option(&info->options[k]);
+        const kr_kind *kind = kr_kind_at(i);
+        assert_true(kind->n_options <= KR_SPEC_OPTIONS);
+        for (uint32_t k = 0; k < kind->n_options; ++k)
+            check_option(&kind->options[k]);
     }
 }
 
@@ -119,14 +119,14 @@ static void fits_every_spec(void **state)
 {
     (void)state;
     for (uint32_t i = 0; kr_kind_at(i); ++i) {
-        const kr_kind_info *info = &kr_kind_at(i)->info;
-        size_t nbytes = strlen(info->name) + 1;
-        for (uint32_t k = 0; k < info->n_options; ++k)
-            nbytes += longest_setting(&info->options[k]);
+        const kr_kind *kind = kr_kind_at(i);
+        size_t nbytes = strlen(kind->name) + 1;
+        for (uint32_t k = 0; k < kind->n_options; ++k)
+            nbytes += longest_setting(&kind->options[k]);
         for (uint32_t k = 0; k < KR_COMMON_COUNT; ++k)
             nbytes += longest_setting(&kr_common_options[k]);
         if (nbytes > KR_SPEC_NBYTES)
-            fail_msg("a spec of '%s' may take %zu bytes", info->name, nbytes);
+            fail_msg("a spec of '%s' may take %zu bytes", kind->name, nbytes);
     }
 }
 
@@ -147,7 +147,7 @@ static void refuses_kinds(void **state)
     assert_int_equal(kr_spec_parse(NULL, &spec, &err), KR_ERR_ARGUMENT);
     /* All of them are listed. */
     for (uint32_t i = 0; kr_kind_at(i); ++i)
-        refuse("none-such", "none-such", kr_kind_at(i)->info.name);
+        refuse("none-such", "none-such", kr_kind_at(i)->name);
 }
 
 static void refuses_options(void **state)
@@ -192,7 +192,7 @@ static void check_printed(const char *text, const char *want)
 {
     char printed[KR_SPEC_NBYTES] = "";
     kr_error err = {0};
-    assert_int_equal(kr_spec_print(text, printed, sizeof printed, &err), KR_OK);
+    assert_int_equal(kr_spec_complete(text, printed, sizeof printed, &err), KR_OK);
     assert_string_equal(printed, want);
 }
 
@@ -206,10 +206,10 @@ static void prints_every_option(void **state)
     check_printed(whole, whole);
     check_printed("array:probes=sorted,k=33,layout=aos", "array:layout=aos," LAUNCH "k=33,probes=sorted");
     check_printed("array:k=02", whole);
-    assert_int_equal(kr_spec_print("array", tight, strlen(whole), &err), KR_ERR_LIMIT);
+    assert_int_equal(kr_spec_complete("array", tight, strlen(whole), &err), KR_ERR_LIMIT);
     assert_string_equal(tight, "as it was");
-    assert_int_equal(kr_spec_print("array", tight, 0, &err), KR_ERR_LIMIT);
-    assert_int_equal(kr_spec_print("array", tight, strlen(whole) + 1, &err), KR_OK);
+    assert_int_equal(kr_spec_complete("array", tight, 0, &err), KR_ERR_LIMIT);
+    assert_int_equal(kr_spec_complete("array", tight, strlen(whole) + 1, &err), KR_OK);
     assert_string_equal(tight, whole);
 }
 

@@ -59,10 +59,12 @@ static kr_rows rows(const void *self)
     return f.n_left ? kr_dense_rows(f.left, sizeof f.left[0], f.n_left) : f.real->rows(self);
 }
 
-static void nodes(const void *self, kr_node_stats *stats)
+static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
 {
     (void)self;
-    *stats = (kr_node_stats){.lists = 3, .nodes = 4 + f.calls, .node_entries = 2, .longest = 2};
+    counters[0] = (kr_counter){"lists", 3};
+    counters[1] = (kr_counter){"nodes", 4 + f.calls};
+    return 2;
 }
 
 static kr_place place_far(kr_device *device, const void *pointer)
@@ -89,9 +91,9 @@ static void create(const kr_column *keys, const uint32_t *row_ids)
     f.ops = *f.real;
     f.ops.update = update;
     f.ops.rows = rows;
-    f.ops.nodes = nodes;
+    f.ops.counters = counters;
     f.kind = *f.index->spec.kind;
-    f.kind.info.capabilities |= KR_CAN_UPDATE;
+    f.kind.capabilities |= KR_CAN_UPDATE;
     f.index->ops = &f.ops;
     f.index->spec.kind = &f.kind;
 }
@@ -137,8 +139,8 @@ static kr_status change(uint64_t n_inserts, int with_rows, uint64_t n_deletes, k
 
 static kr_index_info info(void)
 {
-    kr_index_info now;
-    assert_int_equal(kr_index_stats(f.index, &now, NULL), KR_OK);
+    kr_index_info now = {.struct_size = sizeof now};
+    assert_int_equal(kr_index_query(f.index, &now, NULL), KR_OK);
     return now;
 }
 
@@ -166,11 +168,14 @@ static void hands_over(void **state)
     assert_int_equal(f.got.next_row, ROWS);
     const kr_index_info after = info();
     assert_int_equal(after.next_row, ROWS + 3);
-    assert_int_equal(after.nodes.lists, 3);
-    assert_int_equal(after.nodes.nodes, 5);
-    assert_int_equal(after.n_phases, 2);
-    assert_string_equal(after.phases[0].name, "copy");
-    assert_string_equal(after.phases[1].name, "apply");
+    assert_int_equal(kr_index_counter_count(f.index), 2);
+    assert_string_equal(kr_index_counter_name(f.index, 1), "nodes");
+    assert_int_equal(kr_index_counter_value(f.index, 0), 3);
+    assert_int_equal(kr_index_counter_value(f.index, 1), 5);
+    assert_null(kr_index_counter_name(f.index, 2));
+    assert_int_equal(kr_index_phase_count(f.index), 2);
+    assert_string_equal(kr_index_phase_name(f.index, 0), "copy");
+    assert_string_equal(kr_index_phase_name(f.index, 1), "apply");
     /* Deletes alone give no ids. */
     assert_int_equal(change(0, 0, 1, NULL), KR_OK);
     assert_int_equal(f.got.insert_keys.count, 0);

@@ -12,7 +12,7 @@
 static void opens_with(const char *value, const char *named)
 {
     kr_device *device = NULL;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     if (value)
         setenv("KEYRAY_ISA", value, 1);
@@ -27,7 +27,7 @@ static void opens_with(const char *value, const char *named)
 static void refuses(const char *value, kr_status expected, const char *named)
 {
     kr_device *device = NULL;
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     setenv("KEYRAY_ISA", value, 1);
     assert_int_equal(kr_device_open("cpu", NULL, &device, &err), expected);

@@ -26,7 +26,9 @@ static kr_status settle(kr_spec *spec, kr_error *err)
 static const kr_family family = {.probes = {.launches = kr_search_launches}};
 
 static const kr_kind toy = {
-    .info = {.name = "toy", .n_options = OPTIONS, .options = options},
+    .name = "toy",
+    .n_options = OPTIONS,
+    .options = options,
     .settle = settle,
     .family = &family,
 };

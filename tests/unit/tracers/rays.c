@@ -357,7 +357,7 @@ static void runs_programs(void **state)
 
 static void describes_itself(void **state)
 {
-    kr_device_info info = {0};
+    kr_device_info info = {.struct_size = sizeof info};
     kr_tracer *tracer;
     kr_device *device = open_cpu(NULL, &tracer);
     (void)state;

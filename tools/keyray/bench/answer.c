@@ -11,44 +11,55 @@ static void *out_at(const bench_run *run, kr_result result, uint64_t first)
     return (char *)run->out + nbytes;
 }
 
-static void add_work(bench_work *work, const kr_report *report)
+static void add_work(const facts *more, facts *work)
 {
-    work->rays += report->rays;
-    work->hits += report->hits;
-    work->filtered += report->filtered;
-    work->repaired += report->repaired;
-    work->untraced += report->untraced;
+    for (uint32_t i = 0; i < more->n; ++i) {
+        const uint64_t before = i < work->n ? work->at[i].number : 0;
+        work->at[i] = more->at[i];
+        work->at[i].number += before;
+    }
+    work->n = more->n;
 }
 
-int bench_answer(const bench_run *run, kr_result result, kr_report *report, bench_work *work)
+static kr_status answer_batch(const bench_run *run, kr_result result, uint64_t first, uint64_t n,
+                              kr_report *report, int counts, kr_error *err)
 {
     const bench_data *data = run->data;
     const kr_column values = bench_data_column(data, COLUMN_VALUES, 0, data->n_grown);
+    const kr_column lower = bench_data_column(data, COLUMN_LOWER, first, n);
+    const kr_sink sink = {.struct_size = sizeof sink,
+                          .result = result,
+                          .order = result == KR_RESULT_ROWS ? run->order : KR_ORDER_ROW,
+                          .rows = run->rows,
+                          .rows_capacity = run->rows_capacity,
+                          .values = result == KR_RESULT_SUM ? &values : NULL,
+                          .out = out_at(run, result, first),
+                          .report = report,
+                          .count_work = counts != 0};
+    if (data->operation != BENCH_RANGE)
+        return kr_index_lookup(run->index, &lower, &sink, NULL, err);
+    const kr_column upper = bench_data_column(data, COLUMN_UPPER, first, n);
+    return kr_index_range(run->index, &lower, &upper, &sink, NULL, err);
+}
+
+int bench_answer(const bench_run *run, kr_result result, report_facts *lookups, facts *work)
+{
+    const bench_data *data = run->data;
     /* Whole words of the bitmap, so that batches never share a byte. */
     const uint64_t batch = ((data->n_probes - 1) / data->batches / 64 + 1) * 64;
-    kr_status status = KR_OK;
     kr_error err = {0};
-    kr_report counted = {0};
+    kr_report *report = NULL;
+    kr_status status = lookups || work ? kr_report_create(&report, &err) : KR_OK;
     for (uint64_t first = 0; first < data->n_probes && status == KR_OK; first += batch) {
         const uint64_t n = data->n_probes - first < batch ? data->n_probes - first : batch;
-        const kr_column lower = bench_data_column(data, COLUMN_LOWER, first, n);
-        const kr_sink sink = {.struct_size = sizeof sink,
-                              .result = result,
-                              .order = result == KR_RESULT_ROWS ? run->order : KR_ORDER_ROW,
-                              .rows = run->rows,
-                              .rows_capacity = run->rows_capacity,
-                              .values = result == KR_RESULT_SUM ? &values : NULL,
-                              .out = out_at(run, result, first),
-                              .report = work ? &counted : report,
-                              .count_work = work != NULL};
-        if (data->operation == BENCH_RANGE) {
-            const kr_column upper = bench_data_column(data, COLUMN_UPPER, first, n);
-            status = kr_range(run->index, &lower, &upper, &sink, NULL, &err);
-        } else {
-            status = kr_lookup(run->index, &lower, &sink, NULL, &err);
-        }
+        report_facts did;
+        status = answer_batch(run, result, first, n, report, work != NULL, &err);
+        report_facts_take(report, &did);
         if (status == KR_OK && work)
-            add_work(work, &counted);
+            add_work(&did.counters, work);
+        if (status == KR_OK && lookups)
+            *lookups = did;
     }
+    kr_report_destroy(report);
     return tool_check(status, &err);
 }

@@ -6,56 +6,163 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece from the middle of the batch, which keeps its order and density. */
-static int lower_bound(const bench_options *options, const bench_data *data, bench_row *row)
+typedef struct rivals {
+    const bench_options *options;
+    const bench_data *data;
+    uint64_t first, count; /* probes from the middle of the batch, which keep its order and density */
+    uint32_t *positions;   /* of these: the first key not below */
+    uint32_t *answers;     /* what a rival on the GPU says of them */
+    double seconds[BENCH_REPEAT_MOST + 1];
+} rivals;
+
+/* The first run warms up. */
+static void add(bench_row *row, const char *name, const char *setting, uint64_t n, uint64_t footprint_nbytes,
+                rivals *r)
 {
-    static double seconds[BENCH_REPEAT_MOST + 1];
+    bench_baseline *to = &row->baselines[row->n_baselines++];
+    snprintf(to->name, sizeof to->name, "%s%s%s", name, setting[0] ? ", " : "", setting);
+    to->footprint_nbytes = footprint_nbytes;
+    to->rate = (double)n / bench_summarize(r->seconds + 1, r->options->repeat).median;
+}
+
+static void std_lower_bound(rivals *r, bench_row *row)
+{
+    const bench_data *data = r->data;
     const uint32_t bits = data->type == KR_U64 ? 64 : 32;
-    const uint64_t n = data->n_probes < BENCH_BASELINE_PROBES ? data->n_probes : BENCH_BASELINE_PROBES;
-    const char *probes = (const char *)data->host[COLUMN_LOWER] + (data->n_probes - n) / 2 * (bits / 8);
-    uint32_t *positions = tool_alloc(n, sizeof *positions, "the baseline's answers");
-    if (!positions)
-        return FAILED;
-    for (uint64_t i = 0; i <= options->repeat; ++i)
-        seconds[i] = kr_baseline_lower_bound(bits, data->sorted, data->n_keys, probes, n, positions);
-    free(positions);
-    row->baseline = "std::lower_bound, one thread";
-    row->baseline_rate = (double)n / bench_summarize(seconds + 1, options->repeat).median;
+    const char *probes = (const char *)data->host[COLUMN_LOWER] + r->first * (bits / 8);
+    for (uint64_t i = 0; i <= r->options->repeat; ++i)
+        r->seconds[i] =
+            kr_baseline_lower_bound(bits, data->sorted, data->n_keys, probes, r->count, r->positions);
+    add(row, "std::lower_bound", "one thread", r->count, data->n_keys * (bits / 8), r);
+}
+
+#if defined(KR_WITH_CUDA)
+static uint64_t key_at(const bench_data *data, const void *keys, uint64_t i)
+{
+    return data->type == KR_U64 ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
+}
+
+static int is_position(const rivals *r, uint64_t i)
+{
+    return r->answers[i] == r->positions[i];
+}
+
+/* A row that holds the probe, or none if no key equals it. */
+static int is_row(const rivals *r, uint64_t i)
+{
+    const bench_data *data = r->data;
+    const uint64_t probe = key_at(data, data->host[COLUMN_LOWER], r->first + i);
+    const uint32_t at = r->positions[i];
+    const int exists = at < data->n_keys && key_at(data, data->sorted, at) == probe;
+    return exists
+               ? r->answers[i] < data->n_keys && key_at(data, data->host[COLUMN_KEYS], r->answers[i]) == probe
+               : r->answers[i] == KR_NO_ROW;
+}
+
+static int on_gpu(rivals *r, const char *name, int (*run)(kr_baseline_batch *, char *, size_t),
+                  int (*is_right)(const rivals *, uint64_t), bench_row *row)
+{
+    const bench_data *data = r->data;
+    char text[256];
+    kr_baseline_batch batch = {.keys = data->there[COLUMN_KEYS],
+                               .sorted_keys = data->sorted,
+                               .probes = data->there[COLUMN_LOWER],
+                               .n = data->n_keys,
+                               .n_probes = data->n_probes,
+                               .first = r->first,
+                               .count = r->count,
+                               .bits = data->type == KR_U64 ? 64 : 32,
+                               .runs = (uint32_t)r->options->repeat + 1,
+                               .seconds = r->seconds,
+                               .answers = r->answers};
+    if (run(&batch, text, sizeof text))
+        return tool_fail(FAILED, "--baseline: %s", text);
+    for (uint64_t i = 0; i < r->count; ++i)
+        if (!is_right(r, i))
+            return tool_fail(FAILED, "--baseline: %s answers probe %llu with %u", name,
+                             (unsigned long long)(r->first + i), r->answers[i]);
+    add(row, name, batch.setting, data->n_probes, batch.footprint_nbytes, r);
     return DONE;
 }
 
-static int cub_sort(const bench_options *options, const bench_data *data, bench_row *row)
+static int gpu_lookups(rivals *r, bench_row *row)
 {
-#if defined(KR_WITH_CUDA)
-    static double seconds[BENCH_REPEAT_MOST + 1];
+    if (!r->data->device)
+        return tool_fail(USAGE, "--baseline on a GPU reads columns in device memory; leave out --host");
+    int code = on_gpu(r, "thrust::lower_bound", kr_baseline_thrust, is_position, row);
+#if defined(KR_WITH_PEERS)
+    if (!code && r->data->multiplicity != 1)
+        return tool_fail(USAGE, "--baseline: cuco::static_map holds one row a key; leave out --multiplicity");
+    if (!code)
+        code = on_gpu(r, "cuco::static_map", kr_baseline_static_map_default, is_row, row);
+    if (!code)
+        code = on_gpu(r, "cuco::static_map at its best", kr_baseline_static_map_best, is_row, row);
+#else
+    (void)is_row;
+#endif
+    return code;
+}
+
+static int gpu_build(rivals *r, bench_row *row)
+{
+    const bench_data *data = r->data;
+    const uint32_t bits = data->type == KR_U64 ? 64 : 32;
     char text[256];
     if (!data->device)
         return tool_fail(USAGE, "--baseline of a build sorts keys in device memory; leave out --host");
-    if (kr_baseline_cub_sort(data->type == KR_U64 ? 64 : 32, data->there[COLUMN_KEYS], data->n_keys,
-                             (uint32_t)options->repeat + 1, seconds, text, sizeof text))
+    if (kr_baseline_cub_sort(bits, data->there[COLUMN_KEYS], data->n_keys, (uint32_t)r->options->repeat + 1,
+                             r->seconds, text, sizeof text))
         return tool_fail(FAILED, "--baseline: %s", text);
-    row->baseline = "cub::DeviceRadixSort::SortPairs";
-    row->baseline_rate = (double)data->n_keys / bench_summarize(seconds + 1, options->repeat).median;
+    add(row, "cub::DeviceRadixSort::SortPairs", "", data->n_keys, data->n_keys * (bits / 8 + 4), r);
     return DONE;
+}
 #else
-    (void)options;
-    (void)data;
+static int gpu_lookups(rivals *r, bench_row *row)
+{
+    (void)r;
     (void)row;
-    return tool_fail(FAILED, "--baseline of a build is CUB's sort, and this build of keyray has no CUDA");
-#endif
+    return DONE;
 }
 
-int bench_baseline(const bench_options *options, const bench_data *data, kr_device *device, bench_row *row)
+static int gpu_build(rivals *r, bench_row *row)
 {
+    (void)r;
+    (void)row;
+    return tool_fail(FAILED, "--baseline of a build is CUB's sort, and this build of keyray has no CUDA");
+}
+#endif
+
+static int lookups(rivals *r, int with_gpu, bench_row *row)
+{
+    const uint64_t n_probes = r->data->n_probes;
+    r->count = n_probes < BENCH_BASELINE_PROBES ? n_probes : BENCH_BASELINE_PROBES;
+    r->first = (n_probes - r->count) / 2;
+    r->positions = tool_alloc(r->count, sizeof *r->positions, "the baseline's answers");
+    r->answers = tool_alloc(r->count, sizeof *r->answers, "the baseline's answers");
+    int code = r->positions && r->answers ? DONE : FAILED;
+    if (!code)
+        std_lower_bound(r, row);
+    if (!code && with_gpu)
+        code = gpu_lookups(r, row);
+    free(r->answers);
+    free(r->positions);
+    return code;
+}
+
+int bench_measure_baselines(const bench_options *options, const bench_data *data, kr_device *device,
+                            bench_row *row)
+{
+    static rivals r;
     kr_error err = {0};
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     const int code = tool_check(kr_device_query(device, &info, &err), &err);
     if (code)
         return code;
+    const int on_cuda = strncmp(info.name, "cuda", 4) == 0;
+    r = (rivals){.options = options, .data = data};
     if (data->operation == BENCH_POINT)
-        return lower_bound(options, data, row);
-    if (data->operation == BENCH_BUILD && strncmp(info.name, "cuda", 4) == 0)
-        return cub_sort(options, data, row);
-    return tool_fail(USAGE,
-                     "--baseline compares point lookups (std::lower_bound) and builds on a GPU (CUB's sort)");
+        return lookups(&r, on_cuda, row);
+    if (data->operation == BENCH_BUILD && on_cuda)
+        return gpu_build(&r, row);
+    return tool_fail(USAGE, "--baseline compares point lookups, and builds on a GPU");
 }

@@ -18,7 +18,7 @@ static void *answers(const bench_run *run, kr_result result)
     void *got = tool_alloc(nbytes, 1, "the answers to check");
     int code = got ? bench_answer(run, result, NULL, NULL) : FAILED;
     if (!code)
-        code = tool_check(kr_sync(run->device, NULL, &err), &err);
+        code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     if (!code)
         code = tool_check(kr_memory_copy(run->device, got, run->out, nbytes, NULL, &err), &err);
     if (!code)

@@ -51,7 +51,9 @@ static const option_row index_rows[] = {
     {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
     {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
     {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
-     "compare: point with std::lower_bound, build on a GPU with CUB's sort", 0, 0},
+     "compare: point with std::lower_bound, on a GPU also thrust's and, if built with it, cuCollections' "
+     "static_map; build on a GPU with CUB's sort",
+     0, 0},
     {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with one thread; on the CPU", 0, 0},
     {0},
 };
@@ -253,7 +255,7 @@ static int run_spec(job *j, const bench_data *data, const char *spec, const char
         snprintf(whole, sizeof whole, "%s", spec);
     int code = bench_measure(&j->options, data, j->device, whole, row);
     if (!code && j->options.baseline)
-        code = bench_baseline(&j->options, data, j->device, row);
+        code = bench_measure_baselines(&j->options, data, j->device, row);
     if (!code && j->options.scaling)
         code = measure_one_thread(j, data, whole, row);
     j->report.n_rows += !code;
@@ -352,7 +354,8 @@ static int perform(job *j)
 {
     kr_error err = {0};
     const uint64_t n_rows = (uint64_t)j->n_sweep * j->options.index.n;
-    j->report = (bench_report){.options = &j->options, .operation = j->operation};
+    j->report = (bench_report){
+        .options = &j->options, .operation = j->operation, .device = {.struct_size = sizeof(kr_device_info)}};
     j->report.rows = calloc(n_rows, sizeof *j->report.rows);
     if (!j->report.rows)
         return tool_fail(FAILED, "no host memory for the report");

@@ -2,6 +2,7 @@
 #ifndef KEYRAY_TOOL_BENCH_JOB_H
 #define KEYRAY_TOOL_BENCH_JOB_H
 
+#include "../facts.h"
 #include "../options.h"
 #include "../output.h"
 #include "../workload.h"
@@ -75,11 +76,6 @@ typedef struct bench_times {
 /* Sorts `seconds`. */
 bench_times bench_summarize(double *seconds, uint64_t n);
 
-/* What all lookups of a run did. */
-typedef struct bench_work {
-    uint64_t rays, hits, filtered, repaired, untraced;
-} bench_work;
-
 /* One batch of rows that came or went. */
 typedef struct bench_wave {
     uint64_t changed, rows; /* rows of the batch; rows of the index afterwards */
@@ -93,27 +89,33 @@ typedef struct bench_waves {
     int is_rebuilt; /* the index takes no updates: `seconds` are those of building anew */
     char why_rebuilt[sizeof(((kr_error *)0)->text)];
     bench_wave waves[2 * WORKLOAD_WAVES_MOST];
-    kr_index_info halves[2]; /* after the inserts, and after the deletes */
+    index_facts halves[2]; /* after the inserts, and after the deletes */
     /* Unless is_rebuilt. */
     char rebuild[KR_SPEC_NBYTES]; /* what was built anew */
     bench_times rebuilds, ratios; /* seconds, and in how many updates of the same wave */
     double slowdown;              /* lookups after the last wave, in those of what was built anew */
 } bench_waves;
 
+/* A rival on the same data. */
+typedef struct bench_baseline {
+    char name[96];
+    uint64_t footprint_nbytes; /* what its lookups read, or its sort leaves */
+    double rate;               /* lookups or pairs a second */
+} bench_baseline;
+
 typedef struct bench_row {
     char swept[64]; /* "uniformity=20" or "" */
     workload workload;
-    kr_index_info info;
-    kr_report report;
+    index_facts index;
+    report_facts lookups;      /* of the last batch */
     bench_times times;         /* of all probes, of a build, of an update, or of a wave */
     bench_times before, after; /* an update: of all probes */
     bench_waves waves;
-    uint64_t per_run; /* lookups, pairs or changed rows of one run */
-    int counted;      /* 1: `work` was counted, by a kind that casts rays */
-    bench_work work;
-    char checked[192];      /* what was compared before anything was timed */
-    const char *baseline;   /* its name, or NULL */
-    double baseline_rate;   /* lookups or pairs a second */
+    uint64_t per_run;  /* lookups, pairs or changed rows of one run */
+    facts work;        /* of all probes, counted for kinds that cast rays */
+    char checked[192]; /* what was compared before anything was timed */
+    bench_baseline baselines[4];
+    uint32_t n_baselines;
     double one_thread_rate; /* --scaling: the same with one thread, else 0 */
 } bench_row;
 
@@ -129,8 +131,8 @@ typedef struct bench_run {
     uint64_t rows_capacity;
 } bench_run;
 
-/* Enqueues all batches. `report`, of the last batch, and `work`, of all of them, may be NULL. */
-int bench_answer(const bench_run *run, kr_result result, kr_report *report, bench_work *work);
+/* Enqueues all batches. `lookups`, of the last batch, and `work`, of all of them, may be NULL. */
+int bench_answer(const bench_run *run, kr_result result, report_facts *lookups, facts *work);
 
 /* Of KR_RESULT_ROWS, else nothing (rows.c): makes room for the row ids; compares them with their sums.
  */
@@ -161,7 +163,8 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
                   bench_row *row);
 
 /* Runs what the row is compared with. */
-int bench_baseline(const bench_options *options, const bench_data *data, kr_device *device, bench_row *row);
+int bench_measure_baselines(const bench_options *options, const bench_data *data, kr_device *device,
+                            bench_row *row);
 
 /* ---- Loads without an index (loads.c) ------------------------------------------------ */
 

@@ -42,7 +42,7 @@ static int load(const kr_loads_spec *spec, kr_device *device, uint32_t threads, 
                 uint32_t runs, double *seconds, uint32_t *sums)
 {
     kr_error err = {0};
-    kr_device_info info;
+    kr_device_info info = {.struct_size = sizeof info};
     const int code = tool_check(kr_device_query(device, &info, &err), &err);
     if (code)
         return code;
@@ -92,7 +92,7 @@ int bench_loads(const bench_options *options, kr_device *device, uint32_t thread
         return FAILED;
     code = tool_check(kr_memory_allocate(device, w->entries * 4, NULL, &entries, &err), &err);
     if (!code)
-        code = tool_check(kr_sync(device, NULL, &err), &err);
+        code = tool_check(kr_device_sync(device, NULL, &err), &err);
     if (!code)
         code = load(&spec, device, threads, entries, (uint32_t)options->repeat + 1, seconds, sums);
     if (!code)

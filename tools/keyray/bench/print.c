@@ -28,12 +28,12 @@ static const char *inside_copies(const bench_report *report)
                                                : "probes from and results to host memory";
 }
 
-static const char *inside_sort(const bench_report *report, const bench_row *row)
+static const char *inside_sort(const bench_report *report, const bench_row *row, char text[96])
 {
     if (report->operation == BENCH_BUILD)
         return "no probes";
-    return strcmp(row->report.probe_order, "as-is") == 0 ? "none (probes are searched as they stand)"
-                                                         : row->report.probe_order;
+    const char *order = report_facts_order(&row->lookups, text);
+    return strcmp(order, "as-is") == 0 ? "none (probes are searched as they are)" : order;
 }
 
 static const char *inside_gather(const bench_report *report)
@@ -81,53 +81,44 @@ static void print_workload(output *out, const bench_report *report, const bench_
     output_end(out, '}');
 }
 
-static void print_parts(output *out, const kr_index_info *info)
+static void print_components(output *out, const facts *components)
 {
-    output_begin(out, "parts", '[');
-    for (uint32_t i = 0; i < info->n_parts; ++i) {
+    output_begin(out, "components", '[');
+    for (uint32_t i = 0; i < components->n; ++i) {
         output_begin(out, NULL, '{');
-        output_text(out, "name", info->parts[i].name);
-        output_bytes(out, "nbytes", info->parts[i].nbytes);
+        output_text(out, "name", components->at[i].name);
+        output_bytes(out, "nbytes", components->at[i].number);
         output_end(out, '}');
     }
     output_end(out, ']');
 }
 
-/* The counters and their names. */
-#define WORKS 5
-static const char *const work_names[WORKS] = {"rays", "hits", "filtered", "repaired", "untraced"};
-
-static void list_work(const bench_work *work, uint64_t list[WORKS])
-{
-    list[0] = work->rays;
-    list[1] = work->hits;
-    list[2] = work->filtered;
-    list[3] = work->repaired;
-    list[4] = work->untraced;
-}
-
 static void print_work(output *out, const bench_row *row)
 {
-    uint64_t list[WORKS];
-    list_work(&row->work, list);
     output_begin(out, "work", '{');
-    for (int i = 0; i < WORKS; ++i)
-        output_number(out, work_names[i], list[i]);
+    for (uint32_t i = 0; i < row->work.n; ++i)
+        output_number(out, row->work.at[i].name, row->work.at[i].number);
     output_end(out, '}');
     output_begin(out, "work_per_probe", '{');
-    for (int i = 0; i < WORKS; ++i)
-        output_real(out, work_names[i], (double)list[i] / (double)row->workload.probes);
+    for (uint32_t i = 0; i < row->work.n; ++i)
+        output_real(out, row->work.at[i].name, (double)row->work.at[i].number / (double)row->workload.probes);
     output_end(out, '}');
 }
 
 static void print_comparisons(output *out, const bench_row *row)
 {
-    if (row->baseline) {
-        output_begin(out, "baseline", '{');
-        output_text(out, "name", row->baseline);
-        output_real(out, "per_second", row->baseline_rate);
-        output_real(out, "ratio", rate(row) / row->baseline_rate);
-        output_end(out, '}');
+    if (row->n_baselines) {
+        output_begin(out, "baselines", '[');
+        for (uint32_t i = 0; i < row->n_baselines; ++i) {
+            const bench_baseline *rival = &row->baselines[i];
+            output_begin(out, NULL, '{');
+            output_text(out, "name", rival->name);
+            output_real(out, "per_second", rival->rate);
+            output_real(out, "ratio", rate(row) / rival->rate);
+            output_number(out, "footprint", rival->footprint_nbytes);
+            output_end(out, '}');
+        }
+        output_end(out, ']');
     }
     if (row->one_thread_rate > 0) {
         output_begin(out, "scaling", '{');
@@ -139,16 +130,17 @@ static void print_comparisons(output *out, const bench_row *row)
 
 static void print_row(output *out, const bench_report *report, const bench_row *row)
 {
+    char order[96];
     output_begin(out, NULL, '{');
-    output_text(out, "spec", row->info.spec);
-    output_text(out, "tracer", row->info.tracer);
+    output_spec(out, "spec", row->index.info.spec);
+    output_text(out, "tracer", row->index.info.tracer);
     if (row->swept[0])
         output_text(out, "swept", row->swept);
     print_workload(out, report, row);
     output_text(out, "checked", row->checked);
     output_begin(out, "inside", '{');
     output_text(out, "copies", inside_copies(report));
-    output_text(out, "probe_sort", inside_sort(report, row));
+    output_text(out, "probe_sort", inside_sort(report, row, order));
     output_text(out, "value_gather", inside_gather(report));
     output_end(out, '}');
     bench_print_times(out, "seconds", &row->times);
@@ -159,14 +151,14 @@ static void print_row(output *out, const bench_report *report, const bench_row *
     if (row->waves.n)
         bench_print_waves_json(out, row);
     output_real(out, "per_second", rate(row));
-    output_real(out, "per_second_per_byte", rate(row) / (double)row->info.footprint_nbytes);
-    output_bytes(out, "footprint", row->info.footprint_nbytes);
-    output_bytes(out, "peak", row->info.peak_nbytes);
-    print_parts(out, &row->info);
-    output_phases(out, "build_phases", row->info.phases, row->info.n_phases);
+    output_real(out, "per_second_per_byte", rate(row) / (double)row->index.info.footprint_nbytes);
+    output_bytes(out, "footprint", row->index.info.footprint_nbytes);
+    output_bytes(out, "peak", row->index.info.peak_nbytes);
+    print_components(out, &row->index.components);
+    output_phases(out, "build_phases", &row->index.phases);
     if (report->operation != BENCH_BUILD)
-        output_phases(out, "lookup_phases", row->report.phases, row->report.n_phases);
-    if (row->counted)
+        output_phases(out, "lookup_phases", &row->lookups.phases);
+    if (row->work.n)
         print_work(out, row);
     print_comparisons(out, row);
     output_end(out, '}');
@@ -235,23 +227,22 @@ static void print_head(const bench_report *report, FILE *to)
 }
 
 /* Of a run of its own: asking for phases costs time. */
-static void print_phases(const char *title, const kr_phase *phases, uint32_t n, FILE *to)
+static void print_phases(const char *title, const facts *phases, FILE *to)
 {
-    if (n)
+    if (phases->n)
         fprintf(to, "%10s %s:", "", title);
-    for (uint32_t i = 0; i < n; ++i)
-        fprintf(to, " %s %.3f ms%s", phases[i].name, phases[i].seconds * 1e3, i + 1 < n ? "," : "\n");
+    for (uint32_t i = 0; i < phases->n; ++i)
+        fprintf(to, " %s %.3f ms%s", phases->at[i].name, phases->at[i].seconds * 1e3,
+                i + 1 < phases->n ? "," : "\n");
 }
 
 static void print_text_work(const bench_row *row, FILE *to)
 {
-    uint64_t list[WORKS];
-    list_work(&row->work, list);
     fprintf(to, "%10s work a probe:", "");
-    for (int i = 0; i < WORKS; ++i)
-        fprintf(to, " %.4g %s%s", (double)list[i] / (double)row->workload.probes, work_names[i],
-                i + 1 < WORKS ? "," : "");
-    fprintf(to, "; by %s\n", row->info.tracer);
+    for (uint32_t i = 0; i < row->work.n; ++i)
+        fprintf(to, " %.4g %s%s", (double)row->work.at[i].number / (double)row->workload.probes,
+                row->work.at[i].name, i + 1 < row->work.n ? "," : "");
+    fprintf(to, "; by %s\n", row->index.info.tracer);
 }
 
 static void print_text_updates(const bench_row *row, FILE *to)
@@ -260,6 +251,13 @@ static void print_text_updates(const bench_row *row, FILE *to)
     fprintf(to, "%10s lookups: %.3f ms before (%.2f M/s), %.3f ms after (%.2f M/s)\n", "",
             row->before.median * 1e3, probes / row->before.median / 1e6, row->after.median * 1e3,
             probes / row->after.median / 1e6);
+}
+
+static void print_text_baseline(const bench_row *row, const bench_baseline *rival, FILE *to)
+{
+    char footprint[32];
+    fprintf(to, "%10s %.2f times %s (%.2f M/s, %s)\n", "", rate(row) / rival->rate, rival->name,
+            rival->rate / 1e6, output_size(footprint, rival->footprint_nbytes));
 }
 
 static void print_text(const bench_report *report, FILE *to)
@@ -271,29 +269,29 @@ static void print_text(const bench_report *report, FILE *to)
             rates[report->operation], "/s per byte", "footprint", "peak", "spec");
     for (uint32_t i = 0; i < report->n_rows; ++i) {
         const bench_row *row = &report->rows[i];
-        char footprint[32], peak[32];
+        char footprint[32], peak[32], order[96], spec[KR_SPEC_NBYTES];
+        if (kr_spec_shorten(row->index.info.spec, spec, sizeof spec, NULL) != KR_OK)
+            snprintf(spec, sizeof spec, "%s", row->index.info.spec);
         fprintf(to, "%10.3f %10.3f %10.3f %12.2f %12.4g %10s %10s  %s%s%s\n", row->times.minimum * 1e3,
                 row->times.median * 1e3, row->times.maximum * 1e3, rate(row) / 1e6,
-                rate(row) / (double)row->info.footprint_nbytes,
-                output_size(footprint, row->info.footprint_nbytes), output_size(peak, row->info.peak_nbytes),
-                row->info.spec, row->swept[0] ? " " : "", row->swept);
+                rate(row) / (double)row->index.info.footprint_nbytes,
+                output_size(footprint, row->index.info.footprint_nbytes),
+                output_size(peak, row->index.info.peak_nbytes), spec, row->swept[0] ? " " : "", row->swept);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
-        print_phases(build || !row->waves.n ? "build" : "last wave", row->info.phases, row->info.n_phases,
-                     to);
+        print_phases(build || !row->waves.n ? "build" : "last wave", &row->index.phases, to);
         if (!build) {
-            fprintf(to, "%10s sort of probes: %s\n", "", inside_sort(report, row));
+            fprintf(to, "%10s sort of probes: %s\n", "", inside_sort(report, row, order));
             print_phases(row->workload.batches > 1 ? "last batch of an untimed run" : "untimed run",
-                         row->report.phases, row->report.n_phases, to);
+                         &row->lookups.phases, to);
         }
         if (report->operation == BENCH_UPDATE)
             print_text_updates(row, to);
         if (row->waves.n)
             bench_print_waves_text(row, to);
-        if (row->counted)
+        if (row->work.n)
             print_text_work(row, to);
-        if (row->baseline)
-            fprintf(to, "%10s %.2f times %s (%.2f M/s)\n", "", rate(row) / row->baseline_rate, row->baseline,
-                    row->baseline_rate / 1e6);
+        for (uint32_t at = 0; at < row->n_baselines; ++at)
+            print_text_baseline(row, &row->baselines[at], to);
         if (row->one_thread_rate > 0)
             fprintf(to, "%10s %.2f times one thread (%.2f M/s)\n", "", rate(row) / row->one_thread_rate,
                     row->one_thread_rate / 1e6);

@@ -31,12 +31,12 @@ static void print_wave(output *out, const bench_waves *waves, uint32_t i)
     output_end(out, '}');
 }
 
-static void print_half(output *out, const char *key, const kr_index_info *info)
+static void print_half(output *out, const char *key, const index_facts *index)
 {
     output_begin(out, key, '{');
-    output_number(out, "rows", info->rows);
-    output_bytes(out, "footprint", info->footprint_nbytes);
-    output_node_fields(out, &info->nodes);
+    output_number(out, "rows", index->info.rows);
+    output_bytes(out, "footprint", index->info.footprint_nbytes);
+    output_counter_fields(out, index);
     output_end(out, '}');
 }
 
@@ -64,16 +64,18 @@ void bench_print_waves_json(output *out, const bench_row *row)
 
 /* ---- Text ---------------------------------------------------------------------------------- */
 
-static void print_text_half(const char *change, const kr_index_info *info, FILE *to)
+static void print_text_half(const char *change, const index_facts *index, FILE *to)
 {
-    const kr_node_stats *nodes = &info->nodes;
+    const facts *counters = &index->counters;
+    const unsigned long long lists = facts_number(counters, "lists"), nodes = facts_number(counters, "nodes");
     char footprint[32];
-    fprintf(to, "%10s after the %ss: %llu rows in %s", "", change, (unsigned long long)info->rows,
-            output_size(footprint, info->footprint_nbytes));
-    if (nodes->lists)
-        fprintf(to, ", %llu lists of %.3f nodes (longest %u), nodes %.1f%% full, room for %llu more nodes",
-                (unsigned long long)nodes->lists, nodes->mean_length, nodes->longest, nodes->fill * 100,
-                (unsigned long long)(nodes->room - nodes->nodes));
+    fprintf(to, "%10s after the %ss: %llu rows in %s", "", change, (unsigned long long)index->info.rows,
+            output_size(footprint, index->info.footprint_nbytes));
+    if (lists)
+        fprintf(to, ", %llu lists of %.3f nodes (longest %llu), nodes %.1f%% full, room for %llu more nodes",
+                lists, index_facts_nodes_per_list(index),
+                (unsigned long long)facts_number(counters, "longest list"), index_facts_fill(index) * 100,
+                (unsigned long long)facts_number(counters, "node room") - nodes);
     fputc('\n', to);
 }
 

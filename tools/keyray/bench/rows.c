@@ -16,7 +16,7 @@ int bench_rows_open(bench_run *run)
         return tool_fail(USAGE, "--result rows looks up all probes at once; leave out --batches");
     int code = bench_answer(run, KR_RESULT_ROWS, NULL, NULL); /* offsets only */
     if (!code)
-        code = tool_check(kr_sync(run->device, NULL, &err), &err);
+        code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     if (!code)
         code = tool_check(
             kr_memory_copy(run->device, &total, (uint64_t *)run->out + n, sizeof total, NULL, &err), &err);
@@ -66,7 +66,7 @@ int bench_rows_check(const bench_run *run, const uint64_t *sums)
     kr_error err = {0};
     int code = offsets && rows ? bench_answer(run, KR_RESULT_ROWS, NULL, NULL) : FAILED;
     if (!code)
-        code = tool_check(kr_sync(run->device, NULL, &err), &err);
+        code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     if (!code)
         code = tool_check(
             kr_memory_copy(run->device, offsets, run->out, (n + 1) * sizeof *offsets, NULL, &err), &err);

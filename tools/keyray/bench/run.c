@@ -19,9 +19,8 @@ static int time_operation(bench_run *run, const char *spec, bench_row *row)
 /* What lookups report costs time, so these rounds are not timed; counting slows phases, so it has its own. */
 static int report_lookups(const bench_run *run, bench_row *row)
 {
-    int code = bench_answer(run, run->result, &row->report, NULL);
-    row->counted = strcmp(row->info.tracer, "none") != 0;
-    if (!code && row->counted)
+    int code = bench_answer(run, run->result, &row->lookups, NULL);
+    if (!code && strcmp(row->index.info.tracer, "none") != 0)
         code = bench_answer(run, run->result, NULL, &row->work);
     return code;
 }
@@ -53,7 +52,6 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
     const uint64_t out_nbytes = most * 8 + 8;
     bench_run run = {.options = options, .data = data, .device = device};
     double seconds;
-    kr_error err = {0};
     run.result = is_build ? KR_RESULT_ROW : (kr_result)options->result;
     run.order = options->order;
     int code = open_out(&run, out_nbytes);
@@ -66,7 +64,7 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
     if (!code)
         code = time_operation(&run, spec, row);
     if (!code)
-        code = tool_check(kr_index_stats(run.index, &row->info, &err), &err);
+        code = index_facts_take(run.index, &row->index);
     if (!code && !is_build && data->n_probes)
         code = report_lookups(&run, row);
     row->per_run = is_build          ? data->n_keys

@@ -26,12 +26,12 @@ bench_times bench_summarize(double *seconds, uint64_t n)
 static int time_lookups(const bench_run *run, double *seconds)
 {
     kr_error err = {0};
-    int code = tool_check(kr_sync(run->device, NULL, &err), &err);
+    int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
     if (!code)
         code = bench_answer(run, run->result, NULL, NULL);
     if (!code)
-        code = tool_check(kr_sync(run->device, NULL, &err), &err);
+        code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     *seconds = tool_now() - begin;
     return code;
 }
@@ -54,12 +54,12 @@ int bench_build(bench_run *run, const char *spec, double *seconds)
 {
     const kr_column keys = bench_data_column(run->data, COLUMN_KEYS, 0, run->data->n_keys);
     kr_error err = {0};
-    int code = tool_check(kr_sync(run->device, NULL, &err), &err);
+    int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
     if (!code)
         code = tool_check(kr_index_create(run->device, spec, &keys, NULL, NULL, &run->index, &err), &err);
     if (!code)
-        code = tool_check(kr_sync(run->device, NULL, &err), &err);
+        code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     *seconds = tool_now() - begin;
     return code;
 }

@@ -51,7 +51,7 @@ static int exchange(const bench_run *run, int back, double *seconds)
     const kr_column keys = bench_data_column(data, COLUMN_CHANGED_KEYS, 0, data->n_changed);
     const uint32_t *rows = data->there[back ? COLUMN_CHANGED_BACK : COLUMN_CHANGED_ROWS];
     kr_error err = {0};
-    int code = tool_check(kr_sync(run->device, NULL, &err), &err);
+    int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
     const kr_status status = code ? KR_OK : kr_index_set_keys(run->index, rows, &keys, NULL, &err);
     if (status == KR_ERR_UNSUPPORTED) /* what it advises to do is no way out here */
@@ -60,7 +60,7 @@ static int exchange(const bench_run *run, int back, double *seconds)
     if (!code)
         code = tool_check(status, &err);
     if (!code)
-        code = tool_check(kr_sync(run->device, NULL, &err), &err);
+        code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     *seconds = tool_now() - begin;
     return code;
 }

@@ -28,7 +28,7 @@ static uint64_t rows_after(const job *j, uint64_t inserts)
 static int update(job *j, const kr_column *inserts, const kr_column *deletes, bench_wave *wave)
 {
     kr_error err = {0};
-    int code = tool_check(kr_sync(j->run->device, NULL, &err), &err);
+    int code = tool_check(kr_device_sync(j->run->device, NULL, &err), &err);
     if (code)
         return code;
     const double begin = tool_now();
@@ -39,7 +39,7 @@ static int update(job *j, const kr_column *inserts, const kr_column *deletes, be
         return DONE;
     }
     if (status == KR_OK)
-        status = kr_sync(j->run->device, NULL, &err);
+        status = kr_device_sync(j->run->device, NULL, &err);
     wave->seconds = tool_now() - begin;
     return tool_check(status, &err);
 }
@@ -71,16 +71,15 @@ static int rebuild(const job *j, bench_wave *wave)
 {
     const char *spec = j->run->options->rebuild ? j->run->options->rebuild : j->spec;
     bench_run fresh = *j->run;
-    kr_index_info info;
-    kr_error err = {0};
+    index_facts made;
     fresh.index = NULL;
     int code = bench_build(&fresh, spec, &wave->rebuild);
     if (!code && wave->rows)
         code = bench_time_lookups(&fresh, &wave->rebuilt_lookups);
     if (!code)
-        code = tool_check(kr_index_stats(fresh.index, &info, &err), &err);
+        code = index_facts_take(fresh.index, &made);
     if (!code)
-        snprintf(j->result->rebuild, sizeof j->result->rebuild, "%s", info.spec);
+        snprintf(j->result->rebuild, sizeof j->result->rebuild, "%s", made.info.spec);
     kr_index_destroy(fresh.index);
     return code;
 }
@@ -112,7 +111,6 @@ static int perform_wave(job *j, uint64_t i)
     const uint64_t half = j->result->n / 2;
     bench_wave *wave = &j->result->waves[i];
     char checked[192];
-    kr_error err = {0};
     int code = change(j, i, wave);
     if (!code)
         code = bench_time_lookups(j->run, &wave->lookups);
@@ -122,7 +120,7 @@ static int perform_wave(job *j, uint64_t i)
         return code;
     code = check(j, checked);
     if (!code)
-        code = tool_check(kr_index_stats(j->run->index, &j->result->halves[i / half], &err), &err);
+        code = index_facts_take(j->run->index, &j->result->halves[i / half]);
     return code;
 }
 

@@ -1,0 +1,136 @@
+/**
+ * keyray: what all headers share: version, status, errors, progress, columns.
+ *
+ * Include <keyray/keyray.h>, which includes everything and states the rules of the interface.
+ */
+#ifndef KEYRAY_COMMON_H
+#define KEYRAY_COMMON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KR_VERSION_MAJOR 0
+#define KR_VERSION_MINOR 1
+#define KR_VERSION_PATCH 0
+#define KR_VERSION_STRING "0.1.0"
+
+#if defined(_WIN32)
+#define KR_API
+#else
+#define KR_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kr_device kr_device;
+typedef struct kr_stream kr_stream;
+typedef struct kr_index kr_index;
+
+/** The version of the library that is loaded, e.g. "0.1.0"; compare with KR_VERSION_STRING. */
+KR_API const char *kr_version(void);
+
+/** The commit the library was built from, or "unknown". */
+KR_API const char *kr_build_commit(void);
+
+/* ---- Status and error ---------------------------------------------------------------------- */
+
+/** Grouped by what a caller can do about it; the numbers are stable. See docs/errors.md. */
+typedef enum kr_status {
+    KR_OK = 0,
+    /* the call is wrong: correct it */
+    KR_ERR_ARGUMENT = 10, /**< a null pointer, misaligned data, lengths that differ */
+    KR_ERR_TYPE = 11,     /**< keys and probes have different types */
+    KR_ERR_SPEC = 12,     /**< an unknown kind, option or value; the text lists the known ones */
+    KR_ERR_LIMIT = 13,    /**< more rows, or a larger result, than this call can hold */
+    /* not available here: choose another device or kind */
+    KR_ERR_UNSUPPORTED = 20, /**< this kind cannot do that on this device */
+    KR_ERR_NO_DEVICE = 21,   /**< no such device on this machine */
+    /* memory: free some, raise the cap, or use the option the text names */
+    KR_ERR_HOST_MEMORY = 30,
+    KR_ERR_DEVICE_MEMORY = 31,
+    /* the device failed: DEVICE may be tried again, DEVICE_LOST needs a new process */
+    KR_ERR_DEVICE = 40,
+    KR_ERR_DEVICE_LOST = 41,
+    /* files */
+    KR_ERR_IO = 50,     /**< the system refused: open, read, write, rename */
+    KR_ERR_FORMAT = 51, /**< the file is malformed; the text names file, line and column */
+    /* the rest */
+    KR_ERR_INVARIANT = 60, /**< kr_index_validate found a broken invariant */
+    KR_ERR_CANCELLED = 70, /**< the progress callback asked to stop */
+    KR_ERR_INTERNAL = 90
+} kr_status;
+
+/** The name of a status as written above ("KR_ERR_SPEC"); never NULL. */
+KR_API const char *kr_status_name(kr_status status);
+
+/** Error text, owned by the caller. Written only when a call fails. This struct never grows. */
+typedef struct kr_error {
+    kr_status status;     /**< what the call returned */
+    int32_t vendor_code;  /**< the CUDA error, errno or 0 */
+    char vendor_call[64]; /**< the call that failed, or "" */
+    char text[512];       /**< what, where, what to do: one line, no newline at its end */
+    uint64_t reserved[4]; /**< 0 */
+} kr_error;
+
+/**
+ * Called now and then by long calls, on the calling thread. This struct never grows.
+ *
+ * `fraction` runs from 0 to 1 within `phase`, a short static string. Return nonzero to stop: the call
+ * then ends with KR_ERR_CANCELLED and leaves nothing half done.
+ */
+typedef struct kr_progress {
+    int (*call)(void *ctx, const char *phase, double fraction); /**< NULL: no callback */
+    void *ctx;
+    uint64_t reserved[2]; /**< 0 */
+} kr_progress;
+
+/* ---- Columns ------------------------------------------------------------------------------- */
+
+/** Element types. The order of keys: integers by value; floats by value, -0 equal to +0, all NaNs
+ *  equal and after everything else. Every bit pattern is a legal key. */
+typedef enum kr_type {
+    KR_U8 = 1,
+    KR_I8,
+    KR_U16,
+    KR_I16,
+    KR_U32,
+    KR_I32,
+    KR_U64,
+    KR_I64,
+    KR_F32,
+    KR_F64,
+    KR_DATE32,     /**< int32_t, days since 1970-01-01 (Arrow's date32) */
+    KR_TIMESTAMP64 /**< int64_t in any unit */
+} kr_type;
+
+/** Bytes of one element; 0 if `type` is not a valid kr_type. */
+KR_API uint32_t kr_type_nbytes(kr_type type);
+/** "u8" ... "date32", "timestamp64"; NULL if `type` is not a valid kr_type. */
+KR_API const char *kr_type_name(kr_type type);
+
+/**
+ * A borrowed view of a column. This struct never grows. All zero is an empty column without a type, which no
+ * call accepts as keys.
+ *
+ * NULL rows are not indexed, and a NULL probe matches nothing. The arrays must stay valid until the call, or
+ * the stream it was enqueued on, is done. An index keeps no pointer into its keys.
+ */
+typedef struct kr_column {
+    kr_type type;
+    uint32_t reserved;          /**< 0 */
+    uint64_t count;             /**< rows */
+    const void *data;           /**< count elements, aligned to their size; may be NULL when count is 0 */
+    const uint8_t *validity;    /**< Arrow's bitmap, 1 is valid, least significant bit first; or NULL */
+    uint64_t validity_offset;   /**< the bit of row 0 in `validity` (the offset of a sliced Arrow array) */
+    uint64_t reserved_words[3]; /**< 0 */
+} kr_column;
+
+/** "No row": the answer of KR_RESULT_ROW to a probe without a match. No row id has this value. */
+#define KR_NO_ROW UINT32_C(0xFFFFFFFF)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

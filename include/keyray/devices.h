@@ -1,0 +1,91 @@
+/** keyray: devices, streams and device memory. Include <keyray/keyray.h>. */
+#ifndef KEYRAY_DEVICES_H
+#define KEYRAY_DEVICES_H
+
+#include <keyray/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Input. */
+typedef struct kr_device_options {
+    size_t struct_size; /**< sizeof(kr_device_options) */
+    uint32_t threads;   /**< "cpu": threads a call may use; 0: one for each core */
+    uint32_t reserved;  /**< 0 */
+    /** Bytes of device memory in use at once; 0: no cap. The GPU's memory pool may keep released bytes until
+     *  the device closes; they do not count. */
+    uint64_t memory_cap_nbytes;
+    /**
+     * The caller's allocator for device memory (host memory on "cpu"), e.g. a pool; set all three or none.
+     * Callable from any thread, aligned to 256 bytes. `native_stream` is the cudaStream_t in whose order the
+     * memory is used, NULL on "cpu". Returns NULL when there is no memory.
+     */
+    void *(*allocate)(void *ctx, size_t nbytes, void *native_stream);
+    void (*release)(void *ctx, void *memory, size_t nbytes, void *native_stream);
+    void *allocator_ctx;
+    kr_progress progress; /**< of every long call on this device */
+} kr_device_options;
+
+/** Output. */
+typedef struct kr_device_info {
+    size_t struct_size;     /**< sizeof(kr_device_info), set by the caller */
+    char name[16];          /**< what opens it: "cpu", "cuda:0" */
+    char description[96];   /**< "NVIDIA H200", "AMD EPYC ..." */
+    char software[96];      /**< driver and runtime, or OpenMP and its thread count */
+    char tracer[64];        /**< what casts rays here, or "none: " and why */
+    uint64_t memory_nbytes; /**< in all */
+    uint64_t in_use_nbytes; /**< held by keyray through this kr_device; 0 from kr_device_list */
+    uint64_t peak_nbytes;   /**< the most ever held through this kr_device; 0 from kr_device_list */
+    uint32_t units;         /**< multiprocessors, or threads */
+    int32_t rt_cores;       /**< 1: hardware ray tracing, 0: none, -1: not known */
+} kr_device_info;
+
+/**
+ * Opens a device: "cpu", "cuda" (the first GPU), "cuda:1", or "auto" (a GPU if there is one, else the
+ * CPU). A name other than "auto" never opens another device.
+ *
+ * Cost: "cuda" creates the driver's context on its first use in the process.
+ * Errors: KR_ERR_NO_DEVICE, KR_ERR_ARGUMENT, KR_ERR_HOST_MEMORY, KR_ERR_DEVICE.
+ *
+ * @param options  NULL: defaults
+ */
+KR_API kr_status kr_device_open(const char *name, const kr_device_options *options, kr_device **device,
+                                kr_error *err);
+/** Destroy every index, join and stream of the device first. */
+KR_API void kr_device_close(kr_device *device);
+/** Describes an open device. Never blocks; may be called while lookups run. */
+KR_API kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err);
+
+/**
+ * Describes device `ordinal` of this machine (0 is the CPU, GPUs follow) without creating a CUDA context.
+ * KR_ERR_NO_DEVICE past the last; where there is no GPU, its text says why.
+ */
+KR_API kr_status kr_device_list(uint32_t ordinal, kr_device_info *info, kr_error *err);
+
+/** Waits for the stream (NULL: the device's own); errors of enqueued work are reported here. */
+KR_API kr_status kr_device_sync(kr_device *device, kr_stream *stream, kr_error *err);
+
+/** A new stream of the device. The CPU runs every call at once; its streams are placeholders. */
+KR_API kr_status kr_stream_create(kr_device *device, kr_stream **stream, kr_error *err);
+/** Waits for enqueued work, unless the stream wraps one of the caller's (keyray_cuda.h). */
+KR_API void kr_stream_destroy(kr_stream *stream);
+
+/**
+ * Memory of the device, counted against its cap and in its peak. On "cpu" it is host memory.
+ *
+ * Stream: usable in the order of `stream`.
+ * Errors: KR_ERR_DEVICE_MEMORY; the text names the bytes needed, in use and allowed.
+ */
+KR_API kr_status kr_memory_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, void **memory,
+                                    kr_error *err);
+/** Releases in the order of `stream`. `nbytes` as in kr_memory_allocate. */
+KR_API void kr_memory_release(kr_device *device, void *memory, uint64_t nbytes, kr_stream *stream);
+/** Copies in any direction; blocks when either side is host memory. */
+KR_API kr_status kr_memory_copy(kr_device *device, void *to, const void *from, uint64_t nbytes,
+                                kr_stream *stream, kr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

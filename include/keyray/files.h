@@ -1,0 +1,44 @@
+/** keyray: column files. Include <keyray/keyray.h>. */
+#ifndef KEYRAY_FILES_H
+#define KEYRAY_FILES_H
+
+#include <keyray/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kr_file kr_file;
+
+/**
+ * Reads one column into host memory.
+ *
+ * `source`: "file.npy" (1-D, C order, little-endian integers of 1, 2, 4, 8 bytes, f4, f8,
+ * datetime64[D]); "file.csv:name" (header row, quotes as in RFC 4180); "file.tbl:3" (TPC-H's '|' files,
+ * columns from 0); "file.bin:u32" (raw, little-endian). Text columns: integers are i64, decimals f64,
+ * ISO dates date32, unless a type follows ("file.csv:name:u32", ":str" for a dictionary in byte order
+ * with u32 codes). An empty field is NULL.
+ *
+ * Errors: KR_ERR_IO, KR_ERR_FORMAT (naming file, line and column), KR_ERR_ARGUMENT, KR_ERR_HOST_MEMORY,
+ *         KR_ERR_CANCELLED.
+ */
+KR_API kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file **file, kr_error *err);
+/** Borrowed; lives as long as the file. */
+KR_API const kr_column *kr_file_column(const kr_file *file);
+/** The string behind a code of a ":str" column, and its length; NULL for other columns and codes. */
+KR_API const char *kr_file_string(const kr_file *file, uint32_t code, size_t *nbytes);
+KR_API void kr_file_close(kr_file *file);
+
+/**
+ * Writes a .npy of shape (rows,) or, for columns > 1, (rows, columns) from host memory.
+ *
+ * Goes to a temporary beside `path` and is renamed when whole; nothing is left on any error.
+ * date32 is written as datetime64[D] (8 bytes), timestamp64 as int64.
+ */
+KR_API kr_status kr_file_write(const char *path, kr_type type, uint64_t rows, uint32_t columns,
+                               const void *data, const kr_progress *progress, kr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

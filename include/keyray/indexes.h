@@ -1,0 +1,238 @@
+/** keyray: kinds of index, spec strings, and indexes. Include <keyray/keyray.h>. */
+#ifndef KEYRAY_INDEXES_H
+#define KEYRAY_INDEXES_H
+
+#include <keyray/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Kinds and spec strings ---------------------------------------------------------------- */
+
+/* A spec names an index: "array", "array:layout=aos", "rx:bits=23:23:18,probes=sorted". The first ':' ends
+ * the kind, ',' separates options; further ':' belong to a value. Options left out take their defaults, or
+ * values that go with the options given. An unknown kind, option or value is KR_ERR_SPEC; the text lists the
+ * known ones. */
+
+/** Room for any spec with every option filled in. */
+#define KR_SPEC_NBYTES 512
+
+/** Capabilities of a kind: bits. */
+enum {
+    KR_CAN_POINT = 1,
+    KR_CAN_RANGE = 2,
+    KR_CAN_UPDATE = 4,  /**< kr_index_update, perhaps only with some option */
+    KR_CAN_SET_KEYS = 8 /**< kr_index_set_keys */
+};
+
+/** Output. All pointers are to static memory. */
+typedef struct kr_kind_info {
+    size_t struct_size; /**< sizeof(kr_kind_info), set by the caller */
+    const char *name;
+    const char *summary;   /**< one line */
+    const char *source;    /**< paper and section */
+    uint32_t capabilities; /**< KR_CAN_* */
+    uint32_t option_count;
+} kr_kind_info;
+
+/** Kinds of index that this library has. */
+KR_API uint32_t kr_kind_count(void);
+/** Describes kind `ordinal`; KR_ERR_SPEC past the last. */
+KR_API kr_status kr_kind_query(uint32_t ordinal, kr_kind_info *info, kr_error *err);
+
+typedef enum kr_option_form {
+    KR_OPTION_CHOICE = 1, /**< one of some words */
+    KR_OPTION_INTEGER,
+    KR_OPTION_TRIPLE, /**< three integers: "23:23:18" */
+    KR_OPTION_PAIR,   /**< two integers: "15:25"; or a word */
+    KR_OPTION_DECIMAL /**< at most three decimals: "0.5"; or a word */
+} kr_option_form;
+
+/** Output. All pointers are to static memory. */
+typedef struct kr_option_info {
+    size_t struct_size; /**< sizeof(kr_option_info), set by the caller */
+    const char *name;
+    const char *help;    /**< one line */
+    const char *choices; /**< the words, "soa|aos"; NULL: none */
+    kr_option_form form;
+    uint32_t is_common;      /**< 1: every kind has this option */
+    double minimum, maximum; /**< of each number; CHOICE: 0 */
+    char standard[32];       /**< the default, as in a spec */
+    char values[128];        /**< all values: "soa|aos", "2..33", "0..25:0..25|on|off" */
+} kr_option_info;
+
+/** Describes option `option` of kind `kind`, both by ordinal; KR_ERR_SPEC past the last. */
+KR_API kr_status kr_option_query(uint32_t kind, uint32_t option, kr_option_info *info, kr_error *err);
+
+/**
+ * Writes the spec with every option filled in; "best" stands for the kind that a GPU gets.
+ * Errors: KR_ERR_SPEC; KR_ERR_LIMIT if it does not fit text_nbytes.
+ */
+KR_API kr_status kr_spec_complete(const char *spec, char *text, size_t text_nbytes, kr_error *err);
+/** Writes the spec without options that it does not need: a parse of `text` gives the same index. */
+KR_API kr_status kr_spec_shorten(const char *spec, char *text, size_t text_nbytes, kr_error *err);
+
+/* ---- Before a build ------------------------------------------------------------------------ */
+
+/** Output. */
+typedef struct kr_estimate {
+    size_t struct_size;        /**< sizeof(kr_estimate), set by the caller */
+    uint64_t footprint_nbytes; /**< bytes kept */
+    uint64_t peak_nbytes;      /**< bytes at the worst moment of the build, the footprint included */
+} kr_estimate;
+
+/**
+ * Upper bounds of the memory of a build. Reads the type and count of `keys`, whether there is validity, and
+ * whether they are in host or device memory; never the keys themselves.
+ *
+ * How close: see docs/memory-and-streams.md, "Estimates". Not counted: row ids of the caller's own (up to
+ * 16 bytes a row at the peak, and 4 for a copy from host memory), and later changes.
+ * Errors: as kr_index_create.
+ */
+KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
+                                   kr_estimate *estimate, kr_error *err);
+
+typedef enum kr_operation { KR_OP_POINT = 1, KR_OP_RANGE, KR_OP_BUILD, KR_OP_JOIN } kr_operation;
+
+/** Output. */
+typedef struct kr_explanation {
+    size_t struct_size;        /**< sizeof(kr_explanation), set by the caller */
+    char spec[KR_SPEC_NBYTES]; /**< every option filled in */
+    char device[16];
+    char tracer[64];                        /**< what casts rays; "none" for kinds that cast none */
+    char reason[256];                       /**< why this kind, one sentence */
+    char probe_order[96];                   /**< what probes=auto does here, and why */
+    uint64_t footprint_nbytes, peak_nbytes; /**< as in kr_estimate */
+    double touches_per_probe;               /**< dependent memory accesses of one probe */
+    double rays_per_probe; /**< at least, as a range may need more; 0 for kinds that cast none */
+} kr_explanation;
+
+/** What would be done for `n_probes` probes, without doing it. `spec` may be "best".
+ *  Errors: as kr_index_create. */
+KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, const char *spec,
+                                  const kr_column *keys, uint64_t n_probes, kr_explanation *explanation,
+                                  kr_error *err);
+
+/* ---- Build --------------------------------------------------------------------------------- */
+
+/**
+ * Builds an index over `keys`: at most 2^32 - 2 rows.
+ *
+ * Stream: `keys` and `row_ids` in device memory are read in the order of `stream`. Returns when the
+ *         index can be used from any stream: it carries a ready event that later calls wait for.
+ * Errors: KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY
+ *         (the text names the bytes needed and the option that helps), KR_ERR_CANCELLED.
+ *
+ * @param spec     kind and options; "best" lets the library choose
+ * @param row_ids  keys->count distinct ids below 2^32 - 1, or NULL: the positions 0, 1, 2, ...
+ */
+KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,
+                                 const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
+/** Waits for lookups that were enqueued on it. */
+KR_API void kr_index_destroy(kr_index *index);
+
+/* ---- Facts --------------------------------------------------------------------------------- */
+
+/** Output. */
+typedef struct kr_index_info {
+    size_t struct_size;        /**< sizeof(kr_index_info), set by the caller */
+    char spec[KR_SPEC_NBYTES]; /**< every option filled in */
+    char device[16];
+    char tracer[64]; /**< what casts rays; "none" for kinds that cast none */
+    kr_type type;    /**< of the keys */
+    uint32_t reserved;
+    uint64_t rows;                          /**< indexed: NULL rows are not */
+    uint64_t next_row;                      /**< row id of the next inserted key: above all that were given */
+    uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build or the last change */
+} kr_index_info;
+
+KR_API kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *err);
+
+/* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */
+
+/** Phases of the build or the last change, on the host's clock: "copy", "sort", ... */
+KR_API uint32_t kr_index_phase_count(const kr_index *index);
+KR_API const char *kr_index_phase_name(const kr_index *index, uint32_t ordinal);
+KR_API double kr_index_phase_seconds(const kr_index *index, uint32_t ordinal);
+
+/** Components of the footprint: "keys", "row ids", "bvh", ... Their bytes sum to footprint_nbytes. */
+KR_API uint32_t kr_index_component_count(const kr_index *index);
+KR_API const char *kr_index_component_name(const kr_index *index, uint32_t ordinal);
+KR_API uint64_t kr_index_component_nbytes(const kr_index *index, uint32_t ordinal);
+
+/** Counters of a kind's structure; none for most. `cgrx:updates=on` has "lists", "nodes" (in all lists),
+ *  "node room" (nodes that there is memory for), "node entries" (that a node holds at most) and "longest
+ * list" (its nodes). */
+KR_API uint32_t kr_index_counter_count(const kr_index *index);
+KR_API const char *kr_index_counter_name(const kr_index *index, uint32_t ordinal);
+KR_API uint64_t kr_index_counter_value(const kr_index *index, uint32_t ordinal);
+
+/**
+ * Checks every invariant of the index; KR_ERR_INVARIANT names the first that is broken.
+ *
+ * Blocks. Cost: a pass over the index and 4 bytes of device memory for each row, or a sort of the row ids
+ * and about 24 bytes for each row where row ids are sparse.
+ */
+KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
+
+/* ---- Changes ------------------------------------------------------------------------------- */
+
+/**
+ * Gives rows of the index other keys: row row_ids[i] gets keys->data[i].
+ *
+ * Afterwards the index answers as if it had been created from the changed column. The kind's option `update`
+ * says how. On an error the index is as it was, unless the device was lost.
+ *
+ * Threads: requires exclusive access to the index.
+ * Memory:  `row_ids` and `keys` may be host or device memory, each; both may be freed afterwards. Takes
+ *          about what a build takes at its peak, beside the index.
+ * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
+ *          returns when done.
+ * Errors:  KR_ERR_UNSUPPORTED (the kind cannot), KR_ERR_TYPE, KR_ERR_ARGUMENT (a row id that is not in the
+ *          index or given twice, a NULL key), KR_ERR_LIMIT (a key that the kind cannot hold),
+ *          KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
+ * Source:  Henneberg and Schuhknecht, "RTIndeX", 3.6.
+ *
+ * @param row_ids  keys->count distinct row ids of rows that are indexed (not NULL)
+ * @param keys     of the index's type, without NULLs; an empty column succeeds
+ */
+KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
+                                   kr_stream *stream, kr_error *err);
+
+/**
+ * Deletes rows by their keys, then inserts others.
+ *
+ * Every row whose key is among `delete_keys` and that was there before the call is deleted; absent and
+ * repeated keys are no error. Then insert_keys->data[i] becomes row insert_rows[i]. So a key that is both
+ * deleted and inserted ends with the inserted rows only. Afterwards the index answers as if it had been
+ * created from the rows that are left. On an error the index is as it was, unless the device was lost.
+ *
+ * Value columns of later lookups hold a value for every row id below kr_index_info.next_row.
+ *
+ * Threads: requires exclusive access to the index.
+ * Memory:  all arrays may be host or device memory, each; all may be freed afterwards. Nodes begin half
+ *          empty (the option `fill`), and an eighth more of them is kept as room. Growing holds the old and
+ *          the new nodes at once. Deletes release nothing: to shrink, create the index anew. A call takes the
+ *          sorted batch, 24 bytes for each list and 4 for each node beside the index; where it rebuilds the
+ *          index, the sorted rows and a second scene.
+ * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
+ *          returns when done.
+ * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
+ *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more
+ *          rows or higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY,
+ *          KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
+ * Source:  Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
+ *
+ * @param insert_keys  of the index's type, or NULL: none; NULL keys take a row id and are not indexed
+ * @param insert_rows  insert_keys->count row ids, distinct, and of no row that stays (kr_index_validate
+ *                     finds it); or NULL: kr_index_info.next_row and those after it
+ * @param delete_keys  of the index's type, or NULL: none; NULL keys delete nothing
+ */
+KR_API kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const uint32_t *insert_rows,
+                                 const kr_column *delete_keys, kr_stream *stream, kr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

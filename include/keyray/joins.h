@@ -1,0 +1,71 @@
+/** keyray: joins of two columns. Include <keyray/keyray.h>. */
+#ifndef KEYRAY_JOINS_H
+#define KEYRAY_JOINS_H
+
+#include <keyray/indexes.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kr_join_type { KR_JOIN_INNER = 1, KR_JOIN_SEMI, KR_JOIN_ANTI, KR_JOIN_LEFT } kr_join_type;
+typedef enum kr_join_inverse { KR_INVERSE_AUTO = 0, KR_INVERSE_ON, KR_INVERSE_OFF } kr_join_inverse;
+
+/** Input. */
+typedef struct kr_join_options {
+    size_t struct_size;      /**< sizeof(kr_join_options) */
+    kr_join_type type;       /**< 0: inner */
+    kr_join_inverse inverse; /**< AUTO indexes the smaller side; ON the left, OFF the right */
+    uint32_t unordered;      /**< 1: pairs in any order, spares a sort when the left side was indexed */
+    uint32_t reserved;       /**< 0 */
+} kr_join_options;
+
+/** Output. */
+typedef struct kr_join_info {
+    size_t struct_size;        /**< sizeof(kr_join_info), set by the caller */
+    char spec[KR_SPEC_NBYTES]; /**< every option filled in */
+    char device[16];
+    char tracer[64]; /**< what casts rays; "none" for kinds that cast none */
+    char indexed[8]; /**< "left" or "right" */
+    uint64_t pairs;  /**< rows of the result: pairs, or the left rows of semi and anti joins */
+    uint64_t footprint_nbytes, peak_nbytes;
+} kr_join_info;
+
+typedef struct kr_join kr_join;
+
+/**
+ * Joins two columns of one type on equal values and holds the result, in device memory.
+ *
+ * inner and left: pairs (left row, right row), sorted by both unless unordered; the right row is
+ * KR_NO_ROW where a left row has no partner. semi and anti: left rows, ascending. NULL equals nothing;
+ * NULL left rows appear in anti and left joins. NaN equals NaN.
+ *
+ * Blocks. Source: inverse mapping, from a thesis on joins by ray tracing (see src/joins/README.md).
+ * Errors: as kr_index_create and kr_index_lookup.
+ *
+ * @param options  NULL: defaults
+ */
+KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left,
+                                const kr_column *right, const kr_join_options *options, kr_join **join,
+                                kr_error *err);
+/** The same with a range for each right row: left values between right_lower[i] and right_upper[i]. Indexes
+ *  the left side; `inverse` OFF is KR_ERR_UNSUPPORTED. */
+KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
+                                      const kr_column *right_lower, const kr_column *right_upper,
+                                      const kr_join_options *options, kr_join **join, kr_error *err);
+KR_API void kr_join_destroy(kr_join *join);
+
+KR_API kr_status kr_join_query(const kr_join *join, kr_join_info *info, kr_error *err);
+/** Phases of the join by ordinal; past the last, the name is NULL and the seconds 0. */
+KR_API uint32_t kr_join_phase_count(const kr_join *join);
+KR_API const char *kr_join_phase_name(const kr_join *join, uint32_t ordinal);
+KR_API double kr_join_phase_seconds(const kr_join *join, uint32_t ordinal);
+
+/** Copies result rows first .. first + count - 1. Semi and anti joins do not use `right_rows`. Blocks. */
+KR_API kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *left_rows,
+                              uint32_t *right_rows, kr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,124 @@
+/** keyray: point and range lookups in an index. Include <keyray/keyray.h>. */
+#ifndef KEYRAY_LOOKUPS_H
+#define KEYRAY_LOOKUPS_H
+
+#include <keyray/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What is wanted for each probe, and the shape of kr_sink.out for n probes. */
+typedef enum kr_result {
+    KR_RESULT_ROW = 1,  /**< uint32_t[n]: smallest matching row id, or KR_NO_ROW */
+    KR_RESULT_COUNT,    /**< uint64_t[n] */
+    KR_RESULT_SUM_ROWS, /**< uint64_t[n]: sum of the matching row ids, the papers' aggregate */
+    KR_RESULT_SUM,      /**< uint64_t, int64_t or double [n] for unsigned, signed (dates too), float
+                             values; integers modulo 2^64 */
+    KR_RESULT_MIN,      /**< the value type [n], 0 where nothing matched, and `valid` */
+    KR_RESULT_MAX,      /**< the same */
+    KR_RESULT_ROWS,     /**< uint64_t[n + 1] offsets, and `rows` */
+    KR_RESULT_EXISTS    /**< bitmap of n bits in ceil(n / 8) bytes, unused bits of the last byte 0 */
+} kr_result;
+
+enum {
+    KR_ORDER_ROW = 0, /**< ROWS: row ids ascend within a probe */
+    KR_ORDER_KEY = 1  /**< ROWS: by (key, row id), the order of the scan; spares a sort of wide ranges */
+};
+
+/* ---- Reports ------------------------------------------------------------------------------- */
+
+/** What a lookup did. Asking for a report makes the call wait for its end. */
+typedef struct kr_report kr_report;
+
+/** An empty report, to be named in a kr_sink; each lookup fills it anew.
+ *  Threads: one lookup at a time. Errors: KR_ERR_HOST_MEMORY. */
+KR_API kr_status kr_report_create(kr_report **report, kr_error *err);
+KR_API void kr_report_destroy(kr_report *report);
+
+KR_API uint64_t kr_report_probe_count(const kr_report *report);
+
+/* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */
+
+/** The orders in which probes were searched, "as-is", "sorted" or "partitioned", and how many probes each. */
+KR_API uint32_t kr_report_order_count(const kr_report *report);
+KR_API const char *kr_report_order_name(const kr_report *report, uint32_t ordinal);
+KR_API uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal);
+
+/** Phases: "copy", "sort", "search", "reduce", ... Batches in host memory on a GPU overlap all of them and
+ *  have one phase, "copy+search". */
+KR_API uint32_t kr_report_phase_count(const kr_report *report);
+KR_API const char *kr_report_phase_name(const kr_report *report, uint32_t ordinal);
+KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal);
+
+/** Counters, where kr_sink.count_work asks for them and the kind casts rays: "rays" cast, "hits" (primitives
+ *  they met), "filtered" (hits that the keys ruled out), "repaired" (probes whose candidate was wrong and
+ * that a search put right), "untraced" (ranges answered without rays, wholly or from some row on). */
+KR_API uint32_t kr_report_counter_count(const kr_report *report);
+KR_API const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal);
+KR_API uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordinal);
+
+/* ---- Lookups ------------------------------------------------------------------------------- */
+
+/**
+ * Input: where the answers go. Results are in probe order and the same on every device (float sums may differ
+ * in rounding). Nothing is written beyond the shapes above.
+ */
+typedef struct kr_sink {
+    size_t struct_size; /**< sizeof(kr_sink) */
+    kr_result result;
+    uint32_t order;          /**< ROWS: KR_ORDER_* */
+    const kr_column *values; /**< SUM, MIN, MAX: one value for each row id; NULL values are skipped */
+    void *out;
+    uint8_t *valid; /**< MIN, MAX: bitmap of n bits, 0 where nothing matched */
+    /**
+     * ROWS: NULL to count only (offsets are written), else room for rows_capacity row ids. With any host
+     * pointer, too little room is KR_ERR_LIMIT and the text names what is needed. With device memory only,
+     * the call does not wait for the size: offsets[n] tells it, and row ids that do not fit are left out (of
+     * a range that is cut in the middle, any of its row ids may be those that fit). Room that is not needed
+     * may be overwritten.
+     */
+    uint32_t *rows;
+    uint64_t rows_capacity;
+    kr_report *report;   /**< or NULL */
+    uint32_t count_work; /**< 1: the report has counters, which costs time */
+    uint32_t reserved;   /**< 0 */
+} kr_sink;
+
+/**
+ * Looks up every probe.
+ *
+ * A missing key is a result, not an error. Zero probes succeed.
+ * Errors: KR_ERR_TYPE (probes->type differs from the keys'), KR_ERR_ARGUMENT, KR_ERR_LIMIT,
+ *         KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
+ */
+KR_API kr_status kr_index_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink,
+                                 kr_stream *stream, kr_error *err);
+
+/**
+ * Finds, for every i, the keys between lower[i] and upper[i], both inclusive. lower > upper, or a NULL
+ * bound, is an empty range. Both columns have the keys' type and the same count.
+ * Errors: as kr_index_lookup.
+ */
+KR_API kr_status kr_index_range(kr_index *index, const kr_column *lower, const kr_column *upper,
+                                const kr_sink *sink, kr_stream *stream, kr_error *err);
+
+/** One chunk of a ROWS result, in host memory, valid during the call. Nonzero stops the lookup. */
+typedef int (*kr_rows_chunk)(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
+                             const uint32_t *rows);
+
+/**
+ * All matches in chunks of at most `cap_nbytes` of row ids, cut between probes, in probe order.
+ *
+ * offsets[0 .. n_probes] start at 0 in every chunk. `upper` NULL means point lookups. Blocks.
+ * Errors: as kr_index_lookup; KR_ERR_LIMIT with the size needed when one probe alone exceeds the cap,
+ *         KR_ERR_CANCELLED when the callback returned nonzero.
+ */
+KR_API kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper,
+                                        uint32_t order, uint64_t cap_nbytes, kr_rows_chunk chunk, void *ctx,
+                                        kr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,94 @@
+/* kr_report_*: reports by ordinal. lookup.c fills them. */
+#include "api/report.h"
+
+#include <stdlib.h>
+
+kr_status kr_report_create(kr_report **report, kr_error *err)
+{
+    if (!report)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_report_create: report is NULL");
+    kr_report *made = kr_host_calloc(1, sizeof *made, "a report", err);
+    if (!made)
+        return KR_ERR_HOST_MEMORY;
+    *report = made;
+    return KR_OK;
+}
+
+void kr_report_destroy(kr_report *report)
+{
+    free(report);
+}
+
+uint64_t kr_report_probe_count(const kr_report *report)
+{
+    return report ? report->probes : 0;
+}
+
+/* ---- Orders ---------------------------------------------------------------------------------- */
+
+/* The way of entry `ordinal`: those that had probes, the last one first. KR_SEARCHED_WAYS past the last. */
+static uint32_t way_at(const kr_report *report, uint32_t ordinal)
+{
+    for (uint32_t way = report ? KR_SEARCHED_WAYS : 0; way-- > 0;)
+        if (report->log.probes[way] && ordinal-- == 0)
+            return way;
+    return KR_SEARCHED_WAYS;
+}
+
+uint32_t kr_report_order_count(const kr_report *report)
+{
+    uint32_t n = 0;
+    while (way_at(report, n) < KR_SEARCHED_WAYS)
+        ++n;
+    return n;
+}
+
+const char *kr_report_order_name(const kr_report *report, uint32_t ordinal)
+{
+    const uint32_t way = way_at(report, ordinal);
+    return way < KR_SEARCHED_WAYS ? kr_searched_name(way) : NULL;
+}
+
+uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal)
+{
+    const uint32_t way = way_at(report, ordinal);
+    return way < KR_SEARCHED_WAYS ? report->log.probes[way] : 0;
+}
+
+/* ---- Phases ---------------------------------------------------------------------------------- */
+
+uint32_t kr_report_phase_count(const kr_report *report)
+{
+    return report ? report->phases.n : 0;
+}
+
+const char *kr_report_phase_name(const kr_report *report, uint32_t ordinal)
+{
+    return kr_phases_name(report ? &report->phases : NULL, ordinal);
+}
+
+double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal)
+{
+    return kr_phases_seconds(report ? &report->phases : NULL, ordinal);
+}
+
+/* ---- Counters -------------------------------------------------------------------------------- */
+
+uint32_t kr_report_counter_count(const kr_report *report)
+{
+    return report ? report->n_counters : 0;
+}
+
+const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal)
+{
+    static const char *const names[] = {
+        [KR_WORK_RAYS] = "rays",         [KR_WORK_HITS] = "hits",         [KR_WORK_FILTERED] = "filtered",
+        [KR_WORK_REPAIRED] = "repaired", [KR_WORK_UNTRACED] = "untraced",
+    };
+    return ordinal < kr_report_counter_count(report) ? names[ordinal] : NULL;
+}
+
+uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordinal)
+{
+    return ordinal < kr_report_counter_count(report) ? report->counters[ordinal] : 0;
+}

@@ -1,0 +1,15 @@
+/* What a report holds. */
+#ifndef KEYRAY_API_REPORT_H
+#define KEYRAY_API_REPORT_H
+
+#include "lookup/query.h"
+
+struct kr_report {
+    uint64_t probes;
+    kr_probe_log log;
+    kr_phases phases;
+    uint32_t n_counters; /* 0: nobody counted */
+    uint64_t counters[KR_WORK_COUNTS];
+};
+
+#endif

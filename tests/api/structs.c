@@ -1,0 +1,282 @@
+/* Structs that may grow, by the rules of keyray.h: each function with each struct of the first release's
+ * size, of smaller ones, and of larger ones whose tail is zero or not. */
+#include "check.h"
+
+enum { TAIL = 48, ROOM = 4096, N = 100 };
+
+/* Sizes of the first release, which never change. */
+enum {
+    DEVICE_OPTIONS = 80,
+    DEVICE_INFO = 312,
+    KIND_INFO = 40,
+    OPTION_INFO = 216,
+    ESTIMATE = 24,
+    EXPLANATION = 984,
+    INDEX_INFO = 640,
+    SINK = 72,
+    JOIN_OPTIONS = 24,
+    JOIN_INFO = 632
+};
+
+static uint32_t data[N], rows[N];
+static const kr_column keys = {.type = KR_U32, .count = N, .data = data};
+static kr_device *device;
+static kr_index *index_;
+static kr_join *join;
+
+/* ---- Inputs -------------------------------------------------------------------------------- */
+
+/* Room for a struct of any version. */
+typedef union any {
+    size_t struct_size;
+    unsigned char bytes[ROOM];
+    kr_device_options device_options;
+    kr_sink sink;
+    kr_join_options join_options;
+} any;
+
+static kr_status open_device(const any *options, kr_error *err)
+{
+    kr_device *opened = NULL;
+    const kr_status status = kr_device_open("cpu", &options->device_options, &opened, err);
+    kr_device_close(opened);
+    return status;
+}
+
+static kr_status look_up(const any *sink, kr_error *err)
+{
+    return kr_index_lookup(index_, &keys, &sink->sink, NULL, err);
+}
+
+static kr_status range(const any *sink, kr_error *err)
+{
+    return kr_index_range(index_, &keys, &keys, &sink->sink, NULL, err);
+}
+
+static kr_status join_sides(const any *options, kr_error *err)
+{
+    kr_join *made = NULL;
+    const kr_status status =
+        kr_join_create(device, "array", &keys, &keys, &options->join_options, &made, err);
+    kr_join_destroy(made);
+    return status;
+}
+
+static kr_status join_ranges(const any *options, kr_error *err)
+{
+    kr_join *made = NULL;
+    const kr_status status =
+        kr_join_create_range(device, "array", &keys, &keys, &keys, &options->join_options, &made, err);
+    kr_join_destroy(made);
+    return status;
+}
+
+static void fill_sink(any *sink)
+{
+    sink->sink.result = KR_RESULT_ROW;
+    sink->sink.out = rows;
+}
+
+static const struct input {
+    const char *name;
+    size_t first, now;
+    kr_status (*call)(const any *given, kr_error *err);
+    void (*fill)(any *given);
+} inputs[] = {
+    {"kr_device_options", DEVICE_OPTIONS, sizeof(kr_device_options), open_device, NULL},
+    {"kr_sink", SINK, sizeof(kr_sink), look_up, fill_sink},
+    {"kr_sink", SINK, sizeof(kr_sink), range, fill_sink},
+    {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_sides, NULL},
+    {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_ranges, NULL},
+};
+
+/* What lies past struct_size is not read. */
+static void check_input_of(const struct input *input, size_t nbytes, int tail, kr_status want)
+{
+    any given;
+    kr_error err = {0};
+    memset(&given, 0, sizeof given);
+    if (nbytes < ROOM)
+        memset(given.bytes + nbytes, 0xA5, ROOM - nbytes);
+    given.struct_size = nbytes;
+    if (input->fill)
+        input->fill(&given);
+    if (tail)
+        given.bytes[nbytes - 1] = 1;
+    const kr_status got = input->call(&given, &err);
+    CHECK(got == want);
+    CHECK(got == KR_OK || strstr(err.text, input->name));
+    if (got != want || (got != KR_OK && !strstr(err.text, input->name)))
+        printf("  %s of %zu bytes, tail %d: %s '%s'\n", input->name, nbytes, tail, kr_status_name(got),
+               err.text);
+}
+
+static void check_inputs(void)
+{
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i) {
+        const struct input *input = &inputs[i];
+        check_input_of(input, input->first, 0, KR_OK);
+        check_input_of(input, input->now, 0, KR_OK);
+        check_input_of(input, input->now + 1, 0, KR_OK);
+        check_input_of(input, input->now + TAIL, 0, KR_OK);
+        check_input_of(input, input->now + TAIL, 1, KR_ERR_ARGUMENT);
+        check_input_of(input, input->first - 1, 0, KR_ERR_ARGUMENT);
+        check_input_of(input, sizeof(size_t), 0, KR_ERR_ARGUMENT);
+        check_input_of(input, 0, 0, KR_ERR_ARGUMENT);
+        check_input_of(input, SIZE_MAX, 0, KR_ERR_ARGUMENT);
+    }
+}
+
+/* ---- Outputs ------------------------------------------------------------------------------- */
+
+static kr_status query_device(void *info, kr_error *err)
+{
+    return kr_device_query(device, info, err);
+}
+
+static kr_status list_device(void *info, kr_error *err)
+{
+    return kr_device_list(0, info, err);
+}
+
+static kr_status query_kind(void *info, kr_error *err)
+{
+    return kr_kind_query(0, info, err);
+}
+
+static kr_status query_option(void *info, kr_error *err)
+{
+    return kr_option_query(0, 0, info, err);
+}
+
+static kr_status estimate(void *info, kr_error *err)
+{
+    return kr_index_estimate(device, "array", &keys, info, err);
+}
+
+static kr_status explain(void *info, kr_error *err)
+{
+    return kr_index_explain(device, KR_OP_POINT, "best", &keys, N, info, err);
+}
+
+static kr_status query_index(void *info, kr_error *err)
+{
+    return kr_index_query(index_, info, err);
+}
+
+static kr_status query_join(void *info, kr_error *err)
+{
+    return kr_join_query(join, info, err);
+}
+
+static const struct output {
+    const char *name;
+    size_t first, now;
+    kr_status (*call)(void *taken, kr_error *err);
+} outputs[] = {
+    {"kr_device_info", DEVICE_INFO, sizeof(kr_device_info), query_device},
+    {"kr_device_info", DEVICE_INFO, sizeof(kr_device_info), list_device},
+    {"kr_kind_info", KIND_INFO, sizeof(kr_kind_info), query_kind},
+    {"kr_option_info", OPTION_INFO, sizeof(kr_option_info), query_option},
+    {"kr_estimate", ESTIMATE, sizeof(kr_estimate), estimate},
+    {"kr_explanation", EXPLANATION, sizeof(kr_explanation), explain},
+    {"kr_index_info", INDEX_INFO, sizeof(kr_index_info), query_index},
+    {"kr_join_info", JOIN_INFO, sizeof(kr_join_info), query_join},
+};
+
+/* Written up to struct_size and no further: what both know, then zeros. Nothing of it is read. */
+static void check_output_of(const struct output *output, const unsigned char *whole, size_t nbytes)
+{
+    union {
+        size_t struct_size;
+        unsigned char bytes[ROOM];
+    } taken;
+    kr_error err = {0};
+    const size_t known = nbytes < output->now ? nbytes : output->now;
+    memset(taken.bytes, 0xA5, ROOM);
+    taken.struct_size = nbytes;
+    const kr_status got = output->call(taken.bytes, &err);
+    int right = got == KR_OK && taken.struct_size == nbytes;
+    right &= memcmp(taken.bytes + sizeof(size_t), whole + sizeof(size_t), known - sizeof(size_t)) == 0;
+    for (size_t i = known; i < ROOM; ++i)
+        right &= taken.bytes[i] == (i < nbytes ? 0 : 0xA5);
+    CHECK(right);
+    if (!right)
+        printf("  %s of %zu bytes: %s '%s'\n", output->name, nbytes, kr_status_name(got), err.text);
+}
+
+static void refuse_output(const struct output *output, size_t nbytes)
+{
+    size_t taken[ROOM / sizeof(size_t)];
+    kr_error err = {0};
+    memset(taken, 0xA5, sizeof taken);
+    taken[0] = nbytes;
+    CHECK(output->call(taken, &err) == KR_ERR_ARGUMENT && strstr(err.text, output->name));
+    CHECK(taken[0] == nbytes);
+    for (size_t i = sizeof(size_t); i < sizeof taken; ++i)
+        CHECK(((unsigned char *)taken)[i] == 0xA5);
+}
+
+static void check_outputs(void)
+{
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; ++i) {
+        const struct output *output = &outputs[i];
+        size_t whole[ROOM / sizeof(size_t)] = {output->now};
+        WORKS(output->call(whole, &err));
+        check_output_of(output, (const unsigned char *)whole, output->first);
+        check_output_of(output, (const unsigned char *)whole, output->now);
+        check_output_of(output, (const unsigned char *)whole, output->now + 1);
+        check_output_of(output, (const unsigned char *)whole, output->now + TAIL);
+        refuse_output(output, 0);
+        refuse_output(output, sizeof(size_t));
+        refuse_output(output, output->first - 1);
+        refuse_output(output, SIZE_MAX);
+    }
+}
+
+/* ---- Structs that never grow --------------------------------------------------------------- */
+
+static void check_frozen(void)
+{
+    kr_column column = keys;
+    kr_progress progress = {0};
+    kr_device_options options = {.struct_size = sizeof options};
+    kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
+    kr_file *file = NULL;
+    kr_device *opened = NULL;
+    CHECK(sizeof(kr_column) == 64 && sizeof(kr_error) == 616 && sizeof(kr_progress) == 32);
+    for (int i = 0; i < 3; ++i) {
+        column = keys;
+        column.reserved_words[i] = 1;
+        REFUSED(KR_ERR_ARGUMENT, kr_index_lookup(index_, &column, &sink, NULL, &err));
+    }
+    column = keys;
+    column.reserved = 1;
+    REFUSED(KR_ERR_ARGUMENT, kr_index_lookup(index_, &column, &sink, NULL, &err));
+    for (int i = 0; i < 2; ++i) {
+        progress = (kr_progress){0};
+        progress.reserved[i] = 1;
+        options.progress = progress;
+        REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &opened, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_file_read("x.npy", &progress, &file, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_file_write("x.npy", KR_U32, 1, 1, rows, &progress, &err));
+    }
+}
+
+int main(void)
+{
+    for (uint32_t i = 0; i < N; ++i)
+        data[i] = i / 2;
+    WORKS(kr_device_open("cpu", NULL, &device, &err));
+    WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index_, &err));
+    WORKS(kr_join_create(device, "array", &keys, &keys, NULL, &join, &err));
+    if (failures)
+        return 1;
+    check_inputs();
+    check_outputs();
+    check_frozen();
+    kr_join_destroy(join);
+    kr_index_destroy(index_);
+    kr_device_close(device);
+    return failures != 0;
+}

@@ -1,0 +1,45 @@
+/* What the library tells of indexes, lookups and joins by ordinal, kept when the object is gone. */
+#ifndef KEYRAY_FACTS_H
+#define KEYRAY_FACTS_H
+
+#include <keyray/keyray.h>
+
+enum { FACTS_MOST = 16 };
+
+/* Seconds of phases; or bytes, counters and probes. */
+typedef struct facts {
+    uint32_t n;
+    struct {
+        char name[32];
+        double seconds;
+        uint64_t number;
+    } at[FACTS_MOST];
+} facts;
+
+/* 0 where there is none of that name. */
+uint64_t facts_number(const facts *list, const char *name);
+
+typedef struct index_facts {
+    kr_index_info info;
+    facts phases, components, counters;
+} index_facts;
+
+typedef struct report_facts {
+    uint64_t probes;
+    facts orders, phases, counters;
+} report_facts;
+
+/* Entries of a node, of all that could be there; nodes of a list. 0 where there are no lists. */
+double index_facts_fill(const index_facts *index);
+double index_facts_nodes_per_list(const index_facts *index);
+
+/* Both return the exit code. */
+int index_facts_take(const kr_index *index, index_facts *taken);
+void report_facts_take(const kr_report *report, report_facts *taken);
+void join_phases_take(const kr_join *join, facts *taken);
+
+/* "partitioned"; where it was not the same for all probes, with their numbers: "partitioned 8388608, as-is
+ * 5". */
+const char *report_facts_order(const report_facts *report, char text[96]);
+
+#endif
