@@ -18,9 +18,6 @@ function(keyray_compile_options target)
         $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers>
         $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
         $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
-    if(NOT OpenMP_C_FOUND)
-        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-Wno-unknown-pragmas>)
-    endif()
     if(KEYRAY_WERROR)
         target_compile_options(${target} PRIVATE
             $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>
@@ -50,7 +47,7 @@ function(keyray_sources out)
     set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Usage: keyray_link_cxx_runtime(TARGET): links C++'s runtime in, so that a user needs no more than libc and OpenMP.
+# Usage: keyray_link_cxx_runtime(TARGET): links C++'s runtime in, so that a user needs no more than libc.
 function(keyray_link_cxx_runtime target)
     if(NOT KEYRAY_SANITIZE)
         target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)

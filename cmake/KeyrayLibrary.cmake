@@ -46,12 +46,9 @@ function(keyray_objects target)
     keyray_compile_options(${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_compile_definitions(${target} PRIVATE
-        $<$<BOOL:${KEYRAY_HAVE_CUDA}>:KR_WITH_CUDA=1> $<$<BOOL:${OpenMP_C_FOUND}>:KR_WITH_OPENMP=1>
+        $<$<BOOL:${KEYRAY_HAVE_CUDA}>:KR_WITH_CUDA=1>
         $<$<BOOL:${KEYRAY_HAVE_SIMD}>:KR_WITH_SIMD=1>
         $<$<BOOL:${KEYRAY_HAVE_EMBREE}>:KR_WITH_EMBREE=1;KR_EMBREE_MAJOR=${KEYRAY_EMBREE_MAJOR}>)
-    if(OpenMP_C_FOUND)
-        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:${OpenMP_C_FLAGS}>)
-    endif()
     if(KEYRAY_HAVE_CUDA)
         target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     endif()
@@ -101,10 +98,11 @@ foreach(target keyray keyray_static)
     target_link_libraries(${target} PRIVATE
         Threads::Threads
         ${CMAKE_DL_LIBS}
-        $<$<BOOL:${OpenMP_C_FOUND}>:OpenMP::OpenMP_C>
         # Linked in whole, so that the library loads where there is neither CUDA nor a driver.
         $<$<BOOL:${KEYRAY_HAVE_CUDA}>:CUDA::cudart_static>)
 endforeach()
+# Threads of its pool stay in its code, so it is never unmapped.
+target_link_options(keyray PRIVATE LINKER:-z,nodelete)
 if(KEYRAY_HAVE_CUDA)
     # CUB is C++.
     set_target_properties(keyray PROPERTIES LINKER_LANGUAGE CXX)

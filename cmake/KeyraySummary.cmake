@@ -19,12 +19,6 @@ if(NOT KEYRAY_HAVE_CUDA)
 endif()
 keyray_summary_line(CUDA "${KEYRAY_CUDA_NOTE}" "${cost}")
 
-if(OpenMP_C_FOUND)
-    keyray_summary_line(OpenMP "${OpenMP_C_VERSION}" "")
-else()
-    keyray_summary_line(OpenMP "left out: POSIX threads run instead" "cost: every call on the CPU starts its threads anew")
-endif()
-
 set(cost "")
 if(NOT KEYRAY_HAVE_EMBREE)
     set(cost "cost: kinds that cast rays answer KR_ERR_UNSUPPORTED on the CPU")

@@ -34,8 +34,8 @@ static kr_status sort_distinct(kr_absent *absent, uint64_t n_keys, const void *k
     return KR_OK;
 }
 
-/* Cuts the absent values into about as many equal buckets as a quarter of the keys, so that a value is
- * found with two or three cache misses. */
+/* Cuts the absent values into equal buckets, about one for every four keys, so that a value is found with two
+ * or three cache misses. */
 static kr_status index_gaps(kr_absent *absent, kr_error *err)
 {
     while ((absent->count - 1) >> absent->shift > absent->n / 4)

@@ -1,12 +1,11 @@
 #include "bench/workload/workload.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <unistd.h>
 
 kr_status kr_workload_fail(kr_error *err, kr_status status, const char *text, ...)
 {
@@ -34,12 +33,9 @@ void *kr_workload_alloc(uint64_t n, uint64_t each, const char *what, kr_error *e
 
 uint32_t kr_workload_parts(uint32_t threads, uint64_t count)
 {
-    uint64_t parts = threads;
-#ifdef _OPENMP
-    if (parts == 0)
-        parts = (uint64_t)omp_get_num_procs();
-#endif
-    /* Below some thousand elements a thread costs more than it brings. */
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t parts = threads ? threads : cores > 0 ? (uint64_t)cores : 1;
+    /* Below a few thousand elements a thread costs more than it saves. */
     if (parts > count / 4096 + 1)
         parts = count / 4096 + 1;
     if (parts > KR_WORKLOAD_PARTS_MAX)
@@ -53,13 +49,36 @@ static uint64_t part_begin(uint32_t part, uint32_t parts, uint64_t count)
     return count / parts * part + (part < rest ? part : rest);
 }
 
+typedef struct part_job {
+    kr_part_work work;
+    void *ctx;
+    uint64_t count;
+    uint32_t part, parts;
+} part_job;
+
+static void *run_part(void *argument)
+{
+    const part_job *job = argument;
+    job->work(job->ctx, job->part, part_begin(job->part, job->parts, job->count),
+              part_begin(job->part + 1, job->parts, job->count));
+    return NULL;
+}
+
 void kr_workload_run(uint32_t parts, uint64_t count, kr_part_work work, void *ctx)
 {
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
-#endif
-    for (uint32_t part = 0; part < parts; part++)
-        work(ctx, part, part_begin(part, parts, count), part_begin(part + 1, parts, count));
+    pthread_t threads[KR_WORKLOAD_PARTS_MAX];
+    part_job jobs[KR_WORKLOAD_PARTS_MAX];
+    int started[KR_WORKLOAD_PARTS_MAX] = {0};
+    for (uint32_t part = 0; part < parts; ++part) {
+        jobs[part] = (part_job){work, ctx, count, part, parts};
+        started[part] = part && !pthread_create(&threads[part], NULL, run_part, &jobs[part]);
+    }
+    for (uint32_t part = 0; part < parts; ++part)
+        if (!started[part])
+            run_part(&jobs[part]);
+    for (uint32_t part = 0; part < parts; ++part)
+        if (started[part])
+            pthread_join(threads[part], NULL);
 }
 
 kr_status kr_ints_open(kr_type type, uint64_t n_keys, const void *keys, kr_ints *ints, kr_error *err)

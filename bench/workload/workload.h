@@ -1,5 +1,5 @@
-/* What the generators share. Stands on the public header alone, so that the command can use it beside
- * a shared library that hides the rest. */
+/* What the generators share. It uses only the public header, so that the command can use it beside a shared
+ * library that hides the rest. */
 #ifndef KEYRAY_BENCH_WORKLOAD_H
 #define KEYRAY_BENCH_WORKLOAD_H
 
@@ -22,7 +22,8 @@ uint32_t kr_workload_parts(uint32_t threads, uint64_t count);
 
 typedef void (*kr_part_work)(void *ctx, uint32_t part, uint64_t first, uint64_t end);
 
-/* Calls work(ctx, part, first, end) for every part of [0, count), in parallel with OpenMP. */
+/* Calls work(ctx, part, first, end) for every part of [0, count), a thread each; `parts` is at most
+ * KR_WORKLOAD_PARTS_MAX. */
 void kr_workload_run(uint32_t parts, uint64_t count, kr_part_work work, void *ctx);
 
 /* ---- Integer columns ----------------------------------------------------------------------- */
@@ -34,7 +35,7 @@ typedef struct kr_ints {
     uint64_t last; /* the greatest number */
 } kr_ints;
 
-/* Refuses types that are no integers, missing data and too many keys. */
+/* Refuses types that are not integers or dates, missing data and too many keys. */
 kr_status kr_ints_open(kr_type type, uint64_t n_keys, const void *keys, kr_ints *ints, kr_error *err);
 
 static inline uint64_t kr_ints_get(kr_ints ints, const void *data, uint64_t i)

@@ -1,28 +1,29 @@
 #include "util/copy.h"
 
+#include "util/pool.h"
+
 #include <string.h>
 
+/* A few threads fill the bandwidth of memory; more only wait. */
 enum { PIECE = 1 << 20, THREADS = 8 };
 
-#if defined(KR_WITH_OPENMP)
-#include <omp.h>
+typedef struct copy {
+    char *to;
+    const char *from;
+} copy;
 
-static int copy_threads(uint64_t pieces)
+static void copy_piece(void *ctx, uint32_t worker, uint64_t first, uint64_t end)
 {
-    const int cores = omp_get_num_procs();
-    const int most = cores < THREADS ? cores : THREADS;
-    return pieces < (uint64_t)most ? (int)pieces : most;
+    const copy *job = ctx;
+    (void)worker;
+    memcpy(job->to + first, job->from + first, end - first);
 }
-#endif
 
 void kr_host_copy(void *to, const void *from, uint64_t nbytes)
 {
-    const int64_t pieces = (int64_t)((nbytes + PIECE - 1) / PIECE);
-#if defined(KR_WITH_OPENMP)
-#pragma omp parallel for num_threads(copy_threads((uint64_t)pieces)) if (pieces > 2) schedule(static)
-#endif
-    for (int64_t i = 0; i < pieces; ++i) {
-        const uint64_t at = (uint64_t)i * PIECE;
-        memcpy((char *)to + at, (const char *)from + at, nbytes - at < PIECE ? nbytes - at : PIECE);
-    }
+    copy job = {to, from};
+    const uint32_t cores = kr_pool_cores();
+    const uint32_t threads = nbytes <= 2 * PIECE ? 1 : cores < THREADS ? cores : THREADS;
+    if (nbytes)
+        kr_pool_run(threads, nbytes, PIECE, copy_piece, &job);
 }

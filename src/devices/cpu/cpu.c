@@ -2,9 +2,9 @@
 #include "devices/cpu/cpu.h"
 
 #include "devices/cpu/isa.h"
-#include "devices/cpu/pool.h"
 #include "devices/cpu/scan.h"
 #include "program/block.h"
+#include "util/pool.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,9 +36,9 @@ static uint64_t machine_nbytes(void)
     return pages > 0 && page_nbytes > 0 ? (uint64_t)pages * (uint64_t)page_nbytes : 0;
 }
 
-/* Random probes of a large array miss the TLB at every step on 4 KiB pages, so large blocks ask for huge
- * ones. The system promises more memory than it has, and would end the process later: so no block is larger
- * than the machine. */
+/* With 4 KiB pages, random probes of a large array miss the TLB at every step, so large blocks ask for huge
+ * pages. The system promises more memory than it has, and would kill the process later: so no block is larger
+ * than the machine's memory. */
 static void *allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err)
 {
     void *memory = NULL;
@@ -183,12 +183,12 @@ static kr_status exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, 
     return KR_OK;
 }
 
-/* Of a task, at least and at most. Tasks are short because the work of one element may be long (a wide
- * range), and multiples of 64 because bodies write whole bitmap words. */
+/* Elements of a task, at least and at most. Tasks are short because the work of one element may be long (a
+ * wide range), and multiples of 64 because bodies write whole bitmap words. */
 enum { TASK_LEAST = 256, TASK_MOST = 8192, TASKS_A_THREAD = 32 };
 
-/* Elements between two progress reports: few at first, since nobody knows how long one takes, then twice as
- * many as long as they take less than REPORT_SECONDS. */
+/* Elements between two progress reports: few at first, since it is not known how long one takes, then twice
+ * as many while they take less than REPORT_SECONDS. */
 enum { REPORT_LEAST = 1 << 12, REPORT_MOST = 1 << 22 };
 #define REPORT_SECONDS 0.02
 
@@ -275,8 +275,8 @@ static void read_model(char *model, size_t nbytes)
 static void describe_with(uint32_t threads, uint32_t isa, kr_device_info *info)
 {
     read_model(info->description, sizeof info->description);
-    snprintf(info->software, sizeof info->software, "%s, %u thread%s, %s", kr_pool_name(), threads,
-             threads == 1 ? "" : "s", kr_cpu_isa_name(isa));
+    snprintf(info->software, sizeof info->software, "%u thread%s, %s", threads, threads == 1 ? "" : "s",
+             kr_cpu_isa_name(isa));
     info->memory_nbytes = machine_nbytes();
     info->units = threads;
     info->rt_cores = 0;

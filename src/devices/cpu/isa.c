@@ -5,7 +5,7 @@
 
 static const char *const names[KR_ISAS] = {"plain", "avx2", "avx512"};
 
-/* What cmake/KeyrayLibrary.cmake compiles the sets with must be here in full. */
+/* Must ask for everything that cmake/KeyrayLibrary.cmake compiles a set with. */
 static uint32_t largest(void)
 {
 #if defined(KR_WITH_SIMD)
@@ -40,11 +40,10 @@ kr_status kr_cpu_isa(uint32_t *isa, kr_error *err)
         ++wished;
     if (wished == KR_ISAS)
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "environment: KEYRAY_ISA is '%s': set it to plain, avx2 or avx512, or not at all",
-                       wish);
+                       "environment: KEYRAY_ISA is '%s': set it to plain, avx2 or avx512, or unset it", wish);
     if (wished > most)
         return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "environment: KEYRAY_ISA is %s, which this CPU or this build lacks: the most is %s",
+                       "environment: KEYRAY_ISA is %s, which this CPU or this build lacks: use %s at most",
                        wish, names[most]);
     *isa = wished;
     return KR_OK;

@@ -5,8 +5,8 @@
 #include "program/program.h"
 #include "util/error.h"
 
-/* The largest set that this CPU has, or the one that the environment variable KEYRAY_ISA names. Fails where
- * nobody knows that name, or the CPU lacks the set. */
+/* The largest set that this CPU has, or the one that the environment variable KEYRAY_ISA names. Fails if the
+ * name is unknown or the CPU lacks the set. */
 kr_status kr_cpu_isa(uint32_t *isa, kr_error *err);
 /* As KEYRAY_ISA names it. */
 const char *kr_cpu_isa_name(uint32_t isa);

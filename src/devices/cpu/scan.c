@@ -1,7 +1,6 @@
-/* Sums blocks, sums the sums, then sums within each block from where it starts. */
+/* Sums each block, scans these sums, then scans each block from its own start. */
 #include "devices/cpu/scan.h"
-
-#include "devices/cpu/pool.h"
+#include "util/pool.h"
 
 enum { BLOCK = 1 << 16 };
 

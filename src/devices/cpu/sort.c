@@ -3,7 +3,7 @@
 
 #include "devices/cpu/cpu.h"
 
-/* Below it, waking a team and waiting at its barriers costs more than it saves. */
+/* Below this many pairs, waking a team and waiting at its barriers costs more than it saves. */
 enum { ONE_THREAD_BELOW = 1 << 17 };
 
 static uint32_t threads_for(kr_device *device, const kr_sort *sort)

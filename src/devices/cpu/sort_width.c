@@ -1,6 +1,6 @@
-/* The radix sort of (key, row) pairs, for keys of KR_KEY_BITS bits. README.md tells the algorithm. */
-#include "devices/cpu/pool.h"
+/* The radix sort of (key, row) pairs, for keys of KR_KEY_BITS bits. README.md describes the algorithm. */
 #include "devices/cpu/sort.h"
+#include "util/pool.h"
 
 #include <string.h>
 #if defined(__SSE2__)
@@ -14,21 +14,21 @@ typedef uint64_t word;
 #endif
 
 enum {
-    MOST_DIGIT = 11, /* bits of a partition at most ... */
-    LEAST_DIGIT = 8, /* ... and at least, which bounds the depth of parts within parts */
+    MOST_DIGIT = 11, /* most bits of a partition */
+    LEAST_DIGIT = 8, /* least bits of a partition: bounds the depth of parts within parts */
     BUCKETS = 1 << MOST_DIGIT,
-    LEAF = 1 << 16,  /* pairs that one thread sorts within its cache, at most ... */
-    AIM = 1 << 15,   /* ... and as a rule */
-    LEAF_DIGIT = 11, /* bits of a pass of a leaf, and ... */
-    SMALL_DIGIT = 8, /* ... of one of fewer than SMALL pairs, which many counters would not pay for */
+    LEAF = 1 << 16,  /* most pairs that one thread sorts within its cache */
+    AIM = 1 << 15,   /* the usual number */
+    LEAF_DIGIT = 11, /* bits of a pass of a leaf */
+    SMALL_DIGIT = 8, /* the same below SMALL pairs, where more counters would not pay off */
     SMALL = 1 << 13,
     LEAF_COUNTS = (KR_KEY_BITS + LEAF_DIGIT - 1) / LEAF_DIGIT << LEAF_DIGIT,
     SLOTS = 16,       /* pairs a bucket collects before they are written: a cache line of rows */
     STRIPES = 4,      /* of the input per thread, so that a delayed thread holds nobody up */
-    STREAM = 1 << 19, /* pairs from which on writes go around the cache */
+    STREAM = 1 << 19, /* pairs from which on writes bypass the cache */
     SAMPLE = 256,
-    REPORT = 1 << 22, /* pairs from which on progress is reported ... */
-    REPORTS = 16      /* ... so many times */
+    REPORT = 1 << 22, /* pairs from which on progress is reported */
+    REPORTS = 16      /* reports of a sort */
 };
 
 typedef struct pair {
@@ -47,7 +47,7 @@ typedef struct line {
     uint32_t rows[SLOTS];
 } line;
 
-/* What one thread needs for itself. */
+/* The scratch memory of one thread. */
 typedef struct worker {
     line *lines;      /* one a bucket */
     uint64_t *first;  /* one a bucket: where the stripe at hand begins in it */
@@ -70,7 +70,7 @@ typedef struct part {
     const region *from;
     uint64_t begin, end;
     uint32_t first_bit, end_bit;
-    uint32_t threads, worker; /* who sorts it: all (and worker is 0), or the one called worker */
+    uint32_t threads, worker; /* who sorts it: all threads (worker is 0), or thread `worker` */
 } part;
 
 static word bits_below(uint32_t bit)
@@ -85,13 +85,13 @@ static uint32_t row_at(const region *from, uint64_t i)
 
 /* ---- Lines -------------------------------------------------------------------------------------- */
 
-/* Small columns stay in the cache for whoever reads them next. */
+/* Small columns stay in the cache for the next reader. */
 static int may_stream(const region *to, uint64_t n)
 {
     return n >= STREAM && ((uintptr_t)to->keys | (uintptr_t)to->rows) % 16 == 0;
 }
 
-/* A whole line, aligned in `to` as in memory when it streams. */
+/* Writes a whole line; if it streams, its place in `to` is aligned to 16 bytes. */
 KR_BODY void write_line(const region *to, uint64_t at, const line *full, int stream)
 {
 #if defined(__SSE2__)
@@ -110,7 +110,7 @@ KR_BODY void write_line(const region *to, uint64_t at, const line *full, int str
     memcpy(to->rows + at, full->rows, sizeof full->rows);
 }
 
-/* Positions begin .. end - 1, all in one line. */
+/* Writes positions begin .. end - 1, all in one line. */
 static void write_rest(const region *to, uint64_t begin, uint64_t end, const line *some)
 {
     const size_t n = (size_t)(end - begin);
@@ -118,7 +118,7 @@ static void write_rest(const region *to, uint64_t begin, uint64_t end, const lin
     memcpy(to->rows + begin, some->rows + begin % SLOTS, n * sizeof(uint32_t));
 }
 
-/* Streamed lines are seen by other threads from here on. */
+/* Other threads see streamed lines from here on. */
 static void finish_lines(void)
 {
 #if defined(__SSE2__)
@@ -141,7 +141,7 @@ static void copy_part(const region *from, const region *to, uint64_t begin, uint
             to->rows[i] = (uint32_t)i;
 }
 
-/* Stops at the first key that is out of order: soon, as a rule. */
+/* Stops at the first key that is out of order, usually soon. */
 static int in_order(const part *job)
 {
     const word *keys = job->from->keys, wanted = bits_below(job->end_bit) & ~bits_below(job->first_bit);
@@ -185,7 +185,7 @@ static void count_digits(digits *all, const part *job)
     }
 }
 
-/* Turns counts into positions; 0 when one digit is all there is, and the pass changes nothing. */
+/* Turns counts into positions; 0 when all keys have the same digit, so that the pass changes nothing. */
 static int place_digits(uint32_t *counts, uint32_t width, uint64_t n)
 {
     uint32_t sum = 0;
@@ -199,10 +199,10 @@ static int place_digits(uint32_t *counts, uint32_t width, uint64_t n)
     return 1;
 }
 
-/* Where pair i of a leaf lies. With few digits their next places stay in the first-level cache; but equally
- * frequent digits, as dense keys have, put these places a power of two apart and so into a few of its sets
- * (64 lines apart is the same one). So there each stretch of 64 lines has its lines swapped in its own way.
- * Without, dense keys took twice as long. */
+/* Where pair i of a leaf lies. With few digits, the next place of each digit stays in the first-level cache.
+ * But dense keys have equally frequent digits, which put these places a power of two apart, and so into a few
+ * sets of that cache (lines 64 apart share a set). So each stretch of 64 lines has its lines swapped in its
+ * own way. Without this, dense keys took twice as long. */
 enum { LINE_PAIRS = 64 / sizeof(pair), SWAP = 63 * LINE_PAIRS };
 
 KR_BODY uint32_t spot(uint64_t i, uint32_t swap)
@@ -304,7 +304,7 @@ static void stripe_bounds(const pass *now, uint64_t stripe, uint64_t *begin, uin
         *begin = *end;
 }
 
-/* For each bucket the pairs of this stripe, then the position of the next one. */
+/* For each bucket, first the number of this stripe's pairs, then the position of the next one. */
 static uint64_t *stripe_counts(const pass *now, uint64_t stripe)
 {
     const sorter *sort = now->job->sort;
@@ -451,7 +451,7 @@ static void sort_child(void *ctx, uint32_t id, uint64_t b, uint64_t next)
         sort_part(&child);
 }
 
-/* Progress counts the children of the whole, which the calling thread starts. */
+/* Counts only the children of the whole column, which the calling thread starts. */
 static kr_status report(sorter *sort, const part *parent, uint64_t pairs)
 {
     if (parent->end - parent->begin < sort->n || sort->n < REPORT)
@@ -512,7 +512,7 @@ static kr_status sort_part(const part *job)
     const uint32_t digit = choose_digit(n, end_bit - job->first_bit);
     now.shift = end_bit - digit;
     now.buckets = 1u << digit;
-    /* The other region; the last pass there is goes to where the result belongs. */
+    /* The other region; the last possible pass writes to `out`. */
     now.to = job->from == &sort->temp || (job->from == &sort->in && now.shift == job->first_bit)
                  ? &sort->out
                  : &sort->temp;
@@ -531,7 +531,7 @@ static kr_status sort_part(const part *job)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Hands out pieces of the scratch memory, each on cache lines of its own; counts where there is none. */
+/* Hands out arrays of the scratch memory, each on cache lines of its own; from 0 on, it only counts. */
 static void *carve(uintptr_t *at, uint64_t n, uint64_t each)
 {
     void *memory = (void *)*at;

@@ -2,6 +2,7 @@
 #include "tracers/embree/embree.h"
 
 #include "tracers/backends.h"
+#include "util/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +34,8 @@ static const kr_tracer_ops ops = {
     .run = run,
 };
 
-/* Embree takes coordinates up to 2^60, but divides by 1e-18 where a ray does not move along an axis, by which
- * boxes end at 2^58, and gaps that shrink with the rest are still told apart at 2^50. */
+/* Embree takes coordinates up to 2^60. But it divides by 1e-18 where a ray does not move along an axis, which
+ * limits boxes to 2^58. Gaps that shrink with the coordinates are still resolved at 2^50. */
 #define FARTHEST_MET 0x1p50f
 
 /* Embree's threads are one pool for the whole process, as large as the largest of its devices allows. */
@@ -45,6 +46,15 @@ static kr_status create(kr_device *device, kr_tracer **tracer, kr_error *err)
     const kr_rtc *rtc = kr_embree_library(&why);
     if (!rtc)
         return kr_fail(err, KR_ERR_UNSUPPORTED, "nothing casts rays on %s: %s", device->name, why);
+    /* Embree's task system ends the process if the system refuses it a thread, with one thread when it
+     * closes. */
+    const uint32_t cores = kr_pool_cores(), room = kr_pool_room(cores);
+    if (room < cores)
+        return kr_fail(
+            err, KR_ERR_UNSUPPORTED,
+            "nothing casts rays on %s: Embree starts %u threads and the system allows %u; raise the limit "
+            "of threads (ulimit -u, or the container's)",
+            device->name, cores, room);
     kr_embree_tracer *made = kr_host_calloc(1, sizeof *made, "a tracer", err);
     if (!made)
         return KR_ERR_HOST_MEMORY;

@@ -10,11 +10,11 @@
 /* Bytes that Embree holds for one scene. */
 typedef struct kr_embree_account {
     uint64_t charged;   /* counted against the device's cap */
-    uint64_t uncharged; /* beyond it: only what could not be refused */
+    uint64_t uncharged; /* above the cap: only what could not be refused */
 } kr_embree_account;
 
-/* Embree tells the bytes it takes but not for which scene, so whatever makes it take or give some comes in
- * turn, one scene at a time. */
+/* Embree reports the bytes it takes but not for which scene. So everything that makes it allocate or release
+ * memory runs in turns, one scene at a time. */
 typedef struct kr_embree_turn {
     pthread_mutex_t lock;
     pthread_t caller;
@@ -22,10 +22,10 @@ typedef struct kr_embree_turn {
     const char *phase; /* for progress and errors */
     kr_error *err;
     double done;
-    int must;                 /* 1: what it takes is not refused */
+    int must;                 /* 1: no memory is refused */
     _Atomic int cancelled;    /* by the progress callback */
-    uint64_t refused, in_use; /* bytes that the cap did not allow, and those in use then */
-    enum RTCError code;       /* Embree's first error in this turn, and its words */
+    uint64_t refused, in_use; /* bytes that the cap did not allow, and bytes in use then */
+    enum RTCError code;       /* Embree's first error in this turn, and its text */
     char text[128];
     pthread_mutex_t counting; /* guards account and refused, used from Embree's threads */
 } kr_embree_turn;
@@ -55,7 +55,7 @@ typedef struct kr_embree_scene {
     kr_embree_account account;
 } kr_embree_scene;
 
-/* library.c: opens the library once; NULL: why says in one sentence why it cannot be used. */
+/* library.c: opens the library once. NULL: it cannot be used, and *why is the reason in one sentence. */
 const kr_rtc *kr_embree_library(const char **why);
 const char *kr_embree_version(void); /* of the opened library, "3.13.5" */
 
@@ -72,13 +72,13 @@ void kr_embree_turn_end(kr_embree_tracer *tracer);
 
 /* input.c */
 
-/* Where the mesh's buffer can be read as it is, input->floats is that buffer. `with_indices` 0: indices of
- * another input will be used. */
+/* If Embree can read the mesh's buffer as it is, input->floats is that buffer. `with_indices` 0: the indices
+ * of another input will be used. */
 kr_status kr_embree_input_make(kr_device *device, const kr_mesh *mesh, int with_indices, kr_stream *stream,
                                kr_embree_input *input, kr_error *err);
 /* Makes the mesh's buffer the input's, or releases it. */
 void kr_embree_input_take(kr_device *device, kr_mesh *mesh, kr_embree_input *input, kr_stream *stream);
-/* Releases what is not the mesh's; mesh NULL: everything. */
+/* Releases what does not belong to the mesh; mesh NULL: everything. */
 void kr_embree_input_release(kr_device *device, const kr_mesh *mesh, kr_embree_input *input,
                              kr_stream *stream);
 

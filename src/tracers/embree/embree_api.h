@@ -51,8 +51,8 @@ typedef struct kr_rtc {
 #undef KR_RTC_MEMBER
 } kr_rtc;
 
-/* `context` reaches the filter and the functions of user geometry. `filter` is asked about every hit, NULL:
- * none is. */
+/* `context` reaches the filter and the functions of user geometry. `filter` is called for every hit, unless
+ * it is NULL. */
 static inline void kr_rtc_cast(const kr_rtc *rtc, RTCScene scene, kr_rtc_context *context,
                                RTCFilterFunctionN filter, struct RTCRayHit *ray)
 {

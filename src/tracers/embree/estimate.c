@@ -1,16 +1,15 @@
-/* What a scene takes. Embree has no call for it, so the trees were measured: 1 to 2^20 primitives along a
+/* The memory of a scene. Embree has no call for it, so the trees were measured: 1 to 2^20 primitives along a
  * line, in space, on a grid and all in one place, with 1, 2 and 16 threads, Embree 3.13.5. */
 #include "tracers/embree/embree.h"
 
-/* The tree's most bytes a primitive: plain, compact, refit. */
+/* Most bytes of a tree for a primitive: plain, compact, refit. */
 static const uint32_t tree_nbytes[KR_PRIMS][3] = {
     [KR_PRIM_TRIANGLE] = {100, 51, 100},
     [KR_PRIM_SPHERE] = {39, 39, 39},
     [KR_PRIM_AABB] = {93, 93, 40},
 };
 
-/* A scene of few primitives consists of blocks that are not full; a refit scene of a few boxes of large ones.
- */
+/* A scene of few primitives has blocks that are not full; a refit scene of a few boxes has large ones. */
 enum { FEW = 1024, FEW_NBYTES = 6144, FEW_BOXES_NBYTES = 72 << 10 };
 
 /* Embree first makes an array of all primitives' bounds, which grows in powers of two. */
@@ -24,8 +23,8 @@ static uint64_t bounds_nbytes(uint64_t n)
     return capacity * BOUNDS_NBYTES;
 }
 
-/* From a million primitives on, the trees over spheres and compact ones over triangles go where the bounds
- * were that are used up, and so keep that array. */
+/* From a million primitives on, trees over spheres and compact trees over triangles reuse the array of
+ * bounds, which therefore stays allocated. */
 static int tree_in_bounds(uint32_t prim, uint64_t n, uint32_t flags)
 {
     return n >= 1000000 &&

@@ -1,4 +1,4 @@
-/* One scene over several: instances that lie where their scenes lie. */
+/* One scene over several: an instance of each, not moved. */
 #include "tracers/embree/embree.h"
 
 static void attach(kr_embree_scene *group, const kr_embree_scene *scene, uint32_t number)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Embree leaves a primitive out, and tells nobody, when a coordinate is not below this. */
+/* Embree silently leaves out a primitive with a coordinate that is not below this. */
 #define FARTHEST 1.844e18f
 
 typedef struct preparation {
@@ -17,8 +17,9 @@ typedef struct preparation {
     uint32_t floats; /* of a primitive */
 } preparation;
 
-/* A sphere's box in Embree's tree goes from centre - radius to centre + radius: where floats are so coarse
- * that these are the centre, rays along an axis miss it. More than half a step is enough. */
+/* A sphere's box in Embree's tree goes from centre - radius to centre + radius. Where floats are so coarse
+ * that both round to the centre, rays along an axis miss it. A radius above half a float's step avoids
+ * that. */
 static float radius_at(const float centre[3], float radius)
 {
     for (int k = 0; k < 3; ++k) {

@@ -12,14 +12,14 @@ static int opened;
 static char version[32];
 static char failure[192];
 
-/* A function's address, which C keeps apart from an object's. */
+/* A function's address; C does not convert an object's address to one. */
 static int find(void *library, const char *name, void *function)
 {
     void *address = dlsym(library, name);
     memcpy(function, &address, sizeof address);
     if (!address)
-        snprintf(failure, sizeof failure, "%s has no function %s: install a whole Embree %d", KR_RTC_LIBRARY,
-                 name, RTC_VERSION_MAJOR);
+        snprintf(failure, sizeof failure, "%s has no function %s: install a complete Embree %d",
+                 KR_RTC_LIBRARY, name, RTC_VERSION_MAJOR);
     return address != NULL;
 }
 
@@ -54,7 +54,7 @@ static void open_once(void)
 {
     void *library = dlopen(KR_RTC_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        snprintf(failure, sizeof failure, "%s was not found: install Embree %d, or take a kind without rays",
+        snprintf(failure, sizeof failure, "%s was not found: install Embree %d, or use a kind without rays",
                  KR_RTC_LIBRARY, RTC_VERSION_MAJOR);
         return;
     }

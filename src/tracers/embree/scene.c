@@ -1,4 +1,4 @@
-/* Scenes of one mesh: built, given other places, released. */
+/* Scenes of one mesh: built, refitted, released. */
 #include "tracers/embree/embree.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@ static kr_embree_tracer *tracer_of(const kr_embree_scene *scene)
     return (kr_embree_tracer *)scene->head.tracer;
 }
 
-/* A ray along an axis misses a tree's box that it only touches, and so every primitive without an inside.
- * Where floats are coarse, a small box may have none. */
+/* A ray along an axis misses a tree's box that it only touches, and so every primitive without volume. Where
+ * floats are coarse, a small box may have none. */
 static float outward(float x)
 {
     return (x < 0 ? -x : x) * 0x1p-23f;
@@ -45,10 +45,10 @@ static void point_at(kr_embree_scene *scene)
         rtc->SetGeometryBoundsFunction(scene->geometry, bounds_of_box, NULL);
 }
 
-/* Embree refits only what has its own tree below a tree over all geometries, which is what it builds at low
- * quality; the own tree is then built like any other. It has no refitting for spheres and builds them anew.
- * Boxes are always compact and spheres never: those trees take so much more for some numbers of primitives
- * than for others that no useful bound could be told beforehand. */
+/* Embree refits a geometry only if it has its own tree below a tree over all geometries, which is what Embree
+ * builds at low quality; the geometry's own tree is then built like any other. Embree does not refit spheres:
+ * it builds them anew. Boxes are always compact and spheres never: the memory of the other form varies so
+ * much with the number of primitives that there is no useful bound. */
 static void set_flags(kr_embree_scene *scene)
 {
     const uint32_t flags = scene->head.flags, prim = scene->head.view.prim;
@@ -64,7 +64,7 @@ static void set_flags(kr_embree_scene *scene)
         scene->rtc->SetGeometryBuildQuality(scene->geometry, RTC_BUILD_QUALITY_REFIT);
 }
 
-/* Embree keeps what went wrong for kr_embree_turn_status. */
+/* Errors are kept for kr_embree_turn_status. */
 static void construct(kr_embree_scene *scene)
 {
     static const enum RTCGeometryType types[KR_PRIMS] = {[KR_PRIM_TRIANGLE] = RTC_GEOMETRY_TYPE_TRIANGLE,
@@ -93,8 +93,8 @@ static void construct(kr_embree_scene *scene)
     rtc->CommitScene(scene->rtc_scene);
 }
 
-/* Embree counts a block before it takes it, and does not take that back when the system has none: with the
- * scene gone, nothing is held for it. */
+/* Embree counts a block before it allocates it, and does not undo that if the system has no memory. Once the
+ * scene is gone, nothing is held for it. */
 static void settle(kr_embree_scene *scene)
 {
     kr_device_charge(scene->head.tracer->device, -(int64_t)scene->account.charged);
@@ -154,7 +154,7 @@ kr_status kr_embree_build(kr_tracer *tracer, kr_mesh *mesh, uint32_t flags, kr_s
         return status;
     }
     kr_embree_input_take(tracer->device, mesh, &built->input, stream);
-    /* Rays get the boxes from the program; only a refit that fails needs those before it. */
+    /* Rays get the boxes from the program; only a failed refit needs the boxes from before it. */
     if (mesh->prim == KR_PRIM_AABB && !(flags & KR_SCENE_REFIT))
         kr_buffer_release(tracer->device, &built->input.floats, stream);
     count(built);
@@ -167,7 +167,7 @@ kr_status kr_embree_compact(kr_scene *scene, kr_stream *stream, kr_error *err)
 {
     (void)stream;
     if (!(scene->flags & KR_SCENE_COMPACT))
-        return kr_fail(err, KR_ERR_INTERNAL, "a scene was to be compacted that was not built for it");
+        return kr_fail(err, KR_ERR_INTERNAL, "compacting a scene that was not built for it");
     return KR_OK;
 }
 
@@ -187,7 +187,7 @@ kr_status kr_embree_refit(kr_scene *scene, kr_mesh *mesh, kr_stream *stream, kr_
     kr_device *device = scene->tracer->device;
     kr_embree_input input;
     if (!(scene->flags & KR_SCENE_REFIT) || mesh->n != own->n || mesh->prim != scene->view.prim)
-        return kr_fail(err, KR_ERR_INTERNAL, "a scene was to be refitted that was not built for it");
+        return kr_fail(err, KR_ERR_INTERNAL, "refitting a scene that was not built for it");
     kr_status status = kr_embree_input_make(device, mesh, 0, stream, &input, err);
     if (status)
         return status;
@@ -196,7 +196,7 @@ kr_status kr_embree_refit(kr_scene *scene, kr_mesh *mesh, kr_stream *stream, kr_
     own->input.floats = input.floats;
     commit_again(own);
     status = kr_embree_turn_status(tracer, plural[mesh->prim], mesh->n);
-    if (status) { /* back to where it was, whatever that takes */
+    if (status) { /* back to where it was, even above the cap */
         tracer->turn.must = 1;
         atomic_store(&tracer->turn.cancelled, 0);
         own->input.floats = before;

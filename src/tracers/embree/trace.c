@@ -4,16 +4,17 @@
 #include <math.h>
 #include <stddef.h>
 
-/* One ray under way. Embree hands the context, and so all of it, to the functions below. */
+/* A ray in flight. Embree passes the context, and thus the query that begins with it, to the functions
+ * below. */
 typedef struct query {
     kr_rtc_context context;
     const kr_scene_view *view;
-    kr_hit_function hit; /* NULL: the ray of kr_trace, which treats all primitives as `standard` says */
+    kr_hit_function hit; /* NULL for kr_trace: then `standard` applies to all primitives */
     kr_box_function box;
     const void *params;
     uint32_t *payload;
     uint32_t standard;
-    kr_met met; /* the last that was not ignored */
+    kr_met met; /* the last primitive that was not ignored */
 } query;
 
 static uint32_t number_of(const query *q, uint32_t primitive, uint32_t instance)
@@ -31,7 +32,7 @@ static uint32_t judge(query *q, uint32_t primitive, uint32_t back)
 
 /* ---- Triangles and spheres ------------------------------------------------------------------ */
 
-/* A ray of one, whose arrays of one member each are the plain structures. */
+/* Called for one ray at a time, so that arrays of one member are the plain structures. */
 static void filter(const struct RTCFilterFunctionNArguments *args)
 {
     query *q = (query *)args->context;
@@ -39,7 +40,7 @@ static void filter(const struct RTCFilterFunctionNArguments *args)
     const struct RTCHit *hit = (const struct RTCHit *)args->hit;
     const float along = hit->Ng_x * ray->dir_x + hit->Ng_y * ray->dir_y + hit->Ng_z * ray->dir_z;
     const uint32_t back = along > 0;
-    if (q->view->prim == KR_PRIM_SPHERE && back) { /* Embree reports where the ray leaves it, too */
+    if (q->view->prim == KR_PRIM_SPHERE && back) { /* Embree also reports where the ray leaves it */
         args->valid[0] = 0;
         return;
     }
@@ -77,7 +78,7 @@ void kr_embree_intersect_box(const struct RTCIntersectFunctionNArguments *args)
     query *q = (query *)args->context;
     struct RTCRayHit *ray = (struct RTCRayHit *)args->rayhit;
     float box[6], t;
-    if (!args->valid[0] || ray->ray.tfar < ray->ray.tnear) /* ended by another of its leaf */
+    if (!args->valid[0] || ray->ray.tfar < ray->ray.tnear) /* ended by another primitive of the leaf */
         return;
     const uint32_t primitive = number_of(q, args->primID, q->context.instID[0]);
     q->box(q->params, primitive, box);

@@ -14,8 +14,8 @@ static void give_back(kr_device *device, kr_embree_account *account, uint64_t nb
     kr_device_charge(device, -(int64_t)(nbytes - beyond));
 }
 
-/* Embree asks before it takes memory, and with `post` when it already has: a block that is refused then comes
- * back like any other. */
+/* Embree calls this before it takes memory or, with `post`, after that. It releases a block that is refused
+ * afterwards like any other. */
 static bool memory_monitor(void *ctx, ssize_t bytes, bool post)
 {
     kr_embree_tracer *tracer = ctx;
@@ -41,7 +41,7 @@ static bool memory_monitor(void *ctx, ssize_t bytes, bool post)
 
 /* ---- Progress and errors ------------------------------------------------------------------- */
 
-/* Comes on all threads of a build; the user is told on the calling one. */
+/* Called on all threads of a build; only the calling thread reports to the user. */
 static bool progress_monitor(void *ctx, double fraction)
 {
     kr_embree_tracer *tracer = ctx;
