@@ -22,7 +22,7 @@ typedef struct kr_keys_spec {
     uint32_t dense_centre; /**< 1: the dense part lies in the middle of the value range, the skewed key
                                 set of RTIndeX (Henneberg and
                                 Schuhknecht), section 4.8, not at 0 */
-    uint32_t multiplicity; /**< every distinct key appears so often; divides count [1] */
+    uint32_t multiplicity; /**< how often every distinct key appears; divides count [1] */
     uint64_t stride;       /**< distance of neighbours in the dense part [1] */
     uint32_t sorted;       /**< 1: ascending, not shuffled */
     uint32_t reserved;
@@ -107,15 +107,15 @@ kr_status kr_generate_swaps(const kr_swaps_spec *spec, kr_type type, uint64_t n_
 
 /* ---- Baselines: what keyray is compared with, each one file in bench/baselines -------------- */
 
-/** std::lower_bound for every probe on one thread of the CPU, into `positions`; the seconds it took. `bits`
- * is the width of keys and probes, 32 or 64. */
+/** Writes std::lower_bound of every probe to `positions`, on one thread of the CPU; returns the seconds.
+ * `bits` is the width of keys and probes, 32 or 64. */
 double kr_baseline_lower_bound(uint32_t bits, const void *sorted_keys, uint64_t n, const void *probes,
                                uint64_t n_probes, uint32_t *positions);
 
 /**
- * CUB's radix sort of (key, u32 row) pairs alone, all memory taken beforehand, `runs` times; their seconds by
- * the GPU's own clock go to `seconds`. `device_keys` is CUDA memory and stays as it is; at most 2^32 - 1 of
- * them. Nonzero on failure, with one line in `text`. Only in builds with CUDA.
+ * Runs CUB's radix sort of (key, u32 row) pairs `runs` times, with all memory allocated beforehand; the
+ * seconds by the GPU's own clock go to `seconds`. `device_keys` is CUDA memory and stays as it is; at most
+ * 2^32 - 1 keys. Nonzero on failure, with one line in `text`. Only in builds with CUDA.
  */
 int kr_baseline_cub_sort(uint32_t bits, const void *device_keys, uint64_t n, uint32_t runs, double *seconds,
                          char *text, size_t text_nbytes);
@@ -140,8 +140,8 @@ typedef struct kr_baseline_batch {
 int kr_baseline_thrust(kr_baseline_batch *batch, char *text, size_t text_nbytes);
 
 /** cuCollections' static_map from key to row; an answer is the key's row or KR_NO_ROW. Keys must be distinct.
- * The first as its authors set it, four threads a probe, at their examples' load of 0.5; the second with one,
- * two or four threads and at load 0.5 or 0.75, whatever is fastest. Nonzero on failure. Only in builds with
+ * _default: its authors' setting, four threads a probe, at their examples' load of 0.5. _best: one, two or
+ * four threads, at load 0.5 or 0.75, whichever is fastest. Nonzero on failure. Only in builds with
  * KEYRAY_PEERS. */
 int kr_baseline_static_map_default(kr_baseline_batch *batch, char *text, size_t text_nbytes);
 int kr_baseline_static_map_best(kr_baseline_batch *batch, char *text, size_t text_nbytes);
@@ -161,8 +161,8 @@ typedef struct kr_loads_spec {
 } kr_loads_spec;
 
 /**
- * Fills `entries`, then loads `runs` times on `threads` threads of the CPU (0: all cores); their
- * seconds go to `seconds`, what each lane loaded, added up, to `sums`.
+ * Fills `entries`, then loads `runs` times on `threads` threads of the CPU (0: all cores). The seconds
+ * go to `seconds`, each lane's sum of what it loaded to `sums`.
  */
 void kr_baseline_loads_cpu(const kr_loads_spec *spec, uint32_t threads, uint32_t *entries, uint32_t runs,
                            double *seconds, uint32_t *sums);

@@ -8,7 +8,7 @@
 
 enum { ROWS = 100000 };
 
-/* What the allocator knows. Calls may come from any thread; here there is only one that builds. */
+/* The allocator's state. Calls may come from any thread; here only one thread builds. */
 typedef struct pool {
     size_t in_use, most;
     unsigned allocations;
@@ -80,7 +80,7 @@ static int ask_then_build(const kr_column *keys)
     printf("estimate: %llu bytes kept, %llu at the worst moment\n",
            (unsigned long long)estimate.footprint_nbytes, (unsigned long long)estimate.peak_nbytes);
 
-    /* Less than the index itself needs: an error that says so, nothing left behind. */
+    /* Less than the index itself needs: the call fails and leaves nothing behind. */
     const kr_status refused = try_build(&p, estimate.footprint_nbytes / 2, keys, &info, &err);
     printf("with half of the footprint: %s: %s\n", kr_status_name(refused), err.text);
     if (refused != KR_ERR_DEVICE_MEMORY || p.in_use)

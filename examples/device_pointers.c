@@ -48,9 +48,8 @@ static int look_up(kr_device *device, kr_stream *stream, const arrays *a)
     kr_index *index = NULL;
     kr_error err = {0};
     uint32_t rows[PROBES];
-    /* The lookup only enqueues: its faults, if any, surface at kr_device_sync. kr_memory_copy to host memory
-     * waits.
-     */
+    /* The lookup only enqueues: errors of its work appear at kr_device_sync. kr_memory_copy to host memory
+     * waits. */
     int wrong = failed(kr_index_create(device, "best", &keys, NULL, stream, &index, &err), &err) ||
                 failed(kr_index_lookup(index, &probes, &sink, stream, &err), &err) ||
                 failed(kr_device_sync(device, stream, &err), &err) ||

@@ -27,7 +27,7 @@ static int inner_join(kr_device *device)
     uint32_t order[5], customer[5];
     int wrong = failed(kr_join_create(device, "best", &left, &right, &options, &join, &err), &err) ||
                 failed(kr_join_query(join, &info, &err), &err);
-    /* The join holds its result, so its size is known before there must be room for it. */
+    /* The join holds its result, so its size is known before the caller needs room for it. */
     if (!wrong && info.pairs != 5)
         wrong = 1;
     if (!wrong)

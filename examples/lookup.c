@@ -1,6 +1,6 @@
 /* Point and range lookups, with every kind of result.
  *
- * One index answers all of them: what is wanted is said by the sink of each call, not when building. */
+ * One index answers all of them: the sink of each call says what is wanted. */
 #include <keyray/keyray.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static int answers_of_values(kr_index *index)
     int wrong = differs("SUM: of the pieces sold at that price", sum, (uint64_t[]){3 + 4 + 2, 1 + 5, 0, 6},
                         sizeof sum);
 
-    /* MIN and MAX have the type of the values. Where nothing matched there is none, and `valid` says so. */
+    /* MIN and MAX have the type of the values. A probe without a match has none: its bit in `valid` is 0. */
     sink.result = KR_RESULT_MAX;
     sink.out = most;
     sink.valid = valid;
@@ -110,7 +110,7 @@ static int answers_with_all_rows(kr_index *index)
     int wrong = differs("ROWS of a range: offsets", offsets, (uint64_t[]){0, 5, 5}, sizeof offsets);
     wrong += differs("ROWS of a range: ascending rows", rows, (uint32_t[]){0, 1, 2, 4, 6}, 5 * sizeof *rows);
 
-    /* In the order of the scan, by (key, row), which spares sorting what a wide range finds. */
+    /* In the order of the scan, by (key, row): this saves sorting the rows of a wide range. */
     sink.order = KR_ORDER_KEY;
     if (failed(kr_index_range(index, &from, &to, &sink, NULL, &err), &err))
         return 1;

@@ -1,7 +1,7 @@
 /* Progress of a long call, and stopping it.
  *
- * The callback runs on the thread that made the call. What it stops ends with KR_ERR_CANCELLED and leaves
- * nothing half done; the device goes on working. Short calls may end without ever calling it. */
+ * The callback runs on the thread that made the call. A stopped call ends with KR_ERR_CANCELLED and leaves
+ * nothing half done; the device remains usable. Short calls may end without ever calling it. */
 #include <keyray/keyray.h>
 #include <stdio.h>
 #include <stdlib.h>

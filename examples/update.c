@@ -1,7 +1,7 @@
 /* Rows that come and go: an index that is changed, and looked up before and after.
  *
- * The rows of a call's delete_keys go first, then its insert_keys come. Their row ids are given here; without
- * them they would be those behind the largest. */
+ * A call first deletes the rows of its delete_keys, then inserts its insert_keys. Here the caller gives their
+ * row ids; by default they follow the largest one. */
 #include <keyray/keyray.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int failed(kr_status status, const kr_error *err)
     return status != KR_OK;
 }
 
-/* Orders of each customer wanted, and pieces of them, against what they must be. */
+/* Compares the orders of each wanted customer, and their pieces, with the right numbers. */
 static int look_up(kr_index *index, const char *when, const uint64_t counts[PROBES],
                    const uint64_t sums[PROBES])
 {
@@ -62,9 +62,9 @@ static int change(kr_index *index)
     const kr_column deletes = {.type = KR_U32, .count = CANCELLED, .data = cancelled};
     const kr_column inserts = {.type = KR_U32, .count = NEW, .data = new_customers};
     kr_error err = {0};
-    /* Nothing of the index is in use meanwhile; the columns may be freed when the call has returned. */
+    /* The index must not be in use during the call; the columns may be freed after it. */
     return failed(kr_index_update(index, &inserts, new_rows, &deletes, NULL, &err), &err) ||
-           /* Row ids of one's own: whether two rows have the same is only found when asked for. */
+           /* With row ids from the caller, only validation finds two rows with the same id. */
            failed(kr_index_validate(index, &err), &err);
 }
 

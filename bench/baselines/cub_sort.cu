@@ -1,4 +1,4 @@
-// CUB's radix sort of (key, row) pairs and nothing else: what builds on the GPU are compared with.
+// CUB's radix sort of (key, row) pairs and nothing else: the baseline for builds on the GPU.
 #include "bench/baselines/timed_runs.cuh"
 #include "bench/bench.h"
 

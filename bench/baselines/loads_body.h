@@ -18,7 +18,7 @@ LOADS_BODY uint32_t loads_entry(uint32_t i)
     return i ^ (i >> 16);
 }
 
-/* Where the numbers of a group begin: never 0, which xorshift would keep. */
+/* The first number of a group: never 0, since xorshift would stay there. */
 LOADS_BODY uint32_t loads_begin(const kr_loads_spec *spec, uint32_t group)
 {
     const uint32_t begin = loads_entry((uint32_t)spec->seed + group * UINT32_C(0x9E3779B9));
@@ -40,7 +40,7 @@ LOADS_BODY uint64_t loads_position(const kr_loads_spec *spec, uint32_t random)
     return spec->aligned ? position & ~(uint64_t)(spec->group - 1) : position;
 }
 
-/* Where lane `lane` of it does; behind the last entry comes the first. */
+/* Where lane `lane` of the group loads; behind the last entry comes the first. */
 LOADS_BODY uint64_t loads_neighbour(const kr_loads_spec *spec, uint64_t position, uint32_t lane)
 {
     const uint64_t wanted = position + lane;

@@ -1,4 +1,4 @@
-// Binary search of the standard library, one probe after the other: what the CPU figures are compared with.
+// Binary search of the standard library, one probe after the other: the baseline for the CPU figures.
 #include "bench/bench.h"
 
 #include <algorithm>

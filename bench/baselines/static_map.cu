@@ -7,7 +7,7 @@
 #include <cuda/version>
 
 #if CCCL_MAJOR_VERSION >= 3
-// Versions of cuCollections before CUDA 13 name it, and CUDA 13 has it no more.
+// Older versions of cuCollections need it, and CUDA 13 no longer has it.
 namespace thrust
 {
 template <typename T = void>

@@ -1,7 +1,7 @@
-"""Runs experiments: tables of `keyray bench` commands, and of what their reports become.
+"""Runs experiments: tables of `keyray bench` commands and of their results.
 
 An experiment has panels. A panel is one table: it varies one thing (its points) for several specs (its series) and
-shows some figures of each run (its columns). Points that need commands of their own get them, others share one.
+shows some figures of each run (its columns). Points share a command where possible.
 """
 import argparse
 import collections
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # log2 of the keys and probes, and whether this is a GPU.
 Scale = collections.namedtuple("Scale", "keys probes gpu")
 
-# What the x axis holds: what to print, and the options of bench, or of the index, that make it.
+# A value of the x axis: its label, and the options of bench, or of the index, that select it.
 Point = collections.namedtuple("Point", "label options spec", defaults=[""])
 
 SPECS_MOST = 64  # that one command takes
@@ -26,8 +26,8 @@ Column = collections.namedtuple("Column", "title get")
 
 
 class Series:
-    """A spec, or None where there is no index. `alone`: in a process of its own for every point, as it may take very long, and after the first point
-    that takes too long no others; `fits(point)`: whether the kind can do this."""
+    """A spec, or None for no index. `alone`: every point has its own process, as it may take very long, and no point
+    follows the first that takes too long; `fits(point)`: whether the kind can do this."""
 
     def __init__(self, label, spec, alone=False, fits=lambda point: True):
         self.label, self.spec, self.alone, self.fits = label, spec, alone, fits
@@ -84,7 +84,7 @@ def one(label=""):
 
 
 def hits_of(scale, most, step=2, option="hits"):
-    """As many matches in all whatever a probe has, so that long ranges take no longer than short ones."""
+    """The same total of matches for any number a probe, so that long ranges take no longer than short ones."""
     return [Point(f"{option} 2^{n}", {option: f"2^{n}", "probes": f"2^{max(scale.probes - n, 0)}"})
             for n in range(0, min(most, scale.keys) + 1, step)]
 
@@ -135,7 +135,7 @@ TOO_LONG = "too long"
 
 
 class Runner:
-    """Runs the commands of one experiment and keeps what stands above its tables."""
+    """Runs the commands of one experiment and keeps the lines above its tables."""
 
     def __init__(self, options, device, name):
         self.options, self.device, self.name = options, device, name
@@ -181,7 +181,7 @@ class Runner:
 
 
 def specs_of(points, series):
-    """Of all points, point by point."""
+    """The specs of all points, point by point."""
     def spec_of(point, each):
         return each.spec + ("," if ":" in each.spec else ":") + point.spec if point.spec else each.spec
 
@@ -201,7 +201,7 @@ def arguments_of(panel, options, specs):
 
 
 def swept_option(points):
-    """The option that all points set and nothing else, or None."""
+    """The only option that the points set, or None."""
     names = {name for point in points for name in point.options}
     plain = all(len(point.options) == 1 and True not in point.options.values() and not point.spec for point in points)
     return names.pop() if len(points) > 1 and len(names) == 1 and plain else None
@@ -338,8 +338,8 @@ def parse(description, epilog, arguments):
     parser = argparse.ArgumentParser(description=description, epilog=epilog,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="+", metavar="NAME", help="experiments; list: print their names; all: run them")
-    parser.add_argument("--build", default=ROOT / "build/release", help="where bin/keyray lies [build/release]")
-    parser.add_argument("--device", help="as keyray takes it [cuda where there is one, else cpu]")
+    parser.add_argument("--build", default=ROOT / "build/release", help="the folder of bin/keyray [build/release]")
+    parser.add_argument("--device", help="a device name of keyray [cuda if there is one, else cpu]")
     parser.add_argument("--keys-log2", type=int, metavar="N", help="2^N keys instead of the experiment's own size")
     parser.add_argument("--probes-log2", type=int, metavar="N", help="2^N probes (or matches, where they are varied)")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="timed runs [3]")
@@ -371,7 +371,7 @@ def main(description, experiments, arguments):
         return 2
     options.keyray = str(pathlib.Path(options.build) / "bin" / "keyray")
     if not pathlib.Path(options.keyray).is_file():
-        print(f"{options.keyray} is not there; build it, or say where with --build", file=sys.stderr)
+        print(f"{options.keyray} was not found; build it, or name its build with --build", file=sys.stderr)
         return 2
     device = options.device or find_device(options.keyray)
     failed = 0

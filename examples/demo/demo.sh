@@ -1,9 +1,9 @@
 #!/bin/sh
-# TPC-H tables, five jobs with the keyray command, each checked against SQLite on the same files.
+# Five jobs with the keyray command on TPC-H tables, each checked against SQLite on the same files.
 #
 # Usage: demo.sh KEYRAY
 # Environment: KEYRAY_DEMO_SCALE  TPC-H scale factor, default 1 (6 million rows of lineitem)
-#              KEYRAY_DEMO_DATA   tpch: fail where the generator cannot be had
+#              KEYRAY_DEMO_DATA   tpch: fail if the generator is not available
 #                                 generated: columns of `keyray gen`, no network
 set -eu
 
@@ -40,7 +40,7 @@ get_generator() {
             --only-binary :all: "$generator" >>"$work/venv.log" 2>&1
 }
 
-# Both write into a folder beside, renamed when it is whole.
+# Both write into a temporary folder, renamed when it is complete.
 make_tpch() {
     get_generator || return 1
     echo "generating orders and lineitem at scale factor $scale"

@@ -1,4 +1,4 @@
-"""Writes orders.tbl and lineitem.tbl of generated columns, where the TPC-H generator cannot be had.
+"""Writes orders.tbl and lineitem.tbl of generated columns, if the TPC-H generator is not available.
 
 Usage: generated.py KEYRAY SCALE FOLDER
 

@@ -1,5 +1,5 @@
 /**
- * keyray: what all headers share: version, status, errors, progress, columns.
+ * keyray: version, status, errors, progress and columns, which all other headers use.
  *
  * Include <keyray/keyray.h>, which includes everything and states the rules of the interface.
  */
@@ -111,8 +111,8 @@ KR_API uint32_t kr_type_nbytes(kr_type type);
 KR_API const char *kr_type_name(kr_type type);
 
 /**
- * A borrowed view of a column. This struct never grows. All zero is an empty column without a type, which no
- * call accepts as keys.
+ * A borrowed view of a column. This struct never grows. A zeroed one is an empty column without a type,
+ * which no call accepts as keys.
  *
  * NULL rows are not indexed, and a NULL probe matches nothing. The arrays must stay valid until the call, or
  * the stream it was enqueued on, is done. An index keeps no pointer into its keys.

@@ -13,28 +13,28 @@ typedef struct kr_device_options {
     size_t struct_size; /**< sizeof(kr_device_options) */
     uint32_t threads;   /**< "cpu": threads a call may use; 0: one for each core */
     uint32_t reserved;  /**< 0 */
-    /** Bytes of device memory in use at once; 0: no cap. The GPU's memory pool may keep released bytes until
-     *  the device closes; they do not count. */
+    /** The most bytes of device memory in use at once; 0: no cap. The GPU's memory pool may keep released
+     *  bytes until the device closes; they do not count. */
     uint64_t memory_cap_nbytes;
     /**
      * The caller's allocator for device memory (host memory on "cpu"), e.g. a pool; set all three or none.
-     * Callable from any thread, aligned to 256 bytes. `native_stream` is the cudaStream_t in whose order the
-     * memory is used, NULL on "cpu". Returns NULL when there is no memory.
+     * Must be callable from any thread and align memory to 256 bytes. `native_stream` is the cudaStream_t in
+     * whose order the memory is used, NULL on "cpu". Returns NULL when there is no memory.
      */
     void *(*allocate)(void *ctx, size_t nbytes, void *native_stream);
     void (*release)(void *ctx, void *memory, size_t nbytes, void *native_stream);
     void *allocator_ctx;
-    kr_progress progress; /**< of every long call on this device */
+    kr_progress progress; /**< called by every long call on this device */
 } kr_device_options;
 
 /** Output. */
 typedef struct kr_device_info {
     size_t struct_size;     /**< sizeof(kr_device_info), set by the caller */
-    char name[16];          /**< what opens it: "cpu", "cuda:0" */
+    char name[16];          /**< the name to open it by: "cpu", "cuda:0" */
     char description[96];   /**< "NVIDIA H200", "AMD EPYC ..." */
-    char software[96];      /**< driver and runtime, or OpenMP and its thread count */
-    char tracer[64];        /**< what casts rays here, or "none: " and why */
-    uint64_t memory_nbytes; /**< in all */
+    char software[96];      /**< driver and runtime, or the threads of the CPU */
+    char tracer[64];        /**< what casts rays here, or "none: " and the reason */
+    uint64_t memory_nbytes; /**< of the whole device */
     uint64_t in_use_nbytes; /**< held by keyray through this kr_device; 0 from kr_device_list */
     uint64_t peak_nbytes;   /**< the most ever held through this kr_device; 0 from kr_device_list */
     uint32_t units;         /**< multiprocessors, or threads */
@@ -59,14 +59,14 @@ KR_API kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_err
 
 /**
  * Describes device `ordinal` of this machine (0 is the CPU, GPUs follow) without creating a CUDA context.
- * KR_ERR_NO_DEVICE past the last; where there is no GPU, its text says why.
+ * KR_ERR_NO_DEVICE past the last device; where there is no GPU, the error text says why.
  */
 KR_API kr_status kr_device_list(uint32_t ordinal, kr_device_info *info, kr_error *err);
 
 /** Waits for the stream (NULL: the device's own); errors of enqueued work are reported here. */
 KR_API kr_status kr_device_sync(kr_device *device, kr_stream *stream, kr_error *err);
 
-/** A new stream of the device. The CPU runs every call at once; its streams are placeholders. */
+/** A new stream of the device. On the CPU every call is done when it returns; streams are placeholders. */
 KR_API kr_status kr_stream_create(kr_device *device, kr_stream **stream, kr_error *err);
 /** Waits for enqueued work, unless the stream wraps one of the caller's (keyray_cuda.h). */
 KR_API void kr_stream_destroy(kr_stream *stream);

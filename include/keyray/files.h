@@ -32,7 +32,7 @@ KR_API void kr_file_close(kr_file *file);
 /**
  * Writes a .npy of shape (rows,) or, for columns > 1, (rows, columns) from host memory.
  *
- * Goes to a temporary beside `path` and is renamed when whole; nothing is left on any error.
+ * Writes to a temporary file beside `path`, which is renamed when complete and removed on any error.
  * date32 is written as datetime64[D] (8 bytes), timestamp64 as int64.
  */
 KR_API kr_status kr_file_write(const char *path, kr_type type, uint64_t rows, uint32_t columns,

@@ -12,7 +12,7 @@ extern "C" {
 
 /* A spec names an index: "array", "array:layout=aos", "rx:bits=23:23:18,probes=sorted". The first ':' ends
  * the kind, ',' separates options; further ':' belong to a value. Options left out take their defaults, or
- * values that go with the options given. An unknown kind, option or value is KR_ERR_SPEC; the text lists the
+ * values that fit the options given. An unknown kind, option or value is KR_ERR_SPEC; the text lists the
  * known ones. */
 
 /** Room for any spec with every option filled in. */
@@ -22,7 +22,7 @@ extern "C" {
 enum {
     KR_CAN_POINT = 1,
     KR_CAN_RANGE = 2,
-    KR_CAN_UPDATE = 4,  /**< kr_index_update, perhaps only with some option */
+    KR_CAN_UPDATE = 4,  /**< kr_index_update, with some kinds only under an option */
     KR_CAN_SET_KEYS = 8 /**< kr_index_set_keys */
 };
 
@@ -42,7 +42,7 @@ KR_API uint32_t kr_kind_count(void);
 KR_API kr_status kr_kind_query(uint32_t ordinal, kr_kind_info *info, kr_error *err);
 
 typedef enum kr_option_form {
-    KR_OPTION_CHOICE = 1, /**< one of some words */
+    KR_OPTION_CHOICE = 1, /**< one of a few words */
     KR_OPTION_INTEGER,
     KR_OPTION_TRIPLE, /**< three integers: "23:23:18" */
     KR_OPTION_PAIR,   /**< two integers: "15:25"; or a word */
@@ -66,11 +66,11 @@ typedef struct kr_option_info {
 KR_API kr_status kr_option_query(uint32_t kind, uint32_t option, kr_option_info *info, kr_error *err);
 
 /**
- * Writes the spec with every option filled in; "best" stands for the kind that a GPU gets.
+ * Writes the spec with every option filled in; "best" becomes the kind that a GPU gets.
  * Errors: KR_ERR_SPEC; KR_ERR_LIMIT if it does not fit text_nbytes.
  */
 KR_API kr_status kr_spec_complete(const char *spec, char *text, size_t text_nbytes, kr_error *err);
-/** Writes the spec without options that it does not need: a parse of `text` gives the same index. */
+/** Writes the spec without the options that it does not need: `text` gives the same index. */
 KR_API kr_status kr_spec_shorten(const char *spec, char *text, size_t text_nbytes, kr_error *err);
 
 /* ---- Before a build ------------------------------------------------------------------------ */
@@ -79,15 +79,15 @@ KR_API kr_status kr_spec_shorten(const char *spec, char *text, size_t text_nbyte
 typedef struct kr_estimate {
     size_t struct_size;        /**< sizeof(kr_estimate), set by the caller */
     uint64_t footprint_nbytes; /**< bytes kept */
-    uint64_t peak_nbytes;      /**< bytes at the worst moment of the build, the footprint included */
+    uint64_t peak_nbytes;      /**< most bytes during the build, the footprint included */
 } kr_estimate;
 
 /**
- * Upper bounds of the memory of a build. Reads the type and count of `keys`, whether there is validity, and
- * whether they are in host or device memory; never the keys themselves.
+ * Upper bounds of the memory of a build. They depend on the type and count of `keys`, on whether there is
+ * validity, and on whether `keys` are in host or device memory. The keys themselves are never read.
  *
- * How close: see docs/memory-and-streams.md, "Estimates". Not counted: row ids of the caller's own (up to
- * 16 bytes a row at the peak, and 4 for a copy from host memory), and later changes.
+ * How close: docs/memory-and-streams.md, "Estimates". Not counted: row ids of the caller's own (up to 16
+ * bytes a row at the peak, and 4 for a copy from host memory), and later changes.
  * Errors: as kr_index_create.
  */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
@@ -105,10 +105,10 @@ typedef struct kr_explanation {
     char probe_order[96];                   /**< what probes=auto does here, and why */
     uint64_t footprint_nbytes, peak_nbytes; /**< as in kr_estimate */
     double touches_per_probe;               /**< dependent memory accesses of one probe */
-    double rays_per_probe; /**< at least, as a range may need more; 0 for kinds that cast none */
+    double rays_per_probe;                  /**< at least: ranges may need more; 0 if none are cast */
 } kr_explanation;
 
-/** What would be done for `n_probes` probes, without doing it. `spec` may be "best".
+/** Describes what would be done for `n_probes` probes, without doing it. `spec` may be "best".
  *  Errors: as kr_index_create. */
 KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, const char *spec,
                                   const kr_column *keys, uint64_t n_probes, kr_explanation *explanation,
@@ -142,8 +142,8 @@ typedef struct kr_index_info {
     char tracer[64]; /**< what casts rays; "none" for kinds that cast none */
     kr_type type;    /**< of the keys */
     uint32_t reserved;
-    uint64_t rows;                          /**< indexed: NULL rows are not */
-    uint64_t next_row;                      /**< row id of the next inserted key: above all that were given */
+    uint64_t rows;                          /**< indexed rows; NULL rows are not */
+    uint64_t next_row;                      /**< row id of the next inserted key: above all so far */
     uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build or the last change */
 } kr_index_info;
 
@@ -161,9 +161,9 @@ KR_API uint32_t kr_index_component_count(const kr_index *index);
 KR_API const char *kr_index_component_name(const kr_index *index, uint32_t ordinal);
 KR_API uint64_t kr_index_component_nbytes(const kr_index *index, uint32_t ordinal);
 
-/** Counters of a kind's structure; none for most. `cgrx:updates=on` has "lists", "nodes" (in all lists),
- *  "node room" (nodes that there is memory for), "node entries" (that a node holds at most) and "longest
- * list" (its nodes). */
+/** Counters of a kind's structure; most kinds have none. `cgrx:updates=on` has "lists", "nodes" (in all
+ *  lists), "node room" (nodes that there is memory for), "node entries" (the most that a node holds) and
+ *  "longest list" (its nodes). */
 KR_API uint32_t kr_index_counter_count(const kr_index *index);
 KR_API const char *kr_index_counter_name(const kr_index *index, uint32_t ordinal);
 KR_API uint64_t kr_index_counter_value(const kr_index *index, uint32_t ordinal);
@@ -171,22 +171,22 @@ KR_API uint64_t kr_index_counter_value(const kr_index *index, uint32_t ordinal);
 /**
  * Checks every invariant of the index; KR_ERR_INVARIANT names the first that is broken.
  *
- * Blocks. Cost: a pass over the index and 4 bytes of device memory for each row, or a sort of the row ids
- * and about 24 bytes for each row where row ids are sparse.
+ * Blocks. Cost: a pass over the index and 4 bytes of device memory for each row; where row ids are sparse, a
+ * sort of the row ids and about 24 bytes for each row.
  */
 KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
 
 /* ---- Changes ------------------------------------------------------------------------------- */
 
 /**
- * Gives rows of the index other keys: row row_ids[i] gets keys->data[i].
+ * Changes the keys of rows: row row_ids[i] gets keys->data[i].
  *
  * Afterwards the index answers as if it had been created from the changed column. The kind's option `update`
- * says how. On an error the index is as it was, unless the device was lost.
+ * selects how. On an error the index is as it was, unless the device was lost.
  *
  * Threads: requires exclusive access to the index.
- * Memory:  `row_ids` and `keys` may be host or device memory, each; both may be freed afterwards. Takes
- *          about what a build takes at its peak, beside the index.
+ * Memory:  `row_ids` and `keys` may each be host or device memory; both may be freed afterwards. Takes, in
+ *          addition to the index, about as much as a build at its peak.
  * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot), KR_ERR_TYPE, KR_ERR_ARGUMENT (a row id that is not in the
@@ -203,19 +203,19 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
 /**
  * Deletes rows by their keys, then inserts others.
  *
- * Every row whose key is among `delete_keys` and that was there before the call is deleted; absent and
- * repeated keys are no error. Then insert_keys->data[i] becomes row insert_rows[i]. So a key that is both
- * deleted and inserted ends with the inserted rows only. Afterwards the index answers as if it had been
- * created from the rows that are left. On an error the index is as it was, unless the device was lost.
+ * First every row whose key is among `delete_keys` is deleted; absent and repeated keys are not errors. Then
+ * insert_keys->data[i] becomes row insert_rows[i]. So a key that is both deleted and inserted keeps only the
+ * inserted rows. Afterwards the index answers as if it had been created from the rows that are left. On an
+ * error the index is as it was, unless the device was lost.
  *
- * Value columns of later lookups hold a value for every row id below kr_index_info.next_row.
+ * Value columns of later lookups must hold a value for every row id below kr_index_info.next_row.
  *
  * Threads: requires exclusive access to the index.
- * Memory:  all arrays may be host or device memory, each; all may be freed afterwards. Nodes begin half
- *          empty (the option `fill`), and an eighth more of them is kept as room. Growing holds the old and
- *          the new nodes at once. Deletes release nothing: to shrink, create the index anew. A call takes the
- *          sorted batch, 24 bytes for each list and 4 for each node beside the index; where it rebuilds the
- *          index, the sorted rows and a second scene.
+ * Memory:  each array may be host or device memory; all may be freed afterwards. Nodes begin half empty (the
+ *          option `fill`), and an eighth more of them is kept as room. Growing holds the old and the new
+ *          nodes at once. Deletes release nothing: to shrink, create the index anew. In addition to the
+ *          index, a call takes the sorted batch, 24 bytes for each list and 4 for each node; where it
+ *          rebuilds the index, the sorted rows and a second scene.
  * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
@@ -225,8 +225,8 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * Source:  Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
  *
  * @param insert_keys  of the index's type, or NULL: none; NULL keys take a row id and are not indexed
- * @param insert_rows  insert_keys->count row ids, distinct, and of no row that stays (kr_index_validate
- *                     finds it); or NULL: kr_index_info.next_row and those after it
+ * @param insert_rows  insert_keys->count distinct row ids, none of a row that stays (only kr_index_validate
+ *                     checks this); or NULL: kr_index_info.next_row and those after it
  * @param delete_keys  of the index's type, or NULL: none; NULL keys delete nothing
  */
 KR_API kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const uint32_t *insert_rows,

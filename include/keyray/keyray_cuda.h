@@ -1,4 +1,4 @@
-/** keyray with CUDA: the only public header that names it. Needs no CUDA header and no nvcc. */
+/** keyray with CUDA: the only public header that names CUDA. Needs neither a CUDA header nor nvcc. */
 #ifndef KEYRAY_KEYRAY_CUDA_H
 #define KEYRAY_KEYRAY_CUDA_H
 

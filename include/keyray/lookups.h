@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** What is wanted for each probe, and the shape of kr_sink.out for n probes. */
+/** The answer wanted for each probe, and the shape of kr_sink.out for n probes. */
 typedef enum kr_result {
     KR_RESULT_ROW = 1,  /**< uint32_t[n]: smallest matching row id, or KR_NO_ROW */
     KR_RESULT_COUNT,    /**< uint64_t[n] */
@@ -16,7 +16,7 @@ typedef enum kr_result {
     KR_RESULT_SUM,      /**< uint64_t, int64_t or double [n] for unsigned, signed (dates too), float
                              values; integers modulo 2^64 */
     KR_RESULT_MIN,      /**< the value type [n], 0 where nothing matched, and `valid` */
-    KR_RESULT_MAX,      /**< the same */
+    KR_RESULT_MAX,      /**< as MIN */
     KR_RESULT_ROWS,     /**< uint64_t[n + 1] offsets, and `rows` */
     KR_RESULT_EXISTS    /**< bitmap of n bits in ceil(n / 8) bytes, unused bits of the last byte 0 */
 } kr_result;
@@ -28,10 +28,10 @@ enum {
 
 /* ---- Reports ------------------------------------------------------------------------------- */
 
-/** What a lookup did. Asking for a report makes the call wait for its end. */
+/** What a lookup did. Asking for a report makes the call wait until the lookup is done. */
 typedef struct kr_report kr_report;
 
-/** An empty report, to be named in a kr_sink; each lookup fills it anew.
+/** An empty report, to put in a kr_sink; each lookup overwrites it.
  *  Threads: one lookup at a time. Errors: KR_ERR_HOST_MEMORY. */
 KR_API kr_status kr_report_create(kr_report **report, kr_error *err);
 KR_API void kr_report_destroy(kr_report *report);
@@ -40,7 +40,7 @@ KR_API uint64_t kr_report_probe_count(const kr_report *report);
 
 /* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */
 
-/** The orders in which probes were searched, "as-is", "sorted" or "partitioned", and how many probes each. */
+/** The orders in which probes were searched, "as-is", "sorted" or "partitioned", and the probes of each. */
 KR_API uint32_t kr_report_order_count(const kr_report *report);
 KR_API const char *kr_report_order_name(const kr_report *report, uint32_t ordinal);
 KR_API uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal);
@@ -51,9 +51,9 @@ KR_API uint32_t kr_report_phase_count(const kr_report *report);
 KR_API const char *kr_report_phase_name(const kr_report *report, uint32_t ordinal);
 KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal);
 
-/** Counters, where kr_sink.count_work asks for them and the kind casts rays: "rays" cast, "hits" (primitives
- *  they met), "filtered" (hits that the keys ruled out), "repaired" (probes whose candidate was wrong and
- * that a search put right), "untraced" (ranges answered without rays, wholly or from some row on). */
+/** Counters, if kr_sink.count_work is 1 and the kind casts rays: "rays" (cast), "hits" (primitives that rays
+ *  met), "filtered" (hits that the keys ruled out), "repaired" (probes whose candidate was wrong and that a
+ *  search put right), "untraced" (ranges answered without rays, wholly or from some row on). */
 KR_API uint32_t kr_report_counter_count(const kr_report *report);
 KR_API const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal);
 KR_API uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordinal);
@@ -74,14 +74,13 @@ typedef struct kr_sink {
     /**
      * ROWS: NULL to count only (offsets are written), else room for rows_capacity row ids. With any host
      * pointer, too little room is KR_ERR_LIMIT and the text names what is needed. With device memory only,
-     * the call does not wait for the size: offsets[n] tells it, and row ids that do not fit are left out (of
-     * a range that is cut in the middle, any of its row ids may be those that fit). Room that is not needed
-     * may be overwritten.
+     * the call does not wait for the size: offsets[n] holds it, and row ids that do not fit are left out (of
+     * a range that is cut in the middle, any of its row ids may be kept). Unneeded room may be overwritten.
      */
     uint32_t *rows;
     uint64_t rows_capacity;
     kr_report *report;   /**< or NULL */
-    uint32_t count_work; /**< 1: the report has counters, which costs time */
+    uint32_t count_work; /**< 1: count for the report, which costs time */
     uint32_t reserved;   /**< 0 */
 } kr_sink;
 
@@ -103,15 +102,15 @@ KR_API kr_status kr_index_lookup(kr_index *index, const kr_column *probes, const
 KR_API kr_status kr_index_range(kr_index *index, const kr_column *lower, const kr_column *upper,
                                 const kr_sink *sink, kr_stream *stream, kr_error *err);
 
-/** One chunk of a ROWS result, in host memory, valid during the call. Nonzero stops the lookup. */
+/** One chunk of a ROWS result, in host memory, valid during the call. Return nonzero to stop. */
 typedef int (*kr_rows_chunk)(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
                              const uint32_t *rows);
 
 /**
- * All matches in chunks of at most `cap_nbytes` of row ids, cut between probes, in probe order.
+ * Hands over all matches in chunks of at most `cap_nbytes` of row ids, cut between probes, in probe order.
  *
  * offsets[0 .. n_probes] start at 0 in every chunk. `upper` NULL means point lookups. Blocks.
- * Errors: as kr_index_lookup; KR_ERR_LIMIT with the size needed when one probe alone exceeds the cap,
+ * Errors: as kr_index_lookup; KR_ERR_LIMIT, naming the size needed, when one probe exceeds the cap,
  *         KR_ERR_CANCELLED when the callback returned nonzero.
  */
 KR_API kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What every call here starts with. */
+/* The checks that create, estimate and explain start with. */
 static kr_status resolve(kr_device *device, const char *spec, const kr_column *keys, const uint32_t *row_ids,
                          kr_spec *parsed, kr_shape *shape, const char **reason, kr_error *err)
 {
@@ -20,7 +20,7 @@ static kr_status resolve(kr_device *device, const char *spec, const kr_column *k
     return status == KR_OK ? kr_shape_make(device, parsed, keys, row_ids, shape, err) : status;
 }
 
-/* The failed allocation is one of several: says what all of them come to. */
+/* The failed allocation is one of several: adds the bytes that all of them need. */
 static void add_need(const kr_shape *shape, kr_error *err)
 {
     kr_need need;
@@ -56,7 +56,7 @@ static kr_status check_keys(const kr_index *index, const kr_column *keys, const 
     const kr_status status = kr_column_check(index->device, keys, what, err);
     if (status == KR_OK && keys->type != index->info.type)
         return kr_fail(err, KR_ERR_TYPE,
-                       "%s are %s and the index holds %s: convert them to the type of the index", what,
+                       "%s are %s, but the index holds %s: convert them to the type of the index", what,
                        kr_type_name(keys->type), kr_type_name(index->info.type));
     return status;
 }
@@ -121,7 +121,7 @@ static kr_status check_update(const kr_index *index, const kr_update *wanted, kr
         status = kr_kind_check(index->spec.kind, KR_CAN_UPDATE, err);
     if (status != KR_OK)
         return status;
-    /* How many rows a batch deletes only the kind finds out. */
+    /* Only the kind finds out how many rows a batch deletes. */
     if (more >= KR_NO_ROW || (!wanted->delete_keys.count && rows + more >= KR_NO_ROW))
         return kr_fail(err, KR_ERR_LIMIT,
                        "%llu rows and %llu more: an index holds at most 4294967294; first delete some", rows,
@@ -267,7 +267,7 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     if (!explanation)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: explanation is NULL");
     if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: %d is no operation", (int)operation);
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: %d is not an operation", (int)operation);
     kr_need need;
     kr_status status = kr_struct_check(&kr_struct_explanation, explanation, err);
     if (status == KR_OK)

@@ -42,7 +42,7 @@ static kr_status create(kr_join_job *job, kr_join **join, kr_error *err)
     return status;
 }
 
-/* What both joins do with their options once the sides are checked. `job` holds device, spec and sides. */
+/* The common end of both calls, once the sides are checked. `job` holds device, spec and sides. */
 static kr_status create_with(kr_join_job *job, const kr_join_options *options, kr_join **join, kr_error *err)
 {
     kr_join_options given = {.struct_size = sizeof given};
@@ -119,7 +119,7 @@ kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *
     if (!join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_read: join is NULL");
     if (first > join->info.pairs || count > join->info.pairs - first)
-        return kr_fail(err, KR_ERR_ARGUMENT, "rows %llu .. %llu of a join that has %llu",
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_read: rows %llu .. %llu, but the join has %llu",
                        (unsigned long long)first, (unsigned long long)(first + count),
                        (unsigned long long)join->info.pairs);
     if (count && (!left_rows || (join->right.data && !right_rows)))

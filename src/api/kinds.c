@@ -22,7 +22,7 @@ static kr_status find_kind(uint32_t ordinal, const kr_kind **kind, kr_error *err
 {
     *kind = kr_kind_at(ordinal);
     return *kind ? KR_OK
-                 : kr_fail(err, KR_ERR_SPEC, "there is no kind number %u: there are %u", ordinal,
+                 : kr_fail(err, KR_ERR_SPEC, "there is no kind number %u: there are %u kinds", ordinal,
                            kr_kind_count());
 }
 
@@ -60,8 +60,8 @@ kr_status kr_option_query(uint32_t kind, uint32_t option, kr_option_info *info, 
         return status;
     const kr_option *row = kr_spec_option_at(of, option);
     if (!row)
-        return kr_fail(err, KR_ERR_SPEC, "kind '%s' has no option number %u: it has %u", of->name, option,
-                       count_options(of));
+        return kr_fail(err, KR_ERR_SPEC, "kind '%s' has no option number %u: it has %u options", of->name,
+                       option, count_options(of));
     kr_option_describe(row, &found);
     found.is_common = option >= of->n_options;
     kr_struct_write(&kr_struct_option_info, &found, info);

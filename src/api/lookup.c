@@ -24,7 +24,7 @@ static kr_status check_probes(const kr_index *index, const kr_column *column, co
     const kr_status status = kr_column_check(index->device, column, what, err);
     if (status == KR_OK && column->type != index->info.type)
         return kr_fail(err, KR_ERR_TYPE,
-                       "%s are %s and the index holds %s: convert one to the type of the other", what,
+                       "%s are %s, but the index holds %s: convert one to the type of the other", what,
                        kr_type_name(column->type), kr_type_name(index->info.type));
     return status;
 }
@@ -65,9 +65,10 @@ static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_err
 static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_error *err)
 {
     if ((unsigned)sink->result < KR_RESULT_ROW || (unsigned)sink->result > KR_RESULT_EXISTS)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%d is no result; use one of kr_result", (int)sink->result);
+        return kr_fail(err, KR_ERR_ARGUMENT, "%d is not a result; use one of kr_result", (int)sink->result);
     if (sink->order > KR_ORDER_KEY)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%u is no order; use KR_ORDER_ROW or KR_ORDER_KEY", sink->order);
+        return kr_fail(err, KR_ERR_ARGUMENT, "%u is not an order; use KR_ORDER_ROW or KR_ORDER_KEY",
+                       sink->order);
     if (sink->count_work > 1 || sink->reserved)
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s must be 0%s; zero the struct first",
                        sink->reserved ? "reserved" : "count_work", sink->reserved ? "" : " or 1");
@@ -155,7 +156,7 @@ static kr_status rows_enqueued(call *c, kr_error *err)
     return status;
 }
 
-/* Device memory that is host memory: the size is known before anything is written. */
+/* Where device memory is host memory, the size is known before anything is written. */
 static kr_status rows_on_host_device(call *c, kr_error *err)
 {
     const kr_query *query = &c->query;
@@ -167,7 +168,7 @@ static kr_status rows_on_host_device(call *c, kr_error *err)
     const kr_matches_copy_job part = {
         .count = query->n, .capacity = total, .out = c->sink->rows, .order = c->sink->order};
     if (c->sink->rows && total > c->sink->rows_capacity)
-        status = kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",
+        status = kr_fail(err, KR_ERR_LIMIT, "%llu row ids match, but rows_capacity is %llu; raise it",
                          (unsigned long long)total, (unsigned long long)c->sink->rows_capacity);
     else if (c->sink->rows)
         status = kr_matches_copy(query, &matches, &part, err);
@@ -177,7 +178,7 @@ static kr_status rows_on_host_device(call *c, kr_error *err)
     return status;
 }
 
-/* Host memory on a GPU: one pass counts, and only when everything fits a second one brings the row ids. */
+/* Host memory on a GPU: one pass counts; a second one copies the row ids, if all of them fit. */
 typedef struct gather {
     kr_device *device;
     const kr_sink *sink;
@@ -222,7 +223,7 @@ static kr_status gather_all(call *c, gather *g, kr_error *err)
     if (status != KR_OK)
         return status;
     if (c->sink->rows && g->total > c->sink->rows_capacity)
-        return kr_fail(err, KR_ERR_LIMIT, "%llu row ids match and rows_capacity is %llu",
+        return kr_fail(err, KR_ERR_LIMIT, "%llu row ids match, but rows_capacity is %llu; raise it",
                        (unsigned long long)g->total, (unsigned long long)c->sink->rows_capacity);
     job.count_only = 0;
     again.work = NULL;
@@ -231,7 +232,7 @@ static kr_status gather_all(call *c, gather *g, kr_error *err)
     job.chunk = gather_rows;
     if (c->sink->rows)
         status = kr_chunks_run(&job, err);
-    if (g->error.status != KR_OK) { /* more telling than that the callback stopped */
+    if (g->error.status != KR_OK) { /* it says more than that the callback stopped */
         if (err)
             *err = g->error;
         return g->error.status;
@@ -261,7 +262,7 @@ static kr_status answer_rows(call *c, kr_error *err)
     return rows_staged(c, err);
 }
 
-/* ---- Both kinds of lookup ------------------------------------------------------------------ */
+/* ---- Point and range lookups --------------------------------------------------------------- */
 
 /* Counters for the report, of kinds that cast rays. */
 static kr_status open_work(call *c, kr_error *err)
@@ -300,7 +301,7 @@ static kr_status fill_report(const call *c, kr_report *report, kr_error *err)
     return status;
 }
 
-/* The sink without what its result does not use, so that nothing below can write there. */
+/* The sink without arrays that its result does not use, so that nothing below can write to them. */
 static kr_sink used_part(const kr_sink *sink)
 {
     kr_sink used = *sink;
@@ -362,7 +363,7 @@ kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const 
     if (status == KR_OK && !chunk)
         status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_lookup_chunks: the callback is NULL");
     if (status == KR_OK && order > KR_ORDER_KEY)
-        status = kr_fail(err, KR_ERR_ARGUMENT, "%u is no order; use KR_ORDER_ROW or KR_ORDER_KEY", order);
+        status = kr_fail(err, KR_ERR_ARGUMENT, "%u is not an order; use KR_ORDER_ROW or KR_ORDER_KEY", order);
     if (status != KR_OK)
         return status;
     kr_query query;

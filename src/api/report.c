@@ -26,7 +26,7 @@ uint64_t kr_report_probe_count(const kr_report *report)
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
-/* The way of entry `ordinal`: those that had probes, the last one first. KR_SEARCHED_WAYS past the last. */
+/* The way of entry `ordinal`: of those that had probes, the last first. KR_SEARCHED_WAYS past the end. */
 static uint32_t way_at(const kr_report *report, uint32_t ordinal)
 {
     for (uint32_t way = report ? KR_SEARCHED_WAYS : 0; way-- > 0;)

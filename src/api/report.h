@@ -8,7 +8,7 @@ struct kr_report {
     uint64_t probes;
     kr_probe_log log;
     kr_phases phases;
-    uint32_t n_counters; /* 0: nobody counted */
+    uint32_t n_counters; /* 0: not counted */
     uint64_t counters[KR_WORK_COUNTS];
 };
 

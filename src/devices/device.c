@@ -11,10 +11,10 @@ static kr_status no_cuda(uint32_t *count, kr_error *err)
 {
     (void)count;
     return kr_fail(err, KR_ERR_NO_DEVICE,
-                   "no GPU: this build of keyray has no CUDA; build it where nvcc is found");
+                   "no GPU: keyray was built without CUDA; build it where nvcc is found");
 }
 
-/* count fails, so the rest is never asked. */
+/* count fails, so the others are never called. */
 static const kr_backend without_cuda = {"cuda", 1, no_cuda, NULL, NULL};
 #endif
 
@@ -53,7 +53,7 @@ static kr_status read_options(const kr_device_options *given, kr_device_options 
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
-/* "cuda" and "cuda:0" are number 0; 0 when the name is not one of this back end. */
+/* "cuda" and "cuda:0" are number 0. Returns 0 when the name is not one of this back end. */
 static int parse_name(const kr_backend *backend, const char *name, uint32_t *number)
 {
     const size_t length = strlen(backend->name);
@@ -99,7 +99,7 @@ static kr_status open_backend(const kr_backend *backend, uint32_t number, const 
     return KR_OK;
 }
 
-/* A GPU that is there and does not open is an error: taking the CPU instead would hide it. */
+/* It is an error if a GPU is there but does not open: taking the CPU instead would hide it. */
 static kr_status open_any(const kr_device_options *options, kr_device **device, kr_error *err)
 {
     int chosen = 0;

@@ -1,8 +1,8 @@
-/* The device contract: what a back end (cpu/, cuda/) gives, and the calls that the rest of keyray uses.
+/* The device contract: what a back end (cpu/, cuda/) provides, and the calls that the rest of keyray uses.
  *
  * Back ends fill a kr_device_ops. The functions below it (device.c, memory.c) count memory against the cap,
- * find the own stream and call the table: allocating, copying, sorting and running goes through them. Events
- * and pinned memory are used from the table itself. */
+ * find the device's own stream and call the table: use them to allocate, copy, sort and run. For events and
+ * pinned memory, call the table directly. */
 #ifndef KEYRAY_DEVICES_DEVICE_H
 #define KEYRAY_DEVICES_DEVICE_H
 
@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 /* Sorts n pairs by bits first_bit .. end_bit - 1 of the key, stably. Input is left as it is; outputs do not
- * overlap it. rows_in NULL stands for 0, 1, 2, ... */
+ * overlap it. rows_in NULL means 0, 1, 2, ... */
 typedef struct kr_sort {
     uint32_t key_bits; /* 32 or 64 */
     uint32_t first_bit, end_bit;
@@ -40,7 +40,7 @@ typedef struct kr_device_ops {
     uint32_t group_threads;
 
     void (*close)(kr_device *device);
-    /* Runs `work` on this thread with the device made current, for libraries that look there (OptiX). */
+    /* Runs `work` on this thread with the device current, for libraries that need that (OptiX). */
     kr_status (*within)(kr_device *device, kr_status (*work)(void *ctx, kr_error *err), void *ctx,
                         kr_error *err);
     /* Waits for all streams of the device. */
@@ -50,7 +50,7 @@ typedef struct kr_device_ops {
     /* Plain memory, 256-byte aligned; the caller counts. NULL when there is none (err is then filled). */
     void *(*allocate)(kr_device *device, uint64_t nbytes, void *stream, kr_error *err);
     void (*release)(kr_device *device, void *memory, uint64_t nbytes, void *stream);
-    /* Host memory that copies run fastest from (pinned). */
+    /* Pinned host memory, from which copies are fastest. */
     void *(*stage)(kr_device *device, uint64_t nbytes, kr_error *err);
     void (*unstage)(kr_device *device, void *memory);
     kr_place (*place)(kr_device *device, const void *pointer);
@@ -70,7 +70,7 @@ typedef struct kr_device_ops {
     kr_status (*event_sync)(kr_device *device, void *event, kr_error *err);               /* the host waits */
     kr_status (*event_wait)(kr_device *device, void *event, void *stream, kr_error *err); /* stream waits */
 
-    /* Bytes of scratch memory the next two need for n elements: upper bounds. */
+    /* *_temp_nbytes: upper bounds of the scratch memory of sort_pairs and exclusive_sum. */
     uint64_t (*sort_temp_nbytes)(kr_device *device, const kr_sort *sort);
     kr_status (*sort_pairs)(kr_device *device, const kr_sort *sort, void *temp, uint64_t temp_nbytes,
                             void *stream, kr_error *err);
@@ -97,7 +97,7 @@ struct kr_device {
     void (*tracer_close)(struct kr_tracer *tracer); /* called before the device closes */
 };
 
-/* One row per back end, in order of listing; `auto` takes the last one that opens. */
+/* One row per back end, in order of listing; `auto` takes the last one that has a device. */
 typedef struct kr_backend {
     const char *name;                                   /* "cpu", "cuda": a device name is this, or this:N */
     uint32_t numbered;                                  /* 1: takes :N */
@@ -113,13 +113,13 @@ extern const kr_backend kr_backend_cuda;
 
 void *kr_native_stream(kr_device *device, kr_stream *stream);
 
-/* A buffer knows its size, so that releasing cannot get it wrong. All-zero is no buffer. */
+/* Memory with its size, so that releasing cannot get it wrong. All zero: no memory. */
 typedef struct kr_buffer {
     void *data;
     uint64_t nbytes;
 } kr_buffer;
 
-/* `what` names the use in the error; `help` is the option that saves memory here, or NULL. */
+/* `what` names the use in the error; `help` says how to save memory here, or is NULL. */
 kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
                              const char *help, kr_buffer *buffer, kr_error *err);
 void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream);
@@ -143,7 +143,7 @@ int kr_device_reaches(kr_device *device, const void *pointer); /* HERE */
 kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, kr_error *err);
 kr_status kr_device_run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
                         kr_stream *stream, kr_error *err);
-/* The same, and no progress callback may cancel it: what it writes over would be left half done. */
+/* The same, but no progress callback can cancel it: what it overwrites would be left half done. */
 kr_status kr_device_run_whole(kr_device *device, const kr_program *program, const void *params, uint64_t n,
                               kr_stream *stream, kr_error *err);
 /* Allocate their scratch memory, work, release it; all in stream order. */
@@ -152,7 +152,7 @@ kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t 
                                   kr_error *err);
 uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort);
 uint64_t kr_device_scan_temp(kr_device *device, uint64_t n);
-/* A few zeroed uint64_t that programs count in, and their values brought back (blocks). */
+/* Makes n zeroed uint64_t that programs count in; reads their values (blocks). */
 kr_status kr_counters_make(kr_device *device, kr_stream *stream, uint32_t n, kr_buffer *counters,
                            kr_error *err);
 kr_status kr_counters_read(kr_device *device, kr_stream *stream, const kr_buffer *counters, uint64_t *values,

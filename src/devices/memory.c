@@ -1,4 +1,4 @@
-/* Device memory counted against the cap, and the calls of the table that need memory around them. */
+/* Counts device memory against the cap, and allocates for the calls of the table that need memory. */
 #include "devices/device.h"
 
 #include <stdio.h>
@@ -90,7 +90,7 @@ static void *take(kr_device *device, uint64_t nbytes, void *native, kr_error *er
     }
     if (!memory)
         kr_fail_call(err, KR_ERR_DEVICE_MEMORY, "kr_device_options.allocate", 0,
-                     "the caller's allocator gave none");
+                     "the caller's allocator returned NULL");
     return memory;
 }
 

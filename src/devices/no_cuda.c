@@ -1,4 +1,4 @@
-/* A library built without CUDA has the functions of keyray_cuda.h all the same. */
+/* A library built without CUDA also has the functions of keyray_cuda.h. */
 #include "util/error.h"
 
 #include <keyray/keyray_cuda.h>
@@ -7,9 +7,8 @@
 
 static kr_status fail(kr_error *err)
 {
-    return kr_fail(
-        err, KR_ERR_UNSUPPORTED,
-        "there are no CUDA streams: this build of keyray has no CUDA; build it where nvcc is found");
+    return kr_fail(err, KR_ERR_UNSUPPORTED,
+                   "there are no CUDA streams: keyray was built without CUDA; build it where nvcc is found");
 }
 
 kr_status kr_stream_wrap_cuda(kr_device *device, struct CUstream_st *cuda_stream, kr_stream **stream,

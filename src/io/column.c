@@ -14,8 +14,8 @@ static kr_status fail_value(const struct kr_builder *builder, kr_value_result re
     kr_io_show(shown, text, nbytes);
     return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s: '%s' %s %s: expected %s", place->file,
                    (unsigned long long)place->line, place->column, shown,
-                   result == KR_VALUE_RANGE ? "is out of range for" : "is no", kr_type_name(builder->type),
-                   kr_value_wanted(builder->type));
+                   result == KR_VALUE_RANGE ? "is out of range for" : "is not of type",
+                   kr_type_name(builder->type), kr_value_wanted(builder->type));
 }
 
 static kr_status grow(struct kr_builder *builder, kr_error *err)
@@ -65,7 +65,7 @@ kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, bool string
 
 /* ---- Finding the type ---------------------------------------------------------------------- */
 
-/* The narrowest type of a text by itself, 0 for none. *large: an integer, but beyond i64. */
+/* The narrowest type that holds this text, 0 for none. *large: it is an integer beyond i64. */
 static kr_type classify(const char *text, size_t nbytes, bool *large)
 {
     uint64_t value;
@@ -90,7 +90,7 @@ static void integers_to_decimals(struct kr_builder *builder)
     builder->type = KR_F64;
 }
 
-/* Makes the column's type one that holds this field too. */
+/* Changes the column's type to one that holds this field, too. */
 static kr_status infer(struct kr_builder *builder, const char *text, size_t nbytes, kr_error *err)
 {
     const struct kr_place *place = builder->place;
@@ -101,7 +101,7 @@ static kr_status infer(struct kr_builder *builder, const char *text, size_t nbyt
     if (!type)
         return kr_fail(
             err, KR_ERR_FORMAT,
-            "%s:%llu: column %s: '%s' is no number and no date; add ':str' to read text, or a type",
+            "%s:%llu: column %s: '%s' is neither a number nor a date; add ':str' to read text, or a type",
             place->file, (unsigned long long)place->line, place->column, shown);
     if (large && !builder->large_line) {
         builder->large_line = place->line;
@@ -192,7 +192,7 @@ kr_status kr_builder_end(struct kr_builder *builder, kr_error *err)
     kr_status status = KR_OK;
     if (builder->large_line && !builder->decimals)
         return kr_fail(err, KR_ERR_FORMAT,
-                       "%s:%llu: column %s: %s is beyond i64; add a type such as ':u64' or ':f64'",
+                       "%s:%llu: column %s: %s does not fit in i64; add a type such as ':u64' or ':f64'",
                        builder->place->file, (unsigned long long)builder->large_line, builder->place->column,
                        builder->large_text);
     if (!builder->type) /* every field is empty */

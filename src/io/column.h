@@ -1,10 +1,10 @@
-/* A column that grows field by field, and finds out its type on the way when none is given. */
+/* A column that grows field by field, and infers its type when none is given. */
 #ifndef KEYRAY_IO_COLUMN_H
 #define KEYRAY_IO_COLUMN_H
 
 #include "io/io.h"
 
-/* Where a field stands, for errors: "file:line: column 'name': ...". */
+/* Where a field is, for errors: "file:line: column 'name': ...". */
 struct kr_place {
     const char *file;
     uint64_t line;
@@ -15,7 +15,7 @@ struct kr_builder {
     struct kr_file *file;
     const struct kr_place *place;
     uint64_t count, room;
-    kr_type type; /* 0 until the first value shows it */
+    kr_type type; /* 0 until the first value decides it */
     uint32_t each;
     bool inferred;
     bool decimals; /* one was seen while inferring */
@@ -25,11 +25,11 @@ struct kr_builder {
     char large_text[KR_IO_SHOWN_NBYTES];
 };
 
-/* `type` 0 lets the fields decide; `strings` makes a dictionary. What is built goes into *file at once,
+/* `type` 0 lets the fields decide; `strings` makes a dictionary. Everything is built in *file,
  * so that the owner of *file frees it whatever happens. */
 kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, bool strings, struct kr_file *file,
                            const struct kr_place *place, kr_error *err);
-/* The next row. No text is NULL. */
+/* Appends a row. Empty text is NULL. */
 kr_status kr_builder_append(struct kr_builder *builder, const char *text, size_t nbytes, kr_error *err);
 /* Fills in file->column. */
 kr_status kr_builder_end(struct kr_builder *builder, kr_error *err);

@@ -1,4 +1,4 @@
-/* Strings by hash, then sorted once. */
+/* Strings found by hash, and sorted once at the end. */
 #include "io/io.h"
 
 #include "util/error.h"
@@ -147,9 +147,9 @@ kr_status kr_dictionary_code(struct kr_dictionary *dictionary, const char *text,
     return KR_OK;
 }
 
-/* What the sort moves: most comparisons end at the first bytes, without a look at the string. */
+/* Elements of the sort: most comparisons end at the first bytes, without reading the string. */
 struct sorted {
-    uint64_t first; /* the first 8 bytes, the first of all most significant, 0 past the end */
+    uint64_t first; /* the first 8 bytes, big-endian, 0 past the end */
     uint32_t code;
 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A new format is a reader and a line here. */
+/* A new format needs a reader and a line here. */
 static const struct format {
     const char *extension;
     kr_status (*read)(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
@@ -17,8 +17,8 @@ static const struct format {
     {".bin", kr_read_bin},
 };
 
-/* The path ends with the last known extension that ends the source or stands before a ':'; so a path may
- * hold colons, and so may the name of a CSV column. */
+/* The path ends with the last known extension before a ':' or the end of the source. So a path may contain
+ * colons, and so may the name of a CSV column. */
 static const struct format *split_source(const char *source, size_t *path_nbytes)
 {
     for (const char *dot = source + strlen(source); dot-- > source + 1;)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The end of a long text tells more than its beginning in paths, and fields are rarely long. */
+/* Keeps the end of a long text: in paths it says more than the beginning, and fields are rarely long. */
 void kr_io_show(char shown[KR_IO_SHOWN_NBYTES], const char *text, size_t nbytes)
 {
     const size_t most = KR_IO_SHOWN_NBYTES - 1;

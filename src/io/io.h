@@ -14,12 +14,12 @@
 /* Bytes read or written between two calls of the progress callback. */
 #define KR_IO_BUFFER_NBYTES ((size_t)4 << 20)
 
-/* Text of a file or a path as it may stand in an error: printable and short. */
+/* Text of a file or a path as an error shows it: printable and short. */
 #define KR_IO_SHOWN_NBYTES 160
 void kr_io_show(char shown[KR_IO_SHOWN_NBYTES], const char *text, size_t nbytes);
 
-/* Memory from kr_host_calloc grown or shrunk to n * each bytes; what is new is not zeroed. NULL: `memory`
- * is as it was, and the error reads as that of kr_host_calloc. */
+/* Grows or shrinks memory from kr_host_calloc to n * each bytes; new bytes are not zeroed. NULL: `memory` is
+ * unchanged, and the error reads as that of kr_host_calloc. */
 void *kr_io_resize(void *memory, uint64_t n, uint64_t each, const char *what, kr_error *err);
 
 /* ---- Strings of a ":str" column (dictionary.c) --------------------------------------------- */
@@ -45,7 +45,7 @@ struct kr_file {
     struct kr_dictionary *dictionary; /* of ":str" columns, else NULL */
 };
 
-/* Marks a row NULL; the first one makes the bitmap, of `capacity` rows and all ones. */
+/* Marks a row NULL. The first call makes the bitmap: `capacity` rows, all ones. */
 kr_status kr_file_set_null(struct kr_file *file, uint64_t row, uint64_t capacity, kr_error *err);
 
 /* ---- Input (input.c) ----------------------------------------------------------------------- */
@@ -67,8 +67,8 @@ kr_status kr_input_read(struct kr_input *input, void *to, uint64_t nbytes, uint6
 
 /* ---- Readers: one per format, listed in file.c --------------------------------------------- */
 
-/* `selector` is what follows the path and its ':' in the source, "" when nothing does. On failure what
- * was put into *file is freed by the caller. */
+/* `selector` is what follows the path and its ':' in the source, "" when nothing does. On failure the
+ * caller frees what was put into *file. */
 kr_status kr_read_npy(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
 kr_status kr_read_bin(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
 kr_status kr_read_csv(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);

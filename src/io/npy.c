@@ -56,7 +56,7 @@ static bool take_string(struct cursor *c, const char **text, size_t *nbytes)
     return true;
 }
 
-/* The dtype's string or, for records, the list that stands in its place. */
+/* The dtype's string or, for records, the list in its place. */
 static bool take_descr(struct cursor *c, struct header *header)
 {
     skip_space(c);
@@ -152,7 +152,7 @@ static kr_status read_header(struct kr_input *input, char *text, struct header *
     if (status != KR_OK)
         return status;
     if (got < 8 || memcmp(begin, "\x93NUMPY", 6) != 0)
-        return kr_fail(err, KR_ERR_FORMAT, "%s is no .npy file: it does not begin with \\x93NUMPY",
+        return kr_fail(err, KR_ERR_FORMAT, "%s is not a .npy file: it does not begin with \\x93NUMPY",
                        input->name);
     if (begin[6] < 1 || begin[6] > 3)
         return kr_fail(err, KR_ERR_FORMAT, "%s is .npy version %u.%u; versions 1 to 3 can be read",
@@ -175,7 +175,7 @@ static kr_status read_header(struct kr_input *input, char *text, struct header *
         char shown[KR_IO_SHOWN_NBYTES];
         kr_io_show(shown, text, nbytes);
         return kr_fail(err, KR_ERR_FORMAT,
-                       "%s has a malformed .npy header: no descr, fortran_order and shape of counts in: %s",
+                       "%s has a malformed .npy header: no valid descr, fortran_order and shape in: %s",
                        input->name, shown);
     }
     header->offset = input->position;
@@ -201,7 +201,7 @@ static const struct dtype *find_dtype(const struct header *header)
     return NULL;
 }
 
-/* Checks that this is a column that keyray has a type for and that the elements fill the file. */
+/* Checks that keyray has a type for this column and that the elements fill the file. */
 static kr_status check_header(const struct kr_input *input, const struct header *header,
                               const struct dtype **dtype, kr_error *err)
 {
@@ -228,7 +228,7 @@ static kr_status check_header(const struct kr_input *input, const struct header 
     return KR_OK;
 }
 
-/* A buffer of days; NaT, the smallest int64, becomes NULL. */
+/* Stores a buffer of days; NaT, the smallest int64, becomes NULL. */
 static kr_status store_days(const struct kr_input *input, const int64_t *days, uint64_t first, uint64_t count,
                             struct kr_file *file, kr_error *err)
 {
@@ -271,7 +271,8 @@ kr_status kr_read_npy(struct kr_input *input, const char *selector, struct kr_fi
 {
     if (*selector)
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "%s takes nothing after it: a .npy file has one column and its type", input->name);
+                       "%s takes nothing after it: a .npy file has one column and names its type",
+                       input->name);
     char *text = kr_host_calloc(HEADER_MOST, 1, "a .npy header", err);
     if (!text)
         return KR_ERR_HOST_MEMORY;

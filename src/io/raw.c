@@ -28,7 +28,7 @@ kr_status kr_read_bin(struct kr_input *input, const char *selector, struct kr_fi
                        input->name, shown);
     uint32_t each = kr_type_nbytes(type);
     if (input->nbytes % each)
-        return kr_fail(err, KR_ERR_FORMAT, "%s has %llu bytes, no multiple of the %u of a %s", input->name,
-                       (unsigned long long)input->nbytes, each, kr_type_name(type));
+        return kr_fail(err, KR_ERR_FORMAT, "%s has %llu bytes, which is not a multiple of the %u of a %s",
+                       input->name, (unsigned long long)input->nbytes, each, kr_type_name(type));
     return kr_read_elements(input, type, input->nbytes / each, file, err);
 }

@@ -1,5 +1,5 @@
-/* .csv and .tbl: rows of fields. The file passes through a window that always holds one whole row; the
- * fields of the one column are cut out of it, those of others only counted. */
+/* .csv and .tbl: rows of fields. The file is read through a window that always holds one whole row; the
+ * fields of the wanted column are cut out of it, the others only counted. */
 #include "io/column.h"
 
 #include "io/values.h"
@@ -12,7 +12,7 @@
 struct field {
     const char *text;
     size_t nbytes;
-    bool quoted; /* the quotes around it are cut off, the doubled ones inside are not undone */
+    bool quoted; /* outer quotes are cut off, doubled quotes inside are still there */
 };
 
 struct row {
@@ -39,7 +39,7 @@ enum cut { CUT_WHOLE, CUT_SHORT, CUT_WRONG };
 static kr_status refill(struct scanner *scanner, kr_error *err)
 {
     if (scanner->start == 0 && scanner->end == scanner->room) {
-        /* A small file fits at once, with a byte more to find its end. */
+        /* A small file fits whole, with one byte more to find its end. */
         uint64_t whole = scanner->input->nbytes + 1;
         size_t first = whole < KR_IO_BUFFER_NBYTES ? (size_t)whole : KR_IO_BUFFER_NBYTES;
         size_t room = scanner->room ? 2 * scanner->room : first;
@@ -88,7 +88,7 @@ static uint64_t count_bytes(const char *at, const char *end, char byte)
     return n;
 }
 
-/* Behind the n-th such byte, n > 0; NULL when there are fewer. */
+/* The place behind the n-th such byte, n > 0; NULL when there are fewer. */
 static const char *skip_bytes(const char *at, const char *end, char byte, uint64_t n)
 {
     for (; end - at >= 8; at += 8) {
@@ -197,8 +197,7 @@ static enum cut cut_row(const struct scanner *scanner, const char **at, struct r
     return CUT_WHOLE;
 }
 
-/* The next row, which stays in the window until then; *more is false at the end. The
- * caller ends with leave_row. */
+/* Finds the next row; *more is false at the end. The row stays in the window until the caller's leave_row. */
 static kr_status next_row(struct scanner *scanner, struct row *row, bool *more, kr_error *err)
 {
     const char *at;
@@ -220,7 +219,7 @@ static kr_status next_row(struct scanner *scanner, struct row *row, bool *more, 
                    scanner->place.file,
                    (unsigned long long)(scanner->place.line + count_bytes(begin, at, '\n')),
                    (unsigned long long)(at - begin), scanner->place.column,
-                   scanner->quotes ? "the quotes of this field are not those of RFC 4180, or are not closed"
+                   scanner->quotes ? "the quotes of this field do not follow RFC 4180, or are not closed"
                                    : "the row does not end with '|'");
 }
 
@@ -266,7 +265,7 @@ static struct wanted parse_selector(const char *selector)
     return wanted;
 }
 
-/* Reads the rows that are left. `n_fields` 0 lets the first of them say how many there are. */
+/* Reads the remaining rows. `n_fields` 0: rows have as many fields as the first one. */
 static kr_status read_rows(struct scanner *scanner, uint64_t n_fields, struct kr_builder *builder,
                            kr_error *err)
 {
@@ -333,7 +332,7 @@ static kr_status find_column(struct scanner *scanner, const struct row *row, con
     if (found == 1)
         return KR_OK;
     if (found > 1)
-        return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s stands %llu times in the header",
+        return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s occurs %llu times in the header",
                        scanner->place.file, (unsigned long long)scanner->place.line, scanner->place.column,
                        (unsigned long long)found);
     return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s; its header has: %s", scanner->place.file,

@@ -43,7 +43,7 @@ static kr_value_result parse_integer(const char *text, size_t nbytes, int64_t mi
 
 /* ---- Decimals ------------------------------------------------------------------------------ */
 
-/* More significant digits than this cannot move a double once a nonzero rest is marked by one digit. */
+/* Further significant digits cannot change a double, if one more digit marks a nonzero rest. */
 enum { DIGITS_MOST = 800 };
 
 struct decimal {
@@ -51,7 +51,7 @@ struct decimal {
     uint64_t mantissa;  /* exact for at most 19 digits */
     uint64_t n_digits;  /* significant ones */
     int64_t exponent;   /* value = digits * 10^exponent */
-    const char *digits; /* the first significant one; a point may stand among them */
+    const char *digits; /* the first significant one; a point may be among them */
 };
 
 /* Digits and point. False where there is no digit. */

@@ -1,4 +1,4 @@
-/* .npy version 1.0, written beside its place and renamed when whole. */
+/* .npy version 1.0, written to a temporary file beside the target, which is renamed when complete. */
 #include "io/io.h"
 #include "util/error.h"
 
@@ -13,7 +13,7 @@
 
 struct output {
     int fd;
-    char *path;      /* where the file shall stand, links followed */
+    char *path;      /* of the target, links followed */
     char *temporary; /* beside it */
     uint64_t nbytes, position;
     const kr_progress *progress;
@@ -25,7 +25,7 @@ static kr_status fail_errno(const struct output *output, const char *call, kr_er
     return kr_fail_call(err, KR_ERR_IO, call, errno, "cannot write %s: %s", output->name, strerror(errno));
 }
 
-/* A new file with the permissions that the umask gives, which mkstemp does not. */
+/* A new file with the permissions of the umask, which mkstemp ignores. */
 static kr_status create_temporary(struct output *output, kr_error *err)
 {
     const char *slash = strrchr(output->path, '/');
@@ -47,7 +47,7 @@ static kr_status create_temporary(struct output *output, kr_error *err)
     return output->fd >= 0 ? KR_OK : fail_errno(output, "open", err);
 }
 
-/* Finds the place; what stands there and is no regular file is not replaced. */
+/* Finds the target; only a regular file is replaced. */
 static kr_status find_place(struct output *output, const char *path, kr_error *err)
 {
     struct stat status;
@@ -136,7 +136,7 @@ static kr_status write_all(struct output *output, kr_type type, uint64_t rows, u
     if (status == KR_OK)
         status =
             type == KR_DATE32 ? put_days(output, data, count, err) : put(output, data, count * each, err);
-    /* Some file systems find out only here that the disk is full. */
+    /* Some file systems report only here that the disk is full. */
     int closed = close(output->fd);
     if (status == KR_OK && closed != 0)
         status = fail_errno(output, "close", err);
@@ -152,7 +152,7 @@ kr_status kr_file_write(const char *path, kr_type type, uint64_t rows, uint32_t 
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_file_write: %s", path && *path ? "data is NULL" : "no path");
     if (!kr_type_name(type) || columns == 0)
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_file_write: type %d and %u columns; give a type and columns > 0", (int)type,
+                       "kr_file_write: type %d and %u columns; give a valid type and columns > 0", (int)type,
                        columns);
     kr_status status = kr_progress_check(progress, "kr_file_write: progress", err);
     if (status != KR_OK)

@@ -12,11 +12,11 @@ typedef struct joining {
     kr_index *index;
     kr_query query;     /* over the side that is not indexed */
     kr_matches matches; /* of its rows */
-    uint64_t matched;   /* in all */
+    uint64_t matched;   /* rows of all matches */
     kr_stopwatch watch;
 } joining;
 
-/* n pairs side by side; the second of each is missing where only rows of one side are wanted. */
+/* n pairs (first[i], second[i]); `second` is empty where only rows of one side are wanted. */
 typedef struct pair_list {
     kr_buffer first, second;
     uint64_t n;
@@ -26,10 +26,11 @@ static kr_status allocate_rows(const joining *j, uint64_t n, const char *what, k
                                kr_error *err)
 {
     if (n > UINT64_MAX / 16)
-        return kr_fail(err, KR_ERR_LIMIT, "%llu pairs: join smaller sides, or ask for semi or anti",
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "%llu pairs are too many: join smaller sides, or use a semi or anti join",
                        (unsigned long long)n);
     return kr_buffer_allocate(j->device, n * sizeof(uint32_t), NULL, what,
-                              "a smaller side, or semi and anti joins", buffer, err);
+                              "join a smaller side, or use a semi or anti join", buffer, err);
 }
 
 /* The last of n + 1 offsets. Blocks. */
@@ -65,8 +66,8 @@ static kr_status list_matches(const joining *j, pair_list *list, kr_error *err)
     return status == KR_OK ? kr_matches_copy(&j->query, &j->matches, &part, err) : status;
 }
 
-/* Left rows that found a partner (wanted 1), or those that did not. `pairs` are all matches where the left
- * side is indexed; where it probes, its offsets tell. */
+/* Left rows with a partner (wanted 1), or without one (0). Where the left side is indexed, `pairs` are all
+ * matches; where it probes, the offsets of its matches are used. */
 static kr_status select_left(const joining *j, int wanted, const pair_list *pairs, pair_list *list,
                              kr_error *err)
 {
@@ -216,7 +217,7 @@ static kr_status build_index(joining *j, const kr_column *indexed, kr_error *err
     kr_spec spec;
     kr_shape shape;
     kr_status status = kr_choose(j->device, j->job->spec, &spec, NULL, err);
-    if (status == KR_OK) /* before the time of a build is spent */
+    if (status == KR_OK) /* before any time is spent on a build */
         status = kr_query_check(spec.kind, j->job->upper != NULL, err);
     if (status == KR_OK)
         status = kr_shape_make(j->device, &spec, indexed, NULL, &shape, err);

@@ -1,4 +1,4 @@
-/* Encoding whole columns on a device: codes[i] := code of row index[i] (index NULL: row i). */
+/* Encodes whole columns on a device: codes[i] := code of row index[i] (index NULL: row i). */
 #ifndef KEYRAY_KEY_ENCODE_H
 #define KEYRAY_KEY_ENCODE_H
 

@@ -1,9 +1,9 @@
 /* One seeded hash of codes, for families whose entries have no order and for the batches that look them up.
- * 32 bits, of which the top ones are as good as any: part p of a batch holds the probes whose hash begins
- * with the bits of p, so a table whose places follow the top bits is searched part by part, too.
+ * It has 32 bits, and the top ones are as good as any: part p of a batch holds the probes whose hash begins
+ * with the bits of p, so a table placed by the top bits is searched part by part, too.
  *
  * With 32-bit codes it is a bijection (the finalizer of MurmurHash3, with the seed added twice): codes never
- * share a hash. With 64-bit codes sets of codes that share one can be made for a known seed, not for all. */
+ * share a hash. With 64-bit codes, collisions can be constructed for a known seed, but not for all. */
 #ifndef KEYRAY_KEY_HASH_H
 #define KEYRAY_KEY_HASH_H
 

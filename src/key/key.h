@@ -7,9 +7,9 @@
 #include "program/lang.h"
 #include <keyray/keyray.h>
 
-/* Sets of types as bit masks. Conditions on them, and not a switch over the types: bodies ask inside their
- * loops, and where SUM did so by a switch, gcc 13 at -O3 took its default arm for every type (gcc 12 and
- * clang 14 did not; why was not found out). */
+/* Sets of types as bit masks. Bodies test these inside their loops, instead of a switch over the types: with
+ * a switch in SUM, gcc 13 at -O3 took the default arm for every type (gcc 12 and clang 14 did not; the cause
+ * is unknown). */
 #define KR_TYPES_1 (1u << KR_U8 | 1u << KR_I8)
 #define KR_TYPES_2 (1u << KR_U16 | 1u << KR_I16)
 #define KR_TYPES_8 (1u << KR_U64 | 1u << KR_I64 | 1u << KR_F64 | 1u << KR_TIMESTAMP64)
@@ -30,7 +30,7 @@ KR_BOTH uint32_t kr_type_width(uint32_t type)
                                           : 4;
 }
 
-/* What a signed integer's code is above its value: the weight of its sign bit. */
+/* A signed integer's code minus its value: the weight of its sign bit. */
 KR_BOTH uint64_t kr_type_bias(uint32_t type)
 {
     return kr_type_in(type, KR_TYPES_SIGNED) ? (uint64_t)1 << (8 * kr_type_width(type) - 1) : 0;
@@ -105,7 +105,7 @@ KR_BODY uint64_t kr_load_code(uint32_t type, const void *data, uint64_t i)
     return kr_type_key_bits(type) == 64 ? kr_load_key64(type, data, i) : kr_load_key32(type, data, i);
 }
 
-/* The code as an integer of the type's own value, sign-extended; for floats meaningless. */
+/* The integer value behind a code, sign-extended; meaningless for floats. */
 KR_BODY uint64_t kr_code_integer(uint32_t type, uint64_t code)
 {
     return code - kr_type_bias(type);

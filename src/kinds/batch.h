@@ -1,13 +1,14 @@
 /* A batch of probes as a program sees it, and where a match goes. The bodies of every family begin with
- * kr_batch_load and end with kr_put_first or kr_put_match. What happens to matches is not theirs. */
+ * kr_batch_load and end with kr_put_first or kr_put_match (kr_put_wants_first); what follows is up to the
+ * library. */
 #ifndef KEYRAY_KINDS_BATCH_H
 #define KEYRAY_KINDS_BATCH_H
 
 #include "key/key.h"
 #include "results/match.h"
 
-/* Probes, all in device memory. Probe i of a reordered batch is probe order[i] of the caller's: lower then
- * holds codes in the new order, while the upper bounds and validity still lie in the caller's. */
+/* Probes, all in device memory. Probe i of a reordered batch is the caller's probe order[i]: `lower` then
+ * holds codes in the new order, while upper bounds and validity stay in the caller's order. */
 typedef struct kr_batch {
     const void *lower;
     const void *upper; /* NULL: point lookups, upper is lower */
@@ -18,13 +19,13 @@ typedef struct kr_batch {
 } kr_batch;
 kr_assert_size(kr_batch, 64);
 
-/* A batch whose probes were brought together by parts of the index (lookup/partition.h). The probes of part p
- * are starts[p] .. starts[p + 1] - 1, in segments. Of a family with cuts, part p holds the entries at
- * positions kr_cut_at(n, bits, p) to kr_cut_at(n, bits, p + 1) - 1, and the first entry of at least a probe's
- * lower bound is one of its part's or the first of the next. Of a family that hashes, p is the top `bits`
- * bits of kr_hash of the probe's code. */
+/* A batch whose probes are grouped by parts of the index (lookup/partition.h). The probes of part p are
+ * starts[p] .. starts[p + 1] - 1, in segments. In a family with cuts, part p holds the entries at positions
+ * kr_cut_at(n, bits, p) to kr_cut_at(n, bits, p + 1) - 1. The first entry that is not below a probe's lower
+ * bound is in the probe's part, or is the first entry of the next part. In a family that hashes, p is the top
+ * `bits` bits of kr_hash of the probe's code. */
 typedef struct kr_segment {
-    uint32_t part, first; /* probes from `first` on, `segment` of them or as many as the part has */
+    uint32_t part, first; /* at most `segment` probes of the part, from `first` on */
 } kr_segment;
 
 typedef struct kr_partition_view {
@@ -44,15 +45,15 @@ KR_BOTH uint64_t kr_cut_at(uint64_t n, uint32_t bits, uint64_t p)
 /* What a locating program writes for a probe. The first two need only the first match of a probe. */
 enum {
     KR_PUT_ROW = 1, /* uint32_t: the first row of the match, or KR_NO_ROW */
-    KR_PUT_FLAG,    /* uint8_t: 1 when there is one */
-    KR_PUT_COUNT,   /* uint64_t: its rows */
+    KR_PUT_FLAG,    /* uint8_t: 1 when there is a match */
+    KR_PUT_COUNT,   /* uint64_t: the rows of the match */
     KR_PUT_MATCH    /* kr_match, for a second program */
 };
 
 typedef struct kr_put {
     void *out;
     const uint32_t *order; /* as in the batch: where probe i's answer goes */
-    uint64_t *work;        /* counters of kr_work_add, or NULL: nobody asked */
+    uint64_t *work;        /* counters of kr_work_add; NULL: not counted */
     uint32_t what;         /* KR_PUT_* */
     uint32_t reserved;
 } kr_put;
@@ -64,7 +65,7 @@ KR_BODY uint32_t kr_put_nbytes(uint32_t what)
     return what == KR_PUT_ROW ? 4 : what == KR_PUT_FLAG ? 1 : 8;
 }
 
-/* What a lookup did, for comparisons by work. Counted in stripes, so that threads seldom meet. */
+/* The work of a lookup. Counted in stripes, so that threads seldom update the same counter. */
 enum { KR_WORK_RAYS, KR_WORK_HITS, KR_WORK_FILTERED, KR_WORK_REPAIRED, KR_WORK_UNTRACED, KR_WORKS };
 enum { KR_WORK_COUNTS = 8 }; /* places for each stripe */
 enum { KR_WORK_STRIPES = 4096 };
@@ -73,6 +74,13 @@ KR_BODY void kr_work_add(const kr_put *put, uint64_t i, uint32_t which, uint64_t
 {
     if (put->work && count)
         kr_atomic_add64(put->work + i % KR_WORK_STRIPES * KR_WORK_COUNTS + which, count);
+}
+
+/* Whether the answer is that of kr_put_first: the first row of a match, or whether there is one. Else it is
+ * that of kr_put_match. */
+KR_BODY int kr_put_wants_first(const kr_put *put)
+{
+    return put->what == KR_PUT_ROW || put->what == KR_PUT_FLAG;
 }
 
 KR_BODY void kr_put_first(const kr_put *put, uint64_t i, int found, uint32_t row)
@@ -94,7 +102,7 @@ KR_BODY void kr_put_match(const kr_put *put, uint64_t i, uint32_t where, uint32_
 }
 
 #if defined(KR_KEY_BITS)
-/* Loads the bounds of probe i; 0 when nothing can match: a NULL, or an empty range. */
+/* Loads the bounds of probe i; 0 when nothing can match: a NULL bound or an empty range. */
 KR_BODY int kr_batch_load(const kr_batch *batch, uint64_t i, kr_key *lower, kr_key *upper)
 {
     *lower = kr_load_key(batch->lower_type, batch->lower, i);

@@ -3,16 +3,15 @@
 #include <string.h>
 
 /* The decision tree of Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 6.1, corrected by
- * what was measured (docs/performance-lightweight.md, docs/lightweight-claims.md): batches that are
- * partitioned by the index make the plain sorted array the fastest of all on a GPU, where the paper has three
- * kinds; a CPU gains from nodes that it compares at once. */
+ * measurements (docs/performance-lightweight.md, docs/lightweight-claims.md). With batches partitioned by the
+ * index, the plain sorted array is the fastest on a GPU, where the paper recommends three kinds. A CPU gains
+ * from comparing all keys of a node at once. */
 static const struct choice {
     const char *spec, *reason;
 } for_gpu = {"array",
-             "a GPU searches sorted keys fastest: batches are partitioned by the index, and nothing is kept "
-             "beside it"},
-  for_cpu = {"pivot",
-             "a CPU compares all pivots of a node at once, and a search misses the caches a few times only"};
+             "on a GPU the sorted array is fastest, as batches are partitioned by the index, and it needs "
+             "no other structure"},
+  for_cpu = {"pivot", "a CPU compares all pivots of a node at once, and a search has few cache misses"};
 
 kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                     kr_error *err)

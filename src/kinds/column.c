@@ -7,7 +7,7 @@ kr_status kr_column_check(kr_device *device, const kr_column *column, const char
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: the column is NULL", what);
     const uint32_t nbytes = kr_type_nbytes(column->type);
     if (nbytes == 0)
-        return kr_fail(err, KR_ERR_TYPE, "%s: %d is no column type; use one of kr_type", what,
+        return kr_fail(err, KR_ERR_TYPE, "%s: %d is not a column type; use one of kr_type", what,
                        (int)column->type);
     const uint64_t *words = column->reserved_words;
     if (column->reserved || words[0] || words[1] || words[2])
@@ -25,7 +25,7 @@ kr_status kr_column_check(kr_device *device, const kr_column *column, const char
 
 enum { UPLOAD_NBYTES = 16 << 20, UPLOAD_BUFFERS = 2, PINNED_FROM = 1 << 20 };
 
-/* One half of the double buffer: free again when its event has passed. */
+/* One half of the double buffer: free again once its event has passed. */
 typedef struct upload_buffer {
     void *pinned;
     void *event;
@@ -81,7 +81,7 @@ kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbyt
     return status;
 }
 
-/* Copies one array unless the device reaches it already. */
+/* Copies one array, unless the device already reaches it. */
 static kr_status bring(kr_device *device, const void **pointer, uint64_t nbytes, const char *what,
                        kr_stream *stream, kr_buffer *buffer, kr_error *err)
 {

@@ -1,4 +1,4 @@
-/* Columns: checks, and bringing host columns to a device. */
+/* Checks columns, and copies host columns to a device. */
 #ifndef KEYRAY_KINDS_COLUMN_H
 #define KEYRAY_KINDS_COLUMN_H
 
@@ -7,7 +7,7 @@
 /* Checks a column's type, data, alignment and place; `what` names it in the error. */
 kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err);
 
-/* Brings `nbytes` to the device, through pinned buffers so that reading and copying overlap. Blocks. */
+/* Copies `nbytes` to the device, through pinned buffers so that reading and copying overlap. Blocks. */
 kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
                     kr_error *err);
 

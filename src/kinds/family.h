@@ -1,9 +1,8 @@
-/* The family contract: what one kind of index gives to core. Adding a kind is a folder that defines one
- * kr_kind with its kr_family, and a line in kinds/kinds.def; docs/adding-an-index.md walks through it.
+/* The family contract: what one kind of index gives to the library. A new kind needs a folder that defines
+ * one kr_kind with its kr_family, and a line in kinds/kinds.def; docs/adding-an-index.md walks through it.
  *
  * A family answers a key or a range with a match (results/match.h) and says how the rows of a match are read.
- * What becomes of them, the order in which probes are searched, host memory, chunks and reports are core's.
- */
+ * The library does the rest: results, the order of probes, host memory, chunks and reports. */
 #ifndef KEYRAY_KINDS_FAMILY_H
 #define KEYRAY_KINDS_FAMILY_H
 
@@ -12,12 +11,12 @@
 #include "kinds/kind.h"
 #include "kinds/stopwatch.h"
 
-/* Bytes of an index: kept, and at the worst moment of its build, the kept included. */
+/* Bytes of an index: those kept, and those at the peak of its build, which include them. */
 typedef struct kr_need {
     uint64_t footprint_nbytes, peak_nbytes;
 } kr_need;
 
-/* What estimate and explain know before there are keys. */
+/* What estimate and explain know: all but the keys. */
 typedef struct kr_shape {
     kr_device *device;
     const kr_spec *spec;
@@ -25,10 +24,10 @@ typedef struct kr_shape {
     uint32_t type;  /* kr_type of the keys */
     uint32_t has_validity;
     uint32_t has_row_ids;
-    uint64_t staged_nbytes; /* of keys, validity and row ids that must be brought to the device first */
+    uint64_t staged_nbytes; /* of keys, validity and row ids to copy to the device first */
 } kr_shape;
 
-/* What a build gets, all in device memory. */
+/* The input of a build, all in device memory. */
 typedef struct kr_build {
     kr_device *device;
     kr_stream *stream;
@@ -47,8 +46,8 @@ typedef struct kr_locate {
     kr_stopwatch *watch;                /* does nothing unless phases are asked for */
 } kr_locate;
 
-/* Rows that get other keys, all in device memory. At least one and no more than there are rows; row ids come
- * as the caller gave them: in any order, perhaps twice, perhaps not indexed. */
+/* New keys of rows, all in device memory. At least one, and at most as many as there are rows. Row ids are as
+ * the caller gave them: in any order, perhaps given twice, perhaps not indexed. */
 typedef struct kr_set_keys {
     kr_stream *stream;
     const uint32_t *row_ids;
@@ -56,8 +55,8 @@ typedef struct kr_set_keys {
     kr_stopwatch *watch;
 } kr_set_keys;
 
-/* Rows that come and go, all in device memory: first every row whose key is among delete_keys goes, then the
- * others come. Either column may be empty; NULLs in it are skipped. */
+/* Rows to delete and to insert, all in device memory: first every row whose key is among delete_keys is
+ * deleted, then the others are inserted. Either column may be empty; NULLs in it are skipped. */
 typedef struct kr_update {
     kr_stream *stream;
     kr_column delete_keys, insert_keys;
@@ -68,34 +67,34 @@ typedef struct kr_update {
 
 enum { KR_COMPONENTS_MOST = 8, KR_COUNTERS_MOST = 8 };
 
-/* One array of an index, or several: the components sum to its footprint. */
+/* One or several arrays of an index; its components sum to its footprint. */
 typedef struct kr_component {
     const char *name;
     uint64_t nbytes;
 } kr_component;
 
-/* A number that a kind tells of its structure. */
+/* A number that describes the structure of an index. */
 typedef struct kr_counter {
     const char *name;
     uint64_t value;
 } kr_counter;
 
-/* Of families whose entries are in key order, or know where they stand in it. */
+/* For families whose entries are in key order, or know their position in it. */
 typedef struct kr_ordered_ops {
     /* Codes of the smallest and the largest key. */
     void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
     /* Optional: keys[p] := the code of the entry at position kr_cut_at(n_rows, bits, p), for all p below
-     * 2^bits; core then partitions large batches by them. Enqueues. */
+     * 2^bits; the library then partitions large batches by them. Enqueues. */
     kr_status (*cuts)(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
                       kr_error *err);
 } kr_ordered_ops;
 
 /* The operations at one key width: array_ops_u32, array_ops_u64. `self` is the family's own structure. */
 typedef struct kr_family_ops {
-    /* Upper bounds, as close as docs/memory-and-streams.md says. Staging of host columns is counted by core.
-     */
+    /* Upper bounds, as close as docs/memory-and-streams.md says, without the staging of host columns. */
     kr_status (*estimate)(const kr_shape *shape, kr_need *need, kr_error *err);
-    /* On failure everything is released. May wait for the stream. */
+    /* May wait for the stream. On failure *self is NULL, or what the library then hands to `destroy`, after
+     * it has waited for the stream. */
     kr_status (*build)(const kr_build *build, void **self, kr_error *err);
     void (*destroy)(kr_device *device, void *self);
     /* Enqueues; waits for nothing. */
@@ -104,21 +103,21 @@ typedef struct kr_family_ops {
     /* How many rows there are, and how those of a match are read. */
     kr_rows (*rows)(const void *self);
     const kr_ordered_ops *ordered; /* NULL: entries have no order, so there are no ranges */
-    /* Optional, without an order: the seed of kr_hash (key/hash.h) by whose top bits core may partition large
-     * batches. */
+    /* Optional, for families without an order: the seed of kr_hash (key/hash.h). The library may partition
+     * large batches by the top bits of that hash. */
     uint64_t (*hash_seed)(const void *self);
     uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
-    /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. That row ids are distinct, and as
-     * many as n_rows says, is core's to check. Blocks. */
+    /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. The library itself checks that
+     * there are n_rows row ids, all distinct. Blocks. */
     kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
     /* Dependent memory accesses of one probe. */
     double (*touches)(const kr_shape *shape);
     /* Optional, for kinds that cast rays: rays of one probe, and what casts them. */
     double (*rays)(const kr_shape *shape);
     void (*tracer)(kr_device *device, char text[64]);
-    /* What a device must be able to run, one for all; NULL: runs_on says. */
+    /* A device that can run this program can run all of them; NULL: runs_on decides. */
     const kr_program *program;
-    /* Optional: whether the device has what this spec needs besides; KR_ERR_UNSUPPORTED says why not. */
+    /* Optional: whether the device has what else this spec needs; KR_ERR_UNSUPPORTED says why not. */
     kr_status (*runs_on)(kr_device *device, const kr_spec *spec, kr_error *err);
     /* Optional (KR_CAN_SET_KEYS): afterwards everything is as if the index had been built from the changed
      * column. On failure the index is as it was. Blocks; no lookup is under way. KR_ERR_ARGUMENT for a row id
@@ -133,7 +132,7 @@ typedef struct kr_family_ops {
 
 /* What probes=auto does with a batch. */
 typedef struct kr_probe_policy {
-    uint32_t few_probes;   /* on a GPU, batches of at least so many are partitioned, where the family can */
+    uint32_t few_probes;   /* on a GPU, batches of at least so many are partitioned, if the family can */
     uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
     uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */
     /* Optional: 1 where options say how a GPU launches lookups, so that batches stay as they are. */

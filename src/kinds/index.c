@@ -56,7 +56,7 @@ void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]
         ops->tracer(device, text);
 }
 
-/* What a call brings to the device and gives back when it is done. */
+/* Device copies of a call's arrays, released at its end. */
 typedef struct inputs {
     kr_resident keys, rows, deleted;
     kr_buffer counters; /* KR_ROWS_COUNTERS */
@@ -77,7 +77,7 @@ static kr_status find_row_limit(kr_index *index, const inputs *in, kr_stream *st
     return status;
 }
 
-/* Of the row ids that the caller gave; those of NULL keys count. */
+/* Summarizes the row ids that the caller gave, those of NULL keys included. */
 static kr_status summarize_given(kr_device *device, const inputs *in, kr_stream *stream,
                                  kr_rows_summary *summary, kr_error *err)
 {
@@ -100,7 +100,7 @@ static kr_status refuse_nulls(kr_device *device, inputs *in, kr_stream *stream, 
         status = kr_counters_read(device, stream, &in->counters, &last, 1, err);
     if (status == KR_OK && last)
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "key %llu is NULL: a row that is indexed keeps a key; give it another value",
+                       "key %llu is NULL: an indexed row must keep a key; give it another value",
                        (unsigned long long)last - 1);
     return status;
 }
@@ -135,7 +135,7 @@ static void release_inputs(kr_index *index, kr_stream *stream, inputs *in)
     kr_resident_release(index->device, &in->keys, stream);
 }
 
-/* What a build or a change leaves; `before`: bytes in use without the index. */
+/* After a build or a change; `before`: bytes in use without the index. */
 static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t before)
 {
     kr_index_info *info = &index->info;
@@ -167,7 +167,7 @@ static kr_status record_ready(kr_index *index, kr_stream *stream, kr_error *err)
                : status;
 }
 
-/* The row ids of a build that are not 0, 1, 2, ... */
+/* For a build with the caller's row ids. */
 static kr_status find_given_rows(kr_index *index, kr_stream *stream, inputs *in, kr_error *err)
 {
     kr_rows_summary given;
@@ -271,7 +271,7 @@ static kr_status bring_update(kr_index *index, const kr_update *wanted, inputs *
     if (status == KR_OK)
         status = kr_resident_make(index->device, &wanted->delete_keys, "a copy of the deleted keys",
                                   wanted->stream, &in->deleted, err);
-    /* Also what is found afterwards needs it, when nothing may fail for want of memory any more. */
+    /* for find_inserted_end */
     return status == KR_OK ? add_counters(index->device, wanted->stream, in, err) : status;
 }
 
@@ -289,7 +289,7 @@ static kr_status find_inserted_end(const kr_index *index, const kr_update *wante
     *end = given.end;
     if (given.count < in->rows.column.count)
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "insert_rows holds %u, which is KR_NO_ROW and no row id; give ids below it",
+                       "insert_rows holds %u (KR_NO_ROW), which is not a row id; give ids below it",
                        KR_NO_ROW);
     return KR_OK;
 }
@@ -313,7 +313,7 @@ static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwat
         status = index->ops->update(index->device, index->self, &job, err);
     }
     if (status == KR_OK) {
-        /* A pass over all rows could lower the limit after deletes, and take longer than they do. */
+        /* After deletes, a pass over all rows could lower the limit, but would take longer than they do. */
         index->info.next_row = end > index->info.next_row ? end : index->info.next_row;
         index->row_limit = index->info.next_row;
     }
@@ -324,7 +324,7 @@ static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwat
 kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_error *err)
 {
     kr_stopwatch watch;
-    /* Without rows the kind only says whether it can. */
+    /* Without rows, the kind only says whether it can update. */
     if (!wanted->insert_keys.count && !wanted->delete_keys.count)
         return index->ops->update(index->device, index->self, wanted, err);
     kr_status status = kr_index_await(index, wanted->stream, err);

@@ -1,4 +1,4 @@
-/* An index: a family's structure on a device, and what core knows of it. */
+/* An index: a family's structure on a device, and what the library knows about it. */
 #ifndef KEYRAY_KINDS_INDEX_H
 #define KEYRAY_KINDS_INDEX_H
 

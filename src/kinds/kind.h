@@ -1,5 +1,5 @@
-/* A kind: a name that a spec begins with, its options, and what it can do. What else a kind is depends on
- * what it answers: kinds of indexes have a family (kinds/family.h). */
+/* A kind: the name that a spec begins with, its options, and what it can do. Kinds of indexes have a family
+ * (kinds/family.h). */
 #ifndef KEYRAY_KINDS_KIND_H
 #define KEYRAY_KINDS_KIND_H
 
@@ -14,19 +14,18 @@ typedef struct kr_kind {
     uint32_t capabilities; /* KR_CAN_* */
     uint32_t n_options;
     const kr_option *options; /* its own: see kr_spec_option_at */
-    /* Optional: refuses combinations of options, and gives those that were not given a value that goes with
-     * the others. What it leaves is printed with every option, and must then be accepted as if given. */
+    /* Optional: refuses combinations of options, and sets options that were not given to values that fit the
+     * others. Its result, printed with every option, must be accepted by a new parse. */
     kr_status (*settle)(kr_spec *spec, kr_error *err);
     const struct kr_family *family;
-    /* Where the kind alone lacks KR_CAN_UPDATE: the spec that has it, for the text of errors. */
+    /* If the kind has KR_CAN_UPDATE only under an option: the spec with that option, for error texts. */
     const char *updates_with;
 } kr_kind;
 
 /* Kinds in the order of kinds.def; NULL past the last. */
 const kr_kind *kr_kind_at(uint32_t ordinal);
 
-/* KR_ERR_UNSUPPORTED where the kind lacks a capability (one KR_CAN_*); the text names the kinds that have it.
- */
+/* KR_ERR_UNSUPPORTED if the kind lacks the capability (one KR_CAN_*); the text names kinds that have it. */
 kr_status kr_kind_check(const kr_kind *kind, uint32_t capability, kr_error *err);
 
 #endif

@@ -33,7 +33,7 @@
 
 #if KR_ON_CUDA
 
-/* What does not depend on the program. */
+/* The part that does not depend on the program. */
 template <typename params_type>
 struct kr_lookup_body {
     typedef params_type params_t;
@@ -52,7 +52,7 @@ struct kr_lookup_body {
     {
         return params->put;
     }
-    /* In the order of the tile. */
+    /* Answers in shared memory, in the order of the tile. */
     static __device__ __forceinline__ kr_put answers_in(const params_t *params, void *shared)
     {
         kr_put put = params->put;

@@ -38,7 +38,7 @@ static int64_t find_choice(const kr_option *option, kr_text value)
     return -1;
 }
 
-/* A number within the option's bounds; 0: it is none. */
+/* Reads a number within the option's bounds; 0: it is not one. */
 static int read_number(const kr_option *option, kr_text value, int64_t *number)
 {
     char digits[24] = "", *end = digits;
@@ -56,7 +56,7 @@ static int n_parts(const kr_option *option)
     return option->form == KR_OPTION_TRIPLE ? 3 : 2;
 }
 
-/* Numbers with ':' between; 0: it is none. */
+/* Reads numbers with ':' between; 0: they are not that. */
 static int read_parts(const kr_option *option, kr_text value, int64_t *number)
 {
     kr_text rest = value;
@@ -68,7 +68,7 @@ static int read_parts(const kr_option *option, kr_text value, int64_t *number)
     return n == n_parts(option) && !rest.nbytes && value.at[value.nbytes - 1] != ':';
 }
 
-/* Thousandths within the option's bounds; 0: it is none. */
+/* Reads thousandths within the option's bounds; 0: it is not a decimal. */
 static int read_decimal(const kr_option *option, kr_text value, int64_t *number)
 {
     static const int64_t scales[] = {1000, 100, 10, 1};
@@ -109,7 +109,7 @@ static void print_parts(const kr_option *option, int64_t value, char *text, size
         snprintf(text + strlen(text), text_nbytes - strlen(text), ":%u", kr_triple_part(value, 2));
 }
 
-/* For errors:  "is a number from 2 to 33", "is two numbers ... or one of on|off". */
+/* For errors: "a number from 2 to 33", "two numbers ..., or one of on|off". */
 static void explain(const kr_option *option, char *text, size_t text_nbytes)
 {
     char least[32], most[32], example[16];

@@ -4,12 +4,12 @@
 
 #include "util/error.h"
 
-/* A row of the table that parses specs and prints `keyray kinds`. Values: of INTEGER the number, of DECIMAL
- * thousandths, of TRIPLE a | b << 8 | c << 16, of PAIR the same without c, of CHOICE the word's position. */
+/* A row of the table that parses specs and prints `keyray kinds`. Values: INTEGER: the number; DECIMAL:
+ * thousandths; TRIPLE: a | b << 8 | c << 16; PAIR: the same without c; CHOICE: the word's position. */
 typedef struct kr_option {
     const char *name;
     kr_option_form form;
-    const char *choices; /* "soa|aos"; of PAIR: "on" is the default, "off" 0:0; of DECIMAL: -1, -2, ... */
+    const char *choices;      /* "soa|aos"; PAIR: "on" is the default, "off" is 0:0; DECIMAL: -1, -2, ... */
     int64_t minimum, maximum; /* of each number, inclusive; not CHOICE */
     int64_t standard;         /* the default: a value */
     const char *help;         /* one line */
@@ -21,7 +21,7 @@ static inline uint32_t kr_triple_part(int64_t triple, int part)
     return (uint32_t)(triple >> 8 * part & 0xFF);
 }
 
-/* A piece of a longer string. */
+/* A substring. */
 typedef struct kr_text {
     const char *at;
     size_t nbytes;
@@ -30,12 +30,12 @@ typedef struct kr_text {
 /* Cuts the text up to `stop` off the front of `rest`. */
 kr_text kr_text_cut(kr_text *rest, char stop);
 int kr_text_is(kr_text text, const char *word);
-/* Appends to a string, which is cut off at its end. */
+/* Appends to a string; what does not fit is cut off. */
 void kr_text_append(char *text, size_t text_nbytes, const char *more);
 
 kr_status kr_option_read(const kr_option *option, kr_text value, int64_t *number, kr_error *err);
 void kr_option_print(const kr_option *option, int64_t value, char *text, size_t text_nbytes);
-/* What callers see of it; `is_common` is left 0. */
+/* The option as callers see it; `is_common` is left 0. */
 void kr_option_describe(const kr_option *option, kr_option_info *info);
 
 #endif

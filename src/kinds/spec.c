@@ -6,9 +6,8 @@
 
 const kr_option kr_common_options[KR_COMMON_COUNT] = {
     [KR_COMMON_PROBES] = {"probes", KR_OPTION_CHOICE, "as-is|sorted|partitioned|auto", 0, 3, KR_PROBES_AUTO,
-                          "order in which a batch is searched: as given, sorted first, brought together by "
-                          "parts of the index, or what is faster here; results always stand in the order "
-                          "given"},
+                          "order in which a batch is searched: as given, sorted first, grouped by parts of "
+                          "the index, or whichever is faster here; results are always in the order given"},
 };
 
 static const kr_kind *find_kind(kr_text name, kr_error *err)
@@ -81,7 +80,7 @@ kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
     for (uint32_t i = 0; kr_spec_option_at(parsed.kind, i); ++i)
         *value_at(&parsed, i) = kr_spec_option_at(parsed.kind, i)->standard;
     if (has_options && (rest.nbytes == 0 || rest.at[rest.nbytes - 1] == ','))
-        return kr_fail(err, KR_ERR_SPEC, "spec '%s' ends where an option should stand", text);
+        return kr_fail(err, KR_ERR_SPEC, "spec '%s' ends where an option is expected", text);
     while (rest.nbytes) {
         const kr_status status = set_option(&parsed, kr_text_cut(&rest, ','), err);
         if (status != KR_OK)
@@ -93,7 +92,7 @@ kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
     return status;
 }
 
-/* Options of `keep`, a bit each. */
+/* Prints the options whose bits are set in `keep`. */
 static void format(const kr_spec *spec, uint32_t keep, char *text, size_t text_nbytes)
 {
     const kr_option *option;
@@ -116,7 +115,7 @@ static kr_status hand_over(const char *whole, char *text, size_t text_nbytes, kr
 {
     const size_t nbytes = strlen(whole) + 1;
     if (nbytes > text_nbytes)
-        return kr_fail(err, KR_ERR_LIMIT, "the spec needs %zu bytes, there are %zu", nbytes, text_nbytes);
+        return kr_fail(err, KR_ERR_LIMIT, "the spec needs %zu bytes, but there are %zu", nbytes, text_nbytes);
     memcpy(text, whole, nbytes);
     return KR_OK;
 }
@@ -139,7 +138,7 @@ static int means(const char *text, const kr_spec *spec)
     return 1;
 }
 
-/* What an option is without being named depends on the others (settle), so each is tried. */
+/* The value of an option that is left out depends on the others (settle), so each is tried. */
 kr_status kr_spec_format_short(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err)
 {
     char whole[WHOLE_NBYTES];

@@ -6,7 +6,7 @@
 
 enum { KR_SPEC_OPTIONS = 24 };
 
-/* The options of every kind, applied outside the families. */
+/* The options that every kind has; they are applied outside the families. */
 enum { KR_COMMON_PROBES, KR_COMMON_COUNT };
 enum { KR_PROBES_AS_IS, KR_PROBES_SORTED, KR_PROBES_PARTITIONED, KR_PROBES_AUTO };
 extern const kr_option kr_common_options[KR_COMMON_COUNT];
@@ -21,11 +21,11 @@ typedef struct kr_spec {
 /* The kind's own options, then the common ones; NULL past the last. At most 32. */
 const kr_option *kr_spec_option_at(const struct kr_kind *kind, uint32_t position);
 
-/* Ends with the kind's settle. "best" is not a spec: kinds/choose.h resolves it before. */
+/* Calls the kind's settle last. "best" is not a spec: kinds/choose.h resolves it first. */
 kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err);
 /* Every option filled in; KR_ERR_LIMIT when it does not fit. */
 kr_status kr_spec_format(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err);
-/* Without options that the text does not need to mean the same. */
+/* Without the options that the text does not need to mean the same. */
 kr_status kr_spec_format_short(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Seconds by phase on the host's clock. With a device and stream, a lap first waits for the stream, so that
- * it measures work and not its enqueueing; without, laps cost nothing. */
+/* Seconds by phase on the host's clock. A lap first waits for the stream, so that it measures work and not
+ * its enqueueing. Laps of a watch that was not started do nothing. */
 #ifndef KEYRAY_KINDS_STOPWATCH_H
 #define KEYRAY_KINDS_STOPWATCH_H
 
@@ -27,7 +27,7 @@ void kr_stopwatch_start(kr_stopwatch *watch, kr_device *device, kr_stream *strea
 /* Adds the time since the last lap to phase `name`, a static string. */
 void kr_stopwatch_lap(kr_stopwatch *watch, const char *name);
 
-/* Past the last NULL and 0; `phases` may be NULL. */
+/* NULL and 0 past the last; `phases` may be NULL. */
 const char *kr_phases_name(const kr_phases *phases, uint32_t ordinal);
 double kr_phases_seconds(const kr_phases *phases, uint32_t ordinal);
 

@@ -1,9 +1,9 @@
-/* Ranks: how many of a few sorted keys that lie side by side are smaller than a key.
+/* Ranks: how many of a few adjacent sorted keys are smaller than a key.
  *
- * A node of a K-ary search has K - 1 keys; where its size divides 64 bytes and it lies at a multiple of its
- * size, it is read from one cache line. The CPU compares all keys of a node at once, in the instruction set
- * that the file is compiled for (KR_ISA); a thread of a GPU loads 16 bytes at a time. n_keys is a constant of
- * hot programs. */
+ * A node of a K-ary search has K - 1 keys. If its size divides 64 bytes and its address is a multiple of its
+ * size, it lies in one cache line. The CPU compares all keys of a node at once, in the instruction set that
+ * the file is compiled for (KR_ISA); a thread of a GPU loads 16 bytes at a time. In hot programs n_keys is a
+ * compile-time constant. */
 #ifndef KEYRAY_LIGHTWEIGHT_NODE_BODY_H
 #define KEYRAY_LIGHTWEIGHT_NODE_BODY_H
 
@@ -24,7 +24,7 @@
 KR_BODY uint32_t kr_node_less(const uint32_t *at, uint32_t n, uint32_t key)
 {
     const uint32_t lanes = 0xFFFFu >> (16 - n);
-    if (n > 8) /* loads no wider than the node, which would else cross a line */
+    if (n > 8) /* a load wider than the node would cross a cache line */
         return _mm512_mask_cmplt_epu32_mask((__mmask16)lanes, _mm512_maskz_loadu_epi32((__mmask16)lanes, at),
                                             _mm512_set1_epi32((int)key));
     if (n > 4)
@@ -45,7 +45,7 @@ KR_BODY uint32_t kr_node_less(const uint64_t *at, uint32_t n, uint64_t key)
                                         _mm256_set1_epi64x((long long)key));
 }
 #elif KR_NODE_ISA == 1 && KR_KEY_BITS == 32
-/* AVX2 compares signed integers only: with the sign bits turned the order is that of unsigned ones. */
+/* AVX2 compares signed integers only: flipping the sign bits gives the order of unsigned ones. */
 #define KR_NODE_BLOCK 8
 KR_BODY uint32_t kr_node_less(const uint32_t *at, uint32_t n, uint32_t key)
 {
@@ -78,7 +78,7 @@ KR_BODY uint32_t kr_node_less(const uint64_t *at, uint32_t n, uint64_t key)
 }
 #endif
 
-/* Keys at any address. */
+/* The rank in keys at any address. */
 KR_BODY uint32_t kr_run_rank(const kr_key *keys, uint32_t n_keys, kr_key key)
 {
     uint32_t rank = 0;
@@ -97,7 +97,7 @@ KR_BODY uint32_t kr_run_rank(const kr_key *keys, uint32_t n_keys, kr_key key)
 }
 
 #if KR_ON_CUDA
-/* Of keys at a multiple of 16 bytes, n_vectors times 16 bytes of them. */
+/* The rank in n_vectors * 16 bytes of keys, at an address that is a multiple of 16. */
 KR_BODY uint32_t kr_vector_rank(const kr_key *keys, uint32_t n_vectors, kr_key key)
 {
     uint32_t rank = 0;
@@ -115,7 +115,7 @@ KR_BODY uint32_t kr_vector_rank(const kr_key *keys, uint32_t n_vectors, kr_key k
 }
 #endif
 
-/* Of a node, which lies at a multiple of its size. */
+/* The rank in a node, whose address is a multiple of its size. */
 KR_BODY uint32_t kr_node_rank(const kr_key *node, uint32_t n_keys, kr_key key)
 {
 #if KR_ON_CUDA
@@ -125,8 +125,7 @@ KR_BODY uint32_t kr_node_rank(const kr_key *node, uint32_t n_keys, kr_key key)
     return kr_run_rank(node, n_keys, key);
 }
 
-/* Of a node among the pinned words: those of shared memory are halved, for they cost the same wherever they
- * lie. */
+/* The rank in a pinned node, by binary search: in shared memory every access costs the same. */
 KR_BODY uint32_t kr_pinned_rank(const kr_key *node, uint32_t n_keys, kr_key key)
 {
     uint32_t rank = 0;
@@ -137,7 +136,7 @@ KR_BODY uint32_t kr_pinned_rank(const kr_key *node, uint32_t n_keys, kr_key key)
 }
 
 #if KR_NODE_ISA > 0 && KR_KEY_BITS == 32
-/* Pairs of a code and a row id are words of which every other one counts. */
+/* The rank in pairs of a code and a row id: every other word is a key. */
 KR_BODY uint32_t kr_pairs_rank(const uint32_t *pairs, uint32_t n, uint32_t key)
 {
     uint32_t rank = 0, j = 0;
@@ -160,7 +159,7 @@ KR_BODY uint32_t kr_pairs_rank(const uint32_t *pairs, uint32_t n, uint32_t key)
 }
 #endif
 
-/* Of the entries slot .. slot + n - 1. */
+/* The rank in the entries slot .. slot + n - 1. */
 KR_BODY uint32_t kr_entries_rank(const kr_entries *entries, int aos, uint64_t slot, uint32_t n, kr_key key)
 {
     if (!aos) {
@@ -181,7 +180,7 @@ KR_BODY uint32_t kr_entries_rank(const kr_entries *entries, int aos, uint64_t sl
 #endif
 }
 
-/* The same by all threads of a group, each of which loads one of group.size neighbours. */
+/* The same by all threads of a group: each loads one of group.size adjacent entries. */
 KR_BODY uint32_t kr_group_rank(kr_group group, const kr_entries *entries, int aos, uint64_t slot, uint32_t n,
                                kr_key key)
 {
@@ -193,7 +192,7 @@ KR_BODY uint32_t kr_group_rank(kr_group group, const kr_entries *entries, int ao
     return rank;
 }
 
-/* Asks for every line of some bytes, which are few. */
+/* Prefetches every cache line of a short run of bytes. */
 KR_BODY void kr_prefetch_run(const void *first, uint32_t nbytes)
 {
     for (uint32_t at = 0; at < nbytes; at += 64)

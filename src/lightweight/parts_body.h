@@ -1,10 +1,10 @@
-/* Searching a partitioned batch (lookup/partition.h) in sorted entries. A block takes a segment of probes of
- * one part: it brings every 2^gap_bits-th key of the part into shared memory, so that most of a search
- * touches nothing else, and ends in a leaf of neighbouring keys, which is read at once. Nothing is kept
- * beside the entries for it.
+/* Searching a partitioned batch (lookup/partition.h) in sorted entries. A block takes a segment of one part's
+ * probes. It copies every 2^gap_bits-th key of the part to shared memory, where most of a search takes place.
+ * The search ends in a leaf of adjacent keys, which is read at once. The index keeps no data for this beside
+ * the entries.
  *
- * Invariant of a search: entries before its gap, or before `low`, are < lower, and the one at `high`, if
- * there is one, is not. */
+ * Invariant of a search: entries before its gap, or before `low`, are < lower. The entry at `high`, if any,
+ * is >= lower. */
 #ifndef KEYRAY_LIGHTWEIGHT_PARTS_BODY_H
 #define KEYRAY_LIGHTWEIGHT_PARTS_BODY_H
 
@@ -16,8 +16,8 @@
 enum {
     PARTS_LEAF = 8,
 #if KR_ON_CUDA
-    /* Probes that a thread searches for side by side: as many as leave it 32 registers, so that two blocks
-     * fit a multiprocessor. */
+    /* Probes that a thread searches for at the same time: as many as 32 registers allow, so that two blocks
+     * fit on a multiprocessor. */
     PARTS_AT_ONCE = KR_KEY_BITS == 64 ? 1 : 2,
 #else
     PARTS_AT_ONCE = 16,
@@ -35,9 +35,9 @@ typedef struct parts_params {
 
 /* A part as its block sees it: gaps of 2^gap_bits entries. */
 typedef struct parts_part {
-    const kr_key *pivots; /* the key before each gap, and behind them that of the part's last entry */
+    const kr_key *pivots; /* the key before each gap, then the key of the part's last entry */
     uint32_t first, end;  /* entries */
-    uint32_t n_pivots;    /* gaps but the first */
+    uint32_t n_pivots;    /* gaps except the first */
     uint32_t top;
 } parts_part;
 
@@ -46,7 +46,7 @@ typedef struct parts_probe {
     uint32_t gap;
 } parts_probe;
 
-/* Neighbouring keys that are read at once. */
+/* Adjacent keys that are read at once. */
 typedef struct parts_leaf {
     uint32_t at;            /* the first entry */
     uint32_t below, within; /* of the leaf's entries: < lower, <= upper */
@@ -115,7 +115,7 @@ KR_BODY parts_leaf parts_read(const kr_entries *entries, const parts_probe *prob
     return leaf;
 }
 
-/* ---- Large gaps: from the leaf where a bound would stand if keys were spread evenly -------- */
+/* ---- Large gaps: from the leaf where a bound would be if keys were spread evenly ----------- */
 
 KR_BODY uint32_t parts_guess(const parts_part *part, const parts_probe *probe, uint32_t size)
 {
@@ -130,8 +130,8 @@ KR_BODY uint32_t parts_guess(const parts_part *part, const parts_probe *probe, u
     return guess < size ? guess : size - 1;
 }
 
-/* From the first leaf that was read to the one of the bound: in steps that double until it lies between two
- * leaves, then by halves. The bound is among the entries low .. high - 1, or right behind. */
+/* From the first leaf that was read to the leaf of the bound: by doubling steps until the bound lies between
+ * two leaves, then by halves. The bound is among the entries low .. high - 1, or right behind them. */
 KR_BODY void parts_go(const kr_entries *entries, const parts_probe *probe, uint32_t low, uint32_t high,
                       parts_leaf *leaf)
 {
@@ -176,7 +176,7 @@ KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *
     const int any = probe->lower <= probe->upper;
     const uint32_t n = parts_leaf_size(entries, leaf->at);
     const uint64_t at = (uint64_t)leaf->at + leaf->below;
-    if (p->put.what == KR_PUT_ROW || p->put.what == KR_PUT_FLAG) {
+    if (kr_put_wants_first(&p->put)) {
         const int next = leaf->below == n && at < entries->n; /* behind the leaf */
         const int found = any && (next ? kr_entry_key(entries, (int)entries->layout, at) <= probe->upper
                                        : leaf->within > leaf->below);
@@ -196,7 +196,7 @@ KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-/* Of the gap that is known, the entry that is looked at first. */
+/* The first entry that is read in the probe's gap. */
 KR_BODY uint32_t parts_start(const parts_params *p, int guess, const parts_part *part,
                              const parts_probe *probe)
 {
@@ -205,7 +205,7 @@ KR_BODY uint32_t parts_start(const parts_params *p, int guess, const parts_part 
                  : first + (1u << p->gap_bits >> 1) - 1;
 }
 
-/* Of the gap that is known, the leaf of the bound. */
+/* The leaf of the bound in the probe's gap. */
 KR_BODY parts_leaf parts_find(const parts_params *p, int guess, const parts_part *part,
                               const parts_probe *probe)
 {
@@ -218,8 +218,8 @@ KR_BODY parts_leaf parts_find(const parts_params *p, int guess, const parts_part
     return leaf;
 }
 
-/* Probes first, first + size, ... whose gaps are known. A CPU brings what they read next before it reads
- * it; a GPU's other threads do something meanwhile, and it has no registers to spare. */
+/* Answers probes first, first + size, ... whose gaps are known. A CPU prefetches their next reads. A GPU has
+ * other threads to run meanwhile, and no registers to spare. */
 KR_BODY void parts_finish(kr_block block, const parts_params *p, int guess, const parts_part *part,
                           uint32_t first, uint32_t end, const parts_probe *probes)
 {
@@ -248,7 +248,7 @@ KR_BODY void parts_finish(kr_block block, const parts_params *p, int guess, cons
 #endif
 }
 
-/* Probes first, first + size, ...: PARTS_AT_ONCE of them, as far as there are. */
+/* Searches for probes first, first + size, ...: PARTS_AT_ONCE of them, or as many as are left. */
 KR_BODY void parts_search_some(kr_block block, const parts_params *p, int guess, const parts_part *part,
                                uint32_t first, uint32_t end)
 {
@@ -273,7 +273,7 @@ KR_BODY void parts_search_some(kr_block block, const parts_params *p, int guess,
     parts_finish(block, p, guess, part, first, end, probes);
 }
 
-/* `guess` is a constant of the two programs: together they would take too many registers. */
+/* `guess` is a constant in each of the two programs: one program for both would take too many registers. */
 KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, uint64_t most_segments,
                           int guess)
 {
@@ -298,7 +298,7 @@ KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, u
 PARTS_PROGRAM(parts_halving, 0);
 PARTS_PROGRAM(parts_guessing, 1);
 
-/* ---- The keys at which core cuts ------------------------------------------------------------- */
+/* ---- The keys at which batches are cut ------------------------------------------------------- */
 
 typedef struct parts_cut_params {
     kr_entries entries;

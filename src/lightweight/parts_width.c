@@ -1,8 +1,9 @@
 #include "lightweight/parts.h"
 #include "lightweight/parts_body.h"
 
-/* Entries between two keys of a part that are brought to shared memory, at least, and such keys, at most
- * (docs/performance-lightweight.md): few are brought soon, and with soa a guess makes up for them. */
+/* Bits of the smallest gap between two keys of a part that are copied to shared memory, and the most such
+ * keys (docs/performance-lightweight.md). Few keys are copied quickly; with soa, guessing makes up for larger
+ * gaps. */
 enum { GAP_BITS = 4, SOA_PIVOTS = 256, AOS_PIVOTS = 2048 };
 
 static uint32_t gap_bits_of(const kr_store *store, uint32_t bits)
@@ -25,7 +26,7 @@ const kr_ordered_ops KR_W(kr_store_ordered) = {kr_store_key_range, cuts};
 kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const kr_locate *job,
                                 kr_stream *stream, kr_error *err)
 {
-    const uint64_t largest = (store->n >> job->partition->bits) + 64; /* part */
+    const uint64_t largest = (store->n >> job->partition->bits) + 64; /* entries of a part */
     parts_params params = {
         .batch = job->batch,
         .put = job->put,

@@ -1,12 +1,12 @@
 #include "lightweight/search.h"
 
-/* Fan-outs whose k - 1 pivots a warp's groups can share out evenly. */
+/* Fan-outs for which groups of k - 1 threads divide a warp evenly. */
 static int can_group(int64_t k)
 {
     return k == 3 || k == 5 || k == 9 || k == 17 || k == 33;
 }
 
-/* How lookups are launched, but for pinned words. */
+/* How lookups are launched, without the pinned words. */
 static kr_launch launch_by_options(const kr_spec *spec, int64_t k)
 {
     const int64_t *options = spec->options;
@@ -19,7 +19,7 @@ static kr_launch launch_by_options(const kr_spec *spec, int64_t k)
     };
 }
 
-/* The first option of how to launch that is not as it is by default, or NULL. */
+/* The first launch option that differs from its default, or NULL. */
 static const kr_option *varied(const kr_spec *spec)
 {
     const kr_option *options = spec->kind->options;
@@ -42,8 +42,8 @@ static kr_status check_probes(const kr_spec *spec, kr_error *err)
     if (launches && spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED)
         return kr_fail(
             err, KR_ERR_SPEC,
-            "kind '%s': probes=partitioned launches lookups in a way of its own; leave out %s=, or give "
-            "probes=as-is",
+            "kind '%s': probes=partitioned has a launch of its own and does not go with %s=; leave that out, "
+            "or give probes=as-is",
             spec->kind->name, option ? option->name : "k");
     return KR_OK;
 }
@@ -55,7 +55,7 @@ kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *er
         return KR_OK;
     return kr_fail(
         err, KR_ERR_UNSUPPORTED,
-        "kind '%s' on %s: pin= and reorder= take %d bytes of a block's shared memory, and this GPU gives %u; "
+        "kind '%s' on %s: pin= and reorder= need %d bytes of shared memory a block, and this GPU has %u; "
         "leave them out",
         spec->kind->name, device->name, KR_LAUNCH_SHARED, device->block_nbytes);
 }
@@ -80,8 +80,8 @@ kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
     if (spec->options[KR_SEARCH_GROUP] && !can_group(k))
         return kr_fail(
             err, KR_ERR_SPEC,
-            "kind '%s': group=k-1 shares pivots out within a warp, which k=%d does not allow; give "
-            "k=3, 5, 9, 17 or 33, or group=1",
+            "kind '%s': group=k-1 divides a warp into groups of k - 1 threads, which k=%d does not allow; "
+            "give k=3, 5, 9, 17 or 33, or group=1",
             kind, (int)k);
     const kr_launch launch = launch_by_options(spec, k);
     if (launch.reorder != KR_REORDER_NONE && kr_launch_probes(&launch) > KR_LAUNCH_ORDER_PROBES)
@@ -93,7 +93,7 @@ kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
     return check_probes(spec, err);
 }
 
-/* Words that fit beside what reordering takes. */
+/* Words that fit into shared memory beside those of reordering. */
 static uint32_t pins(const kr_launch *launch, int64_t pin, uint32_t key_nbytes, const uint64_t *level_pins,
                      uint32_t n_levels)
 {

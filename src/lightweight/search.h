@@ -1,6 +1,6 @@
-/* What the kinds that search without rays share: how they lie in memory, how their lookups are launched, and
- * the options that say so (Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", sections 4.1
- * to 4.4). Kinds array, eytzinger and pivot stand on it. */
+/* What the kinds array, eytzinger and pivot share: the options of memory layout and launch, and the launches
+ * that follow from them (Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", sections 4.1 to
+ * 4.4). */
 #ifndef KEYRAY_LIGHTWEIGHT_SEARCH_H
 #define KEYRAY_LIGHTWEIGHT_SEARCH_H
 
@@ -8,7 +8,8 @@
 #include "program/launch.h"
 #include "sorted/entries.h"
 
-/* The first options of each of these kinds, in this order; its own follow from KR_SEARCH_OPTIONS on. */
+/* The first options of each of these kinds, in this order. A kind's own options follow from KR_SEARCH_OPTIONS
+ * on. */
 enum {
     KR_SEARCH_LAYOUT,
     KR_SEARCH_SCAN_THREADS,
@@ -44,29 +45,29 @@ enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
         "GPU: each block sorts its probes; double: puts results back in order before it writes them"}
 /* clang-format on */
 
-/* For a kind's settle: refuses combinations that mean nothing. `k` is the fan-out. */
+/* For a kind's settle: refuses meaningless combinations. `k` is the fan-out. */
 kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err);
 
-/* A family's runs_on: whether the device has room for what the options ask for. */
+/* A family's runs_on: whether the device has the shared memory that the options need. */
 kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *err);
 
-/* The programs of a fan-out: one thread a probe, or k - 1, which takes a k that group=k-1 does. */
+/* The programs of a fan-out: with one thread a probe, and with k - 1 if group=k-1 allows this k. */
 typedef struct kr_search_programs {
-    uint32_t k; /* 0, the last of a table: any */
+    uint32_t k; /* 0: any k, the last of a table */
     const kr_program *alone, *group;
 } kr_search_programs;
 
-/* What runs a lookup: the first of the table that k goes with. On a CPU a group is one thread, which compares
- * a node faster than it shares one out. */
+/* The program of a lookup: from the first row of the table that fits k. On a CPU a group is one thread, which
+ * compares a whole node at once. */
 const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec, int64_t k,
                                     const kr_search_programs *programs);
 
-/* A family's `launches`: 1 where an option of how to launch is not as it is by default. */
+/* A family's `launches`: 1 if a launch option differs from its default. */
 int kr_search_launches(const kr_spec *spec);
 
 /* How a lookup is launched. `level_pins[i]` is the number of words that the first i + 1 steps of the search
- * read (ascending, n_levels of them): pin=steps takes the largest that fits, pin=full as many words as fit of
- * the last. */
+ * read (ascending, n_levels numbers). pin=steps pins the largest number that fits, pin=full as many of the
+ * last as fit. */
 kr_launch kr_search_launch(const kr_spec *spec, int64_t k, uint32_t key_nbytes, const uint64_t *level_pins,
                            uint32_t n_levels);
 

@@ -2,7 +2,7 @@
  * `layout`). In key order, unless the kind puts them elsewhere.
  *
  * The structure of such a kind begins with its store, so that most of its operations are those of the store:
- * the functions that take a `self` are a family's operations as they are. */
+ * functions that take a `self` are used as a family's operations directly. */
 #ifndef KEYRAY_LIGHTWEIGHT_STORE_H
 #define KEYRAY_LIGHTWEIGHT_STORE_H
 
@@ -20,18 +20,18 @@ typedef struct kr_store {
 
 /* Sorts and lays out in key order. On failure everything is released. */
 kr_status kr_store_build(const kr_build *build, kr_store *store, kr_error *err);
-/* Room for sorted entries in n_slots slots, for a kind that then puts them there itself. On failure nothing
- * is left; `help` is what the error advises. */
+/* Allocates n_slots slots for sorted entries, which the kind then places itself. On failure nothing is left;
+ * `help` is the advice in the error. */
 kr_status kr_store_open(const kr_build *build, const kr_sorted *sorted, uint64_t n_slots, const char *help,
                         kr_store *store, kr_error *err);
-/* Of n_slots slots; `moved`: sorted entries are put elsewhere, so that both are there at once. */
+/* The memory of n_slots slots. `moved`: the sorted entries are copied, so that both copies exist at once. */
 void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_need *estimate);
-int kr_store_packs(const kr_spec *spec); /* not layout=soa */
+int kr_store_packs(const kr_spec *spec); /* 1: the layout is not soa */
 
-/* As the bodies see them. */
+/* The entries as bodies see them. */
 kr_entries kr_store_entries(const kr_store *store);
 
-/* Releases the structure, too: the last thing that a kind's own destroy does. */
+/* Releases the structure, too: a kind's own destroy calls it last. */
 void kr_store_release(kr_device *device, kr_store *store, kr_stream *stream);
 void kr_store_destroy(kr_device *device, void *self);
 kr_rows kr_store_rows(const void *self);

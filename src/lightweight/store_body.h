@@ -1,4 +1,4 @@
-/* From sorted columns to packed entries: one load and one store an entry, none needs another. */
+/* From sorted columns to packed entries, each independent of the others. */
 #ifndef KEYRAY_LIGHTWEIGHT_STORE_BODY_H
 #define KEYRAY_LIGHTWEIGHT_STORE_BODY_H
 

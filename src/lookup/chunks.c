@@ -30,7 +30,7 @@ static kr_status bring_rows(const piece *p, const kr_matches_copy_job *wanted, u
     kr_matches_copy_job part = *wanted;
     kr_buffer out = {0};
     kr_status status = kr_buffer_allocate(device, part.capacity * sizeof(uint32_t), p->query.stream,
-                                          "a chunk of row ids", "a smaller cap", &out, err);
+                                          "a chunk of row ids", "use a smaller cap", &out, err);
     part.out = out.data;
     if (status == KR_OK)
         status = kr_matches_copy(&p->query, &p->matches, &part, err);
@@ -81,8 +81,8 @@ static kr_status give_piece(piece *p, uint64_t piece_first, kr_error *err)
         if (end == first)
             status =
                 kr_fail(err, KR_ERR_LIMIT,
-                        "probe %llu alone has %llu matches: a chunk needs %llu bytes, the cap "
-                        "is %llu",
+                        "probe %llu has %llu matches: its chunk needs %llu bytes, but the cap is %llu; "
+                        "raise it",
                         (unsigned long long)(piece_first + first),
                         (unsigned long long)(p->offsets[first + 1] - p->offsets[first]),
                         (unsigned long long)(p->offsets[first + 1] - p->offsets[first]) * sizeof(uint32_t),

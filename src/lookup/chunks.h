@@ -6,7 +6,7 @@
 
 typedef struct kr_chunks {
     const kr_query *whole;
-    const kr_column *lower, *upper; /* of the whole; upper NULL: points */
+    const kr_column *lower, *upper; /* of `whole`; upper NULL: points */
     uint32_t order;                 /* KR_ORDER_* */
     uint32_t count_only;            /* 1: chunks come without row ids */
     uint64_t cap_nbytes;            /* of row ids in one chunk */

@@ -12,7 +12,7 @@ kr_status kr_order_make(kr_device *device, const kr_probe_plan *plan, uint64_t n
 {
     const uint32_t bits = kr_type_key_bits(batch->lower_type);
     const uint64_t nbytes = n * (bits / 8);
-    const char *help = "probes=as-is";
+    const char *help = "use probes=as-is";
     kr_buffer raw = {0};
     kr_order made = {0};
     kr_sort sort = {.key_bits = bits, .first_bit = plan->first_bit, .end_bit = plan->end_bit, .n = n};

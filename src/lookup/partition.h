@@ -1,11 +1,11 @@
-/* Partitioning a batch by parts of the index: probes that are searched in the same part are brought together,
- * so that the part is in the caches when they are. Where entries have an order, the index is cut by its own
- * keys into 2^bits parts of one size, whatever the distribution of the keys; a probe belongs to the part that
- * its lower bound falls into. Families that hash have a part for each value of the top bits of the hash.
+/* Partitions a batch by parts of the index: probes of the same part are grouped, so that the part is in the
+ * caches while they are searched. Where entries have an order, the index is cut by its own keys into 2^bits
+ * parts of one size, whatever the distribution of the keys; a probe belongs to the part that its lower bound
+ * falls into. Families that hash have a part for each value of the top bits of the hash.
  *
  * Two passes over the probes: one counts, one places. Tiles of probes are put in order in shared memory, so
- * that they are written in runs; each probe remembers its place, and after the search every tile gathers its
- * answers from those runs again. Nothing is sorted, and no answer is scattered. */
+ * that they are written in runs. The place of each probe is kept, and after the search every tile gathers its
+ * answers from those runs. Nothing is sorted, and no answer is scattered. */
 #ifndef KEYRAY_LOOKUP_PARTITION_H
 #define KEYRAY_LOOKUP_PARTITION_H
 
@@ -18,12 +18,12 @@ typedef struct kr_partition {
     kr_partition_view view;
     kr_buffer codes;  /* of the lower bounds, part by part */
     kr_buffer places; /* uint32_t: where probe i went */
-    kr_buffer order;  /* uint32_t: where they came from; only where upper bounds or validity need it */
+    kr_buffer order;  /* uint32_t: positions before; only where upper bounds or validity need them */
     kr_buffer work;   /* starts and segments */
     uint64_t n;
 } kr_partition;
 
-/* Partitions n probes, at most 2^32 - 1, in 2^bits parts, and makes the batch the reordered one. `self` is an
+/* Partitions n probes, at most 2^32 - 1, in 2^bits parts; changes *batch to the reordered batch. `self` is an
  * index of at least one entry, of a family that has cuts or a hash seed. Enqueues. */
 typedef struct kr_partition_job {
     kr_device *device;
@@ -39,8 +39,8 @@ kr_status kr_partition_make_u64(const kr_partition_job *job, kr_batch *batch, kr
                                 kr_error *err);
 void kr_partition_release(kr_device *device, kr_partition *partition, kr_stream *stream);
 
-/* out[i] := the answer of probe i, of `answers` that stand in the order of the parts; elements of 1, 2, 4 or
- * 8 bytes. Enqueues. */
+/* out[i] := the answer of probe i. `answers` are in the order of the parts; elements have 1, 2, 4 or 8 bytes.
+ * Enqueues. */
 kr_status kr_partition_back(kr_device *device, const kr_partition *partition, const void *answers,
                             uint32_t nbytes, void *out, kr_stream *stream, kr_error *err);
 

@@ -1,5 +1,5 @@
-/* Answers back in the order of the probes: a tile's answers lie in short runs, which a block that reads them
- * all finds in its first-level cache. */
+/* Puts answers back in the order of the probes. A tile's answers lie in short runs; as one block reads them
+ * all, it finds them in its first-level cache. */
 #ifndef KEYRAY_LOOKUP_PARTITION_BACK_H
 #define KEYRAY_LOOKUP_PARTITION_BACK_H
 

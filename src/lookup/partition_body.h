@@ -1,10 +1,10 @@
 /* The passes of lookup/partition.h.
  *
- * With cuts, the part of a code x is the number of cuts below it, cut 0 left out: so the first entry of at
- * least x lies behind cut p and not behind cut p + 1. A table over the leading bits of a code's distance from
- * the lowest key narrows the search among the cuts: to one or two of them where keys are spread evenly, and
- * to all where they crowd. Without, it is the top bits of the code's hash. `hashed` is a constant of the
- * programs. */
+ * With cuts, the part p of a code x is the number of cuts below x, not counting cut 0. So the first entry of
+ * at least x lies after cut p, and at cut p + 1 at the latest. A table over the leading bits of a code's
+ * distance from the lowest key narrows the search among the cuts: to one or two of them where keys are spread
+ * evenly, and to all where they crowd. Without cuts, the part is the top bits of the code's hash. `hashed` is
+ * a constant in each program. */
 #ifndef KEYRAY_LOOKUP_PARTITION_BODY_H
 #define KEYRAY_LOOKUP_PARTITION_BODY_H
 
@@ -67,13 +67,13 @@ KR_BODY void partition_fill_cell(const partition_params *p, uint64_t t)
 }
 KR_MAP_PROGRAM(partition_table, partition_params, partition_fill_cell);
 
-/* What a block keeps in shared memory: cuts and table where there are cuts; all behind counts and table only
+/* A block's shared memory: cuts and table only where there are cuts; bases, codes, parts and sources only
  * when it places probes. */
 typedef struct partition_room {
     kr_key *cuts;
     kr_key *codes;
     uint32_t *counts;
-    uint32_t *bases; /* added to a place in the tile, the place in all */
+    uint32_t *bases; /* a run's place in the batch minus its place in the tile */
     uint16_t *table;
     uint16_t *parts; /* of the tile's probes, in order */
     uint16_t *sources;
@@ -205,7 +205,7 @@ KR_BLOCK_PROGRAM(partition_plan, partition_params, partition_plan_all);
 
 /* ---- Second pass: every probe to its part ---------------------------------------------------- */
 
-/* From counts to the places of the parts' runs in the tile; takes room for each run in its part. */
+/* Turns counts into the places of the parts' runs in the tile; reserves room for each run in its part. */
 KR_BODY void partition_take_runs(kr_block block, const partition_params *p, const partition_room *room)
 {
     const uint32_t parts = 1u << p->bits, run = (parts + block.size - 1) / block.size;

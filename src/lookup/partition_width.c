@@ -16,7 +16,7 @@ static int has_cuts(const kr_partition_job *job)
     return job->ops->ordered && job->ops->ordered->cuts;
 }
 
-/* The bits by which the distance of the highest key from the lowest is shifted to be below the cells. */
+/* The smallest shift that makes the distance from the lowest to the highest key the number of a cell. */
 static uint32_t shift_of(uint64_t range)
 {
     uint32_t shift = 0;
@@ -27,7 +27,7 @@ static uint32_t shift_of(uint64_t range)
 
 static kr_status allocate(const kr_partition_job *job, int order, kr_partition *made, kr_error *err)
 {
-    const char *help = "probes=as-is";
+    const char *help = "use probes=as-is";
     const uint64_t parts = (uint64_t)1 << job->bits;
     made->view.segment = SEGMENT;
     made->view.bits = job->bits;
@@ -49,7 +49,7 @@ static kr_status allocate(const kr_partition_job *job, int order, kr_partition *
     return status;
 }
 
-/* Everything in `work`, widest first. */
+/* Lays out everything in `work`, widest first. */
 static partition_params params_of(const kr_partition_job *job, const kr_batch *batch, kr_partition *made)
 {
     const uint64_t parts = (uint64_t)1 << job->bits;

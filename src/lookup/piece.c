@@ -89,5 +89,5 @@ kr_status kr_piece_answers(const kr_query *query, const kr_piece *piece, uint32_
                            kr_error *err)
 {
     return kr_buffer_allocate(query->index->device, piece->n * nbytes, query->stream,
-                              "answers in search order", "probes=as-is", answers, err);
+                              "answers in search order", "use probes=as-is", answers, err);
 }

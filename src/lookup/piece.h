@@ -1,4 +1,4 @@
-/* A piece of a query: probes that are searched at a time, in the order that the plan says. */
+/* A piece of a query: consecutive probes that are searched together, in the order that the plan gives. */
 #ifndef KEYRAY_LOOKUP_PIECE_H
 #define KEYRAY_LOOKUP_PIECE_H
 
@@ -16,7 +16,7 @@ typedef struct kr_piece {
 
 uint64_t kr_piece_most(const kr_query *query); /* probes of a piece, at most */
 
-/* Puts the probes from `first` on in order. kr_piece_close also after a failure. */
+/* Puts the probes from `first` on in order. Call kr_piece_close even after a failure. */
 kr_status kr_piece_open(const kr_query *query, uint64_t first, kr_piece *piece, kr_error *err);
 void kr_piece_close(const kr_query *query, kr_piece *piece);
 
@@ -28,8 +28,8 @@ static inline int kr_piece_is_partitioned(const kr_piece *piece)
 /* Runs the family's program; enqueues. */
 kr_status kr_piece_locate(const kr_query *query, const kr_piece *piece, kr_put put, kr_error *err);
 
-/* Of a partitioned piece: room for answers in the order of the search, and the way back to their probes'
- * places. */
+/* For partitioned pieces: allocates room for answers in the order of the search; puts them back in the order
+ * of the probes. */
 kr_status kr_piece_answers(const kr_query *query, const kr_piece *piece, uint32_t nbytes, kr_buffer *answers,
                            kr_error *err);
 kr_status kr_piece_back(const kr_query *query, const kr_piece *piece, const void *answers, uint32_t nbytes,

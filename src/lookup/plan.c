@@ -2,16 +2,16 @@
 #include "lookup/partition.h"
 
 /* Sorting by the top PARTITION_BITS of the bits that keys differ in brings neighbouring probes together in
- * two radix passes; a full sort gains little on it. Pieces bound what the results are scattered over, but
- * every piece walks the whole index: half as many probes as rows, at least PIECE_LEAST, came out best.
+ * two radix passes; a full sort gains little on it. Pieces limit how far results are scattered, but every
+ * piece walks the whole index: half as many probes as rows, at least PIECE_LEAST, was best.
  * Measured: docs/performance.md, "Order of the probes". */
 enum { PARTITION_BITS = 16, PIECE_LEAST = 1 << 23, PIECE_MOST = 1 << 28 };
-/* Kinds that cast rays gain from a full sort (docs/performance-rx.md); 32 bits tell 2^32 keys apart. */
+/* Kinds that cast rays gain from a full sort (docs/performance-rx.md); 32 bits distinguish 2^32 keys. */
 enum { SORT_BITS = 32 };
 enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
 
-/* On a GPU, parts of the index itself bring probes together in less time than it takes to sort them by
- * leading bits, whatever the distribution of the keys. Parts of about 2^PART_ROW_BITS entries:
+/* On a GPU, partitioning probes by parts of the index takes less time than sorting them by leading bits,
+ * whatever the distribution of the keys. Parts have about 2^PART_ROW_BITS entries:
  * docs/performance-lightweight.md. */
 enum {
     PART_ROW_BITS = 11,
@@ -48,7 +48,7 @@ static int says_launches(const kr_probe_case *of)
     return policy_of(of)->launches && policy_of(of)->launches(of->spec);
 }
 
-/* Small indexes lie in the caches as they are. */
+/* Small indexes fit in the caches anyway. */
 static int parts_pay(const kr_probe_case *of)
 {
     if (says_launches(of))
@@ -57,7 +57,7 @@ static int parts_pay(const kr_probe_case *of)
            (of->rows >= FEW_ROWS || of->n_probes >= FEW_INTO_FEW_ROWS);
 }
 
-/* As many probes at a time as their scratch memory has room under the cap. */
+/* As many probes at a time as the memory cap leaves scratch memory for. */
 static uint64_t partitioned_piece(const kr_probe_case *of)
 {
     const uint64_t cap = of->device->options.memory_cap_nbytes;
@@ -114,13 +114,15 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
     } else if (!on_cpu && can_partition(of) && says_launches(of)) {
         plan.reason = "options say how lookups are launched";
     } else if (!on_cpu && can_partition(of)) {
-        plan.reason = "too few probes or keys to pay for bringing probes together";
+        plan.reason = "too few probes or keys to pay for partitioning";
     } else if (of->n_probes < (on_cpu ? FEW_ON_CPU : FEW_ON_GPU)) {
         plan.reason = "too few probes to pay for sorting them";
+    } else if (!of->spec->kind->family->u32->ordered) {
+        plan.reason = "the entries have no order that sorted probes would follow";
     } else if (on_cpu && policy_of(of)->as_is_on_cpu) {
-        plan.reason = "searches that are under way together hide their cache misses";
+        plan.reason = "concurrent searches hide each other's cache misses";
     } else if (on_cpu && of->footprint_nbytes < NEAR_ON_CPU) {
-        plan.reason = "the index is small enough for the caches";
+        plan.reason = "the index fits in the caches";
     } else {
         const int whole = policy_of(of)->sorts_whole != 0;
         const uint32_t bits = whole ? SORT_BITS : PARTITION_BITS;

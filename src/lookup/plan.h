@@ -9,7 +9,7 @@ enum { KR_SEARCHED_AS_IS, KR_SEARCHED_SORTED, KR_SEARCHED_PARTITIONED, KR_SEARCH
 /* "as-is", "sorted", "partitioned". */
 const char *kr_searched_name(uint32_t way);
 
-/* What was really done with the probes of a lookup. */
+/* How many probes of a lookup were searched in each order. */
 typedef struct kr_probe_log {
     uint64_t probes[KR_SEARCHED_WAYS];
 } kr_probe_log;
@@ -25,7 +25,7 @@ typedef struct kr_probe_plan {
     uint32_t part_bits; /* partitioned in 2^part_bits parts (lookup/partition.h); 0: not */
 } kr_probe_plan;
 
-/* What decides it. */
+/* What the plan depends on. */
 typedef struct kr_probe_case {
     const kr_device *device;
     const kr_spec *spec;

@@ -95,7 +95,7 @@ static kr_status answer_exists(const kr_query *query, const kr_sink *sink, kr_er
 
 /* ---- Answers made of all rows of the matches ------------------------------------------------- */
 
-/* Matches stand in the order of the search, in which neighbours share cache lines of row ids; answers go to
+/* Matches are in the order of the search, in which neighbours share cache lines of row ids; answers go to
  * their probes' places. */
 static kr_status reduce_piece(const kr_query *query, const kr_piece *piece, const kr_match *matches,
                               const kr_reduction *how, void *out, uint8_t *any, kr_error *err)
@@ -107,7 +107,7 @@ static kr_status reduce_piece(const kr_query *query, const kr_piece *piece, cons
     return status;
 }
 
-/* The same of a partitioned piece, whose answers go back afterwards. */
+/* The same for a partitioned piece, whose answers are put back in order afterwards. */
 static kr_status reduce_parts(const kr_query *query, const kr_piece *piece, const kr_match *matches,
                               const kr_reduction *how, uint32_t nbytes, void *out, uint8_t *any,
                               kr_error *err)
@@ -196,7 +196,7 @@ kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *
 {
     kr_device *device = query->index->device;
     const uint64_t n = query->n;
-    const char *help = "kr_index_lookup_chunks needs less";
+    const char *help = "use kr_index_lookup_chunks, which needs less";
     kr_matches made = {0};
     kr_status status =
         kr_buffer_allocate(device, n * sizeof(kr_match), query->stream, "matches", help, &made.matches, err);
@@ -233,11 +233,11 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
     if (part->count == 0 || part->capacity == 0)
         return KR_OK;
     if (part->capacity > UINT64_MAX / 16)
-        return kr_fail(err, KR_ERR_LIMIT, "room for %llu row ids is more than any memory holds",
+        return kr_fail(err, KR_ERR_LIMIT, "room for %llu row ids is more than any memory has",
                        (unsigned long long)part->capacity);
     if (part->count >= KR_NO_ROW)
         return kr_fail(err, KR_ERR_LIMIT,
-                       "ROWS for %llu probes at once; at most 4294967294, or kr_index_lookup_chunks",
+                       "ROWS for %llu probes, but at most 4294967294 at once; use kr_index_lookup_chunks",
                        (unsigned long long)part->count);
     /* the rows of one key are numbered in ascending order (results/match.h) */
     const int sort = part->order == KR_ORDER_ROW && query->batch.upper;

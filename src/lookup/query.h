@@ -4,8 +4,8 @@
 
 #include "lookup/plan.h"
 
-/* A checked batch. The arrays of a query that is run lie in device memory; those of one that others are made
- * of (kr_query_over) may lie anywhere. */
+/* A checked batch. A query that is run has its arrays in device memory; one that others are made from
+ * (kr_query_over) may have them anywhere. */
 typedef struct kr_query {
     const kr_index *index;
     kr_batch batch; /* upper NULL: point lookups */
@@ -20,13 +20,13 @@ typedef struct kr_query {
 /* KR_ERR_UNSUPPORTED where the kind does not answer such lookups. */
 kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err);
 
-/* A query over all of `lower`, once it is checked that the kind answers it. `upper` NULL: points. Counts and
- * logs nothing. */
+/* Checks that the kind answers such lookups, and makes a query over all of `lower`. `upper` NULL: points.
+ * Counts and logs nothing. */
 kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
                         kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err);
 
-/* The same lookup over other columns: a share of the whole query's, brought to the device. It is planned for
- * itself. */
+/* The same lookup over other columns: some probes of the whole query, copied to the device. It gets a plan of
+ * its own. */
 kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_column *upper,
                        kr_stream *stream);
 
@@ -46,12 +46,12 @@ typedef struct kr_matches {
 kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *err);
 void kr_matches_release(const kr_query *query, kr_matches *matches);
 
-/* Which of them to copy where. */
+/* Which matches to copy, and where to. */
 typedef struct kr_matches_copy_job {
     uint64_t first, count; /* probes */
     uint64_t base;         /* offset of the first */
-    uint64_t capacity;     /* row ids that fit in out; at least the part's own, or the rest is left out */
-    uint32_t *out;         /* device memory; room that is not needed may be overwritten */
+    uint64_t capacity;     /* row ids that fit in out; others are left out */
+    uint32_t *out;         /* device memory; unneeded room may be overwritten */
     uint32_t *probes;      /* NULL, or the probe of each row id; only for KR_ORDER_KEY and points */
     uint32_t order;        /* KR_ORDER_* */
 } kr_matches_copy_job;
@@ -60,8 +60,8 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
 
 /* ---- The same for host memory -------------------------------------------------------------- */
 
-/* Every result but ROWS of a query over `lower` and `upper`, any array of the columns and the sink in host
- * memory. Blocks: first for what the query's stream holds, since pieces run on streams of their own. */
+/* Every result but ROWS of a query over `lower` and `upper`. Any array of the columns and the sink may be in
+ * host memory. Blocks, at first until the query's stream is done, since pieces run on other streams. */
 kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const kr_column *upper,
                            const kr_sink *sink, const kr_column *values, kr_error *err);
 

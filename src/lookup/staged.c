@@ -1,4 +1,4 @@
-/* Lookups with host memory on a device that does not reach it: the batch goes through in pieces, on a few
+/* Lookups with host memory on a device that does not reach it: the batch is answered in pieces, on a few
  * streams in turn, so that copies in, work and copies out of neighbouring pieces overlap. */
 #include "lookup/query.h"
 #include "util/copy.h"
@@ -107,7 +107,7 @@ static void close_turn(staged *s, staged_turn *turn)
     kr_stream_destroy(turn->stream);
 }
 
-/* Waits for the piece of a turn and hands its results over. */
+/* Waits for the piece of a turn and copies its results to the caller. */
 static kr_status finish(staged *s, staged_turn *turn, kr_error *err)
 {
     if (turn->count == 0)
@@ -216,12 +216,12 @@ kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const 
         if (status == KR_OK)
             status = run_piece(&s, turn, err);
         if (status != KR_OK)
-            turn->count = 0; /* nothing of it is to be handed over */
+            turn->count = 0; /* its results must not reach the caller */
         if (status == KR_OK)
             status = kr_progress_report(&whole->index->device->options.progress, "lookup",
                                         (double)(c + 1) / (double)pieces, err);
     }
-    for (uint64_t i = 0; i < TURNS; ++i) { /* the oldest piece first; turns without one have nothing to do */
+    for (uint64_t i = 0; i < TURNS; ++i) { /* the oldest piece first; turns without a piece do nothing */
         const kr_status end = finish(&s, &s.turns[(pieces + i) % TURNS], status == KR_OK ? err : NULL);
         status = status == KR_OK ? end : status;
     }

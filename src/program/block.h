@@ -3,11 +3,11 @@
  *
  *   KR_BLOCK_PROGRAM(name, params_t, body)
  *       void body(kr_block, char *shared, const params_t *, uint64_t n)
- *       Does the elements t = block.index, block.index + block.count, ... below n. All threads of the block
- * come in together. params_t has a member `blocks`.
+ *       Works on the elements t = block.index, block.index + block.count, ... below n. All threads of the
+ *       block enter together. params_t has a member `blocks`.
  *
- * A thread owns what it reaches in steps of block.size from block.rank on. Arrays of KR_MINE(n) elements hold
- * what a thread owns of n, in registers on a GPU: their loops stand behind KR_UNROLL. */
+ * A thread owns the elements block.rank, block.rank + block.size, ... An array of KR_MINE(n) elements holds a
+ * thread's share of n, in registers on a GPU: put KR_UNROLL before loops over it. */
 #ifndef KEYRAY_PROGRAM_BLOCK_H
 #define KEYRAY_PROGRAM_BLOCK_H
 
@@ -30,8 +30,7 @@ typedef struct kr_block {
 #endif
 #define KR_MINE(n) ((n) / KR_BLOCK_SIZE)
 
-/* Shared memory that the words below take for themselves, and what a block gets on the CPU, where it is
- * stack. */
+/* Shared memory that the functions below use, and what a block gets on the CPU, where it is stack. */
 enum { KR_BLOCK_NBYTES_OWN = 1024, KR_BLOCK_NBYTES_CPU = 72 * 1024 };
 
 #define KR_BLOCK_PROGRAM(name, params_t, body) KR_APPLY(KR_BLOCK_PROGRAM_, KR_W(name), params_t, body)
@@ -44,14 +43,14 @@ KR_BODY void kr_block_sync(kr_block block)
     __syncthreads();
 }
 
-/* counters[i] in shared memory: its value before, and 1 more behind it. */
+/* Adds 1 to counters[i] in shared memory; returns the value before. */
 KR_BODY uint32_t kr_block_count(kr_block block, uint32_t *counters, uint32_t i)
 {
     (void)block;
     return atomicAdd(counters + i, 1u);
 }
 
-/* The sum of x over the threads before this one; *total, unless NULL, over all. */
+/* The sum of x over the threads before this one; *total, unless NULL, becomes that over all. */
 KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
 {
     __shared__ uint32_t warps[KR_BLOCK_SIZE / 32];
@@ -74,8 +73,8 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
     return before + sum - x;
 }
 
-/* Every launch allows a kernel all that the device gives: a number of its own would race with that of another
- * thread's launch of the same kernel. */
+/* Every launch allows a kernel as much shared memory as the device has: a limit for each launch would race
+ * with another thread's launch of the same kernel. */
 static inline cudaError_t kr_block_grid(const kr_blocks *blocks, uint64_t n, const void *kernel,
                                         unsigned *grid)
 {

@@ -1,6 +1,6 @@
 /* The words a program body may use: the same source is compiled by gcc, clang and nvcc, as host code and
  * as device code. nvcc refuses restrict, _Static_assert, _Generic and _Atomic, and device code has no
- * __builtin_*, so bodies say these words instead and nothing else of either compiler. */
+ * __builtin_*, so bodies use these words instead, and no other extension of either compiler. */
 #ifndef KEYRAY_PROGRAM_LANG_H
 #define KEYRAY_PROGRAM_LANG_H
 
@@ -25,8 +25,7 @@
 #define kr_assert_fits(type, nbytes) _Static_assert(sizeof(type) <= (nbytes), #type)
 #endif
 
-/* Pastes the key width to a name in files that are compiled once per width: array_point -> array_point_u32.
- */
+/* Appends the key width to a name, in files compiled once per width: array_point -> array_point_u32. */
 #define KR_PASTE_(a, b) a##b
 #define KR_PASTE(a, b) KR_PASTE_(a, b)
 #if !defined(KR_KEY_BITS)
@@ -37,8 +36,8 @@
 #define KR_W(name) KR_PASTE(KR_PASTE(name, _u64), KR_ISA_SUFFIX)
 #endif
 
-/* Files named *_simd_width.c are compiled once more for every instruction set: KR_ISA is then 1 or 2, and the
- * names say so. */
+/* Files named *_simd_width.c are compiled once more for every instruction set: KR_ISA is then 1 or 2, and
+ * names get its suffix. */
 #if defined(KR_ISA) && KR_ISA == 1
 #define KR_ISA_SUFFIX _avx2
 #elif defined(KR_ISA) && KR_ISA == 2
@@ -49,11 +48,11 @@
 
 #if KR_ON_CUDA
 
-/* Data that no thread writes while the program runs: takes the read-only path. */
+/* For data that no thread writes while the program runs: loads through the read-only cache. */
 #define kr_load(pointer) __ldg(pointer)
 #define kr_prefetch(pointer) ((void)0)
 #define kr_copy_bytes(to, from, nbytes) memcpy((to), (from), (nbytes))
-/* What is read or written once should not drive other things out of the caches. */
+/* For data read or written once: it should not evict other data from the caches. */
 #define kr_load_once(pointer) __ldcs(pointer)
 #define kr_store_once(pointer, x) __stcs((pointer), (x))
 
@@ -81,7 +80,7 @@ KR_BODY void kr_atomic_or32(uint32_t *at, uint32_t x)
 {
     atomicOr(at, x);
 }
-/* Adds x, or puts x there; both give the value before. */
+/* Adds x, or stores x; both return the value before. */
 KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
 {
     return atomicAdd(at, x);
@@ -166,9 +165,9 @@ KR_BODY float kr_bits_f32(uint32_t bits)
 
 #endif
 
-/* A group of threads that work on one thing together: on a GPU a warp, or a part of one whose size is a power
- * of two and which begins at a multiple of it; on the CPU one thread, where every word below is the identity.
- * All threads of the group must reach each call; other groups of the warp need not. */
+/* A group of threads that work on one thing together. On a GPU it is a warp, or a part of one: its size is a
+ * power of two, and it begins at a multiple of it. On the CPU it is one thread, and every function below is
+ * the identity. All threads of the group must reach each call; other groups of the warp need not. */
 typedef struct kr_group {
     uint32_t rank, size;
 } kr_group;
@@ -198,7 +197,7 @@ KR_BODY uint64_t kr_group_other(kr_group group, uint64_t x, uint32_t distance)
 {
     return __shfl_xor_sync(kr_group_lanes(group), (unsigned long long)x, (int)distance, (int)group.size);
 }
-/* Memory that threads of the group read or wrote before is in that order for all of them. */
+/* Waits for the group: what its threads read and wrote before comes before what follows, for all of them. */
 KR_BODY void kr_group_sync(kr_group group)
 {
     __syncwarp(kr_group_lanes(group));
@@ -225,7 +224,7 @@ KR_BODY void kr_group_sync(kr_group group)
 }
 #endif
 
-/* *at := the largest of it and every thread's x */
+/* *at := the largest of *at and every thread's x */
 KR_BODY void kr_group_max64(kr_group group, uint64_t x, uint64_t *at)
 {
     for (uint32_t distance = group.size / 2; distance; distance /= 2) {

@@ -1,4 +1,4 @@
-/* How a GPU launches a probe program, where options say so (Henneberg and Schuhknecht, "Is Binary Search
+/* How a GPU launches a probe program with launch options (Henneberg and Schuhknecht, "Is Binary Search
  * Really All You Need?", section 4): blocks scheduled dynamically or one per multiprocessor, probes per
  * thread, words of the search pinned in shared memory, probes reordered within a block, several threads a
  * probe. A CPU runs the same body as it runs a probe program: nothing is pinned or reordered, and a group is
@@ -46,7 +46,7 @@ KR_BOTH uint32_t kr_launch_probes(const kr_launch *launch)
            (launch->per_thread ? launch->per_thread : 1);
 }
 
-/* Buckets that a tile's probes are sorted into: one a probe or more, a power of two. */
+/* log2 of the buckets that a tile's probes are sorted into: at least one bucket for each probe. */
 KR_BOTH uint32_t kr_launch_bucket_bits(const kr_launch *launch)
 {
     uint32_t bits = 5;

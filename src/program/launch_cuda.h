@@ -1,10 +1,10 @@
 /* The CUDA executors of programs with launch options; included by launch.h only. Each program becomes two
- * kernels: one whose size of grid and blocks alone can be varied, and a tuned one with pinned words and
- * reordering, so that nobody pays for what is not asked for.
+ * kernels: a plain one, which varies only the size of grid and blocks, and a tuned one with pinned words and
+ * reordering. So a launch pays only for what it uses.
  *
- * A block's shared memory: pinned words; then, when it reorders, places of 2 bytes, the probes' numbers in
- * the order of their buckets; counters of buckets; and of each probe its bucket and its rank there. The last
- * two are done with when the search begins, and make room for the results of KR_REORDER_DOUBLE. */
+ * A block's shared memory holds the pinned words. If the block reorders, these follow: the probes' numbers in
+ * the order of their buckets, in 2 bytes each; a counter for each bucket; the bucket and the rank in it of
+ * each probe. The search no longer needs the last two, so the results of KR_REORDER_DOUBLE overwrite them. */
 #ifndef KEYRAY_PROGRAM_LAUNCH_CUDA_H
 #define KEYRAY_PROGRAM_LAUNCH_CUDA_H
 
@@ -38,7 +38,7 @@ KR_BODY kr_group kr_tile_group(uint32_t size)
     return group;
 }
 
-/* Of a value in each thread of the block the smallest, and of another the largest. */
+/* Gives all threads of the block the smallest *lowest and the largest *highest among them. */
 KR_BODY void kr_tile_range(uint64_t *lowest, uint64_t *highest)
 {
     __shared__ unsigned long long ends[2];
@@ -63,9 +63,8 @@ KR_BODY void kr_tile_range(uint64_t *lowest, uint64_t *highest)
     *highest = ends[1];
 }
 
-/* How far a code's distance from the tile's smallest is shifted to name its bucket: buckets are told apart by
- * the leading bits in which the tile's codes differ. Codes that crowd in a few buckets keep any order there,
- * which costs locality and nothing else. */
+/* A code's bucket is its distance from the tile's smallest code, shifted right by this: the leading bits in
+ * which the tile's codes differ. Codes in one bucket keep any order, which costs nothing but locality. */
 KR_BODY uint32_t kr_tile_shift(uint64_t range, uint32_t bucket_bits)
 {
     const uint32_t bits = 64 - (uint32_t)__clzll((long long)range);
@@ -83,7 +82,7 @@ KR_BODY void kr_tile_count(const kr_tile_room *room, uint32_t j, uint32_t bucket
     room->ranks[j] = bucket << 16 | atomicAdd(&room->counters[bucket], 1u);
 }
 
-/* From counters and ranks to places. Each thread sums a run of counters. */
+/* Turns counters and ranks into places. Each thread sums a run of counters. */
 KR_BODY void kr_tile_place(const kr_tile_room *room, uint32_t count)
 {
     const uint32_t n = 1u << room->bucket_bits, run = (n + blockDim.x - 1) / blockDim.x;
@@ -123,7 +122,7 @@ typedef struct kr_launch_plan {
     unsigned grid, threads, shared_nbytes;
 } kr_launch_plan;
 
-/* cudaErrorInvalidConfiguration where a tile cannot be launched so. */
+/* cudaErrorInvalidConfiguration where a tile does not fit. */
 static inline cudaError_t kr_launch_plan_of(const kr_launch *launch, uint32_t key_nbytes, uint64_t n,
                                             kr_launch_plan *plan)
 {
@@ -159,9 +158,9 @@ static inline cudaError_t kr_launch_allow(const void *kernel)
  *   typedef key_t, answers_t
  *   int       begin(const params_t *, uint64_t i, state_t *)
  *   int       step(const params_t *, kr_pin, kr_group, state_t *)
- *   void      end(const params_t *, const answers_t *, uint64_t i, state_t *)   i: only where the answer goes
+ *   void      end(const params_t *, const answers_t *, uint64_t i, state_t *)   i: where the answer goes
  *   key_t     pinned(const params_t *, uint32_t j)
- *   uint32_t  lanes(const params_t *)                  threads of a group: best a constant
+ *   uint32_t  lanes(const params_t *)                  threads of a group, at best a constant
  *   uint64_t  code(const params_t *, uint64_t i)       what reordering sorts probes by
  *   const kr_launch *launch(const params_t *)
  *   answers_t answers(const params_t *), answers_in(const params_t *, void *shared)
@@ -214,7 +213,7 @@ static __device__ __forceinline__ void kr_launched_order(const typename body::pa
     kr_tile_place(room, count);
 }
 
-/* With pinned words and reordering. */
+/* The tuned kernel. */
 template <typename body>
 static __global__ void __launch_bounds__(1024)
     kr_tuned_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)

@@ -8,17 +8,17 @@
  *       void body(const params_t *, uint64_t i)           for every i below n
  *   KR_GROUP_PROGRAM(name, params_t, body)
  *       void body(kr_group, const params_t *, uint64_t i, uint64_t n)
- *       All threads of a group come in together, thread `rank` with i = first + rank; i may be >= n.
+ *       All threads of a group enter together, thread `rank` with i = first + rank; i may be >= n.
  *   KR_PROBE_PROGRAM(name, params_t, state_t, begin, step, end)
  *       int  begin(const params_t *, uint64_t i, state_t *)   0: nothing to search
  *       int  step(const params_t *, state_t *)                0: done
- *       void end(const params_t *, uint64_t i, state_t *)
+ *       void end(const params_t *, uint64_t i, state_t *)     for every i, also after begin returned 0
  *       State of at most 32 bytes: it lives across a trace. The CPU keeps KR_IN_FLIGHT of them and
  *       steps them in turn, so that their cache misses overlap. kinds/lookup_program.h has the same with
- *       options of the launch.
+ *       launch options.
  *
- * Blocks of threads have program/block.h, rays tracers/ray.h. Where a CPU does something better in a way of
- * its own, while a GPU runs another program:
+ * For blocks of threads see program/block.h, for rays tracers/ray.h. For work that a CPU does better in its
+ * own way, while a GPU runs another program:
  *
  *   KR_CPU_PROGRAM(name, params_t, run)
  *       void run(const params_t *, uint64_t first, uint64_t end)   for first <= i < end
@@ -29,7 +29,7 @@
 
 #include "program/lang.h"
 
-/* Instruction sets of a CPU, each with those before it. */
+/* Instruction sets of a CPU; each includes those before it. */
 enum { KR_ISA_PLAIN, KR_ISA_AVX2, KR_ISA_AVX512, KR_ISAS };
 
 /* Works on first <= i < end; first is a multiple of 64, and so is end unless it is n. */
@@ -41,14 +41,14 @@ typedef struct kr_program {
     kr_cpu_call *cpu;
     /* Enqueues all of n on a cudaStream_t; returns the cudaError_t. NULL: not built for CUDA. */
     int (*cuda)(const void *params, uint64_t n, void *cuda_stream);
-    uint32_t whole; /* 1: nobody may cancel it halfway (kr_device_run_whole) */
-    /* 1: an element is the work of a whole block of threads, so the CPU shares out single ones. */
+    uint32_t whole; /* 1: must not be cancelled halfway (kr_device_run_whole) */
+    /* 1: an element is the work of a whole block of threads, so CPU threads take one element at a time. */
     uint32_t blocks;
-    /* The same work as `cpu` for the sets above KR_ISA_PLAIN, of programs in files named *_simd_width.c. */
+    /* `cpu` compiled for the sets above KR_ISA_PLAIN, for programs in files named *_simd_width.c. */
     kr_cpu_call *cpu_isa[KR_ISAS - 1];
 } kr_program;
 
-/* More pay where a step is short. */
+/* Probes in flight: more pay off where a step is short. */
 enum { KR_IN_FLIGHT = 32, KR_MANY_IN_FLIGHT = 64 };
 
 /* Expands the arguments before `macro` pastes to them. */

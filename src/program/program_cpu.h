@@ -12,8 +12,7 @@
 
 #define KR_CPU_ARGUMENTS const void *block, uint64_t first, uint64_t end, uint64_t n
 
-/* The executor of an instruction set above plain is seen by the plain one's table, which stands in an object
- * of its own. */
+/* The table, in the object of the plain set, refers to the executors of the other sets in their objects. */
 #if defined(KR_ISA) && KR_ISA > 0
 #define KR_CPU_FUNCTION(name)                 \
     extern void name##_cpu(KR_CPU_ARGUMENTS); \

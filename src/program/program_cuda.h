@@ -1,6 +1,6 @@
 /* The CUDA executors; included by program.h only. A macro makes a type of a body's functions, and a kernel
- * template runs that type: one thread an element, blocks of 256, the grid capped so that its size fits:
- * threads then loop. */
+ * template runs that type: one thread for each element, in blocks of 256. Where the grid reaches its largest
+ * size, threads loop. */
 #ifndef KEYRAY_PROGRAM_PROGRAM_CUDA_H
 #define KEYRAY_PROGRAM_PROGRAM_CUDA_H
 
@@ -64,7 +64,7 @@ static int kr_launch_simple(void (*kernel)(const params_t, uint64_t), const void
     return (int)cudaGetLastError();
 }
 
-/* What a kr_program calls. */
+/* The function behind kr_program.cuda. */
 #define KR_CUDA_ENTRY(name, params_t, launch)                                    \
     extern "C" int name##_cuda(const void *block, uint64_t n, void *cuda_stream) \
     {                                                                            \

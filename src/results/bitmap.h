@@ -8,7 +8,7 @@
 kr_status kr_bitmap_pack(kr_device *device, const uint8_t *flags, uint64_t n, uint8_t *bitmap,
                          kr_stream *stream, kr_error *err);
 
-/* Sets bit ids[i] for every i < n; the bitmap is zeroed before, by the caller. Enqueues. */
+/* Sets bit ids[i] for every i < n; the caller zeroes the bitmap first. Enqueues. */
 kr_status kr_bitmap_mark(kr_device *device, const uint32_t *ids, uint64_t n, uint32_t *bitmap,
                          kr_stream *stream, kr_error *err);
 
@@ -20,7 +20,7 @@ typedef struct kr_selection {
     uint32_t wanted;
 } kr_selection;
 
-/* Their row ids, ascending, in `rows`, which is allocated, and how many they are. Blocks. */
+/* Allocates `rows` for their row ids, ascending; *count is how many there are. Blocks. */
 kr_status kr_selection_list(kr_device *device, const kr_selection *selection, kr_stream *stream,
                             kr_buffer *rows, uint64_t *count, kr_error *err);
 

@@ -1,6 +1,6 @@
 /* What a family answers, and how the rows behind an answer are read.
  *
- * A match is {where, count}. `where` is the family's own word: nobody else looks into it. The rows of a match
+ * A match is {where, count}. Only the family's own code interprets `where`. The rows of a match
  * are numbered 0 .. count - 1. Families whose entries are ordered number them by (key, row id), the others
  * number the rows of one key in ascending order.
  *
@@ -18,7 +18,7 @@ typedef struct kr_match {
 } kr_match;
 kr_assert_size(kr_match, 8);
 
-/* What a walk is given: the family's own words, which only its functions read. */
+/* The input of a walk: words that only the family's own functions read. */
 typedef struct kr_view {
     uint64_t words[8];
 } kr_view;
@@ -30,13 +30,13 @@ KR_BOTH kr_view kr_view_of(const void *view, uint64_t nbytes)
     return words;
 }
 
-/* Where the answer to match i goes: in another order, or in that of the matches. */
+/* Where the answer to match i goes; order NULL: to i. */
 KR_BODY uint64_t kr_answer_place(const uint32_t *order, uint64_t i)
 {
     return order ? kr_load(order + i) : i;
 }
 
-/* What can be made of the rows of a match. Float sums keep a double's bits. */
+/* Reductions of the rows of a match. Float sums are kept as a double's bits. */
 enum {
     KR_REDUCE_MIN_ROW,
     KR_REDUCE_SUM_ROWS,
@@ -59,12 +59,11 @@ typedef struct kr_walk {
 /* How the rows of an index are read. */
 typedef struct kr_rows {
     const kr_walk *walk;
-    const kr_walk
-        *any_order;   /* or NULL: reads the rows of a match in another order, faster: for reductions */
-    kr_view view;     /* of both */
-    uint64_t n_rows;  /* of the index */
-    uint64_t n_slots; /* where they lie: slots 0 .. n_slots - 1 hold each row once, the others KR_NO_ROW */
-    uint32_t by_one;  /* 1: one thread reads a match, however long it is */
+    const kr_walk *any_order; /* or NULL: faster, in another order of a match's rows: for reductions */
+    kr_view view;             /* of both walks */
+    uint64_t n_rows;          /* of the index */
+    uint64_t n_slots;         /* slots 0 .. n_slots - 1 hold each row once; empty ones hold KR_NO_ROW */
+    uint32_t by_one;          /* 1: one thread reads a match, however long it is */
 } kr_rows;
 
 #endif

@@ -5,14 +5,14 @@
 
 #include "results/match.h"
 
-/* How matches are shared out to threads. Few long ones are cut in slices of about the same length, so that
- * they keep all threads busy. */
+/* How matches are divided among threads. A few long ones are cut in slices of about the same length, so that
+ * all threads are busy. */
 typedef struct kr_spread {
     uint32_t slice_bits; /* a match is cut in 2^slice_bits slices */
     uint32_t threads;    /* per slice: a power of two, 1 where groups are single threads */
 } kr_spread;
 
-/* Sums start at 0, minima and maxima of codes at the other end. */
+/* Sums and maxima start at 0, minima at the largest value. */
 typedef struct reduce_total {
     uint64_t bits;
     uint64_t any;
@@ -31,11 +31,11 @@ typedef struct reduce_params {
     uint64_t n_values; /* row ids past it have no value */
     void *out;
     uint8_t *any;         /* MIN, MAX: one byte a match */
-    reduce_total *totals; /* one a slice, to be merged; NULL: answers are stored at once */
+    reduce_total *totals; /* one for each slice, to be merged; NULL: answers are stored directly */
     kr_spread spread;
     uint32_t type;
     uint32_t op;    /* KR_REDUCE_*, for the merge */
-    uint32_t alone; /* slices of at most so many rows are read by the thread that owns them */
+    uint32_t alone; /* slices of at most so many rows are read by their owner alone */
     uint32_t reserved;
 } reduce_params;
 kr_assert_size(reduce_params, 160);
@@ -46,13 +46,13 @@ typedef struct copy_params {
     kr_view view;
     uint32_t *out;
     uint32_t *probes;  /* NULL, or the probe of each row id, for ordering them */
-    uint64_t base;     /* the offset that out[0] stands for */
-    uint64_t capacity; /* of out: what lies past it is not written */
+    uint64_t base;     /* the offset of out[0] */
+    uint64_t capacity; /* of out: rows past it are not written */
     kr_spread spread;
 } copy_params;
 kr_assert_size(copy_params, 120);
 
-/* Of the programs over all slots. */
+/* For the programs over all slots. */
 typedef struct held_params {
     kr_view view;
     uint64_t *counters; /* KR_HELD_*: raised by `most` */

@@ -5,7 +5,7 @@
 #include "devices/device.h"
 #include "results/params.h"
 
-/* One thread a match where there are many, whole groups and several slices a match where there are few. */
+/* Many matches: one thread for each. Few: whole groups, and several slices for each. */
 kr_spread kr_spread_of(const kr_device *device, uint64_t n_matches);
 
 typedef struct kr_reduction {
@@ -13,12 +13,12 @@ typedef struct kr_reduction {
     const kr_program *program;
 } kr_reduction;
 
-/* What makes `result` (ROW, SUM_ROWS, SUM, MIN or MAX) of rows; `values`, where the result needs them, in
- * device memory. */
+/* The reduction of rows to `result` (ROW, SUM_ROWS, SUM, MIN or MAX). `values`, where the result needs them,
+ * are in device memory. */
 kr_reduction kr_reduction_of(const kr_rows *rows, kr_result result, const kr_column *values);
 
-/* out[order[i]], order NULL: out[i], := the answer to match i; any: the same for MIN and MAX, 1 where there
- * was a value. Enqueues. */
+/* out[order[i]] (order NULL: out[i]) := the answer to match i. For MIN and MAX, the same place of `any` is 1
+ * where there was a value, else 0. Enqueues. */
 kr_status kr_reduce(kr_device *device, const kr_reduction *reduction, const kr_match *matches,
                     const uint32_t *order, uint64_t n, void *out, uint8_t *any, kr_stream *stream,
                     kr_error *err);

@@ -33,8 +33,7 @@ kr_status kr_ids_check(kr_device *device, const uint32_t *ids, uint64_t n, kr_st
     return status;
 }
 
-/* ---- Two ways to see whether row ids are distinct: by a bitmap where they are dense, else by sorting ----
- */
+/* ---- Whether row ids are distinct: by a bitmap where they are dense, else by sorting ------------------ */
 
 static kr_status count_by_bitmap(kr_device *device, const kr_rows *rows, uint64_t end, uint64_t *distinct,
                                  kr_error *err)
@@ -113,7 +112,7 @@ kr_status kr_rows_validate(kr_device *device, const kr_rows *rows, kr_error *err
         status = kr_rows_summarize(device, rows, &counters, NULL, &summary, err);
     kr_buffer_release(device, &counters, NULL);
     if (status == KR_OK && summary.count != rows->n_rows)
-        return kr_fail(err, KR_ERR_INVARIANT, "%llu slots hold a row id, and the index has %llu rows",
+        return kr_fail(err, KR_ERR_INVARIANT, "%llu slots hold a row id, but the index has %llu rows",
                        (unsigned long long)summary.count, (unsigned long long)rows->n_rows);
     return status == KR_OK && rows->n_rows ? check_distinct(device, rows, &summary, err) : status;
 }

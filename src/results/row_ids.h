@@ -7,12 +7,12 @@
 
 typedef struct kr_rows_summary {
     uint64_t end;   /* one more than the largest row id, 0 when there is none */
-    uint64_t count; /* row ids; KR_NO_ROW is none */
+    uint64_t count; /* row ids other than KR_NO_ROW */
 } kr_rows_summary;
 
 enum { KR_ROWS_COUNTERS = 2 };
 
-/* `counters`: room for KR_ROWS_COUNTERS, so that nothing is allocated. Blocks. */
+/* `counters` has room for KR_ROWS_COUNTERS, so nothing is allocated. Blocks. */
 kr_status kr_rows_summarize(kr_device *device, const kr_rows *rows, const kr_buffer *counters,
                             kr_stream *stream, kr_rows_summary *summary, kr_error *err);
 

@@ -45,8 +45,8 @@ static kr_status allocate_pairs(kr_device *device, uint64_t n, kr_stream *stream
     kr_status status = KR_OK;
     for (int i = 0; i < 4 && status == KR_OK; ++i)
         status = kr_buffer_allocate(device, n * sizeof(uint32_t), stream, "ordering row ids",
-                                    "KR_ORDER_KEY or kr_index_lookup_chunks", all[i], err);
-    /* what the copy leaves out belongs to a match after the last */
+                                    "use KR_ORDER_KEY or kr_index_lookup_chunks", all[i], err);
+    /* pairs that the copy does not write sort behind the last match */
     for (int i = 0; i < 2 && status == KR_OK; ++i)
         status = kr_device_fill(device, all[i]->data, 0xFF, all[i]->nbytes, stream, err);
     return status;

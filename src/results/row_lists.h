@@ -14,9 +14,9 @@ typedef struct kr_row_lists_job {
     const kr_match *matches; /* n of them */
     const uint64_t *offsets; /* n + 1 */
     uint64_t n;              /* below KR_NO_ROW */
-    uint64_t base;           /* the offset that out[0] stands for */
+    uint64_t base;           /* the offset of out[0] */
     uint64_t capacity;       /* row ids that fit in out; the rest is left out */
-    uint32_t *out;           /* room that is not needed may be overwritten */
+    uint32_t *out;           /* unneeded room may be overwritten */
     uint32_t *probes;        /* NULL, or the number of each row id's match */
     uint64_t row_limit;      /* row ids are below it */
 } kr_row_lists_job;

@@ -9,7 +9,7 @@ typedef struct length_params {
     uint64_t *offsets;
 } length_params;
 
-/* The one past the end stays 0, so that the sum over all ends in the total. */
+/* offsets[n] stays 0, so that the prefix sum puts the total there. */
 KR_BODY void length_of(const length_params *p, uint64_t i)
 {
     p->offsets[i] = p->matches[i].count;

@@ -24,7 +24,7 @@ KR_BODY void reduce_merge(int op, reduce_total *total, reduce_total more)
     total->any |= more.any;
 }
 
-/* What a row adds. */
+/* The contribution of one row. */
 KR_BODY reduce_total reduce_one(const reduce_params *p, int op, uint32_t row)
 {
     reduce_total one = {row, 1};

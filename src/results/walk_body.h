@@ -1,4 +1,4 @@
-/* The programs of a walk: what becomes of the rows of matches, written once for all walks.
+/* The programs of a walk, which reduce and copy the rows of matches, written once for all walks.
  *
  * A family that brings a walk has a .c and a .cu file for it, both of which include a header of its own.
  * Before that header includes this one, it defines
@@ -15,7 +15,7 @@
  *                The row id in the slot of a row.
  *   uint32_t walk_held(const walk_view *, uint64_t i)
  *                The row id in slot i < kr_rows.n_slots, or KR_NO_ROW: all slots together hold every row of
- *                the index once. Slots are counted here as suits the family.
+ *                the index once. These slots may be numbered otherwise than those of walk_slot.
  *
  * A walk for reductions (kr_rows.any_order) may read rows from .. from + n - 1 in any order: then walk_slot
  * gives each of them once. It defines KR_WALK_REDUCES, and no walk_held.
@@ -51,8 +51,7 @@ typedef struct walk_slice {
     uint32_t from, n;
 } walk_slice;
 
-/* Thread i owns slice i / threads when it is the first of its `threads`; a group of one thread is alone with
- * all of its slices. */
+/* Thread i owns slice i / threads if i is a multiple of `threads`, which is 1 in groups of one thread. */
 KR_BODY uint32_t walk_threads(kr_group group, const kr_spread *spread)
 {
     return group.size == 1 ? 1 : spread->threads;
@@ -123,7 +122,7 @@ KR_BODY reduce_total walk_run(const reduce_params *p, int op, walk_slice slice, 
     return total;
 }
 
-/* By all threads of a group, each of which gets the total. */
+/* Reduces a slice by all threads of a group; each gets the total. */
 KR_BODY reduce_total walk_together(kr_group group, const reduce_params *p, int op, walk_slice slice)
 {
     reduce_total total = walk_run(p, op, slice, group.rank, group.size);
@@ -135,7 +134,7 @@ KR_BODY reduce_total walk_together(kr_group group, const reduce_params *p, int o
     return total;
 }
 
-/* A bit a thread that waits for help: those that are left without the lowest n. */
+/* `waiting` has a bit for each waiting thread: clears the lowest n. */
 KR_BODY uint32_t walk_skip(uint32_t waiting, uint32_t n)
 {
     for (uint32_t k = 0; k < n; ++k)
@@ -143,7 +142,7 @@ KR_BODY uint32_t walk_skip(uint32_t waiting, uint32_t n)
     return waiting;
 }
 
-/* The slices of the waiting threads, by eight threads each; who waited gets its total. */
+/* Reduces the slices of the waiting threads, by eight threads each; each waiting thread gets its total. */
 KR_BODY void walk_by_eight(kr_group group, const reduce_params *p, int op, walk_slice slice, uint32_t waiting,
                            reduce_total *total)
 {
@@ -173,7 +172,7 @@ KR_BODY void walk_reduce(kr_group group, const reduce_params *p, uint64_t i, uin
     if (slice.n <= p->alone || group.size == 1)
         total = walk_run(p, op, slice, 0, 1);
     if (group.size > 1) {
-        /* with a slice for the whole group there is nothing else for the other eights to do */
+        /* if the group has one slice in all, its other eights would have nothing to do */
         const uint32_t most = walk_threads(group, &p->spread) == 1 ? WALK_BY_EIGHT : p->alone;
         walk_by_eight(group, p, op, slice, kr_group_ballot(group, slice.n > p->alone && slice.n <= most),
                       &total);
@@ -253,7 +252,7 @@ KR_BODY walk_job walk_job_share(kr_group group, walk_job job, uint32_t owner)
     return (walk_job){slice, to, probe};
 }
 
-/* The jobs of the waiting threads, by `size` threads each. */
+/* Copies for the waiting threads, by `size` threads each. */
 KR_BODY void walk_copy_by(kr_group group, const copy_params *p, walk_job job, uint32_t waiting, uint32_t size)
 {
     while (waiting) {

@@ -18,7 +18,7 @@ typedef struct kr_point {
 } kr_point;
 
 typedef struct kr_point_map {
-    kr_point step;           /* from a key to the next, from a row to the next, from a plane to the next */
+    kr_point step;           /* between neighbouring keys, rows and planes */
     uint32_t mode;           /* KR_POINT_* */
     uint32_t x_bits, y_bits; /* 3d; z has the rest */
 } kr_point_map;
@@ -71,12 +71,12 @@ KR_BODY kr_point kr_point_of(const kr_point_map *map, uint64_t key)
     return point;
 }
 
-/* What a triangle extends on each axis beside its point, in steps: neighbours lie 1 apart. */
+/* How far a triangle extends from its point on each axis, in steps. Neighbours are 1 step apart. */
 #define KR_TRIANGLE_REACH 0.5f
 
-/* The triangle that stands for a point: corners (+, 0, -), (-, +, 0), (0, -, +) beside it, so that it holds
- * the point and is parallel to no axis, and rays along each of them meet it. `reach` is what it extends on y
- * and z; on x it goes from `low` to `high`. Rays up any axis see its back, or its front. */
+/* The triangle of a point, with corners (+, 0, -), (-, +, 0), (0, -, +) around it. It contains the point and
+ * is parallel to no axis, so rays along any axis meet it. It extends `reach` from the point on y and z, and
+ * from `low` to `high` on x. Rays up any axis see its back if `back` is 1, else its front. */
 KR_BODY void kr_triangle(const kr_point *at, float low, float high, const kr_point *reach, int back,
                          float *out)
 {

@@ -21,7 +21,7 @@ kr_status kr_rays_check_x(const kr_spec *spec, int64_t bits, kr_error *err)
     if (kr_triple_part(bits, 0))
         return KR_OK;
     return kr_fail(
-        err, KR_ERR_SPEC, "kind '%s': bits=%u:%u:%u leaves x no bit; give x at least 1, e.g. bits=23:23:18",
+        err, KR_ERR_SPEC, "kind '%s': bits=%u:%u:%u gives x no bit; give x at least 1, e.g. bits=23:23:18",
         spec->kind->name, kr_triple_part(bits, 0), kr_triple_part(bits, 1), kr_triple_part(bits, 2));
 }
 
@@ -32,7 +32,7 @@ kr_status kr_rays_check_bits(const kr_spec *spec, int64_t bits, uint32_t type, k
     if (x + y + z >= needed)
         return KR_OK;
     return kr_fail(err, KR_ERR_SPEC,
-                   "kind '%s': bits=%u:%u:%u are %u bits, the keys have %u; give bits that hold them",
+                   "kind '%s': bits=%u:%u:%u are %u bits, but keys have %u; give at least as many bits",
                    spec->kind->name, x, y, z, x + y + z, needed);
 }
 

@@ -1,4 +1,4 @@
-/* What kinds that cast rays share: options of the scene and of keys as coordinates, and what casts. */
+/* What kinds that cast rays share: options of the scene and of keys as coordinates, and the tracer. */
 #ifndef KEYRAY_SCENES_RAYS_H
 #define KEYRAY_SCENES_RAYS_H
 
@@ -9,13 +9,13 @@
 enum { KR_BVH_FAST, KR_BVH_BALANCED, KR_BVH_TRACE };
 enum { KR_COMPACT_AUTO, KR_COMPACT_ON, KR_COMPACT_OFF };
 
-/* KR_SCENE_* of both. */
+/* The KR_SCENE_* flags of both options. */
 uint32_t kr_rays_scene_flags(int64_t bvh, int64_t compact);
-/* Whether a scene that was built with these flags shall be compacted: it takes time, so auto wants to save a
- * sixteenth. */
+/* Whether to compact a scene that was built with these flags. Compacting takes time, so auto does it only if
+ * it saves a sixteenth or more. */
 int kr_rays_wants_compact(int64_t compact, const kr_scene *scene);
 
-/* Of an option bits=X:Y:Z: x has a bit; all together hold every code of the type. */
+/* Checks of an option bits=X:Y:Z: x has at least one bit; x, y and z together hold every code of the type. */
 kr_status kr_rays_check_x(const kr_spec *spec, int64_t bits, kr_error *err);
 kr_status kr_rays_check_bits(const kr_spec *spec, int64_t bits, uint32_t type, kr_error *err);
 

@@ -3,7 +3,7 @@
 #include "sorted/rows.h"
 #include "sorted/sorted.h"
 
-/* The codes in the order of the list: the column itself where it already is that. */
+/* The codes in the order of the list; the column itself where that is the same. */
 static kr_status encode_keys(const kr_build *build, const kr_row_list *list, kr_buffer *codes,
                              const void **keys, kr_error *err)
 {
@@ -100,7 +100,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 /* Follows kr_row_list_make, encode_keys and sort_into allocation by allocation. */
 void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
 {
-    static const uint32_t given; /* only whether rows_in is there matters */
+    static const uint32_t given; /* only whether rows_in is NULL matters */
     const uint64_t n = shape->count, ids = n * sizeof(uint32_t);
     const uint32_t bits = kr_type_key_bits(shape->type);
     const uint64_t keys = n * (bits / 8), counters = 16;

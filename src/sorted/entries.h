@@ -1,4 +1,4 @@
-/* Entries, a code and a row id each, in slots: apart or side by side. One layout for all kinds. */
+/* Entries (a code and a row id each) in slots, in separate arrays or side by side, for all kinds. */
 #ifndef KEYRAY_SORTED_ENTRIES_H
 #define KEYRAY_SORTED_ENTRIES_H
 
@@ -47,7 +47,7 @@ static inline kr_entries kr_entries_of(uint32_t layout, uint32_t key_nbytes, voi
 
 #if defined(KR_KEY_BITS)
 
-/* ---- Words of bodies, for data that the running program does not write -------------------------- */
+/* ---- For bodies, on data that the running program does not write -------------------------------- */
 
 KR_BODY kr_key kr_key_words(const uint32_t *words)
 {
@@ -85,8 +85,7 @@ KR_BODY void kr_entries_put(const kr_entries *entries, uint64_t slot, kr_key key
     *(uint32_t *)(entries->rows + slot * entries->row_stride) = row;
 }
 
-/* In layouts SOA and AOS. Hot programs know which: `aos` is a constant of theirs, entries->layout elsewhere.
- */
+/* In layouts SOA and AOS. Hot programs pass a constant for `aos`, others entries->layout. */
 KR_BODY const uint32_t *kr_entry(const kr_entries *entries, int aos, uint64_t slot)
 {
     const uint32_t words = sizeof(kr_key) / 4 + (aos ? 1 : 0);

@@ -2,14 +2,13 @@
  * follows the logarithm of the distance.
  *
  * A search holds `at`, and a step. It asks whether the entry one step away is still before the answer, moves
- * `at` there if it is, and goes on with the next step until kr_gallop says that there is none. */
+ * `at` there if it is, and goes on with the next step until kr_gallop returns 0. */
 #ifndef KEYRAY_SORTED_GALLOP_H
 #define KEYRAY_SORTED_GALLOP_H
 
 #include "key/key.h"
 
-/* From `step`, at first 1, to the next one; `grows`, at first 1, while steps double. 0: the search is over.
- */
+/* Sets *step, at first 1, to the next; *grows, at first 1, is 1 while steps double. 0: the search is over. */
 KR_BODY int kr_gallop(uint32_t *step, uint32_t *grows, int moved)
 {
     if (*grows && moved && *step < 0x80000000u) {
@@ -27,8 +26,8 @@ KR_BODY int kr_gallop(uint32_t *step, uint32_t *grows, int moved)
  *       kr_key key_at(const context_t *, uint32_t position)
  *   uint32_t name_between(c, low, high, key)     the first position >= low whose key is >= `key`, or high
  *   uint32_t name_from(c, n, at, key)            the same, up to n, from `at` on: all keys before it are less
- *   uint32_t name_down_from(c, at, key)          the same, downward: the key at `at`, if there is one, is >=
- * `key` uint32_t name_behind(c, n, at, key)          the first position from `at` on whose key is > `key` */
+ *   uint32_t name_down_from(c, at, key)          the same, downward: the key at `at`, if any, is >= `key`
+ *   uint32_t name_behind(c, n, at, key)          the first position from `at` on whose key is > `key` */
 #define KR_SEARCHES(name, context_t, key_at)                                                     \
     KR_BODY uint32_t name##_between(const context_t *c, uint32_t low, uint32_t high, kr_key key) \
     {                                                                                            \

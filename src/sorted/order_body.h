@@ -1,4 +1,4 @@
-/* Checking that entries stand in (key, row id) order, wherever a family keeps them.
+/* Checks that entries are in (key, row id) order, wherever a family keeps them.
  *
  *   KR_ORDER_CHECK_PROGRAM(name, params_t, key_at, row_at)
  *       uint64_t key_at(const params_t *, uint64_t position)
@@ -9,7 +9,7 @@
 
 #include "program/program.h"
 
-/* One more than the largest position where keys fall, where row ids fall within a key. */
+/* One more than the largest position where keys fall, and where row ids fall within a key. */
 enum { KR_ORDER_KEYS_FALL, KR_ORDER_ROWS_FALL, KR_ORDER_FOUND };
 
 #define KR_ORDER_CHECK_PROGRAM(name, params_t, key_at, row_at)        \

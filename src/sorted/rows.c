@@ -44,13 +44,13 @@ static kr_status skip_nulls(const kr_build *build, kr_row_list *list, kr_error *
     return status;
 }
 
-/* Whether the ids ascend; fails on ids that are no row ids. */
+/* Whether the ids ascend; fails if one is KR_NO_ROW. */
 static kr_status check_ids(const kr_build *build, const kr_row_list *list, int *ascend, kr_error *err)
 {
     uint64_t found[2] = {0};
     const kr_status status = kr_ids_check(build->device, list->rows, list->n, build->stream, found, err);
     if (status == KR_OK && found[1])
-        return kr_fail(err, KR_ERR_ARGUMENT, "%llu of the row ids given are 4294967295, which is no row id",
+        return kr_fail(err, KR_ERR_ARGUMENT, "%llu row ids are 4294967295 (KR_NO_ROW); give ids below it",
                        (unsigned long long)found[1]);
     *ascend = found[0] == 0;
     return status;

@@ -1,5 +1,5 @@
-/* Which rows of a column are indexed, in ascending order of their row ids: the order from which a stable
- * sort by key makes (key, row id). */
+/* The rows of a column that are indexed, in ascending order of their row ids: a stable sort by key then gives
+ * (key, row id) order. */
 #ifndef KEYRAY_SORTED_ROWS_H
 #define KEYRAY_SORTED_ROWS_H
 

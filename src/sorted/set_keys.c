@@ -1,4 +1,4 @@
-/* A sorted column in which rows have other keys. */
+/* Changes keys of rows in a sorted column. */
 #include "sorted/rows.h"
 #include "sorted/set_keys_body.h"
 #include "sorted/sorted.h"

@@ -1,4 +1,4 @@
-/* The bodies of change.c. */
+/* The bodies of set_keys.c. */
 #ifndef KEYRAY_SORTED_SET_KEYS_BODY_H
 #define KEYRAY_SORTED_SET_KEYS_BODY_H
 
@@ -23,7 +23,7 @@ KR_BODY void reorder(const reorder_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(sorted_reorder, reorder_params, reorder);
 
-/* Entries stand in the order of their row ids; given ids ascend, and value i belongs to element index[i] of
+/* Entries are in the order of their row ids; given ids ascend, and value i belongs to element index[i] of
  * the column of new keys. */
 typedef struct replace_params {
     const uint32_t *rows; /* of all entries */

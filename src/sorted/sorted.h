@@ -1,5 +1,5 @@
-/* Sorted (key, row id) columns: what most families stand on. Keys are codes (key/key.h) in ascending order,
- * row ids ascend within equal keys, NULL rows are left out. */
+/* Sorted (key, row id) columns, which most families are built on. Keys are codes (key/key.h) in ascending
+ * order, row ids ascend within equal keys, NULL rows are left out. */
 #ifndef KEYRAY_SORTED_SORTED_H
 #define KEYRAY_SORTED_SORTED_H
 
@@ -33,7 +33,7 @@ typedef struct kr_sorted_check {
 } kr_sorted_check;
 kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err);
 
-/* The same by a program of sorted/order_body.h, for entries that lie otherwise; *found is in its params. */
+/* The same by a program of sorted/order_body.h, for entries in other layouts; *found is in its params. */
 kr_status kr_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
                          uint64_t n, kr_error *err);
 

@@ -1,4 +1,4 @@
-/* What a tracer's back end (embree/, optix/) gives; tracer.c picks one for a device. */
+/* What a tracer's back end (embree/, optix/) provides; tracer.c picks one for a device. */
 #ifndef KEYRAY_TRACERS_BACKENDS_H
 #define KEYRAY_TRACERS_BACKENDS_H
 
@@ -6,7 +6,7 @@
 
 typedef struct kr_tracer_backend {
     kr_status (*create)(kr_device *device, kr_tracer **tracer, kr_error *err);
-    /* Fills info->tracer; with a device NULL, what a device of this kind would get. */
+    /* Fills info->tracer; if device is NULL, for any device of this back end. */
     void (*describe)(const kr_device *device, kr_device_info *info);
 } kr_tracer_backend;
 

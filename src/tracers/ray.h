@@ -8,8 +8,9 @@
  *       void end(const KR_RAY_PARAMS *, uint64_t i, KR_RAY_STATE *)
  *           as in KR_PROBE_PROGRAM: state of at most 32 bytes.
  *       uint32_t hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
- *           Called for every primitive that a visiting ray meets, in any order, possibly twice for one and
- *           possibly for one a little beside the ray: it compares integers. `payload` is the ray's own.
+ *           Called for every primitive that a visiting ray meets, in any order. It may be called twice for a
+ *           primitive, and for one slightly beside the ray, so it compares integers. `payload` belongs to the
+ *           ray.
  *           Returns KR_HIT_*.
  *       void box(const void *params, uint32_t primitive, float box[6])
  *           Lower and upper corner of a primitive of a scene of boxes, as it was built.
@@ -52,16 +53,16 @@ typedef struct kr_met {
     uint32_t back;      /* 1: the back of a triangle */
 } kr_met;
 
-/* What `hit` wants: go on as if nothing was met, go on but only to nearer primitives, or end the ray. */
+/* Results of `hit`: ignore the primitive, accept it and go on to nearer primitives only, or end the ray. */
 enum { KR_HIT_IGNORE, KR_HIT_ACCEPT, KR_HIT_STOP };
-/* Which primitive kr_trace answers with: the closest, or whichever is met first. */
+/* Which primitive kr_trace returns: the closest, or whichever is met first. */
 enum { KR_TRACE_CLOSEST, KR_TRACE_FIRST };
 
-/* Words of step:
+/* Calls for `step`:
  *   kr_met kr_trace(const kr_scene_view *, const kr_ray *, KR_TRACE_*, box, params)     `hit` is not called
  *   void   kr_visit(const kr_scene_view *, const kr_ray *, uint32_t *payload, hit, box, params)
- * `hit`, `box` and `params` are the program's own. A program whose params->scene is a group may also trace
- * in a part of it: the part's own view, with `first` set. Rays need low >= 0. */
+ * `hit`, `box` and `params` are the program's own. A program whose params->scene is a group may also trace in
+ * one part of it, by the part's own view with `first` set. Rays need low >= 0. */
 
 /* PTX in the library, a module per key width. */
 typedef struct kr_ray_module {
@@ -69,7 +70,7 @@ typedef struct kr_ray_module {
     uint64_t nbytes;
 } kr_ray_module;
 
-/* A program as host code sees it. */
+/* A ray program as host code sees it. */
 typedef struct kr_ray_program {
     kr_program program;          /* name, size of the parameter block, CPU executor */
     const kr_ray_module *module; /* holds __raygen__NAME and its companions; NULL: not built for CUDA */

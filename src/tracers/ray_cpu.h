@@ -1,5 +1,5 @@
 /* The CPU executor of ray programs; included by ray.h only. Rays go through two function pointers at the head
- * of the tracer's scene, so that bodies need not know which tracer there is. */
+ * of the tracer's scene, so that bodies do not depend on the tracer. */
 #ifndef KEYRAY_TRACERS_RAY_CPU_H
 #define KEYRAY_TRACERS_RAY_CPU_H
 
@@ -33,7 +33,8 @@ extern const kr_ray_module KR_W(KR_RAY_MODULE);
 #define KR_RAY_MODULE_POINTER NULL
 #endif
 
-/* Rays of one probe depend on each other, and the tracer hides its own misses: one probe after another. */
+/* Probes run one after another: the rays of a probe depend on each other, and the tracer hides its own cache
+ * misses. */
 #define KR_RAY_PROGRAM_(name, begin, step, end_, hit, box)                              \
     kr_assert_fits(KR_RAY_STATE, 32);                                                   \
     kr_assert_fits(KR_RAY_PARAMS, 4096);                                                \

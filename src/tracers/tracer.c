@@ -18,7 +18,7 @@
 #define OPTIX NULL
 #endif
 
-/* One row per back end of devices/, found by how its devices are called. */
+/* One row per back end of devices/, found by the names of its devices. */
 static const struct {
     const char *devices;
     const kr_tracer_backend *backend; /* NULL: not in this build */
@@ -38,7 +38,7 @@ static int row_of(const char *device_name)
     return row;
 }
 
-/* Tracers are made seldom, so all devices share the lock. */
+/* Tracers are rarely made, so all devices share the lock. */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static kr_status make(kr_device *device, kr_tracer **tracer, kr_error *err)
@@ -47,7 +47,7 @@ static kr_status make(kr_device *device, kr_tracer **tracer, kr_error *err)
     kr_tracer *made = NULL;
     if (!rows[row].backend)
         return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "nothing casts rays on %s: this build of keyray has no %s; %s, or take a kind without "
+                       "nothing casts rays on %s: this build of keyray has no %s; %s, or use a kind without "
                        "rays",
                        device->name, rows[row].library, rows[row].advice);
     const kr_status status = rows[row].backend->create(device, &made, err);

@@ -1,4 +1,4 @@
-/* Copying host memory with a few threads: one core alone does not keep a bus busy. */
+/* Copies host memory with a few threads: one core cannot keep a bus busy. */
 #ifndef KEYRAY_UTIL_COPY_H
 #define KEYRAY_UTIL_COPY_H
 

@@ -15,7 +15,7 @@ static void write_error(kr_error *err, kr_status status, const char *call, int c
     err->vendor_code = code;
     snprintf(err->vendor_call, sizeof err->vendor_call, "%s", call);
     vsnprintf(err->text, sizeof err->text, text, args);
-    for (char *at = err->text; *at; ++at) /* one line, whatever a caller's string held */
+    for (char *at = err->text; *at; ++at) /* keeps it one line, whatever strings went in */
         if ((unsigned char)*at < ' ' || *at == 0x7F)
             *at = '?';
 }

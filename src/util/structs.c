@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Fields are appended and never removed, so the first release's last field tells its size for ever. */
+/* Fields are appended and never removed, so the last field of the first release gives its size for ever. */
 #define ROW(type, last)                                                                            \
     {                                                                                              \
         "kr_" #type, sizeof(kr_##type), offsetof(kr_##type, last) + sizeof(((kr_##type *)0)->last) \
@@ -19,10 +19,10 @@ const kr_struct kr_struct_sink = ROW(sink, reserved);
 const kr_struct kr_struct_join_options = ROW(join_options, reserved);
 const kr_struct kr_struct_join_info = ROW(join_info, peak_nbytes);
 
-/* No struct of any version will be larger: a larger size was never set. */
+/* No struct of any version will be larger: a larger size is a caller's mistake. */
 enum { MOST_NBYTES = 16384 };
 
-/* Every such struct begins with it. */
+/* Every struct that may grow begins with struct_size. */
 static size_t size_of(const void *caller)
 {
     return *(const size_t *)caller;

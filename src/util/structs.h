@@ -4,7 +4,7 @@
 
 #include "util/error.h"
 
-/* Which struct it is. */
+/* A struct that may grow. */
 typedef struct kr_struct {
     const char *name;
     size_t nbytes;       /* in this version */
@@ -15,12 +15,12 @@ extern const kr_struct kr_struct_device_options, kr_struct_device_info, kr_struc
     kr_struct_option_info, kr_struct_estimate, kr_struct_explanation, kr_struct_index_info, kr_struct_sink,
     kr_struct_join_options, kr_struct_join_info;
 
-/* Input: *to becomes what the caller gave, as this version has it. */
+/* Input: copies the caller's struct to *to, in this version's form. */
 kr_status kr_struct_read(const kr_struct *type, const void *from, void *to, kr_error *err);
 
-/* Output, before any work: whether the caller set a size that can be. */
+/* Output, before any work: checks the size that the caller set. */
 kr_status kr_struct_check(const kr_struct *type, const void *to, kr_error *err);
-/* Output: of *from, as this version has it, what the caller's struct has room for. */
+/* Output: copies the fields of *from that the caller's struct has room for; fills the rest with 0. */
 void kr_struct_write(const kr_struct *type, const void *from, void *to);
 
 #endif

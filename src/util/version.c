@@ -1,4 +1,4 @@
-/* The only file that knows the commit, so that a new one compiles nothing else again. */
+/* The only file that knows the commit, so that a new commit recompiles nothing else. */
 #include <keyray/keyray.h>
 
 const char *kr_version(void)

@@ -1,4 +1,4 @@
-/* A test's few words: each check prints what failed and goes on. */
+/* Checks for tests: each prints what failed and goes on. */
 #ifndef KEYRAY_TESTS_CHECK_H
 #define KEYRAY_TESTS_CHECK_H
 

@@ -1,5 +1,5 @@
-/* Wrong calls of every function that no index is needed for, or that stands beside lookups: NULL pointers,
- * objects of other devices, ranges that are not there. Lookups and builds are the conformance suite's. */
+/* Wrong calls of every function except lookups and builds, which the conformance suite tests: NULL pointers,
+ * objects of other devices, ranges that do not exist. */
 #include "check.h"
 
 static kr_device *device;

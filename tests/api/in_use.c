@@ -1,4 +1,4 @@
-/* The count of device memory: what is allocated is in it, what is released is not, and nothing leaks. */
+/* The count of device memory: it includes what is allocated, excludes what is released, and nothing leaks. */
 #include "check.h"
 
 static kr_device *device;
@@ -42,8 +42,8 @@ static void check_cap(void)
     kr_device_close(capped);
 }
 
-/* Partitioned batches go in pieces where a cap leaves no room for all at once; what ROWS holds of the whole
- * batch, 16 bytes a probe, is reckoned with. */
+/* Partitioned batches are cut into pieces where a cap leaves no room for the batch; the 16 bytes a probe that
+ * ROWS holds for the entire batch are taken into account. */
 static void check_pieces(void)
 {
     enum { KEYS = 1 << 20, PROBES = 1 << 22 };

@@ -1,8 +1,8 @@
 /* Fails the n-th allocation, for n = 1, 2, ... until all succeed: host memory through the C library's
  * functions where keyray calls them, device memory through the caller's allocator. Each time there is a
- * status, nothing leaks, and the library works afterwards. One thread only, for an OpenMP runtime ends the
- * process when it gets no memory. What other libraries allocate (Embree, TBB) is left alone, for what they do
- * without memory is not ours to test: their device memory fails in the conformance suite, under caps. */
+ * status, nothing leaks, and the library works afterwards. One thread only, so that every run
+ * allocates in the same order. Allocations of other libraries (Embree, TBB) do not fail here, since their
+ * behaviour is not ours to test: their device memory fails in the conformance suite, under caps. */
 #include "check.h"
 
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ extern void *__libc_realloc(void *memory, size_t nbytes);
 extern void *__libc_memalign(size_t alignment, size_t nbytes);
 extern void __libc_free(void *memory);
 
-/* Which allocation fails, counted down to 1; 0: none. And how many blocks are held. */
+/* Which allocation fails, counted down to 1 (0: none), and how many blocks are held. */
 typedef struct fault {
     uint64_t countdown;
     int64_t held;
@@ -153,7 +153,7 @@ static void *allocate(void *ctx, size_t nbytes, void *native_stream)
     (void)native_stream;
     if (strikes(&device_side))
         return NULL;
-    /* The faults of the host are not meant for this one. */
+    /* Host faults must not hit this allocation. */
     void *memory = __libc_memalign(256, nbytes);
     device_side.held += memory != NULL;
     return memory;
@@ -196,7 +196,7 @@ static void fill(void)
     }
 }
 
-/* Of all answers since it was last 0. */
+/* Over all answers since it was last 0. */
 static uint64_t checksum;
 
 static void add_to_checksum(const void *data, size_t nbytes)
@@ -231,7 +231,7 @@ static kr_status ask(kr_index *index, kr_result result, int range, kr_error *err
     memset(rows, 0, sizeof rows);
     const kr_status status = range ? kr_index_range(index, &probe_column, &upper_column, &sink, NULL, err)
                                    : kr_index_lookup(index, &probe_column, &sink, NULL, err);
-    /* What an invalid MIN or MAX holds is nobody's business. */
+    /* The value of an invalid MIN or MAX is undefined. */
     if (result == KR_RESULT_MIN || result == KR_RESULT_MAX)
         for (uint32_t i = 0; i < PROBES; ++i)
             if (!(valid[i / 8] >> i % 8 & 1))
@@ -287,7 +287,7 @@ static int can_set_keys(const char *spec)
     return 0;
 }
 
-/* Rows 1, 2 and 3 get other keys. Where that fails the index answers as before. */
+/* Gives rows 1, 2 and 3 other keys. If that fails, the index answers as before. */
 static kr_status change_keys(kr_index *index, kr_error *err)
 {
     static const float changed[] = {1000, 0, 14};
@@ -303,8 +303,8 @@ static kr_status change_keys(kr_index *index, kr_error *err)
     return status ? status : ask_all(index, err);
 }
 
-/* Rows with the keys 0, 7 and 14 go, and as many come with one key as there were NULLs, in their place: some
- * list needs more nodes than there are spare ones. Where that fails the index answers as before. */
+/* Deletes the rows with keys 0, 7 and 14, and inserts as many rows with one key as there were NULLs, so that
+ * a list needs more nodes than are spare. If that fails, the index answers as before. */
 static kr_status change_rows(kr_index *index, kr_error *err)
 {
     static const float gone[] = {0, 7, 14};
@@ -416,7 +416,7 @@ int main(void)
     fill();
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; ++i) {
         kr_error err = {0};
-        /* Once before, for what the C library keeps. */
+        /* A first run, for what the C library keeps. */
         const kr_status first = scenario(specs[i], 1, &err);
         if (first == KR_ERR_UNSUPPORTED) {
             printf("skipped %s: %s\n", specs[i], err.text);
@@ -429,7 +429,7 @@ int main(void)
         const uint64_t right = checksum;
         fail_each(specs[i], "host", &host, 1, KR_ERR_HOST_MEMORY, right);
         fail_each(specs[i], "device", &device_side, 1, KR_ERR_DEVICE_MEMORY, right);
-        /* Without a caller's allocator the device's memory is the host's. */
+        /* Without a caller's allocator, device memory is host memory. */
         fail_each(specs[i], "any", &host, 0, KR_ERR_HOST_MEMORY, right);
     }
     return failures != 0;

@@ -1,4 +1,4 @@
-/* Options of devices: all zero means default, allocators come whole or not at all. */
+/* Options of devices: all zero means default, allocators must be complete or absent. */
 #include "check.h"
 
 static void *allocate(void *ctx, size_t nbytes, void *native_stream)

@@ -184,7 +184,8 @@ static const struct output {
     {"kr_join_info", JOIN_INFO, sizeof(kr_join_info), query_join},
 };
 
-/* Written up to struct_size and no further: what both know, then zeros. Nothing of it is read. */
+/* Outputs are written up to struct_size and no further: fields that both know, then zeros. They are never
+ * read. */
 static void check_output_of(const struct output *output, const unsigned char *whole, size_t nbytes)
 {
     union {

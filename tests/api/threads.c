@@ -14,7 +14,7 @@ static const kr_column probe_column = {.type = KR_U32, .count = PROBES, .data = 
 static const kr_column upper_column = {.type = KR_U32, .count = PROBES, .data = uppers};
 static const kr_column value_column = {.type = KR_I64, .count = KEYS, .data = values};
 
-/* Key k stands in the rows r with r % (KEYS / 2) == k * 7 % (KEYS / 2): twice each. */
+/* Key k is in the rows r with r % (KEYS / 2) == k * 7 % (KEYS / 2): twice each. */
 static void fill(void)
 {
     for (uint32_t k = 0; k < KEYS / 2; ++k)
@@ -28,7 +28,7 @@ static void fill(void)
     }
 }
 
-/* What the threads found wrong; they must not share the counter of CHECK. */
+/* The errors that the threads found; they must not share the counter of CHECK. */
 typedef struct worker {
     pthread_t thread;
     kr_stream *stream;
@@ -103,7 +103,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* 0: there is nothing here that casts the rays of the spec. */
+/* 0: no tracer here casts the rays of the spec. */
 static int create(const char *spec, kr_index **index)
 {
     const kr_column key_column = {.type = KR_U32, .count = KEYS, .data = keys};

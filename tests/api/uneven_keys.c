@@ -1,12 +1,12 @@
-/* Partitioned batches in an index so large that a search guesses where in a piece of a part its bound stands
- * (src/lightweight/parts_body.h), with keys that it guesses wrong, on whatever device "auto" is. Key of row i
- * ascends with i, so every answer is known. */
+/* Partitioned batches in an index so large that a search guesses where in a gap of a part its bound is
+ * (src/lightweight/parts_body.h), with keys for which it guesses wrong, on whatever device "auto" is. Key of
+ * row i ascends with i, so every answer is known. */
 #include "check.h"
 
 enum { PROBES = 1 << 20, WIDTH = 700, BLOCKS_LOG2 = 15, GAP_LOG2 = 32 - BLOCKS_LOG2 };
 enum { HALF_DENSE, FEW_FAR, ONE_FAR, N_PATTERNS };
 
-/* Less than a whole number of blocks, so that the last piece is not full either. */
+/* Not a multiple of the blocks, so that the last gap is not full either. */
 static uint64_t n_keys = ((uint64_t)1 << 24) - 33;
 
 /* 2^15 blocks of keys are 2^17 apart, and within a block half of them, or all but a few, lie close together.
@@ -97,7 +97,7 @@ static void check_pattern(kr_device *device, int pattern, kr_type type)
     free(keys);
 }
 
-/* Usage: uneven_keys [LOG2 of the number of keys, 24 to 27]: larger indexes have larger pieces. */
+/* Usage: uneven_keys [LOG2 of the number of keys, 24 to 27]: larger indexes have larger gaps. */
 int main(int argc, char **argv)
 {
     if (argc > 1)

@@ -1,4 +1,4 @@
-/* kr_index_update: wrong calls, kinds that cannot, and where there is one that can, rows that come and go. */
+/* kr_index_update: wrong calls, kinds without updates, and rows that come and go in a kind with updates. */
 #include "check.h"
 
 static const uint32_t data[4] = {4, 3, 2, 1}, row_ids[4] = {10, 11, 12, 13};
@@ -88,7 +88,7 @@ static void check_created(kr_device *device)
     }
 }
 
-/* 1: a kind of this build takes the spec on this device. */
+/* 1: this build has the kind, and it runs on this device. */
 static int is_there(kr_device *device, const char *spec)
 {
     kr_index *index = NULL;

@@ -1,4 +1,4 @@
-/* Version, names of statuses and types, numbers that are neither. */
+/* Version, names of statuses and types, and invalid numbers of both. */
 #include "check.h"
 
 static void check_version(void)

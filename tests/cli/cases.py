@@ -254,7 +254,7 @@ BENCHES = [
 
 WITH = "lookup --probes probes.npy {device} --keys "
 BAD_INPUT = [
-    # What holds nothing, one row, or one value is no error.
+    # Columns with no row, one row, or one value are no error.
     ok(WITH + "empty.npy --format json", json={"keys": 0, "found": 0}),
     ok("lookup --keys keys.npy --probes empty.npy {device} -o x.npy", files={"x.npy": ("<u4", [])}),
     ok("lookup --keys keys.npy --probes empty.npy {device} --result rows -o x.npy",
@@ -268,8 +268,8 @@ BAD_INPUT = [
     bad(1, WITH + "folder.npy", "it is a directory"), bad(2, WITH + ".", "names no column file"),
     bad(1, WITH + "truncated.npy", "17 bytes follow"), bad(1, WITH + "lying.npy", "500 elements"),
     bad(1, WITH + "huge.npy", "9223372036854775808 elements"), bad(1, WITH + "big_endian.npy", "dtype '>u4'"),
-    bad(1, WITH + "matrix.npy", r"shape \(2, 2\)"), bad(1, WITH + "text.npy", "no .npy file"),
-    bad(1, WITH + "nothing.npy", "no .npy file"), bad(1, WITH + "header.npy", "header"),
+    bad(1, WITH + "matrix.npy", r"shape \(2, 2\)"), bad(1, WITH + "text.npy", "not a .npy file"),
+    bad(1, WITH + "nothing.npy", "not a .npy file"), bad(1, WITH + "header.npy", "header"),
     bad(2, WITH + "keys.npy:u32", "takes nothing after it"),
     bad(1, WITH + "fields.csv:a", r"fields\.csv:3: .*1 fields?, the header has 2"),
     bad(1, WITH + "range.csv:a:u8", r"range\.csv:3: column 'a': '300' is out of range for u8"),

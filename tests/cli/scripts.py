@@ -1,4 +1,4 @@
-"""What a table cannot say: signals, closed streams, full disks, terminals, the man page."""
+"""Tests that need more than a table: signals, closed streams, full disks, terminals, the man page."""
 import json
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The table of keyray update: errors that need no kind that can, and what one that can must answer."""
+"""The table of keyray update: errors that need no kind with updates, and the answers of one with updates."""
 from cases import NO, REPORT, bad, ok
 
 UPDATES = "cgrx:updates=on"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a batch is to do. */
+/* What a batch will do. */
 typedef struct draft {
     uint64_t *inserts, *deletes;
     uint64_t n_inserts, n_deletes;
@@ -29,7 +29,7 @@ static uint64_t code_at(const kr_column *column, uint64_t i)
     return kr_value_code(column->type, kr_value_at(column, i));
 }
 
-/* The nearest code that a value of the type has: NaNs have one only. */
+/* The nearest code of a value of the type: all NaNs have the same. */
 static uint64_t legal(const kr_model *model, uint64_t code)
 {
     uint64_t element;
@@ -97,7 +97,7 @@ static void fresh(kr_model *model, draft *d, void (*note)(draft *d, uint64_t cod
     kr_test_column_free(&keys);
 }
 
-/* A key that is there, or any where there is none. */
+/* A key in the index, or any key if it is empty. */
 static uint64_t present(kr_model *model)
 {
     return model->n ? model->rows[kr_rng_below(&model->rng, model->n)].code
@@ -224,7 +224,7 @@ static void nothing(kr_model *model, draft *d)
     (void)d;
 }
 
-/* Eight of the one grow an index 2.2-fold, eight of the other shrink it again. */
+/* Eight batches of `grow` multiply the rows by 2.2, eight of `shrink` undo that. */
 static void grow(kr_model *model, draft *d)
 {
     fresh(model, d, add, model->n / 10 + 1);
@@ -275,7 +275,7 @@ const char *kr_batch_name(uint32_t number, uint32_t *times)
 
 /* ---- Batches -------------------------------------------------------------------------------- */
 
-/* A column of these codes; NULLs take the place of some, or are there besides. */
+/* A column of these codes; NULLs replace some of them or are added. */
 static kr_test_column column_of(kr_model *model, const uint64_t *codes, uint64_t n)
 {
     static const kr_nulls some[] = {KR_NULLS_NONE, KR_NULLS_NONE, KR_NULLS_SOME, KR_NULLS_SLICED};
@@ -288,7 +288,7 @@ static kr_test_column column_of(kr_model *model, const uint64_t *codes, uint64_t
     return column;
 }
 
-/* Row ids that no row has, or none that stays: some take those of rows that go. */
+/* Row ids that no remaining row has: some are those of deleted rows. */
 static uint32_t *free_ids(kr_model *model, uint64_t n, const kr_column *deletes)
 {
     const uint64_t limit = 2 * (model->n + n) + 8;

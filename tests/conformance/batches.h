@@ -34,7 +34,7 @@ typedef struct kr_update_batch {
     uint32_t *ids; /* NULL: those from the index's next row on */
 } kr_update_batch;
 
-/* The nth sort of batch, how often it comes in a row, and what to call it; NULL past the last. */
+/* The name of the nth sort of batch, and how often it is repeated; NULL past the last. */
 const char *kr_batch_name(uint32_t number, uint32_t *times);
 enum { KR_BATCH_ALL_REPLACED = 14 };
 

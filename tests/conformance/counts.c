@@ -1,5 +1,5 @@
-/* Kinds with a fan-out: counts of keys around every power of it, where levels of a tree fill up, and those
- * that leave the last node cut off. */
+/* Kinds with a fan-out: numbers of keys around every power of it, where levels of a tree fill up, and numbers
+ * that cut the last node off. */
 #include "fixture.h"
 
 #include <stdio.h>

@@ -10,7 +10,8 @@
 
 enum { KEYS = 150, MOST_PROBES = 1 << 16 };
 
-/* How many keys, and the smallest row id, under each code; matches of lower .. upper by adding up. */
+/* The number of keys and the smallest row id of each code; sums of numbers give the matches of lower ..
+ * upper. */
 typedef struct tally {
     uint64_t count[MOST_PROBES + 1]; /* of the codes below this one */
     uint32_t row[MOST_PROBES];
@@ -55,7 +56,7 @@ static void check_points(kr_suite *suite, kr_index *index, const tally *t, const
     free(rows);
 }
 
-/* Every pair where lower <= upper, and as many where it is not. */
+/* Every pair with lower <= upper, and as many with lower > upper. */
 static void check_ranges(kr_suite *suite, kr_index *index, const tally *t, kr_type type, uint32_t values)
 {
     const uint64_t n = (uint64_t)values * values;
@@ -111,7 +112,7 @@ static void test_type(kr_suite *suite, const kr_suite_device *on, const char *sp
 
 /* ---- Sets of keys --------------------------------------------------------------------------- */
 
-/* What a set of codes is made in: their number, and how many a row and a plane have. */
+/* The space of a set of codes: their number, and how many a row and a plane have. */
 typedef struct axes {
     uint64_t values, row, plane;
 } axes;
@@ -166,7 +167,7 @@ static uint64_t fixed_set(const axes *a, uint32_t number, uint64_t *codes)
     return n;
 }
 
-/* Rays of every probe by itself: no more than `most`, none beside the keys. */
+/* The rays of every single probe: no more than `most`, and none outside of the keys. */
 static void check_rays(kr_suite *suite, kr_index *index, const tally *t, const kr_column *probes,
                        uint64_t most)
 {
@@ -194,7 +195,7 @@ static void check_rays(kr_suite *suite, kr_index *index, const tally *t, const k
     }
 }
 
-/* Ranges from every code to the last, which must begin at the right key, and nothing repaired. */
+/* Ranges from every code to the last must begin at the right key, without repairs. */
 static void check_from(kr_suite *suite, kr_index *index, const tally *t, const kr_column *probes)
 {
     const uint64_t n = t->count[probes->count];
@@ -310,7 +311,7 @@ static void test_sets(kr_suite *suite, const kr_suite_device *on, const char *sp
     free(s.t);
 }
 
-/* 1 for specs of small axes that leave the size of a bucket open. */
+/* 1 for specs with small axes that do not set the size of a bucket. */
 static int has_sets(const char *spec)
 {
     char value[32];

@@ -54,7 +54,7 @@ kr_status kr_fixture_ask(const kr_fixture *fixture, kr_index *index, uint32_t wh
     return status;
 }
 
-/* What an index of one key says of itself. */
+/* The kr_index_info of an index of one key. */
 static kr_status probe_spec(const kr_suite_device *on, const char *spec, kr_index_info *info, kr_error *err)
 {
     const uint8_t key = 0;

@@ -1,4 +1,4 @@
-/* A small column, its oracle and questions: what the special cases work on. */
+/* A small column, its oracle and questions: the data of the special cases. */
 #ifndef KEYRAY_TESTS_FIXTURE_H
 #define KEYRAY_TESTS_FIXTURE_H
 

@@ -1,5 +1,5 @@
-/* A key with more than a million rows beside keys with one each: slices, groups of threads and chunks open a
- * match anywhere in it. */
+/* A key with more than a million rows beside keys with one each: slices, groups of threads and chunks open
+ * its match anywhere. */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { KEYS = 3 << 19, PROBES = 4, HEAVY = 7 };
 
-/* Three keys of four are HEAVY; the others ascend from 0, and so share it once. */
+/* Three of four keys are HEAVY; the others ascend from 0, and one of them equals it, too. */
 static kr_test_column heavy_keys(kr_type type)
 {
     kr_test_column keys = kr_test_column_make(type, KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, 1);
@@ -69,7 +69,7 @@ static void check_type(kr_suite *suite, const kr_suite_device *on, const char *s
     kr_fixture_free(&fixture);
 }
 
-/* Kinds by themselves, and those of their options that say how rows lie and are read. */
+/* Kinds without options, and with those options that decide how rows lie and are read. */
 static int is_wanted(const char *spec)
 {
     static const char *const reading[] = {":layout=", ":scan=", ":scan_threads=", ":updates=", "node="};

@@ -1,4 +1,4 @@
-/* Memory caps and cancellation: wherever a call is stopped, it says so and nothing is lost. */
+/* Memory caps and cancellation: wherever a call is stopped, it returns that status and nothing is lost. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static void test_caps(kr_suite *suite, const kr_suite_device *on, const char *sp
     kr_error err = {0};
     uint32_t refusals = 1, refused_once = 0;
     kr_fixture_make(suite, kr_fitting_type(spec, KR_I64), KR_PATTERN_DUPLICATES, 3000, &fixture);
-    /* Opening a GPU and what casts rays there takes its time. */
+    /* Opening a GPU and its tracer takes long. */
     const uint32_t divisor = on->is_host ? 2 : 1;
     for (uint64_t cap = 1; cap < UINT64_C(1) << 40 && refusals && !suite->has_failed;
          cap += cap / divisor + 1) {
@@ -94,7 +94,7 @@ static int count_down(void *ctx, const char *phase, double fraction)
     return ++c->calls == c->stop_at;
 }
 
-/* A build of more rows than is silent, and a lookup of them all; each works or is cancelled. */
+/* A build of enough rows to report progress, and a lookup of them all; each works or is cancelled. */
 static int build_and_look(kr_suite *suite, kr_device *device, const char *spec, const kr_column *keys,
                           uint64_t *counts, uint32_t *refusals)
 {
@@ -159,7 +159,7 @@ static int is_first_of_kind(const kr_suite *suite, uint32_t number)
     return kr_fitting_type(spec, KR_U32) == KR_U32;
 }
 
-/* Once a kind, for it is slow and the loops that report do not depend on the options. */
+/* Once for each kind: it is slow, and the loops that report do not depend on the options. */
 static void run_cancel(kr_suite *suite)
 {
     for (uint32_t d = 0; d < suite->n_devices; ++d)

@@ -123,7 +123,7 @@ static void check_stats(subject *s, const kr_estimate *estimate, uint64_t n_rows
                    "stats name the whole spec");
 }
 
-/* Validation takes 5 bytes a row of device memory at most, as its documentation says. */
+/* Validation takes at most 5 bytes of device memory a row, as documented. */
 static void check_validate(subject *s)
 {
     const uint64_t most = kr_in_use(s->on->device) + 5 * s->data->keys.view.count + 4096;
@@ -218,7 +218,8 @@ static void free_outputs(outputs *o)
     kr_guarded_free(&o->rows);
 }
 
-/* Room for an answer and `capacity` row ids; exits when there is none, which is no finding. */
+/* Memory for an answer and `capacity` row ids; exits if there is none, which is not a failure of the
+ * library. */
 static void make_outputs(subject *s, const kr_question *question, uint64_t n, uint64_t capacity, outputs *o,
                          kr_sink *sink)
 {
@@ -285,8 +286,8 @@ static void expect_answer(subject *s, uint32_t what, const kr_question *question
     free_outputs(&o);
 }
 
-/* How many row ids are sure when one does not fit: of a range that is cut, any of its ids may be those that
- * fit, unless they come in the order of the scan. */
+/* How many row ids are known when one does not fit: if a range is cut, any of its ids may be left, unless
+ * they come in the order of the scan. */
 static uint64_t whole_rows(const kr_question *question, uint32_t what, const kr_answer *want)
 {
     const uint64_t *offsets = want->out;
@@ -322,8 +323,8 @@ static void expect_too_small(subject *s, uint32_t what, const kr_question *quest
     free_outputs(&o);
 }
 
-/* What the kind cannot answer is refused whatever is asked and wherever its memory lies, with no probes too,
- * and the error names a kind that can. */
+/* A question that the kind cannot answer is refused for any result and any memory, even without probes, and
+ * the error names a kind that can. */
 static void expect_unsupported(subject *s, uint32_t what)
 {
     for (uint32_t i = 0; i < KR_N_QUESTIONS; ++i) {
@@ -400,7 +401,8 @@ static void run_subject(subject *s)
     free_all(s);
 }
 
-/* Brief specs are tried on less, in the reduced list all with options; and large cases with few. */
+/* Brief specs get fewer cases, as do all specs with options in the reduced list; large cases get few
+ * specs. */
 static int is_left_out(const kr_suite *suite, uint32_t spec, const kr_case *test, kr_type type, places where)
 {
     const int few = type == KR_U32 || type == KR_U64;
@@ -438,7 +440,7 @@ static void run_case(kr_suite *suite, const kr_case *test, uint32_t number, kr_t
         kr_case_data_free(&data);
 }
 
-/* Of the 12 types the reduced list takes one of each size and sort. */
+/* The reduced list takes one of the 12 types for each size and sort. */
 static int type_is_wanted(const kr_suite *suite, kr_type type)
 {
     return !suite->reduced || type == KR_U8 || type == KR_I16 || type == KR_U32 || type == KR_I64 ||

@@ -7,7 +7,7 @@
 
 enum { N_PROBES = 50, OUT_NBYTES = 64 * sizeof(uint64_t), FRESH = 0x5A };
 
-/* What a right call is made of; a row of the table below spoils one thing. */
+/* The arguments of a right call; each row of the table below spoils one thing. */
 typedef struct call {
     kr_index *index;
     kr_column lower, upper;
@@ -199,7 +199,7 @@ static void test_lookups(kr_suite *suite, const kr_suite_device *on, const char 
     kr_fixture_free(&fixture);
 }
 
-/* A kind without an operation says so. */
+/* A kind without an operation reports that. */
 static void test_incapable(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
     kr_fixture fixture;

@@ -1,4 +1,4 @@
-/* kr_index_set_keys: after every change the index answers as the changed column would, after every refusal as
+/* kr_index_set_keys: after every change the index answers as the changed column does, after every refusal as
  * before. */
 #include "fixture.h"
 
@@ -104,7 +104,7 @@ static uint64_t how_many(subject *s, task what, uint64_t n_valid)
     return wanted < n_valid ? wanted : n_valid;
 }
 
-/* Keys for the chosen rows, of the scene's own pattern unless the task says which. */
+/* Keys for the chosen rows, of the scene's own pattern unless the task defines them. */
 static void make_keys(subject *s, task what, change *c)
 {
     const kr_column *old = &s->model.data.keys.view;
@@ -234,7 +234,7 @@ static int try_change(subject *s, task what, kr_stream *stream)
     return good;
 }
 
-/* Makes a legal change wrong; 0 where this column cannot have it wrong in this way. */
+/* Makes a legal change wrong; 0 if that is not possible in this way for this column. */
 static int spoil(subject *s, task what, change *c, kr_column *keys, kr_status *want)
 {
     static const uint8_t first_is_null[] = {0xFE};
@@ -322,7 +322,7 @@ static void end(subject *s)
     kr_fixture_free(&s->model);
 }
 
-/* Questions of values need a column that the row ids reach. */
+/* Questions about values need a column that covers the row ids. */
 static void run_sequence(subject *s, kr_stream *stream)
 {
     const uint32_t rounds = s->suite->reduced ? 1 : 2;
@@ -342,8 +342,8 @@ static void run_sequence(subject *s, kr_stream *stream)
 
 /* ---- Caps ----------------------------------------------------------------------------------- */
 
-/* Room for the index but, at first, not for the change: it is refused and nothing has changed. Returns
- * whether the change was refused, or -1 where there is no index. */
+/* A cap with room for the index but, at first, not for the change: it is refused and nothing changes. Returns
+ * whether the change was refused, or -1 if there is no index. */
 static int change_under_cap(subject *s, uint64_t cap)
 {
     const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = cap};
@@ -439,7 +439,7 @@ static void test_spec(kr_suite *suite, const kr_suite_device *on, const char *sp
         run_caps(&s);
 }
 
-/* SET-KEYS/DEVICE/SPEC, also for brief specs that say how it is done. */
+/* SET-KEYS/DEVICE/SPEC, also for brief specs with an option for it. */
 void kr_run_set_keys(kr_suite *suite)
 {
     for (uint32_t d = 0; d < suite->n_devices; ++d)

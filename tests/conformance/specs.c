@@ -16,8 +16,8 @@ void kr_add_spec(kr_suite *suite, const char *spec, int brief)
     strcpy(suite->specs[suite->n_specs++], spec);
 }
 
-/* Of three bit counts: those that hold any key, those that leave some axis short or empty, and those of small
- * types, whose keys then fill many rows and planes. */
+/* Of three bit counts: some hold any key, some leave an axis short or empty, and some fit small types, whose
+ * keys then fill many rows and planes. */
 static const char *const triples[] = {"22:21:21", "16:16:0", "9:23:0", "3:2:3", "2:1:13"};
 static const char *const pairs[] = {"0:0", "3:7"};
 
@@ -29,7 +29,7 @@ static int try_text(const kr_option *option, const char *const *values, uint32_t
     return n < n_values;
 }
 
-/* The smallest, one between that has a fraction where there is room, and each word but the default. */
+/* The smallest value, one in between with a fraction if there is room, and each word except the default. */
 static int try_decimal(const kr_option *option, uint32_t n, char *text, size_t text_nbytes)
 {
     const int64_t most = option->maximum < 4 * option->minimum ? option->maximum : 4 * option->minimum;
@@ -53,7 +53,7 @@ static int try_decimal(const kr_option *option, uint32_t n, char *text, size_t t
 }
 
 /* Writes "name=value" of the n-th value of an option worth trying besides its default; 0 past the last. The
- * largest number comes last and is left out where few shall do, as it takes long and shows little. */
+ * largest number comes last and is left out if `few`, as it takes long and shows little. */
 static int try_setting(const kr_option *option, uint32_t n, int few, char *text, size_t text_nbytes)
 {
     const int64_t numbers[] = {option->minimum, option->minimum + 3, option->maximum};
@@ -85,8 +85,8 @@ static int try_setting(const kr_option *option, uint32_t n, int few, char *text,
     return 0;
 }
 
-/* Options that take no part in pairs, as they change what is kept and not how answers are found; and specs
- * that are tried besides, `|` between, which say what pairs do not. */
+/* Options that are left out of pairs, since they change what is kept but not how answers are found; and
+ * further specs, separated by `|`, that pairs do not cover. */
 static const struct {
     const char *kind, *alone, *besides;
 } habits[] = {
@@ -179,8 +179,7 @@ static void add_legal(kr_suite *suite, const char *kind, const char *settings, i
         kr_add_spec(suite, spec, brief);
 }
 
-/* Three bit counts that hold only some types are not for the tests of special cases, nor is how lookups are
- * launched. */
+/* The tests of special cases leave out bit counts that hold only some types, and launch options. */
 static int is_brief(const kr_option *option, const char *setting)
 {
     if (strncmp(option->help, "GPU: ", 5) == 0)
@@ -298,7 +297,7 @@ static void refuse_texts(kr_suite *suite, const kr_kind *kind, const kr_option *
     }
 }
 
-/* Of every form what it cannot take; a number's error names its bound, a choice's its words. */
+/* Values that each form of option refuses; the error names a number's bound or a choice's words. */
 static void refuse_form(kr_suite *suite, const kr_kind *kind, const kr_option *option)
 {
     char most[32], beyond[32];
@@ -380,7 +379,7 @@ static const struct {
     {"cgrx:bits=0:23:23", "bits"},
 };
 
-/* What goes with a choice when nothing else is said. */
+/* What an option defaults to beside a certain choice. */
 static const struct {
     const char *spec, *option, *value;
 } settled[] = {
@@ -404,7 +403,7 @@ static const struct {
     {"cgrx:updates=on,node=1024,fill=1", "bucket", "1024"},
 };
 
-/* Rows of the kind, which is not there in every build. */
+/* The rows of the kind, which not every build has. */
 static void test_combinations(kr_suite *suite, const kr_kind *kind)
 {
     char value[32];

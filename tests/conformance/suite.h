@@ -50,7 +50,7 @@ int kr_test_refused(kr_suite *suite, kr_status want, kr_status status, const kr_
 int kr_test_wanted(const kr_suite *suite, const char *name);
 
 uint64_t kr_in_use(kr_device *device);
-/* What a lookup's report counted; all 0 where nothing was. */
+/* The counters of a lookup's report; all 0 if nothing was counted. */
 typedef struct kr_test_work {
     uint64_t rays, hits, filtered, repaired, untraced;
 } kr_test_work;
@@ -61,8 +61,8 @@ uint64_t kr_component_sum(const kr_index *index);
 
 /* ---- specs.c -------------------------------------------------------------------------------- */
 
-/* All kinds with every choice and some values of every option, one at a time; then, brief, two at a time
- * those that change how answers are found. Combinations that the library refuses are left out. */
+/* All kinds with every choice and some values of every option, one at a time; then, as brief specs, pairs of
+ * options that change how answers are found. Combinations that the library refuses are left out. */
 void kr_expand_specs(kr_suite *suite);
 void kr_add_spec(kr_suite *suite, const char *spec, int brief);
 /* Keeps the specs at shard, shard + n_shards, ... */
@@ -76,7 +76,7 @@ uint32_t kr_spec_capabilities(const char *spec);
 kr_status kr_spec_refuses(const char *spec, const kr_column *keys, const char **must_name);
 /* The type, or a smaller one where the spec does not hold all of its values. */
 kr_type kr_fitting_type(const char *spec, kr_type type);
-/* The value of an option in the spec, printed whole, e.g. "3d"; "" where the kind has no such option. */
+/* The value of an option in the completed spec, e.g. "3d"; "" if the kind has no such option. */
 const char *kr_spec_option(const char *spec, const char *option, char value[32]);
 
 /* ---- cases.c: lookups ----------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* kr_index_update: after every batch the index is valid and answers as one of the rows that are left would,
- * after every refusal as before. */
+/* kr_index_update: after every batch the index is valid and answers as one of the remaining rows does, after
+ * every refusal as before. */
 #include "batches.h"
 
 #include <stdio.h>
@@ -46,8 +46,8 @@ static void refresh(subject *s)
         ids[i] = s->model.rows[i].id;
     }
     kr_case_data_free(&s->fixture.data);
-    /* Columns of values reach all row ids that were given, three for each of the case's keys, but high ones.
-     */
+    /* Columns of values cover all row ids that were given, three for each of the case's keys, except high
+     * ones. */
     s->fixture.test = (kr_case){.name = "updates",
                                 .pattern = s->model.scene.pattern,
                                 .keys = high ? 0 : s->next_row / 3 + 1,
@@ -87,7 +87,7 @@ static kr_status update(subject *s, const kr_update_batch *b, kr_stream *stream,
     return status;
 }
 
-/* Rows of a column come to the model; ids NULL: those from next_row on. */
+/* Adds the rows of a column to the model; ids NULL: those from next_row on. */
 static void insert_rows(subject *s, const kr_column *keys, const uint32_t *ids)
 {
     kr_model_insert(&s->model, keys, ids, s->next_row);
@@ -155,7 +155,7 @@ static void check_stats(subject *s)
     check_nodes(s);
 }
 
-/* Rays find every key where updates put it. Of wider types a tracer may confuse rows that lie far away. */
+/* Rays find every key where updates put it. With wider types a tracer may confuse rows that lie far away. */
 static void check_repairs(subject *s)
 {
     const kr_column *keys = &s->fixture.data.keys.view;
@@ -279,7 +279,7 @@ static int try_refusals(subject *s)
            refuse(s, KR_ERR_LIMIT, &many, NULL, NULL, "2^32 inserts");
 }
 
-/* A row id given twice is found, and gone with its key. */
+/* Validation finds a row id given twice; deleting its key removes it. */
 static int try_twice(subject *s)
 {
     static const uint64_t bytes[4];
@@ -290,7 +290,7 @@ static int try_twice(subject *s)
     insert_rows(s, &keys, ids);
     kr_model_delete(&s->model, &keys);
     refresh(s);
-    /* A row that is there already comes once more, then two at once. */
+    /* Inserts an existing row once more, then two at once. */
     return kr_test_ok(s->suite, kr_index_update(s->index, &one, ids, &keys, NULL, &err), &err, "one") &&
            kr_test_ok(s->suite, kr_index_validate(s->index, &err), &err, "one") &&
            kr_test_ok(s->suite, kr_index_update(s->index, &one, ids, NULL, NULL, &err), &err, "its twin") &&
@@ -396,8 +396,8 @@ static void run_faults(subject *s, const kr_suite_device *on)
     kr_device_close(own.device);
 }
 
-/* Room for the index but, at first, not for the update. Returns whether it was refused, or -1 where there is
- * no index. */
+/* A cap with room for the index but, at first, not for the update. Returns whether that was refused, or -1 if
+ * there is no index. */
 static int update_under_cap(subject *s, const kr_suite_device *on, uint64_t cap)
 {
     const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = cap};
@@ -487,7 +487,7 @@ static void cancel_update(kr_suite *suite, kr_device *device, kr_index *index, c
     free(counts);
 }
 
-/* More keys than are indexed come, so that all is built anew. */
+/* Inserts more keys than are indexed, so that everything is built anew. */
 static void run_cancel(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
     const uint64_t n = kr_fitting_type(spec, KR_U32) == KR_U32 ? 150000 : 200;
@@ -514,7 +514,7 @@ static void run_cancel(kr_suite *suite, const kr_suite_device *on, const char *s
 
 /* ---- Which specs ---------------------------------------------------------------------------- */
 
-/* Kinds and specs that cannot say which can, or which option is missing. */
+/* Kinds and specs without updates name a kind with updates, or the missing option. */
 static void refuse_incapable(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
     const uint8_t key = 5;
@@ -569,7 +569,7 @@ static void test_spec(kr_suite *suite, const kr_suite_device *on, const char *sp
         run_cancel(suite, on, spec);
 }
 
-/* UPDATES/DEVICE/SPEC, also for brief specs that can. */
+/* UPDATES/DEVICE/SPEC, also for brief specs with updates. */
 void kr_run_updates(kr_suite *suite)
 {
     for (uint32_t d = 0; d < suite->n_devices; ++d)

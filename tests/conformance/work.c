@@ -105,7 +105,7 @@ static void clear(spread *s)
     kr_test_column_free(&s->upper);
 }
 
-/* COUNT or ROW, with counting or without; `total` of the counts, or of the rows that were found. */
+/* COUNT or ROW, with counters or without; `total` is the sum of the counts, or the number of rows found. */
 static kr_status ask(const kr_suite_device *on, kr_index *index, kr_place place, const kr_column *lower,
                      const kr_column *upper, uint32_t count_work, kr_result result, kr_test_work *did,
                      uint64_t *total, kr_error *err)
@@ -151,13 +151,13 @@ static void expect_number(kr_suite *suite, uint64_t want, uint64_t got, const ch
                      (unsigned long long)got);
 }
 
-/* Nothing is counted unless somebody asks, nor for kinds that cast no rays. */
+/* Nothing is counted unless asked for, nor for kinds that cast no rays. */
 static void expect_nothing(kr_suite *suite, const kr_test_work *did, const char *what)
 {
     expect_number(suite, 0, did->rays + did->hits + did->filtered + did->repaired + did->untraced, what);
 }
 
-/* Rays find the bucket of a key, of a range's lower bound too; the first and the last one need none. */
+/* Rays find the bucket of a key and of a range's lower bound; the first and the last bucket need none. */
 static void check_buckets(kr_suite *suite, const spread *s, const kr_test_work *did, uint64_t at_least,
                           uint64_t probes)
 {

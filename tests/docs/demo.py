@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The demo, small and without the network: it agrees with SQLite, and says so when an answer or a setting is wrong.
+"""The demo, small and without the network: it agrees with SQLite, and reports a wrong answer or setting.
 
 Usage: demo.py KEYRAY
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ci/check-includes finds what it is there for: includes and names that a folder may not use, also inside macros."""
+"""ci/check-includes finds includes and names that a folder may not use, also inside macros."""
 import pathlib
 import subprocess
 import sys

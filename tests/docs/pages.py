@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages say what is there: code shown is the code tested, tables list what the header and the command list, links
+"""The pages match the tree: code shown is the code tested, tables list what the header and the command list, links
 and names lead somewhere.
 
 Usage: pages.py KEYRAY

@@ -1,5 +1,5 @@
-/* Column files of any content. The first byte picks the source, the rest is the file; what is read is
- * looked at whole, and what is refused must be refused as the API promises. */
+/* Column files of any content. The first byte picks the source, the rest is the file. Everything that is read
+ * is checked, and a refusal must be as the API promises. */
 #include "standalone.h"
 
 #include <keyray/keyray.h>

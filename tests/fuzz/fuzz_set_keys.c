@@ -1,5 +1,5 @@
-/* Sequences of kr_index_set_keys, made of bytes, on a small index of u8 keys: after each one every key has
- * the rows of a plain array. The first byte names the spec, the second the number of rows, then come their
+/* Sequences of kr_index_set_keys, made of bytes, on a small index of u8 keys: after each call every key has
+ * the rows that an array has. The first byte names the spec, the second the number of rows, then come their
  * keys and the changes: a number of pairs, and row and key of each. */
 #include "standalone.h"
 
@@ -52,7 +52,7 @@ static void check(kr_index *index, const uint8_t *keys, uint32_t n)
     require(memcmp(rows, want_rows, sizeof rows) == 0, "every key has its smallest row", "rows");
 }
 
-/* One change; what is wrong with it must be seen. Returns the bytes read. */
+/* One change; errors in it must be found. Returns the bytes read. */
 static size_t change(kr_index *index, uint8_t *keys, uint32_t n, const uint8_t *data, size_t nbytes)
 {
     uint32_t rows[MOST_CHANGES];

@@ -1,4 +1,4 @@
-/* Spec strings of any content: what is printed parses to itself, what is refused is refused in one line. */
+/* Spec strings of any content: a printed spec parses to itself, a refusal has one line. */
 #include "standalone.h"
 
 #include <keyray/keyray.h>

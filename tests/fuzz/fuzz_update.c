@@ -1,7 +1,7 @@
-/* Sequences of kr_index_update, made of bytes, on a small index of u8 keys: after each one every key has the
- * rows that a plain array says. The first byte names the spec, the second the number of rows, then come their
- * keys and the batches: a byte that says what there is, the deleted keys behind their number, the inserted
- * ones behind theirs. */
+/* Sequences of kr_index_update, made of bytes, on a small index of u8 keys: after each call every key has the
+ * rows that an array has. The first byte names the spec, the second the number of rows. Then come their keys
+ * and the batches: a byte of flags, the number of deleted keys and the keys, the number of inserted keys and
+ * the keys. */
 #include "standalone.h"
 
 #include <keyray/keyray.h>
@@ -98,7 +98,7 @@ static void choose_ids(const rows *r, uint32_t *ids, uint32_t n)
     }
 }
 
-/* A number, then as many keys as there are bytes for. */
+/* A number, then that many keys, as far as the bytes go. */
 static uint32_t take_keys(const uint8_t *data, size_t nbytes, size_t *at, uint8_t *keys)
 {
     const uint32_t wanted = *at < nbytes ? data[(*at)++] % MOST_CHANGES : 0;

@@ -1,6 +1,6 @@
-/* A main for a fuzz target built without libFuzzer (with it, define KR_LIBFUZZER). Given files, it runs
- * those; given none, it runs the target's own seeds and a fixed number of mutations of them, so that the
- * target is a test too. */
+/* A main for a fuzz target built without libFuzzer (with it, define KR_LIBFUZZER). With files as arguments it
+ * runs those; without, it runs the target's own seeds and a fixed number of mutations of them, so that the
+ * target is a test, too. */
 #ifndef KEYRAY_TESTS_FUZZ_STANDALONE_H
 #define KEYRAY_TESTS_FUZZ_STANDALONE_H
 

@@ -1,7 +1,7 @@
 /* The CUDA back end on a real GPU, through the calls that the rest of keyray uses.
  *
- *     device_gpu          everything but what needs 60 GB of memory
- *     device_gpu large    that too: sorts and sums of more than 2^31 elements
+ *     device_gpu          everything except what needs 60 GB of memory
+ *     device_gpu large    also that: sorts and sums of more than 2^31 elements
  *     device_gpu lost     the process that loses its GPU; the test starts it itself */
 #include "devices/device.h"
 
@@ -464,7 +464,7 @@ static void test_errors(kr_device *device)
     (void)cudaSetDevice(0);
 }
 
-/* Sorting from an address that is not there: reported at the next wait, and for good. */
+/* Sorting from an invalid address: reported at the next wait, and ever after. */
 static int lose_device(void)
 {
     kr_device *device = open_gpu(0);

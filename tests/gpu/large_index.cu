@@ -1,7 +1,7 @@
 /* An index of more than 2^31 rows: positions, counts and sums past what a signed 32-bit number holds.
  *
  * Key i is i times an odd number modulo 2^32, so that all keys differ and every answer is known. Takes 45 GB
- * of GPU memory; a GPU with less skips it and says so. */
+ * of GPU memory; skipped with a message on a GPU with less. */
 #include <keyray/keyray.h>
 
 #include <cuda_runtime.h>
@@ -81,7 +81,8 @@ static void look_up_everything(kr_index *index)
           "a range sums all row ids");
 }
 
-/* A scene holds 2^29 primitives: one key more needs a second part, which is said before a scene is built. */
+/* A scene holds 2^29 primitives: one key more needs a second part, which is reported before a scene is
+ * built. */
 static void refuse_one_part(kr_device *device)
 {
     const uint64_t n = ((uint64_t)1 << 29) + 1;

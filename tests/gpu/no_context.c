@@ -6,7 +6,7 @@
 
 enum { SKIP = 77 };
 
-/* The driver's own functions, from the driver itself, so that nothing but it is asked. */
+/* The driver's own functions, taken from the driver, so that no other library takes part. */
 typedef int (*init_function)(unsigned flags);
 typedef int (*state_function)(int device, unsigned *flags, int *active);
 

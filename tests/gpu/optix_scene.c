@@ -333,7 +333,7 @@ typedef struct worker {
     int wrong;
 } worker;
 
-/* Every thread asks something else at the same time, so that mixed up parameters show. */
+/* Every thread casts different rays at the same time, so that mixed up parameters show. */
 static void *cast_often(void *ctx)
 {
     worker *w = ctx;
@@ -408,7 +408,7 @@ static void test_cap(const char *name)
     }
 }
 
-/* What a scene takes, by size: the figures behind the estimates. */
+/* The memory of a scene, by size: the figures behind the estimates. */
 static void print_sizes(const lab *l)
 {
     printf("      bytes a primitive: built, compacted, peak of both, refittable; estimated footprint and "
@@ -444,7 +444,7 @@ static void print_sizes(const lab *l)
         }
 }
 
-/* PTX that no driver takes. */
+/* PTX that no driver accepts. */
 static void test_refused_program(const lab *l, const kr_buffer *boxes)
 {
     static const char text[] = ".version 99.9\n.target sm_75\n.address_size 64\n";

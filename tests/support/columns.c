@@ -53,8 +53,8 @@ static uint64_t row_limit(kr_rng *rng)
     }
 }
 
-/* Codes below `limit` at both ends and near powers of two; the first row holds the largest, or one too many.
- */
+/* Codes below `limit` at both ends and near powers of two; the first row holds the largest, or one more than
+ * that. */
 static uint64_t limited(uint64_t limit, uint64_t row, int over, kr_rng *rng)
 {
     if (row == 0)
@@ -233,7 +233,7 @@ void kr_test_ranges(const kr_column *keys, const uint32_t *sorted, uint64_t n_so
     for (uint64_t i = 0; i < count && n_sorted; ++i) {
         uint64_t first = kr_rng_below(&rng, n_sorted), last = first + spans[kr_rng_below(&rng, sizeof spans)];
         const uint64_t what = kr_rng_below(&rng, 16);
-        /* Unrelated bounds may span anything, so only where that is not much. */
+        /* Unrelated bounds may span everything, so only where that is little. */
         if (what == 0 && n_sorted <= 1000)
             continue;
         if (what >= 14 && i && n_sorted <= 1000) {

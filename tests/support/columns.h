@@ -16,7 +16,7 @@ typedef enum kr_pattern {
     KR_PATTERN_ROWS, /* the float limits: neighbours around 2^22, 2^23, 2^24, 2^46, ends of rows and planes */
     KR_PATTERN_ENDS, /* the first and last keys of few rows and planes of 23, 23 and 18 bits, in long runs of
                       * equal ones */
-    /* Codes up to the largest that 23 and 29 bits hold, both ends among them; OVER: and one above. */
+    /* Codes up to the largest that 23 and 29 bits hold, including both ends; OVER: also one above. */
     KR_PATTERN_BITS_23,
     KR_PATTERN_BITS_23_OVER,
     KR_PATTERN_BITS_29,
@@ -47,7 +47,7 @@ typedef struct kr_test_column {
     uint8_t *validity;
 } kr_test_column;
 
-/* All of these exit on lack of memory: a test has nothing better to do. */
+/* All of these exit if memory runs out: a test could not go on. */
 kr_test_column kr_test_column_make(kr_type type, uint64_t count, kr_pattern pattern, kr_nulls nulls,
                                    uint64_t seed);
 void kr_test_column_free(kr_test_column *column);

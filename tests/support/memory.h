@@ -18,8 +18,8 @@ typedef struct kr_guarded {
 kr_status kr_guarded_make(kr_device *device, kr_place place, uint64_t nbytes, uint64_t shift,
                           kr_guarded *buffer, kr_error *err);
 void kr_guarded_free(kr_guarded *buffer);
-/* The bytes as they are when the device's own stream is done; the caller frees. NULL and the reason in
- * `err` when that fails or a guard byte changed (KR_ERR_INTERNAL). */
+/* The bytes once the device's own stream is done; the caller frees them. NULL, with the reason in `err`, if
+ * that fails or a guard byte changed (KR_ERR_INTERNAL). */
 void *kr_guarded_read(const kr_guarded *buffer, kr_error *err);
 /* 1 when no byte has changed since it was made. */
 int kr_guarded_untouched(const kr_guarded *buffer, kr_error *err);

@@ -1,5 +1,5 @@
-/* The right answers: a plain sorted array of a column's rows, compared by value. Shares nothing with the
- * library but the public header. */
+/* The right answers: a sorted array of a column's rows, compared by value. Shares only the public header with
+ * the library. */
 #ifndef KEYRAY_TESTS_ORACLE_H
 #define KEYRAY_TESTS_ORACLE_H
 
@@ -46,7 +46,7 @@ kr_answer kr_oracle_answer(const kr_oracle *oracle, const kr_column *lower, cons
                            const kr_question *question);
 void kr_answer_free(kr_answer *answer);
 
-/* 0 when both say the same; else 1 and the first difference in `text`. */
+/* 0 when both are the same; else 1 and the first difference in `text`. */
 int kr_answer_differs(const kr_question *question, const kr_answer *want, const kr_answer *got, char *text,
                       size_t text_nbytes);
 

@@ -148,7 +148,7 @@ uint64_t kr_value_of_code(kr_type type, uint64_t code)
     return legal & sign ? legal ^ sign : all - legal;
 }
 
-/* Patterns of floats that mean something special; -0 and NaNs with payloads and signs among them. */
+/* Special float patterns, including -0 and NaNs with payloads and signs. */
 static const uint32_t floats[] = {
     0x00000000, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7F800001, 0x7FFFFFFF,
     0xFFFFFFFF, 0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000, 0x7F7FFFFF,

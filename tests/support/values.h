@@ -1,4 +1,4 @@
-/* Elements of columns by what they mean: the order of keyray.h, independent of the library's encodings. */
+/* The values of column elements: the order of keyray.h, independent of the library's encodings. */
 #ifndef KEYRAY_TESTS_VALUES_H
 #define KEYRAY_TESTS_VALUES_H
 

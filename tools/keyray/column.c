@@ -73,7 +73,7 @@ static uint32_t count_strings(const kr_file *file)
     return n;
 }
 
-/* The code of a string among the n of `file`, which stand in byte order; KR_NO_ROW for NULL. */
+/* The code of a string among the n of `file`, which are in byte order; KR_NO_ROW for NULL. */
 static uint32_t find_code(const kr_file *file, uint32_t n, const char *text, size_t nbytes,
                           column_absent absent)
 {
@@ -90,7 +90,7 @@ static uint32_t find_code(const kr_file *file, uint32_t n, const char *text, siz
     const char *found = low < n ? kr_file_string(file, low, &there_nbytes) : NULL;
     if (found && compare_strings(found, there_nbytes, text, nbytes) == 0)
         return low;
-    /* Above all strings, `low` is a code that no key has, as it should be. */
+    /* For a string above all others, `low` is a code that no key has, as it should be. */
     if (absent == ABSENT_ABOVE)
         return low;
     return absent == ABSENT_BELOW && low > 0 ? low - 1 : KR_NO_ROW;

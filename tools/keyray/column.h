@@ -4,12 +4,12 @@
 
 #include <keyray/keyray.h>
 
-/* Zeroed: none. */
+/* All zero: no column. */
 struct column {
     const char *flag, *source; /* "--keys", "orders.csv:o_orderkey" */
     kr_file *file;
     kr_column view;
-    uint32_t *codes; /* with `validity`: what replaced the column's own, see column_match */
+    uint32_t *codes; /* with `validity`: they replace the column's own, see column_match */
     uint8_t *validity;
 };
 

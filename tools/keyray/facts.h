@@ -1,4 +1,4 @@
-/* What the library tells of indexes, lookups and joins by ordinal, kept when the object is gone. */
+/* Lists that the library reports about indexes, lookups and joins, copied to outlive the object. */
 #ifndef KEYRAY_FACTS_H
 #define KEYRAY_FACTS_H
 
@@ -29,7 +29,7 @@ typedef struct report_facts {
     facts orders, phases, counters;
 } report_facts;
 
-/* Entries of a node, of all that could be there; nodes of a list. 0 where there are no lists. */
+/* The filled share of nodes; nodes of a list. 0 without lists. */
 double index_facts_fill(const index_facts *index);
 double index_facts_nodes_per_list(const index_facts *index);
 

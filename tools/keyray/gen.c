@@ -34,7 +34,7 @@ static const option_row keys_rows[] = {
 static const option_row from_keys_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the key set to draw from", 0, 0},
     {"order", 0, 0, OPTION_CHOICE, AT(order), WORKLOAD_ORDERS,
-     "order of what is drawn; half: every second one ascends [random]", 0, 0},
+     "order of probes or ranges; half: every second one ascends [random]", 0, 0},
     {0},
 };
 
@@ -77,7 +77,7 @@ static int generate(int what, const gen_options *options, workload *w, const str
     return workload_check(status, &err, what == GEN_KEYS ? USAGE : FAILED);
 }
 
-/* Whether there is something that can be drawn. */
+/* Checks that probes can be drawn from the keys. */
 static int check_keys(const gen_options *options, const kr_column *keys)
 {
     if (keys->validity)

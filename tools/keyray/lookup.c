@@ -1,5 +1,5 @@
-/* lookup and range: one batch of probes against an index that is built for it; update: after rows of it came
- * and went. */
+/* lookup and range: one batch of probes against an index that is built for it; update: the same after rows
+ * came and went. */
 #include "clock.h"
 #include "column.h"
 #include "commands.h"
@@ -51,7 +51,7 @@ static const option_row update_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
     {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL", "keys to insert, after the deletes", 0, 0},
     {"insert-rows", 0, 0, OPTION_TEXT, AT(insert_rows), "COL",
-     "their row ids, u32 and given to no other row [those behind the largest]", 0, 0},
+     "their row ids, u32, not those of other rows [the ids after the largest]", 0, 0},
     {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL", "keys whose rows are deleted", 0, 0},
     {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
     VALUES_ROW("one value per row id below next_row, deleted rows included"),
@@ -61,7 +61,7 @@ static const option_row update_rows[] = {
 
 static const option_row answer_rows[] = {
     {"result", 0, 0, OPTION_CHOICE, AT(result), RESULT_CHOICES,
-     "what is wanted per probe: the smallest matching row, or ... [row]", 0, 0},
+     "the answer per probe; row is the smallest matching row [row]", 0, 0},
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
@@ -172,7 +172,7 @@ static int build(job *j)
     return code;
 }
 
-/* The library finds a row id that two rows have only when asked to. */
+/* The library finds a row id of two rows only when asked to. */
 static int check_row_ids(const job *j)
 {
     kr_error err = {0};
@@ -208,7 +208,7 @@ static int call(job *j, const kr_sink *sink)
     return tool_check(status, &err);
 }
 
-/* Probes with a match, by a second call where the answers do not tell; its time is not counted. */
+/* Counts probes with a match, by a second call if the answers hide it; that call's time is not counted. */
 static int count_found(job *j)
 {
     const double search = j->search;

@@ -28,8 +28,8 @@ static void print_usage(FILE *to)
                 "\nCOL is FILE.npy, FILE.csv:NAME, FILE.tbl:NUMBER or FILE.bin:TYPE. See also keyray(1).\n");
 }
 
-/* Without this, the first file opened would take the place of a closed standard stream. A stream that is
- * open for reading refuses what is printed, which is then an error as it should be. */
+/* Without this, the first file opened would take the place of a closed standard stream. Printing to a stream
+ * that is open for reading fails, as it should. */
 static void keep_standard_streams(void)
 {
     int fd;
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == DONE)
         code = tool_fail(FAILED, "cannot write to standard output: %s", strerror(errno));
     if (progress_interrupted()) {
-        /* The shell sees that a signal, and which, ended this. */
+        /* The shell must see which signal ended the process. */
         signal(progress_interrupted(), SIG_DFL);
         raise(progress_interrupted());
     }

@@ -37,7 +37,7 @@ static void print_row(const option_row *row)
         printf("%-*s%s\n", HELP_COLUMN, label, row->help);
 }
 
-/* Those of the operand, where there are some. */
+/* Prints the examples of the operand, if there are any. */
 static void print_examples(const command *self, const char *operand)
 {
     char begin[64];
@@ -49,7 +49,7 @@ static void print_examples(const command *self, const char *operand)
             printf("  %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-/* `operand` NULL: the groups are those of all operands, and only the first is of each. */
+/* `operand` NULL: the groups are those of all operands; only the first belongs to each of them. */
 static int print_help(const command *self, const char *operand, const option_group *groups, uint32_t n_groups)
 {
     const char *shown = operand && *operand ? operand : self->operand ? self->operand : "";
@@ -222,13 +222,13 @@ static int check_required(const command *self, const parser *p)
     return OPTIONS_GO_ON;
 }
 
-/* "" for commands without. */
+/* "" for commands without an operand. */
 static const char *operand_of(const command *self, char **argv)
 {
     return strcmp(argv[0], self->name) == 0 ? "" : argv[0];
 }
 
-/* What getopt_long could not take; it has set optopt, and optind past the culprit. */
+/* Reports what getopt_long rejected; it has set optopt, and optind to the next argument. */
 static int bad_option(const command *self, int found, char **argv)
 {
     if (found == ':')

@@ -47,14 +47,14 @@ typedef struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 
-/* Goes on, done (help was printed), or an exit status. */
+/* The result of options_parse: go on, done (help was printed), or an exit status. */
 enum { OPTIONS_GO_ON = -1 };
 
 /* Parses argv[1...]; argv[0] is the command's name or its operand. */
 int options_parse(const command *self, const option_group *groups, uint32_t n_groups, int argc, char **argv);
 
-/* The position of argv[1] among the choices of self->operand, whose groups may differ. -1: something is
- * wrong, *code says what to exit with; `all` is for --help. */
+/* The position of argv[1] among the choices of self->operand, whose groups may differ. -1: do not go on,
+ * *code is the exit status; `all` is for --help. */
 int options_operand(const command *self, const option_group *all, uint32_t n_all, int argc, char **argv,
                     int *code);
 

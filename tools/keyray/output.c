@@ -28,7 +28,7 @@ static void write_quoted(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* What stands before a value: the comma, the indentation, the key. A value of one line is aligned. */
+/* Writes what precedes a value: the comma, the indentation, the key. A value of one line is aligned. */
 static void write_key(output *out, const char *key, int opens)
 {
     const int indent = 2 * (int)out->depth;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A float's bits as an unsigned number in the order of keys: -0 equals 0, and all NaNs are one and above
+/* A float's bits as an unsigned number in the order of keys: -0 equals 0, and all NaNs are equal and above
  * everything. `sign` is its sign bit. */
 static uint64_t order_float(uint64_t bits, int is_zero, int is_nan, uint64_t sign)
 {
@@ -72,7 +72,7 @@ static int open_packed(uint64_t count, struct packed *packed)
     return DONE;
 }
 
-/* Appends one column, less its least value, below what is there. */
+/* Appends one column, minus its least value, below the existing bits. */
 static void append(struct packed *packed, const kr_column *column, uint64_t low, uint32_t width)
 {
     for (uint64_t row = 0; row < column->count; ++row) {

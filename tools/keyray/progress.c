@@ -28,7 +28,7 @@ void progress_start(void)
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
-    /* What whoever started this has ignored (nohup, a background job of a script) stays ignored. */
+    /* Signals that were ignored at the start (nohup, a background job of a script) stay ignored. */
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
         if (sigaction(numbers[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);

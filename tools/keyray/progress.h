@@ -5,7 +5,7 @@
 #include <keyray/keyray.h>
 
 /* Takes over SIGINT, SIGTERM, SIGHUP and SIGQUIT. Outside of progress_writing() they end the process at once,
- * for there is nothing to clean up; inside they make the callback ask the library to stop. */
+ * since there is nothing to clean up; inside they make the callback ask the library to stop. */
 void progress_start(void);
 
 /* Between (1) and (0) there may be temporary or unfinished files. */
@@ -17,7 +17,7 @@ int progress_interrupted(void);
 /* The callback to give to the library. Draws only on a terminal, after a second, and not with `quiet`. */
 const kr_progress *progress_callback(uint32_t quiet);
 
-/* Takes the line away, before anything else is printed. */
+/* Erases the line, before anything else is printed. */
 void progress_clear(void);
 
 #endif

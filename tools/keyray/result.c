@@ -79,7 +79,7 @@ static int bit(const uint8_t *bitmap, uint64_t i)
     return bitmap[i / 8] >> (i % 8) & 1;
 }
 
-/* How many matches the answer to probe i tells of, at least. */
+/* The least number of matches that the answer to probe i implies. */
 static uint64_t matches_of(const struct result *result, const uint8_t *exists, uint64_t i)
 {
     const uint64_t *wide = result->out;

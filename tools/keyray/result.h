@@ -1,4 +1,4 @@
-/* Room for the answers of one call, what they say in short, and their files. */
+/* Memory for the answers of one call, a summary of them, and their files. */
 #ifndef KEYRAY_RESULT_H
 #define KEYRAY_RESULT_H
 
@@ -32,9 +32,9 @@ int result_open(struct result *result, kr_result kind, kr_type value_type, uint6
 int result_open_rows(struct result *result);
 void result_close(struct result *result);
 
-/* Sets found and matches. `exists` is the bitmap that tells for kinds whose answers do not, see below. */
+/* Sets found and matches. `exists` is the bitmap of matches for results that hide them, see below. */
 void result_count(struct result *result, const uint8_t *exists);
-/* 1: the answers do not tell whether a probe matched; a sum of 0 may be one. */
+/* 1: the answers do not show whether a probe matched: a sum of 0 may be a match. */
 int result_hides_matches(kr_result kind);
 
 int result_write(const struct result *result, const char *path, const kr_progress *progress);

@@ -28,7 +28,7 @@ const option_row workload_probes_rows[] = {
 
 const option_row workload_ranges_rows[] = {
     {"hits", 0, 0, OPTION_NUMBER, AT(hits), "N", "expected hits of a range on dense keys [1]", 1, UINT64_MAX},
-    {"multiplier", 0, 0, OPTION_NUMBER, AT(multiplier), "N", "each range is so many times longer [1]", 1,
+    {"multiplier", 0, 0, OPTION_NUMBER, AT(multiplier), "N", "each range is this many times longer [1]", 1,
      UINT64_MAX},
     {0},
 };
@@ -43,11 +43,11 @@ const option_row workload_updates_rows[] = {
      "0: exchange keys [0]",
      0, WORKLOAD_WAVES_MOST},
     {"growth", 0, 0, OPTION_DECIMAL, AT(growth), "C",
-     "of waves: times as many rows after the inserts, 1.01 to 100 [2.2]", 101, 10000},
+     "waves: the inserts multiply the rows by this, 1.01 to 100 [2.2]", 101, 10000},
     {0},
 };
 
-/* What the generators call the options. */
+/* The generators' names for the options. */
 static const struct {
     const char *field, *option;
 } names[] = {

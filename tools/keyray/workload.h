@@ -5,7 +5,7 @@
 #include "bench/bench.h"
 #include "options.h"
 
-/* Numbers as they stand on the command line. */
+/* Numbers as given on the command line. */
 typedef struct workload {
     /* keys */
     uint64_t count, uniformity, multiplicity, stride, seed;
@@ -27,7 +27,7 @@ typedef struct workload {
         .batches = 1, .changes = 1, .growth = 220, .entries = 1 << 28, .lanes = 1 << 16, .steps = 1024 \
     }
 
-/* What a key set, probes, ranges and updates are made of, counts and order left to the caller. */
+/* The options of key sets, probes, ranges and updates, except counts and order. */
 extern const option_row workload_keys_rows[], workload_probes_rows[], workload_ranges_rows[],
     workload_updates_rows[];
 
@@ -45,7 +45,7 @@ kr_probes_spec workload_probes(const workload *w);
 kr_ranges_spec workload_ranges(const workload *w);
 kr_swaps_spec workload_swaps(const workload *w);
 
-/* tool_check for what the generators answered; `code` is for options that do not go together. */
+/* tool_check for a generator's status; `code` is the exit status for options that conflict. */
 int workload_check(kr_status status, const kr_error *err, int code);
 
 #endif

@@ -1,5 +1,5 @@
-/* CUB takes the type of its offsets from the type of n: unsigned counts of either width, so nothing breaks at
- * 2^31, where a signed one would. */
+/* CUB takes the type of its offsets from the type of n. Counts of both widths are unsigned, as signed ones
+ * would break at 2^31. */
 #include "devices/cuda/cub.h"
 #include "program/program.h"
 

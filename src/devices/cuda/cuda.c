@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without memory pools (some virtual GPUs) the device works on cudaMalloc. */
+/* Without memory pools (some virtual GPUs) the device uses cudaMalloc. */
 static void create_pool(kr_cuda_device *cuda, kr_cuda_calls *calls)
 {
     int supported = 0;
@@ -20,12 +20,12 @@ static void create_pool(kr_cuda_device *cuda, kr_cuda_calls *calls)
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = cuda->number;
     KR_CUDA(calls, cudaMemPoolCreate(&cuda->pool, &properties));
-    /* Released memory stays in the pool for the next allocation, else every kr_device_sync would give it
-     * back. */
+    /* Released memory stays in the pool for the next allocation; by default every kr_device_sync would give
+     * it back. */
     KR_CUDA(calls, cudaMemPoolSetAttribute(cuda->pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
 }
 
-/* Also for a device that did not open: what was not created is NULL. */
+/* Also closes a device that failed to open: what was not created is NULL. */
 static void close_device(kr_device *device)
 {
     kr_cuda_device *cuda = kr_cuda_device_of(device);
@@ -110,7 +110,8 @@ static kr_status run(kr_device *device, const kr_program *program, const void *p
 {
     kr_cuda_calls calls;
     if (!program->cuda)
-        return kr_fail(err, KR_ERR_UNSUPPORTED, "%s has no CUDA form; use the device \"cpu\"", program->name);
+        return kr_fail(err, KR_ERR_UNSUPPORTED, "%s is not built for CUDA; use the device \"cpu\"",
+                       program->name);
     calls = kr_cuda_enter_device(device);
     KR_CUDA(&calls, program->cuda(params, n, stream));
     calls.call = program->name;

@@ -17,9 +17,9 @@ static const struct {
     {cudaErrorMemoryAllocation, KR_ERR_DEVICE_MEMORY, "free some, or work in smaller pieces"},
 
     {cudaErrorNoDevice, KR_ERR_NO_DEVICE, "the driver shows no GPU (CUDA_VISIBLE_DEVICES may hide it)"},
-    {cudaErrorInvalidDevice, KR_ERR_NO_DEVICE, "there is no GPU of this number"},
-    {cudaErrorDevicesUnavailable, KR_ERR_NO_DEVICE, "another process has the GPU for itself"},
-    {cudaErrorStubLibrary, KR_ERR_NO_DEVICE, "take the toolkit's stubs folder out of LD_LIBRARY_PATH"},
+    {cudaErrorInvalidDevice, KR_ERR_NO_DEVICE, "there is no GPU with this number"},
+    {cudaErrorDevicesUnavailable, KR_ERR_NO_DEVICE, "another process has exclusive use of the GPU"},
+    {cudaErrorStubLibrary, KR_ERR_NO_DEVICE, "remove the toolkit's stubs folder from LD_LIBRARY_PATH"},
     {cudaErrorInitializationError, KR_ERR_NO_DEVICE, "the driver did not start (a fork after using CUDA?)"},
     {cudaErrorSystemNotReady, KR_ERR_NO_DEVICE, "the machine's GPU services are not running yet"},
     {cudaErrorSystemDriverMismatch, KR_ERR_NO_DEVICE, "driver and libcuda differ: restart the machine"},
@@ -65,7 +65,7 @@ static kr_status fail_driver(kr_error *err, const char *call)
         return kr_fail_call(err, KR_ERR_NO_DEVICE, call, cudaErrorInsufficientDriver,
                             "no GPU: this machine has no NVIDIA driver (libcuda.so.1 was not found)");
     return kr_fail_call(err, KR_ERR_NO_DEVICE, call, cudaErrorInsufficientDriver,
-                        "no GPU: the NVIDIA driver serves CUDA %d.%d, keyray was built with %d.%d; update "
+                        "no GPU: the NVIDIA driver supports CUDA %d.%d, keyray was built with %d.%d; update "
                         "the driver",
                         driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
 }

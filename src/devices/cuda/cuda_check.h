@@ -1,4 +1,4 @@
-/* A chain of CUDA runtime calls on one GPU. The first call that fails ends the chain; kr_cuda_leave says so.
+/* A chain of CUDA runtime calls on one GPU. The first failure ends the chain; kr_cuda_leave reports it.
  *
  *     kr_cuda_calls calls = kr_cuda_enter(number);
  *     KR_CUDA(&calls, cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDefault, stream));
@@ -14,7 +14,7 @@
 
 typedef struct kr_cuda_calls {
     const char *call; /* the last one made; its name ends at the first parenthesis */
-    cudaError_t code; /* of it */
+    cudaError_t code; /* what it returned */
     int number;       /* the GPU of the chain */
     int before;       /* the one to go back to, -1: the same or none */
 } kr_cuda_calls;
@@ -23,7 +23,7 @@ typedef struct kr_cuda_calls {
     ((calls)->code == cudaSuccess ? ((calls)->call = #expression, (calls)->code = (cudaError_t)(expression)) \
                                   : (calls)->code)
 
-/* Forgets an error that somebody else's call left behind in this thread: launches would report it. */
+/* Clears an error that an earlier call of other code left in this thread: launches would report it. */
 kr_cuda_calls kr_cuda_enter(int number);
 
 /* `what` is what was being done, for the error text: "copying 16 bytes". */

@@ -12,7 +12,7 @@ kr_status kr_cuda_count(uint32_t *count, kr_error *err)
     return kr_cuda_check(code, "cudaGetDeviceCount", err, "looking for a GPU");
 }
 
-/* The driver's own version ("580.65.06") is known to its kernel module only; "" where that does not tell. */
+/* Only the kernel module tells the driver's own version ("580.65.06"); "" where it does not. */
 static void read_driver_version(char *version, size_t nbytes)
 {
     char line[256], *rest = NULL;
@@ -31,7 +31,7 @@ static void read_driver_version(char *version, size_t nbytes)
     fclose(file);
 }
 
-/* Chips of which it is known; others are asked through OptiX once a tracer is there. */
+/* Chips of which it is known; for others, OptiX tells once there is a tracer. */
 static const struct {
     int major, minor, rt_cores;
 } chips[] = {

@@ -1,8 +1,8 @@
-/* Device memory from a pool of this kr_device alone, pinned host memory, copies. */
+/* Device memory, from a pool that only this kr_device uses, and copies. */
 #include "devices/cuda/cuda_device.h"
 
-/* cudaMalloc is for GPUs without memory pools; it knows no stream order, so cudaFree waits for the GPU. The
- * driver answers sizes beyond all memory with various errors; here they are all the same one. */
+/* cudaMalloc is for GPUs without memory pools; it ignores stream order, so cudaFree waits for the GPU. For
+ * sizes beyond all memory, the driver returns various errors; here they all become one. */
 static cudaError_t take(kr_cuda_device *cuda, void **memory, uint64_t nbytes, cudaStream_t stream)
 {
     if (nbytes > cuda->info.memory_nbytes)
@@ -11,7 +11,7 @@ static cudaError_t take(kr_cuda_device *cuda, void **memory, uint64_t nbytes, cu
                       : cudaMalloc(memory, nbytes);
 }
 
-/* What was released, but is still in use by earlier work or kept by the pool, may be just what is missing. */
+/* Released memory that earlier work still uses, or that the pool keeps, may be enough. */
 static cudaError_t take_again(kr_cuda_device *cuda, void **memory, uint64_t nbytes, cudaStream_t stream)
 {
     (void)cudaGetLastError();

@@ -10,7 +10,7 @@ static void *pin(kr_device *device, uint64_t nbytes, kr_error *err)
     KR_CUDA(&calls, cudaHostAlloc(&memory, nbytes, cudaHostAllocPortable));
     if (kr_cuda_leave(&calls, &failed, "pinning %llu bytes", (unsigned long long)nbytes) == KR_OK)
         return memory;
-    /* It is the host's memory that is short. */
+    /* The memory that is short is the host's. */
     if (failed.status == KR_ERR_DEVICE_MEMORY)
         failed.status = KR_ERR_HOST_MEMORY;
     if (err)
@@ -41,7 +41,7 @@ static void *take_kept(kr_cuda_device *cuda, uint64_t nbytes)
     return memory;
 }
 
-/* Enters a busy block in the table, in a free block's place if need be. Returns what is to be unpinned. */
+/* Enters a busy block in the table, if need be in place of a free one, which is returned for unpinning. */
 static void *keep(kr_cuda_device *cuda, void *memory, uint64_t nbytes)
 {
     void *dropped = NULL;

@@ -1,4 +1,4 @@
-/* What kind `array` is; its operations stand in array_width.c. */
+/* Kind `array`: its options and description. array_width.c has its operations. */
 #include "indexes/array/array.h"
 
 static const kr_option options[ARRAY_OPTIONS] = {
@@ -17,7 +17,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     return kr_search_settle(spec, k, err);
 }
 
-/* Parts are never searched by k pieces. */
+/* Partitioned lookups never use k-ary search. */
 static int launches(const kr_spec *spec)
 {
     return kr_search_launches(spec) || spec->options[ARRAY_OPTION_K] > 2;

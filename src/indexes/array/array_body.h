@@ -1,6 +1,6 @@
 /* The bodies of kind `array`: back-to-front binary search (Henneberg and Schuhknecht, "Is Binary Search
- * Really All You Need?", Listing 1, but started one past the end, or keys above the largest would find it)
- * and the K-ary search over the same array that the paper rejects (AO+KS).
+ * Really All You Need?", Listing 1, but started one past the end: else keys above the largest would find the
+ * largest) and the K-ary search over the same array that the paper rejects (AO+KS).
  *
  * Invariant of the search: every entry at `at` or later has key >= lower. It ends at the first such entry.
  * A match's end is then found by galloping from there, so that the cost follows the number of matches. */
@@ -25,7 +25,7 @@ typedef struct array_state {
     kr_key lower, upper;
     uint32_t at; /* the search's bound, then the end of the match found so far */
     uint32_t step;
-    uint32_t first; /* of the match; before it is known, what the search keeps beside `at` */
+    uint32_t first; /* of the match; before: the tree node, or (K-ary) keys before it are < lower */
     uint32_t phase; /* ARRAY_* */
 } array_state;
 
@@ -46,7 +46,7 @@ KR_BODY int array_extend(const array_params *p, int aos, array_state *s)
     return more;
 }
 
-/* The first entry is known; 0 when that is all that was asked for. */
+/* The first entry is known; 0 if no more is wanted. */
 KR_BODY int array_found(const array_params *p, array_state *s)
 {
     s->first = s->at;
@@ -69,9 +69,9 @@ KR_BODY void array_end(const array_params *p, int aos, const kr_put *put, uint64
 
 /* ---- Binary search -------------------------------------------------------------------------- */
 
-/* The steps taken make the path to a node of a tree: its root is 1, and node x leads to 2 x, or 2 x + 1 if
- * its entry's key was >= lower. Pinned word j is the key that node j + 1 compares. Node 2^d + i, in step d +
- * 1, has taken i steps of twice its own; ends beyond the first entry are never reached. */
+/* The steps form a path in a tree: its root is node 1, and node x leads to 2 x, or to 2 x + 1 if its entry's
+ * key was >= lower. Pinned word j is the key that node j + 1 compares. Before node 2^d + i, the search has
+ * moved by i times twice the node's step. Nodes before the first entry are never reached. */
 KR_BODY kr_key array_pinned(const array_params *p, uint32_t j)
 {
     const uint32_t depth = 31 - kr_clz32(j + 1), taken = j + 1 - (1u << depth), step = p->top >> depth;
@@ -89,8 +89,8 @@ KR_BODY int array_begin(const array_params *p, uint64_t i, array_state *s)
     return any;
 }
 
-/* One halving; 0 when the first entry >= lower is known. The comparison becomes a mask: as a branch it would
- * be mispredicted every other time. */
+/* One halving; 0 when the first entry >= lower is known. The comparison becomes a mask: a branch would be
+ * mispredicted half of the time. */
 KR_BODY int array_halve(const array_params *p, int aos, kr_pin pin, array_state *s)
 {
     uint32_t taken = 0;
@@ -108,7 +108,7 @@ KR_BODY int array_halve(const array_params *p, int aos, kr_pin pin, array_state 
     return s->step != 0;
 }
 
-/* `aos` is a constant of these programs, so that it costs nothing. */
+/* `aos` is a compile-time constant of these programs, so it costs nothing. */
 #define ARRAY_LAYOUT(name, aos)                                                                         \
     KR_BODY int name##_step(const array_params *p, kr_pin pin, kr_group group, array_state *s)          \
     {                                                                                                   \
@@ -133,8 +133,8 @@ KR_BODY int array_begin_kary(const array_params *p, uint64_t i, array_state *s)
     return any;
 }
 
-/* Of so many pivots, one a piece, the number of those before the first whose key is >= lower. Each thread of
- * the group reads one at a time. */
+/* The number of pivots, one a piece, before the first whose key is >= lower. Each thread of the group reads
+ * one at a time. */
 KR_BODY uint32_t array_pieces(const array_params *p, kr_group group, const array_state *s, uint32_t piece,
                               uint32_t pivots)
 {

@@ -19,7 +19,7 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
     return KR_OK;
 }
 
-/* Step d of the binary search meets 2^d keys, which are words of its pins; the K-ary search has none. */
+/* Step d of the binary search compares one of 2^d keys, which can be pinned; the K-ary search pins none. */
 static void set_search(array_index *index, const kr_spec *spec)
 {
     const uint32_t n = (uint32_t)index->store.n;
@@ -67,11 +67,12 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     return kr_device_run(device, index->program, &params, job->n, stream, err);
 }
 
-/* Binary search halves n + 1 places, k-ary search cuts them by k reading up to k - 1 pivots; then the row. */
+/* Binary search halves n + 1 places; K-ary search divides them by k and reads up to k - 1 pivots. Then comes
+ * the row. */
 static double touches(const kr_shape *shape)
 {
     const uint64_t k = (uint64_t)shape->spec->options[ARRAY_OPTION_K];
-    const int shared = shape->spec->options[KR_SEARCH_GROUP] != 0; /* pivots of a step are read at once */
+    const int shared = shape->spec->options[KR_SEARCH_GROUP] != 0; /* a step's pivots are read at once */
     double steps = 0;
     for (uint64_t left = shape->count; left; left /= k)
         steps += k > 2 && !shared ? (double)(k - 1) / 2 + 0.5 : 1;

@@ -1,4 +1,4 @@
-/* What kind `cgrx` is and which options go together; its operations stand in cgrx_width.c. */
+/* Kind `cgrx`: its options and which go together. cgrx_width.c has its operations. */
 #include "indexes/cgrx/cgrx.h"
 #include "scenes/rays.h"
 
@@ -7,47 +7,43 @@ enum { STANDARD_NODE = 32, STANDARD_FILL = 500, REBUILD_AUTO = -1, REBUILD_NEVER
 static const kr_option options[CGRX_OPTIONS] = {
     [CGRX_OPTION_SCENE] =
         {"scene", KR_OPTION_CHOICE, "naive|optimized", 0, 1, CGRX_OPTIMIZED,
-         "marker triangles for rows and planes, or representatives moved to where they serve "
-         "as markers"},
+         "naive: extra triangles mark rows and planes; optimized: representatives are moved to "
+         "serve as marks"},
     [CGRX_OPTION_BUCKET] = {"bucket", KR_OPTION_INTEGER, NULL, 1, 65536, 16,
                             "keys that share a triangle; with updates=on it is node * fill"},
     [CGRX_OPTION_SEARCH] = {"search", KR_OPTION_CHOICE, "binary|linear", 0, 1, CGRX_BINARY,
-                            "within a bucket"},
+                            "how a bucket is searched"},
     [CGRX_OPTION_LAYOUT] =
         {"layout", KR_OPTION_CHOICE, "soa|aos|padded", 0, 2, KR_LAYOUT_SOA,
-         "keys and row ids in two arrays; or side by side in one; or so in as many bytes as two keys"},
+         "keys and row ids in two arrays; side by side in one; or so, padded to the size of two keys"},
     [CGRX_OPTION_BITS] =
         {"bits", KR_OPTION_TRIPLE, NULL, 0, 23, 23 | 23 << 8 | 18 << 16,
-         "of a key in x, y and z, lowest first; x at least 1, together the type's bits or more"},
+         "bits of a key in x, y and z, lowest first; x at least 1, together the type's bits or more"},
     [CGRX_OPTION_SCALE] =
         {"scale", KR_OPTION_PAIR, "on|off", 0, 25, 15 | 25 << 8,
          "y and z are stretched by these powers of two, so that the builder groups along rows"},
     [CGRX_OPTION_RAYS] = {"rays", KR_OPTION_CHOICE, "paper|short|column|auto", 0, 3, CGRX_RAYS_AUTO,
-                          "up to five as in the paper; short: marks name buckets, three at most; column: "
-                          "along the marks first, "
-                          "two at most (scene=optimized); auto: column where there are rows for three "
-                          "buckets of four, else short"},
+                          "rays per lookup: paper: up to five, as published; short: up to three, marks "
+                          "name buckets; column: up to two, along the marks first (scene=optimized); "
+                          "auto: column if there are more rows than 3/4 of the buckets, else short"},
     [CGRX_OPTION_FILTER] =
         {"filter", KR_OPTION_INTEGER, NULL, 0, 16, 0,
          "bits a key of a Bloom filter that answers most point lookups of absent keys without "
          "a ray; 0: none"},
-    [CGRX_OPTION_BVH] =
-        {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
-         "what OptiX shall prefer: a fast build, nothing, or fast rays (Embree builds one way)"},
-    [CGRX_OPTION_COMPACT] =
-        {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
-         "move the scene to as little memory as it needs; auto: where that saves a sixteenth "
-         "or more"},
+    [CGRX_OPTION_BVH] = {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
+                         "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)"},
+    [CGRX_OPTION_COMPACT] = {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
+                             "compact the scene after the build; auto: if that saves a sixteenth or more"},
     [CGRX_OPTION_UPDATES] = {"updates", KR_OPTION_CHOICE, "off|on", 0, 1, CGRX_OFF,
                              "on: buckets are lists of nodes, and kr_index_update changes them"},
     [CGRX_OPTION_NODE] = {"node", KR_OPTION_INTEGER, NULL, 2, 1024, STANDARD_NODE,
-                          "updates=on: entries that a node holds"},
+                          "updates=on: entries of a node"},
     [CGRX_OPTION_FILL] = {"fill", KR_OPTION_DECIMAL, NULL, 50, 1000, STANDARD_FILL,
                           "updates=on: the share of a node that is filled at first"},
     [CGRX_OPTION_REBUILD] =
         {"rebuild", KR_OPTION_DECIMAL, "auto|never", 1100, 1000000, REBUILD_AUTO,
-         "updates=on: the index is built anew once it has that many times the rows it was "
-         "built with, or as many times fewer, or a list of 64 times as many buckets; auto: 4"},
+         "updates=on: build the index anew once its rows have grown or shrunk by this factor, or a list "
+         "has grown to 64 times this factor of a bucket; auto: 4"},
 };
 
 static int given(const kr_spec *spec, int option)
@@ -61,12 +57,13 @@ static kr_status settle_static(const kr_spec *spec, kr_error *err)
     for (int i = 0; i < 3; ++i)
         if (spec->options[of_updates[i]] != options[of_updates[i]].standard)
             return kr_fail(err, KR_ERR_SPEC,
-                           "kind 'cgrx': %s is an option of updates=on; give that, or leave it out",
+                           "kind 'cgrx': %s is an option of updates=on; give updates=on, or leave it out",
                            options[of_updates[i]].name);
     return KR_OK;
 }
 
-/* A settled spec names every option and must be accepted again, so the bucket that follows may be given. */
+/* A settled spec names every option and must be accepted again, so a bucket equal to node * fill may be
+ * given. */
 static kr_status settle_updates(kr_spec *spec, kr_error *err)
 {
     int64_t *o = spec->options;
@@ -89,10 +86,9 @@ static kr_status settle(kr_spec *spec, kr_error *err)
         return status;
     if (spec->options[CGRX_OPTION_RAYS] == CGRX_RAYS_COLUMN &&
         spec->options[CGRX_OPTION_SCENE] != CGRX_OPTIMIZED)
-        return kr_fail(
-            err, KR_ERR_SPEC,
-            "kind 'cgrx': rays=column goes with scene=optimized only: marks of the naive scene do not "
-            "say where a row ends; give rays=short or scene=optimized");
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind 'cgrx': rays=column needs scene=optimized: marks of the naive scene do not show "
+                       "where a row ends; give rays=short or scene=optimized");
     return spec->options[CGRX_OPTION_UPDATES] == CGRX_ON ? settle_updates(spec, err)
                                                          : settle_static(spec, err);
 }
@@ -145,7 +141,7 @@ cgrx_design cgrx_design_of(const kr_spec *spec)
     };
 }
 
-/* One where rows are full or empty, more in between. */
+/* One if rows are full or empty, else more. */
 double cgrx_rays(const kr_shape *shape)
 {
     return shape->count > (uint64_t)shape->spec->options[CGRX_OPTION_BUCKET] ? 1 : 0;
@@ -158,7 +154,7 @@ double cgrx_touches(const kr_shape *shape)
     double touches = 2;
     for (uint64_t left = shape->count / bucket; left > 1; left /= 8)
         ++touches;
-    for (uint64_t left = bucket; left > 16; left /= 2) /* 16 keys lie in a line or two */
+    for (uint64_t left = bucket; left > 16; left /= 2) /* 16 keys lie in one or two lines */
         ++touches;
     return touches + 1;
 }

@@ -1,4 +1,4 @@
-/* Kind `cgrx`: options, what they come to, and the operations per key width. */
+/* Kind `cgrx`: options, the design they result in, and the operations per key width. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_H
 #define KEYRAY_INDEXES_CGRX_CGRX_H
 
@@ -33,14 +33,14 @@ enum { CGRX_OFF, CGRX_ON };
 typedef struct cgrx_design {
     kr_point_map map;
     uint32_t scene;  /* CGRX_NAIVE ... */
-    uint32_t bucket; /* entries of a bucket when it is built */
+    uint32_t bucket; /* entries of a bucket at build time */
     uint32_t search, layout;
     uint32_t rays;        /* CGRX_RAYS_* */
-    uint32_t filter;      /* bits of the filter a key, 0: none */
+    uint32_t filter;      /* bits of the filter per key, 0: no filter */
     uint32_t scene_flags; /* KR_SCENE_* */
     uint32_t compact;     /* KR_COMPACT_* */
-    uint32_t node;        /* slots of a node; 0: entries lie one after the other and stay as they are */
-    double rebuild;       /* how many times as many or as few entries as were built; 0: never */
+    uint32_t node;        /* slots of a node; 0: entries lie in one run and never change */
+    double rebuild;       /* the factor of growth or shrinkage since the build; 0: never */
 } cgrx_design;
 
 cgrx_design cgrx_design_of(const kr_spec *spec);
@@ -50,7 +50,7 @@ static inline uint64_t cgrx_buckets_of(const cgrx_design *design, uint64_t n)
     return n / design->bucket + (n % design->bucket != 0);
 }
 
-/* What does not depend on the width. */
+/* Functions that do not depend on the width. */
 double cgrx_rays(const kr_shape *shape);
 double cgrx_touches(const kr_shape *shape);
 

@@ -1,5 +1,5 @@
-/* The bodies of kind `cgrx` that cast no rays, beside those that make the scene: the filter, layouts, and the
- * search in buckets that are known. */
+/* The bodies of kind `cgrx` that cast no rays, except those that make the scene: the filter, layouts, and the
+ * search in a known bucket. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_BODY_H
 
@@ -16,7 +16,7 @@ KR_BODY void cgrx_filter_key(const cgrx_filter_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(cgrx_fill_filter, cgrx_filter_params, cgrx_filter_key);
 
-/* found: one more than the largest position whose key the filter does not know. */
+/* found: one more than the largest position whose key is missing in the filter. */
 KR_BODY void cgrx_filter_check(const cgrx_filter_check_params *p, uint64_t i)
 {
     if (!cgrx_filter_has(p->words, p->n_words, cgrx_key(&p->entries, i)))
@@ -32,7 +32,7 @@ KR_BODY void cgrx_pack_one(const cgrx_pack_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(cgrx_pack, cgrx_pack_params, cgrx_pack_one);
 
-/* Row ids that count from zero, moved to where they belong. */
+/* Adds the first row id to row ids that count from zero. */
 KR_BODY void cgrx_shift_row(const cgrx_shift_params *p, uint64_t i)
 {
     p->rows[i] += (uint32_t)p->by;
@@ -63,7 +63,7 @@ KR_BODY uint32_t cgrx_order_row(const cgrx_order_params *p, uint64_t position)
 }
 KR_ORDER_CHECK_PROGRAM(cgrx_check_order, cgrx_order_params, cgrx_order_key, cgrx_order_row);
 
-/* ---- The search where rays have found the bucket, or are not needed ----------------------------- */
+/* ---- The search, once rays have found the bucket or none are needed ----------------------------- */
 
 KR_BODY void cgrx_search_probe(const cgrx_params *p, uint64_t i)
 {

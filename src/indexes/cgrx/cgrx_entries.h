@@ -25,7 +25,7 @@ KR_BODY uint32_t cgrx_row(const cgrx_entries *e, uint64_t position)
     return kr_entries_row(&e->store, cgrx_lists_slot(&e->lists, position));
 }
 
-/* The first position of bucket b; of the bucket after the last: n. */
+/* The first position of bucket b; n for the bucket after the last. */
 KR_BODY uint32_t cgrx_bucket_first(const cgrx_entries *e, uint32_t b)
 {
     if (e->lists.starts)

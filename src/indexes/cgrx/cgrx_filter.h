@@ -4,7 +4,8 @@
 
 #include "key/key.h"
 
-/* A finalizer of 64 bits (Stafford's 13th, as in SplitMix64): every bit of the key moves every bit. */
+/* A finalizer of 64 bits (Stafford's 13th, as in SplitMix64): every bit of the key affects every bit of the
+ * hash. */
 KR_BODY uint64_t cgrx_hash(uint64_t key)
 {
     key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9u;
@@ -19,7 +20,7 @@ KR_BODY uint64_t cgrx_filter_bits(uint64_t hash)
            (uint64_t)1 << (hash >> 18 & 63);
 }
 
-/* The high half of the hash, spread over the words. */
+/* The word of a key, from the high half of the hash. */
 KR_BODY uint64_t cgrx_filter_word(uint64_t hash, uint64_t n_words)
 {
     return (hash >> 32) * n_words >> 32;

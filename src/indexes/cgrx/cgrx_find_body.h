@@ -1,6 +1,7 @@
 /* From a probe to its bucket by rays (Henneberg, Schuhknecht, Kharal and Brown, "cgRX", Algorithm 2, and the
- * lookup in the optimized scene, which the paper leaves out). A ray finds a candidate and is named by its
- * primitive, never by where it was met: coordinates far from a ray's origin are off by whole rows. */
+ * lookup in the optimized scene, which the paper leaves out). A ray finds a candidate. The primitive names
+ * the candidate, not the point where the ray met it: far from a ray's origin, coordinates are off by entire
+ * rows. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_FIND_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_FIND_BODY_H
 
@@ -13,7 +14,7 @@ KR_BODY uint32_t cgrx_owner(const cgrx_params *p, uint32_t target)
     return target % p->n_buckets;
 }
 
-/* A key in the row of bucket b's representative, as it stands in the scene. */
+/* A key in the row that bucket b's representative has in the scene. */
 KR_BODY uint64_t cgrx_rep(const cgrx_params *p, uint32_t b)
 {
     if (b + 1 >= p->n_buckets)
@@ -23,18 +24,18 @@ KR_BODY uint64_t cgrx_rep(const cgrx_params *p, uint32_t b)
     return kr_entries_key(&p->entries.store, (uint64_t)(b + 1) * p->entries.bucket - 1);
 }
 
-/* The row in which the triangle of a target stands. */
+/* The row of a target's triangle. */
 KR_BODY uint64_t cgrx_target_row(const cgrx_params *p, uint32_t target)
 {
     const uint64_t row = kr_point_row(&p->map, cgrx_rep(p, cgrx_owner(p, target)));
     return p->optimized && target >= 2 * p->n_buckets ? row | cgrx_y_most(&p->map) : row;
 }
 
-/* Distances are sums of floats and a little off where the ray is long: it reaches further by this share of
- * its length and a step. Nothing lies behind the last key of a row, the last row and the last plane. */
+/* Distances are sums of floats and slightly off where the ray is long. So a ray reaches further by this share
+ * of its length and a step. Nothing lies behind the last key of a row, the last row or the last plane. */
 #define CGRX_PAD 0x1p-20f
 
-/* From half a step before (x, y, z), in steps, for `length` steps along an axis and what the pad adds. */
+/* A ray from half a step before (x, y, z), in steps, for `length` steps along an axis, plus the pad. */
 KR_BODY kr_ray cgrx_ray(const cgrx_params *p, int axis, float x, float y, float z, float length)
 {
     const kr_point step = p->map.step;
@@ -46,7 +47,7 @@ KR_BODY kr_ray cgrx_ray(const cgrx_params *p, int axis, float x, float y, float 
     return ray;
 }
 
-/* x, y and z of the columns that marks stand in. */
+/* The x of the column of marks. */
 KR_BODY float cgrx_mark_x(const cgrx_params *p)
 {
     return p->optimized ? (float)(uint32_t)cgrx_x_most(&p->map) : -1.0f;
@@ -85,7 +86,7 @@ KR_BODY uint32_t cgrx_after_nothing(const cgrx_params *p, const cgrx_state *s)
     return CGRX_LOST;
 }
 
-/* Section 3.3's mapping: behind a mark that is no representative the next bucket begins. */
+/* Section 3.3's mapping: the next bucket begins behind a mark that is no representative. */
 KR_BODY void cgrx_named(const cgrx_params *p, cgrx_state *s, uint32_t bucket)
 {
     s->bucket = bucket;
@@ -103,19 +104,19 @@ KR_BODY void cgrx_take_mark(const cgrx_params *p, cgrx_state *s, uint32_t target
 {
     const uint32_t owner = cgrx_owner(p, target);
     const int along_z = s->phase == CGRX_NEXT_PLANE;
-    if (!along_z && p->optimized && back) { /* alone in its row */
+    if (!along_z && p->optimized && back) { /* the only bucket of its row */
         cgrx_named(p, s, owner);
     } else if (p->rays == CGRX_RAYS_PAPER) {
         s->bucket = target;
         s->phase = along_z ? CGRX_IN_PLANE : CGRX_IN_ROW;
-    } else if (!p->optimized) { /* marks are made by the first of a row or plane */
+    } else if (!p->optimized) { /* the first bucket of a row or plane makes the mark */
         cgrx_named(p, s, owner);
     } else if (along_z) {
         cgrx_named(p, s, kr_load(p->plane_first + owner));
-    } else if (target >= 2 * p->n_buckets) { /* behind a plane mark the next plane begins */
+    } else if (target >= 2 * p->n_buckets) { /* the next plane begins behind a plane mark */
         cgrx_named(p, s, owner + 1);
     } else if (s->phase == CGRX_OWN_ROW && cgrx_target_row(p, target) == kr_point_row(&p->map, s->lower)) {
-        s->phase = CGRX_FROM_KEY; /* one of several in the key's row */
+        s->phase = CGRX_FROM_KEY; /* one of several buckets in the key's row */
     } else {
         cgrx_named(p, s, kr_load(p->row_first + owner));
     }

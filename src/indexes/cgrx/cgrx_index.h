@@ -10,17 +10,17 @@ typedef struct cgrx_index {
     cgrx_design design;
     cgrx_storage storage;
     cgrx_nodes nodes; /* updates=on */
-    cgrx_scene scene; /* of the keys that were there when it was built */
+    cgrx_scene scene; /* of the keys at the time of the build */
     kr_buffer filter; /* uint64_t words, or none */
     uint64_t n;       /* entries */
-    uint64_t built;   /* entries when the scene was built */
+    uint64_t built;   /* entries at the time of the build */
     uint64_t lowest, highest;
 } cgrx_index;
 
 void cgrx_index_release(kr_device *device, kr_stream *stream, cgrx_index *index);
 
-/* Scene, filter and places for the entries, from `sorted`, which is released or taken over. On failure
- * nothing is left of any of them. */
+/* Makes scene, filter and storage from `sorted`, which is released or taken over. On failure nothing is left
+ * of any of them. */
 kr_status KR_W(cgrx_construct)(kr_device *device, kr_stream *stream, kr_stopwatch *watch, kr_sorted *sorted,
                                cgrx_index *index, kr_error *err);
 kr_status KR_W(cgrx_update)(kr_device *device, void *self, const kr_update *job, kr_error *err);

@@ -1,4 +1,4 @@
-/* What programs over lists share: how a group walks along one, and the parameters of the index of lists. */
+/* What programs over lists share: how a group goes along a list, and the parameters of cgrx_nodes_index. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_LIST_RUNS_H
 #define KEYRAY_INDEXES_CGRX_CGRX_LIST_RUNS_H
 
@@ -7,7 +7,7 @@
 
 /* Starts and hints of all lists (cgrx_nodes_index). */
 typedef struct cgrx_index_params {
-    const uint64_t *firsts; /* n_lists + 1: where lists start; NULL: every `bucket` positions */
+    const uint64_t *firsts; /* n_lists + 1 starts of lists; NULL: one every `bucket` positions */
     uint32_t *starts, *hints;
     uint64_t n;
     uint32_t n_lists, bucket;
@@ -45,7 +45,7 @@ KR_BODY list_run list_begin(kr_group group, const cgrx_lists *lists, uint32_t b)
     return run;
 }
 
-/* `next` may be written by the running program, so it is not loaded as what nobody writes. */
+/* The running program may write `next`, so it is not loaded through the read-only cache (kr_load). */
 KR_BODY void list_go_on(kr_group group, const cgrx_lists *lists, list_run *run)
 {
     run->at += run->n;

@@ -1,8 +1,7 @@
-/* Which triangles stand for a bucket (Henneberg, Schuhknecht, Kharal and Brown, "cgRX", Algorithms 1 and 3),
- * as numbers. A bucket's representative is its largest key. Algorithm 3 is corrected in one place: a row
- * whose last key lies at x_max has its mark already, or a run of equal keys there that crosses a bucket's end
- * would be hidden behind it. The first bucket has no bucket before it and the last none after it, which
- * differs from every key. */
+/* Which triangles a bucket has (Henneberg, Schuhknecht, Kharal and Brown, "cgRX", Algorithms 1 and 3), as
+ * numbers. A bucket's representative is its largest key. Algorithm 3 is corrected in one place: a row whose
+ * last key lies at x_max needs no other mark, which would hide a run of equal keys there that crosses a
+ * bucket's end. What is missing before the first bucket and after the last differs from every key. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_MARKS_H
 #define KEYRAY_INDEXES_CGRX_CGRX_MARKS_H
 
@@ -10,7 +9,7 @@
 
 enum { CGRX_REP = 1, CGRX_MOVED = 2, CGRX_FLIPPED = 4, CGRX_ROW_MARK = 8, CGRX_PLANE_MARK = 16 };
 
-/* What surrounds the end of a bucket. */
+/* The keys around the end of a bucket. */
 typedef struct cgrx_end {
     uint64_t rep;
     uint64_t before;   /* the representative of the bucket before */
@@ -34,7 +33,7 @@ KR_BODY uint64_t cgrx_y_most(const kr_point_map *map)
     return ((uint64_t)1 << map->y_bits) - 1;
 }
 
-/* 1 when the representative may stand at the end of its row: no other key of the row follows. */
+/* 1 when the representative may move to the end of its row: no other key of the row follows. */
 KR_BODY int cgrx_movable(const kr_point_map *map, const cgrx_end *e)
 {
     return e->is_last || kr_point_row(map, e->next_key) != kr_point_row(map, e->rep);
@@ -66,8 +65,8 @@ KR_BODY uint32_t cgrx_marks_optimized(const kr_point_map *map, const cgrx_end *e
     return marks;
 }
 
-/* The largest key that lookups find this bucket for: it owns the keys from the bucket before's on. The last
- * bucket owns all that follow. */
+/* The largest key for which lookups find this bucket. A bucket owns the keys up to it that the bucket before
+ * does not own; the last bucket owns all that follow. */
 KR_BODY uint64_t cgrx_owns_to(const kr_point_map *map, int optimized, const cgrx_end *e)
 {
     if (e->is_last)

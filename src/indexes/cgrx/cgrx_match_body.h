@@ -1,5 +1,5 @@
 /* From the bucket of a probe to its match. Integers decide: the keys on both sides of the answer are
- * compared, and a wrong bucket is left by growing steps. */
+ * compared, and growing steps lead away from a wrong bucket. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_MATCH_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_MATCH_BODY_H
 
@@ -9,19 +9,19 @@
 
 typedef struct cgrx_state {
     kr_key lower, upper; /* within the lowest and the highest key */
-    uint32_t bucket;     /* the one found; on the way to it the target that was met */
+    uint32_t bucket;     /* the bucket found; before that the target that was met */
     uint32_t phase;      /* CGRX_FROM_KEY ... */
     uint32_t rays, met;
 } cgrx_state;
 
-/* What the next ray does, or what came of them. */
+/* What the next ray does, or the rays' result. */
 enum {
     CGRX_FROM_KEY,   /* along x, from the key to the end of its row */
     CGRX_OWN_ROW,    /* along y, from the key's row: rays=column begins with it */
-    CGRX_NEXT_ROW,   /* along y, from the row after the key's: where is the next row with a representative? */
-    CGRX_IN_ROW,     /* along x, through the whole row of the mark that was met */
+    CGRX_NEXT_ROW,   /* along y, from the row after the key's to the next row with a representative */
+    CGRX_IN_ROW,     /* along x, through the entire row of the mark that was met */
     CGRX_NEXT_PLANE, /* along z, from the plane after the key's */
-    CGRX_IN_PLANE,   /* along y, through the whole plane of the mark that was met */
+    CGRX_IN_PLANE,   /* along y, through the entire plane of the mark that was met */
     CGRX_FOUND,
     CGRX_LOST,   /* rays that should have met something did not */
     CGRX_ABSENT, /* nothing can match */
@@ -29,7 +29,7 @@ enum {
 
 /* ---- The match, from its bucket --------------------------------------------------------------- */
 
-/* The first position in low .. high whose key is at least `key`, by halving or step by step. */
+/* How many of the n entries from `slot` on, which ascend, are below `key`: by halves or step by step. */
 KR_BODY uint32_t cgrx_search_run(const cgrx_params *p, uint64_t slot, uint32_t n, kr_key key)
 {
     const kr_entries *store = &p->entries.store;
@@ -49,8 +49,7 @@ KR_BODY uint32_t cgrx_search_run(const cgrx_params *p, uint64_t slot, uint32_t n
     return low;
 }
 
-/* The same within bucket b: its first position beyond the keys below `key`, perhaps the next bucket's first.
- */
+/* The first position of bucket b whose key is at least `key`, or the next bucket's first. */
 KR_BODY uint32_t cgrx_search_bucket(const cgrx_params *p, uint32_t b, kr_key key)
 {
     const cgrx_lists *lists = &p->entries.lists;
@@ -75,7 +74,7 @@ KR_BODY kr_key cgrx_key_at(const cgrx_params *p, uint32_t position)
 
 KR_SEARCHES(cgrx, cgrx_params, cgrx_key_at);
 
-/* The first position of a key that is at least the lower bound, whatever the rays said. */
+/* The first position whose key is at least the lower bound, even if the rays were wrong. */
 KR_BODY uint32_t cgrx_first_of(const cgrx_params *p, const cgrx_state *s, int *repaired)
 {
     const uint32_t n = p->entries.store.n;
@@ -89,7 +88,7 @@ KR_BODY uint32_t cgrx_first_of(const cgrx_params *p, const cgrx_state *s, int *r
         *repaired = 1;
         return cgrx_down_from(p, at, s->lower);
     }
-    /* The whole bucket lies below: so do those after it, if they are rightly empty or go on with its key. */
+    /* The entire bucket lies below. So do the next ones if they are empty or continue with its key. */
     if (at == cgrx_bucket_first(&p->entries, s->bucket + 1) && at < n && cgrx_key_at(p, at) < s->lower) {
         *repaired = 1;
         return cgrx_from(p, n, at, s->lower);

@@ -1,4 +1,4 @@
-/* Lists of nodes: what does not depend on the width of keys. */
+/* Lists of nodes: functions that do not depend on the key width. */
 #include "indexes/cgrx/cgrx_nodes.h"
 
 #include "indexes/cgrx/cgrx_nodes_room.h"

@@ -1,11 +1,12 @@
 /* Buckets as lists of fixed-size nodes, which batches of inserts and deletes change (Henneberg, Schuhknecht,
  * Kharal and Brown, "cgRX", 4). List b begins in node b (the representative region) and goes on in nodes of
- * the linked region behind them; cgrx_lists.h says how positions become slots.
+ * the linked region behind it; cgrx_lists.h defines how positions map to slots.
  *
- * What differs from the paper: one worker brings a batch into a list: deletes pack it from its front, inserts
- * are merged in from its back. That leaves all nodes but the last one full. That is what splits and merges of
- * underfull neighbours aim at; the first node never goes away, nodes that are not needed any more are kept
- * for other lists. Nodes need no maximum and no size then: the number of entries of a list tells both. */
+ * This differs from the paper: one worker applies a batch to a list. Deletes pack the list from its front,
+ * inserts are merged in from its back, which leaves all nodes except the last full. The paper's splits and
+ * merges of underfull neighbours have the same aim. The first node of a list stays; nodes that become free
+ * are kept for other lists. Nodes need neither a maximum nor a size: both follow from the number of entries
+ * of the list. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_NODES_H
 #define KEYRAY_INDEXES_CGRX_CGRX_NODES_H
 
@@ -15,11 +16,11 @@
 
 /* The slots of all entries, in one layout: with lists, of `room` nodes. */
 typedef struct cgrx_storage {
-    kr_buffer keys, rows; /* rows is empty but with layout=soa */
+    kr_buffer keys, rows; /* rows is empty unless layout=soa */
     uint32_t layout;
 } cgrx_storage;
 
-/* As bodies see them. `n`: entries in order from slot 0 on; with lists 0. */
+/* The entries as bodies see them. `n`: entries in order from slot 0 on; 0 with lists. */
 kr_entries KR_W(cgrx_storage_entries)(const cgrx_storage *storage, uint64_t n);
 kr_status KR_W(cgrx_storage_allocate)(kr_device *device, kr_stream *stream, uint32_t layout, uint64_t n,
                                       cgrx_storage *storage, kr_error *err);
@@ -30,7 +31,7 @@ typedef struct cgrx_nodes {
     kr_buffer starts;   /* uint32_t[n_lists + 1] */
     kr_buffer hints;    /* uint32_t[n / CGRX_LISTS_STRIDE + 2] at least */
     kr_buffer ends;     /* kr_key[n_lists]: the largest key that the list owns (cgrx_owns_to), ascending */
-    kr_buffer end_rows; /* uint32_t[n_lists]: of that key the largest row id it owns; KR_NO_ROW: all */
+    kr_buffer end_rows; /* uint32_t[n_lists]: the largest row id of that key that it owns; KR_NO_ROW: all */
     kr_buffer spare;    /* uint32_t[n_spare]: nodes that lists gave back */
     uint32_t n_lists, node;
     uint64_t n_used; /* nodes below it belong to a list or are spare */
@@ -40,7 +41,7 @@ typedef struct cgrx_nodes {
     uint32_t longest; /* entries of the longest list */
 } cgrx_nodes;
 
-/* What to make lists of: sorted entries, cut every design->bucket of them. */
+/* The source of lists: sorted entries, cut into lists of design->bucket entries. */
 typedef struct cgrx_nodes_source {
     kr_device *device;
     kr_stream *stream;
@@ -49,20 +50,20 @@ typedef struct cgrx_nodes_source {
     const kr_sorted *sorted; /* at least one entry */
 } cgrx_nodes_source;
 
-/* Upper bounds of storage and nodes together: kept, and at the worst moment of the build without the sorted
+/* Upper bounds of storage and nodes together: the footprint, and the peak of the build without the sorted
  * arrays. */
 void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design, kr_need *estimate);
 
 /* Makes both anew. On failure nothing is left. */
 kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
                                  kr_error *err);
-/* The same over the memory of lists that are there: takes what is large enough, allocates the rest first, so
- * that on failure the old lists are as they were. The sorted entries must not lie in it. */
+/* The same in the memory of existing lists: reuses buffers that are large enough and first allocates the
+ * others, so that on failure the old lists are unchanged. The sorted entries must not lie in that memory. */
 kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
                                    kr_error *err);
 void cgrx_nodes_release(kr_device *device, kr_stream *stream, cgrx_nodes *nodes);
 uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes);
-/* As bodies see them; 0 lists: all zero. */
+/* The lists as bodies see them; all zero if there are none. */
 cgrx_lists cgrx_nodes_lists(const cgrx_nodes *nodes);
 
 /* A batch, sorted and without NULLs. Deletes may repeat keys. Row ids of inserts are first_row + rows[i]. */
@@ -71,10 +72,10 @@ typedef struct cgrx_batch {
     uint32_t first_row;
 } cgrx_batch;
 
-/* Deletes, then inserts; afterwards lists are dense again, starts, hints and longest are new. Blocks. On
- * failure everything is as it was: KR_ERR_LIMIT when there would be more than 2^32 - 2 entries,
- * KR_ERR_DEVICE_MEMORY when nodes do not fit. Where nodes run out, all move to memory for an eighth more than
- * are needed. */
+/* Applies deletes, then inserts. Afterwards lists are dense again, and starts, hints and longest are new.
+ * Blocks. On failure everything is as it was: KR_ERR_LIMIT when there would be more than 2^32 - 2 entries,
+ * KR_ERR_DEVICE_MEMORY when nodes do not fit. If nodes run out, all nodes move to memory for an eighth more
+ * than are needed. */
 kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
                                   const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
                                   kr_error *err);
@@ -83,9 +84,9 @@ kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopw
 kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_storage *storage,
                                    const cgrx_nodes *nodes, kr_sorted *sorted, kr_error *err);
 
-/* Lists: starts ascend to n, every node is in one list or spare, lists are as long as their entries need,
- * ends ascend, entries lie between the ends around them, hints are right. KR_ERR_INVARIANT names the first
- * that is not so. Blocks. (That all entries ascend is kr_sorted_validate's.) */
+/* Checks the lists: starts ascend to n, every node is in one list or spare, lists have as many nodes as their
+ * entries need, ends ascend, entries lie between the ends around them, hints are right. KR_ERR_INVARIANT
+ * names the first violation. Blocks. (kr_sorted_validate checks that all entries ascend.) */
 kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_storage *storage, const cgrx_nodes *nodes,
                                     kr_error *err);
 

@@ -1,4 +1,4 @@
-/* Lists of nodes as bodies: how they are made, indexed, read and checked. */
+/* Lists of nodes: the bodies that make, index, read and check them. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_NODES_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_NODES_BODY_H
 
@@ -23,7 +23,7 @@ typedef struct place_params {
 } place_params;
 kr_assert_size(place_params, 112);
 
-/* Where bucket b ends; a run of equal keys that goes on in the next one is cut at a row id. */
+/* Where bucket b ends; a run of equal keys that continues in the next bucket is cut at a row id. */
 KR_BODY void place_end(const place_params *p, uint64_t b)
 {
     const uint64_t next = (b + 1) * p->bucket, last = (next < p->n ? next : p->n) - 1;
@@ -51,7 +51,7 @@ KR_BODY uint32_t index_first(const cgrx_index_params *p, uint64_t b)
     return (uint32_t)(first < p->n ? first : p->n);
 }
 
-/* List b, or for b = n_lists what lies behind all lists. */
+/* Indexes list b, or for b = n_lists the end behind all lists. */
 KR_BODY void index_list(const cgrx_index_params *p, uint64_t b)
 {
     const uint64_t first = index_first(p, b), stride = CGRX_LISTS_STRIDE;
@@ -95,16 +95,15 @@ KR_GROUP_PROGRAM(cgrx_nodes_flatten_lists, flatten_params, flatten);
 
 /* ---- Check --------------------------------------------------------------------------------- */
 
-/* found[...]: one more than the last list (of HINT: hint) where it is so; of the last three: sums and a
- * maximum. */
+/* found[...]: one more than the last faulty list (HINT: hint); the last three are sums and a maximum. */
 enum {
     CHECK_START,    /* starts fall, or do not go from 0 to n */
-    CHECK_CHAIN,    /* too short, too long, or through nodes of others */
+    CHECK_CHAIN,    /* too short, too long, or through nodes of other lists */
     CHECK_END,      /* ends do not ascend, or the last is not open */
     CHECK_HINT,     /* hints name another list */
     CHECK_ENTRY,    /* entries beyond an end */
     CHECK_NODES,    /* nodes in lists and spare ones */
-    CHECK_DISTINCT, /* different ones of them */
+    CHECK_DISTINCT, /* distinct ones among them */
     CHECK_LONGEST,
     CHECKS
 };
@@ -171,7 +170,7 @@ KR_BODY void check_spare(const check_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(cgrx_nodes_check_spare, check_params, check_spare);
 
-/* After all nodes were seen. */
+/* Runs after all nodes were seen. */
 KR_BODY void check_seen(const check_params *p, uint64_t word)
 {
     const uint32_t seen = kr_popcount32(kr_load(p->seen + word));
@@ -193,7 +192,7 @@ KR_BODY void check_hint(const check_params *p, uint64_t h)
 }
 KR_MAP_PROGRAM(cgrx_nodes_check_hint, check_params, check_hint);
 
-/* When starts and chains are right. */
+/* Runs only if starts and chains are right. */
 KR_BODY void check_entries_of(kr_group group, const check_params *p, uint32_t b)
 {
     const kr_key end = kr_load(p->ends + b), before = b ? kr_load(p->ends + b - 1) : 0;

@@ -1,16 +1,16 @@
-/* Memory for lists of nodes beside those that are there, so that running out of it changes nothing. */
+/* Memory for new lists of nodes beside the existing ones, so that running out of it changes nothing. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_NODES_ROOM_H
 #define KEYRAY_INDEXES_CGRX_CGRX_NODES_ROOM_H
 
 #include "indexes/cgrx/cgrx_nodes.h"
 
-/* What lists are to have room for. */
+/* What lists must have room for. */
 typedef struct cgrx_want {
     uint64_t n_nodes, n_rows;
     uint32_t n_lists, node, layout;
 } cgrx_want;
 
-/* New buffers in the places of those that were too small; all others are empty. */
+/* New buffers for those that are too small; the others are empty. */
 typedef struct cgrx_room {
     cgrx_storage storage;
     cgrx_nodes nodes;
@@ -19,7 +19,7 @@ typedef struct cgrx_room {
 /* Nodes to allocate where n_nodes are needed: an eighth more. */
 uint64_t cgrx_room_of(uint64_t n_nodes);
 
-/* On failure nothing is left. KR_ERR_LIMIT: more nodes than can be told apart. */
+/* On failure nothing is left. KR_ERR_LIMIT: more nodes than 32 bits can number. */
 kr_status KR_W(cgrx_room_make)(kr_device *device, kr_stream *stream, const cgrx_want *want,
                                const cgrx_nodes *nodes, cgrx_room *room, kr_error *err);
 void cgrx_room_release(kr_device *device, kr_stream *stream, cgrx_room *room);

@@ -1,9 +1,9 @@
-/* Batches of deletes and inserts brought into lists of nodes: bodies. A group takes a list at a time.
+/* The bodies that apply batches of deletes and inserts to lists of nodes. A group takes a list at a time.
  *
  * route   which of the sorted batch belongs to which list
  * plan    how many entries and nodes each list will have
  * apply   deletes pack a list from its front; then it gets or gives back nodes; then inserts are merged in
- * from its back, where entries only move up, so that neither pass needs other memory */
+ *         from its back. Entries only move down, then only up, so neither pass needs other memory. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_NODES_UPDATE_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_NODES_UPDATE_BODY_H
 
@@ -18,16 +18,16 @@ typedef struct update_params {
     const uint32_t *end_rows;
     const kr_key *deletes, *inserts; /* ascending */
     const uint32_t *insert_rows;     /* less first_row */
-    uint32_t *delete_to, *insert_to; /* of list b: up to which of the batch is its own */
+    uint32_t *delete_to, *insert_to; /* where list b's share of the batch ends */
     uint64_t *counts;                /* entries of a list after the batch; then where it starts */
-    uint64_t *moves; /* nodes that it gets, and << 32 those that it gives back; then of those before */
+    uint64_t *moves; /* nodes a list gets, and << 32 those it gives back; then sums of the lists before */
     uint64_t *longest;
     uint32_t *next;        /* that of `lists` */
-    uint32_t *before;      /* of a node of a changed list of several: the one before it */
+    uint32_t *before;      /* in a changed list of several nodes: the node before each */
     const uint32_t *spare; /* nodes to take, from the end on */
-    uint32_t *given_back;  /* where nodes go that lists give back */
+    uint32_t *given_back;  /* receives the nodes that lists give back */
     uint64_t n_spare;
-    uint64_t n_used; /* nodes to take when no spare ones are left */
+    uint64_t n_used; /* the next node to take when no spare ones are left */
     uint32_t n_deletes, n_inserts;
     uint32_t first_row, reserved;
 } update_params;
@@ -35,7 +35,7 @@ kr_assert_size(update_params, 208);
 
 /* ---- Route --------------------------------------------------------------------------------- */
 
-/* The first of deletes 0 .. n - 1 that is not below `key`, or above it. */
+/* The first of deletes 0 .. n - 1 that is not below `key`, or with `above` that is above it. */
 KR_BODY uint32_t delete_bound(const update_params *p, kr_key key, int above, uint32_t n)
 {
     uint32_t low = 0;
@@ -77,12 +77,12 @@ KR_BODY void route(const update_params *p, uint64_t b)
 }
 KR_MAP_PROGRAM(cgrx_nodes_route, update_params, route);
 
-/* Which of a batch is a list's own. */
+/* A list's share of a batch. */
 typedef struct list_batch {
     uint32_t delete_from, delete_to, insert_from, insert_to;
 } list_batch;
 
-/* Where the list before is cut, deletes of the key that it is cut at are of both. */
+/* If the list before is cut within a key, deletes of that key belong to both lists. */
 KR_BODY list_batch batch_of(const update_params *p, uint32_t b)
 {
     list_batch batch = {0, kr_load(p->delete_to + b), 0, kr_load(p->insert_to + b)};
@@ -153,7 +153,7 @@ KR_GROUP_PROGRAM(cgrx_nodes_plan, update_params, plan);
 
 /* ---- Apply --------------------------------------------------------------------------------- */
 
-/* What the running program writes: not by kr_load. */
+/* Reads what the running program writes, so not by kr_load. */
 KR_BODY kr_key own_key(const kr_entries *store, uint64_t slot)
 {
     const char *at = store->keys + slot * store->key_stride;
@@ -196,13 +196,13 @@ KR_BODY void remove_deleted(kr_group group, const update_params *p, uint32_t b, 
     kr_group_sync(group);
 }
 
-/* The k-th node that lists of this batch get. */
+/* The k-th node that this batch gives to lists. */
 KR_BODY uint32_t node_taken(const update_params *p, uint64_t k)
 {
     return k < p->n_spare ? kr_load(p->spare + p->n_spare - 1 - k) : (uint32_t)(p->n_used + k - p->n_spare);
 }
 
-/* Makes a list of `before` nodes one of `after` nodes; returns the last. */
+/* Turns a list of `before` nodes into one of `after` nodes; returns the last. */
 KR_BODY uint32_t relink(kr_group group, const update_params *p, uint32_t b, uint32_t before, uint32_t after)
 {
     const uint64_t moves = kr_load(p->moves + b), first = moves & 0xFFFFFFFFu, back = moves >> 32;
@@ -239,8 +239,8 @@ typedef struct held {
     uint32_t n;
 } held;
 
-/* How many of `others` stand before this thread's own: those that are less, and with `ties` equal ones. A row
- * that is there already comes in behind its twin, so that validate sees both. */
+/* How many of `others` come before this thread's own: smaller ones, and with `ties` equal ones, too. A row
+ * that already exists is inserted behind its twin, so that validate sees both. */
 KR_BODY uint32_t held_before(kr_group group, const held *others, const held *own, int ties)
 {
     uint32_t low = 0;
@@ -256,15 +256,15 @@ KR_BODY uint32_t held_before(kr_group group, const held *others, const held *own
     return low;
 }
 
-/* A list while inserts are merged in: the first `entries` of it and the first `inserts` of those to come are
- * not placed yet. */
+/* A list while inserts are merged in: its first `entries` entries and its first `inserts` inserts are not
+ * placed yet. */
 typedef struct merge_state {
     uint32_t from, from_first; /* the node of the last of these entries, and its first position */
     uint32_t to;               /* the node of the last free position */
     uint32_t entries, inserts;
 } merge_state;
 
-/* Of the last n entries, this thread's. */
+/* This thread's one of the last n entries. */
 KR_BODY held hold_entry(kr_group group, const update_params *p, const merge_state *m, uint32_t n)
 {
     const uint32_t size = p->lists.node;
@@ -280,7 +280,7 @@ KR_BODY held hold_entry(kr_group group, const update_params *p, const merge_stat
     return own;
 }
 
-/* Places the last entries and inserts: as many as threads and the node of the last position allow. */
+/* Places the last entries and inserts: as many as there are threads, within the last position's node. */
 KR_BODY void merge_some(kr_group group, const update_params *p, const list_batch *batch, merge_state *m)
 {
     const uint32_t size = p->lists.node, end = m->entries + m->inserts, first = (end - 1) / size * size;
@@ -293,7 +293,7 @@ KR_BODY void merge_some(kr_group group, const update_params *p, const list_batch
         insert.key = kr_load(p->inserts + batch->insert_from + insert_at);
         insert.row = insert_row(p, batch->insert_from + insert_at);
     }
-    /* Those that are not among the last n come out below `begin`. */
+    /* Those that are not among the last n get a position below `begin`. */
     const uint32_t entry_to = entry_at + (m->inserts - insert.n) + held_before(group, &insert, &entry, 0);
     const uint32_t insert_to = insert_at + (m->entries - entry.n) + held_before(group, &entry, &insert, 1);
     const int puts_entry = group.rank < entry.n && entry_to >= begin;

@@ -1,4 +1,4 @@
-/* Batches of deletes and inserts brought into lists of nodes, at one key width. */
+/* Applies batches of deletes and inserts to lists of nodes, at one key width. */
 #include "indexes/cgrx/cgrx_nodes_room.h"
 #include "indexes/cgrx/cgrx_nodes_update_body.h"
 #include "sorted/rows.h"
@@ -79,7 +79,7 @@ static kr_status allocate_plan(update *u, kr_error *err)
     return status;
 }
 
-/* Sums up counts and moves, and reads what they come to. */
+/* Sums up counts and moves, and reads the totals. */
 static kr_status sum_up(update *u, kr_error *err)
 {
     const uint64_t lists = u->nodes->n_lists;
@@ -120,7 +120,7 @@ static kr_status copy(update *u, const kr_buffer *to, const kr_buffer *from, kr_
     return to->data ? kr_device_copy(u->device, to->data, from->data, from->nbytes, u->stream, err) : KR_OK;
 }
 
-/* New nodes take over what the old ones hold. */
+/* Copies the old nodes to the new ones. */
 static kr_status move(update *u, kr_error *err)
 {
     const cgrx_room *room = &u->room;
@@ -141,7 +141,7 @@ static uint64_t spare_taken(const update *u)
     return u->taken < u->nodes->n_spare ? u->taken : u->nodes->n_spare;
 }
 
-/* Spare nodes that are left, and behind them place for those that are given back. */
+/* Makes the list of spare nodes: those that are left, then room for those that are given back. */
 static kr_status make_spare(update *u, kr_error *err)
 {
     const uint64_t left = u->nodes->n_spare - spare_taken(u);
@@ -219,7 +219,7 @@ kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopw
     if (status == KR_OK)
         status = make_room(&u, err);
     kr_stopwatch_lap(watch, "plan");
-    /* Lists are changed in place: what follows is not cancelled. */
+    /* From here on lists change in place, so the update can no longer be cancelled. */
     if (status == KR_OK)
         status = kr_device_run_whole(device, &KR_W(cgrx_nodes_apply), &u.params, nodes->n_lists, stream, err);
     kr_stopwatch_lap(watch, "apply");

@@ -1,4 +1,4 @@
-/* Lists of nodes at one key width: made from sorted entries, read back, checked. */
+/* Lists of nodes at one key width: build from sorted entries, flatten, check. */
 #include "indexes/cgrx/cgrx_nodes.h"
 
 #include "indexes/cgrx/cgrx_nodes_body.h"
@@ -7,7 +7,7 @@
 
 /* ---- Room ---------------------------------------------------------------------------------- */
 
-/* Bytes of what lies beside the nodes. */
+/* Bytes of the hints. */
 static uint64_t hints_nbytes(uint64_t n_rows)
 {
     return (n_rows / CGRX_LISTS_STRIDE + 2) * sizeof(uint32_t);
@@ -198,7 +198,7 @@ static kr_status judge(const cgrx_nodes *nodes, const uint64_t found[CHECKS], kr
         [CHECK_START] = "list %llu does not start where the one before it ends",
         [CHECK_CHAIN] = "the nodes of list %llu are not those that its entries need",
         [CHECK_END] = "list %llu does not end above the one before it",
-        [CHECK_HINT] = "hint %llu names another list than its position's",
+        [CHECK_HINT] = "hint %llu does not name the list of its position",
         [CHECK_ENTRY] = "list %llu has an entry of another list",
     };
     for (uint32_t i = 0; i <= CHECK_ENTRY; ++i)
@@ -206,11 +206,11 @@ static kr_status judge(const cgrx_nodes *nodes, const uint64_t found[CHECKS], kr
             return kr_fail(err, KR_ERR_INVARIANT, wrong[i], (unsigned long long)found[i] - 1);
     if (found[CHECK_NODES] != nodes->n_used || found[CHECK_DISTINCT] != nodes->n_used)
         return kr_fail(err, KR_ERR_INVARIANT,
-                       "of %llu nodes %llu are in lists or spare, %llu when each is counted once",
+                       "%llu nodes are in use, but %llu are in lists or spare, %llu of them distinct",
                        (unsigned long long)nodes->n_used, (unsigned long long)found[CHECK_NODES],
                        (unsigned long long)found[CHECK_DISTINCT]);
     if (found[CHECK_LONGEST] != nodes->longest)
-        return kr_fail(err, KR_ERR_INVARIANT, "the longest list has %llu entries, and not %u",
+        return kr_fail(err, KR_ERR_INVARIANT, "the longest list has %llu entries, not %u",
                        (unsigned long long)found[CHECK_LONGEST], nodes->longest);
     return KR_OK;
 }

@@ -1,7 +1,7 @@
 /* The ray programs of kind `cgrx`:
  *
  *   cgrx_find    from the probe to its bucket; cgrx_search (cgrx_body.h) goes on from there
- *   cgrx_check   for validate: whether the triangles of a bucket are met and name it */
+ *   cgrx_check for validate: whether rays meet the triangles of a bucket, and these name it */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_RAY_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_RAY_BODY_H
 
@@ -14,7 +14,7 @@
 
 #include "indexes/cgrx/cgrx_params.h"
 
-/* Triangles only, and no ray visits: neither is called. */
+/* Never called: the scene has only triangles, and no ray visits. */
 KR_BODY void cgrx_no_box(const void *params, uint32_t primitive, float box[6])
 {
     (void)params, (void)primitive;
@@ -30,7 +30,7 @@ KR_BODY uint32_t cgrx_no_hit(const void *params, uint32_t *payload, uint32_t pri
 
 #include "indexes/cgrx/cgrx_find_body.h"
 
-/* found[i]: the bucket, or n_buckets and what else there is. */
+/* found[i]: the bucket, n_buckets if the key is absent, or n_buckets + 1 if the rays are lost. */
 KR_BODY void cgrx_find_end(const cgrx_params *p, uint64_t i, cgrx_state *s)
 {
     kr_work_add(&p->put, i, KR_WORK_RAYS, s->rays);
@@ -41,11 +41,11 @@ KR_RAY_PROGRAM(cgrx_find, cgrx_begin, cgrx_find_step, cgrx_find_end, cgrx_no_hit
 
 /* ---- For validate ---------------------------------------------------------------------------- */
 
-/* Every triangle is met by a ray that begins just before it, so that no long distance is off by a neighbour.
- * Of bucket b: its representative, the mark of the row that it is the first of, that of the plane. */
+/* A ray that begins just before a triangle must meet it; a long ray may miss by a neighbour. Checks of bucket
+ * b: its representative, and if it is the first of its row or plane, that mark. */
 enum { CGRX_CHECK_REP, CGRX_CHECK_ROW, CGRX_CHECK_PLANE, CGRX_CHECKS };
 
-/* The largest key that the bucket owns, the last one not beyond its row. */
+/* The largest key that the bucket owns; for the last bucket not beyond its row. */
 KR_BODY uint64_t cgrx_owned_to(const cgrx_params *p, uint32_t b)
 {
     if (b + 1 >= p->n_buckets)
@@ -95,7 +95,7 @@ KR_BODY void cgrx_check_end(const cgrx_params *p, uint64_t i, cgrx_state *s)
     const uint32_t b = (uint32_t)(i % p->n_buckets);
     const uint64_t row = kr_point_row(&p->map, cgrx_rep(p, b));
     int right = s->rays == 0 || (s->phase == CGRX_FOUND && s->bucket == b);
-    if (s->phase == CGRX_IN_ROW) /* rays=paper go on from there */
+    if (s->phase == CGRX_IN_ROW) /* rays=paper would go on from there */
         right = cgrx_target_row(p, s->bucket) == row;
     else if (s->phase == CGRX_IN_PLANE)
         right = cgrx_target_row(p, s->bucket) >> p->map.y_bits == row >> p->map.y_bits;

@@ -1,4 +1,4 @@
-/* The scene of kind `cgrx`: a triangle a bucket and what leads to the next row and plane. */
+/* The scene of kind `cgrx`: a triangle a bucket, and marks that lead to the next row and plane. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_SCENE_H
 #define KEYRAY_INDEXES_CGRX_CGRX_SCENE_H
 
@@ -9,14 +9,14 @@
 
 typedef struct cgrx_scene {
     kr_scene *scene;                  /* NULL with a single bucket */
-    kr_buffer targets;                /* of primitives; none: primitive p is target p */
-    kr_buffer row_first, plane_first; /* where lookups read them */
+    kr_buffer targets;                /* of primitives; empty: primitive p is target p */
+    kr_buffer row_first, plane_first; /* empty if lookups do not read them */
     uint64_t n_buckets;
-    uint32_t rays;                            /* CGRX_RAYS_*, what auto came to */
+    uint32_t rays;                            /* CGRX_RAYS_*, with auto resolved */
     uint64_t first_end, last_begin, last_rep; /* as in cgrx_params */
 } cgrx_scene;
 
-/* What to make it from. */
+/* What a scene is made from. */
 typedef struct cgrx_source {
     kr_device *device;
     kr_stream *stream;

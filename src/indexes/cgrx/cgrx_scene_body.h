@@ -1,5 +1,5 @@
-/* The bodies that make the scene of kind `cgrx`: how many triangles each bucket has, the triangles, and the
- * names of buckets that rays along y and z lead to. */
+/* The bodies that make the scene of kind `cgrx`: the number of triangles of each bucket, the triangles, and
+ * the buckets that rays along y and z lead to. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_SCENE_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_SCENE_BODY_H
 
@@ -26,8 +26,8 @@ KR_BODY uint32_t cgrx_marks_of(const cgrx_scene_params *p, uint64_t b, cgrx_end 
     return marks & ~(uint32_t)((p->rows ? 0 : CGRX_ROW_MARK) | (p->planes ? 0 : CGRX_PLANE_MARK));
 }
 
-/* counts[b]: the triangles of bucket b, and in the high half 1 where a row begins with it; one past the end
- * 0, so that the sum over all ends in the totals. */
+/* counts[b]: the triangles of bucket b, and in the high half 1 if a row begins with it. The element past the
+ * end is 0, so that the exclusive sum ends in the totals. */
 KR_BODY void cgrx_count_bucket(const cgrx_scene_params *p, uint64_t b)
 {
     cgrx_end end;
@@ -39,7 +39,7 @@ KR_BODY void cgrx_count_bucket(const cgrx_scene_params *p, uint64_t b)
 }
 KR_MAP_PROGRAM(cgrx_count, cgrx_scene_params, cgrx_count_bucket);
 
-/* x and y in steps, as marks of the naive scene stand one step before the first key. */
+/* x and y are floats, in steps: marks of the naive scene lie one step before the first key. */
 KR_BODY void cgrx_write_one(const cgrx_scene_params *p, uint64_t at, uint64_t target, float x, float y,
                             float z, int back)
 {

@@ -5,18 +5,17 @@
 #include "indexes/cgrx/cgrx_entries.h"
 #include "scenes/point.h"
 
-/* Of the programs that make a scene from sorted keys, cut every `bucket` of them. */
+/* For the programs that make a scene from sorted keys, cut into buckets of `bucket` keys. */
 typedef struct cgrx_scene_params {
     const void *keys;
-    uint64_t
-        *counts; /* n_buckets + 1: triangles of a bucket, then of those before it; rows in the high half */
+    uint64_t *counts; /* n_buckets + 1: triangles of a bucket, then of all before it; rows in the high half */
     float *triangles;
-    uint32_t *targets; /* of a triangle: what it stands for (cgrx_params.h) */
+    uint32_t *targets; /* the target of each triangle (cgrx_params.h) */
     uint32_t *row_first, *plane_first;
     uint64_t n, n_buckets;
     kr_point_map map;
     uint32_t bucket;
-    uint32_t optimized, rows, planes; /* 0 or 1; the last: there are several */
+    uint32_t optimized, rows, planes; /* 0 or 1; rows, planes: there are several */
     uint32_t reserved[2];
 } cgrx_scene_params;
 kr_assert_size(cgrx_scene_params, 112);

@@ -51,7 +51,7 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
     return KR_OK;
 }
 
-/* Keys around the ends of the first bucket and of the last but one. */
+/* Reads the keys around the ends of the first bucket and the last but one. */
 static kr_status read_bounds(const cgrx_source *from, cgrx_scene *scene, kr_error *err)
 {
     const uint64_t bucket = from->design->bucket, last = (scene->n_buckets - 1) * bucket;
@@ -84,15 +84,15 @@ static cgrx_scene_params params_of(const cgrx_source *from, const cgrx_scene *sc
         .map = *map,
         .bucket = from->design->bucket,
         .optimized = from->design->scene == CGRX_OPTIMIZED,
-        /* no key before the first bucket's end and none after the last but one's is looked for by rays */
+        /* rays never search for keys before the first bucket's end or after the last but one's */
         .rows = kr_point_row(map, scene->first_end) != kr_point_row(map, scene->last_rep),
         .planes = cgrx_plane(map, scene->first_end) != cgrx_plane(map, scene->last_rep),
     };
 }
 
-/* A row that has one bucket only shows its other side to a ray along the marks, which then is the only one.
- * With rows for half of the buckets that is 14% slower than short rays on an H200, with one for each 29%
- * faster. */
+/* The triangle of a row with a single bucket turns its other side to a ray along the marks, which is then the
+ * only ray. With a row for every second bucket that is 14% slower than short rays on an H200, with a row for
+ * each bucket 29% faster. */
 static uint32_t rays_of(const cgrx_design *design, const cgrx_scene_params *params, uint64_t n_rows)
 {
     if (design->rays == CGRX_RAYS_PAPER)
@@ -102,8 +102,7 @@ static uint32_t rays_of(const cgrx_design *design, const cgrx_scene_params *para
     return params->optimized && params->rows && column ? CGRX_RAYS_COLUMN : CGRX_RAYS_SHORT;
 }
 
-/* How many triangles and how many rows with a representative there are, and where each bucket's triangles
- * begin. */
+/* Counts triangles and rows with a representative, and finds where each bucket's triangles begin. */
 static kr_status count(const cgrx_source *from, cgrx_scene_params *params, kr_buffer *counts, uint64_t *n,
                        uint64_t *n_rows, kr_error *err)
 {
@@ -111,7 +110,7 @@ static kr_status count(const cgrx_source *from, cgrx_scene_params *params, kr_bu
     uint64_t both = 0;
     if (params->n_buckets > KR_MOST_PRIMITIVES)
         return kr_fail(err, KR_ERR_LIMIT,
-                       "kind 'cgrx': %llu buckets, a scene holds %llu triangles; give a larger bucket",
+                       "kind 'cgrx': %llu buckets, but a scene holds %llu triangles; give a larger bucket",
                        (unsigned long long)params->n_buckets, (unsigned long long)KR_MOST_PRIMITIVES);
     kr_status status = kr_buffer_allocate(from->device, nbytes, from->stream, "counts of triangles",
                                           "bucket=N", counts, err);
@@ -131,7 +130,7 @@ static kr_status count(const cgrx_source *from, cgrx_scene_params *params, kr_bu
     *n_rows = both >> 32;
     if (status == KR_OK && *n > KR_MOST_PRIMITIVES)
         status = kr_fail(err, KR_ERR_LIMIT,
-                         "kind 'cgrx': %llu triangles, a scene holds %llu; give a larger bucket",
+                         "kind 'cgrx': %llu triangles, but a scene holds %llu; give a larger bucket",
                          (unsigned long long)*n, (unsigned long long)KR_MOST_PRIMITIVES);
     return status;
 }
@@ -140,7 +139,7 @@ static kr_status write_triangles(const cgrx_source *from, cgrx_scene_params *par
                                  kr_mesh *mesh, kr_error *err)
 {
     kr_status status = kr_buffer_allocate(from->device, mesh->n * sizeof(uint32_t), from->stream,
-                                          "what triangles stand for", "bucket=N", &scene->targets, err);
+                                          "targets of triangles", "bucket=N", &scene->targets, err);
     if (status == KR_OK)
         status = kr_buffer_allocate(from->device, kr_mesh_nbytes(KR_PRIM_TRIANGLE, mesh->n), from->stream,
                                     "triangles", "a larger bucket=N", &mesh->data, err);
@@ -154,7 +153,7 @@ static kr_status write_triangles(const cgrx_source *from, cgrx_scene_params *par
     return status;
 }
 
-/* Which bucket a ray along y or z has found, for rays=short. */
+/* The buckets that rays along y and z find, unless rays=paper. */
 static kr_status name_buckets(const cgrx_source *from, cgrx_scene_params *params, cgrx_scene *scene,
                               kr_error *err)
 {

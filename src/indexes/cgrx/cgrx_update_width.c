@@ -1,6 +1,6 @@
 /* kr_index_update of kind `cgrx`, at one key width. The scene stays as it was built: every key goes to the
- * bucket that lookups find for it. Once there are far more or far fewer entries than then, all is built anew.
- */
+ * bucket that lookups find for it. Once there are far more or far fewer entries than at the build, the index
+ * is built anew. */
 #include "indexes/cgrx/cgrx_index.h"
 #include "indexes/cgrx/cgrx_scene_params.h"
 #include "sorted/rows.h"
@@ -9,10 +9,10 @@ KR_PROGRAM_DECLARE(cgrx_shift_rows);
 KR_PROGRAM_DECLARE(cgrx_read_ends);
 KR_PROGRAM_DECLARE(cgrx_fill_filter);
 
-/* A list that was filled far more than others is as bad as too many entries in all. */
+/* A very long list is as bad as too many entries in total. */
 enum { LONGEST = 64 };
 
-/* A batch as it came, in order. */
+/* A batch, sorted. */
 typedef struct changes {
     kr_sorted deletes, inserts;
 } changes;
@@ -42,7 +42,7 @@ static kr_status sort_changes(kr_device *device, const kr_update *job, changes *
     return status;
 }
 
-/* What lookups compare bounds with; `ends` has room for two numbers. */
+/* Reads the end keys, which lookups compare bounds with; `ends` has room for two numbers. */
 static kr_status read_ends(kr_device *device, kr_stream *stream, const kr_buffer *ends, cgrx_index *index,
                            kr_error *err)
 {
@@ -65,9 +65,9 @@ static int is_due(const cgrx_index *index)
     return ratio > 0 && index->n && (n > built * ratio || n * ratio < built || longest > LONGEST * ratio);
 }
 
-/* Scene and filter are made beside the old ones; then the lists are written over the memory of the old lists.
- * Without memory for it, or when the caller cancels, the index stays as it is and the next batch tries again:
- * the batch is in, and no answer depends on a rebuild. */
+/* Makes scene and filter beside the old ones, then writes the lists over the old lists' memory. Without
+ * enough memory, or when the caller cancels, the index stays as it is and the next batch tries again: the
+ * batch is already applied, and no answer depends on a rebuild. */
 static kr_status rebuild(kr_device *device, const kr_update *job, cgrx_index *index, kr_error *err)
 {
     kr_error why = {0};
@@ -101,7 +101,7 @@ static kr_status rebuild(kr_device *device, const kr_update *job, cgrx_index *in
     return status;
 }
 
-/* Whatever may fail comes before the lists change. */
+/* Everything that may fail comes before the lists change. */
 static kr_status apply(kr_device *device, const kr_update *job, const changes *c, cgrx_index *index,
                        kr_error *err)
 {

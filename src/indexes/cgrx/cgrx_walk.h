@@ -1,4 +1,4 @@
-/* How rows are read that lie in lists of nodes. */
+/* How rows in lists of nodes are read. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_WALK_H
 #define KEYRAY_INDEXES_CGRX_CGRX_WALK_H
 
@@ -6,7 +6,7 @@
 #include "results/match.h"
 
 typedef struct cgrx_walk_view {
-    const char *rows; /* slot s's at s * row_stride */
+    const char *rows; /* that of slot s is at s * row_stride */
     cgrx_lists lists;
     uint32_t row_stride, reserved;
 } cgrx_walk_view;

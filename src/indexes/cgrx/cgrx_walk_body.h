@@ -1,4 +1,4 @@
-/* The walk over lists of nodes: positions are found by hints once, and then by links. */
+/* The walk over lists of nodes: it finds the first position by hints, the next ones by links. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_WALK_BODY_H
 #define KEYRAY_INDEXES_CGRX_CGRX_WALK_BODY_H
 
@@ -7,31 +7,38 @@
 
 typedef cgrx_walk_view walk_view;
 
-/* A node, and the positions of its entries: first .. end - 1. */
+/* A node of a list, and the position of its first entry. */
 typedef struct walk_state {
-    uint32_t where, at;      /* the position asked for last */
-    uint32_t list, list_end; /* and the position behind the list's last */
-    uint32_t node, first, end;
+    uint32_t where, at;      /* the match's first position; the last position read */
+    uint32_t list, list_end; /* positions below it are the list's; others may be, until `starts` was asked */
+    uint32_t node, first;
 } walk_state;
 
 KR_BODY void walk_enter(const walk_view *view, walk_state *state, uint32_t list)
 {
-    const cgrx_lists *lists = &view->lists;
     state->list = state->node = list;
-    state->first = kr_load(lists->starts + list);
-    state->list_end = kr_load(lists->starts + list + 1);
-    state->end = state->list_end - state->first < lists->node ? state->list_end : state->first + lists->node;
+    state->first = state->list_end = kr_load(view->lists.starts + list);
 }
 
-/* To the list of a position. A far one is found by its hints alone: then a GPU's loads for it wait for none
- * of those for the position before. */
+/* Whether the list goes on to this position. */
+KR_BODY int walk_reaches(const walk_view *view, walk_state *state, uint32_t position)
+{
+    if (position >= state->list_end)
+        state->list_end = kr_load(view->lists.starts + state->list + 1);
+    return position < state->list_end;
+}
+
+/* To the list of a position. A near one is most often in this list or the next. A far one is found by its
+ * hints alone: then a GPU's loads for it do not wait for those for the position before. */
 KR_BODY void walk_to(const walk_view *view, walk_state *state, uint32_t position)
 {
-    const int is_far = position - state->at >= CGRX_LISTS_STRIDE;
+    const int is_near = position - state->at < CGRX_LISTS_STRIDE;
     state->at = position;
-    if (!is_far && position >= state->list_end)
+    if (is_near && walk_reaches(view, state, position))
+        return;
+    if (is_near)
         walk_enter(view, state, state->list + 1);
-    if (is_far || position >= state->list_end)
+    if (!is_near || !walk_reaches(view, state, position))
         walk_enter(view, state, cgrx_list_of(&view->lists, position));
 }
 
@@ -40,12 +47,8 @@ KR_BODY uint64_t walk_slot(const walk_view *view, walk_state *state, uint32_t j)
     const cgrx_lists *lists = &view->lists;
     const uint32_t position = state->where + j;
     walk_to(view, state, position);
-    while (position >= state->end) {
+    for (; position - state->first >= lists->node; state->first += lists->node)
         state->node = kr_load(lists->next + state->node);
-        state->first = state->end;
-        state->end =
-            state->list_end - state->first < lists->node ? state->list_end : state->first + lists->node;
-    }
     return (uint64_t)state->node * lists->node + (position - state->first);
 }
 

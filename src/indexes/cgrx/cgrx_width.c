@@ -18,7 +18,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* ---- Estimate -------------------------------------------------------------------------------- */
 
-/* What lies beside the sorted arrays at the end: with layout=soa they stay themselves. */
+/* The memory of the entries beside the sorted arrays. With updates=off and layout=soa there is none: the
+ * index keeps those arrays. */
 static kr_need places_of(const kr_shape *shape, const cgrx_design *design)
 {
     kr_need places = {0};
@@ -74,7 +75,7 @@ kr_status KR_W(cgrx_filter_make)(kr_device *device, kr_stream *stream, const cgr
     return status;
 }
 
-/* updates=off: the sorted arrays themselves, or entries beside them. */
+/* updates=off: takes the sorted arrays over, or makes entries beside them. */
 static kr_status place_entries(kr_device *device, kr_stream *stream, kr_sorted *sorted, cgrx_index *index,
                                kr_error *err)
 {
@@ -190,8 +191,8 @@ cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index)
     };
 }
 
-/* Rays and search are two programs: rays have neither shared memory nor groups, and their times can be told
- * apart. 4 bytes a probe go between. */
+/* Rays and search are two programs: ray programs have neither shared memory nor groups, and the times can be
+ * measured apart. They exchange 4 bytes a probe. */
 static kr_status locate_by_rays(kr_device *device, cgrx_params *params, const kr_locate *job,
                                 kr_stream *stream, kr_error *err)
 {
@@ -219,7 +220,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     cgrx_params params = KR_W(cgrx_params_of)(index);
     params.batch = job->batch;
     params.put = job->put;
-    if (!index->scene.scene) /* nothing, or a single bucket */
+    if (!index->scene.scene) /* no bucket, or a single one */
         return kr_device_run(device, &KR_W(cgrx_search), &params, job->n, stream, err);
     return locate_by_rays(device, &params, job, stream, err);
 }
@@ -298,7 +299,7 @@ static kr_status check_rays(kr_device *device, const cgrx_index *index, const kr
         status = kr_counters_read(device, NULL, counter, &bad, 1, err);
     if (status == KR_OK && bad)
         status = kr_fail(err, KR_ERR_INVARIANT,
-                         "a triangle of bucket %llu is not met by the ray before it, or names another bucket",
+                         "a ray just before a triangle of bucket %llu misses it, or finds another bucket",
                          (unsigned long long)bad - 1);
     return status;
 }
@@ -313,7 +314,7 @@ static kr_status check_filter(kr_device *device, const cgrx_index *index, const 
     if (status == KR_OK)
         status = kr_counters_read(device, NULL, counter, &bad, 1, err);
     if (status == KR_OK && bad)
-        status = kr_fail(err, KR_ERR_INVARIANT, "the filter does not know the key at position %llu",
+        status = kr_fail(err, KR_ERR_INVARIANT, "the key at position %llu is missing in the filter",
                          (unsigned long long)bad - 1);
     return status;
 }

@@ -1,4 +1,4 @@
-/* What kind `eytzinger` is; its operations stand in eytzinger_width.c. */
+/* Kind `eytzinger`: its options and description. eytzinger_width.c has its operations. */
 #include "indexes/eytzinger/eytzinger.h"
 
 static const kr_option options[EYTZINGER_OPTIONS] = {
@@ -7,7 +7,7 @@ static const kr_option options[EYTZINGER_OPTIONS] = {
         {"k", KR_OPTION_INTEGER, NULL, 2, 33, 9,
          "fan-out of the search tree: 2 is binary (EO+BS); above, nodes of k - 1 keys (EO+KS)"},
     [EYTZINGER_OPTION_SCAN] = {"scan", KR_OPTION_CHOICE, "levels|ranks", 0, 1, EYTZINGER_SCAN_LEVELS,
-                               "how sums, minima and maxima read what matched: level by level, or in key "
+                               "how sums, minima and maxima read matches: level by level, or in key "
                                "order"},
 };
 

@@ -2,8 +2,8 @@
  * Schuhknecht, "Is Binary Search Really All You Need?", 3.2 and 3.4; eytzinger_tree.h defines the layout).
  *
  * Invariant of a descent for `lower`: the first entry with a code of at least lower is the candidate `at`, or
- * lies under `node`. The search does not stop at a code equal to lower, as the same may stand further left.
- * A match's end is found by a second descent, for the code after `upper`. */
+ * lies under `node`. The search does not stop at a code equal to lower, since an equal one may lie further
+ * left. A second descent, for the code after `upper`, finds a match's end. */
 #ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_BODY_H
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_BODY_H
 
@@ -13,7 +13,7 @@
 typedef struct eytzinger_state {
     kr_key lower, upper;
     uint32_t node;
-    uint32_t at;    /* the candidate, an entry; of a match that is known its end, a rank */
+    uint32_t at;    /* the candidate, an entry; once a match is known, its end, a rank */
     uint32_t first; /* of the match, a rank */
     uint32_t phase; /* EYTZINGER_* */
 } eytzinger_state;
@@ -57,7 +57,7 @@ KR_BODY int eytzinger_found(const eytzinger_params *p, const eytzinger_state *s)
     return s->at != EYTZINGER_NONE && eytzinger_key(p, s->at) <= s->upper;
 }
 
-/* A descent has come to its end; 1: another one is needed. */
+/* Ends a descent; 1: another one is needed. */
 KR_BODY int eytzinger_arrive(const eytzinger_params *p, uint32_t k, eytzinger_state *s)
 {
     const uint32_t what = p->put.what;
@@ -75,8 +75,8 @@ KR_BODY int eytzinger_arrive(const eytzinger_params *p, uint32_t k, eytzinger_st
     return 0;
 }
 
-/* Child c of the node that was looked at, whose first entry is `from`; all its keys before c are < lower. A
- * mask and not a branch, which with few keys a node would be mispredicted every other time. */
+/* Goes to child c of the current node, whose first entry is `from`; all its keys before c are < lower. This
+ * uses a mask: with few keys a node, a branch would be mispredicted half of the time. */
 KR_BODY int eytzinger_go(const eytzinger_params *p, uint32_t k, uint64_t from, uint32_t c, eytzinger_state *s)
 {
     const uint64_t n = p->entries.n, child = (uint64_t)s->node * k + 1 + c, next = child * (k - 1);
@@ -89,7 +89,7 @@ KR_BODY int eytzinger_go(const eytzinger_params *p, uint32_t k, uint64_t from, u
     return 1;
 }
 
-/* Of a node of n keys, how many are < key. Full nodes begin at multiples of their size. */
+/* How many of a node's n keys are < key. Full nodes begin at multiples of their size. */
 KR_BODY uint32_t eytzinger_node_rank(const eytzinger_params *p, kr_pin pin, uint64_t from, uint32_t n,
                                      kr_key key)
 {
@@ -100,8 +100,8 @@ KR_BODY uint32_t eytzinger_node_rank(const eytzinger_params *p, kr_pin pin, uint
                              : kr_node_rank((const kr_key *)p->entries.keys + slot, n, key);
 }
 
-/* Of the last node, which may be cut off after n keys. It is halved: few searches end in it, and the others
- * shall not pay for its registers. */
+/* The same for the last node, which may be cut off after n keys, by halves: few searches end in it, and other
+ * searches should not pay for its registers. */
 KR_BODY uint32_t eytzinger_cut_rank(const eytzinger_params *p, uint64_t from, uint64_t n, kr_key key)
 {
     uint32_t rank = 0;
@@ -111,7 +111,7 @@ KR_BODY uint32_t eytzinger_cut_rank(const eytzinger_params *p, uint64_t from, ui
     return rank;
 }
 
-/* One node by one thread. k is a constant, or 0: any. */
+/* One node by one thread. k_or_any is a constant k, or 0: any. */
 KR_BODY int eytzinger_step(const eytzinger_params *p, kr_pin pin, uint32_t k_or_any, eytzinger_state *s)
 {
     const uint32_t k = k_or_any ? k_or_any : p->tree.k;
@@ -148,7 +148,7 @@ KR_BODY void eytzinger_end(const eytzinger_params *p, const kr_put *put, uint64_
     kr_put_first(put, i, found, wants_row ? kr_entry_row(&p->entries, (int)p->entries.layout, slot) : 0);
 }
 
-/* By one thread; k is a constant of those that are used most. */
+/* By one thread; k is a constant in the programs for the most common k. */
 #define EYTZINGER_PROGRAM(name, k)                                                                     \
     KR_BODY int name##_step(const eytzinger_params *p, kr_pin pin, kr_group group, eytzinger_state *s) \
     {                                                                                                  \

@@ -6,9 +6,9 @@
 #include "sorted/entries.h"
 #include "sorted/order_body.h"
 
-/* From sorted columns to their places. Threads take ranks, not slots as in the paper: neighbours then read
- * the sorted columns side by side and write to the ends of a few runs, whereas neighbouring slots of all but
- * the lowest level would each read a line of their own. */
+/* From sorted columns to their places. Threads take ranks, not slots as in the paper. Neighbouring threads
+ * then read adjacent entries of the sorted columns and write to the ends of a few runs. Neighbouring slots
+ * would each read a line of their own, except in the lowest level. */
 typedef struct eytzinger_place_params {
     const kr_key *sorted_keys;
     const uint32_t *sorted_rows;
@@ -31,7 +31,7 @@ typedef struct eytzinger_ranks_params {
     kr_entries entries;
     eytzinger_tree tree;
     uint64_t *found; /* by the check */
-    kr_key *keys;    /* of cut i at keys[i] */
+    kr_key *keys;    /* keys[i] is the key of cut i */
     uint32_t bits, reserved;
 } eytzinger_ranks_params;
 kr_assert_size(eytzinger_ranks_params, 80);

@@ -1,4 +1,4 @@
-/* What the searches of kind `eytzinger` are given. */
+/* The parameters of kind `eytzinger`'s searches. */
 #ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_PARAMS_H
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_PARAMS_H
 

@@ -2,12 +2,12 @@
  * "Is Binary Search Really All You Need?", 3.2 and 3.5).
  *
  * Entry e of n stands in node e / (K - 1); the K children of node v are nodes K v + 1 .. K v + K. All levels
- * are full but the last, which may be cut off anywhere. The rank of an entry is its place in key order. Both
- * directions are arithmetic on n and K alone:
- * d levels are full, of K^d - 1 entries, and b = n - (K^d - 1) entries stand below them. Entry i of that last
- * level has rank i + floor(i / (K - 1)). Among the full levels alone, entry i of the level t levels above the
- * lowest has rank q = K^t (1 + i + floor(i / (K - 1))) - 1, and min(b, (K - 1)(q + 1)) entries below are
- * smaller. */
+ * are full except the last, which may be cut off anywhere. The rank of an entry is its place in key order.
+ * Ranks and entries are converted by arithmetic on n and K only: d levels are full, with K^d - 1 entries, and
+ * b = n - (K^d - 1) entries lie below them. Entry i of that last level has rank i + floor(i / (K - 1)).
+ * Within the full levels, entry i of the level t levels above the lowest has rank q = K^t (1 + i + floor(i /
+ * (K - 1))) - 1; to get its rank in the tree, add the min(b, (K - 1)(q + 1)) smaller entries of the last
+ * level. */
 #ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_TREE_H
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_TREE_H
 
@@ -18,7 +18,7 @@ typedef struct eytzinger_tree {
     uint32_t k;       /* fan-out; 0: no tree */
     uint32_t full;    /* entries of the full levels, K^d - 1 */
     uint32_t leaves;  /* entries below them */
-    uint32_t bottom;  /* K^(d - 1), where the lowest full level begins, plus 1; 1 when no level is full */
+    uint32_t bottom;  /* K^(d - 1): 1 + where the lowest full level begins; 1 if no level is full */
 } eytzinger_tree;
 kr_assert_size(eytzinger_tree, 24);
 
@@ -34,8 +34,8 @@ KR_BOTH eytzinger_tree eytzinger_tree_of(uint32_t k, uint32_t n)
     return tree;
 }
 
-/* The slot of entry 0. With binary nodes one slot before it stays empty, so that no two siblings lie in
- * different cache lines. */
+/* The slot of entry 0. With binary nodes the slot before it stays empty, so that siblings always share a
+ * cache line. */
 KR_BOTH uint32_t eytzinger_first(uint32_t k)
 {
     return k == 2;
@@ -51,14 +51,14 @@ KR_BOTH uint32_t eytzinger_divide(const eytzinger_tree *tree, uint32_t x)
 /* The entry of a rank. */
 KR_BODY uint32_t eytzinger_entry(const eytzinger_tree *tree, uint32_t rank)
 {
-    /* A run of K - 1 entries of the last level, then one from above, as long as there are any below. */
+    /* A run of K - 1 entries of the last level, then one from above, until the last level is used up. */
     const uint32_t run = eytzinger_divide(tree, rank), at = rank - run * tree->k;
     const uint32_t below = rank - run, last = tree->k - 1;
     if (at < last && below < tree->leaves)
         return tree->full + below;
     uint32_t number = (at == last && below <= tree->leaves ? run : rank - tree->leaves) + 1;
     uint32_t above = tree->bottom, quotient = eytzinger_divide(tree, number);
-    if (tree->k == 2) { /* the loop below, at once: a warp would wait for its longest */
+    if (tree->k == 2) { /* the loop below in one step: a warp would wait for the longest loop */
         const uint32_t up = kr_ctz32(number);
         return (above >> up) - 1 + (number >> up) - 1 - (number >> up >> 1);
     }
@@ -75,7 +75,7 @@ KR_BODY uint64_t eytzinger_slot_of_rank(const eytzinger_tree *tree, uint64_t ran
     return (uint64_t)eytzinger_first(tree->k) + eytzinger_entry(tree, (uint32_t)rank);
 }
 
-/* The rank of an entry. k is tree->k, a constant where it is known. */
+/* The rank of an entry. k is tree->k, as a constant if known. */
 KR_BOTH uint32_t eytzinger_rank(const eytzinger_tree *tree, uint32_t k, uint32_t entry)
 {
     if (entry >= tree->full) {
@@ -93,17 +93,17 @@ KR_BOTH uint32_t eytzinger_rank(const eytzinger_tree *tree, uint32_t k, uint32_t
 }
 
 /* A match of ranks level by level, the last level first. The entries of a level that are in the match are one
- * run of neighbours (paper, Figure 5), and where it begins and ends is arithmetic: of the last level, r -
- * floor(r / K) entries have a rank below r, or all. Of the Q other entries below r, floor(Q / K^t) -
- * floor(Q / K^(t+1)) stand t levels above the lowest full one.
+ * run of neighbours (paper, Figure 5). Arithmetic gives its ends: r - floor(r / K) entries of the last level
+ * have a rank below r, or all of them if there are fewer. Of the Q other entries below r, floor(Q / K^t) -
+ * floor(Q / K^(t+1)) lie t levels above the lowest full one.
  *
- * The runs one behind another are the places first .. last - 1: as many as there are ranks, but in another
+ * The runs, one after another, are the places first .. last - 1: as many as there are ranks, in another
  * order. */
 typedef struct eytzinger_levels {
     uint32_t end;      /* the place behind the run */
     uint32_t shift;    /* from a place of the run to its entry */
     uint32_t from, to; /* above the run's level: entries before the match, and up to its end */
-    uint32_t above;    /* where the next level begins, plus 1 */
+    uint32_t above;    /* 1 + where the next level begins */
 } eytzinger_levels;
 
 /* Entries of the last level with a rank below r. */

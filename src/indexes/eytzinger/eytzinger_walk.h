@@ -1,4 +1,4 @@
-/* How the rows of ranks are read: the walk in the order of ranks, and the one level by level. */
+/* The two walks over the rows of ranks: in the order of ranks, and level by level. */
 #ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_WALK_H
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_WALK_H
 
@@ -6,7 +6,7 @@
 #include "results/match.h"
 
 typedef struct eytzinger_walk_view {
-    const char *rows; /* entry e's at e * stride */
+    const char *rows; /* that of entry e is at e * stride */
     uint64_t stride;
     eytzinger_tree tree;
 } eytzinger_walk_view;

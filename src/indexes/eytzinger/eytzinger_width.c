@@ -50,7 +50,7 @@ static const kr_program *program_of(const kr_device *device, const kr_spec *spec
     return kr_search_program(device, spec, k_of(spec), programs);
 }
 
-/* The first slots are what the first steps read. */
+/* The first steps read the first slots. */
 static kr_launch launch_of(const kr_spec *spec, uint64_t n)
 {
     const uint64_t k = k_of(spec);
@@ -164,7 +164,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     return kr_order_check(device, &KR_W(eytzinger_check), &params, &params.found, index->store.n, err);
 }
 
-/* A node a level, whose keys stand side by side; then the row. */
+/* A node a level, whose keys are adjacent; then the row. */
 static double touches(const kr_shape *shape)
 {
     double levels = 0;

@@ -1,4 +1,5 @@
-/* What kind `pivot` is, and the shape of its levels; its operations stand in pivot_width.c. */
+/* Kind `pivot`: its options, its description and the shape of its levels. pivot_width.c has its
+ * operations. */
 #include "indexes/pivot/pivot.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* The searches of kind `pivot` (Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", sections
  * 3.3, 3.4 and 4.5).
  *
- * A search goes down from the one node of the topmost level: the number of its pivots below the bound says
- * which child comes next. Below the lowest level stand leaves of the sorted entries; where levels were cut
- * off, their last entries are halved. Invariant: the first entry >= the bound lies under the node, or is the
- * one right behind its last, which then is the last of all.
+ * A search goes down from the only node of the topmost level: the number of its pivots below the bound is the
+ * number of the next child. Below the lowest level lie leaves of the sorted entries; where levels were cut
+ * off, the leaves are halved by their last entries. Invariant: the first entry >= the bound lies under the
+ * node. It lies behind the node only if the node's last entry is the last of all.
  *
- * A match's end is looked for in the leaf where it begins; a match that leaves it goes down again with the
- * code that follows its upper bound. */
+ * The search looks for a match's end in the leaf where the match begins. If the match leaves that leaf, a
+ * second descent looks for the code after the upper bound. */
 #ifndef KEYRAY_INDEXES_PIVOT_PIVOT_BODY_H
 #define KEYRAY_INDEXES_PIVOT_PIVOT_BODY_H
 
@@ -15,16 +15,16 @@
 #include "lightweight/node_body.h"
 
 typedef struct pivot_state {
-    kr_key lower, upper; /* lower: the bound that is searched for */
+    kr_key lower, upper; /* lower: the bound being searched for */
     uint32_t at;         /* a node within its level; then a position */
     uint32_t left;       /* levels to go; then leaves to choose from */
     uint32_t first;      /* of the match */
     uint32_t phase;      /* PIVOT_* */
 } pivot_state;
 
-enum { PIVOT_DOWN, PIVOT_LEAVES, PIVOT_LAST = 2, PIVOT_NOTHING = 4 }; /* LAST is added: for the match's end */
+enum { PIVOT_DOWN, PIVOT_LEAVES, PIVOT_LAST = 2, PIVOT_NOTHING = 4 }; /* LAST: a flag, for the match's end */
 
-/* So many entries are compared at once, without halving. */
+/* Up to this many entries are compared at once, without halving. */
 enum { PIVOT_AT_ONCE = 16 };
 
 KR_BODY const kr_key *pivot_slot(const pivot_params *p, uint32_t slot)
@@ -60,7 +60,7 @@ KR_BODY int pivot_begin(const pivot_params *p, uint64_t i, pivot_state *s)
     return 1;
 }
 
-/* Which child of a node the bound belongs to. Whole nodes are pinned. */
+/* The child of a node that the bound belongs to. Only complete nodes are pinned. */
 KR_BODY uint32_t pivot_child(const pivot_params *p, uint32_t n_keys, kr_pin pin, kr_group group,
                              uint32_t slot, kr_key bound)
 {
@@ -92,7 +92,7 @@ KR_BODY int pivot_down(const pivot_params *p, uint32_t k, kr_pin pin, kr_group g
     return 1;
 }
 
-/* Entries slot .. slot + n - 1 that are below the bound; `leaf` is how many there are most often. */
+/* How many of the entries slot .. slot + n - 1 are below the bound; `leaf` is the most common n. */
 KR_BODY uint32_t pivot_below(const pivot_params *p, uint32_t leaf, kr_group group, uint32_t slot, uint32_t n,
                              kr_key bound)
 {
@@ -122,7 +122,7 @@ KR_BODY int pivot_leaves(const pivot_params *p, uint32_t k, kr_group group, pivo
     if (s->phase & PIVOT_LAST)
         return 0;
     s->first = s->at;
-    if (p->put.what == KR_PUT_ROW || p->put.what == KR_PUT_FLAG) {
+    if (kr_put_wants_first(&p->put)) {
         if (!aos && p->put.what == KR_PUT_ROW)
             kr_prefetch((const uint32_t *)p->entries.rows + s->at);
         return 0;
@@ -158,7 +158,7 @@ KR_BODY kr_key pivot_pinned(const pivot_params *p, uint32_t j)
     return kr_load(pivot_slot(p, j));
 }
 
-/* ---- The programs: k is a constant of those that are used most; k0 takes any --------------- */
+/* ---- The programs: k is a constant for the most common k; k0 takes any k ------------------- */
 
 #define PIVOT_PROGRAM(name, k, lanes)                                                                     \
     KR_BODY int name##_step(const pivot_params *p, kr_pin pin, kr_group group, pivot_state *s)            \

@@ -6,7 +6,7 @@
 #include "indexes/pivot/pivot_params.h"
 #include "sorted/entries.h"
 
-/* What belongs into a slot. Most slots belong to the lowest level, where the search for the level begins. */
+/* The key of a slot. Most slots belong to the lowest level, so the search for the level begins there. */
 KR_BODY kr_key pivot_of_slot(const pivot_build_params *p, uint64_t slot)
 {
     const pivot_shape *shape = &p->shape;

@@ -1,10 +1,10 @@
 /* The levels of a pivot buffer and the parameters of a lookup, as host code and bodies see them.
  *
- * The sorted entries are cut into leaves of `leaf` entries, k of which hang under a node of k - 1 slots, k
- * nodes under a node of the next level, up to one node. Slot i of level l holds the last key of leaf
- * k^l (1 + i + i / (k - 1)) - 1, and the largest code where that is the last entry of all or lies behind it:
- * no search counts such a slot, since it counts keys below its bound. With t levels cut off at the bottom,
- * k^t leaves hang in the place of one. */
+ * The sorted entries are cut into leaves of `leaf` entries. k leaves lie under a node of k - 1 slots, k nodes
+ * under a node of the next level, and so on up to one node. Slot i of level l holds the last key of leaf k^l
+ * (1 + i + i / (k - 1)) - 1. If that is the last entry of all or lies behind it, the slot holds the largest
+ * code: searches count keys below a bound, so they never count it. With t levels cut off at the bottom, k^t
+ * leaves take the place of one. */
 #ifndef KEYRAY_INDEXES_PIVOT_PIVOT_PARAMS_H
 #define KEYRAY_INDEXES_PIVOT_PIVOT_PARAMS_H
 
@@ -15,7 +15,7 @@ enum { PIVOT_LEVELS = 32 };
 
 typedef struct pivot_shape {
     uint32_t k;
-    uint32_t leaf;     /* 2 at k = 2, k - 1 above: as many entries as a node has slots */
+    uint32_t leaf;     /* 2 if k = 2, else k - 1: as many entries as a node has slots */
     uint32_t leaves;   /* under a slot of the lowest level that is kept: k^t */
     uint32_t n_levels; /* kept */
     uint32_t n_slots;
@@ -34,7 +34,7 @@ typedef struct pivot_params {
 } pivot_params;
 kr_assert_size(pivot_params, 320);
 
-/* Of building and checking the levels. */
+/* The parameters of building and checking the levels. */
 typedef struct pivot_build_params {
     kr_entries entries;
     void *pivots;

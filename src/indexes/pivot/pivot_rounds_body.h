@@ -1,6 +1,6 @@
-/* The search of kind `pivot` for the first match, as a CPU does it fastest: where no levels were cut off,
- * every probe goes down through as many nodes, so that a flight of them can go level by level without asking
- * who is done. The same search as in pivot_body.h otherwise. */
+/* The fastest search of kind `pivot` for the first match on a CPU. If no levels were cut off, every probe
+ * goes down through the same number of nodes, so a flight of probes can go level by level, and none finishes
+ * early. Otherwise the search is that of pivot_body.h. */
 #ifndef KEYRAY_INDEXES_PIVOT_PIVOT_ROUNDS_BODY_H
 #define KEYRAY_INDEXES_PIVOT_PIVOT_ROUNDS_BODY_H
 
@@ -8,7 +8,7 @@
 
 typedef struct pivot_descent {
     kr_key lower, upper;
-    uint32_t at; /* a node within its level; behind the last round a position */
+    uint32_t at; /* a node within its level; after the last round a position */
     uint32_t any;
 } pivot_descent;
 
@@ -18,7 +18,7 @@ KR_BODY void pivot_descend(const pivot_params *p, uint64_t i, pivot_descent *s)
     s->any = (uint32_t)kr_batch_load(&p->batch, i, &s->lower, &s->upper);
 }
 
-/* Round r is of the r-th level from the top, the last one of the leaves. */
+/* Round r searches the r-th level from the top, the last round the leaves. */
 KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, pivot_descent *s)
 {
     const uint32_t n_keys = k - 1, leaf = k == 2 ? 2 : k - 1, left = p->shape.n_levels - r;
@@ -48,8 +48,8 @@ KR_BODY void pivot_arrive(const pivot_params *p, uint64_t i, pivot_descent *s)
                  found && p->put.what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, s->at) : 0);
 }
 
-/* Nobody leaves early, so there is no list of those that are left, and what depends on the round alone is
- * computed once for all. */
+/* No probe finishes early, so no list of unfinished probes is needed, and what depends only on the round is
+ * computed once for all probes. */
 KR_BODY void pivot_flights(const pivot_params *p, uint32_t k, uint64_t first, uint64_t end)
 {
     pivot_descent states[KR_MANY_IN_FLIGHT];

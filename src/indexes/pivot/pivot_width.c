@@ -12,7 +12,7 @@ typedef struct pivot_index {
     pivot_shape shape;
     kr_launch launch;
     const kr_program *program;
-    const kr_program *first; /* of lookups for the first match alone */
+    const kr_program *first; /* for lookups of the first match only */
 } pivot_index;
 
 static void shape_of(const kr_spec *spec, uint64_t n, pivot_shape *shape)
@@ -51,7 +51,7 @@ static const kr_search_programs programs[] = {
     {0, &KR_W(pivot_k0), NULL},
 };
 
-/* Of lookups for the first match alone, on a CPU, where no levels are cut off. */
+/* For lookups of the first match only, on a CPU, if no levels are cut off. */
 static const kr_search_programs firsts[] = {
     {2, &KR_W(pivot_first_k2), NULL}, {3, &KR_W(pivot_first_k3), NULL},   {5, &KR_W(pivot_first_k5), NULL},
     {9, &KR_W(pivot_first_k9), NULL}, {17, &KR_W(pivot_first_k17), NULL}, {33, &KR_W(pivot_first_k33), NULL},
@@ -116,27 +116,22 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
     pivot_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
     if (!index)
         return KR_ERR_HOST_MEMORY;
-    kr_status status = kr_store_build(build, &index->store, err);
-    if (status == KR_OK) {
-        shape_of(build->spec, index->store.n, &index->shape);
-        status = fill(build, index, err);
-    }
-    if (status != KR_OK) {
-        destroy(build->device, index);
+    *self = index;
+    const kr_status status = kr_store_build(build, &index->store, err);
+    if (status != KR_OK)
         return status;
-    }
+    shape_of(build->spec, index->store.n, &index->shape);
     index->launch = launch_of(build->spec, &index->shape);
     index->program = program_of(build->device, build->spec);
     index->first = first_of(build->device, build->spec, &index->shape);
-    *self = index;
-    return KR_OK;
+    return fill(build, index, err);
 }
 
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
                         kr_error *err)
 {
     const pivot_index *index = self;
-    const int first = job->put.what == KR_PUT_ROW || job->put.what == KR_PUT_FLAG;
+    const int first = kr_put_wants_first(&job->put);
     if (job->partition)
         return KR_W(kr_parts_locate)(device, &index->store, job, stream, err);
     const pivot_params params = {
@@ -172,7 +167,7 @@ static kr_status check_pivots(kr_device *device, const pivot_index *index, kr_er
         status = kr_counters_read(device, NULL, &counter, &found, 1, err);
     kr_buffer_release(device, &counter, NULL);
     if (status == KR_OK && found)
-        return kr_fail(err, KR_ERR_INVARIANT, "slot %llu of the pivots is not the key that it stands for",
+        return kr_fail(err, KR_ERR_INVARIANT, "slot %llu of the pivots holds the wrong key",
                        (unsigned long long)found - 1);
     return status;
 }
@@ -183,7 +178,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     return status == KR_OK ? check_pivots(device, self, err) : status;
 }
 
-/* A node a level, the halvings where levels are left out, the leaf and the row id. */
+/* A node a level, the halvings in place of levels that were cut off, the leaf and the row id. */
 static double touches(const kr_shape *shape)
 {
     pivot_shape levels;

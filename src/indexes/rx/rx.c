@@ -1,4 +1,4 @@
-/* What kind `rx` is and which options go together; its operations stand in rx_width.c. */
+/* Kind `rx`: its options and which go together. rx_width.c has its operations. */
 #include "indexes/rx/rx.h"
 #include "indexes/rx/rx_geometry.h"
 #include "scenes/rays.h"
@@ -11,43 +11,42 @@ static const kr_option options[RX_OPTIONS] = {
                         "(triangles and boxes, no offset rays), 3d all"},
     [RX_OPTION_BITS] =
         {"bits", KR_OPTION_TRIPLE, NULL, 0, 23, 23 | 23 << 8 | 18 << 16,
-         "mode=3d: of a key in x, y and z, lowest first; x at least 1, together the type's bits or "
-         "more (other modes: 0:0:0)"},
+         "mode=3d: bits of a key in x, y and z, lowest first; x at least 1, together the type's bits "
+         "or more (other modes: 0:0:0)"},
     [RX_OPTION_SCALE] =
         {"scale", KR_OPTION_TRIPLE, NULL, 0, RX_MOST_SCALE, 0 | 15 << 8 | 25 << 16,
-         "x, y and z are stretched by these powers of two; steps of rows and planes as long as "
-         "rows keep the builder in key order (mode=extended: 0:0:0)"},
+         "x, y and z are stretched by these powers of two; if steps between rows and planes are as "
+         "long as rows, the builder groups keys in order (mode=extended: 0:0:0)"},
     [RX_OPTION_RAY] = {"ray", KR_OPTION_CHOICE, "perpendicular|offset|zero", 0, 2, RX_RAY_PERPENDICULAR,
-                       "of a point lookup: across the rows of keys, or along one from the key or from zero"},
+                       "the ray of a point lookup: across rows of keys, or along one from the key or zero"},
     [RX_OPTION_RANGE_RAY] = {"range_ray", KR_OPTION_CHOICE, "offset|zero", 0, 1, RX_RAY_OFFSET - 1,
-                             "of a range lookup: along each row from the lower bound or from zero"},
+                             "the rays of a range lookup: along each row from the lower bound or from zero"},
     [RX_OPTION_MAX_RAYS] = {"max_rays", KR_OPTION_INTEGER, NULL, 1, 1 << 20, 1024,
-                            "a range over more rows of keys is searched in the sorted keys, without rays"},
+                            "a range over more rows of keys is searched in the sorted keys instead"},
     [RX_OPTION_PRIM] = {"prim", KR_OPTION_CHOICE, "triangle|sphere|aabb", 0, 2, KR_PRIM_TRIANGLE,
-                        "what stands for a key in the scene"},
-    [RX_OPTION_BVH] =
-        {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
-         "what OptiX shall prefer: a fast build, nothing, or fast rays (Embree builds one way)"},
+                        "the primitive of a key in the scene"},
+    [RX_OPTION_BVH] = {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
+                       "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)"},
     [RX_OPTION_COMPACT] =
         {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
-         "move the scene to as little memory as it needs; auto: where that saves a sixteenth "
-         "or more; off with update=refit"},
+         "compact the scene after the build; auto: if that saves a sixteenth or more; off with "
+         "update=refit"},
     [RX_OPTION_RANGE] = {"range", KR_OPTION_CHOICE, "scan|anyhit", 0, 1, RX_RANGE_SCAN,
-                         "ranges and duplicates: one hit, then the sorted keys beside it, or every hit"},
+                         "ranges and duplicates: one hit and the sorted keys beside it, or every hit"},
     [RX_OPTION_DEDUPE] = {"dedupe", KR_OPTION_CHOICE, "on|off", 0, 1, RX_ON,
                           "one primitive for equal keys; off with update=refit and order=row"},
     [RX_OPTION_ORDER] = {"order", KR_OPTION_CHOICE, "key|row", 0, 1, RX_ORDER_KEY,
-                         "primitives in the order of keys, or of row ids as the paper has them"},
+                         "primitives in the order of keys, or of row ids as in the paper"},
     [RX_OPTION_PARTS] =
         {"parts", KR_OPTION_INTEGER, NULL, 0, 4096, 0,
-         "equal scenes built one after the other, which takes less memory at a time; empty ones "
-         "are left out; 0: one for 2^22 keys on a GPU, at most 64, and one on the CPU"},
+         "equal scenes built one after the other, which lowers peak memory; empty ones are left out; "
+         "0: one for 2^22 keys on a GPU, at most 64, and one on the CPU"},
     [RX_OPTION_ENTER] =
         {"enter", KR_OPTION_CHOICE, "part|top", 0, 1, RX_ENTER_PART,
-         "where tracing rays begin: in the part whose keys they look for, which integers find, "
-         "or above all parts; top with order=row"},
+         "where tracing rays begin: in the part of their keys, which integers find, or above all "
+         "parts; top with order=row"},
     [RX_OPTION_UPDATE] = {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
-                          "rows get other keys by a new scene, or by moving the primitives of the old one"},
+                          "kr_index_set_keys makes a new scene, or moves the primitives of the old one"},
 };
 
 static int given(const kr_spec *spec, int option)
@@ -55,7 +54,7 @@ static int given(const kr_spec *spec, int option)
     return (int)(spec->given >> option & 1);
 }
 
-/* An option that only one value goes with: given otherwise it is refused, not given it gets that value. */
+/* Requires a value of an option: another value is refused if given, and replaced if not. */
 static kr_status require(kr_spec *spec, int option, int64_t value, const char *why, kr_error *err)
 {
     if (spec->options[option] == value)
@@ -69,7 +68,7 @@ static kr_status require(kr_spec *spec, int option, int64_t value, const char *w
 static kr_status settle_extended(kr_spec *spec, kr_error *err)
 {
     kr_status status = require(spec, RX_OPTION_SCALE, 0,
-                               "mode=extended uses floats up to the largest and takes no scale; leave out "
+                               "mode=extended uses the full range of floats and takes no scale; leave out "
                                "scale, or give mode=3d",
                                err);
     if (status == KR_OK)
@@ -105,14 +104,14 @@ static kr_status settle_bits(kr_spec *spec, kr_error *err)
     return kr_rays_check_x(spec, bits, err);
 }
 
-/* Spheres have one radius, which drowns in longer coordinates: at 2^22 it lies below a float's step, and
- * OptiX was seen to lose spheres there once they were stretched. */
+/* Spheres have one radius, which is too small beside longer coordinates: at 2^22 it is below a float's step,
+ * and OptiX lost stretched spheres there. */
 static kr_status settle_scale(kr_spec *spec, kr_error *err)
 {
     if (spec->options[RX_OPTION_PRIM] != KR_PRIM_SPHERE)
         return KR_OK;
     return require(spec, RX_OPTION_SCALE, 0,
-                   "prim=sphere goes with scale=0:0:0 only: one radius does not fit longer steps; leave out "
+                   "prim=sphere needs scale=0:0:0: one radius does not fit longer steps; leave out "
                    "scale, or give prim=triangle",
                    err);
 }
@@ -127,7 +126,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
         status = settle_extended(spec, err);
     if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
         status = require(spec, RX_OPTION_COMPACT, KR_COMPACT_OFF,
-                         "update=refit goes with compact=off only: a scene that may be refitted keeps its "
+                         "update=refit needs compact=off: a scene that may be refitted keeps its "
                          "uncompacted size; give compact=off or update=rebuild",
                          err);
     if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
@@ -169,8 +168,8 @@ const kr_kind kr_kind_rx = {
     .family = &family,
 };
 
-/* The paper's coordinates end just below 2^127; a tracer that does not reach so far gets them smaller.
- * Without a tracer there is no scene. */
+/* The paper's coordinates end just below 2^127; a tracer with a smaller limit gets smaller ones. Without a
+ * tracer there is no scene. */
 static float extended_step(kr_device *device, uint32_t prim)
 {
     kr_tracer *tracer;
@@ -223,19 +222,20 @@ kr_status rx_check_highest(const rx_design *design, uint64_t highest, kr_error *
         return KR_OK;
     return kr_fail(
         err, KR_ERR_LIMIT,
-        "kind 'rx': mode=%s holds unsigned keys up to %llu, and the largest has code %llu (signed and "
+        "kind 'rx': mode=%s holds unsigned keys up to %llu, but the largest has code %llu (signed and "
         "float keys have codes of 2^31 and more); use mode=3d",
         naive ? "naive" : "extended", (unsigned long long)most, (unsigned long long)highest);
 }
 
-/* One for points; ranges cast one for each row of keys until something is met. */
+/* One for points; ranges cast one for each row of keys until a ray meets something. */
 double rx_rays(const kr_shape *shape)
 {
     (void)shape;
     return 1;
 }
 
-/* Nodes of a tree of fan-out 8, the primitive, the key and its row id; and the table between. */
+/* Nodes of a tree of fan-out 8, the primitive, the key and its row id; with order=row the table of
+ * positions. */
 double rx_touches(const kr_shape *shape)
 {
     double touches = 3;

@@ -1,4 +1,4 @@
-/* Kind `rx`: options, what they come to, and the operations per key width. */
+/* Kind `rx`: options, the design they result in, and the operations per key width. */
 #ifndef KEYRAY_INDEXES_RX_RX_H
 #define KEYRAY_INDEXES_RX_RX_H
 
@@ -24,7 +24,7 @@ enum {
     RX_OPTIONS
 };
 
-/* Choices; mode's are KR_POINT_*, prim's KR_PRIM_*, those of ray RX_RAY_* and of range_ray one less. */
+/* Choices. Those of mode are KR_POINT_*, of prim KR_PRIM_*, of ray RX_RAY_*, of range_ray RX_RAY_* - 1. */
 enum { RX_ON, RX_OFF };
 enum { RX_ENTER_PART, RX_ENTER_TOP };
 enum { RX_RANGE_SCAN, RX_RANGE_ANYHIT };
@@ -38,7 +38,7 @@ typedef struct rx_design {
     uint32_t scene_flags; /* KR_SCENE_* */
     uint32_t point_ray, range_ray;
     uint32_t max_rays;
-    uint32_t parts;                                /* 0: what rx_parts_of says */
+    uint32_t parts;                                /* 0: as rx_parts_of decides */
     uint32_t compact;                              /* KR_COMPACT_* */
     uint32_t anyhit, dedupe, by_row, refit, enter; /* 0 or 1 */
 } rx_design;
@@ -49,7 +49,7 @@ kr_status rx_check_bits(const kr_spec *spec, uint32_t type, kr_error *err);
 /* naive and extended mode hold only small codes. */
 kr_status rx_check_highest(const rx_design *design, uint64_t highest, kr_error *err);
 
-/* What does not depend on the width. */
+/* Functions that do not depend on the width. */
 double rx_rays(const kr_shape *shape);
 double rx_touches(const kr_shape *shape);
 

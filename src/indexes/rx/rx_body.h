@@ -30,13 +30,13 @@ KR_BODY void rx_write_door(const rx_doors_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(rx_doors, rx_doors_params, rx_write_door);
 
-/* ---- Distinct keys: counted by blocks, then written where each block's begin ----------------- */
+/* ---- Distinct keys: counted by blocks, then written from each block's start ------------------ */
 
 enum { RX_BLOCK = 32 };
 
 typedef struct rx_distinct_params {
     const void *keys;
-    uint64_t *blocks;    /* of a block: its distinct keys, then those of all blocks before it */
+    uint64_t *blocks;    /* per block: its distinct keys, then those of all blocks before it */
     uint32_t *positions; /* first positions of distinct keys */
     uint64_t n;
 } rx_distinct_params;
@@ -76,7 +76,7 @@ typedef struct rx_positions_params {
     uint64_t by_row;
 } rx_positions_params;
 
-/* Entries ascend, each is the first of its key, and only equal keys stand between two. */
+/* Entries ascend, each is the first of its key, and only equal keys lie between two. */
 KR_BODY int rx_right_distinct(const rx_positions_params *p, uint64_t i, uint64_t at)
 {
     const kr_key *keys = (const kr_key *)p->keys;

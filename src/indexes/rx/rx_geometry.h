@@ -1,11 +1,11 @@
 /* Where the primitive of a key lies, and the rays that meet it (Henneberg and Schuhknecht, "RTIndeX", 3.2,
- * 3.3, 3.5). The generator of meshes and the intersection test of boxes share these lines. */
+ * 3.3, 3.5). The generator of meshes and the intersection test of boxes share this code. */
 #ifndef KEYRAY_INDEXES_RX_RX_GEOMETRY_H
 #define KEYRAY_INDEXES_RX_RX_GEOMETRY_H
 
 #include "scenes/point.h"
 
-/* As KR_PRIM_*, for files that cast no rays. */
+/* The same as KR_PRIM_*, for files that cast no rays. */
 enum { RX_TRIANGLE, RX_SPHERE, RX_AABB };
 enum { RX_RAY_PERPENDICULAR, RX_RAY_OFFSET, RX_RAY_ZERO };
 
@@ -14,20 +14,20 @@ enum { RX_RAY_PERPENDICULAR, RX_RAY_OFFSET, RX_RAY_ZERO };
 
 /* Rays must begin and end outside of spheres. */
 #define RX_SPHERE_REACH 0.25f
-/* Boxes reach as far as triangles, since at 2^22 and above no float lies between: rays along a row begin and
- * end a quarter within the outermost, or they would meet the boxes beside them. */
+/* Boxes reach as far as triangles, since from 2^22 on there are no floats in between. Rays along a row begin
+ * and end a quarter inside the outermost boxes, or they would meet the boxes beside them. */
 #define RX_BOX_REACH 0.5f
 #define RX_BOX_INSET 0.25f
 
-/* Distances along a ray are sums of floats and a little off where the ray is long. Rays reach further by
- * this share of their length: nothing at the length of a few keys, 8 keys at 2^23. */
+/* Distances along a ray are sums of floats and slightly off where the ray is long. Rays reach further by this
+ * share of their length: nothing for a few keys, 8 keys for 2^23. */
 #define RX_PAD 0x1p-20f
-/* In extended mode, floats beyond the gap: it takes the neighbouring keys in. */
+/* In extended mode, this many floats beyond the gap, which includes the neighbouring keys. */
 enum { RX_PAD_GAPS = 3 };
-/* The length of a ray across keys where x was made smaller: a tracer compares it with gaps in x that it
+/* The length of a ray across keys where x was scaled down: a tracer compares it with gaps in x that it
  * multiplied by 1e18. */
 #define RX_SHORT 0x1p-50f
-#define RX_TINY 0x1p-60f /* steps below it are such */
+#define RX_TINY 0x1p-60f /* smaller steps are scaled down */
 
 /* One radius serves all spheres: that of the narrowest axis. */
 KR_BOTH float rx_radius(const kr_point_map *map)
@@ -41,7 +41,7 @@ KR_BODY uint32_t rx_prim_floats(uint32_t prim)
     return prim == RX_TRIANGLE ? 9 : prim == RX_SPHERE ? 3 : 6;
 }
 
-/* The x of the neighbouring gaps in extended mode, else x - reach and x + reach. */
+/* The x of a neighbouring gap in extended mode, else x - reach or x + reach. */
 KR_BODY float rx_x_beside(const kr_point_map *map, uint64_t key, float x, float reach, int side)
 {
     if (map->mode == KR_POINT_EXTENDED)

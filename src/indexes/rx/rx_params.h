@@ -15,10 +15,10 @@ typedef struct rx_ray_params {
     const uint32_t *rows;
     const uint32_t *positions; /* of primitives; NULL: primitive i is position i */
     uint64_t lowest, highest;  /* codes of the end keys */
-    const rx_door *doors;      /* parts that tracing rays begin in, by ascending keys; NULL: they do not */
+    const rx_door *doors;      /* parts that tracing rays begin in, by ascending keys; NULL: none */
     kr_point_map map;
     uint32_t n;        /* keys, at least 1 */
-    uint32_t max_rays; /* 0: none at all */
+    uint32_t max_rays; /* 0: cast no rays */
     uint32_t ray;      /* RX_RAY_* */
     uint32_t repeats;  /* RX_REPEATS_* */
     uint32_t n_doors;
@@ -26,7 +26,7 @@ typedef struct rx_ray_params {
 } rx_ray_params;
 kr_assert_size(rx_ray_params, 224);
 
-/* Equal keys: there are none, they share a primitive, they may have one each. */
+/* Equal keys: there are none, they share a primitive, or each may have its own. */
 enum { RX_REPEATS_NONE, RX_REPEATS_ONE, RX_REPEATS_ALL };
 
 #endif

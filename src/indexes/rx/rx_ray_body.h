@@ -1,6 +1,6 @@
 /* The ray programs of kind `rx`. A ray finds a candidate, integers decide: every primitive that is met is
- * looked up in the sorted keys, and matches are made by walking them from there, so that a tracer that
- * reports a neighbour costs steps and not a wrong answer.
+ * looked up in the sorted keys, and the match is searched from there. So a tracer that reports a neighbour
+ * costs steps but never a wrong answer.
  *
  *   rx_first   points that need only their first match: one ray, whatever it meets first
  *   rx_scan    points and ranges: the first row of keys between the bounds, in order, where a ray meets
@@ -34,7 +34,7 @@ typedef struct rx_state {
 
 enum { RX_MET = 1, RX_FILTERED = 2, RX_REPAIRED = 4, RX_UNTRACED = 8 };
 enum { RX_NEXT = 2 }; /* kr_met.back of a candidate that no ray met */
-/* So many rows without a key end the tracing of a range: the time must not follow empty rows. */
+/* After this many rows without a key a range is no longer traced: empty rows must not add to the time. */
 enum { RX_EMPTY_ROWS = 8 };
 
 /* Words of a visiting ray's payload; the bounds follow, low words first. */
@@ -54,7 +54,7 @@ KR_BODY uint32_t rx_position(const rx_ray_params *p, uint32_t primitive)
 
 KR_SEARCHES(rx, rx_ray_params, rx_key);
 
-/* The first position of all whose key is at least `key`, from `at`, a position near it. */
+/* The first of all positions whose key is at least `key`; the search starts at `at`, a position near it. */
 KR_BODY uint32_t rx_at_least(const rx_ray_params *p, uint32_t at, kr_key key)
 {
     return rx_key(p, at) >= key ? rx_down_from(p, at, key) : rx_from(p, p->n, at + 1, key);
@@ -65,7 +65,7 @@ KR_BODY int rx_whole(const rx_ray_params *p)
     return p->put.what == KR_PUT_COUNT || p->put.what == KR_PUT_MATCH;
 }
 
-/* The match of the bounds from its first position; its end only if somebody asks. */
+/* The match of the bounds from its first position; its end only if it is wanted. */
 KR_BODY void rx_match_from(const rx_ray_params *p, rx_state *s, uint32_t first)
 {
     s->first = s->last = first;
@@ -106,7 +106,7 @@ KR_BODY kr_ray rx_ray(const rx_ray_params *p, uint64_t lower, uint64_t upper)
         ray.from[0] = a.x - step / 2;
         ray.low = inset * step;
         ray.high = length - inset * step + length * RX_PAD;
-    } else { /* all from one step before zero */
+    } else { /* from one step before zero */
         const float begin = a.x + step / 2, end = kr_point_of(map, upper).x + step * 1.5f;
         ray.from[0] = -step;
         ray.low = begin + inset * step - begin * RX_PAD;
@@ -115,7 +115,7 @@ KR_BODY kr_ray rx_ray(const rx_ray_params *p, uint64_t lower, uint64_t upper)
     return ray;
 }
 
-/* Rows between the bounds, less one. */
+/* The number of rows between the bounds, minus one. */
 KR_BODY uint64_t rx_more_rows(const rx_ray_params *p, const rx_state *s)
 {
     return kr_point_row(&p->map, s->upper) - kr_point_row(&p->map, s->lower);
@@ -153,7 +153,7 @@ KR_BODY void rx_payload_begin(const rx_state *s, uint32_t *payload)
 #endif
 }
 
-/* Notes the primitive if its key lies between the bounds, and looks on. */
+/* Records the primitive if its key lies between the bounds, and goes on. */
 KR_BODY uint32_t rx_hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
 {
     const rx_ray_params *p = (const rx_ray_params *)params;
@@ -180,7 +180,7 @@ KR_BODY uint32_t rx_hit(const void *params, uint32_t *payload, uint32_t primitiv
 
 /* ---- What the programs share --------------------------------------------------------------- */
 
-/* Nothing beyond the keys at both ends needs a ray. */
+/* Bounds beyond the lowest or highest key need no ray. */
 KR_BODY int rx_begin(const rx_ray_params *p, uint64_t i, rx_state *s)
 {
     s->first = s->last = s->rays = s->events = 0;
@@ -215,8 +215,8 @@ KR_BODY uint32_t rx_door_of(const rx_ray_params *p, kr_key key)
     return at;
 }
 
-/* Casts a ray of the state's bounds in the part that holds the keys from the lower one on. Where nothing is
- * met and that part ends in a row that was tried, the next part begins with the key that is looked for, which
+/* Casts a ray of the state's bounds in the part that holds the keys from the lower bound on. If it meets
+ * nothing and that part ends in a row that was tried, the wanted key is the first of the next part, which
  * needs no ray (back is RX_NEXT). */
 KR_BODY kr_met rx_trace(const rx_ray_params *p, const rx_state *s, const kr_ray *ray, uint32_t what)
 {
@@ -232,7 +232,7 @@ KR_BODY kr_met rx_trace(const rx_ray_params *p, const rx_state *s, const kr_ray 
     return met;
 }
 
-/* What a traced ray met makes the match. */
+/* Makes the match from what a traced ray met. */
 KR_BODY void rx_take(const rx_ray_params *p, rx_state *s, uint32_t primitive)
 {
     const uint32_t position = rx_position(p, primitive);
@@ -245,13 +245,13 @@ KR_BODY void rx_take(const rx_ray_params *p, rx_state *s, uint32_t primitive)
     }
     if (key < s->lower || key > s->upper)
         s->events |= RX_FILTERED | RX_REPAIRED;
-    /* Nothing less stands before a point's own key, nor equal keys unless each has a primitive. */
+    /* At the lower bound's own key the match begins, unless equal keys have a primitive each. */
     const int first = key == s->lower && p->repeats != RX_REPEATS_ALL;
     rx_match_from(p, s, first ? position : rx_at_least(p, position, s->lower));
 }
 
-/* No ray met anything. The bounds hold no key, then, unless they reach the lowest or the highest. Boxes are
- * not trusted so far: OptiX was seen to lose some where coordinates are large beside the scene. */
+/* No ray met anything: the bounds hold no key, unless they reach the lowest or the highest. With boxes this
+ * is not trusted: OptiX lost some where coordinates are large beside the scene. */
 KR_BODY void rx_take_nothing(const rx_ray_params *p, rx_state *s)
 {
     if (p->scene.prim != KR_PRIM_AABB && s->lower != p->lowest && s->upper != p->highest)
@@ -321,14 +321,14 @@ KR_RAY_PROGRAM(rx_scan, rx_begin, rx_scan_step, rx_end, rx_hit, rx_box);
 
 /* ---- rx_visit ------------------------------------------------------------------------------ */
 
-/* Everything was met: first and last are the outermost positions. Looks beside them all the same. */
+/* All primitives were met: first and last are the outermost positions. Looks beside them nevertheless. */
 KR_BODY void rx_take_all(const rx_ray_params *p, rx_state *s)
 {
     if (s->first == s->last) {
         rx_take_nothing(p, s);
         return;
     }
-    if (p->repeats == RX_REPEATS_ONE) /* the hit stands for all equal keys */
+    if (p->repeats == RX_REPEATS_ONE) /* the hit represents all equal keys */
         s->last = rx_behind(p, p->n, s->last - 1, rx_key(p, s->last - 1));
     if (s->first > 0 && rx_key(p, s->first - 1) >= s->lower) {
         s->first = rx_at_least(p, s->first - 1, s->lower);
@@ -340,7 +340,7 @@ KR_BODY void rx_take_all(const rx_ray_params *p, rx_state *s)
     }
 }
 
-/* After a row without keys: on to the row of the next key, so that the time does not follow empty rows. */
+/* After a row without keys: goes on to the row of the next key, so that empty rows cost no time. */
 KR_BODY void rx_skip_rows(const rx_ray_params *p, rx_state *s)
 {
     const uint64_t lowest = kr_point_row(&p->map, s->lower), more = rx_more_rows(p, s);
@@ -360,7 +360,7 @@ KR_BODY int rx_visit_step(const rx_ray_params *p, rx_state *s)
     rx_payload_begin(s, payload);
     const kr_ray ray = rx_next_ray(p, s);
     kr_visit(&p->scene, &ray, payload, rx_hit, rx_box, p);
-    /* Here, because the state has no room for them: any number chooses the stripe. */
+    /* Counted here, because the state has no room; any number may choose the stripe. */
     kr_work_add(&p->put, (uint64_t)s->lower, KR_WORK_HITS,
                 (uint64_t)payload[RX_HITS] + payload[RX_RULED_OUT]);
     kr_work_add(&p->put, (uint64_t)s->lower, KR_WORK_FILTERED, payload[RX_RULED_OUT]);
@@ -377,7 +377,7 @@ KR_BODY int rx_visit_step(const rx_ray_params *p, rx_state *s)
     if (s->rays <= rx_more_rows(p, s))
         return 1;
     rx_take_all(p, s);
-    s->rays = 0; /* counted above; here it stands for rows */
+    s->rays = 0; /* counted above; here it is a number of rows */
     return 0;
 }
 KR_RAY_PROGRAM(rx_visit, rx_begin, rx_visit_step, rx_end, rx_hit, rx_box);
@@ -400,7 +400,7 @@ KR_BODY int rx_check_step(const rx_ray_params *p, rx_state *s)
     rx_payload_begin(s, payload);
     const kr_ray ray = rx_ray(p, s->lower, s->lower);
     kr_visit(&p->scene, &ray, payload, rx_hit, rx_box, p);
-    if (rx_trace(p, s, &ray, KR_TRACE_FIRST).primitive == KR_NO_PRIMITIVE) /* as lookups do, by doors */
+    if (rx_trace(p, s, &ray, KR_TRACE_FIRST).primitive == KR_NO_PRIMITIVE) /* through doors, like lookups */
         s->events = RX_REPAIRED;
     const uint32_t primitives =
         p->repeats == RX_REPEATS_ALL ? rx_behind(p, p->n, s->first, s->lower) - s->first : 1;

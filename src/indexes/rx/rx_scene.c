@@ -23,8 +23,8 @@ static uint64_t part_size(const rx_scenes *scenes, uint32_t i)
     return left < scenes->part ? left : scenes->part;
 }
 
-/* How many primitives a part holds. Parts of 2^22 spare their rays a fifth of the way from the top at 2^26
- * keys; smaller ones take longer to build than they save (docs/performance-rx.md). */
+/* How many primitives a part holds. At 2^26 keys, parts of 2^22 save rays a fifth of the way from the top;
+ * smaller parts cost more to build than they save (docs/performance-rx.md). */
 enum { KEYS_A_PART = 1 << 22, MOST_PARTS = 64 };
 
 static uint64_t part_of(const kr_device *device, const rx_design *design, uint64_t n)
@@ -37,7 +37,7 @@ static uint64_t part_of(const kr_device *device, const rx_design *design, uint64
     return ceil_div(n, parts);
 }
 
-/* Bytes of all scenes but the last, which are there while the last is built. */
+/* Includes the bytes of all other scenes, which exist while the last is built. */
 kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_t n,
                              kr_scene_estimate *estimate, kr_error *err)
 {
@@ -47,7 +47,7 @@ kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_
     if (n == 0)
         return KR_OK;
     uint64_t part = part_of(device, design, n);
-    if (part > KR_MOST_PRIMITIVES) /* equal keys may make it fewer yet */
+    if (part > KR_MOST_PRIMITIVES) /* equal keys may reduce it further */
         part = KR_MOST_PRIMITIVES;
     const uint64_t n_parts = ceil_div(n, part);
     kr_status status = kr_tracer_of(device, &tracer, err);
@@ -90,7 +90,7 @@ static kr_status make_mesh(const rx_source *source, const rx_scenes *scenes, uin
     return status;
 }
 
-/* Makes the list of parts that rays begin in, or writes the keys of one that is there. */
+/* Makes the list of parts that rays begin in, or rewrites the keys of an existing one. */
 static kr_status make_doors(const rx_source *source, rx_scenes *scenes, kr_error *err)
 {
     kr_device *device = source->device;
@@ -109,7 +109,7 @@ static kr_status make_doors(const rx_source *source, rx_scenes *scenes, kr_error
     const rx_doors_params params = {source->keys, source->positions, scenes->doors.data};
     if (status == KR_OK)
         status = kr_device_run(device, source->doors, &params, scenes->n_parts, source->stream, err);
-    if (status == KR_OK) /* the list goes now */
+    if (status == KR_OK) /* the list is freed now */
         status = kr_device_sync(device, source->stream, err);
     free(list);
     return status;
@@ -162,7 +162,7 @@ kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *
         made.n_parts = (uint32_t)ceil_div(made.n, made.part);
         if (made.part > KR_MOST_PRIMITIVES)
             return kr_fail(err, KR_ERR_LIMIT,
-                           "kind 'rx': %llu primitives, a scene holds %llu; give parts=%llu or more",
+                           "kind 'rx': %llu primitives, but a scene holds %llu; give parts=%llu or more",
                            (unsigned long long)made.n, (unsigned long long)KR_MOST_PRIMITIVES,
                            (unsigned long long)ceil_div(made.n, KR_MOST_PRIMITIVES));
         if (made.n_parts > 1)
@@ -176,7 +176,7 @@ kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *
     return status;
 }
 
-/* Refits parts until one fails. Nobody may interrupt what undoes. */
+/* Refits parts until one fails. Undoing cannot be cancelled. */
 static kr_status refit_parts(const rx_source *source, rx_scenes *scenes, uint32_t n, int undoes,
                              uint32_t *done, kr_error *err)
 {
@@ -200,7 +200,7 @@ static kr_status refit_parts(const rx_source *source, rx_scenes *scenes, uint32_
     return status;
 }
 
-/* What lies over the parts, once they have moved. */
+/* Refits the group over the parts, once these have moved. */
 static kr_status refit_group(const rx_source *source, rx_scenes *scenes, kr_error *err)
 {
     if (!scenes->group)
@@ -219,7 +219,7 @@ kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scen
         scenes->stale = 0;
         return KR_OK;
     }
-    /* Lookups on other streams do not wait for the undoing, so it is waited for here. */
+    /* Lookups on other streams do not wait for undoing, so this function waits. */
     if ((done < scenes->n_parts && scenes->parts[done]->is_broken) ||
         (done && (refit_parts(old, scenes, done, 1, &undone, NULL) != KR_OK ||
                   refit_group(old, scenes, NULL) != KR_OK ||

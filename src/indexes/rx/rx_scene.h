@@ -16,7 +16,7 @@ typedef struct rx_scenes {
     char name[16];   /* for stats */
 } rx_scenes;
 
-/* Which primitives, and where the work goes. */
+/* Which primitives to make, and where. */
 typedef struct rx_source {
     kr_device *device;
     kr_stream *stream;
@@ -34,8 +34,8 @@ kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_
                              kr_scene_estimate *estimate, kr_error *err);
 /* On failure nothing is left. Without primitives there are no scenes. */
 kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *err);
-/* Moves the primitives from where `old` has them to where `source` has them. On failure they are where they
- * were, or the scenes are stale. */
+/* Moves the primitives from their places in `old` to those in `source`. On failure they are unchanged, or the
+ * scenes are stale. */
 kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes, kr_error *err);
 void rx_scenes_release(rx_scenes *scenes, kr_stream *stream);
 kr_scene_view rx_scenes_view(const rx_scenes *scenes);

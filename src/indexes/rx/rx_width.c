@@ -53,7 +53,7 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
     if (design.dedupe)
         made.peak_nbytes = larger(made.peak_nbytes, sorted + ids + blocks_of(n) * sizeof(uint64_t) +
                                                         kr_device_scan_temp(shape->device, blocks_of(n)));
-    /* A single pair of equal keys makes a table. */
+    /* A single pair of equal keys requires a table. */
     const uint64_t positions = design.by_row || design.dedupe ? ids : 0;
     made.footprint_nbytes = sorted + positions + scenes.footprint_nbytes;
     made.peak_nbytes = larger(made.peak_nbytes, sorted + positions + scenes.peak_nbytes);
@@ -83,7 +83,7 @@ static kr_status place_by_row(rx_index *index, const rx_source *to, kr_error *er
     return status;
 }
 
-/* Counts distinct keys by blocks; blocks then hold where each block's begin, and the total. */
+/* Counts distinct keys by blocks; `blocks` then holds where each block's keys begin, and the total. */
 static kr_status count_distinct(const rx_source *to, const rx_distinct_params *params, uint64_t *distinct,
                                 kr_error *err)
 {
@@ -97,7 +97,7 @@ static kr_status count_distinct(const rx_source *to, const rx_distinct_params *p
     return status == KR_OK ? kr_device_sync(to->device, to->stream, err) : status;
 }
 
-/* dedupe=on: primitive d is the d-th distinct key. No table where all are. */
+/* dedupe=on: primitive d is the d-th distinct key. No table if all keys are distinct. */
 static kr_status place_distinct(rx_index *index, rx_source *to, kr_error *err)
 {
     kr_buffer blocks = {0};
@@ -145,7 +145,7 @@ static rx_source source_of(kr_device *device, kr_stream *stream, kr_stopwatch *w
     };
 }
 
-/* Checks the keys against the mode and says which primitives there are. */
+/* Checks the keys against the mode and decides which primitives there are. */
 static kr_status place(kr_device *device, kr_stream *stream, kr_stopwatch *watch, rx_index *index,
                        rx_source *source, kr_error *err)
 {
@@ -228,8 +228,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         ray_params(index, job->batch.upper ? index->design.range_ray : index->design.point_ray);
     params.batch = job->batch;
     params.put = job->put;
-    const int first = (job->put.what == KR_PUT_ROW || job->put.what == KR_PUT_FLAG) && !job->batch.upper &&
-                      !index->scenes.stale;
+    const int first = kr_put_wants_first(&job->put) && !job->batch.upper && !index->scenes.stale;
     const kr_ray_program *program = index->design.anyhit ? &KR_W(rx_visit)
                                     : first              ? &KR_W(rx_first)
                                                          : &KR_W(rx_scan);
@@ -265,7 +264,7 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
 
 /* ---- Validate ------------------------------------------------------------------------------ */
 
-/* Runs what counts the largest bad entry plus one in a counter: on the device, or with rays. */
+/* Runs a check, with or without rays, that leaves the largest bad entry plus one in a counter. */
 static kr_status check_positions(kr_device *device, const rx_index *index, const kr_buffer *counter,
                                  uint64_t *bad, kr_error *err)
 {
@@ -304,7 +303,7 @@ static kr_status check_scenes(kr_device *device, const rx_index *index, kr_error
     if (status == KR_OK && bad)
         status = kr_fail(err, KR_ERR_INVARIANT, "entry %llu of the table of positions is wrong",
                          (unsigned long long)bad - 1);
-    if (status == KR_OK && index->design.prim != KR_PRIM_AABB) /* lookups do not trust them either */
+    if (status == KR_OK && index->design.prim != KR_PRIM_AABB) /* lookups do not trust boxes either */
         status = check_rays(device, index, &counter, &bad, err);
     if (status == KR_OK && bad)
         status = kr_fail(err, KR_ERR_INVARIANT, "the ray of the key at position %llu does not meet it",
@@ -331,7 +330,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
 
 /* ---- Rows that get other keys -------------------------------------------------------------- */
 
-/* `made` takes over the scenes of `index` and moves their primitives. On failure they are given back. */
+/* `made` takes over the scenes of `index` and moves their primitives. On failure `index` gets them back. */
 static kr_status refit(const rx_source *source, rx_index *index, rx_index *made, kr_error *err)
 {
     const rx_source old = source_of(source->device, source->stream, NULL, index);
@@ -360,7 +359,7 @@ static kr_status set_keys(kr_device *device, void *self, const kr_set_keys *job,
     }
     release(device, index, job->stream);
     *index = made;
-    return kr_device_sync(device, job->stream, err); /* fails with the device only */
+    return kr_device_sync(device, job->stream, err); /* fails only with the device */
 }
 
 extern const kr_family_ops KR_W(rx_ops);

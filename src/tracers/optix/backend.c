@@ -18,7 +18,7 @@ static kr_status close_within(void *ctx, kr_error *err)
     return KR_OK;
 }
 
-/* Also for one that did not start. */
+/* Also closes a tracer that did not start. */
 static void close_tracer(kr_tracer *tracer)
 {
     kr_optix *optix = kr_optix_of(tracer);
@@ -66,7 +66,7 @@ static kr_status create(kr_device *device, kr_tracer **tracer, kr_error *err)
     kr_optix *optix = kr_host_calloc(1, sizeof *optix, "OptiX", err);
     if (!optix)
         return KR_ERR_HOST_MEMORY;
-    /* Of boxes next to the largest float some were not met (driver 580, in software). */
+    /* Rays missed some boxes next to the largest float (driver 580, in software). */
     optix->head = (kr_tracer){&ops, device, {0x1p127f, 0x1p127f, 0x1p123f}};
     optix->api = api;
     pthread_mutex_init(&optix->lock, NULL);

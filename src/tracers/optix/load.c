@@ -1,4 +1,4 @@
-/* Loads OptiX, which comes with the driver: one library, one function, which fills a table. */
+/* Loads OptiX, which comes with the driver: one library with one function, which fills a table. */
 #include "tracers/optix/optix.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
-/* What results of OptiX mean. */
+/* Turns OptiX's results into statuses and advice. */
 #include "tracers/optix/optix.h"
 
-/* Every result that is not KR_ERR_DEVICE. */
+/* Every result that does not become KR_ERR_DEVICE. */
 static const struct {
     int result;
     kr_status status;

@@ -27,17 +27,17 @@ typedef struct kr_optix_scene {
     kr_scene head; /* view.host points here, so that a launch finds the scene of its parameter block */
     kr_buffer bvh;
     uint64_t n;              /* primitives, or scenes of a group */
-    float radius;            /* of spheres; read while the build is on its way */
+    float radius;            /* of spheres; read during the build */
     uint32_t build_flags;    /* KR_OPTIX_ALLOW_*; a group's are those of its scenes */
     kr_optix_instance *list; /* of a group */
     kr_buffer instances;     /* the same on the device */
 } kr_optix_scene;
 
 /* load.c: the library's functions, loaded once per process and kept. KR_ERR_UNSUPPORTED says why there are
- * none; `why` is a short form of that. */
+ * none; *why is the short form. */
 kr_status kr_optix_load(const kr_optix_api **api, const char **why, kr_error *err);
 
-/* optix.c: an OptiX result as a status. `what` is what was being done. */
+/* optix.c: an OptiX result as a status. `what` names the operation. */
 kr_status kr_optix_check(const kr_optix *optix, int result, const char *call, const char *what,
                          kr_error *err);
 
@@ -77,7 +77,7 @@ typedef struct kr_optix_program {
     uint32_t n_lanes, next_lane;
 } kr_optix_program;
 
-/* Makes it on first use; it lives as long as the tracer. */
+/* Makes the program on first use; it lives as long as the tracer. */
 kr_status kr_optix_program_of(kr_optix *optix, const kr_ray_program *program, const kr_optix_scene *scene,
                               kr_optix_program **found, kr_error *err);
 /* A pipeline of the program, linked and given its stack. */

@@ -12,7 +12,7 @@
 
 enum { KR_OPTIX_ABI = 87 };
 
-/* Results that are told apart. */
+/* Results that keyray distinguishes. */
 enum {
     KR_OPTIX_SUCCESS = 0,
     KR_OPTIX_HOST_OUT_OF_MEMORY = 7002,
@@ -43,7 +43,7 @@ enum {
 enum { KR_OPTIX_FLOAT3 = 0x2121 };
 enum { KR_OPTIX_GEOMETRY_ONE_ANYHIT = 2 };
 
-/* Micromaps follow the triangles' fields; left zero, they are none. */
+/* Micromaps follow the triangles' fields; left zero, there are none. */
 typedef struct kr_optix_triangles {
     const uint64_t *vertices;
     uint32_t n_vertices, vertex_format, vertex_stride;
@@ -88,7 +88,7 @@ typedef struct kr_optix_instances {
 typedef struct kr_optix_input {
     uint32_t type;
     union {
-        unsigned char all[1024]; /* first, so that {0} clears the whole */
+        unsigned char all[1024]; /* first, so that {0} clears everything */
         kr_optix_triangles triangles;
         kr_optix_spheres spheres;
         kr_optix_boxes boxes;
@@ -220,7 +220,7 @@ enum { KR_OPTIX_LAUNCH_NBYTES = 16 + 4096 };
 
 /* ---- Functions ----------------------------------------------------------------------------- */
 
-/* Filled by the library; entries that keyray does not call only keep their places. */
+/* Filled by the library; entries that keyray does not call are placeholders. */
 typedef struct kr_optix_api {
     const char *(*error_name)(int result);
     const char *(*error_string)(int result);

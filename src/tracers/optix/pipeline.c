@@ -28,7 +28,7 @@ static kr_optix_pipeline_options pipeline_options(uint32_t prim, uint32_t groupe
         /* programs over groups may trace in a part of it */
         .graphs = KR_OPTIX_GRAPH_SINGLE | (grouped ? KR_OPTIX_GRAPH_INSTANCES : 0u),
         .n_payload = (int32_t)n_payload,
-        .n_attributes = 2, /* the least that OptiX takes: triangles have two */
+        .n_attributes = 2, /* OptiX's minimum: triangles have two */
         .params_name = KR_OPTIX_LAUNCH_NAME,
         .primitives = uses[prim],
     };
@@ -65,12 +65,11 @@ static kr_status fail_module(const kr_optix *optix, const kr_ray_program *progra
     read_line(program->module->ptx, ".version ", ptx, sizeof ptx);
     read_line(log, "", first, sizeof first);
     (void)kr_device_describe(optix->head.device, &info, NULL);
-    return kr_fail_call(
-        err, KR_ERR_UNSUPPORTED, "optixModuleCreate", result,
-        "OptiX does not take the program %s, which is PTX %s, on %s (%s): %s (%s); update the "
-        "driver, or build keyray with an older CUDA toolkit",
-        program->program.name, ptx, optix->head.device->name, info.software,
-        first[0] ? first : optix->api->error_string(result), optix->api->error_name(result));
+    return kr_fail_call(err, KR_ERR_UNSUPPORTED, "optixModuleCreate", result,
+                        "OptiX rejects the program %s, which is PTX %s, on %s (%s): %s (%s); update the "
+                        "driver, or build keyray with an older CUDA toolkit",
+                        program->program.name, ptx, optix->head.device->name, info.software,
+                        first[0] ? first : optix->api->error_string(result), optix->api->error_name(result));
 }
 
 static kr_status module_create(kr_optix *optix, const kr_optix_program *p, kr_optix_module *made,
@@ -217,7 +216,7 @@ kr_status kr_optix_program_of(kr_optix *optix, const kr_ray_program *program, co
                               kr_optix_program **found, kr_error *err)
 {
     const kr_scene_view *view = &scene->head.view;
-    /* OptiX's intersection of spheres wants to know how the scene was built; the rest does not. */
+    /* Only OptiX's intersection of spheres depends on how the scene was built. */
     const kr_optix_program wanted = {
         .program = program,
         .prim = view->prim,
@@ -255,7 +254,7 @@ void kr_optix_programs_destroy(kr_optix *optix)
 /* ---- Pipelines ----------------------------------------------------------------------------- */
 
 /* Rays are cast from ray generation only: its stack, and on top of it that of a closest hit, or of an
- * intersection that calls an any-hit program. No group of ours calls others. */
+ * intersection that calls an any-hit program. None of these programs calls another. */
 static kr_status set_stack(const kr_optix *optix, const kr_optix_program *p, void *pipeline, kr_error *err)
 {
     const char *name = p->program->program.name;

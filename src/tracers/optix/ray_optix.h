@@ -1,10 +1,10 @@
 /* The OptiX programs of ray programs; included by ray.h only, in files that are compiled to PTX. OptiX
- * replaces the calls of _optix_* functions when it compiles the PTX; their names and operands are all that
- * its device headers would give.
+ * replaces the calls of _optix_* functions when it compiles the PTX; its device headers would only give their
+ * names and operands.
  *
  * A pipeline is made of one program's entries: __raygen__NAME runs the probe; rays end in __anyhit__NAME
- * (visiting), __closesthit__NAME (tracing), and for boxes begin in __intersection__NAME. Tracing rays carry
- * the flag that leaves out any-hit programs, by which __intersection__ tells them apart. */
+ * (visiting) or __closesthit__NAME (tracing), and for boxes begin in __intersection__NAME. Tracing rays carry
+ * the flag that disables any-hit programs; __intersection__ recognises them by it. */
 #ifndef KEYRAY_TRACERS_OPTIX_RAY_OPTIX_H
 #define KEYRAY_TRACERS_OPTIX_RAY_OPTIX_H
 
@@ -73,8 +73,9 @@ KR_BODY int kr_optix_report(float at, uint32_t hit_kind)
 /* ---- Rays ---------------------------------------------------------------------------------- */
 
 /* The call always has 32 words of payload, of which OptiX keeps the first n_payload. Operands: 0-31 payload
- * afterwards; 32 payload type; 33 traversable; 34-36 origin; 37-39 direction; 40, 41 ends; 42 time; 43 mask;
- * 44 flags; 45-47 offset, stride and miss number in the shader binding table; 48 words; 49-80 payload. */
+ * after the call; 32 payload type; 33 traversable; 34-36 origin; 37-39 direction; 40, 41 ends; 42 time; 43
+ * mask; 44 flags; 45-47 offset, stride and miss number in the shader binding table; 48 words; 49-80
+ * payload. */
 #define KR_OPTIX_OUT(p, i) "=r"(p[i]), "=r"(p[i + 1]), "=r"(p[i + 2]), "=r"(p[i + 3])
 #define KR_OPTIX_IN(p, i) "r"(p[i]), "r"(p[i + 1]), "r"(p[i + 2]), "r"(p[i + 3])
 
@@ -121,7 +122,7 @@ KR_BODY void kr_optix_visit(const kr_scene_view *view, const kr_ray *ray, uint32
         words[i] = payload[i];
 }
 
-/* Macros, because the functions they are given are called from other entries and must not be passed on. */
+/* Macros, because the functions given to them are called from other entries and must not be passed on. */
 #define kr_trace(view, ray, what, box, params) kr_optix_trace(view, ray, what)
 #define kr_visit(view, ray, payload, hit, box, params) kr_optix_visit(view, ray, payload, KR_RAY_PAYLOAD)
 
@@ -174,7 +175,7 @@ __constant__ uint64_t kr_launch[KR_OPTIX_LAUNCH_NBYTES / sizeof(uint64_t)];
 
 #define KR_OPTIX_UNROLL _Pragma("unroll")
 
-/* Boxes ask `hit` before they report anything, and report its answer as the kind of the hit. */
+/* Boxes call `hit` before they report anything, and report its result as the kind of the hit. */
 #define KR_RAY_PROGRAM_(name, begin, step, end, hit, box)                                        \
     kr_assert_fits(KR_RAY_STATE, 32);                                                            \
     kr_assert_fits(KR_RAY_PARAMS, 4096);                                                         \

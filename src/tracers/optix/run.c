@@ -1,5 +1,5 @@
-/* Launches. What a launch reads on the device, its shader binding table and its parameter blocks, lies in one
- * buffer of its own that is allocated, copied to and released in the stream's order. */
+/* Launches. What a launch reads on the device (its shader binding table and its parameter blocks) lies in a
+ * buffer of its own. The buffer is allocated, filled and released in the stream's order. */
 #include "tracers/optix/optix.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static kr_status add_lane(running *job, kr_error *err)
     return KR_OK;
 }
 
-/* The lane that served this stream last, else a new one, else the one whose turn it is. */
+/* The lane that served this stream last, else a new one, else the next in turn. */
 static kr_status choose_lane(running *job, kr_optix_lane **lane, kr_error *err)
 {
     kr_optix_program *p = job->p;
@@ -79,7 +79,7 @@ static kr_status copy_blocks(running *job, kr_error *err)
     }
     kr_status status =
         kr_buffer_allocate(device, nbytes, job->stream, "a launch's parameters", NULL, &job->buffer, err);
-    /* Plain host memory is read before the call returns, so it may go at once. */
+    /* Pageable host memory is read before the call returns, so it may be freed at once. */
     if (!status)
         status = kr_device_copy(device, job->buffer.data, host, nbytes, job->stream, err);
     free(host);
@@ -115,7 +115,7 @@ static kr_status launch_in_lane(running *job, kr_error *err)
     kr_optix_lane *lane = NULL;
     pthread_mutex_lock(&job->p->lock);
     kr_status status = choose_lane(job, &lane, err);
-    /* An event that was never recorded is waited for at once. */
+    /* Waiting for an event that was never recorded returns at once. */
     if (!status)
         status = device->ops->event_wait(device, lane->done, job->native, err);
     if (!status) {

@@ -109,8 +109,7 @@ static kr_status estimate_within(void *ctx, kr_error *err)
     uint64_t temp = tail_of(sizes.temp_nbytes) + TAIL_NBYTES;
     if (job->flags & KR_SCENE_REFIT)
         temp = most(temp, tail_of(sizes.update_temp_nbytes) + TAIL_NBYTES);
-    /* The mesh goes after the build, before the structure is compacted; by how much is up to its primitives.
-     */
+    /* The mesh is released before compacting. How much compacting saves depends on the primitives. */
     temp += kr_mesh_nbytes(job->prim, job->n);
     if (job->flags & KR_SCENE_COMPACT)
         temp = most(temp, sizes.output_nbytes);
@@ -174,7 +173,7 @@ static kr_status build_mesh(building *job, kr_error *err)
     const int builds = job->operation == KR_OPTIX_BUILD;
     const int emits = builds && (scene->head.flags & KR_SCENE_COMPACT);
     input_places places = {address_of(job->mesh->data), 256};
-    /* The sizes of a build name those of an update, too. */
+    /* The sizes of a build include those of an update. */
     const kr_optix_build_options asked = {job->options.flags, KR_OPTIX_BUILD, {0, 0, 0, 0}};
     kr_optix_build_sizes sizes;
     kr_optix_input input;
@@ -251,7 +250,7 @@ kr_status kr_optix_build(kr_tracer *tracer, kr_mesh *mesh, uint32_t flags, kr_st
     return KR_OK;
 }
 
-/* An update writes the structure in place: whatever may fail comes before it. */
+/* An update writes the structure in place, so whatever may fail comes first. */
 kr_status kr_optix_refit(kr_scene *scene, kr_mesh *mesh, kr_stream *stream, kr_error *err)
 {
     kr_optix_scene *refitted = (kr_optix_scene *)scene;
@@ -385,7 +384,7 @@ kr_status kr_optix_group_scenes(kr_tracer *tracer, kr_scene *const *scenes, uint
     return KR_OK;
 }
 
-/* Refitted scenes stay where they are, so the list is as it was; the structure over it is built anew in
+/* Refitted scenes keep their addresses, so the list is as it was. The structure over it is built anew in
  * place. */
 kr_status kr_optix_regroup(kr_scene *scene, kr_stream *stream, kr_error *err)
 {

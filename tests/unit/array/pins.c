@@ -1,5 +1,5 @@
 /* The pinned words of kind `array`: searches that read them end where searches without them do, for every
- * number of words. The bodies are taken as they stand, under names of their own. */
+ * number of words. The bodies are included unchanged, under other names. */
 #define KR_KEY_BITS 32
 #undef KR_WITH_CUDA
 #define array_soa pins_soa
@@ -18,7 +18,7 @@ enum { MOST = 140, UNREAD = 0xDEAD };
 
 static const kr_group alone = {0, 1};
 
-/* Keys 10, 20, ... with runs of 3; the first one >= lower, by the body, with so many words. */
+/* Keys 10, 20, ... with runs of 3; the first one >= lower, by the body, with this many words. */
 static uint32_t search(const array_params *p, uint32_t lower, uint32_t n_pins)
 {
     kr_key words[2 * MOST];

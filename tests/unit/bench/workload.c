@@ -156,7 +156,7 @@ static void test_threads_do_not_matter(void **state)
 
 /* ---- Keys ---------------------------------------------------------------------------------- */
 
-/* Every set holds what its spec says: the dense part whole, the rest outside of it and distinct. */
+/* Every set holds what its spec defines: the entire dense part, and distinct other keys outside of it. */
 static void check_key_set(const kr_keys_spec *spec)
 {
     uint64_t m = spec->multiplicity ? spec->multiplicity : 1, stride = spec->stride ? spec->stride : 1;
@@ -310,8 +310,8 @@ static void test_probes(void **state)
                                                            .order = variant / 4});
 }
 
-/* Half ascends, and is what was drawn there; the other half is as it was drawn, and so is whose row is whose.
- */
+/* Half of the probes ascends, and is what was drawn there; the other half is as drawn; every probe keeps its
+ * row. */
 static void test_half_ascends(void **state)
 {
     (void)state;
@@ -391,7 +391,7 @@ static int descending_count(const void *a, const void *b)
     return by_value(b, a);
 }
 
-/* Through the public door: the hottest keys get their share, wherever they lie. */
+/* By the public function: the hottest keys get their share, wherever they lie. */
 static void test_zipf_probes(void **state)
 {
     (void)state;
@@ -414,7 +414,7 @@ static void test_zipf_probes(void **state)
         uint64_t first = heads[h].first * N / 1000000000, second = heads[h].second * N / 1000000000;
         assert_in_range(drawn[0], first * 95 / 100, first * 105 / 100);
         assert_in_range(drawn[1], second * 95 / 100, second * 105 / 100);
-        /* Octaves of ranks fall as they should: more and more even as s falls to 0. */
+        /* Octaves of ranks decrease as they should: ever more evenly as s falls to 0. */
         for (uint32_t rank = 2; 2 * rank <= KEYS; rank *= 2)
             assert_true(drawn[rank / 2 - 1] > drawn[rank - 1]);
     }

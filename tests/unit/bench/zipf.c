@@ -25,7 +25,7 @@ static const struct {
     {500, 4294967295, {964387340, 994524444, 999999997, 999999999, 999999999, 999999999}},
 };
 
-/* Random numbers in even steps, so that shares come out exact but for the step. */
+/* Random numbers in even steps, so that shares are exact except for the step. */
 static void test_zipf_shares(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Marks and lookups of cgrx without floats' doubts: scenes of few bits an axis, a tracer that is exact, every
- * key. Of several triangles at one point the tracer names the lowest slot, then the highest. */
+/* Marks and lookups of cgrx without float errors: scenes of few bits an axis, an exact tracer, every key. If
+ * several triangles lie at one point, the tracer names the lowest slot, then the highest. */
 #define KR_KEY_BITS 32
 #define KR_RAY_MODULE cgrx_ray
 #define KR_RAY_PARAMS cgrx_params

@@ -7,7 +7,7 @@
 
 /* ---- Designs ------------------------------------------------------------------------------- */
 
-/* Small rows and planes, so that many representatives stand at the ends of theirs. */
+/* Small rows and planes, so that many representatives lie at their ends. */
 static cgrx_design design_of(uint32_t node, uint32_t bucket, uint32_t layout, uint32_t scene)
 {
     return (cgrx_design){.map = {{1, 1, 1}, KR_POINT_3D, 4, 3},
@@ -312,7 +312,7 @@ static void faults_of(const width *w, cgrx_design design, uint64_t seed)
     destroy(&t);
 }
 
-/* A device that does half of a program and is then cancelled, as callbacks do between pieces. */
+/* A device that runs half of a program and is then cancelled, as callbacks do between pieces. */
 static const kr_device_ops *real_ops;
 static uint32_t cancel_at;
 
@@ -378,7 +378,7 @@ static void failures_change_nothing(void **state)
         for_each(faults_of);
 }
 
-/* One word of a buffer is another; validate says so. */
+/* Changes one word of a buffer; validate finds it. */
 static void damage(trial *t, const kr_buffer *buffer, uint64_t i, const char *names)
 {
     uint32_t *word = (uint32_t *)buffer->data + i;

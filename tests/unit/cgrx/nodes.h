@@ -235,7 +235,7 @@ static void check(const trial *t, const entries *model)
         check_positions(t, model);
 }
 
-/* Orders the batch, and brings it into lists only. */
+/* Sorts the batch, and applies it to the lists only. */
 static kr_status update_lists(trial *t, entries *deletes, entries *inserts, kr_error *err)
 {
     uint32_t first_row = UINT32_MAX;

@@ -11,7 +11,7 @@
 
 enum { LISTS = 400, NODE = 4, MOST_ROWS = 40 * LISTS, MOST_NODES = MOST_ROWS / NODE + 2 * LISTS };
 
-/* Lists of 0 to 40 rows; of row ids 1000 + position, all other slots say so. */
+/* Lists of 0 to 40 rows with row ids 1000 + position; all other slots hold a mark. */
 typedef struct lists {
     uint32_t starts[LISTS + 1], hints[MOST_ROWS / CGRX_LISTS_STRIDE + 2], next[MOST_NODES];
     uint32_t rows[MOST_NODES * NODE];

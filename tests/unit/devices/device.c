@@ -53,7 +53,7 @@ static void refuses_other_names(void **state)
     assert_int_equal(kr_device_open("cpu", NULL, NULL, NULL), KR_ERR_ARGUMENT);
 }
 
-/* "auto" opens what "cuda" opens, and else the CPU. */
+/* "auto" opens what "cuda" opens, or else the CPU. */
 static void auto_opens_something(void **state)
 {
     kr_device *device = NULL, *gpu = NULL;

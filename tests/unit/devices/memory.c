@@ -201,7 +201,7 @@ static void misaligned_memory_is_refused(void **state)
 
 enum { MEMBERS = 4, ROUNDS = 1000, CAP = 3000 };
 
-/* One of the members finds no room at any time, and tries again. */
+/* At any time one of the threads finds no room, and tries again. */
 static void *allocate_and_release(void *argument)
 {
     kr_device *device = argument;

@@ -1,4 +1,4 @@
-/* Files in a folder of the test's own, and checks on what kr_file_read makes of them. */
+/* Files in the test's own folder, and checks of what kr_file_read makes of them. */
 #ifndef KEYRAY_TESTS_UNIT_IO_FILES_H
 #define KEYRAY_TESTS_UNIT_IO_FILES_H
 

@@ -17,7 +17,7 @@ static bool may_allocate(void)
     return false;
 }
 
-/* These stand before those of the C library and of a sanitizer's runtime. */
+/* These take precedence over those of the C library and of a sanitizer's runtime. */
 void *calloc(size_t n, size_t each)
 {
     static void *(*next)(size_t, size_t);

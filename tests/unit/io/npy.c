@@ -189,13 +189,13 @@ static void short_and_wrong_beginnings(void **state)
 {
     (void)state;
     put_bytes("a.npy", "", 0);
-    must_fail("a.npy", KR_ERR_FORMAT, "a.npy\tno .npy file");
+    must_fail("a.npy", KR_ERR_FORMAT, "a.npy\tnot a .npy file");
     put_text("a.npy", "1,2,3\n4,5,6\n7,8,9\n");
-    must_fail("a.npy", KR_ERR_FORMAT, "a.npy\tno .npy file");
+    must_fail("a.npy", KR_ERR_FORMAT, "a.npy\tnot a .npy file");
     static const char whole[] = "\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr'";
     for (size_t n = 1; n < 8; n++) {
         put_bytes("a.npy", whole, n);
-        must_fail("a.npy", KR_ERR_FORMAT, "a.npy\tno .npy file");
+        must_fail("a.npy", KR_ERR_FORMAT, "a.npy\tnot a .npy file");
     }
     for (size_t n = 8; n < sizeof whole; n++) {
         put_bytes("a.npy", whole, n);

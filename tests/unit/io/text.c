@@ -205,7 +205,7 @@ static void columns_that_are_not_there(void **state)
     put_text("a.csv", "a,b,a\n1,2,3\n");
     must_fail("a.csv:c", KR_ERR_FORMAT, "a.csv has no column 'c'\ta, b, a");
     must_fail("a.csv:b:u33", KR_ERR_FORMAT, "no column 'b:u33'");
-    must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv:1:\t'a' stands 2 times");
+    must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv:1:\t'a' occurs 2 times");
     must_fail("a.csv", KR_ERR_ARGUMENT, "a.csv\tFILE.csv:NAME");
     must_fail("a.csv:", KR_ERR_ARGUMENT, "a.csv\tFILE.csv:NAME");
     put_text("a.tbl", "1|2|\n");

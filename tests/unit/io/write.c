@@ -181,7 +181,7 @@ static void cancel_leaves_the_old_file(void **state)
             assert_int_equal(kr_file_write(in_folder("old.npy"), type, BIG_ROWS, 1, big, &progress, &err),
                              KR_ERR_CANCELLED);
             assert_int_equal(count_files(), before);
-            must_fail("old.npy", KR_ERR_FORMAT, "no .npy file");
+            must_fail("old.npy", KR_ERR_FORMAT, "not a .npy file");
         }
     }
     free(big);

@@ -1,4 +1,4 @@
-/* What spec strings can hold that kind `array` does not use, on a kind of the test's own: it stands in for
+/* Forms of options in spec strings that kind `array` does not use, with a kind of the test's own in place of
  * the registry. */
 #include "kinds/family.h"
 
@@ -28,7 +28,7 @@ static const kr_option options[OPTIONS] = {
     [REBUILD] = {"rebuild", KR_OPTION_DECIMAL, "auto|never", 1100, 1000000, -1, "a share or a word"},
 };
 
-/* wide: a factor of 7 where none is given, and none but 7. */
+/* wide: a factor of 7 by default, and no other. */
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
     if (spec->options[MODE] != WIDE)

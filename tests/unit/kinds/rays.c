@@ -1,5 +1,6 @@
-/* What core does for kinds that cast rays or change keys, on an index of kind `array` whose operations are
- * wrapped: counters reach the report on every path, kr_index_set_keys checks, passes on and reports. */
+/* What the library does for kinds that cast rays or change keys, on an index of kind `array` with wrapped
+ * operations: counters reach the report on every path; kr_index_set_keys checks, calls the kind and
+ * reports. */
 #include "api/report.h"
 #include "kinds/index.h"
 
@@ -31,7 +32,8 @@ typedef struct fixture {
 
 static fixture f; /* operations have no place for one of their own */
 
-/* Two rays a probe, three hits of which one is filtered; every fifth is repaired, every seventh untraced. */
+/* Two rays a probe and three hits, one of them filtered; every fifth probe is repaired, every seventh
+ * untraced. */
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
                         kr_error *err)
 {

@@ -76,7 +76,7 @@ static void check_option(const kr_option *option)
         assert_true(option->minimum == 0 && option->maximum == n - 1);
 }
 
-/* The tables that specs are parsed by hold together. */
+/* The tables for parsing specs are consistent. */
 static void has_sound_tables(void **state)
 {
     (void)state;
@@ -161,8 +161,8 @@ static void refuses_options(void **state)
     refuse("array:k", "k", "needs a value");
     refuse("array:layout=aos,layout=aos", "layout", "twice");
     refuse("array:probes=auto,probes=sorted", "probes", "twice");
-    refuse("array:", "array:", "ends where an option should stand");
-    refuse("array:k=2,", "array:k=2,", "ends where an option should stand");
+    refuse("array:", "array:", "ends where an option is expected");
+    refuse("array:k=2,", "array:k=2,", "ends where an option is expected");
     refuse("array:,k=2", "''", "layout");
     refuse("array: k=2", " k", "layout");
 }
@@ -185,7 +185,7 @@ static void refuses_values(void **state)
     refuse("array:probes=random", "random", "as-is|sorted|partitioned|auto");
 }
 
-/* How lookups are launched when nothing is said. */
+/* How lookups are launched by default. */
 #define LAUNCH "scan_threads=many,schedule=dynamic,threads=256,per_thread=1,group=1,pin=none,reorder=none,"
 
 static void check_printed(const char *text, const char *want)

@@ -1,5 +1,5 @@
-/* What core does for kinds whose rows come and go, on an index of kind `array` whose operations are wrapped:
- * kr_index_update checks, brings columns to the device, keeps count of row ids and reports. */
+/* What the library does for kinds with updates, on an index of kind `array` with wrapped operations:
+ * kr_index_update checks, copies columns to the device, keeps count of row ids and reports. */
 #include "kinds/index.h"
 #include "results/dense.h"
 
@@ -209,7 +209,7 @@ static void stages_all_columns(void **state)
     assert_int_equal(f.device->in_use_nbytes, before);
 }
 
-/* next_row is above all that were ever given and never falls. */
+/* next_row is above all row ids that were ever given, and never falls. */
 static void keeps_count_of_row_ids(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void keeps_count_of_row_ids(void **state)
     assert_int_equal(f.got.next_row, 51);
     assert_int_equal(info().next_row, 53);
     assert_int_equal(f.index->row_limit, 53);
-    /* A value column goes on covering what was there once. */
+    /* A value column must still cover rows that were deleted. */
     f.left[0] = 3, f.left[1] = 17, f.n_left = 2;
     assert_int_equal(change(0, 0, 1, NULL), KR_OK);
     assert_int_equal(f.index->row_limit, 53);
@@ -304,7 +304,7 @@ static void refuses_too_many_rows(void **state)
     assert_int_equal(f.calls, 0);
 }
 
-/* Then the kind only says whether it can, and nothing is reported anew. */
+/* Without rows the kind only checks whether it can update, and nothing is reported again. */
 static void does_nothing_without_rows(void **state)
 {
     const kr_column none = {.type = KR_U32};

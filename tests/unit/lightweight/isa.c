@@ -1,4 +1,5 @@
-/* The instruction set of a CPU device: chosen by the CPU, or by the environment, and never in silence. */
+/* The instruction set of a CPU device: chosen by the CPU or by the environment; an impossible choice is an
+ * error. */
 #include "devices/cpu/isa.h"
 #include "devices/device.h"
 

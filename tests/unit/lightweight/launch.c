@@ -1,5 +1,5 @@
-/* The options that say how a lookup is launched: what is refused, and what becomes of them. A kind of the
- * test's own stands in for the registry. */
+/* The launch options of lookups: what is refused, and the launch that results. A kind of the test's own
+ * replaces the registry. */
 #include "lightweight/search.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Searching a partitioned batch: keys that a guess by even spread is wrong about, in gaps of every size.
- * One part is the whole index here, so that small indexes have large gaps. */
+/* Searching a partitioned batch: keys for which a guess by even spread is wrong, in gaps of every size. Here
+ * one part is the entire index, so that small indexes have large gaps. */
 #include "lightweight/parts.h"
 
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 /* Partitioning a batch: every probe once, in the part that its lower bound falls into or that its hash names,
- * and answers back where they came from. One toy family has nothing but cuts, the other nothing but a seed.
- */
+ * and answers back where they came from. One toy family has only cuts, the other only a seed. */
 #include "lookup/partition.h"
 #include "key/hash.h"
 #include "lookup/plan.h"
@@ -298,7 +297,7 @@ static void partitions_u64(void **state)
     check_type(KR_U64);
 }
 
-/* Whatever is in a batch, all of it, at every number of bits, by threads that take turns. */
+/* Batches of every content, at every number of bits, by threads that take turns. */
 static void takes_every_form(void **state)
 {
     static uint64_t probes[PROBES_MOST];

@@ -1,6 +1,6 @@
-/* A report says what was done with the probes, not what was planned for the batch: batches in host memory go
- * through in pieces, and every piece is planned for itself. On an index of the CPU whose device says that it
- * does not reach host memory, as a GPU does. */
+/* A report tells what was done with the probes, not what was planned for the batch: batches in host memory
+ * are cut into pieces, and each piece has its own plan. The index is on the CPU, but its device claims not to
+ * reach host memory, like a GPU. */
 #include "kinds/index.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The levels of pivots: their sizes against the definition, their slots against every leaf's last key, and
- * the searches of every fan-out, layout and instruction set against counting. */
+ * the searches of every fan-out, layout and instruction set against a linear count. */
 #define KR_KEY_BITS 32
 #include "devices/cpu/isa.h"
 #include "indexes/pivot/pivot.h"
@@ -112,8 +112,7 @@ static void drop(example *e)
     free(e->pivots);
 }
 
-/* Of all leaves but the last, each last key has one slot; slots of a level ascend, padding stands at the end.
- */
+/* Each leaf's last key has one slot, except the last leaf's; slots of a level ascend, padding comes last. */
 static void slots_hold_every_last_key_once(void **state)
 {
     (void)state;

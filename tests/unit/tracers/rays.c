@@ -255,7 +255,7 @@ static void all_in_one_place(void **state)
     kr_device_close(device);
 }
 
-/* Embree would leave them out and say nothing. */
+/* Embree would silently leave them out. */
 static void too_far(void **state)
 {
     const float points[2][3] = {{1, 2, 3}, {1, 4e18f, 3}}, broken[1][3] = {{1, NAN, 3}};

@@ -1,5 +1,5 @@
-/* Structs that may grow, to the byte: what a library of one version makes of callers of older and newer ones.
- */
+/* Structs that may grow, byte by byte: how a library of one version handles callers of older and newer
+ * ones. */
 #include "util/structs.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* As this version has it; the first release ended after `first`. */
+/* The struct of this version; the first release ended after `first`. */
 typedef struct sample {
     size_t struct_size;
     uint64_t first, later;
@@ -23,7 +23,7 @@ typedef union caller {
     unsigned char bytes[ROOM];
 } caller;
 
-/* A caller's struct of so many bytes, all fields it knows 7; past its end is what happens to lie there. */
+/* A caller's struct of this many bytes: all fields that it knows are 7, arbitrary bytes follow its end. */
 static caller of_size(size_t nbytes)
 {
     caller c;

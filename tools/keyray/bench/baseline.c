@@ -1,4 +1,4 @@
-/* What the library is compared with, in the same run and on the same data. */
+/* Rivals of the library, in the same run and on the same data. */
 #include "../tool.h"
 #include "bench/bench.h"
 #include "job.h"
@@ -11,7 +11,7 @@ typedef struct rivals {
     const bench_data *data;
     uint64_t first, count; /* probes from the middle of the batch, which keep its order and density */
     uint32_t *positions;   /* of these: the first key not below */
-    uint32_t *answers;     /* what a rival on the GPU says of them */
+    uint32_t *answers;     /* a GPU rival's answers for them */
     double seconds[BENCH_REPEAT_MOST + 1];
 } rivals;
 

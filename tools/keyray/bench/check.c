@@ -54,8 +54,8 @@ static int check_known(const bench_run *run)
     return code;
 }
 
-/* Samples are spread evenly over the batch; *n is how many were compared. Of lists of row ids their sums are,
- * and then all lists with those. */
+/* Samples are spread evenly over the batch; *n is how many were compared. For lists of row ids it compares
+ * their sums, and then all lists with these sums. */
 static int check_samples(const bench_run *run, uint64_t *n)
 {
     const bench_data *data = run->data;

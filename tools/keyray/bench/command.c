@@ -16,7 +16,7 @@
 
 static const option_row key_rows[] = {
     {"count", 0, 0, OPTION_NUMBER, WORK(count), "N", "keys [2^22]", 1, UINT32_MAX},
-    {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "of the workload; 0 is 42 [42]", 0, UINT64_MAX},
+    {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "seed of the workload; 0 is 42 [42]", 0, UINT64_MAX},
     {"presorted-keys", 0, 0, OPTION_FLAG, WORK(keys_sorted), NULL, "the keys ascend", 0, 0},
     {0},
 };
@@ -33,7 +33,7 @@ static const option_row lookup_rows[] = {
     {"probes-log2", 0, 0, OPTION_NUMBER, AT(probes_log2), "N", "--probes 2^N", 0, 31},
     {"presorted-probes", 0, 0, OPTION_FLAG, AT(presorted_probes), NULL, "--order ascending", 0, 0},
     {"result", 0, 0, OPTION_CHOICE, AT(result), "row|count|sum-rows|sum|exists|rows|rows-by-key",
-     "what is wanted per probe; sum gathers a value per match, rows-by-key lists matches in key order [row, "
+     "the answer per probe; sum gathers a value per match, rows-by-key lists matches in key order [row, "
      "of "
      "ranges sum-rows]",
      0, 0},
@@ -41,8 +41,8 @@ static const option_row lookup_rows[] = {
 };
 
 static const option_row update_rows[] = {
-    {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC", "of waves: what is built anew to compare [the index]",
-     0, 0},
+    {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC",
+     "waves: what to build anew for comparison [the index]", 0, 0},
     {0},
 };
 
@@ -60,8 +60,7 @@ static const option_row index_rows[] = {
 
 static const option_row bench_rows[] = {
     {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
-     "repeat with each value of an option of the workload, or else of the kinds; KIND.OPT is the kind's", 0,
-     0},
+     "repeat with each value of an option of the workload, or else of the kind; KIND.OPT: of the kind", 0, 0},
     {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "timed runs, after one to warm up [5]", 1,
      BENCH_REPEAT_MOST},
     {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "write the report as JSON to a file, too", 0, 0},
@@ -96,7 +95,7 @@ static void add_group(job *j, const char *title, const option_row *rows, void *t
     j->groups[j->n_groups++] = (option_group){title, rows, to};
 }
 
-/* Those of the workload, which can be swept, come first. operation < 0: all, for --help. */
+/* The groups of the workload, which can be swept, come first. operation < 0: all, for --help. */
 static void add_groups(job *j, int operation)
 {
     const int looks_up = operation != BENCH_BUILD && operation != BENCH_LOADS, all = operation < 0;
@@ -127,7 +126,7 @@ static void add_groups(job *j, int operation)
     add_group(j, "Output", output_rows, &j->printing);
 }
 
-/* Two options that set the same. */
+/* Refuses two options that set the same value. */
 static int check_contradictions(const job *j)
 {
     const bench_options *o = &j->options;
@@ -141,7 +140,7 @@ static int check_contradictions(const job *j)
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i)
         if (pairs[i].both)
-            return tool_fail(USAGE, "%s set the same; give one of them", pairs[i].names);
+            return tool_fail(USAGE, "%s set the same value; give one of them", pairs[i].names);
     int code = o->rebuild ? tool_check_spec(o->rebuild) : DONE;
     for (uint32_t i = 0; i < o->index.n && !code; ++i)
         code = tool_check_spec(o->index.at[i]);
@@ -179,7 +178,7 @@ static void settle_options(job *j)
         j->w.group = 1;
 }
 
-/* "KIND.OPT" means the kind's where the workload has an option of this name, too. */
+/* "KIND.OPT" is the kind's option, even if the workload has one of this name. */
 static int read_swept_kind(job *j)
 {
     const char *option = strchr(j->sweep_name, '.');
@@ -262,7 +261,7 @@ static int run_spec(job *j, const bench_data *data, const char *spec, const char
     return code;
 }
 
-/* What can be swept is checked for each value. */
+/* Checks options that can be swept, for each value. */
 static int check_updates(const job *j)
 {
     const workload *w = &j->w;
@@ -271,12 +270,12 @@ static int check_updates(const job *j)
                          "--changes and --pattern exchange keys, --waves inserts and deletes; give one");
     if (w->waves && w->multiplicity != 1)
         return tool_fail(USAGE,
-                         "--waves deletes rows by their keys, so each has one of its own: no --multiplicity");
+                         "--waves deletes rows by their keys, so these must be distinct: no --multiplicity");
     if (w->waves && w->count * w->growth / 100 - w->count < w->waves)
         return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
                          (unsigned long long)w->count, (unsigned long long)w->waves);
     if (!w->waves && (w->growth != 220 || j->options.rebuild))
-        return tool_fail(USAGE, "--growth and --rebuild are of --waves, which is not given");
+        return tool_fail(USAGE, "--growth and --rebuild need --waves");
     return DONE;
 }
 

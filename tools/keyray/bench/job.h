@@ -42,8 +42,8 @@ typedef struct bench_data {
     int operation;
     kr_type type; /* of keys and probes; values are u32 */
     kr_keys_spec keys;
-    uint64_t n_keys;  /* the first of the column of keys: those of the index */
-    uint64_t n_grown; /* in the column: with those that waves insert */
+    uint64_t n_keys;  /* the first keys of the column: those in the index */
+    uint64_t n_grown; /* all keys of the column: with those that waves insert */
     uint64_t n_probes, n_changed;
     uint64_t multiplicity, batches;
     void *host[N_COLUMNS];
@@ -53,12 +53,12 @@ typedef struct bench_data {
     uint32_t *sorted_rows; /* and their rows */
 } bench_data;
 
-/* `on_host`: the library gets host memory. What is open already and has the same keys is opened anew but for
- * them. */
+/* `on_host`: the library gets host memory. Data that is already open with the same keys keeps them; the rest
+ * is made anew. */
 int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
                     int on_host, uint32_t threads);
 void bench_data_close(bench_data *data);
-/* As a column where the library reads it, rows first ... first + count - 1. */
+/* Rows first ... first + count - 1 as a column where the library reads it. */
 kr_column bench_data_column(const bench_data *data, int column, uint64_t first, uint64_t count);
 
 /* ---- The oracle (oracle.c) ----------------------------------------------------------- */
@@ -76,11 +76,11 @@ typedef struct bench_times {
 /* Sorts `seconds`. */
 bench_times bench_summarize(double *seconds, uint64_t n);
 
-/* One batch of rows that came or went. */
+/* One batch of inserted or deleted rows. */
 typedef struct bench_wave {
     uint64_t changed, rows; /* rows of the batch; rows of the index afterwards */
     double seconds;
-    double rebuild; /* seconds of building anew what is there afterwards */
+    double rebuild; /* seconds of building the index of these rows anew */
     bench_times lookups, rebuilt_lookups;
 } bench_wave;
 
@@ -91,9 +91,9 @@ typedef struct bench_waves {
     bench_wave waves[2 * WORKLOAD_WAVES_MOST];
     index_facts halves[2]; /* after the inserts, and after the deletes */
     /* Unless is_rebuilt. */
-    char rebuild[KR_SPEC_NBYTES]; /* what was built anew */
-    bench_times rebuilds, ratios; /* seconds, and in how many updates of the same wave */
-    double slowdown;              /* lookups after the last wave, in those of what was built anew */
+    char rebuild[KR_SPEC_NBYTES]; /* the spec of the index that was built anew */
+    bench_times rebuilds, ratios; /* seconds, and as multiples of the same wave's update */
+    double slowdown;              /* last wave's lookup time, as a multiple of that after building anew */
 } bench_waves;
 
 /* A rival on the same data. */
@@ -134,8 +134,7 @@ typedef struct bench_run {
 /* Enqueues all batches. `lookups`, of the last batch, and `work`, of all of them, may be NULL. */
 int bench_answer(const bench_run *run, kr_result result, report_facts *lookups, facts *work);
 
-/* Of KR_RESULT_ROWS, else nothing (rows.c): makes room for the row ids; compares them with their sums.
- */
+/* For KR_RESULT_ROWS only (rows.c): makes room for the row ids; compares them with their sums. */
 int bench_rows_open(bench_run *run);
 void bench_rows_close(bench_run *run);
 int bench_rows_check(const bench_run *run, const uint64_t *sums);
@@ -169,7 +168,7 @@ int bench_measure_baselines(const bench_options *options, const bench_data *data
 /* ---- Loads without an index (loads.c) ------------------------------------------------ */
 
 extern const option_row bench_loads_rows[]; /* of the workload */
-/* What `--sweep` is if nothing says how large groups are. */
+/* The default of `--sweep`, if --group is not given. */
 #define BENCH_LOADS_SWEEP "group=1,2,4,8,16,32,64,128,256,512,1024"
 
 /* Measures the workload of a row. */

@@ -14,7 +14,7 @@ enum { LOADS_CHECKED = 4096 };
 const option_row bench_loads_rows[] = {
     {"entries", 0, 0, OPTION_NUMBER, AT(entries), "N", "u32 entries of the array [2^28]", 1,
      (uint64_t)UINT32_MAX + 1},
-    {"lanes", 0, 0, OPTION_NUMBER, AT(lanes), "N", "threads of a GPU that load side by side [2^16]", 1,
+    {"lanes", 0, 0, OPTION_NUMBER, AT(lanes), "N", "threads of a GPU that load at the same time [2^16]", 1,
      1 << 24},
     {"steps", 0, 0, OPTION_NUMBER, AT(steps), "N", "loads of each lane [1024]", 1, 1 << 20},
     {"group", 0, 0, OPTION_NUMBER, AT(group), "N",
@@ -30,8 +30,8 @@ static int check_options(const workload *w)
     if (w->group & (w->group - 1))
         return tool_fail(USAGE, "--group is a power of two, not %llu", (unsigned long long)w->group);
     if (w->lanes % w->group)
-        return tool_fail(USAGE, "--lanes %llu are no whole groups of %llu", (unsigned long long)w->lanes,
-                         (unsigned long long)w->group);
+        return tool_fail(USAGE, "--lanes %llu is not a multiple of --group %llu",
+                         (unsigned long long)w->lanes, (unsigned long long)w->group);
     if (w->entries < w->group)
         return tool_fail(USAGE, "--entries %llu are fewer than a group of %llu loads",
                          (unsigned long long)w->entries, (unsigned long long)w->group);

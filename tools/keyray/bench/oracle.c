@@ -1,4 +1,4 @@
-/* The oracle: the keys in a plain sorted array, by a sort and a search of its own. */
+/* The oracle: the keys in a sorted array, with its own sort and search. */
 #include "job.h"
 
 #include "../tool.h"

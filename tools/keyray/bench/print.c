@@ -226,7 +226,7 @@ static void print_head(const bench_report *report, FILE *to)
     fprintf(to, "one run to warm up, then %llu\n\n", (unsigned long long)report->options->repeat);
 }
 
-/* Of a run of its own: asking for phases costs time. */
+/* The phases of a separate run: measuring them costs time. */
 static void print_phases(const char *title, const facts *phases, FILE *to)
 {
     if (phases->n)

@@ -1,4 +1,4 @@
-/* What waves of inserts and deletes came to. */
+/* Reports waves of inserts and deletes. */
 #include "job.h"
 
 void bench_print_times(output *out, const char *key, const bench_times *times)

@@ -16,7 +16,7 @@ static int time_operation(bench_run *run, const char *spec, bench_row *row)
     }
 }
 
-/* What lookups report costs time, so these rounds are not timed; counting slows phases, so it has its own. */
+/* Reports cost time, so these rounds are not timed. Counting slows phases, so it has its own round. */
 static int report_lookups(const bench_run *run, bench_row *row)
 {
     int code = bench_answer(run, run->result, &row->lookups, NULL);

@@ -1,4 +1,4 @@
-/* What is timed: lookups and builds, repeated, and what their times come to. */
+/* Times repeated lookups and builds, and summarizes the times. */
 #include "job.h"
 
 #include "../clock.h"
@@ -22,7 +22,7 @@ bench_times bench_summarize(double *seconds, uint64_t n)
 
 /* ---- Lookups ------------------------------------------------------------------------------- */
 
-/* Nothing but the lookups stands between the two waits. */
+/* Only the lookups run between the two waits. */
 static int time_lookups(const bench_run *run, double *seconds)
 {
     kr_error err = {0};

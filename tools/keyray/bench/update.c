@@ -27,7 +27,7 @@ static uint32_t *moved(const uint32_t *rows, uint64_t n, const uint32_t *to)
     return after;
 }
 
-/* The same keys in other rows: what the generator knows and the oracle's rows follow them. */
+/* The same keys in other rows: the known answers and the oracle's rows change with them. */
 static int open_after(const bench_data *data, bench_data *after)
 {
     uint32_t *to = partners(data);
@@ -54,7 +54,7 @@ static int exchange(const bench_run *run, int back, double *seconds)
     int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
     const kr_status status = code ? KR_OK : kr_index_set_keys(run->index, rows, &keys, NULL, &err);
-    if (status == KR_ERR_UNSUPPORTED) /* what it advises to do is no way out here */
+    if (status == KR_ERR_UNSUPPORTED) /* its advice does not help here */
         return tool_fail(FAILED, "%.*s; give --waves N to insert and delete rows",
                          (int)strcspn(err.text, ";"), err.text);
     if (!code)
@@ -65,7 +65,8 @@ static int exchange(const bench_run *run, int back, double *seconds)
     return code;
 }
 
-/* To and fro; the keys stand exchanged in the end. The first rounds warm up and are not counted. */
+/* Exchanges the keys and gives them back in turn; in the end they are exchanged. The first rounds warm up and
+ * are not counted. */
 static int time_updates(const bench_run *run, bench_times *times)
 {
     static double seconds[BENCH_REPEAT_MOST + 2];

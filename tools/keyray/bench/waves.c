@@ -1,5 +1,5 @@
 /* Updates in waves: rows come in batches and go again, as in Henneberg, Schuhknecht, Kharal and Brown,
- * "cgRX", 6.5. The index always holds the first so many of the keys, so that the row of each is known. */
+ * "cgRX", 6.5. The index always holds the first keys of the column, so that the row of each is known. */
 #include "job.h"
 
 #include "../clock.h"
@@ -16,7 +16,7 @@ typedef struct job {
     bench_waves *result;
 } job;
 
-/* Rows after so many of the inserts. */
+/* Rows after this many inserts. */
 static uint64_t rows_after(const job *j, uint64_t inserts)
 {
     const uint64_t half = j->result->n / 2, come = j->all->n_grown - j->all->n_keys;

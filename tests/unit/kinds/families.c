@@ -1,0 +1,42 @@
+/* Every family fills what the contract says that every family has. */
+#include "kinds/family.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void check_ops(const kr_kind *kind, const kr_family_ops *ops)
+{
+    assert_non_null(ops);
+    assert_true(ops->estimate && ops->build && ops->destroy && ops->locate && ops->rows);
+    assert_true(ops->components && ops->touches);
+    assert_true(ops->program || ops->runs_on);
+    assert_int_equal(ops->rays != NULL, ops->tracer != NULL);
+    assert_int_equal(ops->set_keys != NULL, (kind->capabilities & KR_CAN_SET_KEYS) != 0);
+    assert_int_equal(ops->update != NULL, (kind->capabilities & KR_CAN_UPDATE) != 0);
+    /* Ranges need an order; a family that hashes has none. */
+    assert_true(ops->ordered || !(kind->capabilities & KR_CAN_RANGE));
+    assert_false(ops->ordered && ops->hash_seed);
+    if (ops->ordered)
+        assert_non_null(ops->ordered->key_range);
+}
+
+static void families_are_whole(void **state)
+{
+    uint32_t n = 0;
+    (void)state;
+    for (const kr_kind *kind; (kind = kr_kind_at(n)) != NULL; ++n) {
+        assert_true(kind->name && kind->summary && kind->source && kind->family);
+        assert_true(kind->capabilities & KR_CAN_POINT);
+        check_ops(kind, kind->family->u32);
+        check_ops(kind, kind->family->u64);
+    }
+    assert_true(n >= 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(families_are_whole)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
