@@ -98,6 +98,7 @@ foreach(target keyray keyray_static)
     target_link_libraries(${target} PRIVATE
         Threads::Threads
         ${CMAKE_DL_LIBS}
+        m
         # Linked in whole, so that the library loads where there is neither CUDA nor a driver.
         $<$<BOOL:${KEYRAY_HAVE_CUDA}>:CUDA::cudart_static>)
 endforeach()

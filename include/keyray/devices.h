@@ -13,8 +13,10 @@ typedef struct kr_device_options {
     size_t struct_size; /**< sizeof(kr_device_options) */
     uint32_t threads;   /**< "cpu": threads a call may use; 0: one for each core */
     uint32_t reserved;  /**< 0 */
-    /** The most bytes of device memory in use at once; 0: no cap. The GPU's memory pool may keep released
-     *  bytes until the device closes; they do not count. */
+    /** The most bytes of device memory in use at once through this device: indexes, joins' results, scratch
+     *  memory. UINT64_MAX: no cap. 0: on "cpu" what the machine and the process's control groups have
+     * available when the device opens, unless `allocate` is set; on a GPU no cap. The GPU's memory pool may
+     * keep released bytes until the device closes; they do not count. */
     uint64_t memory_cap_nbytes;
     /**
      * The caller's allocator for device memory (host memory on "cpu"), e.g. a pool; set all three or none.
@@ -29,16 +31,17 @@ typedef struct kr_device_options {
 
 /** Output. */
 typedef struct kr_device_info {
-    size_t struct_size;     /**< sizeof(kr_device_info), set by the caller */
-    char name[16];          /**< the name to open it by: "cpu", "cuda:0" */
-    char description[96];   /**< "NVIDIA H200", "AMD EPYC ..." */
-    char software[96];      /**< driver and runtime, or the threads of the CPU */
-    char tracer[64];        /**< what casts rays here, or "none: " and the reason */
-    uint64_t memory_nbytes; /**< of the whole device */
-    uint64_t in_use_nbytes; /**< held by keyray through this kr_device; 0 from kr_device_list */
-    uint64_t peak_nbytes;   /**< the most ever held through this kr_device; 0 from kr_device_list */
-    uint32_t units;         /**< multiprocessors, or threads */
-    int32_t rt_cores;       /**< 1: hardware ray tracing, 0: none, -1: not known */
+    size_t struct_size;         /**< sizeof(kr_device_info), set by the caller */
+    char name[16];              /**< the name to open it by: "cpu", "cuda:0" */
+    char description[96];       /**< "NVIDIA H200", "AMD EPYC ..." */
+    char software[96];          /**< driver and runtime, or the threads of the CPU */
+    char tracer[64];            /**< what casts rays here, or "none: " and the reason */
+    uint64_t memory_nbytes;     /**< of the whole device */
+    uint64_t in_use_nbytes;     /**< held by keyray through this kr_device; 0 from kr_device_list */
+    uint64_t peak_nbytes;       /**< the most ever held through this kr_device; 0 from kr_device_list */
+    uint32_t units;             /**< multiprocessors, or threads */
+    int32_t rt_cores;           /**< 1: hardware ray tracing, 0: none, -1: not known */
+    uint64_t memory_cap_nbytes; /**< that this kr_device keeps to; 0: none, and from kr_device_list */
 } kr_device_info;
 
 /**
@@ -81,7 +84,7 @@ KR_API kr_status kr_memory_allocate(kr_device *device, uint64_t nbytes, kr_strea
                                     kr_error *err);
 /** Releases in the order of `stream`. `nbytes` as in kr_memory_allocate. */
 KR_API void kr_memory_release(kr_device *device, void *memory, uint64_t nbytes, kr_stream *stream);
-/** Copies in any direction; blocks when either side is host memory. */
+/** Copies in any direction; blocks when either side is host memory. The two must not overlap. */
 KR_API kr_status kr_memory_copy(kr_device *device, void *to, const void *from, uint64_t nbytes,
                                 kr_stream *stream, kr_error *err);
 

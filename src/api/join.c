@@ -12,6 +12,9 @@ static kr_status check_options(const kr_join_options *options, kr_error *err)
     if ((unsigned)options->type > KR_JOIN_LEFT || (unsigned)options->inverse > KR_INVERSE_OFF)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options: type %d or inverse %d is unknown",
                        (int)options->type, (int)options->inverse);
+    if (options->unordered > 1)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options.unordered is %u: it must be 0 or 1",
+                       options->unordered);
     return KR_OK;
 }
 
@@ -56,7 +59,7 @@ static kr_status create_with(kr_join_job *job, const kr_join_options *options, k
     job->type = given.type ? given.type : KR_JOIN_INNER;
     job->inverse = job->upper || given.inverse == KR_INVERSE_ON ||
                    (given.inverse == KR_INVERSE_AUTO && job->left->count < job->right->count);
-    job->unordered = given.unordered != 0;
+    job->unordered = (int)given.unordered;
     return create(job, join, err);
 }
 
@@ -125,6 +128,9 @@ kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *
     if (count && (!left_rows || (join->right.data && !right_rows)))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_read: %s is NULL",
                        left_rows ? "right_rows" : "left_rows");
+    if ((uintptr_t)left_rows % sizeof(uint32_t) || (uintptr_t)right_rows % sizeof(uint32_t))
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_read: %s is not aligned to 4 bytes",
+                       (uintptr_t)left_rows % sizeof(uint32_t) ? "left_rows" : "right_rows");
     const uint64_t nbytes = count * sizeof(uint32_t);
     kr_status status =
         kr_device_copy(join->device, left_rows, (uint32_t *)join->left.data + first, nbytes, NULL, err);

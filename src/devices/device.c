@@ -15,7 +15,7 @@ static kr_status no_cuda(uint32_t *count, kr_error *err)
 }
 
 /* count fails, so the others are never called. */
-static const kr_backend without_cuda = {"cuda", 1, no_cuda, NULL, NULL};
+static const kr_backend without_cuda = {"cuda", 1, no_cuda, NULL, NULL, NULL};
 #endif
 
 static const kr_backend *const backends[] = {
@@ -94,6 +94,12 @@ static kr_status open_backend(const kr_backend *backend, uint32_t number, const 
         return status;
     write_name(backend, number, opened->name);
     opened->options = *options;
+    if (options->memory_cap_nbytes == UINT64_MAX)
+        opened->options.memory_cap_nbytes = 0;
+    else if (!options->memory_cap_nbytes && !options->allocate && backend->cap) {
+        opened->options.memory_cap_nbytes = backend->cap();
+        opened->has_default_cap = 1;
+    }
     opened->own.device = opened;
     *device = opened;
     return KR_OK;
@@ -149,6 +155,7 @@ kr_status kr_device_describe(kr_device *device, kr_device_info *info, kr_error *
     if (status)
         return status;
     memcpy(found.name, device->name, sizeof found.name);
+    found.memory_cap_nbytes = device->options.memory_cap_nbytes;
     found.in_use_nbytes = atomic_load(&device->in_use_nbytes);
     found.peak_nbytes = atomic_load(&device->peak_nbytes);
     *info = found;

@@ -88,7 +88,8 @@ typedef struct kr_device_ops {
 struct kr_device {
     const kr_device_ops *ops;
     char name[16];
-    kr_device_options options; /* a full copy */
+    kr_device_options options; /* a full copy; memory_cap_nbytes 0: no cap */
+    uint32_t has_default_cap;  /* 1: the caller named none */
     uint32_t block_nbytes;     /* shared memory that a block program may have (program/block.h) */
     kr_stream own;             /* the device's own stream */
     _Atomic uint64_t in_use_nbytes, peak_nbytes;
@@ -104,6 +105,7 @@ typedef struct kr_backend {
     kr_status (*count)(uint32_t *count, kr_error *err); /* devices there; err says why there are none */
     kr_status (*describe)(uint32_t number, kr_device_info *info, kr_error *err);
     kr_status (*open)(uint32_t number, const kr_device_options *options, kr_device **device, kr_error *err);
+    uint64_t (*cap)(void); /* optional: memory_cap_nbytes where the caller names none */
 } kr_backend;
 
 extern const kr_backend kr_backend_cpu;

@@ -62,7 +62,8 @@ static kr_status no_memory(kr_device *device, uint64_t nbytes, uint64_t in_use, 
     if (cause)
         snprintf(limit, sizeof limit, "%.180s", cause->text);
     else if (cap)
-        snprintf(limit, sizeof limit, "memory_cap_nbytes is %llu", (unsigned long long)cap);
+        snprintf(limit, sizeof limit, "memory_cap_nbytes is %llu%s", (unsigned long long)cap,
+                 device->has_default_cap ? ", what was available when the device opened" : "");
     else if (device->ops->query(device, &info, NULL) == KR_OK)
         snprintf(limit, sizeof limit, "the device has %llu in all", (unsigned long long)info.memory_nbytes);
     return kr_fail_call(err, KR_ERR_DEVICE_MEMORY, cause ? cause->vendor_call : "",

@@ -1,6 +1,7 @@
 #include "io/io.h"
 
 #include "util/error.h"
+#include "util/rounding.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +73,11 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
     if (!path)
         return KR_ERR_HOST_MEMORY;
     memcpy(path, source, path_nbytes);
+    fenv_t before;
+    kr_rounding_begin(&before);
     const char *selector = source + path_nbytes + (source[path_nbytes] == ':');
     status = read_path(format, path, selector, progress, file, err);
+    kr_rounding_end(&before);
     free(path);
     return status;
 }

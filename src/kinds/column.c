@@ -13,6 +13,12 @@ kr_status kr_column_check(kr_device *device, const kr_column *column, const char
     if (column->reserved || words[0] || words[1] || words[2])
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: the reserved fields must be 0; zero the struct first",
                        what);
+    if (column->count > INT64_MAX / 8)
+        return kr_fail(err, KR_ERR_LIMIT, "%s: %llu rows are more than memory can hold", what,
+                       (unsigned long long)column->count);
+    if (column->validity && column->validity_offset > INT64_MAX - column->count)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: validity_offset %llu is beyond any memory", what,
+                       (unsigned long long)column->validity_offset);
     if (!column->data && column->count)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu rows but no data", what,
                        (unsigned long long)column->count);

@@ -1,4 +1,5 @@
 #include "util/pool.h"
+#include "util/rounding.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -85,6 +86,7 @@ static void spin(void)
 static void *helper(void *unused)
 {
     (void)unused;
+    fesetenv(FE_DFL_ENV);
     pthread_mutex_lock(&pool.lock);
     for (;;) {
         job *todo = find_job();
@@ -193,10 +195,13 @@ void kr_pool_run(uint32_t threads, uint64_t n, uint64_t grain, kr_task task, voi
     job todo = {
         .task = task, .ctx = ctx, .n = n, .grain = grain, .pieces = (n + grain - 1) / grain, .joined = 1};
     todo.wanted = threads < todo.pieces ? threads : (uint32_t)todo.pieces;
+    fenv_t before;
+    kr_rounding_begin(&before);
     if (todo.wanted > 1)
         run_together(&todo);
     else
         work(&todo, 0);
+    kr_rounding_end(&before);
 }
 
 /* ---- Room for threads ------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ typedef void (*kr_task)(void *ctx, uint32_t worker, uint64_t first, uint64_t end
 
 /* Calls task for pieces of `grain` elements (the last may be shorter), which threads take in turn; returns
  * when all are done. Any number of threads may call it at once, tasks too, and a forked child as well. The
- * caller works, too: if the system gives no more threads, it does everything. */
+ * caller works, too: if the system gives no more threads, it does everything. Tasks round to the nearest. */
 void kr_pool_run(uint32_t threads, uint64_t n, uint64_t grain, kr_task task, void *ctx);
 
 /* How many threads, the caller included and at most `wanted`, the system lets this process have now beside

@@ -9,7 +9,7 @@
     }
 
 const kr_struct kr_struct_device_options = ROW(device_options, progress);
-const kr_struct kr_struct_device_info = ROW(device_info, rt_cores);
+const kr_struct kr_struct_device_info = ROW(device_info, memory_cap_nbytes);
 const kr_struct kr_struct_kind_info = ROW(kind_info, option_count);
 const kr_struct kr_struct_option_info = ROW(option_info, values);
 const kr_struct kr_struct_estimate = ROW(estimate, peak_nbytes);

@@ -118,6 +118,36 @@ static void check_index(void)
     kr_device_close(other);
 }
 
+/* Counts and offsets that overflow when they are added or turned into bytes. */
+static void check_huge_columns(void)
+{
+    static const uint64_t huge[] = {UINT64_MAX, (uint64_t)1 << 63, (uint64_t)1 << 62, (uint64_t)1 << 61};
+    const uint32_t data[4] = {4, 3, 2, 1};
+    const uint8_t valid[1] = {15};
+    const kr_column keys = {.type = KR_U32, .count = 4, .data = data};
+    kr_index *index = NULL, *other = NULL;
+    kr_estimate estimate = {.struct_size = sizeof estimate};
+    uint32_t rows[4];
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
+    WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index, &err));
+    for (size_t i = 0; i < sizeof huge / sizeof *huge; ++i) {
+        kr_column many = keys, far = keys;
+        many.count = huge[i];
+        far.validity = valid;
+        far.validity_offset = huge[i] - 2;
+        REFUSED(KR_ERR_LIMIT, kr_index_lookup(index, &many, &sink, NULL, &err));
+        REFUSED(KR_ERR_LIMIT, kr_index_range(index, &many, &many, &sink, NULL, &err));
+        REFUSED(KR_ERR_LIMIT, kr_index_create(device, "array", &many, NULL, NULL, &other, &err));
+        REFUSED(KR_ERR_LIMIT, kr_index_estimate(device, "array", &many, &estimate, &err));
+        if (huge[i] > INT64_MAX) {
+            REFUSED(KR_ERR_ARGUMENT, kr_index_lookup(index, &far, &sink, NULL, &err));
+            REFUSED(KR_ERR_ARGUMENT, kr_index_create(device, "array", &far, NULL, NULL, &other, &err));
+        }
+    }
+    CHECK(other == NULL);
+    kr_index_destroy(index);
+}
+
 static void check_joins(void)
 {
     const uint32_t data[4] = {4, 3, 2, 1};
@@ -141,6 +171,10 @@ static void check_joins(void)
     REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, &left, &options, &join, &err));
     options = (kr_join_options){.struct_size = sizeof options, .inverse = (kr_join_inverse)9};
     REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, &left, &options, &join, &err));
+    options = (kr_join_options){.struct_size = sizeof options, .unordered = 2};
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, &left, &options, &join, &err));
+    options = (kr_join_options){.struct_size = sizeof options, .reserved = 1};
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "array", &left, &left, &options, &join, &err));
     CHECK(join == NULL);
     REFUSED(KR_ERR_ARGUMENT, kr_join_query(NULL, &info, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_join_read(NULL, 0, 1, rows, rows, &err));
@@ -149,6 +183,8 @@ static void check_joins(void)
         REFUSED(KR_ERR_ARGUMENT, kr_join_query(join, NULL, &err));
         REFUSED(KR_ERR_ARGUMENT, kr_join_read(join, 0, 1, NULL, rows, &err));
         REFUSED(KR_ERR_ARGUMENT, kr_join_read(join, 1, UINT64_MAX, rows, rows, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_join_read(join, 0, 1, (uint32_t *)((char *)rows + 1), rows, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_join_read(join, 0, 1, rows, (uint32_t *)((char *)rows + 2), &err));
         WORKS(kr_join_read(join, 4, 0, rows, rows, &err));
     }
     kr_join_destroy(join);
@@ -177,6 +213,7 @@ int main(void)
     check_streams_and_memory();
     check_kinds();
     check_index();
+    check_huge_columns();
     check_joins();
     check_files();
     kr_device_close(device);

@@ -69,6 +69,24 @@ static void check_pieces(void)
     free(offsets);
 }
 
+/* A join of n equal rows on each side has n * n pairs of 8 bytes: more than the cap that a CPU has by
+ * default. */
+static void check_join_under_default_cap(void)
+{
+    kr_device_info info = {.struct_size = sizeof info};
+    kr_join *join = NULL;
+    uint64_t n = 1;
+    WORKS(kr_device_query(device, &info, &err));
+    CHECK(info.memory_cap_nbytes > 0 && info.memory_cap_nbytes <= info.memory_nbytes);
+    while (n * n * 8 <= info.memory_cap_nbytes)
+        n *= 2;
+    uint32_t *data = calloc(n, sizeof *data);
+    const kr_column same = {.type = KR_U32, .count = n, .data = data};
+    REFUSED(KR_ERR_DEVICE_MEMORY, kr_join_create(device, "array", &same, &same, NULL, &join, &err));
+    CHECK(in_use() == 0);
+    free(data);
+}
+
 static void check_indexes(void)
 {
     enum { N = 1000 };
@@ -106,6 +124,7 @@ int main(void)
     check_cap();
     check_pieces();
     check_indexes();
+    check_join_under_default_cap();
     kr_device_close(device);
     return failures != 0;
 }

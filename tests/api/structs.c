@@ -7,7 +7,7 @@ enum { TAIL = 48, ROOM = 4096, N = 100 };
 /* Sizes of the first release, which never change. */
 enum {
     DEVICE_OPTIONS = 80,
-    DEVICE_INFO = 312,
+    DEVICE_INFO = 320,
     KIND_INFO = 40,
     OPTION_INFO = 216,
     ESTIMATE = 24,

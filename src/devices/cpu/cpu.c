@@ -1,6 +1,7 @@
 /* The CPU back end: memory is host memory, and every call is done when it returns. */
 #include "devices/cpu/cpu.h"
 
+#include "devices/cpu/available.h"
 #include "devices/cpu/isa.h"
 #include "devices/cpu/scan.h"
 #include "program/block.h"
@@ -361,4 +362,9 @@ static kr_status open_device(uint32_t number, const kr_device_options *options, 
     return KR_OK;
 }
 
-const kr_backend kr_backend_cpu = {"cpu", 0, count_one, describe, open_device};
+static uint64_t cap(void)
+{
+    return kr_cpu_available_nbytes("");
+}
+
+const kr_backend kr_backend_cpu = {"cpu", 0, count_one, describe, open_device, cap};

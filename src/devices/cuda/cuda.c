@@ -148,4 +148,4 @@ const kr_device_ops kr_cuda_ops = {
     .run = run,
 };
 
-const kr_backend kr_backend_cuda = {"cuda", 1, kr_cuda_count, kr_cuda_describe, open_device};
+const kr_backend kr_backend_cuda = {"cuda", 1, kr_cuda_count, kr_cuda_describe, open_device, NULL};

@@ -92,6 +92,7 @@ void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, 
 {
     kr_embree_turn *turn = &tracer->turn;
     pthread_mutex_lock(&turn->lock);
+    kr_rounding_begin(&turn->rounding);
     turn->caller = pthread_self();
     turn->account = account;
     turn->phase = phase;
@@ -106,6 +107,7 @@ void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, 
 void kr_embree_turn_end(kr_embree_tracer *tracer)
 {
     tracer->turn.account = &tracer->own;
+    kr_rounding_end(&tracer->turn.rounding);
     pthread_mutex_unlock(&tracer->turn.lock);
 }
 

@@ -92,13 +92,22 @@ static void cap_is_kept(void **state)
 
 static void more_than_there_is(void **state)
 {
+    const kr_device_options no_cap = {.struct_size = sizeof no_cap, .memory_cap_nbytes = UINT64_MAX};
     kr_device *device = open_cpu(NULL);
     void *memory = NULL;
     kr_error err = {0};
     (void)state;
+    assert_in_range(query(device).memory_cap_nbytes, 1 << 20, query(device).memory_nbytes);
     assert_int_equal(kr_memory_allocate(device, (uint64_t)1 << 62, NULL, &memory, &err),
                      KR_ERR_DEVICE_MEMORY);
     assert_non_null(strstr(err.text, "4611686018427387904"));
+    assert_non_null(strstr(err.text, "what was available when the device opened"));
+    assert_string_equal(err.vendor_call, "");
+    kr_device_close(device);
+    device = open_cpu(&no_cap);
+    assert_int_equal(query(device).memory_cap_nbytes, 0);
+    assert_int_equal(kr_memory_allocate(device, (uint64_t)1 << 62, NULL, &memory, &err),
+                     KR_ERR_DEVICE_MEMORY);
     assert_string_equal(err.vendor_call, "posix_memalign");
     assert_null(memory);
     assert_int_equal(query(device).in_use_nbytes, 0);
