@@ -29,14 +29,35 @@ KR_API const kr_column *kr_file_column(const kr_file *file);
 KR_API const char *kr_file_string(const kr_file *file, uint32_t code, size_t *nbytes);
 KR_API void kr_file_close(kr_file *file);
 
+/** 1 if it is a ":str" column, 0 for every other. */
+KR_API int kr_file_is_text(const kr_file *file);
+
 /**
  * Writes a .npy of shape (rows,) or, for columns > 1, (rows, columns) from host memory.
  *
- * Writes to a temporary file beside `path`, which is renamed when complete and removed on any error.
- * date32 is written as datetime64[D] (8 bytes), timestamp64 as int64.
+ * Writes to a temporary file beside `path`, which is renamed when complete and removed on any error. A file
+ * that is replaced keeps its permissions; links are followed; devices and pipes are refused. date32 is
+ * written as datetime64[D] (8 bytes), timestamp64 as int64.
  */
 KR_API kr_status kr_file_write(const char *path, kr_type type, uint64_t rows, uint32_t columns,
                                const void *data, const kr_progress *progress, kr_error *err);
+
+/** Files that appear together, or not at all. Threads: one at a time. */
+typedef struct kr_output kr_output;
+
+KR_API kr_status kr_output_create(kr_output **output, kr_error *err);
+/** Writes a temporary file beside `path`; arguments and errors as kr_file_write. After an error, destroy the
+ *  output. */
+KR_API kr_status kr_output_add_column(kr_output *output, const char *path, kr_type type, uint64_t rows,
+                                      uint32_t columns, const void *data, const kr_progress *progress,
+                                      kr_error *err);
+/** The same with bytes of any format. */
+KR_API kr_status kr_output_add_bytes(kr_output *output, const char *path, const void *data, uint64_t nbytes,
+                                     const kr_progress *progress, kr_error *err);
+/** Renames all temporary files. On an error every target is as it was before. */
+KR_API kr_status kr_output_commit(kr_output *output, kr_error *err);
+/** Removes the temporary files that were not renamed. */
+KR_API void kr_output_destroy(kr_output *output);
 
 #ifdef __cplusplus
 }

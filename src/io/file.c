@@ -92,6 +92,11 @@ const char *kr_file_string(const kr_file *file, uint32_t code, size_t *nbytes)
     return file && file->dictionary ? kr_dictionary_string(file->dictionary, code, nbytes) : NULL;
 }
 
+int kr_file_is_text(const kr_file *file)
+{
+    return file && file->dictionary;
+}
+
 void kr_file_close(kr_file *file)
 {
     if (!file)

@@ -154,8 +154,8 @@ static kr_status read_header(struct kr_input *input, char *text, struct header *
     if (got < 8 || memcmp(begin, "\x93NUMPY", 6) != 0)
         return kr_fail(err, KR_ERR_FORMAT, "%s is not a .npy file: it does not begin with \\x93NUMPY",
                        input->name);
-    if (begin[6] < 1 || begin[6] > 3)
-        return kr_fail(err, KR_ERR_FORMAT, "%s is .npy version %u.%u; versions 1 to 3 can be read",
+    if (begin[6] < 1 || begin[6] > 3 || begin[7] != 0)
+        return kr_fail(err, KR_ERR_FORMAT, "%s is .npy version %u.%u; versions 1.0, 2.0 and 3.0 can be read",
                        input->name, begin[6], begin[7]);
 
     uint64_t length_nbytes = begin[6] == 1 ? 2 : 4;

@@ -6,17 +6,9 @@
 
 enum { KEYS = 4000 };
 
-static const char *const specs[] = {"array",
-                                    "pivot",
-                                    "rx",
-                                    "rx:prim=sphere,scale=0:0:0",
-                                    "rx:prim=aabb",
-                                    "rx:parts=2",
-                                    "rx:parts=3",
-                                    "rx:update=refit",
-                                    "cgrx",
-                                    "cgrx:scene=naive",
-                                    "cgrx:updates=on"};
+static const char *const specs[] = {
+    "array",      "pivot",           "rx",   "rx:prim=sphere,scale=0:0:0", "rx:prim=aabb",   "rx:parts=2",
+    "rx:parts=3", "rx:update=refit", "cgrx", "cgrx:scene=naive",           "cgrx:updates=on"};
 static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
 
 static uint32_t keys[KEYS];

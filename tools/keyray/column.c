@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PATH_MOST = 4096 };
 
@@ -37,8 +36,7 @@ void column_close(struct column *column)
 
 int column_is_text(const struct column *column)
 {
-    const size_t length = strlen(column->source);
-    return length > 4 && strcmp(column->source + length - 4, ":str") == 0;
+    return kr_file_is_text(column->file);
 }
 
 int column_row_is_valid(const kr_column *view, uint64_t row)
@@ -168,19 +166,18 @@ int column_write(const char *path, const column_file *files, uint32_t n, const k
 {
     char name[PATH_MOST];
     kr_error err = {0};
-    kr_status status = KR_OK;
-    uint32_t written = 0;
+    kr_output *output = NULL;
     progress_writing(1);
-    for (; written < n && status == KR_OK; ++written) {
-        const column_file *file = &files[written];
+    kr_status status = kr_output_create(&output, &err);
+    for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
+        const column_file *file = &files[i];
         name_file(name, path, file->suffix);
-        status = kr_file_write(name, file->type, file->rows, file->columns, file->data, progress, &err);
+        status = kr_output_add_column(output, name, file->type, file->rows, file->columns, file->data,
+                                      progress, &err);
     }
-    /* The last one was not written; those before it would be half a result. */
-    for (uint32_t i = 0; status != KR_OK && i + 1 < written; ++i) {
-        name_file(name, path, files[i].suffix);
-        unlink(name);
-    }
+    if (status == KR_OK)
+        status = kr_output_commit(output, &err);
+    kr_output_destroy(output);
     progress_writing(0);
     return tool_check(status, &err);
 }

@@ -95,7 +95,7 @@ static int check_counts(const struct column *columns, uint32_t n)
 int pack_columns(const struct column *left, const struct column *right, uint32_t n,
                  struct packed *packed_left, struct packed *packed_right)
 {
-    uint32_t used = 0;
+    uint32_t used = 0, widest = 0, widest_bits = 0;
     if (check_counts(left, n) || check_counts(right, n) || open_packed(left[0].view.count, packed_left) ||
         open_packed(right[0].view.count, packed_right))
         return FAILED;
@@ -105,12 +105,16 @@ int pack_columns(const struct column *left, const struct column *right, uint32_t
         widen_bounds(&right[i].view, &low, &high);
         const uint32_t width = high > low ? 64 - (uint32_t)__builtin_clzll(high - low) : 0;
         used += width;
+        if (width > widest_bits) {
+            widest = i;
+            widest_bits = width;
+        }
         if (used > 64)
             return tool_fail(
                 FAILED,
-                "the composite key takes more than 64 bits up to %s: its values spread over %u bits; "
+                "the composite key takes more than 64 bits; the values of %s spread over %u of them; "
                 "join on fewer or narrower columns",
-                left[i].source, width);
+                left[widest].source, widest_bits);
         append(packed_left, &left[i].view, low, width);
         append(packed_right, &right[i].view, low, width);
     }

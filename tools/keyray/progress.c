@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#define CLEAR "\r\033[K"
+
 static volatile sig_atomic_t writing_files, signal_seen;
+static volatile sig_atomic_t visible;
 static double started, drawn;
-static int visible;
 
 static void on_signal(int number)
 {
@@ -17,6 +19,8 @@ static void on_signal(int number)
         signal_seen = number;
         return;
     }
+    if (visible && write(STDERR_FILENO, CLEAR, sizeof CLEAR - 1) < 0)
+        visible = 0; /* nothing more can be done here */
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -68,6 +72,6 @@ const kr_progress *progress_callback(uint32_t quiet)
 void progress_clear(void)
 {
     if (visible)
-        fputs("\r\033[K", stderr);
+        fputs(CLEAR, stderr);
     visible = 0;
 }

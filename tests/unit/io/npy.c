@@ -203,6 +203,8 @@ static void short_and_wrong_beginnings(void **state)
     }
     put_bytes("a.npy", "\x93NUMPY\x04\x00\x02\x00{}", 12);
     must_fail("a.npy", KR_ERR_FORMAT, "a.npy\tversion 4.0");
+    put_bytes("a.npy", "\x93NUMPY\x03\x75\x02\x00{}", 12);
+    must_fail("a.npy", KR_ERR_FORMAT, "a.npy\tversion 3.117");
 
     char *huge = calloc(1, 100000);
     memcpy(huge, "\x93NUMPY\x02\x00\x01\x00\x01\x00", 12); /* 65537 */

@@ -4,6 +4,16 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+static void must_be_text(const char *name, const char *text)
+{
+    char got[64] = "";
+    FILE *in = fopen(in_folder(name), "r");
+    assert_non_null(in);
+    assert_int_equal(fread(got, 1, sizeof got - 1, in), strlen(text));
+    fclose(in);
+    assert_string_equal(got, text);
+}
+
 /* Every byte of a written file. */
 static void must_be(const char *name, const char *header, const void *data, size_t nbytes)
 {
@@ -129,6 +139,23 @@ static void links_are_followed(void **state)
     assert_true(S_ISLNK(status.st_mode));
 }
 
+/* A link to a file that is not there yet, through a folder and another link. */
+static void dangling_links_are_followed(void **state)
+{
+    struct stat status;
+    (void)state;
+    assert_int_equal(symlink("second.npy", in_folder("first.npy")), 0);
+    assert_int_equal(symlink(in_folder("target.npy"), in_folder("second.npy")), 0);
+    assert_int_equal(kr_file_write(in_folder("first.npy"), KR_U8, 1, 1, "x", NULL, NULL), KR_OK);
+    must_hold("target.npy", KR_U8, 1, "x");
+    assert_int_equal(lstat(in_folder("first.npy"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(in_folder("second.npy"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(symlink("loop.npy", in_folder("loop.npy")), 0);
+    must_refuse("loop.npy", "links");
+}
+
 static void permissions_come_from_the_umask(void **state)
 {
     (void)state;
@@ -141,8 +168,113 @@ static void permissions_come_from_the_umask(void **state)
         assert_int_equal(stat(in_folder("o.npy"), &status), 0);
         assert_int_equal(status.st_mode & 0777, 0666 & ~masks[i]);
         assert_int_equal(umask(masks[i]), masks[i]);
+        assert_int_equal(unlink(in_folder("o.npy")), 0);
     }
     umask(before);
+}
+
+static void permissions_stay_with_a_replaced_file(void **state)
+{
+    static const mode_t modes[] = {0600, 0640, 0666, 0400};
+    struct stat status;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        put_text("o.npy", "old");
+        assert_int_equal(chmod(in_folder("o.npy"), modes[i]), 0);
+        assert_int_equal(kr_file_write(in_folder("o.npy"), KR_U8, 1, 1, "x", NULL, NULL), KR_OK);
+        assert_int_equal(stat(in_folder("o.npy"), &status), 0);
+        assert_int_equal(status.st_mode & 0777, modes[i]);
+        must_hold("o.npy", KR_U8, 1, "x");
+        assert_int_equal(unlink(in_folder("o.npy")), 0);
+    }
+}
+
+/* ---- Several files ------------------------------------------------------------------------- */
+
+static void files_appear_together(void **state)
+{
+    kr_output *output = NULL;
+    (void)state;
+    assert_int_equal(kr_output_create(&output, NULL), KR_OK);
+    put_text("b.npy", "old");
+    assert_int_equal(kr_output_add_column(output, in_folder("a.npy"), KR_U8, 1, 1, "x", NULL, NULL), KR_OK);
+    assert_int_equal(kr_output_add_column(output, in_folder("b.npy"), KR_U8, 1, 1, "y", NULL, NULL), KR_OK);
+    assert_int_equal(kr_output_add_bytes(output, in_folder("c.txt"), "text", 4, NULL, NULL), KR_OK);
+    assert_int_equal(access(in_folder("a.npy"), F_OK), -1);
+    assert_int_equal(kr_output_commit(output, NULL), KR_OK);
+    kr_output_destroy(output);
+    must_hold("a.npy", KR_U8, 1, "x");
+    must_hold("b.npy", KR_U8, 1, "y");
+    char text[8] = "";
+    FILE *file = fopen(in_folder("c.txt"), "r");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof text, file), 4);
+    fclose(file);
+    assert_string_equal(text, "text");
+    assert_int_equal(count_files(), 3);
+}
+
+/* The second file cannot be written: the first stays as it was. */
+static void files_fail_together(void **state)
+{
+    kr_output *output = NULL;
+    kr_error err = {0};
+    (void)state;
+    put_text("a.npy", "old");
+    assert_int_equal(kr_output_create(&output, NULL), KR_OK);
+    assert_int_equal(kr_output_add_column(output, in_folder("a.npy"), KR_U8, 1, 1, "x", NULL, NULL), KR_OK);
+    assert_int_equal(kr_output_add_column(output, in_folder("no/b.npy"), KR_U8, 1, 1, "y", NULL, &err),
+                     KR_ERR_IO);
+    kr_output_destroy(output);
+    must_be_text("a.npy", "old");
+    assert_int_equal(count_files(), 1);
+}
+
+/* A target became a folder meanwhile, so its rename fails: those before it are put back. */
+static void renames_are_undone(void **state)
+{
+    static const char *const names[] = {"a.npy", "b.npy", "c.npy"};
+    (void)state;
+    put_text("a.npy", "old a");
+    put_text("c.npy", "old c");
+    for (int blocked = 0; blocked < 3; ++blocked) {
+        kr_output *output = NULL;
+        kr_error err = {0};
+        char saved[16] = "";
+        assert_int_equal(kr_output_create(&output, NULL), KR_OK);
+        for (int i = 0; i < 3; ++i)
+            assert_int_equal(kr_output_add_column(output, in_folder(names[i]), KR_U8, 1, 1, "x", NULL, NULL),
+                             KR_OK);
+        snprintf(saved, sizeof saved, "saved-%d", blocked);
+        (void)rename(in_folder(names[blocked]), in_folder(saved));
+        assert_int_equal(mkdir(in_folder(names[blocked]), 0700), 0);
+        assert_int_equal(kr_output_commit(output, &err), KR_ERR_IO);
+        kr_output_destroy(output);
+        assert_int_equal(rmdir(in_folder(names[blocked])), 0);
+        (void)rename(in_folder(saved), in_folder(names[blocked]));
+        must_be_text("a.npy", "old a");
+        must_be_text("c.npy", "old c");
+        assert_int_equal(access(in_folder("b.npy"), F_OK), -1);
+        assert_int_equal(count_files(), 2);
+    }
+}
+
+static void outputs_refuse_misuse(void **state)
+{
+    kr_output *output = NULL;
+    kr_error err = {0};
+    (void)state;
+    assert_int_equal(kr_output_create(NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_commit(NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_add_bytes(NULL, "x", "x", 1, NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_add_column(NULL, "x", KR_U8, 1, 1, "x", NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_create(&output, NULL), KR_OK);
+    assert_int_equal(kr_output_add_bytes(output, NULL, "x", 1, NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_add_bytes(output, in_folder("x"), NULL, 1, NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_add_bytes(output, "/dev/full", "x", 1, NULL, &err), KR_ERR_IO);
+    kr_output_destroy(output);
+    kr_output_destroy(NULL);
+    assert_int_equal(count_files(), 0);
 }
 
 struct watch {
@@ -236,9 +368,18 @@ int main(void)
         cmocka_unit_test(places_that_cannot_be_written),
         cmocka_unit_test(links_are_followed),
         cmocka_unit_test(permissions_come_from_the_umask),
+        cmocka_unit_test(permissions_stay_with_a_replaced_file),
+        cmocka_unit_test(dangling_links_are_followed),
         cmocka_unit_test(cancel_leaves_the_old_file),
         cmocka_unit_test(full_disk_leaves_nothing),
         cmocka_unit_test(names_of_full_length),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    const struct CMUnitTest together[] = {
+        cmocka_unit_test_setup_teardown(files_appear_together, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(files_fail_together, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(renames_are_undone, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(outputs_refuse_misuse, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(together, NULL, NULL) +
+           cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

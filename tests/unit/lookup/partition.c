@@ -334,7 +334,7 @@ static uint64_t piece_under(uint64_t cap, uint64_t n_probes)
 static void pieces_stay_under_the_cap(void **state)
 {
     (void)state;
-    assert_int_equal(piece_under(0, (uint64_t)1 << 40), 1 << 27);
+    assert_int_equal(piece_under(UINT64_MAX, (uint64_t)1 << 40), 1 << 27);
     const uint64_t whole = (uint64_t)17 << 28; /* what all the batch needs */
     assert_int_equal(piece_under(whole + ((uint64_t)33 << 24), 1 << 28), 1 << 24);
     assert_int_equal(piece_under(whole + ((uint64_t)33 << 24) - 1, 1 << 28), 1 << 23);

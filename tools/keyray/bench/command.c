@@ -6,10 +6,8 @@
 #include "../progress.h"
 #include "../tool.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WORK(field) offsetof(workload, field)
 #define AT(field) offsetof(bench_options, field)
@@ -327,26 +325,29 @@ static int run_all(job *j)
 
 /* ---- Report -------------------------------------------------------------------------------- */
 
-/* To a temporary beside it, then renamed. */
 static int write_json(const bench_report *report, const char *path)
 {
-    char temporary[4096];
-    if (snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temporary)
-        return tool_fail(USAGE, "--json %s is too long", path);
-    progress_writing(1);
-    FILE *file = fopen(temporary, "wx");
-    int failed = !file;
-    if (file) {
+    char *text = NULL;
+    size_t nbytes = 0;
+    kr_error err = {0};
+    kr_output *files = NULL;
+    FILE *file = open_memstream(&text, &nbytes);
+    if (file)
         bench_print(report, file, 1);
-        failed = ferror(file);
-        failed |= fclose(file) != 0;
-        failed = failed || progress_interrupted() || rename(temporary, path) != 0;
+    if (!file || fclose(file) != 0) {
+        free(text);
+        return tool_fail(FAILED, "no host memory for the report");
     }
-    const int error = errno;
-    if (failed && file)
-        unlink(temporary);
+    progress_writing(1);
+    kr_status status = kr_output_create(&files, &err);
+    if (status == KR_OK)
+        status = kr_output_add_bytes(files, path, text, nbytes, progress_callback(1), &err);
+    if (status == KR_OK)
+        status = kr_output_commit(files, &err);
+    kr_output_destroy(files);
+    free(text);
     progress_writing(0);
-    return failed ? tool_fail(FAILED, "cannot write %s: %s", path, strerror(error)) : DONE;
+    return tool_check(status, &err);
 }
 
 static int perform(job *j)
