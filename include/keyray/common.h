@@ -75,7 +75,8 @@ typedef struct kr_error {
 } kr_error;
 
 /**
- * Called now and then by long calls, on the calling thread. This struct never grows.
+ * Called by long calls, on the calling thread: after every 2^22 elements of most steps, so short calls never
+ * call it. If several threads call the library, several may call it at once. This struct never grows.
  *
  * `fraction` runs from 0 to 1 within `phase`, a short static string. Return nonzero to stop: the call
  * then ends with KR_ERR_CANCELLED and leaves nothing half done.

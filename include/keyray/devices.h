@@ -19,14 +19,15 @@ typedef struct kr_device_options {
      * keep released bytes until the device closes; they do not count. */
     uint64_t memory_cap_nbytes;
     /**
-     * The caller's allocator for device memory (host memory on "cpu"), e.g. a pool; set all three or none.
+     * The caller's allocator for device memory (host memory on "cpu"), e.g. a pool; set both functions or
+     * neither.
      * Must be callable from any thread and align memory to 256 bytes. `native_stream` is the cudaStream_t in
      * whose order the memory is used, NULL on "cpu". Returns NULL when there is no memory.
      */
     void *(*allocate)(void *ctx, size_t nbytes, void *native_stream);
     void (*release)(void *ctx, void *memory, size_t nbytes, void *native_stream);
     void *allocator_ctx;
-    kr_progress progress; /**< called by every long call on this device */
+    kr_progress progress; /**< called by the long calls on this device */
 } kr_device_options;
 
 /** Output. */
@@ -37,11 +38,11 @@ typedef struct kr_device_info {
     char software[96];          /**< driver and runtime, or the threads of the CPU */
     char tracer[64];            /**< what casts rays here, or "none: " and the reason */
     uint64_t memory_nbytes;     /**< of the whole device */
-    uint64_t in_use_nbytes;     /**< held by keyray through this kr_device; 0 from kr_device_list */
-    uint64_t peak_nbytes;       /**< the most ever held through this kr_device; 0 from kr_device_list */
+    uint64_t in_use_nbytes;     /**< held by keyray through this kr_device; 0 from kr_device_describe */
+    uint64_t peak_nbytes;       /**< the most ever held through this kr_device; 0 from kr_device_describe */
     uint32_t units;             /**< multiprocessors, or threads */
     int32_t rt_cores;           /**< 1: hardware ray tracing, 0: none, -1: not known */
-    uint64_t memory_cap_nbytes; /**< that this kr_device keeps to; 0: none, and from kr_device_list */
+    uint64_t memory_cap_nbytes; /**< that this kr_device keeps to; 0: none, and from kr_device_describe */
 } kr_device_info;
 
 /**
@@ -60,11 +61,13 @@ KR_API void kr_device_close(kr_device *device);
 /** Describes an open device. Never blocks; may be called while lookups run. */
 KR_API kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err);
 
+/** Devices of this machine; at least 1, the CPU. Creates no CUDA context. */
+KR_API uint32_t kr_device_count(void);
 /**
  * Describes device `ordinal` of this machine (0 is the CPU, GPUs follow) without creating a CUDA context.
  * KR_ERR_NO_DEVICE past the last device; where there is no GPU, the error text says why.
  */
-KR_API kr_status kr_device_list(uint32_t ordinal, kr_device_info *info, kr_error *err);
+KR_API kr_status kr_device_describe(uint32_t ordinal, kr_device_info *info, kr_error *err);
 
 /** Waits for the stream (NULL: the device's own); errors of enqueued work are reported here. */
 KR_API kr_status kr_device_sync(kr_device *device, kr_stream *stream, kr_error *err);

@@ -70,7 +70,7 @@ KR_API kr_status kr_option_query(uint32_t kind, uint32_t option, kr_option_info 
  * Errors: KR_ERR_SPEC; KR_ERR_LIMIT if it does not fit text_nbytes.
  */
 KR_API kr_status kr_spec_complete(const char *spec, char *text, size_t text_nbytes, kr_error *err);
-/** Writes the spec without the options that it does not need: `text` gives the same index. */
+/** Writes the spec without the options that it does not need: kr_spec_complete makes the same of both. */
 KR_API kr_status kr_spec_shorten(const char *spec, char *text, size_t text_nbytes, kr_error *err);
 
 /* ---- Before a build ------------------------------------------------------------------------ */
@@ -84,11 +84,12 @@ typedef struct kr_estimate {
 
 /**
  * Upper bounds of the memory of a build. They depend on the type and count of `keys`, on whether there is
- * validity, and on whether `keys` are in host or device memory. The keys themselves are never read.
+ * validity, and on whether `keys` are in host or device memory. Keys are never read: `data` may be NULL,
+ * which counts as memory of the device.
  *
- * How close: docs/memory-and-streams.md, "Estimates". Not counted: row ids of the caller's own (up to 16
- * bytes a row at the peak, and 4 for a copy from host memory), and later changes.
- * Errors: as kr_index_create.
+ * How close: docs/memory-and-streams.md, "Estimates". The bounds do not include row ids that the caller
+ * gives: up to 16 bytes a row at the peak, and 4 for a copy from host memory. They do not include later
+ * changes. Errors: as kr_index_create.
  */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
                                    kr_estimate *estimate, kr_error *err);
@@ -100,15 +101,17 @@ typedef struct kr_explanation {
     size_t struct_size;        /**< sizeof(kr_explanation), set by the caller */
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
     char device[16];
-    char tracer[64];                        /**< what casts rays; "none" for kinds that cast none */
-    char reason[256];                       /**< why this kind, one sentence */
-    char probe_order[96];                   /**< what probes=auto does here, and why */
+    char tracer[64];      /**< what casts rays; "none" for kinds that cast none */
+    char reason[256];     /**< why this kind, one sentence */
+    char probe_order[96]; /**< how the batch would be searched, and why; an index that turns out smaller than
+                               its estimate may decide otherwise (kr_report_order_name) */
     uint64_t footprint_nbytes, peak_nbytes; /**< as in kr_estimate */
     double touches_per_probe;               /**< dependent memory accesses of one probe */
-    double rays_per_probe;                  /**< at least: ranges may need more; 0 if none are cast */
+    double rays_per_probe;                  /**< a lower bound: ranges may need more; 0: casts none */
 } kr_explanation;
 
-/** Describes what would be done for `n_probes` probes, without doing it. `spec` may be "best".
+/** Describes what would be done for `n_probes` probes, without doing it. `spec` may be "best". `keys` as in
+ *  kr_index_estimate. For KR_OP_BUILD and KR_OP_JOIN, `n_probes` is the number of later probes.
  *  Errors: as kr_index_create. */
 KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, const char *spec,
                                   const kr_column *keys, uint64_t n_probes, kr_explanation *explanation,
@@ -137,13 +140,13 @@ KR_API void kr_index_destroy(kr_index *index);
 /** Output. */
 typedef struct kr_index_info {
     size_t struct_size;        /**< sizeof(kr_index_info), set by the caller */
-    char spec[KR_SPEC_NBYTES]; /**< every option filled in */
+    char spec[KR_SPEC_NBYTES]; /**< every option filled in; "auto" stays "auto" */
     char device[16];
     char tracer[64]; /**< what casts rays; "none" for kinds that cast none */
     kr_type type;    /**< of the keys */
     uint32_t reserved;
-    uint64_t rows;                          /**< indexed rows; NULL rows are not */
-    uint64_t next_row;                      /**< row id of the next inserted key: above all so far */
+    uint64_t rows;     /**< indexed rows; NULL rows are not */
+    uint64_t next_row; /**< row id of the next inserted key, above every row id given so far */
     uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build or the last change */
 } kr_index_info;
 
@@ -171,8 +174,8 @@ KR_API uint64_t kr_index_counter_value(const kr_index *index, uint32_t ordinal);
 /**
  * Checks every invariant of the index; KR_ERR_INVARIANT names the first that is broken.
  *
- * Blocks. Cost: a pass over the index and 4 bytes of device memory for each row; where row ids are sparse, a
- * sort of the row ids and about 24 bytes for each row.
+ * Blocks. Cost: a pass over the index and 4 bytes of device memory for each slot (a row, or a place that may
+ * hold one); if row ids are sparse, a sort of the row ids and about 24 bytes for each slot.
  */
 KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
 
@@ -201,7 +204,7 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
                                    kr_stream *stream, kr_error *err);
 
 /**
- * Deletes rows by their keys, then inserts others.
+ * Deletes rows by their keys, then inserts others. examples/update.c shows it.
  *
  * First every row whose key is among `delete_keys` is deleted; absent and repeated keys are not errors. Then
  * insert_keys->data[i] becomes row insert_rows[i]. So a key that is both deleted and inserted keeps only the
@@ -226,7 +229,8 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  *
  * @param insert_keys  of the index's type, or NULL: none; NULL keys take a row id and are not indexed
  * @param insert_rows  insert_keys->count distinct row ids, none of a row that stays (only kr_index_validate
- *                     checks this); or NULL: kr_index_info.next_row and those after it
+ *                     checks this); or NULL: kr_index_info.next_row and those after it. After row id
+ *                     2^32 - 2 was given, only given row ids can be inserted
  * @param delete_keys  of the index's type, or NULL: none; NULL keys delete nothing
  */
 KR_API kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const uint32_t *insert_rows,

@@ -11,15 +11,16 @@
  * Streams:   NULL means the device's own stream. A call whose pointers are all device memory
  *            enqueues its work and returns; with any host pointer it returns when done.
  * Threads:   any number of threads may look up in one index at the same time; creating and
- *            destroying an object requires exclusive access to it. There is no global state.
+ *            destroying an object requires exclusive access to it. Devices share only threads of the CPU
+ *            and the libraries that cast rays.
  * Errors:    outputs are written only on success (KR_OK, which is 0); the arrays of a kr_sink may be
  *            partly written when a lookup fails or is cancelled. `err` may be NULL, and is not
  *            written on success.
  * Structs:   those that may grow begin with struct_size, which the caller sets to sizeof the struct.
  *            "Input" in their comment: zero the rest, then fill in fields; zero means default. An older
  *            caller's struct is read as if its missing fields were 0; a newer caller's is accepted as long as
- *            the fields that this library does not know are 0. "Output": the library writes the fields
- *            that both know, fills the rest of the caller's with 0, and reads nothing but struct_size.
+ *            the fields that this library does not know are 0 (up to 16384 bytes). "Output": the library
+ * writes the fields that both know, fills the rest of the caller's with 0, and reads nothing but struct_size.
  *            Structs without struct_size never grow.
  *
  * docs/errors.md, docs/memory-and-streams.md and docs/threads.md say more.

@@ -14,8 +14,8 @@ typedef enum kr_result {
     KR_RESULT_COUNT,    /**< uint64_t[n] */
     KR_RESULT_SUM_ROWS, /**< uint64_t[n]: sum of the matching row ids, the papers' aggregate */
     KR_RESULT_SUM,      /**< uint64_t, int64_t or double [n] for unsigned, signed (dates too), float
-                             values; integers modulo 2^64 */
-    KR_RESULT_MIN,      /**< the value type [n], 0 where nothing matched, and `valid` */
+                             values; integers modulo 2^64; 0 where nothing matched */
+    KR_RESULT_MIN,      /**< the value type [n], 0 where no value matched, and `valid`; NaN is the largest */
     KR_RESULT_MAX,      /**< as MIN */
     KR_RESULT_ROWS,     /**< uint64_t[n + 1] offsets, and `rows` */
     KR_RESULT_EXISTS    /**< bitmap of n bits in ceil(n / 8) bytes, unused bits of the last byte 0 */
@@ -23,7 +23,7 @@ typedef enum kr_result {
 
 enum {
     KR_ORDER_ROW = 0, /**< ROWS: row ids ascend within a probe */
-    KR_ORDER_KEY = 1  /**< ROWS: by (key, row id), the order of the scan; spares a sort of wide ranges */
+    KR_ORDER_KEY = 1  /**< ROWS: by (key, row id), the order of the scan; no sort of wide ranges */
 };
 
 /* ---- Reports ------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ enum {
 /** What a lookup did. Asking for a report makes the call wait until the lookup is done. */
 typedef struct kr_report kr_report;
 
-/** An empty report, to put in a kr_sink; each lookup overwrites it.
+/** An empty report, to put in a kr_sink; each lookup that succeeds overwrites it.
  *  Threads: one lookup at a time. Errors: KR_ERR_HOST_MEMORY. */
 KR_API kr_status kr_report_create(kr_report **report, kr_error *err);
 KR_API void kr_report_destroy(kr_report *report);
@@ -40,7 +40,8 @@ KR_API uint64_t kr_report_probe_count(const kr_report *report);
 
 /* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */
 
-/** The orders in which probes were searched, "as-is", "sorted" or "partitioned", and the probes of each. */
+/** The orders in which probes were searched, and the probes of each: "as-is"; "sorted", by all or by leading
+ *  bits; "partitioned", grouped by parts of the index. */
 KR_API uint32_t kr_report_order_count(const kr_report *report);
 KR_API const char *kr_report_order_name(const kr_report *report, uint32_t ordinal);
 KR_API uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal);
@@ -52,8 +53,8 @@ KR_API const char *kr_report_phase_name(const kr_report *report, uint32_t ordina
 KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal);
 
 /** Counters, if kr_sink.count_work is 1 and the kind casts rays: "rays" (cast), "hits" (primitives that rays
- *  met), "filtered" (hits that the keys ruled out), "repaired" (probes whose candidate was wrong and that a
- *  search put right), "untraced" (ranges answered without rays, wholly or from some row on). */
+ *  met), "filtered" (hits that the keys ruled out), "repaired" (probes whose hit was wrong, so that the keys
+ * were searched), "untraced" (ranges answered without rays, wholly or from some row on). */
 KR_API uint32_t kr_report_counter_count(const kr_report *report);
 KR_API const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal);
 KR_API uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordinal);
@@ -63,6 +64,11 @@ KR_API uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordina
 /**
  * Input: where the answers go. Results are in probe order and the same on every device (float sums may differ
  * in rounding). Nothing is written beyond the shapes above.
+ *
+ * ROWS with too little room: if any array is in host memory, KR_ERR_LIMIT; call with rows NULL first, then
+ * offsets[n] is the room needed. If all arrays are in device memory, the call does not wait for the size:
+ * offsets[n] holds it, and row ids that do not fit are left out. Of a probe whose row ids fit only in part,
+ * any of them may be kept. Room that is not needed may be overwritten.
  */
 typedef struct kr_sink {
     size_t struct_size; /**< sizeof(kr_sink) */
@@ -70,14 +76,10 @@ typedef struct kr_sink {
     uint32_t order;          /**< ROWS: KR_ORDER_* */
     const kr_column *values; /**< SUM, MIN, MAX: one value for each row id; NULL values are skipped */
     void *out;
-    uint8_t *valid; /**< MIN, MAX: bitmap of n bits, 0 where nothing matched */
-    /**
-     * ROWS: NULL to count only (offsets are written), else room for rows_capacity row ids. With any host
-     * pointer, too little room is KR_ERR_LIMIT and the text names what is needed. With device memory only,
-     * the call does not wait for the size: offsets[n] holds it, and row ids that do not fit are left out (of
-     * a range that is cut in the middle, any of its row ids may be kept). Unneeded room may be overwritten.
-     */
-    uint32_t *rows;
+    uint8_t
+        *valid; /**< MIN, MAX: bitmap of n bits, required; 0 where no row matched whose value is not NULL */
+    uint32_t
+        *rows; /**< ROWS: room for rows_capacity row ids; NULL: only the offsets are written. See below. */
     uint64_t rows_capacity;
     kr_report *report;   /**< or NULL */
     uint32_t count_work; /**< 1: count for the report, which costs time */

@@ -10,7 +10,7 @@ kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_query: %s is NULL", device ? "info" : "device");
     kr_status status = kr_struct_check(&kr_struct_device_info, info, err);
     if (status == KR_OK)
-        status = kr_device_describe(device, &found, err);
+        status = kr_device_read(device, &found, err);
     if (status)
         return status;
     kr_tracer_describe(device, &found);
@@ -18,14 +18,14 @@ kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err
     return KR_OK;
 }
 
-kr_status kr_device_list(uint32_t ordinal, kr_device_info *info, kr_error *err)
+kr_status kr_device_describe(uint32_t ordinal, kr_device_info *info, kr_error *err)
 {
     kr_device_info found;
     if (!info)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_list: info is NULL");
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_describe: info is NULL");
     kr_status status = kr_struct_check(&kr_struct_device_info, info, err);
     if (status == KR_OK)
-        status = kr_device_describe_listed(ordinal, &found, err);
+        status = kr_device_read_listed(ordinal, &found, err);
     if (status)
         return status;
     kr_tracer_describe(NULL, &found);

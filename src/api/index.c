@@ -12,7 +12,7 @@ static kr_status resolve(kr_device *device, const char *spec, const kr_column *k
 {
     if (!device)
         return kr_fail(err, KR_ERR_ARGUMENT, "device is NULL");
-    kr_status status = kr_column_check(device, keys, "keys", err);
+    kr_status status = kr_column_check_shape(device, keys, "keys", err);
     if (status == KR_OK)
         status = kr_pointer_check(device, row_ids, "row_ids", err);
     if (status == KR_OK)
@@ -40,6 +40,8 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
     if ((uintptr_t)row_ids % sizeof *row_ids)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: row_ids must be aligned to 4 bytes");
     kr_status status = resolve(device, spec, keys, row_ids, &parsed, &shape, NULL, err);
+    if (status == KR_OK)
+        status = kr_column_check(device, keys, "keys", err);
     if (status == KR_OK && stream && stream->device != device)
         status = kr_fail(err, KR_ERR_ARGUMENT,
                          "kr_index_create: the stream belongs to another device than '%s'", device->name);
@@ -267,7 +269,8 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     if (!explanation)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: explanation is NULL");
     if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: %d is not an operation", (int)operation);
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_index_explain: %d is not an operation; use one of kr_operation", (int)operation);
     kr_need need;
     kr_status status = kr_struct_check(&kr_struct_explanation, explanation, err);
     if (status == KR_OK)

@@ -46,8 +46,9 @@ static kr_status read_options(const kr_device_options *given, kr_device_options 
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_device_options.threads is %u: at most %d", options->threads,
                        MOST_THREADS);
     if (!options->allocate != !options->release || (!options->allocate && options->allocator_ctx))
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_device_options: set allocate, release and allocator_ctx, or none of them");
+        return kr_fail(
+            err, KR_ERR_ARGUMENT,
+            "kr_device_options: set both allocate and release, or neither of them and no allocator_ctx");
     return kr_progress_check(&options->progress, "kr_device_options.progress", err);
 }
 
@@ -148,7 +149,18 @@ void kr_device_close(kr_device *device)
 
 /* ---- Description --------------------------------------------------------------------------- */
 
-kr_status kr_device_describe(kr_device *device, kr_device_info *info, kr_error *err)
+uint32_t kr_device_count(void)
+{
+    uint32_t all = 0;
+    for (int i = 0; i < N_BACKENDS; ++i) {
+        uint32_t count = 0;
+        if (backends[i]->count(&count, NULL) == KR_OK)
+            all += count;
+    }
+    return all;
+}
+
+kr_status kr_device_read(kr_device *device, kr_device_info *info, kr_error *err)
 {
     kr_device_info found = {0};
     const kr_status status = device->ops->query(device, &found, err);
@@ -162,7 +174,7 @@ kr_status kr_device_describe(kr_device *device, kr_device_info *info, kr_error *
     return KR_OK;
 }
 
-kr_status kr_device_describe_listed(uint32_t ordinal, kr_device_info *info, kr_error *err)
+kr_status kr_device_read_listed(uint32_t ordinal, kr_device_info *info, kr_error *err)
 {
     kr_device_info found = {0};
     uint32_t number = ordinal;

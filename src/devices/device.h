@@ -159,8 +159,8 @@ kr_status kr_counters_make(kr_device *device, kr_stream *stream, uint32_t n, kr_
                            kr_error *err);
 kr_status kr_counters_read(kr_device *device, kr_stream *stream, const kr_buffer *counters, uint64_t *values,
                            uint32_t n, kr_error *err);
-/* kr_device_query and kr_device_list without what tracers add. */
-kr_status kr_device_describe(kr_device *device, kr_device_info *info, kr_error *err);
-kr_status kr_device_describe_listed(uint32_t ordinal, kr_device_info *info, kr_error *err);
+/* kr_device_query and kr_device_describe without what tracers add. */
+kr_status kr_device_read(kr_device *device, kr_device_info *info, kr_error *err);
+kr_status kr_device_read_listed(uint32_t ordinal, kr_device_info *info, kr_error *err);
 
 #endif

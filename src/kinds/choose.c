@@ -20,7 +20,11 @@ kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, co
     const struct choice *choice = device && device->ops->is_host ? &for_cpu : &for_gpu;
     if (reason)
         *reason = best ? choice->reason : "asked for by name";
-    return kr_spec_parse(best ? choice->spec : text, spec, err);
+    const kr_status status = kr_spec_parse(best ? choice->spec : text, spec, err);
+    if (status == KR_OK && !spec->kind->family)
+        return kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' makes no index of one column; use another kind",
+                       spec->kind->name);
+    return status;
 }
 
 kr_status kr_estimate_shape(const kr_shape *shape, kr_need *estimate, kr_error *err)

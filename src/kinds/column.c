@@ -1,7 +1,7 @@
 #include "kinds/column.h"
 #include "util/copy.h"
 
-kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err)
+kr_status kr_column_check_shape(kr_device *device, const kr_column *column, const char *what, kr_error *err)
 {
     if (!column)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: the column is NULL", what);
@@ -19,14 +19,20 @@ kr_status kr_column_check(kr_device *device, const kr_column *column, const char
     if (column->validity && column->validity_offset > INT64_MAX - column->count)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: validity_offset %llu is beyond any memory", what,
                        (unsigned long long)column->validity_offset);
-    if (!column->data && column->count)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu rows but no data", what,
-                       (unsigned long long)column->count);
     if ((uintptr_t)column->data % nbytes)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: data of type %s must be aligned to %u bytes", what,
                        kr_type_name(column->type), nbytes);
     const kr_status status = kr_pointer_check(device, column->data, what, err);
     return status == KR_OK ? kr_pointer_check(device, column->validity, what, err) : status;
+}
+
+kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err)
+{
+    const kr_status status = kr_column_check_shape(device, column, what, err);
+    if (status == KR_OK && !column->data && column->count)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu rows but no data", what,
+                       (unsigned long long)column->count);
+    return status;
 }
 
 enum { UPLOAD_NBYTES = 16 << 20, UPLOAD_BUFFERS = 2, PINNED_FROM = 1 << 20 };

@@ -4,7 +4,9 @@
 
 #include "devices/device.h"
 
-/* Checks a column's type, data, alignment and place; `what` names it in the error. */
+/* Checks a column's type, count, alignment and place, and (the second) that there are data; `what` names it
+ * in the error. */
+kr_status kr_column_check_shape(kr_device *device, const kr_column *column, const char *what, kr_error *err);
 kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err);
 
 /* Copies `nbytes` to the device, through pinned buffers so that reading and copying overlap. Blocks. */

@@ -1,4 +1,4 @@
-/* Spec strings: "array:layout=aos,probes=sorted" parsed against the option tables of the registry. */
+/* Spec strings: "array:layout=aos,probes=sorted" parsed against the option tables of the kinds. */
 #ifndef KEYRAY_KINDS_SPEC_H
 #define KEYRAY_KINDS_SPEC_H
 

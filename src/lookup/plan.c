@@ -126,9 +126,9 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
     } else {
         const int whole = policy_of(of)->sorts_whole != 0;
         const uint32_t bits = whole ? SORT_BITS : PARTITION_BITS;
-        plan.way = whole ? KR_SEARCHED_SORTED : KR_SEARCHED_PARTITIONED;
+        plan.way = KR_SEARCHED_SORTED;
         plan.reason = whole ? "neighbouring rays then walk the same nodes of the scene"
-                            : "probes that are near in key order share cache lines";
+                            : "probes that are near in key order share cache lines; by leading bits";
         plan.piece = whole ? PIECE_MOST : piece_for(of->rows);
         plan.sorted = 1;
         plan.end_bit = of->key_bits;

@@ -29,8 +29,8 @@ static void check_devices(void)
     CHECK(opened == NULL);
     REFUSED(KR_ERR_ARGUMENT, kr_device_query(NULL, &info, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_device_query(device, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_device_list(0, NULL, &err));
-    REFUSED(KR_ERR_NO_DEVICE, kr_device_list(4000, &info, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_device_describe(0, NULL, &err));
+    REFUSED(KR_ERR_NO_DEVICE, kr_device_describe(4000, &info, &err));
     kr_device_close(NULL);
 }
 

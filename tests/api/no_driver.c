@@ -71,9 +71,9 @@ int main(void)
 #endif
     expect_no_device("cuda");
     expect_no_device("cuda:1");
-    expect(kr_device_list(0, &info, &err) == KR_OK && strcmp(info.name, "cpu") == 0, "the CPU is listed",
+    expect(kr_device_describe(0, &info, &err) == KR_OK && strcmp(info.name, "cpu") == 0, "the CPU is listed",
            err.text);
-    expect(kr_device_list(1, &info, &err) == KR_ERR_NO_DEVICE && err.text[0] != '\0', "nothing else is",
+    expect(kr_device_describe(1, &info, &err) == KR_ERR_NO_DEVICE && err.text[0] != '\0', "nothing else is",
            err.text);
     expect_cpu_works();
     return failures != 0;

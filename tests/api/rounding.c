@@ -71,7 +71,7 @@ static void read_file(int mode)
 static int has_rays(void)
 {
     kr_device_info info = {.struct_size = sizeof info};
-    return kr_device_list(0, &info, NULL) == KR_OK && strncmp(info.tracer, "none", 4) != 0;
+    return kr_device_describe(0, &info, NULL) == KR_OK && strncmp(info.tracer, "none", 4) != 0;
 }
 
 int main(void)

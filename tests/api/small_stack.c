@@ -15,7 +15,7 @@ int main(void)
 {
     static char specs[][24] = {"array", "eytzinger", "pivot", "rx", "cgrx", "cgrx:updates=on"};
     kr_device_info info = {.struct_size = sizeof info};
-    WORKS(kr_device_list(0, &info, &err));
+    WORKS(kr_device_describe(0, &info, &err));
     const size_t n = strncmp(info.tracer, "none", 4) ? sizeof specs / sizeof *specs : 3;
     for (size_t i = 0; i < n; ++i) {
         pthread_attr_t attributes;

@@ -136,7 +136,7 @@ static kr_status query_device(void *info, kr_error *err)
 
 static kr_status list_device(void *info, kr_error *err)
 {
-    return kr_device_list(0, info, err);
+    return kr_device_describe(0, info, err);
 }
 
 static kr_status query_kind(void *info, kr_error *err)

@@ -32,13 +32,14 @@ CASES = [
     bad(2, f"bench update {BENCH} --waves 64 --growth 1.05", "leaves no row to insert in some of 64 waves"),
     bad(2, f"bench update {BENCH} --growth 3", "--growth and --rebuild need --waves"),
     bad(2, f"bench update {BENCH} --rebuild array", "--growth and --rebuild need --waves"),
-    bad(2, f"bench update {BENCH} --waves 2 --rebuild best:k=2", "--index best takes no options"),
+    bad(2, f"bench update {BENCH} --waves 2 --rebuild best:k=2", "best takes no options"),
     bad(2, f"bench update {BENCH} --waves 65", "--waves is a number from 0 to 64"),
     ok(f"bench point {BENCH} --probes 10 --index array --index array:probes=sorted --sweep array.k=2,5 --format json",
        json={"runs": lambda runs: [run["swept"] for run in runs] == ["k=2", "k=2", "k=5", "k=5"]
              and all(f"k={k}," in run["spec"] for run, k in zip(runs, (2, 2, 5, 5)))}),
     bad(2, f"bench point {BENCH} --index array --index best --sweep array.k=2", "is of kind 'array', but --index is best"),
-    bad(2, f"bench point {BENCH} --index arrays --sweep array.k=2", "is of kind 'array', but --index is arrays"),
+    bad(2, f"bench point {BENCH} --index arrays --sweep array.k=2", "unknown kind 'arrays'"),
+    bad(2, f"bench point {BENCH} --index pivot --sweep array.k=2", "is of kind 'array', but --index is pivot"),
     ok(f"{LOADS} --lanes 3072 --steps 5 --format json", json={"operation": "loads", "runs": lambda runs: [
         run["workload"]["group"] for run in runs] == [1 << n for n in range(11)], "runs.0.bytes_per_second": (int, float)}),
     ok(f"{LOADS} --lanes 8 --steps 5 --group 4 --aligned --json b.json", out=r" 4  8 lanes, 5 steps, 4000 entries, aligned\n$",

@@ -104,7 +104,7 @@ static int open_devices(kr_suite *suite, const arguments *given)
     kr_device_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     uint32_t ordinal = 0, found = 0;
-    for (; kr_device_list(ordinal, &info, &err) == KR_OK; ++ordinal) {
+    for (; kr_device_describe(ordinal, &info, &err) == KR_OK; ++ordinal) {
         if (strcmp(wanted, "all") != 0 && strncmp(info.name, wanted, strlen(wanted)) != 0)
             continue;
         ++found;

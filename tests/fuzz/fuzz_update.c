@@ -174,8 +174,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     require(status == KR_OK, "the index is built", err.text);
     check(index, &r);
     while (at < nbytes && r.n + MOST_CHANGES <= ROOM) {
-        require(kr_index_query(index, &info, &err) == KR_OK, "stats can be had", err.text);
-        require(info.rows == r.n, "stats say how many rows there are", "rows");
+        require(kr_index_query(index, &info, &err) == KR_OK, "facts can be had", err.text);
+        require(info.rows == r.n, "facts say how many rows there are", "rows");
         r.next = (uint32_t)info.next_row;
         at += change(index, &r, data + at, nbytes - at);
         check(index, &r);

@@ -521,7 +521,8 @@ int main(int argc, char **argv)
         return 77; /* CTest's skip */
     }
     print_device(device);
-    check(!kr_device_list(1, &listed, &err) && strcmp(listed.name, "cuda:0") == 0, "the list shows cuda:0");
+    check(!kr_device_describe(1, &listed, &err) && strcmp(listed.name, "cuda:0") == 0,
+          "the list shows cuda:0");
     test_copies(device);
     test_pointers(device);
     test_sorts(device);

@@ -37,7 +37,7 @@ int main(void)
         printf("skipped: the CUDA driver does not start\n");
         return SKIP;
     }
-    for (uint32_t i = 0; kr_device_list(i, &info, &err) == KR_OK; i++)
+    for (uint32_t i = 0; kr_device_describe(i, &info, &err) == KR_OK; i++)
         printf("%s: %s, %s\n", info.name, info.description, info.software);
     printf("after listing: context active %d\n", context_is_active());
     if (context_is_active() != 0)

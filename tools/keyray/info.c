@@ -39,7 +39,7 @@ static int run(const command *self, int argc, char **argv)
     kr_error err = {0};
     kr_device_info info = {.struct_size = sizeof info};
     uint32_t n = 0;
-    const int broken = tool_check(kr_device_list(0, &info, &err), &err);
+    const int broken = tool_check(kr_device_describe(0, &info, &err), &err);
     if (broken)
         return broken;
     output out = output_begin_report(stdout, printing.json);
@@ -47,7 +47,7 @@ static int run(const command *self, int argc, char **argv)
     output_text(&out, "commit", kr_build_commit());
     if (out.json)
         output_begin(&out, "devices", '[');
-    for (; kr_device_list(n, &info, &err) == KR_OK; ++n)
+    for (; kr_device_describe(n, &info, &err) == KR_OK; ++n)
         print_device(&out, &info);
     if (out.json)
         output_end(&out, ']');

@@ -68,9 +68,9 @@ int tool_check(kr_status status, const kr_error *err)
 
 int tool_check_spec(const char *spec)
 {
-    if (strncmp(spec, "best:", 5) == 0)
-        return tool_fail(USAGE, "--index best takes no options, which are those of a kind; see keyray kinds");
-    return DONE;
+    char complete[KR_SPEC_NBYTES];
+    kr_error err = {0};
+    return tool_check(kr_spec_complete(spec, complete, sizeof complete, &err), &err);
 }
 
 void *tool_alloc(uint64_t n, uint64_t each, const char *what)

@@ -22,7 +22,7 @@ int tool_check(kr_status status, const kr_error *err);
 /* Replaces the word `field`, the library's name, by `option`. */
 void tool_rename(kr_error *err, const char *field, const char *option);
 
-/* Refuses options of "best", which is no kind. */
+/* Refuses a wrong spec before anything is read. */
 int tool_check_spec(const char *spec);
 
 /* malloc that prints what it failed to get memory for; never NULL for 0 elements. */

@@ -13,7 +13,7 @@ typedef struct rx_scenes {
     uint32_t n_parts;
     uint32_t stale;  /* 1: a refit failed and could not be undone; no ray may be cast */
     kr_buffer doors; /* rx_door[n_parts] on the device, for rays that begin in a part; or none */
-    char name[16];   /* for stats */
+    char name[16];   /* for kr_index_info */
 } rx_scenes;
 
 /* Which primitives to make, and where. */

@@ -64,7 +64,7 @@ static kr_status fail_module(const kr_optix *optix, const kr_ray_program *progra
     kr_device_info info = {0};
     read_line(program->module->ptx, ".version ", ptx, sizeof ptx);
     read_line(log, "", first, sizeof first);
-    (void)kr_device_describe(optix->head.device, &info, NULL);
+    (void)kr_device_read(optix->head.device, &info, NULL);
     return kr_fail_call(err, KR_ERR_UNSUPPORTED, "optixModuleCreate", result,
                         "OptiX rejects the program %s, which is PTX %s, on %s (%s): %s (%s); update the "
                         "driver, or build keyray with an older CUDA toolkit",

@@ -73,7 +73,7 @@ static void lists_until_the_last(void **state)
     kr_error err = {0};
     uint32_t count = 0;
     (void)state;
-    while (count < 100 && kr_device_list(count, &info, &err) == KR_OK) {
+    while (count < 100 && kr_device_describe(count, &info, &err) == KR_OK) {
         if (count == 0)
             assert_string_equal(info.name, "cpu");
         else
@@ -82,9 +82,9 @@ static void lists_until_the_last(void **state)
         ++count;
     }
     assert_in_range(count, 1, 99);
-    assert_int_equal(kr_device_list(count, &info, &err), KR_ERR_NO_DEVICE);
+    assert_int_equal(kr_device_describe(count, &info, &err), KR_ERR_NO_DEVICE);
     assert_true(err.text[0] != '\0');
-    assert_int_equal(kr_device_list(0, NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_device_describe(0, NULL, &err), KR_ERR_ARGUMENT);
 }
 
 /* ---- Options ------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ static void refuses(const char *value, kr_status expected, const char *named)
     assert_null(device);
     assert_non_null(strstr(err.text, "KEYRAY_ISA"));
     assert_non_null(strstr(err.text, named));
-    assert_int_equal(kr_device_list(0, &info, &err), expected);
+    assert_int_equal(kr_device_describe(0, &info, &err), expected);
     unsetenv("KEYRAY_ISA");
 }
 

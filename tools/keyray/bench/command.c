@@ -168,8 +168,8 @@ static void settle_options(job *j)
         o->result = results[o->result];
     else
         o->result = j->operation == BENCH_RANGE ? KR_RESULT_SUM_ROWS : KR_RESULT_ROW;
-    if (!o->index.n)
-        o->index.at[o->index.n++] = "best";
+    if (!o->index.n) /* `best` does not give rows other keys */
+        o->index.at[o->index.n++] = j->operation == BENCH_UPDATE && !j->w.waves ? "rx" : "best";
     if (j->operation == BENCH_LOADS && !o->sweep && !j->w.group)
         o->sweep = BENCH_LOADS_SWEEP;
     if (!j->w.group)
