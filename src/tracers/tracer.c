@@ -83,18 +83,3 @@ void kr_tracer_describe(const kr_device *device, kr_device_info *info)
     else
         snprintf(info->tracer, sizeof info->tracer, "none: this build has no %s", rows[row].library);
 }
-
-uint32_t kr_prim_nbytes(uint32_t prim)
-{
-    static const uint32_t nbytes[KR_PRIMS] = {
-        [KR_PRIM_TRIANGLE] = 9 * sizeof(float),
-        [KR_PRIM_SPHERE] = 3 * sizeof(float),
-        [KR_PRIM_AABB] = 6 * sizeof(float),
-    };
-    return nbytes[prim];
-}
-
-uint64_t kr_mesh_nbytes(uint32_t prim, uint64_t n)
-{
-    return n * kr_prim_nbytes(prim) + (prim == KR_PRIM_TRIANGLE ? KR_MESH_PAD : 0);
-}

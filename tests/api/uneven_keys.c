@@ -5,6 +5,7 @@
 
 enum { PROBES = 1 << 20, WIDTH = 700, BLOCKS_LOG2 = 15, GAP_LOG2 = 32 - BLOCKS_LOG2 };
 enum { HALF_DENSE, FEW_FAR, ONE_FAR, N_PATTERNS };
+enum { FAR = 5 }; /* keys of a block that FEW_FAR puts far behind the others */
 
 /* Not a multiple of the blocks, so that the last gap is not full either. */
 static uint64_t n_keys = ((uint64_t)1 << 24) - 33;
@@ -14,7 +15,7 @@ static uint64_t n_keys = ((uint64_t)1 << 24) - 33;
 static uint64_t key_of(int pattern, uint64_t row)
 {
     const uint64_t length = (n_keys >> BLOCKS_LOG2) + 1, start = row / length << GAP_LOG2, at = row % length;
-    const uint64_t half = length / 2, few = length - 6;
+    const uint64_t half = length / 2, few = length - FAR;
     switch (pattern) {
     case HALF_DENSE: return start + (at < half ? at : half + (at - half) * ((1 << GAP_LOG2) / length));
     case FEW_FAR: return start + (at < few ? at : length << (at - few));
@@ -97,11 +98,22 @@ static void check_pattern(kr_device *device, int pattern, kr_type type)
     free(keys);
 }
 
+/* FEW_FAR has distinct keys while the last of a block's is below the next block's first: up to 2^27 keys. */
+static int is_distinct(void)
+{
+    return ((n_keys >> BLOCKS_LOG2) + 1) << (FAR - 1) < 1 << GAP_LOG2;
+}
+
 /* Usage: uneven_keys [LOG2 of the number of keys, 24 to 27]: larger indexes have larger gaps. */
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        n_keys = ((uint64_t)1 << atoi(argv[1])) - 33;
+    const int log2 = argc > 1 ? atoi(argv[1]) : 24;
+    n_keys = ((uint64_t)1 << (log2 < 24 || log2 > 32 ? 33 : log2)) - 33;
+    if (!is_distinct()) {
+        fprintf(stderr, "uneven_keys: 24 to 27, not %s: two keys would be equal, or gaps too small\n",
+                argv[1]);
+        return 2;
+    }
     kr_device *device = NULL;
     WORKS(kr_device_open("auto", NULL, &device, &err));
     for (int pattern = 0; device && pattern < N_PATTERNS; ++pattern) {

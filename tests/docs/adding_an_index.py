@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The examples of docs/adding-an-index.md, built and run: its code blocks go into a copy of the tree, CPU only, whose
-conformance suite then tests the kinds that they add.
+"""The examples of docs/adding-an-index.md, built and run: its code blocks go into a copy of the tree, whose conformance
+suite then tests the kinds that they add.
+
+Usage: adding_an_index.py [--cuda]     on the CPU, or on a GPU with the page's kernels
 
 A block belongs to the file named after its language. Those named with "diff" are applied as patches.
 """
@@ -38,6 +40,7 @@ def add_family(tree):
 
 
 def main():
+    on_gpu = "--cuda" in sys.argv[1:]
     if not shutil.which("cmake") or not shutil.which("git"):
         print("skipped: needs cmake and git")
         return SKIPPED
@@ -52,11 +55,12 @@ def main():
             return 1
         run(sys.executable, tree / "ci/check-includes", tree)
         run("cmake", "-S", tree, "-B", build, *(["-G", "Ninja"] if shutil.which("ninja") else []),
-            "-DCMAKE_BUILD_TYPE=Release", "-DKEYRAY_CUDA=OFF", "-DKEYRAY_WERROR=ON", stdout=subprocess.DEVNULL)
+            "-DCMAKE_BUILD_TYPE=Release", f"-DKEYRAY_CUDA={'ON' if on_gpu else 'OFF'}", "-DKEYRAY_WERROR=ON",
+            "-DCMAKE_CUDA_ARCHITECTURES=90-real", stdout=subprocess.DEVNULL)
         run("cmake", "--build", build, "--target", "keyray-conformance", "--parallel", os.cpu_count() or 1,
             stdout=subprocess.DEVNULL)
         for spec in ("jump", "jump:bits=1", "chained", "chained:probes=partitioned"):
-            run(build / "bin/keyray-conformance", "test", "--kind", spec, "--reduced")
+            run(build / "bin/keyray-conformance", "test", "--kind", spec, "--reduced", "--device", "cuda" if on_gpu else "cpu")
     return 0
 
 

@@ -111,8 +111,10 @@ static void refuse_one_part(kr_device *device)
 int main(void)
 {
     kr_device *device = NULL;
-    kr_device_info info = {.struct_size = sizeof info};
-    kr_estimate estimate = {.struct_size = sizeof estimate};
+    kr_device_info info = {};
+    info.struct_size = sizeof info;
+    kr_estimate estimate = {};
+    estimate.struct_size = sizeof estimate;
     kr_index *index = NULL;
     kr_column keys = {};
     void *data = NULL;

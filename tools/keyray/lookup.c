@@ -65,7 +65,9 @@ static const option_row answer_rows[] = {
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
-     "file of results; rows write OUT.offsets.npy and OUT.rows.npy", 0, 0},
+     "file of results; rows write OUT.offsets.npy and OUT.rows.npy, min and max also OUT.valid.npy; exists "
+     "writes a byte a probe",
+     0, 0},
     {0},
 };
 

@@ -37,6 +37,9 @@ static uint64_t part_of(const kr_device *device, const rx_design *design, uint64
     return ceil_div(n, parts);
 }
 
+/* Of a scene over several parts: instances, their tree, and scratch memory. */
+enum { GROUP_PART_NBYTES = 1024, GROUP_NBYTES = 4096 };
+
 /* Includes the bytes of all other scenes, which exist while the last is built. */
 kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_t n,
                              kr_scene_estimate *estimate, kr_error *err)
@@ -55,7 +58,7 @@ kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_
         status = tracer->ops->estimate(tracer, design->prim, part, design->scene_flags, &one, err);
     if (status != KR_OK)
         return status;
-    const uint64_t group = n_parts > 1 ? n_parts * 1024 : 0;
+    const uint64_t group = n_parts > 1 ? n_parts * GROUP_PART_NBYTES + GROUP_NBYTES : 0;
     estimate->footprint_nbytes = n_parts * one.footprint_nbytes + group;
     estimate->peak_nbytes = (n_parts - 1) * one.footprint_nbytes + one.peak_nbytes + group;
     return KR_OK;

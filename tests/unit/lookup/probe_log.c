@@ -107,6 +107,34 @@ static void follows_the_pieces(void **unused)
     free(offsets);
 }
 
+/* On a CPU a large index gets its probes sorted by leading bits, which is no partitioning. */
+static void names_sorting(void **unused)
+{
+    enum { KEYS = 1 << 21 };
+    uint32_t *column_keys = malloc(KEYS * sizeof *column_keys), *found = malloc(KEYS * sizeof *found);
+    const kr_column column = {.type = KR_U32, .count = KEYS, .data = column_keys};
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = found};
+    kr_sink with_report = sink;
+    kr_device *cpu = NULL;
+    kr_index *index = NULL;
+    (void)unused;
+    assert_true(column_keys && found);
+    for (uint32_t i = 0; i < KEYS; ++i)
+        column_keys[i] = i * 2654435761u;
+    assert_int_equal(kr_report_create(&with_report.report, NULL), KR_OK);
+    assert_int_equal(kr_device_open("cpu", NULL, &cpu, NULL), KR_OK);
+    assert_int_equal(kr_index_create(cpu, "array", &column, NULL, NULL, &index, NULL), KR_OK);
+    assert_int_equal(kr_index_lookup(index, &column, &with_report, NULL, NULL), KR_OK);
+    assert_orders(with_report.report, "sorted", KEYS, NULL, 0);
+    for (uint32_t i = 0; i < KEYS; ++i)
+        assert_int_equal(found[i], i);
+    kr_index_destroy(index);
+    kr_device_close(cpu);
+    kr_report_destroy(with_report.report);
+    free(found);
+    free(column_keys);
+}
+
 static void names_what_was_asked_for(void **unused)
 {
     kr_report *report = NULL;
@@ -123,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_every_way),
         cmocka_unit_test(follows_the_pieces),
+        cmocka_unit_test(names_sorting),
         cmocka_unit_test(names_what_was_asked_for),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -45,7 +45,8 @@ static const option_row update_rows[] = {
 };
 
 static const option_row index_rows[] = {
-    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC", "kind and options; give more to compare [best]", 0, 0},
+    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
+     "kind and options; give more to compare [best; of update without --waves: rx]", 0, 0},
     {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
     {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
     {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
