@@ -259,6 +259,15 @@ kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column
     return KR_OK;
 }
 
+/* What the choice of `best` does not look at: it is one kind for each device. */
+static const char *doubts(const kr_probe_case *of, const kr_probe_plan *plan, const char *spec)
+{
+    const int is_best = spec && strcmp(spec, "best") == 0;
+    return is_best && !of->device->ops->is_host && plan->way != KR_SEARCHED_PARTITIONED
+               ? "; this batch is not partitioned, so eytzinger may be faster"
+               : "";
+}
+
 kr_status kr_index_explain(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
                            uint64_t n_probes, kr_explanation *explanation, kr_error *err)
 {
@@ -289,7 +298,7 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     made.peak_nbytes = need.peak_nbytes;
     snprintf(made.device, sizeof made.device, "%s", device->name);
     kr_family_tracer(ops, device, made.tracer);
-    snprintf(made.reason, sizeof made.reason, "%s", reason);
+    snprintf(made.reason, sizeof made.reason, "%s%s", reason, doubts(&of, &plan, spec));
     snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_searched_name(plan.way), plan.reason);
     made.touches_per_probe = ops->touches(&shape);
     made.rays_per_probe = ops->rays ? ops->rays(&shape) : 0;
