@@ -94,12 +94,10 @@ kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
 }
 
 /* Words that fit into shared memory beside those of reordering. */
-static uint32_t pins(uint32_t block_nbytes, const kr_launch *launch, int64_t pin, uint32_t key_nbytes,
-                     const uint64_t *level_pins, uint32_t n_levels)
+static uint32_t pins(const kr_launch *launch, int64_t pin, uint32_t key_nbytes, const uint64_t *level_pins,
+                     uint32_t n_levels)
 {
-    const uint32_t nbytes =
-        pin == KR_PIN_FULL && block_nbytes > KR_LAUNCH_SHARED ? block_nbytes : KR_LAUNCH_SHARED;
-    const uint64_t room = (nbytes - kr_launch_order_nbytes(launch)) / 8 * 8 / key_nbytes;
+    const uint64_t room = (KR_LAUNCH_SHARED - kr_launch_order_nbytes(launch)) / 8 * 8 / key_nbytes;
     uint64_t steps = 0;
     if (pin == KR_PIN_NONE || n_levels == 0)
         return 0;
@@ -109,11 +107,10 @@ static uint32_t pins(uint32_t block_nbytes, const kr_launch *launch, int64_t pin
     return (uint32_t)(pin == KR_PIN_STEPS ? steps : all < room ? all : room);
 }
 
-kr_launch kr_search_launch(uint32_t block_nbytes, const kr_spec *spec, int64_t k, uint32_t key_nbytes,
-                           const uint64_t *level_pins, uint32_t n_levels)
+kr_launch kr_search_launch(const kr_spec *spec, int64_t k, uint32_t key_nbytes, const uint64_t *level_pins,
+                           uint32_t n_levels)
 {
     kr_launch launch = launch_by_options(spec, k);
-    launch.n_pins =
-        pins(block_nbytes, &launch, spec->options[KR_SEARCH_PIN], key_nbytes, level_pins, n_levels);
+    launch.n_pins = pins(&launch, spec->options[KR_SEARCH_PIN], key_nbytes, level_pins, n_levels);
     return launch;
 }

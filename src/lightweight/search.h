@@ -65,10 +65,10 @@ const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec
 /* A family's `launches`: 1 if a launch option differs from its default. */
 int kr_search_launches(const kr_spec *spec);
 
-/* How a lookup is launched on a device with so much shared memory a block. `level_pins[i]` is the number of
- * words that the first i + 1 steps of the search read (ascending, n_levels numbers). pin=steps pins the
- * largest number that fits, pin=full as many of the last as fit. */
-kr_launch kr_search_launch(uint32_t block_nbytes, const kr_spec *spec, int64_t k, uint32_t key_nbytes,
-                           const uint64_t *level_pins, uint32_t n_levels);
+/* How a lookup is launched. `level_pins[i]` is the number of words that the first i + 1 steps of the search
+ * read (ascending, n_levels numbers). pin=steps pins the largest number that fits, pin=full as many of the
+ * last as fit. */
+kr_launch kr_search_launch(const kr_spec *spec, int64_t k, uint32_t key_nbytes, const uint64_t *level_pins,
+                           uint32_t n_levels);
 
 #endif

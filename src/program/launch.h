@@ -23,8 +23,8 @@ typedef struct kr_launch {
 } kr_launch;
 kr_assert_size(kr_launch, 32);
 
-/* KR_LAUNCH_SHARED: bytes of shared memory that every GPU since compute capability 8.0 gives to a block, for
- * whole levels of pinned words and for reordering. pin=full takes what the GPU has. */
+/* KR_LAUNCH_SHARED: bytes of shared memory for pinned words and reordering, which every GPU since compute
+ * capability 8.0 gives to a block. */
 enum { KR_LAUNCH_THREADS = 256, KR_LAUNCH_ORDER_PROBES = 8192, KR_LAUNCH_SHARED = 96 * 1024 };
 
 /* Pinned words as a body sees them: word j is words[j] for j < n, and must be loaded from the index

@@ -122,17 +122,6 @@ typedef struct kr_launch_plan {
     unsigned grid, threads, shared_nbytes;
 } kr_launch_plan;
 
-/* Shared memory that a launch may have on the current GPU, beside what kernels have of their own. */
-static inline cudaError_t kr_launch_room(int *nbytes)
-{
-    int device = 0;
-    cudaError_t code = cudaGetDevice(&device);
-    if (code == cudaSuccess)
-        code = cudaDeviceGetAttribute(nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    *nbytes -= KR_BLOCK_NBYTES_OWN;
-    return code;
-}
-
 /* cudaErrorInvalidConfiguration where a tile does not fit. */
 static inline cudaError_t kr_launch_plan_of(const kr_launch *launch, uint32_t key_nbytes, uint64_t n,
                                             kr_launch_plan *plan)
@@ -151,11 +140,7 @@ static inline cudaError_t kr_launch_plan_of(const kr_launch *launch, uint32_t ke
     plan->grid = (unsigned)(tiles < most ? tiles : most);
     plan->threads = kr_launch_threads(launch);
     plan->shared_nbytes = (launch->n_pins * key_nbytes + 7) / 8 * 8 + kr_launch_order_nbytes(launch);
-    int room = 0;
-    const cudaError_t code = kr_launch_room(&room);
-    if (code != cudaSuccess)
-        return code;
-    const int fits = plan->shared_nbytes <= (unsigned)room &&
+    const int fits = plan->shared_nbytes <= KR_LAUNCH_SHARED &&
                      (launch->reorder == KR_REORDER_NONE || probes <= KR_LAUNCH_ORDER_PROBES);
     return fits ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
@@ -164,11 +149,7 @@ static inline cudaError_t kr_launch_plan_of(const kr_launch *launch, uint32_t ke
  * several threads may launch it. */
 static inline cudaError_t kr_launch_allow(const void *kernel)
 {
-    int room = 0;
-    const cudaError_t code = kr_launch_room(&room);
-    return code == cudaSuccess
-               ? cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room)
-               : code;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, KR_LAUNCH_SHARED);
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------- */

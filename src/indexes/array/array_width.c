@@ -20,7 +20,7 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
 }
 
 /* Step d of the binary search compares one of 2^d keys, which can be pinned; the K-ary search pins none. */
-static void set_search(array_index *index, const kr_device *device, const kr_spec *spec)
+static void set_search(array_index *index, const kr_spec *spec)
 {
     const uint32_t n = (uint32_t)index->store.n;
     uint64_t pins[32];
@@ -29,7 +29,7 @@ static void set_search(array_index *index, const kr_device *device, const kr_spe
     index->top = n ? 0x80000000u >> kr_clz32(n) : 0;
     for (uint32_t step = index->top; step && index->k == 2; step >>= 1, ++levels)
         pins[levels] = ((uint64_t)2 << levels) - 1;
-    index->launch = kr_search_launch(device->block_nbytes, spec, index->k, sizeof(kr_key), pins, levels);
+    index->launch = kr_search_launch(spec, index->k, sizeof(kr_key), pins, levels);
     index->program = index->k > 2                           ? &KR_W(array_kary)
                      : index->store.layout == KR_LAYOUT_AOS ? &KR_W(array_aos)
                                                             : &KR_W(array_soa);
@@ -45,7 +45,7 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
         free(index);
         return status;
     }
-    set_search(index, build->device, build->spec);
+    set_search(index, build->spec);
     *self = index;
     return KR_OK;
 }

@@ -51,7 +51,7 @@ static const kr_program *program_of(const kr_device *device, const kr_spec *spec
 }
 
 /* The first steps read the first slots. */
-static kr_launch launch_of(const kr_device *device, const kr_spec *spec, uint64_t n)
+static kr_launch launch_of(const kr_spec *spec, uint64_t n)
 {
     const uint64_t k = k_of(spec);
     uint64_t pins[MOST_LEVELS], size = 0;
@@ -60,7 +60,7 @@ static kr_launch launch_of(const kr_device *device, const kr_spec *spec, uint64_
         size = size * k + k - 1;
         pins[levels++] = size < n ? size : n;
     }
-    return kr_search_launch(device->block_nbytes, spec, (int64_t)k, sizeof(kr_key), pins, levels);
+    return kr_search_launch(spec, (int64_t)k, sizeof(kr_key), pins, levels);
 }
 
 static uint64_t slots_of(const kr_spec *spec, uint64_t n)
@@ -104,7 +104,7 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
         return status;
     }
     index->by_level = build->spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS;
-    index->launch = launch_of(build->device, build->spec, index->store.n);
+    index->launch = launch_of(build->spec, index->store.n);
     index->program = program_of(build->device, build->spec);
     *self = index;
     return KR_OK;

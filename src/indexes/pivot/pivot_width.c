@@ -69,13 +69,13 @@ static const kr_program *first_of(const kr_device *device, const kr_spec *spec, 
                                                       : program_of(device, spec);
 }
 
-static kr_launch launch_of(const kr_device *device, const kr_spec *spec, const pivot_shape *shape)
+static kr_launch launch_of(const kr_spec *spec, const pivot_shape *shape)
 {
     uint64_t pins[PIVOT_LEVELS];
     const uint32_t n = shape->n_levels;
     for (uint32_t i = 0; i < n; ++i)
         pins[i] = i + 1 < n ? shape->starts[n - 2 - i] : shape->n_slots;
-    return kr_search_launch(device->block_nbytes, spec, shape->k, sizeof(kr_key), pins, n);
+    return kr_search_launch(spec, shape->k, sizeof(kr_key), pins, n);
 }
 
 static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
@@ -121,7 +121,7 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
     if (status != KR_OK)
         return status;
     shape_of(build->spec, index->store.n, &index->shape);
-    index->launch = launch_of(build->device, build->spec, &index->shape);
+    index->launch = launch_of(build->spec, &index->shape);
     index->program = program_of(build->device, build->spec);
     index->first = first_of(build->device, build->spec, &index->shape);
     return fill(build, index, err);

@@ -38,13 +38,11 @@ const kr_kind *kr_kind_at(uint32_t ordinal)
     return ordinal == 0 ? &toy : NULL;
 }
 
-static uint32_t block_nbytes;
-
 static kr_launch launch_of(const char *text, uint32_t key_nbytes, const uint64_t *level_pins,
                            uint32_t n_levels)
 {
     const kr_spec spec = parsed(text);
-    return kr_search_launch(block_nbytes, &spec, spec.options[K], key_nbytes, level_pins, n_levels);
+    return kr_search_launch(&spec, spec.options[K], key_nbytes, level_pins, n_levels);
 }
 
 static void refuses_what_cannot_be_launched(void **state)
@@ -92,14 +90,6 @@ static void pins_what_fits(void **state)
     assert_int_equal(launch_of("toy:pin=full", 4, levels, 24).n_pins, KR_LAUNCH_SHARED / 4);
     assert_int_equal(launch_of("toy:pin=full", 8, levels, 24).n_pins, KR_LAUNCH_SHARED / 8);
     assert_int_equal(launch_of("toy:pin=steps", 4, levels, 5).n_pins, 31);
-    block_nbytes = 226 << 10; /* an H200's: only pin=full takes more */
-    assert_int_equal(launch_of("toy:pin=steps", 4, levels, 24).n_pins, 16383);
-    assert_int_equal(launch_of("toy:pin=full", 4, levels, 24).n_pins, (226 << 10) / 4);
-    assert_int_equal(
-        launch_of("toy:pin=full,reorder=lookup,threads=32", 4, levels, 24).n_pins,
-        ((226 << 10) - kr_launch_order_nbytes(&(kr_launch){.threads = 32, .reorder = KR_REORDER_LOOKUP})) /
-            4);
-    block_nbytes = 0; /* a CPU pins nothing; what it is told stays as before */
     assert_int_equal(launch_of("toy:pin=full", 4, levels, 5).n_pins, 31);
     assert_int_equal(launch_of("toy:pin=full", 4, levels, 0).n_pins, 0);
 }
