@@ -136,7 +136,7 @@ typedef struct kr_baseline_batch {
 } kr_baseline_batch;
 
 /** thrust::lower_bound over the sorted keys; an answer is a position. Nonzero on failure, with one line in
- * `text`. Only in builds with CUDA. */
+ * `text`. Only in builds with KEYRAY_PEERS, as it takes long to compile. */
 int kr_baseline_thrust(kr_baseline_batch *batch, char *text, size_t text_nbytes);
 
 /** cuCollections' static_map from key to row; an answer is the key's row or KR_NO_ROW. Keys must be distinct.

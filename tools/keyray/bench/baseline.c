@@ -36,7 +36,7 @@ static void std_lower_bound(rivals *r, bench_row *row)
     add(row, "std::lower_bound", "one thread", r->count, data->n_keys * (bits / 8), r);
 }
 
-#if defined(KR_WITH_CUDA)
+#if defined(KR_WITH_PEERS)
 static uint64_t key_at(const bench_data *data, const void *keys, uint64_t i)
 {
     return data->type == KR_U64 ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
@@ -90,19 +90,26 @@ static int gpu_lookups(rivals *r, bench_row *row)
     if (!r->data->device)
         return tool_fail(USAGE, "--baseline on a GPU reads columns in device memory; leave out --host");
     int code = on_gpu(r, "thrust::lower_bound", kr_baseline_thrust, is_position, row);
-#if defined(KR_WITH_PEERS)
     if (!code && r->data->multiplicity != 1)
         return tool_fail(USAGE, "--baseline: cuco::static_map holds one row a key; leave out --multiplicity");
     if (!code)
         code = on_gpu(r, "cuco::static_map", kr_baseline_static_map_default, is_row, row);
     if (!code)
         code = on_gpu(r, "cuco::static_map at its best", kr_baseline_static_map_best, is_row, row);
-#else
-    (void)is_row;
-#endif
     return code;
 }
 
+#else
+static int gpu_lookups(rivals *r, bench_row *row)
+{
+    (void)r;
+    (void)row;
+    return DONE;
+}
+
+#endif
+
+#if defined(KR_WITH_CUDA)
 static int gpu_build(rivals *r, bench_row *row)
 {
     const bench_data *data = r->data;
@@ -117,13 +124,6 @@ static int gpu_build(rivals *r, bench_row *row)
     return DONE;
 }
 #else
-static int gpu_lookups(rivals *r, bench_row *row)
-{
-    (void)r;
-    (void)row;
-    return DONE;
-}
-
 static int gpu_build(rivals *r, bench_row *row)
 {
     (void)r;

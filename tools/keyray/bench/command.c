@@ -50,7 +50,7 @@ static const option_row index_rows[] = {
     {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
     {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
     {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
-     "compare: point with std::lower_bound, on a GPU also thrust's and, if built with it, cuCollections' "
+     "compare: point with std::lower_bound and, on a GPU with KEYRAY_PEERS, thrust's and cuCollections' "
      "static_map; build on a GPU with CUB's sort",
      0, 0},
     {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with one thread; on the CPU", 0, 0},
