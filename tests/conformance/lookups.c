@@ -79,7 +79,7 @@ static void check_estimate(kr_suite *suite, const char *what, uint64_t estimate,
                      (unsigned long long)slack);
 }
 
-/* Three times, or twice that if the driver compacts a scene. An estimate cannot see which rows are NULL, nor
+/* Four times, or six if the driver compacts a scene. An estimate cannot see which rows are NULL, nor
  * which equal keys share a bucket's triangle or a primitive. */
 static uint64_t estimate_factor(const subject *s, uint64_t n_rows)
 {
@@ -90,7 +90,7 @@ static uint64_t estimate_factor(const subject *s, uint64_t n_rows)
         !s->on->is_host && kr_spec_option(s->spec, "compact", compact)[0] != 0 && strcmp(compact, "off") != 0;
     if (n_rows != s->data->keys.view.count || (s->data->has_duplicates && shares))
         return 0;
-    return compacts ? 6 : 3;
+    return compacts ? 6 : 4;
 }
 
 /* What small indexes may round up to: a block and one a part. */
