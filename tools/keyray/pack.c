@@ -112,8 +112,8 @@ int pack_columns(const struct column *left, const struct column *right, uint32_t
         if (used > 64)
             return tool_fail(
                 FAILED,
-                "the composite key takes more than 64 bits; the values of %s spread over %u of them; "
-                "join on fewer or narrower columns",
+                "the composite key takes more than 64 bits, of which %s takes %u; join on fewer or "
+                "narrower columns",
                 left[widest].source, widest_bits);
         append(packed_left, &left[i].view, low, width);
         append(packed_right, &right[i].view, low, width);
