@@ -10,7 +10,9 @@ static kr_status check_options(const kr_join_options *options, kr_error *err)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options.reserved is %u: it must be 0",
                        options->reserved);
     if ((unsigned)options->type > KR_JOIN_LEFT || (unsigned)options->inverse > KR_INVERSE_OFF)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options: type %d or inverse %d is unknown",
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_join_options: type %d or inverse %d is unknown; use kr_join_type and "
+                       "kr_join_inverse",
                        (int)options->type, (int)options->inverse);
     if (options->unordered > 1)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options.unordered is %u: it must be 0 or 1",
@@ -122,7 +124,8 @@ kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *
     if (!join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_read: join is NULL");
     if (first > join->info.pairs || count > join->info.pairs - first)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_read: rows %llu .. %llu, but the join has %llu",
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_join_read: rows %llu .. %llu, but the join has %llu; see kr_join_query",
                        (unsigned long long)first, (unsigned long long)(first + count),
                        (unsigned long long)join->info.pairs);
     if (count && (!left_rows || (join->right.data && !right_rows)))

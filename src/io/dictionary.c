@@ -130,7 +130,8 @@ kr_status kr_dictionary_code(struct kr_dictionary *dictionary, const char *text,
         return KR_OK;
     }
     if (dictionary->count == UINT32_MAX - 1)
-        return kr_fail(err, KR_ERR_LIMIT, "more than %u different strings in a dictionary", UINT32_MAX - 1);
+        return kr_fail(err, KR_ERR_LIMIT, "more than %u different strings in a column; split it",
+                       UINT32_MAX - 1);
     if (dictionary->count == dictionary->room) {
         kr_status status = double_slots(dictionary, err);
         if (status != KR_OK)

@@ -78,8 +78,10 @@ static kr_status add(kr_output *output, const char *call, const char *path, kr_t
         return status;
     kr_io_show(shown, path, strlen(path));
     if (rows > INT64_MAX / 8 / columns)
-        return kr_fail(err, KR_ERR_LIMIT, "%s: %llu rows of %u columns are more than a file can hold", shown,
-                       (unsigned long long)rows, columns);
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "%s: %llu rows of %u columns are more than a file can hold; write "
+                       "several files",
+                       shown, (unsigned long long)rows, columns);
     return write_column(output, path, type, rows, columns, data, progress, err);
 }
 

@@ -231,7 +231,8 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
     const kr_column *probes = job->inverse ? job->right : job->left;
     const uint64_t before = kr_device_peak_begin(job->device);
     if (probes->count >= KR_NO_ROW)
-        return kr_fail(err, KR_ERR_LIMIT, "%llu rows: a side of a join has at most 4294967294",
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "%llu rows: a side of a join has at most 4294967294; join parts of it",
                        (unsigned long long)probes->count);
     kr_stopwatch_start(&j.watch, job->device, NULL);
     kr_status status = build_index(&j, indexed, err);

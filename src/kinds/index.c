@@ -45,8 +45,9 @@ static kr_status runs_on(const kr_family_ops *ops, kr_device *device, const kr_s
     if (!ops->program || device->ops->can_run(device, ops->program))
         return ops->runs_on ? ops->runs_on(device, spec, err) : KR_OK;
     return kr_fail(err, KR_ERR_UNSUPPORTED,
-                   "kind '%s' does not run on device '%s': its programs were not built", spec->kind->name,
-                   device->name);
+                   "kind '%s' does not run on device '%s': its programs were not built; build keyray "
+                   "with CUDA",
+                   spec->kind->name, device->name);
 }
 
 void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64])

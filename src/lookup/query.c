@@ -233,7 +233,9 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
     if (part->count == 0 || part->capacity == 0)
         return KR_OK;
     if (part->capacity > UINT64_MAX / 16)
-        return kr_fail(err, KR_ERR_LIMIT, "room for %llu row ids is more than any memory has",
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "room for %llu row ids is more than any memory has; give "
+                       "kr_sink.rows_capacity as many as kr_sink.rows has",
                        (unsigned long long)part->capacity);
     if (part->count >= KR_NO_ROW)
         return kr_fail(err, KR_ERR_LIMIT,

@@ -97,7 +97,9 @@ static kr_status sum_up(update *u, kr_error *err)
     u->taken = moves & UINT32_MAX;
     u->given_back = moves >> 32;
     if (status == KR_OK && u->n_rows >= KR_NO_ROW)
-        return kr_fail(err, KR_ERR_LIMIT, "%llu rows after the update: an index holds at most 4294967294",
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "%llu rows after the update: an index holds at most 4294967294; insert "
+                       "less, or make a second index",
                        (unsigned long long)u->n_rows);
     return status;
 }
