@@ -54,9 +54,9 @@ static int watch(void *quiet, const char *phase, double fraction)
 {
     const double now = tool_now();
     if (!quiet && now - started >= 1 && now - drawn >= 0.1 && isatty(STDERR_FILENO)) {
+        visible = 1; /* before it is drawn: a signal may come in between */
         fprintf(stderr, "\r%s %3.0f%%\033[K", phase, fraction * 100);
         drawn = now;
-        visible = 1;
     }
     return signal_seen != 0;
 }
