@@ -221,6 +221,7 @@ static void check_from(kr_suite *suite, kr_index *index, const tally *t, const k
                              (unsigned long long)(n - t->count[i]), (unsigned long long)counts[i]);
         kr_test_expect(suite, kr_test_work_of(report).repaired == 0, "no range is repaired");
     }
+    kr_report_destroy(report);
     kr_test_column_free(&upper);
     free(counts);
 }

@@ -171,6 +171,7 @@ static void check_repairs(subject *s)
                           .count_work = 1};
     if (kr_test_ok(s->suite, kr_index_lookup(s->index, keys, &sink, NULL, &err), &err, "kr_index_lookup"))
         kr_test_expect(s->suite, kr_test_work_of(report).repaired == 0, "no key is repaired after an update");
+    kr_report_destroy(report);
     free(counts);
 }
 
