@@ -54,7 +54,8 @@ KR_API kr_status kr_output_add_column(kr_output *output, const char *path, kr_ty
 /** The same with bytes of any format. */
 KR_API kr_status kr_output_add_bytes(kr_output *output, const char *path, const void *data, uint64_t nbytes,
                                      const kr_progress *progress, kr_error *err);
-/** Renames all temporary files. On an error every target is as it was before. */
+/** Renames all temporary files, once. On an error every target is as it was before; KR_ERR_ARGUMENT if an add
+ *  failed or the output was committed before. */
 KR_API kr_status kr_output_commit(kr_output *output, kr_error *err);
 /** Removes the temporary files that were not renamed. */
 KR_API void kr_output_destroy(kr_output *output);

@@ -180,6 +180,7 @@ kr_status kr_target_end(struct kr_target *target, kr_error *err)
     /* Some file systems report only here that the disk is full. */
     const int closed = close(target->fd);
     target->fd = -1;
+    target->complete = closed == 0;
     return closed == 0 ? KR_OK : fail_errno(target, "close", err);
 }
 
@@ -228,6 +229,11 @@ kr_status kr_output_commit(kr_output *output, kr_error *err)
     kr_status status = KR_OK;
     if (!output)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_output_commit: output is NULL");
+    for (const struct kr_target *at = output->first; at; at = at->next)
+        if (!at->complete || !at->temporary)
+            return kr_fail(err, KR_ERR_ARGUMENT,
+                           "kr_output_commit: %s %s; destroy the output and make another", at->name,
+                           at->complete ? "was committed before" : "was not written whole");
     /* One file needs no way back. */
     for (struct kr_target *at = output->first; at && output->first->next && status == KR_OK; at = at->next)
         status = back_up(at, err);

@@ -259,6 +259,12 @@ static void renames_are_undone(void **state)
     }
 }
 
+static int stop_at_once(void *ctx, const char *phase, double fraction)
+{
+    (void)ctx, (void)phase, (void)fraction;
+    return 1;
+}
+
 static void outputs_refuse_misuse(void **state)
 {
     kr_output *output = NULL;
@@ -274,7 +280,21 @@ static void outputs_refuse_misuse(void **state)
     assert_int_equal(kr_output_add_bytes(output, "/dev/full", "x", 1, NULL, &err), KR_ERR_IO);
     kr_output_destroy(output);
     kr_output_destroy(NULL);
-    assert_int_equal(count_files(), 0);
+    /* What an add did not finish is not renamed, and nothing is renamed twice. */
+    kr_progress stop = {.call = stop_at_once};
+    put_text("a.npy", "old");
+    assert_int_equal(kr_output_create(&output, NULL), KR_OK);
+    assert_int_equal(kr_output_add_bytes(output, in_folder("a.npy"), "x", 1, &stop, &err), KR_ERR_CANCELLED);
+    assert_int_equal(kr_output_commit(output, &err), KR_ERR_ARGUMENT);
+    kr_output_destroy(output);
+    must_be_text("a.npy", "old");
+    assert_int_equal(kr_output_create(&output, NULL), KR_OK);
+    assert_int_equal(kr_output_add_bytes(output, in_folder("a.npy"), "x", 1, NULL, &err), KR_OK);
+    assert_int_equal(kr_output_commit(output, &err), KR_OK);
+    assert_int_equal(kr_output_commit(output, &err), KR_ERR_ARGUMENT);
+    kr_output_destroy(output);
+    must_be_text("a.npy", "x");
+    assert_int_equal(count_files(), 1);
 }
 
 struct watch {
