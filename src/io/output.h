@@ -10,7 +10,7 @@ struct kr_target {
     char *path;      /* of the target, links followed */
     char *temporary; /* beside it; NULL: not there, or renamed */
     char *backup;    /* while files are renamed: the old target under another name; NULL: there was none */
-    int complete; /* all is written */
+    int complete;    /* all is written */
     int renamed;
     uint64_t nbytes, position; /* to be written in all, and so far */
     const kr_progress *progress;
