@@ -17,4 +17,15 @@ kr_status kr_encode(kr_device *device, const kr_encode_job *job, kr_stream *stre
 kr_status kr_encode_u32(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err);
 kr_status kr_encode_u64(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err);
 
+/* out[i] := kr_mix(codes[i], seed) (key/hash.h); in place, too. Enqueues. */
+typedef struct kr_mix_job {
+    const void *codes;
+    void *out;
+    uint64_t n, seed;
+    uint32_t bits; /* of a code: 32 or 64 */
+} kr_mix_job;
+kr_status kr_mix_codes(kr_device *device, const kr_mix_job *job, kr_stream *stream, kr_error *err);
+kr_status kr_mix_codes_u32(kr_device *device, const kr_mix_job *job, kr_stream *stream, kr_error *err);
+kr_status kr_mix_codes_u64(kr_device *device, const kr_mix_job *job, kr_stream *stream, kr_error *err);
+
 #endif

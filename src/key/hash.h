@@ -2,6 +2,9 @@
  * It has 32 bits, and the top ones are as good as any: part p of a batch holds the probes whose hash begins
  * with the bits of p, so a table placed by the top bits is searched part by part, too.
  *
+ * Codes are mixed by a bijection of their own width; the hash is the top 32 bits of that. So tables may keep
+ * mixed codes instead of codes, and sort by them.
+ *
  * With 32-bit codes it is a bijection (the finalizer of MurmurHash3, with the seed added twice): codes never
  * share a hash. With 64-bit codes, collisions can be constructed for a known seed, but not for all. */
 #ifndef KEYRAY_KEY_HASH_H
@@ -9,7 +12,7 @@
 
 #include "key/key.h"
 
-KR_BOTH uint32_t kr_hash32(uint32_t code, uint64_t seed)
+KR_BOTH uint32_t kr_mix32(uint32_t code, uint64_t seed)
 {
     uint32_t x = code ^ (uint32_t)seed;
     x = (x ^ x >> 16) * 0x85EBCA6Bu;
@@ -18,19 +21,43 @@ KR_BOTH uint32_t kr_hash32(uint32_t code, uint64_t seed)
     return x ^ x >> 16;
 }
 
-KR_BOTH uint32_t kr_hash64(uint64_t code, uint64_t seed)
+KR_BOTH uint64_t kr_mix64(uint64_t code, uint64_t seed)
 {
     uint64_t x = code ^ seed;
     x = (x ^ x >> 32) * (uint64_t)0xD6E8FEB86659FD93;
-    x = (x ^ x >> 32) * (uint64_t)0xD6E8FEB86659FD93;
-    return (uint32_t)(x >> 32);
+    return (x ^ x >> 32) * (uint64_t)0xD6E8FEB86659FD93;
+}
+
+/* The hash of a mixed code. */
+KR_BOTH uint32_t kr_hash_of_mixed32(uint32_t mixed)
+{
+    return mixed;
+}
+
+KR_BOTH uint32_t kr_hash_of_mixed64(uint64_t mixed)
+{
+    return (uint32_t)(mixed >> 32);
+}
+
+KR_BOTH uint32_t kr_hash32(uint32_t code, uint64_t seed)
+{
+    return kr_hash_of_mixed32(kr_mix32(code, seed));
+}
+
+KR_BOTH uint32_t kr_hash64(uint64_t code, uint64_t seed)
+{
+    return kr_hash_of_mixed64(kr_mix64(code, seed));
 }
 
 #if defined(KR_KEY_BITS)
 #if KR_KEY_BITS == 32
+#define kr_mix kr_mix32
 #define kr_hash kr_hash32
+#define kr_hash_of_mixed kr_hash_of_mixed32
 #else
+#define kr_mix kr_mix64
 #define kr_hash kr_hash64
+#define kr_hash_of_mixed kr_hash_of_mixed64
 #endif
 #endif
 

@@ -21,9 +21,9 @@ static kr_status encode_keys(const kr_build *build, const kr_row_list *list, kr_
     return kr_encode(build->device, &job, build->stream, err);
 }
 
-/* Allocates the result and sorts into it. */
-static kr_status sort_into(const kr_build *build, const kr_row_list *list, const void *keys, kr_sorted *made,
-                           kr_error *err)
+/* Allocates the result and sorts into it. Hashes differ in all of their bits. */
+static kr_status sort_into(const kr_build *build, const kr_row_list *list, const void *keys, int hashed,
+                           kr_sorted *made, kr_error *err)
 {
     const uint32_t bits = kr_type_key_bits(build->keys.type);
     made->n = list->n;
@@ -36,7 +36,7 @@ static kr_status sort_into(const kr_build *build, const kr_row_list *list, const
         return status;
     const kr_sort sort = {
         .key_bits = bits,
-        .end_bit = kr_type_significant_bits(build->keys.type),
+        .end_bit = hashed ? bits : kr_type_significant_bits(build->keys.type),
         .n = list->n,
         .keys_in = keys,
         .keys_out = made->keys.data,
@@ -60,7 +60,20 @@ kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key
     return status == KR_OK ? kr_device_sync(device, stream, err) : status;
 }
 
-kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err)
+static kr_status mix(const kr_build *build, uint64_t seed, const kr_row_list *list, kr_buffer *codes,
+                     const void **keys, kr_error *err)
+{
+    const uint32_t bits = kr_type_key_bits(build->keys.type);
+    kr_status status = KR_OK;
+    if (!codes->data)
+        status = kr_buffer_allocate(build->device, list->n * (bits / 8), build->stream, "hashed keys", NULL,
+                                    codes, err);
+    const kr_mix_job job = {*keys, codes->data, list->n, seed, bits};
+    *keys = codes->data;
+    return status == KR_OK ? kr_mix_codes(build->device, &job, build->stream, err) : status;
+}
+
+kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted *sorted, kr_error *err)
 {
     kr_row_list list = {0};
     kr_buffer codes = {0};
@@ -69,14 +82,28 @@ kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *er
     kr_status status = kr_row_list_make(build, &list, err);
     if (status == KR_OK)
         status = encode_keys(build, &list, &codes, &keys, err);
+    if (status == KR_OK && seed)
+        status = mix(build, *seed, &list, &codes, &keys, err);
     kr_stopwatch_lap(build->watch, "prepare");
     if (status == KR_OK)
-        status = sort_into(build, &list, keys, &made, err);
+        status = sort_into(build, &list, keys, seed != NULL, &made, err);
+    kr_buffer_release(build->device, &codes, build->stream);
+    kr_row_list_release(build->device, &list, build->stream);
+    kr_stopwatch_lap(build->watch, "sort");
+    if (status == KR_OK)
+        *sorted = made;
+    else
+        kr_sorted_release(build->device, &made, build->stream);
+    return status;
+}
+
+kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err)
+{
+    kr_sorted made = {0};
+    kr_status status = kr_sorted_sort(build, NULL, &made, err);
     if (status == KR_OK)
         status =
             kr_sorted_read_ends(build->device, build->stream, kr_type_key_bits(build->keys.type), &made, err);
-    kr_buffer_release(build->device, &codes, build->stream);
-    kr_row_list_release(build->device, &list, build->stream);
     kr_stopwatch_lap(build->watch, "sort");
     if (status == KR_OK)
         *sorted = made;

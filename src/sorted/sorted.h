@@ -15,6 +15,9 @@ typedef struct kr_sorted {
 
 /* The key width follows from the type of the column. On failure everything is released. */
 kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err);
+/* The same without the ends, in the order of kr_mix(code, *seed) (key/hash.h) where `seed` is not NULL: then
+ * `keys` holds these hashes instead of codes. */
+kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted *sorted, kr_error *err);
 void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
 void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate);
 /* Fills lowest and highest. Blocks. */

@@ -32,13 +32,6 @@ KR_BODY void cgrx_pack_one(const cgrx_pack_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(cgrx_pack, cgrx_pack_params, cgrx_pack_one);
 
-/* Adds the first row id to row ids that count from zero. */
-KR_BODY void cgrx_shift_row(const cgrx_shift_params *p, uint64_t i)
-{
-    p->rows[i] += (uint32_t)p->by;
-}
-KR_MAP_PROGRAM(cgrx_shift_rows, cgrx_shift_params, cgrx_shift_row);
-
 KR_BODY void cgrx_read_end(const cgrx_ends_params *p, uint64_t i)
 {
     p->ends[i] = cgrx_key(&p->entries, i ? p->entries.store.n - 1 : 0);

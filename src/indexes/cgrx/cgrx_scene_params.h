@@ -39,11 +39,6 @@ typedef struct cgrx_pack_params {
     kr_entries store;
 } cgrx_pack_params;
 
-typedef struct cgrx_shift_params {
-    uint32_t *rows;
-    uint64_t by;
-} cgrx_shift_params;
-
 typedef struct cgrx_ends_params {
     cgrx_entries entries;
     uint64_t *ends; /* the lowest key and the highest */

@@ -3,44 +3,13 @@
  * is built anew. */
 #include "indexes/cgrx/cgrx_index.h"
 #include "indexes/cgrx/cgrx_scene_params.h"
-#include "sorted/rows.h"
+#include "sorted/changes.h"
 
-KR_PROGRAM_DECLARE(cgrx_shift_rows);
 KR_PROGRAM_DECLARE(cgrx_read_ends);
 KR_PROGRAM_DECLARE(cgrx_fill_filter);
 
 /* A very long list is as bad as too many entries in total. */
 enum { LONGEST = 64 };
-
-/* A batch, sorted. */
-typedef struct changes {
-    kr_sorted deletes, inserts;
-} changes;
-
-static void release_changes(kr_device *device, kr_stream *stream, changes *c)
-{
-    kr_sorted_release(device, &c->inserts, stream);
-    kr_sorted_release(device, &c->deletes, stream);
-}
-
-static kr_status sort_changes(kr_device *device, const kr_update *job, changes *c, kr_error *err)
-{
-    const kr_build deletes = {
-        .device = device, .stream = job->stream, .keys = job->delete_keys, .watch = job->watch};
-    kr_build inserts = deletes;
-    kr_status status = KR_OK;
-    inserts.keys = job->insert_keys;
-    inserts.row_ids = job->insert_rows;
-    if (job->delete_keys.count)
-        status = kr_sorted_build(&deletes, &c->deletes, err);
-    if (status == KR_OK && job->insert_keys.count)
-        status = kr_sorted_build(&inserts, &c->inserts, err);
-    if (status == KR_OK && !job->insert_rows && c->inserts.n) {
-        const cgrx_shift_params params = {c->inserts.rows.data, job->next_row};
-        status = kr_device_run(device, &KR_W(cgrx_shift_rows), &params, c->inserts.n, job->stream, err);
-    }
-    return status;
-}
 
 /* Reads the end keys, which lookups compare bounds with; `ends` has room for two numbers. */
 static kr_status read_ends(kr_device *device, kr_stream *stream, const kr_buffer *ends, cgrx_index *index,
@@ -102,7 +71,7 @@ static kr_status rebuild(kr_device *device, const kr_update *job, cgrx_index *in
 }
 
 /* Everything that may fail comes before the lists change. */
-static kr_status apply(kr_device *device, const kr_update *job, const changes *c, cgrx_index *index,
+static kr_status apply(kr_device *device, const kr_update *job, const kr_changes *c, cgrx_index *index,
                        kr_error *err)
 {
     const cgrx_batch batch = {&c->deletes, &c->inserts, 0};
@@ -130,19 +99,22 @@ static kr_status apply(kr_device *device, const kr_update *job, const changes *c
 kr_status KR_W(cgrx_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
 {
     cgrx_index *index = self;
-    changes c = {.deletes = {.n = 0}};
+    kr_changes c = {.deletes = {.n = 0}};
     if (!index->design.node)
         return kr_fail(
             err, KR_ERR_UNSUPPORTED,
             "kind 'cgrx': this index was made with updates=off and does not change; create it with "
             "updates=on");
-    kr_status status = sort_changes(device, job, &c, err);
+    kr_status status = kr_changes_make(device, job, NULL, &c, err);
     if (status == KR_OK && (c.deletes.n || c.inserts.n)) {
         if (index->nodes.n_lists)
             status = apply(device, job, &c, index, err);
-        else if (c.inserts.n) /* nothing was ever in it */
-            status = KR_W(cgrx_construct)(device, job->stream, job->watch, &c.inserts, index, err);
+        else if (c.inserts.n) { /* nothing was ever in it */
+            status = kr_sorted_read_ends(device, job->stream, KR_KEY_BITS, &c.inserts, err);
+            if (status == KR_OK)
+                status = KR_W(cgrx_construct)(device, job->stream, job->watch, &c.inserts, index, err);
+        }
     }
-    release_changes(device, job->stream, &c);
+    kr_changes_release(device, job->stream, &c);
     return status == KR_OK ? kr_device_sync(device, job->stream, err) : status;
 }

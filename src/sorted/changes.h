@@ -1,0 +1,17 @@
+/* The batch of an update, sorted. */
+#ifndef KEYRAY_SORTED_CHANGES_H
+#define KEYRAY_SORTED_CHANGES_H
+
+#include "sorted/sorted.h"
+
+/* Without NULLs and without the ends of a kr_sorted. Deletes may repeat keys; their row ids mean nothing. */
+typedef struct kr_changes {
+    kr_sorted deletes, inserts;
+} kr_changes;
+
+/* `seed` as in kr_sorted_sort. On failure nothing is left. */
+kr_status kr_changes_make(kr_device *device, const kr_update *job, const uint64_t *seed, kr_changes *changes,
+                          kr_error *err);
+void kr_changes_release(kr_device *device, kr_stream *stream, kr_changes *changes);
+
+#endif
