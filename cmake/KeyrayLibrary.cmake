@@ -6,7 +6,7 @@
 # besides, with KR_ISA 0 (plain), 1 (AVX2) and 2 (AVX-512).
 
 keyray_sources(all_sources src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/io src/joins
-               src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/indexes/*)
+               src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/hashed src/indexes/*)
 if(KEYRAY_HAVE_CUDA)
     keyray_sources(cuda_sources src/devices/cuda src/tracers/optix)
     file(GLOB ray_sources CONFIGURE_DEPENDS src/indexes/*/*_ray_width.cu)

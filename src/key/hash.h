@@ -28,6 +28,23 @@ KR_BOTH uint64_t kr_mix64(uint64_t code, uint64_t seed)
     return (x ^ x >> 32) * (uint64_t)0xD6E8FEB86659FD93;
 }
 
+/* The code behind a mixed one: the steps of kr_mix backwards, with the inverse factors modulo 2^32 and 2^64. */
+KR_BOTH uint32_t kr_unmix32(uint32_t mixed, uint64_t seed)
+{
+    uint32_t x = (mixed ^ mixed >> 16) * 0x7ED1B41Du;
+    x -= (uint32_t)(seed >> 32);
+    x = x ^ x >> 13 ^ x >> 26;
+    x *= 0xA5CB9243u;
+    return x ^ x >> 16 ^ (uint32_t)seed;
+}
+
+KR_BOTH uint64_t kr_unmix64(uint64_t mixed, uint64_t seed)
+{
+    uint64_t x = mixed * (uint64_t)0xCFEE444D8B59A89B;
+    x = (x ^ x >> 32) * (uint64_t)0xCFEE444D8B59A89B;
+    return x ^ x >> 32 ^ seed;
+}
+
 /* The hash of a mixed code. */
 KR_BOTH uint32_t kr_hash_of_mixed32(uint32_t mixed)
 {
@@ -52,10 +69,12 @@ KR_BOTH uint32_t kr_hash64(uint64_t code, uint64_t seed)
 #if defined(KR_KEY_BITS)
 #if KR_KEY_BITS == 32
 #define kr_mix kr_mix32
+#define kr_unmix kr_unmix32
 #define kr_hash kr_hash32
 #define kr_hash_of_mixed kr_hash_of_mixed32
 #else
 #define kr_mix kr_mix64
+#define kr_unmix kr_unmix64
 #define kr_hash kr_hash64
 #define kr_hash_of_mixed kr_hash_of_mixed64
 #endif

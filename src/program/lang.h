@@ -76,11 +76,15 @@ KR_BODY void kr_atomic_max64(uint64_t *at, uint64_t x)
 {
     atomicMax((unsigned long long *)at, (unsigned long long)x);
 }
-KR_BODY void kr_atomic_or32(uint32_t *at, uint32_t x)
+/* All of these return the value before. `take` adds, `swap` stores. */
+KR_BODY uint32_t kr_atomic_or32(uint32_t *at, uint32_t x)
 {
-    atomicOr(at, x);
+    return atomicOr(at, x);
 }
-/* Adds x, or stores x; both return the value before. */
+KR_BODY uint32_t kr_atomic_and32(uint32_t *at, uint32_t x)
+{
+    return atomicAnd(at, x);
+}
 KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
 {
     return atomicAdd(at, x);
@@ -132,9 +136,13 @@ KR_BODY void kr_atomic_max64(uint64_t *at, uint64_t x)
     while (old < x && !__atomic_compare_exchange_n(at, &old, x, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
-KR_BODY void kr_atomic_or32(uint32_t *at, uint32_t x)
+KR_BODY uint32_t kr_atomic_or32(uint32_t *at, uint32_t x)
 {
-    __atomic_fetch_or(at, x, __ATOMIC_RELAXED);
+    return __atomic_fetch_or(at, x, __ATOMIC_RELAXED);
+}
+KR_BODY uint32_t kr_atomic_and32(uint32_t *at, uint32_t x)
+{
+    return __atomic_fetch_and(at, x, __ATOMIC_RELAXED);
 }
 KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
 {
@@ -233,6 +241,15 @@ KR_BODY void kr_group_max64(kr_group group, uint64_t x, uint64_t *at)
     }
     if (group.rank == 0)
         kr_atomic_max64(at, x);
+}
+
+/* *at += the sum of every thread's x */
+KR_BODY void kr_group_add64(kr_group group, uint64_t x, uint64_t *at)
+{
+    for (uint32_t distance = group.size / 2; distance; distance /= 2)
+        x += kr_group_other(group, x, distance);
+    if (group.rank == 0 && x)
+        kr_atomic_add64(at, x);
 }
 
 #endif

@@ -1,0 +1,2 @@
+/* The CUDA kernel of the check at one key width. */
+#include "hashed/check_body.h"

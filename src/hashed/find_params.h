@@ -1,0 +1,16 @@
+/* The parameters of lookups in a table. */
+#ifndef KEYRAY_HASHED_FIND_PARAMS_H
+#define KEYRAY_HASHED_FIND_PARAMS_H
+
+#include "hashed/table.h"
+#include "program/launch.h"
+
+typedef struct table_find_params {
+    kr_batch batch;
+    kr_put put;
+    kr_launch launch;
+    kr_table_view table;
+} table_find_params;
+kr_assert_size(table_find_params, 184);
+
+#endif

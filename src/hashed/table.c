@@ -1,0 +1,159 @@
+/* What does not depend on the width of the keys. */
+#include "hashed/table.h"
+#include "hashed/walk.h"
+#include "sorted/sorted.h"
+
+#include <stdlib.h>
+
+kr_table_view kr_table_view_of(const kr_table *table)
+{
+    return (kr_table_view){
+        .heads = table->heads.data,
+        .more = table->more.data,
+        .spans = table->spans.data,
+        .aside = table->aside.data,
+        .seed = table->seed,
+        .n_heads = table->n_heads,
+        .slots = table->design.slots,
+        .linked = table->design.linked,
+        .twice = table->design.twice,
+    };
+}
+
+void kr_table_release(kr_device *device, kr_stream *stream, kr_table *table)
+{
+    kr_buffer_release(device, &table->aside, stream);
+    kr_buffer_release(device, &table->spans, stream);
+    kr_buffer_release(device, &table->more, stream);
+    kr_buffer_release(device, &table->heads, stream);
+}
+
+void kr_table_destroy(kr_device *device, void *self)
+{
+    kr_table_release(device, NULL, self);
+    free(self);
+}
+
+static int is_prime(uint64_t n)
+{
+    for (uint64_t d = 3; d * d <= n; d += 2)
+        if (n % d == 0)
+            return 0;
+    return n % 2 != 0 || n == 2;
+}
+
+/* Double hashing reaches every bucket if their number is prime. */
+uint64_t kr_table_heads(const kr_table_design *design, uint64_t n_keys)
+{
+    const uint64_t places = (uint64_t)design->slots * design->load;
+    uint64_t heads = (n_keys * 1000 + places - 1) / places;
+    while (design->twice && heads > 2 && !is_prime(heads))
+        ++heads;
+    return heads ? heads : n_keys != 0;
+}
+
+/* Chance needs one seed, keys made to collide need a second. Only then is the table made larger, too. */
+enum { SEEDS = 4, SEEDS_MOST = 64 };
+
+kr_status kr_table_reseed(kr_table *table, kr_error *err)
+{
+    table->seed = (table->seed + UINT64_C(0x9E3779B97F4A7C15)) * UINT64_C(0xD6E8FEB86659FD93);
+    table->seed ^= table->seed >> 32;
+    ++table->reseeds;
+    if (++table->tries < SEEDS_MOST)
+        return KR_OK;
+    return kr_fail(err, KR_ERR_LIMIT, "the keys collide under %u seeds of the hash; use kind array",
+                   table->tries);
+}
+
+uint64_t kr_table_room(const kr_table *table, uint64_t n)
+{
+    uint64_t room = 0;
+    for (uint32_t i = SEEDS; i <= table->tries; ++i)
+        room = room ? room + room / 4 : n;
+    return room;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Bytes of a table of so many keys, each with so many rows. */
+static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *design, uint64_t keys, uint64_t rows)
+{
+    const uint64_t node = kr_table_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
+    const uint64_t heads = kr_table_heads(design, keys);
+    const uint64_t more = design->linked ? keys / design->slots + 1 : 0; /* every bucket may end with one */
+    return (heads + more) * node + (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : 0);
+}
+
+kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design, kr_need *need)
+{
+    const uint64_t n = shape->count, tiles = n / 8192 + 2;
+    const uint64_t kept =
+        larger(table_nbytes(shape, design, n, 1), table_nbytes(shape, design, n / 2 + 1, 2));
+    const uint64_t codes = n * (kr_type_key_bits(shape->type) / 8); /* hashed, where the column is not encoded */
+    kr_sorted_estimate(shape, need);
+    const uint64_t both = need->footprint_nbytes + kept + 3 * tiles * sizeof(uint64_t) + 256 +
+                          kr_device_scan_temp(shape->device, tiles);
+    need->peak_nbytes = larger(need->peak_nbytes + codes, both);
+    need->footprint_nbytes = kept;
+    return KR_OK;
+}
+
+kr_rows kr_table_rows(const void *self)
+{
+    const kr_table *table = self;
+    const uint32_t slots = table->design.slots, linked = table->design.linked, wide = table->key_bits == 64;
+    const kr_table_walk_view view = {
+        .heads = table->heads.data,
+        .more = table->more.data,
+        .aside = table->aside.data,
+        .n_table = (table->n_heads + table->n_more) * slots,
+        .n_heads = table->n_heads,
+        .slots = slots,
+        .node_nbytes = kr_table_node_nbytes(table->key_bits / 8, slots, linked),
+        .meta = wide ? 12 * slots : 0,
+        .words = wide ? 8 * slots : 4 + 4 * slots,
+    };
+    return (kr_rows){
+        .walk = &kr_table_walk,
+        .view = kr_view_of(&view, sizeof view),
+        .n_rows = table->n_rows,
+        .n_slots = view.n_table + table->n_aside,
+    };
+}
+
+uint64_t kr_table_hash_seed(const void *self)
+{
+    return ((const kr_table *)self)->seed;
+}
+
+uint32_t kr_table_components(const void *self, kr_component components[KR_COMPONENTS_MOST])
+{
+    const kr_table *table = self;
+    uint32_t n = 0;
+    components[n++] = (kr_component){"buckets", table->heads.nbytes};
+    if (table->design.linked)
+        components[n++] = (kr_component){"nodes", table->more.nbytes};
+    components[n++] = (kr_component){"rows aside", table->spans.nbytes + table->aside.nbytes};
+    return n;
+}
+
+uint32_t kr_table_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
+{
+    const kr_table *table = self;
+    uint32_t n = 0;
+    counters[n++] = (kr_counter){"buckets", table->n_heads};
+    if (table->design.linked)
+        counters[n++] = (kr_counter){"nodes behind buckets", table->n_more};
+    counters[n++] = (kr_counter){"slots of a node", table->design.slots};
+    counters[n++] = (kr_counter){"keys", table->n_keys};
+    counters[n++] = (kr_counter){"nodes read to find all keys", table->n_keys + table->n_steps};
+    counters[n++] = (kr_counter){"rows aside", table->n_several};
+    counters[n++] = (kr_counter){"seeds given up", table->reseeds};
+    if (table->design.insert)
+        counters[n++] = (kr_counter){"built by inserting", table->is_inserted};
+    return n;
+}

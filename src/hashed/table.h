@@ -1,0 +1,97 @@
+/* Hash tables with all rows of a key in one place, for the kinds `hash` and `chain`: the structure, and the
+ * operations that both families use. table_body.h says how nodes lie in memory. */
+#ifndef KEYRAY_HASHED_TABLE_H
+#define KEYRAY_HASHED_TABLE_H
+
+#include "kinds/family.h"
+
+/* As bodies see it. */
+typedef struct kr_table_view {
+    char *heads, *more; /* the buckets; the nodes behind them (kind chain) */
+    kr_match *spans;    /* of the keys with several rows: where in `aside`, and how many; {0, 0}: no key */
+    uint32_t *aside;    /* their row ids, ascending; KR_NO_ROW where no span is */
+    uint64_t seed;      /* of kr_mix */
+    uint32_t n_heads, slots;
+    uint32_t linked; /* 1: kind chain */
+    uint32_t twice;  /* 1: double hashing */
+} kr_table_view;
+kr_assert_size(kr_table_view, 56);
+
+/* Bytes of a node: a multiple of 16. 64 in kind hash; 128 or 192 in kind chain. */
+KR_BOTH uint32_t kr_table_node_nbytes(uint32_t key_nbytes, uint32_t slots, uint32_t linked)
+{
+    return (slots * (key_nbytes + 4) + 4 + 4 * linked + 15) & ~15u;
+}
+
+/* What the options of a kind say. */
+typedef struct kr_table_design {
+    uint32_t slots, linked, twice;
+    uint32_t group;  /* threads a probe on a GPU */
+    uint32_t insert; /* 1: build by inserting rows one by one */
+    uint32_t load;   /* keys of a full build, in thousandths of the buckets' slots */
+    uint64_t seed;
+    const char *help; /* how to save memory, for errors */
+} kr_table_design;
+
+typedef struct kr_table {
+    kr_table_design design;
+    kr_buffer heads, more, spans, aside;
+    uint64_t seed; /* the one in use: another than the design's after too many collisions */
+    uint32_t n_heads;
+    uint64_t n_rows, n_keys;
+    uint64_t n_more;  /* nodes behind the buckets in use; `more` may have room for others */
+    uint64_t n_spans; /* in use; numbers below it may belong to no key any more */
+    uint64_t n_aside; /* the same of places in `aside` */
+    uint64_t n_several; /* rows of keys with several rows: those in `aside` that are there */
+    uint64_t n_steps;   /* nodes behind its bucket that are read to find a key, over all keys */
+    uint32_t reseeds;   /* seeds that were given up, */
+    uint32_t tries;     /* and how many of them in this build */
+    uint32_t key_bits;
+    uint32_t is_inserted; /* 1: made by build=insert */
+} kr_table;
+
+/* kr_family_ops of a table. `design` comes from the kind's options; `self` is a kr_table. */
+kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design, kr_need *need);
+kr_status kr_table_build_u32(const kr_build *build, const kr_table_design *design, void **self, kr_error *err);
+kr_status kr_table_build_u64(const kr_build *build, const kr_table_design *design, void **self, kr_error *err);
+void kr_table_destroy(kr_device *device, void *self);
+kr_status kr_table_locate_u32(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+                              kr_error *err);
+kr_status kr_table_locate_u64(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+                              kr_error *err);
+kr_rows kr_table_rows(const void *self);
+uint64_t kr_table_hash_seed(const void *self);
+uint32_t kr_table_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
+uint32_t kr_table_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
+kr_status kr_table_validate_u32(kr_device *device, const void *self, kr_error *err);
+kr_status kr_table_validate_u64(kr_device *device, const void *self, kr_error *err);
+kr_status kr_table_update_u32(kr_device *device, void *self, const kr_update *job, kr_error *err);
+kr_status kr_table_update_u64(kr_device *device, void *self, const kr_update *job, kr_error *err);
+extern const kr_program table_find_slots_u32, table_find_slots_u64, table_find_links_u32, table_find_links_u64;
+
+/* ---- Inside of this folder ------------------------------------------------------------------- */
+
+kr_table_view kr_table_view_of(const kr_table *table);
+void kr_table_release(kr_device *device, kr_stream *stream, kr_table *table);
+/* Buckets for so many keys. */
+uint64_t kr_table_heads(const kr_table_design *design, uint64_t n_keys);
+/* After a failure to fit: the next seed. Fails when that did not help for long, which no keys should do. */
+kr_status kr_table_reseed(kr_table *table, kr_error *err);
+/* The keys to make room for: n, and more of them when several seeds did not help. */
+uint64_t kr_table_room(const kr_table *table, uint64_t n);
+/* Makes `table`, all of whose buffers are empty, of entries sorted by mixed codes, with room for `keys` keys
+ * at least. `sorted` is in the order of table->seed; its row ids are overwritten. *fits becomes 0 where keys
+ * collide too much: then nothing is left, and another seed should be tried. */
+typedef struct kr_table_source {
+    kr_device *device;
+    kr_stream *stream;
+    kr_stopwatch *watch;
+    const void *keys; /* mixed codes */
+    uint32_t *rows;
+    uint64_t n;
+    uint64_t room_for; /* keys */
+} kr_table_source;
+kr_status kr_table_fill_u32(const kr_table_source *source, kr_table *table, int *fits, kr_error *err);
+kr_status kr_table_fill_u64(const kr_table_source *source, kr_table *table, int *fits, kr_error *err);
+
+#endif

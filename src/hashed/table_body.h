@@ -1,0 +1,263 @@
+/* A hash table of nodes, as bodies see it. A node has a fixed number of slots; the first n_heads nodes are the
+ * buckets, by the hash of the key: bucket b holds hash h if b = h * n_heads >> 32. A key that finds its bucket
+ * full goes to another bucket (kind hash), or to a node that is linked behind it (kind chain).
+ *
+ * Slots keep mixed codes (key/hash.h) instead of codes. Mixing is a bijection, so equality is the same.
+ *
+ *   of 32-bit codes   meta | codes[slots] | words[slots] | next
+ *   of 64-bit codes   codes[slots] | words[slots] | meta | next
+ *
+ * `next` is only there with links: 0, or one more than the number of a node behind the buckets. The word of a
+ * slot is the row id of the key; of a key with several rows it is the number of a span, whose rows lie side by
+ * side in `aside`. Words of bits of `meta`:
+ *
+ *   bit j          slot j holds a key
+ *   bit 16 + j     that key has several rows
+ *   bit 15         the bucket's own keys did not all fit when it was built (TABLE_SPILLS)
+ *   bit 24 + k     kind hash: a key of this bucket lies 2^k to 2^(k + 1) - 1 buckets further on the way of
+ *                  its probes. A search ends there, so misses end early, and free slots mean nothing */
+#ifndef KEYRAY_HASHED_TABLE_BODY_H
+#define KEYRAY_HASHED_TABLE_BODY_H
+
+#include "hashed/table.h"
+#include "key/hash.h"
+#include "kinds/batch.h"
+#include "program/program.h"
+
+#if !KR_ON_CUDA && defined(KR_ISA) && KR_ISA > 0
+#include <immintrin.h>
+#endif
+
+enum {
+    TABLE_SPILLS = 1 << 15,
+    TABLE_SEVERAL = 16, /* shifts */
+    TABLE_REACH = 24,
+    TABLE_REACH_MOST = 255, /* buckets that a key may lie behind its own */
+    TABLE_CROWD = 16 /* nodes full of keys of one bucket: far more than chance brings together */
+};
+
+/* ---- Nodes ------------------------------------------------------------------------------------ */
+
+KR_BODY char *table_node(const kr_table_view *t, uint32_t node)
+{
+    const uint64_t nbytes = kr_table_node_nbytes(sizeof(kr_key), t->slots, t->linked);
+    return node < t->n_heads ? t->heads + node * nbytes : t->more + (node - t->n_heads) * nbytes;
+}
+
+KR_BODY kr_key *table_keys(char *node)
+{
+    return (kr_key *)(node + (sizeof(kr_key) == 4 ? 4 : 0));
+}
+
+KR_BODY uint32_t *table_words(char *node, uint32_t slots)
+{
+    return (uint32_t *)(table_keys(node) + slots);
+}
+
+KR_BODY uint32_t *table_meta(char *node, uint32_t slots)
+{
+    return (uint32_t *)(sizeof(kr_key) == 4 ? node : node + (uint64_t)slots * 12);
+}
+
+KR_BODY uint32_t *table_next(char *node, uint32_t slots)
+{
+    return table_words(node, slots) + slots + (sizeof(kr_key) == 4 ? 0 : 1);
+}
+
+KR_BODY uint32_t table_home(const kr_table_view *t, kr_key mixed)
+{
+    return (uint32_t)((uint64_t)kr_hash_of_mixed(mixed) * t->n_heads >> 32);
+}
+
+KR_BODY uint32_t table_all(const kr_table_view *t)
+{
+    return (1u << t->slots) - 1;
+}
+
+/* ---- The way of a probe ------------------------------------------------------------------------- */
+
+/* Linear probing takes the next bucket. Double hashing adds a step of the key's own; n_heads is prime. */
+KR_BODY uint32_t table_after(const kr_table_view *t, kr_key mixed, uint32_t node)
+{
+    uint64_t step = 1;
+    if (t->twice && t->n_heads > 2) {
+        const uint32_t second = (uint32_t)mixed * 0x9E3779B1u;
+        step += (uint64_t)second * (t->n_heads - 2) >> 32;
+    }
+    const uint64_t after = node + step;
+    return (uint32_t)(after < t->n_heads ? after : after - t->n_heads);
+}
+
+/* How many more buckets may hold keys of a bucket with this meta. */
+KR_BODY uint32_t table_reach(uint32_t meta)
+{
+    return meta >> TABLE_REACH ? (2u << (31 - kr_clz32(meta >> TABLE_REACH))) - 1 : 0;
+}
+
+/* ---- Comparing all keys of a node ---------------------------------------------------------------- */
+
+#if KR_ON_CUDA && KR_KEY_BITS == 32
+KR_BODY uint32_t table_equal(const char *node, uint32_t slots, uint32_t key, uint32_t *meta)
+{
+    const uint4 *fours = (const uint4 *)node;
+    const uint4 first = __ldg(fours);
+    uint32_t equal = (first.y == key) | (first.z == key) << 1 | (first.w == key) << 2;
+    *meta = first.x;
+#pragma unroll
+    for (uint32_t j = 1; j < (slots + 1) / 4; ++j) {
+        const uint4 four = __ldg(fours + j);
+        equal |= ((four.x == key) | (four.y == key) << 1 | (four.z == key) << 2 | (four.w == key) << 3)
+                 << (4 * j - 1);
+    }
+    return equal;
+}
+#elif KR_ON_CUDA
+KR_BODY uint32_t table_equal(const char *node, uint32_t slots, uint64_t key, uint32_t *meta)
+{
+    const ulonglong2 *twos = (const ulonglong2 *)node;
+    uint32_t equal = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < slots / 2; ++j) {
+        const ulonglong2 two = __ldg(twos + j);
+        equal |= ((two.x == key) | (two.y == key) << 1) << 2 * j;
+    }
+    equal |= (uint32_t)(__ldg((const unsigned long long *)node + slots - 1) == key) << (slots - 1);
+    *meta = __ldg((const uint32_t *)(node + 12 * slots));
+    return equal;
+}
+#elif defined(KR_ISA) && KR_ISA > 0 && KR_KEY_BITS == 32
+KR_BODY uint32_t table_equal(const char *node, uint32_t slots, uint32_t key, uint32_t *meta)
+{
+    const __m256i wanted = _mm256_set1_epi32((int)key);
+    uint32_t equal = 0;
+    for (uint32_t j = 0; j <= slots; j += 8) { /* the meta word comes first */
+        const __m256i words = _mm256_loadu_si256((const __m256i *)(node + 4 * j));
+        equal |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(words, wanted))) << j;
+    }
+    *meta = *(const uint32_t *)node;
+    return equal >> 1;
+}
+#elif defined(KR_ISA) && KR_ISA > 0
+KR_BODY uint32_t table_equal(const char *node, uint32_t slots, uint64_t key, uint32_t *meta)
+{
+    const __m256i wanted = _mm256_set1_epi64x((long long)key);
+    uint32_t equal = 0;
+    for (uint32_t j = 0; j < slots; j += 4) { /* the last reads some words of rows, too */
+        const __m256i keys = _mm256_loadu_si256((const __m256i *)(node + 8 * j));
+        equal |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(keys, wanted))) << j;
+    }
+    *meta = *(const uint32_t *)(node + 12 * slots);
+    return equal & ((1u << slots) - 1);
+}
+#else
+KR_BODY uint32_t table_equal(const char *node, uint32_t slots, kr_key key, uint32_t *meta)
+{
+    uint32_t equal = 0;
+    for (uint32_t j = 0; j < slots; ++j)
+        equal |= (uint32_t)(table_keys((char *)node)[j] == key) << j;
+    *meta = *table_meta((char *)node, slots);
+    return equal;
+}
+#endif
+
+/* ---- Searching outside of lookups ---------------------------------------------------------------- */
+
+/* Where a key is: found is 0 if it is nowhere. */
+typedef struct table_place {
+    uint32_t node, slot, word;
+    uint32_t found, several;
+    uint32_t steps; /* from its bucket */
+} table_place;
+
+/* Reads by plain loads where the running program claims slots for other keys. */
+KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed)
+{
+    table_place place = {table_home(t, mixed), 0, 0, 0, 0, 0};
+    uint32_t left = 0;
+    for (; t->n_heads; ++place.steps) {
+        char *node = table_node(t, place.node);
+        const uint32_t meta = *table_meta(node, t->slots);
+        for (uint32_t live = meta & table_all(t); live; live &= live - 1) {
+            const uint32_t j = kr_ctz32(live);
+            if (table_keys(node)[j] == mixed) {
+                place.slot = j;
+                place.word = table_words(node, t->slots)[j];
+                place.several = meta >> (TABLE_SEVERAL + j) & 1;
+                place.found = 1;
+                return place;
+            }
+        }
+        if (t->linked) {
+            const uint32_t next = *table_next(node, t->slots);
+            if (!next)
+                break;
+            place.node = t->n_heads + next - 1;
+        } else {
+            left = place.steps ? left - 1 : table_reach(meta);
+            if (!left)
+                break;
+            place.node = table_after(t, mixed, place.node);
+        }
+    }
+    return place;
+}
+
+/* ---- Taking slots -------------------------------------------------------------------------------- */
+
+/* Where a bucket's keys are put next. */
+typedef struct table_cursor {
+    uint32_t node, steps; /* from the bucket on */
+} table_cursor;
+
+KR_BODY table_cursor table_begin(uint32_t home)
+{
+    const table_cursor cursor = {home, 0};
+    return cursor;
+}
+
+/* To the next node, which kind chain makes if there is none; 0 when kind hash has come too far. */
+KR_BODY int table_go_on(const kr_table_view *t, uint32_t *used, kr_key mixed, table_cursor *cursor)
+{
+    ++cursor->steps;
+    if (t->linked) {
+        uint32_t *next = table_next(table_node(t, cursor->node), t->slots);
+        if (!*next)
+            *next = kr_atomic_take32(used, 1) + 1; /* one thread works on a bucket, and there is room */
+        cursor->node = t->n_heads + *next - 1;
+        return 1;
+    }
+    if (cursor->steps > TABLE_REACH_MOST || cursor->steps >= t->n_heads)
+        return 0;
+    cursor->node = table_after(t, mixed, cursor->node);
+    return 1;
+}
+
+/* Puts a key into the first free slot from the cursor on; *slot. 0: there is none within reach. Keys of other
+ * buckets come at the same time: a slot belongs to the thread that sets its bit. */
+KR_BODY int table_claim(const kr_table_view *t, uint32_t *used, kr_key mixed, uint32_t word, int several,
+                        table_cursor *cursor, uint32_t *slot)
+{
+    const uint32_t home = table_home(t, mixed);
+    do {
+        char *node = table_node(t, cursor->node);
+        uint32_t *meta = table_meta(node, t->slots), seen = *meta;
+        while (~seen & table_all(t)) {
+            const uint32_t j = kr_ctz32(~seen & table_all(t));
+            seen = kr_atomic_or32(meta, 1u << j);
+            if (seen >> j & 1)
+                continue;
+            if (several)
+                kr_atomic_or32(meta, 1u << (TABLE_SEVERAL + j));
+            table_keys(node)[j] = mixed;
+            table_words(node, t->slots)[j] = word;
+            if (!t->linked && cursor->steps)
+                kr_atomic_or32(table_meta(table_node(t, home), t->slots),
+                               1u << (TABLE_REACH + 31 - kr_clz32(cursor->steps)));
+            *slot = j;
+            return 1;
+        }
+    } while (table_go_on(t, used, mixed, cursor));
+    return 0;
+}
+
+#endif

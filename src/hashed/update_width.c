@@ -1,0 +1,371 @@
+/* kr_index_update of a table, at one key width: in place where there is room, else into a new table. */
+#include "hashed/table.h"
+#include "hashed/update_body.h"
+#include "sorted/changes.h"
+
+/* A table that has grown or shrunk this far, in thousandths of its load, is made anew. A table that grew gets
+ * room for an eighth more keys than it has. */
+enum { MOST = 1060, LEAST = 600, FULL = 970, ROOM = 1125 };
+
+typedef struct update {
+    kr_device *device;
+    const kr_update *job;
+    kr_table *table;
+    kr_changes changes;
+    kr_buffer targets, needs, counts;
+    kr_buffer spans, aside, more; /* larger ones, with what the old hold */
+    table_update_params params;
+    uint64_t found[TABLE_CHANGES];
+    uint64_t need; /* spans << 32 | rows in them */
+} update;
+
+static kr_status run(update *u, const kr_program *program, uint64_t n, kr_error *err)
+{
+    return kr_device_run(u->device, program, &u->params, n, u->job->stream, err);
+}
+
+static kr_status run_whole(update *u, const kr_program *program, uint64_t n, kr_error *err)
+{
+    return kr_device_run_whole(u->device, program, &u->params, n, u->job->stream, err);
+}
+
+static kr_status allocate(update *u, uint64_t nbytes, const char *what, kr_buffer *buffer, kr_error *err)
+{
+    return kr_buffer_allocate(u->device, nbytes, u->job->stream, what, "insert fewer rows at once", buffer, err);
+}
+
+static void release(update *u)
+{
+    kr_stream *stream = u->job->stream;
+    kr_buffer_release(u->device, &u->more, stream);
+    kr_buffer_release(u->device, &u->aside, stream);
+    kr_buffer_release(u->device, &u->spans, stream);
+    kr_buffer_release(u->device, &u->counts, stream);
+    kr_buffer_release(u->device, &u->needs, stream);
+    kr_buffer_release(u->device, &u->targets, stream);
+    kr_changes_release(u->device, stream, &u->changes);
+}
+
+/* ---- Plan ------------------------------------------------------------------------------------------ */
+
+static kr_status begin(update *u, kr_error *err)
+{
+    const kr_table *table = u->table;
+    const uint64_t n = u->changes.inserts.n;
+    kr_status status = allocate(u, n * sizeof(uint64_t), "places of inserted keys", &u->targets, err);
+    if (status == KR_OK)
+        status = allocate(u, (n + 1) * sizeof(uint64_t), "needs of inserted keys", &u->needs, err);
+    if (status == KR_OK)
+        status = kr_counters_make(u->device, u->job->stream, TABLE_CHANGES + 1, &u->counts, err);
+    u->params = (table_update_params){
+        .table = kr_table_view_of(table),
+        .deletes = u->changes.deletes.keys.data,
+        .inserts = u->changes.inserts.keys.data,
+        .rows = u->changes.inserts.rows.data,
+        .targets = u->targets.data,
+        .needs = u->needs.data,
+        .counts = u->counts.data,
+        .used = (uint32_t *)((uint64_t *)u->counts.data + TABLE_CHANGES),
+        .n_deletes = (uint32_t)u->changes.deletes.n,
+        .n_inserts = (uint32_t)n,
+        .n_spans = (uint32_t)table->n_spans,
+        .n_aside = (uint32_t)table->n_aside,
+    };
+    return status;
+}
+
+static kr_status plan(update *u, kr_error *err)
+{
+    const uint64_t n = u->changes.inserts.n;
+    kr_status status = begin(u, err);
+    if (status == KR_OK)
+        status = run(u, &KR_W(table_doom), u->changes.deletes.n, err);
+    if (status == KR_OK)
+        status = run(u, &KR_W(table_plan), n, err);
+    if (status == KR_OK && u->table->n_heads)
+        status = run(u, &KR_W(table_crowd), n, err);
+    if (status == KR_OK)
+        status = kr_device_fill(u->device, u->params.needs + n, 0, sizeof(uint64_t), u->job->stream, err);
+    if (status == KR_OK)
+        status = kr_device_exclusive_sum(u->device, u->params.needs, n + 1, u->job->stream, err);
+    if (status == KR_OK)
+        status = kr_device_copy(u->device, &u->need, u->params.needs + n, sizeof u->need, u->job->stream, err);
+    if (status == KR_OK)
+        status = kr_counters_read(u->device, u->job->stream, &u->counts, u->found, TABLE_CHANGES, err);
+    kr_stopwatch_lap(u->job->watch, "plan");
+    return status;
+}
+
+static uint64_t rows_after(const update *u)
+{
+    return u->table->n_rows - u->found[TABLE_CHANGE_ROWS] + u->changes.inserts.n;
+}
+
+static uint64_t keys_after(const update *u)
+{
+    return u->table->n_keys - u->found[TABLE_CHANGE_KEYS] + u->found[TABLE_CHANGE_NEW];
+}
+
+/* Whether the batch fits where the table stands: enough free slots while the deleted keys are still there, and
+ * not too much memory that nothing uses. */
+static int fits(const update *u)
+{
+    const kr_table *table = u->table;
+    const uint64_t slots = (uint64_t)table->n_heads * table->design.slots, load = table->design.load;
+    const uint64_t most = table->n_keys + u->found[TABLE_CHANGE_NEW], keys = keys_after(u);
+    const uint64_t aside = table->n_aside + (u->need & UINT32_MAX);
+    const uint64_t live = table->n_several - u->found[TABLE_CHANGE_ASIDE] + (u->need & UINT32_MAX);
+    if (u->found[TABLE_CHANGE_FAILED] || (!table->design.linked && most * 1000 > slots * FULL))
+        return 0;
+    if (most * 1000 > slots * load / 1000 * MOST ||
+        kr_table_heads(&table->design, keys) * 1000 < (uint64_t)table->n_heads * LEAST)
+        return 0;
+    return aside < UINT32_MAX && aside <= 2 * live + table->n_rows / 16 + 64;
+}
+
+/* ---- In place -------------------------------------------------------------------------------------- */
+
+/* A larger buffer with what the old holds; a quarter more than is needed, so that this is seldom. */
+static kr_status enlarge(update *u, const kr_buffer *old, uint64_t nbytes, int zeroed, const char *what,
+                         kr_buffer *made, kr_error *err)
+{
+    if (nbytes <= old->nbytes)
+        return KR_OK;
+    kr_status status = allocate(u, (nbytes + (old->nbytes ? nbytes / 4 : 0) + 15) & ~(uint64_t)15, what, made, err);
+    if (status == KR_OK && zeroed)
+        status = kr_device_fill(u->device, made->data, 0, made->nbytes, u->job->stream, err);
+    return status == KR_OK && old->nbytes
+               ? kr_device_copy(u->device, made->data, old->data, old->nbytes, u->job->stream, err)
+               : status;
+}
+
+static kr_status make_room(update *u, kr_error *err)
+{
+    const kr_table *table = u->table;
+    const uint64_t node = kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 1);
+    kr_status status = enlarge(u, &table->spans, (table->n_spans + (u->need >> 32)) * sizeof(kr_match), 0,
+                               "keys with several rows", &u->spans, err);
+    if (status == KR_OK)
+        status = enlarge(u, &table->aside, (table->n_aside + (u->need & UINT32_MAX)) * sizeof(uint32_t), 0,
+                         "rows of keys with several", &u->aside, err);
+    if (status == KR_OK && table->design.linked)
+        status = enlarge(u, &table->more, (table->n_more + u->found[TABLE_CHANGE_NODES]) * node, 1,
+                         "nodes behind the buckets", &u->more, err);
+    if (u->spans.data)
+        u->params.table.spans = u->spans.data;
+    if (u->aside.data)
+        u->params.table.aside = u->aside.data;
+    if (u->more.data)
+        u->params.table.more = u->more.data;
+    const uint32_t used = (uint32_t)table->n_more;
+    return status == KR_OK ? kr_device_copy(u->device, u->params.used, &used, sizeof used, u->job->stream, err)
+                           : status;
+}
+
+static void adopt_buffer(kr_buffer *made, kr_buffer *old)
+{
+    if (made->data) {
+        const kr_buffer kept = *old;
+        *old = *made;
+        *made = kept;
+    }
+}
+
+static void adopt(update *u)
+{
+    kr_table *table = u->table;
+    adopt_buffer(&u->spans, &table->spans);
+    adopt_buffer(&u->aside, &table->aside);
+    adopt_buffer(&u->more, &table->more);
+    table->n_several += (u->need & UINT32_MAX) - u->found[TABLE_CHANGE_ASIDE];
+    table->n_spans += u->need >> 32;
+    table->n_aside += u->need & UINT32_MAX;
+    table->n_more += u->found[TABLE_CHANGE_NODES];
+    table->n_steps += u->found[TABLE_CHANGE_STEPS] - u->found[TABLE_CHANGE_STEPS_GONE];
+    table->n_keys = keys_after(u);
+    table->n_rows = rows_after(u);
+}
+
+/* Sets *done unless keys found no slot: then the table is as it was. */
+static kr_status change(update *u, int *done, kr_error *err)
+{
+    const uint64_t n = u->changes.inserts.n;
+    const int claims = u->found[TABLE_CHANGE_NEW] > 0;
+    kr_status status = make_room(u, err);
+    if (status == KR_OK && claims)
+        status = run_whole(u, &KR_W(table_claim_slots), n, err);
+    if (status == KR_OK && claims)
+        status = kr_counters_read(u->device, u->job->stream, &u->counts, u->found, TABLE_CHANGES, err);
+    if (status != KR_OK)
+        return status;
+    if (u->found[TABLE_CHANGE_FAILED])
+        return run_whole(u, &KR_W(table_unclaim), n, err);
+    status = run_whole(u, &KR_W(table_erase), u->changes.deletes.n, err);
+    if (status == KR_OK)
+        status = run_whole(u, &KR_W(table_settle), n, err);
+    if (status == KR_OK)
+        status = kr_device_sync(u->device, u->job->stream, err);
+    if (status == KR_OK)
+        adopt(u);
+    *done = 1;
+    kr_stopwatch_lap(u->job->watch, "apply");
+    return status;
+}
+
+/* ---- Anew ------------------------------------------------------------------------------------------ */
+
+/* All entries after the batch, mixed by `seed`: in the order of the rows of each key, except that inserted
+ * rows come last. */
+static kr_status flatten(update *u, uint64_t seed, kr_sorted *flat, kr_error *err)
+{
+    const kr_sorted *inserts = &u->changes.inserts;
+    const uint64_t nodes = u->table->n_heads + u->table->n_more, kept = rows_after(u) - inserts->n;
+    kr_stream *stream = u->job->stream;
+    kr_buffer before = {0};
+    flat->n = rows_after(u);
+    kr_status status = allocate(u, flat->n * sizeof(kr_key), "all keys", &flat->keys, err);
+    if (status == KR_OK)
+        status = allocate(u, flat->n * sizeof(uint32_t), "all row ids", &flat->rows, err);
+    if (status == KR_OK)
+        status = allocate(u, (nodes + 1) * sizeof(uint64_t), "rows of nodes", &before, err);
+    const table_flat_params params = {.table = kr_table_view_of(u->table),
+                                      .deletes = u->params.deletes,
+                                      .before = before.data,
+                                      .keys = flat->keys.data,
+                                      .rows = flat->rows.data,
+                                      .seed = seed,
+                                      .n_deletes = u->params.n_deletes};
+    const table_remix_params remix = {u->params.inserts, (kr_key *)flat->keys.data + kept, NULL, u->table->seed, seed};
+    if (status == KR_OK)
+        status = kr_device_run(u->device, &KR_W(table_flat_count), &params, nodes, stream, err);
+    if (status == KR_OK)
+        status = kr_device_exclusive_sum(u->device, before.data, nodes, stream, err);
+    if (status == KR_OK)
+        status = kr_device_run(u->device, &KR_W(table_flat), &params, nodes, stream, err);
+    if (status == KR_OK)
+        status = kr_device_run(u->device, &KR_W(table_remix), &remix, inserts->n, stream, err);
+    if (status == KR_OK && inserts->n)
+        status = kr_device_copy(u->device, (uint32_t *)flat->rows.data + kept, inserts->rows.data,
+                                inserts->n * sizeof(uint32_t), stream, err);
+    kr_buffer_release(u->device, &before, stream);
+    return status;
+}
+
+/* Brings rows in ascending order, so that those of a key are, too. */
+static kr_status order_rows(update *u, uint64_t seed, kr_sorted *flat, kr_error *err)
+{
+    kr_sorted made = {.n = flat->n};
+    kr_buffer index = {0};
+    kr_status status = allocate(u, flat->n * sizeof(uint32_t), "ordered row ids", &made.rows, err);
+    if (status == KR_OK)
+        status = allocate(u, flat->n * sizeof(uint32_t), "their order", &index, err);
+    if (status == KR_OK)
+        status = allocate(u, flat->n * sizeof(kr_key), "keys in the order of rows", &made.keys, err);
+    const kr_sort by_row = {.key_bits = 32,
+                            .end_bit = 32,
+                            .n = flat->n,
+                            .keys_in = flat->rows.data,
+                            .keys_out = made.rows.data,
+                            .rows_out = index.data};
+    const table_remix_params pick = {flat->keys.data, made.keys.data, index.data, seed, seed};
+    if (status == KR_OK)
+        status = kr_device_sort(u->device, &by_row, u->job->stream, err);
+    if (status == KR_OK)
+        status = kr_device_run(u->device, &KR_W(table_remix), &pick, flat->n, u->job->stream, err);
+    kr_buffer_release(u->device, &index, u->job->stream);
+    const kr_sorted old = *flat;
+    *flat = made;
+    made = old;
+    kr_sorted_release(u->device, &made, u->job->stream);
+    return status;
+}
+
+static kr_status sort(update *u, const kr_sorted *from, kr_sorted *to, kr_error *err)
+{
+    to->n = from->n;
+    kr_status status = allocate(u, from->n * sizeof(kr_key), "sorted keys", &to->keys, err);
+    if (status == KR_OK)
+        status = allocate(u, from->n * sizeof(uint32_t), "sorted row ids", &to->rows, err);
+    const kr_sort by_key = {.key_bits = KR_KEY_BITS,
+                            .end_bit = KR_KEY_BITS,
+                            .n = from->n,
+                            .keys_in = from->keys.data,
+                            .keys_out = to->keys.data,
+                            .rows_in = from->rows.data,
+                            .rows_out = to->rows.data};
+    return status == KR_OK ? kr_device_sort(u->device, &by_key, u->job->stream, err) : status;
+}
+
+static kr_status build_anew(update *u, kr_table *made, int *fits, kr_error *err)
+{
+    kr_stream *stream = u->job->stream;
+    kr_sorted flat = {0}, sorted = {0};
+    const uint64_t keys = keys_after(u), slots = (uint64_t)u->table->n_heads * made->design.slots;
+    const int grows = u->table->n_keys && keys * 1000 > slots * made->design.load;
+    kr_status status = flatten(u, made->seed, &flat, err);
+    if (status == KR_OK && u->job->insert_rows) /* perhaps less than those of the same key */
+        status = order_rows(u, made->seed, &flat, err);
+    if (status == KR_OK)
+        status = sort(u, &flat, &sorted, err);
+    kr_sorted_release(u->device, &flat, stream);
+    kr_stopwatch_lap(u->job->watch, "sort");
+    const uint64_t room = kr_table_room(made, keys), more = grows ? keys * ROOM / 1000 : keys;
+    const kr_table_source source = {u->device,        stream,   u->job->watch, sorted.keys.data,
+                                    sorted.rows.data, sorted.n, room > more ? room : more};
+    if (status == KR_OK)
+        status = KR_W(kr_table_fill)(&source, made, fits, err);
+    kr_sorted_release(u->device, &sorted, stream);
+    return status;
+}
+
+static kr_status rebuild(update *u, kr_error *err)
+{
+    kr_table made = {.design = u->table->design, .seed = u->table->seed, .reseeds = u->table->reseeds, .key_bits = KR_KEY_BITS};
+    kr_status status = KR_OK;
+    int fits = 0;
+    if (u->found[TABLE_CHANGE_FAILED])
+        status = kr_table_reseed(&made, err);
+    while (status == KR_OK && !fits) {
+        status = build_anew(u, &made, &fits, err);
+        if (status == KR_OK && !fits)
+            status = kr_table_reseed(&made, err);
+    }
+    if (status == KR_OK)
+        status = kr_device_sync(u->device, u->job->stream, err);
+    if (status != KR_OK) {
+        kr_table_release(u->device, u->job->stream, &made);
+        return status;
+    }
+    kr_table_release(u->device, u->job->stream, u->table);
+    *u->table = made;
+    return KR_OK;
+}
+
+static kr_status apply(update *u, kr_error *err)
+{
+    int done = 0;
+    kr_status status = plan(u, err);
+    if (status == KR_OK && rows_after(u) >= KR_NO_ROW)
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "%llu rows after the update: an index holds at most 4294967294; insert less, or make a "
+                       "second index",
+                       (unsigned long long)rows_after(u));
+    if (status == KR_OK && fits(u))
+        status = change(u, &done, err);
+    return status == KR_OK && !done ? rebuild(u, err) : status;
+}
+
+kr_status KR_W(kr_table_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
+{
+    kr_table *table = self;
+    update u = {.device = device, .job = job, .table = table};
+    kr_status status = KR_OK;
+    if (!job->delete_keys.count && !job->insert_keys.count)
+        return KR_OK;
+    status = kr_changes_make(device, job, &table->seed, &u.changes, err);
+    kr_stopwatch_lap(job->watch, "sort");
+    if (status == KR_OK && (u.changes.deletes.n || u.changes.inserts.n))
+        status = apply(&u, err);
+    release(&u);
+    return status == KR_OK ? kr_device_sync(device, job->stream, err) : status;
+}

@@ -1,0 +1,20 @@
+/* The walk of a table: the match of a key with one row is that row itself. */
+#ifndef KEYRAY_HASHED_WALK_H
+#define KEYRAY_HASHED_WALK_H
+
+#include "results/match.h"
+
+extern const kr_walk kr_table_walk;
+
+/* What the walk reads. */
+typedef struct kr_table_walk_view {
+    const char *heads, *more;
+    const uint32_t *aside;
+    uint64_t n_table;        /* slots of all nodes; the places of `aside` follow */
+    uint32_t n_heads, slots; /* `slots` of a node */
+    uint32_t node_nbytes;
+    uint32_t meta, words; /* where they are in a node, in bytes */
+    uint32_t reserved;
+} kr_table_walk_view;
+
+#endif

@@ -1,0 +1,12 @@
+/* Kind `hash`: options and the operations per key width. */
+#ifndef KEYRAY_INDEXES_HASH_HASH_H
+#define KEYRAY_INDEXES_HASH_HASH_H
+
+#include "kinds/family.h"
+
+enum { HASH_OPTION_LOAD, HASH_OPTION_PROBING, HASH_OPTION_GROUP, HASH_OPTION_BUILD, HASH_OPTION_SEED, HASH_OPTIONS };
+enum { HASH_PROBING_LINEAR, HASH_PROBING_DOUBLE };
+
+extern const kr_family_ops hash_ops_u32, hash_ops_u64;
+
+#endif
