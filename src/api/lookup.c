@@ -337,6 +337,7 @@ static kr_status look_up(kr_index *index, const kr_column *lower, const kr_colum
         kr_stopwatch_start(&c.watch, index->device, stream);
     if (status == KR_OK)
         status = used.result == KR_RESULT_ROWS ? answer_rows(&c, err) : answer(&c, err);
+    kr_stopwatch_stop(&c.watch);
     if (status == KR_OK && used.report)
         status = fill_report(&c, used.report, err);
     kr_buffer_release(index->device, &c.work, stream);

@@ -69,6 +69,10 @@ typedef struct kr_device_ops {
     kr_status (*event_record)(kr_device *device, void *event, void *stream, kr_error *err);
     kr_status (*event_sync)(kr_device *device, void *event, kr_error *err);               /* the host waits */
     kr_status (*event_wait)(kr_device *device, void *event, void *stream, kr_error *err); /* stream waits */
+    /* Optional, for devices that are no hosts: an event that keeps its time, recorded; NULL if there is none.
+     * Then the seconds between two of them, when both are done. event_destroy releases them. */
+    void *(*stamp)(kr_device *device, void *stream);
+    double (*stamp_seconds)(kr_device *device, void *from, void *to);
 
     /* *_temp_nbytes: upper bounds of the scratch memory of sort_pairs and exclusive_sum. */
     uint64_t (*sort_temp_nbytes)(kr_device *device, const kr_sort *sort);

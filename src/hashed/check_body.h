@@ -39,7 +39,7 @@ KR_BODY void table_check_node(kr_group group, const table_check_params *p, uint6
         ++found[TABLE_CHECK_KEYS];
         found[TABLE_CHECK_STEPS] += place.steps;
         found[TABLE_CHECK_LOST] += !place.found || place.node != i || place.slot != j;
-        if (meta >> (TABLE_SEVERAL + j) & 1)
+        if (meta & table_several(t->linked, j))
             found[TABLE_CHECK_SPANS] += !table_span_is_right(p, table_words(node, t->slots)[j], &span);
         found[TABLE_CHECK_ROWS] += span.count;
     }

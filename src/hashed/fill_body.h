@@ -13,9 +13,8 @@
 #include "program/block.h"
 #include "sorted/gallop.h"
 
-enum {
-    TABLE_TILE = 8192 /* entries that a block surveys at a time */
-};
+enum { TABLE_TILE = 32768 }; /* entries that a block surveys at a time */
+#define TABLE_FITS 0xFFFFFFFFu
 
 /* What the programs count. */
 enum {
@@ -33,6 +32,7 @@ typedef struct table_fill_params {
     uint64_t *sums;   /* of each tile: spans << 32 | rows in them; after a prefix sum, of the tiles before */
     uint64_t *counts; /* TABLE_COUNT_* */
     uint32_t *used;   /* nodes behind the buckets */
+    uint32_t *spills; /* of each bucket: the first entry that did not fit, or TABLE_FITS */
     kr_blocks blocks;
     uint64_t n;
 } table_fill_params;
@@ -193,10 +193,10 @@ KR_BODY void table_fill_bucket(const table_fill_params *p, uint64_t b, uint32_t 
             if (wide == 2)
                 words[wide * j + 1] = (uint32_t)((uint64_t)key >> 32);
             words[first + wide * slots + j] = p->rows[i];
-            meta |= 1u << j | several << (TABLE_SEVERAL + j);
+            meta |= 1u << j | (several ? table_several(linked, j) : 0);
             i = table_skip_key(p, i);
         }
-    meta |= table_is_in(p, i, (uint32_t)b) ? TABLE_SPILLS : 0;
+    p->spills[b] = table_is_in(p, i, (uint32_t)b) ? (uint32_t)i : TABLE_FITS;
     words[wide == 1 ? 0 : 3 * slots] = meta;
     table_store(p->table.heads + b * 4 * n_words, words, n_words);
 }
@@ -217,14 +217,12 @@ KR_BODY uint64_t table_spill_bucket(const table_fill_params *p, uint32_t b)
     const kr_table_view *t = &p->table;
     table_cursor cursor = table_begin(b);
     uint64_t steps = 0;
-    uint32_t slot, keys = 0;
-    for (uint64_t i = table_bucket_begin(p, b); table_is_in(p, i, b); i = table_skip_key(p, i)) {
+    uint32_t slot, keys = t->slots;
+    for (uint64_t i = kr_load(p->spills + b); table_is_in(p, i, b); i = table_skip_key(p, i)) {
         const kr_key key = kr_load(p->keys + i);
-        if (++keys <= t->slots)
-            continue;
         if (t->twice) /* its way is its own */
             cursor = table_begin(b);
-        if (keys > TABLE_CROWD * t->slots ||
+        if (++keys > TABLE_CROWD * t->slots ||
             !table_claim(t, p->used, key, p->rows[i], table_same_after(p, i), &cursor, &slot)) {
             kr_atomic_add64(p->counts + TABLE_COUNT_FAILED, 1);
             return steps;
@@ -236,8 +234,7 @@ KR_BODY uint64_t table_spill_bucket(const table_fill_params *p, uint32_t b)
 
 KR_BODY void table_spill_one(kr_group group, const table_fill_params *p, uint64_t b, uint64_t n_heads)
 {
-    const kr_table_view *t = &p->table;
-    const int spills = b < n_heads && *table_meta(table_node(t, (uint32_t)b), t->slots) & TABLE_SPILLS;
+    const int spills = b < n_heads && kr_load(p->spills + b) != TABLE_FITS;
     const int failed = p->counts[TABLE_COUNT_FAILED] != 0; /* others may have: then this is in vain */
     kr_group_add64(group, spills && !failed ? table_spill_bucket(p, (uint32_t)b) : 0,
                    p->counts + TABLE_COUNT_STEPS);

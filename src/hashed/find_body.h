@@ -42,7 +42,7 @@ KR_BODY int table_find_next(const table_find_params *p, uint32_t slots, int link
             return 0;
         s->node = p->table.n_heads + next - 1;
     } else {
-        s->left = s->left == TABLE_AT_HOME ? table_reach(meta) : s->left - 1;
+        s->left = s->left == TABLE_AT_HOME ? table_reach(meta, s->mixed) : s->left - 1;
         if (!s->left)
             return 0;
         s->node = table_after(&p->table, s->mixed, s->node);
@@ -51,12 +51,12 @@ KR_BODY int table_find_next(const table_find_params *p, uint32_t slots, int link
     return 1;
 }
 
-KR_BODY int table_find_take(const table_find_params *p, char *node, uint32_t slots, uint32_t slot,
-                            uint32_t meta, table_find_state *s)
+KR_BODY int table_find_take(const table_find_params *p, char *node, uint32_t slots, uint32_t linked,
+                            uint32_t slot, uint32_t meta, table_find_state *s)
 {
     if (p->put.what != KR_PUT_FLAG)
         s->word = kr_load(table_words(node, slots) + slot);
-    s->found = meta >> (TABLE_SEVERAL + slot) & 1 ? TABLE_FOUND_SEVERAL : TABLE_FOUND_ONE;
+    s->found = meta & table_several(linked, slot) ? TABLE_FOUND_SEVERAL : TABLE_FOUND_ONE;
     return 0;
 }
 
@@ -65,7 +65,7 @@ KR_BODY int table_find_step(const table_find_params *p, uint32_t slots, int link
     char *node = linked ? table_node(&p->table, s->node) : p->table.heads + (uint64_t)s->node * 64;
     uint32_t meta;
     const uint32_t equal = table_equal(node, slots, s->mixed, &meta) & meta;
-    return equal ? table_find_take(p, node, slots, kr_ctz32(equal), meta, s)
+    return equal ? table_find_take(p, node, slots, (uint32_t)linked, kr_ctz32(equal), meta, s)
                  : table_find_next(p, slots, linked, meta, s);
 }
 
@@ -124,7 +124,7 @@ KR_BODY int table_find_group_step(const table_find_params *p, kr_pin pin, kr_gro
         const uint32_t equal =
             kr_group_ballot(group, j < slots && meta >> j & 1 && kr_load(table_keys(node) + j) == s->mixed);
         if (equal)
-            return table_find_take(p, node, slots, first + kr_ctz32(equal), meta, s);
+            return table_find_take(p, node, slots, p->table.linked, first + kr_ctz32(equal), meta, s);
     }
     return table_find_next(p, slots, (int)p->table.linked, meta, s);
 }

@@ -2,7 +2,8 @@
 #ifndef KEYRAY_HASHED_FIND_PARAMS_H
 #define KEYRAY_HASHED_FIND_PARAMS_H
 
-#include "hashed/table.h"
+#include "hashed/table_view.h"
+#include "kinds/batch.h"
 #include "program/launch.h"
 
 typedef struct table_find_params {

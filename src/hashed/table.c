@@ -90,14 +90,14 @@ static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *desig
 
 kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design, kr_need *need)
 {
-    const uint64_t n = shape->count, tiles = n / 8192 + 2;
+    const uint64_t n = shape->count, tiles = n / 32768 + 2;
     const uint64_t kept =
         larger(table_nbytes(shape, design, n, 1), table_nbytes(shape, design, n / 2 + 1, 2));
     const uint64_t codes = n * (kr_type_key_bits(shape->type) / 8); /* hashed, where the column is not encoded */
     kr_sorted_estimate(shape, need);
-    const uint64_t both = need->footprint_nbytes + kept + 3 * tiles * sizeof(uint64_t) + 256 +
+    const uint64_t both = need->footprint_nbytes + kept + kr_table_heads(design, n) * sizeof(uint32_t) + 3 * tiles * sizeof(uint64_t) + 256 +
                           kr_device_scan_temp(shape->device, tiles);
-    need->peak_nbytes = larger(need->peak_nbytes + codes, both);
+    need->peak_nbytes = larger(need->peak_nbytes + codes + (design->insert ? kept : 0), both);
     need->footprint_nbytes = kept;
     return KR_OK;
 }
@@ -116,6 +116,7 @@ kr_rows kr_table_rows(const void *self)
         .node_nbytes = kr_table_node_nbytes(table->key_bits / 8, slots, linked),
         .meta = wide ? 12 * slots : 0,
         .words = wide ? 8 * slots : 4 + 4 * slots,
+        .several = linked ? 16 : 7,
     };
     return (kr_rows){
         .walk = &kr_table_walk,

@@ -11,15 +11,17 @@
  * slot is the row id of the key; of a key with several rows it is the number of a span, whose rows lie side by
  * side in `aside`. Words of bits of `meta`:
  *
- *   bit j          slot j holds a key
- *   bit 16 + j     that key has several rows
- *   bit 15         the bucket's own keys did not all fit when it was built (TABLE_SPILLS)
- *   bit 24 + k     kind hash: a key of this bucket lies 2^k to 2^(k + 1) - 1 buckets further on the way of
- *                  its probes. A search ends there, so misses end early, and free slots mean nothing */
+ *   of kind hash      bits 0 to 6     slot j holds a key
+ *                     bits 7 to 13    that key has several rows
+ *                     bits 14 to 27   a filter of the keys of this bucket that lie in others
+ *                     bits 28 to 31   how far on the way of their probes: 1, 2 to 4, 5 to 16, 17 to 255 buckets
+ *   of kind chain     bits 0 to 14, bits 16 to 30   as the first two
+ *
+ * So a search of kind hash ends early where the key is missing, and free slots mean nothing. */
 #ifndef KEYRAY_HASHED_TABLE_BODY_H
 #define KEYRAY_HASHED_TABLE_BODY_H
 
-#include "hashed/table.h"
+#include "hashed/table_view.h"
 #include "key/hash.h"
 #include "kinds/batch.h"
 #include "program/program.h"
@@ -29,9 +31,9 @@
 #endif
 
 enum {
-    TABLE_SPILLS = 1 << 15,
-    TABLE_SEVERAL = 16, /* shifts */
-    TABLE_REACH = 24,
+    TABLE_FILTER = 14, /* the first bit of the filter, and how many it has */
+    TABLE_FILTER_BITS = 14,
+    TABLE_REACH = 28,
     TABLE_REACH_MOST = 255, /* buckets that a key may lie behind its own */
     TABLE_CROWD = 16 /* nodes full of keys of one bucket: far more than chance brings together */
 };
@@ -74,6 +76,12 @@ KR_BODY uint32_t table_all(const kr_table_view *t)
     return (1u << t->slots) - 1;
 }
 
+/* The bit that says that the key of slot j has several rows. */
+KR_BODY uint32_t table_several(uint32_t linked, uint32_t j)
+{
+    return 1u << ((linked ? 16 : 7) + j);
+}
+
 /* ---- The way of a probe ------------------------------------------------------------------------- */
 
 /* Linear probing takes the next bucket. Double hashing adds a step of the key's own; n_heads is prime. */
@@ -88,10 +96,26 @@ KR_BODY uint32_t table_after(const kr_table_view *t, kr_key mixed, uint32_t node
     return (uint32_t)(after < t->n_heads ? after : after - t->n_heads);
 }
 
-/* How many more buckets may hold keys of a bucket with this meta. */
-KR_BODY uint32_t table_reach(uint32_t meta)
+/* The bit of a key in the filter of its bucket. */
+KR_BODY uint32_t table_filter_bit(kr_key mixed)
 {
-    return meta >> TABLE_REACH ? (2u << (31 - kr_clz32(meta >> TABLE_REACH))) - 1 : 0;
+    const uint32_t spread = (uint32_t)mixed * 0x85EBCA6Bu >> 16;
+    return 1u << (TABLE_FILTER + (spread * TABLE_FILTER_BITS >> 16));
+}
+
+/* How many buckets behind its own may hold a key that is not in its own, which has this meta. */
+KR_BODY uint32_t table_reach(uint32_t meta, kr_key mixed)
+{
+    const uint32_t reach = meta >> TABLE_REACH;
+    if (!(meta & table_filter_bit(mixed)))
+        return 0;
+    return reach >= 8 ? TABLE_REACH_MOST : reach >= 4 ? 16 : reach >= 2 ? 4 : 1;
+}
+
+/* What the meta of its bucket says of a key that many buckets behind it. */
+KR_BODY uint32_t table_mark(kr_key mixed, uint32_t steps)
+{
+    return table_filter_bit(mixed) | 1u << (TABLE_REACH + (steps > 1) + (steps > 4) + (steps > 16));
 }
 
 /* ---- Comparing all keys of a node ---------------------------------------------------------------- */
@@ -182,7 +206,7 @@ KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed)
             if (table_keys(node)[j] == mixed) {
                 place.slot = j;
                 place.word = table_words(node, t->slots)[j];
-                place.several = meta >> (TABLE_SEVERAL + j) & 1;
+                place.several = (meta & table_several(t->linked, j)) != 0;
                 place.found = 1;
                 return place;
             }
@@ -193,7 +217,7 @@ KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed)
                 break;
             place.node = t->n_heads + next - 1;
         } else {
-            left = place.steps ? left - 1 : table_reach(meta);
+            left = place.steps ? left - 1 : table_reach(meta, mixed);
             if (!left)
                 break;
             place.node = table_after(t, mixed, place.node);
@@ -247,12 +271,11 @@ KR_BODY int table_claim(const kr_table_view *t, uint32_t *used, kr_key mixed, ui
             if (seen >> j & 1)
                 continue;
             if (several)
-                kr_atomic_or32(meta, 1u << (TABLE_SEVERAL + j));
+                kr_atomic_or32(meta, table_several(t->linked, j));
             table_keys(node)[j] = mixed;
             table_words(node, t->slots)[j] = word;
             if (!t->linked && cursor->steps)
-                kr_atomic_or32(table_meta(table_node(t, home), t->slots),
-                               1u << (TABLE_REACH + 31 - kr_clz32(cursor->steps)));
+                kr_atomic_or32(table_meta(table_node(t, home), t->slots), table_mark(mixed, cursor->steps));
             *slot = j;
             return 1;
         }

@@ -16,7 +16,7 @@ KR_PROGRAM_DECLARE(table_find_group);
 typedef struct fill {
     const kr_table_source *source;
     kr_table *table;
-    kr_buffer sums, counts;
+    kr_buffer sums, counts, spills;
     table_fill_params params;
     uint64_t found[TABLE_COUNTS];
     uint64_t aside; /* spans << 32 | rows in them */
@@ -119,7 +119,10 @@ static kr_status fill_buckets(fill *f, kr_error *err)
     table->n_keys = n_keys;
     table->n_rows = f->source->n;
     kr_status status = allocate(f, heads * node, "buckets", &table->heads, err);
+    if (status == KR_OK)
+        status = allocate(f, heads * sizeof(uint32_t), "keys that do not fit their buckets", &f->spills, err);
     f->params.table = kr_table_view_of(table);
+    f->params.spills = f->spills.data;
     if (status == KR_OK)
         status = make_nodes(f, err);
     if (status == KR_OK)
@@ -147,6 +150,7 @@ kr_status KR_W(kr_table_fill)(const kr_table_source *source, kr_table *table, in
         status = fill_sorted(&f, err);
     *fits = !f.found[TABLE_COUNT_FAILED];
     table->n_steps = f.found[TABLE_COUNT_STEPS];
+    kr_buffer_release(source->device, &f.spills, source->stream);
     kr_buffer_release(source->device, &f.counts, source->stream);
     kr_buffer_release(source->device, &f.sums, source->stream);
     if (status != KR_OK || !*fits)

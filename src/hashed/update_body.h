@@ -317,7 +317,7 @@ KR_BODY void table_erase_one(kr_group group, const table_update_params *p, uint6
         const kr_key key = kr_load(p->deletes + i);
         const table_place place = table_find(t, key);
         if (place.found) {
-            const uint32_t several = 1u << (TABLE_SEVERAL + place.slot);
+            const uint32_t several = table_several(t->linked, place.slot);
             const uint32_t gone = table_is_inserted(p, key) ? several : several | 1u << place.slot;
             if (place.several)
                 span = table_take_span(t, place.word);
@@ -339,7 +339,7 @@ KR_BODY void table_settle_one(kr_group group, const table_update_params *p, uint
     kr_match span = {0, 0};
     if ((target & 15) != TABLE_PLAN_NOTHING) {
         char *node = table_node(t, (uint32_t)(target >> 8));
-        const uint32_t slot = (uint32_t)(target >> 4 & 15), several = 1u << (TABLE_SEVERAL + slot);
+        const uint32_t slot = (uint32_t)(target >> 4 & 15), several = table_several(t->linked, slot);
         uint32_t *meta = table_meta(node, t->slots), *word = table_words(node, t->slots) + slot;
         merge.first = (uint32_t)i;
         merge.run = table_run(p, i);
@@ -396,7 +396,7 @@ KR_BODY kr_match table_flat_span(const table_flat_params *p, char *node, uint32_
 {
     const uint32_t word = table_words(node, p->table.slots)[j];
     const kr_match one = {word, 1};
-    return meta >> (TABLE_SEVERAL + j) & 1 ? p->table.spans[word] : one;
+    return meta & table_several(p->table.linked, j) ? p->table.spans[word] : one;
 }
 
 KR_BODY void table_flat_count_one(const table_flat_params *p, uint64_t i)
@@ -431,7 +431,7 @@ KR_BODY void table_flat_one(kr_group group, const table_flat_params *p, uint64_t
     for (uint32_t j = 0; j < t->slots; ++j) {
         kr_match span = {0, 0};
         kr_key key = 0;
-        const int several = meta >> (TABLE_SEVERAL + j) & 1;
+        const int several = (meta & table_several(t->linked, j)) != 0;
         if (meta >> j & 1 && table_flat_stays(p, table_keys(node)[j])) {
             span = table_flat_span(p, node, meta, j);
             key = kr_mix(kr_unmix(table_keys(node)[j], t->seed), p->seed);

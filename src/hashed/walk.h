@@ -14,7 +14,7 @@ typedef struct kr_table_walk_view {
     uint32_t n_heads, slots; /* `slots` of a node */
     uint32_t node_nbytes;
     uint32_t meta, words; /* where they are in a node, in bytes */
-    uint32_t reserved;
+    uint32_t several;     /* the bit of a node's meta for slot 0 */
 } kr_table_walk_view;
 
 #endif

@@ -38,7 +38,7 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
     const char *at = node < view->n_heads ? view->heads + node * view->node_nbytes
                                           : view->more + (node - view->n_heads) * view->node_nbytes;
     const uint32_t meta = kr_load((const uint32_t *)(at + view->meta));
-    const int single = (meta >> j & 1) && !(meta >> (16 + j) & 1);
+    const int single = (meta >> j & 1) && !(meta >> (view->several + j) & 1);
     return single ? kr_load((const uint32_t *)(at + view->words) + j) : 0xFFFFFFFFu;
 }
 

@@ -241,6 +241,7 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
     (void)kr_device_peak_begin(job->device);
     if (status == KR_OK)
         status = probe(&j, probes, job->upper, join, err);
+    kr_stopwatch_stop(&j.watch);
     const uint64_t probed = kr_device_peak_end(job->device), most = built > probed ? built : probed;
     if (status == KR_OK) {
         kr_join_info *info = &join->info;

@@ -223,6 +223,7 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
     kr_stopwatch_start(&watch, device, stream);
     if (status == KR_OK)
         status = run_build(made, keys, row_ids, stream, &watch, err);
+    kr_stopwatch_stop(&watch);
     if (status != KR_OK) {
         kr_index_destroy(made);
         return status;
@@ -260,6 +261,7 @@ kr_status kr_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_c
     const uint64_t before = kr_device_peak_begin(index->device) - index->info.footprint_nbytes;
     kr_stopwatch_start(&watch, index->device, stream);
     status = run_change(index, row_ids, keys, stream, &watch, err);
+    kr_stopwatch_stop(&watch);
     if (status == KR_OK)
         fill_info(index, keys->type, &watch, before);
     return status;
@@ -334,6 +336,7 @@ kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_error *er
     const uint64_t before = kr_device_peak_begin(index->device) - index->info.footprint_nbytes;
     kr_stopwatch_start(&watch, index->device, wanted->stream);
     status = run_update(index, wanted, &watch, err);
+    kr_stopwatch_stop(&watch);
     if (status == KR_OK)
         fill_info(index, index->info.type, &watch, before);
     return status;

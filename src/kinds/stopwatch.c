@@ -1,4 +1,5 @@
 #include "kinds/stopwatch.h"
+#include "devices/device.h"
 
 #include <string.h>
 #include <time.h>
@@ -10,31 +11,75 @@ double kr_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void kr_stopwatch_start(kr_stopwatch *watch, kr_device *device, kr_stream *stream)
+static void add(kr_phases *phases, const char *name, double seconds)
 {
-    memset(watch, 0, sizeof *watch);
-    watch->device = device;
-    watch->stream = stream;
-    watch->running = 1;
-    kr_device_sync(device, stream, NULL);
-    watch->last = kr_seconds();
-}
-
-void kr_stopwatch_lap(kr_stopwatch *watch, const char *name)
-{
-    if (!watch || !watch->running)
-        return;
-    kr_device_sync(watch->device, watch->stream, NULL);
-    const double now = kr_seconds();
-    kr_phases *phases = &watch->phases;
     uint32_t i = 0;
     while (i < phases->n && strcmp(phases->at[i].name, name) != 0)
         ++i;
     if (i == phases->n && i < KR_PHASES_MOST)
         phases->at[phases->n++].name = name;
     if (i < KR_PHASES_MOST)
-        phases->at[i].seconds += now - watch->last;
-    watch->last = now;
+        phases->at[i].seconds += seconds;
+}
+
+static void *stamp(const kr_stopwatch *watch)
+{
+    return watch->device->ops->stamp(watch->device, kr_native_stream(watch->device, watch->stream));
+}
+
+void kr_stopwatch_start(kr_stopwatch *watch, kr_device *device, kr_stream *stream)
+{
+    memset(watch, 0, sizeof *watch);
+    watch->device = device;
+    watch->stream = stream;
+    if (device->ops->is_host)
+        watch->last = kr_seconds();
+    else
+        watch->stamps[0] = stamp(watch);
+    watch->running = device->ops->is_host || watch->stamps[0];
+}
+
+/* Reads the times of all laps; the last stamp begins the next. */
+static void read_laps(kr_stopwatch *watch)
+{
+    kr_device *device = watch->device;
+    for (uint32_t i = 0; i < watch->n_laps; ++i) {
+        add(&watch->phases, watch->names[i],
+            device->ops->stamp_seconds(device, watch->stamps[i], watch->stamps[i + 1]));
+        device->ops->event_destroy(device, watch->stamps[i]);
+    }
+    watch->stamps[0] = watch->stamps[watch->n_laps];
+    watch->n_laps = 0;
+}
+
+void kr_stopwatch_lap(kr_stopwatch *watch, const char *name)
+{
+    if (!watch || !watch->running)
+        return;
+    if (watch->device->ops->is_host) {
+        const double now = kr_seconds();
+        add(&watch->phases, name, now - watch->last);
+        watch->last = now;
+        return;
+    }
+    if (watch->n_laps == KR_LAPS_MOST)
+        read_laps(watch);
+    void *now = stamp(watch);
+    if (now) {
+        watch->names[watch->n_laps] = name;
+        watch->stamps[++watch->n_laps] = now;
+    }
+}
+
+void kr_stopwatch_stop(kr_stopwatch *watch)
+{
+    if (!watch || !watch->running)
+        return;
+    watch->running = 0;
+    if (watch->device->ops->is_host)
+        return;
+    read_laps(watch);
+    watch->device->ops->event_destroy(watch->device, watch->stamps[0]);
 }
 
 const char *kr_phases_name(const kr_phases *phases, uint32_t ordinal)

@@ -1,11 +1,12 @@
-/* Seconds by phase on the host's clock. A lap first waits for the stream, so that it measures work and not
- * its enqueueing. Laps of a watch that was not started do nothing. */
+/* Seconds by phase. A host device's work is done when a call returns, so its laps read the clock; other devices
+ * record the time in the stream, so that laps wait for nothing. Laps of a watch that was not started do
+ * nothing. */
 #ifndef KEYRAY_KINDS_STOPWATCH_H
 #define KEYRAY_KINDS_STOPWATCH_H
 
 #include <keyray/keyray.h>
 
-enum { KR_PHASES_MOST = 16 };
+enum { KR_PHASES_MOST = 16, KR_LAPS_MOST = 32 };
 
 typedef struct kr_phases {
     uint32_t n;
@@ -19,13 +20,19 @@ typedef struct kr_stopwatch {
     kr_device *device;
     kr_stream *stream;
     uint32_t running; /* 0: every call does nothing */
-    double last;
-    kr_phases phases;
+    double last;      /* of a host device */
+    kr_phases phases; /* complete after kr_stopwatch_stop */
+    /* Laps whose times are not read yet: lap i ended at stamps[i + 1]. */
+    uint32_t n_laps;
+    const char *names[KR_LAPS_MOST];
+    void *stamps[KR_LAPS_MOST + 1];
 } kr_stopwatch;
 
 void kr_stopwatch_start(kr_stopwatch *watch, kr_device *device, kr_stream *stream);
 /* Adds the time since the last lap to phase `name`, a static string. */
 void kr_stopwatch_lap(kr_stopwatch *watch, const char *name);
+/* Waits for the last lap and reads all times. Every watch that was started must be stopped. */
+void kr_stopwatch_stop(kr_stopwatch *watch);
 
 /* NULL and 0 past the last; `phases` may be NULL. */
 const char *kr_phases_name(const kr_phases *phases, uint32_t ordinal);

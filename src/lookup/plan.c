@@ -15,6 +15,7 @@ enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
  * docs/performance-lightweight.md. */
 enum {
     PART_ROW_BITS = 11,
+    PART_NBYTES_BITS = 23,
     PART_PIECE = 1 << 27,
     PART_PIECE_LEAST = 1 << 20,
     PART_SCRATCH = 33,  /* bytes a probe of a piece, at most: code, place, order, match, answer, flag */
@@ -23,10 +24,15 @@ enum {
     FEW_INTO_FEW_ROWS = 1 << 22
 };
 
-static uint32_t part_bits_for(uint64_t rows)
+/* Parts of sorted entries are searched in shared memory; those of a hash table are to fit the second-level
+ * cache, a few at a time. Few parts are cheaper: probes and answers move in longer runs. */
+static uint32_t part_bits_for(const kr_probe_case *of)
 {
+    const int hashed = of->spec->kind->family->u32->hash_seed != NULL;
+    const uint64_t whole = hashed ? of->footprint_nbytes : of->rows;
+    const uint32_t part_bits = hashed ? PART_NBYTES_BITS : PART_ROW_BITS;
     uint32_t bits = 1;
-    while (bits < KR_PART_BITS_MOST && rows >> (bits + 1) >= 1u << PART_ROW_BITS)
+    while (bits < KR_PART_BITS_MOST && whole >> (bits + 1) >= 1u << part_bits)
         ++bits;
     return bits;
 }
@@ -51,10 +57,12 @@ static int says_launches(const kr_probe_case *of)
 /* Small indexes fit in the caches anyway. */
 static int parts_pay(const kr_probe_case *of)
 {
-    if (says_launches(of))
+    const kr_probe_policy *policy = policy_of(of);
+    if (says_launches(of) || of->device->ops->is_host || !can_partition(of) ||
+        of->n_probes < policy->few_probes)
         return 0;
-    return !of->device->ops->is_host && can_partition(of) && of->n_probes >= policy_of(of)->few_probes &&
-           (of->rows >= FEW_ROWS || of->n_probes >= FEW_INTO_FEW_ROWS);
+    return policy->few_rows ? of->rows >= policy->few_rows
+                            : of->rows >= FEW_ROWS || of->n_probes >= FEW_INTO_FEW_ROWS;
 }
 
 /* As many probes at a time as the memory cap leaves scratch memory for. */
@@ -75,7 +83,7 @@ static void plan_parts(const kr_probe_case *of, kr_probe_plan *plan)
 {
     plan->way = KR_SEARCHED_PARTITIONED;
     plan->reason = "probes that fall into one part of the index are searched together";
-    plan->part_bits = part_bits_for(of->rows);
+    plan->part_bits = part_bits_for(of);
     plan->piece = partitioned_piece(of);
 }
 

@@ -61,6 +61,8 @@ void kr_cuda_event_destroy(kr_device *device, void *event);
 kr_status kr_cuda_event_record(kr_device *device, void *event, void *stream, kr_error *err);
 kr_status kr_cuda_event_wait(kr_device *device, void *event, void *stream, kr_error *err);
 kr_status kr_cuda_event_sync(kr_device *device, void *event, kr_error *err);
+void *kr_cuda_stamp(kr_device *device, void *stream);
+double kr_cuda_stamp_seconds(kr_device *device, void *from, void *to);
 void kr_cuda_drain(kr_device *device);
 
 /* sort.c */

@@ -65,6 +65,26 @@ kr_status kr_cuda_event_sync(kr_device *device, void *event, kr_error *err)
     return kr_cuda_leave(&calls, err, "finishing the work before an event");
 }
 
+void *kr_cuda_stamp(kr_device *device, void *stream)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    cudaEvent_t made = NULL;
+    KR_CUDA(&calls, cudaEventCreate(&made));
+    KR_CUDA(&calls, cudaEventRecord(made, stream));
+    if (calls.code != cudaSuccess && made)
+        (void)cudaEventDestroy(made);
+    return kr_cuda_leave(&calls, NULL, "recording a time") == KR_OK ? made : NULL;
+}
+
+double kr_cuda_stamp_seconds(kr_device *device, void *from, void *to)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    float milliseconds = 0;
+    KR_CUDA(&calls, cudaEventSynchronize(to));
+    KR_CUDA(&calls, cudaEventElapsedTime(&milliseconds, from, to));
+    return kr_cuda_leave(&calls, NULL, "reading a time") == KR_OK ? milliseconds / 1e3 : 0;
+}
+
 void kr_cuda_drain(kr_device *device)
 {
     kr_cuda_calls calls = kr_cuda_enter_device(device);
