@@ -10,8 +10,10 @@ typedef struct table_check_params {
     kr_table_view table;
     uint64_t *counts; /* TABLE_CHECK_* */
     uint64_t n_spans, n_aside;
+    kr_blocks blocks;
+    uint64_t n_elements; /* nodes */
 } table_check_params;
-kr_assert_size(table_check_params, 80);
+kr_assert_size(table_check_params, 96);
 
 /* Several rows, in ascending order; equal ones are found by the check of all row ids. */
 KR_BODY int table_span_is_right(const table_check_params *p, uint32_t word, kr_match *span)
@@ -26,26 +28,23 @@ KR_BODY int table_span_is_right(const table_check_params *p, uint32_t word, kr_m
     return 1;
 }
 
-KR_BODY void table_check_node(kr_group group, const table_check_params *p, uint64_t i, uint64_t n)
+KR_BODY void table_check_node(const table_check_params *p, uint64_t i, uint64_t *tally)
 {
     const kr_table_view *t = &p->table;
-    uint64_t found[TABLE_CHECKS] = {0};
-    char *node = i < n ? table_node(t, (uint32_t)i) : NULL;
-    const uint32_t meta = node ? *table_meta(node, t->slots) : 0;
+    char *node = table_node(t, (uint32_t)i);
+    const uint32_t meta = *table_meta(node, t->slots);
     for (uint32_t live = meta & table_all(t); live; live &= live - 1) {
         const uint32_t j = kr_ctz32(live);
-        const table_place place = table_find(t, table_keys(node)[j]);
+        const table_place place = table_find(t, table_keys(node)[j], 0);
         kr_match span = {0, 1};
-        ++found[TABLE_CHECK_KEYS];
-        found[TABLE_CHECK_STEPS] += place.steps;
-        found[TABLE_CHECK_LOST] += !place.found || place.node != i || place.slot != j;
+        ++tally[TABLE_CHECK_KEYS];
+        tally[TABLE_CHECK_STEPS] += place.steps;
+        tally[TABLE_CHECK_LOST] += !place.found || place.node != i || place.slot != j;
         if (meta & table_several(t->linked, j))
-            found[TABLE_CHECK_SPANS] += !table_span_is_right(p, table_words(node, t->slots)[j], &span);
-        found[TABLE_CHECK_ROWS] += span.count;
+            tally[TABLE_CHECK_SPANS] += !table_span_is_right(p, table_words(node, t->slots)[j], &span);
+        tally[TABLE_CHECK_ROWS] += span.count;
     }
-    for (uint32_t k = 0; k < TABLE_CHECKS; ++k)
-        kr_group_add64(group, found[k], p->counts + k);
 }
-KR_GROUP_PROGRAM(table_validate, table_check_params, table_check_node);
+TABLE_TALLY_PROGRAM(table_validate, table_check_params, TABLE_CHECKS, table_check_node);
 
 #endif

@@ -9,9 +9,14 @@ kr_status KR_W(kr_table_validate)(kr_device *device, const void *self, kr_error 
     uint64_t found[TABLE_CHECKS] = {0};
     kr_buffer counts = {0};
     kr_status status = kr_counters_make(device, NULL, TABLE_CHECKS, &counts, err);
-    const table_check_params params = {kr_table_view_of(table), counts.data, table->n_spans, table->n_aside};
+    const table_check_params params = {.table = kr_table_view_of(table),
+                                       .counts = counts.data,
+                                       .n_spans = table->n_spans,
+                                       .n_aside = table->n_aside,
+                                       .blocks = {0, 2},
+                                       .n_elements = nodes};
     if (status == KR_OK)
-        status = kr_device_run(device, &KR_W(table_validate), &params, nodes, NULL, err);
+        status = kr_device_run(device, &KR_W(table_validate), &params, table_tally_tiles(nodes), NULL, err);
     if (status == KR_OK)
         status = kr_counters_read(device, NULL, &counts, found, TABLE_CHECKS, err);
     kr_buffer_release(device, &counts, NULL);

@@ -35,6 +35,7 @@ typedef struct table_fill_params {
     uint32_t *spills; /* of each bucket: the first entry that did not fit, or TABLE_FITS */
     kr_blocks blocks;
     uint64_t n;
+    uint64_t n_elements; /* of a program that counts */
 } table_fill_params;
 
 KR_BODY kr_key table_key_at(const table_fill_params *p, uint32_t i)
@@ -149,17 +150,16 @@ KR_BODY uint64_t table_skip_key(const table_fill_params *p, uint64_t i)
 }
 
 /* Kind chain: nodes that a bucket needs behind its first. A crowd is not counted to its end. */
-KR_BODY void table_need_nodes(kr_group group, const table_fill_params *p, uint64_t b, uint64_t n_heads)
+KR_BODY void table_need_nodes(const table_fill_params *p, uint64_t b, uint64_t *tally)
 {
-    uint64_t keys = 0, i = b < n_heads ? table_bucket_begin(p, b) : p->n;
+    uint64_t keys = 0, i = table_bucket_begin(p, b);
     while (table_is_in(p, i, (uint32_t)b) && keys <= TABLE_CROWD * p->table.slots) {
         ++keys;
         i = table_skip_key(p, i);
     }
-    kr_group_add64(group, keys > p->table.slots ? (keys - 1) / p->table.slots : 0,
-                   p->counts + TABLE_COUNT_NODES);
+    tally[TABLE_COUNT_NODES] += keys > p->table.slots ? (keys - 1) / p->table.slots : 0;
 }
-KR_GROUP_PROGRAM(table_need, table_fill_params, table_need_nodes);
+TABLE_TALLY_PROGRAM(table_need, table_fill_params, TABLE_COUNTS, table_need_nodes);
 
 /* The words of a node, to be stored 16 bytes at a time. */
 enum { TABLE_WORDS_MOST = 48 };
@@ -211,35 +211,28 @@ KR_BODY void table_fill_links_of(const table_fill_params *p, uint64_t b)
 KR_MAP_PROGRAM(table_fill_slots, table_fill_params, table_fill_slots_of);
 KR_MAP_PROGRAM(table_fill_links, table_fill_params, table_fill_links_of);
 
-/* The keys of a bucket behind those that fill its slots. Returns the steps to all of them. */
-KR_BODY uint64_t table_spill_bucket(const table_fill_params *p, uint32_t b)
+/* The keys of a bucket behind those that fill its slots. */
+KR_BODY void table_spill_bucket(const table_fill_params *p, uint64_t b, uint64_t *tally)
 {
     const kr_table_view *t = &p->table;
-    table_cursor cursor = table_begin(b);
-    uint64_t steps = 0;
+    const uint32_t home = (uint32_t)b, first = kr_load(p->spills + b);
+    table_cursor cursor = table_begin(home);
     uint32_t slot, keys = t->slots;
-    for (uint64_t i = kr_load(p->spills + b); table_is_in(p, i, b); i = table_skip_key(p, i)) {
+    if (first == TABLE_FITS)
+        return;
+    for (uint64_t i = first; table_is_in(p, i, home); i = table_skip_key(p, i)) {
         const kr_key key = kr_load(p->keys + i);
         if (t->twice) /* its way is its own */
-            cursor = table_begin(b);
-        if (++keys > TABLE_CROWD * t->slots ||
+            cursor = table_begin(home);
+        if (++keys > TABLE_CROWD * t->slots || tally[TABLE_COUNT_FAILED] ||
             !table_claim(t, p->used, key, p->rows[i], table_same_after(p, i), &cursor, &slot)) {
-            kr_atomic_add64(p->counts + TABLE_COUNT_FAILED, 1);
-            return steps;
+            tally[TABLE_COUNT_FAILED] = 1;
+            return;
         }
-        steps += cursor.steps;
+        tally[TABLE_COUNT_STEPS] += cursor.steps;
     }
-    return steps;
 }
-
-KR_BODY void table_spill_one(kr_group group, const table_fill_params *p, uint64_t b, uint64_t n_heads)
-{
-    const int spills = b < n_heads && kr_load(p->spills + b) != TABLE_FITS;
-    const int failed = p->counts[TABLE_COUNT_FAILED] != 0; /* others may have: then this is in vain */
-    kr_group_add64(group, spills && !failed ? table_spill_bucket(p, (uint32_t)b) : 0,
-                   p->counts + TABLE_COUNT_STEPS);
-}
-KR_GROUP_PROGRAM(table_spill, table_fill_params, table_spill_one);
+TABLE_TALLY_PROGRAM(table_spill, table_fill_params, TABLE_COUNTS, table_spill_bucket);
 
 /* ---- Inserting rows one by one, as the tables of the papers are built ------------------------------ */
 
@@ -250,31 +243,23 @@ KR_BODY uint32_t table_row_at(const table_fill_params *p, uint64_t i)
 }
 
 /* Into empty buckets. */
-KR_BODY void table_insert_row(kr_group group, const table_fill_params *p, uint64_t i, uint64_t n)
+KR_BODY void table_insert_row(const table_fill_params *p, uint64_t i, uint64_t *tally)
 {
-    uint64_t failed = 0, steps = 0;
-    if (i < n) {
-        const kr_key key = kr_load(p->keys + i);
-        table_cursor cursor = table_begin(table_home(&p->table, key));
-        uint32_t slot;
-        failed = !table_claim(&p->table, p->used, key, table_row_at(p, i), 0, &cursor, &slot);
-        steps = cursor.steps;
-    }
-    kr_group_add64(group, failed, p->counts + TABLE_COUNT_FAILED);
-    kr_group_add64(group, steps, p->counts + TABLE_COUNT_STEPS);
+    const kr_key key = kr_load(p->keys + i);
+    table_cursor cursor = table_begin(table_home(&p->table, key));
+    uint32_t slot;
+    if (!tally[TABLE_COUNT_FAILED])
+        tally[TABLE_COUNT_FAILED] = !table_claim(&p->table, p->used, key, table_row_at(p, i), 0, &cursor, &slot);
+    tally[TABLE_COUNT_STEPS] += cursor.steps;
 }
-KR_GROUP_PROGRAM(table_insert, table_fill_params, table_insert_row);
+TABLE_TALLY_PROGRAM(table_insert, table_fill_params, TABLE_COUNTS, table_insert_row);
 
 /* A key that was inserted twice is found in one of its rows only. */
-KR_BODY void table_check_row(kr_group group, const table_fill_params *p, uint64_t i, uint64_t n)
+KR_BODY void table_check_row(const table_fill_params *p, uint64_t i, uint64_t *tally)
 {
-    uint64_t failed = 0;
-    if (i < n) {
-        const table_place place = table_find(&p->table, kr_load(p->keys + i));
-        failed = !place.found || place.word != table_row_at(p, i);
-    }
-    kr_group_add64(group, failed, p->counts + TABLE_COUNT_FAILED);
+    const table_place place = table_find(&p->table, kr_load(p->keys + i), 0);
+    tally[TABLE_COUNT_FAILED] += !place.found || place.word != table_row_at(p, i);
 }
-KR_GROUP_PROGRAM(table_check, table_fill_params, table_check_row);
+TABLE_TALLY_PROGRAM(table_check, table_fill_params, TABLE_COUNTS, table_check_row);
 
 #endif

@@ -24,7 +24,7 @@
 #include "hashed/table_view.h"
 #include "key/hash.h"
 #include "kinds/batch.h"
-#include "program/program.h"
+#include "program/block.h"
 
 #if !KR_ON_CUDA && defined(KR_ISA) && KR_ISA > 0
 #include <immintrin.h>
@@ -193,23 +193,32 @@ typedef struct table_place {
     uint32_t steps; /* from its bucket */
 } table_place;
 
-/* Reads by plain loads where the running program claims slots for other keys. */
-KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed)
+/* The slots of a node that hold the key. `written`: the running program claims or frees slots. */
+KR_BODY uint32_t table_slots_of(const kr_table_view *t, char *node, kr_key mixed, int written, uint32_t *meta)
+{
+    uint32_t equal = 0;
+    if (!written)
+        return table_equal(node, t->slots, mixed, meta) & *meta;
+    *meta = *table_meta(node, t->slots);
+    for (uint32_t live = *meta & table_all(t); live; live &= live - 1)
+        equal |= (uint32_t)(table_keys(node)[kr_ctz32(live)] == mixed) << kr_ctz32(live);
+    return equal;
+}
+
+KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed, int written)
 {
     table_place place = {table_home(t, mixed), 0, 0, 0, 0, 0};
     uint32_t left = 0;
     for (; t->n_heads; ++place.steps) {
         char *node = table_node(t, place.node);
-        const uint32_t meta = *table_meta(node, t->slots);
-        for (uint32_t live = meta & table_all(t); live; live &= live - 1) {
-            const uint32_t j = kr_ctz32(live);
-            if (table_keys(node)[j] == mixed) {
-                place.slot = j;
-                place.word = table_words(node, t->slots)[j];
-                place.several = (meta & table_several(t->linked, j)) != 0;
-                place.found = 1;
-                return place;
-            }
+        uint32_t meta;
+        const uint32_t equal = table_slots_of(t, node, mixed, written, &meta);
+        if (equal) {
+            place.slot = kr_ctz32(equal);
+            place.word = table_words(node, t->slots)[place.slot];
+            place.several = (meta & table_several(t->linked, place.slot)) != 0;
+            place.found = 1;
+            return place;
         }
         if (t->linked) {
             const uint32_t next = *table_next(node, t->slots);
@@ -282,5 +291,39 @@ KR_BODY int table_claim(const kr_table_view *t, uint32_t *used, kr_key mixed, ui
     } while (table_go_on(t, used, mixed, cursor));
     return 0;
 }
+
+/* ---- Programs that count ------------------------------------------------------------------------- */
+
+/* A program of the elements 0 .. n - 1, each of which may add to counters; a block adds up what its threads
+ * count, as one counter takes only so many additions at a time.
+ *
+ *   TABLE_TALLY_PROGRAM(name, params_t, n_counts, element)
+ *       void element(const params_t *, uint64_t i, uint64_t *tally)
+ *       params_t has members `counts`, `blocks` and `n_elements`; it runs for table_tally_tiles(n_elements). */
+enum { TABLE_TALLY_TILE = 2048 };
+
+static inline uint64_t table_tally_tiles(uint64_t n)
+{
+    return (n + TABLE_TALLY_TILE - 1) / TABLE_TALLY_TILE;
+}
+
+#define TABLE_TALLY_PROGRAM(name, params_t, n_counts, element)                                           \
+    KR_BODY void name##_all(kr_block block, char *shared, const params_t *p, uint64_t n_tiles)           \
+    {                                                                                                    \
+        uint64_t tally[n_counts] = {0};                                                                  \
+        (void)shared;                                                                                    \
+        for (uint64_t t = block.index; t < n_tiles; t += block.count)                                    \
+            for (uint32_t j = block.rank; j < TABLE_TALLY_TILE; j += block.size)                         \
+                if (t * TABLE_TALLY_TILE + j < p->n_elements)                                            \
+                    element(p, t * TABLE_TALLY_TILE + j, tally);                                         \
+        KR_UNROLL                                                                                        \
+        for (uint32_t k = 0; k < (n_counts); ++k) {                                                      \
+            uint32_t sum;                                                                                \
+            kr_block_sum_before(block, (uint32_t)tally[k], &sum);                                        \
+            if (block.rank == 0 && sum)                                                                  \
+                kr_atomic_add64(p->counts + k, sum);                                                     \
+        }                                                                                                \
+    }                                                                                                    \
+    KR_BLOCK_PROGRAM(name, params_t, name##_all)
 
 #endif

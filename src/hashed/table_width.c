@@ -27,6 +27,15 @@ static kr_status run(fill *f, const kr_program *program, uint64_t n, kr_error *e
     return kr_device_run(f->source->device, program, &f->params, n, f->source->stream, err);
 }
 
+static kr_status run_tally(fill *f, const kr_program *program, uint64_t n, kr_error *err)
+{
+    f->params.n_elements = n;
+    f->params.blocks = (kr_blocks){0, 2};
+    const kr_status status = run(f, program, table_tally_tiles(n), err);
+    f->params.blocks = (kr_blocks){0, 0};
+    return status;
+}
+
 static kr_status allocate(fill *f, uint64_t nbytes, const char *what, kr_buffer *buffer, kr_error *err)
 {
     return kr_buffer_allocate(f->source->device, nbytes, f->source->stream, what, f->table->design.help,
@@ -93,7 +102,7 @@ static kr_status make_nodes(fill *f, kr_error *err)
     const uint64_t node = kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 1);
     if (!table->design.linked)
         return KR_OK;
-    kr_status status = run(f, &KR_W(table_need), table->n_heads, err);
+    kr_status status = run_tally(f, &KR_W(table_need), table->n_heads, err);
     if (status == KR_OK)
         status = kr_counters_read(f->source->device, f->source->stream, &f->counts, f->found, TABLE_COUNTS, err);
     table->n_more = f->found[TABLE_COUNT_NODES];
@@ -127,7 +136,7 @@ static kr_status fill_buckets(fill *f, kr_error *err)
         status = make_nodes(f, err);
     if (status == KR_OK)
         status = run(f, table->design.linked ? &KR_W(table_fill_links) : &KR_W(table_fill_slots), heads, err);
-    return status == KR_OK ? run(f, &KR_W(table_spill), heads, err) : status;
+    return status == KR_OK ? run_tally(f, &KR_W(table_spill), heads, err) : status;
 }
 
 static kr_status fill_sorted(fill *f, kr_error *err)
@@ -181,9 +190,9 @@ static kr_status insert_rows(fill *f, const kr_build *build, kr_error *err)
     f->params.keys = codes.data;
     f->params.rows = (uint32_t *)list.rows; /* only read */
     if (status == KR_OK)
-        status = run(f, &KR_W(table_insert), list.n, err);
+        status = run_tally(f, &KR_W(table_insert), list.n, err);
     if (status == KR_OK)
-        status = run(f, &KR_W(table_check), list.n, err);
+        status = run_tally(f, &KR_W(table_check), list.n, err);
     if (status == KR_OK)
         status = kr_counters_read(build->device, build->stream, &f->counts, f->found, TABLE_COUNTS, err);
     f->table->n_rows = f->table->n_keys = list.n;

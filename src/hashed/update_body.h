@@ -27,8 +27,8 @@ enum {
     TABLE_CHANGES
 };
 
-/* What becomes of an inserted key. Of an entry that is not the first of its key: nothing. */
-enum { TABLE_PLAN_NOTHING, TABLE_PLAN_NEW, TABLE_PLAN_ADD, TABLE_PLAN_REPLACE };
+/* What becomes of an inserted or deleted key. Of an entry that is not the first of its key: nothing. */
+enum { TABLE_PLAN_NOTHING, TABLE_PLAN_NEW, TABLE_PLAN_ADD, TABLE_PLAN_REPLACE, TABLE_PLAN_ERASE };
 /* node << 8 | slot << 4 | TABLE_PLAN_* */
 KR_BODY uint64_t table_target(uint32_t node, uint32_t slot, uint32_t plan)
 {
@@ -40,13 +40,16 @@ typedef struct table_update_params {
     const kr_key *deletes, *inserts; /* mixed codes */
     const uint32_t *rows;            /* of the inserts */
     uint64_t *targets;               /* of the inserts */
+    uint64_t *doomed;                /* targets of the deletes */
     uint64_t *needs;                 /* of the inserts: spans << 32 | rows in them; then the sums before */
     uint64_t *counts;                /* TABLE_CHANGE_* */
     uint32_t *used;                  /* nodes behind the buckets */
     uint32_t n_deletes, n_inserts;
     uint32_t n_spans, n_aside; /* before the update */
+    kr_blocks blocks;
+    uint64_t n_elements; /* of a program that counts */
 } table_update_params;
-kr_assert_size(table_update_params, 128);
+kr_assert_size(table_update_params, 152);
 
 KR_BODY kr_key table_insert_at(const table_update_params *p, uint32_t i)
 {
@@ -84,22 +87,24 @@ KR_BODY uint32_t table_rows_of(const kr_table_view *t, const table_place *place)
 
 /* ---- Before anything is written ------------------------------------------------------------------ */
 
-KR_BODY void table_doom_one(kr_group group, const table_update_params *p, uint64_t i, uint64_t n)
+KR_BODY void table_doom_one(const table_update_params *p, uint64_t i, uint64_t *tally)
 {
-    uint64_t rows = 0, keys = 0, aside = 0, steps = 0;
-    if (i < n && table_is_first(p->deletes, i)) {
-        const table_place place = table_find(&p->table, kr_load(p->deletes + i));
-        rows = table_rows_of(&p->table, &place);
-        keys = place.found && !table_is_inserted(p, kr_load(p->deletes + i));
-        aside = place.several ? rows : 0;
-        steps = keys ? place.steps : 0;
-    }
-    kr_group_add64(group, steps, p->counts + TABLE_CHANGE_STEPS_GONE);
-    kr_group_add64(group, rows, p->counts + TABLE_CHANGE_ROWS);
-    kr_group_add64(group, keys, p->counts + TABLE_CHANGE_KEYS);
-    kr_group_add64(group, aside, p->counts + TABLE_CHANGE_ASIDE);
+    const kr_key key = kr_load(p->deletes + i);
+    p->doomed[i] = TABLE_PLAN_NOTHING;
+    if (!table_is_first(p->deletes, i))
+        return;
+    const table_place place = table_find(&p->table, key, 0);
+    if (!place.found)
+        return;
+    const int stays = table_is_inserted(p, key);
+    const uint32_t rows = table_rows_of(&p->table, &place);
+    p->doomed[i] = table_target(place.node, place.slot, stays ? TABLE_PLAN_REPLACE : TABLE_PLAN_ERASE);
+    tally[TABLE_CHANGE_ROWS] += rows;
+    tally[TABLE_CHANGE_KEYS] += !stays;
+    tally[TABLE_CHANGE_ASIDE] += place.several ? rows : 0;
+    tally[TABLE_CHANGE_STEPS_GONE] += stays ? 0 : place.steps;
 }
-KR_GROUP_PROGRAM(table_doom, table_update_params, table_doom_one);
+TABLE_TALLY_PROGRAM(table_doom, table_update_params, TABLE_CHANGES, table_doom_one);
 
 KR_BODY uint32_t table_run(const table_update_params *p, uint64_t i)
 {
@@ -108,29 +113,23 @@ KR_BODY uint32_t table_run(const table_update_params *p, uint64_t i)
                  : table_inserts_behind(p, p->n_inserts, (uint32_t)i + 1, kr_load(p->inserts + i)) - (uint32_t)i;
 }
 
-KR_BODY void table_plan_one(kr_group group, const table_update_params *p, uint64_t i, uint64_t n)
+KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint64_t *tally)
 {
-    uint64_t target = TABLE_PLAN_NOTHING, need = 0, fresh = 0, aside = 0;
-    if (i < n && table_is_first(p->inserts, i)) {
-        const kr_key key = kr_load(p->inserts + i);
-        const table_place place = table_find(&p->table, key);
-        const int replaces = place.found && table_is_deleted(p, key), adds = place.found && !replaces;
-        const uint32_t old = adds ? table_rows_of(&p->table, &place) : 0;
-        const uint32_t rows = old + table_run(p, i);
-        fresh = !place.found;
-        target = table_target(place.node, place.slot,
-                              fresh ? TABLE_PLAN_NEW : replaces ? TABLE_PLAN_REPLACE : TABLE_PLAN_ADD);
-        need = rows > 1 ? (uint64_t)1 << 32 | rows : 0;
-        aside = adds && place.several ? old : 0;
-    }
-    if (i < n) {
-        p->targets[i] = target;
-        p->needs[i] = need;
-    }
-    kr_group_add64(group, fresh, p->counts + TABLE_CHANGE_NEW);
-    kr_group_add64(group, aside, p->counts + TABLE_CHANGE_ASIDE);
+    const kr_key key = kr_load(p->inserts + i);
+    p->targets[i] = TABLE_PLAN_NOTHING;
+    p->needs[i] = 0;
+    if (!table_is_first(p->inserts, i))
+        return;
+    const table_place place = table_find(&p->table, key, 0);
+    const int replaces = place.found && table_is_deleted(p, key), adds = place.found && !replaces;
+    const uint32_t old = adds ? table_rows_of(&p->table, &place) : 0, rows = old + table_run(p, i);
+    p->targets[i] = table_target(place.node, place.slot,
+                                 adds ? TABLE_PLAN_ADD : replaces ? TABLE_PLAN_REPLACE : TABLE_PLAN_NEW);
+    p->needs[i] = rows > 1 ? (uint64_t)1 << 32 | rows : 0;
+    tally[TABLE_CHANGE_NEW] += !place.found;
+    tally[TABLE_CHANGE_ASIDE] += adds && place.several ? old : 0;
 }
-KR_GROUP_PROGRAM(table_plan, table_update_params, table_plan_one);
+TABLE_TALLY_PROGRAM(table_plan, table_update_params, TABLE_CHANGES, table_plan_one);
 
 /* Whether entry i is the first of its bucket. */
 KR_BODY int table_opens_bucket(const table_update_params *p, uint64_t i)
@@ -156,34 +155,32 @@ KR_BODY uint32_t table_vacant(const kr_table_view *t, uint32_t node)
     }
 }
 
-KR_BODY void table_crowd_one(kr_group group, const table_update_params *p, uint64_t i, uint64_t n)
+KR_BODY void table_crowd_one(const table_update_params *p, uint64_t i, uint64_t *tally)
 {
     const uint32_t slots = p->table.slots;
-    uint64_t nodes = 0, failed = 0;
-    if (i < n && table_opens_bucket(p, i)) {
-        const uint32_t home = table_home(&p->table, kr_load(p->inserts + i));
-        uint32_t keys = 0;
-        for (uint64_t j = i; table_shares_bucket(p, j, home) && keys <= TABLE_CROWD * slots; ++j)
-            keys += (p->targets[j] & 15) == TABLE_PLAN_NEW;
-        failed = keys > TABLE_CROWD * slots;
-        if (p->table.linked && keys) {
-            const uint32_t vacant = table_vacant(&p->table, home);
-            nodes = keys > vacant ? (keys - vacant + slots - 1) / slots : 0;
-        }
+    uint32_t keys = 0;
+    if (!table_opens_bucket(p, i))
+        return;
+    const uint32_t home = table_home(&p->table, kr_load(p->inserts + i));
+    for (uint64_t j = i; table_shares_bucket(p, j, home) && keys <= TABLE_CROWD * slots; ++j)
+        keys += (p->targets[j] & 15) == TABLE_PLAN_NEW;
+    tally[TABLE_CHANGE_FAILED] += keys > TABLE_CROWD * slots;
+    if (p->table.linked && keys) {
+        const uint32_t vacant = table_vacant(&p->table, home);
+        tally[TABLE_CHANGE_NODES] += keys > vacant ? (keys - vacant + slots - 1) / slots : 0;
     }
-    kr_group_add64(group, nodes, p->counts + TABLE_CHANGE_NODES);
-    kr_group_add64(group, failed, p->counts + TABLE_CHANGE_FAILED);
 }
-KR_GROUP_PROGRAM(table_crowd, table_update_params, table_crowd_one);
+TABLE_TALLY_PROGRAM(table_crowd, table_update_params, TABLE_CHANGES, table_crowd_one);
 
 /* ---- Slots ----------------------------------------------------------------------------------------- */
 
-/* Returns the steps to the new keys of the bucket that entry i opens; *failed of them found no slot. */
-KR_BODY uint64_t table_claim_bucket(const table_update_params *p, uint64_t i, uint64_t *failed)
+/* The new keys of the bucket that entry i opens. */
+KR_BODY void table_claim_bucket(const table_update_params *p, uint64_t i, uint64_t *tally)
 {
+    if (!table_opens_bucket(p, i))
+        return;
     const uint32_t home = table_home(&p->table, kr_load(p->inserts + i));
     table_cursor cursor = table_begin(home);
-    uint64_t steps = 0;
     uint32_t slot;
     for (uint64_t j = i; table_shares_bucket(p, j, home); ++j) {
         if ((p->targets[j] & 15) != TABLE_PLAN_NEW)
@@ -192,28 +189,25 @@ KR_BODY uint64_t table_claim_bucket(const table_update_params *p, uint64_t i, ui
             cursor = table_begin(home);
         if (table_claim(&p->table, p->used, kr_load(p->inserts + j), kr_load(p->rows + j), 0, &cursor, &slot)) {
             p->targets[j] = table_target(cursor.node, slot, TABLE_PLAN_NEW);
-            steps += cursor.steps;
+            tally[TABLE_CHANGE_STEPS] += cursor.steps;
         } else {
             p->targets[j] = TABLE_PLAN_NOTHING;
-            ++*failed;
+            ++tally[TABLE_CHANGE_FAILED];
         }
     }
-    return steps;
 }
+TABLE_TALLY_PROGRAM(table_claim_slots, table_update_params, TABLE_CHANGES, table_claim_bucket);
 
-KR_BODY void table_claim_one(kr_group group, const table_update_params *p, uint64_t i, uint64_t n)
+/* Whether claims failed. Read where no program adds to it. */
+KR_BODY int table_failed(const table_update_params *p)
 {
-    uint64_t failed = 0;
-    const uint64_t steps = i < n && table_opens_bucket(p, i) ? table_claim_bucket(p, i, &failed) : 0;
-    kr_group_add64(group, steps, p->counts + TABLE_CHANGE_STEPS);
-    kr_group_add64(group, failed, p->counts + TABLE_CHANGE_FAILED);
+    return p->counts[TABLE_CHANGE_FAILED] != 0;
 }
-KR_GROUP_PROGRAM(table_claim_slots, table_update_params, table_claim_one);
 
 KR_BODY void table_unclaim_one(const table_update_params *p, uint64_t i)
 {
     const uint64_t target = p->targets[i];
-    if ((target & 15) == TABLE_PLAN_NEW)
+    if ((target & 15) == TABLE_PLAN_NEW && table_failed(p))
         kr_atomic_and32(table_meta(table_node(&p->table, (uint32_t)(target >> 8)), p->table.slots),
                         ~(1u << (target >> 4 & 15)));
 }
@@ -312,17 +306,15 @@ KR_BODY kr_match table_take_span(const kr_table_view *t, uint32_t word)
 KR_BODY void table_erase_one(kr_group group, const table_update_params *p, uint64_t i, uint64_t n)
 {
     const kr_table_view *t = &p->table;
+    const uint64_t target = i < n && !table_failed(p) ? p->doomed[i] : TABLE_PLAN_NOTHING;
     kr_match span = {0, 0};
-    if (i < n && table_is_first(p->deletes, i)) {
-        const kr_key key = kr_load(p->deletes + i);
-        const table_place place = table_find(t, key);
-        if (place.found) {
-            const uint32_t several = table_several(t->linked, place.slot);
-            const uint32_t gone = table_is_inserted(p, key) ? several : several | 1u << place.slot;
-            if (place.several)
-                span = table_take_span(t, place.word);
-            kr_atomic_and32(table_meta(table_node(t, place.node), t->slots), ~gone);
-        }
+    if ((target & 15) != TABLE_PLAN_NOTHING) {
+        char *node = table_node(t, (uint32_t)(target >> 8));
+        const uint32_t slot = (uint32_t)(target >> 4 & 15), several = table_several(t->linked, slot);
+        uint32_t *meta = table_meta(node, t->slots);
+        if (*meta & several) /* other threads change the bits of other slots */
+            span = table_take_span(t, table_words(node, t->slots)[slot]);
+        kr_atomic_and32(meta, ~(several | ((target & 15) == TABLE_PLAN_ERASE ? 1u << slot : 0)));
     }
     table_forget(group, t, span);
 }
@@ -332,7 +324,7 @@ KR_GROUP_PROGRAM(table_erase, table_update_params, table_erase_one);
 KR_BODY void table_settle_one(kr_group group, const table_update_params *p, uint64_t i, uint64_t n)
 {
     const kr_table_view *t = &p->table;
-    uint64_t target = i < n ? p->targets[i] : TABLE_PLAN_NOTHING;
+    uint64_t target = i < n && !table_failed(p) ? p->targets[i] : TABLE_PLAN_NOTHING;
     if ((target & 15) == TABLE_PLAN_NEW && table_run(p, i) == 1) /* its slot has all of it */
         target = TABLE_PLAN_NOTHING;
     table_merge merge = {0, 0, 0, 0, 0};

@@ -3,6 +3,8 @@
 #include "hashed/update_body.h"
 #include "sorted/changes.h"
 
+#include <string.h>
+
 /* A table that has grown or shrunk this far, in thousandths of its load, is made anew. A table that grew gets
  * room for an eighth more keys than it has. */
 enum { MOST = 1060, LEAST = 600, FULL = 970, ROOM = 1125 };
@@ -12,16 +14,26 @@ typedef struct update {
     const kr_update *job;
     kr_table *table;
     kr_changes changes;
-    kr_buffer targets, needs, counts;
+    kr_buffer targets; /* of the inserts, then of the deletes */
+    kr_buffer needs; /* the counters lie behind the needs, to be read with their sum */
     kr_buffer spans, aside, more; /* larger ones, with what the old hold */
     table_update_params params;
-    uint64_t found[TABLE_CHANGES];
     uint64_t need; /* spans << 32 | rows in them */
+    uint64_t found[TABLE_CHANGES];
 } update;
+
+/* The sum of the needs, the counters, and that of used nodes. */
+enum { COUNTERS = 1 + TABLE_CHANGES + 1 };
 
 static kr_status run(update *u, const kr_program *program, uint64_t n, kr_error *err)
 {
     return kr_device_run(u->device, program, &u->params, n, u->job->stream, err);
+}
+
+static kr_status run_tally(update *u, const kr_program *program, uint64_t n, kr_error *err)
+{
+    u->params.n_elements = n;
+    return run(u, program, table_tally_tiles(n), err);
 }
 
 static kr_status run_whole(update *u, const kr_program *program, uint64_t n, kr_error *err)
@@ -40,7 +52,6 @@ static void release(update *u)
     kr_buffer_release(u->device, &u->more, stream);
     kr_buffer_release(u->device, &u->aside, stream);
     kr_buffer_release(u->device, &u->spans, stream);
-    kr_buffer_release(u->device, &u->counts, stream);
     kr_buffer_release(u->device, &u->needs, stream);
     kr_buffer_release(u->device, &u->targets, stream);
     kr_changes_release(u->device, stream, &u->changes);
@@ -52,25 +63,41 @@ static kr_status begin(update *u, kr_error *err)
 {
     const kr_table *table = u->table;
     const uint64_t n = u->changes.inserts.n;
-    kr_status status = allocate(u, n * sizeof(uint64_t), "places of inserted keys", &u->targets, err);
+    kr_status status = allocate(u, (n + u->changes.deletes.n) * sizeof(uint64_t), "places of changed keys", &u->targets, err);
     if (status == KR_OK)
-        status = allocate(u, (n + 1) * sizeof(uint64_t), "needs of inserted keys", &u->needs, err);
+        status = allocate(u, (n + COUNTERS) * sizeof(uint64_t), "needs of inserted keys", &u->needs, err);
+    uint64_t *needs = u->needs.data;
     if (status == KR_OK)
-        status = kr_counters_make(u->device, u->job->stream, TABLE_CHANGES + 1, &u->counts, err);
+        status = kr_device_fill(u->device, needs + n, 0, COUNTERS * sizeof(uint64_t), u->job->stream, err);
     u->params = (table_update_params){
         .table = kr_table_view_of(table),
         .deletes = u->changes.deletes.keys.data,
         .inserts = u->changes.inserts.keys.data,
         .rows = u->changes.inserts.rows.data,
         .targets = u->targets.data,
-        .needs = u->needs.data,
-        .counts = u->counts.data,
-        .used = (uint32_t *)((uint64_t *)u->counts.data + TABLE_CHANGES),
+        .doomed = u->targets.data ? (uint64_t *)u->targets.data + n : NULL,
+        .needs = needs,
+        .counts = needs ? needs + n + 1 : NULL,
+        .used = needs ? (uint32_t *)(needs + n + 1 + TABLE_CHANGES) : NULL,
         .n_deletes = (uint32_t)u->changes.deletes.n,
         .n_inserts = (uint32_t)n,
         .n_spans = (uint32_t)table->n_spans,
         .n_aside = (uint32_t)table->n_aside,
+        .blocks = {0, 2},
     };
+    return status;
+}
+
+/* Blocks. */
+static kr_status read_counters(update *u, kr_error *err)
+{
+    uint64_t read[1 + TABLE_CHANGES];
+    const kr_buffer from = {u->params.needs + u->changes.inserts.n, sizeof read};
+    const kr_status status = kr_counters_read(u->device, u->job->stream, &from, read, 1 + TABLE_CHANGES, err);
+    if (status == KR_OK) {
+        u->need = read[0];
+        memcpy(u->found, read + 1, sizeof u->found);
+    }
     return status;
 }
 
@@ -79,19 +106,15 @@ static kr_status plan(update *u, kr_error *err)
     const uint64_t n = u->changes.inserts.n;
     kr_status status = begin(u, err);
     if (status == KR_OK)
-        status = run(u, &KR_W(table_doom), u->changes.deletes.n, err);
+        status = run_tally(u, &KR_W(table_doom), u->changes.deletes.n, err);
     if (status == KR_OK)
-        status = run(u, &KR_W(table_plan), n, err);
+        status = run_tally(u, &KR_W(table_plan), n, err);
     if (status == KR_OK && u->table->n_heads)
-        status = run(u, &KR_W(table_crowd), n, err);
-    if (status == KR_OK)
-        status = kr_device_fill(u->device, u->params.needs + n, 0, sizeof(uint64_t), u->job->stream, err);
-    if (status == KR_OK)
+        status = run_tally(u, &KR_W(table_crowd), n, err);
+    if (status == KR_OK && n)
         status = kr_device_exclusive_sum(u->device, u->params.needs, n + 1, u->job->stream, err);
     if (status == KR_OK)
-        status = kr_device_copy(u->device, &u->need, u->params.needs + n, sizeof u->need, u->job->stream, err);
-    if (status == KR_OK)
-        status = kr_counters_read(u->device, u->job->stream, &u->counts, u->found, TABLE_CHANGES, err);
+        status = read_counters(u, err);
     kr_stopwatch_lap(u->job->watch, "plan");
     return status;
 }
@@ -158,8 +181,9 @@ static kr_status make_room(update *u, kr_error *err)
     if (u->more.data)
         u->params.table.more = u->more.data;
     const uint32_t used = (uint32_t)table->n_more;
-    return status == KR_OK ? kr_device_copy(u->device, u->params.used, &used, sizeof used, u->job->stream, err)
-                           : status;
+    return status == KR_OK && table->design.linked
+               ? kr_device_copy(u->device, u->params.used, &used, sizeof used, u->job->stream, err)
+               : status;
 }
 
 static void adopt_buffer(kr_buffer *made, kr_buffer *old)
@@ -186,28 +210,33 @@ static void adopt(update *u)
     table->n_rows = rows_after(u);
 }
 
-/* Sets *done unless keys found no slot: then the table is as it was. */
+static kr_status run_claims(update *u, kr_error *err)
+{
+    const uint64_t n = u->changes.inserts.n;
+    u->params.n_elements = n;
+    return run_whole(u, &KR_W(table_claim_slots), table_tally_tiles(n), err);
+}
+
+/* Sets *done unless keys found no slot: then the table is as it was. The programs know: those that follow the
+ * claims do nothing in that case, and unclaim only then. */
 static kr_status change(update *u, int *done, kr_error *err)
 {
     const uint64_t n = u->changes.inserts.n;
     const int claims = u->found[TABLE_CHANGE_NEW] > 0;
     kr_status status = make_room(u, err);
     if (status == KR_OK && claims)
-        status = run_whole(u, &KR_W(table_claim_slots), n, err);
-    if (status == KR_OK && claims)
-        status = kr_counters_read(u->device, u->job->stream, &u->counts, u->found, TABLE_CHANGES, err);
-    if (status != KR_OK)
-        return status;
-    if (u->found[TABLE_CHANGE_FAILED])
-        return run_whole(u, &KR_W(table_unclaim), n, err);
-    status = run_whole(u, &KR_W(table_erase), u->changes.deletes.n, err);
+        status = run_claims(u, err);
+    if (status == KR_OK)
+        status = run_whole(u, &KR_W(table_erase), u->changes.deletes.n, err);
     if (status == KR_OK)
         status = run_whole(u, &KR_W(table_settle), n, err);
+    if (status == KR_OK && claims && !u->table->design.linked)
+        status = run_whole(u, &KR_W(table_unclaim), n, err);
     if (status == KR_OK)
-        status = kr_device_sync(u->device, u->job->stream, err);
-    if (status == KR_OK)
+        status = read_counters(u, err);
+    *done = !u->found[TABLE_CHANGE_FAILED];
+    if (status == KR_OK && *done)
         adopt(u);
-    *done = 1;
     kr_stopwatch_lap(u->job->watch, "apply");
     return status;
 }
