@@ -8,12 +8,10 @@ enum { TABLE_CHECK_KEYS, TABLE_CHECK_ROWS, TABLE_CHECK_STEPS, TABLE_CHECK_LOST, 
 
 typedef struct table_check_params {
     kr_table_view table;
-    uint64_t *counts; /* TABLE_CHECK_* */
+    uint64_t *counts; /* TABLE_CHECK_*, in stripes */
     uint64_t n_spans, n_aside;
-    kr_blocks blocks;
-    uint64_t n_elements; /* nodes */
 } table_check_params;
-kr_assert_size(table_check_params, 96);
+kr_assert_size(table_check_params, 80);
 
 /* Several rows, in ascending order; equal ones are found by the check of all row ids. */
 KR_BODY int table_span_is_right(const table_check_params *p, uint32_t word, kr_match *span)
@@ -28,7 +26,7 @@ KR_BODY int table_span_is_right(const table_check_params *p, uint32_t word, kr_m
     return 1;
 }
 
-KR_BODY void table_check_node(const table_check_params *p, uint64_t i, uint64_t *tally)
+KR_BODY void table_check_node(const table_check_params *p, uint64_t i, uint32_t *tally)
 {
     const kr_table_view *t = &p->table;
     char *node = table_node(t, (uint32_t)i);

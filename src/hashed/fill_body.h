@@ -30,12 +30,11 @@ typedef struct table_fill_params {
     const kr_key *keys;
     uint32_t *rows;
     uint64_t *sums;   /* of each tile: spans << 32 | rows in them; after a prefix sum, of the tiles before */
-    uint64_t *counts; /* TABLE_COUNT_* */
+    uint64_t *counts; /* TABLE_COUNT_*, in stripes */
     uint32_t *used;   /* nodes behind the buckets */
     uint32_t *spills; /* of each bucket: the first entry that did not fit, or TABLE_FITS */
     kr_blocks blocks;
     uint64_t n;
-    uint64_t n_elements; /* of a program that counts */
 } table_fill_params;
 
 KR_BODY kr_key table_key_at(const table_fill_params *p, uint32_t i)
@@ -150,14 +149,14 @@ KR_BODY uint64_t table_skip_key(const table_fill_params *p, uint64_t i)
 }
 
 /* Kind chain: nodes that a bucket needs behind its first. A crowd is not counted to its end. */
-KR_BODY void table_need_nodes(const table_fill_params *p, uint64_t b, uint64_t *tally)
+KR_BODY void table_need_nodes(const table_fill_params *p, uint64_t b, uint32_t *tally)
 {
     uint64_t keys = 0, i = table_bucket_begin(p, b);
     while (table_is_in(p, i, (uint32_t)b) && keys <= TABLE_CROWD * p->table.slots) {
         ++keys;
         i = table_skip_key(p, i);
     }
-    tally[TABLE_COUNT_NODES] += keys > p->table.slots ? (keys - 1) / p->table.slots : 0;
+    tally[TABLE_COUNT_NODES] += keys > p->table.slots ? (uint32_t)(keys - 1) / p->table.slots : 0;
 }
 TABLE_TALLY_PROGRAM(table_need, table_fill_params, TABLE_COUNTS, table_need_nodes);
 
@@ -211,8 +210,35 @@ KR_BODY void table_fill_links_of(const table_fill_params *p, uint64_t b)
 KR_MAP_PROGRAM(table_fill_slots, table_fill_params, table_fill_slots_of);
 KR_MAP_PROGRAM(table_fill_links, table_fill_params, table_fill_links_of);
 
+/* Puts a key whose bucket is full of keys of its own where it goes in step 1, or one of those keys where that
+ * one goes, and the key in its place. 0: all of these buckets are full, too. */
+KR_BODY int table_spill_near(const kr_table_view *t, kr_key mixed, uint32_t word, int several)
+{
+    char *node = table_node(t, table_home(t, mixed));
+    uint32_t *meta = table_meta(node, t->slots), slot;
+    if (table_claim_in(t, table_way(t, mixed, 1), mixed, word, several, &slot)) {
+        table_mark_home(t, mixed, 1);
+        return 1;
+    }
+    for (uint32_t j = 0; j < t->slots; ++j) {
+        const uint32_t bit = table_several(0, j);
+        const kr_key other = table_keys(node)[j];
+        if (table_claim_in(t, table_way(t, other, 1), other, table_words(node, t->slots)[j], *meta & bit, &slot)) {
+            table_mark_home(t, other, 1);
+            table_keys(node)[j] = mixed;
+            table_words(node, t->slots)[j] = word;
+            if (several)
+                kr_atomic_or32(meta, bit);
+            else
+                kr_atomic_and32(meta, ~bit);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The keys of a bucket behind those that fill its slots. */
-KR_BODY void table_spill_bucket(const table_fill_params *p, uint64_t b, uint64_t *tally)
+KR_BODY void table_spill_bucket(const table_fill_params *p, uint64_t b, uint32_t *tally)
 {
     const kr_table_view *t = &p->table;
     const uint32_t home = (uint32_t)b, first = kr_load(p->spills + b);
@@ -222,10 +248,19 @@ KR_BODY void table_spill_bucket(const table_fill_params *p, uint64_t b, uint64_t
         return;
     for (uint64_t i = first; table_is_in(p, i, home); i = table_skip_key(p, i)) {
         const kr_key key = kr_load(p->keys + i);
-        if (t->twice) /* its way is its own */
+        const uint32_t word = p->rows[i];
+        const int several = table_same_after(p, i);
+        if (++keys > TABLE_CROWD * t->slots) {
+            tally[TABLE_COUNT_FAILED] = 1;
+            return;
+        }
+        if (!t->linked && table_spill_near(t, key, word, several)) {
+            ++tally[TABLE_COUNT_STEPS];
+            continue;
+        }
+        if (!t->linked) /* its way is its own */
             cursor = table_begin(home);
-        if (++keys > TABLE_CROWD * t->slots || tally[TABLE_COUNT_FAILED] ||
-            !table_claim(t, p->used, key, p->rows[i], table_same_after(p, i), &cursor, &slot)) {
+        if (!table_claim(t, p->used, key, word, several, &cursor, &slot)) {
             tally[TABLE_COUNT_FAILED] = 1;
             return;
         }
@@ -243,7 +278,7 @@ KR_BODY uint32_t table_row_at(const table_fill_params *p, uint64_t i)
 }
 
 /* Into empty buckets. */
-KR_BODY void table_insert_row(const table_fill_params *p, uint64_t i, uint64_t *tally)
+KR_BODY void table_insert_row(const table_fill_params *p, uint64_t i, uint32_t *tally)
 {
     const kr_key key = kr_load(p->keys + i);
     table_cursor cursor = table_begin(table_home(&p->table, key));
@@ -255,7 +290,7 @@ KR_BODY void table_insert_row(const table_fill_params *p, uint64_t i, uint64_t *
 TABLE_TALLY_PROGRAM(table_insert, table_fill_params, TABLE_COUNTS, table_insert_row);
 
 /* A key that was inserted twice is found in one of its rows only. */
-KR_BODY void table_check_row(const table_fill_params *p, uint64_t i, uint64_t *tally)
+KR_BODY void table_check_row(const table_fill_params *p, uint64_t i, uint32_t *tally)
 {
     const table_place place = table_find(&p->table, kr_load(p->keys + i), 0);
     tally[TABLE_COUNT_FAILED] += !place.found || place.word != table_row_at(p, i);

@@ -10,12 +10,12 @@
 typedef struct table_find_state {
     kr_key mixed;
     uint32_t node;
-    uint32_t left;  /* buckets that may still hold the key; TABLE_AT_HOME: not known yet */
+    uint32_t steps; /* from the key's bucket, and how many there may be */
+    uint32_t reach;
     uint32_t word;  /* of the slot that was found */
     uint32_t found; /* TABLE_FOUND_* */
 } table_find_state;
 
-#define TABLE_AT_HOME 0xFFFFFFFFu
 enum { TABLE_FOUND_NOTHING, TABLE_FOUND_ONE, TABLE_FOUND_SEVERAL };
 
 KR_BODY int table_find_begin(const table_find_params *p, uint64_t i, table_find_state *s)
@@ -27,7 +27,7 @@ KR_BODY int table_find_begin(const table_find_params *p, uint64_t i, table_find_
         return 0;
     s->mixed = kr_mix(key, p->table.seed);
     s->node = table_home(&p->table, s->mixed);
-    s->left = TABLE_AT_HOME;
+    s->steps = s->reach = 0;
     kr_prefetch(table_node(&p->table, s->node));
     return 1;
 }
@@ -42,10 +42,11 @@ KR_BODY int table_find_next(const table_find_params *p, uint32_t slots, int link
             return 0;
         s->node = p->table.n_heads + next - 1;
     } else {
-        s->left = s->left == TABLE_AT_HOME ? table_reach(meta, s->mixed) : s->left - 1;
-        if (!s->left)
+        if (s->steps == 0)
+            s->reach = table_reach(meta, s->mixed);
+        if (s->steps++ == s->reach)
             return 0;
-        s->node = table_after(&p->table, s->mixed, s->node);
+        s->node = table_way(&p->table, s->mixed, s->steps);
     }
     kr_prefetch(table_node(&p->table, s->node));
     return 1;

@@ -88,6 +88,8 @@ static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *desig
     return (heads + more) * node + (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : 0);
 }
 
+enum { COUNTERS_NBYTES = 4096 };
+
 kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design, kr_need *need)
 {
     const uint64_t n = shape->count, tiles = n / 32768 + 2;
@@ -95,9 +97,9 @@ kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design
         larger(table_nbytes(shape, design, n, 1), table_nbytes(shape, design, n / 2 + 1, 2));
     const uint64_t codes = n * (kr_type_key_bits(shape->type) / 8); /* hashed, where the column is not encoded */
     kr_sorted_estimate(shape, need);
-    const uint64_t both = need->footprint_nbytes + kept + kr_table_heads(design, n) * sizeof(uint32_t) + 3 * tiles * sizeof(uint64_t) + 256 +
+    const uint64_t both = need->footprint_nbytes + kept + kr_table_heads(design, n) * sizeof(uint32_t) + 3 * tiles * sizeof(uint64_t) + COUNTERS_NBYTES +
                           kr_device_scan_temp(shape->device, tiles);
-    need->peak_nbytes = larger(need->peak_nbytes + codes + (design->insert ? kept : 0), both);
+    need->peak_nbytes = larger(need->peak_nbytes + codes + (design->insert ? kept + COUNTERS_NBYTES : 0), both);
     need->footprint_nbytes = kept;
     return KR_OK;
 }

@@ -24,7 +24,7 @@
 #include "hashed/table_view.h"
 #include "key/hash.h"
 #include "kinds/batch.h"
-#include "program/block.h"
+#include "program/program.h"
 
 #if !KR_ON_CUDA && defined(KR_ISA) && KR_ISA > 0
 #include <immintrin.h>
@@ -84,16 +84,20 @@ KR_BODY uint32_t table_several(uint32_t linked, uint32_t j)
 
 /* ---- The way of a probe ------------------------------------------------------------------------- */
 
-/* Linear probing takes the next bucket. Double hashing adds a step of the key's own; n_heads is prime. */
-KR_BODY uint32_t table_after(const kr_table_view *t, kr_key mixed, uint32_t node)
+/* The bucket that a key goes to in step k >= 1. The first of them differ by key but lie near its own: so a
+ * bucket with too many keys almost always has some that fit where they go in step 1, and batches that are
+ * partitioned by hash stay in their part. Double hashing adds a step of the key's own; n_heads is prime. */
+enum { TABLE_NEAR = 16 };
+KR_BODY uint32_t table_way(const kr_table_view *t, kr_key mixed, uint32_t k)
 {
-    uint64_t step = 1;
-    if (t->twice && t->n_heads > 2) {
-        const uint32_t second = (uint32_t)mixed * 0x9E3779B1u;
-        step += (uint64_t)second * (t->n_heads - 2) >> 32;
-    }
-    const uint64_t after = node + step;
-    return (uint32_t)(after < t->n_heads ? after : after - t->n_heads);
+    const uint32_t own = (uint32_t)mixed * 0x9E3779B1u;
+    uint64_t far = k;
+    if (t->twice)
+        far *= t->n_heads > 2 ? 1 + ((uint64_t)own * (t->n_heads - 2) >> 32) : 1;
+    else if (k <= TABLE_NEAR)
+        far = 1 + ((own >> 28) + k - 1) % TABLE_NEAR;
+    const uint64_t at = table_home(t, mixed) + far;
+    return (uint32_t)(at < t->n_heads ? at : at % t->n_heads);
 }
 
 /* The bit of a key in the filter of its bucket. */
@@ -229,7 +233,7 @@ KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed, int written
             left = place.steps ? left - 1 : table_reach(meta, mixed);
             if (!left)
                 break;
-            place.node = table_after(t, mixed, place.node);
+            place.node = table_way(t, mixed, place.steps + 1);
         }
     }
     return place;
@@ -259,33 +263,46 @@ KR_BODY int table_go_on(const kr_table_view *t, uint32_t *used, kr_key mixed, ta
         cursor->node = t->n_heads + *next - 1;
         return 1;
     }
-    if (cursor->steps > TABLE_REACH_MOST || cursor->steps >= t->n_heads)
-        return 0;
-    cursor->node = table_after(t, mixed, cursor->node);
-    return 1;
+    cursor->node = table_way(t, mixed, cursor->steps);
+    return cursor->steps <= TABLE_REACH_MOST;
 }
 
-/* Puts a key into the first free slot from the cursor on; *slot. 0: there is none within reach. Keys of other
- * buckets come at the same time: a slot belongs to the thread that sets its bit. */
+/* Puts a key into a free slot of a node; *slot. 0: there is none. Keys of other buckets come at the same time: a
+ * slot belongs to the thread that sets its bit. */
+KR_BODY int table_claim_in(const kr_table_view *t, uint32_t number, kr_key mixed, uint32_t word, int several,
+                           uint32_t *slot)
+{
+    char *node = table_node(t, number);
+    uint32_t *meta = table_meta(node, t->slots), seen = *meta;
+    while (~seen & table_all(t)) {
+        const uint32_t j = kr_ctz32(~seen & table_all(t));
+        seen = kr_atomic_or32(meta, 1u << j);
+        if (seen >> j & 1)
+            continue;
+        if (several)
+            kr_atomic_or32(meta, table_several(t->linked, j));
+        table_keys(node)[j] = mixed;
+        table_words(node, t->slots)[j] = word;
+        *slot = j;
+        return 1;
+    }
+    return 0;
+}
+
+/* Tells a key's bucket how far away it is. */
+KR_BODY void table_mark_home(const kr_table_view *t, kr_key mixed, uint32_t steps)
+{
+    kr_atomic_or32(table_meta(table_node(t, table_home(t, mixed)), t->slots), table_mark(mixed, steps));
+}
+
+/* Puts a key into the first free slot from the cursor on; *slot. 0: there is none within reach. */
 KR_BODY int table_claim(const kr_table_view *t, uint32_t *used, kr_key mixed, uint32_t word, int several,
                         table_cursor *cursor, uint32_t *slot)
 {
-    const uint32_t home = table_home(t, mixed);
     do {
-        char *node = table_node(t, cursor->node);
-        uint32_t *meta = table_meta(node, t->slots), seen = *meta;
-        while (~seen & table_all(t)) {
-            const uint32_t j = kr_ctz32(~seen & table_all(t));
-            seen = kr_atomic_or32(meta, 1u << j);
-            if (seen >> j & 1)
-                continue;
-            if (several)
-                kr_atomic_or32(meta, table_several(t->linked, j));
-            table_keys(node)[j] = mixed;
-            table_words(node, t->slots)[j] = word;
+        if (table_claim_in(t, cursor->node, mixed, word, several, slot)) {
             if (!t->linked && cursor->steps)
-                kr_atomic_or32(table_meta(table_node(t, home), t->slots), table_mark(mixed, cursor->steps));
-            *slot = j;
+                table_mark_home(t, mixed, cursor->steps);
             return 1;
         }
     } while (table_go_on(t, used, mixed, cursor));
@@ -294,36 +311,35 @@ KR_BODY int table_claim(const kr_table_view *t, uint32_t *used, kr_key mixed, ui
 
 /* ---- Programs that count ------------------------------------------------------------------------- */
 
-/* A program of the elements 0 .. n - 1, each of which may add to counters; a block adds up what its threads
- * count, as one counter takes only so many additions at a time.
+/* A program of n elements, each of which may add to counters. Groups add up what their threads count and share
+ * the counters out among stripes, as one counter takes only so many additions at a time.
  *
  *   TABLE_TALLY_PROGRAM(name, params_t, n_counts, element)
- *       void element(const params_t *, uint64_t i, uint64_t *tally)
- *       params_t has members `counts`, `blocks` and `n_elements`; it runs for table_tally_tiles(n_elements). */
-enum { TABLE_TALLY_TILE = 2048 };
-
-static inline uint64_t table_tally_tiles(uint64_t n)
-{
-    return (n + TABLE_TALLY_TILE - 1) / TABLE_TALLY_TILE;
-}
+ *       void element(const params_t *, uint64_t i, uint32_t *tally)
+ *       params_t has a member `counts`: TABLE_STRIPES times n_counts. */
+enum { TABLE_STRIPES = 64 };
 
 #define TABLE_TALLY_PROGRAM(name, params_t, n_counts, element)                                           \
-    KR_BODY void name##_all(kr_block block, char *shared, const params_t *p, uint64_t n_tiles)           \
+    KR_BODY void name##_tallied(kr_group group, const params_t *p, uint64_t i, uint64_t n)                   \
     {                                                                                                    \
-        uint64_t tally[n_counts] = {0};                                                                  \
-        (void)shared;                                                                                    \
-        for (uint64_t t = block.index; t < n_tiles; t += block.count)                                    \
-            for (uint32_t j = block.rank; j < TABLE_TALLY_TILE; j += block.size)                         \
-                if (t * TABLE_TALLY_TILE + j < p->n_elements)                                            \
-                    element(p, t * TABLE_TALLY_TILE + j, tally);                                         \
+        uint64_t *counts = p->counts + (i >> 5) % TABLE_STRIPES * (n_counts);                            \
+        uint32_t tally[n_counts] = {0};                                                                  \
+        if (i < n)                                                                                       \
+            element(p, i, tally);                                                                        \
         KR_UNROLL                                                                                        \
-        for (uint32_t k = 0; k < (n_counts); ++k) {                                                      \
-            uint32_t sum;                                                                                \
-            kr_block_sum_before(block, (uint32_t)tally[k], &sum);                                        \
-            if (block.rank == 0 && sum)                                                                  \
-                kr_atomic_add64(p->counts + k, sum);                                                     \
-        }                                                                                                \
+        for (uint32_t k = 0; k < (n_counts); ++k)                                                        \
+            if (kr_group_ballot(group, tally[k] != 0))                                                   \
+                kr_group_add64(group, tally[k], counts + k);                                             \
     }                                                                                                    \
-    KR_BLOCK_PROGRAM(name, params_t, name##_all)
+    KR_GROUP_PROGRAM(name, params_t, name##_tallied)
+
+/* Sums of the stripes. */
+static inline void table_tally_sum(const uint64_t *counts, uint32_t n_counts, uint64_t *sums)
+{
+    for (uint32_t k = 0; k < n_counts; ++k)
+        sums[k] = 0;
+    for (uint32_t i = 0; i < TABLE_STRIPES * n_counts; ++i)
+        sums[i % n_counts] += counts[i];
+}
 
 #endif

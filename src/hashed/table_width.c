@@ -27,12 +27,14 @@ static kr_status run(fill *f, const kr_program *program, uint64_t n, kr_error *e
     return kr_device_run(f->source->device, program, &f->params, n, f->source->stream, err);
 }
 
-static kr_status run_tally(fill *f, const kr_program *program, uint64_t n, kr_error *err)
+/* The counters, which lie in stripes. Blocks. */
+static kr_status read_counts(fill *f, kr_error *err)
 {
-    f->params.n_elements = n;
-    f->params.blocks = (kr_blocks){0, 2};
-    const kr_status status = run(f, program, table_tally_tiles(n), err);
-    f->params.blocks = (kr_blocks){0, 0};
+    uint64_t stripes[TABLE_STRIPES * TABLE_COUNTS];
+    const kr_status status = kr_counters_read(f->source->device, f->source->stream, &f->counts, stripes,
+                                              TABLE_STRIPES * TABLE_COUNTS, err);
+    if (status == KR_OK)
+        table_tally_sum(stripes, TABLE_COUNTS, f->found);
     return status;
 }
 
@@ -55,14 +57,14 @@ static kr_status survey(fill *f, kr_error *err)
     const uint64_t tiles = tiles_of(f->source->n);
     kr_status status = allocate(f, (tiles + 1) * sizeof(uint64_t), "sums of tiles", &f->sums, err);
     if (status == KR_OK)
-        status = kr_counters_make(device, stream, TABLE_COUNTS + 1, &f->counts, err);
+        status = kr_counters_make(device, stream, TABLE_STRIPES * TABLE_COUNTS + 1, &f->counts, err);
     if (status != KR_OK)
         return status;
     f->params = (table_fill_params){.keys = f->source->keys,
                                     .rows = f->source->rows,
                                     .sums = f->sums.data,
                                     .counts = f->counts.data,
-                                    .used = (uint32_t *)((uint64_t *)f->counts.data + TABLE_COUNTS),
+                                    .used = (uint32_t *)((uint64_t *)f->counts.data + TABLE_STRIPES * TABLE_COUNTS),
                                     .n = f->source->n};
     status = run(f, &KR_W(table_survey), tiles, err);
     if (status == KR_OK)
@@ -71,7 +73,7 @@ static kr_status survey(fill *f, kr_error *err)
         status = kr_device_exclusive_sum(device, f->params.sums, tiles + 1, stream, err);
     if (status == KR_OK)
         status = kr_device_copy(device, &f->aside, f->params.sums + tiles, sizeof f->aside, stream, err);
-    return status == KR_OK ? kr_counters_read(device, stream, &f->counts, f->found, TABLE_COUNTS, err) : status;
+    return status == KR_OK ? read_counts(f, err) : status;
 }
 
 static kr_status put_aside(fill *f, kr_error *err)
@@ -102,9 +104,9 @@ static kr_status make_nodes(fill *f, kr_error *err)
     const uint64_t node = kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 1);
     if (!table->design.linked)
         return KR_OK;
-    kr_status status = run_tally(f, &KR_W(table_need), table->n_heads, err);
+    kr_status status = run(f, &KR_W(table_need), table->n_heads, err);
     if (status == KR_OK)
-        status = kr_counters_read(f->source->device, f->source->stream, &f->counts, f->found, TABLE_COUNTS, err);
+        status = read_counts(f, err);
     table->n_more = f->found[TABLE_COUNT_NODES];
     if (status == KR_OK && table->n_more)
         status = allocate(f, table->n_more * node, "nodes behind the buckets", &table->more, err);
@@ -136,7 +138,7 @@ static kr_status fill_buckets(fill *f, kr_error *err)
         status = make_nodes(f, err);
     if (status == KR_OK)
         status = run(f, table->design.linked ? &KR_W(table_fill_links) : &KR_W(table_fill_slots), heads, err);
-    return status == KR_OK ? run_tally(f, &KR_W(table_spill), heads, err) : status;
+    return status == KR_OK ? run(f, &KR_W(table_spill), heads, err) : status;
 }
 
 static kr_status fill_sorted(fill *f, kr_error *err)
@@ -147,7 +149,7 @@ static kr_status fill_sorted(fill *f, kr_error *err)
     if (status == KR_OK)
         status = fill_buckets(f, err);
     if (status == KR_OK)
-        status = kr_counters_read(f->source->device, f->source->stream, &f->counts, f->found, TABLE_COUNTS, err);
+        status = read_counts(f, err);
     return status;
 }
 
@@ -190,11 +192,11 @@ static kr_status insert_rows(fill *f, const kr_build *build, kr_error *err)
     f->params.keys = codes.data;
     f->params.rows = (uint32_t *)list.rows; /* only read */
     if (status == KR_OK)
-        status = run_tally(f, &KR_W(table_insert), list.n, err);
+        status = run(f, &KR_W(table_insert), list.n, err);
     if (status == KR_OK)
-        status = run_tally(f, &KR_W(table_check), list.n, err);
+        status = run(f, &KR_W(table_check), list.n, err);
     if (status == KR_OK)
-        status = kr_counters_read(build->device, build->stream, &f->counts, f->found, TABLE_COUNTS, err);
+        status = read_counts(f, err);
     f->table->n_rows = f->table->n_keys = list.n;
     f->table->n_steps = f->found[TABLE_COUNT_STEPS];
     kr_buffer_release(build->device, &codes, build->stream);
@@ -212,7 +214,7 @@ static kr_status build_by_inserts(const kr_build *build, kr_table *table, int *f
     kr_status status = allocate(&f, heads * kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 0),
                                 "buckets", &table->heads, err);
     if (status == KR_OK)
-        status = kr_counters_make(build->device, build->stream, TABLE_COUNTS, &f.counts, err);
+        status = kr_counters_make(build->device, build->stream, TABLE_STRIPES * TABLE_COUNTS, &f.counts, err);
     if (status == KR_OK)
         status = kr_device_fill(build->device, table->heads.data, 0, table->heads.nbytes, build->stream, err);
     f.params = (table_fill_params){.table = kr_table_view_of(table), .counts = f.counts.data};

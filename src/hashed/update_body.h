@@ -42,14 +42,13 @@ typedef struct table_update_params {
     uint64_t *targets;               /* of the inserts */
     uint64_t *doomed;                /* targets of the deletes */
     uint64_t *needs;                 /* of the inserts: spans << 32 | rows in them; then the sums before */
-    uint64_t *counts;                /* TABLE_CHANGE_* */
+    uint64_t *counts;                /* TABLE_CHANGE_*, in stripes */
     uint32_t *used;                  /* nodes behind the buckets */
+    uint32_t *failed;                /* claims set it to 1 */
     uint32_t n_deletes, n_inserts;
     uint32_t n_spans, n_aside; /* before the update */
-    kr_blocks blocks;
-    uint64_t n_elements; /* of a program that counts */
 } table_update_params;
-kr_assert_size(table_update_params, 152);
+kr_assert_size(table_update_params, 144);
 
 KR_BODY kr_key table_insert_at(const table_update_params *p, uint32_t i)
 {
@@ -87,7 +86,7 @@ KR_BODY uint32_t table_rows_of(const kr_table_view *t, const table_place *place)
 
 /* ---- Before anything is written ------------------------------------------------------------------ */
 
-KR_BODY void table_doom_one(const table_update_params *p, uint64_t i, uint64_t *tally)
+KR_BODY void table_doom_one(const table_update_params *p, uint64_t i, uint32_t *tally)
 {
     const kr_key key = kr_load(p->deletes + i);
     p->doomed[i] = TABLE_PLAN_NOTHING;
@@ -113,7 +112,7 @@ KR_BODY uint32_t table_run(const table_update_params *p, uint64_t i)
                  : table_inserts_behind(p, p->n_inserts, (uint32_t)i + 1, kr_load(p->inserts + i)) - (uint32_t)i;
 }
 
-KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint64_t *tally)
+KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint32_t *tally)
 {
     const kr_key key = kr_load(p->inserts + i);
     p->targets[i] = TABLE_PLAN_NOTHING;
@@ -155,7 +154,7 @@ KR_BODY uint32_t table_vacant(const kr_table_view *t, uint32_t node)
     }
 }
 
-KR_BODY void table_crowd_one(const table_update_params *p, uint64_t i, uint64_t *tally)
+KR_BODY void table_crowd_one(const table_update_params *p, uint64_t i, uint32_t *tally)
 {
     const uint32_t slots = p->table.slots;
     uint32_t keys = 0;
@@ -175,7 +174,7 @@ TABLE_TALLY_PROGRAM(table_crowd, table_update_params, TABLE_CHANGES, table_crowd
 /* ---- Slots ----------------------------------------------------------------------------------------- */
 
 /* The new keys of the bucket that entry i opens. */
-KR_BODY void table_claim_bucket(const table_update_params *p, uint64_t i, uint64_t *tally)
+KR_BODY void table_claim_bucket(const table_update_params *p, uint64_t i, uint32_t *tally)
 {
     if (!table_opens_bucket(p, i))
         return;
@@ -185,7 +184,7 @@ KR_BODY void table_claim_bucket(const table_update_params *p, uint64_t i, uint64
     for (uint64_t j = i; table_shares_bucket(p, j, home); ++j) {
         if ((p->targets[j] & 15) != TABLE_PLAN_NEW)
             continue;
-        if (p->table.twice) /* its way is its own */
+        if (!p->table.linked) /* its way is its own */
             cursor = table_begin(home);
         if (table_claim(&p->table, p->used, kr_load(p->inserts + j), kr_load(p->rows + j), 0, &cursor, &slot)) {
             p->targets[j] = table_target(cursor.node, slot, TABLE_PLAN_NEW);
@@ -193,15 +192,16 @@ KR_BODY void table_claim_bucket(const table_update_params *p, uint64_t i, uint64
         } else {
             p->targets[j] = TABLE_PLAN_NOTHING;
             ++tally[TABLE_CHANGE_FAILED];
+            *p->failed = 1;
         }
     }
 }
 TABLE_TALLY_PROGRAM(table_claim_slots, table_update_params, TABLE_CHANGES, table_claim_bucket);
 
-/* Whether claims failed. Read where no program adds to it. */
+/* Whether claims failed. */
 KR_BODY int table_failed(const table_update_params *p)
 {
-    return p->counts[TABLE_CHANGE_FAILED] != 0;
+    return *p->failed != 0;
 }
 
 KR_BODY void table_unclaim_one(const table_update_params *p, uint64_t i)

@@ -3,8 +3,6 @@
 #include "hashed/update_body.h"
 #include "sorted/changes.h"
 
-#include <string.h>
-
 /* A table that has grown or shrunk this far, in thousandths of its load, is made anew. A table that grew gets
  * room for an eighth more keys than it has. */
 enum { MOST = 1060, LEAST = 600, FULL = 970, ROOM = 1125 };
@@ -22,18 +20,12 @@ typedef struct update {
     uint64_t found[TABLE_CHANGES];
 } update;
 
-/* The sum of the needs, the counters, and that of used nodes. */
-enum { COUNTERS = 1 + TABLE_CHANGES + 1 };
+/* The sum of the needs, the counters; then those of used nodes and of failed claims. */
+enum { STRIPES = TABLE_STRIPES * TABLE_CHANGES, COUNTERS = 1 + STRIPES + 2 };
 
 static kr_status run(update *u, const kr_program *program, uint64_t n, kr_error *err)
 {
     return kr_device_run(u->device, program, &u->params, n, u->job->stream, err);
-}
-
-static kr_status run_tally(update *u, const kr_program *program, uint64_t n, kr_error *err)
-{
-    u->params.n_elements = n;
-    return run(u, program, table_tally_tiles(n), err);
 }
 
 static kr_status run_whole(update *u, const kr_program *program, uint64_t n, kr_error *err)
@@ -78,12 +70,12 @@ static kr_status begin(update *u, kr_error *err)
         .doomed = u->targets.data ? (uint64_t *)u->targets.data + n : NULL,
         .needs = needs,
         .counts = needs ? needs + n + 1 : NULL,
-        .used = needs ? (uint32_t *)(needs + n + 1 + TABLE_CHANGES) : NULL,
+        .used = needs ? (uint32_t *)(needs + n + 1 + STRIPES) : NULL,
+        .failed = needs ? (uint32_t *)(needs + n + 2 + STRIPES) : NULL,
         .n_deletes = (uint32_t)u->changes.deletes.n,
         .n_inserts = (uint32_t)n,
         .n_spans = (uint32_t)table->n_spans,
         .n_aside = (uint32_t)table->n_aside,
-        .blocks = {0, 2},
     };
     return status;
 }
@@ -91,12 +83,12 @@ static kr_status begin(update *u, kr_error *err)
 /* Blocks. */
 static kr_status read_counters(update *u, kr_error *err)
 {
-    uint64_t read[1 + TABLE_CHANGES];
+    uint64_t read[1 + STRIPES];
     const kr_buffer from = {u->params.needs + u->changes.inserts.n, sizeof read};
-    const kr_status status = kr_counters_read(u->device, u->job->stream, &from, read, 1 + TABLE_CHANGES, err);
+    const kr_status status = kr_counters_read(u->device, u->job->stream, &from, read, 1 + STRIPES, err);
     if (status == KR_OK) {
         u->need = read[0];
-        memcpy(u->found, read + 1, sizeof u->found);
+        table_tally_sum(read + 1, TABLE_CHANGES, u->found);
     }
     return status;
 }
@@ -106,11 +98,11 @@ static kr_status plan(update *u, kr_error *err)
     const uint64_t n = u->changes.inserts.n;
     kr_status status = begin(u, err);
     if (status == KR_OK)
-        status = run_tally(u, &KR_W(table_doom), u->changes.deletes.n, err);
+        status = run(u, &KR_W(table_doom), u->changes.deletes.n, err);
     if (status == KR_OK)
-        status = run_tally(u, &KR_W(table_plan), n, err);
+        status = run(u, &KR_W(table_plan), n, err);
     if (status == KR_OK && u->table->n_heads)
-        status = run_tally(u, &KR_W(table_crowd), n, err);
+        status = run(u, &KR_W(table_crowd), n, err);
     if (status == KR_OK && n)
         status = kr_device_exclusive_sum(u->device, u->params.needs, n + 1, u->job->stream, err);
     if (status == KR_OK)
@@ -210,13 +202,6 @@ static void adopt(update *u)
     table->n_rows = rows_after(u);
 }
 
-static kr_status run_claims(update *u, kr_error *err)
-{
-    const uint64_t n = u->changes.inserts.n;
-    u->params.n_elements = n;
-    return run_whole(u, &KR_W(table_claim_slots), table_tally_tiles(n), err);
-}
-
 /* Sets *done unless keys found no slot: then the table is as it was. The programs know: those that follow the
  * claims do nothing in that case, and unclaim only then. */
 static kr_status change(update *u, int *done, kr_error *err)
@@ -225,7 +210,7 @@ static kr_status change(update *u, int *done, kr_error *err)
     const int claims = u->found[TABLE_CHANGE_NEW] > 0;
     kr_status status = make_room(u, err);
     if (status == KR_OK && claims)
-        status = run_claims(u, err);
+        status = run_whole(u, &KR_W(table_claim_slots), n, err);
     if (status == KR_OK)
         status = run_whole(u, &KR_W(table_erase), u->changes.deletes.n, err);
     if (status == KR_OK)
