@@ -214,7 +214,8 @@ static list part(list l, uint64_t first, uint64_t n)
     return p;
 }
 
-static const list none = {NULL, 0};
+static entry no_entry;
+static const list none = {&no_entry, 0};
 
 /* Some of these many are just below, at and above what a word of bits and a tile hold. */
 static const uint64_t sizes[] = {0, 1, 31, 32, 33, 1000, 8191, 8192, 8193, 16384, 20000, 40000};
