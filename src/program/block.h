@@ -50,6 +50,13 @@ KR_BODY uint32_t kr_block_count(kr_block block, uint32_t *counters, uint32_t i)
     return atomicAdd(counters + i, 1u);
 }
 
+/* Sets bits of words[i] in shared memory. */
+KR_BODY void kr_block_or(kr_block block, uint32_t *words, uint32_t i, uint32_t bits)
+{
+    (void)block;
+    atomicOr(words + i, bits);
+}
+
 /* The sum of x over the threads before this one; *total, unless NULL, becomes that over all. */
 KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
 {
@@ -141,6 +148,12 @@ KR_BODY uint32_t kr_block_count(kr_block block, uint32_t *counters, uint32_t i)
 {
     (void)block;
     return counters[i]++;
+}
+
+KR_BODY void kr_block_or(kr_block block, uint32_t *words, uint32_t i, uint32_t bits)
+{
+    (void)block;
+    words[i] |= bits;
 }
 
 KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
