@@ -29,7 +29,7 @@ const kr_kind kr_kind_btree = {
     .source =
         "Bayer and McCreight, \"Organization and Maintenance of Large Ordered Indexes\", with all entries "
         "in leaves; the B+-tree that the papers measure against",
-    .capabilities = KR_CAN_POINT | KR_CAN_RANGE,
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE,
     .n_options = BTREE_OPTIONS,
     .options = options,
     .family = &family,
@@ -88,8 +88,7 @@ uint64_t btree_directory_nbytes(const btree_tree *tree, uint32_t key_nbytes)
 {
     if (tree->n == 0)
         return 0;
-    return (uint64_t)tree->n_slots * key_nbytes +
-           ((uint64_t)tree->n_leaves + 1 + tree->room) * sizeof(uint32_t);
+    return (uint64_t)tree->n_slots * key_nbytes + ((uint64_t)tree->n_leaves + 1) * sizeof(uint32_t);
 }
 
 void btree_open_directory(btree_tree *tree, const kr_buffer *directory, uint32_t key_nbytes)
@@ -98,12 +97,12 @@ void btree_open_directory(btree_tree *tree, const kr_buffer *directory, uint32_t
         return;
     tree->separators = directory->data;
     tree->starts = (uint32_t *)((char *)directory->data + (uint64_t)tree->n_slots * key_nbytes);
-    tree->order = tree->starts + tree->n_leaves + 1;
 }
 
 void btree_release(kr_device *device, btree_index *index, kr_stream *stream)
 {
     kr_buffer_release(device, &index->directory, stream);
+    kr_buffer_release(device, &index->order, stream);
     kr_buffer_release(device, &index->rows, stream);
     kr_buffer_release(device, &index->keys, stream);
 }

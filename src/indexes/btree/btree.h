@@ -16,6 +16,7 @@ typedef struct btree_design {
 
 typedef struct btree_index {
     kr_buffer keys, rows; /* the leaves */
+    kr_buffer order;      /* that of the tree */
     kr_buffer directory;  /* the tree's other arrays */
     btree_tree tree;
     btree_design design;
@@ -28,8 +29,9 @@ btree_design btree_design_of(const kr_spec *spec);
 kr_status btree_size(const btree_design *design, uint64_t n, btree_tree *tree, kr_error *err);
 /* The levels over tree->n_leaves separators. */
 void btree_size_levels(btree_tree *tree);
+/* Separators and levels, and starts. */
 uint64_t btree_directory_nbytes(const btree_tree *tree, uint32_t key_nbytes);
-/* Finds the arrays of a directory in its memory. */
+/* Finds these arrays in their memory. */
 void btree_open_directory(btree_tree *tree, const kr_buffer *directory, uint32_t key_nbytes);
 void btree_release(kr_device *device, btree_index *index, kr_stream *stream);
 
@@ -43,6 +45,10 @@ typedef struct btree_source {
 } btree_source;
 kr_status btree_make_u32(const btree_source *source, btree_index *made, kr_error *err);
 kr_status btree_make_u64(const btree_source *source, btree_index *made, kr_error *err);
+
+/* A family's `update`. */
+kr_status btree_update_u32(kr_device *device, void *self, const kr_update *job, kr_error *err);
+kr_status btree_update_u64(kr_device *device, void *self, const kr_update *job, kr_error *err);
 
 /* A family's locate for a job with a partition. Enqueue. */
 kr_status btree_parts_locate_u32(kr_device *device, const btree_tree *tree, const kr_locate *job,

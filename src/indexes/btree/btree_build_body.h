@@ -40,11 +40,6 @@ KR_MAP_PROGRAM(btree_spread, btree_spread_params, btree_spread_slot);
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-typedef struct btree_levels_params {
-    btree_tree tree;
-    uint64_t *ends; /* receives the smallest and the largest key */
-} btree_levels_params;
-
 /* The level of a slot. Most slots that ask belong to low levels. */
 KR_BODY uint32_t btree_level_of(const btree_tree *tree, uint32_t slot)
 {
@@ -83,12 +78,6 @@ KR_BODY void btree_fill_slot(const btree_levels_params *p, uint64_t i)
 KR_MAP_PROGRAM(btree_fill, btree_levels_params, btree_fill_slot);
 
 /* ---- Flattening ------------------------------------------------------------------------------ */
-
-typedef struct btree_flatten_params {
-    btree_tree tree;
-    void *keys;
-    uint32_t *rows;
-} btree_flatten_params;
 
 /* Element i is a slot, by ordinals. */
 KR_BODY void btree_flatten_slot(const btree_flatten_params *p, uint64_t i)

@@ -12,6 +12,19 @@ typedef struct btree_params {
 } btree_params;
 kr_assert_size(btree_params, 208);
 
+/* Of filling the levels above the separators. */
+typedef struct btree_levels_params {
+    btree_tree tree;
+    uint64_t *ends; /* receives the smallest and the largest key */
+} btree_levels_params;
+
+/* Of copying all entries to sorted columns. */
+typedef struct btree_flatten_params {
+    btree_tree tree;
+    void *keys;
+    uint32_t *rows;
+} btree_flatten_params;
+
 #define BTREE_LARGEST ((kr_key) ~(kr_key)0)
 
 KR_BODY const kr_key *btree_keys(const btree_tree *tree, uint32_t slot)

@@ -13,8 +13,8 @@
 #include "sorted/gallop.h"
 
 enum {
-    BTREE_BLOCK = 8, /* keys that are read at once; the smallest node */
-    BTREE_NEAR = 8,  /* leaves in which the end of a match is looked for without a descent */
+    BTREE_BLOCK = 32 / sizeof(kr_key), /* keys that are read at once: a GPU loads so many bytes in any case */
+    BTREE_NEAR = 8, /* leaves in which the end of a match is looked for without a descent */
 #if KR_ON_CUDA
     /* Probes that a thread searches for at the same time: as many as 32 registers allow, so that two blocks
      * fit on a multiprocessor. */
@@ -36,11 +36,10 @@ typedef struct btree_parts_params {
 
 /* A part as its block sees it. */
 typedef struct btree_part {
-    const kr_key
-        *pivots; /* of every 2^gap_bits-th leaf; without gaps, then that of the leaf behind the part */
-    uint32_t first, last; /* ordinals */
+    const kr_key *pivots; /* of every 2^gap_bits-th leaf, then one behind the part */
+    uint32_t first;       /* the ordinal of its first leaf */
+    uint32_t n_pivots;    /* except the first and the one behind */
     uint32_t gap_bits;
-    uint32_t n_pivots, top; /* pivots except the first; the largest power of two among them */
 } btree_part;
 
 typedef struct btree_probe {
@@ -63,13 +62,12 @@ KR_BODY btree_part btree_part_open(kr_block block, kr_key *shared, const btree_p
     const btree_tree *tree = &p->tree;
     const uint32_t begin = (uint32_t)kr_cut_at(tree->n, p->partition.bits, number);
     const uint32_t end = (uint32_t)kr_cut_at(tree->n, p->partition.bits, (uint64_t)number + 1);
-    btree_part part = {shared, btree_ordinal(tree->starts, tree->n_leaves, tree->per_row, begin), 0, 0, 0, 0};
-    part.last =
+    btree_part part = {shared, btree_ordinal(tree->starts, tree->n_leaves, tree->per_row, begin), 0, 0};
+    const uint32_t last =
         end > begin + 1 ? btree_ordinal(tree->starts, tree->n_leaves, tree->per_row, end - 1) : part.first;
-    while ((part.last - part.first) >> part.gap_bits > p->most - 2)
+    while ((last - part.first) >> part.gap_bits > p->most - 2)
         ++part.gap_bits;
-    part.n_pivots = (part.last - part.first) >> part.gap_bits;
-    part.top = part.n_pivots ? 0x80000000u >> kr_clz32(part.n_pivots) : 0;
+    part.n_pivots = (last - part.first) >> part.gap_bits;
     for (uint32_t j = block.rank; j < part.n_pivots + 2; j += block.size) {
         const uint64_t ordinal = part.first + ((uint64_t)j << part.gap_bits);
         shared[j] =
@@ -87,13 +85,13 @@ KR_BODY kr_key btree_part_separator(const btree_parts_params *p, const btree_par
     return ordinal < p->tree.n_leaves ? kr_load(btree_separator(&p->tree, ordinal)) : BTREE_LARGEST;
 }
 
-/* From the pivot to the leaf. */
+/* From the pivot to the leaf: the next pivot is not below the bound. */
 KR_BODY uint32_t btree_part_ordinal(const btree_parts_params *p, const btree_part *part, uint32_t pivot,
                                     kr_key lower)
 {
     uint32_t ordinal = part->first + (pivot << part->gap_bits);
     for (uint32_t step = 1u << part->gap_bits >> 1; step; step >>= 1)
-        if (step <= part->last - ordinal && kr_load(btree_separator(&p->tree, ordinal + step)) < lower)
+        if (step < p->tree.n_leaves - ordinal && kr_load(btree_separator(&p->tree, ordinal + step)) < lower)
             ordinal += step;
     return ordinal;
 }
@@ -144,16 +142,11 @@ KR_BODY btree_run btree_find_run(const btree_parts_params *p, const btree_probe 
     const uint32_t most = (1u << p->tree.node_bits) - BTREE_BLOCK;
     btree_run run = {btree_slot(&p->tree, p->tree.node_bits, probe->ordinal), at, 0, 0};
     btree_read(&p->tree, probe, &run);
-    if (run.below == 0)
-        while (run.below == 0 && run.at) {
-            run.at -= BTREE_BLOCK;
-            btree_read(&p->tree, probe, &run);
-        }
-    else
-        while (run.below == BTREE_BLOCK && run.at < most) {
-            run.at += BTREE_BLOCK;
-            btree_read(&p->tree, probe, &run);
-        }
+    for (const uint32_t down = run.below == 0;
+         down ? run.below == 0 && run.at : run.below == BTREE_BLOCK && run.at < most;) {
+        run.at += down ? 0u - BTREE_BLOCK : BTREE_BLOCK;
+        btree_read(&p->tree, probe, &run);
+    }
     return run;
 }
 
@@ -288,7 +281,7 @@ KR_BODY void btree_search_some(kr_block block, const btree_parts_params *p, int 
             probes[v].upper = 0;
         }
     }
-    for (uint32_t step = part->top; step; step >>= 1) {
+    for (uint32_t step = part->n_pivots ? 0x80000000u >> kr_clz32(part->n_pivots) : 0; step; step >>= 1) {
         KR_UNROLL
         for (int v = 0; v < BTREE_AT_ONCE; ++v) {
             const uint32_t next = probes[v].ordinal + step;

@@ -29,6 +29,7 @@ static kr_status estimate(const kr_shape *shape, kr_need *need, kr_error *err)
     if (status != KR_OK)
         return status;
     const uint64_t kept = leaves_nbytes(&tree, sizeof(kr_key) + sizeof(uint32_t)) +
+                          (uint64_t)tree.room * sizeof(uint32_t) +
                           btree_directory_nbytes(&tree, sizeof(kr_key));
     kr_sorted_estimate(shape, need);
     const uint64_t both = need->footprint_nbytes + kept;
@@ -49,8 +50,12 @@ static kr_status allocate(const btree_source *source, btree_index *made, kr_erro
         status =
             kr_buffer_allocate(source->device, btree_directory_nbytes(tree, sizeof(kr_key)), source->stream,
                                "the directory of leaves", "a larger node", &made->directory, err);
+    if (status == KR_OK)
+        status = kr_buffer_allocate(source->device, (uint64_t)tree->room * sizeof(uint32_t), source->stream,
+                                    "the order of leaves", "a larger node", &made->order, err);
     tree->keys = made->keys.data;
     tree->rows = made->rows.data;
+    tree->order = made->order.data;
     btree_open_directory(tree, &made->directory, sizeof(kr_key));
     return status;
 }
@@ -168,7 +173,7 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
     const btree_index *index = self;
     components[0] = (kr_component){"keys", index->keys.nbytes};
     components[1] = (kr_component){"row ids", index->rows.nbytes};
-    components[2] = (kr_component){"directory", index->directory.nbytes};
+    components[2] = (kr_component){"directory", index->order.nbytes + index->directory.nbytes};
     return 3;
 }
 
@@ -184,29 +189,42 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
     return 5;
 }
 
-static kr_status check(kr_device *device, btree_check_params *params, kr_error *err)
-{
-    const btree_tree *tree = &params->tree;
-    kr_status status = kr_device_run(device, &KR_W(btree_check_directory), params, tree->room, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &KR_W(btree_check_leaves), params,
-                               (uint64_t)tree->n_leaves << tree->node_bits, NULL, err);
-    return status == KR_OK
-               ? kr_device_run(device, &KR_W(btree_check_levels), params, tree->n_slots, NULL, err)
-               : status;
-}
-
-static kr_status validate(kr_device *device, const void *self, kr_error *err)
+static kr_status read_wrongs(kr_device *device, const kr_buffer *counters, kr_error *err)
 {
     static const char *const wrong[BTREE_WRONGS] = {
-        [BTREE_WRONG_ORDER] = "the leaf at place %llu of the order is another one's or none",
+        [BTREE_WRONG_ORDER] = "place %llu of the order of leaves names another's leaf, or none",
         [BTREE_WRONG_START] = "leaf %llu in key order has no entries, or more than slots",
         [BTREE_WRONG_SLOT] = "slot %llu in key order is empty and should not be, or the other way round",
         [BTREE_WRONG_SEPARATOR] = "slot %llu of the separators and their levels holds the wrong key",
     };
+    uint64_t found[BTREE_WRONGS] = {0};
+    kr_status status = kr_counters_read(device, NULL, counters, found, BTREE_WRONGS, err);
+    for (int i = 0; i < BTREE_WRONGS && status == KR_OK; ++i)
+        if (found[i])
+            status = kr_fail(err, KR_ERR_INVARIANT, wrong[i], (unsigned long long)found[i] - 1);
+    return status;
+}
+
+/* The directory first: the other checks follow it. */
+static kr_status check(kr_device *device, btree_check_params *params, const kr_buffer *counters,
+                       kr_error *err)
+{
+    const btree_tree *tree = &params->tree;
+    kr_status status = kr_device_run(device, &KR_W(btree_check_directory), params, tree->room, NULL, err);
+    if (status == KR_OK)
+        status = read_wrongs(device, counters, err);
+    if (status == KR_OK)
+        status = kr_device_run(device, &KR_W(btree_check_leaves), params,
+                               (uint64_t)tree->n_leaves << tree->node_bits, NULL, err);
+    if (status == KR_OK)
+        status = kr_device_run(device, &KR_W(btree_check_levels), params, tree->n_slots, NULL, err);
+    return status == KR_OK ? read_wrongs(device, counters, err) : status;
+}
+
+static kr_status validate(kr_device *device, const void *self, kr_error *err)
+{
     btree_check_params params = {.tree = ((const btree_index *)self)->tree};
     kr_buffer counters = {0}, seen = {0};
-    uint64_t found[BTREE_WRONGS] = {0};
     kr_status status = kr_counters_make(device, NULL, BTREE_WRONGS, &counters, err);
     if (status == KR_OK)
         status = kr_buffer_allocate(device, (uint64_t)params.tree.room * sizeof(uint32_t), NULL,
@@ -216,14 +234,9 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     params.found = counters.data;
     params.seen = seen.data;
     if (status == KR_OK)
-        status = check(device, &params, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counters, found, BTREE_WRONGS, err);
+        status = check(device, &params, &counters, err);
     kr_buffer_release(device, &seen, NULL);
     kr_buffer_release(device, &counters, NULL);
-    for (int i = 0; i < BTREE_WRONGS && status == KR_OK; ++i)
-        if (found[i])
-            status = kr_fail(err, KR_ERR_INVARIANT, wrong[i], (unsigned long long)found[i] - 1);
     return status == KR_OK ? kr_order_check(device, &KR_W(btree_check_entries), &params, &params.found,
                                             params.tree.n, err)
                            : status;
@@ -249,5 +262,6 @@ const kr_family_ops KR_W(btree_ops) = {
     .validate = validate,
     .touches = touches,
     .program = &KR_W(btree_find_32),
+    .update = KR_W(btree_update),
     .counters = counters,
 };
