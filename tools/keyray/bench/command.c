@@ -50,8 +50,10 @@ static const option_row index_rows[] = {
     {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
     {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
     {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
-     "compare: point with std::lower_bound and, on a GPU with KEYRAY_PEERS, thrust's and cuCollections' "
-     "static_map; build on a GPU with CUB's sort",
+     "compare: point with std::lower_bound; point and build on the CPU with std::unordered_map and, in "
+     "builds with Abseil, its flat_hash_map and btree_map, of one thread; on a GPU build with CUB's sort "
+     "and, "
+     "in builds with KEYRAY_PEERS, point with thrust's lower_bound and cuCollections' static_map",
      0, 0},
     {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with one thread; on the CPU", 0, 0},
     {0},

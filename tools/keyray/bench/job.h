@@ -101,6 +101,7 @@ typedef struct bench_baseline {
     char name[96];
     uint64_t footprint_nbytes; /* what its lookups read, or its sort leaves */
     double rate;               /* lookups or pairs a second */
+    double build_seconds;      /* of a map that was looked up, else 0 */
 } bench_baseline;
 
 typedef struct bench_row {

@@ -116,6 +116,8 @@ static void print_comparisons(output *out, const bench_row *row)
             output_real(out, "per_second", rival->rate);
             output_real(out, "ratio", rate(row) / rival->rate);
             output_number(out, "footprint", rival->footprint_nbytes);
+            if (rival->build_seconds > 0)
+                output_seconds(out, "build_seconds", rival->build_seconds);
             output_end(out, '}');
         }
         output_end(out, ']');
@@ -256,8 +258,11 @@ static void print_text_updates(const bench_row *row, FILE *to)
 static void print_text_baseline(const bench_row *row, const bench_baseline *rival, FILE *to)
 {
     char footprint[32];
-    fprintf(to, "%10s %.2f times %s (%.2f M/s, %s)\n", "", rate(row) / rival->rate, rival->name,
+    fprintf(to, "%10s %.2f times %s (%.2f M/s, %s", "", rate(row) / rival->rate, rival->name,
             rival->rate / 1e6, output_size(footprint, rival->footprint_nbytes));
+    if (rival->build_seconds > 0)
+        fprintf(to, ", built in %.3f ms", rival->build_seconds * 1e3);
+    fprintf(to, ")\n");
 }
 
 static void print_text(const bench_report *report, FILE *to)
