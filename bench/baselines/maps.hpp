@@ -51,12 +51,14 @@ inline double now()
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Trees have nothing to reserve.
 template <typename Map>
-auto reserve(Map &map, uint64_t n) -> decltype(map.reserve(n))
+auto reserve(Map &map, uint64_t n, int) -> decltype(map.reserve(n))
 {
     map.reserve(n);
 }
-inline void reserve(...)
+template <typename Map>
+void reserve(Map &, uint64_t, long)
 {
 }
 
@@ -64,7 +66,7 @@ template <typename Map>
 void build(const kr_baseline_map &job, Map &map)
 {
     const auto *keys = static_cast<const typename Map::key_type *>(job.keys);
-    reserve(map, job.n);
+    reserve(map, job.n, 0);
     for (uint64_t i = 0; i < job.n; ++i)
         map.emplace(keys[i], static_cast<uint32_t>(i));
 }
