@@ -209,16 +209,18 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * First every row whose key is among `delete_keys` is deleted; absent and repeated keys are not errors. Then
  * insert_keys->data[i] becomes row insert_rows[i]. So a key that is both deleted and inserted keeps only the
  * inserted rows. Afterwards the index answers as if it had been created from the rows that are left. On an
- * error the index is as it was, unless the device was lost.
+ * error the index is as it was, unless the device was lost. Kinds `array`, `pivot` and `eytzinger` merge the
+ * sorted batch into all of their entries, `cgrx` into the buckets that it concerns.
  *
  * Value columns of later lookups must hold a value for every row id below kr_index_info.next_row.
  *
  * Threads: requires exclusive access to the index.
- * Memory:  each array may be host or device memory; all may be freed afterwards. Nodes begin half empty (the
- *          option `fill`), and an eighth more of them is kept as room. Growing holds the old and the new
- *          nodes at once. Deletes release nothing: to shrink, create the index anew. In addition to the
- *          index, a call takes the sorted batch, 24 bytes for each list and 4 for each node; where it
- *          rebuilds the index, the sorted rows and a second scene.
+ * Memory:  each array may be host or device memory; all may be freed afterwards. A merge holds old and new
+ *          entries at once, the sorted batch, 4 bytes for each inserted key and 20 for each deleted one.
+ *          Nodes of `cgrx` begin half empty (the option `fill`), and an eighth more of them is kept as room.
+ *          Growing holds the old and the new nodes at once. Deletes release nothing: to shrink, create the
+ *          index anew. In addition to the index, a call takes the sorted batch, 24 bytes for each list and 4
+ *          for each node; where it rebuilds the index, the sorted rows and a second scene.
  * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),

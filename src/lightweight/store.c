@@ -48,22 +48,30 @@ static kr_store describe(const kr_build *build, const kr_sorted *sorted)
     };
 }
 
-kr_status kr_store_open(const kr_build *build, const kr_sorted *sorted, uint64_t n_slots, const char *help,
-                        kr_store *store, kr_error *err)
+kr_status kr_store_reserve(kr_device *device, kr_stream *stream, const kr_store *like, uint64_t n_slots,
+                           const char *help, kr_store *store, kr_error *err)
 {
-    kr_store made = describe(build, sorted);
+    kr_store made = *like;
     const int apart = made.layout == KR_LAYOUT_SOA;
-    kr_status status = kr_buffer_allocate(
-        build->device, n_slots * kr_layout_stride(made.layout, made.key_bits / 8), build->stream,
-        apart ? "keys in their places" : "packed entries", help, &made.keys, err);
+    made.keys = made.rows = (kr_buffer){0};
+    kr_status status =
+        kr_buffer_allocate(device, n_slots * kr_layout_stride(made.layout, made.key_bits / 8), stream,
+                           apart ? "keys in their places" : "packed entries", help, &made.keys, err);
     if (status == KR_OK && apart)
-        status = kr_buffer_allocate(build->device, n_slots * sizeof(uint32_t), build->stream,
-                                    "row ids in their places", help, &made.rows, err);
+        status = kr_buffer_allocate(device, n_slots * sizeof(uint32_t), stream, "row ids in their places",
+                                    help, &made.rows, err);
     if (status == KR_OK)
         *store = made;
     else
-        kr_store_release(build->device, &made, build->stream);
+        kr_store_release(device, &made, stream);
     return status;
+}
+
+kr_status kr_store_open(const kr_build *build, const kr_sorted *sorted, uint64_t n_slots, const char *help,
+                        kr_store *store, kr_error *err)
+{
+    const kr_store like = describe(build, sorted);
+    return kr_store_reserve(build->device, build->stream, &like, n_slots, help, store, err);
 }
 
 static kr_status pack(const kr_build *build, const kr_sorted *sorted, kr_store *store, kr_error *err)

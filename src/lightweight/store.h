@@ -24,6 +24,9 @@ kr_status kr_store_build(const kr_build *build, kr_store *store, kr_error *err);
  * `help` is the advice in the error. */
 kr_status kr_store_open(const kr_build *build, const kr_sorted *sorted, uint64_t n_slots, const char *help,
                         kr_store *store, kr_error *err);
+/* The same for a store that is otherwise like another. */
+kr_status kr_store_reserve(kr_device *device, kr_stream *stream, const kr_store *like, uint64_t n_slots,
+                           const char *help, kr_store *store, kr_error *err);
 /* The memory of n_slots slots. `moved`: the sorted entries are copied, so that both copies exist at once. */
 void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_need *estimate);
 int kr_store_packs(const kr_spec *spec); /* 1: the layout is not soa */

@@ -40,15 +40,17 @@ typedef struct kr_merge_params {
     uint64_t *found; /* KR_MERGE_FOUND */
     uint32_t n_deletes, n_inserts;
     uint32_t n_tiles;
-    uint32_t run; /* neighbours in the batch that one thread searches for, each from the one before */
+    uint32_t run;     /* neighbours in the batch that one thread searches for, each from the one before */
+    uint32_t by_bits; /* 1, for tests: on a CPU, too, tiles are written as on a GPU */
+    uint32_t reserved;
 } kr_merge_params;
-kr_assert_size(kr_merge_params, 152);
+kr_assert_size(kr_merge_params, 160);
 
 typedef struct kr_sorted_merge_params {
     kr_merge_params merge;
     kr_blocks blocks;
 } kr_sorted_merge_params;
-kr_assert_size(kr_sorted_merge_params, 160);
+kr_assert_size(kr_sorted_merge_params, 168);
 
 KR_BOTH uint64_t kr_merge_places(const kr_merge_params *p)
 {

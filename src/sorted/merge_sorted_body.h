@@ -17,18 +17,12 @@ KR_BODY const uint32_t *merge_soa_row(const kr_sorted_merge_params *p, uint64_t 
     return (const uint32_t *)p->merge.old.rows + position;
 }
 
-KR_BODY kr_key merge_soa_load(const uint32_t *key)
-{
-    return kr_load((const kr_key *)key);
-}
-
 KR_BODY void merge_soa_put(const kr_sorted_merge_params *p, uint64_t position, kr_key key, uint32_t row)
 {
     ((kr_key *)p->merge.merged.keys)[position] = key;
     ((uint32_t *)p->merge.merged.rows)[position] = row;
 }
-KR_MERGE_PROGRAMS(sorted_merge_soa, kr_sorted_merge_params, merge_soa_key, merge_soa_row, merge_soa_load,
-                  merge_soa_put);
+KR_MERGE_PROGRAMS(sorted_merge_soa, kr_sorted_merge_params, merge_soa_key, merge_soa_row, merge_soa_put);
 
 KR_BODY const uint32_t *merge_any_key(const kr_sorted_merge_params *p, uint64_t position)
 {
@@ -44,7 +38,6 @@ KR_BODY void merge_any_put(const kr_sorted_merge_params *p, uint64_t position, k
 {
     kr_entries_put(&p->merge.merged, position, key, row);
 }
-KR_MERGE_PROGRAMS(sorted_merge_any, kr_sorted_merge_params, merge_any_key, merge_any_row, kr_key_words,
-                  merge_any_put);
+KR_MERGE_PROGRAMS(sorted_merge_any, kr_sorted_merge_params, merge_any_key, merge_any_row, merge_any_put);
 
 #endif

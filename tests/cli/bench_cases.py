@@ -118,15 +118,25 @@ def check_waves(run, count, waves, come):
 
 def waves_anew(keyray, device, folder):
     """bench update --waves builds kinds anew that take no updates, and says why"""
-    line = (f"bench update --count 1000 --probes 300 --uniformity 50 --hit-rate 70 --index array --device {device} "
+    needs_rx(keyray, device, folder)
+    line = (f"bench update --count 1000 --probes 300 --uniformity 50 --hit-rate 70 --index rx --device {device} "
             "--sweep waves=1,3,64 --growth 1.11 --result sum")
     for run, waves in zip(run_json(keyray, line, folder)["runs"], (1, 3, 64)):
         check_waves(run, 1000, waves, 110)
         assert run["changed_by"] == "rebuild" and "rebuild" not in run and "lists" not in run["after_inserts"], run
-    line = f"bench update --count 100 --probes 50 --waves 2 --index array --device {device}"
+    line = f"bench update --count 100 --probes 50 --waves 2 --index rx --device {device}"
     text = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
-    assert "every wave built the index anew: kind 'array' cannot insert and delete rows" in text, text
+    assert "every wave built the index anew: kind 'rx' cannot insert and delete rows" in text, text
     assert len(re.findall(r"^ *(?:insert|delete) +\d+ ", text, re.MULTILINE)) == 4, text
+
+
+def waves_merged(keyray, device, folder):
+    """bench update --waves merges batches into sorted entries"""
+    for spec in ("array", "array:layout=aos", "pivot", "eytzinger"):
+        line = f"bench update --count 3000 --probes 300 --waves 3 --index {spec} --device {device}"
+        run = run_json(keyray, line, folder)["runs"][0]
+        check_waves(run, 3000, 3, 3600)
+        assert run["changed_by"] == "update", run
 
 
 def waves_updated(keyray, device, folder):
@@ -223,4 +233,4 @@ def run_experiments(keyray, device, folder, script, names):
     return done.stdout
 
 
-SCRIPTS = [work, updates, waves_anew, waves_updated, experiments, experiments_cgrx, experiments_lightweight, points_of_kinds]
+SCRIPTS = [work, updates, waves_anew, waves_merged, waves_updated, experiments, experiments_cgrx, experiments_lightweight, points_of_kinds]

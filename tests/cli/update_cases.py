@@ -28,7 +28,7 @@ WRONG = [
     bad(1, UPDATE + "--insert lower.npy --insert-rows probes.npy", "--insert-rows probes.npy has 4; give one row id per key"),
     bad(1, UPDATE + "--insert nulls.csv:x:u32 --insert-rows nulls.csv:k:u32", "has NULLs"),
     bad(1, "update --keys a.csv:name:str --probes b.csv:name:str --insert b.csv:name:str {device}", "--insert b.csv:name:str is text"),
-    bad(1, UPDATE + "--delete keys.npy --index array", "kind 'array' cannot insert and delete rows; .*cgrx:updates=on"),
+    bad(1, UPDATE + "--delete keys.npy --index rx", "kind 'rx' cannot insert and delete rows; .*array, .*cgrx:updates=on"),
 ]
 
 RIGHT = [

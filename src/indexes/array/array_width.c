@@ -2,6 +2,7 @@
 #include "indexes/array/array.h"
 #include "indexes/array/array_body.h"
 #include "lightweight/parts.h"
+#include "lightweight/update.h"
 
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@ typedef struct array_index {
     kr_launch launch;
     const kr_program *program;
     uint32_t top, k;
+    kr_spec spec;
 } array_index;
 
 static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
@@ -20,8 +22,9 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
 }
 
 /* Step d of the binary search compares one of 2^d keys, which can be pinned; the K-ary search pins none. */
-static void set_search(array_index *index, const kr_spec *spec)
+static void set_search(array_index *index)
 {
+    const kr_spec *spec = &index->spec;
     const uint32_t n = (uint32_t)index->store.n;
     uint64_t pins[32];
     uint32_t levels = 0;
@@ -45,7 +48,8 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
         free(index);
         return status;
     }
-    set_search(index, build->spec);
+    index->spec = *build->spec;
+    set_search(index);
     *self = index;
     return KR_OK;
 }
@@ -65,6 +69,20 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         .k = index->k,
     };
     return kr_device_run(device, index->program, &params, job->n, stream, err);
+}
+
+static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
+{
+    array_index *index = self;
+    kr_store merged;
+    int changed = 0;
+    const kr_status status = KR_W(kr_store_update)(device, &index->store, job, &merged, &changed, err);
+    if (status != KR_OK || !changed)
+        return status;
+    kr_store_release(device, &index->store, job->stream);
+    index->store = merged;
+    set_search(index);
+    return KR_OK;
 }
 
 /* Binary search halves n + 1 places; K-ary search divides them by k and reads up to k - 1 pivots. Then comes
@@ -92,4 +110,5 @@ const kr_family_ops KR_W(array_ops) = {
     .touches = touches,
     .program = &KR_W(array_soa),
     .runs_on = kr_search_runs_on,
+    .update = update,
 };

@@ -1,10 +1,10 @@
-/* The parameters of kind `eytzinger`'s searches. */
+/* The parameters of kind `eytzinger`'s searches and updates. */
 #ifndef KEYRAY_INDEXES_EYTZINGER_EYTZINGER_PARAMS_H
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_PARAMS_H
 
 #include "indexes/eytzinger/eytzinger_tree.h"
 #include "kinds/lookup_program.h"
-#include "sorted/entries.h"
+#include "sorted/merge_params.h"
 
 typedef struct eytzinger_params {
     kr_batch batch;
@@ -14,5 +14,12 @@ typedef struct eytzinger_params {
     eytzinger_tree tree;
 } eytzinger_params;
 kr_assert_size(eytzinger_params, 184);
+
+typedef struct eytzinger_merge_params {
+    kr_merge_params merge;
+    kr_blocks blocks;
+    eytzinger_tree old, merged;
+} eytzinger_merge_params;
+kr_assert_size(eytzinger_merge_params, 216);
 
 #endif

@@ -1,2 +1,3 @@
-/* The CUDA kernels that search kind `eytzinger` at one key width. */
+/* The CUDA kernels that search and update kind `eytzinger` at one key width. */
 #include "indexes/eytzinger/eytzinger_body.h"
+#include "indexes/eytzinger/eytzinger_merge_body.h"

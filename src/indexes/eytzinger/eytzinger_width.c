@@ -3,7 +3,7 @@
 #include "indexes/eytzinger/eytzinger_build_body.h"
 #include "indexes/eytzinger/eytzinger_params.h"
 #include "indexes/eytzinger/eytzinger_walk.h"
-#include "lightweight/store.h"
+#include "lightweight/update.h"
 
 #include <stdlib.h>
 
@@ -13,6 +13,7 @@ typedef struct eytzinger_index {
     kr_launch launch;
     const kr_program *program;
     uint32_t by_level; /* reductions read level by level */
+    kr_spec spec;
 } eytzinger_index;
 
 enum { MOST_LEVELS = 32 };
@@ -22,6 +23,7 @@ static uint32_t k_of(const kr_spec *spec)
     return (uint32_t)spec->options[EYTZINGER_OPTION_K];
 }
 
+KR_MERGE_PROGRAMS_DECLARE(eytzinger_merge);
 KR_PROGRAM_DECLARE(eytzinger_any);
 KR_PROGRAM_DECLARE(eytzinger_2);
 KR_PROGRAM_DECLARE(eytzinger_3);
@@ -103,11 +105,46 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
         free(index);
         return status;
     }
+    index->spec = *build->spec;
     index->by_level = build->spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS;
     index->launch = launch_of(build->spec, index->store.n);
     index->program = program_of(build->device, build->spec);
     *self = index;
     return KR_OK;
+}
+
+/* The new tree is complete before it takes the place of the old one. */
+static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
+{
+    eytzinger_index *index = self;
+    kr_store merged = {.n = 0};
+    kr_changes changes = {.deletes = {.n = 0}};
+    eytzinger_merge_params params = {.merge = {.old = kr_store_entries(&index->store)},
+                                     .blocks = {KR_MERGE_SHARED, 0},
+                                     .old = index->tree};
+    kr_merge m = {.device = device,
+                  .stream = job->stream,
+                  .programs = KR_MERGE_PROGRAMS_OF(eytzinger_merge),
+                  .params = &params,
+                  .merge = &params.merge};
+    kr_status status = kr_changes_make(device, job, NULL, &changes, err);
+    if (status == KR_OK)
+        status = KR_W(kr_merge_plan)(&m, &changes, err);
+    const int changed = status == KR_OK && KR_W(kr_merge_changes)(&m);
+    if (changed) {
+        params.merged = eytzinger_tree_of(k_of(&index->spec), (uint32_t)m.n);
+        status = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n), &merged, err);
+    }
+    KR_W(kr_merge_release)(&m);
+    kr_changes_release(device, job->stream, &changes);
+    if (status == KR_OK && changed) {
+        kr_store_release(device, &index->store, job->stream);
+        index->store = merged;
+        index->tree = params.merged;
+        index->launch = launch_of(&index->spec, merged.n);
+    }
+    kr_stopwatch_lap(job->watch, "merge");
+    return status;
 }
 
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
@@ -186,4 +223,5 @@ const kr_family_ops KR_W(eytzinger_ops) = {
     .touches = touches,
     .program = &KR_W(eytzinger_9),
     .runs_on = kr_search_runs_on,
+    .update = update,
 };

@@ -2,6 +2,7 @@
 #include "indexes/pivot/pivot.h"
 #include "indexes/pivot/pivot_build_body.h"
 #include "lightweight/parts.h"
+#include "lightweight/update.h"
 #include "sorted/rows.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ typedef struct pivot_index {
     kr_launch launch;
     const kr_program *program;
     const kr_program *first; /* for lookups of the first match only */
+    kr_spec spec;
 } pivot_index;
 
 static void shape_of(const kr_spec *spec, uint64_t n, pivot_shape *shape)
@@ -96,19 +98,22 @@ static void destroy(kr_device *device, void *self)
     kr_store_destroy(device, self);
 }
 
-static kr_status fill(const kr_build *build, pivot_index *index, kr_error *err)
+/* For the entries that the store holds. */
+static kr_status fill(kr_device *device, kr_stream *stream, pivot_index *index, kr_error *err)
 {
-    kr_status status =
-        kr_buffer_allocate(build->device, (uint64_t)index->shape.n_slots * sizeof(kr_key), build->stream,
-                           "the pivots", "fewer levels, or a larger k", &index->pivots, err);
+    const kr_spec *spec = &index->spec;
+    shape_of(spec, index->store.n, &index->shape);
+    index->launch = launch_of(spec, &index->shape);
+    index->program = program_of(device, spec);
+    index->first = first_of(device, spec, &index->shape);
+    const kr_status status =
+        kr_buffer_allocate(device, (uint64_t)index->shape.n_slots * sizeof(kr_key), stream, "the pivots",
+                           "fewer levels, or a larger k", &index->pivots, err);
     if (status != KR_OK)
         return status;
     const pivot_build_params params = {kr_store_entries(&index->store), index->pivots.data, NULL,
                                        index->shape};
-    status =
-        kr_device_run(build->device, &KR_W(pivot_fill), &params, index->shape.n_slots, build->stream, err);
-    kr_stopwatch_lap(build->watch, "pivots");
-    return status;
+    return kr_device_run(device, &KR_W(pivot_fill), &params, index->shape.n_slots, stream, err);
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
@@ -117,14 +122,33 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
     if (!index)
         return KR_ERR_HOST_MEMORY;
     *self = index;
-    const kr_status status = kr_store_build(build, &index->store, err);
+    kr_status status = kr_store_build(build, &index->store, err);
     if (status != KR_OK)
         return status;
-    shape_of(build->spec, index->store.n, &index->shape);
-    index->launch = launch_of(build->spec, &index->shape);
-    index->program = program_of(build->device, build->spec);
-    index->first = first_of(build->device, build->spec, &index->shape);
-    return fill(build, index, err);
+    index->spec = *build->spec;
+    status = fill(build->device, build->stream, index, err);
+    kr_stopwatch_lap(build->watch, "pivots");
+    return status;
+}
+
+/* The new entries and their pivots are complete before they take the place of the old ones. */
+static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
+{
+    pivot_index *index = self, made = {.spec = index->spec};
+    int changed = 0;
+    kr_status status = KR_W(kr_store_update)(device, &index->store, job, &made.store, &changed, err);
+    if (status != KR_OK || !changed)
+        return status;
+    status = fill(device, job->stream, &made, err);
+    if (status == KR_OK)
+        status = kr_device_sync(device, job->stream, err);
+    pivot_index *dropped = status == KR_OK ? index : &made;
+    kr_buffer_release(device, &dropped->pivots, job->stream);
+    kr_store_release(device, &dropped->store, job->stream);
+    if (status == KR_OK)
+        *index = made;
+    kr_stopwatch_lap(job->watch, "pivots");
+    return status;
 }
 
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
@@ -202,4 +226,5 @@ const kr_family_ops KR_W(pivot_ops) = {
     .touches = touches,
     .program = &KR_W(pivot_k17),
     .runs_on = kr_search_runs_on,
+    .update = update,
 };

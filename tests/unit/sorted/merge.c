@@ -1,5 +1,7 @@
 /* kr_sorted_merge against a plain merge: both widths, both layouts, batches around the borders of tiles, keys
- * and row ids given often, and on a GPU where there is one. */
+ * and row ids given often, and on a GPU where there is one. On the CPU tiles are written in both ways, its
+ * own and that of GPUs. */
+#define KR_KEY_BITS 32
 #include "sorted/merge.h"
 #include "random.h"
 
@@ -24,6 +26,25 @@ typedef struct setting {
     kr_device *device;
     uint32_t bits, layout;
 } setting;
+
+/* The steps of a merge, of which each width has its own. */
+typedef struct steps {
+    kr_merge (*begin)(kr_device *, kr_stream *, const kr_entries *, uint32_t, kr_sorted_merge_params *);
+    kr_status (*plan)(kr_merge *, const kr_changes *, kr_error *);
+    kr_status (*write)(kr_merge *, const kr_entries *, kr_error *);
+    void (*release)(kr_merge *);
+} steps;
+
+kr_merge kr_merge_of_entries_u64(kr_device *device, kr_stream *stream, const kr_entries *old, uint32_t layout,
+                                 kr_sorted_merge_params *params);
+kr_status kr_merge_plan_u64(kr_merge *merge, const kr_changes *changes, kr_error *err);
+kr_status kr_merge_write_u64(kr_merge *merge, const kr_entries *merged, kr_error *err);
+void kr_merge_release_u64(kr_merge *merge);
+
+static const steps narrow = {kr_merge_of_entries_u32, kr_merge_plan_u32, kr_merge_write_u32,
+                             kr_merge_release_u32},
+                   wide = {kr_merge_of_entries_u64, kr_merge_plan_u64, kr_merge_write_u64,
+                           kr_merge_release_u64};
 
 /* ---- The plain merge ------------------------------------------------------------------------- */
 
@@ -122,21 +143,48 @@ static void expect(const setting *s, const kr_sorted *merged, list want)
     free(rows);
 }
 
+/* What kr_sorted_merge does, but tiles are written as on a GPU. */
+static kr_status merge_by_bits(const setting *s, const kr_changes *changes, const kr_entries *old,
+                               kr_sorted *merged, kr_error *err)
+{
+    const steps *of = s->bits == 32 ? &narrow : &wide;
+    kr_sorted_merge_params params;
+    kr_merge m = of->begin(s->device, NULL, old, KR_LAYOUT_SOA, &params);
+    params.merge.by_bits = 1;
+    kr_status status = of->plan(&m, changes, err);
+    if (status == KR_OK) {
+        merged->n = m.n;
+        kr_buffer_allocate(s->device, m.n * s->bits / 8, NULL, "keys", NULL, &merged->keys, NULL);
+        kr_buffer_allocate(s->device, m.n * sizeof(uint32_t), NULL, "rows", NULL, &merged->rows, NULL);
+        const kr_entries entries =
+            kr_entries_of(KR_LAYOUT_SOA, s->bits / 8, merged->keys.data, merged->rows.data, m.n);
+        status = of->write(&m, &entries, err);
+        merged->lowest = m.lowest;
+        merged->highest = m.highest;
+    }
+    of->release(&m);
+    return status;
+}
+
 static void check(const setting *s, list old, list deletes, list inserts)
 {
     kr_error err = {0};
-    kr_sorted merged = {0}, from = place(s, old, s->layout);
+    kr_sorted from = place(s, old, s->layout);
     kr_changes changes = {place(s, deletes, KR_LAYOUT_SOA), place(s, inserts, KR_LAYOUT_SOA)};
     const kr_entries entries = kr_entries_of(s->layout, s->bits / 8, from.keys.data, from.rows.data, old.n);
     const list want = merge_plainly(old, deletes, inserts);
-    const kr_status status =
-        s->bits == 32 ? kr_sorted_merge_u32(s->device, NULL, NULL, &changes, &entries, &merged, &err)
-                      : kr_sorted_merge_u64(s->device, NULL, NULL, &changes, &entries, &merged, &err);
-    if (status != KR_OK)
-        fail_msg("%s", err.text);
-    expect(s, &merged, want);
+    for (int by_bits = 0; by_bits < 2; ++by_bits) {
+        kr_sorted merged = {0};
+        const kr_status status =
+            by_bits         ? merge_by_bits(s, &changes, &entries, &merged, &err)
+            : s->bits == 32 ? kr_sorted_merge_u32(s->device, NULL, NULL, &changes, &entries, &merged, &err)
+                            : kr_sorted_merge_u64(s->device, NULL, NULL, &changes, &entries, &merged, &err);
+        if (status != KR_OK)
+            fail_msg("%s", err.text);
+        expect(s, &merged, want);
+        kr_sorted_release(s->device, &merged, NULL);
+    }
     kr_changes_release(s->device, NULL, &changes);
-    kr_sorted_release(s->device, &merged, NULL);
     kr_sorted_release(s->device, &from, NULL);
     free(want.at);
 }
@@ -166,7 +214,8 @@ static list part(list l, uint64_t first, uint64_t n)
     return p;
 }
 
-static const list none = {NULL, 0};
+static entry no_entry;
+static const list none = {&no_entry, 0};
 
 /* Some of these many are just below, at and above what a word of bits and a tile hold. */
 static const uint64_t sizes[] = {0, 1, 31, 32, 33, 1000, 8191, 8192, 8193, 16384, 20000, 40000};
