@@ -262,6 +262,26 @@ static int run_spec(job *j, const bench_data *data, const char *spec, const char
     return code;
 }
 
+/* How many rows come in waves, and that there are rows to go. */
+static int check_waves(const workload *w)
+{
+    const int grows = w->wave_form == WAVES_GROW;
+    if (w->growth != WORKLOAD_GROWTH && (w->wave_rows || !grows))
+        return tool_fail(USAGE, "--growth is of waves that grow, instead of --wave-rows");
+    if (!grows && (!w->wave_rows || w->wave_rows > w->count))
+        return tool_fail(USAGE,
+                         "--wave-form alternate and churn need --wave-rows of 1 to %llu, as many as "
+                         "there are keys",
+                         (unsigned long long)w->count);
+    if (workload_grown(w) - w->count < w->waves)
+        return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
+                         (unsigned long long)w->count, (unsigned long long)w->waves);
+    if (workload_grown(w) >= KR_NO_ROW)
+        return tool_fail(USAGE, "the waves make %llu rows, and row ids end at 4294967294; give fewer",
+                         (unsigned long long)workload_grown(w));
+    return DONE;
+}
+
 /* Checks options that can be swept, for each value. */
 static int check_updates(const job *j)
 {
@@ -272,12 +292,9 @@ static int check_updates(const job *j)
     if (w->waves && w->multiplicity != 1)
         return tool_fail(USAGE,
                          "--waves deletes rows by their keys, so these must be distinct: no --multiplicity");
-    if (w->waves && w->count * w->growth / 100 - w->count < w->waves)
-        return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
-                         (unsigned long long)w->count, (unsigned long long)w->waves);
-    if (!w->waves && (w->growth != 220 || j->options.rebuild))
-        return tool_fail(USAGE, "--growth and --rebuild need --waves");
-    return DONE;
+    if (!w->waves && (w->growth != WORKLOAD_GROWTH || j->options.rebuild || w->wave_rows || w->wave_form))
+        return tool_fail(USAGE, "--growth, --rebuild, --wave-form and --wave-rows need --waves");
+    return w->waves ? check_waves(w) : DONE;
 }
 
 static int open_data(job *j, bench_data *data)
