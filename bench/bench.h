@@ -112,6 +112,25 @@ kr_status kr_generate_swaps(const kr_swaps_spec *spec, kr_type type, uint64_t n_
 double kr_baseline_lower_bound(uint32_t bits, const void *sorted_keys, uint64_t n, const void *probes,
                                uint64_t n_probes, uint32_t *positions);
 
+/** A map from key to row, on one thread of the CPU; of equal keys it keeps the first row. */
+typedef struct kr_baseline_map {
+    const void *keys;          /**< n of them, in row order */
+    const void *probes;        /**< n_probes of them */
+    uint64_t n, n_probes;      /**< n at most 2^32 - 2 */
+    uint32_t bits;             /**< of keys and probes, 32 or 64 */
+    uint32_t builds, runs;     /**< timed, in build_seconds and seconds; at least one build */
+    double *build_seconds;     /**< of reserving memory, where the map can, and of all inserts */
+    double *seconds;           /**< of looking up all probes */
+    uint32_t *answers;         /**< a row for each probe, or KR_NO_ROW */
+    uint64_t footprint_nbytes; /**< output: what the map took from its allocator */
+} kr_baseline_map;
+
+/** std::unordered_map, absl::flat_hash_map and absl::btree_map. Nonzero on failure, with one line in `text`.
+ * Those of Abseil only in builds that found it. */
+int kr_baseline_unordered_map(kr_baseline_map *job, char *text, size_t text_nbytes);
+int kr_baseline_flat_hash_map(kr_baseline_map *job, char *text, size_t text_nbytes);
+int kr_baseline_btree_map(kr_baseline_map *job, char *text, size_t text_nbytes);
+
 /**
  * Runs CUB's radix sort of (key, u32 row) pairs `runs` times, with all memory allocated beforehand; the
  * seconds by the GPU's own clock go to `seconds`. `device_keys` is CUDA memory and stays as it is; at most

@@ -1,4 +1,5 @@
-# Rivals whose code stays outside of this tree: cuCollections, for bench/baselines/static_map.cu.
+# Rivals whose code stays outside of this tree: cuCollections, for bench/baselines/static_map.cu, and Abseil, for
+# bench/baselines/absl_maps.cpp. Sets KEYRAY_HAVE_PEERS, KEYRAY_HAVE_ABSL and KEYRAY_ABSL_NOTE.
 
 set(KEYRAY_HAVE_PEERS OFF)
 if(KEYRAY_PEERS)
@@ -9,4 +10,27 @@ if(KEYRAY_PEERS)
         message(FATAL_ERROR "KEYRAY_PEERS is a hash table for GPUs, and CUDA is ${KEYRAY_CUDA_NOTE}")
     endif()
     set(KEYRAY_HAVE_PEERS ON)
+endif()
+
+# The command is to start where Abseil is not, so its archives are linked, not its shared libraries.
+set(KEYRAY_HAVE_ABSL OFF)
+set(KEYRAY_ABSL_NOTE "left out: CMake did not find Abseil (Debian: libabsl-dev)")
+if(KEYRAY_SANITIZE)
+    set(KEYRAY_ABSL_NOTE "left out: Abseil's archives have no sanitizers")
+else()
+    find_package(absl QUIET)
+endif()
+if(absl_FOUND)
+    get_target_property(base absl::base LOCATION)
+    get_filename_component(folder "${base}" DIRECTORY)
+    file(GLOB archives ${folder}/libabsl_*.a)
+    set(KEYRAY_ABSL_NOTE "left out: ${folder} has no libabsl_*.a")
+    if(archives)
+        set(KEYRAY_HAVE_ABSL ON)
+        set(KEYRAY_ABSL_NOTE "${absl_VERSION}")
+        get_target_property(folders absl::base INTERFACE_INCLUDE_DIRECTORIES)
+        add_library(keyray_absl INTERFACE)
+        target_include_directories(keyray_absl SYSTEM INTERFACE ${folders})
+        target_link_libraries(keyray_absl INTERFACE -Wl,--start-group ${archives} -Wl,--end-group)
+    endif()
 endif()

@@ -25,6 +25,12 @@ if(NOT KEYRAY_HAVE_EMBREE)
 endif()
 keyray_summary_line(Embree "${KEYRAY_EMBREE_NOTE}" "${cost}")
 
+set(cost "")
+if(NOT KEYRAY_HAVE_ABSL)
+    set(cost "cost: bench --baseline on the CPU leaves out absl::flat_hash_map and absl::btree_map")
+endif()
+keyray_summary_line(Abseil "${KEYRAY_ABSL_NOTE}" "${cost}")
+
 if(KEYRAY_HAVE_PEERS)
     keyray_summary_line(Peers "cuCollections, ${KEYRAY_PEERS}" "")
 endif()

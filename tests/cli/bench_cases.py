@@ -30,9 +30,16 @@ CASES = [
     bad(2, f"bench update {BENCH} --waves 2 --pattern ranks", "--changes and --pattern exchange keys"),
     bad(2, f"bench update {BENCH} --waves 2 --multiplicity 2", "no --multiplicity"),
     bad(2, f"bench update {BENCH} --waves 64 --growth 1.05", "leaves no row to insert in some of 64 waves"),
-    bad(2, f"bench update {BENCH} --growth 3", "--growth and --rebuild need --waves"),
-    bad(2, f"bench update {BENCH} --rebuild array", "--growth and --rebuild need --waves"),
+    bad(2, f"bench update {BENCH} --growth 3", "--growth, --rebuild, --wave-form and --wave-rows need --waves"),
+    bad(2, f"bench update {BENCH} --rebuild array", "--growth, --rebuild, --wave-form and --wave-rows need --waves"),
     bad(2, f"bench update {BENCH} --waves 2 --rebuild best:k=2", "best takes no options"),
+    bad(2, f"bench update {BENCH} --wave-rows 5", "--growth, --rebuild, --wave-form and --wave-rows need --waves"),
+    bad(2, f"bench update {BENCH} --wave-form churn", "--growth, --rebuild, --wave-form and --wave-rows need --waves"),
+    bad(2, f"bench update {BENCH} --waves 2 --wave-form churn", "need --wave-rows of 1 to 1000"),
+    bad(2, f"bench update {BENCH} --waves 2 --wave-form alternate --wave-rows 1001", "need --wave-rows of 1 to 1000"),
+    bad(2, f"bench update {BENCH} --waves 2 --wave-rows 10 --growth 3", "--growth is of waves that grow"),
+    bad(2, f"bench update {BENCH} --waves 2 --wave-form swap", "grow|alternate|churn"),
+    bad(2, f"bench update {BENCH} --waves 64 --wave-rows 2^26", "the waves make 4294968296 rows"),
     bad(2, f"bench update {BENCH} --waves 65", "--waves is a number from 0 to 64"),
     ok(f"bench point {BENCH} --probes 10 --index array --index array:probes=sorted --sweep array.k=2,5 --format json",
        json={"runs": lambda runs: [run["swept"] for run in runs] == ["k=2", "k=2", "k=5", "k=5"]
@@ -128,6 +135,46 @@ def waves_anew(keyray, device, folder):
     text = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
     assert "every wave built the index anew: kind 'rx' cannot insert and delete rows" in text, text
     assert len(re.findall(r"^ *(?:insert|delete) +\d+ ", text, re.MULTILINE)) == 4, text
+
+
+def check_same_size(run, count, rows, changes):
+    """Every wave brings and takes `rows` rows; in the end the size is what it was, and lookups still find their keys."""
+    assert [wave["change"] for wave in run["waves"]] == changes
+    assert [wave["rows"] for wave in run["waves"]] == [count + (rows if change == "insert" else 0) for change in changes]
+    assert all(wave["changed"] == rows * (1 + (change == "replace")) for wave, change in zip(run["waves"], changes))
+    assert run["before_waves"]["rows"] == run["after_waves"]["rows"] == count
+    assert run["checked"].endswith("after the waves every key that is or was there"), run["checked"]
+    for change in {"insert", "delete", "replace"}:
+        seconds = sorted(wave["seconds"] for wave in run["waves"] if wave["change"] == change)
+        assert (change in run) == bool(seconds) and (not seconds or seconds[0] == run[change]["minimum"] and seconds[-1] == run[change]["maximum"])
+    assert run["wave_peak"] == max(wave["peak"] for wave in run["waves"]) >= run["waves"][-1]["footprint"]
+    assert run["waves"][-1]["footprint"] == run["after_waves"]["footprint"]
+    assert run["lookups_before"]["median"] > 0 and run["lookups_after"]["median"] > 0
+
+
+def waves_of_one_size(keyray, device, folder):
+    """bench update --wave-form alternate and churn keep the size, and compare with building anew at the end"""
+    forms = {"alternate": ["insert", "delete"] * 5, "churn": ["replace"] * 5}
+    for spec, options in (("array", ""), ("pivot", " --host --bits 64"), ("array", " --sweep wave-rows=1,1000 --result sum")):
+        for form, changes in forms.items():
+            line = (f"bench update --count 1000 --probes 300 --uniformity 50 --hit-rate 70 --waves 5 --wave-form {form} --wave-rows 300 "
+                    f"--index {spec} --index eytzinger --rebuild array --device {device}{options}")
+            for run in run_json(keyray, line, folder)["runs"]:
+                check_same_size(run, 1000, run["workload"]["wave_rows"], changes)
+                assert run["workload"]["wave_form"] == form and run["changed_by"] == "update", run
+                assert run["rebuild_spec"].startswith("array:") and run["rebuilt_lookups"]["median"] > 0
+                ratio = run["after_waves"]["footprint"] / run["rebuilt_footprint"]
+                assert abs(run["footprint_per_rebuilt"] / ratio - 1) < 1e-6, run
+    line = f"bench update --count 2000 --probes 300 --waves 3 --wave-rows 100 --index array --device {device}"
+    check_waves(run_json(keyray, line, folder)["runs"][0], 2000, 3, 300)
+    text = subprocess.run([keyray, *line.split(), "--wave-form", "churn"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert "in each of 3 waves the 100 oldest rows deleted and 100 inserted" in text, text
+    assert re.search(r"^ +replace: [0-9.]+ ms \(", text, re.MULTILINE) and "the footprint is 1.00 times its" in text, text
+    needs_rx(keyray, device, folder)
+    line = f"bench update --count 1000 --probes 300 --waves 2 --wave-rows 100 --wave-form churn --index rx --device {device}"
+    run = run_json(keyray, line, folder)["runs"][0]
+    check_same_size(run, 1000, 100, ["replace"] * 2)
+    assert run["changed_by"] == "rebuild" and "rebuild_spec" not in run, run
 
 
 def waves_merged(keyray, device, folder):
@@ -233,4 +280,4 @@ def run_experiments(keyray, device, folder, script, names):
     return done.stdout
 
 
-SCRIPTS = [work, updates, waves_anew, waves_merged, waves_updated, experiments, experiments_cgrx, experiments_lightweight, points_of_kinds]
+SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_cgrx, experiments_lightweight, points_of_kinds]

@@ -250,7 +250,8 @@ BENCHES = [
     bad(2, f"bench point {BENCH} --sweep count=x", "not 'x'"), bad(2, f"bench point {BENCH} --result lists", "not 'lists'"),
     ok(f"bench point {BENCH} --probes 500 --result rows", out=r"untimed run:.* offsets [0-9.]+ ms.* rows [0-9.]+ ms"),
     ok(f"bench range {BENCH} --probes 500 --hits 3 --result rows-by-key", out=r"checked: 500 sampled answers"),
-    bad(2, f"bench range {BENCH} --baseline", "--baseline compares"),
+    bad(2, f"bench range {BENCH} --baseline", "--baseline compares point lookups and builds"),
+    bad(2, f"bench point {BENCH} --probes 10 --multiplicity 2 --result sum --baseline", "maps hold one row a key; give --result row"),
     bad(1, f"bench point {BENCH} --json no/b.json", "cannot write no/b.json"),
 ]
 

@@ -241,10 +241,24 @@ def json_file(keyray, device, folder):
 
 
 def baseline(keyray, _, folder):
-    """bench --baseline prints a ratio to std::lower_bound"""
+    """bench --baseline prints ratios to std::lower_bound and to the maps of this build"""
+    def rivals(line):
+        done = subprocess.run([keyray, *line.split(), "--repeat", "1", "--baseline", "--device", "cpu", "--threads", "1",
+                               "--format", "json"], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (line, done.stderr)
+        return {rival["name"].partition(",")[0]: rival for rival in json.loads(done.stdout)["runs"][0]["baselines"]}
+
+    for keys in ("", " --bits 64 --uniformity 100 --hit-rate 50", " --multiplicity 5", " --uniformity 50 --stride 2 --outside --hit-rate 0"):
+        found = rivals("bench point --count 5000 --probes 500" + keys)
+        maps = set(found) - {"std::lower_bound"}
+        assert maps in ({"std::unordered_map"}, {"std::unordered_map", "absl::flat_hash_map", "absl::btree_map"}), maps
+        assert all(found[name]["build_seconds"] > 0 for name in maps) and "build_seconds" not in found["std::lower_bound"], found
+        assert all(rival["ratio"] > 0 and rival["footprint"] >= 4000 for rival in found.values()), found
+    built = rivals("bench build --count 5000 --bits 64")
+    assert set(built) == maps and all(rival["per_second"] > 0 for rival in built.values()), built
     line = "bench point --count 5000 --probes 500 --repeat 1 --baseline --device cpu --threads 1"
     done = subprocess.run([keyray, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and re.search(r"[0-9.]+ times std::lower_bound", done.stdout), (done.stdout, done.stderr)
+    assert re.search(r"[0-9.]+ times std::unordered_map, one thread \([0-9.]+ M/s, .*, built in [0-9.]+ ms\)", done.stdout), done.stdout
 
 
 def generated_rows(keyray, device, folder):

@@ -313,14 +313,19 @@ static uint32_t *free_ids(kr_model *model, uint64_t n, const kr_column *deletes)
     return ids;
 }
 
+void kr_batch_of(kr_model *model, const uint64_t *inserts, uint64_t n_inserts, const uint64_t *deletes,
+                 uint64_t n_deletes, int has_ids, kr_update_batch *b)
+{
+    *b = (kr_update_batch){column_of(model, inserts, n_inserts), column_of(model, deletes, n_deletes), NULL};
+    if (has_ids)
+        b->ids = free_ids(model, n_inserts, &b->deletes.view);
+}
+
 void kr_batch_make(kr_model *model, uint32_t number, kr_update_batch *b)
 {
     draft d = {.has_ids = kr_rng_below(&model->rng, 2) == 0};
     tasks[number].make(model, &d);
-    *b = (kr_update_batch){column_of(model, d.inserts, d.n_inserts), column_of(model, d.deletes, d.n_deletes),
-                           NULL};
-    if (d.has_ids)
-        b->ids = free_ids(model, d.n_inserts, &b->deletes.view);
+    kr_batch_of(model, d.inserts, d.n_inserts, d.deletes, d.n_deletes, d.has_ids, b);
     free(d.inserts);
     free(d.deletes);
 }

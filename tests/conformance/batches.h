@@ -42,6 +42,9 @@ enum { KR_BATCH_ALL_REPLACED = 14 };
 void kr_model_insert(kr_model *model, const kr_column *keys, const uint32_t *ids, uint64_t first);
 void kr_model_delete(kr_model *model, const kr_column *keys);
 
+/* A batch of these codes, a few of them NULL by chance; has_ids: with row ids that no remaining row has. */
+void kr_batch_of(kr_model *model, const uint64_t *inserts, uint64_t n_inserts, const uint64_t *deletes,
+                 uint64_t n_deletes, int has_ids, kr_update_batch *batch);
 void kr_batch_make(kr_model *model, uint32_t number, kr_update_batch *batch);
 void kr_batch_free(kr_update_batch *batch);
 

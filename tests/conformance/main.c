@@ -152,6 +152,7 @@ static void run_tests(kr_suite *suite)
     kr_run_heavy(suite);
     kr_run_set_keys(suite);
     kr_run_updates(suite);
+    kr_run_growth(suite);
     kr_run_work(suite);
     kr_run_limits(suite);
 }

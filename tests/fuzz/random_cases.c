@@ -242,17 +242,52 @@ static kr_test_column random_batch(kr_rng *rng, const model *m, uint64_t n)
     return kr_test_probes(&m->keys.view, n, KR_NULLS_NONE, kr_rng_next(rng));
 }
 
-static int is_among(const kr_column *keys, const void *key)
+/* One batch of an update. */
+typedef struct batch {
+    kr_test_column deleted, inserted;
+    char *sorted;   /* the deleted keys in order */
+    uint32_t *rows; /* of the inserted ones: ids from next_row on, ascending or descending */
+    uint32_t gives_rows;
+} batch;
+
+static kr_type sorted_type; /* qsort hands nothing to its comparison */
+
+static int by_value(const void *a, const void *b)
 {
-    for (uint64_t i = 0; i < keys->count; ++i)
-        if (kr_value_compare(keys->type, kr_value_at(keys, i), key) == 0)
-            return 1;
-    return 0;
+    return kr_value_compare(sorted_type, a, b);
+}
+
+/* Now and then as many keys as there are, so that nodes split and tables grow. */
+static batch random_update(kr_rng *rng, const model *m, uint64_t next_row)
+{
+    const uint32_t each = kr_type_nbytes(m->keys.view.type);
+    const uint64_t most = kr_rng_below(rng, 6) == 0 ? m->keys.view.count + 100 : 60;
+    batch b = {.deleted = random_batch(rng, m, kr_rng_below(rng, most)),
+               .inserted = random_batch(rng, m, kr_rng_below(rng, most)),
+               .gives_rows = kr_rng_below(rng, 3) == 0};
+    const uint64_t n = b.inserted.view.count, n_deleted = b.deleted.view.count;
+    b.sorted = kr_test_calloc(n_deleted, each);
+    b.rows = kr_test_calloc(n, sizeof *b.rows);
+    sorted_type = m->keys.view.type;
+    memcpy(b.sorted, b.deleted.view.data, n_deleted * each);
+    qsort(b.sorted, n_deleted, each, by_value);
+    for (uint64_t i = 0; i < n; ++i)
+        b.rows[i] = (uint32_t)(next_row + (b.gives_rows ? n - 1 - i : i));
+    return b;
+}
+
+static void batch_free(batch *b)
+{
+    kr_test_column_free(&b->deleted);
+    kr_test_column_free(&b->inserted);
+    free(b->sorted);
+    free(b->rows);
 }
 
 /* The rows that stay, then the inserted ones. */
-static model updated(const model *m, const kr_column *deleted, const kr_column *inserted, uint32_t next_row)
+static model updated(const model *m, const batch *b)
 {
+    const kr_column *inserted = &b->inserted.view;
     const uint64_t most = m->keys.view.count + inserted->count;
     const uint32_t each = kr_type_nbytes(m->keys.view.type);
     model made = {.rows = kr_test_calloc(most, sizeof *made.rows)};
@@ -260,38 +295,50 @@ static model updated(const model *m, const kr_column *deleted, const kr_column *
     uint64_t n = 0;
     for (uint64_t i = 0; i < m->keys.view.count; ++i) {
         const void *key = kr_value_at(&m->keys.view, i);
-        if (!kr_value_is_valid(&m->keys.view, i) || is_among(deleted, key))
+        if (!kr_value_is_valid(&m->keys.view, i) ||
+            bsearch(key, b->sorted, b->deleted.view.count, each, by_value))
             continue;
         memcpy(data + n * each, key, each);
         made.rows[n++] = row_of(m, i);
     }
     for (uint64_t i = 0; i < inserted->count; ++i) {
         memcpy(data + n * each, kr_value_at(inserted, i), each);
-        made.rows[n++] = next_row + (uint32_t)i;
+        made.rows[n++] = b->rows[i];
     }
     made.keys = (kr_test_column){.view = {.type = m->keys.view.type, .count = n, .data = data}, .data = data};
     return made;
 }
 
-static void update(kr_rng *rng, kr_index *index, model *m)
+/* With faults, an allocation or a report of progress may end the update, which then changes nothing. */
+static void update(kr_rng *rng, kr_index *index, model *m, int with_faults)
 {
-    kr_test_column deleted = random_batch(rng, m, kr_rng_below(rng, 30)),
-                   inserted = random_batch(rng, m, kr_rng_below(rng, 60));
     kr_index_info info = {.struct_size = sizeof info};
     kr_error err = {0};
     require(kr_index_query(index, &info, &err) == KR_OK, "kr_index_query", &err);
-    const kr_status status = kr_index_update(index, &inserted.view, NULL, &deleted.view, NULL, &err);
+    batch b = random_update(rng, m, info.next_row);
+    const int too_high = b.gives_rows && info.next_row + b.inserted.view.count > KR_NO_ROW;
+    const uint64_t held = faults.held;
+    faults.allocations = faults.progress = 0;
+    faults.fail_at = with_faults && kr_rng_below(rng, 2) ? 1 + kr_rng_below(rng, 20) : 0;
+    faults.cancel_at = with_faults && kr_rng_below(rng, 4) == 0 ? 1 + kr_rng_below(rng, 5) : 0;
+    const kr_status status = kr_index_update(
+        index, &b.inserted.view, b.gives_rows && !too_high ? b.rows : NULL, &b.deleted.view, NULL, &err);
     if (status == KR_OK) {
-        model now = updated(m, &deleted.view, &inserted.view, (uint32_t)info.next_row);
+        model now = updated(m, &b);
         model_free(m);
         *m = now;
         ++done.updates;
     } else {
-        require(status == KR_ERR_UNSUPPORTED || status == KR_ERR_LIMIT, "an update works, or is refused",
-                &err);
+        require(status == KR_ERR_UNSUPPORTED || status == KR_ERR_LIMIT ||
+                    (status == KR_ERR_DEVICE_MEMORY && faults.fail_at) ||
+                    (status == KR_ERR_CANCELLED && faults.cancel_at),
+                "an update works, or is refused", &err);
+        require(faults.held == held, "a failed update releases what it took", &err);
+        done.faults += status == KR_ERR_DEVICE_MEMORY;
+        done.cancels += status == KR_ERR_CANCELLED;
     }
-    kr_test_column_free(&deleted);
-    kr_test_column_free(&inserted);
+    faults.fail_at = faults.cancel_at = 0;
+    batch_free(&b);
 }
 
 static void set_keys(kr_rng *rng, kr_index *index, model *m)
@@ -409,12 +456,9 @@ static int is_refusal(kr_status status)
 static void run_index(kr_rng *rng)
 {
     const int with_faults = strcmp(device_name, "cpu") == 0 && kr_rng_below(rng, 2);
-    uint32_t can = kr_random_spec(rng, spec);
-    if (kr_rng_below(rng, 6) == 0) { /* random options seldom make an index that takes updates */
-        can = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE;
-        snprintf(spec, sizeof spec, "cgrx:updates=on,node=%d,rebuild=%s", 2 << kr_rng_below(rng, 5),
-                 kr_rng_below(rng, 2) ? "auto" : "never");
-    }
+    /* Random options seldom make an index that takes updates. */
+    const uint32_t can =
+        kr_rng_below(rng, 4) == 0 ? kr_random_updating_spec(rng, spec) : kr_random_spec(rng, spec);
     model m = random_model(rng);
     kr_device *device = open_device(rng, with_faults);
     kr_index *index = NULL;
@@ -442,7 +486,7 @@ static void run_index(kr_rng *rng)
             fail_once(rng, index, &m);
         require(kr_index_validate(index, &err) == KR_OK, "the index is valid", &err);
         if (can & KR_CAN_UPDATE && kr_rng_below(rng, 2))
-            update(rng, index, &m);
+            update(rng, index, &m, with_faults);
         if (can & KR_CAN_SET_KEYS && kr_rng_below(rng, 2))
             set_keys(rng, index, &m);
     }

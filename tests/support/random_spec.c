@@ -43,18 +43,22 @@ static void choose_value(kr_rng *rng, const kr_option_info *option, char *to, si
                  (long long)choose_number(rng, low, high));
 }
 
-uint32_t kr_random_spec(kr_rng *rng, char text[KR_SPEC_NBYTES])
+static kr_kind_info kind_at(uint32_t ordinal)
 {
-    const uint32_t ordinal = (uint32_t)kr_rng_below(rng, kr_kind_count());
     kr_kind_info kind = {.struct_size = sizeof kind};
     if (kr_kind_query(ordinal, &kind, NULL) != KR_OK)
         exit(1);
-    snprintf(text, KR_SPEC_NBYTES, "%s", kind.name);
-    /* An option that does not go with those before it is left out. */
+    return kind;
+}
+
+/* An option that does not go with those before it is left out. */
+static void add_options(kr_rng *rng, uint32_t ordinal, char text[KR_SPEC_NBYTES])
+{
+    const uint32_t count = kind_at(ordinal).option_count;
     for (uint32_t tries = (uint32_t)kr_rng_below(rng, 6); tries > 0; --tries) {
         char longer[KR_SPEC_NBYTES], value[128], complete[KR_SPEC_NBYTES];
         kr_option_info option = {.struct_size = sizeof option};
-        if (kr_option_query(ordinal, (uint32_t)kr_rng_below(rng, kind.option_count), &option, NULL) != KR_OK)
+        if (kr_option_query(ordinal, (uint32_t)kr_rng_below(rng, count), &option, NULL) != KR_OK)
             exit(1);
         choose_value(rng, &option, value, sizeof value);
         const int fits = snprintf(longer, sizeof longer, "%s%s%s=%s", text, strchr(text, ':') ? "," : ":",
@@ -62,5 +66,32 @@ uint32_t kr_random_spec(kr_rng *rng, char text[KR_SPEC_NBYTES])
         if (fits && kr_spec_complete(longer, complete, sizeof complete, NULL) == KR_OK)
             memcpy(text, longer, sizeof longer);
     }
-    return kind.capabilities;
+}
+
+uint32_t kr_random_spec(kr_rng *rng, char text[KR_SPEC_NBYTES])
+{
+    const uint32_t ordinal = (uint32_t)kr_rng_below(rng, kr_kind_count());
+    snprintf(text, KR_SPEC_NBYTES, "%s", kind_at(ordinal).name);
+    add_options(rng, ordinal, text);
+    return kind_at(ordinal).capabilities;
+}
+
+int kr_updating_spec(uint32_t ordinal, char text[KR_SPEC_NBYTES])
+{
+    const kr_kind_info kind = kind_at(ordinal);
+    kr_option_info option = {.struct_size = sizeof option};
+    snprintf(text, KR_SPEC_NBYTES, "%s", kind.name);
+    for (uint32_t i = 0; kr_option_query(ordinal, i, &option, NULL) == KR_OK; ++i)
+        if (strcmp(option.name, "updates") == 0)
+            snprintf(text, KR_SPEC_NBYTES, "%s:updates=on", kind.name);
+    return (kind.capabilities & KR_CAN_UPDATE) != 0;
+}
+
+uint32_t kr_random_updating_spec(kr_rng *rng, char text[KR_SPEC_NBYTES])
+{
+    uint32_t ordinal = (uint32_t)kr_rng_below(rng, kr_kind_count());
+    while (!kr_updating_spec(ordinal, text))
+        ordinal = (ordinal + 1) % kr_kind_count();
+    add_options(rng, ordinal, text);
+    return kind_at(ordinal).capabilities;
 }

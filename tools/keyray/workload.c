@@ -39,11 +39,16 @@ const option_row workload_updates_rows[] = {
     {"pattern", 0, 0, OPTION_CHOICE, AT(by_rank), "positions|ranks",
      "the pairs are neighbours in the column, or in the order of the keys [positions]", 0, 0},
     {"waves", 0, 0, OPTION_NUMBER, AT(waves), "N",
-     "instead, insert rows in N batches, at most 64, and delete them in N others; no --multiplicity; "
-     "0: exchange keys [0]",
-     0, WORKLOAD_WAVES_MOST},
+     "instead, insert and delete rows in N waves, at most 64; no --multiplicity; 0: exchange keys [0]", 0,
+     WORKLOAD_WAVES_MOST},
+    {"wave-form", 0, 0, OPTION_CHOICE, AT(wave_form), WORKLOAD_WAVE_FORMS,
+     "waves: grow: N insert, then N delete; alternate: each inserts, then deletes the oldest rows; churn: "
+     "each deletes the oldest and inserts as many in one call [grow]",
+     0, 0},
+    {"wave-rows", 0, 0, OPTION_NUMBER, AT(wave_rows), "N", "waves: rows that come, and rows that go, in each",
+     0, UINT32_MAX},
     {"growth", 0, 0, OPTION_DECIMAL, AT(growth), "C",
-     "waves: the inserts multiply the rows by this, 1.01 to 100 [2.2]", 101, 10000},
+     "waves that grow, instead: the inserts multiply the rows by this, 1.01 to 100 [2.2]", 101, 10000},
     {0},
 };
 
@@ -97,4 +102,13 @@ kr_ranges_spec workload_ranges(const workload *w)
 kr_swaps_spec workload_swaps(const workload *w)
 {
     return (kr_swaps_spec){.pairs = w->changes, .by_rank = w->by_rank, .seed = w->seed};
+}
+
+uint64_t workload_grown(const workload *w)
+{
+    if (!w->waves)
+        return w->count;
+    if (w->wave_form != WAVES_GROW)
+        return w->count + (w->waves + 1) * w->wave_rows; /* one wave warms up */
+    return w->wave_rows ? w->count + w->waves * w->wave_rows : w->count * w->growth / 100;
 }

@@ -14,24 +14,29 @@ typedef struct workload {
     uint64_t probes, hit_rate, zipf, hits, multiplier, batches;
     uint32_t outside, order;
     /* updates */
-    uint64_t changes, waves, growth;
-    uint32_t by_rank;
+    uint64_t changes, waves, wave_rows, growth;
+    uint32_t by_rank, wave_form; /* WAVES_* */
     /* loads, which have no keys */
     uint64_t entries, lanes, steps, group;
     uint32_t aligned;
 } workload;
 
-#define WORKLOAD_DEFAULTS                                                                              \
-    {                                                                                                  \
-        .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1,       \
-        .batches = 1, .changes = 1, .growth = 220, .entries = 1 << 28, .lanes = 1 << 16, .steps = 1024 \
+enum { WORKLOAD_WAVES_MOST = 64, WORKLOAD_GROWTH = 220 }; /* the default, hundredths */
+
+#define WORKLOAD_DEFAULTS                                                                            \
+    {                                                                                                \
+        .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1,     \
+        .batches = 1, .changes = 1, .growth = WORKLOAD_GROWTH, .entries = 1 << 28, .lanes = 1 << 16, \
+        .steps = 1024                                                                                \
     }
 
 /* The options of key sets, probes, ranges and updates, except counts and order. */
 extern const option_row workload_keys_rows[], workload_probes_rows[], workload_ranges_rows[],
     workload_updates_rows[];
 
-enum { WORKLOAD_WAVES_MOST = 64 };
+/* The positions of WORKLOAD_WAVE_FORMS. */
+enum { WAVES_GROW, WAVES_ALTERNATE, WAVES_CHURN };
+#define WORKLOAD_WAVE_FORMS "grow|alternate|churn"
 
 #define WORKLOAD_ORDERS "random|ascending|descending|half"
 
@@ -44,6 +49,8 @@ kr_keys_spec workload_keys(const workload *w);
 kr_probes_spec workload_probes(const workload *w);
 kr_ranges_spec workload_ranges(const workload *w);
 kr_swaps_spec workload_swaps(const workload *w);
+/* All keys of an update: those at first, and those that waves insert. */
+uint64_t workload_grown(const workload *w);
 
 /* tool_check for a generator's status; `code` is the exit status for options that conflict. */
 int workload_check(kr_status status, const kr_error *err, int code);

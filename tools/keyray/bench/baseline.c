@@ -11,7 +11,7 @@ typedef struct rivals {
     const bench_data *data;
     uint64_t first, count; /* probes from the middle of the batch, which keep its order and density */
     uint32_t *positions;   /* of these: the first key not below */
-    uint32_t *answers;     /* a GPU rival's answers for them */
+    uint32_t *answers;     /* a rival's answers for them */
     double seconds[BENCH_REPEAT_MOST + 1];
 } rivals;
 
@@ -36,27 +36,81 @@ static void std_lower_bound(rivals *r, bench_row *row)
     add(row, "std::lower_bound", "one thread", r->count, data->n_keys * (bits / 8), r);
 }
 
-#if defined(KR_WITH_PEERS)
 static uint64_t key_at(const bench_data *data, const void *keys, uint64_t i)
 {
     return data->type == KR_U64 ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
 }
 
-static int is_position(const rivals *r, uint64_t i)
-{
-    return r->answers[i] == r->positions[i];
-}
-
-/* A row that holds the probe, or none if no key equals it. */
+/* The smallest row that holds the probe, or none. */
 static int is_row(const rivals *r, uint64_t i)
 {
     const bench_data *data = r->data;
     const uint64_t probe = key_at(data, data->host[COLUMN_LOWER], r->first + i);
     const uint32_t at = r->positions[i];
     const int exists = at < data->n_keys && key_at(data, data->sorted, at) == probe;
-    return exists
-               ? r->answers[i] < data->n_keys && key_at(data, data->host[COLUMN_KEYS], r->answers[i]) == probe
-               : r->answers[i] == KR_NO_ROW;
+    return r->answers[i] == (exists ? data->sorted_rows[at] : KR_NO_ROW);
+}
+
+static int check(const rivals *r, const char *name, int (*is_right)(const rivals *, uint64_t))
+{
+    for (uint64_t i = 0; i < r->count; ++i)
+        if (!is_right(r, i))
+            return tool_fail(FAILED, "--baseline: %s answers probe %llu with %u", name,
+                             (unsigned long long)(r->first + i), r->answers[i]);
+    return DONE;
+}
+
+/* ---- On the CPU ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int (*run)(kr_baseline_map *job, char *text, size_t text_nbytes);
+} maps[] = {
+    {"std::unordered_map", kr_baseline_unordered_map},
+#if defined(KR_WITH_ABSL)
+    {"absl::flat_hash_map", kr_baseline_flat_hash_map},
+    {"absl::btree_map", kr_baseline_btree_map},
+#endif
+};
+
+/* Maps are built and searched; the time of one or the other is compared. */
+static int cpu_maps(rivals *r, bench_row *row)
+{
+    static double builds[BENCH_REPEAT_MOST + 1];
+    const bench_data *data = r->data;
+    const uint32_t bits = data->type == KR_U64 ? 64 : 32, runs = (uint32_t)r->options->repeat + 1;
+    const int compares_builds = data->operation == BENCH_BUILD;
+    int code = DONE;
+    for (size_t m = 0; m < sizeof maps / sizeof maps[0] && !code; ++m) {
+        char text[256];
+        kr_baseline_map job = {.keys = data->host[COLUMN_KEYS],
+                               .probes = (const char *)data->host[COLUMN_LOWER] + r->first * (bits / 8),
+                               .n = data->n_keys,
+                               .n_probes = r->count,
+                               .bits = bits,
+                               .builds = compares_builds ? runs : 1,
+                               .runs = compares_builds ? 1 : runs,
+                               .build_seconds = compares_builds ? r->seconds : builds,
+                               .seconds = compares_builds ? builds : r->seconds,
+                               .answers = r->answers};
+        if (maps[m].run(&job, text, sizeof text))
+            return tool_fail(FAILED, "--baseline: %s", text);
+        code = check(r, maps[m].name, is_row);
+        if (!code)
+            add(row, maps[m].name, "one thread", compares_builds ? data->n_keys : r->count,
+                job.footprint_nbytes, r);
+        if (!code && !compares_builds)
+            row->baselines[row->n_baselines - 1].build_seconds = builds[0];
+    }
+    return code;
+}
+
+/* ---- On a GPU ------------------------------------------------------------------------------ */
+
+#if defined(KR_WITH_PEERS)
+static int is_position(const rivals *r, uint64_t i)
+{
+    return r->answers[i] == r->positions[i];
 }
 
 static int on_gpu(rivals *r, const char *name, int (*run)(kr_baseline_batch *, char *, size_t),
@@ -77,10 +131,8 @@ static int on_gpu(rivals *r, const char *name, int (*run)(kr_baseline_batch *, c
                                .answers = r->answers};
     if (run(&batch, text, sizeof text))
         return tool_fail(FAILED, "--baseline: %s", text);
-    for (uint64_t i = 0; i < r->count; ++i)
-        if (!is_right(r, i))
-            return tool_fail(FAILED, "--baseline: %s answers probe %llu with %u", name,
-                             (unsigned long long)(r->first + i), r->answers[i]);
+    if (check(r, name, is_right))
+        return FAILED;
     add(row, name, batch.setting, data->n_probes, batch.footprint_nbytes, r);
     return DONE;
 }
@@ -132,9 +184,17 @@ static int gpu_build(rivals *r, bench_row *row)
 }
 #endif
 
-static int lookups(rivals *r, int with_gpu, bench_row *row)
+/* ---- All ----------------------------------------------------------------------------------- */
+
+/* The rivals that answer probes, and the maps that are built. */
+static int answers(rivals *r, int on_cuda, bench_row *row)
 {
-    const uint64_t n_probes = r->data->n_probes;
+    const bench_data *data = r->data;
+    const uint64_t n_probes = data->n_probes;
+    if (!on_cuda && data->multiplicity != 1 && data->operation == BENCH_POINT &&
+        r->options->result != KR_RESULT_ROW)
+        return tool_fail(USAGE, "--baseline: maps hold one row a key; give --result row, or leave out "
+                                "--multiplicity");
     r->count = n_probes < BENCH_BASELINE_PROBES ? n_probes : BENCH_BASELINE_PROBES;
     r->first = (n_probes - r->count) / 2;
     r->positions = tool_alloc(r->count, sizeof *r->positions, "the baseline's answers");
@@ -142,8 +202,10 @@ static int lookups(rivals *r, int with_gpu, bench_row *row)
     int code = r->positions && r->answers ? DONE : FAILED;
     if (!code)
         std_lower_bound(r, row);
-    if (!code && with_gpu)
-        code = gpu_lookups(r, row);
+    if (!code && data->operation == BENCH_BUILD)
+        row->n_baselines = 0; /* it only gave the positions */
+    if (!code)
+        code = on_cuda ? gpu_lookups(r, row) : cpu_maps(r, row);
     free(r->answers);
     free(r->positions);
     return code;
@@ -160,9 +222,9 @@ int bench_measure_baselines(const bench_options *options, const bench_data *data
         return code;
     const int on_cuda = strncmp(info.name, "cuda", 4) == 0;
     r = (rivals){.options = options, .data = data};
-    if (data->operation == BENCH_POINT)
-        return lookups(&r, on_cuda, row);
     if (data->operation == BENCH_BUILD && on_cuda)
         return gpu_build(&r, row);
-    return tool_fail(USAGE, "--baseline compares point lookups, and builds on a GPU");
+    if (data->operation == BENCH_POINT || data->operation == BENCH_BUILD)
+        return answers(&r, on_cuda, row);
+    return tool_fail(USAGE, "--baseline compares point lookups and builds");
 }

@@ -50,8 +50,10 @@ static const option_row index_rows[] = {
     {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
     {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
     {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
-     "compare: point with std::lower_bound and, on a GPU with KEYRAY_PEERS, thrust's and cuCollections' "
-     "static_map; build on a GPU with CUB's sort",
+     "compare: point with std::lower_bound; point and build on the CPU with std::unordered_map and, in "
+     "builds with Abseil, its flat_hash_map and btree_map, of one thread; on a GPU build with CUB's sort "
+     "and, "
+     "in builds with KEYRAY_PEERS, point with thrust's lower_bound and cuCollections' static_map",
      0, 0},
     {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with one thread; on the CPU", 0, 0},
     {0},
@@ -260,6 +262,26 @@ static int run_spec(job *j, const bench_data *data, const char *spec, const char
     return code;
 }
 
+/* How many rows come in waves, and that there are rows to go. */
+static int check_waves(const workload *w)
+{
+    const int grows = w->wave_form == WAVES_GROW;
+    if (w->growth != WORKLOAD_GROWTH && (w->wave_rows || !grows))
+        return tool_fail(USAGE, "--growth is of waves that grow, instead of --wave-rows");
+    if (!grows && (!w->wave_rows || w->wave_rows > w->count))
+        return tool_fail(USAGE,
+                         "--wave-form alternate and churn need --wave-rows of 1 to %llu, as many as "
+                         "there are keys",
+                         (unsigned long long)w->count);
+    if (workload_grown(w) - w->count < w->waves)
+        return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
+                         (unsigned long long)w->count, (unsigned long long)w->waves);
+    if (workload_grown(w) >= KR_NO_ROW)
+        return tool_fail(USAGE, "the waves make %llu rows, and row ids end at 4294967294; give fewer",
+                         (unsigned long long)workload_grown(w));
+    return DONE;
+}
+
 /* Checks options that can be swept, for each value. */
 static int check_updates(const job *j)
 {
@@ -270,12 +292,9 @@ static int check_updates(const job *j)
     if (w->waves && w->multiplicity != 1)
         return tool_fail(USAGE,
                          "--waves deletes rows by their keys, so these must be distinct: no --multiplicity");
-    if (w->waves && w->count * w->growth / 100 - w->count < w->waves)
-        return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
-                         (unsigned long long)w->count, (unsigned long long)w->waves);
-    if (!w->waves && (w->growth != 220 || j->options.rebuild))
-        return tool_fail(USAGE, "--growth and --rebuild need --waves");
-    return DONE;
+    if (!w->waves && (w->growth != WORKLOAD_GROWTH || j->options.rebuild || w->wave_rows || w->wave_form))
+        return tool_fail(USAGE, "--growth, --rebuild, --wave-form and --wave-rows need --waves");
+    return w->waves ? check_waves(w) : DONE;
 }
 
 static int open_data(job *j, bench_data *data)

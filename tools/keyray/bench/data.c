@@ -99,6 +99,24 @@ static int generate_probes(bench_data *data, const workload *w, uint32_t threads
     return workload_check(status, &err, USAGE);
 }
 
+int bench_data_draw(const bench_data *data, const workload *w)
+{
+    const uint32_t each = kr_type_nbytes(data->type);
+    const char *keys = data->host[COLUMN_KEYS];
+    kr_probes_spec probes = workload_probes(w);
+    kr_error err = {0};
+    probes.count = data->n_probes;
+    kr_status status = kr_generate_probes(&probes, data->type, data->n_keys, keys + data->first_key * each, 0,
+                                          data->host[COLUMN_LOWER], data->known, &err);
+    for (uint64_t i = 0; status == KR_OK && i < data->n_probes; ++i)
+        if (data->known[i] != KR_NO_ROW)
+            data->known[i] += (uint32_t)data->first_key;
+    if (status == KR_OK && data->device)
+        status = kr_memory_copy(data->device, data->there[COLUMN_LOWER], data->host[COLUMN_LOWER],
+                                data->n_probes * each, NULL, &err);
+    return workload_check(status, &err, USAGE);
+}
+
 static int bring_to_device(bench_data *data)
 {
     kr_error err = {0};
@@ -134,7 +152,7 @@ int bench_data_open(bench_data *data, kr_device *device, int operation, const wo
     kr_keys_spec keys = workload_keys(w);
     keys.sorted = w->keys_sorted;
     if (has_waves)
-        keys.count = w->count * w->growth / 100;
+        keys.count = workload_grown(w);
     close_columns(data, COLUMN_LOWER);
     const int has_keys =
         data->sorted && data->n_keys == w->count && memcmp(&keys, &data->keys, sizeof keys) == 0;

@@ -42,8 +42,8 @@ typedef struct bench_data {
     int operation;
     kr_type type; /* of keys and probes; values are u32 */
     kr_keys_spec keys;
-    uint64_t n_keys;  /* the first keys of the column: those in the index */
-    uint64_t n_grown; /* all keys of the column: with those that waves insert */
+    uint64_t first_key, n_keys; /* those in the index: first_key to first_key + n_keys - 1 of the column */
+    uint64_t n_grown;           /* all keys of the column: with those that waves insert */
     uint64_t n_probes, n_changed;
     uint64_t multiplicity, batches;
     void *host[N_COLUMNS];
@@ -57,6 +57,8 @@ typedef struct bench_data {
  * is made anew. */
 int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
                     int on_host, uint32_t threads);
+/* Draws the probes anew, of the keys that are in the index. */
+int bench_data_draw(const bench_data *data, const workload *w);
 void bench_data_close(bench_data *data);
 /* Rows first ... first + count - 1 as a column where the library reads it. */
 kr_column bench_data_column(const bench_data *data, int column, uint64_t first, uint64_t count);
@@ -76,24 +78,32 @@ typedef struct bench_times {
 /* Sorts `seconds`. */
 bench_times bench_summarize(double *seconds, uint64_t n);
 
+enum { WAVE_INSERT, WAVE_DELETE, WAVE_REPLACE, N_WAVE_CHANGES };
+
 /* One batch of inserted or deleted rows. */
 typedef struct bench_wave {
-    uint64_t changed, rows; /* rows of the batch; rows of the index afterwards */
-    double seconds;
-    double rebuild; /* seconds of building the index of these rows anew */
-    bench_times lookups, rebuilt_lookups;
+    uint32_t change;                      /* WAVE_* */
+    uint64_t changed, rows;               /* rows of the batch; rows of the index afterwards */
+    uint64_t footprint_nbytes;            /* afterwards */
+    uint64_t peak_nbytes;                 /* during the call, with the index */
+    double seconds;                       /* of the call */
+    double rebuild;                       /* seconds of building the index of these rows anew */
+    bench_times lookups, rebuilt_lookups; /* after each wave that grows or shrinks the index */
 } bench_wave;
 
 typedef struct bench_waves {
-    uint32_t n;     /* the first half inserts, the second deletes; 0: there were none */
-    int is_rebuilt; /* the index takes no updates: `seconds` are those of building anew */
+    uint32_t n, form; /* 0: there were none; WAVES_* */
+    int is_rebuilt;   /* the index takes no updates: `seconds` are those of building anew */
     char why_rebuilt[sizeof(((kr_error *)0)->text)];
     bench_wave waves[2 * WORKLOAD_WAVES_MOST];
-    index_facts halves[2]; /* after the inserts, and after the deletes */
+    bench_times changes[N_WAVE_CHANGES]; /* seconds of all waves of that sort; 0: there were none */
+    index_facts moments[2]; /* that grow: after the inserts and the deletes; else before and after */
     /* Unless is_rebuilt. */
     char rebuild[KR_SPEC_NBYTES]; /* the spec of the index that was built anew */
     bench_times rebuilds, ratios; /* seconds, and as multiples of the same wave's update */
-    double slowdown;              /* last wave's lookup time, as a multiple of that after building anew */
+    index_facts fresh;            /* built anew after the last wave */
+    bench_times fresh_lookups;
+    double slowdown; /* last wave's lookup time, as a multiple of that after building anew */
 } bench_waves;
 
 /* A rival on the same data. */
@@ -101,6 +111,7 @@ typedef struct bench_baseline {
     char name[96];
     uint64_t footprint_nbytes; /* what its lookups read, or its sort leaves */
     double rate;               /* lookups or pairs a second */
+    double build_seconds;      /* of a map that was looked up, else 0 */
 } bench_baseline;
 
 typedef struct bench_row {
@@ -153,8 +164,9 @@ int bench_time_builds(bench_run *run, const char *spec, bench_times *times);
 /* Lookups before an update, the update, and lookups after it, their answers checked. */
 int bench_update(bench_run *run, bench_row *row);
 
-/* Inserts in waves, then deletes, with lookups and a build anew after each; answers are checked after either
- * half. */
+/* Inserts and deletes in waves. Where they grow the index and then shrink it, with lookups and a build anew
+ * after each; answers are checked after either half. Else one wave warms up, and lookups, a build anew and
+ * the check come after the last. */
 int bench_update_waves(bench_run *run, const char *spec, bench_row *row);
 
 /* Builds, checks, warms up and times one spec on a device. */

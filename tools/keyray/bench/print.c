@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const char *const operations[] = {"point", "range", "build", "update", "loads"};
+static const char *const wave_forms[] = {"grow", "alternate", "churn"};
 static const char *const orders[] = {"random", "ascending", "descending", "half"};
 
 static double rate(const bench_row *row)
@@ -73,7 +74,10 @@ static void print_workload(output *out, const bench_report *report, const bench_
     }
     if (report->operation == BENCH_UPDATE && w->waves) {
         output_number(out, "waves", w->waves);
-        output_real(out, "growth", (double)w->growth / 100);
+        output_text(out, "wave_form", wave_forms[w->wave_form]);
+        if (w->wave_rows)
+            output_number(out, "wave_rows", w->wave_rows);
+        output_real(out, "growth", (double)workload_grown(w) / (double)w->count);
     } else if (report->operation == BENCH_UPDATE) {
         output_number(out, "changes", w->changes);
         output_text(out, "pattern", w->by_rank ? "ranks" : "positions");
@@ -116,6 +120,8 @@ static void print_comparisons(output *out, const bench_row *row)
             output_real(out, "per_second", rival->rate);
             output_real(out, "ratio", rate(row) / rival->rate);
             output_number(out, "footprint", rival->footprint_nbytes);
+            if (rival->build_seconds > 0)
+                output_seconds(out, "build_seconds", rival->build_seconds);
             output_end(out, '}');
         }
         output_end(out, ']');
@@ -198,6 +204,25 @@ static void print_json(const bench_report *report, FILE *to)
 
 /* ---- Text ---------------------------------------------------------------------------------- */
 
+static void print_waves_head(const workload *w, FILE *to)
+{
+    const unsigned long long waves = w->waves, rows = w->wave_rows;
+    if (w->wave_form == WAVES_GROW)
+        fprintf(to,
+                "changes: rows inserted in %llu waves until there are %g times as many, deleted in as many\n",
+                waves, (double)workload_grown(w) / (double)w->count);
+    else if (w->wave_form == WAVES_ALTERNATE)
+        fprintf(
+            to,
+            "changes: %llu times %llu rows inserted, then the %llu oldest deleted, after one to warm up\n",
+            waves, rows, rows);
+    else
+        fprintf(to,
+                "changes: in each of %llu waves the %llu oldest rows deleted and %llu inserted, after one to "
+                "warm up\n",
+                waves, rows, rows);
+}
+
 static void print_head(const bench_report *report, FILE *to)
 {
     const workload *w = &report->rows[0].workload;
@@ -215,9 +240,7 @@ static void print_head(const bench_report *report, FILE *to)
         fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
                 result_name(report->options));
     if (report->operation == BENCH_UPDATE && w->waves)
-        fprintf(to,
-                "changes: rows inserted in %llu waves until there are %g times as many, deleted in as many\n",
-                (unsigned long long)w->waves, (double)w->growth / 100);
+        print_waves_head(w, to);
     else if (report->operation == BENCH_UPDATE)
         fprintf(to, "changes: %llu pairs of rows exchange their keys, neighbours %s\n",
                 (unsigned long long)w->changes, w->by_rank ? "in the order of the keys" : "in the column");
@@ -256,8 +279,11 @@ static void print_text_updates(const bench_row *row, FILE *to)
 static void print_text_baseline(const bench_row *row, const bench_baseline *rival, FILE *to)
 {
     char footprint[32];
-    fprintf(to, "%10s %.2f times %s (%.2f M/s, %s)\n", "", rate(row) / rival->rate, rival->name,
+    fprintf(to, "%10s %.2f times %s (%.2f M/s, %s", "", rate(row) / rival->rate, rival->name,
             rival->rate / 1e6, output_size(footprint, rival->footprint_nbytes));
+    if (rival->build_seconds > 0)
+        fprintf(to, ", built in %.3f ms", rival->build_seconds * 1e3);
+    fprintf(to, ")\n");
 }
 
 static void print_text(const bench_report *report, FILE *to)

@@ -52,7 +52,7 @@ int bench_time_lookups(const bench_run *run, bench_times *times)
 
 int bench_build(bench_run *run, const char *spec, double *seconds)
 {
-    const kr_column keys = bench_data_column(run->data, COLUMN_KEYS, 0, run->data->n_keys);
+    const kr_column keys = bench_data_column(run->data, COLUMN_KEYS, run->data->first_key, run->data->n_keys);
     kr_error err = {0};
     int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
