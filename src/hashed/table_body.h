@@ -14,7 +14,7 @@
  *   of kind hash      bits 0 to 6     slot j holds a key
  *                     bits 7 to 13    that key has several rows
  *                     bits 14 to 27   a filter of the keys of this bucket that lie in others
- *                     bits 28 to 31   how far on the way of their probes: 1, 2 to 4, 5 to 16, 17 to 255 buckets
+ *                     bits 28 to 31   how far on the way of their probes, at most (table_far)
  *   of kind chain     bits 0 to 14, bits 16 to 30   as the first two
  *
  * So a search of kind hash ends early where the key is missing, and free slots mean nothing. */
@@ -107,19 +107,28 @@ KR_BODY uint32_t table_filter_bit(kr_key mixed)
     return 1u << (TABLE_FILTER + (spread * TABLE_FILTER_BITS >> 16));
 }
 
+/* Buckets on the way that a number of 4 bits stands for: 0 to 4, 6, 8, 12, ... 128, TABLE_REACH_MOST. */
+KR_BODY uint32_t table_far(uint32_t number)
+{
+    const uint32_t odd = number & 1;
+    if (number <= 4)
+        return number;
+    return number == 15 ? (uint32_t)TABLE_REACH_MOST : (2 + odd) << (number - 2 - odd) / 2;
+}
+
+/* The smallest number that stands for at least so many. */
+KR_BODY uint32_t table_far_number(uint32_t steps)
+{
+    uint32_t number = 0;
+    while (table_far(number) < steps)
+        ++number;
+    return number;
+}
+
 /* How many buckets behind its own may hold a key that is not in its own, which has this meta. */
 KR_BODY uint32_t table_reach(uint32_t meta, kr_key mixed)
 {
-    const uint32_t reach = meta >> TABLE_REACH;
-    if (!(meta & table_filter_bit(mixed)))
-        return 0;
-    return reach >= 8 ? TABLE_REACH_MOST : reach >= 4 ? 16 : reach >= 2 ? 4 : 1;
-}
-
-/* What the meta of its bucket says of a key that many buckets behind it. */
-KR_BODY uint32_t table_mark(kr_key mixed, uint32_t steps)
-{
-    return table_filter_bit(mixed) | 1u << (TABLE_REACH + (steps > 1) + (steps > 4) + (steps > 16));
+    return meta & table_filter_bit(mixed) ? table_far(meta >> TABLE_REACH) : 0;
 }
 
 /* ---- Comparing all keys of a node ---------------------------------------------------------------- */
@@ -292,7 +301,15 @@ KR_BODY int table_claim_in(const kr_table_view *t, uint32_t number, kr_key mixed
 /* Tells a key's bucket how far away it is. */
 KR_BODY void table_mark_home(const kr_table_view *t, kr_key mixed, uint32_t steps)
 {
-    kr_atomic_or32(table_meta(table_node(t, table_home(t, mixed)), t->slots), table_mark(mixed, steps));
+    uint32_t *meta = table_meta(table_node(t, table_home(t, mixed)), t->slots);
+    const uint32_t far = table_far_number(steps);
+    uint32_t seen = kr_atomic_or32(meta, table_filter_bit(mixed));
+    while (seen >> TABLE_REACH < far) {
+        const uint32_t before = seen;
+        seen = kr_atomic_replace32(meta, before, (before & ~(~0u << TABLE_REACH)) | far << TABLE_REACH);
+        if (seen == before)
+            return;
+    }
 }
 
 /* Puts a key into the first free slot from the cursor on; *slot. 0: there is none within reach. */

@@ -381,5 +381,5 @@ kr_status KR_W(kr_table_update)(kr_device *device, void *self, const kr_update *
     if (status == KR_OK && (u.changes.deletes.n || u.changes.inserts.n))
         status = apply(&u, err);
     release(&u);
-    return status == KR_OK ? kr_device_sync(device, job->stream, err) : status;
+    return status;
 }

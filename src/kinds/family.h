@@ -123,8 +123,8 @@ typedef struct kr_family_ops {
      * column. On failure the index is as it was. Blocks; no lookup is under way. KR_ERR_ARGUMENT for a row id
      * that is not indexed or given twice. */
     kr_status (*set_keys)(kr_device *device, void *self, const kr_set_keys *job, kr_error *err);
-    /* Optional (KR_CAN_UPDATE). On failure the index is as it was. Blocks; no lookup is under way.
-     * KR_ERR_UNSUPPORTED where this spec does not allow it. */
+    /* Optional (KR_CAN_UPDATE). On failure the index is as it was. No lookup is under way; the library waits
+     * for the stream afterwards. KR_ERR_UNSUPPORTED where this spec does not allow it. */
     kr_status (*update)(kr_device *device, void *self, const kr_update *job, kr_error *err);
     /* Optional: fills the array, returns how many. */
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);

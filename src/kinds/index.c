@@ -315,6 +315,8 @@ static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwat
                                .watch = watch};
         status = index->ops->update(index->device, index->self, &job, err);
     }
+    if (status == KR_OK)
+        status = kr_device_sync(index->device, wanted->stream, err);
     if (status == KR_OK) {
         /* After deletes, a pass over all rows could lower the limit, but would take longer than they do. */
         index->info.next_row = end > index->info.next_row ? end : index->info.next_row;

@@ -22,9 +22,13 @@ static void add(kr_phases *phases, const char *name, double seconds)
         phases->at[i].seconds += seconds;
 }
 
+/* NULL on a device without stamps: its laps wait, and read the clock. */
 static void *stamp(const kr_stopwatch *watch)
 {
-    return watch->device->ops->stamp(watch->device, kr_native_stream(watch->device, watch->stream));
+    if (watch->device->ops->stamp)
+        return watch->device->ops->stamp(watch->device, kr_native_stream(watch->device, watch->stream));
+    kr_device_sync(watch->device, watch->stream, NULL);
+    return NULL;
 }
 
 void kr_stopwatch_start(kr_stopwatch *watch, kr_device *device, kr_stream *stream)
@@ -32,11 +36,9 @@ void kr_stopwatch_start(kr_stopwatch *watch, kr_device *device, kr_stream *strea
     memset(watch, 0, sizeof *watch);
     watch->device = device;
     watch->stream = stream;
-    if (device->ops->is_host)
-        watch->last = kr_seconds();
-    else
-        watch->stamps[0] = stamp(watch);
-    watch->running = device->ops->is_host || watch->stamps[0];
+    watch->running = 1;
+    watch->stamps[0] = stamp(watch);
+    watch->last = kr_seconds();
 }
 
 /* Reads the times of all laps; the last stamp begins the next. */
@@ -56,18 +58,16 @@ void kr_stopwatch_lap(kr_stopwatch *watch, const char *name)
 {
     if (!watch || !watch->running)
         return;
-    if (watch->device->ops->is_host) {
+    if (watch->n_laps == KR_LAPS_MOST)
+        read_laps(watch);
+    void *mark = stamp(watch);
+    if (watch->stamps[0] && mark) {
+        watch->names[watch->n_laps] = name;
+        watch->stamps[++watch->n_laps] = mark;
+    } else if (!watch->stamps[0]) {
         const double now = kr_seconds();
         add(&watch->phases, name, now - watch->last);
         watch->last = now;
-        return;
-    }
-    if (watch->n_laps == KR_LAPS_MOST)
-        read_laps(watch);
-    void *now = stamp(watch);
-    if (now) {
-        watch->names[watch->n_laps] = name;
-        watch->stamps[++watch->n_laps] = now;
     }
 }
 
@@ -76,7 +76,7 @@ void kr_stopwatch_stop(kr_stopwatch *watch)
     if (!watch || !watch->running)
         return;
     watch->running = 0;
-    if (watch->device->ops->is_host)
+    if (!watch->stamps[0])
         return;
     read_laps(watch);
     watch->device->ops->event_destroy(watch->device, watch->stamps[0]);

@@ -1,6 +1,5 @@
-/* Seconds by phase. A host device's work is done when a call returns, so its laps read the clock; other devices
- * record the time in the stream, so that laps wait for nothing. Laps of a watch that was not started do
- * nothing. */
+/* Seconds by phase. A GPU records the time in the stream, so that laps wait for nothing; on other devices a lap
+ * waits for the stream and reads the clock. Laps of a watch that was not started do nothing. */
 #ifndef KEYRAY_KINDS_STOPWATCH_H
 #define KEYRAY_KINDS_STOPWATCH_H
 
@@ -20,7 +19,7 @@ typedef struct kr_stopwatch {
     kr_device *device;
     kr_stream *stream;
     uint32_t running; /* 0: every call does nothing */
-    double last;      /* of a host device */
+    double last;      /* without stamps */
     kr_phases phases; /* complete after kr_stopwatch_stop */
     /* Laps whose times are not read yet: lap i ended at stamps[i + 1]. */
     uint32_t n_laps;

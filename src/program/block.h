@@ -164,24 +164,16 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
     return 0;
 }
 
-#define KR_BLOCK_PROGRAM_(title, params_t, body)                                          \
-    static void title##_cpu(const void *params, uint64_t first, uint64_t end, uint64_t n) \
-    {                                                                                     \
-        uint64_t shared[KR_BLOCK_NBYTES_CPU / sizeof(uint64_t)];                          \
-        const kr_block alone = {0, KR_BLOCK_SIZE, first, 1};                              \
-        (void)n;                                                                          \
-        body(alone, (char *)shared, (const params_t *)params, end);                       \
-    }                                                                                     \
-    kr_assert_fits(params_t, 4096);                                                       \
-    KR_CUDA_ENTRY_DECLARE(title)                                                          \
-    extern const kr_program title;                                                        \
-    const kr_program title = {                                                            \
-        .name = #title,                                                                   \
-        .params_nbytes = sizeof(params_t),                                                \
-        .cpu = title##_cpu,                                                               \
-        .cuda = KR_CUDA_ENTRY(title),                                                     \
-        .blocks = 1,                                                                      \
-    }
+#define KR_BLOCK_PROGRAM_(title, params_t, body)                                 \
+    KR_CPU_FUNCTION(title)                                                       \
+    {                                                                            \
+        uint64_t shared[KR_BLOCK_NBYTES_CPU / sizeof(uint64_t)];                 \
+        const kr_block alone = {0, KR_BLOCK_SIZE, first, 1};                     \
+        (void)n;                                                                 \
+        body(alone, (char *)shared, (const params_t *)block, end);               \
+    }                                                                            \
+    KR_CUDA_ENTRY_DECLARE(title)                                                 \
+    KR_PROGRAM_TABLE_OF(title, params_t, KR_CUDA_ENTRY(title), 1)
 
 #endif
 

@@ -85,6 +85,11 @@ KR_BODY uint32_t kr_atomic_and32(uint32_t *at, uint32_t x)
 {
     return atomicAnd(at, x);
 }
+/* Stores x if *at is `old`. */
+KR_BODY uint32_t kr_atomic_replace32(uint32_t *at, uint32_t old, uint32_t x)
+{
+    return atomicCAS(at, old, x);
+}
 KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
 {
     return atomicAdd(at, x);
@@ -143,6 +148,11 @@ KR_BODY uint32_t kr_atomic_or32(uint32_t *at, uint32_t x)
 KR_BODY uint32_t kr_atomic_and32(uint32_t *at, uint32_t x)
 {
     return __atomic_fetch_and(at, x, __ATOMIC_RELAXED);
+}
+KR_BODY uint32_t kr_atomic_replace32(uint32_t *at, uint32_t old, uint32_t x)
+{
+    __atomic_compare_exchange_n(at, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return old;
 }
 KR_BODY uint32_t kr_atomic_take32(uint32_t *at, uint32_t x)
 {

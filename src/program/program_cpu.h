@@ -38,17 +38,17 @@
 #endif
 
 #if defined(KR_ISA) && KR_ISA > 0
-#define KR_PROGRAM_TABLE_OF(name, params_t, cuda) kr_assert_fits(params_t, 4096)
+#define KR_PROGRAM_TABLE_OF(name, params_t, cuda, blocks) kr_assert_fits(params_t, 4096)
 #else
-#define KR_PROGRAM_TABLE_OF(name, params_t, cuda) \
-    kr_assert_fits(params_t, 4096);               \
-    KR_CPU_ISA_DECLARE(name)                      \
-    extern const kr_program name;                 \
-    const kr_program name = {#name, sizeof(params_t), name##_cpu, cuda, 0, 0, KR_CPU_ISA(name)}
+#define KR_PROGRAM_TABLE_OF(name, params_t, cuda, blocks) \
+    kr_assert_fits(params_t, 4096);                       \
+    KR_CPU_ISA_DECLARE(name)                              \
+    extern const kr_program name;                         \
+    const kr_program name = {#name, sizeof(params_t), name##_cpu, cuda, 0, blocks, KR_CPU_ISA(name)}
 #endif
 #define KR_PROGRAM_TABLE(name, params_t) \
     KR_CUDA_ENTRY_DECLARE(name)          \
-    KR_PROGRAM_TABLE_OF(name, params_t, KR_CUDA_ENTRY(name))
+    KR_PROGRAM_TABLE_OF(name, params_t, KR_CUDA_ENTRY(name), 0)
 
 #define KR_MAP_PROGRAM_(name, params_t, body)             \
     KR_CPU_FUNCTION(name)                                 \
@@ -110,6 +110,6 @@
         (void)n;                                          \
         run(&params, first, end);                         \
     }                                                     \
-    KR_PROGRAM_TABLE_OF(name, params_t, NULL)
+    KR_PROGRAM_TABLE_OF(name, params_t, NULL, 0)
 
 #endif

@@ -156,7 +156,7 @@ kr_status KR_W(kr_merge_write)(kr_merge *m, const kr_entries *merged, kr_error *
     const kr_status status = run(m, m->programs.write, m->merge->n_tiles, err);
     if (status != KR_OK)
         return status;
-    return m->merge->n_deletes ? kr_device_sync(m->device, m->stream, err) : read_found(m, err);
+    return m->merge->n_deletes ? KR_OK : read_found(m, err);
 }
 
 /* ---- Sorted columns ------------------------------------------------------------------------- */

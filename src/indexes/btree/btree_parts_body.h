@@ -158,6 +158,10 @@ KR_BODY void btree_answer_first(const btree_parts_params *p, const btree_part *p
     const btree_tree *tree = &p->tree;
     uint32_t slot = run->slot + run->at + run->below, row = 0;
     int found = run->within > run->below;
+    if (probe->lower > probe->upper) { /* it may be in any part, so no leaf says anything of it */
+        kr_put_first(&p->put, i, 0, 0);
+        return;
+    }
     if (run->below == BTREE_BLOCK && run->at + BTREE_BLOCK < 1u << tree->node_bits)
         found = kr_load(btree_keys(tree, slot)) <= probe->upper;
     if (found && (p->put.what == KR_PUT_ROW || probe->upper == BTREE_LARGEST)) {

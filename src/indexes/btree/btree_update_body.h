@@ -35,6 +35,7 @@ typedef struct btree_update_params {
     const kr_key *deletes, *inserts; /* ascending */
     const uint32_t *insert_rows;
     uint32_t *delete_from, *insert_from; /* where the batch of each leaf begins; and one more */
+    uint32_t *delete_tiles, *insert_tiles; /* the same of each tile */
     uint32_t *counts;                    /* entries of each leaf afterwards, and BTREE_CHANGED */
     btree_sums *sums;                    /* n_tiles + 1 */
     uint32_t *before;                    /* entries before each leaf afterwards */
@@ -44,13 +45,12 @@ typedef struct btree_update_params {
     uint32_t n_tiles;
     uint32_t moves; /* 1: leaves are taken or freed */
 } btree_update_params;
-kr_assert_size(btree_update_params, 320);
+kr_assert_size(btree_update_params, 336);
 
 /* ---- Route ----------------------------------------------------------------------------------- */
 
-KR_BODY uint32_t btree_deletes_below(const btree_update_params *p, kr_key key)
+KR_BODY uint32_t btree_deletes_below(const btree_update_params *p, uint32_t low, uint32_t high, kr_key key)
 {
-    uint32_t low = 0, high = p->n_deletes;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (kr_load(p->deletes + middle) < key)
@@ -76,21 +76,47 @@ KR_BODY uint32_t btree_inserts_below(const btree_update_params *p, uint32_t low,
     return low;
 }
 
-/* An insert that is equal to the first entry of a leaf goes behind it. The first leaf takes all that is
- * smaller, too. Element n_leaves is the end. */
-KR_BODY void btree_route_leaf(const btree_update_params *p, uint64_t i)
+/* Where the deletes, or the inserts, of leaf i begin, which lies between low and high. An insert that is equal to
+ * the first entry of a leaf goes behind it. The first leaf takes all that is smaller, too. Element n_leaves is
+ * the end. */
+KR_BODY uint32_t btree_deletes_from(const btree_update_params *p, uint64_t i, uint32_t low, uint32_t high)
+{
+    if (i == p->tree.n_leaves)
+        return p->n_deletes;
+    return btree_deletes_below(p, low, high, kr_load(btree_separator(&p->tree, (uint32_t)i)));
+}
+
+KR_BODY uint32_t btree_inserts_from(const btree_update_params *p, uint64_t i, uint32_t low, uint32_t high)
 {
     const btree_tree *tree = &p->tree;
-    const int end = i == tree->n_leaves;
-    const uint32_t ordinal = end ? 0 : (uint32_t)i;
-    const kr_key key = kr_load(btree_separator(tree, ordinal));
+    if (i == tree->n_leaves)
+        return p->n_inserts;
+    return i ? btree_inserts_below(p, low, high, kr_load(btree_separator(tree, (uint32_t)i)),
+                                   tree->rows + btree_slot(tree, tree->node_bits, (uint32_t)i))
+             : 0;
+}
+
+/* The first leaf of each tile searches the whole batch, so that the others have little left to search. Element
+ * n_tiles is the end. */
+KR_BODY void btree_route_tile(const btree_update_params *p, uint64_t t)
+{
+    const uint64_t i = t < p->n_tiles ? t * BTREE_TILE : p->tree.n_leaves;
     if (p->n_deletes)
-        p->delete_from[i] = end ? p->n_deletes : btree_deletes_below(p, key);
+        p->delete_tiles[t] = btree_deletes_from(p, i, 0, p->n_deletes);
     if (p->n_inserts)
-        p->insert_from[i] = end ? p->n_inserts
-                            : i ? btree_inserts_below(p, 0, p->n_inserts, key,
-                                                      tree->rows + btree_slot(tree, tree->node_bits, ordinal))
-                                : 0;
+        p->insert_tiles[t] = btree_inserts_from(p, i, 0, p->n_inserts);
+}
+KR_MAP_PROGRAM(btree_route_tiles, btree_update_params, btree_route_tile);
+
+KR_BODY void btree_route_leaf(const btree_update_params *p, uint64_t i)
+{
+    const uint64_t t = i < p->tree.n_leaves ? i / BTREE_TILE : p->n_tiles - 1;
+    if (p->n_deletes)
+        p->delete_from[i] =
+            btree_deletes_from(p, i, kr_load(p->delete_tiles + t), kr_load(p->delete_tiles + t + 1));
+    if (p->n_inserts)
+        p->insert_from[i] =
+            btree_inserts_from(p, i, kr_load(p->insert_tiles + t), kr_load(p->insert_tiles + t + 1));
 }
 KR_MAP_PROGRAM(btree_route, btree_update_params, btree_route_leaf);
 

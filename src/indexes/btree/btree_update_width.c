@@ -94,18 +94,21 @@ static void release(update *u)
 static kr_status allocate_plan(update *u, kr_error *err)
 {
     btree_update_params *p = &u->params;
-    const uint64_t leaves = p->tree.n_leaves, ends = (leaves + 1) * sizeof(uint32_t);
+    const uint64_t leaves = p->tree.n_leaves, tiles = p->n_tiles + UINT64_C(1);
+    const uint64_t ends = (leaves + 1 + tiles) * sizeof(uint32_t); /* of leaves, then of tiles */
     kr_status status = allocate(u, DELETE_FROM, p->n_deletes ? ends : 0, "the deletes of leaves", err);
     if (status == KR_OK)
         status = allocate(u, INSERT_FROM, p->n_inserts ? ends : 0, "the inserts of leaves", err);
     if (status == KR_OK)
         status = allocate(u, COUNTS, leaves * sizeof(uint32_t), "the counts of leaves", err);
     if (status == KR_OK)
-        status = allocate(u, SUMS, (p->n_tiles + UINT64_C(1)) * sizeof(btree_sums), "sums of leaves", err);
+        status = allocate(u, SUMS, tiles * sizeof(btree_sums), "sums of leaves", err);
     if (status == KR_OK)
         status = kr_device_fill(u->device, u->scratch[SUMS].data, 0, u->scratch[SUMS].nbytes, u->stream, err);
     p->delete_from = u->scratch[DELETE_FROM].data;
     p->insert_from = u->scratch[INSERT_FROM].data;
+    p->delete_tiles = p->delete_from ? p->delete_from + leaves + 1 : NULL;
+    p->insert_tiles = p->insert_from ? p->insert_from + leaves + 1 : NULL;
     p->counts = u->scratch[COUNTS].data;
     p->sums = u->scratch[SUMS].data;
     return status;
@@ -126,6 +129,9 @@ static kr_status plan(update *u, const kr_changes *changes, kr_error *err)
         .n_tiles = (tree->n_leaves - 1) / BTREE_TILE + 1,
     };
     kr_status status = allocate_plan(u, err);
+    if (status == KR_OK)
+        status =
+            kr_device_run(u->device, &KR_W(btree_route_tiles), p, p->n_tiles + UINT64_C(1), u->stream, err);
     if (status == KR_OK)
         status =
             kr_device_run(u->device, &KR_W(btree_route), p, tree->n_leaves + UINT64_C(1), u->stream, err);

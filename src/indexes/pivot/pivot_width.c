@@ -140,8 +140,6 @@ static kr_status update(kr_device *device, void *self, const kr_update *job, kr_
     if (status != KR_OK || !changed)
         return status;
     status = fill(device, job->stream, &made, err);
-    if (status == KR_OK)
-        status = kr_device_sync(device, job->stream, err);
     pivot_index *dropped = status == KR_OK ? index : &made;
     kr_buffer_release(device, &dropped->pivots, job->stream);
     kr_store_release(device, &dropped->store, job->stream);
