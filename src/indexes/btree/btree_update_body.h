@@ -17,7 +17,8 @@
 
 enum {
     BTREE_TILE = 1024,                /* leaves of a tile */
-    BTREE_LANES = KR_ON_CUDA ? 8 : 1, /* threads that take a leaf together */
+    BTREE_LANES_GPU = 8,
+    BTREE_LANES = KR_ON_CUDA ? (int)BTREE_LANES_GPU : 1, /* threads that take a leaf together */
     BTREE_MINE = 64 / BTREE_LANES,    /* slots of the largest leaf, a thread's */
 };
 #define BTREE_CHANGED 0x80000000u /* marks a count */
@@ -27,6 +28,8 @@ enum {
 typedef struct btree_sums {
     uint32_t entries, leaves; /* after the batch */
     uint32_t taken, freed;    /* leaves */
+    uint32_t changed;         /* leaves after the batch that something of it comes to, or goes from */
+    uint32_t reserved;
 } btree_sums;
 
 typedef struct btree_update_params {
@@ -39,13 +42,14 @@ typedef struct btree_update_params {
     uint32_t *counts;                    /* entries of each leaf afterwards, and BTREE_CHANGED */
     btree_sums *sums;                    /* n_tiles + 1 */
     uint32_t *before;                    /* entries before each leaf afterwards */
-    uint32_t *source; /* of an ordinal afterwards: that of the leaf it comes from; or NONE */
+    uint32_t *source;                    /* of an ordinal afterwards: that of the leaf it comes from */
+    uint32_t *changed;                   /* the ordinals afterwards that change */
     kr_blocks blocks;
     uint32_t n_deletes, n_inserts;
     uint32_t n_tiles;
     uint32_t moves; /* 1: leaves are taken or freed */
 } btree_update_params;
-kr_assert_size(btree_update_params, 336);
+kr_assert_size(btree_update_params, 344);
 
 /* ---- Route ----------------------------------------------------------------------------------- */
 
@@ -247,16 +251,20 @@ KR_BODY uint32_t btree_deleted(kr_group group, const btree_update_params *p, uin
 }
 
 /* Adds up over the group. */
-KR_BODY void btree_add_sums(kr_group group, btree_sums *to, uint64_t rows_and_leaves, uint64_t moved)
+KR_BODY void btree_add_sums(kr_group group, btree_sums *to, uint64_t rows_and_leaves, uint64_t moved,
+                            uint32_t changed)
 {
     for (uint32_t distance = group.size / 2; distance; distance /= 2) {
         rows_and_leaves += kr_group_other(group, rows_and_leaves, distance);
         moved += kr_group_other(group, moved, distance);
+        changed += (uint32_t)kr_group_other(group, changed, distance);
     }
     if (group.rank)
         return;
     kr_atomic_take32(&to->entries, (uint32_t)rows_and_leaves);
     kr_atomic_take32(&to->leaves, (uint32_t)(rows_and_leaves >> 32));
+    if (changed)
+        kr_atomic_take32(&to->changed, changed);
     if (moved) {
         kr_atomic_take32(&to->taken, (uint32_t)moved);
         kr_atomic_take32(&to->freed, (uint32_t)(moved >> 32));
@@ -274,13 +282,15 @@ KR_BODY void btree_plan_leaf(kr_group group, const btree_update_params *p, uint3
     const uint32_t count = old + (inserts.to - inserts.from) - deleted,
                    leaves = btree_leaves_for(count, bits);
     uint64_t sums = 0, moved = 0;
+    uint32_t changed = 0;
     if (i < n) {
-        const int changed = inserts.from < inserts.to || deleted;
-        p->counts[i] = count | (changed ? BTREE_CHANGED : 0);
+        const int changes = inserts.from < inserts.to || deleted;
+        p->counts[i] = count | (changes ? BTREE_CHANGED : 0);
+        changed = changes ? leaves : 0;
         sums = count | (uint64_t)leaves << 32;
         moved = (leaves > 1 ? leaves : 0) | (uint64_t)(leaves != 1) << 32;
     }
-    btree_add_sums(group, p->sums + ordinal / BTREE_TILE, sums, moved);
+    btree_add_sums(group, p->sums + ordinal / BTREE_TILE, sums, moved, changed);
 }
 
 /* ---- Sum ------------------------------------------------------------------------------------- */
@@ -291,18 +301,20 @@ KR_BODY void btree_sum_tiles(kr_block block, char *shared, const btree_update_pa
     const uint32_t run = (p->n_tiles + block.size) / block.size, all = p->n_tiles + 1;
     const uint32_t first = block.rank * run < all ? block.rank * run : all;
     const uint32_t end = first + run < all ? first + run : all;
-    btree_sums sum = {0, 0, 0, 0};
+    btree_sums sum = {0, 0, 0, 0, 0, 0};
     (void)shared, (void)n;
     for (uint32_t t = first; t < end; ++t) {
         sum.entries += p->sums[t].entries;
         sum.leaves += p->sums[t].leaves;
         sum.taken += p->sums[t].taken;
         sum.freed += p->sums[t].freed;
+        sum.changed += p->sums[t].changed;
     }
     sum.entries = kr_block_sum_before(block, sum.entries, NULL);
     sum.leaves = kr_block_sum_before(block, sum.leaves, NULL);
     sum.taken = kr_block_sum_before(block, sum.taken, NULL);
     sum.freed = kr_block_sum_before(block, sum.freed, NULL);
+    sum.changed = kr_block_sum_before(block, sum.changed, NULL);
     for (uint32_t t = first; t < end; ++t) {
         const btree_sums own = p->sums[t];
         p->sums[t] = sum;
@@ -310,23 +322,25 @@ KR_BODY void btree_sum_tiles(kr_block block, char *shared, const btree_update_pa
         sum.leaves += own.leaves;
         sum.taken += own.taken;
         sum.freed += own.freed;
+        sum.changed += own.changed;
     }
 }
 KR_BLOCK_PROGRAM(btree_sum, btree_update_params, btree_sum_tiles);
 
 /* ---- Direct ---------------------------------------------------------------------------------- */
 
-enum { BTREE_DIRECT_SHARED = 3 * (BTREE_TILE + 1) * sizeof(uint32_t) };
+enum { BTREE_DIRECT_SHARED = 4 * (BTREE_TILE + 1) * sizeof(uint32_t) };
 
 /* Shared memory of a block: what of its tile lies before each leaf. */
 typedef struct btree_room {
-    uint32_t *entries, *leaves, *taken;
+    uint32_t *entries, *leaves, *taken, *changed;
 } btree_room;
 
 KR_BODY btree_room btree_room_of(char *shared)
 {
     uint32_t *words = (uint32_t *)shared;
-    const btree_room room = {words, words + BTREE_TILE + 1, words + 2 * (BTREE_TILE + 1)};
+    const btree_room room = {words, words + BTREE_TILE + 1, words + 2 * (BTREE_TILE + 1),
+                             words + 3 * (BTREE_TILE + 1)};
     return room;
 }
 
@@ -335,12 +349,17 @@ KR_BODY uint32_t btree_count_at(const btree_update_params *p, uint64_t i)
     return i < p->tree.n_leaves ? kr_load(p->counts + i) & ~BTREE_CHANGED : 0;
 }
 
+KR_BODY int btree_changes(const btree_update_params *p, uint64_t i)
+{
+    return i < p->tree.n_leaves && kr_load(p->counts + i) & BTREE_CHANGED;
+}
+
 /* Counts what lies before each leaf, and frees leaves. */
 KR_BODY void btree_count_tile(kr_block block, const btree_update_params *p, uint64_t t,
                               const btree_room *room)
 {
     const uint32_t run = BTREE_TILE / block.size, first = block.rank * run, bits = p->tree.node_bits;
-    btree_sums sum = {0, 0, 0, 0};
+    btree_sums sum = {0, 0, 0, 0, 0, 0};
     for (uint32_t l = first; l < first + run; ++l) {
         const uint64_t i = t * BTREE_TILE + l;
         const uint32_t count = btree_count_at(p, i), leaves = btree_leaves_for(count, bits);
@@ -348,10 +367,12 @@ KR_BODY void btree_count_tile(kr_block block, const btree_update_params *p, uint
         sum.leaves += leaves;
         sum.taken += leaves > 1 ? leaves : 0;
         sum.freed += leaves != 1 && i < p->tree.n_leaves;
+        sum.changed += btree_changes(p, i) ? leaves : 0;
     }
     sum.entries = kr_block_sum_before(block, sum.entries, NULL);
     sum.leaves = kr_block_sum_before(block, sum.leaves, NULL);
     sum.taken = kr_block_sum_before(block, sum.taken, NULL);
+    sum.changed = kr_block_sum_before(block, sum.changed, NULL) + p->sums[t].changed;
     sum.freed = kr_block_sum_before(block, sum.freed, NULL) + p->sums[t].freed + p->made.n_leaves +
                 (p->tree.room - p->tree.n_leaves) - p->sums[p->n_tiles].taken;
     for (uint32_t l = first; l < first + run; ++l) {
@@ -360,9 +381,11 @@ KR_BODY void btree_count_tile(kr_block block, const btree_update_params *p, uint
         room->entries[l] = sum.entries;
         room->leaves[l] = sum.leaves;
         room->taken[l] = sum.taken;
+        room->changed[l] = sum.changed;
         sum.entries += count;
         sum.leaves += leaves;
         sum.taken += leaves > 1 ? leaves : 0;
+        sum.changed += btree_changes(p, i) ? leaves : 0;
         if (leaves != 1 && i < p->tree.n_leaves)
             p->made.order[sum.freed++] = btree_leaf(&p->tree, (uint32_t)i);
         if (l + 1 == BTREE_TILE) {
@@ -401,13 +424,14 @@ KR_BODY void btree_direct_ordinal(const btree_update_params *p, uint64_t t, cons
     const uint32_t before = p->sums[t].entries + room->entries[l], j = x - room->leaves[l];
     const uint32_t count = room->entries[l + 1] - room->entries[l], o = p->sums[t].leaves + x;
     const uint32_t pieces = room->leaves[l + 1] - room->leaves[l];
-    const int changed = (kr_load(p->counts + i) & BTREE_CHANGED) != 0;
     p->made.starts[o] = before + (j ? btree_piece_at(count, pieces, j) : 0);
     p->made.order[o] = pieces == 1
                            ? btree_leaf(tree, i)
                            : kr_load(tree->order + tree->n_leaves + p->sums[t].taken + room->taken[l] + j);
     ((kr_key *)p->made.separators)[o] = kr_load(btree_separator(tree, i)); /* `apply` corrects it */
-    p->source[o] = changed ? i : BTREE_NONE;
+    p->source[o] = i;
+    if (btree_changes(p, i))
+        p->changed[room->changed[l] + j] = o;
     if (j == 0)
         p->before[i] = before;
 }
@@ -433,13 +457,18 @@ KR_BODY void btree_restart_tiles(kr_block block, char *shared, const btree_updat
     (void)shared;
     for (uint64_t t = block.index; t < n_tiles; t += block.count) {
         const uint64_t first = t * BTREE_TILE + block.rank * run;
-        uint32_t sum = 0;
-        for (uint64_t i = first; i < first + run; ++i)
+        uint32_t sum = 0, changed = 0;
+        for (uint64_t i = first; i < first + run; ++i) {
             sum += btree_count_at(p, i);
+            changed += btree_changes(p, i);
+        }
         sum = kr_block_sum_before(block, sum, NULL) + p->sums[t].entries;
+        changed = kr_block_sum_before(block, changed, NULL) + p->sums[t].changed;
         for (uint64_t i = first; i < first + run && i < p->tree.n_leaves; ++i) {
             p->made.starts[i] = sum;
             sum += btree_count_at(p, i);
+            if (btree_changes(p, i))
+                p->changed[changed++] = (uint32_t)i;
         }
         if (t + 1 == n_tiles && block.rank == 0)
             p->made.starts[p->made.n_leaves] = p->made.n;
@@ -544,23 +573,14 @@ KR_BODY void btree_apply_to(kr_group part, const btree_update_params *p, uint32_
     btree_merge_piece(part, p, bits, &piece, &held);
 }
 
-KR_BODY void btree_apply_ordinal(kr_group group, const btree_update_params *p, uint32_t bits, uint64_t i,
+/* Element i is a thread's: BTREE_LANES neighbours take one of the leaves that change. */
+KR_BODY void btree_apply_changed(kr_group group, const btree_update_params *p, uint32_t bits, uint64_t i,
                                  uint64_t n)
 {
-    const uint32_t o = (uint32_t)(i < n ? i : n - 1);
-    const uint32_t source = p->moves                                 ? kr_load(p->source + o)
-                            : kr_load(p->counts + o) & BTREE_CHANGED ? o
-                                                                     : BTREE_NONE;
-    const kr_group part = btree_part_of(group);
-    uint32_t waiting = kr_group_ballot(group, i < n && source != BTREE_NONE);
-    while (waiting) {
-        const uint32_t mine = btree_skip(waiting, group.rank / BTREE_LANES),
-                       owner = mine ? kr_ctz32(mine) : 0;
-        const uint32_t ordinal = (uint32_t)kr_group_share(group, source, owner);
-        if (mine)
-            btree_apply_to(part, p, bits, (uint32_t)(i - group.rank) + owner, ordinal);
-        waiting = btree_skip(waiting, group.size / BTREE_LANES);
-    }
+    if (i >= n)
+        return;
+    const uint32_t o = kr_load(p->changed + i / BTREE_LANES);
+    btree_apply_to(btree_part_of(group), p, bits, o, p->moves ? kr_load(p->source + o) : o);
 }
 
 /* The size of a node is a constant in each program. */
@@ -572,7 +592,7 @@ KR_BODY void btree_apply_ordinal(kr_group group, const btree_update_params *p, u
     KR_GROUP_PROGRAM(btree_plan_##node, btree_update_params, btree_plan_of_##node);                          \
     KR_BODY void btree_apply_of_##node(kr_group group, const btree_update_params *p, uint64_t i, uint64_t n) \
     {                                                                                                        \
-        btree_apply_ordinal(group, p, bits, i, n);                                                           \
+        btree_apply_changed(group, p, bits, i, n);                                                           \
     }                                                                                                        \
     KR_GROUP_PROGRAM(btree_apply_##node, btree_update_params, btree_apply_of_##node)
 BTREE_UPDATES(8, 3);

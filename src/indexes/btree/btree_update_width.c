@@ -61,7 +61,7 @@ static kr_status merge_all(kr_device *device, const kr_update *job, const kr_cha
 /* ---- In the leaves --------------------------------------------------------------------------- */
 
 /* Scratch arrays, released together. */
-enum { DELETE_FROM, INSERT_FROM, COUNTS, SUMS, BEFORE, SOURCE, ENDS, SCRATCHES };
+enum { DELETE_FROM, INSERT_FROM, COUNTS, SUMS, BEFORE, SOURCE, CHANGED, ENDS, SCRATCHES };
 
 typedef struct update {
     kr_device *device;
@@ -150,6 +150,9 @@ static kr_status make_room(update *u, kr_error *err)
 {
     btree_update_params *p = &u->params;
     kr_status status = allocate(u, ENDS, 2 * sizeof(uint64_t), "the end keys", err);
+    if (status == KR_OK)
+        status = allocate(u, CHANGED, u->sums.changed * sizeof(uint32_t), "the leaves that change", err);
+    p->changed = u->scratch[CHANGED].data;
     p->moves = u->sums.taken || u->sums.freed;
     p->made = p->tree;
     p->made.n = u->sums.entries;
@@ -181,6 +184,7 @@ static kr_status apply(update *u, kr_error *err)
     btree_update_params *p = &u->params;
     const btree_levels_params levels = {p->made, u->scratch[ENDS].data};
     const uint32_t first = p->tree.n_leaves + u->sums.taken, spare = p->tree.room - first;
+    const uint32_t lanes = u->device->ops->group_threads == 1 ? 1 : BTREE_LANES_GPU;
     uint64_t ends[2] = {0, 0};
     kr_status status = KR_OK;
     p->blocks.shared_nbytes = p->moves ? BTREE_DIRECT_SHARED : 0;
@@ -192,7 +196,7 @@ static kr_status apply(update *u, kr_error *err)
                                      p->n_tiles, u->stream, err);
     if (status == KR_OK)
         status = kr_device_run_whole(u->device, applies[p->tree.node_bits - BTREE_NODE_BITS], p,
-                                     p->made.n_leaves, u->stream, err);
+                                     (uint64_t)u->sums.changed * lanes, u->stream, err);
     if (status == KR_OK)
         status = kr_device_run_whole(u->device, &KR_W(btree_fill), &levels,
                                      p->made.n_slots - p->made.n_leaves + UINT64_C(1), u->stream, err);
