@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures the GPU figures of docs/performance.md (array), docs/performance-rx.md (rx), of kind cgrx, and of the kinds
 # that cast no rays (array, eytzinger and pivot: light), or some of them.
-# Usage: bench/gpu-figures.sh BUILD_DIR [OUT_DIR [array|rx|cgrx|cgrx-PART|light|light-range|light-build]...]
+# Usage: bench/gpu-figures.sh BUILD_DIR [OUT_DIR [array|rx|cgrx|cgrx-PART|light|light-range|light-build|tables|tables-updates]...]
 # Parts of cgrx: point, range, build, design, miss, update. Reports go to standard output, and as JSON into OUT_DIR when
 # it is given ("" for none). About 9 minutes on an H200 without the last three.
 set -eu
@@ -178,6 +178,53 @@ figures_light_build() {
             --baseline --index array --index array:layout=aos --index eytzinger --index eytzinger:layout=aos \
             --index eytzinger:k=2 --index pivot --index pivot:layout=aos --index pivot:k=2
     done
+}
+
+# Hash tables, the tree, and updates by merging: docs/performance-tables.md.
+figures_tables() {
+    for log2 in 20 24 26 28; do
+        bench "tables-2^$log2" point --count "2^$log2" --uniformity 100 --probes 2^27 --repeat 3 \
+            --index hash --index chain --index btree --index btree:node=64 --index array --index hash:load=0.5
+    done
+    for log2 in 20 24 26; do
+        bench "tables-u64-2^$log2" point --count "2^$log2" --bits 64 --uniformity 100 --probes 2^27 --repeat 3 \
+            --index hash --index chain --index btree --index array
+    done
+    bench tables-misses point --count 2^26 --uniformity 100 --probes 2^27 --repeat 3 --hit-rate 50 \
+        --index hash --index chain --index btree
+    bench tables-papers point --count 2^26 --uniformity 100 --probes 2^27 --repeat 3 --result sum \
+        --index hash:probing=double,group=8,load=0.8,build=insert --index hash:probing=double,group=8,load=0.5,build=insert \
+        --index chain:occupancy=1.0 --index chain:occupancy=1.5 --index btree:node=16,fill=1.0 --index btree:node=16,fill=0.5 \
+        --index array:probes=as-is
+    for times in 8 2^10; do
+        bench "tables-duplicates-$times" point --count 2^26 --uniformity 100 --multiplicity $times --probes 2^24 --repeat 3 \
+            --result sum-rows --index hash --index btree --index array
+    done
+    bench tables-build build --count 2^28 --uniformity 100 --repeat 3 --index hash --index chain --index btree --index array
+    figures_tables_updates
+    for log2 in 0 2 4 6 10 14; do
+        bench "tables-range-2^$log2" range --count 2^26 --probes "2^$((26 - log2))" --hits "2^$log2" --result sum \
+            --repeat 3 --index btree --index array
+    done
+    for log2 in 4 20; do
+        bench "tables-count-2^$log2" range --count 2^26 --probes 2^20 --hits "2^$log2" --result count --repeat 3 \
+            --index btree --index array
+    done
+}
+
+# Half of each: a batch deletes as many rows as it inserts.
+figures_tables_updates() {
+    for log2 in 15 19 24; do
+        bench "waves-2^$log2" update --count 2^26 --probes 2^20 --waves 4 --wave-form churn --wave-rows "2^$log2" \
+            --index array --index pivot --index eytzinger --index btree --index hash --index chain
+    done
+    for log2 in 16 20; do
+        bench "waves-alternate-2^$log2" update --count 2^26 --probes 2^20 --waves 4 --wave-form alternate \
+            --wave-rows "2^$log2" --index array --index btree --index hash
+    done
+    bench waves-u64 update --count 2^26 --bits 64 --uniformity 100 --probes 2^20 --waves 4 --wave-form churn \
+        --wave-rows 2^19 --index array --index btree --index hash
+    bench waves-64 update --count 2^26 --probes 2^26 --waves 64 --wave-form churn --wave-rows 2^20 --index btree --index hash
 }
 
 for part in "$@"; do
