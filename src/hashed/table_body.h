@@ -84,18 +84,18 @@ KR_BODY uint32_t table_several(uint32_t linked, uint32_t j)
 
 /* ---- The way of a probe ------------------------------------------------------------------------- */
 
-/* The bucket that a key goes to in step k >= 1. The first of them differ by key but lie near its own: so a
- * bucket with too many keys almost always has some that fit where they go in step 1, and batches that are
- * partitioned by hash stay in their part. Double hashing adds a step of the key's own; n_heads is prime. */
-enum { TABLE_NEAR = 16 };
+/* The bucket that a key goes to in step k >= 1. Step 1 leads to one of the 16 behind its own: so a bucket
+ * with too many keys almost always has some that fit there, and batches that are partitioned by hash stay in
+ * their part. Later steps lead anywhere, as the neighbours of full buckets are often full, too. Double
+ * hashing always adds a step of the key's own; n_heads is prime. */
 KR_BODY uint32_t table_way(const kr_table_view *t, kr_key mixed, uint32_t k)
 {
     const uint32_t own = (uint32_t)mixed * 0x9E3779B1u;
-    uint64_t far = k;
+    uint64_t far = 1 + (own >> 28);
     if (t->twice)
-        far *= t->n_heads > 2 ? 1 + ((uint64_t)own * (t->n_heads - 2) >> 32) : 1;
-    else if (k <= TABLE_NEAR)
-        far = 1 + ((own >> 28) + k - 1) % TABLE_NEAR;
+        far = t->n_heads > 2 ? k * (1 + ((uint64_t)own * (t->n_heads - 2) >> 32)) : k;
+    else if (k > 1)
+        far = (uint64_t)((own + k * 0x9E3779B1u) * 0x85EBCA6Bu) * t->n_heads >> 32;
     const uint64_t at = table_home(t, mixed) + far;
     return (uint32_t)(at < t->n_heads ? at : at % t->n_heads);
 }
@@ -303,7 +303,7 @@ KR_BODY void table_mark_home(const kr_table_view *t, kr_key mixed, uint32_t step
 {
     uint32_t *meta = table_meta(table_node(t, table_home(t, mixed)), t->slots);
     const uint32_t far = table_far_number(steps);
-    uint32_t seen = kr_atomic_or32(meta, table_filter_bit(mixed));
+    uint32_t seen = kr_atomic_or32(meta, table_filter_bit(mixed)) | table_filter_bit(mixed);
     while (seen >> TABLE_REACH < far) {
         const uint32_t before = seen;
         seen = kr_atomic_replace32(meta, before, (before & ~(~0u << TABLE_REACH)) | far << TABLE_REACH);
