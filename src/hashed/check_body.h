@@ -4,7 +4,14 @@
 
 #include "hashed/table_body.h"
 
-enum { TABLE_CHECK_KEYS, TABLE_CHECK_ROWS, TABLE_CHECK_STEPS, TABLE_CHECK_LOST, TABLE_CHECK_SPANS, TABLE_CHECKS };
+enum {
+    TABLE_CHECK_KEYS,
+    TABLE_CHECK_ROWS,
+    TABLE_CHECK_STEPS,
+    TABLE_CHECK_LOST,
+    TABLE_CHECK_SPANS,
+    TABLE_CHECKS
+};
 
 typedef struct table_check_params {
     kr_table_view table;

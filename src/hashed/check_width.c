@@ -34,7 +34,8 @@ kr_status KR_W(kr_table_validate)(kr_device *device, const void *self, kr_error 
         return kr_fail(err, KR_ERR_INVARIANT, "keys have %llu rows, but the table counts %llu",
                        (unsigned long long)found[TABLE_CHECK_ROWS], (unsigned long long)table->n_rows);
     if (found[TABLE_CHECK_STEPS] != table->n_steps)
-        return kr_fail(err, KR_ERR_INVARIANT, "keys lie %llu nodes from their buckets, but the table counts %llu",
+        return kr_fail(err, KR_ERR_INVARIANT,
+                       "keys lie %llu nodes from their buckets, but the table counts %llu",
                        (unsigned long long)found[TABLE_CHECK_STEPS], (unsigned long long)table->n_steps);
     return KR_OK;
 }

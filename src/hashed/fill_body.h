@@ -19,7 +19,7 @@ enum { TABLE_TILE = 32768 }; /* entries that a block surveys at a time */
 /* What the programs count. */
 enum {
     TABLE_COUNT_KEYS,
-    TABLE_COUNT_FAILED,    /* keys that did not fit */
+    TABLE_COUNT_FAILED, /* keys that did not fit */
     TABLE_COUNT_NODES,  /* kind chain: behind the buckets */
     TABLE_COUNT_STEPS,  /* to the keys that are not in their buckets */
     TABLE_COUNTS
@@ -223,7 +223,8 @@ KR_BODY int table_spill_near(const kr_table_view *t, kr_key mixed, uint32_t word
     for (uint32_t j = 0; j < t->slots; ++j) {
         const uint32_t bit = table_several(0, j);
         const kr_key other = table_keys(node)[j];
-        if (table_claim_in(t, table_way(t, other, 1), other, table_words(node, t->slots)[j], *meta & bit, &slot)) {
+        if (table_claim_in(t, table_way(t, other, 1), other, table_words(node, t->slots)[j], *meta & bit,
+                           &slot)) {
             table_mark_home(t, other, 1);
             table_keys(node)[j] = mixed;
             table_words(node, t->slots)[j] = word;
@@ -284,7 +285,8 @@ KR_BODY void table_insert_row(const table_fill_params *p, uint64_t i, uint32_t *
     table_cursor cursor = table_begin(table_home(&p->table, key));
     uint32_t slot;
     if (!tally[TABLE_COUNT_FAILED])
-        tally[TABLE_COUNT_FAILED] = !table_claim(&p->table, p->used, key, table_row_at(p, i), 0, &cursor, &slot);
+        tally[TABLE_COUNT_FAILED] =
+            !table_claim(&p->table, p->used, key, table_row_at(p, i), 0, &cursor, &slot);
     tally[TABLE_COUNT_STEPS] += cursor.steps;
 }
 TABLE_TALLY_PROGRAM(table_insert, table_fill_params, TABLE_COUNTS, table_insert_row);

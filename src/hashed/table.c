@@ -80,9 +80,11 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* Bytes of a table of so many keys, each with so many rows. */
-static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *design, uint64_t keys, uint64_t rows)
+static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *design, uint64_t keys,
+                             uint64_t rows)
 {
-    const uint64_t node = kr_table_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
+    const uint64_t node =
+        kr_table_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
     const uint64_t heads = kr_table_heads(design, keys);
     const uint64_t more = design->linked ? keys / design->slots + 1 : 0; /* every bucket may end with one */
     return (heads + more) * node + (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : 0);
@@ -95,11 +97,14 @@ kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design
     const uint64_t n = shape->count, tiles = n / 32768 + 2;
     const uint64_t kept =
         larger(table_nbytes(shape, design, n, 1), table_nbytes(shape, design, n / 2 + 1, 2));
-    const uint64_t codes = n * (kr_type_key_bits(shape->type) / 8); /* hashed, where the column is not encoded */
+    const uint64_t codes =
+        n * (kr_type_key_bits(shape->type) / 8); /* hashed, where the column is not encoded */
     kr_sorted_estimate(shape, need);
-    const uint64_t both = need->footprint_nbytes + kept + kr_table_heads(design, n) * sizeof(uint32_t) + 3 * tiles * sizeof(uint64_t) + COUNTERS_NBYTES +
+    const uint64_t both = need->footprint_nbytes + kept + kr_table_heads(design, n) * sizeof(uint32_t) +
+                          3 * tiles * sizeof(uint64_t) + COUNTERS_NBYTES +
                           kr_device_scan_temp(shape->device, tiles);
-    need->peak_nbytes = larger(need->peak_nbytes + codes + (design->insert ? kept + COUNTERS_NBYTES : 0), both);
+    need->peak_nbytes =
+        larger(need->peak_nbytes + codes + (design->insert ? kept + COUNTERS_NBYTES : 0), both);
     need->footprint_nbytes = kept;
     return KR_OK;
 }

@@ -22,9 +22,9 @@ typedef struct kr_table {
     uint64_t seed; /* the one in use: another than the design's after too many collisions */
     uint32_t n_heads;
     uint64_t n_rows, n_keys;
-    uint64_t n_more;  /* nodes behind the buckets in use; `more` may have room for others */
-    uint64_t n_spans; /* in use; numbers below it may belong to no key any more */
-    uint64_t n_aside; /* the same of places in `aside` */
+    uint64_t n_more;    /* nodes behind the buckets in use; `more` may have room for others */
+    uint64_t n_spans;   /* in use; numbers below it may belong to no key any more */
+    uint64_t n_aside;   /* the same of places in `aside` */
     uint64_t n_several; /* rows of keys with several rows: those in `aside` that are there */
     uint64_t n_steps;   /* nodes behind its bucket that are read to find a key, over all keys */
     uint32_t reseeds;   /* seeds that were given up, */
@@ -35,8 +35,10 @@ typedef struct kr_table {
 
 /* kr_family_ops of a table. `design` comes from the kind's options; `self` is a kr_table. */
 kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design, kr_need *need);
-kr_status kr_table_build_u32(const kr_build *build, const kr_table_design *design, void **self, kr_error *err);
-kr_status kr_table_build_u64(const kr_build *build, const kr_table_design *design, void **self, kr_error *err);
+kr_status kr_table_build_u32(const kr_build *build, const kr_table_design *design, void **self,
+                             kr_error *err);
+kr_status kr_table_build_u64(const kr_build *build, const kr_table_design *design, void **self,
+                             kr_error *err);
 void kr_table_destroy(kr_device *device, void *self);
 kr_status kr_table_locate_u32(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
                               kr_error *err);
@@ -50,7 +52,8 @@ kr_status kr_table_validate_u32(kr_device *device, const void *self, kr_error *e
 kr_status kr_table_validate_u64(kr_device *device, const void *self, kr_error *err);
 kr_status kr_table_update_u32(kr_device *device, void *self, const kr_update *job, kr_error *err);
 kr_status kr_table_update_u64(kr_device *device, void *self, const kr_update *job, kr_error *err);
-extern const kr_program table_find_slots_u32, table_find_slots_u64, table_find_links_u32, table_find_links_u64;
+extern const kr_program table_find_slots_u32, table_find_slots_u64, table_find_links_u32,
+    table_find_links_u64;
 
 /* ---- Inside of this folder ------------------------------------------------------------------- */
 

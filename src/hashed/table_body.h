@@ -1,6 +1,6 @@
-/* A hash table of nodes, as bodies see it. A node has a fixed number of slots; the first n_heads nodes are the
- * buckets, by the hash of the key: bucket b holds hash h if b = h * n_heads >> 32. A key that finds its bucket
- * full goes to another bucket (kind hash), or to a node that is linked behind it (kind chain).
+/* A hash table of nodes, as bodies see it. A node has a fixed number of slots; the first n_heads nodes are
+ * the buckets, by the hash of the key: bucket b holds hash h if b = h * n_heads >> 32. A key that finds its
+ * bucket full goes to another bucket (kind hash), or to a node that is linked behind it (kind chain).
  *
  * Slots keep mixed codes (key/hash.h) instead of codes. Mixing is a bijection, so equality is the same.
  *
@@ -8,8 +8,8 @@
  *   of 64-bit codes   codes[slots] | words[slots] | meta | next
  *
  * `next` is only there with links: 0, or one more than the number of a node behind the buckets. The word of a
- * slot is the row id of the key; of a key with several rows it is the number of a span, whose rows lie side by
- * side in `aside`. Words of bits of `meta`:
+ * slot is the row id of the key; of a key with several rows it is the number of a span, whose rows lie side
+ * by side in `aside`. Words of bits of `meta`:
  *
  *   of kind hash      bits 0 to 6     slot j holds a key
  *                     bits 7 to 13    that key has several rows
@@ -35,7 +35,7 @@ enum {
     TABLE_FILTER_BITS = 14,
     TABLE_REACH = 28,
     TABLE_REACH_MOST = 255, /* buckets that a key may lie behind its own */
-    TABLE_CROWD = 16 /* nodes full of keys of one bucket: far more than chance brings together */
+    TABLE_CROWD = 16        /* nodes full of keys of one bucket: far more than chance brings together */
 };
 
 /* ---- Nodes ------------------------------------------------------------------------------------ */
@@ -84,18 +84,18 @@ KR_BODY uint32_t table_several(uint32_t linked, uint32_t j)
 
 /* ---- The way of a probe ------------------------------------------------------------------------- */
 
-/* The bucket that a key goes to in step k >= 1. The first of them differ by key but lie near its own: so a
- * bucket with too many keys almost always has some that fit where they go in step 1, and batches that are
- * partitioned by hash stay in their part. Double hashing adds a step of the key's own; n_heads is prime. */
-enum { TABLE_NEAR = 16 };
+/* The bucket that a key goes to in step k >= 1. Step 1 leads to one of the 16 behind its own: so a bucket
+ * with too many keys almost always has some that fit there, and batches that are partitioned by hash stay in
+ * their part. Later steps lead anywhere, as the neighbours of full buckets are often full, too. Double
+ * hashing always adds a step of the key's own; n_heads is prime. */
 KR_BODY uint32_t table_way(const kr_table_view *t, kr_key mixed, uint32_t k)
 {
     const uint32_t own = (uint32_t)mixed * 0x9E3779B1u;
-    uint64_t far = k;
+    uint64_t far = 1 + (own >> 28);
     if (t->twice)
-        far *= t->n_heads > 2 ? 1 + ((uint64_t)own * (t->n_heads - 2) >> 32) : 1;
-    else if (k <= TABLE_NEAR)
-        far = 1 + ((own >> 28) + k - 1) % TABLE_NEAR;
+        far = t->n_heads > 2 ? k * (1 + ((uint64_t)own * (t->n_heads - 2) >> 32)) : k;
+    else if (k > 1)
+        far = (uint64_t)((own + k * 0x9E3779B1u) * 0x85EBCA6Bu) * t->n_heads >> 32;
     const uint64_t at = table_home(t, mixed) + far;
     return (uint32_t)(at < t->n_heads ? at : at % t->n_heads);
 }
@@ -276,8 +276,8 @@ KR_BODY int table_go_on(const kr_table_view *t, uint32_t *used, kr_key mixed, ta
     return cursor->steps <= TABLE_REACH_MOST;
 }
 
-/* Puts a key into a free slot of a node; *slot. 0: there is none. Keys of other buckets come at the same time: a
- * slot belongs to the thread that sets its bit. */
+/* Puts a key into a free slot of a node; *slot. 0: there is none. Keys of other buckets come at the same
+ * time: a slot belongs to the thread that sets its bit. */
 KR_BODY int table_claim_in(const kr_table_view *t, uint32_t number, kr_key mixed, uint32_t word, int several,
                            uint32_t *slot)
 {
@@ -303,7 +303,7 @@ KR_BODY void table_mark_home(const kr_table_view *t, kr_key mixed, uint32_t step
 {
     uint32_t *meta = table_meta(table_node(t, table_home(t, mixed)), t->slots);
     const uint32_t far = table_far_number(steps);
-    uint32_t seen = kr_atomic_or32(meta, table_filter_bit(mixed));
+    uint32_t seen = kr_atomic_or32(meta, table_filter_bit(mixed)) | table_filter_bit(mixed);
     while (seen >> TABLE_REACH < far) {
         const uint32_t before = seen;
         seen = kr_atomic_replace32(meta, before, (before & ~(~0u << TABLE_REACH)) | far << TABLE_REACH);
@@ -328,26 +328,26 @@ KR_BODY int table_claim(const kr_table_view *t, uint32_t *used, kr_key mixed, ui
 
 /* ---- Programs that count ------------------------------------------------------------------------- */
 
-/* A program of n elements, each of which may add to counters. Groups add up what their threads count and share
- * the counters out among stripes, as one counter takes only so many additions at a time.
+/* A program of n elements, each of which may add to counters. Groups add up what their threads count and
+ * share the counters out among stripes, as one counter takes only so many additions at a time.
  *
  *   TABLE_TALLY_PROGRAM(name, params_t, n_counts, element)
  *       void element(const params_t *, uint64_t i, uint32_t *tally)
  *       params_t has a member `counts`: TABLE_STRIPES times n_counts. */
 enum { TABLE_STRIPES = 64 };
 
-#define TABLE_TALLY_PROGRAM(name, params_t, n_counts, element)                                           \
-    KR_BODY void name##_tallied(kr_group group, const params_t *p, uint64_t i, uint64_t n)                   \
-    {                                                                                                    \
-        uint64_t *counts = p->counts + (i >> 5) % TABLE_STRIPES * (n_counts);                            \
-        uint32_t tally[n_counts] = {0};                                                                  \
-        if (i < n)                                                                                       \
-            element(p, i, tally);                                                                        \
-        KR_UNROLL                                                                                        \
-        for (uint32_t k = 0; k < (n_counts); ++k)                                                        \
-            if (kr_group_ballot(group, tally[k] != 0))                                                   \
-                kr_group_add64(group, tally[k], counts + k);                                             \
-    }                                                                                                    \
+#define TABLE_TALLY_PROGRAM(name, params_t, n_counts, element)                             \
+    KR_BODY void name##_tallied(kr_group group, const params_t *p, uint64_t i, uint64_t n) \
+    {                                                                                      \
+        uint64_t *counts = p->counts + (i >> 5) % TABLE_STRIPES * (n_counts);              \
+        uint32_t tally[n_counts] = {0};                                                    \
+        if (i < n)                                                                         \
+            element(p, i, tally);                                                          \
+        KR_UNROLL                                                                          \
+        for (uint32_t k = 0; k < (n_counts); ++k)                                          \
+            if (kr_group_ballot(group, tally[k] != 0))                                     \
+                kr_group_add64(group, tally[k], counts + k);                               \
+    }                                                                                      \
     KR_GROUP_PROGRAM(name, params_t, name##_tallied)
 
 /* Sums of the stripes. */

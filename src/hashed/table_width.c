@@ -60,12 +60,13 @@ static kr_status survey(fill *f, kr_error *err)
         status = kr_counters_make(device, stream, TABLE_STRIPES * TABLE_COUNTS + 1, &f->counts, err);
     if (status != KR_OK)
         return status;
-    f->params = (table_fill_params){.keys = f->source->keys,
-                                    .rows = f->source->rows,
-                                    .sums = f->sums.data,
-                                    .counts = f->counts.data,
-                                    .used = (uint32_t *)((uint64_t *)f->counts.data + TABLE_STRIPES * TABLE_COUNTS),
-                                    .n = f->source->n};
+    f->params =
+        (table_fill_params){.keys = f->source->keys,
+                            .rows = f->source->rows,
+                            .sums = f->sums.data,
+                            .counts = f->counts.data,
+                            .used = (uint32_t *)((uint64_t *)f->counts.data + TABLE_STRIPES * TABLE_COUNTS),
+                            .n = f->source->n};
     status = run(f, &KR_W(table_survey), tiles, err);
     if (status == KR_OK)
         status = kr_device_fill(device, f->params.sums + tiles, 0, sizeof(uint64_t), stream, err);
@@ -86,7 +87,8 @@ static kr_status put_aside(fill *f, kr_error *err)
     kr_status status =
         allocate(f, table->n_spans * sizeof(kr_match), "keys with several rows", &table->spans, err);
     if (status == KR_OK)
-        status = allocate(f, table->n_aside * sizeof(uint32_t), "rows of keys with several", &table->aside, err);
+        status =
+            allocate(f, table->n_aside * sizeof(uint32_t), "rows of keys with several", &table->aside, err);
     f->params.table.spans = table->spans.data;
     f->params.table.aside = table->aside.data;
     if (status == KR_OK)
@@ -112,7 +114,8 @@ static kr_status make_nodes(fill *f, kr_error *err)
         status = allocate(f, table->n_more * node, "nodes behind the buckets", &table->more, err);
     f->params.table.more = table->more.data;
     if (status == KR_OK && table->n_more)
-        status = kr_device_fill(f->source->device, table->more.data, 0, table->more.nbytes, f->source->stream, err);
+        status = kr_device_fill(f->source->device, table->more.data, 0, table->more.nbytes, f->source->stream,
+                                err);
     return status;
 }
 
@@ -172,8 +175,8 @@ kr_status KR_W(kr_table_fill)(const kr_table_source *source, kr_table *table, in
 
 /* ---- Building -------------------------------------------------------------------------------------- */
 
-/* Inserts all rows one by one. *fits is 0 where a key is there twice, or finds no slot: the table is then made
- * of sorted entries. */
+/* Inserts all rows one by one. *fits is 0 where a key is there twice, or finds no slot: the table is then
+ * made of sorted entries. */
 static kr_status insert_rows(fill *f, const kr_build *build, kr_error *err)
 {
     kr_row_list list = {0};

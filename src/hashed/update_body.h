@@ -7,8 +7,8 @@
  *   erase    takes deleted keys out of their slots
  *   settle   writes the rows of inserted keys
  *
- * Until claim nothing changes, and after claim nothing fails. Erasing comes after claiming, so that claims can be
- * taken back. A key that is deleted and inserted keeps its slot. */
+ * Until claim nothing changes, and after claim nothing fails. Erasing comes after claiming, so that claims
+ * can be taken back. A key that is deleted and inserted keeps its slot. */
 #ifndef KEYRAY_HASHED_UPDATE_BODY_H
 #define KEYRAY_HASHED_UPDATE_BODY_H
 
@@ -16,14 +16,14 @@
 #include "sorted/gallop.h"
 
 enum {
-    TABLE_CHANGE_ROWS,   /* deleted */
-    TABLE_CHANGE_KEYS,   /* deleted and not inserted again */
-    TABLE_CHANGE_ASIDE,  /* rows in spans that are given up */
-    TABLE_CHANGE_NEW,    /* keys that need a slot */
-    TABLE_CHANGE_NODES,  /* kind chain: nodes behind the buckets that they need */
+    TABLE_CHANGE_ROWS,       /* deleted */
+    TABLE_CHANGE_KEYS,       /* deleted and not inserted again */
+    TABLE_CHANGE_ASIDE,      /* rows in spans that are given up */
+    TABLE_CHANGE_NEW,        /* keys that need a slot */
+    TABLE_CHANGE_NODES,      /* kind chain: nodes behind the buckets that they need */
     TABLE_CHANGE_STEPS_GONE, /* to the deleted keys */
-    TABLE_CHANGE_STEPS,  /* to the new keys */
-    TABLE_CHANGE_FAILED, /* buckets with too many new keys, or keys that found no slot */
+    TABLE_CHANGE_STEPS,      /* to the new keys */
+    TABLE_CHANGE_FAILED,     /* buckets with too many new keys, or keys that found no slot */
     TABLE_CHANGES
 };
 
@@ -109,7 +109,8 @@ KR_BODY uint32_t table_run(const table_update_params *p, uint64_t i)
 {
     const int alone = i + 1 == p->n_inserts || kr_load(p->inserts + i + 1) != kr_load(p->inserts + i);
     return alone ? 1
-                 : table_inserts_behind(p, p->n_inserts, (uint32_t)i + 1, kr_load(p->inserts + i)) - (uint32_t)i;
+                 : table_inserts_behind(p, p->n_inserts, (uint32_t)i + 1, kr_load(p->inserts + i)) -
+                       (uint32_t)i;
 }
 
 KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint32_t *tally)
@@ -123,7 +124,9 @@ KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint32_t *
     const int replaces = place.found && table_is_deleted(p, key), adds = place.found && !replaces;
     const uint32_t old = adds ? table_rows_of(&p->table, &place) : 0, rows = old + table_run(p, i);
     p->targets[i] = table_target(place.node, place.slot,
-                                 adds ? TABLE_PLAN_ADD : replaces ? TABLE_PLAN_REPLACE : TABLE_PLAN_NEW);
+                                 adds       ? TABLE_PLAN_ADD
+                                 : replaces ? TABLE_PLAN_REPLACE
+                                            : TABLE_PLAN_NEW);
     p->needs[i] = rows > 1 ? (uint64_t)1 << 32 | rows : 0;
     tally[TABLE_CHANGE_NEW] += !place.found;
     tally[TABLE_CHANGE_ASIDE] += adds && place.several ? old : 0;
@@ -186,7 +189,8 @@ KR_BODY void table_claim_bucket(const table_update_params *p, uint64_t i, uint32
             continue;
         if (!p->table.linked) /* its way is its own */
             cursor = table_begin(home);
-        if (table_claim(&p->table, p->used, kr_load(p->inserts + j), kr_load(p->rows + j), 0, &cursor, &slot)) {
+        if (table_claim(&p->table, p->used, kr_load(p->inserts + j), kr_load(p->rows + j), 0, &cursor,
+                        &slot)) {
             p->targets[j] = table_target(cursor.node, slot, TABLE_PLAN_NEW);
             tally[TABLE_CHANGE_STEPS] += cursor.steps;
         } else {
@@ -230,7 +234,8 @@ KR_BODY uint32_t table_old_row(const kr_table_view *t, const table_merge *m, uin
 }
 
 /* Thread r of n places rows r, r + n, ... of both; old rows come before equal new ones. */
-KR_BODY void table_merge_rows(const table_update_params *p, const table_merge *m, uint32_t rank, uint32_t size)
+KR_BODY void table_merge_rows(const table_update_params *p, const table_merge *m, uint32_t rank,
+                              uint32_t size)
 {
     const kr_table_view *t = &p->table;
     for (uint32_t i = rank; i < m->old; i += size) {
@@ -454,7 +459,8 @@ kr_assert_size(table_remix_params, 40);
 
 KR_BODY void table_remix_one(const table_remix_params *p, uint64_t i)
 {
-    p->to[i] = kr_mix(kr_unmix(kr_load(p->from + (p->index ? kr_load(p->index + i) : i)), p->from_seed), p->to_seed);
+    p->to[i] =
+        kr_mix(kr_unmix(kr_load(p->from + (p->index ? kr_load(p->index + i) : i)), p->from_seed), p->to_seed);
 }
 KR_MAP_PROGRAM(table_remix, table_remix_params, table_remix_one);
 

@@ -12,8 +12,8 @@ typedef struct update {
     const kr_update *job;
     kr_table *table;
     kr_changes changes;
-    kr_buffer targets; /* of the inserts, then of the deletes */
-    kr_buffer needs; /* the counters lie behind the needs, to be read with their sum */
+    kr_buffer targets;            /* of the inserts, then of the deletes */
+    kr_buffer needs;              /* the counters lie behind the needs, to be read with their sum */
     kr_buffer spans, aside, more; /* larger ones, with what the old hold */
     table_update_params params;
     uint64_t need; /* spans << 32 | rows in them */
@@ -35,7 +35,8 @@ static kr_status run_whole(update *u, const kr_program *program, uint64_t n, kr_
 
 static kr_status allocate(update *u, uint64_t nbytes, const char *what, kr_buffer *buffer, kr_error *err)
 {
-    return kr_buffer_allocate(u->device, nbytes, u->job->stream, what, "insert fewer rows at once", buffer, err);
+    return kr_buffer_allocate(u->device, nbytes, u->job->stream, what, "insert fewer rows at once", buffer,
+                              err);
 }
 
 static void release(update *u)
@@ -55,7 +56,8 @@ static kr_status begin(update *u, kr_error *err)
 {
     const kr_table *table = u->table;
     const uint64_t n = u->changes.inserts.n;
-    kr_status status = allocate(u, (n + u->changes.deletes.n) * sizeof(uint64_t), "places of changed keys", &u->targets, err);
+    kr_status status = allocate(u, (n + u->changes.deletes.n) * sizeof(uint64_t), "places of changed keys",
+                                &u->targets, err);
     if (status == KR_OK)
         status = allocate(u, (n + COUNTERS) * sizeof(uint64_t), "needs of inserted keys", &u->needs, err);
     uint64_t *needs = u->needs.data;
@@ -121,8 +123,8 @@ static uint64_t keys_after(const update *u)
     return u->table->n_keys - u->found[TABLE_CHANGE_KEYS] + u->found[TABLE_CHANGE_NEW];
 }
 
-/* Whether the batch fits where the table stands: enough free slots while the deleted keys are still there, and
- * not too much memory that nothing uses. */
+/* Whether the batch fits where the table stands: enough free slots while the deleted keys are still there,
+ * and not too much memory that nothing uses. */
 static int fits(const update *u)
 {
     const kr_table *table = u->table;
@@ -146,7 +148,8 @@ static kr_status enlarge(update *u, const kr_buffer *old, uint64_t nbytes, int z
 {
     if (nbytes <= old->nbytes)
         return KR_OK;
-    kr_status status = allocate(u, (nbytes + (old->nbytes ? nbytes / 4 : 0) + 15) & ~(uint64_t)15, what, made, err);
+    kr_status status =
+        allocate(u, (nbytes + (old->nbytes ? nbytes / 4 : 0) + 15) & ~(uint64_t)15, what, made, err);
     if (status == KR_OK && zeroed)
         status = kr_device_fill(u->device, made->data, 0, made->nbytes, u->job->stream, err);
     return status == KR_OK && old->nbytes
@@ -249,7 +252,8 @@ static kr_status flatten(update *u, uint64_t seed, kr_sorted *flat, kr_error *er
                                       .rows = flat->rows.data,
                                       .seed = seed,
                                       .n_deletes = u->params.n_deletes};
-    const table_remix_params remix = {u->params.inserts, (kr_key *)flat->keys.data + kept, NULL, u->table->seed, seed};
+    const table_remix_params remix = {u->params.inserts, (kr_key *)flat->keys.data + kept, NULL,
+                                      u->table->seed, seed};
     if (status == KR_OK)
         status = kr_device_run(u->device, &KR_W(table_flat_count), &params, nodes, stream, err);
     if (status == KR_OK)
@@ -324,8 +328,13 @@ static kr_status build_anew(update *u, kr_table *made, int *fits, kr_error *err)
     kr_sorted_release(u->device, &flat, stream);
     kr_stopwatch_lap(u->job->watch, "sort");
     const uint64_t room = kr_table_room(made, keys), more = grows ? keys * ROOM / 1000 : keys;
-    const kr_table_source source = {u->device,        stream,   u->job->watch, sorted.keys.data,
-                                    sorted.rows.data, sorted.n, room > more ? room : more};
+    const kr_table_source source = {u->device,
+                                    stream,
+                                    u->job->watch,
+                                    sorted.keys.data,
+                                    sorted.rows.data,
+                                    sorted.n,
+                                    room > more ? room : more};
     if (status == KR_OK)
         status = KR_W(kr_table_fill)(&source, made, fits, err);
     kr_sorted_release(u->device, &sorted, stream);
@@ -334,7 +343,10 @@ static kr_status build_anew(update *u, kr_table *made, int *fits, kr_error *err)
 
 static kr_status rebuild(update *u, kr_error *err)
 {
-    kr_table made = {.design = u->table->design, .seed = u->table->seed, .reseeds = u->table->reseeds, .key_bits = KR_KEY_BITS};
+    kr_table made = {.design = u->table->design,
+                     .seed = u->table->seed,
+                     .reseeds = u->table->reseeds,
+                     .key_bits = KR_KEY_BITS};
     kr_status status = KR_OK;
     int fits = 0;
     if (u->found[TABLE_CHANGE_FAILED])
@@ -360,10 +372,11 @@ static kr_status apply(update *u, kr_error *err)
     int done = 0;
     kr_status status = plan(u, err);
     if (status == KR_OK && rows_after(u) >= KR_NO_ROW)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu rows after the update: an index holds at most 4294967294; insert less, or make a "
-                       "second index",
-                       (unsigned long long)rows_after(u));
+        return kr_fail(
+            err, KR_ERR_LIMIT,
+            "%llu rows after the update: an index holds at most 4294967294; insert less, or make a "
+            "second index",
+            (unsigned long long)rows_after(u));
     if (status == KR_OK && fits(u))
         status = change(u, &done, err);
     return status == KR_OK && !done ? rebuild(u, err) : status;

@@ -2,7 +2,8 @@
 #include "indexes/hash/hash.h"
 
 static const kr_option options[HASH_OPTIONS] = {
-    [HASH_OPTION_LOAD] = {"load", KR_OPTION_DECIMAL, NULL, 500, 950, 800, "keys of a full build for each slot"},
+    [HASH_OPTION_LOAD] = {"load", KR_OPTION_DECIMAL, NULL, 500, 950, 800,
+                          "keys of a full build for each slot"},
     [HASH_OPTION_PROBING] = {"probing", KR_OPTION_CHOICE, "linear|double", 0, 1, HASH_PROBING_LINEAR,
                              "where a key goes whose bucket is full: to the next, or by double hashing"},
     [HASH_OPTION_GROUP] = {"group", KR_OPTION_CHOICE, "1|2|4|8", 0, 3, 0,
@@ -27,8 +28,9 @@ extern const kr_kind kr_kind_hash;
 const kr_kind kr_kind_hash = {
     .name = "hash",
     .summary = "a hash table with open addressing, a cache line a bucket; points only",
-    .source = "compared with in Henneberg and Schuhknecht, \"RTIndeX\", 4.1, and \"Is Binary Search Really All You "
-              "Need?\", 5.1",
+    .source =
+        "compared with in Henneberg and Schuhknecht, \"RTIndeX\", 4.1, and \"Is Binary Search Really All You "
+        "Need?\", 5.1",
     .capabilities = KR_CAN_POINT | KR_CAN_UPDATE,
     .n_options = HASH_OPTIONS,
     .options = options,
