@@ -35,6 +35,7 @@ enum {
     TABLE_FILTER_BITS = 14,
     TABLE_REACH = 28,
     TABLE_REACH_MOST = 255, /* buckets that a key may lie behind its own */
+    TABLE_AHEAD = 4, /* buckets that are looked at together for a free slot */
     TABLE_CROWD = 16        /* nodes full of keys of one bucket: far more than chance brings together */
 };
 
@@ -264,16 +265,29 @@ KR_BODY table_cursor table_begin(uint32_t home)
 /* To the next node, which kind chain makes if there is none; 0 when kind hash has come too far. */
 KR_BODY int table_go_on(const kr_table_view *t, uint32_t *used, kr_key mixed, table_cursor *cursor)
 {
-    ++cursor->steps;
     if (t->linked) {
         uint32_t *next = table_next(table_node(t, cursor->node), t->slots);
         if (!*next)
             *next = kr_atomic_take32(used, 1) + 1; /* one thread works on a bucket, and there is room */
         cursor->node = t->n_heads + *next - 1;
+        ++cursor->steps;
         return 1;
     }
-    cursor->node = table_way(t, mixed, cursor->steps);
-    return cursor->steps <= TABLE_REACH_MOST;
+    do { /* reads some buckets at a time, so as not to wait for one after the other */
+        uint32_t full = 0;
+        KR_UNROLL
+        for (uint32_t j = 0; j < TABLE_AHEAD; ++j) {
+            char *node = table_node(t, table_way(t, mixed, cursor->steps + 1 + j));
+            full |= (uint32_t)((~*table_meta(node, t->slots) & table_all(t)) == 0) << j;
+        }
+        cursor->steps += kr_ctz32(~full) + 1;
+        if (full != (1u << TABLE_AHEAD) - 1) {
+            cursor->node = table_way(t, mixed, cursor->steps);
+            return cursor->steps <= TABLE_REACH_MOST;
+        }
+        --cursor->steps;
+    } while (cursor->steps < TABLE_REACH_MOST);
+    return 0;
 }
 
 /* Puts a key into a free slot of a node; *slot. 0: there is none. Keys of other buckets come at the same
