@@ -164,7 +164,9 @@ KR_API uint32_t kr_index_component_count(const kr_index *index);
 KR_API const char *kr_index_component_name(const kr_index *index, uint32_t ordinal);
 KR_API uint64_t kr_index_component_nbytes(const kr_index *index, uint32_t ordinal);
 
-/** Counters of a kind's structure; most kinds have none. `cgrx:updates=on` has "lists", "nodes" (in all
+/** Counters of a kind's structure; most kinds have none. `btree` has "leaves", "leaf room" (leaves that
+ *  there is memory for), "leaf slots" (the most entries of one), "levels" (above the leaves) and "leaf fill
+ *  percent" (of all slots). `cgrx:updates=on` has "lists", "nodes" (in all
  *  lists), "node room" (nodes that there is memory for), "node entries" (the most that a node holds) and
  *  "longest list" (its nodes). */
 KR_API uint32_t kr_index_counter_count(const kr_index *index);
@@ -217,17 +219,17 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * Threads: requires exclusive access to the index.
  * Memory:  each array may be host or device memory; all may be freed afterwards. A merge holds old and new
  *          entries at once, the sorted batch, 4 bytes for each inserted key and 20 for each deleted one.
- *          Nodes of `cgrx` begin half empty (the option `fill`), and an eighth more of them is kept as room.
- *          Growing holds the old and the new nodes at once. Deletes release nothing: to shrink, create the
- *          index anew. In addition to the index, a call takes the sorted batch, 24 bytes for each list and 4
- *          for each node; where it rebuilds the index, the sorted rows and a second scene.
- * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
- *          returns when done.
- * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
- *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more
- *          rows or higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY,
- *          KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
- * Source:  Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
+ *          `btree` takes up to 24 bytes for each leaf and the sorted batch, or, when it makes all leaves
+ *          anew, their entries twice. Nodes of `cgrx` begin half empty (the option `fill`), and an eighth
+ * more of them is kept as room. Growing holds the old and the new nodes at once. Deletes release nothing: to
+ * shrink, create the index anew. In addition to the index, a call takes the sorted batch, 24 bytes for each
+ * list and 4 for each node; where it rebuilds the index, the sorted rows and a second scene. Stream:  arrays
+ * in device memory are read in the order of `stream`. Waits for all work of the device, and returns when
+ * done. Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows
+ * it), KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more rows or
+ * higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE,
+ * KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED. Source:  Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with
+ * deletes before inserts.
  *
  * @param insert_keys  of the index's type, or NULL: none; NULL keys take a row id and are not indexed
  * @param insert_rows  insert_keys->count distinct row ids, none of a row that stays (only kr_index_validate

@@ -113,6 +113,9 @@ static const struct {
      "k=5,group=k-1,pin=full|k=9,group=k-1,reorder=double,per_thread=3|k=17,group=k-1,pin=steps,levels=1|"
      "k=33,group=k-1,layout=aos,levels=1|group=k-1,schedule=static,per_thread=32,threads=32,reorder=lookup|"
      "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned"},
+    {"btree", "",
+     "node=8,fill=0.5,probes=partitioned|node=8,fill=1,probes=sorted|node=16,fill=1,probes=partitioned|"
+     "node=64,fill=0.5|node=64,fill=1,probes=partitioned"},
     {"rx", "scale bvh compact update enter",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"
      "parts=3|"

@@ -1,0 +1,1 @@
+#include "indexes/btree/btree_walk_body.h"
