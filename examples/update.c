@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ORDERS = 6, NEW = 3, CANCELLED = 2, PROBES = 4, SKIPPED = 77 };
+enum { ORDERS = 6, NEW = 3, CANCELLED = 2, PROBES = 4 };
 
 /* Customers of six orders, which are rows 0 to 5. */
 static const uint32_t customers[ORDERS] = {7, 3, 7, 9, 3, 5};
@@ -50,11 +50,7 @@ static int look_up(kr_index *index, const char *when, const uint64_t counts[PROB
     for (int i = 0; i < PROBES; ++i)
         printf("  customer %u: %llu orders, %llu pieces\n", wanted[i], (unsigned long long)count[i],
                (unsigned long long)sum[i]);
-    const uint32_t n = kr_index_counter_count(index);
-    for (uint32_t i = 0; i < n; ++i)
-        printf("%s%llu %s%s", i ? ", " : "  ", (unsigned long long)kr_index_counter_value(index, i),
-               kr_index_counter_name(index, i), i + 1 < n ? "" : "\n");
-    return wrong || n == 0;
+    return wrong;
 }
 
 static int change(kr_index *index)
@@ -75,13 +71,12 @@ int main(void)
     kr_index *index = NULL;
     kr_error err = {0};
     int wrong = failed(kr_device_open("auto", NULL, &device, &err), &err) ||
-                failed(kr_index_create(device, "cgrx:updates=on", &keys, NULL, NULL, &index, &err), &err);
-    const int skipped = wrong && err.status == KR_ERR_UNSUPPORTED; /* nothing casts rays here */
+                failed(kr_index_create(device, "best:updates=on", &keys, NULL, NULL, &index, &err), &err);
     if (!wrong)
         wrong = look_up(index, "before", (uint64_t[]){2, 1, 2, 0}, (uint64_t[]){1 + 5, 6, 2 + 4, 0}) ||
                 change(index) ||
                 look_up(index, "after", (uint64_t[]){1, 1, 3, 1}, (uint64_t[]){20, 6, 2 + 4 + 10, 30});
     kr_index_destroy(index);
     kr_device_close(device);
-    return skipped ? SKIPPED : wrong != 0;
+    return wrong != 0;
 }

@@ -127,7 +127,8 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
  * Errors: KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY
  *         (the text names the bytes needed and the option that helps), KR_ERR_CANCELLED.
  *
- * @param spec     kind and options; "best" lets the library choose
+ * @param spec     kind and options; "best" lets the library choose, "best:updates=on" a kind that takes
+ *                 kr_index_update
  * @param row_ids  keys->count distinct ids below 2^32 - 1, or NULL: the positions 0, 1, 2, ...
  */
 KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,

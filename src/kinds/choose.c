@@ -2,25 +2,43 @@
 
 #include <string.h>
 
-/* The decision tree of Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 6.1, corrected by
- * measurements (docs/performance-lightweight.md, docs/lightweight-claims.md). With batches partitioned by the
- * index, the plain sorted array is the fastest on a GPU, where the paper recommends three kinds. A CPU gains
- * from comparing all keys of a node at once. */
+/* What "best" stands for: one kind for each device, by measurements (docs/choosing.md). They correct the
+ * decision tree of Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 6.1: where the paper
+ * recommends three kinds, the plain sorted array is the fastest on a GPU, as batches are partitioned by the
+ * index. */
 static const struct choice {
+    const char *text;
+    int on_cpu;
     const char *spec, *reason;
-} for_gpu = {"array",
-             "on a GPU the sorted array is fastest, as batches are partitioned by the index, and it needs "
-             "no other structure"},
-  for_cpu = {"pivot", "a CPU compares all pivots of a node at once, and a search has few cache misses"};
+} choices[] = {
+    {"best", 0, "array",
+     "on a GPU the sorted array is fastest, as batches are partitioned by the index, and it needs no other "
+     "structure"},
+    {"best", 1, "pivot", "a CPU compares all pivots of a node at once, and a search has few cache misses"},
+    {"best:updates=on", 0, "array",
+     "on a GPU a batch is merged into the sorted array in one pass over it, and lookups stay as fast as "
+     "those of best"},
+    {"best:updates=on", 1, "pivot",
+     "a CPU merges 2^12 rows and more into its entries faster than a tree takes them, and lookups stay as "
+     "fast as "
+     "those of best"},
+};
+
+static const struct choice *choice_of(const char *text, int on_cpu)
+{
+    for (size_t i = 0; text && i < sizeof choices / sizeof choices[0]; ++i)
+        if (strcmp(text, choices[i].text) == 0 && choices[i].on_cpu == on_cpu)
+            return &choices[i];
+    return NULL;
+}
 
 kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                     kr_error *err)
 {
-    const int best = text && strcmp(text, "best") == 0;
-    const struct choice *choice = device && device->ops->is_host ? &for_cpu : &for_gpu;
+    const struct choice *choice = choice_of(text, device && device->ops->is_host);
     if (reason)
-        *reason = best ? choice->reason : "asked for by name";
-    const kr_status status = kr_spec_parse(best ? choice->spec : text, spec, err);
+        *reason = choice ? choice->reason : "asked for by name";
+    const kr_status status = kr_spec_parse(choice ? choice->spec : text, spec, err);
     if (status == KR_OK && !spec->kind->family)
         return kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' makes no index of one column; use another kind",
                        spec->kind->name);

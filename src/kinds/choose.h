@@ -4,8 +4,8 @@
 
 #include "kinds/family.h"
 
-/* Parses `text`, resolving "best" for the device (NULL: a GPU): the same kind for every operation and size.
- * *reason, unless `reason` is NULL, becomes the reason (static text). */
+/* Parses `text`, resolving "best" and "best:updates=on" for the device (NULL: a GPU): the same kind for every
+ * operation and size. *reason, unless `reason` is NULL, becomes the reason (static text). */
 kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                     kr_error *err);
 

@@ -21,7 +21,9 @@ static const kr_kind *find_kind(kr_text name, kr_error *err)
         kr_text_append(known, sizeof known, kind->name);
     }
     if (kr_text_is(name, "best"))
-        kr_fail(err, KR_ERR_SPEC, "best takes no options, which are those of a kind; give one of: %s", known);
+        kr_fail(err, KR_ERR_SPEC,
+                "best takes no options but updates=on, the others are those of a kind; give one of: %s",
+                known);
     else
         kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'; known kinds: best, %s", (int)name.nbytes, name.at,
                 known);

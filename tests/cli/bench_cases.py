@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 from cases import BENCH, bad, ok
 from scripts import Skip
@@ -254,6 +255,30 @@ def experiments_lightweight(keyray, device, folder):
     assert "build phases, ms" in out and "| 128/16 |" in out and "| group 1024 |" in out, out
 
 
+def experiments_choosing(keyray, device, folder):
+    """bench/experiments/choosing makes a table and a plot, says what it leaves out, and takes reports that are there"""
+    line = (f"--build {pathlib.Path(keyray).parents[1]} --device {device} --sizes 16,10 --probes-log2 8 --repeat 1 --reports reports "
+            "--table t.md --plot p.svg --kinds")
+    kinds = "array:layout=aos pivot frob rx"
+    for new in (True, False):
+        done = subprocess.run([EXPERIMENTS / "choosing", *line.split(), kinds], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and bool(done.stderr) == new, done.stderr
+    table = (folder / "t.md").read_text()
+    assert "- `frob`: this build has no such kind" in table and "| keys | `array:layout=aos` | `pivot` |" in table, table
+    assert device == "cuda" or "- `rx`: cpu has no RT cores" in table, table
+    rows = re.findall(r"^\| 2\^(10|16) \| (.*) \|$", table, re.MULTILINE)
+    assert len(rows) == 2 * 2 * 8 and all("**" in cells or cells == "- | -" for _, cells in rows), table
+    assert sum(cells == "- | -" for _, cells in rows) == 2 * 4, table  # too few keys for COUNT and updates
+    for title in ("Points, half misses", "COUNT of ranges of 2^16", "Update, 2^15 go, 2^15 come", "Memory"):
+        assert re.search(rf"^\| {re.escape(title)} \| (`.*` at 2\^1[06]|-)", table, re.MULTILINE), title
+    plot = xml.etree.ElementTree.fromstring((folder / "p.svg").read_text())
+    assert len([line for line in plot.iter() if line.tag.endswith("polyline")]) == 2 * (8 - 1) * 2
+    wrong = subprocess.run([EXPERIMENTS / "choosing", *line.split(), kinds, "--operations", "frob"], cwd=folder, capture_output=True, check=False)
+    assert wrong.returncode == 2 and b"--operations are hits," in wrong.stderr
+    only = subprocess.run([EXPERIMENTS / "choosing", *line.split(), "frob"], cwd=folder, capture_output=True, text=True, check=False)
+    assert only.returncode == 1 and "nothing was measured" in only.stderr, only.stderr
+
+
 def points_of_kinds(_, __, ___):
     """Points that vary options of the index share commands of as many specs as one takes"""
     load("lightweight")
@@ -280,4 +305,4 @@ def run_experiments(keyray, device, folder, script, names):
     return done.stdout
 
 
-SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_cgrx, experiments_lightweight, points_of_kinds]
+SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_cgrx, experiments_lightweight, experiments_choosing, points_of_kinds]

@@ -84,6 +84,9 @@ GENERAL = [
     ok("kinds --format json", json={"kinds.0.name": "array", "kinds.0.options.0.default": str}),
     ok("explain point --keys keys.npy {device}", out="^spec +(array|pivot)$"),
     ok("explain point --keys keys.npy --index array:k=2,layout=aos {device}", out="^spec +array:layout=aos$"),
+    ok("explain point --keys keys.npy --index best:updates=on {device} --format json", json={
+        "reason": lambda text: text != "asked for by name", "spec": lambda s: s.partition(":")[0] != "best"}),
+    bad(2, "explain point --keys keys.npy --index best:updates=off", "best takes no options but updates=on"),
     ok("explain point --keys keys.npy --all {device}", out="^spec +(array|pivot):.*,probes=auto$"),
     ok("explain range --keys keys.npy --probes 2^20 {device} --format json",
        json={"operation": "range", "probes": 1 << 20, "keys": 5, "reason": str, "touches_per_probe": (int, float),

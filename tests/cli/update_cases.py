@@ -1,7 +1,8 @@
-"""The table of keyray update: errors that need no kind with updates, and the answers of one with updates."""
+"""The table of keyray update: errors, and the answers of the kind that best:updates=on stands for and of cgrx."""
 from cases import NO, REPORT, bad, ok
 
 UPDATES = "cgrx:updates=on"
+CGRX = f"--index {UPDATES} "
 UPDATE = "update --keys keys.npy --probes probes.npy {device} "
 GONE = UPDATE + "--delete right.npy "  # leaves row 0, which is 5, and row 2, which is 9
 
@@ -32,34 +33,39 @@ WRONG = [
 ]
 
 RIGHT = [
-    can(GONE + "-o x.npy --format json", json={**REPORT, "rays": int, "hits": int, "keys": 2, "rows_before": 5, "rows_after": 2,
-        "next_row": 5, "found": 2, "seconds.update": float, "seconds.write": float, "build_phases": dict, "update_phases": dict,
+    ok(GONE + "-o x.npy --format json", json={**REPORT, "keys": 2, "rows_before": 5, "rows_after": 2, "next_row": 5, "found": 2,
+        "seconds.update": float, "seconds.write": float, "build_phases": dict, "update_phases": dict},
+        files={"x.npy": ("<u4", [NO, NO, 2, 0])}),
+    ok(GONE, out=r"^rows_before +5$(.|\n)*^rows_after +2$(.|\n)*^  update +[0-9.]+ s$"),
+    can(GONE + CGRX + "-o x.npy --format json", json={**REPORT, "rays": int, "hits": int, "keys": 2, "found": 2, "rows_before": 5, "rows_after": 2,
         "spec": lambda s: s.startswith(UPDATES.partition(":")[0]) and "updates=on" in s, "counters.lists": int,
         "counters.nodes": int, "counters.node_room": int, "counters.node_entries": 32, "counters.longest_list": 1,
         "counters.node_fill": (int, float), "counters.nodes_per_list": (int, float)},
         files={"x.npy": ("<u4", [NO, NO, 2, 0])}),
-    can(GONE, out=r"^rows_before +5$(.|\n)*^rows_after +2$(.|\n)*^counters$(.|\n)*^  longest list 1$(.|\n)*^  update +[0-9.]+ s$"),
-    can(GONE + "--insert lower.npy -o x.npy", files={"x.npy": ("<u4", [5, NO, 2, 0])}),
-    can(GONE + "--insert upper.npy --insert-rows lower.npy -o x.npy --format json", json={"next_row": 11, "rows_after": 5},
+    can(GONE + CGRX, out=r"^rows_before +5$(.|\n)*^rows_after +2$(.|\n)*^counters$(.|\n)*^  longest list 1$(.|\n)*^  update +[0-9.]+ s$"),
+    ok(GONE + "--insert lower.npy -o x.npy", files={"x.npy": ("<u4", [5, NO, 2, 0])}),
+    ok(GONE + "--insert upper.npy --insert-rows lower.npy -o x.npy --format json", json={"next_row": 11, "rows_after": 5},
         files={"x.npy": ("<u4", [NO, 10, 2, 0])}),
-    can(GONE + "--insert upper.npy --insert-rows lower.npy --result rows -o x.npy",
+    ok(GONE + "--insert upper.npy --insert-rows lower.npy --result rows -o x.npy",
         files={"x.offsets.npy": ("<u8", [0, 0, 1, 3, 5]), "x.rows.npy": ("<u4", [10, 2, 8, 0, 3])}),
-    can(UPDATE + "--insert equal.npy --result count -o x.npy", files={"x.npy": ("<u8", [8, 0, 1, 1])}),
-    can(UPDATE + "--insert empty.npy --delete empty.npy -o x.npy --format json", json={"rows_after": 5, "next_row": 5},
+    ok(UPDATE + "--insert equal.npy --result count -o x.npy", files={"x.npy": ("<u8", [8, 0, 1, 1])}),
+    ok(UPDATE + "--insert empty.npy --delete empty.npy -o x.npy --format json", json={"rows_after": 5, "next_row": 5},
         files={"x.npy": ("<u4", [1, NO, 2, 0])}),
     # A key that is deleted and inserted ends with what was inserted; NULLs take a row id and delete nothing.
-    can(UPDATE + "--insert keys.npy --delete keys.npy -o x.npy", files={"x.npy": ("<u4", [6, NO, 7, 5])}),
-    can(UPDATE + "--insert nulls.csv:k:u32 --delete nulls.csv:k:u32 -o x.npy --format json", json={"rows_after": 5, "next_row": 7},
+    ok(UPDATE + "--insert keys.npy --delete keys.npy -o x.npy", files={"x.npy": ("<u4", [6, NO, 7, 5])}),
+    ok(UPDATE + "--insert nulls.csv:k:u32 --delete nulls.csv:k:u32 -o x.npy --format json", json={"rows_after": 5, "next_row": 7},
         files={"x.npy": ("<u4", [1, NO, 2, 0])}),
-    can("update --keys empty.npy --insert keys.npy --probes probes.npy {device} -o x.npy", files={"x.npy": ("<u4", [1, NO, 2, 0])}),
-    can("update --keys a.csv:name:str --delete b.csv:name:str --probes a.csv:name:str {device} -o x.npy",
+    ok("update --keys empty.npy --insert keys.npy --probes probes.npy {device} -o x.npy", files={"x.npy": ("<u4", [1, NO, 2, 0])}),
+    ok("update --keys a.csv:name:str --delete b.csv:name:str --probes a.csv:name:str {device} -o x.npy",
         files={"x.npy": ("<u4", [NO, 1, NO, NO])}),
     # Values are one per row id: 5 do not reach the inserted rows, the 6 of equal.npy do for one of them.
-    can(UPDATE + "--insert one.npy --result sum --values equal.npy -o x.npy", files={"x.npy": ("<u8", [9, 0, 3, 3])}),
+    ok(UPDATE + "--insert one.npy --result sum --values equal.npy -o x.npy", files={"x.npy": ("<u8", [9, 0, 3, 3])}),
     # A row id that two rows have: given twice, or that of a row which stays.
-    cannot(1, UPDATE + "--insert equal.npy --insert-rows equal.npy", "row ids do not ascend within a key .*; give each row id once"),
-    cannot(1, UPDATE + "--insert upper.npy --insert-rows lower.npy", "row ids are not distinct: .*; give each row id once"),
-    cannot(1, UPDATE + "--insert lower.npy --result sum --values values.npy", "5 values, but row ids reach 7"),
+    bad(1, UPDATE + "--insert equal.npy --insert-rows equal.npy", "; give each row id once"),
+    bad(1, UPDATE + "--insert upper.npy --insert-rows lower.npy", "row ids are not distinct: .*; give each row id once"),
+    bad(1, UPDATE + "--insert lower.npy --result sum --values values.npy", "5 values, but row ids reach 7"),
+    cannot(1, UPDATE + CGRX + "--insert equal.npy --insert-rows equal.npy",
+           "row ids do not ascend within a key .*; give each row id once"),
     can("lookup --keys keys.npy --probes probes.npy {device} --index cgrx:updates=on --format json", json={"counters.lists": int}),
 ]
 

@@ -258,7 +258,8 @@ uint32_t kr_spec_capabilities(const char *spec)
     for (uint32_t i = 0; (kind = kr_kind_at(i)); ++i)
         if (strlen(kind->name) == length && memcmp(kind->name, spec, length) == 0)
             return kind->capabilities;
-    return KR_CAN_POINT | KR_CAN_RANGE; /* "best" */
+    /* "best" does not promise that its kind takes updates. */
+    return KR_CAN_POINT | KR_CAN_RANGE | (strcmp(spec, "best:updates=on") ? 0 : KR_CAN_UPDATE);
 }
 
 /* ---- Tests of the strings themselves -------------------------------------------------------- */

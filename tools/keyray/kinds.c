@@ -106,7 +106,7 @@ static int run(const command *self, int argc, char **argv)
     if (wanted && strcmp(wanted, "best") == 0)
         return tool_fail(USAGE,
                          "'best' stands for array on a GPU and pivot on a CPU: see keyray kinds array, "
-                         "and keyray explain --index best");
+                         "and keyray explain --index best, or best:updates=on where rows come and go");
     /* It fails with the list of known kinds. */
     if (wanted && kr_spec_complete(wanted, text, sizeof text, &err) != KR_OK)
         return tool_fail(USAGE, "%s", err.text);

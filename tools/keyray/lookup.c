@@ -28,7 +28,7 @@ typedef struct lookup_options {
     {                                                                                                     \
         "values", 0, 0, OPTION_TEXT, AT(values), "COL", "what sum, min and max are taken of, " help, 0, 0 \
     }
-#define STANDARD_UPDATES "cgrx:updates=on"
+#define STANDARD_UPDATES "best:updates=on"
 
 static const option_row lookup_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
