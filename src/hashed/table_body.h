@@ -278,7 +278,8 @@ KR_BODY int table_go_on(const kr_table_view *t, uint32_t *used, kr_key mixed, ta
         KR_UNROLL
         for (uint32_t j = 0; j < TABLE_AHEAD; ++j) {
             char *node = table_node(t, table_way(t, mixed, cursor->steps + 1 + j));
-            full |= (uint32_t)((~*table_meta(node, t->slots) & table_all(t)) == 0) << j;
+            const uint32_t vacant = ~kr_atomic_load32(table_meta(node, t->slots)) & table_all(t);
+            full |= (uint32_t)(vacant == 0) << j;
         }
         cursor->steps += kr_ctz32(~full) + 1;
         if (full != (1u << TABLE_AHEAD) - 1) {
@@ -296,7 +297,7 @@ KR_BODY int table_claim_in(const kr_table_view *t, uint32_t number, kr_key mixed
                            uint32_t *slot)
 {
     char *node = table_node(t, number);
-    uint32_t *meta = table_meta(node, t->slots), seen = *meta;
+    uint32_t *meta = table_meta(node, t->slots), seen = kr_atomic_load32(meta);
     while (~seen & table_all(t)) {
         const uint32_t j = kr_ctz32(~seen & table_all(t));
         seen = kr_atomic_or32(meta, 1u << j);

@@ -76,6 +76,11 @@ KR_BODY void kr_atomic_max64(uint64_t *at, uint64_t x)
 {
     atomicMax((unsigned long long *)at, (unsigned long long)x);
 }
+/* While other threads change it. */
+KR_BODY uint32_t kr_atomic_load32(const uint32_t *at)
+{
+    return *(const volatile uint32_t *)at;
+}
 /* All of these return the value before. `take` adds, `swap` stores. */
 KR_BODY uint32_t kr_atomic_or32(uint32_t *at, uint32_t x)
 {
@@ -140,6 +145,10 @@ KR_BODY void kr_atomic_max64(uint64_t *at, uint64_t x)
     uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
     while (old < x && !__atomic_compare_exchange_n(at, &old, x, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
+}
+KR_BODY uint32_t kr_atomic_load32(const uint32_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 KR_BODY uint32_t kr_atomic_or32(uint32_t *at, uint32_t x)
 {
