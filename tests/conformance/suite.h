@@ -5,7 +5,7 @@
 #include "memory.h"
 #include "oracle.h"
 
-enum { KR_MAX_SPECS = 512, KR_MAX_DEVICES = 9, KR_MAX_REASONS = 64 };
+enum { KR_MAX_SPECS = 1024, KR_MAX_DEVICES = 9, KR_MAX_REASONS = 64 };
 
 typedef struct kr_suite_device {
     kr_device *device;
