@@ -79,13 +79,21 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Buckets for up to so many keys: fewer may need more of them, up to the next prime. No gap between primes is
+ * longer than what is added. */
+static uint64_t most_heads(const kr_table_design *design, uint64_t n_keys)
+{
+    const uint64_t heads = kr_table_heads(design, n_keys);
+    return design->twice ? heads + heads / 64 + 16 : heads;
+}
+
 /* Bytes of a table of so many keys, each with so many rows. */
 static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *design, uint64_t keys,
                              uint64_t rows)
 {
     const uint64_t node =
         kr_table_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
-    const uint64_t heads = kr_table_heads(design, keys);
+    const uint64_t heads = most_heads(design, keys);
     const uint64_t more = design->linked ? keys / design->slots + 1 : 0; /* every bucket may end with one */
     return (heads + more) * node + (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : 0);
 }
@@ -100,7 +108,7 @@ kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design
     const uint64_t codes =
         n * (kr_type_key_bits(shape->type) / 8); /* hashed, where the column is not encoded */
     kr_sorted_estimate(shape, need);
-    const uint64_t both = need->footprint_nbytes + kept + kr_table_heads(design, n) * sizeof(uint32_t) +
+    const uint64_t both = need->footprint_nbytes + kept + most_heads(design, n) * sizeof(uint32_t) +
                           3 * tiles * sizeof(uint64_t) + COUNTERS_NBYTES +
                           kr_device_scan_temp(shape->device, tiles);
     need->peak_nbytes =

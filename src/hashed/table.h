@@ -27,8 +27,9 @@ typedef struct kr_table {
     uint64_t n_aside;   /* the same of places in `aside` */
     uint64_t n_several; /* rows of keys with several rows: those in `aside` that are there */
     uint64_t n_steps;   /* nodes behind its bucket that are read to find a key, over all keys */
-    uint32_t reseeds;   /* seeds that were given up, */
-    uint32_t tries;     /* and how many of them in this build */
+    uint64_t made_keys, made_steps, made_more; /* when it was made */
+    uint32_t reseeds;                          /* seeds that were given up, */
+    uint32_t tries;                            /* and how many of them in this build */
     uint32_t key_bits;
     uint32_t is_inserted; /* 1: made by build=insert */
 } kr_table;

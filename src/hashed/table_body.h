@@ -35,7 +35,7 @@ enum {
     TABLE_FILTER_BITS = 14,
     TABLE_REACH = 28,
     TABLE_REACH_MOST = 255, /* buckets that a key may lie behind its own */
-    TABLE_AHEAD = 4, /* buckets that are looked at together for a free slot */
+    TABLE_AHEAD = 4,        /* buckets that are looked at together for a free slot */
     TABLE_CROWD = 16        /* nodes full of keys of one bucket: far more than chance brings together */
 };
 

@@ -163,7 +163,9 @@ kr_status KR_W(kr_table_fill)(const kr_table_source *source, kr_table *table, in
     if (source->n)
         status = fill_sorted(&f, err);
     *fits = !f.found[TABLE_COUNT_FAILED];
-    table->n_steps = f.found[TABLE_COUNT_STEPS];
+    table->n_steps = table->made_steps = f.found[TABLE_COUNT_STEPS];
+    table->made_keys = table->n_keys;
+    table->made_more = table->n_more;
     kr_buffer_release(source->device, &f.spills, source->stream);
     kr_buffer_release(source->device, &f.counts, source->stream);
     kr_buffer_release(source->device, &f.sums, source->stream);
@@ -200,8 +202,8 @@ static kr_status insert_rows(fill *f, const kr_build *build, kr_error *err)
         status = run(f, &KR_W(table_check), list.n, err);
     if (status == KR_OK)
         status = read_counts(f, err);
-    f->table->n_rows = f->table->n_keys = list.n;
-    f->table->n_steps = f->found[TABLE_COUNT_STEPS];
+    f->table->n_rows = f->table->n_keys = f->table->made_keys = list.n;
+    f->table->n_steps = f->table->made_steps = f->found[TABLE_COUNT_STEPS];
     kr_buffer_release(build->device, &codes, build->stream);
     kr_row_list_release(build->device, &list, build->stream);
     kr_stopwatch_lap(build->watch, "insert");

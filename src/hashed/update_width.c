@@ -123,6 +123,21 @@ static uint64_t keys_after(const update *u)
     return u->table->n_keys - u->found[TABLE_CHANGE_KEYS] + u->found[TABLE_CHANGE_NEW];
 }
 
+/* Replaced keys lie further from their buckets than keys that were placed together. Whether finding all of
+ * them reads a fifth more nodes for each than when the table was made. */
+static int is_worn(const kr_table *table)
+{
+    const double made = (double)(table->made_keys + table->made_steps) / (double)(table->made_keys + 1);
+    return (double)(table->n_keys + table->n_steps) > 1.2 * made * (double)table->n_keys + 64;
+}
+
+/* Kind chain: the most nodes behind the buckets, so that replaced keys add at most a twelfth to the memory.
+ */
+static uint64_t most_nodes(const kr_table *table)
+{
+    return table->made_more + (table->n_heads + table->made_more) / 12 + 1;
+}
+
 /* Whether the batch fits where the table stands: enough free slots while the deleted keys are still there,
  * and not too much memory that nothing uses. */
 static int fits(const update *u)
@@ -137,19 +152,26 @@ static int fits(const update *u)
     if (most * 1000 > slots * load / 1000 * MOST ||
         kr_table_heads(&table->design, keys) * 1000 < (uint64_t)table->n_heads * LEAST)
         return 0;
+    if (is_worn(table) || table->n_more + u->found[TABLE_CHANGE_NODES] > most_nodes(table))
+        return 0;
     return aside < UINT32_MAX && aside <= 2 * live + table->n_rows / 16 + 64;
 }
 
 /* ---- In place -------------------------------------------------------------------------------------- */
 
-/* A larger buffer with what the old holds; a quarter more than is needed, so that this is seldom. */
+/* A quarter more than is needed, so that buffers are seldom made larger. */
+static uint64_t with_spare(const kr_buffer *old, uint64_t nbytes)
+{
+    return nbytes > old->nbytes && old->nbytes ? nbytes + nbytes / 4 : nbytes;
+}
+
+/* A larger buffer with what the old holds. */
 static kr_status enlarge(update *u, const kr_buffer *old, uint64_t nbytes, int zeroed, const char *what,
                          kr_buffer *made, kr_error *err)
 {
     if (nbytes <= old->nbytes)
         return KR_OK;
-    kr_status status =
-        allocate(u, (nbytes + (old->nbytes ? nbytes / 4 : 0) + 15) & ~(uint64_t)15, what, made, err);
+    kr_status status = allocate(u, (nbytes + 15) & ~(uint64_t)15, what, made, err);
     if (status == KR_OK && zeroed)
         status = kr_device_fill(u->device, made->data, 0, made->nbytes, u->job->stream, err);
     return status == KR_OK && old->nbytes
@@ -161,14 +183,17 @@ static kr_status make_room(update *u, kr_error *err)
 {
     const kr_table *table = u->table;
     const uint64_t node = kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 1);
-    kr_status status = enlarge(u, &table->spans, (table->n_spans + (u->need >> 32)) * sizeof(kr_match), 0,
+    const uint64_t nodes = table->n_more + u->found[TABLE_CHANGE_NODES];
+    const uint64_t spans = (table->n_spans + (u->need >> 32)) * sizeof(kr_match);
+    const uint64_t aside = (table->n_aside + (u->need & UINT32_MAX)) * sizeof(uint32_t);
+    kr_status status = enlarge(u, &table->spans, with_spare(&table->spans, spans), 0,
                                "keys with several rows", &u->spans, err);
     if (status == KR_OK)
-        status = enlarge(u, &table->aside, (table->n_aside + (u->need & UINT32_MAX)) * sizeof(uint32_t), 0,
-                         "rows of keys with several", &u->aside, err);
-    if (status == KR_OK && table->design.linked)
-        status = enlarge(u, &table->more, (table->n_more + u->found[TABLE_CHANGE_NODES]) * node, 1,
-                         "nodes behind the buckets", &u->more, err);
+        status = enlarge(u, &table->aside, with_spare(&table->aside, aside), 0, "rows of keys with several",
+                         &u->aside, err);
+    if (status == KR_OK && table->design.linked && nodes * node > table->more.nbytes)
+        status =
+            enlarge(u, &table->more, most_nodes(table) * node, 1, "nodes behind the buckets", &u->more, err);
     if (u->spans.data)
         u->params.table.spans = u->spans.data;
     if (u->aside.data)

@@ -116,6 +116,10 @@ static const struct {
     {"btree", "",
      "node=8,fill=0.5,probes=partitioned|node=8,fill=1,probes=sorted|node=16,fill=1,probes=partitioned|"
      "node=64,fill=0.5|node=64,fill=1,probes=partitioned"},
+    {"hash", "seed",
+     "load=0.5|load=0.95|probing=double|probing=double,group=8,load=0.5,build=insert|group=2,build=insert|"
+     "seed=7"},
+    {"chain", "", "occupancy=0.5|occupancy=2.0,seed=3"},
     {"rx", "scale bvh compact update enter",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"
      "parts=3|"

@@ -1,4 +1,5 @@
-/* The seeded hash of codes: a bijection of 32-bit codes, and top bits that share codes out evenly. */
+/* The seeded hash of codes: a bijection of 32-bit codes, and top bits that share codes out evenly; codes come
+ * back from mixed ones. */
 #include "key/hash.h"
 
 #include <setjmp.h>
@@ -78,12 +79,33 @@ static void seeds_differ(void **state)
         assert_true(counts[p] > 256 - 96 && counts[p] < 256 + 96);
 }
 
+static void check_inverse(uint64_t code, uint64_t seed)
+{
+    const uint32_t low = (uint32_t)code;
+    assert_true(kr_unmix32(kr_mix32(low, seed), seed) == low);
+    assert_true(kr_mix32(kr_unmix32(low, seed), seed) == low);
+    assert_true(kr_unmix64(kr_mix64(code, seed), seed) == code);
+    assert_true(kr_mix64(kr_unmix64(code, seed), seed) == code);
+}
+
+static void unmixing_inverts_mixing(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sizeof seeds / sizeof *seeds; ++s)
+        for (int pattern = 0; pattern < 4; ++pattern)
+            for (uint64_t i = 0; i < CODES; ++i) {
+                check_inverse(code_of(pattern, i), seeds[s]);
+                check_inverse(~code_of(pattern, i), seeds[s]);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_out_evenly),
         cmocka_unit_test(is_a_bijection),
         cmocka_unit_test(seeds_differ),
+        cmocka_unit_test(unmixing_inverts_mixing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
