@@ -167,7 +167,10 @@ KR_API uint64_t kr_index_component_nbytes(const kr_index *index, uint32_t ordina
 
 /** Counters of a kind's structure; most kinds have none. `btree` has "leaves", "leaf room" (leaves that
  *  there is memory for), "leaf slots" (the most entries of one), "levels" (above the leaves) and "leaf fill
- *  percent" (of all slots). `cgrx:updates=on` has "lists", "nodes" (in all
+ *  percent" (of all slots). `hash` and `chain` have "buckets", "nodes behind buckets" (`chain`), "slots of a
+ *  node", "keys", "nodes read to find all keys" (each once), "rows aside" (of keys with several rows), "seeds
+ *  given up" (because keys collided) and "built by inserting" (`hash:build=insert`: 1, or 0 where keys with
+ *  several rows or collisions made it sort). `cgrx:updates=on` has "lists", "nodes" (in all
  *  lists), "node room" (nodes that there is memory for), "node entries" (the most that a node holds) and
  *  "longest list" (its nodes). */
 KR_API uint32_t kr_index_counter_count(const kr_index *index);
@@ -212,8 +215,11 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * First every row whose key is among `delete_keys` is deleted; absent and repeated keys are not errors. Then
  * insert_keys->data[i] becomes row insert_rows[i]. So a key that is both deleted and inserted keeps only the
  * inserted rows. Afterwards the index answers as if it had been created from the rows that are left. On an
- * error the index is as it was, unless the device was lost. Kinds `array`, `pivot` and `eytzinger` merge the
- * sorted batch into all of their entries, `cgrx` into the buckets that it concerns.
+ * error the index is as it was, unless the device was lost.
+ *
+ * Kinds `array`, `pivot` and `eytzinger` merge the sorted batch into all of their entries; `btree` changes
+ * the leaves that it concerns, `cgrx:updates=on` the buckets, `hash` and `chain` the slots. The last four
+ * make all anew where that is needed. Kind `rx` cannot.
  *
  * Value columns of later lookups must hold a value for every row id below kr_index_info.next_row.
  *
@@ -221,16 +227,20 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * Memory:  each array may be host or device memory; all may be freed afterwards. A merge holds old and new
  *          entries at once, the sorted batch, 4 bytes for each inserted key and 20 for each deleted one.
  *          `btree` takes up to 24 bytes for each leaf and the sorted batch, or, when it makes all leaves
- *          anew, their entries twice. Nodes of `cgrx` begin half empty (the option `fill`), and an eighth
- * more of them is kept as room. Growing holds the old and the new nodes at once. Deletes release nothing: to
- * shrink, create the index anew. In addition to the index, a call takes the sorted batch, 24 bytes for each
- * list and 4 for each node; where it rebuilds the index, the sorted rows and a second scene. Stream:  arrays
- * in device memory are read in the order of `stream`. Waits for all work of the device, and returns when
- * done. Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows
- * it), KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more rows or
- * higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE,
- * KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED. Source:  Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with
- * deletes before inserts.
+ *          anew, their entries twice. `hash` and `chain` take the sorted batch, 16 bytes for each inserted
+ *          key and 8 for each deleted one, and what more rows and nodes need; when they make the table anew,
+ *          all entries twice and a second table. Nodes of `cgrx` begin half empty (the option `fill`), and an
+ *          eighth more of them is kept as room. Growing holds the old and the new nodes at once. Deletes
+ *          release nothing: to shrink, create the index anew. In addition to the index, a call takes the
+ *          sorted batch, 24 bytes for each list and 4 for each node; where it rebuilds the index, the sorted
+ *          rows and a second scene.
+ * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
+ *          returns when done.
+ * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
+ *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more
+ *          rows or higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY,
+ *          KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
+ * Source:  Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
  *
  * @param insert_keys  of the index's type, or NULL: none; NULL keys take a row id and are not indexed
  * @param insert_rows  insert_keys->count distinct row ids, none of a row that stays (only kr_index_validate
