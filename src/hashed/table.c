@@ -95,7 +95,10 @@ static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *desig
         kr_table_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
     const uint64_t heads = most_heads(design, keys);
     const uint64_t more = design->linked ? keys / design->slots + 1 : 0; /* every bucket may end with one */
-    return (heads + more) * node + (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : 0);
+    /* A few keys with several rows may leave the number of buckets as it is. */
+    const uint64_t few = 2 * node;
+    return (heads + more) * node +
+           (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : few);
 }
 
 enum { COUNTERS_NBYTES = 4096 };

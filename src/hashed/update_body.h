@@ -164,7 +164,7 @@ KR_BODY void table_crowd_one(const table_update_params *p, uint64_t i, uint32_t 
     if (!table_opens_bucket(p, i))
         return;
     const uint32_t home = table_home(&p->table, kr_load(p->inserts + i));
-    for (uint64_t j = i; table_shares_bucket(p, j, home) && keys <= TABLE_CROWD * slots; ++j)
+    for (uint64_t j = i; table_shares_bucket(p, j, home) && keys <= TABLE_CROWD * slots; j += table_run(p, j))
         keys += (p->targets[j] & 15) == TABLE_PLAN_NEW;
     tally[TABLE_CHANGE_FAILED] += keys > TABLE_CROWD * slots;
     if (p->table.linked && keys) {
@@ -184,7 +184,7 @@ KR_BODY void table_claim_bucket(const table_update_params *p, uint64_t i, uint32
     const uint32_t home = table_home(&p->table, kr_load(p->inserts + i));
     table_cursor cursor = table_begin(home);
     uint32_t slot;
-    for (uint64_t j = i; table_shares_bucket(p, j, home); ++j) {
+    for (uint64_t j = i; table_shares_bucket(p, j, home); j += table_run(p, j)) {
         if ((p->targets[j] & 15) != TABLE_PLAN_NEW)
             continue;
         if (!p->table.linked) /* its way is its own */
@@ -196,7 +196,7 @@ KR_BODY void table_claim_bucket(const table_update_params *p, uint64_t i, uint32
         } else {
             p->targets[j] = TABLE_PLAN_NOTHING;
             ++tally[TABLE_CHANGE_FAILED];
-            *p->failed = 1;
+            kr_atomic_or32(p->failed, 1);
         }
     }
 }
@@ -238,11 +238,11 @@ KR_BODY void table_merge_rows(const table_update_params *p, const table_merge *m
                               uint32_t size)
 {
     const kr_table_view *t = &p->table;
-    for (uint32_t i = rank; i < m->old; i += size) {
-        const uint32_t row = table_old_row(t, m, i);
+    for (uint64_t i = rank; i < m->old; i += size) {
+        const uint32_t row = table_old_row(t, m, (uint32_t)i);
         uint32_t low = 0, high = m->run;
         while (low < high) {
-            const uint32_t middle = (low + high) / 2;
+            const uint32_t middle = low + (high - low) / 2;
             if (kr_load(p->rows + m->first + middle) < row)
                 low = middle + 1;
             else
@@ -250,11 +250,11 @@ KR_BODY void table_merge_rows(const table_update_params *p, const table_merge *m
         }
         t->aside[(uint64_t)m->where + i + low] = row;
     }
-    for (uint32_t i = rank; i < m->run; i += size) {
+    for (uint64_t i = rank; i < m->run; i += size) {
         const uint32_t row = kr_load(p->rows + m->first + i);
         uint32_t low = 0, high = m->old;
         while (low < high) {
-            const uint32_t middle = (low + high) / 2;
+            const uint32_t middle = low + (high - low) / 2;
             if (table_old_row(t, m, middle) <= row)
                 low = middle + 1;
             else
@@ -266,7 +266,7 @@ KR_BODY void table_merge_rows(const table_update_params *p, const table_merge *m
 
 KR_BODY void table_forget_rows(const kr_table_view *t, kr_match span, uint32_t rank, uint32_t size)
 {
-    for (uint32_t i = rank; i < span.count; i += size)
+    for (uint64_t i = rank; i < span.count; i += size)
         t->aside[(uint64_t)span.where + i] = KR_NO_ROW;
 }
 
@@ -317,7 +317,7 @@ KR_BODY void table_erase_one(kr_group group, const table_update_params *p, uint6
         char *node = table_node(t, (uint32_t)(target >> 8));
         const uint32_t slot = (uint32_t)(target >> 4 & 15), several = table_several(t->linked, slot);
         uint32_t *meta = table_meta(node, t->slots);
-        if (*meta & several) /* other threads change the bits of other slots */
+        if (kr_atomic_load32(meta) & several) /* other threads change the bits of other slots */
             span = table_take_span(t, table_words(node, t->slots)[slot]);
         kr_atomic_and32(meta, ~(several | ((target & 15) == TABLE_PLAN_ERASE ? 1u << slot : 0)));
     }
@@ -340,7 +340,7 @@ KR_BODY void table_settle_one(kr_group group, const table_update_params *p, uint
         uint32_t *meta = table_meta(node, t->slots), *word = table_words(node, t->slots) + slot;
         merge.first = (uint32_t)i;
         merge.run = table_run(p, i);
-        if ((target & 15) == TABLE_PLAN_ADD && *meta & several)
+        if ((target & 15) == TABLE_PLAN_ADD && kr_atomic_load32(meta) & several)
             span = table_take_span(t, *word);
         if ((target & 15) == TABLE_PLAN_ADD) {
             merge.old = span.count ? span.count : 1;
@@ -413,7 +413,7 @@ KR_MAP_PROGRAM(table_flat_count, table_flat_params, table_flat_count_one);
 KR_BODY void table_flat_copy(const table_flat_params *p, kr_key key, kr_match span, int several, uint64_t at,
                              uint32_t rank, uint32_t size)
 {
-    for (uint32_t k = rank; k < span.count; k += size) {
+    for (uint64_t k = rank; k < span.count; k += size) {
         p->keys[at + k] = key;
         p->rows[at + k] = several ? p->table.aside[(uint64_t)span.where + k] : span.where;
     }

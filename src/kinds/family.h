@@ -132,9 +132,9 @@ typedef struct kr_family_ops {
 
 /* What probes=auto does with a batch. */
 typedef struct kr_probe_policy {
-    uint32_t few_probes;   /* on a GPU, batches of at least so many are partitioned, if the family can, */
-    uint32_t few_rows;     /* in indexes of at least so many rows; 0: as sorted entries, whose parts are searched
-                              in shared memory */
+    uint32_t few_probes; /* on a GPU, batches of at least so many are partitioned, if the family can, */
+    uint32_t few_rows; /* in indexes of at least so many rows; 0: as sorted entries, whose parts are searched
+                          in shared memory */
     uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
     uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */
     /* Optional: 1 where options say how a GPU launches lookups, so that batches stay as they are. */

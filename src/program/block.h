@@ -164,15 +164,15 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
     return 0;
 }
 
-#define KR_BLOCK_PROGRAM_(title, params_t, body)                                 \
-    KR_CPU_FUNCTION(title)                                                       \
-    {                                                                            \
-        uint64_t shared[KR_BLOCK_NBYTES_CPU / sizeof(uint64_t)];                 \
-        const kr_block alone = {0, KR_BLOCK_SIZE, first, 1};                     \
-        (void)n;                                                                 \
-        body(alone, (char *)shared, (const params_t *)block, end);               \
-    }                                                                            \
-    KR_CUDA_ENTRY_DECLARE(title)                                                 \
+#define KR_BLOCK_PROGRAM_(title, params_t, body)                   \
+    KR_CPU_FUNCTION(title)                                         \
+    {                                                              \
+        uint64_t shared[KR_BLOCK_NBYTES_CPU / sizeof(uint64_t)];   \
+        const kr_block alone = {0, KR_BLOCK_SIZE, first, 1};       \
+        (void)n;                                                   \
+        body(alone, (char *)shared, (const params_t *)block, end); \
+    }                                                              \
+    KR_CUDA_ENTRY_DECLARE(title)                                   \
     KR_PROGRAM_TABLE_OF(title, params_t, KR_CUDA_ENTRY(title), 1)
 
 #endif

@@ -80,11 +80,13 @@ static void check_estimate(kr_suite *suite, const char *what, uint64_t estimate,
 }
 
 /* Four times, or six if the driver compacts a scene. An estimate cannot see which rows are NULL, nor
- * which equal keys share a bucket's triangle or a primitive. */
+ * which equal keys share a bucket's triangle, a primitive or a slot. */
 static uint64_t estimate_factor(const subject *s, uint64_t n_rows)
 {
-    char bucket[32], dedupe[32], compact[32];
+    char bucket[32], dedupe[32], compact[32], slots[32];
     const int shares = kr_spec_option(s->spec, "bucket", bucket)[0] != 0 ||
+                       kr_spec_option(s->spec, "load", slots)[0] != 0 ||
+                       kr_spec_option(s->spec, "occupancy", slots)[0] != 0 ||
                        !strcmp(kr_spec_option(s->spec, "dedupe", dedupe), "on");
     const int compacts =
         !s->on->is_host && kr_spec_option(s->spec, "compact", compact)[0] != 0 && strcmp(compact, "off") != 0;

@@ -16,10 +16,10 @@
 #include "program/block.h"
 
 enum {
-    BTREE_TILE = 1024,                /* leaves of a tile */
+    BTREE_TILE = 1024, /* leaves of a tile */
     BTREE_LANES_GPU = 8,
     BTREE_LANES = KR_ON_CUDA ? (int)BTREE_LANES_GPU : 1, /* threads that take a leaf together */
-    BTREE_MINE = 64 / BTREE_LANES,    /* slots of the largest leaf, a thread's */
+    BTREE_MINE = 64 / BTREE_LANES,                       /* slots of the largest leaf, a thread's */
 };
 #define BTREE_CHANGED 0x80000000u /* marks a count */
 #define BTREE_NONE 0xFFFFFFFFu
@@ -37,13 +37,13 @@ typedef struct btree_update_params {
     btree_tree made; /* afterwards: the same leaves; if none is taken or freed, the same directory */
     const kr_key *deletes, *inserts; /* ascending */
     const uint32_t *insert_rows;
-    uint32_t *delete_from, *insert_from; /* where the batch of each leaf begins; and one more */
+    uint32_t *delete_from, *insert_from;   /* where the batch of each leaf begins; and one more */
     uint32_t *delete_tiles, *insert_tiles; /* the same of each tile */
-    uint32_t *counts;                    /* entries of each leaf afterwards, and BTREE_CHANGED */
-    btree_sums *sums;                    /* n_tiles + 1 */
-    uint32_t *before;                    /* entries before each leaf afterwards */
-    uint32_t *source;                    /* of an ordinal afterwards: that of the leaf it comes from */
-    uint32_t *changed;                   /* the ordinals afterwards that change */
+    uint32_t *counts;                      /* entries of each leaf afterwards, and BTREE_CHANGED */
+    btree_sums *sums;                      /* n_tiles + 1 */
+    uint32_t *before;                      /* entries before each leaf afterwards */
+    uint32_t *source;                      /* of an ordinal afterwards: that of the leaf it comes from */
+    uint32_t *changed;                     /* the ordinals afterwards that change */
     kr_blocks blocks;
     uint32_t n_deletes, n_inserts;
     uint32_t n_tiles;
@@ -80,9 +80,9 @@ KR_BODY uint32_t btree_inserts_below(const btree_update_params *p, uint32_t low,
     return low;
 }
 
-/* Where the deletes, or the inserts, of leaf i begin, which lies between low and high. An insert that is equal to
- * the first entry of a leaf goes behind it. The first leaf takes all that is smaller, too. Element n_leaves is
- * the end. */
+/* Where the deletes, or the inserts, of leaf i begin, which lies between low and high. An insert that is
+ * equal to the first entry of a leaf goes behind it. The first leaf takes all that is smaller, too. Element
+ * n_leaves is the end. */
 KR_BODY uint32_t btree_deletes_from(const btree_update_params *p, uint64_t i, uint32_t low, uint32_t high)
 {
     if (i == p->tree.n_leaves)
@@ -100,8 +100,8 @@ KR_BODY uint32_t btree_inserts_from(const btree_update_params *p, uint64_t i, ui
              : 0;
 }
 
-/* The first leaf of each tile searches the whole batch, so that the others have little left to search. Element
- * n_tiles is the end. */
+/* The first leaf of each tile searches the whole batch, so that the others have little left to search.
+ * Element n_tiles is the end. */
 KR_BODY void btree_route_tile(const btree_update_params *p, uint64_t t)
 {
     const uint64_t i = t < p->n_tiles ? t * BTREE_TILE : p->tree.n_leaves;

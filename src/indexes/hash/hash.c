@@ -5,7 +5,7 @@ static const kr_option options[HASH_OPTIONS] = {
     [HASH_OPTION_LOAD] = {"load", KR_OPTION_DECIMAL, NULL, 500, 950, 800,
                           "keys of a full build for each slot"},
     [HASH_OPTION_PROBING] = {"probing", KR_OPTION_CHOICE, "linear|double", 0, 1, HASH_PROBING_LINEAR,
-                             "where a key goes whose bucket is full: to the next, or by double hashing"},
+                             "where a key goes whose bucket is full: near it first, or by double hashing"},
     [HASH_OPTION_GROUP] = {"group", KR_OPTION_CHOICE, "1|2|4|8", 0, 3, 0,
                            "GPU: threads that search for one probe together"},
     [HASH_OPTION_BUILD] = {"build", KR_OPTION_CHOICE, "bulk|insert", 0, 1, 0,
