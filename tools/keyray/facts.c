@@ -53,6 +53,11 @@ void join_phases_take(const kr_join *join, facts *taken)
         add(taken, kr_join_phase_name(join, i), kr_join_phase_seconds(join, i), 0);
 }
 
+int index_facts_has_lists(const index_facts *index)
+{
+    return facts_number(&index->counters, "node entries") != 0;
+}
+
 double index_facts_fill(const index_facts *index)
 {
     const double slots = (double)facts_number(&index->counters, "nodes") *

@@ -30,6 +30,7 @@ typedef struct report_facts {
 } report_facts;
 
 /* The filled share of nodes; nodes of a list. 0 without lists. */
+int index_facts_has_lists(const index_facts *index); /* those of cgrx:updates=on */
 double index_facts_fill(const index_facts *index);
 double index_facts_nodes_per_list(const index_facts *index);
 

@@ -182,7 +182,7 @@ void output_counter_fields(output *out, const index_facts *index)
 {
     for (uint32_t i = 0; i < index->counters.n; ++i)
         write_counter(out, index->counters.at[i].name, index->counters.at[i].number);
-    if (!index->counters.n)
+    if (!index_facts_has_lists(index))
         return;
     output_real(out, out->json ? "node_fill" : "node fill", index_facts_fill(index));
     output_real(out, out->json ? "nodes_per_list" : "nodes/list", index_facts_nodes_per_list(index));
