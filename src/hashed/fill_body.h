@@ -294,7 +294,7 @@ TABLE_TALLY_PROGRAM(table_insert, table_fill_params, TABLE_COUNTS, table_insert_
 /* A key that was inserted twice is found in one of its rows only. */
 KR_BODY void table_check_row(const table_fill_params *p, uint64_t i, uint32_t *tally)
 {
-    const table_place place = table_find(&p->table, kr_load(p->keys + i), 0);
+    const table_place place = table_find(&p->table, kr_load(p->keys + i));
     tally[TABLE_COUNT_FAILED] += !place.found || place.word != table_row_at(p, i);
 }
 TABLE_TALLY_PROGRAM(table_check, table_fill_params, TABLE_COUNTS, table_check_row);

@@ -200,33 +200,21 @@ KR_BODY uint32_t table_equal(const char *node, uint32_t slots, kr_key key, uint3
 
 /* ---- Searching outside of lookups ---------------------------------------------------------------- */
 
-/* Where a key is: found is 0 if it is nowhere. */
+/* Where a key is, in programs that claim and free no slots: found is 0 if it is nowhere. */
 typedef struct table_place {
     uint32_t node, slot, word;
     uint32_t found, several;
     uint32_t steps; /* from its bucket */
 } table_place;
 
-/* The slots of a node that hold the key. `written`: the running program claims or frees slots. */
-KR_BODY uint32_t table_slots_of(const kr_table_view *t, char *node, kr_key mixed, int written, uint32_t *meta)
-{
-    uint32_t equal = 0;
-    if (!written)
-        return table_equal(node, t->slots, mixed, meta) & *meta;
-    *meta = *table_meta(node, t->slots);
-    for (uint32_t live = *meta & table_all(t); live; live &= live - 1)
-        equal |= (uint32_t)(table_keys(node)[kr_ctz32(live)] == mixed) << kr_ctz32(live);
-    return equal;
-}
-
-KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed, int written)
+KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed)
 {
     table_place place = {table_home(t, mixed), 0, 0, 0, 0, 0};
     uint32_t left = 0;
     for (; t->n_heads; ++place.steps) {
         char *node = table_node(t, place.node);
         uint32_t meta;
-        const uint32_t equal = table_slots_of(t, node, mixed, written, &meta);
+        const uint32_t equal = table_equal(node, t->slots, mixed, &meta) & meta;
         if (equal) {
             place.slot = kr_ctz32(equal);
             place.word = table_words(node, t->slots)[place.slot];
@@ -340,6 +328,10 @@ KR_BODY int table_claim(const kr_table_view *t, uint32_t *used, kr_key mixed, ui
     } while (table_go_on(t, used, mixed, cursor));
     return 0;
 }
+
+/* Rows aside are the work of many keys by one thread each, or, of a key with more rows than this, of a group.
+ */
+enum { TABLE_ALONE = 32 };
 
 /* ---- Programs that count ------------------------------------------------------------------------- */
 

@@ -92,7 +92,7 @@ KR_BODY void table_doom_one(const table_update_params *p, uint64_t i, uint32_t *
     p->doomed[i] = TABLE_PLAN_NOTHING;
     if (!table_is_first(p->deletes, i))
         return;
-    const table_place place = table_find(&p->table, key, 0);
+    const table_place place = table_find(&p->table, key);
     if (!place.found)
         return;
     const int stays = table_is_inserted(p, key);
@@ -120,7 +120,7 @@ KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint32_t *
     p->needs[i] = 0;
     if (!table_is_first(p->inserts, i))
         return;
-    const table_place place = table_find(&p->table, key, 0);
+    const table_place place = table_find(&p->table, key);
     const int replaces = place.found && table_is_deleted(p, key), adds = place.found && !replaces;
     const uint32_t old = adds ? table_rows_of(&p->table, &place) : 0, rows = old + table_run(p, i);
     p->targets[i] = table_target(place.node, place.slot,
@@ -218,8 +218,6 @@ KR_BODY void table_unclaim_one(const table_update_params *p, uint64_t i)
 KR_MAP_PROGRAM(table_unclaim, table_update_params, table_unclaim_one);
 
 /* ---- Rows aside, of many keys by one thread each, or of one key by all threads of a group ----------- */
-
-enum { TABLE_ALONE = 32 };
 
 /* The rows of one key: those it had, and those that come. */
 typedef struct table_merge {

@@ -99,7 +99,7 @@ static void add(entries *e, uint64_t key)
     add_row(e, key, ++count * 2654435761u & 0x7FFFFFFFu);
 }
 
-static void fill_model(uint32_t wide, uint32_t n)
+static inline void fill_model(uint32_t wide, uint32_t n)
 {
     model.n = 0;
     for (uint32_t i = 0; i < n; ++i)
@@ -236,7 +236,7 @@ static void check(kr_index *index, uint32_t wide)
         }
 }
 
-static void apply(kr_index *index, uint32_t wide)
+static inline void apply(kr_index *index, uint32_t wide)
 {
     kr_error err = {0};
     if (change(index, wide, &err) != KR_OK)
