@@ -79,44 +79,42 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Buckets for up to so many keys: fewer may need more of them, up to the next prime. No gap between primes is
- * longer than what is added. */
-static uint64_t most_heads(const kr_table_design *design, uint64_t n_keys)
+/* At least n / places + 1, before rounding: then what lies between two numbers of keys is below the larger of
+ * the estimates for these. Primes below 2^32 are at most 336 apart. */
+static uint64_t heads_most(const kr_table_design *design, uint64_t keys)
 {
-    const uint64_t heads = kr_table_heads(design, n_keys);
-    return design->twice ? heads + heads / 64 + 16 : heads;
+    return keys * 1000 / ((uint64_t)design->slots * design->load) + 2 + (design->twice ? 336 : 0);
 }
 
-/* Bytes of a table of so many keys, each with so many rows. */
+/* Bytes of a table of so many keys, each with so many rows, at most. */
 static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *design, uint64_t keys,
                              uint64_t rows)
 {
     const uint64_t node =
         kr_table_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
-    const uint64_t heads = most_heads(design, keys);
     const uint64_t more = design->linked ? keys / design->slots + 1 : 0; /* every bucket may end with one */
-    /* A few keys with several rows may leave the number of buckets as it is. */
-    const uint64_t few = 2 * node;
-    return (heads + more) * node +
-           (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : few);
+    return (heads_most(design, keys) + more) * node +
+           (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : 0);
 }
 
 enum { COUNTERS_NBYTES = 4096 };
 
+/* A table is largest where all keys are distinct, or where each has two rows. */
 kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design, kr_need *need)
 {
+    const uint32_t bits = kr_type_key_bits(shape->type);
     const uint64_t n = shape->count, tiles = n / 32768 + 2;
     const uint64_t kept =
         larger(table_nbytes(shape, design, n, 1), table_nbytes(shape, design, n / 2 + 1, 2));
-    const uint64_t codes =
-        n * (kr_type_key_bits(shape->type) / 8); /* hashed, where the column is not encoded */
-    kr_sorted_estimate(shape, need);
-    const uint64_t both = need->footprint_nbytes + kept + most_heads(design, n) * sizeof(uint32_t) +
+    kr_shape hashed = *shape; /* all bits are sorted, and what is sorted is no column */
+    hashed.type = bits == 64 ? KR_U64 : KR_U32;
+    kr_sorted_estimate(&hashed, need);
+    const uint64_t codes = shape->has_validity || shape->has_row_ids ? 0 : n * (bits / 8);
+    const uint64_t fill = need->footprint_nbytes + kept + heads_most(design, n) * sizeof(uint32_t) +
                           3 * tiles * sizeof(uint64_t) + COUNTERS_NBYTES +
                           kr_device_scan_temp(shape->device, tiles);
-    need->peak_nbytes =
-        larger(need->peak_nbytes + codes + (design->insert ? kept + COUNTERS_NBYTES : 0), both);
-    need->footprint_nbytes = kept;
+    const uint64_t insert = design->insert ? kept + COUNTERS_NBYTES : 0;
+    *need = (kr_need){kept, larger(need->peak_nbytes + codes + insert, fill)};
     return KR_OK;
 }
 
