@@ -32,10 +32,12 @@ typedef struct table_fill_params {
     uint64_t *sums;   /* of each tile: spans << 32 | rows in them; after a prefix sum, of the tiles before */
     uint64_t *counts; /* TABLE_COUNT_*, in stripes */
     uint32_t *used;   /* nodes behind the buckets */
+    uint32_t *failed; /* inserting: 1 when a row has found no slot */
     uint32_t *spills; /* of each bucket: the first entry that did not fit, or TABLE_FITS */
     kr_blocks blocks;
     uint64_t n;
 } table_fill_params;
+kr_assert_size(table_fill_params, 128);
 
 KR_BODY kr_key table_key_at(const table_fill_params *p, uint32_t i)
 {
@@ -116,6 +118,7 @@ typedef struct table_spans_params {
     kr_match *spans;
     uint64_t n_spans, n;
 } table_spans_params;
+kr_assert_size(table_spans_params, 24);
 
 KR_BODY void table_span(const table_spans_params *p, uint64_t i)
 {
@@ -223,8 +226,8 @@ KR_BODY int table_spill_near(const kr_table_view *t, kr_key mixed, uint32_t word
     for (uint32_t j = 0; j < t->slots; ++j) {
         const uint32_t bit = table_several(0, j);
         const kr_key other = table_keys(node)[j];
-        if (table_claim_in(t, table_way(t, other, 1), other, table_words(node, t->slots)[j], *meta & bit,
-                           &slot)) {
+        if (table_claim_in(t, table_way(t, other, 1), other, table_words(node, t->slots)[j],
+                           (kr_atomic_load32(meta) & bit) != 0, &slot)) {
             table_mark_home(t, other, 1);
             table_keys(node)[j] = mixed;
             table_words(node, t->slots)[j] = word;
@@ -278,15 +281,18 @@ KR_BODY uint32_t table_row_at(const table_fill_params *p, uint64_t i)
     return p->rows ? kr_load(p->rows + i) : (uint32_t)i;
 }
 
-/* Into empty buckets. */
+/* Into empty buckets. Rows of one key fill its whole way: then the others need not look for slots. */
 KR_BODY void table_insert_row(const table_fill_params *p, uint64_t i, uint32_t *tally)
 {
     const kr_key key = kr_load(p->keys + i);
     table_cursor cursor = table_begin(table_home(&p->table, key));
     uint32_t slot;
-    if (!tally[TABLE_COUNT_FAILED])
-        tally[TABLE_COUNT_FAILED] =
-            !table_claim(&p->table, p->used, key, table_row_at(p, i), 0, &cursor, &slot);
+    if (kr_atomic_load32(p->failed))
+        return;
+    if (!table_claim(&p->table, p->used, key, table_row_at(p, i), 0, &cursor, &slot)) {
+        tally[TABLE_COUNT_FAILED] = 1;
+        kr_atomic_or32(p->failed, 1);
+    }
     tally[TABLE_COUNT_STEPS] += cursor.steps;
 }
 TABLE_TALLY_PROGRAM(table_insert, table_fill_params, TABLE_COUNTS, table_insert_row);
@@ -294,6 +300,8 @@ TABLE_TALLY_PROGRAM(table_insert, table_fill_params, TABLE_COUNTS, table_insert_
 /* A key that was inserted twice is found in one of its rows only. */
 KR_BODY void table_check_row(const table_fill_params *p, uint64_t i, uint32_t *tally)
 {
+    if (*p->failed)
+        return;
     const table_place place = table_find(&p->table, kr_load(p->keys + i));
     tally[TABLE_COUNT_FAILED] += !place.found || place.word != table_row_at(p, i);
 }

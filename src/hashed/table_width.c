@@ -219,10 +219,14 @@ static kr_status build_by_inserts(const kr_build *build, kr_table *table, int *f
     kr_status status = allocate(&f, heads * kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 0),
                                 "buckets", &table->heads, err);
     if (status == KR_OK)
-        status = kr_counters_make(build->device, build->stream, TABLE_STRIPES * TABLE_COUNTS, &f.counts, err);
+        status =
+            kr_counters_make(build->device, build->stream, TABLE_STRIPES * TABLE_COUNTS + 1, &f.counts, err);
     if (status == KR_OK)
         status = kr_device_fill(build->device, table->heads.data, 0, table->heads.nbytes, build->stream, err);
-    f.params = (table_fill_params){.table = kr_table_view_of(table), .counts = f.counts.data};
+    f.params =
+        (table_fill_params){.table = kr_table_view_of(table),
+                            .counts = f.counts.data,
+                            .failed = (uint32_t *)((uint64_t *)f.counts.data + TABLE_STRIPES * TABLE_COUNTS)};
     if (status == KR_OK)
         status = insert_rows(&f, build, err);
     *fits = !f.found[TABLE_COUNT_FAILED];
