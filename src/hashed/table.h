@@ -62,6 +62,8 @@ kr_table_view kr_table_view_of(const kr_table *table);
 void kr_table_release(kr_device *device, kr_stream *stream, kr_table *table);
 /* Buckets for so many keys. */
 uint64_t kr_table_heads(const kr_table_design *design, uint64_t n_keys);
+/* Remembers how the table was made. 0: too many steps to most keys, as they collide: try another seed. */
+int kr_table_is_made(kr_table *table);
 /* After a failure to fit: the next seed. Fails when that did not help for long, which no keys should do. */
 kr_status kr_table_reseed(kr_table *table, kr_error *err);
 /* The keys to make room for: n, and more of them when several seeds did not help. */

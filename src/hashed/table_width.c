@@ -162,10 +162,8 @@ kr_status KR_W(kr_table_fill)(const kr_table_source *source, kr_table *table, in
     kr_status status = KR_OK;
     if (source->n)
         status = fill_sorted(&f, err);
-    *fits = !f.found[TABLE_COUNT_FAILED];
-    table->n_steps = table->made_steps = f.found[TABLE_COUNT_STEPS];
-    table->made_keys = table->n_keys;
-    table->made_more = table->n_more;
+    table->n_steps = f.found[TABLE_COUNT_STEPS];
+    *fits = !f.found[TABLE_COUNT_FAILED] && kr_table_is_made(table);
     kr_buffer_release(source->device, &f.spills, source->stream);
     kr_buffer_release(source->device, &f.counts, source->stream);
     kr_buffer_release(source->device, &f.sums, source->stream);
@@ -202,8 +200,8 @@ static kr_status insert_rows(fill *f, const kr_build *build, kr_error *err)
         status = run(f, &KR_W(table_check), list.n, err);
     if (status == KR_OK)
         status = read_counts(f, err);
-    f->table->n_rows = f->table->n_keys = f->table->made_keys = list.n;
-    f->table->n_steps = f->table->made_steps = f->found[TABLE_COUNT_STEPS];
+    f->table->n_rows = f->table->n_keys = list.n;
+    f->table->n_steps = f->found[TABLE_COUNT_STEPS];
     kr_buffer_release(build->device, &codes, build->stream);
     kr_row_list_release(build->device, &list, build->stream);
     kr_stopwatch_lap(build->watch, "insert");
@@ -229,7 +227,7 @@ static kr_status build_by_inserts(const kr_build *build, kr_table *table, int *f
                             .failed = (uint32_t *)((uint64_t *)f.counts.data + TABLE_STRIPES * TABLE_COUNTS)};
     if (status == KR_OK)
         status = insert_rows(&f, build, err);
-    *fits = !f.found[TABLE_COUNT_FAILED];
+    *fits = !f.found[TABLE_COUNT_FAILED] && kr_table_is_made(table);
     table->is_inserted = status == KR_OK && *fits;
     if (!*fits)
         kr_table_release(build->device, build->stream, table);

@@ -145,10 +145,11 @@ KR_BODY int table_shares_bucket(const table_update_params *p, uint64_t i, uint32
     return i < p->n_inserts && table_home(&p->table, kr_load(p->inserts + i)) == home;
 }
 
-KR_BODY uint32_t table_vacant(const kr_table_view *t, uint32_t node)
+/* Free slots of a bucket and the nodes behind it, and how many nodes these are. */
+KR_BODY uint32_t table_vacant(const kr_table_view *t, uint32_t node, uint32_t *nodes)
 {
     uint32_t vacant = 0, next;
-    for (;; node = t->n_heads + next - 1) {
+    for (*nodes = 1;; ++*nodes, node = t->n_heads + next - 1) {
         char *at = table_node(t, node);
         vacant += kr_popcount32(~*table_meta(at, t->slots) & table_all(t));
         next = *table_next(at, t->slots);
@@ -168,7 +169,9 @@ KR_BODY void table_crowd_one(const table_update_params *p, uint64_t i, uint32_t 
         keys += (p->targets[j] & 15) == TABLE_PLAN_NEW;
     tally[TABLE_CHANGE_FAILED] += keys > TABLE_CROWD * slots;
     if (p->table.linked && keys) {
-        const uint32_t vacant = table_vacant(&p->table, home);
+        uint32_t nodes;
+        const uint32_t vacant = table_vacant(&p->table, home, &nodes);
+        tally[TABLE_CHANGE_FAILED] += nodes > TABLE_CROWD;
         tally[TABLE_CHANGE_NODES] += keys > vacant ? (keys - vacant + slots - 1) / slots : 0;
     }
 }
