@@ -27,6 +27,7 @@ typedef struct kr_table {
     uint64_t n_aside;   /* the same of places in `aside` */
     uint64_t n_several; /* rows of keys with several rows: those in `aside` that are there */
     uint64_t n_steps;   /* nodes behind its bucket that are read to find a key, over all keys */
+    uint64_t n_new;     /* keys that updates have inserted where the table stands */
     uint64_t made_keys, made_steps, made_more; /* when it was made */
     uint32_t reseeds;                          /* seeds that were given up, */
     uint32_t tries;                            /* and how many of them in this build */

@@ -343,17 +343,23 @@ enum { TABLE_ALONE = 32 };
  *       params_t has a member `counts`: TABLE_STRIPES times n_counts. */
 enum { TABLE_STRIPES = 64 };
 
+KR_BODY void table_tally_add(kr_group group, const uint32_t *tally, uint32_t n_counts, uint64_t i,
+                             uint64_t *counts)
+{
+    counts += (i >> 5) % TABLE_STRIPES * n_counts;
+    KR_UNROLL
+    for (uint32_t k = 0; k < n_counts; ++k)
+        if (kr_group_ballot(group, tally[k] != 0))
+            kr_group_add64(group, tally[k], counts + k);
+}
+
 #define TABLE_TALLY_PROGRAM(name, params_t, n_counts, element)                             \
     KR_BODY void name##_tallied(kr_group group, const params_t *p, uint64_t i, uint64_t n) \
     {                                                                                      \
-        uint64_t *counts = p->counts + (i >> 5) % TABLE_STRIPES * (n_counts);              \
         uint32_t tally[n_counts] = {0};                                                    \
         if (i < n)                                                                         \
             element(p, i, tally);                                                          \
-        KR_UNROLL                                                                          \
-        for (uint32_t k = 0; k < (n_counts); ++k)                                          \
-            if (kr_group_ballot(group, tally[k] != 0))                                     \
-                kr_group_add64(group, tally[k], counts + k);                               \
+        table_tally_add(group, tally, n_counts, i, p->counts);                             \
     }                                                                                      \
     KR_GROUP_PROGRAM(name, params_t, name##_tallied)
 

@@ -3,9 +3,9 @@
 #include "hashed/update_body.h"
 #include "sorted/changes.h"
 
-/* A table that has grown or shrunk this far, in thousandths of its load, is made anew. A table that grew gets
- * room for an eighth more keys than it has. */
-enum { MOST = 1060, LEAST = 600, FULL = 970, ROOM = 1125 };
+/* In thousandths. A table that has grown or shrunk this far from its load is made anew. One that grew gets
+ * room for more keys than it has. FULL: of the slots, which is enough for keys to find one. */
+enum { MOST = 1060, LEAST = 600, FULL = 970, ROOM = 1090 };
 
 typedef struct update {
     kr_device *device;
@@ -20,8 +20,9 @@ typedef struct update {
     uint64_t found[TABLE_CHANGES];
 } update;
 
-/* The sum of the needs, the counters; then those of used nodes and of failed claims. */
-enum { STRIPES = TABLE_STRIPES * TABLE_CHANGES, COUNTERS = 1 + STRIPES + 2 };
+/* The sum of the needs, the counters; then those of used nodes, of failed claims, and the
+ * lengths of lists. */
+enum { STRIPES = TABLE_STRIPES * TABLE_CHANGES, COUNTERS = 1 + STRIPES + 2 + TABLE_STRIPES / 2 };
 
 static kr_status run(update *u, const kr_program *program, uint64_t n, kr_error *err)
 {
@@ -39,7 +40,8 @@ static kr_status allocate(update *u, uint64_t nbytes, const char *what, kr_buffe
                               err);
 }
 
-static void release(update *u)
+/* All but the batch. */
+static void release_changed(update *u)
 {
     kr_stream *stream = u->job->stream;
     kr_buffer_release(u->device, &u->more, stream);
@@ -47,7 +49,12 @@ static void release(update *u)
     kr_buffer_release(u->device, &u->spans, stream);
     kr_buffer_release(u->device, &u->needs, stream);
     kr_buffer_release(u->device, &u->targets, stream);
-    kr_changes_release(u->device, stream, &u->changes);
+}
+
+static void release(update *u)
+{
+    release_changed(u);
+    kr_changes_release(u->device, u->job->stream, &u->changes);
 }
 
 /* ---- Plan ------------------------------------------------------------------------------------------ */
@@ -56,8 +63,10 @@ static kr_status begin(update *u, kr_error *err)
 {
     const kr_table *table = u->table;
     const uint64_t n = u->changes.inserts.n;
-    kr_status status = allocate(u, (n + u->changes.deletes.n) * sizeof(uint64_t), "places of changed keys",
-                                &u->targets, err);
+    const uint64_t targets = (n + u->changes.deletes.n) * sizeof(uint64_t);
+    const uint64_t lists = u->table->design.linked ? 0 : table_list_places(n) * TABLE_STRIPES;
+    kr_status status =
+        allocate(u, targets + lists * sizeof(uint32_t), "places of changed keys", &u->targets, err);
     if (status == KR_OK)
         status = allocate(u, (n + COUNTERS) * sizeof(uint64_t), "needs of inserted keys", &u->needs, err);
     uint64_t *needs = u->needs.data;
@@ -74,6 +83,8 @@ static kr_status begin(update *u, kr_error *err)
         .counts = needs ? needs + n + 1 : NULL,
         .used = needs ? (uint32_t *)(needs + n + 1 + STRIPES) : NULL,
         .failed = needs ? (uint32_t *)(needs + n + 2 + STRIPES) : NULL,
+        .n_waiting = needs ? (uint32_t *)(needs + n + 3 + STRIPES) : NULL,
+        .waiting = u->targets.data ? (uint32_t *)((char *)u->targets.data + targets) : NULL,
         .n_deletes = (uint32_t)u->changes.deletes.n,
         .n_inserts = (uint32_t)n,
         .n_spans = (uint32_t)table->n_spans,
@@ -103,7 +114,7 @@ static kr_status plan(update *u, kr_error *err)
         status = run(u, &KR_W(table_doom), u->changes.deletes.n, err);
     if (status == KR_OK)
         status = run(u, &KR_W(table_plan), n, err);
-    if (status == KR_OK && u->table->n_heads)
+    if (status == KR_OK && u->table->n_heads && u->table->design.linked)
         status = run(u, &KR_W(table_crowd), n, err);
     if (status == KR_OK && n)
         status = kr_device_exclusive_sum(u->device, u->params.needs, n + 1, u->job->stream, err);
@@ -123,12 +134,23 @@ static uint64_t keys_after(const update *u)
     return u->table->n_keys - u->found[TABLE_CHANGE_KEYS] + u->found[TABLE_CHANGE_NEW];
 }
 
-/* Replaced keys lie further from their buckets than keys that were placed together. Whether finding all of
- * them reads a fifth more nodes for each than when the table was made. */
+/* Replaced keys lie further from their buckets than keys that were placed together, and buckets do not forget
+ * those that lay elsewhere. Whether finding all keys reads a tenth more nodes for each than when the table
+ * was made, or as many keys are new as there are, which misses notice. */
 static int is_worn(const kr_table *table)
 {
     const double made = (double)(table->made_keys + table->made_steps) / (double)(table->made_keys + 1);
-    return (double)(table->n_keys + table->n_steps) > 1.2 * made * (double)table->n_keys + 64;
+    return (double)(table->n_keys + table->n_steps) > 1.1 * made * (double)table->n_keys + 64 ||
+           (!table->design.linked && table->n_new > table->n_keys + 64);
+}
+
+/* The most places aside, with those that hold nothing: as many as there are rows after deletes, one for 16
+ * rows of the table where rows come. So replaced rows add little memory. */
+static uint64_t most_aside(const update *u)
+{
+    const uint64_t need = u->need & UINT32_MAX;
+    const uint64_t live = u->table->n_several - u->found[TABLE_CHANGE_ASIDE] + need;
+    return live + (need ? 0 : live) + u->table->n_rows / 16 + 64;
 }
 
 /* Kind chain: the most nodes behind the buckets, so that replaced keys add at most a twelfth to the memory.
@@ -146,7 +168,6 @@ static int fits(const update *u)
     const uint64_t slots = (uint64_t)table->n_heads * table->design.slots, load = table->design.load;
     const uint64_t most = table->n_keys + u->found[TABLE_CHANGE_NEW], keys = keys_after(u);
     const uint64_t aside = table->n_aside + (u->need & UINT32_MAX);
-    const uint64_t live = table->n_several - u->found[TABLE_CHANGE_ASIDE] + (u->need & UINT32_MAX);
     if (u->found[TABLE_CHANGE_FAILED] || (!table->design.linked && most * 1000 > slots * FULL))
         return 0;
     if (most * 1000 > slots * load / 1000 * MOST ||
@@ -154,15 +175,16 @@ static int fits(const update *u)
         return 0;
     if (is_worn(table) || table->n_more + u->found[TABLE_CHANGE_NODES] > most_nodes(table))
         return 0;
-    return aside < UINT32_MAX && aside <= 2 * live + table->n_rows / 16 + 64;
+    return aside < UINT32_MAX && aside <= most_aside(u);
 }
 
 /* ---- In place -------------------------------------------------------------------------------------- */
 
-/* A quarter more than is needed, so that buffers are seldom made larger. */
-static uint64_t with_spare(const kr_buffer *old, uint64_t nbytes)
+/* A quarter more than is needed, so that buffers are seldom made larger, but at most so much. */
+static uint64_t with_spare(const kr_buffer *old, uint64_t nbytes, uint64_t most)
 {
-    return nbytes > old->nbytes && old->nbytes ? nbytes + nbytes / 4 : nbytes;
+    const uint64_t more = nbytes > old->nbytes && old->nbytes ? nbytes + nbytes / 4 : nbytes;
+    return more < most ? more : most > nbytes ? most : nbytes;
 }
 
 /* A larger buffer with what the old holds. */
@@ -186,11 +208,11 @@ static kr_status make_room(update *u, kr_error *err)
     const uint64_t nodes = table->n_more + u->found[TABLE_CHANGE_NODES];
     const uint64_t spans = (table->n_spans + (u->need >> 32)) * sizeof(kr_match);
     const uint64_t aside = (table->n_aside + (u->need & UINT32_MAX)) * sizeof(uint32_t);
-    kr_status status = enlarge(u, &table->spans, with_spare(&table->spans, spans), 0,
-                               "keys with several rows", &u->spans, err);
+    kr_status status = enlarge(u, &table->spans, with_spare(&table->spans, spans, spans + table->n_rows / 4),
+                               0, "keys with several rows", &u->spans, err);
     if (status == KR_OK)
-        status = enlarge(u, &table->aside, with_spare(&table->aside, aside), 0, "rows of keys with several",
-                         &u->aside, err);
+        status = enlarge(u, &table->aside, with_spare(&table->aside, aside, most_aside(u) * sizeof(uint32_t)),
+                         0, "rows of keys with several", &u->aside, err);
     if (status == KR_OK && table->design.linked && nodes * node > table->more.nbytes)
         status =
             enlarge(u, &table->more, most_nodes(table) * node, 1, "nodes behind the buckets", &u->more, err);
@@ -226,12 +248,13 @@ static void adopt(update *u)
     table->n_aside += u->need & UINT32_MAX;
     table->n_more += u->found[TABLE_CHANGE_NODES];
     table->n_steps += u->found[TABLE_CHANGE_STEPS] - u->found[TABLE_CHANGE_STEPS_GONE];
+    table->n_new += u->found[TABLE_CHANGE_NEW];
     table->n_keys = keys_after(u);
     table->n_rows = rows_after(u);
 }
 
-/* Sets *done unless keys found no slot: then the table is as it was. The programs know: those that follow the
- * claims do nothing in that case, and unclaim only then. */
+/* Sets *done unless keys found no slot: then the table is as it was, as the programs that follow the claims
+ * do nothing in that case. */
 static kr_status change(update *u, int *done, kr_error *err)
 {
     const uint64_t n = u->changes.inserts.n;
@@ -239,15 +262,19 @@ static kr_status change(update *u, int *done, kr_error *err)
     kr_status status = make_room(u, err);
     if (status == KR_OK && claims)
         status = run_whole(u, &KR_W(table_claim_slots), n, err);
+    if (status == KR_OK && claims && !u->table->design.linked)
+        status = run_whole(u, &KR_W(table_make_way), table_list_places(n) * TABLE_STRIPES, err);
     if (status == KR_OK)
         status = run_whole(u, &KR_W(table_erase), u->changes.deletes.n, err);
-    if (status == KR_OK)
+    if (status == KR_OK && u->found[TABLE_CHANGE_NEW] < n) /* else each has its slot, and one row */
         status = run_whole(u, &KR_W(table_settle), n, err);
-    if (status == KR_OK && claims && !u->table->design.linked)
-        status = run_whole(u, &KR_W(table_unclaim), n, err);
     if (status == KR_OK)
         status = read_counters(u, err);
+    if (status == KR_OK && u->found[TABLE_CHANGE_FAILED])
+        status = run_whole(u, &KR_W(table_unclaim), n, err);
     *done = !u->found[TABLE_CHANGE_FAILED];
+    /* other keys stay where they have moved */
+    u->table->n_steps += u->found[TABLE_CHANGE_MOVED] - u->found[TABLE_CHANGE_MOVED_FROM];
     if (status == KR_OK && *done)
         adopt(u);
     kr_stopwatch_lap(u->job->watch, "apply");
@@ -374,6 +401,7 @@ static kr_status rebuild(update *u, kr_error *err)
                      .key_bits = KR_KEY_BITS};
     kr_status status = KR_OK;
     int fits = 0;
+    release_changed(u);
     if (u->found[TABLE_CHANGE_FAILED])
         status = kr_table_reseed(&made, err);
     while (status == KR_OK && !fits) {
