@@ -4,7 +4,7 @@
 
 #include "sorted/sorted.h"
 
-/* Without NULLs and without the ends of a kr_sorted. Deletes may repeat keys; their row ids mean nothing. */
+/* Without NULLs and without the ends of a kr_sorted. Deletes may repeat keys; they may have no row ids. */
 typedef struct kr_changes {
     kr_sorted deletes, inserts;
 } kr_changes;

@@ -1,7 +1,8 @@
-/* The body of changes.c. */
+/* The bodies of changes.c. */
 #ifndef KEYRAY_SORTED_CHANGES_BODY_H
 #define KEYRAY_SORTED_CHANGES_BODY_H
 
+#include "key/hash.h"
 #include "program/program.h"
 
 /* Adds the first row id to row ids that count from zero. */
@@ -15,5 +16,41 @@ KR_BODY void shift_row(const shift_params *p, uint64_t i)
     p->rows[i] += (uint32_t)p->by;
 }
 KR_MAP_PROGRAM(sorted_shift_rows, shift_params, shift_row);
+
+/* Both halves of a batch as one column of 33 bits, deletes before inserts; and back, when it is sorted. */
+typedef struct pack_params {
+    const void *deletes, *inserts;
+    uint64_t *packed;
+    uint64_t n_deletes, seed;
+    uint32_t type, hashed;
+} pack_params;
+
+KR_BODY void pack_change(const pack_params *p, uint64_t i)
+{
+    const uint64_t inserted = i >= p->n_deletes;
+    const uint32_t code =
+        kr_load_key32(p->type, inserted ? p->inserts : p->deletes, inserted ? i - p->n_deletes : i);
+    p->packed[i] = inserted << 32 | (p->hashed ? kr_mix32(code, p->seed) : code);
+}
+KR_MAP_PROGRAM(sorted_pack_changes, pack_params, pack_change);
+
+typedef struct unpack_params {
+    const uint64_t *packed;
+    const uint32_t *order; /* where each was in the column */
+    uint32_t *deletes, *inserts, *rows;
+    uint64_t n_deletes, first_row;
+} unpack_params;
+
+KR_BODY void unpack_change(const unpack_params *p, uint64_t i)
+{
+    const uint32_t code = (uint32_t)kr_load(p->packed + i);
+    if (i < p->n_deletes) {
+        p->deletes[i] = code;
+        return;
+    }
+    p->inserts[i - p->n_deletes] = code;
+    p->rows[i - p->n_deletes] = (uint32_t)(kr_load(p->order + i) - p->n_deletes + p->first_row);
+}
+KR_MAP_PROGRAM(sorted_unpack_changes, unpack_params, unpack_change);
 
 #endif
