@@ -22,18 +22,19 @@ kr_status kr_sorted_merge_u64(kr_device *device, kr_stream *stream, kr_stopwatch
 
 /* The programs that KR_MERGE_PROGRAMS(name, ...) makes. */
 typedef struct kr_merge_programs {
-    const kr_program *find, *split, *write;
+    const kr_program *bound, *find, *split, *write;
 } kr_merge_programs;
 #define KR_MERGE_PROGRAMS_DECLARE(name) \
+    KR_PROGRAM_DECLARE(name##_bound);   \
     KR_PROGRAM_DECLARE(name##_find);    \
     KR_PROGRAM_DECLARE(name##_split);   \
     KR_PROGRAM_DECLARE(name##_write)
-#define KR_MERGE_PROGRAMS_OF(name)                                   \
-    {                                                                \
-        &KR_W(name##_find), &KR_W(name##_split), &KR_W(name##_write) \
+#define KR_MERGE_PROGRAMS_OF(name)                                                        \
+    {                                                                                     \
+        &KR_W(name##_bound), &KR_W(name##_find), &KR_W(name##_split), &KR_W(name##_write) \
     }
 
-enum { KR_MERGE_SCRATCHES = 6 };
+enum { KR_MERGE_SCRATCHES = 7 };
 
 typedef struct kr_merge {
     kr_device *device;

@@ -1,6 +1,7 @@
 /* Merges a sorted batch into sorted entries.
  *
- * find    where each delete and each insert belongs among the old entries
+ * bound   of large batches: where every so many of the batch belong among the old entries
+ * find    where each delete and each insert belongs
  * keep    the deletes that hit something, packed
  * split   what lies before each tile of places, and the keys at both ends of the result
  * write   every entry and insert of a tile to its new position
@@ -269,184 +270,205 @@ KR_BODY kr_merge_gap kr_merge_gap_of(const kr_merge_params *p, const kr_merge_ti
     return gap;
 }
 
-/* ---- The programs of a family: name_find, name_split, name_write ------------------------------
+/* ---- The programs of a family: name_bound, name_find, name_split, name_write -------------------
  *
  *   params_t         has members `kr_merge_params merge` and `kr_blocks blocks`
- *   key_of, row_of   const uint32_t *(const params_t *, uint64_t position): where an old entry's key and row
- *                    id are
+ *   slot_of          uint64_t (const params_t *, uint64_t position): of an old entry
+ *   key_at, row_at   const uint32_t *(const params_t *, uint64_t slot): where its key and row id are
  *   put              void (const params_t *, uint64_t position, kr_key, uint32_t row): stores a new entry */
-#define KR_MERGE_PROGRAMS(name, params_t, key_of, row_of, put)                                            \
-    KR_BODY kr_key name##_key(const params_t *p, uint32_t position)                                       \
-    {                                                                                                     \
-        return kr_merge_load(&p->merge, key_of(p, position));                                             \
-    }                                                                                                     \
-    KR_SEARCHES(name, params_t, name##_key);                                                              \
-    KR_BODY uint32_t name##_first(const params_t *p, int alone, uint32_t at, uint32_t step, kr_key key)   \
-    {                                                                                                     \
-        const uint32_t n = p->merge.old.n;                                                                \
-        return alone ? name##_between(p, 0, n, key) : name##_from_by(p, n, at, step, key);                \
-    }                                                                                                     \
-    /* Of several equal deletes the first removes all. */                                                 \
-    KR_BODY void name##_find_deletes(const params_t *p, uint32_t first, uint32_t end)                     \
-    {                                                                                                     \
-        const kr_merge_params *m = &p->merge;                                                             \
-        const uint32_t step = kr_merge_step(m->old.n, m->n_deletes);                                      \
-        uint32_t at = 0;                                                                                  \
-        for (uint32_t i = first; i < end; ++i) {                                                          \
-            const kr_key key = kr_load(m->deletes + i);                                                   \
-            const int again = i && kr_load(m->deletes + i - 1) == key;                                    \
-            at = name##_first(p, i == first, at, step, key);                                              \
-            m->delete_at[i] = at;                                                                         \
-            m->removed[i] = !again && at < m->old.n && name##_key(p, at) == key                           \
-                                ? ((uint64_t)1 << 32) + (name##_behind(p, m->old.n, at, key) - at)        \
-                                : 0;                                                                      \
-        }                                                                                                 \
-        if (end == m->n_deletes)                                                                          \
-            m->removed[end] = 0;                                                                          \
-    }                                                                                                     \
-    /* An insert goes behind the entries with its key and a row id up to its own. */                      \
-    KR_BODY uint32_t name##_behind_rows(const params_t *p, uint32_t low, uint32_t high, uint32_t row)     \
-    {                                                                                                     \
-        while (low < high) {                                                                              \
-            const uint32_t middle = low + (high - low) / 2;                                               \
-            if (kr_load(row_of(p, middle)) <= row)                                                        \
-                low = middle + 1;                                                                         \
-            else                                                                                          \
-                high = middle;                                                                            \
-        }                                                                                                 \
-        return low;                                                                                       \
-    }                                                                                                     \
-    KR_BODY void name##_find_inserts(const params_t *p, uint32_t first, uint32_t end)                     \
-    {                                                                                                     \
-        const kr_merge_params *m = &p->merge;                                                             \
-        const uint32_t step = kr_merge_step(m->old.n, m->n_inserts);                                      \
-        uint32_t at = 0;                                                                                  \
-        for (uint32_t j = first; j < end; ++j) {                                                          \
-            const kr_key key = kr_load(m->inserts + j);                                                   \
-            at = name##_first(p, j == first, at, step, key);                                              \
-            m->insert_at[j] = at < m->old.n && name##_key(p, at) == key                                   \
-                                  ? name##_behind_rows(p, at, name##_behind(p, m->old.n, at, key),        \
-                                                       kr_load(m->insert_rows + j))                       \
-                                  : at;                                                                   \
-        }                                                                                                 \
-    }                                                                                                     \
-    /* Runs of deletes, then runs of inserts. */                                                          \
-    KR_BODY void name##_find_run(const params_t *p, uint64_t i)                                           \
-    {                                                                                                     \
-        const uint32_t run = p->merge.run, deletes = p->merge.n_deletes, inserts = p->merge.n_inserts;    \
-        const uint64_t runs = deletes / run + (deletes % run != 0);                                       \
-        const uint64_t first = (i < runs ? i : i - runs) * run, end = first + run;                        \
-        if (i < runs)                                                                                     \
-            name##_find_deletes(p, (uint32_t)first, end < deletes ? (uint32_t)end : deletes);             \
-        else                                                                                              \
-            name##_find_inserts(p, (uint32_t)first, end < inserts ? (uint32_t)end : inserts);             \
-    }                                                                                                     \
-    KR_MAP_PROGRAM(name##_find, params_t, name##_find_run);                                               \
-    KR_BODY void name##_find_end(const params_t *p, int last)                                             \
-    {                                                                                                     \
-        const kr_merge_params *m = &p->merge;                                                             \
-        const uint64_t sums = m->n_deletes ? kr_load(m->removed + m->n_deletes) : 0;                      \
-        const uint32_t removed = (uint32_t)sums;                                                          \
-        kr_key end = m->n_inserts ? kr_load(m->inserts + (last ? m->n_inserts - 1 : 0)) : 0;              \
-        if (removed < m->old.n) {                                                                         \
-            const kr_key key = name##_key(p, kr_merge_survivor(m, last, removed));                        \
-            end = m->n_inserts == 0 || (last ? key > end : key < end) ? key : end;                        \
-        }                                                                                                 \
-        m->found[last ? KR_MERGE_FOUND_HIGHEST : KR_MERGE_FOUND_LOWEST] = end;                            \
-        m->found[KR_MERGE_FOUND_REMOVED] = removed;                                                       \
-    }                                                                                                     \
-    /* Two elements behind those of the tiles find the ends. */                                           \
-    KR_BODY void name##_split_place(const params_t *p, uint64_t t)                                        \
-    {                                                                                                     \
-        const kr_merge_params *m = &p->merge;                                                             \
-        const uint64_t place = t * KR_MERGE_TILE, all = kr_merge_places(m);                               \
-        if (t > m->n_tiles)                                                                               \
-            name##_find_end(p, t > (uint64_t)m->n_tiles + 1);                                             \
-        else                                                                                              \
-            m->splits[t] = kr_merge_split_at(m, place < all ? place : all);                               \
-    }                                                                                                     \
-    KR_MAP_PROGRAM(name##_split, params_t, name##_split_place);                                           \
-    KR_BODY void name##_copy(const params_t *p, uint32_t from, uint32_t to, uint32_t n)                   \
-    {                                                                                                     \
-        for (uint32_t q = 0; q < n; ++q)                                                                  \
-            put(p, to + q, name##_key(p, from + q), kr_load(row_of(p, from + q)));                        \
-    }                                                                                                     \
-    /* One thread alone goes from insert to insert, and copies what lies between. */                      \
-    KR_BODY void name##_walk(const params_t *p, const kr_merge_tile *tile)                                \
-    {                                                                                                     \
-        const kr_merge_params *m = &p->merge;                                                             \
-        const uint32_t end = tile->position + (tile->places - tile->inserts);                             \
-        const uint32_t last = tile->from.inserts + tile->inserts;                                         \
-        kr_merge_gap gap = kr_merge_gap_of(m, tile, 0);                                                   \
-        uint32_t at = tile->position, to = tile->to;                                                      \
-        for (uint32_t j = tile->from.inserts;; ++j) {                                                     \
-            const uint32_t stop = j < last ? kr_load(m->insert_at + j) : end;                             \
-            while (at < stop) {                                                                           \
-                const uint32_t n = (stop < gap.from ? stop : gap.from) - at;                              \
-                name##_copy(p, at, to, n);                                                                \
-                to += n;                                                                                  \
-                at += n;                                                                                  \
-                if (at == gap.from) {                                                                     \
-                    gap.from = at = stop < gap.end ? stop : gap.end;                                      \
-                    if (at == gap.end)                                                                    \
-                        gap = kr_merge_gap_of(m, tile, gap.hit + 1);                                      \
-                }                                                                                         \
-            }                                                                                             \
-            if (j == last)                                                                                \
-                return;                                                                                   \
-            put(p, to++, kr_load(m->inserts + j), kr_load(m->insert_rows + j));                           \
-        }                                                                                                 \
-    }                                                                                                     \
-    /* All reads come before the writes, so that they overlap. */                                         \
-    KR_BODY void name##_move(kr_block block, const params_t *p, const kr_merge_tile *tile,                \
-                             const kr_merge_room *room, uint32_t first, int changed)                      \
-    {                                                                                                     \
-        kr_key keys[KR_MERGE_AT_ONCE];                                                                    \
-        uint32_t rows[KR_MERGE_AT_ONCE], to[KR_MERGE_AT_ONCE];                                            \
-        KR_UNROLL                                                                                         \
-        for (uint32_t q = 0; q < KR_MERGE_AT_ONCE; ++q) {                                                 \
-            const uint32_t place = first + q * block.size, last = tile->places - 1;                       \
-            const uint32_t m = place < last ? place : last; /* without a branch */                        \
-            kr_merge_move move = {tile->position + m, tile->to + m, 0};                                   \
-            if (changed)                                                                                  \
-                move = kr_merge_move_of(tile, room, m);                                                   \
-            to[q] = place <= last ? move.to : KR_NO_ROW;                                                  \
-            keys[q] =                                                                                     \
-                kr_merge_load(&p->merge, move.inserted ? (const uint32_t *)(p->merge.inserts + move.from) \
-                                                       : key_of(p, move.from));                           \
-            rows[q] = kr_load(move.inserted ? p->merge.insert_rows + move.from : row_of(p, move.from));   \
-        }                                                                                                 \
-        KR_UNROLL                                                                                         \
-        for (uint32_t q = 0; q < KR_MERGE_AT_ONCE; ++q)                                                   \
-            if (to[q] != KR_NO_ROW)                                                                       \
-                put(p, to[q], keys[q], rows[q]);                                                          \
-    }                                                                                                     \
-    KR_BODY void name##_write_tile(kr_block block, const params_t *p, const kr_merge_tile *tile,          \
-                                   const kr_merge_room *room, int changed)                                \
-    {                                                                                                     \
-        for (uint32_t first = block.rank; first < tile->places; first += KR_MERGE_AT_ONCE * block.size) { \
-            name##_move(block, p, tile, room, first, changed);                                            \
-        }                                                                                                 \
-    }                                                                                                     \
-    KR_BODY void name##_write_tiles(kr_block block, char *shared, const params_t *p, uint64_t n_tiles)    \
-    {                                                                                                     \
-        const kr_merge_room room = kr_merge_room_of(shared);                                              \
-        for (uint64_t t = block.index; t < n_tiles; t += block.count) {                                   \
-            const kr_merge_tile tile = kr_merge_tile_of(&p->merge, t);                                    \
-            if (tile.removed == tile.places)                                                              \
-                continue;                                                                                 \
-            if (block.size == 1 && !p->merge.by_bits) {                                                   \
-                name##_walk(p, &tile);                                                                    \
-            } else if (tile.inserts || tile.removed) {                                                    \
-                kr_merge_mark(block, &p->merge, &tile, &room);                                            \
-                kr_merge_count(block, &room);                                                             \
-                name##_write_tile(block, p, &tile, &room, 1);                                             \
-                kr_block_sync(block);                                                                     \
-            } else {                                                                                      \
-                name##_write_tile(block, p, &tile, &room, 0);                                             \
-            }                                                                                             \
-        }                                                                                                 \
-    }                                                                                                     \
+#define KR_MERGE_PROGRAMS(name, params_t, slot_of, key_at, row_at, put)                                     \
+    KR_BODY kr_key name##_key(const params_t *p, uint32_t position)                                         \
+    {                                                                                                       \
+        return kr_merge_load(&p->merge, key_at(p, slot_of(p, position)));                                   \
+    }                                                                                                       \
+    KR_BODY uint32_t name##_row(const params_t *p, uint32_t position)                                       \
+    {                                                                                                       \
+        return kr_load(row_at(p, slot_of(p, position)));                                                    \
+    }                                                                                                       \
+    KR_SEARCHES(name, params_t, name##_key);                                                                \
+    /* Where the first of each KR_MERGE_STRIDE of the batch belongs; then the end. */                       \
+    KR_BODY uint32_t name##_bound_of(const params_t *p, const kr_key *batch, uint64_t i, uint32_t n)        \
+    {                                                                                                       \
+        return i < n ? name##_between(p, 0, p->merge.old.n, kr_load(batch + i)) : p->merge.old.n;           \
+    }                                                                                                       \
+    KR_BODY void name##_bound_batch(const params_t *p, uint64_t b)                                          \
+    {                                                                                                       \
+        const kr_merge_params *m = &p->merge;                                                               \
+        const uint64_t deletes = kr_merge_bounds(m->n_deletes), i = b < deletes ? b : b - deletes;          \
+        m->bounds[b] = b < deletes ? name##_bound_of(p, m->deletes, i * KR_MERGE_STRIDE, m->n_deletes)      \
+                                   : name##_bound_of(p, m->inserts, i * KR_MERGE_STRIDE, m->n_inserts);     \
+    }                                                                                                       \
+    KR_MAP_PROGRAM(name##_bound, params_t, name##_bound_batch);                                             \
+    KR_BODY uint32_t name##_first(const params_t *p, const uint32_t *bounds, uint32_t i, kr_key key)        \
+    {                                                                                                       \
+        const uint32_t *near = bounds + i / KR_MERGE_STRIDE;                                                \
+        return bounds ? name##_between(p, kr_load(near), kr_load(near + 1), key)                            \
+                      : name##_between(p, 0, p->merge.old.n, key);                                          \
+    }                                                                                                       \
+    /* Of several equal deletes the first removes all. */                                                   \
+    KR_BODY void name##_find_deletes(const params_t *p, uint32_t first, uint32_t end)                       \
+    {                                                                                                       \
+        const kr_merge_params *m = &p->merge;                                                               \
+        const uint32_t step = kr_merge_step(m->old.n, m->n_deletes);                                        \
+        const uint32_t *bounds = m->bounds;                                                                 \
+        uint32_t at = 0;                                                                                    \
+        for (uint32_t i = first; i < end; ++i) {                                                            \
+            const kr_key key = kr_load(m->deletes + i);                                                     \
+            const int again = i && kr_load(m->deletes + i - 1) == key;                                      \
+            at = i == first ? name##_first(p, bounds, i, key) : name##_from_by(p, m->old.n, at, step, key); \
+            m->delete_at[i] = at;                                                                           \
+            m->removed[i] = !again && at < m->old.n && name##_key(p, at) == key                             \
+                                ? ((uint64_t)1 << 32) + (name##_behind(p, m->old.n, at, key) - at)          \
+                                : 0;                                                                        \
+        }                                                                                                   \
+        if (end == m->n_deletes)                                                                            \
+            m->removed[end] = 0;                                                                            \
+    }                                                                                                       \
+    /* An insert goes behind the entries with its key and a row id up to its own. */                        \
+    KR_BODY uint32_t name##_behind_rows(const params_t *p, uint32_t low, uint32_t high, uint32_t row)       \
+    {                                                                                                       \
+        while (low < high) {                                                                                \
+            const uint32_t middle = low + (high - low) / 2;                                                 \
+            if (name##_row(p, middle) <= row)                                                               \
+                low = middle + 1;                                                                           \
+            else                                                                                            \
+                high = middle;                                                                              \
+        }                                                                                                   \
+        return low;                                                                                         \
+    }                                                                                                       \
+    KR_BODY void name##_find_inserts(const params_t *p, uint32_t first, uint32_t end)                       \
+    {                                                                                                       \
+        const kr_merge_params *m = &p->merge;                                                               \
+        const uint32_t step = kr_merge_step(m->old.n, m->n_inserts);                                        \
+        const uint32_t *bounds = m->bounds ? m->bounds + kr_merge_bounds(m->n_deletes) : m->bounds;         \
+        uint32_t at = 0;                                                                                    \
+        for (uint32_t j = first; j < end; ++j) {                                                            \
+            const kr_key key = kr_load(m->inserts + j);                                                     \
+            at = j == first ? name##_first(p, bounds, j, key) : name##_from_by(p, m->old.n, at, step, key); \
+            m->insert_at[j] = at < m->old.n && name##_key(p, at) == key                                     \
+                                  ? name##_behind_rows(p, at, name##_behind(p, m->old.n, at, key),          \
+                                                       kr_load(m->insert_rows + j))                         \
+                                  : at;                                                                     \
+        }                                                                                                   \
+    }                                                                                                       \
+    /* Runs of deletes, then runs of inserts. */                                                            \
+    KR_BODY void name##_find_run(const params_t *p, uint64_t i)                                             \
+    {                                                                                                       \
+        const uint32_t run = p->merge.run, deletes = p->merge.n_deletes, inserts = p->merge.n_inserts;      \
+        const uint64_t runs = deletes / run + (deletes % run != 0);                                         \
+        const uint64_t first = (i < runs ? i : i - runs) * run, end = first + run;                          \
+        if (i < runs)                                                                                       \
+            name##_find_deletes(p, (uint32_t)first, end < deletes ? (uint32_t)end : deletes);               \
+        else                                                                                                \
+            name##_find_inserts(p, (uint32_t)first, end < inserts ? (uint32_t)end : inserts);               \
+    }                                                                                                       \
+    KR_MAP_PROGRAM(name##_find, params_t, name##_find_run);                                                 \
+    KR_BODY void name##_find_end(const params_t *p, int last)                                               \
+    {                                                                                                       \
+        const kr_merge_params *m = &p->merge;                                                               \
+        const uint64_t sums = m->n_deletes ? kr_load(m->removed + m->n_deletes) : 0;                        \
+        const uint32_t removed = (uint32_t)sums;                                                            \
+        kr_key end = m->n_inserts ? kr_load(m->inserts + (last ? m->n_inserts - 1 : 0)) : 0;                \
+        if (removed < m->old.n) {                                                                           \
+            const kr_key key = name##_key(p, kr_merge_survivor(m, last, removed));                          \
+            end = m->n_inserts == 0 || (last ? key > end : key < end) ? key : end;                          \
+        }                                                                                                   \
+        m->found[last ? KR_MERGE_FOUND_HIGHEST : KR_MERGE_FOUND_LOWEST] = end;                              \
+        m->found[KR_MERGE_FOUND_REMOVED] = removed;                                                         \
+    }                                                                                                       \
+    /* Two elements behind those of the tiles find the ends. */                                             \
+    KR_BODY void name##_split_place(const params_t *p, uint64_t t)                                          \
+    {                                                                                                       \
+        const kr_merge_params *m = &p->merge;                                                               \
+        const uint64_t place = t * KR_MERGE_TILE, all = kr_merge_places(m);                                 \
+        if (t > m->n_tiles)                                                                                 \
+            name##_find_end(p, t > (uint64_t)m->n_tiles + 1);                                               \
+        else                                                                                                \
+            m->splits[t] = kr_merge_split_at(m, place < all ? place : all);                                 \
+    }                                                                                                       \
+    KR_MAP_PROGRAM(name##_split, params_t, name##_split_place);                                             \
+    KR_BODY void name##_copy(const params_t *p, uint32_t from, uint32_t to, uint32_t n)                     \
+    {                                                                                                       \
+        for (uint32_t q = 0; q < n; ++q)                                                                    \
+            put(p, to + q, name##_key(p, from + q), name##_row(p, from + q));                               \
+    }                                                                                                       \
+    /* One thread alone goes from insert to insert, and copies what lies between. */                        \
+    KR_BODY void name##_walk(const params_t *p, const kr_merge_tile *tile)                                  \
+    {                                                                                                       \
+        const kr_merge_params *m = &p->merge;                                                               \
+        const uint32_t end = tile->position + (tile->places - tile->inserts);                               \
+        const uint32_t last = tile->from.inserts + tile->inserts;                                           \
+        kr_merge_gap gap = kr_merge_gap_of(m, tile, 0);                                                     \
+        uint32_t at = tile->position, to = tile->to;                                                        \
+        for (uint32_t j = tile->from.inserts;; ++j) {                                                       \
+            const uint32_t stop = j < last ? kr_load(m->insert_at + j) : end;                               \
+            while (at < stop) {                                                                             \
+                const uint32_t n = (stop < gap.from ? stop : gap.from) - at;                                \
+                name##_copy(p, at, to, n);                                                                  \
+                to += n;                                                                                    \
+                at += n;                                                                                    \
+                if (at == gap.from) {                                                                       \
+                    gap.from = at = stop < gap.end ? stop : gap.end;                                        \
+                    if (at == gap.end)                                                                      \
+                        gap = kr_merge_gap_of(m, tile, gap.hit + 1);                                        \
+                }                                                                                           \
+            }                                                                                               \
+            if (j == last)                                                                                  \
+                return;                                                                                     \
+            put(p, to++, kr_load(m->inserts + j), kr_load(m->insert_rows + j));                             \
+        }                                                                                                   \
+    }                                                                                                       \
+    /* All reads come before the writes, so that they overlap. */                                           \
+    KR_BODY void name##_move(kr_block block, const params_t *p, const kr_merge_tile *tile,                  \
+                             const kr_merge_room *room, uint32_t first, int changed)                        \
+    {                                                                                                       \
+        kr_key keys[KR_MERGE_AT_ONCE];                                                                      \
+        uint32_t rows[KR_MERGE_AT_ONCE], to[KR_MERGE_AT_ONCE];                                              \
+        KR_UNROLL                                                                                           \
+        for (uint32_t q = 0; q < KR_MERGE_AT_ONCE; ++q) {                                                   \
+            const uint32_t place = first + q * block.size, last = tile->places - 1;                         \
+            const uint32_t m = place < last ? place : last; /* without a branch */                          \
+            kr_merge_move move = {tile->position + m, tile->to + m, 0};                                     \
+            if (changed)                                                                                    \
+                move = kr_merge_move_of(tile, room, m);                                                     \
+            const uint64_t slot = slot_of(p, move.from); /* not used of an insert */                        \
+            to[q] = place <= last ? move.to : KR_NO_ROW;                                                    \
+            keys[q] =                                                                                       \
+                kr_merge_load(&p->merge, move.inserted ? (const uint32_t *)(p->merge.inserts + move.from)   \
+                                                       : key_at(p, slot));                                  \
+            rows[q] = kr_load(move.inserted ? p->merge.insert_rows + move.from : row_at(p, slot));          \
+        }                                                                                                   \
+        KR_UNROLL                                                                                           \
+        for (uint32_t q = 0; q < KR_MERGE_AT_ONCE; ++q)                                                     \
+            if (to[q] != KR_NO_ROW)                                                                         \
+                put(p, to[q], keys[q], rows[q]);                                                            \
+    }                                                                                                       \
+    KR_BODY void name##_write_tile(kr_block block, const params_t *p, const kr_merge_tile *tile,            \
+                                   const kr_merge_room *room, int changed)                                  \
+    {                                                                                                       \
+        for (uint32_t first = block.rank; first < tile->places; first += KR_MERGE_AT_ONCE * block.size) {   \
+            name##_move(block, p, tile, room, first, changed);                                              \
+        }                                                                                                   \
+    }                                                                                                       \
+    KR_BODY void name##_write_tiles(kr_block block, char *shared, const params_t *p, uint64_t n_tiles)      \
+    {                                                                                                       \
+        const kr_merge_room room = kr_merge_room_of(shared);                                                \
+        for (uint64_t t = block.index; t < n_tiles; t += block.count) {                                     \
+            const kr_merge_tile tile = kr_merge_tile_of(&p->merge, t);                                      \
+            if (tile.removed == tile.places)                                                                \
+                continue;                                                                                   \
+            if (block.size == 1 && !p->merge.by_bits) {                                                     \
+                name##_walk(p, &tile);                                                                      \
+            } else if (tile.inserts || tile.removed) {                                                      \
+                kr_merge_mark(block, &p->merge, &tile, &room);                                              \
+                kr_merge_count(block, &room);                                                               \
+                name##_write_tile(block, p, &tile, &room, 1);                                               \
+                kr_block_sync(block);                                                                       \
+            } else {                                                                                        \
+                name##_write_tile(block, p, &tile, &room, 0);                                               \
+            }                                                                                               \
+        }                                                                                                   \
+    }                                                                                                       \
     KR_BLOCK_PROGRAM(name##_write, params_t, name##_write_tiles)
 
 #endif

@@ -8,6 +8,7 @@
 enum {
     KR_MERGE_TILE = 8192, /* places merged by a block at a time; below 2^16 */
     KR_MERGE_WORDS = KR_MERGE_TILE / 32 + 1,
+    KR_MERGE_STRIDE = 64, /* neighbours in the batch that share bounds */
     KR_MERGE_SHARED = 3 * KR_MERGE_WORDS * 4
 };
 
@@ -36,21 +37,28 @@ typedef struct kr_merge_params {
     uint64_t *removed;   /* of delete i: entries, and << 32 whether any; then sums of the deletes before */
     kr_merge_hit *hits;  /* and one behind the last */
     uint32_t *insert_at; /* old entries before insert j */
+    uint32_t *bounds;    /* kr_merge_bounds of the deletes, then of the inserts; NULL: none */
     kr_merge_split *splits;
     uint64_t *found; /* KR_MERGE_FOUND */
     uint32_t n_deletes, n_inserts;
     uint32_t n_tiles;
     uint32_t run;     /* neighbours in the batch that one thread searches for, each from the one before */
-    uint32_t by_bits; /* 1, for tests: on a CPU, too, tiles are written as on a GPU */
+    uint32_t by_bits; /* 1, for tests: a CPU merges as a GPU does */
     uint32_t reserved;
 } kr_merge_params;
-kr_assert_size(kr_merge_params, 160);
+kr_assert_size(kr_merge_params, 168);
 
 typedef struct kr_sorted_merge_params {
     kr_merge_params merge;
     kr_blocks blocks;
 } kr_sorted_merge_params;
-kr_assert_size(kr_sorted_merge_params, 168);
+kr_assert_size(kr_sorted_merge_params, 176);
+
+/* Bounds of n deletes or inserts. */
+KR_BOTH uint64_t kr_merge_bounds(uint64_t n)
+{
+    return (n + KR_MERGE_STRIDE - 1) / KR_MERGE_STRIDE + 1;
+}
 
 KR_BOTH uint64_t kr_merge_places(const kr_merge_params *p)
 {

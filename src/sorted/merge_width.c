@@ -2,7 +2,7 @@
 #include "sorted/merge.h"
 
 /* Scratch arrays, released together. */
-enum { DELETE_AT, REMOVED, HITS, INSERT_AT, SPLITS, FOUND };
+enum { DELETE_AT, REMOVED, HITS, INSERT_AT, BOUNDS, SPLITS, FOUND };
 kr_assert_size(char[FOUND + 1], KR_MERGE_SCRATCHES);
 
 KR_PROGRAM_DECLARE(kr_merge_keep);
@@ -41,12 +41,17 @@ kr_merge KR_W(kr_merge_of_entries)(kr_device *device, kr_stream *stream, const k
 
 /* ---- Plan ---------------------------------------------------------------------------------- */
 
-/* Where the batch is dense, an insert is near the one before. One thread on a CPU searches for many anyway.
- */
-static uint32_t run_of(const kr_merge *m, const kr_changes *changes)
+static int as_on_gpu(const kr_merge *m)
 {
-    const uint64_t batch = changes->deletes.n + changes->inserts.n;
-    return m->device->ops->is_host ? 64 : batch > m->merge->old.n / 32 ? 8 : 1;
+    return !m->device->ops->is_host || m->merge->by_bits;
+}
+
+/* Where the batch is dense, neighbours search between the same bounds, so that they read the same entries.
+ * Few rows have too few threads for two searches one after the other. */
+static int is_bounded(const kr_merge *m)
+{
+    const kr_merge_params *p = m->merge;
+    return as_on_gpu(m) && (uint64_t)p->n_deletes + p->n_inserts > p->old.n / 32;
 }
 
 static void begin(kr_merge *m, const kr_changes *changes)
@@ -58,7 +63,7 @@ static void begin(kr_merge *m, const kr_changes *changes)
     p->n_deletes = (uint32_t)changes->deletes.n;
     p->n_inserts = (uint32_t)changes->inserts.n;
     p->n_tiles = (uint32_t)((kr_merge_places(p) + KR_MERGE_TILE - 1) / KR_MERGE_TILE);
-    p->run = run_of(m, changes);
+    p->run = as_on_gpu(m) ? 1 : 64;
     m->n = kr_merge_places(p);
 }
 
@@ -71,6 +76,10 @@ static kr_status allocate_plan(kr_merge *m, kr_error *err)
         status = allocate(m, SPLITS, (tiles + 1) * sizeof *p->splits, "tiles of a merge", err);
     if (status == KR_OK)
         status = allocate(m, INSERT_AT, inserts * sizeof *p->insert_at, "places of inserts", err);
+    if (status == KR_OK && is_bounded(m))
+        status =
+            allocate(m, BOUNDS, (kr_merge_bounds(deletes) + kr_merge_bounds(inserts)) * sizeof *p->bounds,
+                     "bounds of a merge", err);
     if (status == KR_OK && deletes)
         status = allocate(m, DELETE_AT, deletes * sizeof *p->delete_at, "places of deletes", err);
     if (status == KR_OK && deletes)
@@ -80,6 +89,7 @@ static kr_status allocate_plan(kr_merge *m, kr_error *err)
     p->found = m->scratch[FOUND].data;
     p->splits = m->scratch[SPLITS].data;
     p->insert_at = m->scratch[INSERT_AT].data;
+    p->bounds = m->scratch[BOUNDS].data;
     p->delete_at = m->scratch[DELETE_AT].data;
     p->removed = m->scratch[REMOVED].data;
     p->hits = m->scratch[HITS].data;
@@ -132,6 +142,9 @@ kr_status KR_W(kr_merge_plan)(kr_merge *m, const kr_changes *changes, kr_error *
     kr_status status = p->n_deletes ? KR_OK : check_rows(m, err);
     if (status == KR_OK)
         status = allocate_plan(m, err);
+    if (status == KR_OK && p->bounds)
+        status =
+            run(m, m->programs.bound, kr_merge_bounds(p->n_deletes) + kr_merge_bounds(p->n_inserts), err);
     if (status == KR_OK)
         status = run(m, m->programs.find, runs(p->n_deletes, p->run) + runs(p->n_inserts, p->run), err);
     if (status == KR_OK && p->n_deletes)

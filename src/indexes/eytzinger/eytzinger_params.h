@@ -20,6 +20,6 @@ typedef struct eytzinger_merge_params {
     kr_blocks blocks;
     eytzinger_tree old, merged;
 } eytzinger_merge_params;
-kr_assert_size(eytzinger_merge_params, 216);
+kr_assert_size(eytzinger_merge_params, 224);
 
 #endif
