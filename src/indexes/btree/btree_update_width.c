@@ -91,11 +91,16 @@ static void release(update *u)
         kr_buffer_release(u->device, &u->scratch[i], u->stream);
 }
 
+static uint64_t bounds_of(uint64_t leaves)
+{
+    return leaves / BTREE_ROUTE + 2;
+}
+
 static kr_status allocate_plan(update *u, kr_error *err)
 {
     btree_update_params *p = &u->params;
     const uint64_t leaves = p->tree.n_leaves, tiles = p->n_tiles + UINT64_C(1);
-    const uint64_t ends = (leaves + 1 + tiles) * sizeof(uint32_t); /* of leaves, then of tiles */
+    const uint64_t ends = (leaves + 1 + bounds_of(leaves)) * sizeof(uint32_t); /* of leaves, then bounds */
     kr_status status = allocate(u, DELETE_FROM, p->n_deletes ? ends : 0, "the deletes of leaves", err);
     if (status == KR_OK)
         status = allocate(u, INSERT_FROM, p->n_inserts ? ends : 0, "the inserts of leaves", err);
@@ -107,8 +112,8 @@ static kr_status allocate_plan(update *u, kr_error *err)
         status = kr_device_fill(u->device, u->scratch[SUMS].data, 0, u->scratch[SUMS].nbytes, u->stream, err);
     p->delete_from = u->scratch[DELETE_FROM].data;
     p->insert_from = u->scratch[INSERT_FROM].data;
-    p->delete_tiles = p->delete_from ? p->delete_from + leaves + 1 : NULL;
-    p->insert_tiles = p->insert_from ? p->insert_from + leaves + 1 : NULL;
+    p->delete_bounds = p->delete_from ? p->delete_from + leaves + 1 : NULL;
+    p->insert_bounds = p->insert_from ? p->insert_from + leaves + 1 : NULL;
     p->counts = u->scratch[COUNTS].data;
     p->sums = u->scratch[SUMS].data;
     return status;
@@ -130,11 +135,7 @@ static kr_status plan(update *u, const kr_changes *changes, kr_error *err)
     };
     kr_status status = allocate_plan(u, err);
     if (status == KR_OK)
-        status =
-            kr_device_run(u->device, &KR_W(btree_route_tiles), p, p->n_tiles + UINT64_C(1), u->stream, err);
-    if (status == KR_OK)
-        status =
-            kr_device_run(u->device, &KR_W(btree_route), p, tree->n_leaves + UINT64_C(1), u->stream, err);
+        status = kr_device_run(u->device, &KR_W(btree_route), p, bounds_of(tree->n_leaves), u->stream, err);
     if (status == KR_OK)
         status = kr_device_run(u->device, plans[tree->node_bits - BTREE_NODE_BITS], p, tree->n_leaves,
                                u->stream, err);
