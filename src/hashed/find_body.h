@@ -100,8 +100,8 @@ KR_BODY int table_find_links_step(const table_find_params *p, table_find_state *
 {
     return table_find_step(p, 15, 1, s);
 }
-KR_PROBE_PROGRAM(table_find_slots, table_find_params, table_find_state, table_find_begin,
-                 table_find_slots_step, table_find_end);
+KR_PROBE_PROGRAM_AHEAD(table_find_slots, table_find_params, table_find_state, table_find_begin,
+                       table_find_slots_step, table_find_end);
 KR_PROBE_PROGRAM(table_find_links, table_find_params, table_find_state, table_find_begin,
                  table_find_links_step, table_find_end);
 

@@ -16,6 +16,9 @@
  *       State of at most 32 bytes: it lives across a trace. The CPU keeps KR_IN_FLIGHT of them and
  *       steps them in turn, so that their cache misses overlap. kinds/lookup_program.h has the same with
  *       launch options.
+ *   KR_PROBE_PROGRAM_AHEAD(name, ...)
+ *       The same. A CPU keeps KR_MANY_IN_FLIGHT, and begins as many more before it steps them: for searches
+ *       that read one place, which `begin` prefetches.
  *
  * For blocks of threads see program/block.h, for rays tracers/ray.h. For work that a CPU does better in its
  * own way, while a GPU runs another program:
@@ -54,6 +57,8 @@ enum { KR_IN_FLIGHT = 32, KR_MANY_IN_FLIGHT = 64 };
 /* Expands the arguments before `macro` pastes to them. */
 #define KR_APPLY(macro, ...) macro(__VA_ARGS__)
 #define KR_MAP_PROGRAM(name, params_t, body) KR_APPLY(KR_MAP_PROGRAM_, KR_W(name), params_t, body)
+#define KR_PROBE_PROGRAM_AHEAD(name, params_t, state_t, begin, step, end) \
+    KR_APPLY(KR_PROBE_PROGRAM_AHEAD_, KR_W(name), params_t, state_t, begin, step, end)
 #define KR_PROBE_PROGRAM(name, params_t, state_t, begin, step, end) \
     KR_APPLY(KR_PROBE_PROGRAM_, KR_W(name), params_t, state_t, begin, step, end)
 #define KR_CPU_PROGRAM(name, params_t, run) KR_APPLY(KR_CPU_PROGRAM_, KR_W(name), params_t, run)

@@ -103,6 +103,54 @@
     }                                                                                           \
     KR_PROGRAM_TABLE(name, params_t)
 
+/* Probes begin while those before them are searched, so that what they prefetch has time to come. */
+#define KR_PROBE_PROGRAM_AHEAD_(name, params_t, state_t, begin, step, end_)                 \
+    kr_assert_fits(state_t, 32);                                                            \
+    typedef struct name##_flight {                                                          \
+        state_t states[KR_MANY_IN_FLIGHT];                                                  \
+        uint8_t list[KR_MANY_IN_FLIGHT];                                                    \
+        uint32_t count, active;                                                             \
+    } name##_flight;                                                                        \
+    static inline void name##_take_off(const params_t *params, uint64_t base, uint64_t end, \
+                                       name##_flight *f)                                    \
+    {                                                                                       \
+        f->count = base >= end                      ? 0                                     \
+                   : end - base < KR_MANY_IN_FLIGHT ? (uint32_t)(end - base)                \
+                                                    : KR_MANY_IN_FLIGHT;                    \
+        f->active = 0;                                                                      \
+        for (uint32_t j = 0; j < f->count; ++j) {                                           \
+            f->list[f->active] = (uint8_t)j;                                                \
+            f->active += begin(params, base + j, &f->states[j]) ? 1 : 0;                    \
+        }                                                                                   \
+    }                                                                                       \
+    static inline void name##_fly(const params_t *params, uint64_t base, name##_flight *f)  \
+    {                                                                                       \
+        while (f->active) {                                                                 \
+            uint32_t left = 0;                                                              \
+            for (uint32_t a = 0; a < f->active; ++a) {                                      \
+                const uint8_t j = f->list[a];                                               \
+                f->list[left] = j;                                                          \
+                left += step(params, &f->states[j]) ? 1 : 0;                                \
+            }                                                                               \
+            f->active = left;                                                               \
+        }                                                                                   \
+        for (uint32_t j = 0; j < f->count; ++j)                                             \
+            end_(params, base + j, &f->states[j]);                                          \
+    }                                                                                       \
+    KR_CPU_FUNCTION(name)                                                                   \
+    {                                                                                       \
+        const params_t params = *(const params_t *)block;                                   \
+        name##_flight flights[2];                                                           \
+        uint32_t turn = 0;                                                                  \
+        (void)n;                                                                            \
+        name##_take_off(&params, first, end, &flights[0]);                                  \
+        for (uint64_t base = first; base < end; base += KR_MANY_IN_FLIGHT, turn ^= 1) {     \
+            name##_take_off(&params, base + KR_MANY_IN_FLIGHT, end, &flights[turn ^ 1]);    \
+            name##_fly(&params, base, &flights[turn]);                                      \
+        }                                                                                   \
+    }                                                                                       \
+    KR_PROGRAM_TABLE(name, params_t)
+
 #define KR_CPU_PROGRAM_(name, params_t, run)              \
     KR_CPU_FUNCTION(name)                                 \
     {                                                     \
