@@ -129,6 +129,11 @@ static int check_specs(const kr_suite *suite)
             fprintf(stderr, "%s\n", err.text);
             return 1;
         }
+        if (strncmp(suite->specs[i], "best", 4) == 0) {
+            fprintf(stderr, "--kind %s: its kind depends on the device; test that kind, here %s\n",
+                    suite->specs[i], text);
+            return 1;
+        }
     }
     return 0;
 }
