@@ -1,0 +1,283 @@
+/* A leaf over a tile of 1024 rows.
+ *
+ * On a GPU a warp has a tile. Each thread loads four rows beside those of its neighbours, and does so eight
+ * times, 128 rows apart: so loads are wide, and many are under way. The 32 bits of a thread stay in one word
+ * in that order while the leaves of a condition are decided: bit 4 j + k is row 128 j + 4 rank + k. full_turn
+ * brings words of bitmaps into that order and back.
+ *
+ * On the CPU a thread has a tile, and its words are those of the bitmap. */
+#ifndef KEYRAY_SCANS_FULL_FULL_TILE_H
+#define KEYRAY_SCANS_FULL_FULL_TILE_H
+
+#include "scans/full/full_values.h"
+
+#if !KR_ON_CUDA && defined(KR_ISA) && KR_ISA > 0
+#include <immintrin.h>
+#endif
+
+#if KR_ON_CUDA
+
+enum { FULL_MINE = 1 };
+
+/* Word 4 r + q of a tile is with thread 8 q + r: threads 8 q .. 8 q + 7 exchange groups of four bits. */
+KR_BODY uint64_t full_word(kr_group group, uint64_t tile, uint32_t mine)
+{
+    (void)mine;
+    return tile * 32 + 4 * (group.rank % 8) + group.rank / 8;
+}
+
+/* From the order of the bitmap to that of the loads, or back: it is its own inverse. */
+KR_BODY uint32_t full_turn(kr_group group, uint32_t x)
+{
+    const uint32_t masks[3] = {0x0F0F0F0Fu, 0x00FF00FFu, 0x0000FFFFu};
+    KR_UNROLL
+    for (uint32_t s = 0; s < 3; ++s) {
+        const uint32_t shift = 4u << s, keep = group.rank >> s & 1 ? ~masks[s] : masks[s];
+        const uint32_t other = (uint32_t)__shfl_xor_sync(KR_WARP, x, 1 << s);
+        x = (x & keep) | ((group.rank >> s & 1 ? other >> shift : other << shift) & ~keep);
+    }
+    return x;
+}
+
+/* Four values; `load` is a constant. */
+KR_BODY void full_load(uint32_t load, uint32_t type, const void *data, uint64_t row, kr_key values[4])
+{
+    if (load == FULL_LOAD_8) {
+        const ulonglong2 a = __ldcs((const ulonglong2 *)data + row / 2);
+        const ulonglong2 b = __ldcs((const ulonglong2 *)data + row / 2 + 1);
+        values[0] = full_value_of(type, a.x), values[1] = full_value_of(type, a.y);
+        values[2] = full_value_of(type, b.x), values[3] = full_value_of(type, b.y);
+    } else if (load == FULL_LOAD_4) {
+        const uint4 a = __ldcs((const uint4 *)data + row / 4);
+        values[0] = full_value_of(type, a.x), values[1] = full_value_of(type, a.y);
+        values[2] = full_value_of(type, a.z), values[3] = full_value_of(type, a.w);
+    } else if (load == FULL_LOAD_2) {
+        const ushort4 a = __ldcs((const ushort4 *)data + row / 4);
+        values[0] = full_value_of(type, a.x), values[1] = full_value_of(type, a.y);
+        values[2] = full_value_of(type, a.z), values[3] = full_value_of(type, a.w);
+    } else if (load == FULL_LOAD_1) {
+        const uchar4 a = __ldcs((const uchar4 *)data + row / 4);
+        values[0] = full_value_of(type, a.x), values[1] = full_value_of(type, a.y);
+        values[2] = full_value_of(type, a.z), values[3] = full_value_of(type, a.w);
+    } else {
+        for (uint32_t k = 0; k < 4; ++k)
+            values[k] = full_value(type, data, row + k);
+    }
+}
+
+/* The rows among `wanted` that belong to the leaf; groups without a wanted row need not be loaded. `load` and
+ * `form` are constants. */
+KR_BODY uint32_t full_groups(uint32_t load, uint32_t form, const full_leaf *leaf, uint64_t row,
+                             uint32_t wanted)
+{
+    kr_key values[8][4], others[8][4];
+    uint32_t bits = 0;
+    KR_UNROLL
+    for (uint32_t j = 0; j < 8; ++j) {
+        values[j][0] = values[j][1] = values[j][2] = values[j][3] = 0;
+        if (wanted >> 4 * j & 15)
+            full_load(load, leaf->type, leaf->data, row + 128 * j, values[j]);
+    }
+    KR_UNROLL
+    for (uint32_t j = 0; j < 8; ++j) {
+        others[j][0] = others[j][1] = others[j][2] = others[j][3] = 0;
+        if (form == FULL_COLUMNS && wanted >> 4 * j & 15)
+            full_load(load, leaf->type, leaf->other, row + 128 * j, others[j]);
+        KR_UNROLL
+        for (uint32_t k = 0; k < 4; ++k)
+            bits |= full_test(form, leaf, values[j][k], others[j][k]) << (4 * j + k);
+    }
+    return bits;
+}
+
+KR_BODY uint32_t full_form(uint32_t load, const full_leaf *leaf, uint64_t row, uint32_t wanted)
+{
+    if (leaf->form == FULL_INTERVAL)
+        return full_groups(load, FULL_INTERVAL, leaf, row, wanted);
+    if (leaf->form == FULL_SEARCH)
+        return full_groups(load, FULL_SEARCH, leaf, row, wanted);
+    return full_groups(load, FULL_COLUMNS, leaf, row, wanted);
+}
+
+/* The last tile, row by row. */
+KR_BODY uint32_t full_last_rows(const full_leaf *leaf, uint64_t row, uint64_t n)
+{
+    uint32_t bits = 0;
+    for (uint32_t b = 0; b < 32; ++b) {
+        const uint64_t at = row + 128 * (b / 4) + b % 4;
+        if (at < n)
+            bits |= full_row(leaf, at) << b;
+    }
+    return bits;
+}
+
+KR_BODY void full_leaf_tile(kr_group group, const full_leaf *leaf, uint64_t tile, uint64_t n,
+                            const uint32_t wanted[FULL_MINE], uint32_t bits[FULL_MINE])
+{
+    const uint64_t row = tile * FULL_TILE + 4 * group.rank;
+    if ((tile + 1) * FULL_TILE > n) {
+        bits[0] = full_last_rows(leaf, row, n);
+        return;
+    }
+    switch (leaf->load) {
+#if KR_KEY_BITS == 64
+    case FULL_LOAD_8: bits[0] = full_form(FULL_LOAD_8, leaf, row, wanted[0]); break;
+#endif
+    case FULL_LOAD_4: bits[0] = full_form(FULL_LOAD_4, leaf, row, wanted[0]); break;
+    case FULL_LOAD_2: bits[0] = full_form(FULL_LOAD_2, leaf, row, wanted[0]); break;
+    case FULL_LOAD_1: bits[0] = full_form(FULL_LOAD_1, leaf, row, wanted[0]); break;
+    default: bits[0] = full_form(FULL_LOAD_ONE_BY_ONE, leaf, row, wanted[0]);
+    }
+}
+
+/* 1 if a row of the tile is among the bits. */
+KR_BODY int full_any(kr_group group, const uint32_t bits[FULL_MINE])
+{
+    return kr_group_ballot(group, bits[0] != 0) != 0;
+}
+
+#else
+
+enum { FULL_MINE = FULL_TILE / 32 };
+
+KR_BODY uint64_t full_word(kr_group group, uint64_t tile, uint32_t mine)
+{
+    (void)group;
+    return tile * FULL_MINE + mine;
+}
+
+KR_BODY uint32_t full_turn(kr_group group, uint32_t x)
+{
+    (void)group;
+    return x;
+}
+
+/* Bit i: whether values[i] - base <= span. */
+#if defined(KR_ISA) && KR_ISA == 2 && KR_KEY_BITS == 32
+KR_BODY uint32_t full_within(const uint32_t values[32], uint32_t base, uint32_t span)
+{
+    const __m512i from = _mm512_set1_epi32((int)base), most = _mm512_set1_epi32((int)span);
+    const uint32_t low = _mm512_cmple_epu32_mask(_mm512_sub_epi32(_mm512_loadu_si512(values), from), most);
+    const uint32_t high =
+        _mm512_cmple_epu32_mask(_mm512_sub_epi32(_mm512_loadu_si512(values + 16), from), most);
+    return low | high << 16;
+}
+#elif defined(KR_ISA) && KR_ISA == 2
+KR_BODY uint32_t full_within(const uint64_t values[32], uint64_t base, uint64_t span)
+{
+    const __m512i from = _mm512_set1_epi64((long long)base), most = _mm512_set1_epi64((long long)span);
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < 32; i += 8)
+        bits |=
+            (uint32_t)_mm512_cmple_epu64_mask(_mm512_sub_epi64(_mm512_loadu_si512(values + i), from), most)
+            << i;
+    return bits;
+}
+#elif defined(KR_ISA) && KR_ISA == 1 && KR_KEY_BITS == 32
+KR_BODY uint32_t full_within(const uint32_t values[32], uint32_t base, uint32_t span)
+{
+    const __m256i from = _mm256_set1_epi32((int)base), most = _mm256_set1_epi32((int)span);
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < 32; i += 8) {
+        const __m256i x = _mm256_sub_epi32(_mm256_loadu_si256((const __m256i *)(values + i)), from);
+        const __m256i holds = _mm256_cmpeq_epi32(_mm256_min_epu32(x, most), x);
+        bits |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(holds)) << i;
+    }
+    return bits;
+}
+#elif defined(KR_ISA) && KR_ISA == 1
+/* AVX2 compares signed integers only: flipping the sign bits gives the order of unsigned ones. */
+KR_BODY uint32_t full_within(const uint64_t values[32], uint64_t base, uint64_t span)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    const __m256i from = _mm256_set1_epi64x((long long)(base ^ sign));
+    const __m256i most = _mm256_set1_epi64x((long long)(span ^ sign));
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < 32; i += 4) {
+        const __m256i x = _mm256_sub_epi64(_mm256_loadu_si256((const __m256i *)(values + i)), from);
+        bits |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(x, most))) << i;
+    }
+    return ~bits;
+}
+#else
+KR_BODY uint32_t full_within(const kr_key values[32], kr_key base, kr_key span)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < 32; ++i)
+        bits |= (uint32_t)((kr_key)(values[i] - base) <= span) << i;
+    return bits;
+}
+#endif
+
+/* Converts 32 values, in loops that compilers make vectors of. */
+KR_BODY void full_convert(uint32_t type, const void *data, uint64_t row, kr_key values[32])
+{
+    if (type == KR_F32)
+        for (uint32_t i = 0; i < 32; ++i)
+            values[i] = kr_encode_f32(((const uint32_t *)data)[row + i]);
+    else if (type == KR_U8)
+        for (uint32_t i = 0; i < 32; ++i)
+            values[i] = ((const uint8_t *)data)[row + i];
+    else if (type == KR_I8)
+        for (uint32_t i = 0; i < 32; ++i)
+            values[i] = (kr_key)((const int8_t *)data)[row + i];
+    else if (type == KR_U16)
+        for (uint32_t i = 0; i < 32; ++i)
+            values[i] = ((const uint16_t *)data)[row + i];
+    else if (type == KR_I16)
+        for (uint32_t i = 0; i < 32; ++i)
+            values[i] = (kr_key)((const int16_t *)data)[row + i];
+    else if (type == KR_U32)
+        for (uint32_t i = 0; i < 32; ++i)
+            values[i] = ((const uint32_t *)data)[row + i];
+    else if (type == KR_I32 || type == KR_DATE32)
+        for (uint32_t i = 0; i < 32; ++i)
+            values[i] = (kr_key)((const int32_t *)data)[row + i];
+    else
+        for (uint32_t i = 0; i < 32; ++i)
+            values[i] = full_value(type, data, row + i);
+}
+
+KR_BODY uint32_t full_leaf_word(const full_leaf *leaf, uint64_t row)
+{
+    kr_key values[32];
+    uint32_t bits = 0;
+    if (leaf->form == FULL_INTERVAL && !full_is_float(leaf->type) &&
+        kr_type_width(leaf->type) == sizeof(kr_key))
+        return full_within((const kr_key *)leaf->data + row, (kr_key)leaf->base, (kr_key)leaf->span);
+    if (leaf->form == FULL_INTERVAL) {
+        full_convert(leaf->type, leaf->data, row, values);
+        return full_within(values, (kr_key)leaf->base, (kr_key)leaf->span);
+    }
+    for (uint32_t i = 0; i < 32; ++i)
+        bits |= full_row(leaf, row + i) << i;
+    return bits;
+}
+
+KR_BODY void full_leaf_tile(kr_group group, const full_leaf *leaf, uint64_t tile, uint64_t n,
+                            const uint32_t wanted[FULL_MINE], uint32_t bits[FULL_MINE])
+{
+    (void)group;
+    for (uint32_t w = 0; w < FULL_MINE; ++w) {
+        const uint64_t row = tile * FULL_TILE + 32 * w;
+        bits[w] = 0;
+        if (wanted[w] && row + 32 <= n)
+            bits[w] = full_leaf_word(leaf, row);
+        else if (wanted[w])
+            for (uint32_t i = 0; i < 32 && row + i < n; ++i)
+                bits[w] |= full_row(leaf, row + i) << i;
+    }
+}
+
+KR_BODY int full_any(kr_group group, const uint32_t bits[FULL_MINE])
+{
+    uint32_t any = 0;
+    (void)group;
+    for (uint32_t w = 0; w < FULL_MINE; ++w)
+        any |= bits[w];
+    return any != 0;
+}
+
+#endif
+
+#endif
