@@ -17,7 +17,7 @@ enum {
     JOIN_OPTIONS = 24,
     JOIN_INFO = 632,
     TABLE_OPTIONS = 32,
-    TABLE_INFO = 656,
+    TABLE_INFO = 640,
     SCAN_SINK = 48,
     SCAN_OPTIONS = 32
 };
