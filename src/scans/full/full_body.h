@@ -11,10 +11,10 @@ typedef struct full_bits {
 } full_bits;
 
 /* Bitmap words in, words in the order of the loads out. */
-KR_BODY void full_begin(kr_group group, const full_params *p, uint64_t tile, full_bits *rows)
+KR_BODY void full_begin(kr_group group, const full_params *p, uint64_t part, full_bits *rows)
 {
     for (uint32_t m = 0; m < FULL_MINE; ++m) {
-        const uint64_t word = full_word(group, tile, m);
+        const uint64_t word = full_word(group, part, m);
         uint32_t bits = full_rows(word, p->n);
         if (p->alive && bits)
             bits &= kr_load(p->alive + word);
@@ -23,14 +23,14 @@ KR_BODY void full_begin(kr_group group, const full_params *p, uint64_t tile, ful
 }
 
 /* The rows among `wanted` for which the leaf holds. */
-KR_BODY void full_leaf_bits(kr_group group, const full_params *p, const full_leaf *leaf, uint64_t tile,
+KR_BODY void full_leaf_bits(kr_group group, const full_params *p, const full_leaf *leaf, uint64_t part,
                             const full_bits *wanted, full_bits *bits)
 {
-    full_leaf_tile(group, leaf, tile, p->n, wanted->words, bits->words);
+    full_leaf_part(group, leaf, part, p->n, wanted->words, bits->words);
     for (uint32_t m = 0; m < FULL_MINE; ++m) {
         uint32_t word = bits->words[m] ^ (leaf->negate ? 0xFFFFFFFFu : 0);
         if (leaf->validity || leaf->other_validity) {
-            const uint64_t at = full_word(group, tile, m);
+            const uint64_t at = full_word(group, part, m);
             const uint32_t valid = full_turn(group, full_rows(at, p->n) ? full_valid(leaf, at, p->n) : 0);
             word = (word & valid) | (leaf->nulls ? ~valid : 0);
         }
@@ -38,10 +38,10 @@ KR_BODY void full_leaf_bits(kr_group group, const full_params *p, const full_lea
     }
 }
 
-KR_BODY void full_store(kr_group group, const full_params *p, uint64_t tile, const full_bits *bits)
+KR_BODY void full_store(kr_group group, const full_params *p, uint64_t part, const full_bits *bits)
 {
     for (uint32_t m = 0; m < FULL_MINE; ++m) {
-        const uint64_t word = full_word(group, tile, m);
+        const uint64_t word = full_word(group, part, m);
         const uint32_t x = full_turn(group, bits->words[m]);
         if (word * 32 < p->n)
             p->bitmap[word] = x;
@@ -69,13 +69,12 @@ KR_BODY void full_apply(uint32_t op, full_bits *top, const full_bits *bits)
     }
 }
 
-KR_BODY void full_tile(kr_group group, const full_params *p, uint64_t i, uint64_t n)
+/* The condition for a part of a tile. */
+KR_BODY void full_part(kr_group group, const full_params *p, uint64_t part)
 {
-    const uint64_t tile = i / group.size;
     full_bits alive, top, bits, wanted, stack[FULL_STACK];
     uint32_t depth = 0;
-    (void)n;
-    full_begin(group, p, tile, &alive);
+    full_begin(group, p, part, &alive);
     top = alive;
     for (uint32_t c = 0; c < p->n_code; ++c) {
         const uint32_t op = p->code[2 * c];
@@ -89,15 +88,23 @@ KR_BODY void full_tile(kr_group group, const full_params *p, uint64_t i, uint64_
             stack[depth++] = top;
         full_wanted(op, &alive, &top, &wanted);
         const int any = full_any(group, wanted.words);
-        if (any && !p->branches && op != FULL_PUSH)
+        if (any && !p->branches)
             wanted = alive;
         if (any)
-            full_leaf_bits(group, p, p->leaves + p->code[2 * c + 1], tile, &wanted, &bits);
+            full_leaf_bits(group, p, p->leaves + p->code[2 * c + 1], part, &wanted, &bits);
         else
             bits = wanted; /* nothing is asked for */
         full_apply(op, &top, &bits);
     }
-    full_store(group, p, tile, &top);
+    full_store(group, p, part, &top);
+}
+
+KR_BODY void full_tile(kr_group group, const full_params *p, uint64_t i, uint64_t n)
+{
+    const uint64_t tile = i / group.size;
+    (void)n;
+    for (uint64_t part = tile * FULL_PARTS; part < (tile + 1) * FULL_PARTS; ++part)
+        full_part(group, p, part);
 }
 KR_GROUP_PROGRAM(full_select, full_params, full_tile);
 

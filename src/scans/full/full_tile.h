@@ -1,11 +1,12 @@
-/* A leaf over a tile of 1024 rows.
+/* A leaf over a part of a tile of 1024 rows.
  *
  * On a GPU a warp has a tile. Each thread loads four rows beside those of its neighbours, and does so eight
  * times, 128 rows apart: so loads are wide, and many are under way. The 32 bits of a thread stay in one word
  * in that order while the leaves of a condition are decided: bit 4 j + k is row 128 j + 4 rank + k. full_turn
  * brings words of bitmaps into that order and back.
  *
- * On the CPU a thread has a tile, and its words are those of the bitmap. */
+ * On the CPU a thread has a tile, which it takes in four parts: their words, in the order of the bitmap, stay
+ * in registers. A GPU has one part. */
 #ifndef KEYRAY_SCANS_FULL_FULL_TILE_H
 #define KEYRAY_SCANS_FULL_FULL_TILE_H
 
@@ -17,13 +18,13 @@
 
 #if KR_ON_CUDA
 
-enum { FULL_MINE = 1 };
+enum { FULL_PARTS = 1, FULL_MINE = 1 };
 
 /* Word 4 r + q of a tile is with thread 8 q + r: threads 8 q .. 8 q + 7 exchange groups of four bits. */
-KR_BODY uint64_t full_word(kr_group group, uint64_t tile, uint32_t mine)
+KR_BODY uint64_t full_word(kr_group group, uint64_t part, uint32_t mine)
 {
     (void)mine;
-    return tile * 32 + 4 * (group.rank % 8) + group.rank / 8;
+    return part * 32 + 4 * (group.rank % 8) + group.rank / 8;
 }
 
 /* From the order of the bitmap to that of the loads, or back: it is its own inverse. */
@@ -111,11 +112,11 @@ KR_BODY uint32_t full_last_rows(const full_leaf *leaf, uint64_t row, uint64_t n)
     return bits;
 }
 
-KR_BODY void full_leaf_tile(kr_group group, const full_leaf *leaf, uint64_t tile, uint64_t n,
+KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part, uint64_t n,
                             const uint32_t wanted[FULL_MINE], uint32_t bits[FULL_MINE])
 {
-    const uint64_t row = tile * FULL_TILE + 4 * group.rank;
-    if ((tile + 1) * FULL_TILE > n) {
+    const uint64_t row = part * FULL_TILE + 4 * group.rank;
+    if ((part + 1) * FULL_TILE > n) {
         bits[0] = full_last_rows(leaf, row, n);
         return;
     }
@@ -130,7 +131,7 @@ KR_BODY void full_leaf_tile(kr_group group, const full_leaf *leaf, uint64_t tile
     }
 }
 
-/* 1 if a row of the tile is among the bits. */
+/* 1 if a row of the part is among the bits. */
 KR_BODY int full_any(kr_group group, const uint32_t bits[FULL_MINE])
 {
     return kr_group_ballot(group, bits[0] != 0) != 0;
@@ -138,12 +139,13 @@ KR_BODY int full_any(kr_group group, const uint32_t bits[FULL_MINE])
 
 #else
 
-enum { FULL_MINE = FULL_TILE / 32 };
+enum { FULL_AHEAD_NBYTES = 8192 };
+enum { FULL_PARTS = 4, FULL_MINE = FULL_TILE / 32 / FULL_PARTS };
 
-KR_BODY uint64_t full_word(kr_group group, uint64_t tile, uint32_t mine)
+KR_BODY uint64_t full_word(kr_group group, uint64_t part, uint32_t mine)
 {
     (void)group;
-    return tile * FULL_MINE + mine;
+    return part * FULL_MINE + mine;
 }
 
 KR_BODY uint32_t full_turn(kr_group group, uint32_t x)
@@ -238,13 +240,17 @@ KR_BODY void full_convert(uint32_t type, const void *data, uint64_t row, kr_key 
             values[i] = full_value(type, data, row + i);
 }
 
+/* 1: the values are compared as they are in memory. */
+KR_BODY int full_is_direct(const full_leaf *leaf)
+{
+    return leaf->form == FULL_INTERVAL && !full_is_float(leaf->type) &&
+           kr_type_width(leaf->type) == sizeof(kr_key);
+}
+
 KR_BODY uint32_t full_leaf_word(const full_leaf *leaf, uint64_t row)
 {
     kr_key values[32];
     uint32_t bits = 0;
-    if (leaf->form == FULL_INTERVAL && !full_is_float(leaf->type) &&
-        kr_type_width(leaf->type) == sizeof(kr_key))
-        return full_within((const kr_key *)leaf->data + row, (kr_key)leaf->base, (kr_key)leaf->span);
     if (leaf->form == FULL_INTERVAL) {
         full_convert(leaf->type, leaf->data, row, values);
         return full_within(values, (kr_key)leaf->base, (kr_key)leaf->span);
@@ -254,12 +260,22 @@ KR_BODY uint32_t full_leaf_word(const full_leaf *leaf, uint64_t row)
     return bits;
 }
 
-KR_BODY void full_leaf_tile(kr_group group, const full_leaf *leaf, uint64_t tile, uint64_t n,
+KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part, uint64_t n,
                             const uint32_t wanted[FULL_MINE], uint32_t bits[FULL_MINE])
 {
+    const uint64_t first = part * 32 * FULL_MINE;
     (void)group;
+    if (full_is_direct(leaf) && first + 32 * FULL_MINE <= n) {
+        const kr_key *values = (const kr_key *)leaf->data + first;
+        /* Parts of several columns take turns, which the CPU's own prefetching does not follow well. */
+        for (uint32_t i = 0; i < 32 * FULL_MINE; i += 64 / sizeof(kr_key))
+            kr_prefetch(values + i + FULL_AHEAD_NBYTES / sizeof(kr_key));
+        for (uint32_t w = 0; w < FULL_MINE; ++w)
+            bits[w] = full_within(values + 32 * w, (kr_key)leaf->base, (kr_key)leaf->span);
+        return;
+    }
     for (uint32_t w = 0; w < FULL_MINE; ++w) {
-        const uint64_t row = tile * FULL_TILE + 32 * w;
+        const uint64_t row = first + 32 * w;
         bits[w] = 0;
         if (wanted[w] && row + 32 <= n)
             bits[w] = full_leaf_word(leaf, row);
