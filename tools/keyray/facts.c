@@ -53,6 +53,13 @@ void join_phases_take(const kr_join *join, facts *taken)
         add(taken, kr_join_phase_name(join, i), kr_join_phase_seconds(join, i), 0);
 }
 
+void table_phases_take(const kr_table *table, facts *taken)
+{
+    *taken = (facts){0};
+    for (uint32_t i = 0; i < kr_table_phase_count(table); ++i)
+        add(taken, kr_table_phase_name(table, i), kr_table_phase_seconds(table, i), 0);
+}
+
 int index_facts_has_lists(const index_facts *index)
 {
     return facts_number(&index->counters, "node entries") != 0;
