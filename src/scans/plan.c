@@ -184,6 +184,7 @@ static kr_status make_comparison(making *m, const kr_node *node, int negated, ui
     leaf.nulls = (node->compare == KR_IS_NULL && !negated) || (node->compare == KR_IN && !node->n && negated);
     leaf.intervals = set.at;
     leaf.n_intervals = set.n;
+    leaf.room = set.room;
     *made = add_leaf(m, leaf);
     return *made == NONE ? KR_ERR_HOST_MEMORY : KR_OK;
 }
@@ -224,7 +225,7 @@ static void append(making *m, uint64_t parent, uint64_t child)
 /* `more` becomes part of `leaf`: united under an OR; under an AND the complements are. */
 static int fold_leaf(making *m, kr_leaf *leaf, kr_leaf *more, uint32_t op)
 {
-    kr_code_set set = {leaf->intervals, leaf->n_intervals, leaf->n_intervals};
+    kr_code_set set = {leaf->intervals, leaf->n_intervals, leaf->room};
     int ok = kr_grow((void **)&set.at, &set.room, set.n, more->n_intervals, sizeof *set.at,
                      "intervals of a condition", m->err);
     if (ok && more->n_intervals)
@@ -234,19 +235,21 @@ static int fold_leaf(making *m, kr_leaf *leaf, kr_leaf *more, uint32_t op)
     more->intervals = NULL;
     leaf->intervals = set.at;
     leaf->n_intervals = set.n;
+    leaf->room = set.room;
     leaf->nulls = op == KR_PLAN_AND ? leaf->nulls & more->nulls : leaf->nulls | more->nulls;
     return ok;
 }
 
 static int turn(making *m, kr_leaf *leaf, uint32_t op)
 {
-    kr_code_set set = {leaf->intervals, leaf->n_intervals, leaf->n_intervals};
+    kr_code_set set = {leaf->intervals, leaf->n_intervals, leaf->room};
     int ok = 1;
     kr_code_set_tidy(&set);
     if (op == KR_PLAN_AND)
         ok = kr_code_set_complement(&set, most_code(m->columns->columns[leaf->column].type), m->err);
     leaf->intervals = set.at;
     leaf->n_intervals = set.n;
+    leaf->room = set.room;
     return ok;
 }
 
