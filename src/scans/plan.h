@@ -21,7 +21,7 @@ typedef struct kr_leaf {
     uint32_t compare; /* KR_LESS ... KR_NOT_EQUAL; such a leaf is not true where one of both is NULL */
     uint32_t nulls;   /* 1: rows whose value is NULL belong to the leaf */
     uint64_t n_intervals, room; /* room: how many there is memory for */
-    kr_interval *intervals; /* ascending; between two of them lies at least one code */
+    kr_interval *intervals;     /* ascending; between two of them lies at least one code */
 } kr_leaf;
 
 enum { KR_PLAN_LEAF, KR_PLAN_AND, KR_PLAN_OR };
