@@ -26,7 +26,7 @@ KR_BODY void full_begin(kr_group group, const full_params *p, uint64_t part, ful
 KR_BODY void full_leaf_bits(kr_group group, const full_params *p, const full_leaf *leaf, uint64_t part,
                             const full_bits *wanted, full_bits *bits)
 {
-    full_leaf_part(group, leaf, part, p->n, wanted->words, bits->words);
+    full_leaf_part(group, leaf, part, p->n, (int)p->branches, wanted->words, bits->words);
     for (uint32_t m = 0; m < FULL_MINE; ++m) {
         uint32_t word = bits->words[m] ^ (leaf->negate ? 0xFFFFFFFFu : 0);
         if (leaf->validity || leaf->other_validity) {

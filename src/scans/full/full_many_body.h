@@ -116,7 +116,7 @@ KR_BODY void full_many_tile(kr_group group, const full_many_params *p, uint64_t 
         for (uint32_t w = 0; w < FULL_MANY_WORDS && (first + w) * 32 < p->n; ++w) {
             uint32_t word = rows[w];
             for (uint32_t c = 0; c < p->n_columns; ++c)
-                word &= full_within(values[c] + 32 * w, at[2 * c], at[2 * c + 1]);
+                word &= full_in_interval(values[c] + 32 * w, at[2 * c], at[2 * c + 1]);
             if (p->has_nulls && word)
                 word &= full_many_valid(p, first + w, p->uses[q]);
             p->bitmaps[q][first + w] = word;

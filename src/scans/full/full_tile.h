@@ -40,64 +40,108 @@ KR_BODY uint32_t full_turn(kr_group group, uint32_t x)
     return x;
 }
 
-/* Four values; `load` is a constant. */
-KR_BODY void full_load(uint32_t load, uint32_t type, const void *data, uint64_t row, kr_key values[4])
+/* Four elements as they are in memory, zero-extended; `load` is a constant. */
+KR_BODY void full_load(uint32_t load, uint32_t type, const void *data, uint64_t row, kr_key raw[4])
 {
     if (load == FULL_LOAD_8) {
         const ulonglong2 a = __ldcs((const ulonglong2 *)data + row / 2);
         const ulonglong2 b = __ldcs((const ulonglong2 *)data + row / 2 + 1);
-        values[0] = full_value_of(type, a.x), values[1] = full_value_of(type, a.y);
-        values[2] = full_value_of(type, b.x), values[3] = full_value_of(type, b.y);
+        raw[0] = (kr_key)a.x, raw[1] = (kr_key)a.y, raw[2] = (kr_key)b.x, raw[3] = (kr_key)b.y;
     } else if (load == FULL_LOAD_4) {
         const uint4 a = __ldcs((const uint4 *)data + row / 4);
-        values[0] = full_value_of(type, a.x), values[1] = full_value_of(type, a.y);
-        values[2] = full_value_of(type, a.z), values[3] = full_value_of(type, a.w);
+        raw[0] = a.x, raw[1] = a.y, raw[2] = a.z, raw[3] = a.w;
     } else if (load == FULL_LOAD_2) {
         const ushort4 a = __ldcs((const ushort4 *)data + row / 4);
-        values[0] = full_value_of(type, a.x), values[1] = full_value_of(type, a.y);
-        values[2] = full_value_of(type, a.z), values[3] = full_value_of(type, a.w);
+        raw[0] = a.x, raw[1] = a.y, raw[2] = a.z, raw[3] = a.w;
     } else if (load == FULL_LOAD_1) {
         const uchar4 a = __ldcs((const uchar4 *)data + row / 4);
-        values[0] = full_value_of(type, a.x), values[1] = full_value_of(type, a.y);
-        values[2] = full_value_of(type, a.z), values[3] = full_value_of(type, a.w);
+        raw[0] = a.x, raw[1] = a.y, raw[2] = a.z, raw[3] = a.w;
     } else {
         for (uint32_t k = 0; k < 4; ++k)
-            values[k] = full_value(type, data, row + k);
+            raw[k] = (kr_key)full_bits_at(type, data, row + k);
     }
 }
 
-/* The rows among `wanted` that belong to the leaf; groups without a wanted row need not be loaded. `load` and
- * `form` are constants. */
-KR_BODY uint32_t full_groups(uint32_t load, uint32_t form, const full_leaf *leaf, uint64_t row,
+/* The value of an element: `load` and is_float are constants, so that most of this is nothing. */
+KR_BODY kr_key full_raw_value(uint32_t load, int is_float, uint32_t type, kr_key raw)
+{
+    if (is_float)
+        return load == FULL_LOAD_8 ? (kr_key)kr_encode_f64((uint64_t)raw)
+                                   : (kr_key)kr_encode_f32((uint32_t)raw);
+    if (load == FULL_LOAD_ONE_BY_ONE)
+        return full_value_of(type, (uint64_t)raw);
+    return load == FULL_LOAD_8 || (load == FULL_LOAD_4 && sizeof(kr_key) == 4)
+               ? raw
+               : (kr_key)full_extend(type, raw);
+}
+
+/* Groups that a thread loads before it looks at the first: as many as registers allow. */
+#define FULL_AT_ONCE (sizeof(kr_key) == 4 ? 8 : 4)
+
+/* The rows among `wanted` whose values are in the leaf's interval. What is not `row` or a pointer is a
+ * constant. With `branches`, groups without a wanted row are not loaded. */
+KR_BODY uint32_t full_within(uint32_t load, int is_float, int branches, const full_leaf *leaf, uint64_t row,
                              uint32_t wanted)
 {
-    kr_key values[8][4], others[8][4];
     uint32_t bits = 0;
     KR_UNROLL
-    for (uint32_t j = 0; j < 8; ++j) {
-        values[j][0] = values[j][1] = values[j][2] = values[j][3] = 0;
-        if (wanted >> 4 * j & 15)
-            full_load(load, leaf->type, leaf->data, row + 128 * j, values[j]);
-    }
-    KR_UNROLL
-    for (uint32_t j = 0; j < 8; ++j) {
-        others[j][0] = others[j][1] = others[j][2] = others[j][3] = 0;
-        if (form == FULL_COLUMNS && wanted >> 4 * j & 15)
-            full_load(load, leaf->type, leaf->other, row + 128 * j, others[j]);
+    for (uint32_t from = 0; from < 8; from += FULL_AT_ONCE) {
+        kr_key raw[FULL_AT_ONCE][4];
         KR_UNROLL
-        for (uint32_t k = 0; k < 4; ++k)
-            bits |= full_test(form, leaf, values[j][k], others[j][k]) << (4 * j + k);
+        for (uint32_t j = 0; j < FULL_AT_ONCE; ++j) {
+            raw[j][0] = raw[j][1] = raw[j][2] = raw[j][3] = 0;
+            if (!branches || wanted >> 4 * (from + j) & 15)
+                full_load(load, leaf->type, leaf->data, row + 128 * (from + j), raw[j]);
+        }
+        KR_UNROLL
+        for (uint32_t j = 0; j < FULL_AT_ONCE; ++j) {
+            KR_UNROLL
+            for (uint32_t k = 0; k < 4; ++k) {
+                const kr_key value = full_raw_value(load, is_float, leaf->type, raw[j][k]);
+                bits |= full_test(FULL_INTERVAL, leaf, value, 0) << (4 * (from + j) + k);
+            }
+        }
     }
     return bits;
 }
 
-KR_BODY uint32_t full_form(uint32_t load, const full_leaf *leaf, uint64_t row, uint32_t wanted)
+/* The rows for which the comparison with another column holds. */
+KR_BODY uint32_t full_columns(uint32_t load, int is_float, const full_leaf *leaf, uint64_t row)
 {
-    if (leaf->form == FULL_INTERVAL)
-        return full_groups(load, FULL_INTERVAL, leaf, row, wanted);
-    if (leaf->form == FULL_SEARCH)
-        return full_groups(load, FULL_SEARCH, leaf, row, wanted);
-    return full_groups(load, FULL_COLUMNS, leaf, row, wanted);
+    uint32_t bits = 0;
+#pragma unroll 1
+    for (uint32_t from = 0; from < 8; from += 2) {
+        kr_key raw[2][2][4];
+        KR_UNROLL
+        for (uint32_t j = 0; j < 2; ++j) {
+            full_load(load, leaf->type, leaf->data, row + 128 * (from + j), raw[j][0]);
+            full_load(load, leaf->type, leaf->other, row + 128 * (from + j), raw[j][1]);
+        }
+        KR_UNROLL
+        for (uint32_t j = 0; j < 2; ++j) {
+            KR_UNROLL
+            for (uint32_t k = 0; k < 4; ++k)
+                bits |=
+                    full_test(FULL_COLUMNS, leaf, full_raw_value(load, is_float, leaf->type, raw[j][0][k]),
+                              full_raw_value(load, is_float, leaf->type, raw[j][1][k]))
+                    << (4 * (from + j) + k);
+        }
+    }
+    return bits;
+}
+
+/* The other forms: a group at a time, for the rows that are wanted. */
+KR_BODY uint32_t full_others(uint32_t form, const full_leaf *leaf, uint64_t row, uint32_t wanted)
+{
+    uint32_t bits = 0;
+#pragma unroll 1
+    for (uint32_t j = 0; j < 8; ++j) {
+        KR_UNROLL
+        for (uint32_t k = 0; k < 4; ++k)
+            if (wanted >> (4 * j + k) & 1)
+                bits |= full_row_of(form, leaf, row + 128 * j + k) << (4 * j + k);
+    }
+    return bits;
 }
 
 /* The last tile, row by row. */
@@ -112,23 +156,45 @@ KR_BODY uint32_t full_last_rows(const full_leaf *leaf, uint64_t row, uint64_t n)
     return bits;
 }
 
-KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part, uint64_t n,
+/* An interval, or a comparison of columns, whose groups are loaded at once. */
+KR_BODY uint32_t full_wide(uint32_t load, int branches, const full_leaf *leaf, uint64_t row, uint32_t wanted)
+{
+    const int is_float =
+        (load == FULL_LOAD_4 && leaf->type == KR_F32) || (load == FULL_LOAD_8 && leaf->type == KR_F64);
+    if (leaf->form == FULL_COLUMNS)
+        return is_float ? full_columns(load, 1, leaf, row) : full_columns(load, 0, leaf, row);
+    return is_float ? full_within(load, 1, branches, leaf, row, wanted)
+                    : full_within(load, 0, branches, leaf, row, wanted);
+}
+
+/* `branches` is a constant. */
+KR_BODY uint32_t full_leaf_bits_of(int branches, const full_leaf *leaf, uint64_t row, uint32_t wanted)
+{
+    if (leaf->form == FULL_SEARCH)
+        return full_others(FULL_SEARCH, leaf, row, wanted);
+    switch (leaf->load) {
+#if KR_KEY_BITS == 64
+    case FULL_LOAD_8: return full_wide(FULL_LOAD_8, branches, leaf, row, wanted);
+#endif
+    case FULL_LOAD_4: return full_wide(FULL_LOAD_4, branches, leaf, row, wanted);
+    case FULL_LOAD_2: return full_wide(FULL_LOAD_2, branches, leaf, row, wanted);
+    case FULL_LOAD_1: return full_wide(FULL_LOAD_1, branches, leaf, row, wanted);
+    default:
+        return leaf->form == FULL_COLUMNS ? full_others(FULL_COLUMNS, leaf, row, wanted)
+                                          : full_others(FULL_INTERVAL, leaf, row, wanted);
+    }
+}
+
+KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part, uint64_t n, int branches,
                             const uint32_t wanted[FULL_MINE], uint32_t bits[FULL_MINE])
 {
     const uint64_t row = part * FULL_TILE + 4 * group.rank;
-    if ((part + 1) * FULL_TILE > n) {
+    if ((part + 1) * FULL_TILE > n)
         bits[0] = full_last_rows(leaf, row, n);
-        return;
-    }
-    switch (leaf->load) {
-#if KR_KEY_BITS == 64
-    case FULL_LOAD_8: bits[0] = full_form(FULL_LOAD_8, leaf, row, wanted[0]); break;
-#endif
-    case FULL_LOAD_4: bits[0] = full_form(FULL_LOAD_4, leaf, row, wanted[0]); break;
-    case FULL_LOAD_2: bits[0] = full_form(FULL_LOAD_2, leaf, row, wanted[0]); break;
-    case FULL_LOAD_1: bits[0] = full_form(FULL_LOAD_1, leaf, row, wanted[0]); break;
-    default: bits[0] = full_form(FULL_LOAD_ONE_BY_ONE, leaf, row, wanted[0]);
-    }
+    else if (branches)
+        bits[0] = full_leaf_bits_of(1, leaf, row, wanted[0]);
+    else
+        bits[0] = full_leaf_bits_of(0, leaf, row, wanted[0]);
 }
 
 /* 1 if a row of the part is among the bits. */
@@ -156,7 +222,7 @@ KR_BODY uint32_t full_turn(kr_group group, uint32_t x)
 
 /* Bit i: whether values[i] - base <= span. */
 #if defined(KR_ISA) && KR_ISA == 2 && KR_KEY_BITS == 32
-KR_BODY uint32_t full_within(const uint32_t values[32], uint32_t base, uint32_t span)
+KR_BODY uint32_t full_in_interval(const uint32_t values[32], uint32_t base, uint32_t span)
 {
     const __m512i from = _mm512_set1_epi32((int)base), most = _mm512_set1_epi32((int)span);
     const uint32_t low = _mm512_cmple_epu32_mask(_mm512_sub_epi32(_mm512_loadu_si512(values), from), most);
@@ -165,7 +231,7 @@ KR_BODY uint32_t full_within(const uint32_t values[32], uint32_t base, uint32_t 
     return low | high << 16;
 }
 #elif defined(KR_ISA) && KR_ISA == 2
-KR_BODY uint32_t full_within(const uint64_t values[32], uint64_t base, uint64_t span)
+KR_BODY uint32_t full_in_interval(const uint64_t values[32], uint64_t base, uint64_t span)
 {
     const __m512i from = _mm512_set1_epi64((long long)base), most = _mm512_set1_epi64((long long)span);
     uint32_t bits = 0;
@@ -176,7 +242,7 @@ KR_BODY uint32_t full_within(const uint64_t values[32], uint64_t base, uint64_t 
     return bits;
 }
 #elif defined(KR_ISA) && KR_ISA == 1 && KR_KEY_BITS == 32
-KR_BODY uint32_t full_within(const uint32_t values[32], uint32_t base, uint32_t span)
+KR_BODY uint32_t full_in_interval(const uint32_t values[32], uint32_t base, uint32_t span)
 {
     const __m256i from = _mm256_set1_epi32((int)base), most = _mm256_set1_epi32((int)span);
     uint32_t bits = 0;
@@ -189,7 +255,7 @@ KR_BODY uint32_t full_within(const uint32_t values[32], uint32_t base, uint32_t 
 }
 #elif defined(KR_ISA) && KR_ISA == 1
 /* AVX2 compares signed integers only: flipping the sign bits gives the order of unsigned ones. */
-KR_BODY uint32_t full_within(const uint64_t values[32], uint64_t base, uint64_t span)
+KR_BODY uint32_t full_in_interval(const uint64_t values[32], uint64_t base, uint64_t span)
 {
     const uint64_t sign = (uint64_t)1 << 63;
     const __m256i from = _mm256_set1_epi64x((long long)(base ^ sign));
@@ -202,7 +268,7 @@ KR_BODY uint32_t full_within(const uint64_t values[32], uint64_t base, uint64_t 
     return ~bits;
 }
 #else
-KR_BODY uint32_t full_within(const kr_key values[32], kr_key base, kr_key span)
+KR_BODY uint32_t full_in_interval(const kr_key values[32], kr_key base, kr_key span)
 {
     uint32_t bits = 0;
     for (uint32_t i = 0; i < 32; ++i)
@@ -253,25 +319,25 @@ KR_BODY uint32_t full_leaf_word(const full_leaf *leaf, uint64_t row)
     uint32_t bits = 0;
     if (leaf->form == FULL_INTERVAL) {
         full_convert(leaf->type, leaf->data, row, values);
-        return full_within(values, (kr_key)leaf->base, (kr_key)leaf->span);
+        return full_in_interval(values, (kr_key)leaf->base, (kr_key)leaf->span);
     }
     for (uint32_t i = 0; i < 32; ++i)
         bits |= full_row(leaf, row + i) << i;
     return bits;
 }
 
-KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part, uint64_t n,
+KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part, uint64_t n, int branches,
                             const uint32_t wanted[FULL_MINE], uint32_t bits[FULL_MINE])
 {
     const uint64_t first = part * 32 * FULL_MINE;
-    (void)group;
+    (void)group, (void)branches;
     if (full_is_direct(leaf) && first + 32 * FULL_MINE <= n) {
         const kr_key *values = (const kr_key *)leaf->data + first;
         /* Parts of several columns take turns, which the CPU's own prefetching does not follow well. */
         for (uint32_t i = 0; i < 32 * FULL_MINE; i += 64 / sizeof(kr_key))
             kr_prefetch(values + i + FULL_AHEAD_NBYTES / sizeof(kr_key));
         for (uint32_t w = 0; w < FULL_MINE; ++w)
-            bits[w] = full_within(values + 32 * w, (kr_key)leaf->base, (kr_key)leaf->span);
+            bits[w] = full_in_interval(values + 32 * w, (kr_key)leaf->base, (kr_key)leaf->span);
         return;
     }
     for (uint32_t w = 0; w < FULL_MINE; ++w) {

@@ -26,14 +26,19 @@ KR_BODY kr_key full_value_of(uint32_t type, uint64_t bits)
     return (kr_key)full_extend(type, bits);
 }
 
-KR_BODY kr_key full_value(uint32_t type, const void *data, uint64_t row)
+/* An element as it is in memory, zero-extended. */
+KR_BODY uint64_t full_bits_at(uint32_t type, const void *data, uint64_t row)
 {
     const uint32_t width = kr_type_width(type);
-    const uint64_t bits = width == 8   ? kr_load((const uint64_t *)data + row)
-                          : width == 4 ? kr_load((const uint32_t *)data + row)
-                          : width == 2 ? kr_load((const uint16_t *)data + row)
-                                       : kr_load((const uint8_t *)data + row);
-    return full_value_of(type, bits);
+    return width == 8   ? kr_load((const uint64_t *)data + row)
+           : width == 4 ? kr_load((const uint32_t *)data + row)
+           : width == 2 ? kr_load((const uint16_t *)data + row)
+                        : kr_load((const uint8_t *)data + row);
+}
+
+KR_BODY kr_key full_value(uint32_t type, const void *data, uint64_t row)
+{
+    return full_value_of(type, full_bits_at(type, data, row));
 }
 
 KR_BODY kr_key full_code(uint32_t type, kr_key value)
@@ -83,14 +88,17 @@ KR_BODY uint32_t full_test(uint32_t form, const full_leaf *leaf, kr_key value, k
     return (kr_key)(value - (kr_key)leaf->base) <= (kr_key)leaf->span;
 }
 
+KR_BODY uint32_t full_row_of(uint32_t form, const full_leaf *leaf, uint64_t row)
+{
+    return full_test(form, leaf, full_value(leaf->type, leaf->data, row),
+                     form == FULL_COLUMNS ? full_value(leaf->type, leaf->other, row) : 0);
+}
+
 KR_BODY uint32_t full_row(const full_leaf *leaf, uint64_t row)
 {
-    const kr_key value = full_value(leaf->type, leaf->data, row);
-    if (leaf->form == FULL_COLUMNS)
-        return full_test(FULL_COLUMNS, leaf, value, full_value(leaf->type, leaf->other, row));
-    if (leaf->form == FULL_SEARCH)
-        return full_test(FULL_SEARCH, leaf, value, 0);
-    return full_test(FULL_INTERVAL, leaf, value, 0);
+    return leaf->form == FULL_COLUMNS  ? full_row_of(FULL_COLUMNS, leaf, row)
+           : leaf->form == FULL_SEARCH ? full_row_of(FULL_SEARCH, leaf, row)
+                                       : full_row_of(FULL_INTERVAL, leaf, row);
 }
 
 /* ---- Words of bitmaps ------------------------------------------------------------------------ */
