@@ -105,6 +105,34 @@ typedef struct kr_swaps_spec {
 kr_status kr_generate_swaps(const kr_swaps_spec *spec, kr_type type, uint64_t n_keys, const void *keys,
                             uint32_t threads, uint32_t *rows, void *new_keys, kr_error *err);
 
+/** How the values of a column are distributed. */
+typedef enum kr_distribution {
+    KR_VALUES_UNIFORM = 0, /**< over all values of the type */
+    KR_VALUES_DISTINCT,    /**< 0 .. count - 1, each once, shuffled */
+    KR_VALUES_ZIPF,        /**< ranks 1 .. 2^32 - 2 of Zipf's law: what would lie above is drawn among them */
+    KR_VALUES_NORMAL,      /**< around the middle of the type, as sums of twelve uniform numbers */
+    KR_VALUES_SMALL        /**< 0 .. 63, uniform */
+} kr_distribution;
+
+/** A column of a table to scan. */
+typedef struct kr_values_spec {
+    uint64_t count;
+    uint32_t bits; /**< 32 or 64: u32 or u64 */
+    uint32_t distribution;
+    uint32_t zipf_hundredths; /**< Zipf's exponent times 100 */
+    uint32_t column;          /**< columns of one seed are independent */
+    uint64_t sigma;           /**< of NORMAL: the standard deviation, at most 2^31 */
+    uint64_t seed;            /**< [42] */
+    uint32_t sorted;          /**< 1: ascending */
+    uint32_t reserved;
+} kr_values_spec;
+
+/** Writes spec->count values; the bytes do not depend on `threads` (0: all cores).
+ *  Errors: KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_HOST_MEMORY. */
+kr_status kr_generate_values(const kr_values_spec *spec, uint32_t threads, void *values, kr_error *err);
+/** The i-th random number for constants that such a column is compared with. */
+uint64_t kr_values_random(uint64_t seed, uint64_t i);
+
 /* ---- Baselines: what keyray is compared with, each one file in bench/baselines -------------- */
 
 /** Writes std::lower_bound of every probe to `positions`, on one thread of the CPU; returns the seconds.

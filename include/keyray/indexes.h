@@ -22,8 +22,9 @@ extern "C" {
 enum {
     KR_CAN_POINT = 1,
     KR_CAN_RANGE = 2,
-    KR_CAN_UPDATE = 4,  /**< kr_index_update, with some kinds only under an option */
-    KR_CAN_SET_KEYS = 8 /**< kr_index_set_keys */
+    KR_CAN_UPDATE = 4,   /**< kr_index_update, with some kinds only under an option */
+    KR_CAN_SET_KEYS = 8, /**< kr_index_set_keys */
+    KR_CAN_SCAN = 16     /**< kr_table_create; such a kind makes no index */
 };
 
 /** Output. All pointers are to static memory. */

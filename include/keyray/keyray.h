@@ -34,5 +34,6 @@
 #include <keyray/indexes.h>
 #include <keyray/joins.h>
 #include <keyray/lookups.h>
+#include <keyray/scans.h>
 
 #endif

@@ -46,6 +46,11 @@ KR_API uint32_t kr_report_order_count(const kr_report *report);
 KR_API const char *kr_report_order_name(const kr_report *report, uint32_t ordinal);
 KR_API uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal);
 
+/** Steps of a scan, a line of text each: what answered which predicate. Texts live as long as the report,
+ * until another call fills it. */
+KR_API uint32_t kr_report_step_count(const kr_report *report);
+KR_API const char *kr_report_step_text(const kr_report *report, uint32_t ordinal);
+
 /** Phases: "copy", "sort", "search", "reduce", ... Batches in host memory on a GPU overlap all of them and
  *  have one phase, "copy+search". */
 KR_API uint32_t kr_report_phase_count(const kr_report *report);
@@ -54,7 +59,10 @@ KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal)
 
 /** Counters, if kr_sink.count_work is 1 and the kind casts rays: "rays" (cast), "hits" (primitives that rays
  *  met), "filtered" (hits that the keys ruled out), "repaired" (probes whose hit was wrong, so that the keys
- * were searched), "untraced" (ranges answered without rays, wholly or from some row on). */
+ * were searched), "untraced" (ranges answered without rays, wholly or from some row on). Of scans, if
+ *  kr_scan_options.count_work is 1: "rays", "intersections" (primitives that rays met), "refined" (rows whose
+ * values were compared one by one), "spared" (rows that needed no comparison, as vectors or zones decided).
+ */
 KR_API uint32_t kr_report_counter_count(const kr_report *report);
 KR_API const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal);
 KR_API uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordinal);

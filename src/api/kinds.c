@@ -73,7 +73,7 @@ kr_status kr_spec_complete(const char *spec, char *text, size_t text_nbytes, kr_
     kr_spec parsed;
     if (!text)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_spec_complete: text is NULL");
-    const kr_status status = kr_choose(NULL, spec, &parsed, NULL, err);
+    const kr_status status = kr_spec_resolve(NULL, spec, &parsed, NULL, err);
     return status == KR_OK ? kr_spec_format(&parsed, text, text_nbytes, err) : status;
 }
 
@@ -82,6 +82,6 @@ kr_status kr_spec_shorten(const char *spec, char *text, size_t text_nbytes, kr_e
     kr_spec parsed;
     if (!text)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_spec_shorten: text is NULL");
-    const kr_status status = kr_choose(NULL, spec, &parsed, NULL, err);
+    const kr_status status = kr_spec_resolve(NULL, spec, &parsed, NULL, err);
     return status == KR_OK ? kr_spec_format_short(&parsed, text, text_nbytes, err) : status;
 }

@@ -296,8 +296,10 @@ static kr_status fill_report(const call *c, kr_report *report, kr_error *err)
     kr_status status = kr_device_sync(c->index->device, c->stream, err);
     if (status == KR_OK)
         status = read_work(c, &made, err);
-    if (status == KR_OK)
+    if (status == KR_OK) {
+        kr_report_clear(report);
         *report = made;
+    }
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "api/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 kr_status kr_report_create(kr_report **report, kr_error *err)
 {
@@ -14,8 +15,16 @@ kr_status kr_report_create(kr_report **report, kr_error *err)
     return KR_OK;
 }
 
+void kr_report_clear(kr_report *report)
+{
+    kr_scan_log_release(&report->scan);
+    memset(report, 0, sizeof *report);
+}
+
 void kr_report_destroy(kr_report *report)
 {
+    if (report)
+        kr_report_clear(report);
     free(report);
 }
 
@@ -76,7 +85,7 @@ double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal)
 
 uint32_t kr_report_counter_count(const kr_report *report)
 {
-    return report ? report->n_counters : 0;
+    return !report ? 0 : report->has_scan_work ? KR_SCAN_WORKS : report->n_counters;
 }
 
 const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal)
@@ -85,10 +94,32 @@ const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal)
         [KR_WORK_RAYS] = "rays",         [KR_WORK_HITS] = "hits",         [KR_WORK_FILTERED] = "filtered",
         [KR_WORK_REPAIRED] = "repaired", [KR_WORK_UNTRACED] = "untraced",
     };
-    return ordinal < kr_report_counter_count(report) ? names[ordinal] : NULL;
+    static const char *const scan_names[] = {
+        [KR_SCAN_RAYS] = "rays",
+        [KR_SCAN_INTERSECTIONS] = "intersections",
+        [KR_SCAN_REFINED] = "refined",
+        [KR_SCAN_SPARED] = "spared",
+    };
+    if (ordinal >= kr_report_counter_count(report))
+        return NULL;
+    return report->has_scan_work ? scan_names[ordinal] : names[ordinal];
 }
 
 uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordinal)
 {
-    return ordinal < kr_report_counter_count(report) ? report->counters[ordinal] : 0;
+    if (ordinal >= kr_report_counter_count(report))
+        return 0;
+    return report->has_scan_work ? report->scan.work[ordinal] : report->counters[ordinal];
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+uint32_t kr_report_step_count(const kr_report *report)
+{
+    return report ? (uint32_t)report->scan.n_steps : 0;
+}
+
+const char *kr_report_step_text(const kr_report *report, uint32_t ordinal)
+{
+    return ordinal < kr_report_step_count(report) ? report->scan.steps[ordinal] : NULL;
 }

@@ -3,6 +3,7 @@
 #define KEYRAY_API_REPORT_H
 
 #include "lookup/query.h"
+#include "scans/log.h"
 
 struct kr_report {
     uint64_t probes;
@@ -10,6 +11,11 @@ struct kr_report {
     kr_phases phases;
     uint32_t n_counters; /* 0: not counted */
     uint64_t counters[KR_WORK_COUNTS];
+    kr_scan_log scan; /* of a scan: its steps and its counters */
+    uint32_t has_scan_work;
 };
+
+/* Releases what the report holds. */
+void kr_report_clear(kr_report *report);
 
 #endif

@@ -21,7 +21,7 @@ enum {
 };
 
 typedef struct table_check_params {
-    kr_table_view table;
+    kr_hashed_view table;
     uint64_t *counts; /* TABLE_CHECK_*, in stripes */
     uint64_t n_more, n_spans, n_aside;
 } table_check_params;
@@ -30,7 +30,7 @@ kr_assert_size(table_check_params, 88);
 /* Kind chain: a node behind a bucket is made after those before it, so links lead to higher numbers. */
 KR_BODY void table_check_link(const table_check_params *p, uint64_t i, uint32_t *tally)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     const uint32_t next = *table_next(table_node(t, (uint32_t)i), t->slots);
     const uint64_t own = i < t->n_heads ? 0 : i - t->n_heads + 1;
     tally[TABLE_CHECK_LINKS] += next != 0 && (next <= own || next > p->n_more);
@@ -39,7 +39,7 @@ TABLE_TALLY_PROGRAM(table_check_links, table_check_params, TABLE_CHECKS, table_c
 
 KR_BODY void table_check_node(const table_check_params *p, uint64_t i, uint32_t *tally)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     char *node = table_node(t, (uint32_t)i);
     const uint32_t meta = *table_meta(node, t->slots), live = meta & table_all(t);
     const uint32_t several = meta >> (t->linked ? 16 : 7) & table_all(t);

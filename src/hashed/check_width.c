@@ -6,7 +6,7 @@ enum { STRIPES = TABLE_STRIPES * TABLE_CHECKS };
 
 typedef struct check {
     kr_device *device;
-    const kr_table *table;
+    const kr_hashed *table;
     kr_buffer counts;
     table_check_params params;
     uint64_t found[TABLE_CHECKS];
@@ -84,11 +84,11 @@ static kr_status judge(const check *c, kr_error *err)
                            : status;
 }
 
-kr_status KR_W(kr_table_validate)(kr_device *device, const void *self, kr_error *err)
+kr_status KR_W(kr_hashed_validate)(kr_device *device, const void *self, kr_error *err)
 {
     check c = {.device = device, .table = self};
     kr_status status = kr_counters_make(device, NULL, STRIPES, &c.counts, err);
-    c.params = (table_check_params){.table = kr_table_view_of(self),
+    c.params = (table_check_params){.table = kr_hashed_view_of(self),
                                     .counts = c.counts.data,
                                     .n_more = c.table->n_more,
                                     .n_spans = c.table->n_spans,

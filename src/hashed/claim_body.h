@@ -9,7 +9,7 @@
 #include "hashed/plan_body.h"
 
 /* Steps to a key that is in this node. */
-KR_BODY uint32_t table_steps_to(const kr_table_view *t, kr_key mixed, uint32_t node)
+KR_BODY uint32_t table_steps_to(const kr_hashed_view *t, kr_key mixed, uint32_t node)
 {
     uint32_t steps = 1;
     while (table_way(t, mixed, steps) != node && steps < TABLE_REACH_MOST)
@@ -34,7 +34,7 @@ KR_BODY void table_fail(const table_update_params *p, uint64_t i, uint32_t *tall
 
 /* The bucket that the key of slot j can be moved to: home, if it is from elsewhere, or, of the bucket's own
  * keys, where it goes in step 1. */
-KR_BODY uint32_t table_way_out(const kr_table_view *t, uint32_t bucket, uint32_t j, int own)
+KR_BODY uint32_t table_way_out(const kr_hashed_view *t, uint32_t bucket, uint32_t j, int own)
 {
     const kr_key key = table_keys(table_node(t, bucket))[j];
     const uint32_t home = table_home(t, key), to = own ? table_way(t, key, 1) : home;
@@ -49,7 +49,7 @@ KR_BODY uint32_t table_way_out(const kr_table_view *t, uint32_t bucket, uint32_t
 KR_BODY int table_move(const table_update_params *p, uint32_t bucket, uint32_t j, uint32_t to, kr_key mixed,
                        uint32_t row, uint32_t *tally)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     char *node = table_node(t, bucket);
     uint32_t *meta = table_meta(node, t->slots), *word = table_words(node, t->slots) + j, slot;
     const kr_key key = table_keys(node)[j];
@@ -87,7 +87,7 @@ KR_BODY uint32_t table_take_place(const table_update_params *p, uint32_t bucket,
 KR_BODY int table_claim_near(const table_update_params *p, uint32_t held, kr_key mixed, uint32_t row,
                              table_cursor *cursor, uint32_t *slot, uint32_t *tally)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     const table_cursor home = *cursor;
     *slot = table_take_place(p, home.node, held, 0, mixed, row, tally);
     if (*slot != TABLE_NONE)
@@ -138,7 +138,7 @@ TABLE_TALLY_PROGRAM(table_make_way, table_update_params, TABLE_CHANGES, table_cl
 /* Kind hash: gives the new keys of the bucket that entry i opens its free slots. Whether keys wait. */
 KR_BODY int table_claim_home(const table_update_params *p, uint64_t i, uint32_t *tally)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     const uint32_t home = table_home(t, kr_load(p->inserts + i));
     uint32_t keys = 0, slot;
     int waits = 0;

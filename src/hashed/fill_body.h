@@ -26,7 +26,7 @@ enum {
 };
 
 typedef struct table_fill_params {
-    kr_table_view table;
+    kr_hashed_view table;
     const kr_key *keys;
     uint32_t *rows;
     uint64_t *sums;   /* of each tile: spans << 32 | rows in them; after a prefix sum, of the tiles before */
@@ -180,7 +180,7 @@ KR_BODY void table_store(char *node, const uint32_t *words, uint32_t n)
 /* `slots` and `linked` are constants, so that the words are registers. */
 KR_BODY void table_fill_bucket(const table_fill_params *p, uint64_t b, uint32_t slots, uint32_t linked)
 {
-    const uint32_t n_words = kr_table_node_nbytes(sizeof(kr_key), slots, linked) / 4;
+    const uint32_t n_words = kr_hashed_node_nbytes(sizeof(kr_key), slots, linked) / 4;
     const uint32_t wide = sizeof(kr_key) / 4, first = wide == 1 ? 1 : 0; /* words of a code; its place */
     uint32_t words[TABLE_WORDS_MOST] = {0}, meta = 0;
     uint64_t i = table_bucket_begin(p, b);
@@ -215,7 +215,7 @@ KR_MAP_PROGRAM(table_fill_links, table_fill_params, table_fill_links_of);
 
 /* Puts a key whose bucket is full of keys of its own where it goes in step 1, or one of those keys where that
  * one goes, and the key in its place. 0: all of these buckets are full, too. */
-KR_BODY int table_spill_near(const kr_table_view *t, kr_key mixed, uint32_t word, int several)
+KR_BODY int table_spill_near(const kr_hashed_view *t, kr_key mixed, uint32_t word, int several)
 {
     char *node = table_node(t, table_home(t, mixed));
     uint32_t *meta = table_meta(node, t->slots), slot;
@@ -244,7 +244,7 @@ KR_BODY int table_spill_near(const kr_table_view *t, kr_key mixed, uint32_t word
 /* The keys of a bucket behind those that fill its slots. */
 KR_BODY void table_spill_bucket(const table_fill_params *p, uint64_t b, uint32_t *tally)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     const uint32_t home = (uint32_t)b, first = kr_load(p->spills + b);
     table_cursor cursor = table_begin(home);
     uint32_t slot, keys = t->slots;

@@ -73,7 +73,7 @@ KR_BODY int table_find_step(const table_find_params *p, uint32_t slots, int link
 KR_BODY void table_find_put(const table_find_params *p, const kr_put *put, uint64_t i,
                             const table_find_state *s)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     const int several = s->found == TABLE_FOUND_SEVERAL;
     if (kr_put_wants_first(put)) {
         const int rows = several && put->what == KR_PUT_ROW;

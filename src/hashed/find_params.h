@@ -10,7 +10,7 @@ typedef struct table_find_params {
     kr_batch batch;
     kr_put put;
     kr_launch launch;
-    kr_table_view table;
+    kr_hashed_view table;
 } table_find_params;
 kr_assert_size(table_find_params, 184);
 

@@ -40,7 +40,7 @@ KR_BODY uint64_t table_target(uint32_t node, uint32_t slot, uint32_t plan)
 }
 
 typedef struct table_update_params {
-    kr_table_view table;
+    kr_hashed_view table;
     const kr_key *deletes, *inserts; /* mixed codes */
     const uint32_t *rows;            /* of the inserts */
     uint64_t *targets;               /* of the inserts */
@@ -91,7 +91,7 @@ KR_BODY int table_is_first(const kr_key *keys, uint64_t i)
     return i == 0 || kr_load(keys + i - 1) != kr_load(keys + i);
 }
 
-KR_BODY uint32_t table_rows_of(const kr_table_view *t, const table_place *place)
+KR_BODY uint32_t table_rows_of(const kr_hashed_view *t, const table_place *place)
 {
     return !place->found ? 0 : place->several ? t->spans[place->word].count : 1;
 }
@@ -126,7 +126,7 @@ KR_BODY uint32_t table_run(const table_update_params *p, uint64_t i)
 }
 
 /* The slots of a key's bucket that hold keys. */
-KR_BODY uint32_t table_held(const kr_table_view *t, kr_key mixed)
+KR_BODY uint32_t table_held(const kr_hashed_view *t, kr_key mixed)
 {
     return *table_meta(table_node(t, table_home(t, mixed)), t->slots) & table_all(t);
 }
@@ -166,7 +166,7 @@ KR_BODY int table_shares_bucket(const table_update_params *p, uint64_t i, uint32
 }
 
 /* Free slots of a bucket and the nodes behind it, and how many nodes these are. */
-KR_BODY uint32_t table_vacant(const kr_table_view *t, uint32_t node, uint32_t *nodes)
+KR_BODY uint32_t table_vacant(const kr_hashed_view *t, uint32_t node, uint32_t *nodes)
 {
     uint32_t vacant = 0, next;
     for (*nodes = 1;; ++*nodes, node = t->n_heads + next - 1) {

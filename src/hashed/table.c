@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-kr_table_view kr_table_view_of(const kr_table *table)
+kr_hashed_view kr_hashed_view_of(const kr_hashed *table)
 {
-    return (kr_table_view){
+    return (kr_hashed_view){
         .heads = table->heads.data,
         .more = table->more.data,
         .spans = table->spans.data,
@@ -20,7 +20,7 @@ kr_table_view kr_table_view_of(const kr_table *table)
     };
 }
 
-void kr_table_release(kr_device *device, kr_stream *stream, kr_table *table)
+void kr_hashed_release(kr_device *device, kr_stream *stream, kr_hashed *table)
 {
     kr_buffer_release(device, &table->aside, stream);
     kr_buffer_release(device, &table->spans, stream);
@@ -28,9 +28,9 @@ void kr_table_release(kr_device *device, kr_stream *stream, kr_table *table)
     kr_buffer_release(device, &table->heads, stream);
 }
 
-void kr_table_destroy(kr_device *device, void *self)
+void kr_hashed_destroy(kr_device *device, void *self)
 {
-    kr_table_release(device, NULL, self);
+    kr_hashed_release(device, NULL, self);
     free(self);
 }
 
@@ -43,7 +43,7 @@ static int is_prime(uint64_t n)
 }
 
 /* Double hashing reaches every bucket if their number is prime. */
-uint64_t kr_table_heads(const kr_table_design *design, uint64_t n_keys)
+uint64_t kr_hashed_heads(const kr_hashed_design *design, uint64_t n_keys)
 {
     const uint64_t places = (uint64_t)design->slots * design->load;
     uint64_t heads = (n_keys * 1000 + places - 1) / places;
@@ -53,7 +53,7 @@ uint64_t kr_table_heads(const kr_table_design *design, uint64_t n_keys)
 }
 
 /* Even tables with chains of two nodes, or nearly full buckets, take only half a step for each key. */
-int kr_table_is_made(kr_table *table)
+int kr_hashed_is_made(kr_hashed *table)
 {
     table->made_keys = table->n_keys;
     table->made_steps = table->n_steps;
@@ -64,7 +64,7 @@ int kr_table_is_made(kr_table *table)
 /* Chance needs one seed, keys made to collide need a second. Only then is the table made larger, too. */
 enum { SEEDS = 4, SEEDS_MOST = 64 };
 
-kr_status kr_table_reseed(kr_table *table, kr_error *err)
+kr_status kr_hashed_reseed(kr_hashed *table, kr_error *err)
 {
     table->seed = (table->seed + UINT64_C(0x9E3779B97F4A7C15)) * UINT64_C(0xD6E8FEB86659FD93);
     table->seed ^= table->seed >> 32;
@@ -75,7 +75,7 @@ kr_status kr_table_reseed(kr_table *table, kr_error *err)
                    table->tries);
 }
 
-uint64_t kr_table_room(const kr_table *table, uint64_t n)
+uint64_t kr_hashed_room(const kr_hashed *table, uint64_t n)
 {
     uint64_t room = 0;
     for (uint32_t i = SEEDS; i <= table->tries; ++i)
@@ -90,17 +90,17 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* At least n / places + 1, before rounding: then what lies between two numbers of keys is below the larger of
  * the estimates for these. Primes below 2^32 are at most 336 apart. */
-static uint64_t heads_most(const kr_table_design *design, uint64_t keys)
+static uint64_t heads_most(const kr_hashed_design *design, uint64_t keys)
 {
     return keys * 1000 / ((uint64_t)design->slots * design->load) + 2 + (design->twice ? 336 : 0);
 }
 
 /* Bytes of a table of so many keys, each with so many rows, at most. */
-static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *design, uint64_t keys,
+static uint64_t table_nbytes(const kr_shape *shape, const kr_hashed_design *design, uint64_t keys,
                              uint64_t rows)
 {
     const uint64_t node =
-        kr_table_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
+        kr_hashed_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
     const uint64_t more = design->linked ? keys / design->slots + 1 : 0; /* every bucket may end with one */
     return (heads_most(design, keys) + more) * node +
            (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : 0);
@@ -109,7 +109,7 @@ static uint64_t table_nbytes(const kr_shape *shape, const kr_table_design *desig
 enum { COUNTERS_NBYTES = 4096 };
 
 /* A table is largest where all keys are distinct, or where each has two rows. */
-kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design, kr_need *need)
+kr_status kr_hashed_estimate(const kr_shape *shape, const kr_hashed_design *design, kr_need *need)
 {
     const uint32_t bits = kr_type_key_bits(shape->type);
     const uint64_t n = shape->count, tiles = n / 32768 + 2;
@@ -127,38 +127,38 @@ kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design
     return KR_OK;
 }
 
-kr_rows kr_table_rows(const void *self)
+kr_rows kr_hashed_rows(const void *self)
 {
-    const kr_table *table = self;
+    const kr_hashed *table = self;
     const uint32_t slots = table->design.slots, linked = table->design.linked, wide = table->key_bits == 64;
-    const kr_table_walk_view view = {
+    const kr_hashed_walk_view view = {
         .heads = table->heads.data,
         .more = table->more.data,
         .aside = table->aside.data,
         .n_table = (table->n_heads + table->n_more) * slots,
         .n_heads = table->n_heads,
         .slots = slots,
-        .node_nbytes = kr_table_node_nbytes(table->key_bits / 8, slots, linked),
+        .node_nbytes = kr_hashed_node_nbytes(table->key_bits / 8, slots, linked),
         .meta = wide ? 12 * slots : 0,
         .words = wide ? 8 * slots : 4 + 4 * slots,
         .several = linked ? 16 : 7,
     };
     return (kr_rows){
-        .walk = &kr_table_walk,
+        .walk = &kr_hashed_walk,
         .view = kr_view_of(&view, sizeof view),
         .n_rows = table->n_rows,
         .n_slots = view.n_table + table->n_aside,
     };
 }
 
-uint64_t kr_table_hash_seed(const void *self)
+uint64_t kr_hashed_hash_seed(const void *self)
 {
-    return ((const kr_table *)self)->seed;
+    return ((const kr_hashed *)self)->seed;
 }
 
-uint32_t kr_table_components(const void *self, kr_component components[KR_COMPONENTS_MOST])
+uint32_t kr_hashed_components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
-    const kr_table *table = self;
+    const kr_hashed *table = self;
     uint32_t n = 0;
     components[n++] = (kr_component){"buckets", table->heads.nbytes};
     if (table->design.linked)
@@ -167,9 +167,9 @@ uint32_t kr_table_components(const void *self, kr_component components[KR_COMPON
     return n;
 }
 
-uint32_t kr_table_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
+uint32_t kr_hashed_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
 {
-    const kr_table *table = self;
+    const kr_hashed *table = self;
     uint32_t n = 0;
     counters[n++] = (kr_counter){"buckets", table->n_heads};
     if (table->design.linked)

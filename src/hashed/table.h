@@ -7,17 +7,17 @@
 #include "kinds/family.h"
 
 /* What the options of a kind say. */
-typedef struct kr_table_design {
+typedef struct kr_hashed_design {
     uint32_t slots, linked, twice;
     uint32_t group;  /* threads a probe on a GPU */
     uint32_t insert; /* 1: build by inserting rows one by one */
     uint32_t load;   /* keys of a full build, in thousandths of the buckets' slots */
     uint64_t seed;
     const char *help; /* how to save memory, for errors */
-} kr_table_design;
+} kr_hashed_design;
 
-typedef struct kr_table {
-    kr_table_design design;
+typedef struct kr_hashed {
+    kr_hashed_design design;
     kr_buffer heads, more, spans, aside;
     uint64_t seed; /* the one in use: another than the design's after too many collisions */
     uint32_t n_heads;
@@ -33,46 +33,46 @@ typedef struct kr_table {
     uint32_t tries;                            /* and how many of them in this build */
     uint32_t key_bits;
     uint32_t is_inserted; /* 1: made by build=insert */
-} kr_table;
+} kr_hashed;
 
-/* kr_family_ops of a table. `design` comes from the kind's options; `self` is a kr_table. */
-kr_status kr_table_estimate(const kr_shape *shape, const kr_table_design *design, kr_need *need);
-kr_status kr_table_build_u32(const kr_build *build, const kr_table_design *design, void **self,
-                             kr_error *err);
-kr_status kr_table_build_u64(const kr_build *build, const kr_table_design *design, void **self,
-                             kr_error *err);
-void kr_table_destroy(kr_device *device, void *self);
-kr_status kr_table_locate_u32(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+/* kr_family_ops of a table. `design` comes from the kind's options; `self` is a kr_hashed. */
+kr_status kr_hashed_estimate(const kr_shape *shape, const kr_hashed_design *design, kr_need *need);
+kr_status kr_hashed_build_u32(const kr_build *build, const kr_hashed_design *design, void **self,
                               kr_error *err);
-kr_status kr_table_locate_u64(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+kr_status kr_hashed_build_u64(const kr_build *build, const kr_hashed_design *design, void **self,
                               kr_error *err);
-kr_rows kr_table_rows(const void *self);
-uint64_t kr_table_hash_seed(const void *self);
-uint32_t kr_table_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
-uint32_t kr_table_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
-kr_status kr_table_validate_u32(kr_device *device, const void *self, kr_error *err);
-kr_status kr_table_validate_u64(kr_device *device, const void *self, kr_error *err);
-kr_status kr_table_update_u32(kr_device *device, void *self, const kr_update *job, kr_error *err);
-kr_status kr_table_update_u64(kr_device *device, void *self, const kr_update *job, kr_error *err);
+void kr_hashed_destroy(kr_device *device, void *self);
+kr_status kr_hashed_locate_u32(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+                               kr_error *err);
+kr_status kr_hashed_locate_u64(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+                               kr_error *err);
+kr_rows kr_hashed_rows(const void *self);
+uint64_t kr_hashed_hash_seed(const void *self);
+uint32_t kr_hashed_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
+uint32_t kr_hashed_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
+kr_status kr_hashed_validate_u32(kr_device *device, const void *self, kr_error *err);
+kr_status kr_hashed_validate_u64(kr_device *device, const void *self, kr_error *err);
+kr_status kr_hashed_update_u32(kr_device *device, void *self, const kr_update *job, kr_error *err);
+kr_status kr_hashed_update_u64(kr_device *device, void *self, const kr_update *job, kr_error *err);
 extern const kr_program table_find_slots_u32, table_find_slots_u64, table_find_links_u32,
     table_find_links_u64;
 
 /* ---- Inside of this folder ------------------------------------------------------------------- */
 
-kr_table_view kr_table_view_of(const kr_table *table);
-void kr_table_release(kr_device *device, kr_stream *stream, kr_table *table);
+kr_hashed_view kr_hashed_view_of(const kr_hashed *table);
+void kr_hashed_release(kr_device *device, kr_stream *stream, kr_hashed *table);
 /* Buckets for so many keys. */
-uint64_t kr_table_heads(const kr_table_design *design, uint64_t n_keys);
+uint64_t kr_hashed_heads(const kr_hashed_design *design, uint64_t n_keys);
 /* Remembers how the table was made. 0: too many steps to most keys, as they collide: try another seed. */
-int kr_table_is_made(kr_table *table);
+int kr_hashed_is_made(kr_hashed *table);
 /* After a failure to fit: the next seed. Fails when that did not help for long, which no keys should do. */
-kr_status kr_table_reseed(kr_table *table, kr_error *err);
+kr_status kr_hashed_reseed(kr_hashed *table, kr_error *err);
 /* The keys to make room for: n, and more of them when several seeds did not help. */
-uint64_t kr_table_room(const kr_table *table, uint64_t n);
+uint64_t kr_hashed_room(const kr_hashed *table, uint64_t n);
 /* Makes `table`, all of whose buffers are empty, of entries sorted by mixed codes, with room for `keys` keys
  * at least. `sorted` is in the order of table->seed; its row ids are overwritten. *fits becomes 0 where keys
  * collide too much: then nothing is left, and another seed should be tried. */
-typedef struct kr_table_source {
+typedef struct kr_hashed_source {
     kr_device *device;
     kr_stream *stream;
     kr_stopwatch *watch;
@@ -80,8 +80,8 @@ typedef struct kr_table_source {
     uint32_t *rows;
     uint64_t n;
     uint64_t room_for; /* keys */
-} kr_table_source;
-kr_status kr_table_fill_u32(const kr_table_source *source, kr_table *table, int *fits, kr_error *err);
-kr_status kr_table_fill_u64(const kr_table_source *source, kr_table *table, int *fits, kr_error *err);
+} kr_hashed_source;
+kr_status kr_hashed_fill_u32(const kr_hashed_source *source, kr_hashed *table, int *fits, kr_error *err);
+kr_status kr_hashed_fill_u64(const kr_hashed_source *source, kr_hashed *table, int *fits, kr_error *err);
 
 #endif

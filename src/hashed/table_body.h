@@ -41,9 +41,9 @@ enum {
 
 /* ---- Nodes ------------------------------------------------------------------------------------ */
 
-KR_BODY char *table_node(const kr_table_view *t, uint32_t node)
+KR_BODY char *table_node(const kr_hashed_view *t, uint32_t node)
 {
-    const uint64_t nbytes = kr_table_node_nbytes(sizeof(kr_key), t->slots, t->linked);
+    const uint64_t nbytes = kr_hashed_node_nbytes(sizeof(kr_key), t->slots, t->linked);
     return node < t->n_heads ? t->heads + node * nbytes : t->more + (node - t->n_heads) * nbytes;
 }
 
@@ -67,12 +67,12 @@ KR_BODY uint32_t *table_next(char *node, uint32_t slots)
     return table_words(node, slots) + slots + (sizeof(kr_key) == 4 ? 0 : 1);
 }
 
-KR_BODY uint32_t table_home(const kr_table_view *t, kr_key mixed)
+KR_BODY uint32_t table_home(const kr_hashed_view *t, kr_key mixed)
 {
     return (uint32_t)((uint64_t)kr_hash_of_mixed(mixed) * t->n_heads >> 32);
 }
 
-KR_BODY uint32_t table_all(const kr_table_view *t)
+KR_BODY uint32_t table_all(const kr_hashed_view *t)
 {
     return (1u << t->slots) - 1;
 }
@@ -89,7 +89,7 @@ KR_BODY uint32_t table_several(uint32_t linked, uint32_t j)
  * with too many keys almost always has some that fit there, and batches that are partitioned by hash stay in
  * their part. Later steps lead anywhere, as the neighbours of full buckets are often full, too. Double
  * hashing always adds a step of the key's own; n_heads is prime. */
-KR_BODY uint32_t table_way(const kr_table_view *t, kr_key mixed, uint32_t k)
+KR_BODY uint32_t table_way(const kr_hashed_view *t, kr_key mixed, uint32_t k)
 {
     const uint32_t own = (uint32_t)mixed * 0x9E3779B1u;
     uint64_t far = 1 + (own >> 28);
@@ -207,7 +207,7 @@ typedef struct table_place {
     uint32_t steps; /* from its bucket */
 } table_place;
 
-KR_BODY table_place table_find(const kr_table_view *t, kr_key mixed)
+KR_BODY table_place table_find(const kr_hashed_view *t, kr_key mixed)
 {
     table_place place = {table_home(t, mixed), 0, 0, 0, 0, 0};
     uint32_t left = 0;
@@ -251,7 +251,7 @@ KR_BODY table_cursor table_begin(uint32_t home)
 }
 
 /* To the next node, which kind chain makes if there is none; 0 when kind hash has come too far. */
-KR_BODY int table_go_on(const kr_table_view *t, uint32_t *used, kr_key mixed, table_cursor *cursor)
+KR_BODY int table_go_on(const kr_hashed_view *t, uint32_t *used, kr_key mixed, table_cursor *cursor)
 {
     if (t->linked) {
         uint32_t *next = table_next(table_node(t, cursor->node), t->slots);
@@ -281,7 +281,7 @@ KR_BODY int table_go_on(const kr_table_view *t, uint32_t *used, kr_key mixed, ta
 
 /* Puts a key into a free slot of a node; *slot. 0: there is none. Keys of other buckets come at the same
  * time: a slot belongs to the thread that sets its bit. */
-KR_BODY int table_claim_in(const kr_table_view *t, uint32_t number, kr_key mixed, uint32_t word, int several,
+KR_BODY int table_claim_in(const kr_hashed_view *t, uint32_t number, kr_key mixed, uint32_t word, int several,
                            uint32_t *slot)
 {
     char *node = table_node(t, number);
@@ -302,7 +302,7 @@ KR_BODY int table_claim_in(const kr_table_view *t, uint32_t number, kr_key mixed
 }
 
 /* Tells a key's bucket how far away it is. */
-KR_BODY void table_mark_home(const kr_table_view *t, kr_key mixed, uint32_t steps)
+KR_BODY void table_mark_home(const kr_hashed_view *t, kr_key mixed, uint32_t steps)
 {
     uint32_t *meta = table_meta(table_node(t, table_home(t, mixed)), t->slots);
     const uint32_t far = table_far_number(steps);
@@ -316,7 +316,7 @@ KR_BODY void table_mark_home(const kr_table_view *t, kr_key mixed, uint32_t step
 }
 
 /* Puts a key into the first free slot from the cursor on; *slot. 0: there is none within reach. */
-KR_BODY int table_claim(const kr_table_view *t, uint32_t *used, kr_key mixed, uint32_t word, int several,
+KR_BODY int table_claim(const kr_hashed_view *t, uint32_t *used, kr_key mixed, uint32_t word, int several,
                         table_cursor *cursor, uint32_t *slot)
 {
     do {

@@ -14,8 +14,8 @@ KR_PROGRAM_DECLARE(table_find_group);
 /* ---- Filling --------------------------------------------------------------------------------------- */
 
 typedef struct fill {
-    const kr_table_source *source;
-    kr_table *table;
+    const kr_hashed_source *source;
+    kr_hashed *table;
     kr_buffer sums, counts, spills;
     table_fill_params params;
     uint64_t found[TABLE_COUNTS];
@@ -79,7 +79,7 @@ static kr_status survey(fill *f, kr_error *err)
 
 static kr_status put_aside(fill *f, kr_error *err)
 {
-    kr_table *table = f->table;
+    kr_hashed *table = f->table;
     table->n_spans = f->aside >> 32;
     table->n_aside = table->n_several = f->aside & UINT32_MAX;
     if (!table->n_spans)
@@ -102,8 +102,8 @@ static kr_status put_aside(fill *f, kr_error *err)
 /* Kind chain: makes `more` as large as the spilled keys need. */
 static kr_status make_nodes(fill *f, kr_error *err)
 {
-    kr_table *table = f->table;
-    const uint64_t node = kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 1);
+    kr_hashed *table = f->table;
+    const uint64_t node = kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, 1);
     if (!table->design.linked)
         return KR_OK;
     kr_status status = run(f, &KR_W(table_need), table->n_heads, err);
@@ -121,11 +121,11 @@ static kr_status make_nodes(fill *f, kr_error *err)
 
 static kr_status fill_buckets(fill *f, kr_error *err)
 {
-    kr_table *table = f->table;
-    const uint64_t node = kr_table_node_nbytes(sizeof(kr_key), table->design.slots, table->design.linked);
+    kr_hashed *table = f->table;
+    const uint64_t node = kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, table->design.linked);
     const uint64_t n_keys = f->found[TABLE_COUNT_KEYS];
     const uint64_t heads =
-        kr_table_heads(&table->design, n_keys > f->source->room_for ? n_keys : f->source->room_for);
+        kr_hashed_heads(&table->design, n_keys > f->source->room_for ? n_keys : f->source->room_for);
     if (heads >= UINT32_MAX)
         return kr_fail(err, KR_ERR_LIMIT, "%llu buckets: a table has at most 4294967294; use a higher %s",
                        (unsigned long long)heads, table->design.linked ? "occupancy" : "load");
@@ -135,7 +135,7 @@ static kr_status fill_buckets(fill *f, kr_error *err)
     kr_status status = allocate(f, heads * node, "buckets", &table->heads, err);
     if (status == KR_OK)
         status = allocate(f, heads * sizeof(uint32_t), "keys that do not fit their buckets", &f->spills, err);
-    f->params.table = kr_table_view_of(table);
+    f->params.table = kr_hashed_view_of(table);
     f->params.spills = f->spills.data;
     if (status == KR_OK)
         status = make_nodes(f, err);
@@ -156,19 +156,19 @@ static kr_status fill_sorted(fill *f, kr_error *err)
     return status;
 }
 
-kr_status KR_W(kr_table_fill)(const kr_table_source *source, kr_table *table, int *fits, kr_error *err)
+kr_status KR_W(kr_hashed_fill)(const kr_hashed_source *source, kr_hashed *table, int *fits, kr_error *err)
 {
     fill f = {.source = source, .table = table};
     kr_status status = KR_OK;
     if (source->n)
         status = fill_sorted(&f, err);
     table->n_steps = f.found[TABLE_COUNT_STEPS];
-    *fits = !f.found[TABLE_COUNT_FAILED] && kr_table_is_made(table);
+    *fits = !f.found[TABLE_COUNT_FAILED] && kr_hashed_is_made(table);
     kr_buffer_release(source->device, &f.spills, source->stream);
     kr_buffer_release(source->device, &f.counts, source->stream);
     kr_buffer_release(source->device, &f.sums, source->stream);
     if (status != KR_OK || !*fits)
-        kr_table_release(source->device, source->stream, table);
+        kr_hashed_release(source->device, source->stream, table);
     kr_stopwatch_lap(source->watch, "buckets");
     return status;
 }
@@ -208,13 +208,13 @@ static kr_status insert_rows(fill *f, const kr_build *build, kr_error *err)
     return status;
 }
 
-static kr_status build_by_inserts(const kr_build *build, kr_table *table, int *fits, kr_error *err)
+static kr_status build_by_inserts(const kr_build *build, kr_hashed *table, int *fits, kr_error *err)
 {
-    const kr_table_source source = {.device = build->device, .stream = build->stream};
-    const uint64_t heads = kr_table_heads(&table->design, build->keys.count);
+    const kr_hashed_source source = {.device = build->device, .stream = build->stream};
+    const uint64_t heads = kr_hashed_heads(&table->design, build->keys.count);
     fill f = {.source = &source, .table = table};
     table->n_heads = (uint32_t)heads;
-    kr_status status = allocate(&f, heads * kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 0),
+    kr_status status = allocate(&f, heads * kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, 0),
                                 "buckets", &table->heads, err);
     if (status == KR_OK)
         status =
@@ -222,37 +222,37 @@ static kr_status build_by_inserts(const kr_build *build, kr_table *table, int *f
     if (status == KR_OK)
         status = kr_device_fill(build->device, table->heads.data, 0, table->heads.nbytes, build->stream, err);
     f.params =
-        (table_fill_params){.table = kr_table_view_of(table),
+        (table_fill_params){.table = kr_hashed_view_of(table),
                             .counts = f.counts.data,
                             .failed = (uint32_t *)((uint64_t *)f.counts.data + TABLE_STRIPES * TABLE_COUNTS)};
     if (status == KR_OK)
         status = insert_rows(&f, build, err);
-    *fits = !f.found[TABLE_COUNT_FAILED] && kr_table_is_made(table);
+    *fits = !f.found[TABLE_COUNT_FAILED] && kr_hashed_is_made(table);
     table->is_inserted = status == KR_OK && *fits;
     if (!*fits)
-        kr_table_release(build->device, build->stream, table);
+        kr_hashed_release(build->device, build->stream, table);
     kr_buffer_release(build->device, &f.counts, build->stream);
     return status;
 }
 
-static kr_status build_sorted(const kr_build *build, uint64_t room_for, kr_table *table, int *fits,
+static kr_status build_sorted(const kr_build *build, uint64_t room_for, kr_hashed *table, int *fits,
                               kr_error *err)
 {
     kr_sorted sorted = {0};
     kr_status status = kr_sorted_sort(build, &table->seed, &sorted, err);
     kr_stopwatch_lap(build->watch, "sort");
-    const kr_table_source source = {build->device,    build->stream, build->watch, sorted.keys.data,
-                                    sorted.rows.data, sorted.n,      room_for};
+    const kr_hashed_source source = {build->device,    build->stream, build->watch, sorted.keys.data,
+                                     sorted.rows.data, sorted.n,      room_for};
     if (status == KR_OK)
-        status = KR_W(kr_table_fill)(&source, table, fits, err);
+        status = KR_W(kr_hashed_fill)(&source, table, fits, err);
     kr_sorted_release(build->device, &sorted, build->stream);
     return status;
 }
 
-kr_status KR_W(kr_table_build)(const kr_build *build, const kr_table_design *design, void **self,
-                               kr_error *err)
+kr_status KR_W(kr_hashed_build)(const kr_build *build, const kr_hashed_design *design, void **self,
+                                kr_error *err)
 {
-    kr_table *table = kr_host_calloc(1, sizeof *table, "an index", err);
+    kr_hashed *table = kr_host_calloc(1, sizeof *table, "an index", err);
     int fits = 0;
     if (!table)
         return KR_ERR_HOST_MEMORY;
@@ -264,19 +264,19 @@ kr_status KR_W(kr_table_build)(const kr_build *build, const kr_table_design *des
     if (design->insert)
         status = build_by_inserts(build, table, &fits, err);
     while (status == KR_OK && !fits) {
-        status = build_sorted(build, kr_table_room(table, build->keys.count), table, &fits, err);
+        status = build_sorted(build, kr_hashed_room(table, build->keys.count), table, &fits, err);
         if (status == KR_OK && !fits)
-            status = kr_table_reseed(table, err);
+            status = kr_hashed_reseed(table, err);
     }
     return status;
 }
 
 /* ---- Lookups --------------------------------------------------------------------------------------- */
 
-kr_status KR_W(kr_table_locate)(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                                kr_error *err)
+kr_status KR_W(kr_hashed_locate)(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
+                                 kr_error *err)
 {
-    const kr_table *table = self;
+    const kr_hashed *table = self;
     const int groups = table->design.group > 1 && device->ops->group_threads > 1;
     const kr_program *program = groups                 ? &KR_W(table_find_group)
                                 : table->design.linked ? &KR_W(table_find_links)
@@ -285,7 +285,7 @@ kr_status KR_W(kr_table_locate)(kr_device *device, const void *self, const kr_lo
         .batch = job->batch,
         .put = job->put,
         .launch = {.group = groups ? table->design.group : 1},
-        .table = kr_table_view_of(table),
+        .table = kr_hashed_view_of(table),
     };
     return kr_device_run(device, program, &params, job->n, stream, err);
 }

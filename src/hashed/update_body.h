@@ -19,7 +19,7 @@ typedef struct table_merge {
     uint32_t old, at;    /* how many it had; one: its row, several: where they are */
 } table_merge;
 
-KR_BODY uint32_t table_old_row(const kr_table_view *t, const table_merge *m, uint32_t i)
+KR_BODY uint32_t table_old_row(const kr_hashed_view *t, const table_merge *m, uint32_t i)
 {
     return m->old == 1 ? m->at : t->aside[(uint64_t)m->at + i];
 }
@@ -28,7 +28,7 @@ KR_BODY uint32_t table_old_row(const kr_table_view *t, const table_merge *m, uin
 KR_BODY void table_merge_rows(const table_update_params *p, const table_merge *m, uint32_t rank,
                               uint32_t size)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     for (uint64_t i = rank; i < m->old; i += size) {
         const uint32_t row = table_old_row(t, m, (uint32_t)i);
         uint32_t low = 0, high = m->run;
@@ -55,14 +55,14 @@ KR_BODY void table_merge_rows(const table_update_params *p, const table_merge *m
     }
 }
 
-KR_BODY void table_forget_rows(const kr_table_view *t, kr_match span, uint32_t rank, uint32_t size)
+KR_BODY void table_forget_rows(const kr_hashed_view *t, kr_match span, uint32_t rank, uint32_t size)
 {
     for (uint64_t i = rank; i < span.count; i += size)
         t->aside[(uint64_t)span.where + i] = KR_NO_ROW;
 }
 
 /* Forgets the spans of all threads of the group. */
-KR_BODY void table_forget(kr_group group, const kr_table_view *t, kr_match span)
+KR_BODY void table_forget(kr_group group, const kr_hashed_view *t, kr_match span)
 {
     const int alone = group.size == 1 || span.count <= TABLE_ALONE;
     if (alone)
@@ -93,7 +93,7 @@ KR_BODY void table_merge_all(kr_group group, const table_update_params *p, const
 
 /* The target of a key of the batch, if claims have moved it: home, or where it goes in step 1. No program
  * that comes after them writes keys. */
-KR_BODY uint64_t table_follow(const kr_table_view *t, uint64_t target, kr_key key)
+KR_BODY uint64_t table_follow(const kr_hashed_view *t, uint64_t target, kr_key key)
 {
     const uint32_t at = (uint32_t)(target >> 8);
     if (t->linked || kr_load(table_keys(table_node(t, at)) + (target >> 4 & 15)) == key)
@@ -124,7 +124,7 @@ KR_BODY void table_count_moved(const table_update_params *p, uint64_t i, kr_key 
 }
 
 /* Gives up the span of a slot, and returns it. */
-KR_BODY kr_match table_take_span(const kr_table_view *t, uint32_t word)
+KR_BODY kr_match table_take_span(const kr_hashed_view *t, uint32_t word)
 {
     const kr_match span = t->spans[word], none = {0, 0};
     t->spans[word] = none;
@@ -133,7 +133,7 @@ KR_BODY kr_match table_take_span(const kr_table_view *t, uint32_t word)
 
 KR_BODY void table_erase_one(kr_group group, const table_update_params *p, uint64_t i, uint64_t n)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     const uint64_t doomed = i < n && !table_failed(p) ? p->doomed[i] : TABLE_PLAN_NOTHING;
     kr_match span = {0, 0};
     if ((doomed & 15) != TABLE_PLAN_NOTHING) {
@@ -154,7 +154,7 @@ KR_GROUP_PROGRAM(table_erase, table_update_params, table_erase_one);
 /* After erasing: a key that is replaced has its slot, and no span. */
 KR_BODY void table_settle_one(kr_group group, const table_update_params *p, uint64_t i, uint64_t n)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     uint64_t target = i < n && !table_failed(p) ? p->targets[i] : TABLE_PLAN_NOTHING;
     if ((target & 15) == TABLE_PLAN_NEW && table_run(p, i) == 1) /* its slot has all of it */
         target = TABLE_PLAN_NOTHING;
@@ -194,7 +194,7 @@ KR_GROUP_PROGRAM(table_settle, table_update_params, table_settle_one);
 /* ---- All entries, to build anew from --------------------------------------------------------------- */
 
 typedef struct table_flat_params {
-    kr_table_view table;
+    kr_hashed_view table;
     const kr_key *deletes;
     uint64_t *before; /* rows of each node: sums, in the order of the nodes */
     kr_key *keys;     /* mixed by `seed` */
@@ -249,7 +249,7 @@ KR_BODY void table_flat_copy(const table_flat_params *p, kr_key key, kr_match sp
 
 KR_BODY void table_flat_one(kr_group group, const table_flat_params *p, uint64_t i, uint64_t n)
 {
-    const kr_table_view *t = &p->table;
+    const kr_hashed_view *t = &p->table;
     char *node = i < n ? table_node(t, (uint32_t)i) : NULL;
     const uint32_t meta = node ? *table_meta(node, t->slots) : 0;
     uint64_t at = node ? p->before[i] : 0;

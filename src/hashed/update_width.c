@@ -10,7 +10,7 @@ enum { MOST = 1060, LEAST = 600, FULL = 970, ROOM = 1090 };
 typedef struct update {
     kr_device *device;
     const kr_update *job;
-    kr_table *table;
+    kr_hashed *table;
     kr_changes changes;
     kr_buffer targets;            /* of the inserts, then of the deletes */
     kr_buffer needs;              /* the counters lie behind the needs, to be read with their sum */
@@ -61,7 +61,7 @@ static void release(update *u)
 
 static kr_status begin(update *u, kr_error *err)
 {
-    const kr_table *table = u->table;
+    const kr_hashed *table = u->table;
     const uint64_t n = u->changes.inserts.n;
     const uint64_t targets = (n + u->changes.deletes.n) * sizeof(uint64_t);
     const uint64_t lists = u->table->design.linked ? 0 : table_list_places(n) * TABLE_STRIPES;
@@ -73,7 +73,7 @@ static kr_status begin(update *u, kr_error *err)
     if (status == KR_OK)
         status = kr_device_fill(u->device, needs + n, 0, COUNTERS * sizeof(uint64_t), u->job->stream, err);
     u->params = (table_update_params){
-        .table = kr_table_view_of(table),
+        .table = kr_hashed_view_of(table),
         .deletes = u->changes.deletes.keys.data,
         .inserts = u->changes.inserts.keys.data,
         .rows = u->changes.inserts.rows.data,
@@ -137,7 +137,7 @@ static uint64_t keys_after(const update *u)
 /* Replaced keys lie further from their buckets than keys that were placed together, and buckets do not forget
  * those that lay elsewhere. Whether finding all keys reads a tenth more nodes for each than when the table
  * was made, or as many keys are new as there are, which misses notice. */
-static int is_worn(const kr_table *table)
+static int is_worn(const kr_hashed *table)
 {
     const double made = (double)(table->made_keys + table->made_steps) / (double)(table->made_keys + 1);
     return (double)(table->n_keys + table->n_steps) > 1.1 * made * (double)table->n_keys + 64 ||
@@ -155,7 +155,7 @@ static uint64_t most_aside(const update *u)
 
 /* Kind chain: the most nodes behind the buckets, so that replaced keys add at most a twelfth to the memory.
  */
-static uint64_t most_nodes(const kr_table *table)
+static uint64_t most_nodes(const kr_hashed *table)
 {
     return table->made_more + (table->n_heads + table->made_more) / 12 + 1;
 }
@@ -164,14 +164,14 @@ static uint64_t most_nodes(const kr_table *table)
  * and not too much memory that nothing uses. */
 static int fits(const update *u)
 {
-    const kr_table *table = u->table;
+    const kr_hashed *table = u->table;
     const uint64_t slots = (uint64_t)table->n_heads * table->design.slots, load = table->design.load;
     const uint64_t most = table->n_keys + u->found[TABLE_CHANGE_NEW], keys = keys_after(u);
     const uint64_t aside = table->n_aside + (u->need & UINT32_MAX);
     if (u->found[TABLE_CHANGE_FAILED] || (!table->design.linked && most * 1000 > slots * FULL))
         return 0;
     if (most * 1000 > slots * load / 1000 * MOST ||
-        kr_table_heads(&table->design, keys) * 1000 < (uint64_t)table->n_heads * LEAST)
+        kr_hashed_heads(&table->design, keys) * 1000 < (uint64_t)table->n_heads * LEAST)
         return 0;
     if (is_worn(table) || table->n_more + u->found[TABLE_CHANGE_NODES] > most_nodes(table))
         return 0;
@@ -203,8 +203,8 @@ static kr_status enlarge(update *u, const kr_buffer *old, uint64_t nbytes, int z
 
 static kr_status make_room(update *u, kr_error *err)
 {
-    const kr_table *table = u->table;
-    const uint64_t node = kr_table_node_nbytes(sizeof(kr_key), table->design.slots, 1);
+    const kr_hashed *table = u->table;
+    const uint64_t node = kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, 1);
     const uint64_t nodes = table->n_more + u->found[TABLE_CHANGE_NODES];
     const uint64_t spans = (table->n_spans + (u->need >> 32)) * sizeof(kr_match);
     const uint64_t aside = (table->n_aside + (u->need & UINT32_MAX)) * sizeof(uint32_t);
@@ -239,7 +239,7 @@ static void adopt_buffer(kr_buffer *made, kr_buffer *old)
 
 static void adopt(update *u)
 {
-    kr_table *table = u->table;
+    kr_hashed *table = u->table;
     adopt_buffer(&u->spans, &table->spans);
     adopt_buffer(&u->aside, &table->aside);
     adopt_buffer(&u->more, &table->more);
@@ -297,7 +297,7 @@ static kr_status flatten(update *u, uint64_t seed, kr_sorted *flat, kr_error *er
         status = allocate(u, flat->n * sizeof(uint32_t), "all row ids", &flat->rows, err);
     if (status == KR_OK)
         status = allocate(u, (nodes + 1) * sizeof(uint64_t), "rows of nodes", &before, err);
-    const table_flat_params params = {.table = kr_table_view_of(u->table),
+    const table_flat_params params = {.table = kr_hashed_view_of(u->table),
                                       .deletes = u->params.deletes,
                                       .before = before.data,
                                       .keys = flat->keys.data,
@@ -366,7 +366,7 @@ static kr_status sort(update *u, const kr_sorted *from, kr_sorted *to, kr_error 
     return status == KR_OK ? kr_device_sort(u->device, &by_key, u->job->stream, err) : status;
 }
 
-static kr_status build_anew(update *u, kr_table *made, int *fits, kr_error *err)
+static kr_status build_anew(update *u, kr_hashed *made, int *fits, kr_error *err)
 {
     kr_stream *stream = u->job->stream;
     kr_sorted flat = {0}, sorted = {0};
@@ -379,43 +379,43 @@ static kr_status build_anew(update *u, kr_table *made, int *fits, kr_error *err)
         status = sort(u, &flat, &sorted, err);
     kr_sorted_release(u->device, &flat, stream);
     kr_stopwatch_lap(u->job->watch, "sort");
-    const uint64_t room = kr_table_room(made, keys), more = grows ? keys * ROOM / 1000 : keys;
-    const kr_table_source source = {u->device,
-                                    stream,
-                                    u->job->watch,
-                                    sorted.keys.data,
-                                    sorted.rows.data,
-                                    sorted.n,
-                                    room > more ? room : more};
+    const uint64_t room = kr_hashed_room(made, keys), more = grows ? keys * ROOM / 1000 : keys;
+    const kr_hashed_source source = {u->device,
+                                     stream,
+                                     u->job->watch,
+                                     sorted.keys.data,
+                                     sorted.rows.data,
+                                     sorted.n,
+                                     room > more ? room : more};
     if (status == KR_OK)
-        status = KR_W(kr_table_fill)(&source, made, fits, err);
+        status = KR_W(kr_hashed_fill)(&source, made, fits, err);
     kr_sorted_release(u->device, &sorted, stream);
     return status;
 }
 
 static kr_status rebuild(update *u, kr_error *err)
 {
-    kr_table made = {.design = u->table->design,
-                     .seed = u->table->seed,
-                     .reseeds = u->table->reseeds,
-                     .key_bits = KR_KEY_BITS};
+    kr_hashed made = {.design = u->table->design,
+                      .seed = u->table->seed,
+                      .reseeds = u->table->reseeds,
+                      .key_bits = KR_KEY_BITS};
     kr_status status = KR_OK;
     int fits = 0;
     release_changed(u);
     if (u->found[TABLE_CHANGE_FAILED])
-        status = kr_table_reseed(&made, err);
+        status = kr_hashed_reseed(&made, err);
     while (status == KR_OK && !fits) {
         status = build_anew(u, &made, &fits, err);
         if (status == KR_OK && !fits)
-            status = kr_table_reseed(&made, err);
+            status = kr_hashed_reseed(&made, err);
     }
     if (status == KR_OK)
         status = kr_device_sync(u->device, u->job->stream, err);
     if (status != KR_OK) {
-        kr_table_release(u->device, u->job->stream, &made);
+        kr_hashed_release(u->device, u->job->stream, &made);
         return status;
     }
-    kr_table_release(u->device, u->job->stream, u->table);
+    kr_hashed_release(u->device, u->job->stream, u->table);
     *u->table = made;
     return KR_OK;
 }
@@ -435,9 +435,9 @@ static kr_status apply(update *u, kr_error *err)
     return status == KR_OK && !done ? rebuild(u, err) : status;
 }
 
-kr_status KR_W(kr_table_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
+kr_status KR_W(kr_hashed_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
 {
-    kr_table *table = self;
+    kr_hashed *table = self;
     update u = {.device = device, .job = job, .table = table};
     kr_status status = KR_OK;
     if (!job->delete_keys.count && !job->insert_keys.count)

@@ -4,7 +4,7 @@
 #include "hashed/walk.h"
 #include "program/program.h"
 
-typedef kr_table_walk_view walk_view;
+typedef kr_hashed_walk_view walk_view;
 
 typedef struct walk_state {
     uint64_t where; /* in `aside`; of a single row WALK_IS_ROW and the row */
@@ -42,7 +42,7 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
     return single ? kr_load((const uint32_t *)(at + view->words) + j) : 0xFFFFFFFFu;
 }
 
-#define KR_WALK kr_table_walk
+#define KR_WALK kr_hashed_walk
 #include "results/walk_body.h"
 
 #endif

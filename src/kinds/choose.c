@@ -32,16 +32,24 @@ static const struct choice *choice_of(const char *text, int on_cpu)
     return NULL;
 }
 
-kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
-                    kr_error *err)
+kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
+                          kr_error *err)
 {
     const struct choice *choice = choice_of(text, device && device->ops->is_host);
     if (reason)
         *reason = choice ? choice->reason : "asked for by name";
-    const kr_status status = kr_spec_parse(choice ? choice->spec : text, spec, err);
+    return kr_spec_parse(choice ? choice->spec : text, spec, err);
+}
+
+kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
+                    kr_error *err)
+{
+    const kr_status status = kr_spec_resolve(device, text, spec, reason, err);
     if (status == KR_OK && !spec->kind->family)
-        return kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' makes no index of one column; use another kind",
-                       spec->kind->name);
+        return kr_fail(
+            err, KR_ERR_UNSUPPORTED,
+            "kind '%s' makes no index of one column but scans tables (kr_table_create); use another kind",
+            spec->kind->name);
     return status;
 }
 

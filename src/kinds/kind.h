@@ -1,11 +1,12 @@
 /* A kind: the name that a spec begins with, its options, and what it can do. Kinds of indexes have a family
- * (kinds/family.h). */
+ * (kinds/family.h), kinds of scans one of their own (scans/family.h). */
 #ifndef KEYRAY_KINDS_KIND_H
 #define KEYRAY_KINDS_KIND_H
 
 #include "kinds/spec.h"
 
 struct kr_family;
+struct kr_scan_family;
 
 typedef struct kr_kind {
     const char *name;
@@ -17,7 +18,8 @@ typedef struct kr_kind {
     /* Optional: refuses combinations of options, and sets options that were not given to values that fit the
      * others. Its result, printed with every option, must be accepted by a new parse. */
     kr_status (*settle)(kr_spec *spec, kr_error *err);
-    const struct kr_family *family;
+    const struct kr_family *family;    /* NULL: makes no index */
+    const struct kr_scan_family *scan; /* of kinds of scans (scans/family.h), else NULL */
     /* If the kind has KR_CAN_UPDATE only under an option: the spec with that option, for error texts. */
     const char *updates_with;
 } kr_kind;

@@ -132,9 +132,17 @@ KR_BODY uint32_t kr_ctz32(uint32_t x)
 {
     return (uint32_t)__builtin_ctz(x);
 }
+/* Without an instruction for it, the compiler's function would be called, and loops of it would be no
+ * vectors. */
 KR_BODY uint32_t kr_popcount32(uint32_t x)
 {
+#if defined(__POPCNT__) || !defined(__x86_64__)
     return (uint32_t)__builtin_popcount(x);
+#else
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    return ((x + (x >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
+#endif
 }
 KR_BODY void kr_atomic_add64(uint64_t *at, uint64_t x)
 {

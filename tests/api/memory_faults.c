@@ -338,24 +338,78 @@ static kr_status try_rows(kr_index *index, kr_error *err)
     return status == KR_ERR_UNSUPPORTED ? KR_OK : status ? status : change_rows(index, err);
 }
 
-/* Everything with one index, from opening the device to closing it. */
-static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
+/* ---- Scans ----------------------------------------------------------------------------------- */
+
+/* Conditions that take every path: folded, in one pass, taken apart, long lists. */
+static const char *const conditions[] = {
+    "", "a < 5", "a < 5 and b > 3 or not (a between 10 and 20)", "a in (1, 2, 3, 5, 8, 13) and b not in (4)",
+    "a = 1 or b = 1 and (a = 2 or b = 2 and (a = 3 or b = 3 and (a = 4 or b = 4 and (a = 5 or b"
+    " = 5 and (a = 6 or b = 6 and (a = 7 or b = 7 and (a = 8 or b = 8 and (a = 9 or b = 9 and ("
+    "a = 10 or b = 10 and (a = 11 or b = 11 and (a = 12 or b = 12 and (a = 13 or b = 13 and (a "
+    "= 14 or b = 14 and (a = 15 or b = 15 and (a = 16 or b = 16 and (a = 17 or b = 17 and (a = "
+    "18 or b = 18)))))))))))))))))"};
+enum { CONDITIONS = sizeof conditions / sizeof *conditions };
+
+static kr_status scan_all(kr_table *table, kr_condition *const *parsed, kr_report *report, kr_error *err)
 {
-    const kr_device_options options = {.struct_size = sizeof options,
-                                       .threads = 1,
-                                       .allocate = own_allocator ? allocate : NULL,
-                                       .release = own_allocator ? release : NULL};
-    kr_device *device = NULL;
-    kr_stream *stream = NULL;
-    kr_index *index = NULL;
-    kr_device_info info = {.struct_size = sizeof info};
-    checksum = 0;
-    kr_status status = kr_device_open("cpu", &options, &device, err);
-    if (status)
-        return status;
-    status = kr_stream_create(device, &stream, err);
+    uint64_t counts[CONDITIONS] = {0}, n_rows = 0;
+    uint32_t found[KEYS] = {0};
+    kr_scan_sink sinks[CONDITIONS];
+    const kr_scan_sink *pointers[CONDITIONS];
+    const kr_scan_options options = {.struct_size = sizeof options, .report = report, .count_work = 1};
+    for (uint32_t i = 0; i < CONDITIONS; ++i) {
+        sinks[i] = (kr_scan_sink){.struct_size = sizeof *sinks, .result = KR_SCAN_COUNT, .out = &counts[i]};
+        pointers[i] = &sinks[i];
+    }
+    sinks[1].result = KR_SCAN_SUM;
+    sinks[3].result = KR_SCAN_ROWS;
+    sinks[3].out = &n_rows;
+    sinks[3].rows = found;
+    sinks[3].rows_capacity = KEYS;
+    const kr_status status =
+        kr_scan(table, (const kr_condition *const *)parsed, pointers, CONDITIONS, &options, NULL, err);
+    add_to_checksum(counts, sizeof counts);
+    add_to_checksum(found, sizeof found);
+    return status;
+}
+
+static kr_status scan_table(kr_device *device, const char *spec, kr_stream *stream, kr_error *err)
+{
+    static const char *const names[] = {"a", "b"};
+    const kr_column columns[] = {key_column, key_column};
+    const kr_table_options copies = {.struct_size = sizeof copies, .copy = KR_COPY_ALWAYS};
+    kr_condition *parsed[CONDITIONS] = {NULL};
+    kr_table *table = NULL;
+    kr_report *report = NULL;
+    kr_status status = kr_report_create(&report, err);
+    for (uint32_t i = 0; i < CONDITIONS && !status; ++i)
+        status = kr_condition_parse(conditions[i], &parsed[i], err);
     if (!status)
-        status = kr_index_create(device, spec, &key_column, row_ids, stream, &index, err);
+        status = kr_table_create(device, spec, columns, names, 2, &copies, stream, &table, err);
+    if (!status)
+        status = scan_all(table, parsed, report, err);
+    kr_table_destroy(table);
+    for (uint32_t i = 0; i < CONDITIONS; ++i)
+        kr_condition_destroy(parsed[i]);
+    kr_report_destroy(report);
+    return status;
+}
+
+static int is_scan(const char *spec)
+{
+    kr_kind_info kind = {.struct_size = sizeof kind};
+    for (uint32_t i = 0; kr_kind_query(i, &kind, NULL) == KR_OK; ++i)
+        if (strlen(kind.name) == strcspn(spec, ":") && !strncmp(kind.name, spec, strlen(kind.name)))
+            return (kind.capabilities & KR_CAN_SCAN) != 0;
+    return 0;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static kr_status use_index(kr_device *device, const char *spec, kr_stream *stream, kr_error *err)
+{
+    kr_index *index = NULL;
+    kr_status status = kr_index_create(device, spec, &key_column, row_ids, stream, &index, err);
     if (!status)
         status = ask_all(index, err);
     const uint32_t can = status ? 0 : capabilities_of(index);
@@ -366,6 +420,26 @@ static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
     kr_index_destroy(index);
     for (int inverse = KR_INVERSE_ON; inverse <= KR_INVERSE_OFF && !status; ++inverse)
         status = join(device, spec, inverse, err);
+    return status;
+}
+
+/* Everything with one index or table, from opening the device to closing it. */
+static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
+{
+    const kr_device_options options = {.struct_size = sizeof options,
+                                       .threads = 1,
+                                       .allocate = own_allocator ? allocate : NULL,
+                                       .release = own_allocator ? release : NULL};
+    kr_device *device = NULL;
+    kr_stream *stream = NULL;
+    kr_device_info info = {.struct_size = sizeof info};
+    checksum = 0;
+    kr_status status = kr_device_open("cpu", &options, &device, err);
+    if (status)
+        return status;
+    status = kr_stream_create(device, &stream, err);
+    if (!status)
+        status = is_scan(spec) ? scan_table(device, spec, stream, err) : use_index(device, spec, stream, err);
     kr_stream_destroy(stream);
     if (kr_device_query(device, &info, NULL) == KR_OK)
         CHECK(info.in_use_nbytes == 0);

@@ -15,7 +15,11 @@ enum {
     INDEX_INFO = 640,
     SINK = 72,
     JOIN_OPTIONS = 24,
-    JOIN_INFO = 632
+    JOIN_INFO = 632,
+    TABLE_OPTIONS = 32,
+    TABLE_INFO = 640,
+    SCAN_SINK = 48,
+    SCAN_OPTIONS = 32
 };
 
 static uint32_t data[N], rows[N];
@@ -23,6 +27,7 @@ static const kr_column keys = {.type = KR_U32, .count = N, .data = data};
 static kr_device *device;
 static kr_index *index_;
 static kr_join *join;
+static kr_table *table;
 
 /* ---- Inputs -------------------------------------------------------------------------------- */
 
@@ -33,6 +38,9 @@ typedef union any {
     kr_device_options device_options;
     kr_sink sink;
     kr_join_options join_options;
+    kr_table_options table_options;
+    kr_scan_sink scan_sink;
+    kr_scan_options scan_options;
 } any;
 
 static kr_status open_device(const any *options, kr_error *err)
@@ -71,6 +79,32 @@ static kr_status join_ranges(const any *options, kr_error *err)
     return status;
 }
 
+static kr_status create_table(const any *options, kr_error *err)
+{
+    kr_table *made = NULL;
+    const kr_status status =
+        kr_table_create(device, "full", &keys, NULL, 1, &options->table_options, NULL, &made, err);
+    kr_table_destroy(made);
+    return status;
+}
+
+static kr_status scan_to(const any *sink, kr_error *err)
+{
+    const kr_scan_sink *sinks[] = {&sink->scan_sink};
+    return kr_scan(table, NULL, sinks, 1, NULL, NULL, err);
+}
+
+static kr_status scan_with(const any *options, kr_error *err)
+{
+    return kr_scan(table, NULL, NULL, 0, &options->scan_options, NULL, err);
+}
+
+static void fill_scan_sink(any *sink)
+{
+    sink->scan_sink.result = KR_SCAN_BITMAP;
+    sink->scan_sink.out = rows;
+}
+
 static void fill_sink(any *sink)
 {
     sink->sink.result = KR_RESULT_ROW;
@@ -88,6 +122,9 @@ static const struct input {
     {"kr_sink", SINK, sizeof(kr_sink), range, fill_sink},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_sides, NULL},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_ranges, NULL},
+    {"kr_table_options", TABLE_OPTIONS, sizeof(kr_table_options), create_table, NULL},
+    {"kr_scan_sink", SCAN_SINK, sizeof(kr_scan_sink), scan_to, fill_scan_sink},
+    {"kr_scan_options", SCAN_OPTIONS, sizeof(kr_scan_options), scan_with, NULL},
 };
 
 /* What lies past struct_size is not read. */
@@ -169,6 +206,16 @@ static kr_status query_join(void *info, kr_error *err)
     return kr_join_query(join, info, err);
 }
 
+static kr_status estimate_table(void *info, kr_error *err)
+{
+    return kr_table_estimate(device, "full", &keys, 1, NULL, info, err);
+}
+
+static kr_status query_table(void *info, kr_error *err)
+{
+    return kr_table_query(table, info, err);
+}
+
 static const struct output {
     const char *name;
     size_t first, now;
@@ -182,6 +229,8 @@ static const struct output {
     {"kr_explanation", EXPLANATION, sizeof(kr_explanation), explain},
     {"kr_index_info", INDEX_INFO, sizeof(kr_index_info), query_index},
     {"kr_join_info", JOIN_INFO, sizeof(kr_join_info), query_join},
+    {"kr_estimate", ESTIMATE, sizeof(kr_estimate), estimate_table},
+    {"kr_table_info", TABLE_INFO, sizeof(kr_table_info), query_table},
 };
 
 /* Outputs are written up to struct_size and no further: fields that both know, then zeros. They are never
@@ -271,11 +320,13 @@ int main(void)
     WORKS(kr_device_open("cpu", NULL, &device, &err));
     WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index_, &err));
     WORKS(kr_join_create(device, "array", &keys, &keys, NULL, &join, &err));
+    WORKS(kr_table_create(device, "full", &keys, NULL, 1, NULL, NULL, &table, &err));
     if (failures)
         return 1;
     check_inputs();
     check_outputs();
     check_frozen();
+    kr_table_destroy(table);
     kr_join_destroy(join);
     kr_index_destroy(index_);
     kr_device_close(device);

@@ -83,7 +83,7 @@ static void check_incapable(kr_device *device)
     for (uint32_t i = 0; kr_kind_query(i, &kind, NULL) == KR_OK; ++i) {
         kr_index *index = NULL;
         kr_error why = {0};
-        if (kind.capabilities & KR_CAN_UPDATE)
+        if (kind.capabilities & (KR_CAN_UPDATE | KR_CAN_SCAN))
             continue;
         if (kr_index_create(device, kind.name, &keys, NULL, NULL, &index, &why) == KR_OK)
             check_refused(index, kind.name);

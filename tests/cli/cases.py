@@ -64,7 +64,7 @@ GENERAL = [
     ok("--help", out="Usage: keyray COMMAND"), ok("help", out="lookup"), ok("--version", out=r"^keyray \d+\.\d+\.\d+ \("),
     bad(2, "", "Usage"), bad(2, "frobnicate", "unknown command 'frobnicate'"), bad(2, "--frob", "unknown command"),
     *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
-      ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "bench")],
+      ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "bench")],
     bad(2, "lookup --frob", "--frob is no option of lookup;"), bad(2, "lookup -z", "-z is no option of lookup;"),
     bad(2, "lookup --keys", "--keys needs a value"), bad(2, "lookup", "--keys COL is missing"),
     bad(2, "lookup --quiet=1", "takes no value"), bad(2, LOOKUP + "extra", "unexpected 'extra'"),

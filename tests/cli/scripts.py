@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-COMMANDS = ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "bench")
+COMMANDS = ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "bench")
 
 
 class Skip(Exception):

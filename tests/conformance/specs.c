@@ -234,8 +234,8 @@ void kr_expand_specs(kr_suite *suite)
 {
     const kr_kind *kind;
     for (uint32_t i = 0; (kind = kr_kind_at(i)); ++i) {
-        if (suite->kind && strcmp(suite->kind, kind->name) != 0)
-            continue;
+        if (!kind->family || (suite->kind && strcmp(suite->kind, kind->name) != 0))
+            continue; /* kinds of scans make no index */
         kr_add_spec(suite, kind->name, 0);
         add_singles(suite, kind);
         if (!suite->reduced)

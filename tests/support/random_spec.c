@@ -70,7 +70,9 @@ static void add_options(kr_rng *rng, uint32_t ordinal, char text[KR_SPEC_NBYTES]
 
 uint32_t kr_random_spec(kr_rng *rng, char text[KR_SPEC_NBYTES])
 {
-    const uint32_t ordinal = (uint32_t)kr_rng_below(rng, kr_kind_count());
+    uint32_t ordinal = (uint32_t)kr_rng_below(rng, kr_kind_count());
+    while (!(kind_at(ordinal).capabilities & KR_CAN_POINT)) /* a kind of scan */
+        ordinal = (ordinal + 1) % kr_kind_count();
     snprintf(text, KR_SPEC_NBYTES, "%s", kind_at(ordinal).name);
     add_options(rng, ordinal, text);
     return kind_at(ordinal).capabilities;

@@ -94,6 +94,15 @@ static uint32_t find_code(const kr_file *file, uint32_t n, const char *text, siz
     return absent == ABSENT_BELOW && low > 0 ? low - 1 : KR_NO_ROW;
 }
 
+int column_find_text(const struct column *column, const char *text, size_t nbytes, uint32_t *code)
+{
+    const uint32_t n = count_strings(column->file);
+    size_t there_nbytes = 0;
+    *code = find_code(column->file, n, text, nbytes, ABSENT_ABOVE);
+    const char *there = kr_file_string(column->file, *code, &there_nbytes);
+    return there && compare_strings(there, there_nbytes, text, nbytes) == 0;
+}
+
 /* Puts map[code] in the place of every code; KR_NO_ROW becomes NULL. */
 static int replace_codes(struct column *column, const uint32_t *map)
 {

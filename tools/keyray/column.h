@@ -22,6 +22,9 @@ void column_close(struct column *column);
 /* 1: strings, read with ":str". */
 int column_is_text(const struct column *column);
 
+/* *code := the first code of a text column whose string is not below `text`; 1: it is that string. */
+int column_find_text(const struct column *column, const char *text, size_t nbytes, uint32_t *code);
+
 /* How a string that `keys` lacks becomes a code: NULL, the next above it, or the next below it. */
 typedef enum column_absent { ABSENT_NULL, ABSENT_ABOVE, ABSENT_BELOW } column_absent;
 

@@ -53,6 +53,33 @@ void join_phases_take(const kr_join *join, facts *taken)
         add(taken, kr_join_phase_name(join, i), kr_join_phase_seconds(join, i), 0);
 }
 
+void table_phases_take(const kr_table *table, facts *taken)
+{
+    *taken = (facts){0};
+    for (uint32_t i = 0; i < kr_table_phase_count(table); ++i)
+        add(taken, kr_table_phase_name(table, i), kr_table_phase_seconds(table, i), 0);
+}
+
+int table_facts_take(const kr_table *table, index_facts *taken)
+{
+    kr_error err = {0};
+    kr_table_info info = {.struct_size = sizeof info};
+    *taken = (index_facts){.info = {.struct_size = sizeof taken->info}};
+    const int code = tool_check(kr_table_query(table, &info, &err), &err);
+    memcpy(taken->info.spec, info.spec, sizeof info.spec);
+    memcpy(taken->info.device, info.device, sizeof info.device);
+    memcpy(taken->info.tracer, info.tracer, sizeof info.tracer);
+    taken->info.rows = info.rows;
+    taken->info.footprint_nbytes = info.footprint_nbytes;
+    taken->info.peak_nbytes = info.peak_nbytes;
+    table_phases_take(table, &taken->phases);
+    for (uint32_t i = 0; i < kr_table_component_count(table); ++i)
+        add(&taken->components, kr_table_component_name(table, i), 0, kr_table_component_nbytes(table, i));
+    for (uint32_t i = 0; i < kr_table_counter_count(table); ++i)
+        add(&taken->counters, kr_table_counter_name(table, i), 0, kr_table_counter_value(table, i));
+    return code;
+}
+
 int index_facts_has_lists(const index_facts *index)
 {
     return facts_number(&index->counters, "node entries") != 0;

@@ -38,6 +38,9 @@ double index_facts_nodes_per_list(const index_facts *index);
 int index_facts_take(const kr_index *index, index_facts *taken);
 void report_facts_take(const kr_report *report, report_facts *taken);
 void join_phases_take(const kr_join *join, facts *taken);
+/* Of a table: an index_facts whose info has what both have. */
+int table_facts_take(const kr_table *table, index_facts *taken);
+void table_phases_take(const kr_table *table, facts *taken);
 
 /* "partitioned"; where it was not the same for all probes, with their numbers: "partitioned 8388608, as-is
  * 5". */

@@ -10,7 +10,8 @@ static const struct capability {
 } capabilities[] = {{KR_CAN_POINT, "point"},
                     {KR_CAN_RANGE, "range"},
                     {KR_CAN_UPDATE, "update"},
-                    {KR_CAN_SET_KEYS, "set-keys"}};
+                    {KR_CAN_SET_KEYS, "set-keys"},
+                    {KR_CAN_SCAN, "scan"}};
 
 enum { N_CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 
@@ -85,7 +86,9 @@ static void print_text(output *out, uint32_t kind, const kr_kind_info *info)
             fprintf(out->to, " %s", capabilities[i].name);
     fprintf(out->to, "\n    options [default]:\n");
     print_options(out, kind, info, 0);
-    fprintf(out->to, "    options of every kind:\n");
+    if (info->capabilities & KR_CAN_SCAN)
+        return;
+    fprintf(out->to, "    options of every kind of index:\n");
     print_options(out, kind, info, 1);
 }
 
@@ -124,5 +127,9 @@ static int run(const command *self, int argc, char **argv)
 }
 
 const command command_kinds = {
-    "kinds", "[KIND]", "the kinds of index, what they answer, and their options", "keyray kinds array", run,
+    "kinds",
+    "[KIND]",
+    "the kinds of index and of scans, what they answer, and their options",
+    "keyray kinds array",
+    run,
 };

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &command_info,  &command_kinds,  &command_explain, &command_gen,   &command_lookup,
-    &command_range, &command_update, &command_join,    &command_bench,
+    &command_info,  &command_kinds,  &command_explain, &command_gen,  &command_lookup,
+    &command_range, &command_update, &command_join,    &command_scan, &command_bench,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -21,7 +21,8 @@ enum { N_COMMANDS = sizeof commands / sizeof *commands };
 static void print_usage(FILE *to)
 {
     fprintf(to, "Usage: keyray COMMAND [OPTION]...\n"
-                "Indexes database columns in GPU or CPU memory and answers lookups in bulk.\n\nCommands:\n");
+                "Indexes database columns in GPU or CPU memory, answers lookups in bulk, and scans "
+                "tables.\n\nCommands:\n");
     for (int i = 0; i < N_COMMANDS; ++i)
         fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"

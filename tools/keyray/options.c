@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 64, HELP_COLUMN = 26 };
+enum { OPTIONS_MOST = 96, HELP_COLUMN = 26 };
 
 int options_choice(const char *choices, const char *text, size_t nbytes)
 {

@@ -4,9 +4,9 @@
 #include "key/key.h"
 
 /* A bucket is a cache line. */
-static kr_table_design design_of(const kr_spec *spec)
+static kr_hashed_design design_of(const kr_spec *spec)
 {
-    return (kr_table_design){
+    return (kr_hashed_design){
         .slots = sizeof(kr_key) == 4 ? 7 : 5,
         .twice = spec->options[HASH_OPTION_PROBING] == HASH_PROBING_DOUBLE,
         .group = 1u << spec->options[HASH_OPTION_GROUP],
@@ -19,15 +19,15 @@ static kr_table_design design_of(const kr_spec *spec)
 
 static kr_status estimate(const kr_shape *shape, kr_need *need, kr_error *err)
 {
-    const kr_table_design design = design_of(shape->spec);
+    const kr_hashed_design design = design_of(shape->spec);
     (void)err;
-    return kr_table_estimate(shape, &design, need);
+    return kr_hashed_estimate(shape, &design, need);
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
 {
-    const kr_table_design design = design_of(build->spec);
-    return KR_W(kr_table_build)(build, &design, self, err);
+    const kr_hashed_design design = design_of(build->spec);
+    return KR_W(kr_hashed_build)(build, &design, self, err);
 }
 
 /* The bucket; the row is in it. A few keys are in another bucket. */
@@ -41,14 +41,14 @@ extern const kr_family_ops KR_W(hash_ops);
 const kr_family_ops KR_W(hash_ops) = {
     .estimate = estimate,
     .build = build,
-    .destroy = kr_table_destroy,
-    .locate = KR_W(kr_table_locate),
-    .rows = kr_table_rows,
-    .hash_seed = kr_table_hash_seed,
-    .components = kr_table_components,
-    .validate = KR_W(kr_table_validate),
+    .destroy = kr_hashed_destroy,
+    .locate = KR_W(kr_hashed_locate),
+    .rows = kr_hashed_rows,
+    .hash_seed = kr_hashed_hash_seed,
+    .components = kr_hashed_components,
+    .validate = KR_W(kr_hashed_validate),
     .touches = touches,
     .program = &KR_W(table_find_slots),
-    .update = KR_W(kr_table_update),
-    .counters = kr_table_counters,
+    .update = KR_W(kr_hashed_update),
+    .counters = kr_hashed_counters,
 };

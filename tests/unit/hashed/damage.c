@@ -2,7 +2,7 @@
 #include "hashed/table.h"
 #include "tables.h"
 
-static kr_table *table_of(const kr_index *index)
+static kr_hashed *table_of(const kr_index *index)
 {
     return index->self;
 }
@@ -50,8 +50,9 @@ typedef struct words {
 
 static words slot_of(const kr_index *index, uint32_t first, int several)
 {
-    const kr_table *table = table_of(index);
-    const uint32_t slots = table->design.slots, nbytes = kr_table_node_nbytes(4, slots, table->design.linked);
+    const kr_hashed *table = table_of(index);
+    const uint32_t slots = table->design.slots,
+                   nbytes = kr_hashed_node_nbytes(4, slots, table->design.linked);
     for (uint32_t b = first; b < table->n_heads; ++b) {
         uint32_t *node = (uint32_t *)((char *)table->heads.data + b * nbytes);
         const uint32_t many = node[0] >> (table->design.linked ? 16 : 7);
@@ -80,7 +81,7 @@ static void damage_nodes(kr_index *index)
 
 static void damage_spans(kr_index *index)
 {
-    kr_table *table = table_of(index);
+    kr_hashed *table = table_of(index);
     kr_match *spans = table->spans.data;
     uint32_t *aside = table->aside.data;
     expect_damage(index, &spans[3].count, 2, "is in no span of rows, or in two");

@@ -84,7 +84,7 @@ static void a_way_without_free_slots(void **state)
         const uint64_t mixed = UINT64_C(0x89ABCDEF12345678);
         fill_model(1, KEYS);
         kr_index *index = make(of[s], 1);
-        const kr_table_view table = kr_table_view_of(index->self);
+        const kr_hashed_view table = kr_hashed_view_of(index->self);
         kr_index_destroy(index);
         model.n = 0;
         for (uint32_t k = 0; k <= TABLE_REACH_MOST; ++k) {

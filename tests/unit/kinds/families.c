@@ -1,5 +1,6 @@
 /* Every family fills what the contract says that every family has. */
 #include "kinds/family.h"
+#include "scans/family.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +23,24 @@ static void check_ops(const kr_kind *kind, const kr_family_ops *ops)
         assert_non_null(ops->ordered->key_range);
 }
 
+static void check_scan_ops(const kr_kind *kind, const kr_scan_ops *ops)
+{
+    assert_true(ops->estimate && ops->build && ops->destroy && ops->components && ops->select);
+    assert_true(ops->program || ops->runs_on);
+    assert_int_equal(kind->capabilities, KR_CAN_SCAN);
+}
+
 static void families_are_whole(void **state)
 {
     uint32_t n = 0;
     (void)state;
     for (const kr_kind *kind; (kind = kr_kind_at(n)) != NULL; ++n) {
-        assert_true(kind->name && kind->summary && kind->source && kind->family);
+        assert_true(kind->name && kind->summary && kind->source);
+        assert_true((kind->family != NULL) != (kind->scan != NULL));
+        if (kind->scan) {
+            check_scan_ops(kind, kind->scan->ops);
+            continue;
+        }
         assert_true(kind->capabilities & KR_CAN_POINT);
         check_ops(kind, kind->family->u32);
         check_ops(kind, kind->family->u64);

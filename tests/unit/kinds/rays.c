@@ -168,7 +168,7 @@ static void check_all_paths(void)
                                         KR_RESULT_EXISTS};
     static const uint64_t counts[] = {0, 1, 4097, PROBES};
     static const int64_t orders[] = {KR_PROBES_AS_IS, KR_PROBES_SORTED};
-    kr_report report;
+    kr_report report = {0};
     for (int o = 0; o < 2; ++o)
         for (int r = 0; r < 5; ++r)
             for (int c = 0; c < 4; ++c)
@@ -195,7 +195,7 @@ static void counts_staged_work(void **state)
 
 static void counts_only_when_asked(void **state)
 {
-    kr_report report;
+    kr_report report = {0};
     (void)state;
     look_up(KR_RESULT_ROW, 100, 0, 0, &report);
     assert_true(report.counters[KR_WORK_RAYS] == 0 && report.counters[KR_WORK_HITS] == 0 &&
@@ -209,7 +209,7 @@ static void counts_only_when_asked(void **state)
 
 static void gives_counters_back(void **state)
 {
-    kr_report report;
+    kr_report report = {0};
     kr_device_info before = {.struct_size = sizeof before}, after = before;
     (void)state;
     assert_int_equal(kr_device_query(f.device, &before, NULL), KR_OK);

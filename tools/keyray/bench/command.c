@@ -1,4 +1,4 @@
-#include "job.h"
+#include "scan.h"
 
 #include "../commands.h"
 #include "../device.h"
@@ -38,6 +38,14 @@ static const option_row lookup_rows[] = {
     {0},
 };
 
+static const option_row scan_rows[] = {
+    {"result", 0, 0, OPTION_CHOICE, AT(scan_result), BENCH_SCAN_RESULTS, "the answer to a condition [bitmap]",
+     0, 0},
+    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC", "kind and options; give more to compare [best]", 0, 0},
+    {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "results in host memory, copies inside the time", 0, 0},
+    {0},
+};
+
 static const option_row update_rows[] = {
     {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC",
      "waves: what to build anew for comparison [the index]", 0, 0},
@@ -70,7 +78,7 @@ static const option_row bench_rows[] = {
 
 #define NO_NUMBER UINT64_MAX /* no count was given */
 
-enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 13 };
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 15 };
 
 /* One invocation. */
 typedef struct job {
@@ -99,14 +107,15 @@ static void add_group(job *j, const char *title, const option_row *rows, void *t
 /* The groups of the workload, which can be swept, come first. operation < 0: all, for --help. */
 static void add_groups(job *j, int operation)
 {
-    const int looks_up = operation != BENCH_BUILD && operation != BENCH_LOADS, all = operation < 0;
+    const int all = operation < 0, has_keys = operation != BENCH_LOADS && operation != BENCH_SCAN;
+    const int looks_up = has_keys && operation != BENCH_BUILD;
     j->n_groups = 0;
-    if (operation != BENCH_LOADS) {
-        add_group(j, all ? "Keys (not loads)" : "Keys", key_rows, &j->w);
-        add_group(j, all ? "Kinds of keys (not loads)" : "Kinds of keys", workload_keys_rows, &j->w);
+    if (has_keys) {
+        add_group(j, all ? "Keys (not scan, loads)" : "Keys", key_rows, &j->w);
+        add_group(j, all ? "Kinds of keys (not scan, loads)" : "Kinds of keys", workload_keys_rows, &j->w);
     }
     if (looks_up)
-        add_group(j, "Probes (not build, loads)", probe_rows, &j->w);
+        add_group(j, "Probes (not build, scan, loads)", probe_rows, &j->w);
     if (operation == BENCH_POINT || operation == BENCH_UPDATE || all)
         add_group(j, "Kinds of probes (point and update)", workload_probes_rows, &j->w);
     if (operation == BENCH_RANGE || all)
@@ -115,13 +124,17 @@ static void add_groups(job *j, int operation)
         add_group(j, "Updates (update)", workload_updates_rows, &j->w);
     if (operation == BENCH_LOADS || all)
         add_group(j, "Loads of an array, without an index (loads)", bench_loads_rows, &j->w);
+    if (operation == BENCH_SCAN || all)
+        add_group(j, "Tables and conditions (scan)", bench_scan_rows, &j->w);
     j->n_sweepable = j->n_groups;
     if (looks_up)
-        add_group(j, "Lookups (not build, loads)", lookup_rows, &j->options);
+        add_group(j, "Lookups (not build, scan, loads)", lookup_rows, &j->options);
     if (operation == BENCH_UPDATE || all)
         add_group(j, "Waves (update)", update_rows, &j->options);
-    if (operation != BENCH_LOADS)
-        add_group(j, all ? "Index (not loads)" : "Index", index_rows, &j->options);
+    if (operation == BENCH_SCAN || all)
+        add_group(j, "Scans (scan)", scan_rows, &j->options);
+    if (has_keys)
+        add_group(j, all ? "Index (not scan, loads)" : "Index", index_rows, &j->options);
     add_group(j, "Benchmark", bench_rows, &j->options);
     add_group(j, "Device", device_rows, &j->where);
     add_group(j, "Output", output_rows, &j->printing);
@@ -239,10 +252,10 @@ static int measure_one_thread(const job *j, const bench_data *data, const char *
     return code;
 }
 
-static int run_spec(job *j, const bench_data *data, const char *spec, const char *value)
+/* What is swept, and the spec with it. */
+static int name_row(const job *j, const char *spec, const char *value, bench_row *row, char *whole,
+                    size_t nbytes)
 {
-    bench_row *row = &j->report.rows[j->report.n_rows];
-    char whole[512];
     const char *link = strchr(spec, ':') ? "," : ":";
     if (j->sweeps_spec && strncmp(spec, "best", 4) == 0)
         return tool_fail(USAGE,
@@ -252,10 +265,19 @@ static int run_spec(job *j, const bench_data *data, const char *spec, const char
     if (value)
         snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
     if (value && j->sweeps_spec)
-        snprintf(whole, sizeof whole, "%s%s%s=%s", spec, link, j->sweep_name, value);
+        snprintf(whole, nbytes, "%s%s%s=%s", spec, link, j->sweep_name, value);
     else
-        snprintf(whole, sizeof whole, "%s", spec);
-    int code = bench_measure(&j->options, data, j->device, whole, row);
+        snprintf(whole, nbytes, "%s", spec);
+    return DONE;
+}
+
+static int run_spec(job *j, const bench_data *data, const char *spec, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    char whole[KR_SPEC_NBYTES];
+    int code = name_row(j, spec, value, row, whole, sizeof whole);
+    if (!code)
+        code = bench_measure(&j->options, data, j->device, whole, row);
     if (!code && j->options.baseline)
         code = bench_measure_baselines(&j->options, data, j->device, row);
     if (!code && j->options.scaling)
@@ -321,6 +343,17 @@ static int run_loads(job *j, const char *value)
     return code;
 }
 
+static int run_scan(job *j, const char *spec, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    char whole[KR_SPEC_NBYTES];
+    int code = name_row(j, spec, value, row, whole, sizeof whole);
+    if (!code)
+        code = bench_scan(&j->options, j->device, (uint32_t)j->where.threads, whole, row);
+    j->report.n_rows += !code;
+    return code;
+}
+
 static int run_all(job *j)
 {
     bench_data data = {0};
@@ -336,11 +369,13 @@ static int run_all(job *j)
             code = code ? code : run_loads(j, value);
             continue;
         }
-        if (!code && (v == 0 || !j->sweeps_spec))
+        if (!code && j->operation != BENCH_SCAN && (v == 0 || !j->sweeps_spec))
             code = open_data(j, &data);
         for (uint32_t i = 0; i < j->options.index.n && !code; ++i)
-            code = run_spec(j, &data, j->options.index.at[i], value);
+            code = j->operation == BENCH_SCAN ? run_scan(j, j->options.index.at[i], value)
+                                              : run_spec(j, &data, j->options.index.at[i], value);
     }
+    bench_scan_close();
     bench_data_close(&data);
     return code;
 }
@@ -425,13 +460,14 @@ static int run(const command *self, int argc, char **argv)
 
 const command command_bench = {
     "bench",
-    "point|range|build|update|loads",
-    "time lookups, builds and updates on generated data, after checking the answers, or bare loads",
+    "point|range|build|update|scan|loads",
+    "time lookups, builds, updates and scans on generated data, after checking the answers, or bare loads",
     "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
     "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
     "keyray bench build --bits 64 --device cpu --scaling\n"
     "keyray bench update --index rx --changes 2^10 --pattern ranks\n"
     "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity 100\n"
+    "keyray bench scan --rows 100000000 --queries 1000 --repeat 3\n"
     "keyray bench loads --sweep group=1,4,16 --aligned\n",
     run,
 };

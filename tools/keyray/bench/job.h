@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE, BENCH_LOADS };
+enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE, BENCH_SCAN, BENCH_LOADS };
 
 enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MOST = 1000 };
 
@@ -19,7 +19,7 @@ typedef struct bench_options {
     option_texts index;
     const char *sweep, *json, *rebuild;
     uint64_t keys_log2, probes_log2, repeat;
-    uint32_t result, order, host, presorted_probes, baseline, scaling;
+    uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
 } bench_options;
 
 /* ---- The workload, in host memory and where the library reads it (data.c) ------------- */
@@ -118,9 +118,12 @@ typedef struct bench_row {
     char swept[64]; /* "uniformity=20" or "" */
     workload workload;
     index_facts index;
-    report_facts lookups;      /* of the last batch */
-    bench_times times;         /* of all probes, of a build, of an update, or of a wave */
-    bench_times before, after; /* an update: of all probes */
+    report_facts lookups; /* of the last batch */
+    bench_times times;    /* of all probes, of a build, of an update, or of a wave */
+    bench_times before,
+        after;            /* an update: of all probes; a scan: `after`, means of calls enqueued together */
+    double build_seconds; /* a scan */
+    char step[200];       /* a scan: the first step of one */
     bench_waves waves;
     uint64_t per_run;  /* lookups, pairs or changed rows of one run */
     facts work;        /* of all probes, counted for kinds that cast rays */

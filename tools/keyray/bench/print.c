@@ -1,10 +1,10 @@
-#include "job.h"
+#include "scan.h"
 
 #include "../output.h"
 
 #include <string.h>
 
-static const char *const operations[] = {"point", "range", "build", "update", "loads"};
+static const char *const operations[] = {"point", "range", "build", "update", "scan", "loads"};
 static const char *const wave_forms[] = {"grow", "alternate", "churn"};
 static const char *const orders[] = {"random", "ascending", "descending", "half"};
 
@@ -185,6 +185,7 @@ static void print_json(const bench_report *report, FILE *to)
     output_text(&out, "result",
                 report->operation == BENCH_BUILD   ? "index"
                 : report->operation == BENCH_LOADS ? "none"
+                : report->operation == BENCH_SCAN  ? bench_scan_result(report->options)
                                                    : result_name(report->options));
     output_text(&out, "device", report->device.name);
     output_text(&out, "description", report->device.description);
@@ -196,6 +197,8 @@ static void print_json(const bench_report *report, FILE *to)
     for (uint32_t i = 0; i < report->n_rows; ++i)
         if (report->operation == BENCH_LOADS)
             bench_print_loads_json(&out, &report->rows[i]);
+        else if (report->operation == BENCH_SCAN)
+            bench_print_scan_json(&out, report, &report->rows[i]);
         else
             print_row(&out, report, &report->rows[i]);
     output_end(&out, ']');
@@ -335,6 +338,8 @@ void bench_print(const bench_report *report, FILE *to, uint32_t json)
             kr_build_commit());
     if (report->operation == BENCH_LOADS)
         bench_print_loads_text(report, to);
+    else if (report->operation == BENCH_SCAN)
+        bench_print_scan_text(report, to);
     else
         print_text(report, to);
 }

@@ -1,0 +1,210 @@
+/** keyray: tables, conditions on their columns, and scans. Include <keyray/keyray.h>. */
+#ifndef KEYRAY_SCANS_H
+#define KEYRAY_SCANS_H
+
+#include <keyray/indexes.h>
+#include <keyray/lookups.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kr_table kr_table;
+typedef struct kr_condition kr_condition;
+
+/* ---- Conditions ---------------------------------------------------------------------------- */
+
+/* A condition is true, false or unknown for a row, as in SQL: a comparison with NULL is unknown, and so is
+ * NOT of it. A scan selects the rows for which the whole condition is true. NaN equals NaN and is above all
+ * other numbers. Conditions name columns; only a scan looks these names up. */
+
+typedef enum kr_compare {
+    KR_LESS = 1, /**< one value */
+    KR_LESS_EQUAL,
+    KR_GREATER,
+    KR_GREATER_EQUAL,
+    KR_EQUAL,
+    KR_NOT_EQUAL,
+    KR_BETWEEN, /**< two values, both inclusive; true for none if they are reversed */
+    KR_IN,      /**< any number of values; none: false for every row, NULLs too */
+    KR_IS_NULL  /**< no value; never unknown */
+} kr_compare;
+
+/**
+ * Reads a condition: comparisons (< <= > >= = <> == !=), [NOT] BETWEEN x AND y, [NOT] IN (x, ...),
+ * IS [NOT] NULL, AND, OR, NOT and parentheses, nested to any depth; words in any case.
+ *
+ * Names of columns are words, or anything between double quotes. Values: 5, -1.5e3, nan, inf, NULL,
+ * '1998-12-01' (dates and timestamps, texts of columns with a dictionary; a quote is doubled). A comparison
+ * may have the column on either side, or a column on both. "true" and "false" are conditions. An empty text
+ * is "true".
+ *
+ * Errors: KR_ERR_FORMAT, naming the character, KR_ERR_HOST_MEMORY.
+ */
+KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, kr_error *err);
+/**
+ * Compares a column with values.
+ *
+ * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type: numbers
+ *                are compared by value. NULL: none
+ * Errors: KR_ERR_ARGUMENT (another number of values than `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
+ */
+KR_API kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_column *values,
+                                      kr_condition **condition, kr_error *err);
+/** Compares two columns of one type; `compare` is KR_LESS ... KR_NOT_EQUAL. */
+KR_API kr_status kr_condition_compare_columns(const char *left, kr_compare compare, const char *right,
+                                              kr_condition **condition, kr_error *err);
+/** All of n conditions; of none: true. Conditions are copied. */
+KR_API kr_status kr_condition_and(const kr_condition *const *conditions, uint32_t n, kr_condition **condition,
+                                  kr_error *err);
+/** Any of n conditions; of none: false. */
+KR_API kr_status kr_condition_or(const kr_condition *const *conditions, uint32_t n, kr_condition **condition,
+                                 kr_error *err);
+KR_API kr_status kr_condition_not(const kr_condition *negated, kr_condition **condition, kr_error *err);
+KR_API void kr_condition_destroy(kr_condition *condition);
+
+/* ---- Tables -------------------------------------------------------------------------------- */
+
+typedef enum kr_copy {
+    KR_COPY_AUTO = 0, /**< columns that the device reaches are referenced, others are copied */
+    KR_COPY_ALWAYS,
+    KR_COPY_NEVER /**< KR_ERR_ARGUMENT if the device does not reach a column */
+} kr_copy;
+
+/** Input. */
+typedef struct kr_table_options {
+    size_t struct_size; /**< sizeof(kr_table_options) */
+    kr_copy copy;
+    uint32_t reserved; /**< 0 */
+    /**
+     * For columns of dictionary codes in the order of their texts: *code := the first code whose text is not
+     * below `text`. Returns 1 if it is that text, 0 if not, -1 if the column holds no texts. NULL: no column
+     * does. Called by scans, on their threads.
+     */
+    int (*find_text)(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code);
+    void *ctx;
+} kr_table_options;
+
+/** Output. */
+typedef struct kr_table_info {
+    size_t struct_size;        /**< sizeof(kr_table_info), set by the caller */
+    char spec[KR_SPEC_NBYTES]; /**< every option filled in */
+    char device[16];
+    char tracer[64];     /**< what casts rays; "none" for kinds that cast none */
+    uint64_t rows;       /**< row ids are below it; deleted rows included */
+    uint64_t alive_rows; /**< rows that were not deleted */
+    uint32_t columns;
+    uint32_t copied_columns;                /**< of them; the others are the caller's memory */
+    uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the creation or the last change */
+} kr_table_info;
+
+/**
+ * Makes a table of columns of equal length, at most 2^32 - 2 rows, and builds what the kind scans with.
+ *
+ * Columns that are referenced (kr_table_options.copy) must stay valid and unchanged until the table is
+ * destroyed. Kinds of scans: `keyray kinds`; "best" lets the library choose.
+ *
+ * Stream: columns in device memory are read in the order of `stream`. Returns when the table can be scanned
+ *         from any stream.
+ * Errors: KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT (lengths that differ, a name twice), KR_ERR_LIMIT,
+ *         KR_ERR_UNSUPPORTED, KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
+ *
+ * @param names    one for each column; NULL: "c0", "c1", ...
+ * @param options  NULL: defaults
+ */
+KR_API kr_status kr_table_create(kr_device *device, const char *spec, const kr_column *columns,
+                                 const char *const *names, uint32_t n_columns,
+                                 const kr_table_options *options, kr_stream *stream, kr_table **table,
+                                 kr_error *err);
+/** Waits for scans that were enqueued on it. */
+KR_API void kr_table_destroy(kr_table *table);
+
+/** Upper bounds of the memory that kr_table_create takes, copies of columns included. Columns are not read:
+ *  their data may be NULL, which counts as memory of the device. Errors: as kr_table_create. */
+KR_API kr_status kr_table_estimate(kr_device *device, const char *spec, const kr_column *columns,
+                                   uint32_t n_columns, const kr_table_options *options, kr_estimate *estimate,
+                                   kr_error *err);
+KR_API kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_error *err);
+/** Checks every invariant of what was built; KR_ERR_INVARIANT names the first that is broken. Blocks. */
+KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
+
+/* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */
+
+/** Phases of the creation or the last change. */
+KR_API uint32_t kr_table_phase_count(const kr_table *table);
+KR_API const char *kr_table_phase_name(const kr_table *table, uint32_t ordinal);
+KR_API double kr_table_phase_seconds(const kr_table *table, uint32_t ordinal);
+/** Components of the footprint: "columns", "vectors", "bvh", ... */
+KR_API uint32_t kr_table_component_count(const kr_table *table);
+KR_API const char *kr_table_component_name(const kr_table *table, uint32_t ordinal);
+KR_API uint64_t kr_table_component_nbytes(const kr_table *table, uint32_t ordinal);
+/** Counters of what the kind built. */
+KR_API uint32_t kr_table_counter_count(const kr_table *table);
+KR_API const char *kr_table_counter_name(const kr_table *table, uint32_t ordinal);
+KR_API uint64_t kr_table_counter_value(const kr_table *table, uint32_t ordinal);
+
+/* ---- Scans --------------------------------------------------------------------------------- */
+
+typedef enum kr_scan_result {
+    KR_SCAN_BITMAP = 1, /**< uint32_t[ceil(rows / 32)]: bit i % 32 of word i / 32 is row i (on a little-endian
+                             machine Arrow's bitmap); bits past the last row are 0 */
+    KR_SCAN_ROWS,       /**< uint64_t: how many rows there are; and `rows`: their ids, ascending */
+    KR_SCAN_COUNT,      /**< uint64_t */
+    KR_SCAN_SUM, /**< of a column over the rows whose value is not NULL: uint64_t, int64_t or double for
+                      unsigned, signed (dates too), float values; integers modulo 2^64; and `valid` */
+    KR_SCAN_MIN, /**< of the column's type; NaN is the largest; and `valid` */
+    KR_SCAN_MAX
+} kr_scan_result;
+
+/**
+ * Input: where the answer to one condition goes. Arrays may be host or device memory.
+ *
+ * ROWS with too little room: if an array of the call is in host memory, KR_ERR_LIMIT; call with rows NULL
+ * first, then `out` is the room needed. If all are in device memory, the call does not wait for the size:
+ * row ids that do not fit are left out.
+ */
+typedef struct kr_scan_sink {
+    size_t struct_size; /**< sizeof(kr_scan_sink) */
+    kr_scan_result result;
+    uint32_t column; /**< SUM, MIN, MAX: which column of the table */
+    void *out;
+    uint8_t *valid; /**< SUM, MIN, MAX: 1 byte, 0 if there was no value (out is 0 then); may be NULL */
+    uint32_t *rows; /**< ROWS; NULL: only the number is written */
+    uint64_t rows_capacity;
+} kr_scan_sink;
+
+/** Input. */
+typedef struct kr_scan_options {
+    size_t struct_size;    /**< sizeof(kr_scan_options) */
+    const uint32_t *alive; /**< a bitmap as KR_SCAN_BITMAP: only rows whose bit is 1 can match; NULL: all.
+                                Bits past the last row are not read */
+    kr_report *report;     /**< or NULL; asking for a report makes the call wait */
+    uint32_t count_work;   /**< 1: count for the report, which costs time */
+    uint32_t reserved;     /**< 0 */
+} kr_scan_options;
+
+/**
+ * Answers n conditions at once; what can be shared between them is shared.
+ *
+ * Stream:  with all arrays in device memory the call enqueues its work and returns.
+ * Threads: any number may scan one table.
+ * Errors:  KR_ERR_ARGUMENT (an unknown column), KR_ERR_TYPE (a value of another type than its column),
+ *          KR_ERR_LIMIT, KR_ERR_UNSUPPORTED (the kind cannot answer it), KR_ERR_HOST_MEMORY,
+ *          KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
+ *
+ * @param conditions  NULL, or an element that is NULL: every row
+ * @param sinks       one for each condition
+ * @param options     NULL: defaults
+ */
+KR_API kr_status kr_scan(kr_table *table, const kr_condition *const *conditions,
+                         const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,
+                         kr_stream *stream, kr_error *err);
+
+/** Writes how the table would answer the condition, a line for each step, cut off at text_nbytes. */
+KR_API kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, char *text,
+                                 size_t text_nbytes, kr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

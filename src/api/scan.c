@@ -1,0 +1,149 @@
+/* kr_scan: check the arguments, fill the report. */
+#include "api/report.h"
+#include "scans/answer.h"
+#include "scans/explain.h"
+#include "util/structs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static kr_status check_pointers(const kr_table *table, const kr_scan_sink *sink, uint32_t i, kr_error *err)
+{
+    kr_device *device = table->device;
+    const uint64_t nbytes =
+        sink->result == KR_SCAN_BITMAP ? sizeof(uint32_t) : kr_scan_out_nbytes(table, sink);
+    if (!sink->out)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: out is NULL", i);
+    if ((uintptr_t)sink->out % nbytes || (uintptr_t)sink->rows % sizeof(uint32_t))
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: %s is not aligned to its elements", i,
+                       (uintptr_t)sink->out % nbytes ? "out" : "rows");
+    kr_status status = kr_pointer_check(device, sink->out, "out of a sink", err);
+    if (status == KR_OK)
+        status = kr_pointer_check(device, sink->valid, "valid of a sink", err);
+    return status == KR_OK ? kr_pointer_check(device, sink->rows, "rows of a sink", err) : status;
+}
+
+static kr_status read_sink(const kr_table *table, const kr_scan_sink *given, uint32_t i, kr_scan_sink *sink,
+                           kr_error *err)
+{
+    if (!given)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink %u is NULL: give one for each condition", i);
+    const kr_status status = kr_struct_read(&kr_struct_scan_sink, given, sink, err);
+    if (status != KR_OK)
+        return status;
+    if ((unsigned)sink->result < KR_SCAN_BITMAP || (unsigned)sink->result > KR_SCAN_MAX)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: %d is not a result; use one of kr_scan_result", i,
+                       (int)sink->result);
+    const int has_values = sink->result >= KR_SCAN_SUM;
+    if (has_values && sink->column >= table->n_columns)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: column %u, but the table has %u columns", i,
+                       sink->column, table->n_columns);
+    if (!has_values)
+        sink->valid = NULL;
+    if (sink->result != KR_SCAN_ROWS)
+        sink->rows = NULL;
+    return check_pointers(table, sink, i, err);
+}
+
+static kr_status read_options(const kr_table *table, const kr_scan_options *given, kr_scan_options *options,
+                              kr_error *err)
+{
+    *options = (kr_scan_options){.struct_size = sizeof *options};
+    const kr_status status = given ? kr_struct_read(&kr_struct_scan_options, given, options, err) : KR_OK;
+    if (status != KR_OK)
+        return status;
+    if (options->count_work > 1 || options->reserved)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan_options.%s must be 0%s; zero the struct first",
+                       options->reserved ? "reserved" : "count_work", options->reserved ? "" : " or 1");
+    if ((uintptr_t)options->alive % sizeof(uint32_t))
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan_options.alive is not aligned to 4 bytes");
+    return kr_pointer_check(table->device, options->alive, "kr_scan_options.alive", err);
+}
+
+/* ---- With a report --------------------------------------------------------------------------- */
+
+static kr_status fill_report(const kr_answer *answer, const kr_stopwatch *watch, const kr_buffer *work,
+                             kr_scan_log *log, kr_report *report, kr_error *err)
+{
+    kr_report made = {.probes = answer->n, .phases = watch->phases};
+    uint64_t counted[KR_SCAN_WORKS] = {0};
+    kr_status status = kr_device_sync(answer->table->device, answer->context.stream, err);
+    if (status == KR_OK && work->data)
+        status = kr_counters_read(answer->table->device, answer->context.stream, work, counted, KR_SCAN_WORKS,
+                                  err);
+    if (status != KR_OK)
+        return status;
+    made.scan = *log;
+    *log = (kr_scan_log){0};
+    for (uint32_t w = 0; w < KR_SCAN_WORKS; ++w)
+        made.scan.work[w] += counted[w];
+    made.has_scan_work = work->data != NULL;
+    kr_report_clear(report);
+    *report = made;
+    return KR_OK;
+}
+
+static kr_status answer_reported(kr_answer *answer, const kr_scan_options *options, kr_error *err)
+{
+    kr_device *device = answer->table->device;
+    kr_stopwatch watch;
+    kr_scan_log log = {0};
+    kr_buffer work = {0};
+    kr_status status = KR_OK;
+    if (options->count_work)
+        status = kr_counters_make(device, answer->context.stream, KR_SCAN_WORKS, &work, err);
+    kr_stopwatch_start(&watch, device, answer->context.stream);
+    answer->context.watch = &watch;
+    answer->context.log = &log;
+    answer->context.work = work.data;
+    if (status == KR_OK)
+        status = kr_answer_all(answer, err);
+    kr_stopwatch_stop(&watch);
+    if (status == KR_OK)
+        status = fill_report(answer, &watch, &work, &log, options->report, err);
+    kr_scan_log_release(&log);
+    kr_buffer_release(device, &work, answer->context.stream);
+    return status;
+}
+
+kr_status kr_scan(kr_table *table, const kr_condition *const *conditions, const kr_scan_sink *const *sinks,
+                  uint32_t n, const kr_scan_options *options, kr_stream *stream, kr_error *err)
+{
+    kr_scan_options given;
+    if (!table || (n && !sinks))
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan: %s is NULL", table ? "sinks" : "table");
+    if (stream && stream->device != table->device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan: the stream belongs to another device than the table");
+    kr_status status = read_options(table, options, &given, err);
+    kr_scan_sink *read = status == KR_OK ? kr_host_calloc(n, sizeof *read, "a scan", err) : NULL;
+    if (status != KR_OK || !read)
+        return status != KR_OK ? status : KR_ERR_HOST_MEMORY;
+    for (uint32_t i = 0; i < n && status == KR_OK; ++i)
+        status = read_sink(table, sinks[i], i, read + i, err);
+    kr_answer answer = {.table = table,
+                        .conditions = conditions,
+                        .sinks = read,
+                        .n = n,
+                        .alive = given.alive,
+                        .context = {.stream = stream}};
+    if (status == KR_OK)
+        status = given.report ? answer_reported(&answer, &given, err) : kr_answer_all(&answer, err);
+    free(read);
+    return status;
+}
+
+kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, char *text,
+                          size_t text_nbytes, kr_error *err)
+{
+    kr_plan plan = {0};
+    if (!table || !text || !text_nbytes)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan_explain: %s",
+                       !table ? "table is NULL" : "there is no text");
+    const kr_plan_columns columns = kr_table_plan_columns(table);
+    const kr_status status = kr_plan_make(condition, &columns, &plan, err);
+    if (status != KR_OK)
+        return status;
+    kr_plan_explain(table, &plan, text, text_nbytes);
+    kr_plan_release(&plan);
+    return KR_OK;
+}

@@ -1,0 +1,192 @@
+/* kr_table_*: check the arguments, resolve the spec, report. */
+#include "scans/table.h"
+#include "util/structs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static kr_status check_names(const kr_table_job *job, kr_error *err)
+{
+    for (uint32_t c = 0; job->names && c < job->n_columns; ++c) {
+        if (!job->names[c] || !job->names[c][0])
+            return kr_fail(err, KR_ERR_ARGUMENT, "column %u has no name: give one for each column", c);
+        for (uint32_t other = 0; other < c; ++other)
+            if (!strcmp(job->names[c], job->names[other]))
+                return kr_fail(err, KR_ERR_ARGUMENT,
+                               "columns %u and %u are both named '%s': give each its own", other, c,
+                               job->names[c]);
+    }
+    return KR_OK;
+}
+
+static kr_status check_columns(const kr_table_job *job, int reads, kr_error *err)
+{
+    const kr_column *columns = job->columns;
+    kr_status status = KR_OK;
+    char what[32];
+    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c) {
+        snprintf(what, sizeof what, "column %u", c);
+        status = reads ? kr_column_check(job->device, columns + c, what, err)
+                       : kr_column_check_shape(job->device, columns + c, what, err);
+        if (status == KR_OK && columns[c].count != columns[0].count)
+            status = kr_fail(err, KR_ERR_ARGUMENT,
+                             "column %u has %llu rows, but column 0 has %llu: all must have the same number",
+                             c, (unsigned long long)columns[c].count, (unsigned long long)columns[0].count);
+    }
+    if (status == KR_OK && columns[0].count >= KR_NO_ROW)
+        status = kr_fail(err, KR_ERR_LIMIT, "%llu rows: a table holds at most 4294967294; split it",
+                         (unsigned long long)columns[0].count);
+    return status;
+}
+
+static kr_status check_options(const kr_table_options *given, kr_table_options *options, kr_error *err)
+{
+    *options = (kr_table_options){.struct_size = sizeof *options};
+    const kr_status status = given ? kr_struct_read(&kr_struct_table_options, given, options, err) : KR_OK;
+    if (status == KR_OK && ((unsigned)options->copy > KR_COPY_NEVER || options->reserved))
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_options.%s is %u: use %s",
+                       options->reserved ? "reserved" : "copy",
+                       options->reserved ? options->reserved : (unsigned)options->copy,
+                       options->reserved ? "0" : "one of kr_copy");
+    return status;
+}
+
+/* The checks that create and estimate start with. */
+static kr_status resolve(kr_table_job *job, const char *spec, const kr_table_options *options,
+                         kr_spec *parsed, int reads, kr_error *err)
+{
+    if (!job->device || !job->columns)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s is NULL", job->device ? "columns" : "device");
+    if (!job->n_columns)
+        return kr_fail(err, KR_ERR_ARGUMENT, "a table needs at least one column");
+    kr_status status = check_options(options, &job->options, err);
+    if (status == KR_OK)
+        status = check_names(job, err);
+    if (status == KR_OK)
+        status = check_columns(job, reads, err);
+    if (status == KR_OK)
+        status = kr_scan_choose(job->device, spec, parsed, NULL, err);
+    job->spec = parsed;
+    return status;
+}
+
+kr_status kr_table_create(kr_device *device, const char *spec, const kr_column *columns,
+                          const char *const *names, uint32_t n_columns, const kr_table_options *options,
+                          kr_stream *stream, kr_table **table, kr_error *err)
+{
+    kr_table_job job = {
+        .device = device, .columns = columns, .names = names, .n_columns = n_columns, .stream = stream};
+    kr_spec parsed;
+    if (!table)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_create: table is NULL");
+    kr_status status = resolve(&job, spec, options, &parsed, 1, err);
+    if (status == KR_OK && stream && stream->device != device)
+        status = kr_fail(err, KR_ERR_ARGUMENT,
+                         "kr_table_create: the stream belongs to another device than '%s'", device->name);
+    return status == KR_OK ? kr_table_make(&job, table, err) : status;
+}
+
+kr_status kr_table_estimate(kr_device *device, const char *spec, const kr_column *columns, uint32_t n_columns,
+                            const kr_table_options *options, kr_estimate *estimate, kr_error *err)
+{
+    kr_table_job job = {.device = device, .columns = columns, .n_columns = n_columns};
+    kr_spec parsed;
+    kr_need need;
+    if (!estimate)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_estimate: estimate is NULL");
+    kr_status status = kr_struct_check(&kr_struct_estimate, estimate, err);
+    if (status == KR_OK)
+        status = resolve(&job, spec, options, &parsed, 0, err);
+    if (status == KR_OK)
+        status = kr_table_need(&job, &need, err);
+    if (status != KR_OK)
+        return status;
+    const kr_estimate made = {sizeof made, need.footprint_nbytes, need.peak_nbytes};
+    kr_struct_write(&kr_struct_estimate, &made, estimate);
+    return KR_OK;
+}
+
+kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_error *err)
+{
+    if (!table || !info)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_query: table or info is NULL");
+    const kr_status status = kr_struct_check(&kr_struct_table_info, info, err);
+    if (status == KR_OK)
+        kr_struct_write(&kr_struct_table_info, &table->info, info);
+    return status;
+}
+
+kr_status kr_table_validate(kr_table *table, kr_error *err)
+{
+    if (!table)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_validate: table is NULL");
+    return kr_table_check(table, err);
+}
+
+/* ---- Facts by ordinal ------------------------------------------------------------------------ */
+
+uint32_t kr_table_phase_count(const kr_table *table)
+{
+    return table ? table->phases.n : 0;
+}
+
+const char *kr_table_phase_name(const kr_table *table, uint32_t ordinal)
+{
+    return kr_phases_name(table ? &table->phases : NULL, ordinal);
+}
+
+double kr_table_phase_seconds(const kr_table *table, uint32_t ordinal)
+{
+    return kr_phases_seconds(table ? &table->phases : NULL, ordinal);
+}
+
+static kr_component component_at(const kr_table *table, uint32_t ordinal)
+{
+    kr_component components[KR_TABLE_COMPONENTS_MOST];
+    const uint32_t n = table ? kr_table_components(table, components) : 0;
+    return ordinal < n ? components[ordinal] : (kr_component){NULL, 0};
+}
+
+uint32_t kr_table_component_count(const kr_table *table)
+{
+    kr_component components[KR_TABLE_COMPONENTS_MOST];
+    return table ? kr_table_components(table, components) : 0;
+}
+
+const char *kr_table_component_name(const kr_table *table, uint32_t ordinal)
+{
+    return component_at(table, ordinal).name;
+}
+
+uint64_t kr_table_component_nbytes(const kr_table *table, uint32_t ordinal)
+{
+    return component_at(table, ordinal).nbytes;
+}
+
+static uint32_t counters_of(const kr_table *table, kr_counter counters[KR_COUNTERS_MOST])
+{
+    return table && table->ops->counters ? table->ops->counters(table->self, counters) : 0;
+}
+
+static kr_counter counter_at(const kr_table *table, uint32_t ordinal)
+{
+    kr_counter counters[KR_COUNTERS_MOST];
+    const uint32_t n = counters_of(table, counters);
+    return ordinal < n ? counters[ordinal] : (kr_counter){NULL, 0};
+}
+
+uint32_t kr_table_counter_count(const kr_table *table)
+{
+    kr_counter counters[KR_COUNTERS_MOST];
+    return counters_of(table, counters);
+}
+
+const char *kr_table_counter_name(const kr_table *table, uint32_t ordinal)
+{
+    return counter_at(table, ordinal).name;
+}
+
+uint64_t kr_table_counter_value(const kr_table *table, uint32_t ordinal)
+{
+    return counter_at(table, ordinal).value;
+}

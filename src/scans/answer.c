@@ -1,0 +1,214 @@
+#include "scans/answer.h"
+#include "scans/run.h"
+#include "scans/totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t kr_scan_out_nbytes(const kr_table *table, const kr_scan_sink *sink)
+{
+    if (sink->result == KR_SCAN_BITMAP)
+        return kr_bitmap_words(table->n_rows) * sizeof(uint32_t);
+    if (sink->result == KR_SCAN_MIN || sink->result == KR_SCAN_MAX)
+        return kr_type_nbytes(table->columns[sink->column].type);
+    return sizeof(uint64_t);
+}
+
+static kr_device *device_of(const kr_answer *a)
+{
+    return a->table->device;
+}
+
+static int reaches(const kr_answer *a, const void *pointer)
+{
+    return !pointer || kr_device_reaches(device_of(a), pointer);
+}
+
+static int reaches_sink(const kr_answer *a, const kr_scan_sink *sink)
+{
+    return reaches(a, sink->out) && reaches(a, sink->valid) && reaches(a, sink->rows);
+}
+
+static kr_status copy_out(const kr_answer *a, void *to, const void *from, uint64_t nbytes, kr_error *err)
+{
+    return to && to != from ? kr_device_copy(device_of(a), to, from, nbytes, a->context.stream, err) : KR_OK;
+}
+
+/* ---- One result ------------------------------------------------------------------------------ */
+
+/* Where the size must be known first: host memory. */
+static kr_status rows_to_host(const kr_answer *a, const kr_scan_sink *sink, const kr_selected *of,
+                              const kr_selected_places *places, kr_error *err)
+{
+    kr_device *device = device_of(a);
+    kr_buffer rows = {0};
+    uint64_t n = 0;
+    kr_status status =
+        kr_device_copy(device, &n, kr_selected_places_total(places), sizeof n, a->context.stream, err);
+    if (status == KR_OK)
+        status = kr_device_sync(device, a->context.stream, err);
+    if (status == KR_OK && sink->rows && n > sink->rows_capacity)
+        return kr_fail(err, KR_ERR_LIMIT, "%llu rows match, but rows_capacity is %llu; raise it",
+                       (unsigned long long)n, (unsigned long long)sink->rows_capacity);
+    if (status == KR_OK && sink->rows && reaches(a, sink->rows)) {
+        status = kr_selected_rows(device, of, places, sink->rows, n, a->context.stream, err);
+    } else if (status == KR_OK && sink->rows) {
+        status = kr_buffer_allocate(device, n * sizeof(uint32_t), a->context.stream, "row ids of a scan",
+                                    NULL, &rows, err);
+        if (status == KR_OK)
+            status = kr_selected_rows(device, of, places, rows.data, n, a->context.stream, err);
+        if (status == KR_OK)
+            status = copy_out(a, sink->rows, rows.data, n * sizeof(uint32_t), err);
+        kr_buffer_release(device, &rows, a->context.stream);
+    }
+    return status == KR_OK ? kr_memory_copy(device, sink->out, &n, sizeof n, a->context.stream, err) : status;
+}
+
+static kr_status give_rows(const kr_answer *a, const kr_scan_sink *sink, const kr_selected *of, kr_error *err)
+{
+    kr_device *device = device_of(a);
+    kr_selected_places places = {0};
+    kr_status status = kr_selected_places_find(device, of, &places, a->context.stream, err);
+    if (status != KR_OK)
+        return status;
+    if (device->ops->is_host || !reaches_sink(a, sink)) {
+        status = rows_to_host(a, sink, of, &places, err);
+    } else {
+        status = copy_out(a, sink->out, kr_selected_places_total(&places), sizeof(uint64_t), err);
+        if (status == KR_OK && sink->rows)
+            status = kr_selected_rows(device, of, &places, sink->rows, sink->rows_capacity, a->context.stream,
+                                      err);
+    }
+    kr_buffer_release(device, &places.places, a->context.stream);
+    return status;
+}
+
+/* A number and whether it is one, which a program writes to the caller's memory or to `scratch`. */
+static kr_status give_number(const kr_answer *a, const kr_scan_sink *sink, const kr_selected *of,
+                             kr_error *err)
+{
+    kr_device *device = device_of(a);
+    kr_buffer scratch = {0};
+    kr_status status = kr_buffer_allocate(device, 2 * sizeof(uint64_t), a->context.stream,
+                                          "a result of a scan", NULL, &scratch, err);
+    void *out = reaches(a, sink->out) ? sink->out : scratch.data;
+    uint8_t *any = sink->valid && reaches(a, sink->valid) ? sink->valid : (uint8_t *)scratch.data + 8;
+    if (status == KR_OK)
+        status = sink->result == KR_SCAN_COUNT
+                     ? kr_selected_count(device, of, out, a->context.stream, err)
+                     : kr_selected_total(device, of, sink->result, out, any, a->context.stream, err);
+    if (status == KR_OK)
+        status = copy_out(a, sink->out, out, kr_scan_out_nbytes(a->table, sink), err);
+    if (status == KR_OK && sink->result != KR_SCAN_COUNT)
+        status = copy_out(a, sink->valid, any, 1, err);
+    kr_buffer_release(device, &scratch, a->context.stream);
+    return status;
+}
+
+static kr_status give(const kr_answer *a, const kr_scan_sink *sink, const uint32_t *bitmap, kr_error *err)
+{
+    const int has_values = sink->result >= KR_SCAN_SUM;
+    const kr_selected of = {bitmap, a->table->n_rows, has_values ? a->table->columns + sink->column : NULL};
+    kr_status status;
+    if (sink->result == KR_SCAN_BITMAP) {
+        status = copy_out(a, sink->out, bitmap, kr_scan_out_nbytes(a->table, sink), err);
+    } else {
+        status = sink->result == KR_SCAN_ROWS ? give_rows(a, sink, &of, err) : give_number(a, sink, &of, err);
+        kr_stopwatch_lap(a->context.watch, "results");
+    }
+    return status;
+}
+
+/* ---- Some conditions at once ----------------------------------------------------------------- */
+
+typedef struct batch {
+    kr_scan_job jobs[KR_SELECTS_MOST];
+    kr_buffer bitmaps; /* of those whose bitmap is not the caller's */
+    const uint32_t *alive;
+    uint32_t n;
+} batch;
+
+static kr_status make_plans(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
+{
+    const kr_plan_columns columns = kr_table_plan_columns(a->table);
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
+        status =
+            kr_plan_make(a->conditions ? a->conditions[first + i] : NULL, &columns, &b->jobs[i].plan, err);
+    return status;
+}
+
+/* A bitmap for each condition: the caller's where the device reaches it. */
+static kr_status place_bitmaps(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
+{
+    const uint64_t words = (kr_bitmap_words(a->table->n_rows) + 63) / 64 * 64; /* begins at 256 bytes */
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < b->n; ++i) {
+        const kr_scan_sink *sink = a->sinks + first + i;
+        const int is_there = sink->result == KR_SCAN_BITMAP && reaches(a, sink->out);
+        b->jobs[i].bitmap = is_there ? sink->out : NULL;
+        own += !is_there;
+    }
+    kr_status status =
+        own && !b->bitmaps.data
+            ? kr_buffer_allocate(device_of(a), b->n * words * sizeof(uint32_t), a->context.stream,
+                                 "bitmaps of a scan", "fewer conditions at once", &b->bitmaps, err)
+            : KR_OK;
+    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
+        if (!b->jobs[i].bitmap)
+            b->jobs[i].bitmap = (uint32_t *)b->bitmaps.data + i * words;
+    return status;
+}
+
+static kr_status answer_batch(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
+{
+    kr_status status = make_plans(a, first, b, err);
+    if (status == KR_OK)
+        status = place_bitmaps(a, first, b, err);
+    if (status == KR_OK)
+        status = kr_scan_run(a->table, b->jobs, b->n, b->alive, &a->context, err);
+    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
+        status = give(a, a->sinks + first + i, b->jobs[i].bitmap, err);
+    for (uint32_t i = 0; i < b->n; ++i)
+        kr_plan_release(&b->jobs[i].plan);
+    return status;
+}
+
+static kr_status answer_with(const kr_answer *a, const uint32_t *alive, kr_error *err)
+{
+    batch *b = kr_host_calloc(1, sizeof *b, "a scan", err);
+    kr_status status = b ? KR_OK : KR_ERR_HOST_MEMORY;
+    for (uint32_t first = 0; first < a->n && status == KR_OK; first += KR_SELECTS_MOST) {
+        b->n = a->n - first < KR_SELECTS_MOST ? a->n - first : KR_SELECTS_MOST;
+        b->alive = alive;
+        status = answer_batch(a, first, b, err);
+    }
+    if (b)
+        kr_buffer_release(device_of(a), &b->bitmaps, a->context.stream);
+    free(b);
+    return status;
+}
+
+kr_status kr_answer_all(const kr_answer *answer, kr_error *err)
+{
+    const kr_column alive = {.type = KR_U32,
+                             .count = answer->alive ? kr_bitmap_words(answer->table->n_rows) : 0,
+                             .data = answer->alive};
+    kr_resident there = {0};
+    int waits = !reaches(answer, answer->alive);
+    for (uint32_t i = 0; i < answer->n; ++i)
+        waits |= !reaches_sink(answer, answer->sinks + i);
+    kr_status status = kr_table_await(answer->table, answer->context.stream, err);
+    if (status == KR_OK)
+        status = kr_resident_make(device_of(answer), &alive, "a bitmap of rows", answer->context.stream,
+                                  &there, err);
+    if (status == KR_OK)
+        status = answer_with(answer, there.column.data, err);
+    if (waits) {
+        const kr_status end =
+            kr_device_sync(device_of(answer), answer->context.stream, status == KR_OK ? err : NULL);
+        status = status == KR_OK ? end : status;
+    }
+    kr_resident_release(device_of(answer), &there, answer->context.stream);
+    return status;
+}

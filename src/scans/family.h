@@ -1,0 +1,118 @@
+/* The contract of scan kinds. A new kind needs a folder here that defines one kr_kind with its
+ * kr_scan_family, and a line in kinds/kinds.def.
+ *
+ * A kind answers conjunctions: the rows for which every leaf of a list holds, as a bitmap. The library does
+ * the rest: the normal form, OR and what else one pass cannot do (scans/run.c), counts, sums, row ids, host
+ * memory, deleted rows, reports. Columns of a table have types of both key widths, so a family has one table
+ * of operations, and looks at the type of each column. */
+#ifndef KEYRAY_SCANS_FAMILY_H
+#define KEYRAY_SCANS_FAMILY_H
+
+#include "devices/device.h"
+#include "kinds/family.h" /* kr_need, kr_component, kr_counter */
+#include "scans/log.h"
+#include "scans/plan.h"
+
+/* What an estimate knows: all but the values. */
+typedef struct kr_table_shape {
+    kr_device *device;
+    const kr_spec *spec;
+    uint64_t n_rows;
+    uint32_t n_columns;
+    const kr_column *columns; /* types, and whether there is validity */
+} kr_table_shape;
+
+/* The input of a build, in device memory. Columns stay valid until `destroy`, so a family may keep the
+ * structs (not the array of them). */
+typedef struct kr_table_build {
+    kr_device *device;
+    kr_stream *stream;
+    const kr_spec *spec;
+    uint64_t n_rows;
+    uint32_t n_columns;
+    const kr_column *columns;
+    const char *const *names; /* for errors, and for options that name columns */
+    kr_stopwatch *watch;      /* kr_stopwatch_lap(watch, "encode") ends a phase */
+} kr_table_build;
+
+/* One conjunction to answer. */
+typedef struct kr_select {
+    const kr_leaf *const
+        *leaves; /* n_leaves, at least 1; no two on one column, but for leaves with `other` */
+    uint32_t n_leaves;
+    const uint32_t *alive; /* NULL, or a bitmap in device memory: only these rows can be in the result */
+    uint32_t *bitmap;      /* n_rows bits in device memory, none of them `alive`'s: all words are written, and
+                              bits past n_rows become 0 */
+} kr_select;
+
+/* What all selects of one call share. */
+typedef struct kr_scan_context {
+    kr_stream *stream;
+    kr_stopwatch *watch; /* does nothing unless phases are asked for */
+    kr_scan_log *log;    /* NULL: no report is asked for */
+    /* NULL: nothing is counted; else KR_SCAN_WORKS counters in device memory, for programs to add to. What
+     * the host knows goes into log->work. */
+    uint64_t *work;
+} kr_scan_context;
+
+/* Rows appended to a table: rows n_rows_before and on of columns that are already as long as afterwards. They
+ * may lie elsewhere than before: these structs replace those of the build. */
+typedef struct kr_table_append {
+    kr_stream *stream;
+    uint64_t n_rows_before, n_rows;
+    const kr_column *columns;
+    kr_stopwatch *watch;
+} kr_table_append;
+
+/* `self` is the family's own structure. Several threads may select at once: `self` does not change then. */
+typedef struct kr_scan_ops {
+    /* Upper bounds without the columns, as close as docs/memory-and-streams.md says. */
+    kr_status (*estimate)(const kr_table_shape *shape, kr_need *need, kr_error *err);
+    /* May wait for the stream. On failure *self is NULL, or what the library then hands to `destroy`, after
+     * it has waited for the stream. */
+    kr_status (*build)(const kr_table_build *build, void **self, kr_error *err);
+    void (*destroy)(kr_device *device, void *self);
+    /* Fills the array, returns how many; without the columns. */
+    uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
+    /* Optional: fills the array, returns how many. */
+    uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
+    /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. Blocks. */
+    kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
+    /* Optional, for kinds that cast rays: what casts them. */
+    void (*tracer)(kr_device *device, char text[64]);
+    /* A device that can run this program can run all of them; NULL: runs_on decides. */
+    const kr_program *program;
+    /* Optional: whether the device has what else this spec needs; KR_ERR_UNSUPPORTED says why not. */
+    kr_status (*runs_on)(kr_device *device, const kr_spec *spec, kr_error *err);
+    /* Enqueues; waits for nothing. */
+    kr_status (*select)(kr_device *device, const void *self, const kr_select *job,
+                        const kr_scan_context *context, kr_error *err);
+    /* Optional: n conjunctions, at most KR_SELECTS_MOST, that share their reading. All have the same `alive`,
+     * none has leaves with `other`. Enqueues. */
+    kr_status (*select_many)(kr_device *device, const void *self, const kr_select *jobs, uint32_t n,
+                             const kr_scan_context *context, kr_error *err);
+    /* Optional: a whole plan in one pass, `alive` and `bitmap` of `job` alone are set. KR_ERR_LIMIT, without
+     * an error text, if it is too large; the library then takes it apart. Enqueues. */
+    kr_status (*select_plan)(kr_device *device, const void *self, const kr_plan *plan, const kr_select *job,
+                             const kr_scan_context *context, kr_error *err);
+    /* Optional: writes how `select` would answer the conjunction, lines ending in '\n'. */
+    void (*explain)(const void *self, const kr_select *job, char *text, size_t nbytes);
+    /* Optional. On failure `self` is as it was. No scan is under way; the library waits for the stream
+     * afterwards. */
+    kr_status (*append)(kr_device *device, void *self, const kr_table_append *job, kr_error *err);
+    uint32_t compares_columns; /* 1: `select` takes leaves with `other` */
+} kr_scan_ops;
+
+enum { KR_SELECTS_MOST = 64 };
+
+typedef struct kr_scan_family {
+    const kr_scan_ops *ops;
+} kr_scan_family;
+
+/* Words of a bitmap of n rows. */
+static inline uint64_t kr_bitmap_words(uint64_t n)
+{
+    return (n + 31) / 32;
+}
+
+#endif

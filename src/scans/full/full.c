@@ -1,0 +1,163 @@
+/* What kind `full` is, and what it keeps: nothing but samples, on the host. */
+#include "scans/full/full.h"
+#include "key/encode.h"
+#include "key/key.h"
+#include "scans/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const kr_option options[FULL_OPTIONS] = {
+    [FULL_OPTION_LOGIC] = {"logic", KR_OPTION_CHOICE, "and|branching|auto", 0, 2, FULL_LOGIC_AUTO,
+                           "whether rows that a predicate ruled out are read for the next: all are, none, or "
+                           "none if few rows are left"},
+};
+
+/* ---- Samples --------------------------------------------------------------------------------- */
+
+static int by_code(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rows at equal distances. */
+static kr_status list_rows(const kr_table_build *build, uint32_t n, const kr_buffer *rows, kr_error *err)
+{
+    uint32_t list[FULL_SAMPLES];
+    for (uint32_t i = 0; i < n; ++i)
+        list[i] = (uint32_t)(build->n_rows * i / n);
+    return kr_device_copy(build->device, rows->data, list, n * sizeof *list, build->stream, err);
+}
+
+static kr_status sample_column(const kr_table_build *build, const kr_column *column, const kr_buffer *rows,
+                               const kr_buffer *codes, full_sample *sample, kr_error *err)
+{
+    const uint32_t is_wide = kr_type_key_bits(column->type) == 64;
+    const kr_encode_job job = {column->data, rows->data, codes->data, sample->n, column->type};
+    uint32_t narrow[FULL_SAMPLES];
+    kr_status status = kr_encode(build->device, &job, build->stream, err);
+    if (status == KR_OK)
+        status = kr_device_copy(build->device, is_wide ? (void *)sample->codes : narrow, codes->data,
+                                sample->n * (is_wide ? 8 : 4), build->stream, err);
+    if (status == KR_OK)
+        status = kr_device_sync(build->device, build->stream, err);
+    for (uint32_t i = 0; i < (is_wide || status != KR_OK ? 0 : sample->n); ++i)
+        sample->codes[i] = narrow[i];
+    if (status == KR_OK)
+        qsort(sample->codes, sample->n, sizeof *sample->codes, by_code);
+    return status;
+}
+
+static kr_status sample_all(const kr_table_build *build, full_table *table, kr_error *err)
+{
+    const uint32_t n = build->n_rows < FULL_SAMPLES ? (uint32_t)build->n_rows : FULL_SAMPLES;
+    kr_buffer rows = {0}, codes = {0};
+    kr_status status = kr_buffer_allocate(build->device, FULL_SAMPLES * sizeof(uint32_t), build->stream,
+                                          "rows of a sample", NULL, &rows, err);
+    if (status == KR_OK)
+        status = kr_buffer_allocate(build->device, FULL_SAMPLES * sizeof(uint64_t), build->stream,
+                                    "codes of a sample", NULL, &codes, err);
+    if (status == KR_OK)
+        status = list_rows(build, n, &rows, err);
+    for (uint32_t c = 0; c < build->n_columns && status == KR_OK; ++c) {
+        table->samples[c].n = n;
+        status = sample_column(build, build->columns + c, &rows, &codes, table->samples + c, err);
+    }
+    kr_buffer_release(build->device, &codes, build->stream);
+    kr_buffer_release(build->device, &rows, build->stream);
+    kr_stopwatch_lap(build->watch, "sample");
+    return status;
+}
+
+static int holds(const kr_leaf *leaf, uint64_t code)
+{
+    uint64_t low = 0, high = leaf->n_intervals;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (leaf->intervals[middle].low <= code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && code <= leaf->intervals[low - 1].high;
+}
+
+double full_selectivity(const full_table *table, const kr_leaf *leaf)
+{
+    const full_sample *sample = table->samples + leaf->column;
+    uint32_t n = 0;
+    if (leaf->other != KR_NO_COLUMN || !sample->n)
+        return 0.5;
+    for (uint32_t i = 0; i < sample->n; ++i)
+        n += (uint32_t)holds(leaf, sample->codes[i]);
+    return (double)n / sample->n;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+enum { SAMPLE_NBYTES = FULL_SAMPLES * (sizeof(uint32_t) + sizeof(uint64_t)) };
+
+static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *err)
+{
+    (void)shape, (void)err;
+    *need = (kr_need){0, SAMPLE_NBYTES};
+    return KR_OK;
+}
+
+static kr_status build(const kr_table_build *build, void **self, kr_error *err)
+{
+    full_table *table = kr_host_calloc(1, sizeof *table, "a table", err);
+    if (!table)
+        return KR_ERR_HOST_MEMORY;
+    *self = table;
+    table->n_rows = build->n_rows;
+    table->n_columns = build->n_columns;
+    table->logic = (uint32_t)build->spec->options[FULL_OPTION_LOGIC];
+    table->columns = kr_host_calloc(build->n_columns, sizeof *table->columns, "a table", err);
+    table->samples = kr_host_calloc(build->n_columns, sizeof *table->samples, "samples of a table", err);
+    if (!table->columns || !table->samples)
+        return KR_ERR_HOST_MEMORY;
+    memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
+    return sample_all(build, table, err);
+}
+
+static void destroy(kr_device *device, void *self)
+{
+    full_table *table = self;
+    (void)device;
+    free(table->samples);
+    free(table->columns);
+    free(table);
+}
+
+static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
+{
+    (void)self, (void)components;
+    return 0;
+}
+
+static const kr_scan_ops ops = {
+    .estimate = estimate,
+    .build = build,
+    .destroy = destroy,
+    .components = components,
+    .program = &full_select_u32,
+    .select = full_select_rows,
+    .select_many = full_select_many,
+    .select_plan = full_select_plan,
+    .compares_columns = 1,
+};
+
+static const kr_scan_family family = {.ops = &ops};
+
+extern const kr_kind kr_kind_full;
+const kr_kind kr_kind_full = {
+    .name = "full",
+    .summary = "scans: every row is read, at the rate of the memory",
+    .source = "Wang et al., \"RTScan\", 3.1, as what scans are compared with",
+    .capabilities = KR_CAN_SCAN,
+    .n_options = FULL_OPTIONS,
+    .options = options,
+    .scan = &family,
+};

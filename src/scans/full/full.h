@@ -1,0 +1,45 @@
+/* Kind `full`: every row is read. */
+#ifndef KEYRAY_SCANS_FULL_FULL_H
+#define KEYRAY_SCANS_FULL_FULL_H
+
+#include "scans/family.h"
+#include "scans/full/full_params.h"
+
+enum { FULL_OPTION_LOGIC, FULL_OPTIONS };
+enum { FULL_LOGIC_AND, FULL_LOGIC_BRANCHING, FULL_LOGIC_AUTO };
+
+extern const kr_program full_select_u32, full_select_u64, full_many_u32, full_many_u64;
+
+/* Codes of rows of a column, sorted, from which selectivities are estimated. */
+enum { FULL_SAMPLES = 1024 };
+typedef struct full_sample {
+    uint64_t codes[FULL_SAMPLES];
+    uint32_t n;
+} full_sample;
+
+typedef struct full_table {
+    uint64_t n_rows;
+    uint32_t n_columns;
+    uint32_t logic;
+    kr_column *columns;
+    full_sample *samples; /* of each column */
+} full_table;
+
+/* The share of rows for which a leaf holds, as far as samples tell. */
+double full_selectivity(const full_table *table, const kr_leaf *leaf);
+
+/* kr_scan_ops.select, select_plan and select_many. */
+kr_status full_select_rows(kr_device *device, const void *self, const kr_select *job,
+                           const kr_scan_context *context, kr_error *err);
+kr_status full_select_plan(kr_device *device, const void *self, const kr_plan *plan, const kr_select *job,
+                           const kr_scan_context *context, kr_error *err);
+kr_status full_select_many(kr_device *device, const void *self, const kr_select *jobs, uint32_t n,
+                           const kr_scan_context *context, kr_error *err);
+
+/* Whether a leaf is one interval of values, or all others (*negate): values low .. low + span, modulo the
+ * width of codes. */
+int full_as_interval(const kr_leaf *leaf, uint32_t type, uint64_t *base, uint64_t *span, uint32_t *negate);
+/* FULL_LOAD_*: how a GPU loads the column; is_wide: codes of 64 bits. */
+uint32_t full_load_of(const kr_column *column, uint32_t is_wide);
+
+#endif

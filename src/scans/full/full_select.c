@@ -1,0 +1,298 @@
+/* How kind `full` answers a conjunction, or a whole condition, in one pass. */
+#include "key/key.h"
+#include "scans/full/full.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A condition under way: its parameters, and the intervals that they point to. */
+typedef struct full_job {
+    const full_table *table;
+    kr_device *device;
+    const kr_scan_context *context;
+    full_params params;
+    uint32_t n_leaves, is_wide; /* is_wide: codes of 64 bits */
+    kr_buffer intervals[FULL_LEAVES];
+} full_job;
+
+/* ---- Leaves as programs take them ------------------------------------------------------------ */
+
+uint32_t full_load_of(const kr_column *column, uint32_t is_wide)
+{
+    const uint32_t width = kr_type_nbytes(column->type);
+    if ((uintptr_t)column->data % (width == 8 ? 16 : 4 * width) || (width == 8 && !is_wide))
+        return FULL_LOAD_ONE_BY_ONE;
+    return width == 8 ? FULL_LOAD_8 : width == 4 ? FULL_LOAD_4 : width == 2 ? FULL_LOAD_2 : FULL_LOAD_1;
+}
+
+int full_as_interval(const kr_leaf *leaf, uint32_t type, uint64_t *base, uint64_t *span, uint32_t *negate)
+{
+    const kr_interval *at = leaf->intervals;
+    const uint64_t most = ~(uint64_t)0 >> (64 - kr_type_significant_bits(type));
+    uint64_t low = 0, high = most;
+    *negate = leaf->n_intervals != 1;
+    if (leaf->n_intervals == 1) {
+        low = at[0].low;
+        high = at[0].high;
+    } else if (leaf->n_intervals == 2 && at[0].low == 0 && at[1].high == most) {
+        low = at[0].high + 1;
+        high = at[1].low - 1;
+    } else if (leaf->n_intervals) {
+        return 0;
+    }
+    *base = type == KR_F32 || type == KR_F64 ? low : low - kr_type_bias(type);
+    *span = high - low;
+    return 1;
+}
+
+static void write_ends(const kr_leaf *leaf, uint32_t is_wide, void *ends)
+{
+    const uint64_t n = leaf->n_intervals;
+    for (uint64_t i = 0; i < n; ++i) {
+        const kr_interval at = leaf->intervals[i];
+        if (is_wide) {
+            ((uint64_t *)ends)[i] = at.low;
+            ((uint64_t *)ends)[n + i] = at.high;
+        } else {
+            ((uint32_t *)ends)[i] = (uint32_t)at.low;
+            ((uint32_t *)ends)[n + i] = (uint32_t)at.high;
+        }
+    }
+}
+
+/* Copies the intervals' ends to the device, lows before highs. */
+static kr_status as_search(full_job *job, const kr_leaf *leaf, full_leaf *to, kr_error *err)
+{
+    const uint64_t n = leaf->n_intervals, each = job->is_wide ? 8 : 4, nbytes = 2 * n * each;
+    kr_buffer *buffer = job->intervals + job->n_leaves;
+    void *ends = kr_host_calloc(2 * n, each, "values of a condition", err);
+    if (!ends)
+        return KR_ERR_HOST_MEMORY;
+    write_ends(leaf, job->is_wide, ends);
+    kr_status status = kr_buffer_allocate(job->device, nbytes, job->context->stream, "values of a condition",
+                                          NULL, buffer, err);
+    if (status == KR_OK)
+        status = kr_device_copy(job->device, buffer->data, ends, nbytes, job->context->stream, err);
+    to->form = FULL_SEARCH;
+    to->lows = buffer->data;
+    to->highs = (char *)buffer->data + n * each;
+    to->n_intervals = (uint32_t)n;
+    free(ends);
+    return status;
+}
+
+static kr_status add_leaf(full_job *job, const kr_leaf *leaf, kr_error *err)
+{
+    const kr_column *column = job->table->columns + leaf->column;
+    full_leaf *to = job->params.leaves + job->n_leaves;
+    kr_status status = KR_OK;
+    *to = (full_leaf){.data = column->data,
+                      .validity = column->validity,
+                      .validity_offset = (uint32_t)column->validity_offset,
+                      .type = column->type,
+                      .load = full_load_of(column, job->is_wide),
+                      .nulls = leaf->nulls};
+    if (leaf->other != KR_NO_COLUMN) {
+        const kr_column *other = job->table->columns + leaf->other;
+        to->form = FULL_COLUMNS;
+        to->compare = leaf->compare;
+        to->other = other->data;
+        to->other_validity = other->validity;
+        to->other_offset = (uint32_t)other->validity_offset;
+        to->load = full_load_of(other, job->is_wide) ? to->load : FULL_LOAD_ONE_BY_ONE;
+    } else if (!full_as_interval(leaf, column->type, &to->base, &to->span, &to->negate)) {
+        to->negate = 0;
+        status = as_search(job, leaf, to, err);
+    }
+    ++job->n_leaves;
+    return status;
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static int is_wide(const full_table *table, const kr_leaf *leaf)
+{
+    return kr_type_key_bits(table->columns[leaf->column].type) == 64;
+}
+
+/* Reading a line of memory less pays where few of its rows are wanted; a CPU skips whole parts. */
+static int branches(const kr_device *device, const full_table *table, double selectivity)
+{
+    const double few = device->ops->is_host ? 1.0 / 512 : 1.0 / 32;
+    return table->logic == FULL_LOGIC_BRANCHING || (table->logic == FULL_LOGIC_AUTO && selectivity <= few);
+}
+
+static full_job *begin(kr_device *device, const full_table *table, const kr_select *select,
+                       const kr_scan_context *context, kr_error *err)
+{
+    full_job *job = kr_host_calloc(1, sizeof *job, "a condition", err);
+    if (!job)
+        return NULL;
+    job->table = table;
+    job->device = device;
+    job->context = context;
+    job->params.bitmap = select->bitmap;
+    job->params.alive = select->alive;
+    job->params.n = table->n_rows;
+    return job;
+}
+
+static void add_code(full_job *job, uint32_t op, uint32_t leaf)
+{
+    job->params.code[2 * job->params.n_code] = (uint8_t)op;
+    job->params.code[2 * job->params.n_code++ + 1] = (uint8_t)leaf;
+}
+
+/* Runs the job if all went well until now, and ends it. */
+static kr_status finish(full_job *job, kr_status status, kr_error *err)
+{
+    const uint64_t tiles = (job->table->n_rows + FULL_TILE - 1) / FULL_TILE;
+    if (status == KR_OK)
+        status = kr_device_run(job->device, job->is_wide ? &full_select_u64 : &full_select_u32, &job->params,
+                               tiles * job->device->ops->group_threads, job->context->stream, err);
+    kr_stopwatch_lap(job->context->watch, "scan");
+    for (uint32_t i = 0; i < FULL_LEAVES; ++i)
+        kr_buffer_release(job->device, job->intervals + i, job->context->stream);
+    free(job);
+    return status;
+}
+
+/* ---- A conjunction --------------------------------------------------------------------------- */
+
+/* The leaves in ascending order of selectivity, which is `first` for the first of them. */
+static void order(const full_table *table, const kr_select *part, uint32_t *list, double *first)
+{
+    double shares[FULL_LEAVES];
+    for (uint32_t i = 0; i < part->n_leaves; ++i) {
+        const double share = full_selectivity(table, part->leaves[i]);
+        uint32_t at = i;
+        for (; at > 0 && shares[at - 1] > share; --at) {
+            shares[at] = shares[at - 1];
+            list[at] = list[at - 1];
+        }
+        shares[at] = share;
+        list[at] = i;
+    }
+    *first = shares[0];
+}
+
+/* At most FULL_LEAVES. */
+static kr_status select_some(kr_device *device, const full_table *table, const kr_select *part,
+                             const kr_scan_context *context, kr_error *err)
+{
+    full_job *job = begin(device, table, part, context, err);
+    uint32_t list[FULL_LEAVES];
+    double first = 1;
+    kr_status status = KR_OK;
+    if (!job)
+        return KR_ERR_HOST_MEMORY;
+    order(table, part, list, &first);
+    for (uint32_t i = 0; i < part->n_leaves; ++i)
+        job->is_wide |= (uint32_t)is_wide(table, part->leaves[i]);
+    job->params.branches = (uint32_t)branches(device, table, first);
+    for (uint32_t i = 0; i < part->n_leaves && status == KR_OK; ++i) {
+        add_code(job, i ? FULL_AND_LEAF : FULL_PUSH, i);
+        status = add_leaf(job, part->leaves[list[i]], err);
+    }
+    kr_scan_log_step(context->log, "full: %u predicate%s in one pass, %s", part->n_leaves,
+                     part->n_leaves == 1 ? "" : "s",
+                     job->params.branches ? "branching" : "reading every row");
+    return finish(job, status, err);
+}
+
+/* The rows that one pass leaves are alive for the next. */
+kr_status full_select_rows(kr_device *device, const void *self, const kr_select *job,
+                           const kr_scan_context *context, kr_error *err)
+{
+    const uint64_t nbytes = kr_bitmap_words(((const full_table *)self)->n_rows) * sizeof(uint32_t);
+    kr_select part = *job;
+    kr_buffer left = {0};
+    kr_status status = KR_OK;
+    for (uint32_t first = 0; first < job->n_leaves && status == KR_OK; first += FULL_LEAVES) {
+        part.leaves = job->leaves + first;
+        part.n_leaves = job->n_leaves - first < FULL_LEAVES ? job->n_leaves - first : FULL_LEAVES;
+        if (first && !left.data)
+            status = kr_buffer_allocate(device, nbytes, context->stream, "a bitmap of a part of a condition",
+                                        NULL, &left, err);
+        if (first && status == KR_OK) {
+            status = kr_device_copy(device, left.data, job->bitmap, nbytes, context->stream, err);
+            part.alive = left.data;
+        }
+        if (status == KR_OK)
+            status = select_some(device, self, &part, context, err);
+    }
+    kr_buffer_release(device, &left, context->stream);
+    return status;
+}
+
+/* ---- A whole condition ----------------------------------------------------------------------- */
+
+/* What a node is to its parent. */
+typedef struct place {
+    uint8_t parent; /* KR_PLAN_AND, KR_PLAN_OR */
+    uint8_t is_first;
+} place;
+
+/* 0: it is too large for one pass. */
+static int find_places(const kr_plan *plan, place places[FULL_CODE])
+{
+    if (plan->n_nodes > FULL_CODE || plan->n_leaves > FULL_LEAVES || !plan->n_leaves)
+        return 0;
+    places[plan->n_nodes - 1] = (place){KR_PLAN_AND, 1};
+    for (uint64_t i = plan->n_nodes; i-- > 0;) {
+        uint64_t child = i - 1;
+        if (plan->nodes[i].op == KR_PLAN_LEAF)
+            continue;
+        for (uint32_t k = plan->nodes[i].n; k-- > 0; child -= plan->nodes[child].size)
+            places[child] = (place){(uint8_t)plan->nodes[i].op, k == 0};
+    }
+    return 1;
+}
+
+/* The first operand of a node begins a new bitmap, the others change it. 0: the stack is too small. */
+static int write_code(full_job *job, const kr_plan *plan, const place *places)
+{
+    uint32_t depth = 0;
+    for (uint64_t i = 0; i < plan->n_nodes; ++i) {
+        const int is_and = places[i].parent == KR_PLAN_AND, is_leaf = plan->nodes[i].op == KR_PLAN_LEAF;
+        if (is_leaf && places[i].is_first) {
+            depth += job->params.n_code > 0;
+            add_code(job, FULL_PUSH, plan->nodes[i].n);
+        } else if (is_leaf) {
+            add_code(job, is_and ? FULL_AND_LEAF : FULL_OR_LEAF, plan->nodes[i].n);
+        } else if (!places[i].is_first) {
+            add_code(job, is_and ? FULL_AND : FULL_OR, 0);
+            --depth;
+        }
+        if (depth > FULL_STACK)
+            return 0;
+    }
+    return 1;
+}
+
+kr_status full_select_plan(kr_device *device, const void *self, const kr_plan *plan, const kr_select *select,
+                           const kr_scan_context *context, kr_error *err)
+{
+    const full_table *table = self;
+    place places[FULL_CODE];
+    kr_status status = KR_OK;
+    if (plan->nodes[plan->n_nodes - 1].op != KR_PLAN_OR && plan->n_nodes <= plan->n_leaves + 1)
+        return KR_ERR_LIMIT; /* a conjunction, whose leaves `select` puts in order */
+    if (!find_places(plan, places))
+        return KR_ERR_LIMIT;
+    full_job *job = begin(device, table, select, context, err);
+    if (!job)
+        return KR_ERR_HOST_MEMORY;
+    if (!write_code(job, plan, places)) {
+        free(job);
+        return KR_ERR_LIMIT;
+    }
+    for (uint64_t i = 0; i < plan->n_leaves; ++i)
+        job->is_wide |= (uint32_t)is_wide(table, plan->leaves + i);
+    job->params.branches = table->logic == FULL_LOGIC_BRANCHING;
+    for (uint64_t i = 0; i < plan->n_leaves && status == KR_OK; ++i)
+        status = add_leaf(job, plan->leaves + i, err);
+    kr_scan_log_step(context->log, "full: %llu predicates under AND and OR in one pass",
+                     (unsigned long long)plan->n_leaves);
+    return finish(job, status, err);
+}

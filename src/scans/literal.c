@@ -1,0 +1,170 @@
+#include "scans/literal.h"
+#include "io/values.h"
+#include "key/key.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *kr_node_place(const kr_node *node, char text[40])
+{
+    text[0] = '\0';
+    if (node->at)
+        snprintf(text, 40, " at character %llu", (unsigned long long)node->at);
+    return text;
+}
+
+static uint64_t most_code(uint32_t type)
+{
+    return ~(uint64_t)0 >> (64 - kr_type_significant_bits(type));
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+/* Exact, though an integer may have more digits than a double. */
+static int compare_integer(double x, const kr_literal *integer)
+{
+    const int negative = x < 0;
+    const double size = negative ? -x : x;
+    if (x != x || negative != (integer->negative && integer->bits))
+        return negative ? -1 : 1;
+    if (size >= 0x1p64)
+        return negative ? -1 : 1;
+    const uint64_t whole = (uint64_t)size;
+    const int order = whole != integer->bits ? (whole > integer->bits ? 1 : -1) : size > (double)whole;
+    return negative ? -order : order;
+}
+
+static int compare_real(double x, double y)
+{
+    if (x != x || y != y) /* NaN equals NaN and is above all others */
+        return (x != x) - (y != y);
+    return (x > y) - (x < y);
+}
+
+static uint64_t encode_float(uint32_t type, double x)
+{
+    const float narrow = (float)x;
+    uint64_t bits = 0;
+    uint32_t narrow_bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
+    return type == KR_F32 ? kr_encode_f32(narrow_bits) : kr_encode_f64(bits);
+}
+
+/* The nearest float may be below the literal or above it; then it is its neighbour. */
+static kr_bound find_float(uint32_t type, const kr_literal *literal)
+{
+    double x = 0;
+    if (literal->kind == KR_LITERAL_INTEGER)
+        x = literal->negative ? -(double)literal->bits : (double)literal->bits;
+    else
+        memcpy(&x, &literal->bits, sizeof x);
+    const uint64_t code = encode_float(type, x);
+    const double nearest = kr_code_float(type, code);
+    const int order =
+        literal->kind == KR_LITERAL_INTEGER ? compare_integer(nearest, literal) : compare_real(nearest, x);
+    return (kr_bound){order < 0 ? code + 1 : code, order == 0, 0};
+}
+
+static kr_bound find_integer(uint32_t type, const kr_literal *literal)
+{
+    const uint64_t bias = kr_type_bias(type), most = most_code(type);
+    if (literal->kind == KR_LITERAL_HUGE)
+        return literal->negative ? (kr_bound){0, 0, 0} : (kr_bound){most, 0, 1};
+    if (literal->negative && literal->bits)
+        return literal->bits > bias ? (kr_bound){0, 0, 0} : (kr_bound){bias - literal->bits, 1, 0};
+    return literal->bits > most - bias ? (kr_bound){most, 0, 1} : (kr_bound){literal->bits + bias, 1, 0};
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+static kr_status find_text(const kr_plan_columns *columns, uint32_t column, const char *text, uint64_t nbytes,
+                           kr_bound *bound)
+{
+    uint32_t code = 0;
+    const int found = columns->find_text(columns->ctx, column, text, nbytes, &code);
+    *bound = (kr_bound){code, found == 1, 0};
+    return KR_OK;
+}
+
+static int is_text(const kr_plan_columns *columns, uint32_t column)
+{
+    uint32_t code;
+    return columns->find_text && columns->columns[column].type == KR_U32 &&
+           columns->find_text(columns->ctx, column, "", 0, &code) >= 0;
+}
+
+/* 'YYYY-MM-DD' and the like. 1: it is a value of the type. */
+static int read_text(uint32_t type, const char *text, uint64_t nbytes, kr_literal *literal)
+{
+    int32_t days = 0;
+    int64_t time = 0;
+    if (type != KR_DATE32 && type != KR_TIMESTAMP64)
+        return 0;
+    if (kr_value_parse(type, text, nbytes, type == KR_DATE32 ? (void *)&days : (void *)&time) != KR_VALUE_OK)
+        return 0;
+    *literal = (kr_literal){.kind = type == KR_DATE32 ? KR_LITERAL_DATE : KR_LITERAL_TIME,
+                            .bits = type == KR_DATE32 ? (uint64_t)(int64_t)days : (uint64_t)time};
+    return 1;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static const char *name_of(const kr_literal *literal)
+{
+    static const char *const names[] = {"NULL",   "an integer", "an integer", "a number with decimals",
+                                        "a date", "a time",     "a text"};
+    return names[literal->kind];
+}
+
+static kr_status other_type(const kr_plan_columns *columns, uint32_t column, const kr_node *node,
+                            const kr_literal *literal, kr_error *err)
+{
+    char place[40];
+    const uint32_t type = columns->columns[column].type;
+    const int text = is_text(columns, column);
+    return kr_fail(err, KR_ERR_TYPE, "column '%s'%s is %s, but it is compared with %s; give %s",
+                   columns->names[column], kr_node_place(node, place), text ? "text" : kr_type_name(type),
+                   name_of(literal),
+                   text                               ? "a text in single quotes"
+                   : type == KR_DATE32                ? "a date: '1998-12-01'"
+                   : type == KR_TIMESTAMP64           ? "an integer or a time: '1998-12-01 12:00:00'"
+                   : type == KR_F32 || type == KR_F64 ? "a number"
+                                                      : "an integer");
+}
+
+/* Whether a literal of that kind may be compared with the type. */
+static int fits(uint32_t type, uint32_t kind)
+{
+    const int is_float = type == KR_F32 || type == KR_F64;
+    switch (kind) {
+    case KR_LITERAL_INTEGER:
+    case KR_LITERAL_HUGE: return type != KR_DATE32;
+    case KR_LITERAL_REAL: return is_float;
+    case KR_LITERAL_DATE: return type == KR_DATE32;
+    case KR_LITERAL_TIME: return type == KR_TIMESTAMP64;
+    default: return 0;
+    }
+}
+
+kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
+                          const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err)
+{
+    const uint32_t type = columns->columns[column].type;
+    kr_literal value = *literal;
+    if (literal->kind == KR_LITERAL_TEXT) {
+        const char *text = condition->texts + literal->bits;
+        if (is_text(columns, column))
+            return find_text(columns, column, text, literal->nbytes, bound);
+        if (!read_text(type, text, literal->nbytes, &value))
+            return other_type(columns, column, node, literal, err);
+    }
+    if (!fits(type, value.kind) || is_text(columns, column))
+        return other_type(columns, column, node, literal, err);
+    if (value.kind == KR_LITERAL_DATE || value.kind == KR_LITERAL_TIME) {
+        const uint32_t negative = (uint32_t)(value.bits >> 63);
+        value = (kr_literal){KR_LITERAL_INTEGER, negative, negative ? 0 - value.bits : value.bits, 0};
+    }
+    *bound = type == KR_F32 || type == KR_F64 ? find_float(type, &value) : find_integer(type, &value);
+    return KR_OK;
+}

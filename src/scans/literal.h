@@ -1,0 +1,22 @@
+/* Where a value lies among the codes of a column. */
+#ifndef KEYRAY_SCANS_LITERAL_H
+#define KEYRAY_SCANS_LITERAL_H
+
+#include "scans/condition.h"
+#include "scans/plan.h"
+
+/* The first code whose value is not below the literal, and whether it equals it. */
+typedef struct kr_bound {
+    uint64_t code;
+    uint32_t exact;
+    uint32_t above; /* 1: all values of the type are below */
+} kr_bound;
+
+/* KR_ERR_TYPE if the literal is of another type than the column. */
+kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
+                          const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err);
+
+/* " at character 7", or "" for conditions that were not parsed. */
+const char *kr_node_place(const kr_node *node, char text[40]);
+
+#endif

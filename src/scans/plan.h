@@ -1,0 +1,58 @@
+/* The normal form of a condition over the columns of one table: AND and OR of leaves, without NOT.
+ *
+ * NOT goes to the leaves first, which is exact in three-valued logic. From there on a leaf is true or not
+ * true, so AND and OR have two values. A leaf on one column is a set of codes (key/key.h) and whether NULL
+ * belongs to it. Under one AND, and under one OR, there is at most one leaf for each column. */
+#ifndef KEYRAY_SCANS_PLAN_H
+#define KEYRAY_SCANS_PLAN_H
+
+#include "util/error.h"
+
+/* Codes low .. high. */
+typedef struct kr_interval {
+    uint64_t low, high;
+} kr_interval;
+
+#define KR_NO_COLUMN 0xFFFFFFFFu
+
+typedef struct kr_leaf {
+    uint32_t column;
+    uint32_t other;   /* KR_NO_COLUMN; or compare `column` with this column of the same type, see `compare` */
+    uint32_t compare; /* KR_LESS ... KR_NOT_EQUAL; such a leaf is not true where one of both is NULL */
+    uint32_t nulls;   /* 1: rows whose value is NULL belong to the leaf */
+    uint64_t n_intervals, room; /* room: how many there is memory for */
+    kr_interval *intervals;     /* ascending; between two of them lies at least one code */
+} kr_leaf;
+
+enum { KR_PLAN_LEAF, KR_PLAN_AND, KR_PLAN_OR };
+
+/* In postfix order. Under an AND there are leaves and ORs, under an OR leaves and ANDs; in both cases leaves
+ * come first. An AND of nothing is true, an OR of nothing false; these stand alone. */
+typedef struct kr_plan_node {
+    uint32_t op;
+    uint32_t n;    /* LEAF: which; else operands, which end right before this node */
+    uint64_t size; /* nodes of this subtree, which ends here */
+} kr_plan_node;
+
+typedef struct kr_plan {
+    kr_leaf *leaves;
+    kr_plan_node *nodes;
+    uint64_t n_leaves, n_nodes;
+    uint64_t room_leaves, room_nodes;
+} kr_plan;
+
+/* What a plan needs to know of a table. */
+typedef struct kr_plan_columns {
+    uint32_t n;
+    const kr_column *columns; /* types, and whether there is validity */
+    const char *const *names;
+    int (*find_text)(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code);
+    void *ctx;
+} kr_plan_columns;
+
+/* condition NULL: true. KR_ERR_ARGUMENT for an unknown column, KR_ERR_TYPE for a value of another type. */
+kr_status kr_plan_make(const kr_condition *condition, const kr_plan_columns *columns, kr_plan *plan,
+                       kr_error *err);
+void kr_plan_release(kr_plan *plan);
+
+#endif

@@ -1,0 +1,17 @@
+/* From a plan to a bitmap, on any kind of scan. */
+#ifndef KEYRAY_SCANS_RUN_H
+#define KEYRAY_SCANS_RUN_H
+
+#include "scans/table.h"
+
+/* One condition of a call. */
+typedef struct kr_scan_job {
+    kr_plan plan;
+    uint32_t *bitmap; /* kr_bitmap_words of them in device memory */
+} kr_scan_job;
+
+/* Fills the bitmaps of all jobs; `alive` as in kr_select. Enqueues. */
+kr_status kr_scan_run(const kr_table *table, kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
+                      const kr_scan_context *context, kr_error *err);
+
+#endif

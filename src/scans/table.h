@@ -1,0 +1,51 @@
+/* A table: columns on a device, and what a kind of scan built of them. */
+#ifndef KEYRAY_SCANS_TABLE_H
+#define KEYRAY_SCANS_TABLE_H
+
+#include "kinds/column.h"
+#include "scans/family.h"
+
+struct kr_table {
+    kr_device *device;
+    const kr_scan_ops *ops;
+    kr_spec spec;
+    void *self;
+    void *ready; /* event after the build; NULL on host devices */
+    uint64_t n_rows;
+    uint32_t n_columns;
+    kr_resident *residents; /* what of the columns is a copy */
+    kr_column *columns;     /* in device memory */
+    char **names;
+    kr_table_options options;
+    kr_phases phases; /* of the build or the last change */
+    kr_table_info info;
+};
+
+/* The checked arguments of kr_table_create. */
+typedef struct kr_table_job {
+    kr_device *device;
+    const kr_spec *spec;
+    const kr_column *columns;
+    const char *const *names;
+    uint32_t n_columns;
+    kr_table_options options;
+    kr_stream *stream;
+} kr_table_job;
+
+kr_status kr_table_make(const kr_table_job *job, kr_table **table, kr_error *err);
+/* The columns are those of the job, their data not read. */
+kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err);
+/* Makes `stream` wait for the build. */
+kr_status kr_table_await(const kr_table *table, kr_stream *stream, kr_error *err);
+kr_plan_columns kr_table_plan_columns(const kr_table *table);
+kr_status kr_table_check(const kr_table *table, kr_error *err);
+
+/* The columns and what the family has; returns how many. */
+enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 1 };
+uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST]);
+
+/* "best" and the specs of scan kinds; KR_ERR_UNSUPPORTED for kinds of index. */
+kr_status kr_scan_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
+                         kr_error *err);
+
+#endif

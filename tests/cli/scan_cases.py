@@ -1,0 +1,56 @@
+"""Cases of `keyray scan` and `keyray bench scan`."""
+from cases import bad, ok
+
+SCAN = "scan --column a=keys.npy --column b=ints.npy --column v=values.npy {device} "
+TEXT = "scan --column n=a.csv:name:str --column d=a.csv:day --column p=a.csv:price {device} "
+BENCH_SCAN = "bench scan --rows 3000 --queries 5 --repeat 1 --device cpu "
+CONDITION = "--where 'a < 8 and b > 0' "
+
+CASES = [
+    ok(SCAN + CONDITION + "-o x.npy --format json",
+       json={"spec": str, "device": str, "tracer": "none", "rows": 5, "columns": 3, "matches": 3, "steps": list,
+             "footprint": int, "seconds.scan": float, "seconds.write": float},
+       files={"x.npy": ("<u4", [0, 3, 4])}),
+    ok(SCAN + CONDITION, out="^matches +3$"), ok(SCAN + CONDITION + "--quiet", out=r"\A\Z"),
+    ok(SCAN, out="^matches +5$"), ok(SCAN + "--where ''", out="^matches +5$"),
+    ok(SCAN + CONDITION + "--count -o x.npy", files={"x.npy": ("<u8", [3])}),
+    ok(SCAN + CONDITION + "--bitmap -o x.npy", out="^matches +3$", files={"x.npy": ("<u4", [0b11001])}),
+    ok(SCAN + CONDITION + "--sum v -o x.npy", out="^sum +4.5$", files={"x.npy": ("<f8", [4.5])}),
+    ok(SCAN + CONDITION + "--sum b -o x.npy", out="^sum +100$", files={"x.npy": ("<i8", [100])}),
+    ok(SCAN + "--sum a -o x.npy", out="^sum +27$", files={"x.npy": ("<u8", [27])}),
+    ok(SCAN + CONDITION + "--min b -o x.npy", out="^min +10$", files={"x.npy": ("<i4", [10])}),
+    ok(SCAN + "--max v", out="^max +8$"), ok(SCAN + "--where false --max v --format json", json={"max": "NULL"}),
+    ok(SCAN + "--where 'a < 0' -o x.npy", files={"x.npy": ("<u4", [])}),
+    ok(SCAN + "--where 'a > 4' --alive one.npy", out="^matches +1$"),  # rows 0 and 1 are alive
+    ok("scan --column a=empty.npy {device} --where 'a < 5'", out="^matches +0$"),
+    ok(TEXT + "--where \"n > 'banana'\" -o x.npy", files={"x.npy": ("<u4", [0, 2])}),
+    ok(TEXT + "--where \"n in ('pear', 'none') or n is null\" -o x.npy", files={"x.npy": ("<u4", [0, 3])}),
+    ok(TEXT + "--where \"d >= date '2020-01-02' and not p is null\" -o x.npy", files={"x.npy": ("<u4", [2])}),
+    ok(TEXT + "--where 'not (p < 2)' -o x.npy", files={"x.npy": ("<u4", [2, 3])}),
+    ok(SCAN + "--index full:logic=branching " + CONDITION, out="^spec +full:logic=branching$"),
+    bad(2, SCAN + "--where 'a <'", r"--where: the condition, character 4, its end: expected a value"),
+    bad(2, SCAN + "--where '(a < 5'", r"character 1, at \"\(a < 5\": this parenthesis is not closed"),
+    bad(1, SCAN + "--where 'zz < 5'", r"no column 'zz' at character 1; its columns: a, b, v"),
+    bad(1, SCAN + "--where \"a < 'x'\"", "column 'a' at character 1 is u32, but it is compared with a text"),
+    bad(1, SCAN + "--where 'a < 2.5'", "with a number with decimals; give an integer"),
+    bad(1, TEXT + "--where 'n = 5'", "column 'n' at character 1 is text"),
+    bad(2, "scan {device}", "--column NAME=COL is missing"), bad(2, "scan --column keys.npy {device}", "--column is NAME=COL"),
+    bad(2, "scan --column a=keys.npy --column a=ints.npy {device}", "two columns are named 'a'"),
+    bad(1, "scan --column a=keys.npy --column b=probes.npy {device}", "columns of a table have equally many rows"),
+    bad(2, SCAN + "--count --bitmap", "give one of them"), bad(2, SCAN + "--sum zz", "no --column is named 'zz'"),
+    bad(1, TEXT + "--sum n", "column 'n' is text"), bad(1, SCAN + "--alive keys.npy", "is not a bitmap of 5 rows"),
+    bad(2, SCAN + "--index frob", "unknown kind 'frob'"), bad(1, SCAN + "--index array", "makes an index of one column"),
+    bad(1, "lookup --keys keys.npy --probes probes.npy --index full {device}", "makes no index of one column"),
+    ok("kinds full", out="^    can: scan$"),
+    ok(BENCH_SCAN + "--format json", json={"operation": "scan", "result": "bitmap", "runs.0.workload.rows": 3000,
+                                          "runs.0.seconds.median": float, "runs.0.enqueued.median": float,
+                                          "runs.0.checked": lambda text: "the bitmaps of 4 queries" in text}),
+    *[ok(BENCH_SCAN + f"--distribution {name} --selectivity 30 --result {result}", out="checked: the bitmaps of 4")
+      for name, result in (("uniform", "count"), ("distinct", "rows"), ("zipf", "sum"), ("normal", "bitmap"),
+                           ("small", "count"))],
+    ok(BENCH_SCAN + "--conditions 70 --predicates 4 --width 64 --host", out="full: 32 conditions over 4 columns in one pass"),
+    ok(BENCH_SCAN + "--index full --sweep logic=and,branching", out=r"(?s)logic=and.*logic=branching"),
+    ok(BENCH_SCAN + "--sweep selectivity=10,90 --ascending", out=r"(?s)selectivity=10.*selectivity=90"),
+    bad(2, BENCH_SCAN + "--predicates 9", "1 to 8"), bad(2, BENCH_SCAN + "--count 5", "--count is no option of bench scan"),
+    bad(1, BENCH_SCAN + "--index array", "makes an index of one column"),
+]

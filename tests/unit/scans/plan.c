@@ -1,0 +1,382 @@
+/* The normal form: leaves folded, NOT at the leaves, constants gone, values of any type where they belong. */
+#include "scans/plan.h"
+#include "key/key.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Columns with validity have names in capitals. */
+static const uint8_t validity[1] = {0xFF};
+static const kr_column columns[] = {
+    {.type = KR_U8, .count = 8},     {.type = KR_U8, .count = 8, .validity = validity},
+    {.type = KR_I32, .count = 8},    {.type = KR_I32, .count = 8, .validity = validity},
+    {.type = KR_F32, .count = 8},    {.type = KR_F64, .count = 8},
+    {.type = KR_U64, .count = 8},    {.type = KR_I64, .count = 8},
+    {.type = KR_DATE32, .count = 8}, {.type = KR_TIMESTAMP64, .count = 8},
+    {.type = KR_U32, .count = 8},
+};
+static const char *const names[] = {"a", "A", "i", "I", "f", "d", "u", "l", "day", "time", "text"};
+enum { COLUMNS = sizeof columns / sizeof *columns, TEXT = COLUMNS - 1 };
+
+/* The dictionary of column "text". */
+static int find_text(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code)
+{
+    static const char *const texts[] = {"apple", "fig", "pear"};
+    (void)ctx;
+    if (column != TEXT)
+        return -1;
+    *code = 0;
+    while (*code < 3 && strncmp(texts[*code], text, nbytes + 1) < 0)
+        ++*code;
+    return *code < 3 && strcmp(texts[*code], text) == 0;
+}
+
+static const kr_plan_columns table = {COLUMNS, columns, names, find_text, NULL};
+
+static kr_condition *parsed(const char *text)
+{
+    kr_condition *condition = NULL;
+    kr_error err = {0};
+    if (kr_condition_parse(text, &condition, &err) != KR_OK)
+        fail_msg("%s: %s", text, err.text);
+    return condition;
+}
+
+static kr_plan plan_of(const char *text)
+{
+    kr_condition *condition = parsed(text);
+    kr_plan plan = {0};
+    kr_error err = {0};
+    if (kr_plan_make(condition, &table, &plan, &err) != KR_OK)
+        fail_msg("%s: %s", text, err.text);
+    kr_condition_destroy(condition);
+    return plan;
+}
+
+static void append(char *to, size_t nbytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *to, size_t nbytes, const char *format, ...)
+{
+    const size_t used = strlen(to);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(to + used, nbytes - used, format, args);
+    va_end(args);
+}
+
+/* "a[3,4][6,7]n": a leaf, n where NULL belongs to it; "&2", "|2": all or any of the two before. Integers as
+ * values, "-" and "+" for the ends of the type; floats as codes. */
+static void write_leaf(const kr_leaf *leaf, char *to, size_t nbytes)
+{
+    const kr_type type = columns[leaf->column].type;
+    const uint64_t most = ~(uint64_t)0 >> (64 - kr_type_significant_bits(type));
+    append(to, nbytes, "%s", names[leaf->column]);
+    if (leaf->other != KR_NO_COLUMN) {
+        append(to, nbytes, "?%u%s", leaf->compare, names[leaf->other]);
+        return;
+    }
+    for (uint64_t i = 0; i < leaf->n_intervals; ++i) {
+        const kr_interval at = leaf->intervals[i];
+        append(to, nbytes, at.low ? "[%lld," : "[-,", (long long)kr_code_integer(type, at.low));
+        append(to, nbytes, at.high != most ? "%lld]" : "+]", (long long)kr_code_integer(type, at.high));
+    }
+    append(to, nbytes, "%s", leaf->nulls ? "n" : "");
+}
+
+static void expect(const char *text, const char *want)
+{
+    char got[512] = "";
+    kr_plan plan = plan_of(text);
+    for (uint64_t i = 0; i < plan.n_nodes; ++i) {
+        const kr_plan_node *node = plan.nodes + i;
+        append(got, sizeof got, "%s", i ? " " : "");
+        if (node->op == KR_PLAN_LEAF)
+            write_leaf(plan.leaves + node->n, got, sizeof got);
+        else
+            append(got, sizeof got, "%c%u", node->op == KR_PLAN_AND ? '&' : '|', node->n);
+    }
+    if (strcmp(got, want) != 0)
+        fail_msg("%s: %s, not %s", text, got, want);
+    kr_plan_release(&plan);
+}
+
+static void folds_leaves(void **state)
+{
+    (void)state;
+    expect("a < 5", "a[-,4]");
+    expect("a >= 3 and a < 8 and a <> 5", "a[3,4][6,7]");
+    expect("a = 3 or a = 4 or a > 250", "a[3,4][251,+]");
+    expect("i between 3 and 7 and not i in (5, 6)", "i[3,4][7,7]");
+    expect("a < 5 and i < 5", "a[-,4] i[-,4] &2");
+    expect("a < 5 and i < 5 and a > 1", "a[2,4] i[-,4] &2");
+    expect("a < 5 and (i < 5 and a > 1)", "a[2,4] i[-,4] &2");
+    expect("a < 5 and (i < 5 or a > 9)", "a[-,4] i[-,4] a[10,+] |2 &2");
+    expect("(a < 5 or a > 9) and i = 1", "a[-,4][10,+] i[1,1] &2");
+    expect("a < 5 or (a < 9 and i = 1)", "a[-,4] a[-,8] i[1,1] &2 |2");
+    expect("not (a < 5 and not i = 1)", "a[5,+] i[1,1] |2");
+    expect("not not a < 5", "a[-,4]");
+    expect("not (a < 5 or (a > 7 and i <> 3))", "a[5,+] a[-,7] i[3,3] |2 &2");
+    expect("5 > a and -3 <= i", "a[-,4] i[-3,+] &2");
+    expect("a < a", "a?1a");
+    expect("not i <= I", "i?3I");
+    expect("i between 7 and 3", "|0");
+    expect("not i between 7 and 3", "&0");
+}
+
+static void folds_constants(void **state)
+{
+    (void)state;
+    expect("", "&0");
+    expect("true", "&0");
+    expect("false", "|0");
+    expect("not true", "|0");
+    expect("a < 300", "&0");
+    expect("a > 300", "|0");
+    expect("a >= 0", "&0");
+    expect("a < -1", "|0");
+    expect("a = 1 and a = 2", "|0");
+    expect("a < 5 or a >= 5", "&0");
+    expect("a < 5 or true", "&0");
+    expect("a < 5 or false", "a[-,4]");
+    expect("a < 5 and (i = 1 or true)", "a[-,4]");
+    expect("a < 5 and (i = 1 and false)", "|0");
+    expect("a < 300 and i = 1", "i[1,1]");
+    expect("a <> 99999999999999999999999999", "&0");
+    expect("u <> -99999999999999999999999999", "&0");
+    expect("u <= 18446744073709551615", "&0");
+    expect("u = 18446744073709551615", "u[-1,+]");
+    expect("u < 18446744073709551616", "&0");
+    expect("l >= -9223372036854775808", "&0");
+    expect("l < -9223372036854775808", "|0");
+    expect("l > 9223372036854775807", "|0");
+    expect("not l = -9223372036854775809", "&0");
+}
+
+static void knows_nulls(void **state)
+{
+    (void)state;
+    expect("A < 300", "A[-,+]"); /* but not for NULL */
+    expect("A > 300", "|0");
+    expect("not A > 300", "A[-,+]");
+    expect("A is null", "An");
+    expect("A is not null", "A[-,+]");
+    expect("not A is null", "A[-,+]");
+    expect("a is null", "|0");
+    expect("a is not null", "&0");
+    expect("A is null or A = 3", "A[3,3]n");
+    expect("A is null or A is not null", "&0");
+    expect("A is null and A = 3", "|0");
+    expect("A < 5 or A >= 5", "A[-,+]");
+    expect("A = null", "|0");
+    expect("not A = null", "|0");
+    expect("a <> null", "|0");
+    expect("A in ()", "|0");
+    expect("A not in ()", "&0");
+    expect("A in (1, null, 3)", "A[1,1][3,3]");
+    expect("A not in (1, null, 3)", "|0");
+    expect("not A in (1, null)", "|0");
+    expect("A between null and 5", "|0");
+    expect("not A between null and 5", "A[6,+]");
+    expect("not A between 3 and null", "A[-,2]");
+    expect("A not between null and null", "|0");
+}
+
+static void reads_types(void **state)
+{
+    (void)state;
+    expect("day = '1970-01-02'", "day[1,1]");
+    expect("day >= date '1969-12-31'", "day[-1,+]");
+    expect("time < 5", "time[-,4]");
+    expect("time = '1970-01-01 00:00:01'", "time[1000000,1000000]");
+    expect("text = 'fig'", "text[1,1]");
+    expect("text < 'fig'", "text[-,0]");
+    expect("text <= 'fig'", "text[-,1]");
+    expect("text > 'banana'", "text[1,+]");
+    expect("text >= 'zucchini'", "text[3,+]");
+    expect("text = 'banana'", "|0");
+    expect("text <> 'banana'", "&0");
+    expect("text in ('pear', 'apple', 'it''s')", "text[-,0][2,2]");
+    expect("\"a\" < 5", "a[-,4]");
+    expect("a<5 AND\ti=3", "a[-,4] i[3,3] &2");
+}
+
+/* Whether the value belongs to the only leaf. */
+static int holds(const char *text, uint64_t code)
+{
+    kr_plan plan = plan_of(text);
+    int found = plan.n_nodes == 1 && plan.nodes[0].op == KR_PLAN_AND; /* true */
+    for (uint64_t i = 0; plan.n_leaves == 1 && i < plan.leaves[0].n_intervals; ++i)
+        found |= plan.leaves[0].intervals[i].low <= code && code <= plan.leaves[0].intervals[i].high;
+    kr_plan_release(&plan);
+    return found;
+}
+
+static uint64_t code_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return kr_encode_f32(bits);
+}
+
+static uint64_t code_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return kr_encode_f64(bits);
+}
+
+/* Against the comparison of doubles, at and around every value. */
+static void compares_floats(void **state)
+{
+    static const double values[] = {-INFINITY, -1e308,   -16777217, -2.5,   -0.1,  -0.0,     1e-320, 0.1,
+                                    2.5,       16777216, 16777217,  3.5e38, 1e308, INFINITY, NAN};
+    enum { N = sizeof values / sizeof *values };
+    char text[64];
+    (void)state;
+    for (int v = 0; v < N; ++v)
+        for (int x = 0; x < N; ++x) {
+            const double literal = values[v];
+            const float narrow = (float)values[x];
+            const int below = values[x] < literal || (isnan(literal) && !isnan(values[x]));
+            const int narrow_below = (double)narrow < literal || (isnan(literal) && !isnan(narrow));
+            snprintf(text, sizeof text, "d < %.17g", literal);
+            assert_int_equal(holds(text, code_f64(values[x])), below);
+            snprintf(text, sizeof text, "f < %.17g", literal);
+            assert_int_equal(holds(text, code_f32(narrow)), narrow_below);
+            snprintf(text, sizeof text, "f = %.17g", literal);
+            assert_int_equal(holds(text, code_f32(narrow)),
+                             (double)narrow == literal || (isnan(narrow) && isnan(literal)));
+        }
+    assert_true(holds("d = nan", code_f64(NAN)) && holds("d > inf", code_f64(NAN)));
+    assert_true(holds("d = 0", code_f64(-0.0)) && holds("d = -0.0", code_f64(0.0)));
+    /* integers that no double has */
+    assert_false(holds("d = 9007199254740993", code_f64(9007199254740992.0)));
+    assert_true(holds("d < 9007199254740993", code_f64(9007199254740992.0)));
+    assert_true(holds("d > 9007199254740993", code_f64(9007199254740994.0)));
+    assert_false(holds("f >= 16777217", code_f32(16777216)));
+    assert_true(holds("f >= 16777217", code_f32(16777218)));
+    assert_true(holds("d > 99999999999999999999999", code_f64(1e24)));
+    assert_false(holds("d > 99999999999999999999999", code_f64(1e22)));
+}
+
+/* ---- Size ------------------------------------------------------------------------------------ */
+
+/* `open` n times, then `middle`, then `close` n times. */
+static char *nested(uint64_t n, const char *open, const char *middle, const char *close)
+{
+    char *text = malloc(n * (strlen(open) + strlen(close)) + strlen(middle) + 1), *at = text;
+    assert_non_null(text);
+    for (uint64_t i = 0; i < n; ++i)
+        at += sprintf(at, "%s", open);
+    at += sprintf(at, "%s", middle);
+    for (uint64_t i = 0; i < n; ++i)
+        at += sprintf(at, "%s", close);
+    return text;
+}
+
+static void nests_deep(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1000; n <= 100000; n *= 10) {
+        char *text = nested(n, "(", "a < 5", ")");
+        expect(text, "a[-,4]");
+        free(text);
+        text = nested(n, "not (", "a < 5", ")");
+        expect(text, "a[-,4]");
+        free(text);
+        text = nested(n, "a < 5 and (i = 3 or (", "f = 1", "))");
+        kr_plan plan = plan_of(text);
+        assert_true(plan.n_leaves >= n);
+        kr_plan_release(&plan);
+        free(text);
+    }
+}
+
+static void folds_long_lists(void **state)
+{
+    enum { N = 100000 };
+    char *text = malloc(N * 20), *at = text;
+    (void)state;
+    assert_non_null(text);
+    at += sprintf(at, "i in (");
+    for (uint32_t i = 0; i < N; ++i)
+        at += sprintf(at, "%s%u", i ? "," : "", 2 * ((i * 7919u) % N));
+    sprintf(at, ")");
+    kr_plan plan = plan_of(text);
+    assert_int_equal(plan.n_leaves, 1);
+    assert_int_equal(plan.leaves[0].n_intervals, N);
+    kr_plan_release(&plan);
+    at = text;
+    for (uint32_t i = 0; i < N; ++i)
+        at += sprintf(at, "%si<>%u", i ? " and " : "", 2 * i);
+    plan = plan_of(text);
+    assert_int_equal(plan.n_leaves, 1);
+    assert_int_equal(plan.leaves[0].n_intervals, N + 1);
+    kr_plan_release(&plan);
+    free(text);
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+static void refuse(const char *text, kr_status status, const char *says)
+{
+    kr_condition *condition = NULL;
+    kr_plan plan = {0};
+    kr_error err = {0};
+    kr_status got = kr_condition_parse(text, &condition, &err);
+    if (got == KR_OK)
+        got = kr_plan_make(condition, &table, &plan, &err);
+    if (got != status || !strstr(err.text, says))
+        fail_msg("%s: %s, '%s', not '%s'", text, kr_status_name(got), err.text, says);
+    kr_condition_destroy(condition);
+    assert_true(!plan.leaves && !plan.nodes);
+}
+
+static void points_at_errors(void **state)
+{
+    (void)state;
+    refuse("a <", KR_ERR_FORMAT, "character 4, its end: expected a value");
+    refuse("a 5", KR_ERR_FORMAT, "character 3, at \"5\": expected a comparison");
+    refuse("(a < 5", KR_ERR_FORMAT, "character 1, at \"(a < 5\": this parenthesis is not closed");
+    refuse("a < 5)", KR_ERR_FORMAT, "character 6, at \")\": no parenthesis is open");
+    refuse("a < 5 i = 3", KR_ERR_FORMAT, "character 7, at \"i = 3\": expected AND, OR or the end");
+    refuse("a < 5 and", KR_ERR_FORMAT, "character 10, its end: expected a comparison, NOT or '('");
+    refuse("and a < 5", KR_ERR_FORMAT, "character 1");
+    refuse("()", KR_ERR_FORMAT, "character 2, at \")\"");
+    refuse("a in (1, )", KR_ERR_FORMAT, "character 10, at \")\": expected a value");
+    refuse("a in 1", KR_ERR_FORMAT, "character 6, at \"1\": expected '('");
+    refuse("a in (1", KR_ERR_FORMAT, "character 8, its end: expected ')'");
+    refuse("a between 1", KR_ERR_FORMAT, "expected 'and'");
+    refuse("a not 1", KR_ERR_FORMAT, "expected BETWEEN or IN");
+    refuse("a is 1", KR_ERR_FORMAT, "expected 'null'");
+    refuse("text = 'x", KR_ERR_FORMAT, "character 8, at \"'x\": this quote is not closed");
+    refuse("a < 5 ; i", KR_ERR_FORMAT, "character 7, at \"; i\": no condition has this character");
+    refuse("a < 1.2.3", KR_ERR_FORMAT, "character 5, at \"1.2.3\": this is not a number");
+    refuse("a < 5x", KR_ERR_FORMAT, "character 5, at \"5x\": this is not a number");
+    refuse("5 < 6", KR_ERR_FORMAT, "character 5, at \"6\": expected the name of a column");
+    refuse("zz < 5", KR_ERR_ARGUMENT, "the table has no column 'zz' at character 1; its columns: a, A, i");
+    refuse("a < 2.5", KR_ERR_TYPE,
+           "column 'a' at character 1 is u8, but it is compared with a number with decimals");
+    refuse("i = 1 and a = 'x'", KR_ERR_TYPE, "column 'a' at character 11 is u8");
+    refuse("day < 5", KR_ERR_TYPE, "give a date");
+    refuse("day = 'tomorrow'", KR_ERR_TYPE, "is date32, but it is compared with a text");
+    refuse("text = 5", KR_ERR_TYPE,
+           "column 'text' at character 1 is text, but it is compared with an integer");
+    refuse("d = '5'", KR_ERR_TYPE, "is f64, but it is compared with a text; give a number");
+    refuse("a < i", KR_ERR_TYPE, "columns 'a' and 'i' at character 1 are u8 and i32");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folds_leaves),     cmocka_unit_test(folds_constants),  cmocka_unit_test(knows_nulls),
+        cmocka_unit_test(reads_types),      cmocka_unit_test(compares_floats),  cmocka_unit_test(nests_deep),
+        cmocka_unit_test(folds_long_lists), cmocka_unit_test(points_at_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+/* Random conditions on random tables: the rows that SQLite selects are the rows of a scan. */
+#include "random.h"
+
+#include <keyray/keyray.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+enum { COLUMNS = 12, ROWS_MOST = 3000, TEXT_NBYTES = 1 << 16, TABLES = 6, CONDITIONS = 150 };
+
+/* u64 without the values that SQLite has no integer for. Dates and times are integers to SQLite. */
+static const struct column {
+    const char *name;
+    kr_type type;
+} shape[COLUMNS] = {
+    {"a", KR_U8},  {"b", KR_I8},  {"c", KR_U16}, {"d", KR_I16}, {"e", KR_U32}, {"f", KR_I32},
+    {"g", KR_U64}, {"h", KR_I64}, {"i", KR_F32}, {"j", KR_F64}, {"k", KR_I32}, {"l", KR_TIMESTAMP64},
+};
+
+typedef struct table {
+    kr_column columns[COLUMNS];
+    void *data[COLUMNS];
+    uint8_t *validity[COLUMNS];
+    uint64_t n;
+    sqlite3 *sqlite;
+    kr_table *scanned;
+} table;
+
+/* Few values, so that comparisons meet them; some at the limits of the type. */
+static int64_t integer_of(kr_rng *rng, kr_type type)
+{
+    static const int64_t lowest[] = {
+        [KR_U8] = 0,          [KR_I8] = INT8_MIN,   [KR_U16] = 0,
+        [KR_I16] = INT16_MIN, [KR_U32] = 0,         [KR_I32] = INT32_MIN,
+        [KR_U64] = 0,         [KR_I64] = INT64_MIN, [KR_TIMESTAMP64] = INT64_MIN};
+    static const int64_t highest[] = {
+        [KR_U8] = UINT8_MAX,  [KR_I8] = INT8_MAX,    [KR_U16] = UINT16_MAX,
+        [KR_I16] = INT16_MAX, [KR_U32] = UINT32_MAX, [KR_I32] = INT32_MAX,
+        [KR_U64] = INT64_MAX, [KR_I64] = INT64_MAX,  [KR_TIMESTAMP64] = INT64_MAX};
+    switch (kr_rng_below(rng, 20)) {
+    case 0: return lowest[type];
+    case 1: return highest[type];
+    case 2: return highest[type] - (int64_t)kr_rng_below(rng, 3);
+    default: return (int64_t)kr_rng_below(rng, 20) - (lowest[type] ? 10 : 0);
+    }
+}
+
+static double real_of(kr_rng *rng)
+{
+    static const double odd[] = {0.0, -0.0, 1e300, -1e300, 1e-300, 0.1, 16777217.0, 9007199254740993.0};
+    if (kr_rng_below(rng, 4) == 0)
+        return odd[kr_rng_below(rng, 8)];
+    return ((double)kr_rng_below(rng, 40) - 20) / 4;
+}
+
+static void store(kr_type type, void *data, uint64_t i, int64_t integer, double real)
+{
+    switch (type) {
+    case KR_F32: ((float *)data)[i] = (float)real; break;
+    case KR_F64: ((double *)data)[i] = real; break;
+    default: memcpy((char *)data + i * kr_type_nbytes(type), &integer, kr_type_nbytes(type));
+    }
+}
+
+static void run_sql(sqlite3 *sqlite, const char *text)
+{
+    char *message = NULL;
+    if (sqlite3_exec(sqlite, text, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", text, message);
+}
+
+static void bind(sqlite3_stmt *insert, const table *t, uint32_t c, uint64_t i, int64_t integer)
+{
+    const int at = (int)c + 1;
+    if (!(t->validity[c][(i + 3) / 8] >> ((i + 3) % 8) & 1))
+        sqlite3_bind_null(insert, at);
+    else if (shape[c].type == KR_F32)
+        sqlite3_bind_double(insert, at, (double)((float *)t->data[c])[i]);
+    else if (shape[c].type == KR_F64)
+        sqlite3_bind_double(insert, at, ((double *)t->data[c])[i]);
+    else
+        sqlite3_bind_int64(insert, at, integer);
+}
+
+/* A third of the columns has no NULLs. Validity begins at bit 3. */
+static void fill(table *t, kr_rng *rng)
+{
+    sqlite3_stmt *insert = NULL;
+    run_sql(t->sqlite, "create table t(a,b,c,d,e,f,g,h,i,j,k,l)");
+    sqlite3_prepare_v2(t->sqlite, "insert into t values(?,?,?,?,?,?,?,?,?,?,?,?)", -1, &insert, NULL);
+    run_sql(t->sqlite, "begin");
+    for (uint64_t i = 0; i < t->n; ++i) {
+        for (uint32_t c = 0; c < COLUMNS; ++c) {
+            const int64_t integer =
+                shape[c].type == KR_F32 || shape[c].type == KR_F64 ? 0 : integer_of(rng, shape[c].type);
+            store(shape[c].type, t->data[c], i, integer, real_of(rng));
+            if (c % 3 == 0 || kr_rng_below(rng, 6))
+                t->validity[c][(i + 3) / 8] |= (uint8_t)(1 << (i + 3) % 8);
+            bind(insert, t, c, i, integer);
+        }
+        sqlite3_step(insert);
+        sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    run_sql(t->sqlite, "commit");
+}
+
+static void open_table(table *t, kr_rng *rng, kr_device *device, const char *spec, uint64_t n)
+{
+    const char *names[COLUMNS];
+    kr_error err = {0};
+    memset(t, 0, sizeof *t);
+    t->n = n;
+    assert_int_equal(sqlite3_open(":memory:", &t->sqlite), SQLITE_OK);
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        t->data[c] = calloc(n + 1, 8);
+        t->validity[c] = calloc(n / 8 + 2, 1);
+        names[c] = shape[c].name;
+    }
+    fill(t, rng);
+    for (uint32_t c = 0; c < COLUMNS; ++c)
+        t->columns[c] = (kr_column){.type = shape[c].type,
+                                    .count = n,
+                                    .data = t->data[c],
+                                    .validity = c % 3 == 0 ? NULL : t->validity[c],
+                                    .validity_offset = c % 3 == 0 ? 0 : 3};
+    if (kr_table_create(device, spec, t->columns, names, COLUMNS, NULL, NULL, &t->scanned, &err) != KR_OK)
+        fail_msg("%s: %s", spec, err.text);
+}
+
+static void close_table(table *t)
+{
+    kr_table_destroy(t->scanned);
+    sqlite3_close(t->sqlite);
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        free(t->validity[c]);
+        free(t->data[c]);
+    }
+}
+
+/* ---- Conditions ------------------------------------------------------------------------------ */
+
+typedef struct writer {
+    kr_rng *rng;
+    char *text;
+    size_t n;
+    int columns; /* 1: columns are compared with columns, too */
+} writer;
+
+static void put(writer *w, const char *text)
+{
+    const size_t n = strlen(text);
+    assert_true(w->n + n < TEXT_NBYTES);
+    memcpy(w->text + w->n, text, n + 1);
+    w->n += n;
+}
+
+static void put_value(writer *w, kr_type type)
+{
+    char text[64];
+    const uint64_t which = kr_rng_below(w->rng, 24);
+    const int is_real = type == KR_F32 || type == KR_F64;
+    if (which == 0)
+        snprintf(text, sizeof text, "NULL");
+    else if (which == 1)
+        snprintf(text, sizeof text, "%s",
+                 kr_rng_below(w->rng, 2) ? "9223372036854775807" : "-9223372036854775808");
+    else if (which == 2)
+        snprintf(text, sizeof text, "%d", (int)kr_rng_below(w->rng, 100000) - 50000);
+    else if (which == 3 && is_real)
+        snprintf(text, sizeof text, "9007199254740993");
+    else if (is_real && which < 16)
+        snprintf(text, sizeof text, "%.17g%s", real_of(w->rng), "");
+    else
+        snprintf(text, sizeof text, "%lld", (long long)integer_of(w->rng, is_real ? KR_I8 : type));
+    put(w, text);
+}
+
+static void put_list(writer *w, kr_type type)
+{
+    const uint64_t n = kr_rng_below(w->rng, 12) ? kr_rng_below(w->rng, 6) : kr_rng_below(w->rng, 100);
+    put(w, "(");
+    for (uint64_t i = 0; i < n; ++i) {
+        put(w, i ? ", " : "");
+        put_value(w, type);
+    }
+    put(w, ")");
+}
+
+static void put_comparison(writer *w)
+{
+    static const char *const symbols[] = {" < ", "<=", " > ", ">= ", "=", " <>", "==", "!="};
+    const char *symbol = symbols[kr_rng_below(w->rng, 8)];
+    const struct column *c = &shape[kr_rng_below(w->rng, COLUMNS)];
+    switch (kr_rng_below(w->rng, 8)) {
+    case 0:
+        put(w, c->name);
+        put(w, kr_rng_below(w->rng, 2) ? " is null" : " IS NOT NULL");
+        return;
+    case 1:
+        put(w, c->name);
+        put(w, kr_rng_below(w->rng, 2) ? " between " : " not between ");
+        put_value(w, c->type);
+        put(w, " and ");
+        put_value(w, c->type);
+        return;
+    case 2:
+        put(w, c->name);
+        put(w, kr_rng_below(w->rng, 2) ? " in " : " not in ");
+        put_list(w, c->type);
+        return;
+    case 3:
+        put_value(w, c->type);
+        put(w, symbol);
+        put(w, c->name);
+        return;
+    case 4:
+        if (w->columns) {
+            put(w, kr_rng_below(w->rng, 2) ? "f" : "k");
+            put(w, symbol);
+            put(w, kr_rng_below(w->rng, 2) ? "f" : "k");
+            return;
+        }
+        /* fall through */
+    default:
+        put(w, c->name);
+        put(w, symbol);
+        put_value(w, c->type);
+    }
+}
+
+static void put_condition(writer *w, uint32_t depth)
+{
+    const uint64_t which = kr_rng_below(w->rng, 10);
+    if (depth == 0 || which < 2) {
+        if (kr_rng_below(w->rng, 30))
+            put_comparison(w);
+        else
+            put(w, kr_rng_below(w->rng, 2) ? "true" : "false");
+        return;
+    }
+    if (which < 4) {
+        put(w, "not (");
+        put_condition(w, depth - 1);
+        put(w, ")");
+        return;
+    }
+    const uint64_t n = 2 + kr_rng_below(w->rng, 3);
+    for (uint64_t i = 0; i < n; ++i) {
+        const int open = kr_rng_below(w->rng, 2) == 0;
+        put(w, !i ? "" : kr_rng_below(w->rng, 2) ? " and " : " OR ");
+        put(w, open ? "(" : "");
+        put_condition(w, depth - 1);
+        put(w, open ? ")" : "");
+    }
+}
+
+/* ---- Comparison ------------------------------------------------------------------------------ */
+
+/* Row ids of `select rowid`, ascending, less 1. */
+static uint64_t select_rows(const table *t, const char *where, uint32_t *rows)
+{
+    sqlite3_stmt *select = NULL;
+    char *text = sqlite3_mprintf("select rowid from t where %s order by rowid", where);
+    uint64_t n = 0;
+    if (sqlite3_prepare_v2(t->sqlite, text, -1, &select, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sqlite3_errmsg(t->sqlite), text);
+    while (sqlite3_step(select) == SQLITE_ROW)
+        rows[n++] = (uint32_t)sqlite3_column_int64(select, 0) - 1;
+    sqlite3_finalize(select);
+    sqlite3_free(text);
+    return n;
+}
+
+static void compare(const table *t, const char *where)
+{
+    static uint32_t want[ROWS_MOST], got[ROWS_MOST], bitmap[ROWS_MOST / 32 + 1];
+    kr_condition *condition = NULL;
+    kr_error err = {0};
+    uint64_t n = UINT64_MAX;
+    const uint64_t n_want = select_rows(t, where, want);
+    if (kr_condition_parse(where, &condition, &err) != KR_OK)
+        fail_msg("%s\n%s", err.text, where);
+    const kr_scan_sink rows = {sizeof rows, KR_SCAN_ROWS, 0, &n, NULL, got, ROWS_MOST};
+    const kr_scan_sink bits = {sizeof bits, KR_SCAN_BITMAP, 0, bitmap, NULL, NULL, 0};
+    const kr_scan_sink *sinks[] = {&rows, &bits};
+    const kr_condition *conditions[] = {condition, condition};
+    if (kr_scan(t->scanned, conditions, sinks, 2, NULL, NULL, &err) != KR_OK)
+        fail_msg("%s\n%s", err.text, where);
+    if (n != n_want || memcmp(want, got, n * sizeof *want))
+        fail_msg("%llu rows, SQLite has %llu: %s", (unsigned long long)n, (unsigned long long)n_want, where);
+    uint64_t seen = 0;
+    for (uint64_t i = 0; i < (t->n + 31) / 32 * 32; ++i)
+        if (bitmap[i / 32] >> (i % 32) & 1)
+            assert_true(seen < n && i == want[seen++]);
+    assert_int_equal(seen, n);
+    kr_condition_destroy(condition);
+}
+
+/* Comparisons of one to four columns, as a batch shares them. */
+static void put_conjunction(writer *w, const uint32_t columns[4])
+{
+    const uint64_t n = 1 + kr_rng_below(w->rng, 4);
+    for (uint64_t i = 0; i < n; ++i) {
+        const struct column *c = &shape[columns[i]];
+        put(w, i ? " and " : "");
+        put(w, c->name);
+        if (kr_rng_below(w->rng, 3) == 0) {
+            put(w, " between ");
+            put_value(w, c->type);
+            put(w, " and ");
+        } else {
+            put(w, kr_rng_below(w->rng, 2) ? " < " : " >= ");
+        }
+        put_value(w, c->type);
+    }
+}
+
+enum { BATCH = 70 };
+
+/* All at once, among rows of which a third is dead. */
+static void compare_batch(const table *t, kr_rng *rng)
+{
+    static char texts[BATCH][TEXT_NBYTES / 16];
+    static uint32_t want[ROWS_MOST], alive[ROWS_MOST / 32 + 1];
+    kr_condition *conditions[BATCH];
+    uint64_t counts[BATCH];
+    kr_scan_sink sinks[BATCH];
+    const kr_scan_sink *pointers[BATCH];
+    const uint32_t columns[4] = {(uint32_t)kr_rng_below(rng, 3), 3 + (uint32_t)kr_rng_below(rng, 3),
+                                 6 + (uint32_t)kr_rng_below(rng, 3), 9 + (uint32_t)kr_rng_below(rng, 3)};
+    kr_error err = {0};
+    for (uint64_t i = 0; i < ROWS_MOST / 32 + 1; ++i)
+        alive[i] = (uint32_t)(kr_rng_next(rng) | kr_rng_next(rng));
+    for (uint32_t i = 0; i < BATCH; ++i) {
+        writer w = {rng, texts[i], 0, 0};
+        put_conjunction(&w, columns);
+        assert_int_equal(kr_condition_parse(texts[i], &conditions[i], &err), KR_OK);
+        sinks[i] = (kr_scan_sink){.struct_size = sizeof *sinks, .result = KR_SCAN_COUNT, .out = &counts[i]};
+        pointers[i] = &sinks[i];
+    }
+    const kr_scan_options options = {.struct_size = sizeof options, .alive = alive};
+    if (kr_scan(t->scanned, (const kr_condition *const *)conditions, pointers, BATCH, &options, NULL, &err) !=
+        KR_OK)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < BATCH; ++i) {
+        const uint64_t n = select_rows(t, texts[i], want);
+        uint64_t n_alive = 0;
+        for (uint64_t k = 0; k < n; ++k)
+            n_alive += alive[want[k] / 32] >> (want[k] % 32) & 1;
+        if (counts[i] != n_alive)
+            fail_msg("%llu rows of a batch, SQLite has %llu: %s", (unsigned long long)counts[i],
+                     (unsigned long long)n_alive, texts[i]);
+        kr_condition_destroy(conditions[i]);
+    }
+}
+
+static void agrees(void **state)
+{
+    static char text[TEXT_NBYTES];
+    kr_rng rng = {15};
+    const char *spec = *state;
+    kr_device *device = NULL;
+    assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
+    for (uint32_t i = 0; i < TABLES; ++i) {
+        table t;
+        open_table(&t, &rng, device, spec,
+                   i == 0   ? 1
+                   : i == 1 ? 1024
+                            : 1 + kr_rng_below(&rng, ROWS_MOST - 1));
+        for (uint32_t c = 0; c < CONDITIONS; ++c) {
+            writer w = {&rng, text, 0, strncmp(spec, "full", 4) == 0};
+            put_condition(&w, (uint32_t)kr_rng_below(&rng, 5));
+            compare(&t, text);
+        }
+        for (uint32_t b = 0; b < 6; ++b)
+            compare_batch(&t, &rng);
+        close_table(&t);
+    }
+    kr_device_close(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(agrees, "full"),
+        cmocka_unit_test_prestate(agrees, "full:logic=branching"),
+        cmocka_unit_test_prestate(agrees, "full:logic=and"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+#include "clock.h"
+#include "column.h"
+#include "commands.h"
+#include "device.h"
+#include "facts.h"
+#include "output.h"
+#include "progress.h"
+#include "table.h"
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct scan_options {
+    option_texts columns;
+    const char *where, *sum, *min, *max, *alive, *output, *index;
+    uint32_t count, bitmap;
+} scan_options;
+
+#define AT(field) offsetof(scan_options, field)
+
+static const option_row scan_rows[] = {
+    {"column", 0, 1, OPTION_TEXTS, AT(columns), "NAME=COL", "a column of the table; give one or more", 0, 0},
+    {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
+     "as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses [every row]", 0, 0},
+    {"alive", 0, 0, OPTION_TEXT, AT(alive), "COL", "only rows whose bit is 1 in a file that --bitmap wrote",
+     0, 0},
+    {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
+    {0},
+};
+
+static const option_row result_rows[] = {
+    {"count", 0, 0, OPTION_FLAG, AT(count), NULL, "how many rows match, instead of their ids", 0, 0},
+    {"bitmap", 0, 0, OPTION_FLAG, AT(bitmap), NULL, "a bit for each row, in 32-bit words", 0, 0},
+    {"sum", 0, 0, OPTION_TEXT, AT(sum), "NAME", "the sum of a column over the rows that match", 0, 0},
+    {"min", 0, 0, OPTION_TEXT, AT(min), "NAME", "its minimum", 0, 0},
+    {"max", 0, 0, OPTION_TEXT, AT(max), "NAME", "its maximum", 0, 0},
+    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
+     "file of the result: row ids, unless asked otherwise", 0, 0},
+    {0},
+};
+
+typedef struct job {
+    scan_options options;
+    device_options where;
+    output_options printing;
+    const kr_progress *progress;
+    struct table table;
+    struct column alive;
+    kr_device *device;
+    kr_condition *condition;
+    kr_report *report;
+    kr_scan_result result;
+    uint32_t value;  /* SUM, MIN, MAX: the column */
+    uint64_t number; /* the result, or how many rows there are */
+    uint8_t valid;
+    uint32_t *rows;
+    uint64_t n_out; /* of elements of the file */
+    report_facts did;
+    double load, build, scan, write;
+} job;
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static int check_options(const job *j)
+{
+    const scan_options *o = &j->options;
+    const uint32_t n = o->count + o->bitmap + (o->sum != NULL) + (o->min != NULL) + (o->max != NULL);
+    if (n > 1)
+        return tool_fail(USAGE, "--count, --bitmap, --sum, --min and --max are results; give one of them");
+    const int code = tool_check_spec(o->index);
+    return !code && o->output ? column_check_output(o->output) : code;
+}
+
+/* The result, and the column that it adds up. */
+static int find_result(job *j)
+{
+    const scan_options *o = &j->options;
+    const char *name = o->sum ? o->sum : o->min ? o->min : o->max;
+    j->result = o->count    ? KR_SCAN_COUNT
+                : o->bitmap ? KR_SCAN_BITMAP
+                : o->sum    ? KR_SCAN_SUM
+                : o->min    ? KR_SCAN_MIN
+                : o->max    ? KR_SCAN_MAX
+                            : KR_SCAN_ROWS;
+    if (!name)
+        return DONE;
+    j->value = table_find(&j->table, name);
+    if (j->value == j->table.n)
+        return tool_fail(USAGE, "no --column is named '%s'", name);
+    if (column_is_text(&j->table.columns[j->value]))
+        return tool_fail(FAILED, "column '%s' is text, which has no sum, minimum or maximum", name);
+    return DONE;
+}
+
+static int load(job *j)
+{
+    int code = table_load(&j->table, &j->options.columns, j->progress);
+    if (!code && j->options.alive)
+        code = column_load(&j->alive, "--alive", j->options.alive, j->progress);
+    if (code || !j->options.alive)
+        return code;
+    const uint64_t words = (j->table.columns[0].view.count + 31) / 32;
+    if (j->alive.view.type != KR_U32 || j->alive.view.validity || j->alive.view.count != words)
+        return tool_fail(
+            FAILED, "--alive %s is not a bitmap of %llu rows: it must have %llu u32, as --bitmap writes",
+            j->options.alive, (unsigned long long)j->table.columns[0].view.count, (unsigned long long)words);
+    return DONE;
+}
+
+static int build(job *j)
+{
+    kr_error err = {0};
+    int code = device_open(&j->where, j->progress, &j->device);
+    const double begin = tool_now();
+    if (!code)
+        code = table_create(&j->table, j->device, j->options.index);
+    j->build = tool_now() - begin;
+    return code ? code : tool_check(kr_report_create(&j->report, &err), &err);
+}
+
+static int call(job *j, void *out, uint64_t capacity)
+{
+    kr_error err = {0};
+    const kr_scan_sink sink = {.struct_size = sizeof sink,
+                               .result = j->result,
+                               .column = j->value,
+                               .out = out,
+                               .valid = &j->valid,
+                               .rows = capacity ? j->rows : NULL,
+                               .rows_capacity = capacity};
+    const kr_scan_options options = {
+        .struct_size = sizeof options, .alive = j->alive.view.data, .report = j->report, .count_work = 1};
+    const kr_scan_sink *sinks[] = {&sink};
+    const kr_condition *conditions[] = {j->condition};
+    return tool_check(kr_scan(j->table.table, conditions, sinks, 1, &options, NULL, &err), &err);
+}
+
+/* Row ids need room for as many as there are, so they are counted first. */
+static int scan(job *j)
+{
+    const uint64_t n = j->table.columns[0].view.count, words = (n + 31) / 32;
+    const double begin = tool_now();
+    const int has_rows = j->result == KR_SCAN_ROWS || j->result == KR_SCAN_BITMAP;
+    int code = DONE;
+    if (j->result != KR_SCAN_BITMAP)
+        code = call(j, &j->number, 0);
+    j->n_out = j->result == KR_SCAN_BITMAP ? words : j->result == KR_SCAN_ROWS ? j->number : 1;
+    if (!code && has_rows)
+        code = (j->rows = tool_alloc(j->n_out, sizeof *j->rows, "the result")) ? DONE : FAILED;
+    if (!code && j->result == KR_SCAN_BITMAP)
+        code = call(j, j->rows, 0);
+    else if (!code && j->result == KR_SCAN_ROWS && j->options.output && j->number)
+        code = call(j, &j->number, j->number);
+    for (uint64_t w = 0; !code && j->result == KR_SCAN_BITMAP && w < words; ++w)
+        for (uint32_t bits = j->rows[w]; bits; bits &= bits - 1)
+            ++j->number;
+    j->scan = tool_now() - begin;
+    report_facts_take(j->report, &j->did);
+    return code;
+}
+
+static kr_type out_type(const job *j)
+{
+    const kr_type type = j->table.columns[j->value].view.type;
+    if (j->result == KR_SCAN_MIN || j->result == KR_SCAN_MAX)
+        return type;
+    if (j->result == KR_SCAN_ROWS || j->result == KR_SCAN_BITMAP)
+        return KR_U32;
+    if (j->result == KR_SCAN_COUNT)
+        return KR_U64;
+    switch (type) {
+    case KR_F32:
+    case KR_F64: return KR_F64;
+    case KR_U8:
+    case KR_U16:
+    case KR_U32:
+    case KR_U64: return KR_U64;
+    default: return KR_I64;
+    }
+}
+
+static int write_out(job *j)
+{
+    if (!j->options.output)
+        return DONE;
+    const double begin = tool_now();
+    const column_file file = {"", out_type(j), 1, j->n_out, j->rows ? (const void *)j->rows : &j->number};
+    const int code = column_write(j->options.output, &file, 1, j->progress);
+    j->write = tool_now() - begin;
+    return code;
+}
+
+/* ---- Report ---------------------------------------------------------------------------------- */
+
+static void print_value(output *out, const job *j)
+{
+    const kr_type type = out_type(j);
+    const char *name = j->result == KR_SCAN_SUM ? "sum" : j->result == KR_SCAN_MIN ? "min" : "max";
+    double real = 0;
+    float narrow = 0;
+    int64_t integer = 0;
+    if (!j->valid) {
+        output_text(out, name, "NULL");
+        return;
+    }
+    memcpy(&real, &j->number, sizeof real);
+    memcpy(&narrow, &j->number, sizeof narrow);
+    switch (type) {
+    case KR_F64: output_real(out, name, real); return;
+    case KR_F32: output_real(out, name, (double)narrow); return;
+    case KR_I8: integer = (int8_t)j->number; break;
+    case KR_I16: integer = (int16_t)j->number; break;
+    case KR_I32:
+    case KR_DATE32: integer = (int32_t)j->number; break;
+    case KR_I64:
+    case KR_TIMESTAMP64: integer = (int64_t)j->number; break;
+    default: output_number(out, name, j->number); return;
+    }
+    output_signed(out, name, integer);
+}
+
+static void print(const job *j)
+{
+    kr_table_info info = {.struct_size = sizeof info};
+    output out = output_begin_report(stdout, j->printing.json);
+    kr_table_query(j->table.table, &info, NULL);
+    output_spec(&out, "spec", info.spec);
+    output_text(&out, "device", info.device);
+    output_text(&out, "tracer", info.tracer);
+    output_number(&out, "rows", info.rows);
+    output_number(&out, "columns", info.columns);
+    output_number(&out, "copied_columns", info.copied_columns);
+    if (j->result < KR_SCAN_SUM)
+        output_number(&out, "matches", j->number);
+    else
+        print_value(&out, j);
+    for (uint32_t i = 0; i < j->did.counters.n; ++i)
+        if (out.json || j->did.counters.at[i].number)
+            output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
+    output_bytes(&out, "footprint", info.footprint_nbytes);
+    output_bytes(&out, "peak", info.peak_nbytes);
+    if (out.json) {
+        output_begin(&out, "steps", '[');
+        for (uint32_t i = 0; i < kr_report_step_count(j->report); ++i)
+            output_text(&out, NULL, kr_report_step_text(j->report, i));
+        output_end(&out, ']');
+    }
+    for (uint32_t i = 0; !out.json && i < kr_report_step_count(j->report); ++i)
+        output_text(&out, "step", kr_report_step_text(j->report, i));
+    output_begin(&out, "seconds", '{');
+    output_seconds(&out, "load", j->load);
+    output_seconds(&out, "build", j->build);
+    output_seconds(&out, "scan", j->scan);
+    if (j->options.output)
+        output_seconds(&out, "write", j->write);
+    output_end(&out, '}');
+    output_phases(&out, "build_phases", &j->table.phases);
+    output_phases(&out, "scan_phases", &j->did.phases);
+    output_end(&out, '}');
+}
+
+static int perform(job *j)
+{
+    const double begin = tool_now();
+    int code = load(j);
+    j->load = tool_now() - begin;
+    if (!code)
+        code = find_result(j);
+    if (!code)
+        code = build(j);
+    if (!code)
+        code = scan(j);
+    if (!code)
+        code = write_out(j);
+    if (!code && (j->printing.json || !j->printing.quiet))
+        print(j);
+    free(j->rows);
+    kr_report_destroy(j->report);
+    table_close(&j->table);
+    kr_device_close(j->device);
+    column_close(&j->alive);
+    return code;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
+    const option_group groups[] = {{"Table and condition", scan_rows, &j.options},
+                                   {"Result", result_rows, &j.options},
+                                   {"Device", device_rows, &j.where},
+                                   {"Output", output_rows, &j.printing}};
+    kr_error err = {0};
+    int code = options_parse(self, groups, 4, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    code = check_options(&j);
+    /* A wrong condition, before anything is read. */
+    if (!code && kr_condition_parse(j.options.where ? j.options.where : "", &j.condition, &err) != KR_OK)
+        code = tool_fail(USAGE, "--where: %s", err.text);
+    j.progress = progress_callback(j.printing.quiet);
+    code = code ? code : perform(&j);
+    kr_condition_destroy(j.condition);
+    return code;
+}
+
+const command command_scan = {
+    "scan",
+    NULL,
+    "find the rows of a table for which a condition is true",
+    "keyray scan --column day=lineitem.tbl:10 --column discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
+    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount",
+    run,
+};

@@ -1,0 +1,76 @@
+#include "table.h"
+
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t table_find(const struct table *table, const char *name)
+{
+    uint32_t c = 0;
+    while (c < table->n && strcmp(table->names[c], name) != 0)
+        ++c;
+    return c;
+}
+
+static int load_column(struct table *table, const char *text, const kr_progress *progress)
+{
+    const char *source = strchr(text, '=');
+    if (!source || source == text || !source[1])
+        return tool_fail(USAGE, "--column is NAME=COL, as in day=orders.csv:day, not '%s'", text);
+    const size_t length = (size_t)(source - text);
+    char *name = tool_alloc(length + 1, 1, "the name of a column");
+    if (!name)
+        return FAILED;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    if (table_find(table, name) < table->n) {
+        free(name);
+        return tool_fail(USAGE, "two columns are named '%.*s'; give each a name of its own", (int)length,
+                         text);
+    }
+    table->names[table->n] = name;
+    const int code = column_load(&table->columns[table->n++], "--column", source + 1, progress);
+    return code ? code
+                : column_check_counts(&table->columns[0], &table->columns[table->n - 1],
+                                      "columns of a table have equally many rows");
+}
+
+int table_load(struct table *table, const option_texts *columns, const kr_progress *progress)
+{
+    int code = DONE;
+    for (uint32_t i = 0; !code && i < columns->n; ++i)
+        code = load_column(table, columns->at[i], progress);
+    return code;
+}
+
+/* kr_table_options.find_text */
+static int find_text(void *ctx, uint32_t c, const char *text, size_t nbytes, uint32_t *code)
+{
+    const struct column *column = &((struct table *)ctx)->columns[c];
+    return column_is_text(column) ? column_find_text(column, text, nbytes, code) : -1;
+}
+
+int table_create(struct table *table, kr_device *device, const char *spec)
+{
+    kr_column views[OPTION_TEXTS_MOST];
+    const kr_table_options options = {.struct_size = sizeof options, .find_text = find_text, .ctx = table};
+    kr_error err = {0};
+    for (uint32_t c = 0; c < table->n; ++c)
+        views[c] = table->columns[c].view;
+    const kr_status status = kr_table_create(device, spec, views, (const char *const *)table->names, table->n,
+                                             &options, NULL, &table->table, &err);
+    if (status == KR_OK)
+        table_phases_take(table->table, &table->phases);
+    return tool_check(status, &err);
+}
+
+void table_close(struct table *table)
+{
+    kr_table_destroy(table->table);
+    for (uint32_t c = 0; c < table->n; ++c) {
+        column_close(&table->columns[c]);
+        free(table->names[c]);
+    }
+    memset(table, 0, sizeof *table);
+}

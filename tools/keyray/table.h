@@ -1,0 +1,27 @@
+/* Tables made of columns that are named on the command line. */
+#ifndef KEYRAY_TABLE_H
+#define KEYRAY_TABLE_H
+
+#include "column.h"
+#include "facts.h"
+#include "options.h"
+
+/* All zero: no table. */
+struct table {
+    struct column columns[OPTION_TEXTS_MOST];
+    char *names[OPTION_TEXTS_MOST];
+    uint32_t n;
+    kr_table *table;
+    facts phases; /* of its creation */
+};
+
+/* Reads the columns of NAME=COL, ... */
+int table_load(struct table *table, const option_texts *columns, const kr_progress *progress);
+/* Creates the table; strings in conditions are looked up in the dictionaries of its columns. */
+int table_create(struct table *table, kr_device *device, const char *spec);
+void table_close(struct table *table);
+
+/* The column of that name; `n` if there is none. */
+uint32_t table_find(const struct table *table, const char *name);
+
+#endif
