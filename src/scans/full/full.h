@@ -5,7 +5,8 @@
 #include "scans/family.h"
 #include "scans/full/full_params.h"
 
-enum { FULL_OPTION_LOGIC, FULL_OPTIONS };
+enum { FULL_OPTION_LOGIC, FULL_OPTION_ZONES, FULL_OPTIONS };
+enum { FULL_ZONES_ON, FULL_ZONES_OFF };
 enum { FULL_LOGIC_AND, FULL_LOGIC_BRANCHING, FULL_LOGIC_AUTO };
 
 extern const kr_program full_select_u32, full_select_u64, full_many_u32, full_many_u64;
@@ -17,12 +18,29 @@ typedef struct full_sample {
     uint32_t n;
 } full_sample;
 
+/* The lowest code of each tile of a column, then the highest of each, of the column's key width. */
+typedef struct full_zones {
+    kr_buffer buffer;
+    uint64_t n;
+    uint32_t are_used; /* 1: the column is clustered, so that zones spare reading */
+} full_zones;
+
+kr_status full_zones_build_u32(const kr_table_build *build, const kr_column *column, full_zones *zones,
+                               kr_error *err);
+kr_status full_zones_build_u64(const kr_table_build *build, const kr_column *column, full_zones *zones,
+                               kr_error *err);
+kr_status full_zones_validate_u32(kr_device *device, const kr_column *column, const full_zones *zones,
+                                  kr_error *err);
+kr_status full_zones_validate_u64(kr_device *device, const kr_column *column, const full_zones *zones,
+                                  kr_error *err);
+
 typedef struct full_table {
     uint64_t n_rows;
     uint32_t n_columns;
     uint32_t logic;
     kr_column *columns;
     full_sample *samples; /* of each column */
+    full_zones *zones;    /* of each column; NULL: zones=off */
 } full_table;
 
 /* The share of rows for which a leaf holds, as far as samples tell. */

@@ -22,11 +22,51 @@ KR_BODY void full_begin(kr_group group, const full_params *p, uint64_t part, ful
     }
 }
 
+/* What the zone of a tile says of an interval of codes. */
+enum { FULL_ZONE_MIXED, FULL_ZONE_NONE, FULL_ZONE_ALL };
+
+KR_BODY kr_key full_zone_end(const full_leaf *leaf, const void *ends, uint64_t tile)
+{
+    return kr_type_key_bits(leaf->type) == 64 ? (kr_key)kr_load((const uint64_t *)ends + tile)
+                                              : (kr_key)kr_load((const uint32_t *)ends + tile);
+}
+
+KR_BODY uint32_t full_zone(const full_leaf *leaf, uint64_t tile)
+{
+    kr_key low, high;
+    if (!leaf->zones)
+        return FULL_ZONE_MIXED;
+    if (leaf->form == FULL_SEARCH) {
+        low = kr_load((const kr_key *)leaf->lows);
+        high = kr_load((const kr_key *)leaf->highs + leaf->n_intervals - 1);
+    } else {
+        low = full_code(leaf->type, (kr_key)leaf->base);
+        high = low + (kr_key)leaf->span;
+    }
+    const kr_key lowest = full_zone_end(leaf, leaf->zones, tile),
+                 highest = full_zone_end(leaf, leaf->zone_highs, tile);
+    if (highest < low || lowest > high)
+        return FULL_ZONE_NONE;
+    return leaf->form == FULL_INTERVAL && lowest >= low && highest <= high ? FULL_ZONE_ALL : FULL_ZONE_MIXED;
+}
+
+KR_BODY void full_count(kr_group group, const full_params *p, uint32_t zone)
+{
+    if (p->compared && group.rank == 0)
+        kr_atomic_add64(zone == FULL_ZONE_MIXED ? p->compared : p->spared, FULL_TILE / FULL_PARTS);
+}
+
 /* The rows among `wanted` for which the leaf holds. */
 KR_BODY void full_leaf_bits(kr_group group, const full_params *p, const full_leaf *leaf, uint64_t part,
                             const full_bits *wanted, full_bits *bits)
 {
-    full_leaf_part(group, leaf, part, p->n, (int)p->branches, wanted->words, bits->words);
+    const uint32_t zone = full_zone(leaf, part / FULL_PARTS);
+    full_count(group, p, zone);
+    if (zone == FULL_ZONE_MIXED)
+        full_leaf_part(group, leaf, part, p->n, (int)p->branches, wanted->words, bits->words);
+    else
+        for (uint32_t m = 0; m < FULL_MINE; ++m)
+            bits->words[m] = zone == FULL_ZONE_ALL ? 0xFFFFFFFFu : 0;
     for (uint32_t m = 0; m < FULL_MINE; ++m) {
         uint32_t word = bits->words[m] ^ (leaf->negate ? 0xFFFFFFFFu : 0);
         if (leaf->validity || leaf->other_validity) {

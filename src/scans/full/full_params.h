@@ -24,6 +24,8 @@ typedef struct full_leaf {
     const uint8_t *validity;       /* or NULL */
     const uint8_t *other_validity; /* COLUMNS: or NULL */
     const void *lows, *highs;      /* SEARCH: codes of the key width, ascending */
+    const void *zones;             /* NULL, or the lowest code of each tile, of the type's key width, */
+    const void *zone_highs;        /* and the highest */
     uint64_t base, span;           /* INTERVAL */
     uint32_t validity_offset, other_offset;
     uint32_t type, form;
@@ -32,7 +34,7 @@ typedef struct full_leaf {
     uint32_t load;          /* FULL_LOAD_* */
     uint32_t reserved;
 } full_leaf;
-kr_assert_size(full_leaf, 104);
+kr_assert_size(full_leaf, 120);
 
 /* The condition as operations on a stack of bitmaps, of which a tile has one word for each thread of a warp.
  */
@@ -47,11 +49,12 @@ enum {
 typedef struct full_params {
     uint32_t *bitmap;
     const uint32_t *alive;       /* or NULL */
+    uint64_t *compared, *spared; /* NULL, or counters of rows */
     uint64_t n;                  /* rows */
     uint32_t n_code, branches;   /* branches: 1: rows that are out already are not read */
     uint8_t code[2 * FULL_CODE]; /* an operation and its leaf, each */
     full_leaf leaves[FULL_LEAVES];
 } full_params;
-kr_assert_size(full_params, 3488);
+kr_assert_size(full_params, 4016);
 
 #endif

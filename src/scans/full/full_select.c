@@ -92,6 +92,11 @@ static kr_status add_leaf(full_job *job, const kr_leaf *leaf, kr_error *err)
                       .type = column->type,
                       .load = full_load_of(column, job->is_wide),
                       .nulls = leaf->nulls};
+    const full_zones *zones = job->table->zones ? job->table->zones + leaf->column : NULL;
+    if (zones && zones->are_used && leaf->other == KR_NO_COLUMN) {
+        to->zones = zones->buffer.data;
+        to->zone_highs = (const char *)zones->buffer.data + zones->buffer.nbytes / 2;
+    }
     if (leaf->other != KR_NO_COLUMN) {
         const kr_column *other = job->table->columns + leaf->other;
         to->form = FULL_COLUMNS;
@@ -134,6 +139,10 @@ static full_job *begin(kr_device *device, const full_table *table, const kr_sele
     job->params.bitmap = select->bitmap;
     job->params.alive = select->alive;
     job->params.n = table->n_rows;
+    if (context->work) {
+        job->params.compared = context->work + KR_SCAN_REFINED;
+        job->params.spared = context->work + KR_SCAN_SPARED;
+    }
     return job;
 }
 
