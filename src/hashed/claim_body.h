@@ -25,9 +25,8 @@ KR_BODY int table_failed(const table_update_params *p)
     return kr_atomic_load32(p->failed) != 0;
 }
 
-KR_BODY void table_fail(const table_update_params *p, uint64_t i, uint32_t *tally)
+KR_BODY void table_fail(const table_update_params *p, uint32_t *tally)
 {
-    p->targets[i] = TABLE_PLAN_NOTHING;
     ++tally[TABLE_CHANGE_FAILED];
     kr_atomic_or32(p->failed, 1);
 }
@@ -112,17 +111,18 @@ KR_BODY void table_claim_full(const table_update_params *p, uint64_t i, uint32_t
 {
     const uint32_t home = table_home(&p->table, kr_load(p->inserts + i));
     uint32_t taken = 0, slot;
-    for (uint64_t j = i; table_shares_bucket(p, j, home); j += table_run(p, j)) {
+    for (uint64_t j = i; table_shares_bucket(p, j, home) && !table_failed(p); j += table_run(p, j)) {
         const uint32_t held = (uint32_t)(p->targets[j] >> 8) & ~taken;
         table_cursor cursor = table_begin(home);
         if ((p->targets[j] & 15) != TABLE_PLAN_WAIT)
             continue;
         if (table_claim_near(p, held, kr_load(p->inserts + j), kr_load(p->rows + j), &cursor, &slot, tally)) {
-            p->targets[j] = table_target(cursor.node, slot, TABLE_PLAN_NEW);
+            p->targets[j] = table_target(cursor.node, slot, TABLE_PLAN_CLAIMED);
             tally[TABLE_CHANGE_STEPS] += cursor.steps;
             taken |= cursor.steps ? 0 : 1u << slot;
         } else {
-            table_fail(p, j, tally);
+            table_fail(p, tally);
+            return;
         }
     }
 }
@@ -147,9 +147,10 @@ KR_BODY int table_claim_home(const table_update_params *p, uint64_t i, uint32_t 
         if ((target & 15) != TABLE_PLAN_NEW)
             continue;
         if (++keys > TABLE_CROWD * t->slots || table_failed(p)) {
-            table_fail(p, j, tally);
+            table_fail(p, tally);
+            return 0;
         } else if (table_claim_in(t, home, kr_load(p->inserts + j), kr_load(p->rows + j), 0, &slot)) {
-            p->targets[j] = table_target(home, slot, TABLE_PLAN_NEW);
+            p->targets[j] = table_target(home, slot, TABLE_PLAN_CLAIMED);
         } else {
             p->targets[j] = target - TABLE_PLAN_NEW + TABLE_PLAN_WAIT;
             waits = 1;
@@ -169,7 +170,7 @@ KR_BODY void table_claim_chain(const table_update_params *p, uint64_t i, uint32_
             continue;
         (void)table_claim(&p->table, p->used, kr_load(p->inserts + j), kr_load(p->rows + j), 0, &cursor,
                           &slot);
-        p->targets[j] = table_target(cursor.node, slot, TABLE_PLAN_NEW);
+        p->targets[j] = table_target(cursor.node, slot, TABLE_PLAN_CLAIMED);
         tally[TABLE_CHANGE_STEPS] += cursor.steps;
     }
 }
@@ -200,7 +201,7 @@ KR_GROUP_PROGRAM(table_claim_slots, table_update_params, table_claim_one);
 KR_BODY void table_unclaim_one(const table_update_params *p, uint64_t i)
 {
     const uint64_t target = p->targets[i];
-    if ((target & 15) == TABLE_PLAN_NEW)
+    if ((target & 15) == TABLE_PLAN_CLAIMED)
         kr_atomic_and32(table_meta(table_node(&p->table, (uint32_t)(target >> 8)), p->table.slots),
                         ~(1u << (target >> 4 & 15)));
 }

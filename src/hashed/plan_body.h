@@ -29,6 +29,7 @@ enum {
     TABLE_PLAN_NOTHING,
     TABLE_PLAN_NEW,  /* until it is claimed, the node is the slots of its bucket that hold keys */
     TABLE_PLAN_WAIT, /* the same, of kind hash, whose bucket is full */
+    TABLE_PLAN_CLAIMED,
     TABLE_PLAN_ADD,
     TABLE_PLAN_REPLACE,
     TABLE_PLAN_ERASE

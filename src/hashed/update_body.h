@@ -156,12 +156,12 @@ KR_BODY void table_settle_one(kr_group group, const table_update_params *p, uint
 {
     const kr_hashed_view *t = &p->table;
     uint64_t target = i < n && !table_failed(p) ? p->targets[i] : TABLE_PLAN_NOTHING;
-    if ((target & 15) == TABLE_PLAN_NEW && table_run(p, i) == 1) /* its slot has all of it */
+    if ((target & 15) == TABLE_PLAN_CLAIMED && table_run(p, i) == 1) /* its slot has all of it */
         target = TABLE_PLAN_NOTHING;
     table_merge merge = {0, 0, 0, 0, 0};
     kr_match span = {0, 0};
     if ((target & 15) != TABLE_PLAN_NOTHING) {
-        if ((target & 15) != TABLE_PLAN_NEW)
+        if ((target & 15) != TABLE_PLAN_CLAIMED)
             target = table_follow(t, target, kr_load(p->inserts + i));
         char *node = table_node(t, (uint32_t)(target >> 8));
         const uint32_t slot = (uint32_t)(target >> 4 & 15), several = table_several(t->linked, slot);

@@ -134,9 +134,8 @@ static uint64_t keys_after(const update *u)
     return u->table->n_keys - u->found[TABLE_CHANGE_KEYS] + u->found[TABLE_CHANGE_NEW];
 }
 
-/* Replaced keys lie further from their buckets than keys that were placed together, and buckets do not forget
- * those that lay elsewhere. Whether finding all keys reads a tenth more nodes for each than when the table
- * was made, or as many keys are new as there are, which misses notice. */
+/* 1: finding all keys reads a tenth more nodes for each than when the table was made; or, of kind hash,
+ * updates have inserted as many keys as there are, so that filters are full and misses slow. */
 static int is_worn(const kr_hashed *table)
 {
     const double made = (double)(table->made_keys + table->made_steps) / (double)(table->made_keys + 1);

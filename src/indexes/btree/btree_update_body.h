@@ -175,7 +175,8 @@ typedef struct btree_held {
 KR_BODY void btree_hold(kr_group part, const btree_update_params *p, uint32_t bits, uint32_t ordinal,
                         uint32_t slot, btree_held *held)
 {
-    const btree_range deletes = btree_with_next(p, ordinal, btree_deletes_of(p, ordinal));
+    btree_range deletes = btree_deletes_of(p, ordinal);
+    deletes.to += deletes.to < p->n_deletes; /* that of the next leaf, whose separator others may write now */
     held->old = held->kept = 0;
     KR_UNROLL
     for (uint32_t j = 0; j < (1u << bits) / BTREE_LANES; ++j) {

@@ -42,7 +42,7 @@ static void open_device(void)
 
 static uint64_t random_state = 7;
 
-static uint64_t next_random(void)
+static inline uint64_t next_random(void)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return random_state >> 33;
@@ -69,7 +69,7 @@ static int compare(const void *left, const void *right)
 /* Different ids in no order. */
 static uint32_t row_counter;
 
-static void add(entries *e, uint64_t key)
+static inline void add(entries *e, uint64_t key)
 {
     assert_true(e->n < MOST);
     e->at[e->n++] = (entry){key, ++row_counter * 2654435761u & 0x7FFFFFFFu};

@@ -57,6 +57,25 @@ static void crowds_that_come_slowly(void **state)
         }
 }
 
+/* Too many with one batch: that is seen before their bucket has taken long. */
+static void a_crowd_in_one_batch(void **state)
+{
+    (void)state;
+    for (uint32_t s = 0; s < SPECS; ++s)
+        for (uint32_t wide = 0; wide < 2; ++wide) {
+            fill_model(wide, 20000);
+            kr_index *index = make(specs[s], wide);
+            for (uint32_t i = 0; i < 4000; ++i)
+                add(&inserts, near_hash(wide, 0x70000000, i));
+            for (uint32_t i = 0; i < 1000; ++i)
+                add(&deletes, model.at[next_random() % model.n].key);
+            apply(index, wide);
+            assert_true(counter(index, "seeds given up") > 0);
+            assert_true(counter(index, "nodes read to find all keys") <= 2 * counter(index, "keys"));
+            kr_index_destroy(index);
+        }
+}
+
 /* In a table so large that all keys together would hardly notice. */
 static void a_long_chain_means_another_seed(void **state)
 {
@@ -79,6 +98,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_crowds_cost_little),
         cmocka_unit_test(crowds_that_come_slowly),
+        cmocka_unit_test(a_crowd_in_one_batch),
         cmocka_unit_test(a_long_chain_means_another_seed),
     };
     open_device();
