@@ -57,6 +57,13 @@ KR_BODY void kr_block_or(kr_block block, uint32_t *words, uint32_t i, uint32_t b
     atomicOr(words + i, bits);
 }
 
+/* Turns bits of words[i] in shared memory over. */
+KR_BODY void kr_block_xor(kr_block block, uint32_t *words, uint32_t i, uint32_t bits)
+{
+    (void)block;
+    atomicXor(words + i, bits);
+}
+
 /* The sum of x over the threads before this one; *total, unless NULL, becomes that over all. */
 KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
 {
@@ -154,6 +161,12 @@ KR_BODY void kr_block_or(kr_block block, uint32_t *words, uint32_t i, uint32_t b
 {
     (void)block;
     words[i] |= bits;
+}
+
+KR_BODY void kr_block_xor(kr_block block, uint32_t *words, uint32_t i, uint32_t bits)
+{
+    (void)block;
+    words[i] ^= bits;
 }
 
 KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)

@@ -395,6 +395,9 @@ int main(void)
         cmocka_unit_test_prestate(agrees, "full"),
         cmocka_unit_test_prestate(agrees, "full:logic=branching"),
         cmocka_unit_test_prestate(agrees, "full:logic=and,zones=off"),
+        cmocka_unit_test_prestate(agrees, "bindex"),
+        cmocka_unit_test_prestate(agrees, "bindex:vectors=2"),
+        cmocka_unit_test_prestate(agrees, "bindex:vectors=256"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,110 @@
+/* Kind `bindex`: filter vectors, and rows by the order of their values to put right what they leave open.
+ *
+ * A table is made of parts, ranges of its rows, each with cells and vectors of its own. See README.md. */
+#ifndef KEYRAY_SCANS_BINDEX_BINDEX_H
+#define KEYRAY_SCANS_BINDEX_BINDEX_H
+
+#include "scans/bindex/bindex_params.h"
+#include "scans/family.h"
+
+enum { BINDEX_OPTION_VECTORS, BINDEX_OPTIONS };
+
+/* A column of a part. */
+typedef struct bindex_column {
+    kr_buffer memory;  /* vectors, starts, positions */
+    kr_buffer borders; /* `codes` and `ends` in device memory */
+    bindex_view view;  /* of these; its pointers `codes` and `ends` are the device's */
+    /* In host memory. */
+    uint64_t *codes;  /* of cells */
+    uint64_t *counts; /* rows of cells */
+    uint32_t *ends;   /* of vectors */
+    /* The cells between two vectors' ends. There is a vector behind each section but the last; behind that
+     * only if the column has validity: it says which rows are not NULL. */
+    uint32_t n_sections;
+} bindex_column;
+
+typedef struct bindex_part {
+    uint64_t first, n; /* rows; first is a multiple of 32 */
+    bindex_column *columns;
+} bindex_part;
+
+/* At most one part for each power of BINDEX_GROWTH. */
+enum { BINDEX_GROWTH = 8, BINDEX_PARTS = 12 };
+
+typedef struct bindex_table {
+    uint64_t n_rows;
+    uint32_t n_columns, vectors;
+    kr_column *columns;
+    const char *const *names;
+    uint32_t n_parts;
+    /* In the order of their rows. A part may begin with up to 31 rows that end the one before it. */
+    bindex_part parts[BINDEX_PARTS];
+} bindex_table;
+
+/* ---- Parts (bindex_part.c) ------------------------------------------------------------------- */
+
+typedef struct bindex_part_job {
+    kr_device *device;
+    kr_stream *stream;
+    kr_stopwatch *watch;
+    const kr_column *columns;
+    uint32_t n_columns, vectors;
+    uint64_t first, end; /* rows */
+} bindex_part_job;
+
+/* Waits for the stream. On failure nothing is left. */
+kr_status bindex_part_make(const bindex_part_job *job, bindex_part *part, kr_error *err);
+void bindex_part_release(kr_device *device, uint32_t n_columns, bindex_part *part, kr_stream *stream);
+/* The columns have moved. */
+void bindex_part_move(bindex_part *part, const kr_column *columns, uint32_t n_columns);
+/* What a table of one part needs. */
+void bindex_part_need(kr_device *device, const kr_column *columns, uint32_t n_columns, uint32_t vectors,
+                      kr_need *need);
+/* Blocks. */
+kr_status bindex_part_check(kr_device *device, const bindex_table *table, const bindex_part *part,
+                            kr_error *err);
+
+/* ---- Borders (bindex_borders.c) -------------------------------------------------------------- */
+
+/* Codes of a column, evenly spaced among those of all its rows, ascending. */
+typedef struct bindex_picked {
+    const uint64_t *codes;
+    uint32_t n, has_validity;
+    uint64_t most; /* no code of the type is above it */
+} bindex_picked;
+
+/* Makes cells and sections. Equal values stay in one cell; one that fills a cell has a cell of its own.
+ * Allocates codes, counts and ends, which bindex_borders_release frees, also after a failure. */
+kr_status bindex_borders_make(const bindex_picked *from, uint32_t vectors, bindex_column *column,
+                              kr_error *err);
+void bindex_borders_release(bindex_column *column);
+/* The cell of a code. */
+uint32_t bindex_borders_cell(const bindex_column *column, uint64_t code);
+
+/* ---- Leaves as the program takes them (bindex_leaf.c) ---------------------------------------- */
+
+/* Of all leaves of a pass. */
+typedef struct bindex_lists {
+    bindex_run *runs;
+    uint64_t *edges;
+    uint32_t *vectors;
+    uint64_t n_runs, n_edges, n_vectors;
+    uint64_t room_runs, room_edges, room_vectors;
+} bindex_lists;
+
+/* What answering a leaf takes. */
+typedef struct bindex_work {
+    uint64_t vectors;
+    uint64_t refined;  /* rows of its runs */
+    uint64_t compared; /* of these, rows whose codes are read */
+} bindex_work;
+
+/* Appends to the lists; adds to `work`. */
+kr_status bindex_leaf_add(const bindex_column *column, const kr_leaf *leaf, uint32_t number,
+                          bindex_lists *lists, bindex_leaf *made, bindex_work *work, kr_error *err);
+void bindex_lists_release(bindex_lists *lists);
+
+extern const kr_program bindex_sample, bindex_pick, bindex_fill, bindex_count, bindex_check_starts,
+    bindex_check, bindex_select;
+
+#endif

@@ -1,0 +1,1 @@
+#include "scans/bindex/bindex_fill_body.h"

@@ -1,0 +1,119 @@
+/* What the programs of kind `bindex` see of a part of a table (bindex.h). */
+#ifndef KEYRAY_SCANS_BINDEX_BINDEX_PARAMS_H
+#define KEYRAY_SCANS_BINDEX_BINDEX_PARAMS_H
+
+#include "program/block.h"
+
+enum {
+    BINDEX_TILE = 65536, /* rows; a row of a tile is named by 16 bits */
+    BINDEX_WORDS = BINDEX_TILE / 32,
+    BINDEX_CELLS = 4096,   /* at most, a power of two */
+    BINDEX_VECTORS = 256,  /* at most; one of them says which rows are not NULL */
+    BINDEX_LEAVES = 8,     /* answered in one pass */
+    BINDEX_RUNS = 1024,    /* of all leaves of a pass */
+    BINDEX_LEAF_RUNS = 256 /* of one leaf */
+};
+
+/* A column of a part. Vector v says which rows lie in cells before ends[v]. */
+typedef struct bindex_view {
+    const void *data; /* of the part's first row */
+    const uint8_t *validity;
+    const uint64_t *codes; /* of cells: the first that belongs to it; codes[0] is 0 */
+    const uint32_t *ends;
+    uint32_t *vectors;   /* [n_vectors][n_tiles][words] */
+    uint32_t *starts;    /* [n_cells + 1][n_tiles]: rows of the tile in cells before it; then all of them */
+    uint16_t *positions; /* [n_tiles][32 * words]: rows of the tile that are not NULL, by their cells */
+    uint64_t validity_offset, n;
+    uint32_t type, n_cells, n_vectors, words;
+    uint64_t n_tiles;
+} bindex_view;
+kr_assert_size(bindex_view, 96);
+
+/* ---- Selecting ------------------------------------------------------------------------------- */
+
+/* The XOR of its vectors, turned over where `invert` is all ones, holds for the rows of a leaf but for those
+ * that its runs turn over. */
+typedef struct bindex_leaf {
+    const uint32_t *vectors;
+    const uint32_t *starts;
+    const uint16_t *positions;
+    const void *data;
+    uint32_t type, invert;
+    uint32_t first_vector, end_vector; /* in the list of vectors */
+} bindex_leaf;
+kr_assert_size(bindex_leaf, 48);
+
+/* Cells whose rows are turned over: all, or those for which the number of edges up to the code is odd; with
+ * `even`, it is even. Edges first_edge .. end_edge - 1 are codes, ascending. */
+typedef struct bindex_run {
+    uint32_t first_cell, end_cell;
+    uint32_t first_edge, end_edge;
+    uint32_t leaf, even;
+} bindex_run;
+kr_assert_size(bindex_run, 24);
+
+enum { BINDEX_INLINE = 32 };
+
+typedef struct bindex_params {
+    bindex_leaf leaves[BINDEX_LEAVES];
+    /* Lists of more than BINDEX_INLINE elements are in device memory; NULL: here, below. */
+    const bindex_run *more_runs;
+    const uint64_t *more_edges;
+    const uint32_t *more_vectors;
+    const uint32_t *alive; /* or NULL; of the part's first word, as `bitmap` */
+    uint32_t *bitmap;
+    uint64_t n; /* rows of the part */
+    uint64_t edges[BINDEX_INLINE];
+    bindex_run runs[BINDEX_INLINE];
+    uint32_t vectors[BINDEX_INLINE];
+    uint32_t n_leaves, n_runs;
+    uint32_t words; /* of a tile of a vector */
+    uint32_t reserved;
+    kr_blocks blocks;
+} bindex_params;
+kr_assert_size(bindex_params, 384 + 48 + 256 + 768 + 128 + 24);
+
+/* ---- Making and checking --------------------------------------------------------------------- */
+
+typedef struct bindex_sample_params {
+    const void *data;
+    const uint8_t *validity;
+    uint64_t *codes; /* of `count` rows; of a NULL all ones */
+    uint64_t *nulls; /* how many of them are NULL */
+    uint64_t validity_offset, n, count;
+    uint32_t type, reserved;
+} bindex_sample_params;
+kr_assert_size(bindex_sample_params, 64);
+
+typedef struct bindex_pick_params {
+    const uint64_t *codes; /* sorted; those of NULLs last */
+    const uint64_t *nulls;
+    uint64_t *picked;
+    uint64_t count, n_picked;
+} bindex_pick_params;
+kr_assert_size(bindex_pick_params, 40);
+
+typedef struct bindex_fill_params {
+    bindex_view view;
+    kr_blocks blocks;
+} bindex_fill_params;
+kr_assert_size(bindex_fill_params, 104);
+
+typedef struct bindex_count_params {
+    const uint32_t *starts;
+    uint64_t *counts; /* of cells */
+    uint64_t n_tiles;
+} bindex_count_params;
+kr_assert_size(bindex_count_params, 24);
+
+/* What a check finds wrong: 1 + the number of the tile in which it is. */
+enum { BINDEX_BAD_STARTS, BINDEX_BAD_POSITIONS, BINDEX_BAD_VECTORS, BINDEX_BADS };
+
+typedef struct bindex_check_params {
+    bindex_view view;
+    uint64_t *found; /* BINDEX_BADS */
+    kr_blocks blocks;
+} bindex_check_params;
+kr_assert_size(bindex_check_params, 112);
+
+#endif
