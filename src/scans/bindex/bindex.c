@@ -192,6 +192,7 @@ static kr_status run(pass *p)
     p->params.alive = alive ? alive + first_word : NULL;
     p->params.bitmap = p->job->bitmap + first_word;
     p->params.n = p->part->n;
+    p->params.n_tiles = view->n_tiles;
     p->params.n_runs = (uint32_t)lists->n_runs;
     p->params.words = view->words;
     p->params.blocks = (kr_blocks){(uint32_t)(p->params.n_leaves * BINDEX_WORDS * sizeof(uint32_t) +

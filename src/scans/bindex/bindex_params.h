@@ -62,7 +62,7 @@ typedef struct bindex_params {
     const uint32_t *more_vectors;
     const uint32_t *alive; /* or NULL; of the part's first word, as `bitmap` */
     uint32_t *bitmap;
-    uint64_t n; /* rows of the part */
+    uint64_t n, n_tiles; /* rows of the part, tiles */
     uint64_t edges[BINDEX_INLINE];
     bindex_run runs[BINDEX_INLINE];
     uint32_t vectors[BINDEX_INLINE];
@@ -71,7 +71,7 @@ typedef struct bindex_params {
     uint32_t reserved;
     kr_blocks blocks;
 } bindex_params;
-kr_assert_size(bindex_params, 384 + 48 + 256 + 768 + 128 + 24);
+kr_assert_size(bindex_params, 384 + 56 + 256 + 768 + 128 + 24);
 
 /* ---- Making and checking --------------------------------------------------------------------- */
 

@@ -1,16 +1,24 @@
 /* The program that answers conjunctions: a block takes a tile of rows.
  *
- * For each leaf it reads the leaf's vectors, and turns the bits of the rows over for which they are wrong, in
- * shared memory. Invariant at the end of a tile: vectors XOR turned bits is the truth of the leaf for each
- * row. So leaves need not know of each other, and nothing of a tile is written but its words of the result.
- */
+ * For each leaf it turns the bits of those rows over, in shared memory, for which the leaf's vectors are
+ * wrong. Invariant when a tile is stored: vectors XOR turned bits is the truth of the leaf for each row. So
+ * leaves need not know of each other, and nothing but the words of the result is written. */
 #ifndef KEYRAY_SCANS_BINDEX_BINDEX_SELECT_BODY_H
 #define KEYRAY_SCANS_BINDEX_BINDEX_SELECT_BODY_H
 
 #include "key/key.h"
 #include "scans/bindex/bindex_params.h"
 
-enum { BINDEX_MINE = KR_MINE(BINDEX_WORDS) };
+/* A thread handles its words of a tile in chunks. If one chunk is all, it reads vectors before it turns rows,
+ * so that it need not wait for them. Else it reads them as it stores, from all leaves in turn. */
+enum {
+    BINDEX_MINE = KR_MINE(BINDEX_WORDS),
+    BINDEX_CHUNK = BINDEX_MINE < 64 ? BINDEX_MINE : 64,
+    BINDEX_AHEAD = 512, /* positions of a run that are prefetched */
+    BINDEX_NEXT =
+        8 * BINDEX_CHUNK, /* words of a vector between that which is read and that which is prefetched */
+    BINDEX_FEW_EDGES = 2
+};
 
 KR_BODY bindex_run bindex_run_of(const bindex_params *p, uint32_t r)
 {
@@ -22,71 +30,57 @@ KR_BODY uint64_t bindex_edge_of(const bindex_params *p, uint32_t e)
     return p->more_edges ? kr_load(p->more_edges + e) : p->edges[e];
 }
 
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
 /* Where the rows of each run begin among the tile's positions, and how many there are. */
-KR_BODY void bindex_find_runs(kr_block block, const bindex_params *p, uint64_t tile, uint64_t n_tiles,
-                              uint32_t *ranges)
+KR_BODY void bindex_find_runs(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *ranges)
 {
     for (uint32_t r = block.rank; r < p->n_runs; r += block.size) {
         const bindex_run run = bindex_run_of(p, r);
-        const uint32_t *starts = p->leaves[run.leaf].starts + tile;
-        const uint32_t first = kr_load(starts + run.first_cell * n_tiles);
+        const bindex_leaf *leaf = p->leaves + run.leaf;
+        const uint32_t *starts = leaf->starts + tile;
+        const uint32_t first = kr_load(starts + run.first_cell * p->n_tiles);
+        const uint32_t n = kr_load(starts + run.end_cell * p->n_tiles) - first;
         ranges[2 * r] = first;
-        ranges[2 * r + 1] = kr_load(starts + run.end_cell * n_tiles) - first;
+        ranges[2 * r + 1] = n;
+        for (uint32_t i = 0; i < n && i < BINDEX_AHEAD; i += 32)
+            kr_prefetch(leaf->positions + tile * p->words * 32 + first + i);
     }
 }
 
-KR_BODY const uint32_t *bindex_vector_of(const bindex_params *p, const bindex_leaf *leaf, uint32_t i,
-                                         uint64_t tile, uint64_t n_tiles)
+/* For CPUs, which would wait for one code before they ask for the next; elsewhere nothing is left of it. */
+KR_BODY void bindex_prefetch_codes(kr_block block, const bindex_params *p, uint64_t tile,
+                                   const uint32_t *ranges)
 {
-    const uint32_t v = p->more_vectors ? kr_load(p->more_vectors + i) : p->vectors[i];
-    return leaf->vectors + (v * n_tiles + tile) * p->words;
-}
-
-/* A word past the tile is another's, or behind the vectors: it is not stored. The first vectors of all leaves
- * come before others, so that their reads overlap. */
-KR_BODY void bindex_read_vectors(kr_block block, const bindex_params *p, uint64_t tile, uint64_t n_tiles,
-                                 uint32_t words[BINDEX_LEAVES][BINDEX_MINE])
-{
-    KR_UNROLL
-    for (uint32_t l = 0; l < BINDEX_LEAVES; ++l) {
-        const bindex_leaf *leaf = p->leaves + l;
-        if (l >= p->n_leaves)
-            continue;
-        if (leaf->first_vector == leaf->end_vector) {
-            for (uint32_t m = 0; m < BINDEX_MINE; ++m)
-                words[l][m] = leaf->invert;
-            continue;
-        }
-        const uint32_t *vector = bindex_vector_of(p, leaf, leaf->first_vector, tile, n_tiles);
-        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
-            words[l][m] = kr_load_once(vector + block.rank + m * block.size) ^ leaf->invert;
-    }
-    KR_UNROLL
-    for (uint32_t l = 0; l < BINDEX_LEAVES; ++l) {
-        const bindex_leaf *leaf = p->leaves + l;
-        if (l >= p->n_leaves)
-            continue;
-        for (uint32_t i = leaf->first_vector + 1; i < leaf->end_vector; ++i) {
-            const uint32_t *vector = bindex_vector_of(p, leaf, i, tile, n_tiles);
-            for (uint32_t m = 0; m < BINDEX_MINE; ++m)
-                words[l][m] ^= kr_load_once(vector + block.rank + m * block.size);
-        }
+    const uint64_t first_row = tile * p->words * 32;
+    for (uint32_t r = block.rank; r < p->n_runs; r += block.size) {
+        const bindex_run run = bindex_run_of(p, r);
+        const bindex_leaf *leaf = p->leaves + run.leaf;
+        const uint16_t *positions = leaf->positions + first_row + ranges[2 * r];
+        if (run.first_edge != run.end_edge)
+            for (uint32_t i = 0; i < ranges[2 * r + 1] && i < BINDEX_AHEAD; ++i)
+                kr_prefetch((const char *)leaf->data +
+                            (first_row + kr_load(positions + i)) * kr_type_width(leaf->type));
     }
 }
 
-/* Whether the row is one of those that the run turns over. */
-KR_BODY int bindex_turns(const bindex_params *p, const bindex_run *run, const bindex_leaf *leaf, uint64_t row)
+/* 1: the row is one of those that the run turns over. */
+KR_BODY uint32_t bindex_turns(const bindex_params *p, const bindex_run *run, const bindex_leaf *leaf,
+                              uint64_t row)
 {
     const uint64_t code = kr_load_code(leaf->type, leaf->data, row);
     uint32_t low = run->first_edge, high = run->end_edge;
-    while (low < high) {
+    while (high - low > BINDEX_FEW_EDGES) {
         const uint32_t middle = low + (high - low) / 2;
         if (bindex_edge_of(p, middle) <= code)
             low = middle + 1;
         else
             high = middle;
     }
-    return (int)((low - run->first_edge + run->even) & 1);
+    uint32_t edges = low - run->first_edge + run->even;
+    for (uint32_t e = low; e < high; ++e)
+        edges += bindex_edge_of(p, e) <= code ? 1 : 0;
+    return edges & 1;
 }
 
 /* The rows of all runs are dealt out to the threads in turn. */
@@ -108,50 +102,117 @@ KR_BODY void bindex_turn_rows(kr_block block, const bindex_params *p, uint64_t t
         const int tests = run.first_edge != run.end_edge;
         for (; i < n; i += block.size) {
             const uint32_t at = kr_load(positions + i);
-            if (!tests || bindex_turns(p, &run, leaf, first_row + at))
-                kr_block_xor(block, words, at / 32, (uint32_t)1 << at % 32);
+            const uint32_t turns = tests ? bindex_turns(p, &run, leaf, first_row + at) : 1;
+            kr_block_xor(block, words, at / 32, turns << at % 32);
         }
     }
 }
 
-KR_BODY void bindex_store(kr_block block, const bindex_params *p, uint64_t tile,
-                          uint32_t words[BINDEX_LEAVES][BINDEX_MINE], const uint32_t *turned)
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+/* Word m of this thread's is word bindex_word(block, m) of the tile. */
+KR_BODY uint32_t bindex_word(kr_block block, uint32_t m)
 {
-    const uint64_t first = tile * p->words, left = (p->n + 31) / 32 - first;
-    const uint32_t n = left < p->words ? (uint32_t)left : p->words;
-    const uint32_t last = (uint32_t)((p->n - 1) % 32), rows = 0xFFFFFFFFu >> (31 - last);
-    uint32_t *bitmap = p->bitmap + first;
+    return block.rank + m * block.size;
+}
+
+KR_BODY const uint32_t *bindex_vector_of(const bindex_params *p, const bindex_leaf *leaf, uint32_t i,
+                                         uint64_t tile)
+{
+    const uint32_t v = p->more_vectors ? kr_load(p->more_vectors + i) : p->vectors[i];
+    return leaf->vectors + (v * p->n_tiles + tile) * p->words;
+}
+
+/* The vectors of all leaves, XORed, for the chunk at `first`. The first vectors come before others, so that
+ * their reads overlap. Words past the end of a small tile are of other tiles, and are not stored. */
+KR_BODY void bindex_read_vectors(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
+                                 uint32_t words[BINDEX_LEAVES][BINDEX_CHUNK])
+{
+    KR_UNROLL
+    for (uint32_t l = 0; l < BINDEX_LEAVES; ++l) {
+        const bindex_leaf *leaf = p->leaves + l;
+        if (l >= p->n_leaves)
+            continue;
+        if (leaf->first_vector == leaf->end_vector) {
+            for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
+                words[l][m] = leaf->invert;
+            continue;
+        }
+        const uint32_t *vector = bindex_vector_of(p, leaf, leaf->first_vector, tile);
+        for (uint32_t m = 0; m < BINDEX_CHUNK; m += 16)
+            kr_prefetch(vector + bindex_word(block, first + BINDEX_NEXT + m));
+        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
+            words[l][m] = kr_load_once(vector + bindex_word(block, first + m)) ^ leaf->invert;
+    }
+    KR_UNROLL
+    for (uint32_t l = 0; l < BINDEX_LEAVES; ++l) {
+        const bindex_leaf *leaf = p->leaves + l;
+        if (l >= p->n_leaves)
+            continue;
+        for (uint32_t i = leaf->first_vector + 1; i < leaf->end_vector; ++i) {
+            const uint32_t *vector = bindex_vector_of(p, leaf, i, tile);
+            for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
+                words[l][m] ^= kr_load_once(vector + bindex_word(block, first + m));
+        }
+    }
+}
+
+/* words[0] := the rows for which all leaves hold */
+KR_BODY void bindex_and_leaves(kr_block block, const bindex_params *p, uint32_t first, const uint32_t *turned,
+                               uint32_t words[BINDEX_LEAVES][BINDEX_CHUNK])
+{
     KR_UNROLL
     for (uint32_t l = 0; l < BINDEX_LEAVES; ++l) {
         if (l >= p->n_leaves)
             continue;
-        const uint32_t *mine = turned + l * BINDEX_WORDS + block.rank;
-        for (uint32_t m = 0; m < BINDEX_MINE; ++m) {
-            const uint32_t word = words[l][m] ^ mine[m * block.size];
+        const uint32_t *mine = turned + l * BINDEX_WORDS;
+        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
+            const uint32_t word = words[l][m] ^ mine[bindex_word(block, first + m)];
             words[0][m] = l ? words[0][m] & word : word;
         }
     }
-    for (uint32_t m = 0; m < BINDEX_MINE; ++m) {
-        const uint32_t w = block.rank + m * block.size;
+}
+
+/* Words of the table's rows alone are stored. */
+KR_BODY void bindex_store(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
+                          const uint32_t words[BINDEX_CHUNK])
+{
+    const uint64_t at = tile * p->words, left = (p->n + 31) / 32 - at;
+    const uint32_t n = left < p->words ? (uint32_t)left : p->words;
+    uint32_t *bitmap = p->bitmap + at;
+    if (!p->alive && left != n && bindex_word(block, first + BINDEX_CHUNK - 1) < n) {
+        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
+            bitmap[bindex_word(block, first + m)] = words[m];
+        return;
+    }
+    for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
+        const uint32_t w = bindex_word(block, first + m);
+        const uint32_t rows = w + 1 == left ? 0xFFFFFFFFu >> (31 - (p->n - 1) % 32) : 0xFFFFFFFFu;
         if (w < n)
-            bitmap[w] = words[0][m] & (p->alive ? p->alive[first + w] : 0xFFFFFFFFu) &
-                        (w + 1 == left ? rows : 0xFFFFFFFFu);
+            bitmap[w] = words[m] & rows & (p->alive ? p->alive[at + w] : 0xFFFFFFFFu);
     }
 }
 
-KR_BODY void bindex_select_tiles(kr_block block, char *shared, const bindex_params *p, uint64_t n_tiles)
+KR_BODY void bindex_select_tiles(kr_block block, char *shared, const bindex_params *p, uint64_t end)
 {
     uint32_t *turned = (uint32_t *)shared, *ranges = turned + p->n_leaves * BINDEX_WORDS;
-    for (uint64_t tile = block.index; tile < n_tiles; tile += block.count) {
-        uint32_t words[BINDEX_LEAVES][BINDEX_MINE];
-        bindex_find_runs(block, p, tile, n_tiles, ranges);
-        bindex_read_vectors(block, p, tile, n_tiles, words);
+    for (uint64_t tile = block.index; tile < end; tile += block.count) {
+        uint32_t words[BINDEX_LEAVES][BINDEX_CHUNK];
+        bindex_find_runs(block, p, tile, ranges);
+        if (BINDEX_CHUNK == BINDEX_MINE)
+            bindex_read_vectors(block, p, tile, 0, words);
         for (uint32_t w = block.rank; w < p->n_leaves * BINDEX_WORDS; w += block.size)
             turned[w] = 0;
         kr_block_sync(block);
+        bindex_prefetch_codes(block, p, tile, ranges);
         bindex_turn_rows(block, p, tile, ranges, turned);
         kr_block_sync(block);
-        bindex_store(block, p, tile, words, turned);
+        for (uint32_t first = 0; first < BINDEX_MINE; first += BINDEX_CHUNK) {
+            if (BINDEX_CHUNK != BINDEX_MINE)
+                bindex_read_vectors(block, p, tile, first, words);
+            bindex_and_leaves(block, p, first, turned, words);
+            bindex_store(block, p, tile, first, words[0]);
+        }
     }
 }
 KR_BLOCK_PROGRAM(bindex_select, bindex_params, bindex_select_tiles);
