@@ -6,6 +6,9 @@
  *       Works on the elements t = block.index, block.index + block.count, ... below n. All threads of the
  *       block enter together. params_t has a member `blocks`.
  *
+ *   KR_BLOCK_PAIR_PROGRAM: the same, with registers for two blocks on a multiprocessor at a time, so that one
+ *       works while the other waits for memory. Where a multiprocessor has not that many threads, one.
+ *
  * A thread owns the elements block.rank, block.rank + block.size, ... An array of KR_MINE(n) elements holds a
  * thread's share of n, in registers on a GPU: put KR_UNROLL before loops over it. */
 #ifndef KEYRAY_PROGRAM_BLOCK_H
@@ -33,7 +36,10 @@ typedef struct kr_block {
 /* Shared memory that the functions below use, and what a block gets on the CPU, where it is stack. */
 enum { KR_BLOCK_NBYTES_OWN = 1024, KR_BLOCK_NBYTES_CPU = 72 * 1024 };
 
-#define KR_BLOCK_PROGRAM(name, params_t, body) KR_APPLY(KR_BLOCK_PROGRAM_, KR_W(name), params_t, body)
+#define KR_BLOCK_PROGRAM(name, params_t, body) \
+    KR_APPLY(KR_BLOCK_PROGRAM_, KR_W(name), params_t, body, kr_block_kernel)
+#define KR_BLOCK_PAIR_PROGRAM(name, params_t, body) \
+    KR_APPLY(KR_BLOCK_PROGRAM_, KR_W(name), params_t, body, kr_block_pair_kernel)
 
 #if KR_ON_CUDA
 
@@ -117,23 +123,39 @@ static __global__ void __launch_bounds__(KR_BLOCK_SIZE)
     body::elements(block, (char *)kr_block_shared, &params, n);
 }
 
+/* Threads of a multiprocessor: 2048 of 8.0, 9.0 and 10.x. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
+#define KR_BLOCK_PAIR 2
+#else
+#define KR_BLOCK_PAIR 1
+#endif
+
 template <typename body>
-static int kr_launch_blocks(const void *block, uint64_t n, void *cuda_stream)
+static __global__ void __launch_bounds__(KR_BLOCK_SIZE, KR_BLOCK_PAIR)
+    kr_block_pair_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
 {
-    const typename body::params_t *params = (const typename body::params_t *)block;
+    extern __shared__ uint64_t kr_block_shared[];
+    const kr_block block = {threadIdx.x, KR_BLOCK_SIZE, blockIdx.x, gridDim.x};
+    body::elements(block, (char *)kr_block_shared, &params, n);
+}
+
+template <typename params_t>
+static int kr_launch_blocks(void (*kernel)(const params_t, uint64_t), const void *block, uint64_t n,
+                            void *cuda_stream)
+{
+    const params_t *params = (const params_t *)block;
     const kr_blocks *blocks = &params->blocks;
     unsigned grid = 0;
     if (n == 0)
         return 0;
-    const cudaError_t code = kr_block_grid(blocks, n, (const void *)kr_block_kernel<body>, &grid);
+    const cudaError_t code = kr_block_grid(blocks, n, (const void *)kernel, &grid);
     if (code != cudaSuccess)
         return (int)code;
-    kr_block_kernel<body>
-        <<<grid, KR_BLOCK_SIZE, blocks->shared_nbytes, (cudaStream_t)cuda_stream>>>(*params, n);
+    kernel<<<grid, KR_BLOCK_SIZE, blocks->shared_nbytes, (cudaStream_t)cuda_stream>>>(*params, n);
     return (int)cudaGetLastError();
 }
 
-#define KR_BLOCK_PROGRAM_(name, params_type, body)                                          \
+#define KR_BLOCK_PROGRAM_(name, params_type, body, kernel)                                  \
     struct name##_body_t {                                                                  \
         typedef params_type params_t;                                                       \
         static __device__ __forceinline__ void elements(kr_block block, char *shared,       \
@@ -142,7 +164,8 @@ static int kr_launch_blocks(const void *block, uint64_t n, void *cuda_stream)
             body(block, shared, params, n);                                                 \
         }                                                                                   \
     };                                                                                      \
-    KR_CUDA_ENTRY(name, params_type, kr_launch_blocks<name##_body_t>(block, n, cuda_stream))
+    KR_CUDA_ENTRY(name, params_type,                                                        \
+                  kr_launch_blocks<params_type>(kernel<name##_body_t>, block, n, cuda_stream))
 
 #else
 
@@ -177,7 +200,7 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
     return 0;
 }
 
-#define KR_BLOCK_PROGRAM_(title, params_t, body)                   \
+#define KR_BLOCK_PROGRAM_(title, params_t, body, kernel)           \
     KR_CPU_FUNCTION(title)                                         \
     {                                                              \
         uint64_t shared[KR_BLOCK_NBYTES_CPU / sizeof(uint64_t)];   \

@@ -169,7 +169,7 @@ KR_BODY void bindex_fill_tiles(kr_block block, char *shared, const bindex_fill_p
         bindex_fill_vectors(block, v, tile, &room);
     }
 }
-KR_BLOCK_PROGRAM(bindex_fill, bindex_fill_params, bindex_fill_tiles);
+KR_BLOCK_PAIR_PROGRAM(bindex_fill, bindex_fill_params, bindex_fill_tiles);
 
 /* A group for each cell. */
 KR_BODY void bindex_count_cell(kr_group group, const bindex_count_params *p, uint64_t i, uint64_t n)

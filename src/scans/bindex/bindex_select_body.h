@@ -48,6 +48,13 @@ KR_BODY void bindex_find_runs(kr_block block, const bindex_params *p, uint64_t t
     }
 }
 
+/* The value of the row at a position of the tile that begins at first_row. */
+KR_BODY const char *bindex_value_of(const bindex_leaf *leaf, uint64_t first_row, uint32_t position)
+{
+    const uint32_t at = kr_load(leaf->positions + first_row + position);
+    return (const char *)leaf->data + (first_row + at) * kr_type_width(leaf->type);
+}
+
 /* For CPUs, which would wait for one code before they ask for the next; elsewhere nothing is left of it. */
 KR_BODY void bindex_prefetch_codes(kr_block block, const bindex_params *p, uint64_t tile,
                                    const uint32_t *ranges)
@@ -55,12 +62,9 @@ KR_BODY void bindex_prefetch_codes(kr_block block, const bindex_params *p, uint6
     const uint64_t first_row = tile * p->words * 32;
     for (uint32_t r = block.rank; r < p->n_runs; r += block.size) {
         const bindex_run run = bindex_run_of(p, r);
-        const bindex_leaf *leaf = p->leaves + run.leaf;
-        const uint16_t *positions = leaf->positions + first_row + ranges[2 * r];
-        if (run.first_edge != run.end_edge)
-            for (uint32_t i = 0; i < ranges[2 * r + 1] && i < BINDEX_AHEAD; ++i)
-                kr_prefetch((const char *)leaf->data +
-                            (first_row + kr_load(positions + i)) * kr_type_width(leaf->type));
+        const uint32_t n = run.first_edge == run.end_edge ? 0 : ranges[2 * r + 1];
+        for (uint32_t i = 0; i < n && i < BINDEX_AHEAD; ++i)
+            kr_prefetch(bindex_value_of(p->leaves + run.leaf, first_row, ranges[2 * r] + i));
     }
 }
 
@@ -215,6 +219,6 @@ KR_BODY void bindex_select_tiles(kr_block block, char *shared, const bindex_para
         }
     }
 }
-KR_BLOCK_PROGRAM(bindex_select, bindex_params, bindex_select_tiles);
+KR_BLOCK_PAIR_PROGRAM(bindex_select, bindex_params, bindex_select_tiles);
 
 #endif
