@@ -50,7 +50,7 @@
 
 /* For data that no thread writes while the program runs: loads through the read-only cache. */
 #define kr_load(pointer) __ldg(pointer)
-#define kr_prefetch(pointer) ((void)0)
+#define kr_prefetch(pointer) ((void)(pointer))
 #define kr_copy_bytes(to, from, nbytes) memcpy((to), (from), (nbytes))
 /* For data read or written once: it should not evict other data from the caches. */
 #define kr_load_once(pointer) __ldcs(pointer)
