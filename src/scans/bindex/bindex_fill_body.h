@@ -18,7 +18,8 @@ KR_BODY void bindex_take_sample(kr_group group, const bindex_sample_params *p, u
                        next = p->n / n * (i + 1) + p->n % n * (i + 1) / n;
         const uint64_t row = first + kr_mix64(i, 0) % (next - first);
         is_null = !kr_is_valid(p->validity, p->validity_offset, row);
-        p->codes[i] = is_null ? ~(uint64_t)0 : kr_load_code(p->type, p->data, row);
+        p->codes[i] = is_null ? ~(uint64_t)0 >> (64 - kr_type_significant_bits(p->type))
+                              : kr_load_code(p->type, p->data, row);
     }
     if (p->validity) {
         const uint32_t nulls = kr_popcount32(kr_group_ballot(group, is_null));
@@ -28,7 +29,8 @@ KR_BODY void bindex_take_sample(kr_group group, const bindex_sample_params *p, u
 }
 KR_GROUP_PROGRAM(bindex_sample, bindex_sample_params, bindex_take_sample);
 
-/* Evenly spaced among those that are not NULL. A code of a row may be all ones, as those of NULLs: no matter.
+/* Evenly spaced among those that are not NULL. NULLs have the highest code, which a row may have,
+ * too: no matter.
  */
 KR_BODY void bindex_pick_code(const bindex_pick_params *p, uint64_t i)
 {

@@ -78,7 +78,7 @@ kr_assert_size(bindex_params, 384 + 56 + 256 + 768 + 128 + 24);
 typedef struct bindex_sample_params {
     const void *data;
     const uint8_t *validity;
-    uint64_t *codes; /* of `count` rows; of a NULL all ones */
+    uint64_t *codes; /* of `count` rows; of a NULL the highest that there is */
     uint64_t *nulls; /* how many of them are NULL */
     uint64_t validity_offset, n, count;
     uint32_t type, reserved;
