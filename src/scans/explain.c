@@ -7,7 +7,12 @@ enum { LEAF_NBYTES = 200 };
 static void explain_leaf(const kr_table *table, const kr_leaf *leaf, char *text, size_t nbytes)
 {
     const kr_plan_columns columns = kr_table_plan_columns(table);
+    const kr_select job = {&leaf, 1, NULL, NULL};
     char line[LEAF_NBYTES];
+    if (table->ops->explain && leaf->other == KR_NO_COLUMN) {
+        table->ops->explain(table->self, &job, text, nbytes);
+        return;
+    }
     kr_leaf_describe(leaf, &columns, line, sizeof line);
     kr_text_add(text, nbytes, "%s\n", line);
 }

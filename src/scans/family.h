@@ -23,7 +23,7 @@ typedef struct kr_table_shape {
 } kr_table_shape;
 
 /* The input of a build, in device memory. Columns stay valid until `destroy`, so a family may keep the
- * structs (not the array of them). */
+ * structs (not the array of them); names stay valid with their array. */
 typedef struct kr_table_build {
     kr_device *device;
     kr_stream *stream;
@@ -95,7 +95,7 @@ typedef struct kr_scan_ops {
      * an error text, if it is too large; the library then takes it apart. Enqueues. */
     kr_status (*select_plan)(kr_device *device, const void *self, const kr_plan *plan, const kr_select *job,
                              const kr_scan_context *context, kr_error *err);
-    /* Optional: writes how `select` would answer the conjunction, lines ending in '\n'. */
+    /* Optional: appends how `select` would answer the conjunction, lines ending in '\n' (kr_text_add). */
     void (*explain)(const void *self, const kr_select *job, char *text, size_t nbytes);
     /* Optional. On failure `self` is as it was. No scan is under way; the library waits for the stream
      * afterwards. */

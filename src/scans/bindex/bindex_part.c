@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows whose codes decide where borders lie: a cell of 4,096 then has 256 of them. */
-enum { SAMPLE = 1 << 20, PICKED = BINDEX_CELLS - 1 };
+/* A sample of the rows decides where borders lie: a cell of 4,096 has 16 to 256 of them. */
+enum { SAMPLE_LEAST = 1 << 16, SAMPLE_MOST = 1 << 20, SAMPLE_SHARE = 16, PICKED = BINDEX_CELLS - 1 };
 enum { FILL_NBYTES = BINDEX_CELLS * 12 + BINDEX_WORDS * 4 + BINDEX_VECTORS * 4, FILLS_AT_ONCE = 2 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -17,6 +17,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+static uint64_t sample_rows(uint64_t n)
+{
+    return least(n, larger(SAMPLE_LEAST, least(n / SAMPLE_SHARE, SAMPLE_MOST)));
 }
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
@@ -62,7 +67,7 @@ void bindex_part_need(kr_device *device, const kr_column *columns, uint32_t n_co
     *need = (kr_need){0, 0};
     for (uint32_t c = 0; c < n_columns && columns[c].count; ++c) {
         const uint32_t bits = kr_type_significant_bits(columns[c].type);
-        const uint64_t n = columns[c].count, n_sample = least(n, SAMPLE);
+        const uint64_t n = columns[c].count, n_sample = sample_rows(n);
         const uint64_t picked = least(n, PICKED), values = bits < 16 ? (uint64_t)1 << bits : UINT64_MAX;
         const kr_sort sort = sample_sort(columns[c].type, n_sample);
         bindex_view view = {.n_cells = (uint32_t)least(picked + 1, values)};
@@ -134,7 +139,7 @@ static kr_status pick(const bindex_part_job *job, const bindex_view *view, const
 static kr_status make_borders(const bindex_part_job *job, bindex_column *column, kr_error *err)
 {
     const bindex_view *view = &column->view;
-    sample s = {.n = least(view->n, SAMPLE), .n_picked = (uint32_t)least(view->n, PICKED)};
+    sample s = {.n = sample_rows(view->n), .n_picked = (uint32_t)least(view->n, PICKED)};
     uint64_t picked[PICKED + 1];
     kr_status status = allocate_sample(job, &s, err);
     if (status == KR_OK)
