@@ -104,11 +104,14 @@ KR_BODY void bindex_turn_rows(kr_block block, const bindex_params *p, uint64_t t
         const bindex_leaf *leaf = p->leaves + run.leaf;
         const uint16_t *positions = leaf->positions + first_row + ranges[2 * r];
         uint32_t *plane = planes + run.leaf * BINDEX_WORDS;
-        const int tests = run.first_edge != run.end_edge;
+        if (run.first_edge == run.end_edge)
+            for (; i < n; i += block.size) {
+                const uint32_t at = kr_load(positions + i);
+                kr_block_xor(block, plane, at / 32, (uint32_t)1 << at % 32);
+            }
         for (; i < n; i += block.size) {
             const uint32_t at = kr_load(positions + i);
-            const uint32_t turns = tests ? bindex_turns(p, &run, leaf, first_row + at) : 1;
-            kr_block_xor(block, plane, at / 32, turns << at % 32);
+            kr_block_xor(block, plane, at / 32, bindex_turns(p, &run, leaf, first_row + at) << at % 32);
         }
     }
 }
@@ -121,35 +124,43 @@ KR_BODY uint32_t bindex_word(kr_block block, uint32_t m)
     return block.rank + m * block.size;
 }
 
-/* The vectors with slots, for the chunk at `first`. Nothing is done with a word yet, so that no read waits
- * for another. Words past the end of a small tile are of other tiles, and are not stored. */
-KR_BODY void bindex_read_slots(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
-                               uint32_t words[BINDEX_SLOTS][BINDEX_CHUNK])
+/* The vectors with slots. Nothing is done with a word yet, so that no read waits for another. Words past the
+ * end of a small tile are of other tiles, and are not stored. */
+KR_BODY void bindex_read_slots(kr_block block, const bindex_params *p, uint64_t tile,
+                               uint32_t words[BINDEX_SLOTS][BINDEX_MINE])
 {
     KR_UNROLL
-    for (uint32_t s = 0; s < BINDEX_SLOTS; ++s) {
-        if (s >= p->n_slots) {
-            words[s][0] = words[s][BINDEX_CHUNK - 1] = 0; /* frees a GPU's registers */
-            continue;
-        }
-        const uint32_t *vector = p->slots[s].vector + tile * p->words;
-        for (uint32_t m = 0; m < BINDEX_CHUNK; m += 16)
-            kr_prefetch(vector + bindex_word(block, first + BINDEX_NEXT + m));
-        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-            words[s][m] = kr_load_once(vector + bindex_word(block, first + m));
-    }
+    for (uint32_t s = 0; s < BINDEX_SLOTS; ++s)
+        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
+            words[s][m] = s < p->n_slots
+                              ? kr_load_once(p->slots[s].vector + tile * p->words + bindex_word(block, m))
+                              : 0;
 }
 
-KR_BODY void bindex_put_slots(kr_block block, const bindex_params *p, uint32_t first,
-                              uint32_t words[BINDEX_SLOTS][BINDEX_CHUNK], uint32_t *planes)
+KR_BODY void bindex_put_slots(kr_block block, const bindex_params *p,
+                              uint32_t words[BINDEX_SLOTS][BINDEX_MINE], uint32_t *planes)
 {
     KR_UNROLL
     for (uint32_t s = 0; s < BINDEX_SLOTS; ++s) {
         if (s >= p->n_slots)
             continue;
         uint32_t *plane = planes + p->slots[s].leaf * BINDEX_WORDS;
+        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
+            plane[bindex_word(block, m)] ^= words[s][m];
+    }
+}
+
+/* Both at once, for the chunk at `first`. */
+KR_BODY void bindex_add_slots(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
+                              uint32_t *planes)
+{
+    for (uint32_t s = 0; s < p->n_slots; ++s) {
+        const uint32_t *vector = p->slots[s].vector + tile * p->words;
+        uint32_t *plane = planes + p->slots[s].leaf * BINDEX_WORDS;
+        for (uint32_t m = 0; m < BINDEX_CHUNK; m += 16)
+            kr_prefetch(vector + bindex_word(block, first + BINDEX_NEXT + m));
         for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-            plane[bindex_word(block, first + m)] ^= words[s][m];
+            plane[bindex_word(block, first + m)] ^= kr_load_once(vector + bindex_word(block, first + m));
     }
 }
 
@@ -203,26 +214,35 @@ KR_BODY void bindex_store(kr_block block, const bindex_params *p, uint64_t tile,
     }
 }
 
+/* A tile's planes, right but for the vectors that are read while it is stored. */
+KR_BODY void bindex_make_planes(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes,
+                                uint32_t *ranges)
+{
+    if (BINDEX_CHUNK == BINDEX_MINE) {
+        uint32_t words[BINDEX_SLOTS][BINDEX_MINE];
+        bindex_read_slots(block, p, tile, words);
+        bindex_find_runs(block, p, tile, ranges);
+        bindex_begin_planes(block, p, tile, planes);
+        bindex_put_slots(block, p, words, planes);
+    } else {
+        bindex_find_runs(block, p, tile, ranges);
+        bindex_begin_planes(block, p, tile, planes);
+    }
+    kr_block_sync(block);
+    bindex_prefetch_codes(block, p, tile, ranges);
+    bindex_turn_rows(block, p, tile, ranges, planes);
+    kr_block_sync(block);
+}
+
 KR_BODY void bindex_select_tiles(kr_block block, char *shared, const bindex_params *p, uint64_t end)
 {
     uint32_t *planes = (uint32_t *)shared, *ranges = planes + p->n_leaves * BINDEX_WORDS;
     for (uint64_t tile = block.index; tile < end; tile += block.count) {
-        uint32_t words[BINDEX_SLOTS][BINDEX_CHUNK], rows[BINDEX_CHUNK];
-        if (BINDEX_CHUNK == BINDEX_MINE)
-            bindex_read_slots(block, p, tile, 0, words);
-        bindex_find_runs(block, p, tile, ranges);
-        bindex_begin_planes(block, p, tile, planes);
-        if (BINDEX_CHUNK == BINDEX_MINE)
-            bindex_put_slots(block, p, 0, words, planes);
-        kr_block_sync(block);
-        bindex_prefetch_codes(block, p, tile, ranges);
-        bindex_turn_rows(block, p, tile, ranges, planes);
-        kr_block_sync(block);
+        bindex_make_planes(block, p, tile, planes, ranges);
         for (uint32_t first = 0; first < BINDEX_MINE; first += BINDEX_CHUNK) {
-            if (BINDEX_CHUNK != BINDEX_MINE) {
-                bindex_read_slots(block, p, tile, first, words);
-                bindex_put_slots(block, p, first, words, planes);
-            }
+            uint32_t rows[BINDEX_CHUNK];
+            if (BINDEX_CHUNK != BINDEX_MINE)
+                bindex_add_slots(block, p, tile, first, planes);
             bindex_and_planes(block, p, first, planes, rows);
             bindex_store(block, p, tile, first, rows);
         }
