@@ -203,7 +203,7 @@ static kr_status run(pass *p)
             kr_device_run(p->device, &bindex_select, &p->params, view->n_tiles, p->context->stream, p->err);
     kr_buffer_release(p->device, &memory, p->context->stream);
     lists->n_runs = lists->n_edges = lists->n_vectors = 0;
-    p->params.n_leaves = 0;
+    p->params.n_leaves = p->params.n_slots = 0;
     p->is_later = 1;
     return status;
 }
@@ -216,21 +216,44 @@ static uint32_t leaves_most(const kr_device *device)
     return most < BINDEX_LEAVES ? most : BINDEX_LEAVES;
 }
 
+/* The leaf's first vectors get slots. */
+static void add_slots(pass *p, const bindex_view *view)
+{
+    bindex_params *params = &p->params;
+    bindex_leaf *leaf = params->leaves + params->n_leaves;
+    for (uint32_t i = 0; i < BINDEX_LEAF_SLOTS && leaf->first_vector < leaf->end_vector; ++i) {
+        const uint32_t vector = p->lists.vectors[leaf->first_vector];
+        if (params->n_slots == BINDEX_SLOTS)
+            break;
+        ++leaf->first_vector;
+        params->slots[params->n_slots++] =
+            (bindex_slot){view->vectors + vector * view->n_tiles * view->words, params->n_leaves};
+    }
+    ++params->n_leaves;
+}
+
+static kr_status add_leaf(pass *p, const kr_leaf *leaf, bindex_work *work)
+{
+    const bindex_column *column = p->part->columns + leaf->column;
+    bindex_work ignored = {0};
+    kr_status status = KR_OK;
+    if (p->params.n_leaves == leaves_most(p->device) || p->lists.n_runs + BINDEX_LEAF_RUNS > BINDEX_RUNS)
+        status = run(p);
+    if (status == KR_OK)
+        status = bindex_leaf_add(column, leaf, p->params.n_leaves, &p->lists,
+                                 p->params.leaves + p->params.n_leaves, work ? work : &ignored, p->err);
+    if (status == KR_OK)
+        add_slots(p, &column->view);
+    return status;
+}
+
 static kr_status select_part(kr_device *device, const bindex_part *part, const kr_select *job,
                              const kr_scan_context *context, bindex_work *works, kr_error *err)
 {
     pass p = {.device = device, .context = context, .part = part, .job = job, .err = err};
     kr_status status = KR_OK;
-    for (uint32_t i = 0; i < job->n_leaves && status == KR_OK; ++i) {
-        const kr_leaf *leaf = job->leaves[i];
-        bindex_work ignored = {0};
-        if (p.params.n_leaves == leaves_most(device) || p.lists.n_runs + BINDEX_LEAF_RUNS > BINDEX_RUNS)
-            status = run(&p);
-        if (status == KR_OK)
-            status = bindex_leaf_add(part->columns + leaf->column, leaf, p.params.n_leaves, &p.lists,
-                                     p.params.leaves + p.params.n_leaves, works ? works + i : &ignored, err);
-        ++p.params.n_leaves;
-    }
+    for (uint32_t i = 0; i < job->n_leaves && status == KR_OK; ++i)
+        status = add_leaf(&p, job->leaves[i], works ? works + i : NULL);
     if (status == KR_OK)
         status = run(&p);
     bindex_lists_release(&p.lists);

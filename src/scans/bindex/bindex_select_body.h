@@ -1,16 +1,17 @@
 /* The program that answers conjunctions: a block takes a tile of rows.
  *
- * For each leaf it turns the bits of those rows over, in shared memory, for which the leaf's vectors are
- * wrong. Invariant when a tile is stored: vectors XOR turned bits is the truth of the leaf for each row. So
- * leaves need not know of each other, and nothing but the words of the result is written. */
+ * In shared memory each leaf has a plane, a bit for each row of the tile. Vectors are XORed into it, and the
+ * bits of those rows are turned over for which the vectors are wrong. Invariant when a tile is stored: the
+ * bits of a plane say for which rows the leaf holds. So leaves need not know of each other, and nothing but
+ * the words of the result is written. */
 #ifndef KEYRAY_SCANS_BINDEX_BINDEX_SELECT_BODY_H
 #define KEYRAY_SCANS_BINDEX_BINDEX_SELECT_BODY_H
 
 #include "key/key.h"
 #include "scans/bindex/bindex_params.h"
 
-/* A thread handles its words of a tile in chunks. If one chunk is all, it reads vectors before it turns rows,
- * so that it need not wait for them. Else it reads them as it stores, from all leaves in turn. */
+/* A thread handles its words of a tile in chunks. If one chunk is all, it reads vectors first of all. Else it
+ * does so as it stores, from all vectors in turn. */
 enum {
     BINDEX_MINE = KR_MINE(BINDEX_WORDS),
     BINDEX_CHUNK = BINDEX_MINE < 64 ? BINDEX_MINE : 64,
@@ -89,7 +90,7 @@ KR_BODY uint32_t bindex_turns(const bindex_params *p, const bindex_run *run, con
 
 /* The rows of all runs are dealt out to the threads in turn. */
 KR_BODY void bindex_turn_rows(kr_block block, const bindex_params *p, uint64_t tile, const uint32_t *ranges,
-                              uint32_t *turned)
+                              uint32_t *planes)
 {
     const uint64_t first_row = tile * p->words * 32;
     uint32_t before = 0;
@@ -102,12 +103,15 @@ KR_BODY void bindex_turn_rows(kr_block block, const bindex_params *p, uint64_t t
         const bindex_run run = bindex_run_of(p, r);
         const bindex_leaf *leaf = p->leaves + run.leaf;
         const uint16_t *positions = leaf->positions + first_row + ranges[2 * r];
-        uint32_t *words = turned + run.leaf * BINDEX_WORDS;
-        const int tests = run.first_edge != run.end_edge;
+        uint32_t *plane = planes + run.leaf * BINDEX_WORDS;
+        if (run.first_edge == run.end_edge)
+            for (; i < n; i += block.size) {
+                const uint32_t at = kr_load(positions + i);
+                kr_block_xor(block, plane, at / 32, (uint32_t)1 << at % 32);
+            }
         for (; i < n; i += block.size) {
             const uint32_t at = kr_load(positions + i);
-            const uint32_t turns = tests ? bindex_turns(p, &run, leaf, first_row + at) : 1;
-            kr_block_xor(block, words, at / 32, turns << at % 32);
+            kr_block_xor(block, plane, at / 32, bindex_turns(p, &run, leaf, first_row + at) << at % 32);
         }
     }
 }
@@ -120,102 +124,127 @@ KR_BODY uint32_t bindex_word(kr_block block, uint32_t m)
     return block.rank + m * block.size;
 }
 
-KR_BODY const uint32_t *bindex_vector_of(const bindex_params *p, const bindex_leaf *leaf, uint32_t i,
-                                         uint64_t tile)
-{
-    const uint32_t v = p->more_vectors ? kr_load(p->more_vectors + i) : p->vectors[i];
-    return leaf->vectors + (v * p->n_tiles + tile) * p->words;
-}
-
-/* The vectors of all leaves, XORed, for the chunk at `first`. The first vectors come before others, so that
- * their reads overlap. Words past the end of a small tile are of other tiles, and are not stored. */
-KR_BODY void bindex_read_vectors(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
-                                 uint32_t words[BINDEX_LEAVES][BINDEX_CHUNK])
+/* The vectors with slots. Nothing is done with a word yet, so that no read waits for another. Words past the
+ * end of a small tile are of other tiles, and are not stored. */
+KR_BODY void bindex_read_slots(kr_block block, const bindex_params *p, uint64_t tile,
+                               uint32_t words[BINDEX_SLOTS][BINDEX_MINE])
 {
     KR_UNROLL
-    for (uint32_t l = 0; l < BINDEX_LEAVES; ++l) {
-        const bindex_leaf *leaf = p->leaves + l;
-        if (l >= p->n_leaves)
+    for (uint32_t s = 0; s < BINDEX_SLOTS; ++s)
+        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
+            words[s][m] = s < p->n_slots
+                              ? kr_load_once(p->slots[s].vector + tile * p->words + bindex_word(block, m))
+                              : 0;
+}
+
+KR_BODY void bindex_put_slots(kr_block block, const bindex_params *p,
+                              uint32_t words[BINDEX_SLOTS][BINDEX_MINE], uint32_t *planes)
+{
+    KR_UNROLL
+    for (uint32_t s = 0; s < BINDEX_SLOTS; ++s) {
+        if (s >= p->n_slots)
             continue;
-        if (leaf->first_vector == leaf->end_vector) {
-            for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-                words[l][m] = leaf->invert;
-            continue;
-        }
-        const uint32_t *vector = bindex_vector_of(p, leaf, leaf->first_vector, tile);
+        uint32_t *plane = planes + p->slots[s].leaf * BINDEX_WORDS;
+        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
+            plane[bindex_word(block, m)] ^= words[s][m];
+    }
+}
+
+/* Both at once, for the chunk at `first`. */
+KR_BODY void bindex_add_slots(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
+                              uint32_t *planes)
+{
+    for (uint32_t s = 0; s < p->n_slots; ++s) {
+        const uint32_t *vector = p->slots[s].vector + tile * p->words;
+        uint32_t *plane = planes + p->slots[s].leaf * BINDEX_WORDS;
         for (uint32_t m = 0; m < BINDEX_CHUNK; m += 16)
             kr_prefetch(vector + bindex_word(block, first + BINDEX_NEXT + m));
         for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-            words[l][m] = kr_load_once(vector + bindex_word(block, first + m)) ^ leaf->invert;
+            plane[bindex_word(block, first + m)] ^= kr_load_once(vector + bindex_word(block, first + m));
     }
-    KR_UNROLL
-    for (uint32_t l = 0; l < BINDEX_LEAVES; ++l) {
+}
+
+/* Planes without the vectors that have slots. */
+KR_BODY void bindex_begin_planes(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes)
+{
+    for (uint32_t l = 0; l < p->n_leaves; ++l) {
         const bindex_leaf *leaf = p->leaves + l;
-        if (l >= p->n_leaves)
-            continue;
-        for (uint32_t i = leaf->first_vector + 1; i < leaf->end_vector; ++i) {
-            const uint32_t *vector = bindex_vector_of(p, leaf, i, tile);
-            for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-                words[l][m] ^= kr_load_once(vector + bindex_word(block, first + m));
+        uint32_t *plane = planes + l * BINDEX_WORDS;
+        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
+            plane[bindex_word(block, m)] = leaf->invert;
+        for (uint32_t i = leaf->first_vector; i < leaf->end_vector; ++i) {
+            const uint32_t v = p->more_vectors ? kr_load(p->more_vectors + i) : p->vectors[i];
+            const uint32_t *vector = leaf->vectors + (v * p->n_tiles + tile) * p->words;
+            for (uint32_t m = 0; m < BINDEX_MINE; ++m)
+                plane[bindex_word(block, m)] ^= kr_load_once(vector + bindex_word(block, m));
         }
     }
 }
 
-/* words[0] := the rows for which all leaves hold */
-KR_BODY void bindex_and_leaves(kr_block block, const bindex_params *p, uint32_t first, const uint32_t *turned,
-                               uint32_t words[BINDEX_LEAVES][BINDEX_CHUNK])
+/* The rows for which all leaves hold. */
+KR_BODY void bindex_and_planes(kr_block block, const bindex_params *p, uint32_t first, const uint32_t *planes,
+                               uint32_t rows[BINDEX_CHUNK])
 {
-    KR_UNROLL
-    for (uint32_t l = 0; l < BINDEX_LEAVES; ++l) {
-        if (l >= p->n_leaves)
-            continue;
-        const uint32_t *mine = turned + l * BINDEX_WORDS;
-        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
-            const uint32_t word = words[l][m] ^ mine[bindex_word(block, first + m)];
-            words[0][m] = l ? words[0][m] & word : word;
-        }
+    for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
+        rows[m] = planes[bindex_word(block, first + m)];
+    for (uint32_t l = 1; l < p->n_leaves; ++l) {
+        const uint32_t *plane = planes + l * BINDEX_WORDS;
+        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
+            rows[m] &= plane[bindex_word(block, first + m)];
     }
 }
 
 /* Words of the table's rows alone are stored. */
 KR_BODY void bindex_store(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
-                          const uint32_t words[BINDEX_CHUNK])
+                          const uint32_t rows[BINDEX_CHUNK])
 {
     const uint64_t at = tile * p->words, left = (p->n + 31) / 32 - at;
     const uint32_t n = left < p->words ? (uint32_t)left : p->words;
     uint32_t *bitmap = p->bitmap + at;
     if (!p->alive && left != n && bindex_word(block, first + BINDEX_CHUNK - 1) < n) {
         for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-            bitmap[bindex_word(block, first + m)] = words[m];
+            bitmap[bindex_word(block, first + m)] = rows[m];
         return;
     }
     for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
         const uint32_t w = bindex_word(block, first + m);
-        const uint32_t rows = w + 1 == left ? 0xFFFFFFFFu >> (31 - (p->n - 1) % 32) : 0xFFFFFFFFu;
+        const uint32_t there = w + 1 == left ? 0xFFFFFFFFu >> (31 - (p->n - 1) % 32) : 0xFFFFFFFFu;
         if (w < n)
-            bitmap[w] = words[m] & rows & (p->alive ? p->alive[at + w] : 0xFFFFFFFFu);
+            bitmap[w] = rows[m] & there & (p->alive ? p->alive[at + w] : 0xFFFFFFFFu);
     }
+}
+
+/* A tile's planes, right but for the vectors that are read while it is stored. */
+KR_BODY void bindex_make_planes(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes,
+                                uint32_t *ranges)
+{
+    if (BINDEX_CHUNK == BINDEX_MINE) {
+        uint32_t words[BINDEX_SLOTS][BINDEX_MINE];
+        bindex_read_slots(block, p, tile, words);
+        bindex_find_runs(block, p, tile, ranges);
+        bindex_begin_planes(block, p, tile, planes);
+        bindex_put_slots(block, p, words, planes);
+    } else {
+        bindex_find_runs(block, p, tile, ranges);
+        bindex_begin_planes(block, p, tile, planes);
+    }
+    kr_block_sync(block);
+    bindex_prefetch_codes(block, p, tile, ranges);
+    bindex_turn_rows(block, p, tile, ranges, planes);
+    kr_block_sync(block);
 }
 
 KR_BODY void bindex_select_tiles(kr_block block, char *shared, const bindex_params *p, uint64_t end)
 {
-    uint32_t *turned = (uint32_t *)shared, *ranges = turned + p->n_leaves * BINDEX_WORDS;
+    uint32_t *planes = (uint32_t *)shared, *ranges = planes + p->n_leaves * BINDEX_WORDS;
     for (uint64_t tile = block.index; tile < end; tile += block.count) {
-        uint32_t words[BINDEX_LEAVES][BINDEX_CHUNK];
-        bindex_find_runs(block, p, tile, ranges);
-        if (BINDEX_CHUNK == BINDEX_MINE)
-            bindex_read_vectors(block, p, tile, 0, words);
-        for (uint32_t w = block.rank; w < p->n_leaves * BINDEX_WORDS; w += block.size)
-            turned[w] = 0;
-        kr_block_sync(block);
-        bindex_prefetch_codes(block, p, tile, ranges);
-        bindex_turn_rows(block, p, tile, ranges, turned);
-        kr_block_sync(block);
+        bindex_make_planes(block, p, tile, planes, ranges);
         for (uint32_t first = 0; first < BINDEX_MINE; first += BINDEX_CHUNK) {
+            uint32_t rows[BINDEX_CHUNK];
             if (BINDEX_CHUNK != BINDEX_MINE)
-                bindex_read_vectors(block, p, tile, first, words);
-            bindex_and_leaves(block, p, first, turned, words);
-            bindex_store(block, p, tile, first, words[0]);
+                bindex_add_slots(block, p, tile, first, planes);
+            bindex_and_planes(block, p, first, planes, rows);
+            bindex_store(block, p, tile, first, rows);
         }
     }
 }

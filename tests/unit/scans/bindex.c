@@ -256,6 +256,24 @@ static void shapes(void **state)
         }
 }
 
+/* The same on a GPU. */
+static void shapes_on_gpu(void **state)
+{
+    static char spec[] = "bindex";
+    void *given = spec;
+    kr_device *cpu = device, *gpu = NULL;
+    kr_error err = {0};
+    (void)state;
+    if (kr_device_open("cuda", NULL, &gpu, &err) != KR_OK) {
+        print_message("%s\n", err.text);
+        skip();
+    }
+    device = gpu;
+    shapes(&given);
+    device = cpu;
+    kr_device_close(gpu);
+}
+
 /* Selectivity 0 and 1, and constants on both sides of every border. */
 static void borders(void **state)
 {
@@ -437,6 +455,7 @@ int main(void)
         cmocka_unit_test_prestate(shapes, "bindex"),
         cmocka_unit_test_prestate(shapes, "bindex:vectors=2"),
         cmocka_unit_test_prestate(shapes, "bindex:vectors=256"),
+        cmocka_unit_test(shapes_on_gpu),
         cmocka_unit_test(borders),
         cmocka_unit_test(refines_little),
         cmocka_unit_test(damage),
