@@ -395,6 +395,12 @@ int main(void)
         cmocka_unit_test_prestate(agrees, "full"),
         cmocka_unit_test_prestate(agrees, "full:logic=branching"),
         cmocka_unit_test_prestate(agrees, "full:logic=and,zones=off"),
+        cmocka_unit_test_prestate(agrees, "rtc3"),
+        cmocka_unit_test_prestate(agrees, "rtc3:rays=7,interval=0.3"),
+        cmocka_unit_test_prestate(agrees, "rtscan"),
+        cmocka_unit_test_prestate(agrees, "rtscan:vectors=4,selection=positive,along=last"),
+        cmocka_unit_test_prestate(agrees, "rtscan:encode=off,vectors=16"),
+        cmocka_unit_test_prestate(agrees, "rtscan:vectors=8,interval=0.5,spacing=0.2,length=1.5,parts=3"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,61 @@
+/* Tables whose rows are cubes in scenes of up to three columns each: what kinds rtscan and rtc3 share.
+ *
+ * A condition is answered group by group. Filter vectors give rows that nearly match; rays then visit the
+ * regions by which these and the condition differ, and write the truth of each row there. */
+#ifndef KEYRAY_SCANS_CUBES_CUBES_H
+#define KEYRAY_SCANS_CUBES_CUBES_H
+
+#include "scans/cubes/rays.h"
+#include "scans/cubes/scene.h"
+#include "scans/cubes/sieve.h"
+#include "scans/family.h"
+
+/* What options decide. */
+typedef struct cubes_design {
+    uint32_t encode;       /* 1: cells hold equally many rows */
+    uint32_t bins;         /* of each column; filter vectors are between them */
+    uint32_t selects_both; /* 1: bins are kept of which more than half is in the leaf */
+    uint32_t along;        /* as in cubes_matrix */
+    uint32_t parts;
+    uint32_t scene_flags;
+    int64_t compact;
+    uint32_t across;          /* cubes as wide as the longest axis divided by this; 0: `width` says it */
+    double width;             /* of a cube, in mean distances of rows; below 0: by a rule */
+    double interval, spacing; /* in widths */
+    double length; /* of pieces of rays, in widths; below 0: such that a piece meets about one row */
+} cubes_design;
+
+typedef struct cubes_group {
+    uint32_t n_columns, columns[CUBES_AXES];
+    uint32_t extents[CUBES_AXES]; /* cells */
+    uint32_t is_wide;             /* 1: codes of 64 bits */
+    kr_buffer records;            /* uint64_t[n_rows] */
+    cubes_matrix matrix;
+    cubes_scene scene;
+} cubes_group;
+
+typedef struct cubes_table {
+    kr_device *device;
+    cubes_design design;
+    uint64_t n_rows;
+    uint32_t n_columns, n_groups;
+    cubes_column *columns;
+    cubes_group *groups;
+    const char **names;
+} cubes_table;
+
+/* Operations of kr_scan_ops, but for what the design decides. */
+kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design, kr_need *need,
+                         kr_error *err);
+kr_status cubes_build(const kr_table_build *build, const cubes_design *design, void **self, kr_error *err);
+void cubes_destroy(kr_device *device, void *self);
+uint32_t cubes_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
+uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
+kr_status cubes_validate(kr_device *device, const void *self, kr_error *err);
+kr_status cubes_select(kr_device *device, const void *self, const kr_select *job,
+                       const kr_scan_context *context, kr_error *err);
+void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
+
+extern const kr_ray_program cubes_visit_u32, cubes_visit_u64, cubes_check_u32;
+
+#endif

@@ -1,0 +1,57 @@
+/* Records, cubes, and the parameters of the ray programs. */
+#ifndef KEYRAY_SCANS_CUBES_CUBES_PARAMS_H
+#define KEYRAY_SCANS_CUBES_CUBES_PARAMS_H
+
+#include "scans/cubes/rays.h"
+#include "tracers/ray.h"
+
+/* A row's record: its cell on each axis, in CUBES_RECORD_BITS bits. */
+enum { CUBES_RECORD_BITS = 20, CUBES_RECORD_MASK = (1 << CUBES_RECORD_BITS) - 1 };
+
+KR_BODY int32_t cubes_record_cell(uint64_t record, uint32_t axis)
+{
+    return (int32_t)(record >> axis * CUBES_RECORD_BITS & CUBES_RECORD_MASK);
+}
+
+/* One column's part of a condition. Cells before `first` and behind `last` hold no code of it, those between
+ * these two hold no others; the codes of these two are compared with the intervals. */
+typedef struct cubes_test {
+    const void *data;
+    const uint64_t *lows, *highs; /* of more than one interval */
+    uint64_t low, high;           /* of the only interval */
+    int32_t first, last;
+    int32_t null_first; /* the first cell of NULLs */
+    uint32_t nulls;     /* 1: NULLs belong to it */
+    uint32_t n_intervals;
+    uint32_t type, axis, reserved;
+} cubes_test;
+kr_assert_size(cubes_test, 72);
+
+/* Regions for one launch. */
+enum { CUBES_REGIONS = 32 };
+
+typedef struct cubes_ray_params {
+    kr_scene_view scene;
+    const uint64_t *records;
+    const uint32_t *alive; /* or NULL */
+    uint32_t *bitmap;
+    uint64_t *work; /* KR_SCAN_WORKS, or NULL */
+    cubes_test tests[CUBES_AXES];
+    uint32_t n_tests, n_regions;
+    uint32_t half, interval, spacing, length;
+    cubes_rays rays[CUBES_REGIONS];
+} cubes_ray_params;
+kr_assert_size(cubes_ray_params, 1840);
+
+/* The cube of a record. */
+KR_BODY void cubes_box_of(uint64_t record, uint32_t half, float box[6])
+{
+    const float reach = (float)half + 0.5f;
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
+        const float centre = (float)cubes_record_cell(record, axis);
+        box[axis] = centre - reach;
+        box[CUBES_AXES + axis] = centre + reach;
+    }
+}
+
+#endif

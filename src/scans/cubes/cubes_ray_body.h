@@ -1,0 +1,191 @@
+/* The ray program of scenes of cubes. Rays find rows, integers decide: every row that is met gets the truth
+ * of all tests in the bitmap, so rays that meet others, or one twice, cost time and change no result. */
+#ifndef KEYRAY_SCANS_CUBES_CUBES_RAY_BODY_H
+#define KEYRAY_SCANS_CUBES_CUBES_RAY_BODY_H
+
+#include "key/key.h"
+#include "scans/cubes/cubes_params.h"
+
+#define KR_RAY_MODULE cubes_ray
+#define KR_RAY_PARAMS cubes_ray_params
+#define KR_RAY_STATE cubes_state
+#define KR_RAY_PAYLOAD 3
+
+#include "scans/log.h"
+#include "tracers/ray.h"
+
+typedef struct cubes_state {
+    uint64_t ray;
+    uint32_t met, refined;
+} cubes_state;
+
+/* Words of a ray's payload. */
+enum { CUBES_MET, CUBES_REFINED, CUBES_OF_REGION };
+
+/* ---- The truth of a row ---------------------------------------------------------------------- */
+
+KR_BODY uint64_t cubes_code(const cubes_test *test, uint64_t row)
+{
+#if KR_KEY_BITS == 32
+    return kr_load_key32(test->type, test->data, row);
+#else
+    return kr_load_code(test->type, test->data, row);
+#endif
+}
+
+/* Whether the last interval that does not begin above the code holds it. */
+KR_BODY int cubes_holds(const cubes_test *test, uint64_t code)
+{
+    uint32_t low = 0, high = test->n_intervals;
+    if (high == 1)
+        return code >= test->low && code <= test->high;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (kr_load(test->lows + middle) <= code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && code <= kr_load(test->highs + low - 1);
+}
+
+KR_BODY int cubes_passes(const cubes_test *test, uint64_t record, uint64_t row)
+{
+    const int32_t cell = cubes_record_cell(record, test->axis);
+    if (cell >= test->null_first)
+        return (int)test->nulls;
+    if (cell < test->first || cell > test->last)
+        return 0;
+    if (cell > test->first && cell < test->last && test->n_intervals == 1)
+        return 1;
+    return cubes_holds(test, cubes_code(test, row));
+}
+
+KR_BODY void cubes_write(const cubes_ray_params *p, uint64_t record, uint32_t row)
+{
+    const uint32_t bit = (uint32_t)1 << row % 32;
+    uint32_t passes = !p->alive || (kr_load(p->alive + row / 32) & bit);
+    for (uint32_t t = 0; passes && t < p->n_tests; ++t)
+        passes = (uint32_t)cubes_passes(p->tests + t, record, row);
+    if (passes)
+        kr_atomic_or32(p->bitmap + row / 32, bit);
+    else
+        kr_atomic_and32(p->bitmap + row / 32, ~bit);
+}
+
+KR_BODY int cubes_is_in(const cubes_region *region, uint64_t record)
+{
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
+        const int32_t cell = cubes_record_cell(record, axis);
+        if (cell < region->first[axis] || cell > region->last[axis])
+            return 0;
+    }
+    return 1;
+}
+
+KR_BODY uint32_t cubes_hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
+{
+    const cubes_ray_params *p = (const cubes_ray_params *)params;
+    const uint64_t record = kr_load(p->records + primitive);
+    (void)back;
+    ++payload[CUBES_MET];
+    if (p->work)
+        payload[CUBES_REFINED] += (uint32_t)cubes_is_in(&p->rays[payload[CUBES_OF_REGION]].region, record);
+    cubes_write(p, record, primitive);
+    return KR_HIT_IGNORE;
+}
+
+KR_BODY uint32_t cubes_check_hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
+{
+    (void)params, (void)back;
+    payload[CUBES_MET] += primitive == payload[CUBES_OF_REGION];
+    return KR_HIT_IGNORE;
+}
+
+KR_BODY void cubes_box(const void *params, uint32_t primitive, float box[6])
+{
+    const cubes_ray_params *p = (const cubes_ray_params *)params;
+    cubes_box_of(kr_load(p->records + primitive), p->half, box);
+}
+
+/* ---- Rays ------------------------------------------------------------------------------------ */
+
+/* Ends reach a quarter of a cell too far, which meets no other cube, so that no ray is a point. */
+KR_BODY kr_ray cubes_ray(const cubes_ray_params *p, const cubes_rays *rays, uint64_t number)
+{
+    const uint32_t a = rays->axes & 3, b = rays->axes >> 2 & 3, along = rays->axes >> 4;
+    const uint32_t of_a = (uint32_t)(number % rays->n_a), of_b = (uint32_t)(number / rays->n_a % rays->n_b);
+    const uint32_t piece = (uint32_t)(number / rays->n_a / rays->n_b);
+    const int32_t from =
+        rays->region.first[along] + (int32_t)(p->spacing / 2) + (int32_t)(piece * (p->length + p->spacing));
+    const int32_t end = rays->region.last[along] - (int32_t)p->half, most = end > from ? end - from : 0;
+    const int32_t length = most < (int32_t)p->length ? most : (int32_t)p->length;
+    kr_ray ray = {{0, 0, 0}, {0, 0, 0}, 0, (float)length + 0.5f};
+    ray.from[a] = (float)(rays->region.first[a] + (int32_t)(p->interval / 2 + of_a * p->interval));
+    ray.from[b] = (float)(rays->region.first[b] + (int32_t)(p->interval / 2 + of_b * p->interval));
+    ray.from[along] = (float)from - 0.25f;
+    ray.along[along] = 1;
+    return ray;
+}
+
+KR_BODY int cubes_begin(const cubes_ray_params *p, uint64_t i, cubes_state *s)
+{
+    (void)p;
+    s->ray = i;
+    s->met = s->refined = 0;
+    return 1;
+}
+
+KR_BODY int cubes_step(const cubes_ray_params *p, cubes_state *s)
+{
+    uint32_t r = 0;
+    while (r + 1 < p->n_regions && p->rays[r + 1].first <= s->ray)
+        ++r;
+    const kr_ray ray = cubes_ray(p, p->rays + r, s->ray - p->rays[r].first);
+    uint32_t payload[KR_RAY_PAYLOAD] = {0, 0, r};
+    kr_visit(&p->scene, &ray, payload, cubes_hit, cubes_box, p);
+    s->met = payload[CUBES_MET];
+    s->refined = payload[CUBES_REFINED];
+    return 0;
+}
+
+KR_BODY void cubes_end(const cubes_ray_params *p, uint64_t i, const cubes_state *s)
+{
+    (void)i;
+    if (p->work && s->met) {
+        kr_atomic_add64(p->work + KR_SCAN_INTERSECTIONS, s->met);
+        kr_atomic_add64(p->work + KR_SCAN_REFINED, s->refined);
+    }
+}
+
+KR_RAY_PROGRAM(cubes_visit, cubes_begin, cubes_step, cubes_end, cubes_hit, cubes_box);
+
+/* ---- Validate -------------------------------------------------------------------------------- */
+
+/* Element i: a ray along each axis, as far from the cube of row i as rays may be that must meet it. */
+KR_BODY int cubes_check_step(const cubes_ray_params *p, cubes_state *s)
+{
+    const uint64_t record = kr_load(p->records + s->ray);
+    for (uint32_t along = 0; along < CUBES_AXES; ++along) {
+        kr_ray ray = {{0, 0, 0}, {0, 0, 0}, 0, 0.5f};
+        uint32_t payload[KR_RAY_PAYLOAD] = {0, 0, (uint32_t)s->ray};
+        for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+            ray.from[axis] = (float)(cubes_record_cell(record, axis) +
+                                     (s->ray >> axis & 1 ? (int32_t)p->half : -(int32_t)p->half));
+        ray.from[along] -= 0.25f;
+        ray.along[along] = 1;
+        kr_visit(&p->scene, &ray, payload, cubes_check_hit, cubes_box, p);
+        s->met += payload[CUBES_MET] != 0;
+    }
+    return 0;
+}
+
+KR_BODY void cubes_check_end(const cubes_ray_params *p, uint64_t i, const cubes_state *s)
+{
+    if (s->met < CUBES_AXES)
+        kr_atomic_max64(p->work, i + 1);
+}
+
+KR_RAY_PROGRAM(cubes_check, cubes_begin, cubes_check_step, cubes_check_end, cubes_check_hit, cubes_box);
+
+#endif

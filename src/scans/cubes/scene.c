@@ -1,0 +1,99 @@
+#include "scans/cubes/scene.h"
+#include "scans/cubes/scene_body.h"
+#include "scenes/rays.h"
+
+#include <stdlib.h>
+
+/* Of a scene over several parts: instances, their tree, and scratch memory. */
+enum { GROUP_PART_NBYTES = 1024, GROUP_NBYTES = 4096 };
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* Rows of every part but the last. */
+static uint64_t part_of(const cubes_scene_job *job)
+{
+    const uint64_t least = ceil_div(job->n, KR_MOST_PRIMITIVES);
+    return ceil_div(job->n, job->parts > least ? job->parts : least);
+}
+
+kr_status cubes_scene_estimate(const cubes_scene_job *job, kr_scene_estimate *estimate, kr_error *err)
+{
+    kr_tracer *tracer;
+    kr_scene_estimate one = {0};
+    kr_status status = kr_tracer_of(job->device, &tracer, err);
+    const uint64_t part = part_of(job), n_parts = ceil_div(job->n, part);
+    if (status == KR_OK)
+        status = tracer->ops->estimate(tracer, KR_PRIM_AABB, part, job->flags, &one, err);
+    const uint64_t group = n_parts > 1 ? n_parts * GROUP_PART_NBYTES + GROUP_NBYTES : 0;
+    estimate->footprint_nbytes = n_parts * one.footprint_nbytes + group;
+    estimate->peak_nbytes = (n_parts - 1) * one.footprint_nbytes + one.peak_nbytes + group;
+    return status;
+}
+
+static kr_status build_part(const cubes_scene_job *job, kr_tracer *tracer, uint64_t first, uint64_t n,
+                            kr_scene **part, kr_error *err)
+{
+    kr_mesh mesh = {.prim = KR_PRIM_AABB, .n = n};
+    kr_status status = kr_buffer_allocate(job->device, kr_mesh_nbytes(mesh.prim, n), job->stream, "boxes",
+                                          "give parts=...", &mesh.data, err);
+    if (status != KR_OK)
+        return status;
+    const cubes_mesh_params params = {job->records, mesh.data.data, first, job->half, 0};
+    status = kr_device_run(job->device, &cubes_mesh, &params, n, job->stream, err);
+    kr_stopwatch_lap(job->watch, "boxes");
+    if (status == KR_OK)
+        status = tracer->ops->build(tracer, &mesh, job->flags, job->stream, part, err);
+    kr_buffer_release(job->device, &mesh.data, job->stream);
+    kr_stopwatch_lap(job->watch, "bvh");
+    if (status == KR_OK && kr_rays_wants_compact(job->compact, *part)) {
+        status = tracer->ops->compact(*part, job->stream, err);
+        kr_stopwatch_lap(job->watch, "compact");
+    }
+    return status;
+}
+
+kr_status cubes_scene_build(const cubes_scene_job *job, cubes_scene *scene, kr_error *err)
+{
+    const uint64_t part = part_of(job);
+    cubes_scene made = {.n_parts = (uint32_t)ceil_div(job->n, part)};
+    kr_tracer *tracer;
+    kr_status status = kr_tracer_of(job->device, &tracer, err);
+    if (status != KR_OK)
+        return status;
+    made.parts = kr_host_calloc(made.n_parts, sizeof *made.parts, "the parts of a scene", err);
+    if (!made.parts)
+        return KR_ERR_HOST_MEMORY;
+    for (uint32_t i = 0; i < made.n_parts && status == KR_OK; ++i) {
+        const uint64_t left = job->n - i * part;
+        status = build_part(job, tracer, i * part, left < part ? left : part, made.parts + i, err);
+    }
+    if (status == KR_OK && made.n_parts > 1)
+        status = tracer->ops->group(tracer, made.parts, made.n_parts, part, job->stream, &made.group, err);
+    if (status == KR_OK)
+        *scene = made;
+    else
+        cubes_scene_release(&made, job->stream);
+    return status;
+}
+
+void cubes_scene_release(cubes_scene *scene, kr_stream *stream)
+{
+    if (scene->group)
+        scene->group->tracer->ops->destroy(scene->group, stream);
+    for (uint32_t i = scene->parts ? scene->n_parts : 0; i-- > 0;)
+        if (scene->parts[i])
+            scene->parts[i]->tracer->ops->destroy(scene->parts[i], stream);
+    free(scene->parts);
+    *scene = (cubes_scene){0};
+}
+
+uint64_t cubes_scene_nbytes(const cubes_scene *scene)
+{
+    uint64_t nbytes = scene->group ? scene->group->footprint_nbytes : 0;
+    for (uint32_t i = 0; i < scene->n_parts; ++i)
+        nbytes += scene->parts[i]->footprint_nbytes;
+    return nbytes;
+}

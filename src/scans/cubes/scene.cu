@@ -1,0 +1,2 @@
+/* The CUDA kernel of the body. */
+#include "scans/cubes/scene_body.h"

@@ -1,0 +1,21 @@
+/* The body of scene.c. */
+#ifndef KEYRAY_SCANS_CUBES_SCENE_BODY_H
+#define KEYRAY_SCANS_CUBES_SCENE_BODY_H
+
+#include "scans/cubes/cubes_params.h"
+
+typedef struct cubes_mesh_params {
+    const uint64_t *records;
+    float *out;
+    uint64_t first; /* row */
+    uint32_t half, reserved;
+} cubes_mesh_params;
+kr_assert_size(cubes_mesh_params, 32);
+
+KR_BODY void cubes_make(const cubes_mesh_params *p, uint64_t i)
+{
+    cubes_box_of(kr_load(p->records + p->first + i), p->half, p->out + 6 * i);
+}
+KR_MAP_PROGRAM(cubes_mesh, cubes_mesh_params, cubes_make);
+
+#endif

@@ -1,0 +1,109 @@
+/* Kind `rtscan`: what it is, its options, and the design that they give. */
+#include "scans/rtscan/rtscan.h"
+#include "scans/cubes/cubes.h"
+#include "scenes/rays.h"
+
+static const kr_option options[RTSCAN_OPTIONS] = {
+    [RTSCAN_OPTION_ENCODE] = {"encode", KR_OPTION_CHOICE, "on|off", 0, 1, RTSCAN_ON,
+                              "coordinates are ranks, so that rows lie evenly in the scene; off: values, "
+                              "stretched between the lowest and the highest"},
+    [RTSCAN_OPTION_VECTORS] = {"vectors", KR_OPTION_INTEGER, NULL, 1, CUBES_BINS_MOST, 128,
+                               "bins of a column, with a filter vector between them; 1: no vector, rays "
+                               "visit all that a condition asks for"},
+    [RTSCAN_OPTION_SELECTION] = {"selection", KR_OPTION_CHOICE, "both|positive", 0, 1, RTSCAN_BOTH,
+                                 "begin with the bins of which more than half is wanted, or only with those "
+                                 "that are wanted whole"},
+    [RTSCAN_OPTION_WIDTH] = {"width", KR_OPTION_DECIMAL, "auto", 1, 100000, -1,
+                             "of cubes, in mean distances between rows; auto: 0.385, or less where bins are "
+                             "thin"},
+    [RTSCAN_OPTION_INTERVAL] = {"interval", KR_OPTION_DECIMAL, NULL, 10, 8000, 1000,
+                                "between rays, in widths of a cube; rays further than 1 apart miss rows and "
+                                "are refused"},
+    [RTSCAN_OPTION_SPACING] = {"spacing", KR_OPTION_DECIMAL, NULL, 0, 8000, 1000,
+                               "between pieces of a ray, in widths of a cube; more than 1 misses rows and is "
+                               "refused"},
+    [RTSCAN_OPTION_LENGTH] = {"length", KR_OPTION_DECIMAL, "auto", 0, 999999999, -1,
+                              "of pieces of a ray, in widths of a cube; auto: one row in a piece"},
+    [RTSCAN_OPTION_ALONG] = {"along", KR_OPTION_CHOICE, "fewest|last", 0, 1, RTSCAN_ALONG_FEWEST,
+                             "the axis of rays: for each region the one that takes fewest, or the third, as "
+                             "in the paper"},
+    [RTSCAN_OPTION_BVH] = {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
+                           "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)"},
+    [RTSCAN_OPTION_COMPACT] = {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
+                               "compact scenes after the build; auto: if that saves a sixteenth or more"},
+    [RTSCAN_OPTION_PARTS] = {"parts", KR_OPTION_INTEGER, NULL, 0, 4096, 0,
+                             "of a scene, by rows, built one after the other, which lowers peak memory; 0: "
+                             "one for 2^29 rows"},
+};
+
+static kr_status settle(kr_spec *spec, kr_error *err)
+{
+    const int64_t *o = spec->options;
+    if (o[RTSCAN_OPTION_INTERVAL] > 1000)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind 'rtscan': rays more than a cube's width apart miss rows between them; give "
+                       "interval=1 or less");
+    if (o[RTSCAN_OPTION_SPACING] > 1000)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind 'rtscan': pieces of a ray more than a cube's width apart miss rows between them; "
+            "give spacing=1 or less");
+    return KR_OK;
+}
+
+static cubes_design design_of(const kr_spec *spec)
+{
+    const int64_t *o = spec->options;
+    return (cubes_design){
+        .encode = o[RTSCAN_OPTION_ENCODE] == RTSCAN_ON,
+        .bins = (uint32_t)o[RTSCAN_OPTION_VECTORS],
+        .selects_both = o[RTSCAN_OPTION_SELECTION] == RTSCAN_BOTH,
+        .along = o[RTSCAN_OPTION_ALONG] == RTSCAN_ALONG_FEWEST ? CUBES_AXES : CUBES_AXES - 1,
+        .parts = (uint32_t)o[RTSCAN_OPTION_PARTS],
+        .scene_flags = kr_rays_scene_flags(o[RTSCAN_OPTION_BVH], o[RTSCAN_OPTION_COMPACT]),
+        .compact = o[RTSCAN_OPTION_COMPACT],
+        .width = (double)o[RTSCAN_OPTION_WIDTH] / 1000,
+        .interval = (double)o[RTSCAN_OPTION_INTERVAL] / 1000,
+        .spacing = (double)o[RTSCAN_OPTION_SPACING] / 1000,
+        .length = (double)o[RTSCAN_OPTION_LENGTH] / 1000,
+    };
+}
+
+static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *err)
+{
+    const cubes_design design = design_of(shape->spec);
+    return cubes_estimate(shape, &design, need, err);
+}
+
+static kr_status build(const kr_table_build *build, void **self, kr_error *err)
+{
+    const cubes_design design = design_of(build->spec);
+    return cubes_build(build, &design, self, err);
+}
+
+static const kr_scan_ops ops = {
+    .estimate = estimate,
+    .build = build,
+    .destroy = cubes_destroy,
+    .components = cubes_components,
+    .counters = cubes_counters,
+    .validate = cubes_validate,
+    .tracer = kr_rays_tracer,
+    .runs_on = kr_rays_runs_on,
+    .select = cubes_select,
+    .explain = cubes_explain,
+};
+
+static const kr_scan_family family = {.ops = &ops};
+
+extern const kr_kind kr_kind_rtscan;
+const kr_kind kr_kind_rtscan = {
+    .name = "rtscan",
+    .summary = "scans: filter vectors nearly answer, rays visit the rows that are left",
+    .source = "Lv et al., RTScan, sections 4.2 to 4.4",
+    .capabilities = KR_CAN_SCAN,
+    .n_options = RTSCAN_OPTIONS,
+    .options = options,
+    .settle = settle,
+    .scan = &family,
+};
