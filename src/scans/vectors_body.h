@@ -4,7 +4,6 @@
 
 #include "key/key.h"
 #include "program/block.h"
-#include "scans/vectors.h"
 
 /* A block has a tile of rows and up to VECTORS_PASS vectors. A word of a vector is odd words away from the
  * same word of the next, so that threads with rows of one word use different banks of shared memory. */
@@ -139,7 +138,7 @@ KR_MAP_PROGRAM(scan_vectors_check, vectors_check_params, vectors_check);
 
 typedef struct borders_params {
     const void *codes;
-    kr_border *borders;
+    uint64_t *borders; /* limit and rank of each */
     uint64_t n;
     uint32_t k, key_bits;
 } borders_params;
@@ -170,8 +169,8 @@ KR_BODY void borders_find(const borders_params *p, uint64_t i)
     const uint64_t target = (i + 1) * p->n / p->k, code = borders_code(p, target);
     const uint64_t below = borders_rank(p, code, 0), up_to = borders_rank(p, code, 1);
     const int is_below = target - below < up_to - target;
-    p->borders[i].rank = is_below ? below : up_to;
-    p->borders[i].limit = is_below ? code - 1 : code;
+    p->borders[2 * i] = is_below ? code - 1 : code;
+    p->borders[2 * i + 1] = is_below ? below : up_to;
 }
 KR_MAP_PROGRAM(scan_borders_find, borders_params, borders_find);
 

@@ -4,15 +4,14 @@
 #define KEYRAY_SCANS_CUBES_CUBES_RAY_BODY_H
 
 #include "key/key.h"
-#include "scans/cubes/cubes_params.h"
 
 #define KR_RAY_MODULE cubes_ray
 #define KR_RAY_PARAMS cubes_ray_params
 #define KR_RAY_STATE cubes_state
 #define KR_RAY_PAYLOAD 3
 
+#include "scans/cubes/cubes_params.h"
 #include "scans/log.h"
-#include "tracers/ray.h"
 
 typedef struct cubes_state {
     uint64_t ray;
@@ -110,21 +109,31 @@ KR_BODY void cubes_box(const void *params, uint32_t primitive, float box[6])
 
 /* ---- Rays ------------------------------------------------------------------------------------ */
 
+/* Where ray `number` is on an axis across it. */
+KR_BODY float cubes_place(const cubes_ray_params *p, const cubes_region *region, uint32_t axis,
+                          uint32_t number)
+{
+    return (float)(region->first[axis] + (int32_t)(p->interval / 2 + number * p->interval));
+}
+
 /* Ends reach a quarter of a cell too far, which meets no other cube, so that no ray is a point. */
 KR_BODY kr_ray cubes_ray(const cubes_ray_params *p, const cubes_rays *rays, uint64_t number)
 {
-    const uint32_t a = rays->axes & 3, b = rays->axes >> 2 & 3, along = rays->axes >> 4;
-    const uint32_t of_a = (uint32_t)(number % rays->n_a), of_b = (uint32_t)(number / rays->n_a % rays->n_b);
+    const cubes_region *region = &rays->region;
+    const uint32_t a = rays->axes & 3, along = rays->axes >> 4, in_a = (uint32_t)(number % rays->n_a);
+    const uint32_t in_b = (uint32_t)(number / rays->n_a % rays->n_b);
     const uint32_t piece = (uint32_t)(number / rays->n_a / rays->n_b);
     const int32_t from =
-        rays->region.first[along] + (int32_t)(p->spacing / 2) + (int32_t)(piece * (p->length + p->spacing));
-    const int32_t end = rays->region.last[along] - (int32_t)p->half, most = end > from ? end - from : 0;
-    const int32_t length = most < (int32_t)p->length ? most : (int32_t)p->length;
-    kr_ray ray = {{0, 0, 0}, {0, 0, 0}, 0, (float)length + 0.5f};
-    ray.from[a] = (float)(rays->region.first[a] + (int32_t)(p->interval / 2 + of_a * p->interval));
-    ray.from[b] = (float)(rays->region.first[b] + (int32_t)(p->interval / 2 + of_b * p->interval));
-    ray.from[along] = (float)from - 0.25f;
-    ray.along[along] = 1;
+        region->first[along] + (int32_t)(p->spacing / 2) + (int32_t)(piece * (p->length + p->spacing));
+    const int32_t end = region->last[along] - (int32_t)p->half, most = end > from ? end - from : 0;
+    kr_ray ray = {{0, 0, 0}, {0, 0, 0}, 0, 0};
+    ray.high = (float)(most < (int32_t)p->length ? most : (int32_t)p->length) + 0.5f;
+    KR_UNROLL
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
+        ray.along[axis] = axis == along ? 1.0f : 0.0f;
+        ray.from[axis] =
+            axis == along ? (float)from - 0.25f : cubes_place(p, region, axis, axis == a ? in_a : in_b);
+    }
     return ray;
 }
 

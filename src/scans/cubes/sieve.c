@@ -87,11 +87,11 @@ static kr_status sieve_bin(cubes_sieved *s, const cubes_cells *cells, const bin 
         *keeps = 2 * count_in(cells, b) > cubes_span_count(all);
     if (b->n_pieces && !is_whole)
         status = add_rests(s, cells, b, *keeps, gap, err);
-    for (uint64_t i = 0; i<b->n_pieces; i += b->n_pieces> 1 ? b->n_pieces - 1 : 1) {
-        const kr_interval piece = piece_of(b, i); /* the first and the last */
-        unite(&s->leaf, cubes_cells_of(cells, piece.low, piece.high));
+    if (b->n_pieces) {
+        const cubes_span in = cubes_cells_of(cells, first.low, piece_of(b, b->n_pieces - 1).high);
+        unite(&s->leaf, in);
         if (*keeps)
-            unite(&s->both, cubes_cells_of(cells, piece.low, piece.high));
+            unite(&s->both, in);
     }
     if (*keeps)
         unite(&s->kept, all);
