@@ -1,6 +1,6 @@
 /* The life of tables of cubes. */
 #include "scans/cubes/cubes.h"
-#include "scenes/rays.h"
+#include "scans/totals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +8,10 @@
 
 /* ---- Where rays are -------------------------------------------------------------------------- */
 
-/* The width of cubes as a share of the mean distance of rows, and cubes for half a bin: as RTScan has them at
- * 10^8 rows (section 5.1: 83,000 of 10^8, at 128 vectors). Rows met by a piece of a ray. */
-static const double share_of_distance = 0.385, cubes_in_bin = 9.4, rows_a_piece = 0.8;
+/* The width of cubes as a share of the mean distance of rows, as RTScan has it at 10^8 rows (section 5.1:
+ * 83,000 of 10^8); and how many fit in a bin at least, as regions are on average a quarter of one thick. Rows
+ * met by a piece of a ray. */
+static const double share_of_distance = 0.385, cubes_in_bin = 4, rows_a_piece = 0.8;
 
 static uint32_t extent_of_values(const cubes_cells *cells)
 {
@@ -87,16 +88,16 @@ static kr_status check_rays(const kr_table_build *build, const cubes_group *grou
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* Columns in their order, by three. */
-static uint32_t groups_of(uint32_t n_columns)
+/* Columns in their order, some together. */
+static uint32_t groups_of(const cubes_design *design, uint32_t n_columns)
 {
-    return (n_columns + CUBES_AXES - 1) / CUBES_AXES;
+    return (n_columns + design->together - 1) / design->together;
 }
 
 static void fill_groups(cubes_table *table)
 {
     for (uint32_t c = 0; c < table->n_columns; ++c) {
-        cubes_group *group = table->groups + c / CUBES_AXES;
+        cubes_group *group = table->groups + c / table->design.together;
         group->columns[group->n_columns++] = c;
         group->is_wide |= kr_type_key_bits((uint32_t)table->columns[c].column.type) == 64;
     }
@@ -131,6 +132,7 @@ static cubes_scene_job scene_job_of(const kr_table_build *build, const cubes_tab
                              .records = group->records.data,
                              .n = table->n_rows,
                              .half = group->matrix.half,
+                             .prim = table->design.prim,
                              .parts = table->design.parts,
                              .flags = table->design.scene_flags,
                              .compact = table->design.compact};
@@ -203,7 +205,7 @@ kr_status cubes_build(const kr_table_build *build, const cubes_design *design, v
     table->design = *design;
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
-    table->n_groups = groups_of(build->n_columns);
+    table->n_groups = groups_of(design, build->n_columns);
     kr_status status = allocate(build, table, err);
     if (status != KR_OK || !build->n_rows)
         return status;
@@ -245,9 +247,12 @@ void cubes_destroy(kr_device *device, void *self)
 kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design, kr_need *need,
                          kr_error *err)
 {
-    const uint32_t n_groups = groups_of(shape->n_columns);
-    const cubes_scene_job job = {
-        .device = shape->device, .n = shape->n_rows, .parts = design->parts, .flags = design->scene_flags};
+    const uint32_t n_groups = groups_of(design, shape->n_columns);
+    const cubes_scene_job job = {.device = shape->device,
+                                 .n = shape->n_rows,
+                                 .prim = design->prim,
+                                 .parts = design->parts,
+                                 .flags = design->scene_flags};
     kr_scene_estimate scene = {0};
     uint64_t kept = n_groups * shape->n_rows * sizeof(uint64_t), peak = 0;
     *need = (kr_need){0, 0};
@@ -292,11 +297,11 @@ uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
     }
     counters[0] = (kr_counter){"groups", table->n_groups};
     counters[1] = (kr_counter){"vectors", vectors};
-    counters[2] = (kr_counter){"bytes of the mapping tables, on the host", mapping};
-    counters[3] = (kr_counter){"cells of the longest axis", longest_of(table->groups)};
-    counters[4] = (kr_counter){"cells of a cube's width", 2 * table->groups[0].matrix.half + 1};
-    counters[5] = (kr_counter){"cells between pieces of a ray", table->groups[0].matrix.spacing};
-    counters[6] = (kr_counter){"cells of a piece of a ray", table->groups[0].matrix.length};
+    counters[2] = (kr_counter){"mapping bytes", mapping};
+    counters[3] = (kr_counter){"cells", longest_of(table->groups)};
+    counters[4] = (kr_counter){"width", 2 * table->groups[0].matrix.half + 1};
+    counters[5] = (kr_counter){"spacing", table->groups[0].matrix.spacing};
+    counters[6] = (kr_counter){"length", table->groups[0].matrix.length};
     return 7;
 }
 
@@ -321,30 +326,31 @@ static kr_status check_column(kr_device *device, const cubes_table *table, uint3
     return status;
 }
 
-/* Whether rays meet the cubes that they must. */
+/* Whether rays meet every row. */
 static kr_status check_scene(kr_device *device, const cubes_table *table, const cubes_group *group,
                              kr_error *err)
 {
-    kr_buffer counter = {0};
-    kr_tracer *tracer;
-    uint64_t bad = 0;
-    kr_status status = kr_tracer_of(device, &tracer, err);
+    const uint64_t nbytes = kr_bitmap_words(table->n_rows) * sizeof(uint32_t);
+    kr_buffer bitmap = {0}, counter = {0};
+    uint64_t met = 0;
+    kr_status status = kr_buffer_allocate(device, nbytes, NULL, "a bitmap of rows", NULL, &bitmap, err);
     if (status == KR_OK)
         status = kr_counters_make(device, NULL, 1, &counter, err);
-    const cubes_ray_params params = {.scene = cubes_scene_view(&group->scene),
-                                     .records = group->records.data,
-                                     .work = counter.data,
-                                     .half = group->matrix.half};
     if (status == KR_OK)
-        status = kr_scene_run(tracer, &cubes_check_u32, &params, table->n_rows, NULL, err);
+        status = cubes_visit_all(table, group, bitmap.data, NULL, err);
+    const kr_selected of = {bitmap.data, table->n_rows, NULL};
     if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counter, &bad, 1, err);
+        status = kr_selected_count(device, &of, counter.data, NULL, err);
+    if (status == KR_OK)
+        status = kr_counters_read(device, NULL, &counter, &met, 1, err);
     kr_buffer_release(device, &counter, NULL);
-    if (status == KR_OK && bad)
-        status =
-            kr_fail(err, KR_ERR_INVARIANT,
-                    "a ray misses row %llu in the scene of column '%s'; report it with the tracer's name",
-                    (unsigned long long)bad - 1, table->names[group->columns[0]]);
+    kr_buffer_release(device, &bitmap, NULL);
+    if (status == KR_OK && met < table->n_rows)
+        status = kr_fail(
+            err, KR_ERR_INVARIANT,
+            "rays miss %llu of %llu rows in the scene of column '%s'; report it with the tracer's name",
+            (unsigned long long)(table->n_rows - met), (unsigned long long)table->n_rows,
+            table->names[group->columns[0]]);
     return status;
 }
 

@@ -1,4 +1,5 @@
-/* Tables whose rows are cubes in scenes of up to three columns each: what kinds rtscan and rtc3 share.
+/* Tables whose rows are cubes in scenes of up to three columns each, or triangles in scenes of one: what
+ * kinds rtscan, rtc3 and rtc1 share.
  *
  * A condition is answered group by group. Filter vectors give rows that nearly match; rays then visit the
  * regions by which these and the condition differ, and write the truth of each row there. */
@@ -17,6 +18,8 @@ typedef struct cubes_design {
     uint32_t selects_both; /* 1: bins are kept of which more than half is in the leaf */
     uint32_t along;        /* as in cubes_matrix */
     uint32_t parts;
+    uint32_t together; /* columns of a scene */
+    uint32_t prim;     /* KR_PRIM_AABB; KR_PRIM_TRIANGLE: scenes of one column that is not encoded */
     uint32_t scene_flags;
     int64_t compact;
     uint32_t across;          /* cubes as wide as the longest axis divided by this; 0: `width` says it */
@@ -54,8 +57,11 @@ uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
 kr_status cubes_validate(kr_device *device, const void *self, kr_error *err);
 kr_status cubes_select(kr_device *device, const void *self, const kr_select *job,
                        const kr_scan_context *context, kr_error *err);
+/* Writes 1 for every row that rays meet which visit the whole scene. Enqueues. */
+kr_status cubes_visit_all(const cubes_table *table, const cubes_group *group, uint32_t *bitmap,
+                          kr_stream *stream, kr_error *err);
 void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 
-extern const kr_ray_program cubes_visit_u32, cubes_visit_u64, cubes_check_u32;
+extern const kr_ray_program cubes_visit_u32, cubes_visit_u64;
 
 #endif

@@ -43,6 +43,17 @@ typedef struct cubes_ray_params {
 } cubes_ray_params;
 kr_assert_size(cubes_ray_params, 1840);
 
+/* The triangle of a record, as in RTScan, section 2.3, in a scene of one column: its cut with z = 0 reaches
+ * from the beginning of its cell to 2 half + 1 cells further, at most half as high. So a ray up y in the
+ * middle of a cell meets it exactly if the record is in this cell or at most 2 half before it. */
+KR_BODY void cubes_triangle_of(uint64_t record, uint32_t half, float out[9])
+{
+    const float size = (float)(2 * half + 1), begin = (float)cubes_record_cell(record, 0) - 0.5f;
+    out[0] = begin + size, out[1] = 0, out[2] = 0;
+    out[3] = begin, out[4] = 0, out[5] = size;
+    out[6] = begin, out[7] = size, out[8] = -size;
+}
+
 /* The cube of a record. */
 KR_BODY void cubes_box_of(uint64_t record, uint32_t half, float box[6])
 {

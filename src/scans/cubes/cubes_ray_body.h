@@ -94,13 +94,6 @@ KR_BODY uint32_t cubes_hit(const void *params, uint32_t *payload, uint32_t primi
     return KR_HIT_IGNORE;
 }
 
-KR_BODY uint32_t cubes_check_hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
-{
-    (void)params, (void)back;
-    payload[CUBES_MET] += primitive == payload[CUBES_OF_REGION];
-    return KR_HIT_IGNORE;
-}
-
 KR_BODY void cubes_box(const void *params, uint32_t primitive, float box[6])
 {
     const cubes_ray_params *p = (const cubes_ray_params *)params;
@@ -127,6 +120,13 @@ KR_BODY kr_ray cubes_ray(const cubes_ray_params *p, const cubes_rays *rays, uint
         region->first[along] + (int32_t)(p->spacing / 2) + (int32_t)(piece * (p->length + p->spacing));
     const int32_t end = region->last[along] - (int32_t)p->half, most = end > from ? end - from : 0;
     kr_ray ray = {{0, 0, 0}, {0, 0, 0}, 0, 0};
+    if (p->scene.prim == KR_PRIM_TRIANGLE) {
+        ray.from[0] = (float)(region->first[0] + (int32_t)((in_a + in_b + 1) * p->interval) - 1);
+        ray.from[1] = -1;
+        ray.along[1] = 1;
+        ray.high = (float)p->half + 3;
+        return ray;
+    }
     ray.high = (float)(most < (int32_t)p->length ? most : (int32_t)p->length) + 0.5f;
     KR_UNROLL
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
@@ -168,33 +168,5 @@ KR_BODY void cubes_end(const cubes_ray_params *p, uint64_t i, const cubes_state 
 }
 
 KR_RAY_PROGRAM(cubes_visit, cubes_begin, cubes_step, cubes_end, cubes_hit, cubes_box);
-
-/* ---- Validate -------------------------------------------------------------------------------- */
-
-/* Element i: a ray along each axis, as far from the cube of row i as rays may be that must meet it. */
-KR_BODY int cubes_check_step(const cubes_ray_params *p, cubes_state *s)
-{
-    const uint64_t record = kr_load(p->records + s->ray);
-    for (uint32_t along = 0; along < CUBES_AXES; ++along) {
-        kr_ray ray = {{0, 0, 0}, {0, 0, 0}, 0, 0.5f};
-        uint32_t payload[KR_RAY_PAYLOAD] = {0, 0, (uint32_t)s->ray};
-        for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-            ray.from[axis] = (float)(cubes_record_cell(record, axis) +
-                                     (s->ray >> axis & 1 ? (int32_t)p->half : -(int32_t)p->half));
-        ray.from[along] -= 0.25f;
-        ray.along[along] = 1;
-        kr_visit(&p->scene, &ray, payload, cubes_check_hit, cubes_box, p);
-        s->met += payload[CUBES_MET] != 0;
-    }
-    return 0;
-}
-
-KR_BODY void cubes_check_end(const cubes_ray_params *p, uint64_t i, const cubes_state *s)
-{
-    if (s->met < CUBES_AXES)
-        kr_atomic_max64(p->work, i + 1);
-}
-
-KR_RAY_PROGRAM(cubes_check, cubes_begin, cubes_check_step, cubes_check_end, cubes_check_hit, cubes_box);
 
 #endif

@@ -26,7 +26,7 @@ kr_status cubes_scene_estimate(const cubes_scene_job *job, kr_scene_estimate *es
     kr_status status = kr_tracer_of(job->device, &tracer, err);
     const uint64_t part = part_of(job), n_parts = ceil_div(job->n, part);
     if (status == KR_OK)
-        status = tracer->ops->estimate(tracer, KR_PRIM_AABB, part, job->flags, &one, err);
+        status = tracer->ops->estimate(tracer, job->prim, part, job->flags, &one, err);
     const uint64_t group = n_parts > 1 ? n_parts * GROUP_PART_NBYTES + GROUP_NBYTES : 0;
     estimate->footprint_nbytes = n_parts * one.footprint_nbytes + group;
     estimate->peak_nbytes = (n_parts - 1) * one.footprint_nbytes + one.peak_nbytes + group;
@@ -36,14 +36,15 @@ kr_status cubes_scene_estimate(const cubes_scene_job *job, kr_scene_estimate *es
 static kr_status build_part(const cubes_scene_job *job, kr_tracer *tracer, uint64_t first, uint64_t n,
                             kr_scene **part, kr_error *err)
 {
-    kr_mesh mesh = {.prim = KR_PRIM_AABB, .n = n};
-    kr_status status = kr_buffer_allocate(job->device, kr_mesh_nbytes(mesh.prim, n), job->stream, "boxes",
+    const char *what = job->prim == KR_PRIM_AABB ? "boxes" : "triangles";
+    kr_mesh mesh = {.prim = job->prim, .n = n};
+    kr_status status = kr_buffer_allocate(job->device, kr_mesh_nbytes(mesh.prim, n), job->stream, what,
                                           "give parts=...", &mesh.data, err);
     if (status != KR_OK)
         return status;
-    const cubes_mesh_params params = {job->records, mesh.data.data, first, job->half, 0};
+    const cubes_mesh_params params = {job->records, mesh.data.data, first, job->half, job->prim};
     status = kr_device_run(job->device, &cubes_mesh, &params, n, job->stream, err);
-    kr_stopwatch_lap(job->watch, "boxes");
+    kr_stopwatch_lap(job->watch, what);
     if (status == KR_OK)
         status = tracer->ops->build(tracer, &mesh, job->flags, job->stream, part, err);
     kr_buffer_release(job->device, &mesh.data, job->stream);

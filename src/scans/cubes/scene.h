@@ -19,6 +19,7 @@ typedef struct cubes_scene_job {
     const uint64_t *records;
     uint64_t n; /* at least 1 */
     uint32_t half;
+    uint32_t prim;  /* KR_PRIM_AABB, KR_PRIM_TRIANGLE */
     uint32_t parts; /* 0: as few as hold them */
     uint32_t flags; /* KR_SCENE_* */
     int64_t compact;

@@ -276,21 +276,25 @@ static kr_status cast(const part *p, cubes_ray_params *params, const kr_scan_con
     return status;
 }
 
+static cubes_ray_params params_of(const cubes_group *group, uint32_t *bitmap)
+{
+    return (cubes_ray_params){.scene = cubes_scene_view(&group->scene),
+                              .records = group->records.data,
+                              .bitmap = bitmap,
+                              .half = group->matrix.half,
+                              .interval = group->matrix.interval,
+                              .spacing = group->matrix.spacing,
+                              .length = group->matrix.length};
+}
+
 static kr_status refine(const part *p, const uint32_t *alive, uint32_t *bitmap,
                         const kr_scan_context *context, kr_error *err)
 {
-    const cubes_group *group = p->group;
     kr_buffer intervals[CUBES_AXES] = {{0}};
-    cubes_ray_params params = {.scene = cubes_scene_view(&group->scene),
-                               .records = group->records.data,
-                               .alive = alive,
-                               .bitmap = bitmap,
-                               .work = context->work,
-                               .half = group->matrix.half,
-                               .interval = group->matrix.interval,
-                               .spacing = group->matrix.spacing,
-                               .length = group->matrix.length};
+    cubes_ray_params params = params_of(p->group, bitmap);
     kr_status status = KR_OK;
+    params.alive = alive;
+    params.work = context->work;
     for (uint32_t axis = 0; axis < CUBES_AXES && status == KR_OK; ++axis)
         if (p->leaves[axis])
             status = add_test(p, axis, context, intervals + axis, &params, err);
@@ -298,6 +302,26 @@ static kr_status refine(const part *p, const uint32_t *alive, uint32_t *bitmap,
         status = cast(p, &params, context, err);
     for (uint32_t axis = CUBES_AXES; axis-- > 0;)
         kr_buffer_release(p->table->device, intervals + axis, context->stream);
+    return status;
+}
+
+/* A condition without tests is true for every row that is met. */
+kr_status cubes_visit_all(const cubes_table *table, const cubes_group *group, uint32_t *bitmap,
+                          kr_stream *stream, kr_error *err)
+{
+    const kr_scan_context context = {.stream = stream};
+    cubes_ray_params params = params_of(group, bitmap);
+    part p = {.table = table, .group = group};
+    cubes_region all = {{0, 0, 0}, {0, 0, 0}};
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+        all.last[axis] = (int32_t)group->extents[axis] - 1;
+    kr_status status = add_region(&p, &all, err);
+    if (status == KR_OK)
+        status = kr_device_fill(table->device, bitmap, 0, kr_bitmap_words(table->n_rows) * sizeof(uint32_t),
+                                stream, err);
+    if (status == KR_OK)
+        status = cast(&p, &params, &context, err);
+    release_part(&p);
     return status;
 }
 

@@ -59,6 +59,8 @@ static cubes_design design_of(const kr_spec *spec)
         .bins = (uint32_t)o[RTSCAN_OPTION_VECTORS],
         .selects_both = o[RTSCAN_OPTION_SELECTION] == RTSCAN_BOTH,
         .along = o[RTSCAN_OPTION_ALONG] == RTSCAN_ALONG_FEWEST ? CUBES_AXES : CUBES_AXES - 1,
+        .together = CUBES_AXES,
+        .prim = KR_PRIM_AABB,
         .parts = (uint32_t)o[RTSCAN_OPTION_PARTS],
         .scene_flags = kr_rays_scene_flags(o[RTSCAN_OPTION_BVH], o[RTSCAN_OPTION_COMPACT]),
         .compact = o[RTSCAN_OPTION_COMPACT],
