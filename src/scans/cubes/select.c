@@ -411,6 +411,10 @@ void cubes_explain(const void *self, const kr_select *job, char *text, size_t nb
     text[0] = '\0';
     if (!table->n_rows || plan_parts(table, job, &parts, &n_parts, NULL) != KR_OK)
         return;
+    if (n_parts > 1)
+        kr_text_add(text, nbytes,
+                    "%u groups in turn, the one with most open columns first; each sees the rows left\n",
+                    n_parts);
     for (uint32_t i = 0; i < n_parts; ++i) {
         describe(parts + i, line, sizeof line);
         kr_text_add(text, nbytes, "%s\n", line);

@@ -436,6 +436,9 @@ static void build_scenes_when_asked(void **state)
     assert_int_equal(kr_table_query(t.scanned, &before, NULL), KR_OK);
     assert_true(after.footprint_nbytes == before.footprint_nbytes);
     assert_int_equal(kr_scan_explain(t.scanned, condition, text, sizeof text, NULL), KR_OK);
+    assert_non_null(strstr(text, "2 groups in turn"));
+    assert_non_null(strstr(text, "a, c: 2 filter vectors, "));
+    assert_non_null(strstr(text, "\nb: 1 filter vectors, 1 regions, "));
     kr_condition_destroy(condition);
     kr_table_destroy(t.scanned);
     kr_device_close(t.device);
