@@ -45,9 +45,10 @@ KR_API kr_status kr_kind_query(uint32_t ordinal, kr_kind_info *info, kr_error *e
 typedef enum kr_option_form {
     KR_OPTION_CHOICE = 1, /**< one of a few words */
     KR_OPTION_INTEGER,
-    KR_OPTION_TRIPLE, /**< three integers: "23:23:18" */
-    KR_OPTION_PAIR,   /**< two integers: "15:25"; or a word */
-    KR_OPTION_DECIMAL /**< at most three decimals: "0.5"; or a word */
+    KR_OPTION_TRIPLE,  /**< three integers: "23:23:18" */
+    KR_OPTION_PAIR,    /**< two integers: "15:25"; or a word */
+    KR_OPTION_DECIMAL, /**< at most three decimals: "0.5"; or a word */
+    KR_OPTION_TEXT     /**< up to 239 characters, commas included: "a+b,c"; or a word */
 } kr_option_form;
 
 /** Output. All pointers are to static memory. */

@@ -140,10 +140,10 @@ kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, 
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan_explain: %s",
                        !table ? "table is NULL" : "there is no text");
     const kr_plan_columns columns = kr_table_plan_columns(table);
-    const kr_status status = kr_plan_make(condition, &columns, &plan, err);
+    kr_status status = kr_plan_make(condition, &columns, &plan, err);
     if (status != KR_OK)
         return status;
-    kr_plan_explain(table, &plan, text, text_nbytes);
+    status = kr_plan_explain(table, &plan, text, text_nbytes, err);
     kr_plan_release(&plan);
-    return KR_OK;
+    return status;
 }

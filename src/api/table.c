@@ -111,9 +111,12 @@ kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_error *e
     if (!table || !info)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_query: table or info is NULL");
     const kr_status status = kr_struct_check(&kr_struct_table_info, info, err);
-    if (status == KR_OK)
-        kr_struct_write(&kr_struct_table_info, &table->info, info);
-    return status;
+    if (status != KR_OK)
+        return status;
+    kr_table_info made = table->info;
+    made.footprint_nbytes = kr_table_nbytes(table); /* scenes may have been built since */
+    kr_struct_write(&kr_struct_table_info, &made, info);
+    return KR_OK;
 }
 
 kr_status kr_table_validate(kr_table *table, kr_error *err)

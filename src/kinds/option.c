@@ -128,6 +128,7 @@ static void explain(const kr_option *option, char *text, size_t text_nbytes)
         print_decimal(option->maximum, most, sizeof most);
         snprintf(text, text_nbytes, "a number from %s to %s with at most three decimals", least, most);
         break;
+    case KR_OPTION_TEXT: snprintf(text, text_nbytes, "a text of at most %s characters", most); break;
     default: snprintf(text, text_nbytes, "a number from %s to %s", least, most);
     }
     if (option->choices) {
@@ -146,6 +147,9 @@ static int read_value(const kr_option *option, kr_text value, int64_t *number)
         *number = choice == 0 ? option->standard : 0;
         return choice >= 0 || read_parts(option, value, number);
     case KR_OPTION_DECIMAL: *number = -1 - choice; return choice >= 0 || read_decimal(option, value, number);
+    case KR_OPTION_TEXT:
+        *number = choice >= 0 ? -1 - choice : 1;
+        return value.nbytes && (int64_t)value.nbytes <= option->maximum;
     default: return read_number(option, value, number);
     }
 }
@@ -174,10 +178,15 @@ static void print_choice(const kr_option *option, int64_t position, char *text, 
 
 void kr_option_print(const kr_option *option, int64_t value, char *text, size_t text_nbytes)
 {
+    text[0] = '\0';
     switch (option->form) {
     case KR_OPTION_CHOICE: print_choice(option, value, text, text_nbytes); break;
     case KR_OPTION_TRIPLE:
     case KR_OPTION_PAIR: print_parts(option, value, text, text_nbytes); break;
+    case KR_OPTION_TEXT:
+        if (value < 0)
+            print_choice(option, -1 - value, text, text_nbytes);
+        break;
     case KR_OPTION_DECIMAL:
         if (value < 0)
             print_choice(option, -1 - value, text, text_nbytes);
@@ -205,6 +214,7 @@ static void print_bounds(const kr_option *option, char *text, size_t text_nbytes
 static void print_values(const kr_option *option, char *text, size_t text_nbytes)
 {
     const int numbers = option->form == KR_OPTION_CHOICE   ? 0
+                        : option->form == KR_OPTION_TEXT   ? 0
                         : option->form == KR_OPTION_TRIPLE ? 3
                         : option->form == KR_OPTION_PAIR   ? 2
                                                            : 1;
@@ -215,8 +225,10 @@ static void print_values(const kr_option *option, char *text, size_t text_nbytes
         kr_text_append(text, text_nbytes, i ? ":" : "");
         kr_text_append(text, text_nbytes, bounds);
     }
+    if (option->form == KR_OPTION_TEXT)
+        kr_text_append(text, text_nbytes, "TEXT");
     if (option->choices) {
-        kr_text_append(text, text_nbytes, numbers ? "|" : "");
+        kr_text_append(text, text_nbytes, text[0] ? "|" : "");
         kr_text_append(text, text_nbytes, option->choices);
     }
 }
@@ -224,7 +236,7 @@ static void print_values(const kr_option *option, char *text, size_t text_nbytes
 void kr_option_describe(const kr_option *option, kr_option_info *info)
 {
     const double unit = option->form == KR_OPTION_DECIMAL ? 1000 : 1;
-    const int has_bounds = option->form != KR_OPTION_CHOICE;
+    const int has_bounds = option->form != KR_OPTION_CHOICE && option->form != KR_OPTION_TEXT;
     *info = (kr_option_info){
         .name = option->name,
         .help = option->help,

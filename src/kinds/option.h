@@ -5,11 +5,12 @@
 #include "util/error.h"
 
 /* A row of the table that parses specs and prints `keyray kinds`. Values: INTEGER: the number; DECIMAL:
- * thousandths; TRIPLE: a | b << 8 | c << 16; PAIR: the same without c; CHOICE: the word's position. */
+ * thousandths; TRIPLE: a | b << 8 | c << 16; PAIR: the same without c; CHOICE: the word's position; TEXT: 1,
+ * kr_spec has it, or -1, -2, ... for words. A kind has at most one of form TEXT. */
 typedef struct kr_option {
     const char *name;
     kr_option_form form;
-    const char *choices;      /* "soa|aos"; PAIR: "on" is the default, "off" is 0:0; DECIMAL: -1, -2, ... */
+    const char *choices; /* "soa|aos"; PAIR: "on" is the default, "off" is 0:0; DECIMAL, TEXT: -1, -2, ... */
     int64_t minimum, maximum; /* of each number, inclusive; not CHOICE */
     int64_t standard;         /* the default: a value */
     const char *help;         /* one line */

@@ -71,7 +71,29 @@ static kr_status set_option(kr_spec *spec, kr_text setting, kr_error *err)
     if (spec->given >> i & 1)
         return kr_fail(err, KR_ERR_SPEC, "option '%s' is given twice", option->name);
     spec->given |= (uint32_t)1 << i;
-    return kr_option_read(option, value, value_at(spec, i), err);
+    const kr_status status = kr_option_read(option, value, value_at(spec, i), err);
+    if (status == KR_OK && option->form == KR_OPTION_TEXT && *value_at(spec, i) > 0)
+        snprintf(spec->text, sizeof spec->text, "%.*s", (int)value.nbytes, value.at);
+    return status;
+}
+
+/* Cuts "name=value" off the front. Commas end it; in a text, those that a "name=" follows. */
+static kr_text cut_setting(const kr_kind *kind, kr_text *rest)
+{
+    kr_text setting = kr_text_cut(rest, ','), name = setting;
+    const kr_option *option = NULL;
+    name = kr_text_cut(&name, '=');
+    for (uint32_t i = 0; (option = kr_spec_option_at(kind, i)) && !kr_text_is(name, option->name);)
+        ++i;
+    while (option && option->form == KR_OPTION_TEXT && rest->nbytes) {
+        kr_text after = *rest;
+        const kr_text next = kr_text_cut(&after, ',');
+        if (memchr(next.at, '=', next.nbytes))
+            break;
+        setting.nbytes = (size_t)(next.at + next.nbytes - setting.at);
+        *rest = after;
+    }
+    return setting;
 }
 
 kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
@@ -88,7 +110,7 @@ kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
     if (has_options && (rest.nbytes == 0 || rest.at[rest.nbytes - 1] == ','))
         return kr_fail(err, KR_ERR_SPEC, "spec '%s' ends where an option is expected", text);
     while (rest.nbytes) {
-        const kr_status status = set_option(&parsed, kr_text_cut(&rest, ','), err);
+        const kr_status status = set_option(&parsed, cut_setting(parsed.kind, &rest), err);
         if (status != KR_OK)
             return status;
     }
@@ -102,14 +124,17 @@ kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err)
 static void format(const kr_spec *spec, uint32_t keep, char *text, size_t text_nbytes)
 {
     const kr_option *option;
-    char value[64], separator = ':';
+    char value[KR_SPEC_TEXT_NBYTES], separator = ':';
     text[0] = '\0';
     kr_text_append(text, text_nbytes, spec->kind->name);
     for (uint32_t i = 0; (option = kr_spec_option_at(spec->kind, i)); ++i) {
         if (!(keep >> i & 1))
             continue;
         const size_t used = strlen(text);
-        kr_option_print(option, *value_at((kr_spec *)spec, i), value, sizeof value);
+        const int64_t number = *value_at((kr_spec *)spec, i);
+        kr_option_print(option, number, value, sizeof value);
+        if (option->form == KR_OPTION_TEXT && number > 0)
+            snprintf(value, sizeof value, "%s", spec->text);
         snprintf(text + used, text_nbytes - used, "%c%s=%s", separator, option->name, value);
         separator = ',';
     }
@@ -141,7 +166,7 @@ static int means(const char *text, const kr_spec *spec)
     for (uint32_t i = 0; kr_spec_option_at(spec->kind, i); ++i)
         if (*value_at(&parsed, i) != *value_at((kr_spec *)spec, i))
             return 0;
-    return 1;
+    return strcmp(parsed.text, spec->text) == 0;
 }
 
 /* The value of an option that is left out depends on the others (settle), so each is tried. */

@@ -4,7 +4,7 @@
 
 #include "kinds/option.h"
 
-enum { KR_SPEC_OPTIONS = 24 };
+enum { KR_SPEC_OPTIONS = 24, KR_SPEC_TEXT_NBYTES = 240 };
 
 /* The options that every kind has; they are applied outside the families. */
 enum { KR_COMMON_PROBES, KR_COMMON_COUNT };
@@ -15,7 +15,8 @@ typedef struct kr_spec {
     const struct kr_kind *kind;
     int64_t options[KR_SPEC_OPTIONS]; /* the kind's own, by position in its table */
     int64_t common[KR_COMMON_COUNT];
-    uint32_t given; /* bit i: option i of kr_spec_option_at was in the text */
+    uint32_t given;                 /* bit i: option i of kr_spec_option_at was in the text */
+    char text[KR_SPEC_TEXT_NBYTES]; /* the value of the option of form TEXT, unless it is a word */
 } kr_spec;
 
 /* The kind's own options, then the common ones; NULL past the last. At most 32. */

@@ -5,6 +5,7 @@
 #include "scans/table.h"
 
 /* Lines that end in '\n', cut off at nbytes. */
-void kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes);
+kr_status kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes,
+                          kr_error *err);
 
 #endif

@@ -112,10 +112,19 @@ uint32_t kr_table_components(const kr_table *table, kr_component components[KR_T
     return 1 + table->ops->components(table->self, components + 1);
 }
 
+uint64_t kr_table_nbytes(const kr_table *table)
+{
+    kr_component components[KR_TABLE_COMPONENTS_MOST];
+    const uint32_t n = kr_table_components(table, components);
+    uint64_t nbytes = 0;
+    for (uint32_t i = 0; i < n; ++i)
+        nbytes += components[i].nbytes;
+    return nbytes;
+}
+
 static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t before)
 {
     kr_table_info *info = &table->info;
-    kr_component components[KR_TABLE_COMPONENTS_MOST];
     snprintf(info->device, sizeof info->device, "%s", table->device->name);
     snprintf(info->tracer, sizeof info->tracer, "none");
     if (table->ops->tracer)
@@ -123,12 +132,9 @@ static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t befor
     info->rows = info->alive_rows = table->n_rows;
     info->columns = table->n_columns;
     info->copied_columns = 0;
-    info->footprint_nbytes = 0;
     for (uint32_t c = 0; c < table->n_columns; ++c)
         info->copied_columns += table->residents[c].data.data != NULL;
-    const uint32_t n = kr_table_components(table, components);
-    for (uint32_t i = 0; i < n; ++i)
-        info->footprint_nbytes += components[i].nbytes;
+    info->footprint_nbytes = kr_table_nbytes(table);
     const uint64_t most = kr_device_peak_end(table->device);
     info->peak_nbytes = most > before ? most - before : 0;
     table->phases = watch->phases;

@@ -42,6 +42,7 @@ kr_status kr_table_check(const kr_table *table, kr_error *err);
 
 /* The columns and what the family has; returns how many. */
 enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 1 };
+uint64_t kr_table_nbytes(const kr_table *table);
 uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST]);
 
 /* "best" and the specs of scan kinds; KR_ERR_UNSUPPORTED for kinds of index. */

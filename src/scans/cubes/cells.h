@@ -11,8 +11,7 @@
 #include "kinds/stopwatch.h"
 #include "scans/vectors.h"
 
-/* With so many cells half a cell is 2^19 steps of a float at the far end of a scene, and a ray in the middle
- * of a cell meets what it must. */
+/* With so many cells half a cell is 32 steps of a float at the far end of a scene. */
 enum { CUBES_CELL_BITS = 18, CUBES_CELLS = 1 << CUBES_CELL_BITS };
 
 typedef struct cubes_cells {

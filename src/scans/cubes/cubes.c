@@ -1,5 +1,6 @@
 /* The life of tables of cubes. */
 #include "scans/cubes/cubes.h"
+#include "scans/cubes/groups.h"
 #include "scans/totals.h"
 
 #include <math.h>
@@ -88,21 +89,6 @@ static kr_status check_rays(const kr_table_build *build, const cubes_group *grou
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* Columns in their order, some together. */
-static uint32_t groups_of(const cubes_design *design, uint32_t n_columns)
-{
-    return (n_columns + design->together - 1) / design->together;
-}
-
-static void fill_groups(cubes_table *table)
-{
-    for (uint32_t c = 0; c < table->n_columns; ++c) {
-        cubes_group *group = table->groups + c / table->design.together;
-        group->columns[group->n_columns++] = c;
-        group->is_wide |= kr_type_key_bits((uint32_t)table->columns[c].column.type) == 64;
-    }
-}
-
 static kr_status make_records(const kr_table_build *build, cubes_group *group, kr_error *err)
 {
     const uint64_t nbytes = build->n_rows * sizeof(uint64_t);
@@ -115,27 +101,46 @@ static kr_status make_records(const kr_table_build *build, cubes_group *group, k
 /* A scene of one column has its rows' numbers within a cell as a second axis. */
 static void measure(const cubes_table *table, cubes_group *group)
 {
-    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-        group->extents[axis] =
-            axis < group->n_columns ? extent_of_values(&table->columns[group->columns[axis]].cells) : 1;
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
+        const cubes_column *column = axis < group->n_columns ? table->columns + group->columns[axis] : NULL;
+        group->extents[axis] = column ? extent_of_values(&column->cells) : 1;
+        group->is_wide |= column && kr_type_key_bits((uint32_t)column->column.type) == 64;
+    }
     if (group->n_columns == 1)
         group->extents[1] = (uint32_t)1 << table->columns[group->columns[0]].cells.low_bits;
     group->matrix = matrix_of(&table->design, group, table->n_rows);
 }
 
-static cubes_scene_job scene_job_of(const kr_table_build *build, const cubes_table *table,
-                                    const cubes_group *group)
+static kr_status build_scene(const cubes_table *table, cubes_group *group, kr_stream *stream,
+                             kr_stopwatch *watch, kr_error *err)
 {
-    return (cubes_scene_job){.device = build->device,
-                             .stream = build->stream,
-                             .watch = build->watch,
-                             .records = group->records.data,
-                             .n = table->n_rows,
-                             .half = group->matrix.half,
-                             .prim = table->design.prim,
-                             .parts = table->design.parts,
-                             .flags = table->design.scene_flags,
-                             .compact = table->design.compact};
+    const cubes_scene_job job = {.device = table->device,
+                                 .stream = stream,
+                                 .watch = watch,
+                                 .records = group->records.data,
+                                 .n = table->n_rows,
+                                 .half = group->matrix.half,
+                                 .prim = table->design.prim,
+                                 .parts = table->design.parts,
+                                 .flags = table->design.scene_flags,
+                                 .compact = table->design.compact};
+    return cubes_scene_build(&job, &group->scene, err);
+}
+
+kr_status cubes_open_scene(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err)
+{
+    pthread_mutex_t *lock = (pthread_mutex_t *)&table->lock;
+    kr_status status = KR_OK;
+    if (!table->design.is_lazy)
+        return KR_OK;
+    pthread_mutex_lock(lock);
+    if (!group->scene.n_parts) {
+        status = build_scene(table, group, stream, NULL, err);
+        if (status == KR_OK) /* for scans on other streams */
+            status = kr_device_sync(table->device, stream, err);
+    }
+    pthread_mutex_unlock(lock);
+    return status;
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -192,7 +197,8 @@ static kr_status allocate(const kr_table_build *build, cubes_table *table, kr_er
     memcpy(table->names, build->names, table->n_columns * sizeof *table->names);
     for (uint32_t c = 0; c < table->n_columns; ++c)
         table->columns[c].column = build->columns[c];
-    return KR_OK;
+    return cubes_groups_fill(build->spec->text, table->design.together, table->n_columns, table->names,
+                             table->groups, err);
 }
 
 kr_status cubes_build(const kr_table_build *build, const cubes_design *design, void **self, kr_error *err)
@@ -200,16 +206,16 @@ kr_status cubes_build(const kr_table_build *build, const cubes_design *design, v
     cubes_table *table = kr_host_calloc(1, sizeof *table, "a table", err);
     if (!table)
         return KR_ERR_HOST_MEMORY;
+    pthread_mutex_init(&table->lock, NULL);
     *self = table;
     table->device = build->device;
     table->design = *design;
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
-    table->n_groups = groups_of(design, build->n_columns);
+    table->n_groups = cubes_groups_count(build->spec->text, design->together, build->n_columns);
     kr_status status = allocate(build, table, err);
     if (status != KR_OK || !build->n_rows)
         return status;
-    fill_groups(table);
     for (uint32_t g = 0; g < table->n_groups && status == KR_OK; ++g)
         status = make_records(build, table->groups + g, err);
     for (uint32_t c = 0; c < table->n_columns && status == KR_OK; ++c)
@@ -217,9 +223,8 @@ kr_status cubes_build(const kr_table_build *build, const cubes_design *design, v
     for (uint32_t g = 0; g < table->n_groups && status == KR_OK; ++g) {
         measure(table, table->groups + g);
         status = check_rays(build, table->groups + g, err);
-        const cubes_scene_job job = scene_job_of(build, table, table->groups + g);
-        if (status == KR_OK)
-            status = cubes_scene_build(&job, &table->groups[g].scene, err);
+        if (status == KR_OK && !design->is_lazy)
+            status = build_scene(table, table->groups + g, build->stream, build->watch, err);
     }
     return status;
 }
@@ -236,6 +241,7 @@ void cubes_destroy(kr_device *device, void *self)
         cubes_cells_release(&table->columns[c].cells);
         free(table->columns[c].limits);
     }
+    pthread_mutex_destroy(&table->lock);
     free(table->names);
     free(table->groups);
     free(table->columns);
@@ -247,7 +253,7 @@ void cubes_destroy(kr_device *device, void *self)
 kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design, kr_need *need,
                          kr_error *err)
 {
-    const uint32_t n_groups = groups_of(design, shape->n_columns);
+    const uint32_t n_groups = cubes_groups_count(shape->spec->text, design->together, shape->n_columns);
     const cubes_scene_job job = {.device = shape->device,
                                  .n = shape->n_rows,
                                  .prim = design->prim,
@@ -265,6 +271,8 @@ kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design
         peak = kept + scratch > peak ? kept + scratch : peak;
         kept += kr_vectors_nbytes(shape->n_rows, design->bins - (column->validity ? 0 : 1));
     }
+    if (design->is_lazy)
+        scene = (kr_scene_estimate){0};
     const uint64_t last = kept + (n_groups - 1) * scene.footprint_nbytes + scene.peak_nbytes;
     need->footprint_nbytes = kept + n_groups * scene.footprint_nbytes;
     need->peak_nbytes = last > peak ? last : peak;
@@ -274,13 +282,16 @@ kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design
 uint32_t cubes_components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
     const cubes_table *table = self;
+    pthread_mutex_t *lock = (pthread_mutex_t *)&table->lock;
     uint64_t vectors = 0, records = 0, scenes = 0;
+    pthread_mutex_lock(lock);
     for (uint32_t c = 0; c < table->n_columns; ++c)
         vectors += table->columns[c].vectors.words.nbytes;
     for (uint32_t g = 0; g < table->n_groups; ++g) {
         records += table->groups[g].records.nbytes;
         scenes += cubes_scene_nbytes(&table->groups[g].scene);
     }
+    pthread_mutex_unlock(lock);
     components[0] = (kr_component){"vectors", vectors};
     components[1] = (kr_component){"records", records};
     components[2] = (kr_component){"bvh", scenes};
@@ -327,8 +338,7 @@ static kr_status check_column(kr_device *device, const cubes_table *table, uint3
 }
 
 /* Whether rays meet every row. */
-static kr_status check_scene(kr_device *device, const cubes_table *table, const cubes_group *group,
-                             kr_error *err)
+static kr_status check_scene(kr_device *device, const cubes_table *table, cubes_group *group, kr_error *err)
 {
     const uint64_t nbytes = kr_bitmap_words(table->n_rows) * sizeof(uint32_t);
     kr_buffer bitmap = {0}, counter = {0};

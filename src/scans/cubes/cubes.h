@@ -11,6 +11,8 @@
 #include "scans/cubes/sieve.h"
 #include "scans/family.h"
 
+#include <pthread.h>
+
 /* What options decide. */
 typedef struct cubes_design {
     uint32_t encode;       /* 1: cells hold equally many rows */
@@ -18,7 +20,8 @@ typedef struct cubes_design {
     uint32_t selects_both; /* 1: bins are kept of which more than half is in the leaf */
     uint32_t along;        /* as in cubes_matrix */
     uint32_t parts;
-    uint32_t together; /* columns of a scene */
+    uint32_t together; /* columns of a scene, where no text says so (cubes/groups.h) */
+    uint32_t is_lazy;  /* 1: scenes are built when they are first used */
     uint32_t prim;     /* KR_PRIM_AABB; KR_PRIM_TRIANGLE: scenes of one column that is not encoded */
     uint32_t scene_flags;
     int64_t compact;
@@ -45,6 +48,7 @@ typedef struct cubes_table {
     cubes_column *columns;
     cubes_group *groups;
     const char **names;
+    pthread_mutex_t lock; /* of scenes that are built later */
 } cubes_table;
 
 /* Operations of kr_scan_ops, but for what the design decides. */
@@ -57,9 +61,11 @@ uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
 kr_status cubes_validate(kr_device *device, const void *self, kr_error *err);
 kr_status cubes_select(kr_device *device, const void *self, const kr_select *job,
                        const kr_scan_context *context, kr_error *err);
+/* Builds the scene of the group unless it is there, which waits for the stream; any thread may ask. */
+kr_status cubes_open_scene(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err);
 /* Writes 1 for every row that rays meet which visit the whole scene. Enqueues. */
-kr_status cubes_visit_all(const cubes_table *table, const cubes_group *group, uint32_t *bitmap,
-                          kr_stream *stream, kr_error *err);
+kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t *bitmap, kr_stream *stream,
+                          kr_error *err);
 void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 
 extern const kr_ray_program cubes_visit_u32, cubes_visit_u64;

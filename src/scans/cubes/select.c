@@ -12,7 +12,7 @@ _Static_assert(CUBES_SIEVE_AXES == (int)CUBES_AXES && CUBES_SIEVE_VECTORS >= CUB
 /* A group's part of a conjunction. */
 typedef struct part {
     const cubes_table *table;
-    const cubes_group *group;
+    cubes_group *group;
     const kr_leaf *leaves[CUBES_AXES]; /* NULL: every row */
     cubes_sieved sieved[CUBES_AXES];
     uint32_t order[CUBES_AXES]; /* of axes: where least is in both, first */
@@ -125,7 +125,7 @@ static uint32_t choose_groups(const cubes_table *table, const kr_select *job, ui
 {
     uint32_t n_parts = 0, open = job->n_leaves;
     while (open) {
-        const cubes_group *best = table->groups;
+        cubes_group *best = table->groups;
         for (uint32_t g = 1; g < table->n_groups; ++g)
             if (count_of(table->groups + g, job, is_done) > count_of(best, job, is_done))
                 best = table->groups + g;
@@ -291,8 +291,10 @@ static kr_status refine(const part *p, const uint32_t *alive, uint32_t *bitmap,
                         const kr_scan_context *context, kr_error *err)
 {
     kr_buffer intervals[CUBES_AXES] = {{0}};
+    kr_status status = cubes_open_scene(p->table, p->group, context->stream, err);
+    if (status != KR_OK)
+        return status;
     cubes_ray_params params = params_of(p->group, bitmap);
-    kr_status status = KR_OK;
     params.alive = alive;
     params.work = context->work;
     for (uint32_t axis = 0; axis < CUBES_AXES && status == KR_OK; ++axis)
@@ -306,16 +308,19 @@ static kr_status refine(const part *p, const uint32_t *alive, uint32_t *bitmap,
 }
 
 /* A condition without tests is true for every row that is met. */
-kr_status cubes_visit_all(const cubes_table *table, const cubes_group *group, uint32_t *bitmap,
-                          kr_stream *stream, kr_error *err)
+kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t *bitmap, kr_stream *stream,
+                          kr_error *err)
 {
     const kr_scan_context context = {.stream = stream};
-    cubes_ray_params params = params_of(group, bitmap);
     part p = {.table = table, .group = group};
     cubes_region all = {{0, 0, 0}, {0, 0, 0}};
+    kr_status status = cubes_open_scene(table, group, stream, err);
+    if (status != KR_OK)
+        return status;
+    cubes_ray_params params = params_of(group, bitmap);
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
         all.last[axis] = (int32_t)group->extents[axis] - 1;
-    kr_status status = add_region(&p, &all, err);
+    status = add_region(&p, &all, err);
     if (status == KR_OK)
         status = kr_device_fill(table->device, bitmap, 0, kr_bitmap_words(table->n_rows) * sizeof(uint32_t),
                                 stream, err);
@@ -406,6 +411,10 @@ void cubes_explain(const void *self, const kr_select *job, char *text, size_t nb
     text[0] = '\0';
     if (!table->n_rows || plan_parts(table, job, &parts, &n_parts, NULL) != KR_OK)
         return;
+    if (n_parts > 1)
+        kr_text_add(text, nbytes,
+                    "%u groups in turn, the one with most open columns first; each sees the rows left\n",
+                    n_parts);
     for (uint32_t i = 0; i < n_parts; ++i) {
         describe(parts + i, line, sizeof line);
         kr_text_add(text, nbytes, "%s\n", line);

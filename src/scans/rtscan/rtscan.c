@@ -34,6 +34,12 @@ static const kr_option options[RTSCAN_OPTIONS] = {
     [RTSCAN_OPTION_PARTS] = {"parts", KR_OPTION_INTEGER, NULL, 0, 4096, 0,
                              "of a scene, by rows, built one after the other, which lowers peak memory; 0: "
                              "one for 2^29 rows"},
+    [RTSCAN_OPTION_GROUPS] =
+        {"groups", KR_OPTION_TEXT, "auto", 0, KR_SPEC_TEXT_NBYTES - 1, -1,
+         "columns that share a scene, up to three, as in a+b+c,d+e; auto, and for columns "
+         "that are not named: by three in their order"},
+    [RTSCAN_OPTION_SCENES] = {"scenes", KR_OPTION_CHOICE, "eager|lazy", 0, 1, RTSCAN_SCENES_EAGER,
+                              "built with the table, or by the first scan that uses them"},
 };
 
 static kr_status settle(kr_spec *spec, kr_error *err)
@@ -60,6 +66,7 @@ static cubes_design design_of(const kr_spec *spec)
         .selects_both = o[RTSCAN_OPTION_SELECTION] == RTSCAN_BOTH,
         .along = o[RTSCAN_OPTION_ALONG] == RTSCAN_ALONG_FEWEST ? CUBES_AXES : CUBES_AXES - 1,
         .together = CUBES_AXES,
+        .is_lazy = o[RTSCAN_OPTION_SCENES] == RTSCAN_SCENES_LAZY,
         .prim = KR_PRIM_AABB,
         .parts = (uint32_t)o[RTSCAN_OPTION_PARTS],
         .scene_flags = kr_rays_scene_flags(o[RTSCAN_OPTION_BVH], o[RTSCAN_OPTION_COMPACT]),

@@ -11,11 +11,11 @@
 
 #include "spec_text.h"
 
-enum { MODE, BITS, FACTOR, PARTS, SCALE, SIZES, FILL, REBUILD, OPTIONS };
+enum { MODE, BITS, FACTOR, PARTS, SCALE, SIZES, FILL, REBUILD, LISTS, OPTIONS };
 enum { NARROW, WIDE };
 enum { STANDARD_BITS = 23 | 23 << 8 | 18 << 16, STANDARD_SCALE = 15 | 25 << 8 };
 /* How the options behind `parts` are printed when they are not given. */
-#define REST ",scale=15:25,sizes=1:2,fill=0.5,rebuild=auto"
+#define REST ",scale=15:25,sizes=1:2,fill=0.5,rebuild=auto,lists=auto"
 
 static const kr_option options[OPTIONS] = {
     [MODE] = {"mode", KR_OPTION_CHOICE, "narrow|wide", 0, 1, NARROW, "a choice"},
@@ -26,6 +26,7 @@ static const kr_option options[OPTIONS] = {
     [SIZES] = {"sizes", KR_OPTION_PAIR, NULL, 1, 255, 1 | 2 << 8, "two numbers"},
     [FILL] = {"fill", KR_OPTION_DECIMAL, NULL, 50, 1000, 500, "a share"},
     [REBUILD] = {"rebuild", KR_OPTION_DECIMAL, "auto|never", 1100, 1000000, -1, "a share or a word"},
+    [LISTS] = {"lists", KR_OPTION_TEXT, "auto|none", 0, KR_SPEC_TEXT_NBYTES - 1, -1, "a text or a word"},
 };
 
 /* wide: a factor of 7 by default, and no other. */
@@ -237,14 +238,43 @@ static void prints_pairs_and_decimals(void **state)
 #define HEAD "toy:mode=narrow,bits=23:23:18,factor=0,parts=1:1:1,"
     (void)state;
     check_printed("toy:scale=off,fill=1.000,rebuild=never",
-                  HEAD "scale=0:0,sizes=1:2,fill=1,rebuild=never,probes=auto");
+                  HEAD "scale=0:0,sizes=1:2,fill=1,rebuild=never,lists=auto,probes=auto");
     check_printed("toy:scale=on,fill=0.050,rebuild=2.50,sizes=09:255",
-                  HEAD "scale=15:25,sizes=9:255,fill=0.05,rebuild=2.5,probes=auto");
+                  HEAD "scale=15:25,sizes=9:255,fill=0.05,rebuild=2.5,lists=auto,probes=auto");
     check_printed("toy:fill=0.125,rebuild=999.999",
-                  HEAD "scale=15:25,sizes=1:2,fill=0.125,rebuild=999.999,probes=auto");
+                  HEAD "scale=15:25,sizes=1:2,fill=0.125,rebuild=999.999,lists=auto,probes=auto");
     check_printed("toy:rebuild=10,fill=0.101",
-                  HEAD "scale=15:25,sizes=1:2,fill=0.101,rebuild=10,probes=auto");
+                  HEAD "scale=15:25,sizes=1:2,fill=0.101,rebuild=10,lists=auto,probes=auto");
 #undef HEAD
+}
+
+/* Commas end a text only where another option follows. */
+static void reads_texts(void **state)
+{
+    char text[KR_SPEC_NBYTES], shortest[KR_SPEC_NBYTES];
+    kr_spec spec = parsed("toy:lists=a+b,c,fill=1");
+    (void)state;
+    assert_true(spec.options[LISTS] == 1 && spec.options[FILL] == 1000);
+    assert_string_equal(spec.text, "a+b,c");
+    assert_int_equal(kr_spec_format_short(&spec, shortest, sizeof shortest, NULL), KR_OK);
+    assert_string_equal(shortest, "toy:fill=1,lists=a+b,c");
+    spec = parsed("toy:lists=a+b,c");
+    assert_string_equal(spec.text, "a+b,c");
+    spec = parsed("toy:fill=1,lists=none");
+    assert_true(spec.options[LISTS] == -2);
+    assert_string_equal(spec.text, "");
+    assert_int_equal(kr_spec_format_short(&spec, shortest, sizeof shortest, NULL), KR_OK);
+    assert_string_equal(shortest, "toy:fill=1,lists=none");
+    check_printed("toy:lists=x",
+                  "toy:mode=narrow,bits=23:23:18,factor=0,parts=1:1:1,scale=15:25,sizes=1:2,fill=0.5,"
+                  "rebuild=auto,lists=x,probes=auto");
+    snprintf(text, sizeof text, "toy:lists=%0*d", KR_SPEC_TEXT_NBYTES - 1, 5);
+    assert_int_equal(strlen(parsed(text).text), KR_SPEC_TEXT_NBYTES - 1);
+    snprintf(text, sizeof text, "toy:lists=%0*d", KR_SPEC_TEXT_NBYTES, 5);
+    refuse(text, "'lists' is a text of at most 239 characters", "or one of auto|none");
+    refuse("toy:lists=", "'lists' is a text", "not ''");
+    refuse("toy:lists=a,lists=b", "'lists'", "twice");
+    refuse("toy:fill=1,a", "no option 'a'", "lists");
 }
 
 static void knows_what_was_given(void **state)
@@ -280,6 +310,7 @@ int main(void)
         cmocka_unit_test(reads_decimals),
         cmocka_unit_test(refuses_decimals),
         cmocka_unit_test(prints_pairs_and_decimals),
+        cmocka_unit_test(reads_texts),
         cmocka_unit_test(settles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,8 @@ static void check_option(const kr_option *option)
     assert_non_null(option->help);
     for (const char *at = option->choices ? option->choices : ""; *at; ++at)
         n += *at == '|';
-    const int is_word = option->form == KR_OPTION_DECIMAL && option->standard < 0;
+    const int is_word =
+        (option->form == KR_OPTION_DECIMAL || option->form == KR_OPTION_TEXT) && option->standard < 0;
     for (int i = 0; i < parts; ++i) {
         const int64_t standard = parts > 1 ? kr_triple_part(option->standard, i) : option->standard;
         assert_true(is_word || (option->minimum <= standard && standard <= option->maximum));
@@ -72,6 +73,8 @@ static void check_option(const kr_option *option)
         assert_true(strcmp(option->choices, "on|off") == 0 && option->minimum == 0);
     if (is_word)
         assert_true(-option->standard <= n);
+    if (option->form == KR_OPTION_TEXT)
+        assert_true(option->maximum < KR_SPEC_TEXT_NBYTES);
     if (option->form == KR_OPTION_CHOICE)
         assert_true(option->minimum == 0 && option->maximum == n - 1);
 }
@@ -110,6 +113,8 @@ static size_t longest_setting(const kr_option *option)
     if (option->form == KR_OPTION_DECIMAL)
         n += 1; /* the point */
     n = n * (size_t)parts_of(option) + (size_t)parts_of(option) - 1;
+    if (option->form == KR_OPTION_TEXT)
+        n = (size_t)option->maximum;
     if (option->form != KR_OPTION_CHOICE && n > longest)
         longest = n;
     return 2 + strlen(option->name) + longest;

@@ -34,7 +34,8 @@ static const char *const specs[] = {
     "rtscan",
     "rtscan:encode=off",
     "rtscan:vectors=8,selection=positive,along=last",
-    "rtscan:vectors=1",
+    "rtscan:vectors=1,groups=a+d",
+    "rtscan:vectors=20,groups=d+a+c,b+a,scenes=lazy",
     "rtscan:vectors=254,width=0.3,interval=0.7,spacing=0,length=2",
     "rtscan:vectors=3,width=2,spacing=0.3,length=40,parts=3,bvh=trace,compact=off",
 };
@@ -413,6 +414,37 @@ static void cast_no_ray_without_need(void **state)
     empty(&t);
 }
 
+/* A scene that the first scan builds counts from then on; columns share the scenes that `groups` says. */
+static void build_scenes_when_asked(void **state)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    char text[1024];
+    kr_condition *condition = NULL;
+    kr_table_info before = {.struct_size = sizeof before}, after = before;
+    kr_rng rng = {10};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    open_device(&t);
+    create(&t, "rtscan:vectors=16,groups=a+c,b+d,scenes=lazy");
+    assert_int_equal(kr_condition_parse("a < 2000 and b < 3000 and c < 4000", &condition, NULL), KR_OK);
+    assert_int_equal(kr_table_query(t.scanned, &before, NULL), KR_OK);
+    scan(&t, condition, NULL, bitmap, NULL);
+    assert_int_equal(kr_table_query(t.scanned, &after, NULL), KR_OK);
+    assert_true(after.footprint_nbytes > before.footprint_nbytes + 2 * ROWS_MOST);
+    scan(&t, condition, NULL, bitmap, NULL);
+    assert_int_equal(kr_table_query(t.scanned, &before, NULL), KR_OK);
+    assert_true(after.footprint_nbytes == before.footprint_nbytes);
+    assert_int_equal(kr_scan_explain(t.scanned, condition, text, sizeof text, NULL), KR_OK);
+    assert_non_null(strstr(text, "2 groups in turn"));
+    assert_non_null(strstr(text, "a, c: 2 filter vectors, "));
+    assert_non_null(strstr(text, "\nb: 1 filter vectors, 1 regions, "));
+    kr_condition_destroy(condition);
+    kr_table_destroy(t.scanned);
+    kr_device_close(t.device);
+    empty(&t);
+}
+
 /* ---- Sizes and specs ------------------------------------------------------------------------- */
 
 static void take_what_was_estimated(void **state)
@@ -452,11 +484,21 @@ static void refuse_what_misses_rows(void **state)
     static const struct {
         const char *spec, *says;
     } refused[] = {
-        {"rtscan:interval=1.001", "interval"}, {"rtscan:spacing=1.5", "spacing"},
-        {"rtscan:width=0", "width"},           {"rtscan:interval=0", "interval"},
-        {"rtscan:vectors=0", "vectors"},       {"rtscan:vectors=255", "vectors"},
-        {"rtscan:length=-2", "length"},        {"rtscan:selection=negative", "selection"},
-        {"rtc3:interval=2", "interval"},       {"rtc3:rays=0", "rays"},
+        {"rtscan:interval=1.001", "interval"},
+        {"rtscan:spacing=1.5", "spacing"},
+        {"rtscan:width=0", "width"},
+        {"rtscan:interval=0", "interval"},
+        {"rtscan:vectors=0", "vectors"},
+        {"rtscan:vectors=255", "vectors"},
+        {"rtscan:length=-2", "length"},
+        {"rtscan:selection=negative", "selection"},
+        {"rtscan:groups=a+b,x", "'x'"},
+        {"rtscan:groups=a+b+c+d", "at most 3"},
+        {"rtscan:groups=a+a", "twice"},
+        {"rtscan:groups=a++b", "''"},
+        {"rtscan:groups=", "groups"},
+        {"rtc3:interval=2", "interval"},
+        {"rtc3:rays=0", "rays"},
         {"rtc1:interval=1.1", "interval"},
     };
     const kr_type types[COLUMNS] = {KR_U32, KR_U32, KR_U32, KR_U32};
@@ -504,8 +546,8 @@ int main(void)
         cmocka_unit_test(answer_for_each_shape),   cmocka_unit_test(answer_for_each_type),
         cmocka_unit_test(answer_for_many_rows),    cmocka_unit_test(answer_without_rows),
         cmocka_unit_test(count_what_rays_meet),    cmocka_unit_test(cast_no_ray_without_need),
-        cmocka_unit_test(take_what_was_estimated), cmocka_unit_test(refuse_what_misses_rows),
-        cmocka_unit_test(refuse_too_many_rays),
+        cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(take_what_was_estimated),
+        cmocka_unit_test(refuse_what_misses_rows), cmocka_unit_test(refuse_too_many_rays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -410,7 +410,8 @@ int main(void)
         cmocka_unit_test_prestate(agrees, "rtscan"),
         cmocka_unit_test_prestate(agrees, "rtscan:vectors=4,selection=positive,along=last"),
         cmocka_unit_test_prestate(agrees, "rtscan:encode=off,vectors=16"),
-        cmocka_unit_test_prestate(agrees, "rtscan:vectors=8,interval=0.5,spacing=0.2,length=1.5,parts=3"),
+        cmocka_unit_test_prestate(
+            agrees, "rtscan:groups=l+a,b+c+j,vectors=8,interval=0.5,spacing=0.2,length=1.5,parts=3"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

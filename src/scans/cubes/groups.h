@@ -1,0 +1,14 @@
+/* Which columns share a scene. */
+#ifndef KEYRAY_SCANS_CUBES_GROUPS_H
+#define KEYRAY_SCANS_CUBES_GROUPS_H
+
+#include "scans/cubes/cubes.h"
+
+/* Groups as "a+b+c,d+e" names them, each of at most CUBES_AXES columns; then the columns that it does not
+ * name, in their order, `together` in a group. A column may be in up to CUBES_PLACES_MOST groups. */
+uint32_t cubes_groups_count(const char *text, uint32_t together, uint32_t n_columns);
+/* Fills the groups' columns; there is room for all. KR_ERR_SPEC for a text that is not like that. */
+kr_status cubes_groups_fill(const char *text, uint32_t together, uint32_t n_columns, const char *const *names,
+                            cubes_group *groups, kr_error *err);
+
+#endif
