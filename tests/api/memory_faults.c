@@ -495,7 +495,9 @@ static const char *const specs[] = {"array:probes=sorted",
                                     "rx:prim=sphere,dedupe=off",
                                     "cgrx:scene=naive,rays=paper,filter=4",
                                     "cgrx:updates=on,node=4",
-                                    "cgrx:updates=on,node=16,rebuild=1.1,layout=aos"};
+                                    "cgrx:updates=on,node=16,rebuild=1.1,layout=aos",
+                                    "rtscan",
+                                    "rtscan:vectors=5,groups=a,scenes=lazy,parts=2"};
 enum { SPECS = sizeof specs / sizeof specs[0] };
 
 static int is_listed(const char *kind)

@@ -10,9 +10,9 @@
 /* ---- Where rays are -------------------------------------------------------------------------- */
 
 /* The width of cubes as a share of the mean distance of rows, as RTScan has it at 10^8 rows (section 5.1:
- * 83,000 of 10^8); and how many fit in a bin at least, as regions are on average a quarter of one thick. Rows
+ * 83,000 of 10^8); and how many fit in a bin at least: regions are on average a quarter of one thick. Rows
  * met by a piece of a ray. */
-static const double share_of_distance = 0.385, cubes_in_bin = 4, rows_a_piece = 0.8;
+static const double share_of_distance = 0.385, cubes_in_bin = 8, rows_a_piece = 0.8;
 
 static uint32_t extent_of_values(const cubes_cells *cells)
 {
@@ -176,6 +176,9 @@ static kr_status make_column(const kr_table_build *build, cubes_table *table, ui
     kr_status status = cubes_cells_make(&job, &column->cells, column->limits, &column->n_limits, err);
     if (status != KR_OK)
         return status;
+    status = cubes_find_bins(column, err);
+    if (status != KR_OK)
+        return status;
     const uint32_t has_nulls = column->cells.n_nulls > 0;
     if (has_nulls)
         column->limits[column->n_limits] = UINT64_MAX;
@@ -239,6 +242,7 @@ void cubes_destroy(kr_device *device, void *self)
     for (uint32_t c = table->columns ? table->n_columns : 0; c-- > 0;) {
         kr_vectors_release(device, &table->columns[c].vectors, NULL);
         cubes_cells_release(&table->columns[c].cells);
+        free(table->columns[c].bins);
         free(table->columns[c].limits);
     }
     pthread_mutex_destroy(&table->lock);

@@ -5,7 +5,8 @@
 
 /* A bin under way. */
 typedef struct bin {
-    uint64_t low, high;        /* its codes */
+    uint64_t low, high; /* its codes */
+    cubes_span span;
     const kr_interval *pieces; /* intervals that reach into it */
     uint64_t n_pieces;
 } bin;
@@ -79,23 +80,42 @@ static kr_status sieve_bin(cubes_sieved *s, const cubes_cells *cells, const bin 
                            uint32_t gap, int *keeps, kr_error *err)
 {
     const kr_interval first = b->n_pieces ? piece_of(b, 0) : (kr_interval){1, 0};
-    const cubes_span all = cubes_cells_of(cells, b->low, b->high);
     const int is_whole = b->n_pieces && first.low == b->low && first.high == b->high;
     kr_status status = KR_OK;
     *keeps = is_whole;
     if (selects_both && b->n_pieces && !is_whole)
-        *keeps = 2 * count_in(cells, b) > cubes_span_count(all);
+        *keeps = 2 * count_in(cells, b) > cubes_span_count(b->span);
     if (b->n_pieces && !is_whole)
         status = add_rests(s, cells, b, *keeps, gap, err);
     if (b->n_pieces) {
-        const cubes_span in = cubes_cells_of(cells, first.low, piece_of(b, b->n_pieces - 1).high);
+        const cubes_span in =
+            is_whole ? b->span : cubes_cells_of(cells, first.low, piece_of(b, b->n_pieces - 1).high);
         unite(&s->leaf, in);
         if (*keeps)
             unite(&s->both, in);
     }
     if (*keeps)
-        unite(&s->kept, all);
+        unite(&s->kept, b->span);
     return status;
+}
+
+static bin bin_of(const cubes_column *column, uint32_t i)
+{
+    return (bin){.low = i ? column->limits[i - 1] + 1 : column->cells.lowest,
+                 .high = i < column->n_limits ? column->limits[i] : column->cells.highest,
+                 .span = column->bins[i]};
+}
+
+kr_status cubes_find_bins(cubes_column *column, kr_error *err)
+{
+    column->bins = kr_host_calloc(column->n_limits + 1, sizeof *column->bins, "bins", err);
+    if (!column->bins)
+        return KR_ERR_HOST_MEMORY;
+    for (uint32_t i = 0; i <= column->n_limits; ++i) {
+        const bin b = bin_of(column, i);
+        column->bins[i] = cubes_cells_of(&column->cells, b.low, b.high);
+    }
+    return KR_OK;
 }
 
 /* Rows up to border p: no row, those of vector p - 1, all values, all rows. */
@@ -126,8 +146,7 @@ kr_status cubes_sieve(const cubes_column *column, const kr_leaf *leaf, int selec
     int was_kept = 0;
     kr_status status = KR_OK;
     for (uint32_t i = 0; i < n_bins && status == KR_OK; ++i) {
-        bin b = {.low = i ? column->limits[i - 1] + 1 : cells->lowest,
-                 .high = i + 1 < n_bins ? column->limits[i] : cells->highest};
+        bin b = bin_of(column, i);
         int keeps;
         while (next < end && next->high < b.low)
             ++next;

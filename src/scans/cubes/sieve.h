@@ -18,6 +18,7 @@ typedef struct cubes_column {
     kr_vectors vectors; /* one for each limit; and one of all values if there are NULLs */
     uint64_t *limits;   /* bin b holds the codes above limits[b - 1] and up to limits[b] */
     uint32_t n_limits;
+    cubes_span *bins; /* the cells of each */
 } cubes_column;
 
 /* Cells by which the leaf and the kept bins differ. */
@@ -36,6 +37,8 @@ typedef struct cubes_sieved {
     uint64_t n_rests, room_rests;
 } cubes_sieved;
 
+/* Fills `bins`, which the caller frees. */
+kr_status cubes_find_bins(cubes_column *column, kr_error *err);
 /* Rests that are at most `gap` cells apart become one. `selects_both`: selection=both. */
 kr_status cubes_sieve(const cubes_column *column, const kr_leaf *leaf, int selects_both, uint32_t gap,
                       cubes_sieved *sieved, kr_error *err);

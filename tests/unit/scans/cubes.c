@@ -126,6 +126,7 @@ static void make_column(kr_device *device, kr_rng *rng, column *c, int encode, u
                                  .places = {{.records = c->records}}};
     assert_int_equal(cubes_cells_make(&job, &c->made.cells, c->made.limits, &c->made.n_limits, NULL), KR_OK);
     assert_in_range(c->made.n_limits, 0, bins - 1);
+    assert_int_equal(cubes_find_bins(&c->made, NULL), KR_OK);
     if (c->made.cells.n_nulls)
         c->made.limits[c->made.n_limits] = UINT64_MAX;
     assert_int_equal(kr_vectors_make(device, &c->made.column, c->made.limits,
@@ -142,6 +143,7 @@ static void release_column(kr_device *device, column *c)
 {
     kr_vectors_release(device, &c->made.vectors, NULL);
     cubes_cells_release(&c->made.cells);
+    free(c->made.bins);
     free(c->made.limits);
 }
 

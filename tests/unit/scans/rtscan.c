@@ -5,6 +5,7 @@
 
 #include <keyray/keyray.h>
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -445,6 +446,51 @@ static void build_scenes_when_asked(void **state)
     empty(&t);
 }
 
+enum { THREADS = 4, CALLS = 20 };
+
+static void *scan_often(void *ctx)
+{
+    const table *t = ctx;
+    kr_condition *condition = NULL;
+    uint64_t wrong = 0;
+    if (kr_condition_parse("a < 2000 and b < 30000 and d between 500 and 20000", &condition, NULL) != KR_OK)
+        return t->device;
+    uint64_t want = 0;
+    for (uint32_t i = 0; i < CALLS; ++i) {
+        uint64_t count = 0;
+        const kr_scan_sink sink = {sizeof sink, KR_SCAN_COUNT, 0, &count, NULL, NULL, 0};
+        const kr_scan_sink *sinks[] = {&sink};
+        const kr_condition *conditions[] = {condition};
+        wrong += kr_scan(t->scanned, conditions, sinks, 1, NULL, NULL, NULL) != KR_OK;
+        want = i ? want : count;
+        wrong += count != want || !count;
+    }
+    kr_condition_destroy(condition);
+    return wrong ? t->device : NULL;
+}
+
+/* The first to come builds the scenes, the others wait for them. */
+static void answer_threads_together(void **state)
+{
+    pthread_t threads[THREADS];
+    kr_rng rng = {11};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    open_device(&t);
+    create(&t, "rtscan:vectors=16,groups=a+b,scenes=lazy");
+    for (uint32_t i = 0; i < THREADS; ++i)
+        assert_int_equal(pthread_create(threads + i, NULL, scan_often, &t), 0);
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        void *failed = NULL;
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+    kr_table_destroy(t.scanned);
+    kr_device_close(t.device);
+    empty(&t);
+}
+
 /* ---- Sizes and specs ------------------------------------------------------------------------- */
 
 static void take_what_was_estimated(void **state)
@@ -546,8 +592,9 @@ int main(void)
         cmocka_unit_test(answer_for_each_shape),   cmocka_unit_test(answer_for_each_type),
         cmocka_unit_test(answer_for_many_rows),    cmocka_unit_test(answer_without_rows),
         cmocka_unit_test(count_what_rays_meet),    cmocka_unit_test(cast_no_ray_without_need),
-        cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(take_what_was_estimated),
-        cmocka_unit_test(refuse_what_misses_rows), cmocka_unit_test(refuse_too_many_rays),
+        cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(answer_threads_together),
+        cmocka_unit_test(take_what_was_estimated), cmocka_unit_test(refuse_what_misses_rows),
+        cmocka_unit_test(refuse_too_many_rays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
