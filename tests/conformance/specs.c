@@ -330,7 +330,8 @@ static void refuse_values(kr_suite *suite, const kr_kind *kind, const kr_option 
     static const char *const wrong[] = {"", "what", "-9223372036854775809", "1e3", " 2"};
     char spec[KR_SPEC_NBYTES];
     refuse_texts(suite, kind, option, option->choices ? option->choices : option->name, wrong,
-                 sizeof wrong / sizeof wrong[0]);
+                 option->form == KR_OPTION_TEXT ? 1
+                                                : sizeof wrong / sizeof wrong[0]); /* but any text is one */
     refuse_form(suite, kind, option);
     snprintf(spec, sizeof spec, "%s:%s", kind->name, option->name);
     expect_refusal(suite, spec, option->name);
