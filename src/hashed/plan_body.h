@@ -129,7 +129,7 @@ KR_BODY uint32_t table_run(const table_update_params *p, uint64_t i)
 /* The slots of a key's bucket that hold keys. */
 KR_BODY uint32_t table_held(const kr_hashed_view *t, kr_key mixed)
 {
-    return *table_meta(table_node(t, table_home(t, mixed)), t->slots) & table_all(t);
+    return t->n_heads ? *table_meta(table_node(t, table_home(t, mixed)), t->slots) & table_all(t) : 0;
 }
 
 KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint32_t *tally)
@@ -142,12 +142,9 @@ KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint32_t *
     const table_place place = table_find(&p->table, key);
     const int replaces = place.found && table_is_deleted(p, key), adds = place.found && !replaces;
     const uint32_t old = adds ? table_rows_of(&p->table, &place) : 0, rows = old + table_run(p, i);
-    p->targets[i] = table_target(place.node, place.slot,
-                                 adds       ? TABLE_PLAN_ADD
-                                 : replaces ? TABLE_PLAN_REPLACE
-                                            : TABLE_PLAN_NEW);
-    if (!place.found && p->table.n_heads)
-        p->targets[i] = table_target(table_held(&p->table, key), 0, TABLE_PLAN_NEW);
+    const uint32_t plan = adds ? TABLE_PLAN_ADD : replaces ? TABLE_PLAN_REPLACE : TABLE_PLAN_NEW;
+    const uint32_t at = plan == TABLE_PLAN_NEW ? table_held(&p->table, key) : place.node;
+    p->targets[i] = table_target(at, place.slot, plan);
     p->needs[i] = rows > 1 ? (uint64_t)1 << 32 | rows : 0;
     tally[TABLE_CHANGE_NEW] += !place.found;
     tally[TABLE_CHANGE_ASIDE] += adds && place.several ? old : 0;

@@ -9,6 +9,18 @@
 enum { KR_BVH_FAST, KR_BVH_BALANCED, KR_BVH_TRACE };
 enum { KR_COMPACT_AUTO, KR_COMPACT_ON, KR_COMPACT_OFF };
 
+#define KR_RAYS_OPTION_BVH                                                             \
+    {                                                                                  \
+        "bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,             \
+            "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)" \
+    }
+/* `more`: what else the help says. */
+#define KR_RAYS_OPTION_COMPACT(more)                                                          \
+    {                                                                                         \
+        "compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,                    \
+            "compact the scene after the build; auto: if that saves a sixteenth or more" more \
+    }
+
 /* The KR_SCENE_* flags of both options. */
 uint32_t kr_rays_scene_flags(int64_t bvh, int64_t compact);
 /* Whether to compact a scene that was built with these flags. Compacting takes time, so auto does it only if

@@ -238,17 +238,15 @@ KR_BODY uint32_t btree_leaves_for(uint32_t count, uint32_t bits)
     return (count >> bits) + ((count & ((1u << bits) - 1)) != 0);
 }
 
-/* Where the deletes, or the inserts, of leaf i begin, between the bounds around it. */
-KR_BODY uint32_t btree_deletes_at(const btree_update_params *p, uint64_t i)
+/* Where the inserts, or else the deletes, of leaf i begin, between the bounds around it. */
+KR_BODY uint32_t btree_batch_at(const btree_update_params *p, int inserts, uint64_t i)
 {
-    const uint32_t *bounds = p->delete_bounds + i / BTREE_ROUTE, first = kr_load(bounds);
-    return i % BTREE_ROUTE ? btree_deletes_from(p, i, first, kr_load(bounds + 1)) : first;
-}
-
-KR_BODY uint32_t btree_inserts_at(const btree_update_params *p, uint64_t i)
-{
-    const uint32_t *bounds = p->insert_bounds + i / BTREE_ROUTE, first = kr_load(bounds);
-    return i % BTREE_ROUTE ? btree_inserts_from(p, i, first, kr_load(bounds + 1)) : first;
+    const uint32_t *bounds = (inserts ? p->insert_bounds : p->delete_bounds) + i / BTREE_ROUTE;
+    const uint32_t low = kr_load(bounds);
+    if (i % BTREE_ROUTE == 0)
+        return low;
+    return inserts ? btree_inserts_from(p, i, low, kr_load(bounds + 1))
+                   : btree_deletes_from(p, i, low, kr_load(bounds + 1));
 }
 
 /* What the next thread knows; `last` for the last thread. */
@@ -259,35 +257,24 @@ KR_BODY uint32_t btree_of_next(kr_group group, uint32_t mine, uint32_t last)
     return group.rank + 1 < group.size ? theirs : last;
 }
 
-/* The deletes, and the inserts, of leaf i, which each thread finds for its own. Element n_leaves is the end.
+/* The inserts, or else the deletes, of leaf i, which each thread finds for its own. Element n_leaves is the
+ * end.
  */
-KR_BODY btree_range btree_find_deletes(kr_group group, const btree_update_params *p, uint64_t i)
+KR_BODY btree_range btree_find_batch(kr_group group, const btree_update_params *p, int inserts, uint64_t i)
 {
     const uint64_t n = p->tree.n_leaves, next = i < n ? i + 1 : n;
+    const uint32_t n_batch = inserts ? p->n_inserts : p->n_deletes;
+    uint32_t *from = inserts ? p->insert_from : p->delete_from;
     btree_range range = {0, 0};
-    if (p->n_deletes == 0)
+    if (n_batch == 0)
         return range;
-    range.from = btree_deletes_at(p, i);
-    range.to = btree_of_next(group, range.from, group.rank + 1 < group.size ? 0 : btree_deletes_at(p, next));
+    range.from = btree_batch_at(p, inserts, i);
+    range.to =
+        btree_of_next(group, range.from, group.rank + 1 < group.size ? 0 : btree_batch_at(p, inserts, next));
     if (i < n)
-        p->delete_from[i] = range.from;
+        from[i] = range.from;
     if (next == n)
-        p->delete_from[n] = p->n_deletes;
-    return range;
-}
-
-KR_BODY btree_range btree_find_inserts(kr_group group, const btree_update_params *p, uint64_t i)
-{
-    const uint64_t n = p->tree.n_leaves, next = i < n ? i + 1 : n;
-    btree_range range = {0, 0};
-    if (p->n_inserts == 0)
-        return range;
-    range.from = btree_inserts_at(p, i);
-    range.to = btree_of_next(group, range.from, group.rank + 1 < group.size ? 0 : btree_inserts_at(p, next));
-    if (i < n)
-        p->insert_from[i] = range.from;
-    if (next == n)
-        p->insert_from[n] = p->n_inserts;
+        from[n] = n_batch;
     return range;
 }
 
@@ -359,8 +346,8 @@ KR_BODY void btree_plan_leaf(kr_group group, const btree_update_params *p, uint3
 {
     const btree_tree *tree = &p->tree;
     const uint32_t ordinal = (uint32_t)(i < n ? i : n - 1);
-    const btree_range inserts = btree_find_inserts(group, p, i < n ? i : n);
-    const btree_range routed = btree_find_deletes(group, p, i < n ? i : n);
+    const btree_range inserts = btree_find_batch(group, p, 1, i < n ? i : n);
+    const btree_range routed = btree_find_batch(group, p, 0, i < n ? i : n);
     const btree_range deletes = i < n ? btree_with_next(p, ordinal, routed) : routed;
     const uint32_t old = kr_load(tree->starts + ordinal + 1) - kr_load(tree->starts + ordinal);
     const uint32_t deleted = btree_deleted(group, p, bits, ordinal, deletes);

@@ -30,10 +30,8 @@ static const kr_option options[CGRX_OPTIONS] = {
         {"filter", KR_OPTION_INTEGER, NULL, 0, 16, 0,
          "bits a key of a Bloom filter that answers most point lookups of absent keys without "
          "a ray; 0: none"},
-    [CGRX_OPTION_BVH] = {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
-                         "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)"},
-    [CGRX_OPTION_COMPACT] = {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
-                             "compact the scene after the build; auto: if that saves a sixteenth or more"},
+    [CGRX_OPTION_BVH] = KR_RAYS_OPTION_BVH,
+    [CGRX_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
     [CGRX_OPTION_UPDATES] = {"updates", KR_OPTION_CHOICE, "off|on", 0, 1, CGRX_OFF,
                              "on: buckets are lists of nodes, and kr_index_update changes them"},
     [CGRX_OPTION_NODE] = {"node", KR_OPTION_INTEGER, NULL, 2, 1024, STANDARD_NODE,

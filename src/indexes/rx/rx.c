@@ -25,12 +25,8 @@ static const kr_option options[RX_OPTIONS] = {
                             "a range over more rows of keys is searched in the sorted keys instead"},
     [RX_OPTION_PRIM] = {"prim", KR_OPTION_CHOICE, "triangle|sphere|aabb", 0, 2, KR_PRIM_TRIANGLE,
                         "the primitive of a key in the scene"},
-    [RX_OPTION_BVH] = {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
-                       "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)"},
-    [RX_OPTION_COMPACT] =
-        {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
-         "compact the scene after the build; auto: if that saves a sixteenth or more; off with "
-         "update=refit"},
+    [RX_OPTION_BVH] = KR_RAYS_OPTION_BVH,
+    [RX_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT("; off with update=refit"),
     [RX_OPTION_RANGE] = {"range", KR_OPTION_CHOICE, "scan|anyhit", 0, 1, RX_RANGE_SCAN,
                          "ranges and duplicates: one hit and the sorted keys beside it, or every hit"},
     [RX_OPTION_DEDUPE] = {"dedupe", KR_OPTION_CHOICE, "on|off", 0, 1, RX_ON,

@@ -2,6 +2,7 @@
 #include "scans/cubes/cubes.h"
 #include "scans/cubes/groups.h"
 #include "scans/totals.h"
+#include "scenes/rays.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -204,18 +205,24 @@ static kr_status allocate(const kr_table_build *build, cubes_table *table, kr_er
                              table->groups, err);
 }
 
-kr_status cubes_build(const kr_table_build *build, const cubes_design *design, void **self, kr_error *err)
+static cubes_design design_of(const kr_spec *spec)
 {
+    return ((const cubes_family *)spec->kind->scan)->design_of(spec);
+}
+
+static kr_status cubes_build(const kr_table_build *build, void **self, kr_error *err)
+{
+    const cubes_design design = design_of(build->spec);
     cubes_table *table = kr_host_calloc(1, sizeof *table, "a table", err);
     if (!table)
         return KR_ERR_HOST_MEMORY;
     pthread_mutex_init(&table->lock, NULL);
     *self = table;
     table->device = build->device;
-    table->design = *design;
+    table->design = design;
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
-    table->n_groups = cubes_groups_count(build->spec->text, design->together, build->n_columns);
+    table->n_groups = cubes_groups_count(build->spec->text, design.together, build->n_columns);
     kr_status status = allocate(build, table, err);
     if (status != KR_OK || !build->n_rows)
         return status;
@@ -226,13 +233,13 @@ kr_status cubes_build(const kr_table_build *build, const cubes_design *design, v
     for (uint32_t g = 0; g < table->n_groups && status == KR_OK; ++g) {
         measure(table, table->groups + g);
         status = check_rays(build, table->groups + g, err);
-        if (status == KR_OK && !design->is_lazy)
+        if (status == KR_OK && !design.is_lazy)
             status = build_scene(table, table->groups + g, build->stream, build->watch, err);
     }
     return status;
 }
 
-void cubes_destroy(kr_device *device, void *self)
+static void cubes_destroy(kr_device *device, void *self)
 {
     cubes_table *table = self;
     for (uint32_t g = table->groups ? table->n_groups : 0; g-- > 0;) {
@@ -254,15 +261,15 @@ void cubes_destroy(kr_device *device, void *self)
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
-kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design, kr_need *need,
-                         kr_error *err)
+static kr_status cubes_estimate(const kr_table_shape *shape, kr_need *need, kr_error *err)
 {
-    const uint32_t n_groups = cubes_groups_count(shape->spec->text, design->together, shape->n_columns);
+    const cubes_design design = design_of(shape->spec);
+    const uint32_t n_groups = cubes_groups_count(shape->spec->text, design.together, shape->n_columns);
     const cubes_scene_job job = {.device = shape->device,
                                  .n = shape->n_rows,
-                                 .prim = design->prim,
-                                 .parts = design->parts,
-                                 .flags = design->scene_flags};
+                                 .prim = design.prim,
+                                 .parts = design.parts,
+                                 .flags = design.scene_flags};
     kr_scene_estimate scene = {0};
     uint64_t kept = n_groups * shape->n_rows * sizeof(uint64_t), peak = 0;
     *need = (kr_need){0, 0};
@@ -271,11 +278,11 @@ kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design
     const kr_status status = cubes_scene_estimate(&job, &scene, err);
     for (uint32_t c = 0; c < shape->n_columns; ++c) {
         const kr_column *column = shape->columns + c;
-        const uint64_t scratch = cubes_cells_scratch(shape->device, column, (int)design->encode);
+        const uint64_t scratch = cubes_cells_scratch(shape->device, column, (int)design.encode);
         peak = kept + scratch > peak ? kept + scratch : peak;
-        kept += kr_vectors_nbytes(shape->n_rows, design->bins - (column->validity ? 0 : 1));
+        kept += kr_vectors_nbytes(shape->n_rows, design.bins - (column->validity ? 0 : 1));
     }
-    if (design->is_lazy)
+    if (design.is_lazy)
         scene = (kr_scene_estimate){0};
     const uint64_t last = kept + (n_groups - 1) * scene.footprint_nbytes + scene.peak_nbytes;
     need->footprint_nbytes = kept + n_groups * scene.footprint_nbytes;
@@ -283,7 +290,7 @@ kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design
     return status;
 }
 
-uint32_t cubes_components(const void *self, kr_component components[KR_COMPONENTS_MOST])
+static uint32_t cubes_components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
     const cubes_table *table = self;
     pthread_mutex_t *lock = (pthread_mutex_t *)&table->lock;
@@ -302,7 +309,7 @@ uint32_t cubes_components(const void *self, kr_component components[KR_COMPONENT
     return 3;
 }
 
-uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
+static uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
 {
     const cubes_table *table = self;
     uint64_t vectors = 0, mapping = 0;
@@ -368,7 +375,7 @@ static kr_status check_scene(kr_device *device, const cubes_table *table, cubes_
     return status;
 }
 
-kr_status cubes_validate(kr_device *device, const void *self, kr_error *err)
+static kr_status cubes_validate(kr_device *device, const void *self, kr_error *err)
 {
     const cubes_table *table = self;
     kr_status status = KR_OK;
@@ -378,3 +385,16 @@ kr_status cubes_validate(kr_device *device, const void *self, kr_error *err)
         status = check_scene(device, table, table->groups + g, err);
     return status;
 }
+
+const kr_scan_ops cubes_ops = {
+    .estimate = cubes_estimate,
+    .build = cubes_build,
+    .destroy = cubes_destroy,
+    .components = cubes_components,
+    .counters = cubes_counters,
+    .validate = cubes_validate,
+    .tracer = kr_rays_tracer,
+    .runs_on = kr_rays_runs_on,
+    .select = cubes_select,
+    .explain = cubes_explain,
+};

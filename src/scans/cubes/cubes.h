@@ -51,22 +51,21 @@ typedef struct cubes_table {
     pthread_mutex_t lock; /* of scenes that are built later */
 } cubes_table;
 
-/* Operations of kr_scan_ops, but for what the design decides. */
-kr_status cubes_estimate(const kr_table_shape *shape, const cubes_design *design, kr_need *need,
-                         kr_error *err);
-kr_status cubes_build(const kr_table_build *build, const cubes_design *design, void **self, kr_error *err);
-void cubes_destroy(kr_device *device, void *self);
-uint32_t cubes_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
-uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
-kr_status cubes_validate(kr_device *device, const void *self, kr_error *err);
+/* The kr_scan_family of such a kind: cubes_ops, and what its options mean. */
+typedef struct cubes_family {
+    kr_scan_family family; /* first */
+    cubes_design (*design_of)(const kr_spec *spec);
+} cubes_family;
+extern const kr_scan_ops cubes_ops;
+
 kr_status cubes_select(kr_device *device, const void *self, const kr_select *job,
                        const kr_scan_context *context, kr_error *err);
+void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 /* Builds the scene of the group unless it is there, which waits for the stream; any thread may ask. */
 kr_status cubes_open_scene(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err);
 /* Writes 1 for every row that rays meet which visit the whole scene. Enqueues. */
 kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t *bitmap, kr_stream *stream,
                           kr_error *err);
-void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 
 extern const kr_ray_program cubes_visit_u32, cubes_visit_u64;
 

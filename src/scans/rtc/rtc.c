@@ -10,23 +10,12 @@ enum { RTC_OPTION_RAYS, RTC_OPTION_INTERVAL, RTC_OPTION_BVH, RTC_OPTION_COMPACT,
         "interval", KR_OPTION_DECIMAL, NULL, 10, 8000, 1000,                                              \
             "between rays, in widths of a primitive; rays further than 1 apart miss rows and are refused" \
     }
-#define BVH                                                                            \
-    {                                                                                  \
-        "bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,             \
-            "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)" \
-    }
-#define COMPACT                                                                       \
-    {                                                                                 \
-        "compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,            \
-            "compact scenes after the build; auto: if that saves a sixteenth or more" \
-    }
-
 static const kr_option rtc1_options[RTC_OPTIONS] = {
     [RTC_OPTION_RAYS] = {"rays", KR_OPTION_INTEGER, NULL, 1, CUBES_CELLS, 1 << 14,
                          "over a whole column; triangles are as wide as these are apart"},
     [RTC_OPTION_INTERVAL] = INTERVAL,
-    [RTC_OPTION_BVH] = BVH,
-    [RTC_OPTION_COMPACT] = COMPACT,
+    [RTC_OPTION_BVH] = KR_RAYS_OPTION_BVH,
+    [RTC_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
 };
 
 static const kr_option rtc3_options[RTC_OPTIONS] = {
@@ -35,8 +24,8 @@ static const kr_option rtc3_options[RTC_OPTIONS] = {
          "over a whole column, on each of two axes, all along the third; cubes are as wide as "
          "these are apart"},
     [RTC_OPTION_INTERVAL] = INTERVAL,
-    [RTC_OPTION_BVH] = BVH,
-    [RTC_OPTION_COMPACT] = COMPACT,
+    [RTC_OPTION_BVH] = KR_RAYS_OPTION_BVH,
+    [RTC_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
 };
 
 static kr_status settle(kr_spec *spec, kr_error *err)
@@ -70,32 +59,7 @@ static cubes_design design_of(const kr_spec *spec)
     };
 }
 
-static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *err)
-{
-    const cubes_design design = design_of(shape->spec);
-    return cubes_estimate(shape, &design, need, err);
-}
-
-static kr_status build(const kr_table_build *build, void **self, kr_error *err)
-{
-    const cubes_design design = design_of(build->spec);
-    return cubes_build(build, &design, self, err);
-}
-
-static const kr_scan_ops ops = {
-    .estimate = estimate,
-    .build = build,
-    .destroy = cubes_destroy,
-    .components = cubes_components,
-    .counters = cubes_counters,
-    .validate = cubes_validate,
-    .tracer = kr_rays_tracer,
-    .runs_on = kr_rays_runs_on,
-    .select = cubes_select,
-    .explain = cubes_explain,
-};
-
-static const kr_scan_family family = {.ops = &ops};
+static const cubes_family family = {{&cubes_ops}, design_of};
 
 const kr_kind kr_kind_rtc1 = {
     .name = "rtc1",
@@ -105,7 +69,7 @@ const kr_kind kr_kind_rtc1 = {
     .n_options = RTC_OPTIONS,
     .options = rtc1_options,
     .settle = settle,
-    .scan = &family,
+    .scan = &family.family,
 };
 
 const kr_kind kr_kind_rtc3 = {
@@ -116,5 +80,5 @@ const kr_kind kr_kind_rtc3 = {
     .n_options = RTC_OPTIONS,
     .options = rtc3_options,
     .settle = settle,
-    .scan = &family,
+    .scan = &family.family,
 };

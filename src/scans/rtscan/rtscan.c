@@ -27,10 +27,8 @@ static const kr_option options[RTSCAN_OPTIONS] = {
     [RTSCAN_OPTION_ALONG] = {"along", KR_OPTION_CHOICE, "fewest|last", 0, 1, RTSCAN_ALONG_FEWEST,
                              "the axis of rays: for each region the one that takes fewest, or the third, as "
                              "in the paper"},
-    [RTSCAN_OPTION_BVH] = {"bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,
-                           "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)"},
-    [RTSCAN_OPTION_COMPACT] = {"compact", KR_OPTION_CHOICE, "auto|on|off", 0, 2, KR_COMPACT_AUTO,
-                               "compact scenes after the build; auto: if that saves a sixteenth or more"},
+    [RTSCAN_OPTION_BVH] = KR_RAYS_OPTION_BVH,
+    [RTSCAN_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
     [RTSCAN_OPTION_PARTS] = {"parts", KR_OPTION_INTEGER, NULL, 0, 4096, 0,
                              "of a scene, by rows, built one after the other, which lowers peak memory; 0: "
                              "one for 2^29 rows"},
@@ -78,32 +76,7 @@ static cubes_design design_of(const kr_spec *spec)
     };
 }
 
-static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *err)
-{
-    const cubes_design design = design_of(shape->spec);
-    return cubes_estimate(shape, &design, need, err);
-}
-
-static kr_status build(const kr_table_build *build, void **self, kr_error *err)
-{
-    const cubes_design design = design_of(build->spec);
-    return cubes_build(build, &design, self, err);
-}
-
-static const kr_scan_ops ops = {
-    .estimate = estimate,
-    .build = build,
-    .destroy = cubes_destroy,
-    .components = cubes_components,
-    .counters = cubes_counters,
-    .validate = cubes_validate,
-    .tracer = kr_rays_tracer,
-    .runs_on = kr_rays_runs_on,
-    .select = cubes_select,
-    .explain = cubes_explain,
-};
-
-static const kr_scan_family family = {.ops = &ops};
+static const cubes_family family = {{&cubes_ops}, design_of};
 
 extern const kr_kind kr_kind_rtscan;
 const kr_kind kr_kind_rtscan = {
@@ -114,5 +87,5 @@ const kr_kind kr_kind_rtscan = {
     .n_options = RTSCAN_OPTIONS,
     .options = options,
     .settle = settle,
-    .scan = &family,
+    .scan = &family.family,
 };

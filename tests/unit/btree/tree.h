@@ -1,51 +1,23 @@
-/* What the tests of kind `btree` share: memory that fails, a model of its entries, and a tree to compare. */
+/* What the tests of kind `btree` share: a model of its entries, and a tree to compare. */
 #ifndef KEYRAY_TESTS_BTREE_TREE_H
 #define KEYRAY_TESTS_BTREE_TREE_H
 
+#include "failing_device.h"
 #include "indexes/btree/btree.h"
 #include "kinds/index.h"
+#include "random.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-/* ---- Memory that can fail ------------------------------------------------------------------ */
-
-static uint64_t fail_at; /* counted down; 0: nothing fails */
-
-static void *allocate(void *ctx, size_t nbytes, void *native_stream)
-{
-    (void)ctx, (void)native_stream;
-    return fail_at && --fail_at == 0 ? NULL : aligned_alloc(256, (nbytes + 255) / 256 * 256);
-}
-
-static void release(void *ctx, void *memory, size_t nbytes, void *native_stream)
-{
-    (void)ctx, (void)nbytes, (void)native_stream;
-    free(memory);
-}
-
-static kr_device *device;
-
-static void open_device(void)
-{
-    const kr_device_options options = {
-        .struct_size = sizeof options, .threads = 2, .allocate = allocate, .release = release};
-    assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
-}
-
 /* ---- The model ----------------------------------------------------------------------------- */
 
-static uint64_t random_state = 7;
+static kr_rng rng = {7};
 
 static inline uint64_t next_random(void)
 {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return random_state >> 33;
+    return kr_rng_next(&rng) >> 33;
 }
 
 typedef struct entry {

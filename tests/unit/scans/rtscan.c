@@ -66,10 +66,12 @@ static uint64_t bits_of(kr_rng *rng, uint32_t shape, kr_type type, uint64_t row)
     }
 }
 
+/* Random columns, and a device for them. */
 static void fill(table *t, kr_rng *rng, const kr_type types[COLUMNS], const uint32_t shapes[COLUMNS],
                  uint64_t n, int nulls)
 {
     memset(t, 0, sizeof *t);
+    assert_int_equal(kr_device_open("cpu", NULL, &t->device, NULL), KR_OK);
     t->n = n;
     for (uint32_t c = 0; c < COLUMNS; ++c) {
         const int has_nulls = nulls && c != 1;
@@ -90,15 +92,11 @@ static void fill(table *t, kr_rng *rng, const kr_type types[COLUMNS], const uint
 
 static void empty(table *t)
 {
+    kr_device_close(t->device);
     for (uint32_t c = 0; c < COLUMNS; ++c) {
         free(t->validity[c]);
         free(t->data[c]);
     }
-}
-
-static void open_device(table *t)
-{
-    assert_int_equal(kr_device_open("cpu", NULL, &t->device, NULL), KR_OK);
 }
 
 /* Skips the test where nothing casts rays. */
@@ -251,7 +249,6 @@ static void check_table(kr_rng *rng, const kr_type types[COLUMNS], const uint32_
     table t;
     kr_error err = {0};
     fill(&t, rng, types, shapes, n, nulls);
-    open_device(&t);
     for (uint32_t s = 0; s < SPECS; ++s) {
         create(&t, specs[s]);
         if (kr_table_validate(t.scanned, &err) != KR_OK)
@@ -259,7 +256,6 @@ static void check_table(kr_rng *rng, const kr_type types[COLUMNS], const uint32_
         check_random(&t, rng, specs[s], times);
         kr_table_destroy(t.scanned);
     }
-    kr_device_close(t.device);
     empty(&t);
 }
 
@@ -357,7 +353,6 @@ static void count_what_rays_meet(void **state)
     table t;
     (void)state;
     fill_distinct(&t, &rng);
-    open_device(&t);
     create(&t, "rtscan:vectors=16");
     assert_int_equal(kr_report_create(&report, NULL), KR_OK);
     for (uint32_t i = 0; i < 60; ++i) {
@@ -384,7 +379,6 @@ static void count_what_rays_meet(void **state)
     assert_in_range(counter_of_table(&t, "width"), 1, ROWS_MOST / 32);
     kr_report_destroy(report);
     kr_table_destroy(t.scanned);
-    kr_device_close(t.device);
     empty(&t);
 }
 
@@ -399,7 +393,6 @@ static void cast_no_ray_without_need(void **state)
     table t;
     (void)state;
     fill_distinct(&t, &rng);
-    open_device(&t);
     create(&t, "rtscan:vectors=16");
     assert_int_equal(kr_report_create(&report, NULL), KR_OK);
     for (uint32_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
@@ -411,7 +404,6 @@ static void cast_no_ray_without_need(void **state)
     }
     kr_report_destroy(report);
     kr_table_destroy(t.scanned);
-    kr_device_close(t.device);
     empty(&t);
 }
 
@@ -426,7 +418,6 @@ static void build_scenes_when_asked(void **state)
     table t;
     (void)state;
     fill_distinct(&t, &rng);
-    open_device(&t);
     create(&t, "rtscan:vectors=16,groups=a+c,b+d,scenes=lazy");
     assert_int_equal(kr_condition_parse("a < 2000 and b < 3000 and c < 4000", &condition, NULL), KR_OK);
     assert_int_equal(kr_table_query(t.scanned, &before, NULL), KR_OK);
@@ -442,7 +433,6 @@ static void build_scenes_when_asked(void **state)
     assert_non_null(strstr(text, "\nb: 1 filter vectors, 1 regions, "));
     kr_condition_destroy(condition);
     kr_table_destroy(t.scanned);
-    kr_device_close(t.device);
     empty(&t);
 }
 
@@ -477,7 +467,6 @@ static void answer_threads_together(void **state)
     table t;
     (void)state;
     fill_distinct(&t, &rng);
-    open_device(&t);
     create(&t, "rtscan:vectors=16,groups=a+b,scenes=lazy");
     for (uint32_t i = 0; i < THREADS; ++i)
         assert_int_equal(pthread_create(threads + i, NULL, scan_often, &t), 0);
@@ -487,7 +476,6 @@ static void answer_threads_together(void **state)
         assert_null(failed);
     }
     kr_table_destroy(t.scanned);
-    kr_device_close(t.device);
     empty(&t);
 }
 
@@ -502,7 +490,6 @@ static void take_what_was_estimated(void **state)
     for (uint32_t i = 0; i < 6; ++i) {
         table t;
         fill(&t, &rng, types, shapes, i % 2 ? ROWS_MOST : 100, (int)(i / 2));
-        open_device(&t);
         for (uint32_t s = 0; s < SPECS; ++s) {
             kr_estimate estimate = {.struct_size = sizeof estimate};
             kr_table_info info = {.struct_size = sizeof info};
@@ -520,7 +507,6 @@ static void take_what_was_estimated(void **state)
             assert_int_equal(sum, info.footprint_nbytes);
             kr_table_destroy(t.scanned);
         }
-        kr_device_close(t.device);
         empty(&t);
     }
 }
@@ -553,7 +539,6 @@ static void refuse_what_misses_rows(void **state)
     table t;
     (void)state;
     fill(&t, &rng, types, shapes, 100, 0);
-    open_device(&t);
     for (uint32_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
         kr_error err = {0};
         assert_int_equal(kr_table_create(t.device, refused[i].spec, t.columns, names, COLUMNS, NULL, NULL,
@@ -561,7 +546,6 @@ static void refuse_what_misses_rows(void **state)
                          KR_ERR_SPEC);
         assert_non_null(strstr(err.text, refused[i].says));
     }
-    kr_device_close(t.device);
     empty(&t);
 }
 
@@ -575,14 +559,12 @@ static void refuse_too_many_rays(void **state)
     table t;
     (void)state;
     fill(&t, &rng, types, shapes, 100, 0);
-    open_device(&t);
     const kr_status status = kr_table_create(t.device, "rtscan:encode=off,width=0.001,interval=0.01",
                                              t.columns, names, COLUMNS, NULL, NULL, &t.scanned, &err);
     if (status != KR_ERR_UNSUPPORTED) {
         assert_int_equal(status, KR_ERR_LIMIT);
         assert_non_null(strstr(err.text, "wider"));
     }
-    kr_device_close(t.device);
     empty(&t);
 }
 
