@@ -1,5 +1,6 @@
 /* Kinds of scans that cast rays, on columns that are hard for them: answers against a loop over the rows,
  * counters, sizes, and specs that are refused. */
+#include "device_name.h"
 #include "random.h"
 #include "values.h"
 
@@ -71,7 +72,7 @@ static void fill(table *t, kr_rng *rng, const kr_type types[COLUMNS], const uint
                  uint64_t n, int nulls)
 {
     memset(t, 0, sizeof *t);
-    assert_int_equal(kr_device_open("cpu", NULL, &t->device, NULL), KR_OK);
+    assert_int_equal(kr_device_open(device_name, NULL, &t->device, NULL), KR_OK);
     t->n = n;
     for (uint32_t c = 0; c < COLUMNS; ++c) {
         const int has_nulls = nulls && c != 1;
@@ -568,7 +569,7 @@ static void refuse_too_many_rays(void **state)
     empty(&t);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answer_for_each_shape),   cmocka_unit_test(answer_for_each_type),
@@ -578,5 +579,6 @@ int main(void)
         cmocka_unit_test(take_what_was_estimated), cmocka_unit_test(refuse_what_misses_rows),
         cmocka_unit_test(refuse_too_many_rays),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int skipped = take_device_name(argc, argv);
+    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Random conditions on random tables: the rows that SQLite selects are the rows of a scan. */
+#include "device_name.h"
 #include "random.h"
 
 #include <keyray/keyray.h>
@@ -375,7 +376,7 @@ static void agrees(void **state)
     kr_rng rng = {15};
     const char *spec = *state;
     kr_device *device = NULL;
-    assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
+    assert_int_equal(kr_device_open(device_name, NULL, &device, NULL), KR_OK);
     for (uint32_t i = 0; i < TABLES; ++i) {
         table t;
         open_table(&t, &rng, device, spec,
@@ -395,7 +396,7 @@ static void agrees(void **state)
     kr_device_close(device);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(agrees, "full"),
@@ -413,5 +414,6 @@ int main(void)
         cmocka_unit_test_prestate(
             agrees, "rtscan:groups=l+a,b+c+j,vectors=8,interval=0.5,spacing=0.2,length=1.5,parts=3"),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int skipped = take_device_name(argc, argv);
+    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
