@@ -6,8 +6,11 @@
  *       Works on the elements t = block.index, block.index + block.count, ... below n. All threads of the
  *       block enter together. params_t has a member `blocks`.
  *
- *   KR_BLOCK_PAIR_PROGRAM: the same, with registers for two blocks on a multiprocessor at a time, so that one
- *       works while the other waits for memory. Where a multiprocessor has not that many threads, one.
+ *   KR_BLOCK_PAIR_PROGRAM: the same, with registers for as many blocks as a multiprocessor has threads for:
+ * two, or one where it has fewer threads. So one works while the other waits for memory.
+ *
+ * A block has 1024 threads. A .cu file may define KR_BLOCK_SIZE before it includes anything: blocks of 256
+ * that are many at a time suit programs that wait for memory more often than they compute.
  *
  * A thread owns the elements block.rank, block.rank + block.size, ... An array of KR_MINE(n) elements holds a
  * thread's share of n, in registers on a GPU: put KR_UNROLL before loops over it. */
@@ -26,10 +29,10 @@ typedef struct kr_block {
     uint64_t index, count;
 } kr_block;
 
-#if KR_ON_CUDA
-#define KR_BLOCK_SIZE 1024
-#else
+#if !KR_ON_CUDA
 #define KR_BLOCK_SIZE 1
+#elif !defined KR_BLOCK_SIZE
+#define KR_BLOCK_SIZE 1024
 #endif
 #define KR_MINE(n) ((n) / KR_BLOCK_SIZE)
 
@@ -70,6 +73,50 @@ KR_BODY void kr_block_xor(kr_block block, uint32_t *words, uint32_t i, uint32_t 
     atomicXor(words + i, bits);
 }
 
+/* Begins to copy n words to shared memory, where they are after kr_block_copied and a kr_block_sync. Both
+ * begin at 16 bytes; n is a multiple of 4. Of words that are copied or cleared, each thread has its own. */
+KR_BODY void kr_block_copy(kr_block block, uint32_t *to, const uint32_t *from, uint32_t n)
+{
+    for (uint32_t w = 4 * block.rank; w < n; w += 4 * block.size) {
+#if __CUDA_ARCH__ >= 800
+        asm volatile(
+            "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to + w)),
+            "l"(from + w)
+            : "memory");
+#else
+        *(uint4 *)(to + w) = __ldcs((const uint4 *)(from + w));
+#endif
+    }
+}
+
+KR_BODY void kr_block_clear(kr_block block, uint32_t *words, uint32_t n)
+{
+    for (uint32_t w = 4 * block.rank; w < n; w += 4 * block.size)
+        *(uint4 *)(words + w) = make_uint4(0, 0, 0, 0);
+}
+
+/* This thread's own words are there. */
+KR_BODY void kr_block_copied(kr_block block)
+{
+    (void)block;
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* Turns bits of words that were copied or cleared over, where those of `from` are 1; needs kr_block_copied,
+ * and no kr_block_sync. */
+KR_BODY void kr_block_xor_words(kr_block block, uint32_t *words, const uint32_t *from, uint32_t n)
+{
+    for (uint32_t w = 4 * block.rank; w < n; w += 4 * block.size) {
+        const uint4 a = __ldcs((const uint4 *)(from + w));
+        words[w] ^= a.x;
+        words[w + 1] ^= a.y;
+        words[w + 2] ^= a.z;
+        words[w + 3] ^= a.w;
+    }
+}
+
 /* The sum of x over the threads before this one; *total, unless NULL, becomes that over all. */
 KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
 {
@@ -93,20 +140,24 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
     return before + sum - x;
 }
 
-/* Every launch allows a kernel as much shared memory as the device has: a limit for each launch would race
- * with another thread's launch of the same kernel. */
+/* A launch that needs more shared memory than a kernel may have unasked allows it as much as the device has:
+ * a limit for each launch would race with another thread's launch of the same kernel. */
 static inline cudaError_t kr_block_grid(const kr_blocks *blocks, uint64_t n, const void *kernel,
                                         unsigned *grid)
 {
+    enum { KR_UNASKED_NBYTES = 48 * 1024 - KR_BLOCK_NBYTES_OWN };
     int device = 0, multiprocessors = 0, nbytes = 0;
-    cudaError_t code = cudaGetDevice(&device);
-    if (code == cudaSuccess)
+    cudaError_t code = cudaSuccess;
+    if (blocks->shared_nbytes > KR_UNASKED_NBYTES || blocks->per_multiprocessor)
+        code = cudaGetDevice(&device);
+    if (code == cudaSuccess && blocks->shared_nbytes > KR_UNASKED_NBYTES) {
         code = cudaDeviceGetAttribute(&nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (code == cudaSuccess)
+        if (code == cudaSuccess)
+            code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        nbytes - KR_BLOCK_NBYTES_OWN);
+    }
+    if (code == cudaSuccess && blocks->per_multiprocessor)
         code = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (code == cudaSuccess)
-        code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    nbytes - KR_BLOCK_NBYTES_OWN);
     const uint64_t most = blocks->per_multiprocessor
                               ? (uint64_t)blocks->per_multiprocessor * (unsigned)multiprocessors
                               : (uint64_t)1 << 30;
@@ -125,9 +176,9 @@ static __global__ void __launch_bounds__(KR_BLOCK_SIZE)
 
 /* Threads of a multiprocessor: 2048 of 8.0, 9.0 and 10.x. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
-#define KR_BLOCK_PAIR 2
+#define KR_BLOCK_PAIR (2048 / KR_BLOCK_SIZE)
 #else
-#define KR_BLOCK_PAIR 1
+#define KR_BLOCK_PAIR (1024 / KR_BLOCK_SIZE)
 #endif
 
 template <typename body>
@@ -190,6 +241,31 @@ KR_BODY void kr_block_xor(kr_block block, uint32_t *words, uint32_t i, uint32_t 
 {
     (void)block;
     words[i] ^= bits;
+}
+
+KR_BODY void kr_block_copy(kr_block block, uint32_t *to, const uint32_t *from, uint32_t n)
+{
+    (void)block;
+    kr_copy_bytes(to, from, n * sizeof *to);
+}
+
+KR_BODY void kr_block_clear(kr_block block, uint32_t *words, uint32_t n)
+{
+    (void)block;
+    for (uint32_t w = 0; w < n; ++w)
+        words[w] = 0;
+}
+
+KR_BODY void kr_block_copied(kr_block block)
+{
+    (void)block;
+}
+
+KR_BODY void kr_block_xor_words(kr_block block, uint32_t *words, const uint32_t *from, uint32_t n)
+{
+    (void)block;
+    for (uint32_t w = 0; w < n; ++w)
+        words[w] ^= from[w];
 }
 
 KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)

@@ -95,16 +95,27 @@ kr_status kr_vectors_check(kr_device *device, const kr_column *column, const uin
 
 /* ---- Borders --------------------------------------------------------------------------------- */
 
+static uint32_t most_borders(uint64_t n, uint32_t k)
+{
+    const uint32_t most = k > n ? (uint32_t)n : k;
+    return most ? most - 1 : 0;
+}
+
+uint64_t kr_borders_scratch(uint64_t n, uint32_t k)
+{
+    return most_borders(n, k) * sizeof(kr_border);
+}
+
 kr_status kr_borders_choose(kr_device *device, const void *codes, uint32_t key_bits, uint64_t n, uint32_t k,
                             kr_stream *stream, kr_border *borders, uint32_t *n_borders, kr_error *err)
 {
-    const uint32_t most = k > n ? (uint32_t)n : k;
+    const uint32_t most = most_borders(n, k) + 1;
     kr_buffer found = {0};
     uint32_t kept = 0;
     *n_borders = 0;
     if (most < 2)
         return KR_OK;
-    const uint64_t nbytes = (most - 1) * sizeof *borders;
+    const uint64_t nbytes = kr_borders_scratch(n, k);
     kr_status status =
         kr_buffer_allocate(device, nbytes, stream, "borders of filter vectors", NULL, &found, err);
     const borders_params params = {codes, found.data, n, most, key_bits};

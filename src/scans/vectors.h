@@ -41,5 +41,7 @@ typedef struct kr_border {
  * them are left out. `borders` has room for k - 1. Blocks. */
 kr_status kr_borders_choose(kr_device *device, const void *codes, uint32_t key_bits, uint64_t n, uint32_t k,
                             kr_stream *stream, kr_border *borders, uint32_t *n_borders, kr_error *err);
+/* Its scratch memory. */
+uint64_t kr_borders_scratch(uint64_t n, uint32_t k);
 
 #endif

@@ -203,7 +203,7 @@ static kr_status run(pass *p)
             kr_device_run(p->device, &bindex_select, &p->params, view->n_tiles, p->context->stream, p->err);
     kr_buffer_release(p->device, &memory, p->context->stream);
     lists->n_runs = lists->n_edges = lists->n_vectors = 0;
-    p->params.n_leaves = p->params.n_slots = 0;
+    p->params.n_leaves = 0;
     p->is_later = 1;
     return status;
 }
@@ -216,20 +216,12 @@ static uint32_t leaves_most(const kr_device *device)
     return most < BINDEX_LEAVES ? most : BINDEX_LEAVES;
 }
 
-/* The leaf's first vectors get slots. */
-static void add_slots(pass *p, const bindex_view *view)
+static void take_first_vector(pass *p, const bindex_view *view)
 {
-    bindex_params *params = &p->params;
-    bindex_leaf *leaf = params->leaves + params->n_leaves;
-    for (uint32_t i = 0; i < BINDEX_LEAF_SLOTS && leaf->first_vector < leaf->end_vector; ++i) {
-        const uint32_t vector = p->lists.vectors[leaf->first_vector];
-        if (params->n_slots == BINDEX_SLOTS)
-            break;
-        ++leaf->first_vector;
-        params->slots[params->n_slots++] =
-            (bindex_slot){view->vectors + vector * view->n_tiles * view->words, params->n_leaves};
-    }
-    ++params->n_leaves;
+    bindex_leaf *leaf = p->params.leaves + p->params.n_leaves++;
+    leaf->vector = leaf->first_more < leaf->end_more
+                       ? view->vectors + p->lists.vectors[leaf->first_more++] * view->n_tiles * view->words
+                       : NULL;
 }
 
 static kr_status add_leaf(pass *p, const kr_leaf *leaf, bindex_work *work)
@@ -243,7 +235,7 @@ static kr_status add_leaf(pass *p, const kr_leaf *leaf, bindex_work *work)
         status = bindex_leaf_add(column, leaf, p->params.n_leaves, &p->lists,
                                  p->params.leaves + p->params.n_leaves, work ? work : &ignored, p->err);
     if (status == KR_OK)
-        add_slots(p, &column->view);
+        take_first_vector(p, &column->view);
     return status;
 }
 

@@ -238,12 +238,12 @@ kr_status bindex_leaf_add(const bindex_column *column, const kr_leaf *leaf, uint
                           .positions = view->positions,
                           .data = view->data,
                           .type = view->type,
-                          .first_vector = (uint32_t)w.first_vector};
+                          .first_more = (uint32_t)w.first_vector};
     kr_status status = add_sections(&w);
     if (status == KR_OK)
         status = add_nulls(&w, &made->invert);
-    made->end_vector = (uint32_t)lists->n_vectors;
-    work->vectors += made->end_vector - made->first_vector;
+    made->end_more = (uint32_t)lists->n_vectors;
+    work->vectors += made->end_more - made->first_more;
     return status;
 }
 

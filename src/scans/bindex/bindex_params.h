@@ -10,8 +10,6 @@ enum {
     BINDEX_CELLS = 4096,   /* at most, a power of two */
     BINDEX_VECTORS = 256,  /* at most; one of them says which rows are not NULL */
     BINDEX_LEAVES = 8,     /* answered in one pass */
-    BINDEX_SLOTS = 6,      /* vectors that are read at once, */
-    BINDEX_LEAF_SLOTS = 2, /* and those of one leaf */
     BINDEX_RUNS = 1024,    /* of all leaves of a pass */
     BINDEX_LEAF_RUNS = 256 /* of one leaf */
 };
@@ -37,20 +35,14 @@ kr_assert_size(bindex_view, 96);
  * that its runs turn over. */
 typedef struct bindex_leaf {
     const uint32_t *vectors;
+    const uint32_t *vector; /* the first of the leaf's, or NULL */
     const uint32_t *starts;
     const uint16_t *positions;
     const void *data;
     uint32_t type, invert;
-    uint32_t first_vector, end_vector; /* in the list of vectors: those that have no slot */
+    uint32_t first_more, end_more; /* in the list of vectors: the others */
 } bindex_leaf;
-kr_assert_size(bindex_leaf, 48);
-
-/* A vector that is read before all else. */
-typedef struct bindex_slot {
-    const uint32_t *vector;
-    uint64_t leaf;
-} bindex_slot;
-kr_assert_size(bindex_slot, 16);
+kr_assert_size(bindex_leaf, 56);
 
 /* Cells whose rows are turned over: all, or those for which the number of edges up to the code is odd; with
  * `even`, it is even. Edges first_edge .. end_edge - 1 are codes, ascending. */
@@ -65,7 +57,6 @@ enum { BINDEX_INLINE = 32 };
 
 typedef struct bindex_params {
     bindex_leaf leaves[BINDEX_LEAVES];
-    bindex_slot slots[BINDEX_SLOTS];
     /* Lists of more than BINDEX_INLINE elements are in device memory; NULL: here, below. */
     const bindex_run *more_runs;
     const uint64_t *more_edges;
@@ -77,11 +68,11 @@ typedef struct bindex_params {
     bindex_run runs[BINDEX_INLINE];
     uint32_t vectors[BINDEX_INLINE];
     uint32_t n_leaves, n_runs;
-    uint32_t n_slots;
     uint32_t words; /* of a tile of a vector */
+    uint32_t reserved;
     kr_blocks blocks;
 } bindex_params;
-kr_assert_size(bindex_params, 384 + 96 + 56 + 256 + 768 + 128 + 24);
+kr_assert_size(bindex_params, 448 + 56 + 256 + 768 + 128 + 24);
 
 /* ---- Making and checking --------------------------------------------------------------------- */
 

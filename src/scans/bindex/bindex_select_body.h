@@ -1,23 +1,20 @@
 /* The program that answers conjunctions: a block takes a tile of rows.
  *
- * In shared memory each leaf has a plane, a bit for each row of the tile. Vectors are XORed into it, and the
- * bits of those rows are turned over for which the vectors are wrong. Invariant when a tile is stored: the
- * bits of a plane say for which rows the leaf holds. So leaves need not know of each other, and nothing but
- * the words of the result is written. */
+ * In shared memory each leaf has a plane, a bit for each row of the tile. The leaf's first vector is copied
+ * there, further ones are XORed into it, and the bits of those rows are turned over for which the vectors are
+ * wrong. Invariant when a tile is stored: the bits of a plane, inverted where the leaf says so, are the rows
+ * for which the leaf holds. So leaves need not know of each other, and nothing but the words of the result is
+ * written. */
 #ifndef KEYRAY_SCANS_BINDEX_BINDEX_SELECT_BODY_H
 #define KEYRAY_SCANS_BINDEX_BINDEX_SELECT_BODY_H
 
 #include "key/key.h"
 #include "scans/bindex/bindex_params.h"
 
-/* A thread handles its words of a tile in chunks. If one chunk is all, it reads vectors first of all. Else it
- * does so as it stores, from all vectors in turn. */
 enum {
     BINDEX_MINE = KR_MINE(BINDEX_WORDS),
-    BINDEX_CHUNK = BINDEX_MINE < 64 ? BINDEX_MINE : 64,
-    BINDEX_AHEAD = 512, /* positions of a run that are prefetched */
-    BINDEX_NEXT =
-        8 * BINDEX_CHUNK, /* words of a vector between that which is read and that which is prefetched */
+    BINDEX_CHUNK = BINDEX_MINE < 64 ? BINDEX_MINE : 64, /* words that a thread stores at a time */
+    BINDEX_AHEAD = 512,                                 /* positions of a run that are prefetched */
     BINDEX_FEW_EDGES = 2
 };
 
@@ -118,67 +115,36 @@ KR_BODY void bindex_turn_rows(kr_block block, const bindex_params *p, uint64_t t
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-/* Word m of this thread's is word bindex_word(block, m) of the tile. */
-KR_BODY uint32_t bindex_word(kr_block block, uint32_t m)
+/* Begins to copy the first vectors. Words past the end of a small tile are of other tiles, and are not
+ * stored. */
+KR_BODY void bindex_copy_vectors(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes)
 {
-    return block.rank + m * block.size;
-}
-
-/* The vectors with slots. Nothing is done with a word yet, so that no read waits for another. Words past the
- * end of a small tile are of other tiles, and are not stored. */
-KR_BODY void bindex_read_slots(kr_block block, const bindex_params *p, uint64_t tile,
-                               uint32_t words[BINDEX_SLOTS][BINDEX_MINE])
-{
-    KR_UNROLL
-    for (uint32_t s = 0; s < BINDEX_SLOTS; ++s)
-        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
-            words[s][m] = s < p->n_slots
-                              ? kr_load_once(p->slots[s].vector + tile * p->words + bindex_word(block, m))
-                              : 0;
-}
-
-KR_BODY void bindex_put_slots(kr_block block, const bindex_params *p,
-                              uint32_t words[BINDEX_SLOTS][BINDEX_MINE], uint32_t *planes)
-{
-    KR_UNROLL
-    for (uint32_t s = 0; s < BINDEX_SLOTS; ++s) {
-        if (s >= p->n_slots)
-            continue;
-        uint32_t *plane = planes + p->slots[s].leaf * BINDEX_WORDS;
-        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
-            plane[bindex_word(block, m)] ^= words[s][m];
+    for (uint32_t l = 0; l < p->n_leaves; ++l) {
+        uint32_t *plane = planes + l * BINDEX_WORDS;
+        if (p->leaves[l].vector)
+            kr_block_copy(block, plane, p->leaves[l].vector + tile * p->words, BINDEX_WORDS);
+        else
+            kr_block_clear(block, plane, BINDEX_WORDS);
     }
 }
 
-/* Both at once, for the chunk at `first`. */
-KR_BODY void bindex_add_slots(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
-                              uint32_t *planes)
-{
-    for (uint32_t s = 0; s < p->n_slots; ++s) {
-        const uint32_t *vector = p->slots[s].vector + tile * p->words;
-        uint32_t *plane = planes + p->slots[s].leaf * BINDEX_WORDS;
-        for (uint32_t m = 0; m < BINDEX_CHUNK; m += 16)
-            kr_prefetch(vector + bindex_word(block, first + BINDEX_NEXT + m));
-        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-            plane[bindex_word(block, first + m)] ^= kr_load_once(vector + bindex_word(block, first + m));
-    }
-}
-
-/* Planes without the vectors that have slots. */
-KR_BODY void bindex_begin_planes(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes)
+KR_BODY void bindex_add_vectors(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes)
 {
     for (uint32_t l = 0; l < p->n_leaves; ++l) {
         const bindex_leaf *leaf = p->leaves + l;
         uint32_t *plane = planes + l * BINDEX_WORDS;
-        for (uint32_t m = 0; m < BINDEX_MINE; ++m)
-            plane[bindex_word(block, m)] = leaf->invert;
-        for (uint32_t i = leaf->first_vector; i < leaf->end_vector; ++i) {
+        for (uint32_t i = leaf->first_more; i < leaf->end_more; ++i) {
             const uint32_t v = p->more_vectors ? kr_load(p->more_vectors + i) : p->vectors[i];
-            const uint32_t *vector = leaf->vectors + (v * p->n_tiles + tile) * p->words;
-            for (uint32_t m = 0; m < BINDEX_MINE; ++m)
-                plane[bindex_word(block, m)] ^= kr_load_once(vector + bindex_word(block, m));
+            kr_block_xor_words(block, plane, leaf->vectors + (v * p->n_tiles + tile) * p->words,
+                               BINDEX_WORDS);
         }
     }
+}
+
+/* Word m of those that this thread stores. */
+KR_BODY uint32_t bindex_word(kr_block block, uint32_t m)
+{
+    return block.rank + m * block.size;
 }
 
 /* The rows for which all leaves hold. */
@@ -186,11 +152,12 @@ KR_BODY void bindex_and_planes(kr_block block, const bindex_params *p, uint32_t 
                                uint32_t rows[BINDEX_CHUNK])
 {
     for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-        rows[m] = planes[bindex_word(block, first + m)];
+        rows[m] = planes[bindex_word(block, first + m)] ^ p->leaves[0].invert;
     for (uint32_t l = 1; l < p->n_leaves; ++l) {
         const uint32_t *plane = planes + l * BINDEX_WORDS;
+        const uint32_t invert = p->leaves[l].invert;
         for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
-            rows[m] &= plane[bindex_word(block, first + m)];
+            rows[m] &= plane[bindex_word(block, first + m)] ^ invert;
     }
 }
 
@@ -214,20 +181,13 @@ KR_BODY void bindex_store(kr_block block, const bindex_params *p, uint64_t tile,
     }
 }
 
-/* A tile's planes, right but for the vectors that are read while it is stored. */
 KR_BODY void bindex_make_planes(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes,
                                 uint32_t *ranges)
 {
-    if (BINDEX_CHUNK == BINDEX_MINE) {
-        uint32_t words[BINDEX_SLOTS][BINDEX_MINE];
-        bindex_read_slots(block, p, tile, words);
-        bindex_find_runs(block, p, tile, ranges);
-        bindex_begin_planes(block, p, tile, planes);
-        bindex_put_slots(block, p, words, planes);
-    } else {
-        bindex_find_runs(block, p, tile, ranges);
-        bindex_begin_planes(block, p, tile, planes);
-    }
+    bindex_copy_vectors(block, p, tile, planes);
+    bindex_find_runs(block, p, tile, ranges);
+    kr_block_copied(block);
+    bindex_add_vectors(block, p, tile, planes);
     kr_block_sync(block);
     bindex_prefetch_codes(block, p, tile, ranges);
     bindex_turn_rows(block, p, tile, ranges, planes);
@@ -241,11 +201,10 @@ KR_BODY void bindex_select_tiles(kr_block block, char *shared, const bindex_para
         bindex_make_planes(block, p, tile, planes, ranges);
         for (uint32_t first = 0; first < BINDEX_MINE; first += BINDEX_CHUNK) {
             uint32_t rows[BINDEX_CHUNK];
-            if (BINDEX_CHUNK != BINDEX_MINE)
-                bindex_add_slots(block, p, tile, first, planes);
             bindex_and_planes(block, p, first, planes, rows);
             bindex_store(block, p, tile, first, rows);
         }
+        kr_block_sync(block); /* before the next tile is copied */
     }
 }
 KR_BLOCK_PAIR_PROGRAM(bindex_select, bindex_params, bindex_select_tiles);

@@ -239,7 +239,7 @@ void cubes_cells_release(cubes_cells *cells)
     *cells = (cubes_cells){.lowest = 1};
 }
 
-uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, int encode)
+uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, uint32_t bins, int encode)
 {
     const kr_shape shape = {.device = device,
                             .count = column->count,
@@ -250,7 +250,8 @@ uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, int enc
         return 0;
     kr_sorted_estimate(&shape, &sorted);
     const uint64_t cells = column->count < CUBES_CELLS ? column->count : CUBES_CELLS;
-    const uint64_t after = sorted.footprint_nbytes + cells * sizeof(uint64_t);
+    const uint64_t marks = cells * sizeof(uint64_t), borders = kr_borders_scratch(column->count, bins);
+    const uint64_t after = sorted.footprint_nbytes + (marks > borders ? marks : borders);
     return sorted.peak_nbytes > after ? sorted.peak_nbytes : after;
 }
 

@@ -68,7 +68,7 @@ kr_status cubes_cells_make(const cubes_cells_job *job, cubes_cells *cells, uint6
                            uint32_t *n_limits, kr_error *err);
 void cubes_cells_release(cubes_cells *cells);
 /* Scratch memory of cubes_cells_make. */
-uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, int encode);
+uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, uint32_t bins, int encode);
 /* Compares the cells of a place with the column. *bad becomes 0, or a row in a wrong cell plus 1. Blocks. */
 kr_status cubes_cells_check(kr_device *device, const kr_column *column, const cubes_cells *cells,
                             const cubes_place *place, uint64_t *bad, kr_error *err);

@@ -278,7 +278,7 @@ static kr_status cubes_estimate(const kr_table_shape *shape, kr_need *need, kr_e
     const kr_status status = cubes_scene_estimate(&job, &scene, err);
     for (uint32_t c = 0; c < shape->n_columns; ++c) {
         const kr_column *column = shape->columns + c;
-        const uint64_t scratch = cubes_cells_scratch(shape->device, column, (int)design.encode);
+        const uint64_t scratch = cubes_cells_scratch(shape->device, column, design.bins, (int)design.encode);
         peak = kept + scratch > peak ? kept + scratch : peak;
         kept += kr_vectors_nbytes(shape->n_rows, design.bins - (column->validity ? 0 : 1));
     }
