@@ -29,15 +29,32 @@ KR_BODY void totals_count_words(kr_group group, const totals_params *p, uint64_t
 }
 KR_GROUP_PROGRAM(totals_count, totals_params, totals_count_words);
 
-/* Every thread has a bit of each word; on the CPU one thread has all bits. */
-KR_BODY void totals_add_word(kr_group group, const totals_params *p, int op, uint64_t word,
-                             reduce_total *total)
+/* A thread has a bit of each word, and reads the values of several words before it adds the first. */
+enum { TOTALS_AHEAD = 8 };
+
+KR_BODY void totals_add_words(kr_group group, const reduce_params *reduce, int op, const uint32_t *bitmap,
+                              uint64_t word, reduce_total *total)
 {
-    uint32_t bits = kr_load(p->bitmap + word);
+    reduce_total ahead[TOTALS_AHEAD];
+    KR_UNROLL
+    for (uint32_t a = 0; a < TOTALS_AHEAD; ++a)
+        ahead[a] = kr_load(bitmap + word + a) >> group.rank & 1
+                       ? reduce_one(reduce, op, (uint32_t)((word + a) * 32 + group.rank))
+                       : reduce_start(op);
+    KR_UNROLL
+    for (uint32_t a = 0; a < TOTALS_AHEAD; ++a)
+        reduce_merge(op, total, ahead[a]);
+}
+
+/* On the CPU one thread has all bits. */
+KR_BODY void totals_add_word(kr_group group, const reduce_params *reduce, int op, const uint32_t *bitmap,
+                             uint64_t word, reduce_total *total)
+{
+    uint32_t bits = kr_load(bitmap + word);
     if (group.size > 1)
         bits &= (uint32_t)1 << group.rank;
     for (; bits; bits &= bits - 1)
-        reduce_merge(op, total, reduce_one(&p->reduce, op, (uint32_t)(word * 32 + kr_ctz32(bits))));
+        reduce_merge(op, total, reduce_one(reduce, op, (uint32_t)(word * 32 + kr_ctz32(bits))));
 }
 
 /* The totals of the group's threads, merged in the order of their ranks by halves. */
@@ -51,21 +68,47 @@ KR_BODY void totals_merge_group(kr_group group, int op, reduce_total *total)
     }
 }
 
-KR_BODY void totals_add_slice(kr_group group, const totals_params *p, int op, uint64_t slice)
+/* `op` and `type` are constants, so that no load waits for a decision. */
+KR_BODY void totals_add_slice(kr_group group, const totals_params *p, int op, uint32_t type, uint64_t slice)
 {
-    const uint64_t first = slice * p->slice_words;
+    const uint64_t first = slice * p->slice_words, left = p->n_words - first;
+    const uint64_t end = first + (left < p->slice_words ? left : p->slice_words);
+    reduce_params reduce = p->reduce;
     reduce_total total = reduce_start(op);
-    for (uint64_t w = first; w < first + p->slice_words && w < p->n_words; ++w)
-        totals_add_word(group, p, op, w, &total);
+    uint64_t w = first;
+    reduce.type = type;
+    for (; group.size > 1 && w + TOTALS_AHEAD <= end; w += TOTALS_AHEAD)
+        totals_add_words(group, &reduce, op, p->bitmap, w, &total);
+    for (; w < end; ++w)
+        totals_add_word(group, &reduce, op, p->bitmap, w, &total);
     totals_merge_group(group, op, &total);
     if (group.rank == 0)
         p->reduce.totals[slice] = total;
 }
 
+KR_BODY void totals_slice_of(kr_group group, const totals_params *p, int op, uint64_t slice)
+{
+    switch (p->reduce.type) {
+    case KR_U32: totals_add_slice(group, p, op, KR_U32, slice); break;
+    case KR_I32: totals_add_slice(group, p, op, KR_I32, slice); break;
+    case KR_F32: totals_add_slice(group, p, op, KR_F32, slice); break;
+    case KR_U64: totals_add_slice(group, p, op, KR_U64, slice); break;
+    case KR_I64: totals_add_slice(group, p, op, KR_I64, slice); break;
+    case KR_F64: totals_add_slice(group, p, op, KR_F64, slice); break;
+    default: totals_add_slice(group, p, op, p->reduce.type, slice);
+    }
+}
+
 KR_BODY void totals_slices(kr_group group, const totals_params *p, uint64_t i, uint64_t n)
 {
+    const uint64_t slice = i / group.size;
     (void)n;
-    totals_add_slice(group, p, (int)p->reduce.op, i / group.size);
+    switch (p->reduce.op) {
+    case KR_REDUCE_SUM_INTEGERS: totals_slice_of(group, p, KR_REDUCE_SUM_INTEGERS, slice); break;
+    case KR_REDUCE_SUM_FLOATS: totals_slice_of(group, p, KR_REDUCE_SUM_FLOATS, slice); break;
+    case KR_REDUCE_MIN: totals_slice_of(group, p, KR_REDUCE_MIN, slice); break;
+    default: totals_slice_of(group, p, KR_REDUCE_MAX, slice);
+    }
 }
 KR_GROUP_PROGRAM(totals_slice, totals_params, totals_slices);
 
