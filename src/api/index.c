@@ -14,7 +14,7 @@ static kr_status resolve(kr_device *device, const char *spec, const kr_column *k
         return kr_fail(err, KR_ERR_ARGUMENT, "device is NULL");
     kr_status status = kr_column_check_shape(device, keys, "keys", err);
     if (status == KR_OK)
-        status = kr_pointer_check(device, row_ids, "row_ids", err);
+        status = kr_pointer_check(device, row_ids, "row_ids", NULL, err);
     if (status == KR_OK)
         status = kr_choose(device, spec, parsed, reason, err);
     return status == KR_OK ? kr_shape_make(device, parsed, keys, row_ids, shape, err) : status;
@@ -68,7 +68,7 @@ static kr_status check_row_ids(const kr_index *index, const uint32_t *row_ids, c
 {
     if ((uintptr_t)row_ids % sizeof *row_ids)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s must be aligned to 4 bytes", what);
-    return kr_pointer_check(index->device, row_ids, what, err);
+    return kr_pointer_check(index->device, row_ids, what, NULL, err);
 }
 
 static kr_status check_stream(const kr_index *index, const kr_stream *stream, const char *call, kr_error *err)

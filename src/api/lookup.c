@@ -77,11 +77,11 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is NULL", sink->out ? "valid" : "out");
     kr_status status = check_values(index, sink, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->out, "sink->out", err);
+        status = kr_pointer_check(index->device, sink->out, "sink->out", NULL, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->valid, "sink->valid", err);
+        status = kr_pointer_check(index->device, sink->valid, "sink->valid", NULL, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->rows, "sink->rows", err);
+        status = kr_pointer_check(index->device, sink->rows, "sink->rows", NULL, err);
     if (status != KR_OK)
         return status;
     if ((uintptr_t)sink->out % ((kr_result_bits(sink) + 7) / 8) || (uintptr_t)sink->rows % sizeof(uint32_t))

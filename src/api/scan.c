@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kr_status check_pointers(const kr_table *table, const kr_scan_sink *sink, uint32_t i, kr_error *err)
+static kr_status check_pointers(const kr_table *table, kr_answer_sink *answer, uint32_t i, kr_error *err)
 {
+    const kr_scan_sink *sink = &answer->asked;
     kr_device *device = table->device;
     const uint64_t nbytes =
         sink->result == KR_SCAN_BITMAP ? sizeof(uint32_t) : kr_scan_out_nbytes(table, sink);
@@ -17,15 +18,18 @@ static kr_status check_pointers(const kr_table *table, const kr_scan_sink *sink,
     if ((uintptr_t)sink->out % nbytes || (uintptr_t)sink->rows % sizeof(uint32_t))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: %s is not aligned to its elements", i,
                        (uintptr_t)sink->out % nbytes ? "out" : "rows");
-    kr_status status = kr_pointer_check(device, sink->out, "out of a sink", err);
+    kr_status status = kr_pointer_check(device, sink->out, "out of a sink", &answer->reaches_out, err);
     if (status == KR_OK)
-        status = kr_pointer_check(device, sink->valid, "valid of a sink", err);
-    return status == KR_OK ? kr_pointer_check(device, sink->rows, "rows of a sink", err) : status;
+        status = kr_pointer_check(device, sink->valid, "valid of a sink", &answer->reaches_valid, err);
+    return status == KR_OK
+               ? kr_pointer_check(device, sink->rows, "rows of a sink", &answer->reaches_rows, err)
+               : status;
 }
 
-static kr_status read_sink(const kr_table *table, const kr_scan_sink *given, uint32_t i, kr_scan_sink *sink,
-                           kr_error *err)
+static kr_status read_sink(const kr_table *table, const kr_scan_sink *given, uint32_t i,
+                           kr_answer_sink *answer, kr_error *err)
 {
+    kr_scan_sink *sink = &answer->asked;
     if (!given)
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u is NULL: give one for each condition", i);
     const kr_status status = kr_struct_read(&kr_struct_scan_sink, given, sink, err);
@@ -42,11 +46,11 @@ static kr_status read_sink(const kr_table *table, const kr_scan_sink *given, uin
         sink->valid = NULL;
     if (sink->result != KR_SCAN_ROWS)
         sink->rows = NULL;
-    return check_pointers(table, sink, i, err);
+    return check_pointers(table, answer, i, err);
 }
 
 static kr_status read_options(const kr_table *table, const kr_scan_options *given, kr_scan_options *options,
-                              kr_error *err)
+                              int *reaches_alive, kr_error *err)
 {
     *options = (kr_scan_options){.struct_size = sizeof *options};
     const kr_status status = given ? kr_struct_read(&kr_struct_scan_options, given, options, err) : KR_OK;
@@ -57,7 +61,7 @@ static kr_status read_options(const kr_table *table, const kr_scan_options *give
                        options->reserved ? "reserved" : "count_work", options->reserved ? "" : " or 1");
     if ((uintptr_t)options->alive % sizeof(uint32_t))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan_options.alive is not aligned to 4 bytes");
-    return kr_pointer_check(table->device, options->alive, "kr_scan_options.alive", err);
+    return kr_pointer_check(table->device, options->alive, "kr_scan_options.alive", reaches_alive, err);
 }
 
 /* ---- With a report --------------------------------------------------------------------------- */
@@ -110,12 +114,13 @@ kr_status kr_scan(kr_table *table, const kr_condition *const *conditions, const 
                   uint32_t n, const kr_scan_options *options, kr_stream *stream, kr_error *err)
 {
     kr_scan_options given;
+    int reaches_alive = 1;
     if (!table || (n && !sinks))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan: %s is NULL", table ? "sinks" : "table");
     if (stream && stream->device != table->device)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan: the stream belongs to another device than the table");
-    kr_status status = read_options(table, options, &given, err);
-    kr_scan_sink *read = status == KR_OK ? kr_host_calloc(n, sizeof *read, "a scan", err) : NULL;
+    kr_status status = read_options(table, options, &given, &reaches_alive, err);
+    kr_answer_sink *read = status == KR_OK ? kr_host_calloc(n, sizeof *read, "a scan", err) : NULL;
     if (status != KR_OK || !read)
         return status != KR_OK ? status : KR_ERR_HOST_MEMORY;
     for (uint32_t i = 0; i < n && status == KR_OK; ++i)
@@ -125,6 +130,7 @@ kr_status kr_scan(kr_table *table, const kr_condition *const *conditions, const 
                         .sinks = read,
                         .n = n,
                         .alive = given.alive,
+                        .reaches_alive = reaches_alive,
                         .context = {.stream = stream}};
     if (status == KR_OK)
         status = given.report ? answer_reported(&answer, &given, err) : kr_answer_all(&answer, err);

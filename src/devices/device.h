@@ -145,8 +145,10 @@ kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t
 kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes, kr_stream *stream,
                          kr_error *err);
 int kr_device_reaches(kr_device *device, const void *pointer); /* HERE */
-/* KR_ERR_ARGUMENT for memory of another device; `what` names the pointer. */
-kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, kr_error *err);
+/* KR_ERR_ARGUMENT for memory of another device; `what` names the pointer. *reaches, unless NULL: 1 if the
+ * pointer is NULL or the device reaches it. */
+kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, int *reaches,
+                           kr_error *err);
 kr_status kr_device_run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
                         kr_stream *stream, kr_error *err);
 /* The same, but no progress callback can cancel it: what it overwrites would be left half done. */

@@ -212,9 +212,14 @@ int kr_device_reaches(kr_device *device, const void *pointer)
     return device->ops->is_host || device->ops->place(device, pointer) == KR_PLACE_HERE;
 }
 
-kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, kr_error *err)
+kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, int *reaches,
+                           kr_error *err)
 {
-    if (!pointer || device->ops->is_host || device->ops->place(device, pointer) != KR_PLACE_ELSEWHERE)
+    const kr_place place =
+        !pointer || device->ops->is_host ? KR_PLACE_HERE : device->ops->place(device, pointer);
+    if (reaches)
+        *reaches = place == KR_PLACE_HERE;
+    if (place != KR_PLACE_ELSEWHERE)
         return KR_OK;
     return kr_fail(err, KR_ERR_ARGUMENT,
                    "%s: memory of another device than %s; copy it there or to the host first", what,

@@ -22,8 +22,8 @@ kr_status kr_column_check_shape(kr_device *device, const kr_column *column, cons
     if ((uintptr_t)column->data % nbytes)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: data of type %s must be aligned to %u bytes", what,
                        kr_type_name(column->type), nbytes);
-    const kr_status status = kr_pointer_check(device, column->data, what, err);
-    return status == KR_OK ? kr_pointer_check(device, column->validity, what, err) : status;
+    const kr_status status = kr_pointer_check(device, column->data, what, NULL, err);
+    return status == KR_OK ? kr_pointer_check(device, column->validity, what, NULL, err) : status;
 }
 
 kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err)

@@ -19,14 +19,9 @@ static kr_device *device_of(const kr_answer *a)
     return a->table->device;
 }
 
-static int reaches(const kr_answer *a, const void *pointer)
+static int reaches_sink(const kr_answer_sink *sink)
 {
-    return !pointer || kr_device_reaches(device_of(a), pointer);
-}
-
-static int reaches_sink(const kr_answer *a, const kr_scan_sink *sink)
-{
-    return reaches(a, sink->out) && reaches(a, sink->valid) && reaches(a, sink->rows);
+    return sink->reaches_out && sink->reaches_valid && sink->reaches_rows;
 }
 
 static kr_status copy_out(const kr_answer *a, void *to, const void *from, uint64_t nbytes, kr_error *err)
@@ -37,7 +32,7 @@ static kr_status copy_out(const kr_answer *a, void *to, const void *from, uint64
 /* ---- One result ------------------------------------------------------------------------------ */
 
 /* Where the size must be known first: host memory. */
-static kr_status rows_to_host(const kr_answer *a, const kr_scan_sink *sink, const kr_selected *of,
+static kr_status rows_to_host(const kr_answer *a, const kr_answer_sink *sink, const kr_selected *of,
                               const kr_selected_places *places, kr_error *err)
 {
     kr_device *device = device_of(a);
@@ -47,73 +42,77 @@ static kr_status rows_to_host(const kr_answer *a, const kr_scan_sink *sink, cons
         kr_device_copy(device, &n, kr_selected_places_total(places), sizeof n, a->context.stream, err);
     if (status == KR_OK)
         status = kr_device_sync(device, a->context.stream, err);
-    if (status == KR_OK && sink->rows && n > sink->rows_capacity)
+    if (status == KR_OK && sink->asked.rows && n > sink->asked.rows_capacity)
         return kr_fail(err, KR_ERR_LIMIT, "%llu rows match, but rows_capacity is %llu; raise it",
-                       (unsigned long long)n, (unsigned long long)sink->rows_capacity);
-    if (status == KR_OK && sink->rows && reaches(a, sink->rows)) {
-        status = kr_selected_rows(device, of, places, sink->rows, n, a->context.stream, err);
-    } else if (status == KR_OK && sink->rows) {
+                       (unsigned long long)n, (unsigned long long)sink->asked.rows_capacity);
+    if (status == KR_OK && sink->asked.rows && sink->reaches_rows) {
+        status = kr_selected_rows(device, of, places, sink->asked.rows, n, a->context.stream, err);
+    } else if (status == KR_OK && sink->asked.rows) {
         status = kr_buffer_allocate(device, n * sizeof(uint32_t), a->context.stream, "row ids of a scan",
                                     NULL, &rows, err);
         if (status == KR_OK)
             status = kr_selected_rows(device, of, places, rows.data, n, a->context.stream, err);
         if (status == KR_OK)
-            status = copy_out(a, sink->rows, rows.data, n * sizeof(uint32_t), err);
+            status = copy_out(a, sink->asked.rows, rows.data, n * sizeof(uint32_t), err);
         kr_buffer_release(device, &rows, a->context.stream);
     }
-    return status == KR_OK ? kr_memory_copy(device, sink->out, &n, sizeof n, a->context.stream, err) : status;
+    return status == KR_OK ? kr_memory_copy(device, sink->asked.out, &n, sizeof n, a->context.stream, err)
+                           : status;
 }
 
-static kr_status give_rows(const kr_answer *a, const kr_scan_sink *sink, const kr_selected *of, kr_error *err)
+static kr_status give_rows(const kr_answer *a, const kr_answer_sink *sink, const kr_selected *of,
+                           kr_error *err)
 {
     kr_device *device = device_of(a);
     kr_selected_places places = {0};
     kr_status status = kr_selected_places_find(device, of, &places, a->context.stream, err);
     if (status != KR_OK)
         return status;
-    if (device->ops->is_host || !reaches_sink(a, sink)) {
+    if (device->ops->is_host || !reaches_sink(sink)) {
         status = rows_to_host(a, sink, of, &places, err);
     } else {
-        status = copy_out(a, sink->out, kr_selected_places_total(&places), sizeof(uint64_t), err);
-        if (status == KR_OK && sink->rows)
-            status = kr_selected_rows(device, of, &places, sink->rows, sink->rows_capacity, a->context.stream,
-                                      err);
+        status = copy_out(a, sink->asked.out, kr_selected_places_total(&places), sizeof(uint64_t), err);
+        if (status == KR_OK && sink->asked.rows)
+            status = kr_selected_rows(device, of, &places, sink->asked.rows, sink->asked.rows_capacity,
+                                      a->context.stream, err);
     }
     kr_buffer_release(device, &places.places, a->context.stream);
     return status;
 }
 
 /* A number and whether it is one, which a program writes to the caller's memory or to `scratch`. */
-static kr_status give_number(const kr_answer *a, const kr_scan_sink *sink, const kr_selected *of,
+static kr_status give_number(const kr_answer *a, const kr_answer_sink *sink, const kr_selected *of,
                              kr_error *err)
 {
     kr_device *device = device_of(a);
     kr_buffer scratch = {0};
     kr_status status = kr_buffer_allocate(device, 2 * sizeof(uint64_t), a->context.stream,
                                           "a result of a scan", NULL, &scratch, err);
-    void *out = reaches(a, sink->out) ? sink->out : scratch.data;
-    uint8_t *any = sink->valid && reaches(a, sink->valid) ? sink->valid : (uint8_t *)scratch.data + 8;
+    void *out = sink->reaches_out ? sink->asked.out : scratch.data;
+    uint8_t *any = sink->asked.valid && sink->reaches_valid ? sink->asked.valid : (uint8_t *)scratch.data + 8;
     if (status == KR_OK)
-        status = sink->result == KR_SCAN_COUNT
+        status = sink->asked.result == KR_SCAN_COUNT
                      ? kr_selected_count(device, of, out, a->context.stream, err)
-                     : kr_selected_total(device, of, sink->result, out, any, a->context.stream, err);
+                     : kr_selected_total(device, of, sink->asked.result, out, any, a->context.stream, err);
     if (status == KR_OK)
-        status = copy_out(a, sink->out, out, kr_scan_out_nbytes(a->table, sink), err);
-    if (status == KR_OK && sink->result != KR_SCAN_COUNT)
-        status = copy_out(a, sink->valid, any, 1, err);
+        status = copy_out(a, sink->asked.out, out, kr_scan_out_nbytes(a->table, &sink->asked), err);
+    if (status == KR_OK && sink->asked.result != KR_SCAN_COUNT)
+        status = copy_out(a, sink->asked.valid, any, 1, err);
     kr_buffer_release(device, &scratch, a->context.stream);
     return status;
 }
 
-static kr_status give(const kr_answer *a, const kr_scan_sink *sink, const uint32_t *bitmap, kr_error *err)
+static kr_status give(const kr_answer *a, const kr_answer_sink *sink, const uint32_t *bitmap, kr_error *err)
 {
-    const int has_values = sink->result >= KR_SCAN_SUM;
-    const kr_selected of = {bitmap, a->table->n_rows, has_values ? a->table->columns + sink->column : NULL};
+    const int has_values = sink->asked.result >= KR_SCAN_SUM;
+    const kr_selected of = {bitmap, a->table->n_rows,
+                            has_values ? a->table->columns + sink->asked.column : NULL};
     kr_status status;
-    if (sink->result == KR_SCAN_BITMAP) {
-        status = copy_out(a, sink->out, bitmap, kr_scan_out_nbytes(a->table, sink), err);
+    if (sink->asked.result == KR_SCAN_BITMAP) {
+        status = copy_out(a, sink->asked.out, bitmap, kr_scan_out_nbytes(a->table, &sink->asked), err);
     } else {
-        status = sink->result == KR_SCAN_ROWS ? give_rows(a, sink, &of, err) : give_number(a, sink, &of, err);
+        status = sink->asked.result == KR_SCAN_ROWS ? give_rows(a, sink, &of, err)
+                                                    : give_number(a, sink, &of, err);
         kr_stopwatch_lap(a->context.watch, "results");
     }
     return status;
@@ -144,9 +143,9 @@ static kr_status place_bitmaps(const kr_answer *a, uint32_t first, batch *b, kr_
     const uint64_t words = (kr_bitmap_words(a->table->n_rows) + 63) / 64 * 64; /* begins at 256 bytes */
     uint32_t own = 0;
     for (uint32_t i = 0; i < b->n; ++i) {
-        const kr_scan_sink *sink = a->sinks + first + i;
-        const int is_there = sink->result == KR_SCAN_BITMAP && reaches(a, sink->out);
-        b->jobs[i].bitmap = is_there ? sink->out : NULL;
+        const kr_answer_sink *sink = a->sinks + first + i;
+        const int is_there = sink->asked.result == KR_SCAN_BITMAP && sink->reaches_out;
+        b->jobs[i].bitmap = is_there ? sink->asked.out : NULL;
         own += !is_there;
     }
     kr_status status =
@@ -195,9 +194,9 @@ kr_status kr_answer_all(const kr_answer *answer, kr_error *err)
                              .count = answer->alive ? kr_bitmap_words(answer->table->n_rows) : 0,
                              .data = answer->alive};
     kr_resident there = {0};
-    int waits = !reaches(answer, answer->alive);
+    int waits = !answer->reaches_alive;
     for (uint32_t i = 0; i < answer->n; ++i)
-        waits |= !reaches_sink(answer, answer->sinks + i);
+        waits |= !reaches_sink(answer->sinks + i);
     kr_status status = kr_table_await(answer->table, answer->context.stream, err);
     if (status == KR_OK)
         status = kr_resident_make(device_of(answer), &alive, "a bitmap of rows", answer->context.stream,

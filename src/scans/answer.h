@@ -4,12 +4,19 @@
 
 #include "scans/table.h"
 
+/* A sink in this version's form, and whether the device reaches its pointers; it does if they are NULL. */
+typedef struct kr_answer_sink {
+    kr_scan_sink asked;
+    int reaches_out, reaches_valid, reaches_rows;
+} kr_answer_sink;
+
 typedef struct kr_answer {
     const kr_table *table;
     const kr_condition *const *conditions; /* or NULL; elements may be NULL */
-    const kr_scan_sink *sinks;             /* in this version's form */
+    const kr_answer_sink *sinks;
     uint32_t n;
     const uint32_t *alive;
+    int reaches_alive;
     kr_scan_context context;
 } kr_answer;
 
