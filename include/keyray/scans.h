@@ -94,7 +94,7 @@ typedef struct kr_table_info {
     uint64_t rows;       /**< row ids are below it; deleted rows included */
     uint64_t alive_rows; /**< rows that were not deleted */
     uint32_t columns;
-    uint32_t copied_columns;                /**< of them; the others are the caller's memory */
+    uint32_t copied_columns; /**< of them; the others are the caller's memory. After kr_table_append: all */
     uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the creation or the last change */
 } kr_table_info;
 
@@ -102,7 +102,8 @@ typedef struct kr_table_info {
  * Makes a table of columns of equal length, at most 2^32 - 2 rows, and builds what the kind scans with.
  *
  * Columns that are referenced (kr_table_options.copy) must stay valid and unchanged until the table is
- * destroyed. Kinds of scans: `keyray kinds`; "best" lets the library choose.
+ * destroyed, or kr_table_append has copied them. Kinds of scans: `keyray kinds`; "best" lets the library
+ * choose.
  *
  * Stream: columns in device memory are read in the order of `stream`. Returns when the table can be scanned
  *         from any stream.
@@ -119,8 +120,9 @@ KR_API kr_status kr_table_create(kr_device *device, const char *spec, const kr_c
 /** Waits for scans that were enqueued on it. */
 KR_API void kr_table_destroy(kr_table *table);
 
-/** Upper bounds of the memory that kr_table_create takes, copies of columns included. Columns are not read:
- *  their data may be NULL, which counts as memory of the device. Errors: as kr_table_create. */
+/** Upper bounds of the memory that kr_table_create takes, copies of columns included; later changes are not.
+ * Columns are not read: their data may be NULL, which counts as memory of the device. Errors: as
+ * kr_table_create. */
 KR_API kr_status kr_table_estimate(kr_device *device, const char *spec, const kr_column *columns,
                                    uint32_t n_columns, const kr_table_options *options, kr_estimate *estimate,
                                    kr_error *err);
@@ -128,13 +130,75 @@ KR_API kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_e
 /** Checks every invariant of what was built; KR_ERR_INVARIANT names the first that is broken. Blocks. */
 KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
 
+/* ---- Changes of tables --------------------------------------------------------------------- */
+
+/**
+ * Appends rows. Their ids count on from the rows that there were, deleted ones included.
+ *
+ * The table then owns copies of all its columns, also of those that it referenced: the caller's columns may
+ * be freed or changed afterwards, those given here as well as those of kr_table_create. Its copies have room
+ * for an eighth more rows (the component "spare room"), so that most later calls copy the new rows alone. A
+ * column may have validity where the table's had none, and the other way round. Columns of dictionary codes
+ * (kr_table_options.find_text) keep their dictionary.
+ *
+ * Kinds `full` and `bindex` take the rows in: `full` looks at their zones, `bindex` makes a part of them, and
+ * parts anew that are not much larger (src/scans/bindex/README.md). For `rtscan`, `rtc1` and `rtc3` all is
+ * built anew on the device, which takes the time of kr_table_create. On an error the table is as it was,
+ * unless the device was lost.
+ *
+ * Threads: requires exclusive access to the table.
+ * Memory:  columns may be host or device memory. Where columns move to larger memory, or all is built anew,
+ *          the old is released last: kr_table_info.peak_nbytes tells.
+ * Stream:  columns in device memory are read in the order of `stream`. Waits for all work of the device, and
+ *          returns when done.
+ * Errors:  KR_ERR_ARGUMENT (another number of columns, lengths that differ), KR_ERR_TYPE, KR_ERR_LIMIT (more
+ *          than 2^32 - 2 rows in all), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE,
+ *          KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
+ * Source:  rebuilding: Lv et al., "RTScan", section 7.
+ *
+ * @param columns  one for each column of the table, in its order, of its type; 0 rows succeed
+ */
+KR_API kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_columns,
+                                 kr_stream *stream, kr_error *err);
+
+/**
+ * Deletes rows by their ids. No result of later scans has them, and no other row gets their ids.
+ *
+ * Deleted rows stay in the columns and in what the kind built; every scan reads one bit more for each row of
+ * the table (the component "alive rows"). So a scan costs what one of all `rows` costs, however few of them
+ * are alive: where alive_rows (kr_table_info) has fallen below half of rows, a table created anew of the
+ * alive rows is scanned in less than half the time and takes half the memory. On an error the table is as it
+ * was, unless the device was lost.
+ *
+ * Threads: requires exclusive access to the table.
+ * Memory:  takes a bit for each row of the table, and a copy of ids in host memory.
+ * Stream:  ids in device memory are read in the order of `stream`. Waits for all work of the device, and
+ *          returns when done.
+ * Errors:  KR_ERR_ARGUMENT (an id that is no row of the table; nothing is deleted), KR_ERR_HOST_MEMORY,
+ *          KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
+ *
+ * @param rows       n row ids in host or device memory, in any order; ids given twice and rows deleted before
+ *                   are no errors
+ * @param n_deleted  host memory: how many rows were alive and no longer are; or NULL
+ */
+KR_API kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
+                                 uint64_t *n_deleted, kr_error *err);
+
+/** Deletes the rows for which a condition holds, those that a scan would select; NULL: every row. Otherwise
+ *  as kr_table_delete, with the errors of kr_scan. */
+KR_API kr_status kr_table_delete_where(kr_table *table, const kr_condition *condition, kr_stream *stream,
+                                       uint64_t *n_deleted, kr_error *err);
+
+/* ---- Facts of tables ----------------------------------------------------------------------- */
+
 /* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */
 
 /** Phases of the creation or the last change. */
 KR_API uint32_t kr_table_phase_count(const kr_table *table);
 KR_API const char *kr_table_phase_name(const kr_table *table, uint32_t ordinal);
 KR_API double kr_table_phase_seconds(const kr_table *table, uint32_t ordinal);
-/** Components of the footprint: "columns", "vectors", "bvh", ... */
+/** Components of the footprint: "columns" (copies), "spare room" (for appended rows), "alive rows" (a bitmap,
+ *  after deletes), "vectors", "bvh", ... */
 KR_API uint32_t kr_table_component_count(const kr_table *table);
 KR_API const char *kr_table_component_name(const kr_table *table, uint32_t ordinal);
 KR_API uint64_t kr_table_component_nbytes(const kr_table *table, uint32_t ordinal);
@@ -176,18 +240,18 @@ typedef struct kr_scan_sink {
 /** Input. */
 typedef struct kr_scan_options {
     size_t struct_size;    /**< sizeof(kr_scan_options) */
-    const uint32_t *alive; /**< a bitmap as KR_SCAN_BITMAP: only rows whose bit is 1 can match; NULL: all.
-                                Bits past the last row are not read */
+    const uint32_t *alive; /**< a bitmap as KR_SCAN_BITMAP: only rows whose bit is 1 can match, if they were
+                                not deleted; NULL: all. Bits past the last row are not read */
     kr_report *report;     /**< or NULL; asking for a report makes the call wait */
     uint32_t count_work;   /**< 1: count for the report, which costs time */
     uint32_t reserved;     /**< 0 */
 } kr_scan_options;
 
 /**
- * Answers n conditions at once; what can be shared between them is shared.
+ * Answers n conditions at once; what can be shared between them is shared. Deleted rows are in no result.
  *
  * Stream:  with all arrays in device memory the call enqueues its work and returns.
- * Threads: any number may scan one table.
+ * Threads: any number may scan one table, while none changes it.
  * Errors:  KR_ERR_ARGUMENT (an unknown column), KR_ERR_TYPE (a value of another type than its column),
  *          KR_ERR_LIMIT, KR_ERR_UNSUPPORTED (the kind cannot answer it), KR_ERR_HOST_MEMORY,
  *          KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.

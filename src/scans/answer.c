@@ -1,4 +1,5 @@
 #include "scans/answer.h"
+#include "scans/merge.h"
 #include "scans/run.h"
 #include "scans/totals.h"
 
@@ -188,26 +189,49 @@ static kr_status answer_with(const kr_answer *a, const uint32_t *alive, kr_error
     return status;
 }
 
+/* The rows of `given` that were not deleted, in `both` if there are both. */
+static kr_status find_alive(const kr_answer *a, const uint32_t *given, kr_buffer *both, const uint32_t **rows,
+                            kr_error *err)
+{
+    const uint32_t *left = a->table->alive.data;
+    const uint64_t words = kr_bitmap_words(a->table->n_rows);
+    *rows = given ? given : left;
+    if (!given || !left)
+        return KR_OK;
+    kr_status status = kr_buffer_allocate(device_of(a), words * sizeof *left, a->context.stream,
+                                          "a bitmap of rows", NULL, both, err);
+    if (status == KR_OK)
+        status =
+            kr_device_copy(device_of(a), both->data, given, words * sizeof *left, a->context.stream, err);
+    if (status == KR_OK)
+        status = kr_bitmap_and(device_of(a), both->data, left, words, a->context.stream, err);
+    *rows = both->data;
+    return status;
+}
+
 kr_status kr_answer_all(const kr_answer *answer, kr_error *err)
 {
     const kr_column alive = {.type = KR_U32,
                              .count = answer->alive ? kr_bitmap_words(answer->table->n_rows) : 0,
                              .data = answer->alive};
     kr_resident there = {0};
+    kr_buffer both = {0};
+    const uint32_t *rows = NULL;
     int waits = !answer->reaches_alive;
     for (uint32_t i = 0; i < answer->n; ++i)
         waits |= !reaches_sink(answer->sinks + i);
-    kr_status status = kr_table_await(answer->table, answer->context.stream, err);
+    kr_status status =
+        kr_resident_make(device_of(answer), &alive, "a bitmap of rows", answer->context.stream, &there, err);
     if (status == KR_OK)
-        status = kr_resident_make(device_of(answer), &alive, "a bitmap of rows", answer->context.stream,
-                                  &there, err);
+        status = find_alive(answer, there.column.data, &both, &rows, err);
     if (status == KR_OK)
-        status = answer_with(answer, there.column.data, err);
+        status = answer_with(answer, rows, err);
     if (waits) {
         const kr_status end =
             kr_device_sync(device_of(answer), answer->context.stream, status == KR_OK ? err : NULL);
         status = status == KR_OK ? end : status;
     }
+    kr_buffer_release(device_of(answer), &both, answer->context.stream);
     kr_resident_release(device_of(answer), &there, answer->context.stream);
     return status;
 }

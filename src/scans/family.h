@@ -55,14 +55,15 @@ typedef struct kr_scan_context {
     uint64_t *work;
 } kr_scan_context;
 
-/* Rows appended to a table: rows n_rows_before and on of columns that are already as long as afterwards. They
- * may lie elsewhere than before: these structs replace those of the build. */
-typedef struct kr_table_append {
+/* Rows appended to a table, at least one: rows n_rows_before and on of columns that are already as long as
+ * afterwards. They may lie elsewhere than before, and have validity that they had not: these structs replace
+ * those of the build. Columns of before stay valid until `append` returns. */
+typedef struct kr_append_job {
     kr_stream *stream;
     uint64_t n_rows_before, n_rows;
     const kr_column *columns;
     kr_stopwatch *watch;
-} kr_table_append;
+} kr_append_job;
 
 /* `self` is the family's own structure. Several threads may select at once: `self` does not change then. */
 typedef struct kr_scan_ops {
@@ -97,9 +98,9 @@ typedef struct kr_scan_ops {
                              const kr_scan_context *context, kr_error *err);
     /* Optional: appends how `select` would answer the conjunction, lines ending in '\n' (kr_text_add). */
     void (*explain)(const void *self, const kr_select *job, char *text, size_t nbytes);
-    /* Optional. On failure `self` is as it was. No scan is under way; the library waits for the stream
-     * afterwards. */
-    kr_status (*append)(kr_device *device, void *self, const kr_table_append *job, kr_error *err);
+    /* Optional: without it, the library builds a new `self` of all rows and destroys the old one. On failure
+     * `self` is as it was. No scan is under way; the library waits for the stream afterwards. */
+    kr_status (*append)(kr_device *device, void *self, const kr_append_job *job, kr_error *err);
     uint32_t compares_columns; /* 1: `select` takes leaves with `other` */
 } kr_scan_ops;
 

@@ -17,6 +17,18 @@ KR_BODY void merge_or(const merge_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(scan_merge_or, merge_params, merge_or);
 
+KR_BODY void merge_and(const merge_params *p, uint64_t i)
+{
+    p->to[i] &= kr_load(p->from + i);
+}
+KR_MAP_PROGRAM(scan_merge_and, merge_params, merge_and);
+
+KR_BODY void merge_clear(const merge_params *p, uint64_t i)
+{
+    p->to[i] &= ~kr_load(p->from + i);
+}
+KR_MAP_PROGRAM(scan_merge_clear, merge_params, merge_clear);
+
 KR_BODY void merge_begin(const merge_params *p, uint64_t i)
 {
     const uint64_t left = p->n - i * 32;

@@ -1,6 +1,7 @@
 /* The life of a table. */
 #include "scans/table.h"
 #include "key/key.h"
+#include "scans/totals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static kr_status allocate(const kr_table_job *job, kr_table **table, kr_error *e
     made->device = job->device;
     made->ops = job->spec->kind->scan->ops;
     made->spec = *job->spec;
-    made->n_rows = job->columns[0].count;
+    made->n_rows = made->n_alive = job->columns[0].count;
     made->n_columns = job->n_columns;
     made->options = job->options;
     made->residents = kr_host_calloc(job->n_columns, sizeof *made->residents, "a table", err);
@@ -106,10 +107,20 @@ static kr_status allocate(const kr_table_job *job, kr_table **table, kr_error *e
 
 uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST])
 {
-    components[0] = (kr_component){"columns", 0};
-    for (uint32_t c = 0; c < table->n_columns; ++c)
-        components[0].nbytes += table->residents[c].data.nbytes + table->residents[c].validity.nbytes;
-    return 1 + table->ops->components(table->self, components + 1);
+    uint64_t held = 0, used = 0;
+    uint32_t n = 1;
+    for (uint32_t c = 0; c < table->n_columns; ++c) {
+        const kr_resident *resident = table->residents + c;
+        held += resident->data.nbytes + resident->validity.nbytes;
+        used += resident->data.data ? table->n_rows * kr_type_nbytes(table->columns[c].type) : 0;
+        used += resident->validity.data ? kr_validity_nbytes(table->columns + c) : 0;
+    }
+    components[0] = (kr_component){"columns", used};
+    if (held > used)
+        components[n++] = (kr_component){"spare room", held - used};
+    if (table->alive.data)
+        components[n++] = (kr_component){"alive rows", table->alive.nbytes};
+    return n + table->ops->components(table->self, components + n);
 }
 
 uint64_t kr_table_nbytes(const kr_table *table)
@@ -129,7 +140,8 @@ static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t befor
     snprintf(info->tracer, sizeof info->tracer, "none");
     if (table->ops->tracer)
         table->ops->tracer(table->device, info->tracer);
-    info->rows = info->alive_rows = table->n_rows;
+    info->rows = table->n_rows;
+    info->alive_rows = table->n_alive;
     info->columns = table->n_columns;
     info->copied_columns = 0;
     for (uint32_t c = 0; c < table->n_columns; ++c)
@@ -140,17 +152,24 @@ static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t befor
     table->phases = watch->phases;
 }
 
-static kr_status record_ready(kr_table *table, kr_stream *stream, kr_error *err)
+kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t before, kr_stream *stream,
+                          kr_error *err)
 {
-    kr_device *device = table->device;
-    kr_status status = KR_OK;
-    if (device->ops->is_host)
-        return KR_OK;
-    if (!table->ready)
-        status = device->ops->event_create(device, &table->ready, err);
-    return status == KR_OK
-               ? device->ops->event_record(device, table->ready, kr_native_stream(device, stream), err)
-               : status;
+    fill_info(table, watch, before);
+    return kr_device_sync(table->device, stream, err);
+}
+
+kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows,
+                                 kr_stream *stream, kr_stopwatch *watch)
+{
+    return (kr_table_build){.device = table->device,
+                            .stream = stream,
+                            .spec = &table->spec,
+                            .n_rows = n_rows,
+                            .n_columns = table->n_columns,
+                            .columns = columns,
+                            .names = (const char *const *)table->names,
+                            .watch = watch};
 }
 
 static kr_status build(kr_table *table, const kr_table_job *job, kr_stopwatch *watch, kr_error *err)
@@ -159,19 +178,8 @@ static kr_status build(kr_table *table, const kr_table_job *job, kr_stopwatch *w
     for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c)
         status = bring_column(job, job->columns + c, table->residents + c, table->columns + c, err);
     kr_stopwatch_lap(watch, "copy");
-    const kr_table_build build = {
-        .device = table->device,
-        .stream = job->stream,
-        .spec = &table->spec,
-        .n_rows = table->n_rows,
-        .n_columns = table->n_columns,
-        .columns = table->columns,
-        .names = (const char *const *)table->names,
-        .watch = watch,
-    };
-    if (status == KR_OK)
-        status = table->ops->build(&build, &table->self, err);
-    return status == KR_OK ? record_ready(table, job->stream, err) : status;
+    const kr_table_build build = kr_table_build_of(table, table->columns, table->n_rows, job->stream, watch);
+    return status == KR_OK ? table->ops->build(&build, &table->self, err) : status;
 }
 
 kr_status kr_table_make(const kr_table_job *job, kr_table **table, kr_error *err)
@@ -188,11 +196,12 @@ kr_status kr_table_make(const kr_table_job *job, kr_table **table, kr_error *err
     if (status == KR_OK)
         status = build(made, job, &watch, err);
     kr_stopwatch_stop(&watch);
+    if (status == KR_OK)
+        status = kr_table_finish(made, &watch, before, job->stream, err);
     if (status != KR_OK) {
         kr_table_destroy(made);
         return status;
     }
-    fill_info(made, &watch, before);
     *table = made;
     return KR_OK;
 }
@@ -210,8 +219,7 @@ void kr_table_destroy(kr_table *table)
         if (table->names)
             free(table->names[c]);
     }
-    if (table->ready)
-        table->device->ops->event_destroy(table->device, table->ready);
+    kr_buffer_release(table->device, &table->alive, NULL);
     free(table->names);
     free(table->columns);
     free(table->residents);
@@ -236,14 +244,6 @@ kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err)
     return status;
 }
 
-kr_status kr_table_await(const kr_table *table, kr_stream *stream, kr_error *err)
-{
-    if (!table->ready)
-        return KR_OK;
-    return table->device->ops->event_wait(table->device, table->ready,
-                                          kr_native_stream(table->device, stream), err);
-}
-
 kr_plan_columns kr_table_plan_columns(const kr_table *table)
 {
     return (kr_plan_columns){.n = table->n_columns,
@@ -253,9 +253,31 @@ kr_plan_columns kr_table_plan_columns(const kr_table *table)
                              .ctx = table->options.ctx};
 }
 
+/* The bitmap of alive rows has as many as were counted, and all bits behind them. */
+static kr_status check_alive(const kr_table *table, kr_error *err)
+{
+    kr_device *device = table->device;
+    const uint64_t bits = table->alive.nbytes * 8;
+    const kr_selected all = {table->alive.data, bits, NULL};
+    kr_buffer counter = {0};
+    uint64_t count = 0;
+    kr_status status = kr_counters_make(device, NULL, 1, &counter, err);
+    if (status == KR_OK)
+        status = kr_selected_count(device, &all, counter.data, NULL, err);
+    if (status == KR_OK)
+        status = kr_counters_read(device, NULL, &counter, &count, 1, err);
+    kr_buffer_release(device, &counter, NULL);
+    count -= bits - table->n_rows;
+    return status == KR_OK && count != table->n_alive
+               ? kr_fail(err, KR_ERR_INVARIANT,
+                         "%llu rows are alive in the bitmap of rows, but there are %llu",
+                         (unsigned long long)count, (unsigned long long)table->n_alive)
+               : status;
+}
+
 kr_status kr_table_check(const kr_table *table, kr_error *err)
 {
-    const kr_status status = kr_table_await(table, NULL, err);
+    const kr_status status = table->alive.data ? check_alive(table, err) : KR_OK;
     return status == KR_OK && table->ops->validate ? table->ops->validate(table->device, table->self, err)
                                                    : status;
 }

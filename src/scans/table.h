@@ -10,11 +10,13 @@ struct kr_table {
     const kr_scan_ops *ops;
     kr_spec spec;
     void *self;
-    void *ready; /* event after the build; NULL on host devices */
     uint64_t n_rows;
     uint32_t n_columns;
     kr_resident *residents; /* what of the columns is a copy */
     kr_column *columns;     /* in device memory */
+    uint64_t room;          /* rows that all columns have memory for; 0: as the table was created */
+    kr_buffer alive;        /* a bitmap, if rows were deleted; bits past the last row are 1 */
+    uint64_t n_alive;
     char **names;
     kr_table_options options;
     kr_phases phases; /* of the build or the last change */
@@ -35,13 +37,17 @@ typedef struct kr_table_job {
 kr_status kr_table_make(const kr_table_job *job, kr_table **table, kr_error *err);
 /* The columns are those of the job, their data not read. */
 kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err);
-/* Makes `stream` wait for the build. */
-kr_status kr_table_await(const kr_table *table, kr_stream *stream, kr_error *err);
+/* What a build gets. */
+kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows,
+                                 kr_stream *stream, kr_stopwatch *watch);
+/* Fills in what a call reports, and waits: scans need not. `before`: bytes in use without the table. */
+kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t before, kr_stream *stream,
+                          kr_error *err);
 kr_plan_columns kr_table_plan_columns(const kr_table *table);
 kr_status kr_table_check(const kr_table *table, kr_error *err);
 
-/* The columns and what the family has; returns how many. */
-enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 1 };
+/* The columns, what belongs to them, and what the family has; returns how many. */
+enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 3 };
 uint64_t kr_table_nbytes(const kr_table *table);
 uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST]);
 

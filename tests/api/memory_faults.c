@@ -353,7 +353,7 @@ enum { CONDITIONS = sizeof conditions / sizeof *conditions };
 static kr_status scan_all(kr_table *table, kr_condition *const *parsed, kr_report *report, kr_error *err)
 {
     uint64_t counts[CONDITIONS] = {0}, n_rows = 0;
-    uint32_t found[KEYS] = {0};
+    uint32_t found[3 * KEYS] = {0};
     kr_scan_sink sinks[CONDITIONS];
     const kr_scan_sink *pointers[CONDITIONS];
     const kr_scan_options options = {.struct_size = sizeof options, .report = report, .count_work = 1};
@@ -365,11 +365,37 @@ static kr_status scan_all(kr_table *table, kr_condition *const *parsed, kr_repor
     sinks[3].result = KR_SCAN_ROWS;
     sinks[3].out = &n_rows;
     sinks[3].rows = found;
-    sinks[3].rows_capacity = KEYS;
+    sinks[3].rows_capacity = 3 * KEYS;
     const kr_status status =
         kr_scan(table, (const kr_condition *const *)parsed, pointers, CONDITIONS, &options, NULL, err);
     add_to_checksum(counts, sizeof counts);
     add_to_checksum(found, sizeof found);
+    return status;
+}
+
+/* A change that fails changes nothing. */
+static kr_status change_once(kr_table *table, int change, const kr_condition *condition, kr_error *err)
+{
+    static const uint32_t rows[] = {0, 7, KEYS + 3, 7};
+    const kr_column more[] = {key_column, key_column};
+    kr_table_info before = {.struct_size = sizeof before}, after = before;
+    CHECK(kr_table_query(table, &before, NULL) == KR_OK);
+    const kr_status status = change % 3 == 0   ? kr_table_append(table, more, 2, NULL, err)
+                             : change % 3 == 1 ? kr_table_delete(table, rows, 4, NULL, NULL, err)
+                                               : kr_table_delete_where(table, condition, NULL, NULL, err);
+    if (status) {
+        CHECK(kr_table_query(table, &after, NULL) == KR_OK && kr_table_validate(table, NULL) == KR_OK);
+        CHECK(after.rows == before.rows && after.alive_rows == before.alive_rows &&
+              after.footprint_nbytes == before.footprint_nbytes);
+    }
+    return status;
+}
+
+static kr_status change_table(kr_table *table, const kr_condition *condition, kr_error *err)
+{
+    kr_status status = KR_OK;
+    for (int change = 0; change < 4 && !status; ++change)
+        status = change_once(table, change, condition, err);
     return status;
 }
 
@@ -386,8 +412,11 @@ static kr_status scan_table(kr_device *device, const char *spec, kr_stream *stre
         status = kr_condition_parse(conditions[i], &parsed[i], err);
     if (!status)
         status = kr_table_create(device, spec, columns, names, 2, &copies, stream, &table, err);
-    if (!status)
+    for (int changed = 0; changed < 2 && !status; ++changed) {
         status = scan_all(table, parsed, report, err);
+        if (!status && !changed)
+            status = change_table(table, parsed[1], err);
+    }
     kr_table_destroy(table);
     for (uint32_t i = 0; i < CONDITIONS; ++i)
         kr_condition_destroy(parsed[i]);

@@ -51,6 +51,17 @@ CASES = [
     ok(BENCH_SCAN + "--conditions 70 --predicates 4 --width 64 --host", out="full: 32 conditions over 4 columns in one pass"),
     ok(BENCH_SCAN + "--index full --sweep logic=and,branching", out=r"(?s)logic=and.*logic=branching"),
     ok(BENCH_SCAN + "--sweep selectivity=10,90 --ascending", out=r"(?s)selectivity=10.*selectivity=90"),
+    *[ok(BENCH_SCAN + f"--append 700 --delete 200 --predicates 2 --index {spec} --format json",
+         json={"runs.0.appends.rows": 700, "runs.0.appends.of_build": float, "runs.0.appends.first": float,
+               "runs.0.appends.seconds.median": float, "runs.0.appends.phases": lambda phases: "copy" in phases,
+               "runs.0.deletes.rows": 200, "runs.0.deletes.phases": lambda phases: "delete" in phases,
+               "runs.0.builds.rows": 3000, "runs.0.builds.first": float, "runs.0.checked": lambda text: "of 4 queries" in text})
+      for spec in ("full", "bindex")],
+    ok(BENCH_SCAN + "--sweep append=0,5,3000", out=r"(?s)append=0\n +checked.*append=5\n +build of 3000 rows.*\n +append of 5 rows"
+       r".*append=3000.*append of 3000 rows.*of the build"),
+    ok(BENCH_SCAN + "--delete 3000 --result rows", out="(?s)delete of 3000 rows.*they select 0%"),
+    bad(2, BENCH_SCAN + "--delete 3001", "--delete 3001, but the table has 3000 rows"),
+    bad(2, BENCH_SCAN + "--append 4294964295", "make 4294967295 rows"), bad(2, "bench loads --append 5", "--append is no option of bench loads"),
     bad(2, BENCH_SCAN + "--predicates 9", "1 to 8"), bad(2, BENCH_SCAN + "--count 5", "--count is no option of bench scan"),
     bad(1, BENCH_SCAN + "--index array", "makes an index of one column"),
 ]

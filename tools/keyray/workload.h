@@ -20,7 +20,8 @@ typedef struct workload {
     uint64_t entries, lanes, steps, group;
     uint32_t aligned;
     /* scans, which have values instead of keys */
-    uint64_t rows, predicates, value_zipf, sigma, selectivity, queries, conditions, value_seed;
+    uint64_t rows, append, deleted, predicates, value_zipf, sigma, selectivity, queries, conditions,
+        value_seed;
     uint32_t distribution, wide, ascending;
 } workload;
 

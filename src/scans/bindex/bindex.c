@@ -330,7 +330,7 @@ static void put_part(kr_device *device, bindex_table *table, uint32_t kept, cons
 }
 
 /* Parts that are not much larger than all behind them are made anew with these. */
-static kr_status append(kr_device *device, void *self, const kr_table_append *job, kr_error *err)
+static kr_status append(kr_device *device, void *self, const kr_append_job *job, kr_error *err)
 {
     bindex_table *table = self;
     bindex_part made = {0};

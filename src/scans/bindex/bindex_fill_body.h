@@ -49,17 +49,22 @@ typedef struct bindex_room {
     uint32_t *ends;     /* positions before the end of each vector */
 } bindex_room;
 
-KR_BODY bindex_room bindex_room_of(kr_block block, char *shared, const bindex_view *v)
+KR_BODY bindex_room bindex_room_of(char *shared)
 {
     bindex_room room;
     room.codes = (uint64_t *)shared;
     room.counters = (uint32_t *)(room.codes + BINDEX_CELLS);
     room.bits = room.counters + BINDEX_CELLS;
     room.ends = room.bits + BINDEX_WORDS;
-    for (uint32_t c = block.rank; c < BINDEX_CELLS; c += block.size)
-        room.codes[c] = c < v->n_cells ? kr_load(v->codes + c) : ~(uint64_t)0;
-    kr_block_sync(block);
     return room;
+}
+
+KR_BODY void bindex_load_codes(kr_block block, const bindex_view *v, const bindex_room *room)
+{
+    kr_block_sync(block);
+    for (uint32_t c = block.rank; c < BINDEX_CELLS; c += block.size)
+        room->codes[c] = c < v->n_cells ? kr_load(v->codes + c) : ~(uint64_t)0;
+    kr_block_sync(block);
 }
 
 KR_BODY uint32_t bindex_rows_of(const bindex_view *v, uint64_t tile)
@@ -162,13 +167,17 @@ KR_BODY void bindex_fill_vectors(kr_block block, const bindex_view *v, uint64_t 
     }
 }
 
-KR_BODY void bindex_fill_tiles(kr_block block, char *shared, const bindex_fill_params *p, uint64_t n_tiles)
+KR_BODY void bindex_fill_tiles(kr_block block, char *shared, const bindex_fill_params *p, uint64_t n)
 {
-    const bindex_view *v = &p->view;
-    const bindex_room room = bindex_room_of(block, shared, v);
-    for (uint64_t tile = block.index; tile < n_tiles; tile += block.count) {
-        bindex_fill_positions(block, v, tile, &room);
-        bindex_fill_vectors(block, v, tile, &room);
+    const bindex_room room = bindex_room_of(shared);
+    const bindex_view *loaded = NULL;
+    for (uint64_t i = block.index; i < n; i += block.count) {
+        const bindex_view *v = p->views + i / p->n_tiles;
+        if (v != loaded)
+            bindex_load_codes(block, v, &room);
+        loaded = v;
+        bindex_fill_positions(block, v, i % p->n_tiles, &room);
+        bindex_fill_vectors(block, v, i % p->n_tiles, &room);
     }
 }
 KR_BLOCK_PAIR_PROGRAM(bindex_fill, bindex_fill_params, bindex_fill_tiles);
@@ -249,7 +258,8 @@ KR_BODY void bindex_check_vectors(kr_block block, const bindex_check_params *p, 
 /* After the starts were found to be right. */
 KR_BODY void bindex_check_tiles(kr_block block, char *shared, const bindex_check_params *p, uint64_t n_tiles)
 {
-    const bindex_room room = bindex_room_of(block, shared, &p->view);
+    const bindex_room room = bindex_room_of(shared);
+    bindex_load_codes(block, &p->view, &room);
     for (uint64_t tile = block.index; tile < n_tiles; tile += block.count) {
         if (bindex_check_positions(block, &p->view, tile, &room))
             bindex_check_vectors(block, p, tile, &room);

@@ -94,11 +94,15 @@ typedef struct bindex_pick_params {
 } bindex_pick_params;
 kr_assert_size(bindex_pick_params, 40);
 
+enum { BINDEX_FILLED = 16 }; /* columns in one launch: a small part alone has too few tiles for a GPU */
+
+/* Element i is tile i % n_tiles of column i / n_tiles; all columns have equally many. */
 typedef struct bindex_fill_params {
-    bindex_view view;
+    bindex_view views[BINDEX_FILLED];
+    uint64_t n_tiles;
     kr_blocks blocks;
 } bindex_fill_params;
-kr_assert_size(bindex_fill_params, 104);
+kr_assert_size(bindex_fill_params, 96 * 16 + 16);
 
 typedef struct bindex_count_params {
     const uint32_t *starts;

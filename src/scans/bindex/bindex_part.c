@@ -61,38 +61,55 @@ static kr_sort sample_sort(uint32_t type, uint64_t n)
     return (kr_sort){.key_bits = 64, .end_bit = kr_type_significant_bits(type), .n = n};
 }
 
+static uint32_t picked_rows(uint64_t n)
+{
+    return (uint32_t)least(n, PICKED);
+}
+
+/* What picking borders takes: a sample of one column at a time, and what is picked of all. */
+static uint64_t picking_nbytes(kr_device *device, const kr_column *columns, uint32_t n_columns)
+{
+    const uint64_t n = columns[0].count, n_sample = sample_rows(n);
+    uint64_t sorting = 0;
+    for (uint32_t c = 0; c < n_columns; ++c) {
+        const kr_sort sort = sample_sort(columns[c].type, n_sample);
+        sorting = larger(sorting, kr_device_sort_temp(device, &sort));
+    }
+    return n_sample * 20 + sorting + n_columns * (picked_rows(n) + 1) * sizeof(uint64_t);
+}
+
 void bindex_part_need(kr_device *device, const kr_column *columns, uint32_t n_columns, uint32_t vectors,
                       kr_need *need)
 {
+    uint64_t counts = 0;
     *need = (kr_need){0, 0};
-    for (uint32_t c = 0; c < n_columns && columns[c].count; ++c) {
+    if (!columns[0].count)
+        return;
+    for (uint32_t c = 0; c < n_columns; ++c) {
         const uint32_t bits = kr_type_significant_bits(columns[c].type);
-        const uint64_t n = columns[c].count, n_sample = sample_rows(n);
-        const uint64_t picked = least(n, PICKED), values = bits < 16 ? (uint64_t)1 << bits : UINT64_MAX;
-        const kr_sort sort = sample_sort(columns[c].type, n_sample);
-        bindex_view view = {.n_cells = (uint32_t)least(picked + 1, values)};
+        const uint64_t values = bits < 16 ? (uint64_t)1 << bits : UINT64_MAX;
+        bindex_view view = {.n_cells = (uint32_t)least(picked_rows(columns[c].count) + 1, values)};
         view.n_vectors = (uint32_t)least(vectors - 1, view.n_cells - 1) + (columns[c].validity != NULL);
-        set_tiles(n, &view);
-        const uint64_t kept = memory_nbytes(&view) + borders_nbytes(&view);
-        const uint64_t scratch =
-            n_sample * 20 + (picked + 1) * sizeof(uint64_t) + kr_device_sort_temp(device, &sort);
-        const uint64_t most = larger(scratch, kept + view.n_cells * sizeof(uint64_t));
-        need->peak_nbytes = larger(need->peak_nbytes, need->footprint_nbytes + most);
-        need->footprint_nbytes += kept;
+        set_tiles(columns[c].count, &view);
+        need->footprint_nbytes += memory_nbytes(&view) + borders_nbytes(&view);
+        counts += view.n_cells * sizeof(uint64_t);
     }
+    need->peak_nbytes = larger(picking_nbytes(device, columns, n_columns), need->footprint_nbytes + counts);
 }
 
 /* ---- Borders --------------------------------------------------------------------------------- */
 
+/* Memory for the sample of one column, which the columns take in turn, and what is picked of each: how many
+ * NULLs its sample has, then codes. */
 typedef struct sample {
-    kr_buffer codes, sorted, rows, counters; /* counters: how many NULLs, then the codes that were picked */
+    kr_buffer codes, sorted, rows, picked;
     uint64_t n;
     uint32_t n_picked;
 } sample;
 
 static void release_sample(const bindex_part_job *job, sample *s)
 {
-    kr_buffer_release(job->device, &s->counters, job->stream);
+    kr_buffer_release(job->device, &s->picked, job->stream);
     kr_buffer_release(job->device, &s->rows, job->stream);
     kr_buffer_release(job->device, &s->sorted, job->stream);
     kr_buffer_release(job->device, &s->codes, job->stream);
@@ -109,23 +126,25 @@ static kr_status allocate_sample(const bindex_part_job *job, sample *s, kr_error
     if (status == KR_OK)
         status =
             kr_buffer_allocate(job->device, s->n * sizeof(uint32_t), job->stream, what, NULL, &s->rows, err);
-    return status == KR_OK ? kr_counters_make(job->device, job->stream, s->n_picked + 1, &s->counters, err)
+    return status == KR_OK ? kr_counters_make(job->device, job->stream, job->n_columns * (s->n_picked + 1),
+                                              &s->picked, err)
                            : status;
 }
 
-static kr_status pick(const bindex_part_job *job, const bindex_view *view, const sample *s, kr_error *err)
+/* Enqueues. */
+static kr_status pick(const bindex_part_job *job, const bindex_view *view, const sample *s, uint64_t *picked,
+                      kr_error *err)
 {
-    uint64_t *counters = s->counters.data;
     kr_sort sort = sample_sort(view->type, s->n);
     const bindex_sample_params take = {.data = view->data,
                                        .validity = view->validity,
                                        .codes = s->codes.data,
-                                       .nulls = counters,
+                                       .nulls = picked,
                                        .validity_offset = view->validity_offset,
                                        .n = view->n,
                                        .count = s->n,
                                        .type = view->type};
-    const bindex_pick_params choose = {s->sorted.data, counters, counters + 1, s->n, s->n_picked};
+    const bindex_pick_params choose = {s->sorted.data, picked, picked + 1, s->n, s->n_picked};
     kr_status status = kr_device_run(job->device, &bindex_sample, &take, s->n, job->stream, err);
     sort.keys_in = s->codes.data;
     sort.keys_out = s->sorted.data;
@@ -136,20 +155,37 @@ static kr_status pick(const bindex_part_job *job, const bindex_view *view, const
                            : status;
 }
 
-static kr_status make_borders(const bindex_part_job *job, bindex_column *column, kr_error *err)
+static kr_status pick_all(const bindex_part_job *job, const bindex_part *part, const sample *s,
+                          uint64_t *picked, kr_error *err)
 {
-    const bindex_view *view = &column->view;
-    sample s = {.n = sample_rows(view->n), .n_picked = (uint32_t)least(view->n, PICKED)};
-    uint64_t picked[PICKED + 1];
-    kr_status status = allocate_sample(job, &s, err);
+    const uint32_t each = s->n_picked + 1;
+    kr_status status = KR_OK;
+    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c)
+        status = pick(job, &part->columns[c].view, s, (uint64_t *)s->picked.data + c * each, err);
+    return status == KR_OK
+               ? kr_counters_read(job->device, job->stream, &s->picked, picked, job->n_columns * each, err)
+               : status;
+}
+
+/* The samples of all columns are taken before the host reads what was picked of the first. */
+static kr_status make_borders(const bindex_part_job *job, bindex_part *part, kr_error *err)
+{
+    sample s = {.n = sample_rows(part->n), .n_picked = picked_rows(part->n)};
+    const uint32_t each = s.n_picked + 1;
+    uint64_t *picked = kr_host_calloc((uint64_t)job->n_columns * each, sizeof *picked, "borders", err);
+    kr_status status = picked ? allocate_sample(job, &s, err) : KR_ERR_HOST_MEMORY;
     if (status == KR_OK)
-        status = pick(job, view, &s, err);
-    if (status == KR_OK)
-        status = kr_counters_read(job->device, job->stream, &s.counters, picked, s.n_picked + 1, err);
+        status = pick_all(job, part, &s, picked, err);
     release_sample(job, &s);
-    const bindex_picked from = {picked + 1, s.n_picked, view->validity != NULL,
-                                ~(uint64_t)0 >> (64 - kr_type_significant_bits(view->type))};
-    return status == KR_OK ? bindex_borders_make(&from, job->vectors, column, err) : status;
+    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c) {
+        const bindex_view *view = &part->columns[c].view;
+        const bindex_picked from = {picked + c * each + 1, s.n_picked, view->validity != NULL,
+                                    ~(uint64_t)0 >> (64 - kr_type_significant_bits(view->type))};
+        status = bindex_borders_make(&from, job->vectors, part->columns + c, err);
+    }
+    free(picked);
+    kr_stopwatch_lap(job->watch, "borders");
+    return status;
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -187,35 +223,61 @@ static kr_status allocate_column(const bindex_part_job *job, bindex_column *colu
                : status;
 }
 
-static kr_status fill_column(const bindex_part_job *job, bindex_column *column, kr_error *err)
+/* Enqueues, for as many columns from c on as a launch takes. */
+static kr_status fill_some(const bindex_part_job *job, const bindex_part *part, uint32_t c, kr_error *err)
 {
-    const bindex_view *view = &column->view;
-    const bindex_fill_params fill = {*view, {FILL_NBYTES, FILLS_AT_ONCE}};
-    kr_buffer counts = {0};
-    kr_status status = kr_counters_make(job->device, job->stream, view->n_cells, &counts, err);
-    const bindex_count_params count = {view->starts, counts.data, view->n_tiles};
+    bindex_fill_params fill = {.n_tiles = part->columns[c].view.n_tiles,
+                               .blocks = {FILL_NBYTES, FILLS_AT_ONCE}};
+    uint32_t n = 0;
+    for (; n < BINDEX_FILLED && c + n < job->n_columns; ++n)
+        fill.views[n] = part->columns[c + n].view;
+    return kr_device_run(job->device, &bindex_fill, &fill, n * fill.n_tiles, job->stream, err);
+}
+
+static kr_status count_cells(kr_device *device, const bindex_view *view, uint64_t *counts, kr_stream *stream,
+                             kr_error *err)
+{
+    const bindex_count_params count = {view->starts, counts, view->n_tiles};
+    return kr_device_run(device, &bindex_count, &count, (uint64_t)view->n_cells * device->ops->group_threads,
+                         stream, err);
+}
+
+/* The sizes of all columns' cells, in one piece. */
+static kr_status count_all(const bindex_part_job *job, const bindex_part *part, kr_error *err)
+{
+    uint32_t n_cells = 0, first = 0;
+    kr_buffer counters = {0};
+    for (uint32_t c = 0; c < job->n_columns; ++c)
+        n_cells += part->columns[c].view.n_cells;
+    uint64_t *counts = kr_host_calloc(n_cells, sizeof *counts, "sizes of cells", err);
+    kr_status status =
+        counts ? kr_counters_make(job->device, job->stream, n_cells, &counters, err) : KR_ERR_HOST_MEMORY;
+    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; first += part->columns[c++].view.n_cells)
+        status = count_cells(job->device, &part->columns[c].view, (uint64_t *)counters.data + first,
+                             job->stream, err);
     if (status == KR_OK)
-        status = kr_device_run(job->device, &bindex_fill, &fill, view->n_tiles, job->stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(job->device, &bindex_count, &count,
-                               (uint64_t)view->n_cells * job->device->ops->group_threads, job->stream, err);
-    if (status == KR_OK)
-        status = kr_counters_read(job->device, job->stream, &counts, column->counts, view->n_cells, err);
-    kr_buffer_release(job->device, &counts, job->stream);
+        status = kr_counters_read(job->device, job->stream, &counters, counts, n_cells, err);
+    first = 0;
+    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; first += part->columns[c++].view.n_cells)
+        memcpy(part->columns[c].counts, counts + first, part->columns[c].view.n_cells * sizeof *counts);
+    kr_buffer_release(job->device, &counters, job->stream);
+    free(counts);
     return status;
 }
 
-static kr_status make_column(const bindex_part_job *job, const kr_column *from, bindex_column *column,
-                             kr_error *err)
+static kr_status make_columns(const bindex_part_job *job, bindex_part *part, kr_error *err)
 {
-    set_tiles(job->end - job->first, &column->view);
-    set_data(from, job->first, &column->view);
-    kr_status status = make_borders(job, column, err);
-    kr_stopwatch_lap(job->watch, "borders");
+    for (uint32_t c = 0; c < job->n_columns; ++c) {
+        set_tiles(part->n, &part->columns[c].view);
+        set_data(job->columns + c, part->first, &part->columns[c].view);
+    }
+    kr_status status = make_borders(job, part, err);
+    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c)
+        status = allocate_column(job, part->columns + c, err);
+    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; c += BINDEX_FILLED)
+        status = fill_some(job, part, c, err);
     if (status == KR_OK)
-        status = allocate_column(job, column, err);
-    if (status == KR_OK)
-        status = fill_column(job, column, err);
+        status = count_all(job, part, err);
     kr_stopwatch_lap(job->watch, "vectors");
     return status;
 }
@@ -236,12 +298,10 @@ void bindex_part_release(kr_device *device, uint32_t n_columns, bindex_part *par
 kr_status bindex_part_make(const bindex_part_job *job, bindex_part *part, kr_error *err)
 {
     bindex_part made = {.first = job->first, .n = job->end - job->first};
-    kr_status status = KR_OK;
     made.columns = kr_host_calloc(job->n_columns, sizeof *made.columns, "a table", err);
     if (!made.columns)
         return KR_ERR_HOST_MEMORY;
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c)
-        status = make_column(job, job->columns + c, made.columns + c, err);
+    const kr_status status = make_columns(job, &made, err);
     if (status == KR_OK)
         *part = made;
     else
@@ -295,10 +355,8 @@ static kr_status check_counts(kr_device *device, const bindex_column *column, in
     uint64_t counts[BINDEX_CELLS];
     kr_buffer counters = {0};
     kr_status status = kr_counters_make(device, NULL, view->n_cells, &counters, err);
-    const bindex_count_params count = {view->starts, counters.data, view->n_tiles};
     if (status == KR_OK)
-        status = kr_device_run(device, &bindex_count, &count,
-                               (uint64_t)view->n_cells * device->ops->group_threads, NULL, err);
+        status = count_cells(device, view, counters.data, NULL, err);
     if (status == KR_OK)
         status = kr_counters_read(device, NULL, &counters, counts, view->n_cells, err);
     kr_buffer_release(device, &counters, NULL);

@@ -114,20 +114,48 @@ static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *
     return KR_OK;
 }
 
-static kr_status build_zones(const kr_table_build *build, full_table *table, kr_error *err)
+static kr_status make_zones(const kr_table_build *build, const full_table *before, full_table *table,
+                            kr_error *err)
 {
     kr_status status = KR_OK;
-    if (build->spec->options[FULL_OPTION_ZONES] != FULL_ZONES_ON || !build->n_rows)
+    if (!table->has_zones || !build->n_rows)
         return KR_OK;
     table->zones = kr_host_calloc(build->n_columns, sizeof *table->zones, "zones of a table", err);
     if (!table->zones)
         return KR_ERR_HOST_MEMORY;
-    for (uint32_t c = 0; c < build->n_columns && status == KR_OK; ++c)
+    for (uint32_t c = 0; c < build->n_columns && status == KR_OK; ++c) {
+        const full_zones *old = before && before->zones ? before->zones + c : NULL;
+        const uint64_t n_old = old ? before->n_rows : 0;
         status = kr_type_key_bits(table->columns[c].type) == 64
-                     ? full_zones_build_u64(build, table->columns + c, table->zones + c, err)
-                     : full_zones_build_u32(build, table->columns + c, table->zones + c, err);
+                     ? full_zones_make_u64(build, table->columns + c, old, n_old, table->zones + c, err)
+                     : full_zones_make_u32(build, table->columns + c, old, n_old, table->zones + c, err);
+    }
     kr_stopwatch_lap(build->watch, "zones");
     return status;
+}
+
+/* `before`: NULL, or what there is of the first rows. `table` has its options. On failure it has what
+ * `release` releases. */
+static kr_status make(const kr_table_build *build, const full_table *before, full_table *table, kr_error *err)
+{
+    table->n_rows = build->n_rows;
+    table->n_columns = build->n_columns;
+    table->columns = kr_host_calloc(build->n_columns, sizeof *table->columns, "a table", err);
+    table->samples = kr_host_calloc(build->n_columns, sizeof *table->samples, "samples of a table", err);
+    if (!table->columns || !table->samples)
+        return KR_ERR_HOST_MEMORY;
+    memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
+    const kr_status status = sample_all(build, table, err);
+    return status == KR_OK ? make_zones(build, before, table, err) : status;
+}
+
+static void release(kr_device *device, full_table *table, kr_stream *stream)
+{
+    for (uint32_t c = 0; table->zones && c < table->n_columns; ++c)
+        kr_buffer_release(device, &table->zones[c].buffer, stream);
+    free(table->zones);
+    free(table->samples);
+    free(table->columns);
 }
 
 static kr_status build(const kr_table_build *build, void **self, kr_error *err)
@@ -136,27 +164,33 @@ static kr_status build(const kr_table_build *build, void **self, kr_error *err)
     if (!table)
         return KR_ERR_HOST_MEMORY;
     *self = table;
-    table->n_rows = build->n_rows;
-    table->n_columns = build->n_columns;
     table->logic = (uint32_t)build->spec->options[FULL_OPTION_LOGIC];
-    table->columns = kr_host_calloc(build->n_columns, sizeof *table->columns, "a table", err);
-    table->samples = kr_host_calloc(build->n_columns, sizeof *table->samples, "samples of a table", err);
-    if (!table->columns || !table->samples)
-        return KR_ERR_HOST_MEMORY;
-    memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
-    const kr_status status = sample_all(build, table, err);
-    return status == KR_OK ? build_zones(build, table, err) : status;
+    table->has_zones = build->spec->options[FULL_OPTION_ZONES] == FULL_ZONES_ON;
+    return make(build, NULL, table, err);
 }
 
 static void destroy(kr_device *device, void *self)
 {
+    release(device, self, NULL);
+    free(self);
+}
+
+/* Samples are taken anew; zones change from the first tile on that gets rows. */
+static kr_status append(kr_device *device, void *self, const kr_append_job *job, kr_error *err)
+{
     full_table *table = self;
-    for (uint32_t c = 0; table->zones && c < table->n_columns; ++c)
-        kr_buffer_release(device, &table->zones[c].buffer, NULL);
-    free(table->zones);
-    free(table->samples);
-    free(table->columns);
-    free(table);
+    full_table longer = {.logic = table->logic, .has_zones = table->has_zones};
+    const kr_table_build all = {.device = device,
+                                .stream = job->stream,
+                                .n_rows = job->n_rows,
+                                .n_columns = table->n_columns,
+                                .columns = job->columns,
+                                .watch = job->watch};
+    const kr_status status = make(&all, table, &longer, err);
+    release(device, status == KR_OK ? table : &longer, job->stream);
+    if (status == KR_OK)
+        *table = longer;
+    return status;
 }
 
 static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
@@ -199,6 +233,7 @@ static const kr_scan_ops ops = {
     .select = full_select_rows,
     .select_many = full_select_many,
     .select_plan = full_select_plan,
+    .append = append,
     .compares_columns = 1,
 };
 

@@ -18,17 +18,26 @@ typedef struct full_sample {
     uint32_t n;
 } full_sample;
 
+/* What decides whether zones are used, of some tiles: the lowest and the highest code, how wide zones are in
+ * all, and how many of them hold values. */
+typedef struct full_spread {
+    uint64_t lowest, highest, counted;
+    double widths;
+} full_spread;
+
 /* The lowest code of each tile of a column, then the highest of each, of the column's key width. */
 typedef struct full_zones {
     kr_buffer buffer;
     uint64_t n;
-    uint32_t are_used; /* 1: the column is clustered, so that zones spare reading */
+    full_spread spread; /* of the tiles that have all of their rows: appended rows change no other */
+    uint32_t are_used;  /* 1: the column is clustered, so that zones spare reading */
 } full_zones;
 
-kr_status full_zones_build_u32(const kr_table_build *build, const kr_column *column, full_zones *zones,
-                               kr_error *err);
-kr_status full_zones_build_u64(const kr_table_build *build, const kr_column *column, full_zones *zones,
-                               kr_error *err);
+/* `before`: NULL, or the zones of the first n_rows_before rows, to go on from. */
+kr_status full_zones_make_u32(const kr_table_build *build, const kr_column *column, const full_zones *before,
+                              uint64_t n_rows_before, full_zones *zones, kr_error *err);
+kr_status full_zones_make_u64(const kr_table_build *build, const kr_column *column, const full_zones *before,
+                              uint64_t n_rows_before, full_zones *zones, kr_error *err);
 kr_status full_zones_validate_u32(kr_device *device, const kr_column *column, const full_zones *zones,
                                   kr_error *err);
 kr_status full_zones_validate_u64(kr_device *device, const kr_column *column, const full_zones *zones,
@@ -37,10 +46,10 @@ kr_status full_zones_validate_u64(kr_device *device, const kr_column *column, co
 typedef struct full_table {
     uint64_t n_rows;
     uint32_t n_columns;
-    uint32_t logic;
+    uint32_t logic, has_zones;
     kr_column *columns;
     full_sample *samples; /* of each column */
-    full_zones *zones;    /* of each column; NULL: zones=off */
+    full_zones *zones;    /* of each column; NULL: zones=off, or no rows */
 } full_table;
 
 /* The share of rows for which a leaf holds, as far as samples tell. */

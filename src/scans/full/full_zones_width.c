@@ -21,48 +21,81 @@ static kr_status run(kr_device *device, const kr_program *program, const zones_p
     return kr_device_run(device, program, params, n * device->ops->group_threads, stream, err);
 }
 
-/* Whether a zone is, in the mean, narrower than a quarter of the column. */
-static int is_clustered(const kr_key *ends, uint64_t n)
+static void add_zones(const kr_key *lows, const kr_key *highs, uint64_t n, full_spread *spread)
 {
-    kr_key lowest = ~(kr_key)0, highest = 0;
-    double widths = 0;
-    uint64_t counted = 0;
     for (uint64_t i = 0; i < n; ++i) {
-        const kr_key low = ends[i], high = ends[n + i];
-        if (low > high)
+        if (lows[i] > highs[i])
             continue;
-        lowest = low < lowest ? low : lowest;
-        highest = high > highest ? high : highest;
-        widths += (double)(high - low);
-        ++counted;
+        spread->lowest = lows[i] < spread->lowest ? lows[i] : spread->lowest;
+        spread->highest = highs[i] > spread->highest ? highs[i] : spread->highest;
+        spread->widths += (double)(highs[i] - lows[i]);
+        ++spread->counted;
     }
-    return counted > 1 && widths / (double)counted < (double)(highest - lowest) / 4;
 }
 
-static kr_status decide(const kr_table_build *build, full_zones *zones, kr_error *err)
+/* Whether a zone is, in the mean, narrower than a quarter of the column. */
+static uint32_t is_clustered(const full_spread *spread)
 {
-    kr_key *ends = kr_host_calloc(2 * zones->n, sizeof *ends, "zones of a column", err);
+    return spread->counted > 1 &&
+           spread->widths / (double)spread->counted < (double)(spread->highest - spread->lowest) / 4;
+}
+
+/* Adds the zones from `first` on to what is known of those before. */
+static kr_status decide(const kr_table_build *build, uint64_t first, full_zones *zones, kr_error *err)
+{
+    const uint64_t n = zones->n - first, whole = build->n_rows / FULL_TILE - first;
+    const kr_key *lows = (const kr_key *)zones->buffer.data + first;
+    kr_key *ends = kr_host_calloc(2 * n, sizeof *ends, "zones of a column", err);
     if (!ends)
         return KR_ERR_HOST_MEMORY;
-    kr_status status = kr_device_copy(build->device, ends, zones->buffer.data, 2 * zones->n * sizeof *ends,
-                                      build->stream, err);
+    kr_status status = kr_device_copy(build->device, ends, lows, n * sizeof *ends, build->stream, err);
+    if (status == KR_OK)
+        status =
+            kr_device_copy(build->device, ends + n, lows + zones->n, n * sizeof *ends, build->stream, err);
     if (status == KR_OK)
         status = kr_device_sync(build->device, build->stream, err);
-    zones->are_used = status == KR_OK && is_clustered(ends, zones->n);
+    if (status == KR_OK) {
+        add_zones(ends, ends + n, whole, &zones->spread);
+        full_spread all = zones->spread;
+        add_zones(ends + whole, ends + n + whole, n - whole, &all);
+        zones->are_used = is_clustered(&all);
+    }
     free(ends);
     return status;
 }
 
-kr_status KR_W(full_zones_build)(const kr_table_build *build, const kr_column *column, full_zones *zones,
-                                 kr_error *err)
+/* Those of tiles that keep their rows. */
+static kr_status copy_zones(const kr_table_build *build, const full_zones *before, uint64_t n,
+                            full_zones *zones, kr_error *err)
 {
-    zones->n = (column->count + FULL_TILE - 1) / FULL_TILE;
+    const kr_key *from = before->buffer.data;
+    kr_key *to = zones->buffer.data;
+    const kr_status status = kr_device_copy(build->device, to, from, n * sizeof *to, build->stream, err);
+    zones->spread = before->spread;
+    return status == KR_OK ? kr_device_copy(build->device, to + zones->n, from + before->n, n * sizeof *to,
+                                            build->stream, err)
+                           : status;
+}
+
+kr_status KR_W(full_zones_make)(const kr_table_build *build, const kr_column *column,
+                                const full_zones *before, uint64_t n_rows_before, full_zones *zones,
+                                kr_error *err)
+{
+    const uint64_t first = before ? n_rows_before / FULL_TILE : 0, row = first * FULL_TILE;
+    *zones = (full_zones){.n = (column->count + FULL_TILE - 1) / FULL_TILE, .spread = {.lowest = UINT64_MAX}};
     kr_status status = kr_buffer_allocate(build->device, 2 * zones->n * sizeof(kr_key), build->stream,
                                           "zones of a column", "zones=off", &zones->buffer, err);
-    const zones_params params = params_of(column, zones);
+    if (status == KR_OK && before)
+        status = copy_zones(build, before, first, zones, err);
+    zones_params params = params_of(column, zones);
+    params.data = (const char *)column->data + row * kr_type_nbytes(column->type);
+    params.validity_offset += row;
+    params.n -= row;
+    params.lows += first;
+    params.highs += first;
     if (status == KR_OK)
-        status = run(build->device, &KR_W(full_zones), &params, zones->n, build->stream, err);
-    return status == KR_OK ? decide(build, zones, err) : status;
+        status = run(build->device, &KR_W(full_zones), &params, zones->n - first, build->stream, err);
+    return status == KR_OK ? decide(build, first, zones, err) : status;
 }
 
 kr_status KR_W(full_zones_validate)(kr_device *device, const kr_column *column, const full_zones *zones,

@@ -1,8 +1,7 @@
 /* Kinds of scans that cast rays, on columns that are hard for them: answers against a loop over the rows,
  * counters, sizes, and specs that are refused. */
 #include "device_name.h"
-#include "random.h"
-#include "values.h"
+#include "predicates.h"
 
 #include <keyray/keyray.h>
 
@@ -116,81 +115,12 @@ static void create(table *t, const char *spec)
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-enum { VALUES_MOST = 6 };
-
-/* A comparison with values, most of them of the column. */
-typedef struct predicate {
-    uint32_t column;
-    kr_compare compare;
-    uint64_t n;
-    uint64_t values[VALUES_MOST];
-} predicate;
-
-static uint32_t values_of(kr_rng *rng, kr_compare compare)
+static kr_condition *condition_of(const table *t, const kr_predicate *predicates, uint32_t n)
 {
-    return compare == KR_IS_NULL   ? 0
-           : compare == KR_BETWEEN ? 2
-           : compare == KR_IN      ? 1 + (uint32_t)kr_rng_below(rng, VALUES_MOST)
-                                   : 1;
-}
-
-static predicate make_predicate(const table *t, kr_rng *rng, uint32_t column)
-{
-    const kr_column *of = t->columns + column;
-    predicate p = {.column = column, .compare = (kr_compare)(KR_LESS + (int)kr_rng_below(rng, 9))};
-    p.n = values_of(rng, p.compare);
-    for (uint64_t i = 0; i < p.n; ++i) {
-        const uint64_t bits = kr_rng_below(rng, 4)
-                                  ? kr_value_bits(of->type, kr_value_at(of, kr_rng_below(rng, t->n)))
-                                  : kr_value_extreme(of->type, kr_rng_below(rng, 40));
-        kr_value_store_bits(of->type, p.values, i, bits);
-    }
-    return p;
-}
-
-static int value_holds(const table *t, const predicate *p, uint64_t row)
-{
-    const kr_type type = t->columns[p->column].type;
-    const kr_column values = {.type = type, .count = p->n, .data = p->values};
-    const void *value = kr_value_at(t->columns + p->column, row);
-    int by[VALUES_MOST];
-    for (uint64_t i = 0; i < p->n; ++i)
-        by[i] = kr_value_compare(type, value, kr_value_at(&values, i));
-    switch (p->compare) {
-    case KR_LESS: return by[0] < 0;
-    case KR_LESS_EQUAL: return by[0] <= 0;
-    case KR_GREATER: return by[0] > 0;
-    case KR_GREATER_EQUAL: return by[0] >= 0;
-    case KR_EQUAL: return by[0] == 0;
-    case KR_NOT_EQUAL: return by[0] != 0;
-    case KR_BETWEEN: return by[0] >= 0 && by[1] <= 0;
-    default:
-        for (uint64_t i = 0; i < p->n; ++i)
-            if (by[i] == 0)
-                return 1;
-        return 0;
-    }
-}
-
-static int holds(const table *t, const predicate *p, uint64_t row)
-{
-    const int is_value = kr_value_is_valid(t->columns + p->column, row);
-    return p->compare == KR_IS_NULL ? !is_value : is_value && value_holds(t, p, row);
-}
-
-static kr_condition *condition_of(const table *t, const predicate *predicates, uint32_t n)
-{
-    kr_condition *parts[COLUMNS] = {NULL}, *whole = NULL;
+    kr_condition *whole = NULL;
     kr_error err = {0};
-    for (uint32_t i = 0; i < n; ++i) {
-        const predicate *p = predicates + i;
-        const kr_column values = {.type = t->columns[p->column].type, .count = p->n, .data = p->values};
-        if (kr_condition_compare(names[p->column], p->compare, &values, parts + i, &err) != KR_OK)
-            fail_msg("%s", err.text);
-    }
-    assert_int_equal(kr_condition_and((const kr_condition *const *)parts, n, &whole, NULL), KR_OK);
-    for (uint32_t i = 0; i < n; ++i)
-        kr_condition_destroy(parts[i]);
+    if (kr_predicates_condition(t->columns, names, predicates, n, &whole, &err) != KR_OK)
+        fail_msg("%s", err.text);
     return whole;
 }
 
@@ -207,7 +137,7 @@ static void scan(const table *t, const kr_condition *condition, const uint32_t *
         fail_msg("%s", err.text);
 }
 
-static void check(const table *t, const char *spec, const predicate *predicates, uint32_t n,
+static void check(const table *t, const char *spec, const kr_predicate *predicates, uint32_t n,
                   const uint32_t *alive)
 {
     static uint32_t bitmap[ROWS_MOST / 32 + 1];
@@ -218,7 +148,7 @@ static void check(const table *t, const char *spec, const predicate *predicates,
     for (uint64_t r = 0; r < (t->n + 31) / 32 * 32; ++r) {
         int want = r < t->n && (!alive || (alive[r / 32] >> r % 32 & 1));
         for (uint32_t i = 0; i < n && want; ++i)
-            want = holds(t, predicates + i, r);
+            want = kr_predicate_holds(t->columns, predicates + i, r);
         if (want != (int)(bitmap[r / 32] >> r % 32 & 1))
             fail_msg("%s: row %llu of %llu should%s match (%u comparisons; the first is number %d of %s)",
                      spec, (unsigned long long)r, (unsigned long long)t->n, want ? "" : " not", n,
@@ -230,12 +160,8 @@ static void check_random(const table *t, kr_rng *rng, const char *spec, uint32_t
 {
     static uint32_t alive[ROWS_MOST / 32 + 1];
     for (uint32_t i = 0; i < times; ++i) {
-        predicate predicates[COLUMNS];
-        uint32_t n = 0;
-        while (!n)
-            for (uint32_t c = 0; c < COLUMNS; ++c)
-                if (kr_rng_below(rng, 3))
-                    predicates[n++] = make_predicate(t, rng, c);
+        kr_predicate predicates[COLUMNS];
+        const uint32_t n = kr_predicates_make(t->columns, COLUMNS, rng, predicates);
         for (uint64_t w = 0; w < (t->n + 31) / 32; ++w)
             alive[w] = (uint32_t)kr_rng_next(rng);
         check(t, spec, predicates, n, i % 3 ? NULL : alive);
@@ -357,12 +283,12 @@ static void count_what_rays_meet(void **state)
     create(&t, "rtscan:vectors=16");
     assert_int_equal(kr_report_create(&report, NULL), KR_OK);
     for (uint32_t i = 0; i < 60; ++i) {
-        predicate predicates[3];
+        kr_predicate predicates[3];
         uint64_t at_border = 1, rows[3];
         for (uint32_t c = 0; c < 3; ++c) {
             rows[c] = i % 5 ? kr_rng_below(&rng, ROWS_MOST) : ROWS_MOST / 16 * kr_rng_below(&rng, 17);
             at_border &= rows[c] % (ROWS_MOST / 16) == 0;
-            predicates[c] = (predicate){c, KR_LESS, 1, {100 + rows[c]}};
+            predicates[c] = (kr_predicate){c, KR_LESS, 1, {100 + rows[c]}};
         }
         kr_condition *condition = condition_of(&t, predicates, 3);
         scan(&t, condition, NULL, bitmap, report);

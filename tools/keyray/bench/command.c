@@ -468,6 +468,7 @@ const command command_bench = {
     "keyray bench update --index rx --changes 2^10 --pattern ranks\n"
     "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity 100\n"
     "keyray bench scan --rows 100000000 --queries 1000 --repeat 3\n"
+    "keyray bench scan --rows 100000000 --append 1048576 --delete 65536 --index bindex\n"
     "keyray bench loads --sweep group=1,4,16 --aligned\n",
     run,
 };

@@ -106,6 +106,14 @@ typedef struct bench_waves {
     double slowdown; /* last wave's lookup time, as a multiple of that after building anew */
 } bench_waves;
 
+/* One sort of change of a table, in tables that were made anew. */
+typedef struct bench_change {
+    uint64_t rows;     /* of the call; 0: there was none */
+    double first;      /* seconds of the first call, in which memory may have to come from the system */
+    bench_times times; /* of the others */
+    index_facts facts; /* of the table after the last of them */
+} bench_change;
+
 /* A rival on the same data. */
 typedef struct bench_baseline {
     char name[96];
@@ -124,6 +132,7 @@ typedef struct bench_row {
         after;            /* an update: of all probes; a scan: `after`, means of calls enqueued together */
     double build_seconds; /* a scan */
     char step[200];       /* a scan: the first step of one */
+    bench_change builds, appends, deletes; /* a scan with --append or --delete */
     bench_waves waves;
     uint64_t per_run;  /* lookups, pairs or changed rows of one run */
     facts work;        /* of all probes, counted for kinds that cast rays */

@@ -13,13 +13,15 @@ const char *bench_scan_result(const bench_options *options)
 /* Bytes of the columns that a call's conditions name. */
 static double column_nbytes(const workload *w)
 {
-    return (double)w->rows * (double)w->predicates * (w->wide ? 8 : 4);
+    return (double)bench_scan_total(w) * (double)w->predicates * (w->wide ? 8 : 4);
 }
 
 static void print_workload(output *out, const workload *w)
 {
     output_begin(out, "workload", '{');
     output_number(out, "rows", w->rows);
+    output_number(out, "append", w->append);
+    output_number(out, "delete", w->deleted);
     output_number(out, "predicates", w->predicates);
     output_text(out, "type", w->wide ? "u64" : "u32");
     output_text(out, "distribution", distributions[w->distribution]);
@@ -71,6 +73,7 @@ void bench_print_scan_json(output *out, const bench_report *report, const bench_
     output_end(out, ']');
     output_counters(out, &row->index);
     output_phases(out, "build_phases", &row->index.phases);
+    bench_print_changes_json(out, row);
     output_phases(out, "scan_phases", &row->lookups.phases);
     output_begin(out, "work", '{');
     for (uint32_t i = 0; i < row->work.n; ++i)
@@ -115,6 +118,7 @@ void bench_print_scan_text(const bench_report *report, FILE *to)
                 column_nbytes(&row->workload) / row->after.median / 1e9, row->build_seconds * 1e3,
                 output_size(footprint, row->index.info.footprint_nbytes),
                 output_size(peak, row->index.info.peak_nbytes), spec, row->swept[0] ? " " : "", row->swept);
+        bench_print_changes_text(row, to);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
         fprintf(to, "%10s %s\n", "", row->step);
         fprintf(to, "%10s phases of a call:", "");

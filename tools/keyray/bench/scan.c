@@ -14,6 +14,10 @@ enum { CHECKED = 4, QUANTILES = 1 << 16 };
 
 const option_row bench_scan_rows[] = {
     {"rows", 0, 0, OPTION_NUMBER, AT(rows), "N", "of the table [2^22]", 1, UINT32_MAX - 1},
+    {"append", 0, 0, OPTION_NUMBER, AT(append), "N",
+     "rows appended to the table in one call, timed beside its build [0]", 0, UINT32_MAX - 1},
+    {"delete", 0, 0, OPTION_NUMBER, AT(deleted), "N",
+     "rows, evenly spread, then deleted in one call by their ids, timed [0]", 0, UINT32_MAX - 1},
     {"predicates", 0, 0, OPTION_NUMBER, AT(predicates), "N",
      "comparisons a < x and b < y ..., a column each [3]", 1, BENCH_SCAN_COLUMNS},
     {"distribution", 0, 0, OPTION_CHOICE, AT(distribution), BENCH_SCAN_DISTRIBUTIONS,
@@ -47,18 +51,6 @@ typedef struct scan_data {
 
 static scan_data data;
 
-/* One measurement. */
-typedef struct scan_run {
-    const bench_options *options;
-    const workload *w;
-    kr_device *device;
-    kr_table *table;
-    kr_condition **conditions; /* of all calls */
-    uint64_t *constants;
-    void *out, *rows; /* where the library writes: a result for each condition of a call */
-    uint64_t out_nbytes;
-} scan_run;
-
 /* ---- Data ------------------------------------------------------------------------------------ */
 
 static uint64_t each_of(const workload *w)
@@ -75,7 +67,8 @@ void bench_scan_close(void)
 {
     for (uint32_t c = 0; c < BENCH_SCAN_COLUMNS; ++c) {
         if (data.device && data.there[c])
-            kr_memory_release(data.device, data.there[c], data.of.rows * each_of(&data.of), NULL);
+            kr_memory_release(data.device, data.there[c], bench_scan_total(&data.of) * each_of(&data.of),
+                              NULL);
         free(data.host[c]);
         free(data.quantiles[c]);
     }
@@ -90,19 +83,20 @@ static int compare_values(const void *a, const void *b)
 
 static int sample(const workload *w, uint32_t c)
 {
-    data.n_quantiles = w->rows < QUANTILES ? w->rows : QUANTILES;
+    const uint64_t total = bench_scan_total(w);
+    data.n_quantiles = total < QUANTILES ? total : QUANTILES;
     data.quantiles[c] = tool_alloc(data.n_quantiles, sizeof(uint64_t), "a sample of a column");
     if (!data.quantiles[c])
         return FAILED;
     for (uint64_t i = 0; i < data.n_quantiles; ++i)
-        data.quantiles[c][i] = value_at(data.host[c], w, w->rows * i / data.n_quantiles);
+        data.quantiles[c][i] = value_at(data.host[c], w, total * i / data.n_quantiles);
     qsort(data.quantiles[c], data.n_quantiles, sizeof(uint64_t), compare_values);
     return DONE;
 }
 
 static int make_column(const workload *w, kr_device *device, int on_host, uint32_t threads, uint32_t c)
 {
-    const kr_values_spec spec = {.count = w->rows,
+    const kr_values_spec spec = {.count = bench_scan_total(w),
                                  .bits = w->wide ? 64 : 32,
                                  .distribution = w->distribution,
                                  .zipf_hundredths = (uint32_t)w->value_zipf,
@@ -110,9 +104,9 @@ static int make_column(const workload *w, kr_device *device, int on_host, uint32
                                  .sigma = w->sigma,
                                  .seed = w->value_seed,
                                  .sorted = w->ascending && c == 0};
-    const uint64_t nbytes = w->rows * each_of(w);
+    const uint64_t nbytes = spec.count * each_of(w);
     kr_error err = {0};
-    data.host[c] = tool_alloc(w->rows, each_of(w), "a column");
+    data.host[c] = tool_alloc(spec.count, each_of(w), "a column");
     if (!data.host[c])
         return FAILED;
     kr_status status = kr_generate_values(&spec, threads, data.host[c], &err);
@@ -125,9 +119,9 @@ static int make_column(const workload *w, kr_device *device, int on_host, uint32
 
 static int same_data(const workload *a, const workload *b)
 {
-    return a->rows == b->rows && a->predicates == b->predicates && a->distribution == b->distribution &&
-           a->value_zipf == b->value_zipf && a->sigma == b->sigma && a->wide == b->wide &&
-           a->ascending == b->ascending && a->value_seed == b->value_seed;
+    return bench_scan_total(a) == bench_scan_total(b) && a->predicates == b->predicates &&
+           a->distribution == b->distribution && a->value_zipf == b->value_zipf && a->sigma == b->sigma &&
+           a->wide == b->wide && a->ascending == b->ascending && a->value_seed == b->value_seed;
 }
 
 static int open_data(const workload *w, kr_device *device, int on_host, uint32_t threads)
@@ -141,6 +135,16 @@ static int open_data(const workload *w, kr_device *device, int on_host, uint32_t
     for (uint32_t c = 0; c < w->predicates && !code; ++c)
         code = make_column(w, device, on_host, threads, c);
     return code;
+}
+
+void bench_scan_columns(const workload *w, uint64_t first, uint64_t count,
+                        kr_column columns[BENCH_SCAN_COLUMNS])
+{
+    for (uint32_t c = 0; c < w->predicates; ++c) {
+        const char *from = data.there[c] ? data.there[c] : data.host[c];
+        columns[c] =
+            (kr_column){.type = w->wide ? KR_U64 : KR_U32, .count = count, .data = from + first * each_of(w)};
+    }
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
@@ -157,7 +161,7 @@ static uint64_t constant_of(const workload *w, uint64_t i, uint32_t c)
     return data.quantiles[c][at];
 }
 
-static kr_status make_condition(scan_run *run, uint64_t i, kr_error *err)
+static kr_status make_condition(bench_scan_run *run, uint64_t i, kr_error *err)
 {
     kr_condition *parts[BENCH_SCAN_COLUMNS] = {NULL};
     kr_status status = KR_OK;
@@ -176,7 +180,7 @@ static kr_status make_condition(scan_run *run, uint64_t i, kr_error *err)
     return status;
 }
 
-static int make_conditions(scan_run *run)
+static int make_conditions(bench_scan_run *run)
 {
     const uint64_t n = run->w->queries * run->w->conditions;
     kr_error err = {0};
@@ -191,13 +195,13 @@ static int make_conditions(scan_run *run)
     return tool_check(status, &err);
 }
 
-static void *out_of(const scan_run *run, uint64_t k)
+static void *out_of(const bench_scan_run *run, uint64_t k)
 {
     return (char *)run->out + k * run->out_nbytes;
 }
 
 /* Call `query` of a repetition. */
-static int ask(const scan_run *run, uint64_t query, kr_scan_result result, kr_report *report)
+static int ask(const bench_scan_run *run, uint64_t query, kr_scan_result result, kr_report *report)
 {
     static kr_scan_sink sinks[4096];
     static const kr_scan_sink *pointers[4096];
@@ -210,7 +214,7 @@ static int ask(const scan_run *run, uint64_t query, kr_scan_result result, kr_re
                                   .result = result,
                                   .out = out_of(run, k),
                                   .rows = result == KR_SCAN_ROWS ? run->rows : NULL,
-                                  .rows_capacity = run->w->rows};
+                                  .rows_capacity = bench_scan_total(run->w)};
         pointers[k] = &sinks[k];
     }
     return tool_check(kr_scan(run->table, (const kr_condition *const *)run->conditions + query * n, pointers,
@@ -227,12 +231,14 @@ static kr_scan_result result_of(const bench_options *options)
 /* ---- Check ----------------------------------------------------------------------------------- */
 
 /* Compares the bitmap of condition i with the columns; counts its rows. */
-static int check_bitmap(const scan_run *run, uint64_t i, const uint32_t *bitmap, uint64_t *count)
+static int check_bitmap(const bench_scan_run *run, uint64_t i, const uint32_t *bitmap, uint64_t *count)
 {
     const workload *w = run->w;
+    const uint64_t total = bench_scan_total(w);
     *count = 0;
-    for (uint64_t row = 0; row < w->rows; ++row) {
-        uint32_t holds = 1;
+    for (uint64_t row = 0, gone = 0; row < total; ++row) {
+        uint32_t holds = gone == w->deleted || run->doomed[gone] != row;
+        gone += !holds;
         for (uint32_t c = 0; c < w->predicates; ++c)
             holds &= value_at(data.host[c], w, row) < run->constants[i * w->predicates + c];
         *count += holds;
@@ -244,10 +250,10 @@ static int check_bitmap(const scan_run *run, uint64_t i, const uint32_t *bitmap,
     return DONE;
 }
 
-static int check(scan_run *run, char checked[192])
+static int check(bench_scan_run *run, char checked[192])
 {
     const uint64_t n = run->w->queries < CHECKED ? run->w->queries : CHECKED,
-                   words = (run->w->rows + 31) / 32;
+                   words = (bench_scan_total(run->w) + 31) / 32;
     uint32_t *bitmap = tool_alloc(words, sizeof *bitmap, "a bitmap");
     uint64_t count = 0, selected = 0;
     kr_error err = {0};
@@ -263,14 +269,14 @@ static int check(scan_run *run, char checked[192])
     }
     free(bitmap);
     snprintf(checked, 192, "the bitmaps of %llu queries with the columns; they select %.4g%% of the rows",
-             (unsigned long long)n, 100.0 * (double)selected / (double)n / (double)run->w->rows);
+             (unsigned long long)n, 100.0 * (double)selected / (double)n / (double)bench_scan_total(run->w));
     return code;
 }
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
 /* Each call by itself, and all calls of a repetition enqueued together. The first repetition warms up. */
-static int time_queries(const scan_run *run, bench_row *row)
+static int time_queries(const bench_scan_run *run, bench_row *row)
 {
     const uint64_t n = run->w->queries, repeat = run->options->repeat;
     const kr_scan_result result = result_of(run->options);
@@ -302,7 +308,7 @@ static int time_queries(const scan_run *run, bench_row *row)
     return code;
 }
 
-static int report_one(const scan_run *run, bench_row *row)
+static int report_one(const bench_scan_run *run, bench_row *row)
 {
     kr_report *report = NULL;
     kr_error err = {0};
@@ -321,46 +327,29 @@ static int report_one(const scan_run *run, bench_row *row)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int build(scan_run *run, const char *spec, bench_row *row)
+static int open_results(bench_scan_run *run)
 {
-    kr_column columns[BENCH_SCAN_COLUMNS];
-    kr_error err = {0};
-    for (uint32_t c = 0; c < run->w->predicates; ++c)
-        columns[c] = (kr_column){.type = run->w->wide ? KR_U64 : KR_U32,
-                                 .count = run->w->rows,
-                                 .data = data.there[c] ? data.there[c] : data.host[c]};
-    int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
-    const double begin = tool_now();
-    if (!code)
-        code = tool_check(kr_table_create(run->device, spec, columns, NULL, (uint32_t)run->w->predicates,
-                                          NULL, NULL, &run->table, &err),
-                          &err);
-    row->build_seconds = tool_now() - begin;
-    return code ? code : table_facts_take(run->table, &row->index);
-}
-
-static int open_results(scan_run *run)
-{
-    const uint64_t n = run->w->conditions;
+    const uint64_t n = run->w->conditions, total = bench_scan_total(run->w);
     kr_error err = {0};
     /* At 256 bytes each: room for a bitmap or a number. */
-    run->out_nbytes = ((run->w->rows + 31) / 32 * 4 + 255) / 256 * 256;
+    run->out_nbytes = ((total + 31) / 32 * 4 + 255) / 256 * 256;
     const int rows = result_of(run->options) == KR_SCAN_ROWS;
     if (run->options->host) {
         run->out = tool_alloc(n, run->out_nbytes, "results");
-        run->rows = rows ? tool_alloc(run->w->rows, sizeof(uint32_t), "row ids") : NULL;
+        run->rows = rows ? tool_alloc(total, sizeof(uint32_t), "row ids") : NULL;
         return run->out && (!rows || run->rows) ? DONE : FAILED;
     }
     kr_status status = kr_memory_allocate(run->device, n * run->out_nbytes, NULL, &run->out, &err);
     if (status == KR_OK && rows)
-        status = kr_memory_allocate(run->device, run->w->rows * sizeof(uint32_t), NULL, &run->rows, &err);
+        status = kr_memory_allocate(run->device, total * sizeof(uint32_t), NULL, &run->rows, &err);
     return tool_check(status, &err);
 }
 
-static void close_run(scan_run *run)
+static void close_run(bench_scan_run *run)
 {
     const uint64_t n = run->conditions ? run->w->queries * run->w->conditions : 0;
     kr_table_destroy(run->table);
+    bench_scan_close_changes(run);
     if (run->options->host) {
         free(run->out);
         free(run->rows);
@@ -368,7 +357,7 @@ static void close_run(scan_run *run)
         if (run->out)
             kr_memory_release(run->device, run->out, run->w->conditions * run->out_nbytes, NULL);
         if (run->rows)
-            kr_memory_release(run->device, run->rows, run->w->rows * sizeof(uint32_t), NULL);
+            kr_memory_release(run->device, run->rows, bench_scan_total(run->w) * sizeof(uint32_t), NULL);
     }
     for (uint64_t i = 0; i < n; ++i)
         kr_condition_destroy(run->conditions[i]);
@@ -379,21 +368,23 @@ static void close_run(scan_run *run)
 int bench_scan(const bench_options *options, kr_device *device, uint32_t threads, const char *spec,
                bench_row *row)
 {
-    scan_run run = {.options = options, .w = &row->workload, .device = device};
-    int code = open_data(&row->workload, device, (int)options->host, threads);
+    bench_scan_run run = {.options = options, .w = &row->workload, .device = device};
+    int code = bench_scan_check_changes(&row->workload);
+    if (!code)
+        code = open_data(&row->workload, device, (int)options->host, threads);
     if (!code)
         code = make_conditions(&run);
     if (!code)
         code = open_results(&run);
     if (!code)
-        code = build(&run, spec, row);
+        code = bench_scan_make(&run, spec, row);
     if (!code)
         code = check(&run, row->checked);
     if (!code)
         code = time_queries(&run, row);
     if (!code)
         code = report_one(&run, row);
-    row->per_run = row->workload.rows * row->workload.conditions;
+    row->per_run = bench_scan_total(&row->workload) * row->workload.conditions;
     close_run(&run);
     return code;
 }

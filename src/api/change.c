@@ -1,0 +1,78 @@
+/* kr_table_append, kr_table_delete, kr_table_delete_where: check the arguments. */
+#include "scans/change.h"
+
+#include <stdio.h>
+
+static kr_status check_table(const kr_table *table, const kr_stream *stream, const char *call, kr_error *err)
+{
+    if (!table)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: table is NULL", call);
+    if (stream && stream->device != table->device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the stream belongs to another device than the table", call);
+    return KR_OK;
+}
+
+static kr_status check_column(const kr_table *table, const kr_column *columns, uint32_t c, kr_error *err)
+{
+    const kr_column *column = columns + c;
+    char what[48];
+    snprintf(what, sizeof what, "column %u to append", c);
+    const kr_status status = kr_column_check(table->device, column, what, err);
+    if (status != KR_OK)
+        return status;
+    if (column->type != table->columns[c].type)
+        return kr_fail(err, KR_ERR_TYPE, "%s is %s, but column '%s' of the table is %s: convert it", what,
+                       kr_type_name(column->type), table->names[c], kr_type_name(table->columns[c].type));
+    if (column->count != columns[0].count)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "%s has %llu rows, but column 0 has %llu: all must have the same number", what,
+                       (unsigned long long)column->count, (unsigned long long)columns[0].count);
+    return KR_OK;
+}
+
+kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_columns, kr_stream *stream,
+                          kr_error *err)
+{
+    kr_status status = check_table(table, stream, "kr_table_append", err);
+    if (status != KR_OK)
+        return status;
+    if (!columns)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_append: columns is NULL");
+    if (n_columns != table->n_columns)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_table_append: %u columns for a table of %u: give one for each of its columns",
+                       n_columns, table->n_columns);
+    for (uint32_t c = 0; c < n_columns && status == KR_OK; ++c)
+        status = check_column(table, columns, c, err);
+    if (status != KR_OK || !columns[0].count)
+        return status;
+    if (columns[0].count >= KR_NO_ROW - table->n_rows)
+        return kr_fail(err, KR_ERR_LIMIT,
+                       "%llu rows and %llu more: a table holds at most 4294967294, deleted rows included; "
+                       "create another, of the rows that are alive",
+                       (unsigned long long)table->n_rows, (unsigned long long)columns[0].count);
+    return kr_table_append_rows(table, columns, stream, err);
+}
+
+kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
+                          uint64_t *n_deleted, kr_error *err)
+{
+    kr_status status = check_table(table, stream, "kr_table_delete", err);
+    if (status == KR_OK && n && !rows)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_table_delete: %llu row ids, but rows is NULL",
+                         (unsigned long long)n);
+    if (status == KR_OK && (uintptr_t)rows % sizeof *rows)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_table_delete: rows is not aligned to 4 bytes");
+    if (status == KR_OK)
+        status = kr_pointer_check(table->device, rows, "kr_table_delete: rows", NULL, err);
+    if (status == KR_OK && !n && n_deleted)
+        *n_deleted = 0;
+    return status == KR_OK && n ? kr_table_delete_rows(table, rows, n, stream, n_deleted, err) : status;
+}
+
+kr_status kr_table_delete_where(kr_table *table, const kr_condition *condition, kr_stream *stream,
+                                uint64_t *n_deleted, kr_error *err)
+{
+    const kr_status status = check_table(table, stream, "kr_table_delete_where", err);
+    return status == KR_OK ? kr_table_delete_selected(table, condition, stream, n_deleted, err) : status;
+}

@@ -1,0 +1,2 @@
+/* The CUDA kernel of the body. */
+#include "scans/append_body.h"

@@ -1,0 +1,17 @@
+/* Rows that come to a table and go. All need exclusive access, have checked arguments, and block. On failure
+ * the table is as it was, unless the device was lost. */
+#ifndef KEYRAY_SCANS_CHANGE_H
+#define KEYRAY_SCANS_CHANGE_H
+
+#include "scans/table.h"
+
+/* Columns of the table's types and of equal length, at least one row. */
+kr_status kr_table_append_rows(kr_table *table, const kr_column *columns, kr_stream *stream, kr_error *err);
+
+kr_status kr_table_delete_rows(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
+                               uint64_t *n_deleted, kr_error *err);
+/* The rows for which a condition holds; NULL: all. */
+kr_status kr_table_delete_selected(kr_table *table, const kr_condition *condition, kr_stream *stream,
+                                   uint64_t *n_deleted, kr_error *err);
+
+#endif
