@@ -13,6 +13,9 @@
 #include "scans/full/full_batch_params.h"
 #include "scans/full/full_tile.h"
 
+/* Rows whose slots are searched side by side. */
+enum { FULL_SEARCHED = 4 };
+
 /* ---- Slots and masks ------------------------------------------------------------------------- */
 
 KR_BODY uint32_t full_slot(const kr_key *nodes, uint32_t levels, kr_key code)
@@ -23,14 +26,14 @@ KR_BODY uint32_t full_slot(const kr_key *nodes, uint32_t levels, kr_key code)
     return node - ((uint32_t)1 << levels);
 }
 
-/* The slots of a thread's rows. The first two levels are the same words for all rows. */
-KR_BODY void full_slots(const kr_key *nodes, uint32_t levels, const kr_key codes[FULL_BATCH_MINE],
-                        uint32_t slots[FULL_BATCH_MINE])
+/* The slots of FULL_SEARCHED rows. The first two levels are the same words for all rows. */
+KR_BODY void full_slots(const kr_key *nodes, uint32_t levels, const kr_key codes[FULL_SEARCHED],
+                        uint32_t slots[FULL_SEARCHED])
 {
     const kr_key root = levels > 0 ? nodes[1] : 0;
     const kr_key low = levels > 1 ? nodes[2] : 0, high = levels > 1 ? nodes[3] : 0;
     KR_UNROLL
-    for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j) {
+    for (uint32_t j = 0; j < FULL_SEARCHED; ++j) {
         const uint32_t right = root < codes[j] ? 1 : 0;
         slots[j] = levels > 0 ? 2 + right : 1;
         if (levels > 1)
@@ -38,11 +41,11 @@ KR_BODY void full_slots(const kr_key *nodes, uint32_t levels, const kr_key codes
     }
     for (uint32_t l = 2; l < levels; ++l) {
         KR_UNROLL
-        for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j)
+        for (uint32_t j = 0; j < FULL_SEARCHED; ++j)
             slots[j] = 2 * slots[j] + (nodes[slots[j]] < codes[j] ? 1 : 0);
     }
     KR_UNROLL
-    for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j)
+    for (uint32_t j = 0; j < FULL_SEARCHED; ++j)
         slots[j] -= (uint32_t)1 << levels;
 }
 
@@ -51,27 +54,25 @@ KR_BODY const uint32_t *full_masks(const full_batch_column *column, const char *
     return (const uint32_t *)(tables + column->tables + (sizeof(kr_key) << column->levels));
 }
 
-/* The masks of a thread's rows lose the lanes that the column rules out. Bit j of `valid`: row j is not NULL.
- * `halves` is a constant. */
-KR_BODY void full_rule_out(uint32_t halves, const full_batch_column *column, const char *tables,
-                           const kr_key codes[FULL_BATCH_MINE], const kr_key others[FULL_BATCH_MINE],
-                           uint32_t valid, uint32_t left[FULL_HALVES][FULL_BATCH_MINE])
+/* The slot of a pair of values. */
+KR_BODY uint32_t full_order(kr_key a, kr_key b)
+{
+    return a < b ? 0 : a == b ? 1 : 2;
+}
+
+/* The masks of rows from .. from + FULL_SEARCHED - 1 of a thread lose the lanes that the column rules out.
+ * Bit j of `valid`: row j is not NULL. `halves` and `from` are constants. */
+KR_BODY void full_rule_out(uint32_t halves, uint32_t from, const full_batch_column *column,
+                           const char *tables, const uint32_t slots[FULL_SEARCHED], uint32_t valid,
+                           uint32_t left[FULL_HALVES][FULL_BATCH_MINE])
 {
     const uint32_t *masks = full_masks(column, tables);
-    uint32_t slots[FULL_BATCH_MINE];
-    if (column->other) {
-        KR_UNROLL
-        for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j)
-            slots[j] = codes[j] < others[j] ? 0 : codes[j] == others[j] ? 1 : 2;
-    } else {
-        full_slots((const kr_key *)(tables + column->tables), column->levels, codes, slots);
-    }
     KR_UNROLL
-    for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j) {
-        const uint32_t slot = valid >> j & 1 ? slots[j] : column->n_slots - 1;
+    for (uint32_t j = 0; j < FULL_SEARCHED; ++j) {
+        const uint32_t slot = valid >> (from + j) & 1 ? slots[j] : column->n_slots - 1;
         KR_UNROLL
         for (uint32_t h = 0; h < halves; ++h)
-            left[h][j] &= masks[h * column->n_slots + slot];
+            left[h][from + j] &= masks[h * column->n_slots + slot];
     }
 }
 

@@ -168,14 +168,21 @@ KR_BODY void full_piece_search(const full_batch_params *p, const full_batch_colu
                                const kr_key *codes, const kr_key *others, full_piece *piece)
 {
     const uint32_t halves = p->n_lanes > 32 ? 2 : 1;
-    for (uint32_t g = 0; g < FULL_PIECE_ROWS / FULL_BATCH_MINE; ++g) {
-        const uint32_t at = g * FULL_BATCH_MINE, valid = piece->valid[at / 32] >> at % 32;
-        for (uint32_t j = 0; !piece->is_searched && j < FULL_BATCH_MINE; ++j)
-            piece->left[g][0][j] = piece->left[g][1][j] = 0xFFFFFFFFu;
-        if (halves == 1)
-            full_rule_out(1, column, p->tables, codes + at, others + at, valid, piece->left[g]);
+    for (uint32_t at = 0; at < FULL_PIECE_ROWS; at += FULL_SEARCHED) {
+        uint32_t(*left)[FULL_BATCH_MINE] = piece->left[at / FULL_BATCH_MINE];
+        const uint32_t from = at % FULL_BATCH_MINE, valid = piece->valid[at / 32] >> (at - from) % 32;
+        uint32_t slots[FULL_SEARCHED];
+        for (uint32_t j = from; !piece->is_searched && j < from + FULL_SEARCHED; ++j)
+            left[0][j] = left[1][j] = 0xFFFFFFFFu;
+        if (column->other)
+            for (uint32_t j = 0; j < FULL_SEARCHED; ++j)
+                slots[j] = full_order(codes[at + j], others[at + j]);
         else
-            full_rule_out(2, column, p->tables, codes + at, others + at, valid, piece->left[g]);
+            full_slots((const kr_key *)(p->tables + column->tables), column->levels, codes + at, slots);
+        if (halves == 1)
+            full_rule_out(1, from, column, p->tables, slots, valid, left);
+        else
+            full_rule_out(2, from, column, p->tables, slots, valid, left);
     }
     piece->is_searched = 1;
 }

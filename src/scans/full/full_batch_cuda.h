@@ -5,31 +5,45 @@
 
 enum { FULL_WARP_ROWS = 32 * FULL_BATCH_MINE, FULL_WARP_WORDS = FULL_WARP_ROWS / 32 };
 
-/* The codes of a thread's rows, from `row` on. Of rows past the last, any. */
+/* The codes of four rows, from `row` on. Of rows past the last, any. */
+KR_BODY void full_load_four(uint32_t type, uint32_t load, const void *data, uint64_t row, uint64_t n,
+                            kr_key codes[4])
+{
+    const kr_key bias = (kr_key)kr_type_bias(type);
+    if (row + 4 > n || load == FULL_LOAD_ONE_BY_ONE) {
+        KR_UNROLL
+        for (uint32_t k = 0; k < 4; ++k)
+            codes[k] = row + k < n ? (kr_key)full_bits_at(type, data, row + k) : 0;
+    } else if (load == FULL_LOAD_4) {
+        full_load(FULL_LOAD_4, type, data, row, codes);
+    } else if (load == FULL_LOAD_2) {
+        full_load(FULL_LOAD_2, type, data, row, codes);
+    } else if (load == FULL_LOAD_1) {
+        full_load(FULL_LOAD_1, type, data, row, codes);
+    } else {
+        full_load(FULL_LOAD_8, type, data, row, codes);
+    }
+    if (full_is_float(type)) {
+        KR_UNROLL
+        for (uint32_t k = 0; k < 4; ++k)
+            codes[k] = full_value_of(type, codes[k]);
+    }
+    KR_UNROLL
+    for (uint32_t k = 0; k < 4; ++k)
+        codes[k] ^= bias;
+}
+
+/* Of eight rows; most columns are 32 bits wide and in place, which is one branch. */
 KR_BODY void full_load_codes(uint32_t type, uint32_t load, const void *data, uint64_t row, uint64_t n,
                              kr_key codes[FULL_BATCH_MINE])
 {
-    if (row + FULL_BATCH_MINE > n || load == FULL_LOAD_ONE_BY_ONE) {
-        KR_UNROLL
-        for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j)
-            codes[j] = row + j < n ? (kr_key)full_bits_at(type, data, row + j) : 0;
-    } else if (load == FULL_LOAD_4) {
+    if (load == FULL_LOAD_4 && row + FULL_BATCH_MINE <= n && type == KR_U32) {
         full_load(FULL_LOAD_4, type, data, row, codes);
         full_load(FULL_LOAD_4, type, data, row + 4, codes + 4);
-    } else if (load == FULL_LOAD_2) {
-        full_load(FULL_LOAD_2, type, data, row, codes);
-        full_load(FULL_LOAD_2, type, data, row + 4, codes + 4);
-    } else if (load == FULL_LOAD_1) {
-        full_load(FULL_LOAD_1, type, data, row, codes);
-        full_load(FULL_LOAD_1, type, data, row + 4, codes + 4);
-    } else {
-        full_load(FULL_LOAD_8, type, data, row, codes);
-        full_load(FULL_LOAD_8, type, data, row + 4, codes + 4);
+        return;
     }
-    const kr_key bias = (kr_key)kr_type_bias(type);
-    KR_UNROLL
-    for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j)
-        codes[j] = full_is_float(type) ? full_value_of(type, codes[j]) : (kr_key)(codes[j] ^ bias);
+    full_load_four(type, load, data, row, n, codes);
+    full_load_four(type, load, data, row + 4, n, codes + 4);
 }
 
 /* Bit j: row `row` + j is not NULL. */
@@ -54,22 +68,25 @@ KR_BODY void full_warp_column(kr_group group, uint32_t halves, const full_batch_
         full_valid_mine(column->validity, column->validity_offset, row, p->n) &
         (column->other ? full_valid_mine(column->other_validity, column->other_offset, row, p->n) : 0xFFu);
     const uint32_t slot = full_zone_slot(column, tables, first / FULL_TILE);
-    kr_key codes[FULL_BATCH_MINE], others[FULL_BATCH_MINE];
+    kr_key codes[FULL_BATCH_MINE];
+    uint32_t slots[FULL_SEARCHED];
     full_batch_count(group, p, slot < column->n_slots ? p->spared : p->compared, FULL_WARP_ROWS);
-    if (slot < column->n_slots) {
-        const uint32_t *masks = full_masks(column, tables);
+    if (slot == column->n_slots)
+        full_load_codes(column->type, column->load, column->data, row, p->n, codes);
+    KR_UNROLL
+    for (uint32_t from = 0; from < FULL_BATCH_MINE; from += FULL_SEARCHED) {
+        kr_key others[FULL_SEARCHED];
+        if (column->other)
+            full_load_four(column->type, column->load, column->other, row + from, p->n, others);
+        else if (slot == column->n_slots)
+            full_slots((const kr_key *)(tables + column->tables), column->levels, codes + from, slots);
         KR_UNROLL
-        for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j) {
-            KR_UNROLL
-            for (uint32_t h = 0; h < halves; ++h)
-                left[h][j] &= masks[h * column->n_slots + (valid >> j & 1 ? slot : column->n_slots - 1)];
-        }
-        return;
+        for (uint32_t j = 0; j < FULL_SEARCHED; ++j)
+            slots[j] = column->other            ? full_order(codes[from + j], others[j])
+                       : slot < column->n_slots ? slot
+                                                : slots[j];
+        full_rule_out(halves, from, column, tables, slots, valid, left);
     }
-    full_load_codes(column->type, column->load, column->data, row, p->n, codes);
-    if (column->other)
-        full_load_codes(column->type, column->load, column->other, row, p->n, others);
-    full_rule_out(halves, column, tables, codes, others, valid, left);
 }
 
 /* A thread has eight rows of 32 lanes, each word with bytes of four lanes; then thread r has word r / 4 of

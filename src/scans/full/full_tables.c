@@ -136,10 +136,11 @@ static void write_masks(const making *m, uint32_t half, uint32_t n_slots, uint64
         masks[s] ^= masks[s - 1];
 }
 
+/* Tables begin at multiples of 8 bytes. */
 static uint64_t column_nbytes(const making *m, const full_batch_column *column)
 {
-    return ((uint64_t)m->key_nbytes << column->levels) +
-           ((uint64_t)m->halves * column->n_slots * sizeof(uint32_t) + 7) / 8 * 8;
+    const uint64_t nodes = (uint64_t)m->key_nbytes << column->levels;
+    return (nodes + (uint64_t)m->halves * column->n_slots * sizeof(uint32_t) + 7) / 8 * 8;
 }
 
 /* Grows the tables by those of a column. */

@@ -35,7 +35,8 @@ static void store(uint32_t c, char *to, int64_t value)
         memcpy(to, &value, kr_type_nbytes(types[c]));
 }
 
-/* Column 0 ascends slowly, so that zones tell something of it. `shift`: bytes by which data begins later than at 64. */
+/* Column 0 ascends slowly, so that zones tell something of it. `shift`: bytes by which data begins later than
+ * at 64. */
 static void fill(kr_rng *rng, uint64_t n, uint64_t shift)
 {
     memset(validity, 0, sizeof validity);
