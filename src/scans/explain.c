@@ -49,6 +49,18 @@ static uint32_t collect_leaves(const kr_plan *plan, const uint64_t *parents, uin
     return n;
 }
 
+/* How AND and OR come together, unless the plan is one conjunction. */
+static void explain_whole(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes)
+{
+    char line[KR_SCAN_STEP_NBYTES];
+    if (!kr_plan_has_or(plan))
+        return;
+    if (table->ops->explain_plan && table->ops->explain_plan(table->self, plan, line))
+        kr_text_add(text, nbytes, "%s\n", line);
+    else
+        kr_text_add(text, nbytes, KR_SCAN_BY_BITMAPS "\n");
+}
+
 /* The nodes in postfix order, as they are answered. */
 kr_status kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes,
                           kr_error *err)
@@ -72,6 +84,8 @@ kr_status kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text
             kr_text_add(text, nbytes, "%s of the last %u\n", is_and ? "all" : "any", node->n);
         }
     }
+    if (status == KR_OK)
+        explain_whole(table, plan, text, nbytes);
     free(leaves);
     free(parents);
     return status;

@@ -3,8 +3,9 @@
  *
  * A kind answers conjunctions: the rows for which every leaf of a list holds, as a bitmap. The library does
  * the rest: the normal form, OR and what else one pass cannot do (scans/run.c), counts, sums, row ids, host
- * memory, deleted rows, reports. Columns of a table have types of both key widths, so a family has one table
- * of operations, and looks at the type of each column. */
+ * memory, deleted rows, reports. A kind may answer whole plans, and many at once, in ways of its own. Columns
+ * of a table have types of both key widths, so a family has one table of operations, and looks at the type of
+ * each column. */
 #ifndef KEYRAY_SCANS_FAMILY_H
 #define KEYRAY_SCANS_FAMILY_H
 
@@ -44,6 +45,13 @@ typedef struct kr_select {
     uint32_t *bitmap;      /* n_rows bits in device memory, none of them `alive`'s: all words are written, and
                               bits past n_rows become 0 */
 } kr_select;
+
+/* One plan of a batch. */
+typedef struct kr_batch_job {
+    const kr_plan *plan; /* at least one leaf */
+    uint32_t *bitmap;    /* as in kr_select */
+    uint32_t is_done;    /* set by select_batch */
+} kr_batch_job;
 
 /* What all selects of one call share. */
 typedef struct kr_scan_context {
@@ -88,16 +96,15 @@ typedef struct kr_scan_ops {
     /* Enqueues; waits for nothing. */
     kr_status (*select)(kr_device *device, const void *self, const kr_select *job,
                         const kr_scan_context *context, kr_error *err);
-    /* Optional: n conjunctions, at most KR_SELECTS_MOST, that share their reading. All have the same `alive`,
-     * none has leaves with `other`. Enqueues. */
-    kr_status (*select_many)(kr_device *device, const void *self, const kr_select *jobs, uint32_t n,
-                             const kr_scan_context *context, kr_error *err);
-    /* Optional: a whole plan in one pass, `alive` and `bitmap` of `job` alone are set. KR_ERR_LIMIT, without
-     * an error text, if it is too large; the library then takes it apart. Enqueues. */
-    kr_status (*select_plan)(kr_device *device, const void *self, const kr_plan *plan, const kr_select *job,
-                             const kr_scan_context *context, kr_error *err);
+    /* Optional: n plans, at least 1 and at most KR_SELECTS_MOST, all with the same `alive`. Answers those for
+     * which it has a better way than one conjunction after the other, and marks them: plans that share what
+     * they read, AND and OR in one pass. The library takes the others apart. Enqueues. */
+    kr_status (*select_batch)(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
+                              const uint32_t *alive, const kr_scan_context *context, kr_error *err);
     /* Optional: appends how `select` would answer the conjunction, lines ending in '\n' (kr_text_add). */
     void (*explain)(const void *self, const kr_select *job, char *text, size_t nbytes);
+    /* Optional: 1 if select_batch answers a plan with an OR, also alone; `text` then says how. */
+    int (*explain_plan)(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
     /* Optional: without it, the library builds a new `self` of all rows and destroys the old one. On failure
      * `self` is as it was. No scan is under way; the library waits for the stream afterwards. */
     kr_status (*append)(kr_device *device, void *self, const kr_append_job *job, kr_error *err);

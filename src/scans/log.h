@@ -14,6 +14,7 @@ enum {
 };
 
 enum { KR_SCAN_STEP_NBYTES = 200 };
+#define KR_SCAN_BY_BITMAPS "AND and OR by bitmaps, a conjunction after the other"
 
 typedef struct kr_scan_log {
     uint64_t work[KR_SCAN_WORKS];

@@ -41,6 +41,13 @@ typedef struct kr_plan {
     uint64_t room_leaves, room_nodes;
 } kr_plan;
 
+/* 0: the plan is a leaf, an AND of leaves, or constant. */
+static inline int kr_plan_has_or(const kr_plan *plan)
+{
+    return plan->n_nodes > plan->n_leaves + 1 ||
+           (plan->n_leaves && plan->nodes[plan->n_nodes - 1].op == KR_PLAN_OR);
+}
+
 /* What a plan needs to know of a table. */
 typedef struct kr_plan_columns {
     uint32_t n;

@@ -234,72 +234,39 @@ static kr_status run_tree(running *r, const uint32_t *alive, uint32_t *bitmap)
     return status;
 }
 
+/* A plan that the kind leaves to the library. */
 static kr_status run_one(const kr_table *table, const kr_scan_job *job, const uint32_t *alive,
                          const kr_scan_context *context, kr_error *err)
 {
-    const kr_select whole = {NULL, 0, alive, job->bitmap};
-    kr_status status = KR_ERR_LIMIT;
-    if (table->ops->select_plan)
-        status = table->ops->select_plan(table->device, table->self, &job->plan, &whole, context, err);
     running r = {.table = table, .context = context, .plan = &job->plan, .err = err};
-    return status == KR_ERR_LIMIT ? run_tree(&r, alive, job->bitmap) : status;
+    if (kr_plan_has_or(&job->plan))
+        kr_scan_log_step(context->log, KR_SCAN_BY_BITMAPS);
+    return run_tree(&r, alive, job->bitmap);
 }
 
-/* ---- Batches --------------------------------------------------------------------------------- */
-
-/* 1: the plan is one conjunction that select_many takes. */
-static int is_simple(const kr_plan *plan)
+/* Plans with leaves go to the kind, if it takes batches. */
+static kr_status offer(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
+                       kr_batch_job *offered, const kr_scan_context *context, kr_error *err)
 {
-    const kr_plan_node *root = plan->nodes + plan->n_nodes - 1;
-    int simple =
-        plan->n_leaves > 0 && root->op != KR_PLAN_OR && plan->n_nodes == plan->n_leaves + (root->size > 1);
-    for (uint64_t i = 0; i < plan->n_leaves && simple; ++i)
-        simple = plan->leaves[i].other == KR_NO_COLUMN;
-    return simple;
-}
-
-static kr_status run_many(const kr_table *table, const kr_select *selects, uint32_t n,
-                          const kr_scan_context *context, kr_error *err)
-{
-    if (n > 1)
-        return table->ops->select_many(table->device, table->self, selects, n, context, err);
-    return n ? table->ops->select(table->device, table->self, selects, context, err) : KR_OK;
-}
-
-/* Pointers to the leaves of all plans, one after the other. */
-static const kr_leaf **list_leaves(const kr_scan_job *jobs, uint32_t n, kr_error *err)
-{
-    uint64_t n_leaves = 0, at = 0;
+    uint32_t n_offered = 0;
     for (uint32_t i = 0; i < n; ++i)
-        n_leaves += jobs[i].plan.n_leaves;
-    const kr_leaf **leaves = kr_host_calloc(n_leaves, sizeof *leaves, "a condition", err);
-    for (uint32_t i = 0; i < n && leaves; ++i)
-        for (uint64_t l = 0; l < jobs[i].plan.n_leaves; ++l)
-            leaves[at++] = jobs[i].plan.leaves + l;
-    return leaves;
+        if (jobs[i].plan.n_leaves)
+            offered[n_offered++] = (kr_batch_job){&jobs[i].plan, jobs[i].bitmap, 0};
+    return table->ops->select_batch && n_offered
+               ? table->ops->select_batch(table->device, table->self, offered, n_offered, alive, context, err)
+               : KR_OK;
 }
 
-kr_status kr_scan_run(const kr_table *table, kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
+kr_status kr_scan_run(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
                       const kr_scan_context *context, kr_error *err)
 {
-    kr_select selects[KR_SELECTS_MOST];
-    uint32_t n_selects = 0;
-    const kr_leaf **leaves = list_leaves(jobs, n, err), **next = leaves;
-    kr_status status = leaves ? KR_OK : KR_ERR_HOST_MEMORY;
+    kr_batch_job offered[KR_SELECTS_MOST];
+    const kr_batch_job *next = offered;
+    kr_status status = offer(table, jobs, n, alive, offered, context, err);
     for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
-        const kr_plan *plan = &jobs[i].plan;
-        if (n > 1 && table->ops->select_many && is_simple(plan))
-            selects[n_selects++] = (kr_select){next, (uint32_t)plan->n_leaves, alive, jobs[i].bitmap};
-        else
+        const int is_done = jobs[i].plan.n_leaves && next++->is_done;
+        if (!is_done)
             status = run_one(table, jobs + i, alive, context, err);
-        next += plan->n_leaves;
-        if (status == KR_OK && n_selects == KR_SELECTS_MOST) {
-            status = run_many(table, selects, n_selects, context, err);
-            n_selects = 0;
-        }
     }
-    if (status == KR_OK)
-        status = run_many(table, selects, n_selects, context, err);
-    free(leaves);
     return status;
 }

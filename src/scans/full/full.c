@@ -231,8 +231,8 @@ static const kr_scan_ops ops = {
     .validate = validate,
     .program = &full_select_u32,
     .select = full_select_rows,
-    .select_many = full_select_many,
-    .select_plan = full_select_plan,
+    .select_batch = full_select_batch,
+    .explain_plan = full_explain_plan,
     .append = append,
     .compares_columns = 1,
 };

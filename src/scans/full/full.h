@@ -9,7 +9,7 @@ enum { FULL_OPTION_LOGIC, FULL_OPTION_ZONES, FULL_OPTIONS };
 enum { FULL_ZONES_ON, FULL_ZONES_OFF };
 enum { FULL_LOGIC_AND, FULL_LOGIC_BRANCHING, FULL_LOGIC_AUTO };
 
-extern const kr_program full_select_u32, full_select_u64, full_many_u32, full_many_u64;
+extern const kr_program full_select_u32, full_select_u64, full_batch_u32, full_batch_u64;
 
 /* Codes of rows of a column, sorted, from which selectivities are estimated. */
 enum { FULL_SAMPLES = 1024 };
@@ -55,13 +55,16 @@ typedef struct full_table {
 /* The share of rows for which a leaf holds, as far as samples tell. */
 double full_selectivity(const full_table *table, const kr_leaf *leaf);
 
-/* kr_scan_ops.select, select_plan and select_many. */
+/* kr_scan_ops.select, select_batch and explain_plan. */
 kr_status full_select_rows(kr_device *device, const void *self, const kr_select *job,
                            const kr_scan_context *context, kr_error *err);
-kr_status full_select_plan(kr_device *device, const void *self, const kr_plan *plan, const kr_select *job,
-                           const kr_scan_context *context, kr_error *err);
-kr_status full_select_many(kr_device *device, const void *self, const kr_select *jobs, uint32_t n,
-                           const kr_scan_context *context, kr_error *err);
+kr_status full_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
+                            const uint32_t *alive, const kr_scan_context *context, kr_error *err);
+int full_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
+/* A plan with an OR, alone. KR_ERR_LIMIT, without an error text, if it is too large. */
+kr_status full_select_plan(kr_device *device, const full_table *table, const kr_plan *plan,
+                           const uint32_t *alive, uint32_t *bitmap, const kr_scan_context *context,
+                           kr_error *err);
 
 /* Whether a leaf is one interval of values, or all others (*negate): values low .. low + span, modulo the
  * width of codes. */

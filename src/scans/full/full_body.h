@@ -25,12 +25,6 @@ KR_BODY void full_begin(kr_group group, const full_params *p, uint64_t part, ful
 /* What the zone of a tile says of an interval of codes. */
 enum { FULL_ZONE_MIXED, FULL_ZONE_NONE, FULL_ZONE_ALL };
 
-KR_BODY kr_key full_zone_end(const full_leaf *leaf, const void *ends, uint64_t tile)
-{
-    return kr_type_key_bits(leaf->type) == 64 ? (kr_key)kr_load((const uint64_t *)ends + tile)
-                                              : (kr_key)kr_load((const uint32_t *)ends + tile);
-}
-
 KR_BODY uint32_t full_zone(const full_leaf *leaf, uint64_t tile)
 {
     kr_key low, high;
@@ -43,8 +37,8 @@ KR_BODY uint32_t full_zone(const full_leaf *leaf, uint64_t tile)
         low = full_code(leaf->type, (kr_key)leaf->base);
         high = low + (kr_key)leaf->span;
     }
-    const kr_key lowest = full_zone_end(leaf, leaf->zones, tile),
-                 highest = full_zone_end(leaf, leaf->zone_highs, tile);
+    const kr_key lowest = full_zone_end(leaf->type, leaf->zones, tile),
+                 highest = full_zone_end(leaf->type, leaf->zone_highs, tile);
     if (highest < low || lowest > high)
         return FULL_ZONE_NONE;
     return leaf->form == FULL_INTERVAL && lowest >= low && highest <= high ? FULL_ZONE_ALL : FULL_ZONE_MIXED;

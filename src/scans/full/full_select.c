@@ -1,7 +1,8 @@
 /* How kind `full` answers a conjunction, or a whole condition, in one pass. */
 #include "key/key.h"
-#include "scans/full/full.h"
+#include "scans/full/full_batch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,10 +147,10 @@ static full_job *begin(kr_device *device, const full_table *table, const kr_sele
     return job;
 }
 
-static void add_code(full_job *job, uint32_t op, uint32_t leaf)
+static void add_code(full_params *params, uint32_t op, uint32_t leaf)
 {
-    job->params.code[2 * job->params.n_code] = (uint8_t)op;
-    job->params.code[2 * job->params.n_code++ + 1] = (uint8_t)leaf;
+    params->code[2 * params->n_code] = (uint8_t)op;
+    params->code[2 * params->n_code++ + 1] = (uint8_t)leaf;
 }
 
 /* Runs the job if all went well until now, and ends it. */
@@ -200,7 +201,7 @@ static kr_status select_some(kr_device *device, const full_table *table, const k
         job->is_wide |= (uint32_t)is_wide(table, part->leaves[i]);
     job->params.branches = (uint32_t)branches(device, table, first);
     for (uint32_t i = 0; i < part->n_leaves && status == KR_OK; ++i) {
-        add_code(job, i ? FULL_AND_LEAF : FULL_PUSH, i);
+        add_code(&job->params, i ? FULL_AND_LEAF : FULL_PUSH, i);
         status = add_leaf(job, part->leaves[list[i]], err);
     }
     kr_scan_log_step(context->log, "full: %u predicate%s in one pass, %s", part->n_leaves,
@@ -259,18 +260,18 @@ static int find_places(const kr_plan *plan, place places[FULL_CODE])
 }
 
 /* The first operand of a node begins a new bitmap, the others change it. 0: the stack is too small. */
-static int write_code(full_job *job, const kr_plan *plan, const place *places)
+static int write_code(full_params *params, const kr_plan *plan, const place *places)
 {
     uint32_t depth = 0;
     for (uint64_t i = 0; i < plan->n_nodes; ++i) {
         const int is_and = places[i].parent == KR_PLAN_AND, is_leaf = plan->nodes[i].op == KR_PLAN_LEAF;
         if (is_leaf && places[i].is_first) {
-            depth += job->params.n_code > 0;
-            add_code(job, FULL_PUSH, plan->nodes[i].n);
+            depth += params->n_code > 0;
+            add_code(params, FULL_PUSH, plan->nodes[i].n);
         } else if (is_leaf) {
-            add_code(job, is_and ? FULL_AND_LEAF : FULL_OR_LEAF, plan->nodes[i].n);
+            add_code(params, is_and ? FULL_AND_LEAF : FULL_OR_LEAF, plan->nodes[i].n);
         } else if (!places[i].is_first) {
-            add_code(job, is_and ? FULL_AND : FULL_OR, 0);
+            add_code(params, is_and ? FULL_AND : FULL_OR, 0);
             --depth;
         }
         if (depth > FULL_STACK)
@@ -279,20 +280,19 @@ static int write_code(full_job *job, const kr_plan *plan, const place *places)
     return 1;
 }
 
-kr_status full_select_plan(kr_device *device, const void *self, const kr_plan *plan, const kr_select *select,
-                           const kr_scan_context *context, kr_error *err)
+kr_status full_select_plan(kr_device *device, const full_table *table, const kr_plan *plan,
+                           const uint32_t *alive, uint32_t *bitmap, const kr_scan_context *context,
+                           kr_error *err)
 {
-    const full_table *table = self;
+    const kr_select select = {NULL, 0, alive, bitmap};
     place places[FULL_CODE];
     kr_status status = KR_OK;
-    if (plan->nodes[plan->n_nodes - 1].op != KR_PLAN_OR && plan->n_nodes <= plan->n_leaves + 1)
-        return KR_ERR_LIMIT; /* a conjunction, whose leaves `select` puts in order */
     if (!find_places(plan, places))
         return KR_ERR_LIMIT;
-    full_job *job = begin(device, table, select, context, err);
+    full_job *job = begin(device, table, &select, context, err);
     if (!job)
         return KR_ERR_HOST_MEMORY;
-    if (!write_code(job, plan, places)) {
+    if (!write_code(&job->params, plan, places)) {
         free(job);
         return KR_ERR_LIMIT;
     }
@@ -304,4 +304,15 @@ kr_status full_select_plan(kr_device *device, const void *self, const kr_plan *p
     kr_scan_log_step(context->log, "full: %llu predicates under AND and OR in one pass",
                      (unsigned long long)plan->n_leaves);
     return finish(job, status, err);
+}
+
+int full_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES])
+{
+    place places[FULL_CODE];
+    full_params params = {.n_code = 0};
+    if (!full_batch_holds(self, plan) && !(find_places(plan, places) && write_code(&params, plan, places)))
+        return 0;
+    snprintf(text, KR_SCAN_STEP_NBYTES, "full: %llu predicates under AND and OR in one pass",
+             (unsigned long long)plan->n_leaves);
+    return 1;
 }

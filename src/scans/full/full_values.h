@@ -46,6 +46,13 @@ KR_BODY kr_key full_code(uint32_t type, kr_key value)
     return full_is_float(type) ? value : (kr_key)(value + (kr_key)kr_type_bias(type));
 }
 
+/* The end of a tile's zone. */
+KR_BODY kr_key full_zone_end(uint32_t type, const void *ends, uint64_t tile)
+{
+    return kr_type_key_bits(type) == 64 ? (kr_key)kr_load((const uint64_t *)ends + tile)
+                                        : (kr_key)kr_load((const uint32_t *)ends + tile);
+}
+
 /* ---- One value ------------------------------------------------------------------------------- */
 
 /* Whether the last interval that does not begin above the code holds it. */

@@ -159,7 +159,8 @@ typedef struct writer {
     kr_rng *rng;
     char *text;
     size_t n;
-    int columns; /* 1: columns are compared with columns, too */
+    int columns;     /* 1: columns are compared with columns, too */
+    uint32_t masked; /* bit c: no comparison of column c with values; not all */
 } writer;
 
 static void put(writer *w, const char *text)
@@ -206,7 +207,10 @@ static void put_comparison(writer *w)
 {
     static const char *const symbols[] = {" < ", "<=", " > ", ">= ", "=", " <>", "==", "!="};
     const char *symbol = symbols[kr_rng_below(w->rng, 8)];
-    const struct column *c = &shape[kr_rng_below(w->rng, COLUMNS)];
+    uint64_t at = kr_rng_below(w->rng, COLUMNS);
+    while (w->masked >> at & 1)
+        at = (at + 1) % COLUMNS;
+    const struct column *c = &shape[at];
     switch (kr_rng_below(w->rng, 8)) {
     case 0:
         put(w, c->name);
@@ -299,9 +303,10 @@ static void compare(const table *t, const char *where)
     const kr_scan_sink rows = {sizeof rows, KR_SCAN_ROWS, 0, &n, NULL, got, ROWS_MOST};
     const kr_scan_sink bits = {sizeof bits, KR_SCAN_BITMAP, 0, bitmap, NULL, NULL, 0};
     const kr_scan_sink *sinks[] = {&rows, &bits};
-    const kr_condition *conditions[] = {condition, condition};
-    if (kr_scan(t->scanned, conditions, sinks, 2, NULL, NULL, &err) != KR_OK)
-        fail_msg("%s\n%s", err.text, where);
+    for (int i = 0; i < 2; ++i)
+        if (kr_scan(t->scanned, (const kr_condition *const[]){condition}, &sinks[i], 1, NULL, NULL, &err) !=
+            KR_OK)
+            fail_msg("%s\n%s", err.text, where);
     if (n != n_want || memcmp(want, got, n * sizeof *want))
         fail_msg("%llu rows, SQLite has %llu: %s", (unsigned long long)n, (unsigned long long)n_want, where);
     uint64_t seen = 0;
@@ -312,7 +317,9 @@ static void compare(const table *t, const char *where)
     kr_condition_destroy(condition);
 }
 
-/* Comparisons of one to four columns, as a batch shares them. */
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+/* Comparisons of one to four columns, as a dashboard has them. */
 static void put_conjunction(writer *w, const uint32_t columns[4])
 {
     const uint64_t n = 1 + kr_rng_below(w->rng, 4);
@@ -331,41 +338,74 @@ static void put_conjunction(writer *w, const uint32_t columns[4])
     }
 }
 
-enum { BATCH = 70 };
+enum { BATCH_MOST = 200, BATCH_TEXT = 1 << 14 };
+static char texts[BATCH_MOST][TEXT_NBYTES];
 
-/* All at once, among rows of which a third is dead. */
-static void compare_batch(const table *t, kr_rng *rng)
+static uint32_t all_but(kr_rng *rng, uint64_t n)
 {
-    static char texts[BATCH][TEXT_NBYTES / 16];
-    static uint32_t want[ROWS_MOST], alive[ROWS_MOST / 32 + 1];
-    kr_condition *conditions[BATCH];
-    uint64_t counts[BATCH];
-    kr_scan_sink sinks[BATCH];
-    const kr_scan_sink *pointers[BATCH];
-    const uint32_t columns[4] = {(uint32_t)kr_rng_below(rng, 3), 3 + (uint32_t)kr_rng_below(rng, 3),
-                                 6 + (uint32_t)kr_rng_below(rng, 3), 9 + (uint32_t)kr_rng_below(rng, 3)};
+    uint32_t masked = 0;
+    for (uint64_t left = COLUMNS - n; left;) {
+        const uint32_t bit = (uint32_t)1 << kr_rng_below(rng, COLUMNS);
+        left -= !(masked & bit);
+        masked |= bit;
+    }
+    return masked;
+}
+
+/* Whole conditions on one to twelve columns, or conjunctions. */
+static void write_batch(kr_rng *rng, uint32_t n, int columns, int whole)
+{
+    const uint32_t of[4] = {(uint32_t)kr_rng_below(rng, 3), 3 + (uint32_t)kr_rng_below(rng, 3),
+                            6 + (uint32_t)kr_rng_below(rng, 3), 9 + (uint32_t)kr_rng_below(rng, 3)};
+    const uint32_t masked = all_but(rng, 1 + kr_rng_below(rng, COLUMNS));
+    for (uint32_t i = 0; i < n; ++i) {
+        writer w = {rng, texts[i], BATCH_TEXT, columns, masked};
+        while (w.n >= BATCH_TEXT) {
+            w.n = 0;
+            if (whole)
+                put_condition(&w, (uint32_t)kr_rng_below(rng, 4));
+            else
+                put_conjunction(&w, of);
+        }
+    }
+}
+
+static void compare_count(const table *t, const char *text, const uint32_t *alive, uint64_t count)
+{
+    static uint32_t want[ROWS_MOST];
+    const uint64_t n = select_rows(t, text, want);
+    uint64_t n_alive = 0;
+    for (uint64_t k = 0; k < n; ++k)
+        n_alive += !alive || (alive[want[k] / 32] >> (want[k] % 32) & 1);
+    if (count != n_alive)
+        fail_msg("%llu rows of a batch, SQLite has %llu: %s", (unsigned long long)count,
+                 (unsigned long long)n_alive, text);
+}
+
+/* All at once; in every second batch a quarter of the rows is dead. */
+static void compare_batch(const table *t, kr_rng *rng, uint32_t n)
+{
+    static uint32_t alive[ROWS_MOST / 32 + 1];
+    kr_condition *conditions[BATCH_MOST] = {NULL};
+    uint64_t counts[BATCH_MOST];
+    kr_scan_sink sinks[BATCH_MOST];
+    const kr_scan_sink *pointers[BATCH_MOST] = {NULL};
+    const kr_scan_options options = {.struct_size = sizeof options,
+                                     .alive = kr_rng_below(rng, 2) ? alive : NULL};
     kr_error err = {0};
     for (uint64_t i = 0; i < ROWS_MOST / 32 + 1; ++i)
         alive[i] = (uint32_t)(kr_rng_next(rng) | kr_rng_next(rng));
-    for (uint32_t i = 0; i < BATCH; ++i) {
-        writer w = {rng, texts[i], 0, 0};
-        put_conjunction(&w, columns);
-        assert_int_equal(kr_condition_parse(texts[i], &conditions[i], &err), KR_OK);
+    for (uint32_t i = 0; i < n; ++i) {
+        if (kr_condition_parse(texts[i], &conditions[i], &err) != KR_OK)
+            fail_msg("%s\n%s", err.text, texts[i]);
         sinks[i] = (kr_scan_sink){.struct_size = sizeof *sinks, .result = KR_SCAN_COUNT, .out = &counts[i]};
         pointers[i] = &sinks[i];
     }
-    const kr_scan_options options = {.struct_size = sizeof options, .alive = alive};
-    if (kr_scan(t->scanned, (const kr_condition *const *)conditions, pointers, BATCH, &options, NULL, &err) !=
+    if (kr_scan(t->scanned, (const kr_condition *const *)conditions, pointers, n, &options, NULL, &err) !=
         KR_OK)
         fail_msg("%s", err.text);
-    for (uint32_t i = 0; i < BATCH; ++i) {
-        const uint64_t n = select_rows(t, texts[i], want);
-        uint64_t n_alive = 0;
-        for (uint64_t k = 0; k < n; ++k)
-            n_alive += alive[want[k] / 32] >> (want[k] % 32) & 1;
-        if (counts[i] != n_alive)
-            fail_msg("%llu rows of a batch, SQLite has %llu: %s", (unsigned long long)counts[i],
-                     (unsigned long long)n_alive, texts[i]);
+    for (uint32_t i = 0; i < n; ++i) {
+        compare_count(t, texts[i], options.alive, counts[i]);
         kr_condition_destroy(conditions[i]);
     }
 }
@@ -373,6 +413,7 @@ static void compare_batch(const table *t, kr_rng *rng)
 static void agrees(void **state)
 {
     static char text[TEXT_NBYTES];
+    static const uint32_t sizes[] = {1, 63, 200, 2, 64, 65};
     kr_rng rng = {15};
     const char *spec = *state;
     kr_device *device = NULL;
@@ -384,12 +425,15 @@ static void agrees(void **state)
                    : i == 1 ? 1024
                             : 1 + kr_rng_below(&rng, ROWS_MOST - 1));
         for (uint32_t c = 0; c < CONDITIONS; ++c) {
-            writer w = {&rng, text, 0, strncmp(spec, "full", 4) == 0};
+            writer w = {&rng, text, 0, strncmp(spec, "full", 4) == 0, 0};
             put_condition(&w, (uint32_t)kr_rng_below(&rng, 5));
             compare(&t, text);
         }
-        for (uint32_t b = 0; b < 6; ++b)
-            compare_batch(&t, &rng);
+        for (uint32_t b = 0; b < 3; ++b) {
+            const uint32_t n = sizes[(i + b) % 6];
+            write_batch(&rng, n, strncmp(spec, "full", 4) == 0, b < 2);
+            compare_batch(&t, &rng, n);
+        }
         assert_int_equal(kr_table_validate(t.scanned, NULL), KR_OK);
         close_table(&t);
     }

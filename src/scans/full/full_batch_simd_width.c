@@ -1,2 +1,2 @@
 /* The programs for many conditions, for each instruction set. */
-#include "scans/full/full_many_body.h"
+#include "scans/full/full_batch_body.h"

@@ -1,2 +1,2 @@
 /* The CUDA kernels for many conditions. */
-#include "scans/full/full_many_body.h"
+#include "scans/full/full_batch_body.h"
