@@ -51,6 +51,22 @@ static void begin_model(uint64_t seed, const kr_type types[COLUMNS])
         m.columns[c] = (kr_column){.type = types[c], .data = m.data[c], .validity = m.validity[c]};
 }
 
+/* Bits of the last rows from any bit of a byte on. */
+static void shift_validity(uint32_t c, uint64_t count, kr_column *more)
+{
+    static uint8_t shifted[COLUMNS][ROWS_MOST / 8 + 16];
+    const uint64_t offset = kr_rng_below(&rng, 60);
+    memset(shifted[c], (int)kr_rng_below(&rng, 256), sizeof shifted[c]);
+    for (uint64_t i = 0; i < count; ++i) {
+        const uint64_t row = m.n + i, at = offset + i;
+        const uint8_t bit = (uint8_t)(1 << at % 8);
+        const int is_valid = m.validity[c][row / 8] >> row % 8 & 1;
+        shifted[c][at / 8] = (uint8_t)(is_valid ? shifted[c][at / 8] | bit : shifted[c][at / 8] & ~bit);
+    }
+    more->validity = shifted[c];
+    more->validity_offset = offset;
+}
+
 /* New rows of the model, and columns of them: some have no validity, then no row is NULL. */
 static void add_rows(uint64_t count, const uint32_t shapes[COLUMNS], kr_column more[COLUMNS])
 {
@@ -62,11 +78,9 @@ static void add_rows(uint64_t count, const uint32_t shapes[COLUMNS], kr_column m
             if (!has_nulls || kr_rng_below(&rng, 4))
                 m.validity[c][r / 8] |= (uint8_t)(1 << r % 8);
         }
-        more[c] = (kr_column){.type = type,
-                              .count = count,
-                              .data = m.data[c] + m.n * kr_type_nbytes(type),
-                              .validity = has_nulls ? m.validity[c] + m.n / 8 : NULL,
-                              .validity_offset = has_nulls ? m.n % 8 : 0};
+        more[c] = (kr_column){.type = type, .count = count, .data = m.data[c] + m.n * kr_type_nbytes(type)};
+        if (has_nulls)
+            shift_validity(c, count, more + c);
         m.columns[c].count += count;
     }
     for (uint64_t r = m.n; r < m.n + count; ++r)
