@@ -1,4 +1,4 @@
-/* Rows of a table for which a condition is true, and a sum over them.
+/* Rows of a table for which a condition is true, and a sum over them; then rows come and go.
  *
  *     cc scan.c $(pkg-config --cflags --libs keyray) && ./a.out                                         */
 #include <keyray/keyray.h>
@@ -43,8 +43,21 @@ int main(void)
         printf("row %u\n", rows[i]); /* 0 and 4: NULL > 25 is unknown, and so is NOT of it */
     printf("sum of prices %.2f\n", sum);
 
+    /* Rows 6 and 7 come, row 4 goes. From here on the table needs the arrays above no more. */
+    const uint32_t more_quantity[] = {9, 70}, gone[] = {4};
+    const double more_price[] = {24.0, 95.5};
+    const kr_column more[] = {{.type = KR_U32, .count = 2, .data = more_quantity},
+                              {.type = KR_F64, .count = 2, .data = more_price}};
+    uint64_t n_after = 0;
+    const kr_scan_sink count = {.struct_size = sizeof count, .result = KR_SCAN_COUNT, .out = &n_after};
+    const kr_scan_sink *one[] = {&count};
+    if (kr_table_append(table, more, 2, NULL, &err) || kr_table_delete(table, gone, 1, NULL, NULL, &err) ||
+        kr_scan(table, conditions, one, 1, NULL, NULL, &err))
+        return fail(&err);
+    printf("%u rows after the changes\n", (unsigned)n_after); /* 0 and 6 */
+
     kr_condition_destroy(condition);
     kr_table_destroy(table);
     kr_device_close(device);
-    return !(n == 2 && rows[0] == 0 && rows[1] == 4 && sum == 43.5);
+    return !(n == 2 && rows[0] == 0 && rows[1] == 4 && sum == 43.5 && n_after == 2);
 }
