@@ -24,20 +24,24 @@ KR_BODY void reduce_merge(int op, reduce_total *total, reduce_total more)
     total->any |= more.any;
 }
 
+/* The contribution of a value that is not NULL. */
+KR_BODY reduce_total reduce_code(uint32_t type, int op, uint64_t code)
+{
+    if (op == KR_REDUCE_SUM_INTEGERS)
+        code = kr_code_integer(type, code);
+    if (op == KR_REDUCE_SUM_FLOATS)
+        code = kr_f64_bits(kr_code_float(type, code));
+    return (reduce_total){code, 1};
+}
+
 /* The contribution of one row. */
 KR_BODY reduce_total reduce_one(const reduce_params *p, int op, uint32_t row)
 {
-    reduce_total one = {row, 1};
-    if (op != KR_REDUCE_MIN_ROW && op != KR_REDUCE_SUM_ROWS) {
-        if (row >= p->n_values || !kr_is_valid(p->validity, p->validity_offset, row))
-            return reduce_start(op);
-        one.bits = kr_load_code(p->type, p->values, row);
-        if (op == KR_REDUCE_SUM_INTEGERS)
-            one.bits = kr_code_integer(p->type, one.bits);
-        if (op == KR_REDUCE_SUM_FLOATS)
-            one.bits = kr_f64_bits(kr_code_float(p->type, one.bits));
-    }
-    return one;
+    if (op == KR_REDUCE_MIN_ROW || op == KR_REDUCE_SUM_ROWS)
+        return (reduce_total){row, 1};
+    if (row >= p->n_values || !kr_is_valid(p->validity, p->validity_offset, row))
+        return reduce_start(op);
+    return reduce_code(p->type, op, kr_load_code(p->type, p->values, row));
 }
 
 KR_BODY void reduce_store(const reduce_params *p, int op, uint64_t i, reduce_total total)

@@ -29,21 +29,28 @@ KR_BODY void totals_count_words(kr_group group, const totals_params *p, uint64_t
 }
 KR_GROUP_PROGRAM(totals_count, totals_params, totals_count_words);
 
-/* A thread has a bit of each word, and reads the values of several words before it adds the first. */
+/* A thread has a bit of each word, and reads the values of several words before it adds the first. A thread
+ * whose bit is 0 reads some value, too: a branch would wait for each load. */
 enum { TOTALS_AHEAD = 8 };
 
-KR_BODY void totals_add_words(kr_group group, const reduce_params *reduce, int op, const uint32_t *bitmap,
-                              uint64_t word, reduce_total *total)
+KR_BODY void totals_add_words(kr_group group, const reduce_params *reduce, int op, uint32_t type,
+                              const uint32_t *bitmap, uint64_t word, reduce_total *total)
 {
-    reduce_total ahead[TOTALS_AHEAD];
+    uint64_t codes[TOTALS_AHEAD];
+    uint32_t mine[TOTALS_AHEAD];
     KR_UNROLL
     for (uint32_t a = 0; a < TOTALS_AHEAD; ++a)
-        ahead[a] = kr_load(bitmap + word + a) >> group.rank & 1
-                       ? reduce_one(reduce, op, (uint32_t)((word + a) * 32 + group.rank))
-                       : reduce_start(op);
+        mine[a] = kr_load(bitmap + word + a) >> group.rank & 1;
+    for (uint32_t a = 0; reduce->validity && a < TOTALS_AHEAD; ++a)
+        mine[a] &= (uint32_t)kr_is_valid(reduce->validity, reduce->validity_offset,
+                                         mine[a] ? (word + a) * 32 + group.rank : 0);
     KR_UNROLL
     for (uint32_t a = 0; a < TOTALS_AHEAD; ++a)
-        reduce_merge(op, total, ahead[a]);
+        codes[a] = kr_load_code(type, reduce->values, mine[a] ? (word + a) * 32 + group.rank : 0);
+    KR_UNROLL
+    for (uint32_t a = 0; a < TOTALS_AHEAD; ++a)
+        if (mine[a])
+            reduce_merge(op, total, reduce_code(type, op, codes[a]));
 }
 
 /* On the CPU one thread has all bits. */
@@ -73,14 +80,12 @@ KR_BODY void totals_add_slice(kr_group group, const totals_params *p, int op, ui
 {
     const uint64_t first = slice * p->slice_words, left = p->n_words - first;
     const uint64_t end = first + (left < p->slice_words ? left : p->slice_words);
-    reduce_params reduce = p->reduce;
     reduce_total total = reduce_start(op);
     uint64_t w = first;
-    reduce.type = type;
     for (; group.size > 1 && w + TOTALS_AHEAD <= end; w += TOTALS_AHEAD)
-        totals_add_words(group, &reduce, op, p->bitmap, w, &total);
+        totals_add_words(group, &p->reduce, op, type, p->bitmap, w, &total);
     for (; w < end; ++w)
-        totals_add_word(group, &reduce, op, p->bitmap, w, &total);
+        totals_add_word(group, &p->reduce, op, p->bitmap, w, &total);
     totals_merge_group(group, op, &total);
     if (group.rank == 0)
         p->reduce.totals[slice] = total;
@@ -118,8 +123,16 @@ KR_BODY void totals_end(kr_group group, const totals_params *p, uint64_t i, uint
     const int op = (int)p->reduce.op;
     reduce_total total = reduce_start(op);
     (void)i, (void)n;
-    for (uint64_t slice = group.rank; slice < p->n_slices; slice += group.size)
-        reduce_merge(op, &total, p->reduce.totals[slice]);
+    for (uint64_t slice = group.rank; slice < p->n_slices; slice += TOTALS_AHEAD * group.size) {
+        reduce_total ahead[TOTALS_AHEAD];
+        KR_UNROLL
+        for (uint32_t a = 0; a < TOTALS_AHEAD; ++a) {
+            const uint64_t at = slice + a * group.size;
+            ahead[a] = p->reduce.totals[at < p->n_slices ? at : 0];
+        }
+        for (uint32_t a = 0; a < TOTALS_AHEAD && slice + a * group.size < p->n_slices; ++a)
+            reduce_merge(op, &total, ahead[a]);
+    }
     totals_merge_group(group, op, &total);
     if (group.rank)
         return;

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* For each multiprocessor: as many as registers allow, and some more. */
+enum { BLOCKS = 8 };
+
 /* What a block keeps of the tables: from their beginning up to the first column that does not fit. */
 static uint32_t shared_nbytes(const kr_device *device, const full_batch *batch,
                               const full_batch_params *params, uint64_t nbytes)
@@ -42,7 +45,7 @@ static kr_status run(kr_device *device, full_batch *batch, const uint32_t *alive
     params.tables = buffer.data;
     params.shared_nbytes = shared_nbytes(device, batch, &params, nbytes);
     params.blocks =
-        (kr_blocks){params.shared_nbytes + (params.joins[FULL_BATCH_TEAMS] ? FULL_JOIN_NBYTES : 0), 1};
+        (kr_blocks){params.shared_nbytes + (params.joins[FULL_BATCH_TEAMS] ? FULL_JOIN_NBYTES : 0), BLOCKS};
     if (status == KR_OK)
         status = kr_device_run(device, batch->is_wide ? &full_batch_u64 : &full_batch_u32, &params, elements,
                                context->stream, err);
