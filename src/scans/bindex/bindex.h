@@ -32,6 +32,7 @@ typedef struct bindex_part {
 enum { BINDEX_GROWTH = 8, BINDEX_PARTS = 12 };
 
 typedef struct bindex_table {
+    kr_device *device;
     uint64_t n_rows;
     uint32_t n_columns, vectors;
     kr_column *columns;
@@ -104,7 +105,43 @@ kr_status bindex_leaf_add(const bindex_column *column, const kr_leaf *leaf, uint
                           bindex_lists *lists, bindex_leaf *made, bindex_work *work, kr_error *err);
 void bindex_lists_release(bindex_lists *lists);
 
+/* ---- Passes (bindex_pass.c) ------------------------------------------------------------------ */
+
+/* Leaves that one launch answers, of one part. */
+typedef struct bindex_pass {
+    bindex_lists lists;
+    bindex_params params; /* complete but for `blocks` when the pass is finished */
+} bindex_pass;
+
+/* Leaves whose bits a block of the device has room for. */
+uint32_t bindex_leaves_most(const kr_device *device);
+int bindex_pass_has_room(const bindex_pass *pass, const kr_device *device);
+/* The next leaf of the pass; `work` may be NULL. */
+kr_status bindex_pass_add(bindex_pass *pass, const bindex_part *part, const kr_leaf *leaf, bindex_work *work,
+                          kr_error *err);
+/* Bytes of the lists in device memory: 0 if the parameters have room for them. */
+uint64_t bindex_lists_nbytes(const bindex_lists *lists);
+void bindex_lists_write(const bindex_lists *lists, char *to);
+/* `lists`: where in device memory they are, or will be. */
+void bindex_pass_finish(bindex_pass *pass, const bindex_part *part, const uint32_t *alive, uint32_t *bitmap,
+                        const char *lists);
+void bindex_pass_clear(bindex_pass *pass);
+/* Shared memory of a block. */
+uint32_t bindex_pass_shared(uint32_t n_leaves, uint32_t n_runs);
+
+/* ---- Answers (bindex_answer.c, bindex_batch.c) ----------------------------------------------- */
+
+kr_status bindex_select_rows(kr_device *device, const void *self, const kr_select *job,
+                             const kr_scan_context *context, kr_error *err);
+kr_status bindex_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
+                              const uint32_t *alive, const kr_scan_context *context, kr_error *err);
+void bindex_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
+int bindex_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
+/* A step for each leaf. */
+void bindex_log(const bindex_table *table, const kr_leaf *const *leaves, uint32_t n, const bindex_work *works,
+                kr_scan_log *log);
+
 extern const kr_program bindex_sample, bindex_pick, bindex_fill, bindex_count, bindex_check_starts,
-    bindex_check, bindex_select;
+    bindex_check, bindex_select, bindex_batch;
 
 #endif

@@ -74,6 +74,32 @@ typedef struct bindex_params {
 } bindex_params;
 kr_assert_size(bindex_params, 448 + 56 + 256 + 768 + 128 + 24);
 
+/* One of the plans of a batch. Joins make of its planes one, in order: plane `to` becomes the AND or the OR
+ * of `to` and `from`; `root` is then the result. Without joins it is the AND of all planes. */
+typedef struct bindex_job {
+    bindex_params params;
+    uint32_t joins[BINDEX_LEAVES]; /* bindex_join */
+    uint32_t n_joins, root;
+} bindex_job;
+kr_assert_size(bindex_job, 1720);
+
+/* A job in the shared memory of a block; planes behind it begin at 16 bytes. */
+enum { BINDEX_JOB_NBYTES = 1728 };
+
+enum { BINDEX_JOIN_AND, BINDEX_JOIN_OR };
+KR_BOTH uint32_t bindex_join(uint32_t op, uint32_t to, uint32_t from)
+{
+    return op << 16 | to << 8 | from;
+}
+
+typedef struct bindex_batch_params {
+    const bindex_job *jobs; /* NULL: `only` */
+    uint64_t n_jobs;
+    bindex_job only;
+    kr_blocks blocks;
+} bindex_batch_params;
+kr_assert_size(bindex_batch_params, 1744);
+
 /* ---- Making and checking --------------------------------------------------------------------- */
 
 typedef struct bindex_sample_params {

@@ -209,4 +209,63 @@ KR_BODY void bindex_select_tiles(kr_block block, char *shared, const bindex_para
 }
 KR_BLOCK_PAIR_PROGRAM(bindex_select, bindex_params, bindex_select_tiles);
 
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+/* A thread joins words of its own. */
+KR_BODY void bindex_join_planes(kr_block block, const bindex_job *job, uint32_t first, uint32_t *planes,
+                                uint32_t rows[BINDEX_CHUNK])
+{
+    for (uint32_t l = 0; l < job->params.n_leaves; ++l)
+        for (uint32_t m = 0; job->params.leaves[l].invert && m < BINDEX_CHUNK; ++m)
+            planes[l * BINDEX_WORDS + bindex_word(block, first + m)] ^= 0xFFFFFFFFu;
+    for (uint32_t i = 0; i < job->n_joins; ++i) {
+        uint32_t *to = planes + (job->joins[i] >> 8 & 0xFF) * BINDEX_WORDS;
+        const uint32_t *from = planes + (job->joins[i] & 0xFF) * BINDEX_WORDS;
+        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
+            const uint32_t w = bindex_word(block, first + m);
+            to[w] = job->joins[i] >> 16 == BINDEX_JOIN_OR ? to[w] | from[w] : to[w] & from[w];
+        }
+    }
+    for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
+        rows[m] = planes[job->root * BINDEX_WORDS + bindex_word(block, first + m)];
+}
+
+KR_BODY void bindex_answer_job(kr_block block, const bindex_job *job, uint64_t tile, uint32_t *planes)
+{
+    const bindex_params *p = &job->params;
+    bindex_make_planes(block, p, tile, planes, planes + p->n_leaves * BINDEX_WORDS);
+    for (uint32_t first = 0; first < BINDEX_MINE; first += BINDEX_CHUNK) {
+        uint32_t rows[BINDEX_CHUNK];
+        if (job->n_joins)
+            bindex_join_planes(block, job, first, planes, rows);
+        else
+            bindex_and_planes(block, p, first, planes, rows);
+        bindex_store(block, p, tile, first, rows);
+    }
+}
+
+/* A GPU's threads ask for a job's parameters again and again, so the block keeps them. */
+KR_BODY const bindex_job *bindex_keep_job(kr_block block, const bindex_job *job, char *shared)
+{
+    if (block.size == 1)
+        return job;
+    for (uint32_t i = block.rank; i < sizeof *job / sizeof(uint32_t); i += block.size)
+        ((uint32_t *)shared)[i] = ((const uint32_t *)job)[i];
+    kr_block_sync(block);
+    return (const bindex_job *)shared;
+}
+
+/* Element t: tile t / n_jobs and job t % n_jobs, so that blocks at work have few tiles among them, whose
+ * vectors, positions and values they find in the caches. */
+KR_BODY void bindex_batch_elements(kr_block block, char *shared, const bindex_batch_params *p, uint64_t end)
+{
+    uint32_t *planes = (uint32_t *)(shared + (block.size == 1 ? 0 : BINDEX_JOB_NBYTES));
+    for (uint64_t t = block.index; t < end; t += block.count) {
+        const bindex_job *job = p->jobs ? p->jobs + t % p->n_jobs : &p->only;
+        bindex_answer_job(block, bindex_keep_job(block, job, shared), t / p->n_jobs, planes);
+        kr_block_sync(block);
+    }
+}
+KR_BLOCK_PAIR_PROGRAM(bindex_batch, bindex_batch_params, bindex_batch_elements);
+
 #endif
