@@ -260,13 +260,20 @@ def experiments_rtscan(keyray, device, folder):
     names = [experiment.name for experiment in load("rtscan").EXPERIMENTS]
     assert len(set(names)) == len(names) and {"fig2", "fig5", "fig20", "fig29", "vectors64"} <= set(names)
     needs_rx(keyray, device, folder)
-    out = run_experiments(keyray, device, folder, "rtscan", names, "--rows 2000 --quick --figures figures.json")
+    out = run_experiments(keyray, device, folder, "rtscan", names, "--rows 2000 --figures figures.json")
     assert "| 64, both |" in out, out
     figures = json.loads((folder / "figures.json").read_text())
     assert list(figures) == names, list(figures)
     assert [name for name in names if empty_cells(figures[name]["panels"])] == [], figures
     rays = figures["fig4"]["panels"]["Rays over three columns"]["selectivity 90"]
     assert rays["rtc3"]["rays"] > 0 and rays["rtc1"]["intersections"] >= 3 * 0.89 * 2000, rays
+    line = f"fig4 --build {pathlib.Path(keyray).parents[1]} --device {device} --rows 1000 --quick --repeat 1"
+    quick = subprocess.run([EXPERIMENTS / "rtscan", *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert "selectivity 50 " in quick and "selectivity 40 " not in quick, quick
+    subprocess.run([EXPERIMENTS / "scan-claims", "figures.json", "--output", "page.md"], cwd=folder, check=True)
+    page = (folder / "page.md").read_text()
+    missing = re.findall(r"^\| (.*) \| \? \| not measured yet \|$", page, re.MULTILINE)
+    assert len(missing) == (device == "cpu") and page.count("| confirmed") > 20, page  # what needs a GPU beside the CPU
     spared = figures["fig28"]["panels"]["Share of the rows asked for that vectors spared"]["selectivity 50"]
     assert 0.5 < spared["32, positive"]["spared share"] <= spared["128, both"]["spared share"] <= 1, spared
 
