@@ -133,6 +133,33 @@ kr_status kr_generate_values(const kr_values_spec *spec, uint32_t threads, void 
 /** The i-th random number for constants that such a column is compared with. */
 uint64_t kr_values_random(uint64_t seed, uint64_t i);
 
+/** Columns of TPC-H, clause 4.2.3, that a denormalised table has: a row for each line item. */
+typedef enum kr_tpch_column {
+    KR_TPCH_ORDERDATE = 0, /**< days since 1970, as KR_DATE32 */
+    KR_TPCH_SHIPDATE,
+    KR_TPCH_DISCOUNT, /**< 0 to 10, hundredths */
+    KR_TPCH_QUANTITY, /**< 1 to 50 */
+    KR_TPCH_SEGMENT,  /**< numbers of words, as kr_tpch_words has them */
+    KR_TPCH_BRAND,
+    KR_TPCH_CONTAINER
+} kr_tpch_column;
+
+/** TPC-H's scale factor times 100, at least 1; seed [42]. */
+typedef struct kr_tpch_spec {
+    uint64_t scale_hundredths, seed;
+} kr_tpch_spec;
+
+/** Line items: 1 to 7 for each of 1,500,000 orders at scale factor 1, so about 6,000,000. */
+uint64_t kr_tpch_rows(const kr_tpch_spec *spec);
+/** Writes a column, kr_tpch_rows long: the line items of an order are neighbours. The bytes do not depend on
+ *  `threads` (0: all cores). */
+void kr_generate_tpch(const kr_tpch_spec *spec, kr_tpch_column column, uint32_t threads, uint32_t *values);
+/** How many words a column of texts has, and word `i` of them, ascending; 0 for other columns. */
+uint32_t kr_tpch_words(kr_tpch_column column);
+void kr_tpch_word(kr_tpch_column column, uint32_t i, char text[16]);
+/** The i-th random number for constants of TPC-H's queries, below n. */
+uint64_t kr_tpch_random(uint64_t seed, uint64_t i, uint64_t n);
+
 /* ---- Baselines: what keyray is compared with, each one file in bench/baselines -------------- */
 
 /** Writes std::lower_bound of every probe to `positions`, on one thread of the CPU; returns the seconds.
@@ -221,6 +248,49 @@ int kr_baseline_loads_cuda(const kr_loads_spec *spec, uint32_t *device_entries, 
 
 /** What the sum of a lane must be. */
 uint32_t kr_baseline_loads_sum(const kr_loads_spec *spec, uint32_t lane);
+
+/* Scans. */
+
+/** Values v with lower <= v < upper. */
+typedef struct kr_bounds {
+    uint64_t lower, upper;
+} kr_bounds;
+
+/** A table in host memory, of unsigned columns. */
+typedef struct kr_baseline_table {
+    const void *const *columns;
+    uint32_t n_columns, bits; /**< 32 or 64 */
+    uint64_t n_rows;
+} kr_baseline_table;
+
+/** A loop over the rows: bit i % 32 of word i / 32 is 1 if all values of row i lie in the bounds of their
+ * columns. Bits past the last row are 0. `threads` of the CPU, 0: all cores. */
+void kr_baseline_scan(const kr_baseline_table *table, const kr_bounds *bounds, uint32_t threads,
+                      uint32_t *bitmap);
+
+/** Adds up all 32-bit words of the columns, `runs` times; the seconds go to `seconds`. Reading cannot be
+ * faster. Returns the sum. */
+uint64_t kr_baseline_sum_cpu(const kr_baseline_table *table, uint32_t threads, uint32_t runs,
+                             double *seconds);
+/** The same on a GPU, by its own clock; columns are CUDA memory. Nonzero on failure, with one line in `text`.
+ * Only in builds with CUDA. */
+int kr_baseline_sum_cuda(const kr_baseline_table *table, uint32_t runs, double *seconds, uint64_t *sum,
+                         char *text, size_t text_nbytes);
+
+/** The row ids that a range lookup gave, as bits of a table. */
+typedef struct kr_baseline_marks {
+    const uint32_t *rows;  /**< distinct, *count of them */
+    const uint64_t *count; /**< at most n_rows */
+    uint64_t n_rows;       /**< of the table */
+    uint32_t *bitmap;      /**< output: ceil(n_rows / 32) words */
+    uint32_t *scratch; /**< as many words: the marks are merged with `bitmap` by AND; NULL: they replace it */
+} kr_baseline_marks;
+
+/** In host memory, on `threads` threads of the CPU (0: all cores). */
+void kr_baseline_marks_cpu(const kr_baseline_marks *marks, uint32_t threads);
+/** In CUDA memory; enqueued on a CUDA stream. Nonzero on failure, with one line in `text`. Only in builds
+ * with CUDA. */
+int kr_baseline_marks_cuda(const kr_baseline_marks *marks, void *cuda_stream, char *text, size_t text_nbytes);
 
 #ifdef __cplusplus
 }

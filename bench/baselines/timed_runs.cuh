@@ -6,6 +6,14 @@
 
 #include <cstdint>
 
+// Makes the GPU whose memory this is the thread's current one.
+inline cudaError_t use_device_of(const void *device_pointer)
+{
+    cudaPointerAttributes where;
+    const cudaError_t status = cudaPointerGetAttributes(&where, device_pointer);
+    return status == cudaSuccess ? cudaSetDevice(where.device) : status;
+}
+
 struct timed_runs {
     cudaEvent_t begin = nullptr, end = nullptr;
 
@@ -20,10 +28,7 @@ struct timed_runs {
     // On the GPU whose memory this is.
     cudaError_t prepare(const void *device_pointer)
     {
-        cudaPointerAttributes where;
-        cudaError_t status = cudaPointerGetAttributes(&where, device_pointer);
-        if (status == cudaSuccess)
-            status = cudaSetDevice(where.device);
+        cudaError_t status = use_device_of(device_pointer);
         if (status == cudaSuccess)
             status = cudaEventCreate(&begin);
         if (status == cudaSuccess)

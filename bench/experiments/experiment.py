@@ -13,8 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# log2 of the keys and probes, and whether this is a GPU.
-Scale = collections.namedtuple("Scale", "keys probes gpu")
+# log2 of the keys and probes, and whether this is a GPU. Of scans: the rows, and whether few points will do.
+Scale = collections.namedtuple("Scale", "keys probes gpu rows quick", defaults=[0, False])
 
 # A value of the x axis: its label, and the options of bench, or of the index, that select it.
 Point = collections.namedtuple("Point", "label options spec", defaults=[""])
@@ -35,11 +35,12 @@ class Series:
 
 class Panel:
     """`after(panel, cells)` gives lines to print below; cells[series, point] is a report's run. `work`: how many cells'
-    time a cell gets."""
+    time a cell gets; `device`: instead of the one asked for; `shown`: only these series, of a command that has more."""
 
-    def __init__(self, title, operation, options, points, series, columns, after=None, work=1):
+    def __init__(self, title, operation, options, points, series, columns, after=None, work=1, device=None, shown=None):
         self.title, self.operation, self.options, self.points = title, operation, options, points
-        self.series, self.columns, self.after, self.work = series, columns, after, work
+        self.series, self.columns, self.after, self.work, self.device = series, columns, after, work, device
+        self.shown = shown or series
 
 
 class Experiment:
@@ -135,22 +136,26 @@ TOO_LONG = "too long"
 
 
 class Runner:
-    """Runs the commands of one experiment and keeps the lines above its tables."""
+    """Runs the commands of one experiment and keeps the lines above its tables. `known`: what other experiments ran."""
 
-    def __init__(self, options, device, name):
-        self.options, self.device, self.name = options, device, name
-        self.commands, self.reports, self.known = [], [], {}
+    def __init__(self, options, device, name, known):
+        self.options, self.device, self.name, self.known = options, device, name, known
+        self.commands, self.reports = [], []
 
-    def run(self, arguments, cells):
-        """One report, or TOO_LONG; what panels share is run once."""
-        key = tuple(arguments)
+    def run(self, arguments, cells, device=None):
+        """One report, or TOO_LONG; what panels and experiments share is run once."""
+        command = ["bench", *arguments, "--device", device or self.device, "--repeat", str(self.options.repeat)]
+        key = " ".join(command)
+        if "keyray " + key not in self.commands:
+            self.commands.append("keyray " + key)
         if key not in self.known:
-            self.known[key] = self.run_anew(arguments, cells)
-        return self.known[key]
+            self.known[key] = self.run_anew(command, cells)
+        report = self.known[key]
+        if report is not TOO_LONG and not any(report is each for each in self.reports):
+            self.reports.append(report)
+        return report
 
-    def run_anew(self, arguments, cells):
-        command = ["bench", *arguments, "--device", self.device, "--repeat", str(self.options.repeat)]
-        self.commands.append("keyray " + " ".join(command))
+    def run_anew(self, command, cells):
         try:
             done = subprocess.run([self.options.keyray, *command, "--format", "json"], capture_output=True, text=True,
                                   check=False, timeout=self.options.limit * cells)
@@ -163,7 +168,6 @@ class Runner:
             folder = pathlib.Path(self.options.json)
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{self.name}-{len(self.reports) + 1}.json").write_text(done.stdout)
-        self.reports.append(report)
         return report
 
     def head(self):
@@ -225,7 +229,7 @@ def commands_of(panel, series):
 def run_together(runner, panel, series, cells):
     """Series that fit every point."""
     for points, options, specs in commands_of(panel, series) if series else []:
-        report = runner.run(arguments_of(panel, options, specs), len(points) * len(series) * panel.work)
+        report = runner.run(arguments_of(panel, options, specs), len(points) * len(series) * panel.work, panel.device)
         for p, point in enumerate(points):
             for s, each in enumerate(series):
                 cells[each.label, point.label] = \
@@ -235,7 +239,7 @@ def run_together(runner, panel, series, cells):
 def run_alone(runner, panel, each, cells):
     for point in panel.points:
         if each.fits(point):
-            report = runner.run(arguments_of(panel, point.options, specs_of([point], [each])), panel.work)
+            report = runner.run(arguments_of(panel, point.options, specs_of([point], [each])), panel.work, panel.device)
             cells[each.label, point.label] = TOO_LONG if report is TOO_LONG else report["runs"][0]
             if report is TOO_LONG:
                 return
@@ -268,12 +272,12 @@ def table_of(panel, cells, limit):
 
     if len(panel.points) == 1:
         head = ["spec"] + [column.title for column in panel.columns]
-        return [head] + [row(each.label, [cells.get((each.label, panel.points[0].label))]) for each in panel.series]
+        return [head] + [row(each.label, [cells.get((each.label, panel.points[0].label))]) for each in panel.shown]
     single = len(panel.columns) == 1
     head = [panel.columns[0].title if single else ""]
     head += [each.label if single else f"{each.label}: {column.title}"
-             for each in panel.series for column in panel.columns]
-    return [head] + [row(point.label, [cells.get((each.label, point.label)) for each in panel.series])
+             for each in panel.shown for column in panel.columns]
+    return [head] + [row(point.label, [cells.get((each.label, point.label)) for each in panel.shown])
                      for point in panel.points]
 
 
@@ -309,17 +313,39 @@ def phases_below(key):
     return after
 
 
-def run_experiment(experiment, options, device):
-    gpu = device != "cpu"
+def numbers_of(panel, cells):
+    """What the panel's table shows, by point, series and column; None where nothing was measured."""
+    def numbers(each, point):
+        run = cells.get((each.label, point.label))
+        return {column.title: None if run in (None, TOO_LONG) else column.get(run) for column in panel.columns}
+
+    return {point.label: {each.label: numbers(each, point) for each in panel.shown} for point in panel.points}
+
+
+def keep_figures(path, experiment, head, panels):
+    """Adds an experiment to a file of figures, which pages are made of."""
+    path = pathlib.Path(path)
+    figures = json.loads(path.read_text()) if path.is_file() else {}
+    figures[experiment.name] = {"head": head, "panels": panels}
+    path.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+def scale_of(experiment, options, gpu):
+    if options.scans:
+        return Scale(0, 0, gpu, options.rows or (10 ** 8 if gpu else 10 ** 5), options.quick)
     keys, probes = experiment.gpu if gpu else (16, 16)
-    scale = Scale(options.keys_log2 or keys, options.probes_log2 or probes, gpu)
+    return Scale(options.keys_log2 or keys, options.probes_log2 or probes, gpu)
+
+
+def run_experiment(experiment, options, device, known):
+    scale = scale_of(experiment, options, device != "cpu")
     hashes = "### " if options.markdown else ""
     print(f"\n{hashes}{experiment.name}: {experiment.title} ({experiment.source})\n")
     if experiment.note:
         print(experiment.note, end="\n\n" if experiment.panels else "\n")
     if not experiment.panels:
         return
-    runner = Runner(options, device, experiment.name)
+    runner, figures = Runner(options, device, experiment.name, known), {}
     for panel in experiment.panels(scale):
         first = not runner.reports
         runner.commands.clear()
@@ -330,23 +356,32 @@ def run_experiment(experiment, options, device):
         print(*(f"    {command}" for command in runner.commands), sep="\n", end="\n\n")
         print_table(table_of(panel, cells, options.limit), options.markdown)
         print(*(panel.after(panel, cells) if panel.after else []), sep="\n", flush=True)
+        figures[panel.title] = numbers_of(panel, cells)
+    if options.figures:
+        keep_figures(options.figures, experiment, runner.head() if runner.reports else [], figures)
 
 
 # ---- The command line
 
-def parse(description, epilog, arguments):
+def parse(description, epilog, arguments, scans):
     parser = argparse.ArgumentParser(description=description, epilog=epilog,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="+", metavar="NAME", help="experiments; list: print their names; all: run them")
     parser.add_argument("--build", default=ROOT / "build/release", help="the folder of bin/keyray [build/release]")
     parser.add_argument("--device", help="a device name of keyray [cuda if there is one, else cpu]")
-    parser.add_argument("--keys-log2", type=int, metavar="N", help="2^N keys instead of the experiment's own size")
-    parser.add_argument("--probes-log2", type=int, metavar="N", help="2^N probes (or matches, where they are varied)")
+    if scans:
+        parser.add_argument("--rows", type=int, metavar="N", help="of a table [10^8 on a GPU, 10^5 on a CPU]")
+        parser.add_argument("--quick", action="store_true", help="few points of each table")
+    else:
+        parser.add_argument("--keys-log2", type=int, metavar="N", help="2^N keys instead of the experiment's own size")
+        parser.add_argument("--probes-log2", type=int, metavar="N", help="2^N probes (or matches, where they are varied)")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="timed runs [3]")
     parser.add_argument("--limit", type=float, default=8, metavar="SECONDS",
                         help="for one table cell, with all that it needs; longer ones are given up [8]")
     parser.add_argument("--json", metavar="DIR", help="keep the reports of keyray bench")
+    parser.add_argument("--figures", metavar="FILE", help="add the numbers of the tables to a file of JSON")
     parser.add_argument("--markdown", action="store_true", help="tables as Markdown")
+    parser.set_defaults(scans=scans)
     return parser.parse_args(arguments)
 
 
@@ -356,10 +391,10 @@ def find_device(keyray):
     return "cuda" if any(name.startswith("cuda") for name in names) else "cpu"
 
 
-def main(description, experiments, arguments):
+def main(description, experiments, arguments, scans=False):
     width = max(len(each.name) for each in experiments)
     listing = "\n".join(f"  {each.name:{width}}  {each.source}: {each.title}" for each in experiments)
-    options = parse(description, "experiments:\n" + listing, arguments)
+    options = parse(description, "experiments:\n" + listing, arguments, scans)
     if options.names == ["list"]:
         print(listing)
         return 0
@@ -374,10 +409,10 @@ def main(description, experiments, arguments):
         print(f"{options.keyray} was not found; build it, or name its build with --build", file=sys.stderr)
         return 2
     device = options.device or find_device(options.keyray)
-    failed = 0
+    failed, known = 0, {}
     for name in names:
         try:
-            run_experiment(by_name[name], options, device)
+            run_experiment(by_name[name], options, device, known)
         except Problem as problem:
             print(f"{name}: {problem}", file=sys.stderr, flush=True)
             failed += 1

@@ -18,7 +18,8 @@ typedef enum kr_stream_use {
     KR_USE_RANGE_DRAW,
     KR_USE_SWAPS,
     KR_USE_VALUES,
-    KR_USE_CONSTANTS
+    KR_USE_CONSTANTS,
+    KR_USE_TPCH
 } kr_stream_use;
 
 /* The finalizer of splitmix64: a bijection of 64-bit numbers. */

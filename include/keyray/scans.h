@@ -51,7 +51,8 @@ KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, 
  */
 KR_API kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_column *values,
                                       kr_condition **condition, kr_error *err);
-/** Compares two columns of one type; `compare` is KR_LESS ... KR_NOT_EQUAL. */
+/** Compares two columns of one type; `compare` is KR_LESS ... KR_NOT_EQUAL. Columns of dictionary codes are
+ *  compared by their codes, so they must share a dictionary. */
 KR_API kr_status kr_condition_compare_columns(const char *left, kr_compare compare, const char *right,
                                               kr_condition **condition, kr_error *err);
 /** All of n conditions; of none: true. Conditions are copied. */

@@ -255,6 +255,34 @@ def experiments_lightweight(keyray, device, folder):
     assert "build phases, ms" in out and "| 128/16 |" in out and "| group 1024 |" in out, out
 
 
+def experiments_rtscan(keyray, device, folder):
+    """And every experiment on scans"""
+    names = [experiment.name for experiment in load("rtscan").EXPERIMENTS]
+    assert len(set(names)) == len(names) and {"fig2", "fig5", "fig20", "fig29", "vectors64"} <= set(names)
+    needs_rx(keyray, device, folder)
+    out = run_experiments(keyray, device, folder, "rtscan", names, "--rows 2000 --figures figures.json")
+    assert "| 64, both |" in out, out
+    figures = json.loads((folder / "figures.json").read_text())
+    assert list(figures) == names, list(figures)
+    assert [name for name in names if empty_cells(figures[name]["panels"])] == [], figures
+    rays = figures["fig4"]["panels"]["Rays over three columns"]["selectivity 90"]
+    assert rays["rtc3"]["rays"] > 0 and rays["rtc1"]["intersections"] >= 3 * 0.89 * 2000, rays
+    line = f"fig4 --build {pathlib.Path(keyray).parents[1]} --device {device} --rows 1000 --quick --repeat 1"
+    quick = subprocess.run([EXPERIMENTS / "rtscan", *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert "selectivity 50 " in quick and "selectivity 40 " not in quick, quick
+    subprocess.run([EXPERIMENTS / "scan-claims", "figures.json", "--output", "page.md"], cwd=folder, check=True)
+    page = (folder / "page.md").read_text()
+    missing = re.findall(r"^\| (.*) \| \? \| not measured yet \|$", page, re.MULTILINE)
+    assert len(missing) == (device == "cpu") and page.count("| confirmed") > 20, page  # what needs a GPU beside the CPU
+    spared = figures["fig28"]["panels"]["Share of the rows asked for that vectors spared"]["selectivity 50"]
+    assert 0.5 < spared["32, positive"]["spared share"] <= spared["128, both"]["spared share"] <= 1, spared
+
+
+def empty_cells(panels):
+    return [(title, point, series, column) for title, points in panels.items() for point, runs in points.items()
+            for series, columns in runs.items() for column, value in columns.items() if value is None]
+
+
 def experiments_choosing(keyray, device, folder):
     """bench/experiments/choosing makes a table and a plot, says what it leaves out, and takes reports that are there"""
     line = (f"--build {pathlib.Path(keyray).parents[1]} --device {device} --sizes 16,10 --probes-log2 8 --repeat 1 --reports reports "
@@ -293,9 +321,9 @@ def points_of_kinds(_, __, ___):
     assert [each[1:] for each in experiment.commands_of(panel, panel.series)] == [({"sweep": "group=1,2"}, [])]
 
 
-def run_experiments(keyray, device, folder, script, names):
+def run_experiments(keyray, device, folder, script, names, size="--keys-log2 8 --probes-log2 8"):
     build = pathlib.Path(keyray).parents[1]
-    line = f"all --build {build} --device {device} --keys-log2 8 --probes-log2 8 --repeat 1 --markdown --json reports"
+    line = f"all --build {build} --device {device} {size} --repeat 1 --markdown --json reports"
     done = subprocess.run([EXPERIMENTS / script, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert [name for name in names if f"### {name}: " not in done.stdout] == [], done.stdout
@@ -305,4 +333,4 @@ def run_experiments(keyray, device, folder, script, names):
     return done.stdout
 
 
-SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_cgrx, experiments_lightweight, experiments_choosing, points_of_kinds]
+SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing, points_of_kinds]

@@ -1,4 +1,6 @@
 """Cases of `keyray scan` and `keyray bench scan`."""
+import re
+
 from cases import bad, ok
 
 SCAN = "scan --column a=keys.npy --column b=ints.npy --column v=values.npy {device} "
@@ -26,6 +28,8 @@ CASES = [
     ok(TEXT + "--where \"n > 'banana'\" -o x.npy", files={"x.npy": ("<u4", [0, 2])}),
     ok(TEXT + "--where \"n in ('pear', 'none') or n is null\" -o x.npy", files={"x.npy": ("<u4", [0, 3])}),
     ok(TEXT + "--where \"d >= date '2020-01-02' and not p is null\" -o x.npy", files={"x.npy": ("<u4", [2])}),
+    ok("scan --column n=a.csv:name:str --column d=a.csv:day:str {device} --where \"n > d and d < 'fig'\" -o x.npy",
+       files={"x.npy": ("<u4", [0, 1, 2])}),
     ok(TEXT + "--where 'not (p < 2)' -o x.npy", files={"x.npy": ("<u4", [2, 3])}),
     ok(SCAN + "--index full:logic=branching " + CONDITION, out="^spec +full:logic=branching$"),
     bad(2, SCAN + "--where 'a <'", r"--where: the condition, character 4, its end: expected a value"),
@@ -62,6 +66,23 @@ CASES = [
     ok(BENCH_SCAN + "--delete 3000 --result rows", out="(?s)delete of 3000 rows.*they select 0%"),
     bad(2, BENCH_SCAN + "--delete 3001", "--delete 3001, but the table has 3000 rows"),
     bad(2, BENCH_SCAN + "--append 4294964295", "make 4294967295 rows"), bad(2, "bench loads --append 5", "--append is no option of bench loads"),
+    *[ok(BENCH_SCAN + f"--index {spec} --checked 6 {more}",
+         out="(?s)the bitmaps of 5 queries .*3 lookups of one range each, row ids as bits, merged by AND")
+      for spec in ("btree", "array:layout=aos") for more in ("", "--host", "--width 64", "--distribution zipf", "--selectivity 100")],
+    {**ok(BENCH_SCAN + "--distribution distinct --index rx:mode=extended,range=anyhit --selectivity 50 --format json",
+          json={"runs.0.spec": lambda spec: spec.startswith("rx:"), "runs.0.work.rays": 3, "runs.0.work.hits": lambda n: n >= 4500}),
+     "needs": "rx"},
+    ok(BENCH_SCAN + "--baseline --format json", json={"runs.0.sum_of_columns.median": float}),
+    ok(BENCH_SCAN + "--baseline --width 64 --host", out="adding up the columns takes .* of the median"),
+    *[ok(f"bench scan --device cpu --workload {name} --scale 0.01 --queries 30 --checked 30 --repeat 1 --index full --index {kind}",
+         out="(?s)" + re.escape(text) + ".*(the bitmaps of 30 queries.*){2}")
+      for name, text in (("q3", "o_orderdate < date '1995-03-15' and c_mktsegment = 'BUILDING'"),
+                         ("q6", "l_discount between 5 and 7 and l_quantity < 24"),
+                         ("q17", "p_brand = 'Brand#23' and p_container = 'MED BOX' and l_quantity < 6")) for kind in ("bindex", "btree")],
+    ok("bench scan --device cpu --scale 0.01 --repeat 1 --sweep workload=q3,q17 --format json",
+       json={"runs.1.workload.name": "q17", "runs.1.workload.scale": 0.01, "runs.1.workload.first_condition": str}),
+    bad(2, BENCH_SCAN + "--workload q6", "--scale sets its size"), bad(2, BENCH_SCAN + "--scale 2", "give --workload q3, q6 or q17, too"),
+    bad(2, BENCH_SCAN + "--index btree --result count", "btree answers with bitmaps here: leave --result out"),
+    bad(1, BENCH_SCAN + "--index hash", "makes an index of one column"),
     bad(2, BENCH_SCAN + "--predicates 9", "1 to 8"), bad(2, BENCH_SCAN + "--count 5", "--count is no option of bench scan"),
-    bad(1, BENCH_SCAN + "--index array", "makes an index of one column"),
 ]

@@ -56,17 +56,17 @@ int column_check_counts(const struct column *a, const struct column *b, const ch
 
 /* ---- Dictionaries -------------------------------------------------------------------------- */
 
-static int compare_strings(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
+int column_compare_strings(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
 {
     const int order = memcmp(a, b, a_nbytes < b_nbytes ? a_nbytes : b_nbytes);
     return order ? order : (a_nbytes > b_nbytes) - (a_nbytes < b_nbytes);
 }
 
-static uint32_t count_strings(const kr_file *file)
+uint32_t column_count_strings(const struct column *column)
 {
     uint32_t n = 0;
     size_t nbytes;
-    while (kr_file_string(file, n, &nbytes))
+    while (kr_file_string(column->file, n, &nbytes))
         n++;
     return n;
 }
@@ -80,13 +80,13 @@ static uint32_t find_code(const kr_file *file, uint32_t n, const char *text, siz
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const char *there = kr_file_string(file, middle, &there_nbytes);
-        if (compare_strings(there, there_nbytes, text, nbytes) < 0)
+        if (column_compare_strings(there, there_nbytes, text, nbytes) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     const char *found = low < n ? kr_file_string(file, low, &there_nbytes) : NULL;
-    if (found && compare_strings(found, there_nbytes, text, nbytes) == 0)
+    if (found && column_compare_strings(found, there_nbytes, text, nbytes) == 0)
         return low;
     /* For a string above all others, `low` is a code that no key has, as it should be. */
     if (absent == ABSENT_ABOVE)
@@ -94,17 +94,7 @@ static uint32_t find_code(const kr_file *file, uint32_t n, const char *text, siz
     return absent == ABSENT_BELOW && low > 0 ? low - 1 : KR_NO_ROW;
 }
 
-int column_find_text(const struct column *column, const char *text, size_t nbytes, uint32_t *code)
-{
-    const uint32_t n = count_strings(column->file);
-    size_t there_nbytes = 0;
-    *code = find_code(column->file, n, text, nbytes, ABSENT_ABOVE);
-    const char *there = kr_file_string(column->file, *code, &there_nbytes);
-    return there && compare_strings(there, there_nbytes, text, nbytes) == 0;
-}
-
-/* Puts map[code] in the place of every code; KR_NO_ROW becomes NULL. */
-static int replace_codes(struct column *column, const uint32_t *map)
+int column_replace_codes(struct column *column, const uint32_t *map)
 {
     const uint64_t n = column->view.count;
     const uint32_t *codes = column->view.data;
@@ -126,7 +116,7 @@ static int replace_codes(struct column *column, const uint32_t *map)
 
 static int match_strings(const struct column *keys, struct column *other, column_absent absent)
 {
-    const uint32_t n_keys = count_strings(keys->file), n = count_strings(other->file);
+    const uint32_t n_keys = column_count_strings(keys), n = column_count_strings(other);
     uint32_t *map = tool_alloc(n, sizeof *map, "codes of strings");
     if (!map)
         return FAILED;
@@ -135,7 +125,7 @@ static int match_strings(const struct column *keys, struct column *other, column
         const char *text = kr_file_string(other->file, code, &nbytes);
         map[code] = find_code(keys->file, n_keys, text, nbytes, absent);
     }
-    const int code = replace_codes(other, map);
+    const int code = column_replace_codes(other, map);
     free(map);
     return code;
 }

@@ -21,6 +21,29 @@ uint64_t facts_number(const facts *list, const char *name)
     return 0;
 }
 
+void facts_add(facts *sum, const facts *one)
+{
+    for (uint32_t i = 0; i < one->n; ++i) {
+        uint32_t at = 0;
+        while (at < sum->n && strcmp(sum->at[at].name, one->at[i].name) != 0)
+            ++at;
+        if (at == sum->n) {
+            add(sum, one->at[i].name, one->at[i].seconds, one->at[i].number);
+            continue;
+        }
+        sum->at[at].seconds += one->at[i].seconds;
+        sum->at[at].number += one->at[i].number;
+    }
+}
+
+void facts_divide(facts *list, uint64_t n)
+{
+    for (uint32_t i = 0; i < list->n; ++i) {
+        list->at[i].seconds /= (double)n;
+        list->at[i].number = (list->at[i].number + n / 2) / n;
+    }
+}
+
 int index_facts_take(const kr_index *index, index_facts *taken)
 {
     kr_error err = {0};

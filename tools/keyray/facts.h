@@ -19,6 +19,11 @@ typedef struct facts {
 /* 0 where there is none of that name. */
 uint64_t facts_number(const facts *list, const char *name);
 
+/* Adds the numbers and seconds of `one`, by name. */
+void facts_add(facts *sum, const facts *one);
+/* Means of n. */
+void facts_divide(facts *list, uint64_t n);
+
 typedef struct index_facts {
     kr_index_info info;
     facts phases, components, counters;

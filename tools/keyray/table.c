@@ -41,14 +41,14 @@ int table_load(struct table *table, const option_texts *columns, const kr_progre
     int code = DONE;
     for (uint32_t i = 0; !code && i < columns->n; ++i)
         code = load_column(table, columns->at[i], progress);
-    return code;
+    return code ? code : dictionary_open(&table->words, table->columns, table->n);
 }
 
 /* kr_table_options.find_text */
 static int find_text(void *ctx, uint32_t c, const char *text, size_t nbytes, uint32_t *code)
 {
-    const struct column *column = &((struct table *)ctx)->columns[c];
-    return column_is_text(column) ? column_find_text(column, text, nbytes, code) : -1;
+    const struct table *table = ctx;
+    return column_is_text(&table->columns[c]) ? dictionary_find(&table->words, text, nbytes, code) : -1;
 }
 
 int table_create(struct table *table, kr_device *device, const char *spec)
@@ -68,6 +68,7 @@ int table_create(struct table *table, kr_device *device, const char *spec)
 void table_close(struct table *table)
 {
     kr_table_destroy(table->table);
+    dictionary_close(&table->words);
     for (uint32_t c = 0; c < table->n; ++c) {
         column_close(&table->columns[c]);
         free(table->names[c]);

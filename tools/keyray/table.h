@@ -3,6 +3,7 @@
 #define KEYRAY_TABLE_H
 
 #include "column.h"
+#include "dictionary.h"
 #include "facts.h"
 #include "options.h"
 
@@ -11,13 +12,14 @@ struct table {
     struct column columns[OPTION_TEXTS_MOST];
     char *names[OPTION_TEXTS_MOST];
     uint32_t n;
+    dictionary words; /* of all its text columns */
     kr_table *table;
     facts phases; /* of its creation */
 };
 
-/* Reads the columns of NAME=COL, ... */
+/* Reads the columns of NAME=COL, ...; text columns get the codes of one dictionary. */
 int table_load(struct table *table, const option_texts *columns, const kr_progress *progress);
-/* Creates the table; strings in conditions are looked up in the dictionaries of its columns. */
+/* Creates the table; strings in conditions are looked up in its dictionary. */
 int table_create(struct table *table, kr_device *device, const char *spec);
 void table_close(struct table *table);
 

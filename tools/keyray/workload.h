@@ -23,17 +23,19 @@ typedef struct workload {
     uint64_t rows, append, deleted, predicates, value_zipf, sigma, selectivity, queries, conditions,
         value_seed;
     uint32_t distribution, wide, ascending;
+    uint64_t scale; /* of TPC-H, hundredths */
+    uint32_t tpch;  /* BENCH_TPCH_* */
 } workload;
 
 enum { WORKLOAD_WAVES_MOST = 64, WORKLOAD_GROWTH = 220 }; /* the default, hundredths */
 
 #define BENCH_SCAN_RANDOM UINT64_MAX /* no selectivity was given */
-#define WORKLOAD_DEFAULTS                                                                            \
-    {                                                                                                \
-        .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1,     \
-        .batches = 1, .changes = 1, .growth = WORKLOAD_GROWTH, .entries = 1 << 28, .lanes = 1 << 16, \
-        .steps = 1024, .rows = 1 << 22, .predicates = 3, .value_zipf = 110, .sigma = 1 << 26,        \
-        .selectivity = BENCH_SCAN_RANDOM, .queries = 100, .conditions = 1, .value_seed = 42          \
+#define WORKLOAD_DEFAULTS                                                                                 \
+    {                                                                                                     \
+        .multiplicity = 1, .stride = 1, .seed = 42, .hit_rate = 100, .hits = 1, .multiplier = 1,          \
+        .batches = 1, .changes = 1, .growth = WORKLOAD_GROWTH, .entries = 1 << 28, .lanes = 1 << 16,      \
+        .steps = 1024, .rows = 1 << 22, .predicates = 3, .value_zipf = 110, .sigma = 1 << 26,             \
+        .selectivity = BENCH_SCAN_RANDOM, .queries = 100, .conditions = 1, .value_seed = 42, .scale = 100 \
     }
 
 /* The options of key sets, probes, ranges and updates, except counts and order. */

@@ -58,12 +58,17 @@ typedef struct calls {
     uint64_t n;
 } calls;
 
-static kr_status create(bench_scan_run *run, const char *spec, kr_error *err)
+static kr_status create(bench_scan_run *run, const char *spec, workload *w, kr_error *err)
 {
     kr_column columns[BENCH_SCAN_COLUMNS];
-    bench_scan_columns(run->w, 0, run->w->rows, columns);
-    return kr_table_create(run->device, spec, columns, NULL, (uint32_t)run->w->predicates, NULL, NULL,
-                           &run->table, err);
+    const char *names[BENCH_SCAN_COLUMNS];
+    const kr_table_options options = {
+        .struct_size = sizeof options, .find_text = w->tpch ? bench_tpch_find_text : NULL, .ctx = w};
+    for (uint32_t c = 0; c < w->predicates && w->tpch; ++c)
+        names[c] = bench_tpch_name(w, c);
+    bench_scan_columns(w, 0, w->rows, columns);
+    return kr_table_create(run->device, spec, columns, w->tpch ? names : NULL, (uint32_t)w->predicates,
+                           &options, NULL, &run->table, err);
 }
 
 static kr_status append(bench_scan_run *run, kr_error *err)
@@ -100,7 +105,7 @@ static int make_once(bench_scan_run *run, const char *spec, calls of[3], bench_r
     int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     double begin = tool_now();
     if (!code)
-        code = note(run, begin, create(run, spec, &err), &err, &of[0], &row->index);
+        code = note(run, begin, create(run, spec, &row->workload, &err), &err, &of[0], &row->index);
     begin = tool_now();
     if (!code && w->append)
         code = note(run, begin, append(run, &err), &err, &of[1], &row->appends.facts);

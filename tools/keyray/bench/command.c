@@ -41,8 +41,16 @@ static const option_row lookup_rows[] = {
 static const option_row scan_rows[] = {
     {"result", 0, 0, OPTION_CHOICE, AT(scan_result), BENCH_SCAN_RESULTS, "the answer to a condition [bitmap]",
      0, 0},
-    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC", "kind and options; give more to compare [best]", 0, 0},
+    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
+     "kind and options; give more to compare. Kinds that answer ranges get an index for each column; their "
+     "row "
+     "ids are merged as bitmaps [best]",
+     0, 0},
     {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "results in host memory, copies inside the time", 0, 0},
+    {"checked", 0, 0, OPTION_NUMBER, AT(checked), "N", "queries whose bitmaps are checked first [4]", 1,
+     1 << 16},
+    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
+     "compare with adding up the columns, which shows how fast they can be read", 0, 0},
     {0},
 };
 
@@ -433,7 +441,11 @@ static int perform(job *j)
 
 static int run(const command *self, int argc, char **argv)
 {
-    job j = {.options = {.keys_log2 = NOT_GIVEN, .probes_log2 = NOT_GIVEN, .repeat = 5, .result = NOT_GIVEN},
+    job j = {.options = {.keys_log2 = NOT_GIVEN,
+                         .probes_log2 = NOT_GIVEN,
+                         .repeat = 5,
+                         .checked = 4,
+                         .result = NOT_GIVEN},
              .w = WORKLOAD_DEFAULTS,
              .where = DEVICE_DEFAULTS};
     int code = DONE;
@@ -469,6 +481,7 @@ const command command_bench = {
     "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity 100\n"
     "keyray bench scan --rows 100000000 --queries 1000 --repeat 3\n"
     "keyray bench scan --rows 100000000 --append 1048576 --delete 65536 --index bindex\n"
+    "keyray bench scan --workload q6 --scale 10 --index full --index bindex --index btree\n"
     "keyray bench loads --sweep group=1,4,16 --aligned\n",
     run,
 };

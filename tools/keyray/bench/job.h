@@ -18,7 +18,7 @@ enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MO
 typedef struct bench_options {
     option_texts index;
     const char *sweep, *json, *rebuild;
-    uint64_t keys_log2, probes_log2, repeat;
+    uint64_t keys_log2, probes_log2, repeat, checked;
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
 } bench_options;
 
@@ -126,12 +126,12 @@ typedef struct bench_row {
     char swept[64]; /* "uniformity=20" or "" */
     workload workload;
     index_facts index;
-    report_facts lookups; /* of the last batch */
-    bench_times times;    /* of all probes, of a build, of an update, or of a wave */
-    bench_times before,
-        after;            /* an update: of all probes; a scan: `after`, means of calls enqueued together */
-    double build_seconds; /* a scan */
-    char step[200];       /* a scan: the first step of one */
+    report_facts lookups;      /* of the last batch */
+    bench_times times;         /* of all probes, of a build, of an update, or of a wave */
+    bench_times before, after; /* an update: of all probes; a scan: `after`, means of calls enqueued together,
+                                  `before`, of adding up the columns, 0: not asked for */
+    double build_seconds;      /* a scan */
+    char step[200];            /* a scan: the first step of one */
     bench_change builds, appends, deletes; /* a scan with --append or --delete */
     bench_waves waves;
     uint64_t per_run;  /* lookups, pairs or changed rows of one run */

@@ -16,13 +16,10 @@ static double column_nbytes(const workload *w)
     return (double)bench_scan_total(w) * (double)w->predicates * (w->wide ? 8 : 4);
 }
 
-static void print_workload(output *out, const workload *w)
+static const char *const workloads[] = {"comparisons", "q3", "q6", "q17"};
+
+static void print_distribution(output *out, const workload *w)
 {
-    output_begin(out, "workload", '{');
-    output_number(out, "rows", w->rows);
-    output_number(out, "append", w->append);
-    output_number(out, "delete", w->deleted);
-    output_number(out, "predicates", w->predicates);
     output_text(out, "type", w->wide ? "u64" : "u32");
     output_text(out, "distribution", distributions[w->distribution]);
     if (w->distribution == KR_VALUES_ZIPF) {
@@ -36,6 +33,24 @@ static void print_workload(output *out, const workload *w)
         output_text(out, "selectivity", "random");
     else
         output_real(out, "selectivity", (double)w->selectivity / 10000);
+}
+
+static void print_workload(output *out, const workload *w)
+{
+    char text[192];
+    output_begin(out, "workload", '{');
+    output_text(out, "name", workloads[w->tpch]);
+    output_number(out, "rows", w->rows);
+    output_number(out, "append", w->append);
+    output_number(out, "delete", w->deleted);
+    output_number(out, "predicates", w->predicates);
+    if (w->tpch) {
+        bench_tpch_text(w, text);
+        output_real(out, "scale", (double)w->scale / 100);
+        output_text(out, "first_condition", text);
+    } else {
+        print_distribution(out, w);
+    }
     output_number(out, "queries", w->queries);
     output_number(out, "conditions", w->conditions);
     output_number(out, "seed", w->value_seed);
@@ -58,6 +73,8 @@ void bench_print_scan_json(output *out, const bench_report *report, const bench_
     output_end(out, '}');
     bench_print_times(out, "seconds", &row->times);
     bench_print_times(out, "enqueued", &row->after);
+    if (row->before.median > 0)
+        bench_print_times(out, "sum_of_columns", &row->before);
     output_real(out, "per_second", (double)row->per_run / row->times.median);
     output_real(out, "column_bytes_per_second", column_nbytes(w) / row->after.median);
     output_seconds(out, "build", row->build_seconds);
@@ -82,11 +99,18 @@ void bench_print_scan_json(output *out, const bench_report *report, const bench_
     output_end(out, '}');
 }
 
-static void print_head(const bench_report *report, FILE *to)
+static void print_table_head(const workload *w, FILE *to)
 {
-    const workload *w = &report->rows[0].workload;
-    fprintf(to, "table: %llu rows, %llu columns of %s, %s", (unsigned long long)w->rows,
-            (unsigned long long)w->predicates, w->wide ? "u64" : "u32", distributions[w->distribution]);
+    char text[192];
+    fprintf(to, "table: %llu rows, %llu columns of ", (unsigned long long)w->rows,
+            (unsigned long long)w->predicates);
+    if (w->tpch) {
+        bench_tpch_text(w, text);
+        fprintf(to, "TPC-H at scale factor %g\nqueries: %s, then random constants; ", (double)w->scale / 100,
+                text);
+        return;
+    }
+    fprintf(to, "%s, %s", w->wide ? "u64" : "u32", distributions[w->distribution]);
     if (w->distribution == KR_VALUES_ZIPF)
         fprintf(to, " with exponent %g, ranks 1 to 2^32 - 2", (double)w->value_zipf / 100);
     fprintf(to, "%s\nqueries: a comparison of each column, ", w->ascending ? ", the first ascends" : "");
@@ -94,6 +118,12 @@ static void print_head(const bench_report *report, FILE *to)
         fprintf(to, "random constants; ");
     else
         fprintf(to, "each of selectivity %g; ", (double)w->selectivity / 10000);
+}
+
+static void print_head(const bench_report *report, FILE *to)
+{
+    const workload *w = &report->rows[0].workload;
+    print_table_head(w, to);
     fprintf(to, "%llu calls of %llu condition%s, result %s%s\n", (unsigned long long)w->queries,
             (unsigned long long)w->conditions, w->conditions == 1 ? "" : "s",
             results[report->options->scan_result], report->options->host ? " in host memory" : "");
@@ -121,7 +151,11 @@ void bench_print_scan_text(const bench_report *report, FILE *to)
         bench_print_changes_text(row, to);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
         fprintf(to, "%10s %s\n", "", row->step);
-        fprintf(to, "%10s phases of a call:", "");
+        if (row->before.median > 0)
+            fprintf(to, "%10s adding up the columns takes %.4f ms: %.2f of the median, %.2f of the mean\n",
+                    "", row->before.median * 1e3, row->before.median / row->times.median,
+                    row->before.median / row->after.median);
+        fprintf(to, "%10s a call on average:", "");
         for (uint32_t p = 0; p < row->lookups.phases.n; ++p)
             fprintf(to, " %s %.4f ms", row->lookups.phases.at[p].name,
                     row->lookups.phases.at[p].seconds * 1e3);

@@ -3,16 +3,21 @@
 
 #include "../clock.h"
 #include "../tool.h"
-#include "bench/bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define AT(field) offsetof(workload, field)
 
-enum { CHECKED = 4, QUANTILES = 1 << 16 };
+enum { QUANTILES = 1 << 16, REPORTED = 100 };
 
 const option_row bench_scan_rows[] = {
+    {"workload", 0, 0, OPTION_CHOICE, AT(tpch), BENCH_SCAN_WORKLOADS,
+     "generated columns and random constants; or the predicates of a query of TPC-H on a denormalised table "
+     "[comparisons]",
+     0, 0},
+    {"scale", 0, 0, OPTION_DECIMAL, AT(scale), "F", "TPC-H's scale factor: 6 million rows at 1 [1]", 1,
+     50000},
     {"rows", 0, 0, OPTION_NUMBER, AT(rows), "N", "of the table [2^22]", 1, UINT32_MAX - 1},
     {"append", 0, 0, OPTION_NUMBER, AT(append), "N",
      "rows appended to the table in one call, timed beside its build [0]", 0, UINT32_MAX - 1},
@@ -106,10 +111,14 @@ static int make_column(const workload *w, kr_device *device, int on_host, uint32
                                  .sorted = w->ascending && c == 0};
     const uint64_t nbytes = spec.count * each_of(w);
     kr_error err = {0};
+    kr_status status = KR_OK;
     data.host[c] = tool_alloc(spec.count, each_of(w), "a column");
     if (!data.host[c])
         return FAILED;
-    kr_status status = kr_generate_values(&spec, threads, data.host[c], &err);
+    if (w->tpch)
+        bench_tpch_values(w, c, threads, data.host[c]);
+    else
+        status = kr_generate_values(&spec, threads, data.host[c], &err);
     if (status == KR_OK && !on_host)
         status = kr_memory_allocate(device, nbytes, NULL, &data.there[c], &err);
     if (status == KR_OK && !on_host)
@@ -119,9 +128,10 @@ static int make_column(const workload *w, kr_device *device, int on_host, uint32
 
 static int same_data(const workload *a, const workload *b)
 {
-    return bench_scan_total(a) == bench_scan_total(b) && a->predicates == b->predicates &&
-           a->distribution == b->distribution && a->value_zipf == b->value_zipf && a->sigma == b->sigma &&
-           a->wide == b->wide && a->ascending == b->ascending && a->value_seed == b->value_seed;
+    return a->tpch == b->tpch && a->scale == b->scale && bench_scan_total(a) == bench_scan_total(b) &&
+           a->predicates == b->predicates && a->distribution == b->distribution &&
+           a->value_zipf == b->value_zipf && a->sigma == b->sigma && a->wide == b->wide &&
+           a->ascending == b->ascending && a->value_seed == b->value_seed;
 }
 
 static int open_data(const workload *w, kr_device *device, int on_host, uint32_t threads)
@@ -142,8 +152,11 @@ void bench_scan_columns(const workload *w, uint64_t first, uint64_t count,
 {
     for (uint32_t c = 0; c < w->predicates; ++c) {
         const char *from = data.there[c] ? data.there[c] : data.host[c];
-        columns[c] =
-            (kr_column){.type = w->wide ? KR_U64 : KR_U32, .count = count, .data = from + first * each_of(w)};
+        columns[c] = (kr_column){.type = w->tpch   ? bench_tpch_type(w, c)
+                                         : w->wide ? KR_U64
+                                                   : KR_U32,
+                                 .count = count,
+                                 .data = from + first * each_of(w)};
     }
 }
 
@@ -158,40 +171,50 @@ static uint64_t constant_of(const workload *w, uint64_t i, uint32_t c)
         at = kr_values_random(w->value_seed, i * BENCH_SCAN_COLUMNS + c) % n;
     if (at >= n) /* all rows */
         return w->wide ? UINT64_MAX : (uint64_t)UINT32_MAX + 1;
+    if (w->distribution == KR_VALUES_DISTINCT && w->selectivity != BENCH_SCAN_RANDOM)
+        return bench_scan_total(w) * w->selectivity /
+               10000; /* exactly: every value below the number of rows is there */
     return data.quantiles[c][at];
 }
 
-static kr_status make_condition(bench_scan_run *run, uint64_t i, kr_error *err)
+static kr_status make_comparisons(const workload *w, uint64_t i, kr_bounds *bounds, kr_condition **condition,
+                                  kr_error *err)
 {
     kr_condition *parts[BENCH_SCAN_COLUMNS] = {NULL};
     kr_status status = KR_OK;
-    for (uint32_t c = 0; c < run->w->predicates && status == KR_OK; ++c) {
+    for (uint32_t c = 0; c < w->predicates && status == KR_OK; ++c) {
         const char name[] = {'c', (char)('0' + c), '\0'};
-        uint64_t *constant = run->constants + i * run->w->predicates + c;
-        *constant = constant_of(run->w, i, c);
-        const kr_column value = {.type = KR_U64, .count = 1, .data = constant};
+        bounds[c] = (kr_bounds){0, constant_of(w, i, c)};
+        const kr_column value = {.type = KR_U64, .count = 1, .data = &bounds[c].upper};
         status = kr_condition_compare(name, KR_LESS, &value, &parts[c], err);
     }
     if (status == KR_OK)
-        status = kr_condition_and((const kr_condition *const *)parts, (uint32_t)run->w->predicates,
-                                  &run->conditions[i], err);
-    for (uint32_t c = 0; c < run->w->predicates; ++c)
+        status =
+            kr_condition_and((const kr_condition *const *)parts, (uint32_t)w->predicates, condition, err);
+    for (uint32_t c = 0; c < w->predicates; ++c)
         kr_condition_destroy(parts[c]);
     return status;
 }
 
+static uint64_t all_conditions(const bench_scan_run *run)
+{
+    return run->w->queries * run->w->conditions;
+}
+
 static int make_conditions(bench_scan_run *run)
 {
-    const uint64_t n = run->w->queries * run->w->conditions;
+    const workload *w = run->w;
+    const uint64_t n = all_conditions(run);
     kr_error err = {0};
-    run->constants = tool_alloc(n * run->w->predicates, sizeof(uint64_t), "constants");
+    run->bounds = tool_alloc(n * w->predicates, sizeof *run->bounds, "constants");
     run->conditions = tool_alloc(n, sizeof *run->conditions, "conditions");
-    if (!run->constants || !run->conditions)
+    if (!run->bounds || !run->conditions)
         return FAILED;
     memset(run->conditions, 0, n * sizeof *run->conditions);
     kr_status status = KR_OK;
     for (uint64_t i = 0; i < n && status == KR_OK; ++i)
-        status = make_condition(run, i, &err);
+        status = (w->tpch ? bench_tpch_condition : make_comparisons)(w, i, run->bounds + i * w->predicates,
+                                                                     &run->conditions[i], &err);
     return tool_check(status, &err);
 }
 
@@ -200,9 +223,21 @@ static void *out_of(const bench_scan_run *run, uint64_t k)
     return (char *)run->out + k * run->out_nbytes;
 }
 
+static int ask_rival(const bench_scan_run *run, uint64_t query, report_facts *report)
+{
+    int code = DONE;
+    for (uint64_t k = 0; k < run->w->conditions && !code; ++k)
+        code = bench_rival_ask(run->rival, query * run->w->conditions + k, out_of(run, k),
+                               (int)run->options->host, report);
+    return code;
+}
+
 /* Call `query` of a repetition. */
 static int ask(const bench_scan_run *run, uint64_t query, kr_scan_result result, kr_report *report)
 {
+    if (run->rival)
+        return ask_rival(run, query, NULL);
+
     static kr_scan_sink sinks[4096];
     static const kr_scan_sink *pointers[4096];
     const uint64_t n = run->w->conditions;
@@ -230,46 +265,57 @@ static kr_scan_result result_of(const bench_options *options)
 
 /* ---- Check ----------------------------------------------------------------------------------- */
 
-/* Compares the bitmap of condition i with the columns; counts its rows. */
-static int check_bitmap(const bench_scan_run *run, uint64_t i, const uint32_t *bitmap, uint64_t *count)
+static kr_baseline_table table_of(const workload *w, void *const *columns)
 {
-    const workload *w = run->w;
-    const uint64_t total = bench_scan_total(w);
-    *count = 0;
-    for (uint64_t row = 0, gone = 0; row < total; ++row) {
-        uint32_t holds = gone == w->deleted || run->doomed[gone] != row;
-        gone += !holds;
-        for (uint32_t c = 0; c < w->predicates; ++c)
-            holds &= value_at(data.host[c], w, row) < run->constants[i * w->predicates + c];
-        *count += holds;
-        if ((bitmap[row / 32] >> (row % 32) & 1) != holds)
+    return (kr_baseline_table){.columns = (const void *const *)columns,
+                               .n_columns = (uint32_t)w->predicates,
+                               .bits = w->wide ? 64 : 32,
+                               .n_rows = bench_scan_total(w)};
+}
+
+/* Says in which row the bitmaps of a query differ, if they do; counts its rows. */
+static int compare_bitmaps(uint64_t query, const uint32_t *wanted, const uint32_t *got, uint64_t words,
+                           uint64_t *count)
+{
+    for (uint64_t i = 0; i < words; ++i) {
+        const uint32_t wrong = wanted[i] ^ got[i];
+        *count += (uint64_t)__builtin_popcount(wanted[i]);
+        if (wrong)
             return tool_fail(FAILED, "row %llu of query %llu is %s the result; this is a bug of the library",
-                             (unsigned long long)row, (unsigned long long)i,
-                             holds ? "missing in" : "wrong in");
+                             (unsigned long long)(32 * i + (uint64_t)__builtin_ctz(wrong)),
+                             (unsigned long long)query,
+                             wanted[i] & wrong & -wrong ? "missing in" : "wrong in");
     }
     return DONE;
 }
 
-static int check(bench_scan_run *run, char checked[192])
+/* Compares with a loop over the rows. */
+static int check(bench_scan_run *run, uint32_t threads, char checked[192])
 {
-    const uint64_t n = run->w->queries < CHECKED ? run->w->queries : CHECKED,
-                   words = (bench_scan_total(run->w) + 31) / 32;
-    uint32_t *bitmap = tool_alloc(words, sizeof *bitmap, "a bitmap");
-    uint64_t count = 0, selected = 0;
+    const workload *w = run->w;
+    const uint64_t n = w->queries < run->options->checked ? w->queries : run->options->checked,
+                   words = (bench_scan_total(w) + 31) / 32;
+    const kr_baseline_table table = table_of(w, data.host);
+    uint32_t *bitmaps = tool_alloc(2 * words, sizeof *bitmaps, "bitmaps");
+    uint64_t count = 0;
     kr_error err = {0};
-    int code = bitmap ? DONE : FAILED;
+    int code = bitmaps ? DONE : FAILED;
     for (uint64_t q = 0; q < n && !code; ++q) {
         code = ask(run, q, KR_SCAN_BITMAP, NULL);
         if (!code)
-            code =
-                tool_check(kr_memory_copy(run->device, bitmap, out_of(run, 0), words * 4, NULL, &err), &err);
+            code = tool_check(
+                kr_memory_copy(run->device, bitmaps + words, out_of(run, 0), words * 4, NULL, &err), &err);
         if (!code)
-            code = check_bitmap(run, q * run->w->conditions, bitmap, &count);
-        selected += count;
+            code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
+        kr_baseline_scan(&table, run->bounds + q * w->conditions * w->predicates, threads, bitmaps);
+        for (uint64_t i = 0; i < w->deleted; ++i)
+            bitmaps[run->doomed[i] / 32] &= ~((uint32_t)1 << run->doomed[i] % 32);
+        if (!code)
+            code = compare_bitmaps(q, bitmaps, bitmaps + words, words, &count);
     }
-    free(bitmap);
+    free(bitmaps);
     snprintf(checked, 192, "the bitmaps of %llu queries with the columns; they select %.4g%% of the rows",
-             (unsigned long long)n, 100.0 * (double)selected / (double)n / (double)bench_scan_total(run->w));
+             (unsigned long long)n, 100.0 * (double)count / (double)n / (double)bench_scan_total(w));
     return code;
 }
 
@@ -308,24 +354,86 @@ static int time_queries(const bench_scan_run *run, bench_row *row)
     return code;
 }
 
-static int report_one(const bench_scan_run *run, bench_row *row)
+static int report_query(const bench_scan_run *run, uint64_t query, kr_report *report, report_facts *sum)
 {
+    report_facts one;
+    if (run->rival)
+        return ask_rival(run, query, sum);
+    const int code = ask(run, query, result_of(run->options), report);
+    if (code)
+        return code;
+    report_facts_take(report, &one);
+    facts_add(&sum->phases, &one.phases);
+    facts_add(&sum->counters, &one.counters);
+    return DONE;
+}
+
+/* What calls do, on average. Reports cost time, so these calls are not timed. */
+static int report_queries(const bench_scan_run *run, bench_row *row)
+{
+    const uint64_t n = run->w->queries < REPORTED ? run->w->queries : REPORTED;
     kr_report *report = NULL;
     kr_error err = {0};
     int code = tool_check(kr_report_create(&report, &err), &err);
-    if (!code)
-        code = ask(run, 0, result_of(run->options), report);
-    if (!code) {
-        report_facts_take(report, &row->lookups);
-        row->work = row->lookups.counters;
-        snprintf(row->step, sizeof row->step, "%s",
-                 kr_report_step_count(report) ? kr_report_step_text(report, 0) : "");
+    for (uint64_t q = 0; q < n && !code; ++q) {
+        code = report_query(run, q, report, &row->lookups);
+        if (q == 0 && run->rival)
+            snprintf(row->step, sizeof row->step,
+                     "%llu lookups of one range each, row ids as bits, merged by AND",
+                     (unsigned long long)run->w->predicates);
+        else if (q == 0 && !code)
+            snprintf(row->step, sizeof row->step, "%s",
+                     kr_report_step_count(report) ? kr_report_step_text(report, 0) : "");
     }
+    facts_divide(&row->lookups.phases, n);
+    facts_divide(&row->lookups.counters, n);
+    row->work = row->lookups.counters;
     kr_report_destroy(report);
     return code;
 }
 
+/* Adding up the columns, where the library reads them; the sum is compared with that of the host's. */
+static int time_sum(const bench_scan_run *run, uint32_t threads, bench_row *row)
+{
+    static double seconds[BENCH_REPEAT_MOST + 1];
+    const kr_baseline_table in_host = table_of(run->w, data.host);
+    const uint32_t runs = (uint32_t)run->options->repeat + 1;
+    const uint64_t wanted = kr_baseline_sum_cpu(&in_host, threads, 1, seconds);
+    uint64_t sum = 0;
+#if defined(KR_WITH_CUDA)
+    char text[256];
+    const kr_baseline_table there = table_of(run->w, data.there);
+    if (data.there[0] && run->on_gpu) {
+        if (kr_baseline_sum_cuda(&there, runs, seconds, &sum, text, sizeof text))
+            return tool_fail(FAILED, "%s", text);
+    } else
+#endif
+        sum = kr_baseline_sum_cpu(&in_host, threads, runs, seconds);
+    if (sum != wanted)
+        return tool_fail(FAILED, "the columns add up to %llu, not %llu; this is a bug of the benchmark",
+                         (unsigned long long)sum, (unsigned long long)wanted);
+    row->before = bench_summarize(seconds + 1, run->options->repeat);
+    return DONE;
+}
+
 /* ---- All ------------------------------------------------------------------------------------- */
+
+static int make_rival(bench_scan_run *run, uint32_t threads, const char *spec, bench_row *row)
+{
+    const workload *w = run->w;
+    kr_column columns[BENCH_SCAN_COLUMNS];
+    if (result_of(run->options) != KR_SCAN_BITMAP)
+        return tool_fail(USAGE, "%s answers with bitmaps here: leave --result out", spec);
+    if (w->append || w->deleted)
+        return tool_fail(USAGE, "--append and --delete are of tables, and %s is an index of one column",
+                         spec);
+    bench_scan_columns(w, 0, w->rows, columns);
+    const int code = bench_rival_open(run->device, threads, spec, columns, (uint32_t)w->predicates,
+                                      run->bounds, all_conditions(run), &run->rival, &row->index);
+    for (uint32_t i = 0; i < row->index.phases.n; ++i)
+        row->build_seconds += row->index.phases.at[i].seconds;
+    return code;
+}
 
 static int open_results(bench_scan_run *run)
 {
@@ -347,7 +455,8 @@ static int open_results(bench_scan_run *run)
 
 static void close_run(bench_scan_run *run)
 {
-    const uint64_t n = run->conditions ? run->w->queries * run->w->conditions : 0;
+    const uint64_t n = run->conditions ? all_conditions(run) : 0;
+    bench_rival_close(run->rival);
     kr_table_destroy(run->table);
     bench_scan_close_changes(run);
     if (run->options->host) {
@@ -362,14 +471,21 @@ static void close_run(bench_scan_run *run)
     for (uint64_t i = 0; i < n; ++i)
         kr_condition_destroy(run->conditions[i]);
     free(run->conditions);
-    free(run->constants);
+    free(run->bounds);
 }
 
 int bench_scan(const bench_options *options, kr_device *device, uint32_t threads, const char *spec,
                bench_row *row)
 {
     bench_scan_run run = {.options = options, .w = &row->workload, .device = device};
-    int code = bench_scan_check_changes(&row->workload);
+    kr_device_info info = {.struct_size = sizeof info};
+    kr_error err = {0};
+    int code = tool_check(kr_device_query(device, &info, &err), &err);
+    run.on_gpu = strncmp(info.name, "cuda", 4) == 0;
+    if (!code)
+        code = bench_tpch_settle(&row->workload);
+    if (!code)
+        code = bench_scan_check_changes(&row->workload);
     if (!code)
         code = open_data(&row->workload, device, (int)options->host, threads);
     if (!code)
@@ -377,13 +493,15 @@ int bench_scan(const bench_options *options, kr_device *device, uint32_t threads
     if (!code)
         code = open_results(&run);
     if (!code)
-        code = bench_scan_make(&run, spec, row);
+        code = bench_rival_is(spec) ? make_rival(&run, threads, spec, row) : bench_scan_make(&run, spec, row);
     if (!code)
-        code = check(&run, row->checked);
+        code = check(&run, threads, row->checked);
     if (!code)
         code = time_queries(&run, row);
+    if (!code && options->baseline)
+        code = time_sum(&run, threads, row);
     if (!code)
-        code = report_one(&run, row);
+        code = report_queries(&run, row);
     row->per_run = bench_scan_total(&row->workload) * row->workload.conditions;
     close_run(&run);
     return code;
