@@ -103,8 +103,8 @@ typedef struct kr_table_info {
  * Makes a table of columns of equal length, at most 2^32 - 2 rows, and builds what the kind scans with.
  *
  * Columns that are referenced (kr_table_options.copy) must stay valid and unchanged until the table is
- * destroyed, or kr_table_append has copied them. Kinds of scans: `keyray kinds`; "best" lets the library
- * choose.
+ * destroyed, or kr_table_append has copied them. Kinds of scans: `keyray kinds`; "best" is
+ * bindex with 128 or 32 vectors while that takes at most a quarter of the device's memory, else full.
  *
  * Stream: columns in device memory are read in the order of `stream`. Returns when the table can be scanned
  *         from any stream.

@@ -65,7 +65,7 @@ static kr_status resolve(kr_table_job *job, const char *spec, const kr_table_opt
     if (status == KR_OK)
         status = check_columns(job, reads, err);
     if (status == KR_OK)
-        status = kr_scan_choose(job->device, spec, parsed, NULL, err);
+        status = kr_scan_choose(job, spec, parsed, err);
     job->spec = parsed;
     return status;
 }

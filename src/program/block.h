@@ -73,6 +73,15 @@ KR_BODY void kr_block_xor(kr_block block, uint32_t *words, uint32_t i, uint32_t 
     atomicXor(words + i, bits);
 }
 
+/* Writes bit i of words in shared memory, whose bits are 0 or not written yet. The threads of a warp have the
+ * bits of a word: i % 32 is block.rank % 32. */
+KR_BODY void kr_block_put_bit(kr_block block, uint32_t *words, uint32_t i, int bit)
+{
+    const uint32_t word = __ballot_sync(KR_WARP, bit);
+    if (block.rank % 32 == 0)
+        words[i / 32] = word;
+}
+
 /* Begins to copy n words to shared memory, where they are after kr_block_copied and a kr_block_sync. Both
  * begin at 16 bytes; n is a multiple of 4. Of words that are copied or cleared, each thread has its own. */
 KR_BODY void kr_block_copy(kr_block block, uint32_t *to, const uint32_t *from, uint32_t n)
@@ -241,6 +250,12 @@ KR_BODY void kr_block_xor(kr_block block, uint32_t *words, uint32_t i, uint32_t 
 {
     (void)block;
     words[i] ^= bits;
+}
+
+KR_BODY void kr_block_put_bit(kr_block block, uint32_t *words, uint32_t i, int bit)
+{
+    (void)block;
+    words[i / 32] |= (uint32_t)bit << i % 32;
 }
 
 KR_BODY void kr_block_copy(kr_block block, uint32_t *to, const uint32_t *from, uint32_t n)

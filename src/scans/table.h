@@ -51,8 +51,7 @@ enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 3 };
 uint64_t kr_table_nbytes(const kr_table *table);
 uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST]);
 
-/* "best" and the specs of scan kinds; KR_ERR_UNSUPPORTED for kinds of index. */
-kr_status kr_scan_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
-                         kr_error *err);
+/* "best" and the specs of scan kinds; KR_ERR_UNSUPPORTED for kinds of index. The job has no spec yet. */
+kr_status kr_scan_choose(const kr_table_job *job, const char *text, kr_spec *spec, kr_error *err);
 
 #endif

@@ -175,6 +175,28 @@ static void check_copies(void)
     }
 }
 
+/* "best" is bindex while memory is plenty, with fewer vectors or as full where it is not. */
+static void check_best(void)
+{
+    static const struct {
+        uint64_t cap;
+        const char *spec;
+    } of[] = {{1 << 30, "bindex:vectors=128"}, {2 << 20, "bindex:vectors=32"}, {200 << 10, "full"}};
+    for (uint32_t i = 0; i < 3; ++i) {
+        const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = of[i].cap};
+        kr_device *capped = NULL;
+        kr_table *made = NULL;
+        kr_table_info info = {.struct_size = sizeof info};
+        WORKS(kr_device_open(device_name, &options, &capped, &err));
+        WORKS(kr_table_create(capped, "best", columns, names, COLUMNS, NULL, NULL, &made, &err));
+        if (made)
+            WORKS(kr_table_query(made, &info, &err));
+        CHECK(!strncmp(info.spec, of[i].spec, strlen(of[i].spec)));
+        kr_table_destroy(made);
+        kr_device_close(capped);
+    }
+}
+
 static void check_empty(void)
 {
     const kr_column none = {.type = KR_I64};
@@ -375,7 +397,7 @@ int main(int argc, char **argv)
         validity[i / 8] |= (uint8_t)((i % 7 != 0) << i % 8);
     }
     WORKS(kr_device_open(device_name, NULL, &device, &err));
-    WORKS(kr_table_create(device, "best", columns, names, COLUMNS, NULL, NULL, &table, &err));
+    WORKS(kr_table_create(device, "full", columns, names, COLUMNS, NULL, NULL, &table, &err));
     if (failures)
         return 1;
     check_all_results();
@@ -384,6 +406,7 @@ int main(int argc, char **argv)
     if (!strcmp(device_name, "cpu")) /* others always copy what is in host memory */
         check_copies();
     check_empty();
+    check_best();
     check_facts();
     check_calls();
     refuse_conditions();

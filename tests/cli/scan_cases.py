@@ -52,7 +52,7 @@ CASES = [
     *[ok(BENCH_SCAN + f"--distribution {name} --selectivity 30 --result {result}", out="checked: the bitmaps of 4")
       for name, result in (("uniform", "count"), ("distinct", "rows"), ("zipf", "sum"), ("normal", "bitmap"),
                            ("small", "count"))],
-    ok(BENCH_SCAN + "--conditions 70 --predicates 4 --width 64 --host", out="full: 64 conditions, 64 lanes, 4 columns"),
+    ok(BENCH_SCAN + "--conditions 70 --predicates 4 --width 64 --host --index full", out="full: 64 conditions, 64 lanes, 4 columns"),
     ok(BENCH_SCAN + "--index full --sweep logic=and,branching", out=r"(?s)logic=and.*logic=branching"),
     ok(BENCH_SCAN + "--sweep selectivity=10,90 --ascending", out=r"(?s)selectivity=10.*selectivity=90"),
     *[ok(BENCH_SCAN + f"--append 700 --delete 200 --predicates 2 --index {spec} --format json",

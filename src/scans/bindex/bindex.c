@@ -182,6 +182,7 @@ static const kr_scan_ops ops = {
     .explain = bindex_explain,
     .explain_plan = bindex_explain_plan,
     .append = append,
+    .compares_columns = 1,
 };
 
 static const kr_scan_family family = {.ops = &ops};

@@ -101,8 +101,8 @@ typedef struct bindex_work {
 } bindex_work;
 
 /* Appends to the lists; adds to `work`. */
-kr_status bindex_leaf_add(const bindex_column *column, const kr_leaf *leaf, uint32_t number,
-                          bindex_lists *lists, bindex_leaf *made, bindex_work *work, kr_error *err);
+kr_status bindex_leaf_add(const bindex_part *part, const kr_leaf *leaf, uint32_t number, bindex_lists *lists,
+                          bindex_leaf *made, bindex_work *work, kr_error *err);
 void bindex_lists_release(bindex_lists *lists);
 
 /* ---- Passes (bindex_pass.c) ------------------------------------------------------------------ */

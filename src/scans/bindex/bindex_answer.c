@@ -126,8 +126,7 @@ void bindex_explain(const void *self, const kr_select *job, char *text, size_t n
         char line[LINE_NBYTES];
         describe_leaf(table, leaf, line);
         for (uint32_t p = 0; p < table->n_parts; ++p)
-            if (bindex_leaf_add(table->parts[p].columns + leaf->column, leaf, 0, &lists, &made, &work,
-                                NULL) != KR_OK)
+            if (bindex_leaf_add(table->parts + p, leaf, 0, &lists, &made, &work, NULL) != KR_OK)
                 break;
         bindex_lists_release(&lists);
         kr_text_add(text, nbytes, "%s: vectors %llu, refined rows %llu, compared rows %llu\n", line,

@@ -40,8 +40,6 @@ static kr_status add_leaves(const kr_device *device, const kr_plan *plan, const 
 static int fits(const kr_device *device, const bindex_table *table, const kr_plan *plan)
 {
     int has_room = plan->n_leaves <= bindex_leaves_most(device);
-    for (uint64_t l = 0; l < plan->n_leaves; ++l)
-        has_room &= plan->leaves[l].other == KR_NO_COLUMN;
     for (uint32_t p = 0; p < table->n_parts && has_room && plan->n_leaves > BINDEX_RUNS / BINDEX_LEAF_RUNS;
          ++p) {
         bindex_pass pass = {.lists = {.n_runs = 0}};

@@ -218,10 +218,31 @@ static kr_status add_nulls(walk *w, uint32_t *invert)
     return KR_OK;
 }
 
-kr_status bindex_leaf_add(const bindex_column *column, const kr_leaf *leaf, uint32_t number,
-                          bindex_lists *lists, bindex_leaf *made, bindex_work *work, kr_error *err)
+/* All rows of two columns are read. */
+static void compare_columns(const bindex_view *view, const bindex_view *other, uint32_t compare,
+                            bindex_leaf *made, bindex_work *work)
 {
+    *made = (bindex_leaf){.data = view->data,
+                          .type = view->type,
+                          .other = other->data,
+                          .validity = view->validity,
+                          .other_validity = other->validity,
+                          .validity_offset = view->validity_offset,
+                          .other_offset = other->validity_offset,
+                          .compare = compare};
+    work->refined += view->n;
+    work->compared += view->n;
+}
+
+kr_status bindex_leaf_add(const bindex_part *part, const kr_leaf *leaf, uint32_t number, bindex_lists *lists,
+                          bindex_leaf *made, bindex_work *work, kr_error *err)
+{
+    const bindex_column *column = part->columns + leaf->column;
     const bindex_view *view = &column->view;
+    if (leaf->other != KR_NO_COLUMN) {
+        compare_columns(view, &part->columns[leaf->other].view, leaf->compare, made, work);
+        return KR_OK;
+    }
     const uint64_t most = ~(uint64_t)0 >> (64 - kr_type_significant_bits(view->type)), n = leaf->n_intervals;
     walk w = {.column = column,
               .leaf = leaf,

@@ -41,8 +41,13 @@ typedef struct bindex_leaf {
     const void *data;
     uint32_t type, invert;
     uint32_t first_more, end_more; /* in the list of vectors: the others */
+    /* Instead of all that: `data` is compared with this column of the same type. */
+    const void *other; /* or NULL */
+    const uint8_t *validity, *other_validity;
+    uint64_t validity_offset, other_offset;
+    uint32_t compare, reserved;
 } bindex_leaf;
-kr_assert_size(bindex_leaf, 56);
+kr_assert_size(bindex_leaf, 104);
 
 /* Cells whose rows are turned over: all, or those for which the number of edges up to the code is odd; with
  * `even`, it is even. Edges first_edge .. end_edge - 1 are codes, ascending. */
@@ -72,7 +77,7 @@ typedef struct bindex_params {
     uint32_t reserved;
     kr_blocks blocks;
 } bindex_params;
-kr_assert_size(bindex_params, 448 + 56 + 256 + 768 + 128 + 24);
+kr_assert_size(bindex_params, 832 + 56 + 256 + 768 + 128 + 24);
 
 /* One of the plans of a batch. Joins make of its planes one, in order: plane `to` becomes the AND or the OR
  * of `to` and `from`; `root` is then the result. Without joins it is the AND of all planes. */
@@ -81,10 +86,10 @@ typedef struct bindex_job {
     uint32_t joins[BINDEX_LEAVES]; /* bindex_join */
     uint32_t n_joins, root;
 } bindex_job;
-kr_assert_size(bindex_job, 1720);
+kr_assert_size(bindex_job, 2104);
 
 /* A job in the shared memory of a block; planes behind it begin at 16 bytes. */
-enum { BINDEX_JOB_NBYTES = 1728 };
+enum { BINDEX_JOB_NBYTES = 2112 };
 
 enum { BINDEX_JOIN_AND, BINDEX_JOIN_OR };
 KR_BOTH uint32_t bindex_join(uint32_t op, uint32_t to, uint32_t from)
@@ -98,7 +103,7 @@ typedef struct bindex_batch_params {
     bindex_job only;
     kr_blocks blocks;
 } bindex_batch_params;
-kr_assert_size(bindex_batch_params, 1744);
+kr_assert_size(bindex_batch_params, 2128);
 
 /* ---- Making and checking --------------------------------------------------------------------- */
 

@@ -27,13 +27,12 @@ static void take_first_vector(bindex_pass *pass, const bindex_view *view)
 kr_status bindex_pass_add(bindex_pass *pass, const bindex_part *part, const kr_leaf *leaf, bindex_work *work,
                           kr_error *err)
 {
-    const bindex_column *column = part->columns + leaf->column;
     bindex_work ignored = {0};
     const kr_status status =
-        bindex_leaf_add(column, leaf, pass->params.n_leaves, &pass->lists,
+        bindex_leaf_add(part, leaf, pass->params.n_leaves, &pass->lists,
                         pass->params.leaves + pass->params.n_leaves, work ? work : &ignored, err);
     if (status == KR_OK)
-        take_first_vector(pass, &column->view);
+        take_first_vector(pass, &part->columns[leaf->column].view);
     return status;
 }
 

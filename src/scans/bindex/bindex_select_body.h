@@ -10,6 +10,7 @@
 
 #include "key/key.h"
 #include "scans/bindex/bindex_params.h"
+#include "scans/compare_body.h"
 
 enum {
     BINDEX_MINE = KR_MINE(BINDEX_WORDS),
@@ -181,6 +182,30 @@ KR_BODY void bindex_store(kr_block block, const bindex_params *p, uint64_t tile,
     }
 }
 
+/* ---- Two columns ----------------------------------------------------------------------------- */
+
+KR_BODY int bindex_compare(const bindex_leaf *leaf, uint64_t row)
+{
+    if (!kr_is_valid(leaf->validity, leaf->validity_offset, row) ||
+        !kr_is_valid(leaf->other_validity, leaf->other_offset, row))
+        return 0;
+    const uint64_t a = kr_load_code(leaf->type, leaf->data, row);
+    const uint64_t b = kr_load_code(leaf->type, leaf->other, row);
+    return kr_order_holds(leaf->compare, a < b ? 0 : a == b ? 1 : 2);
+}
+
+/* Planes of leaves that compare columns, which were cleared. */
+KR_BODY void bindex_compare_columns(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes)
+{
+    const uint64_t first_row = tile * p->words * 32;
+    for (uint32_t l = 0; l < p->n_leaves; ++l) {
+        const bindex_leaf *leaf = p->leaves + l;
+        for (uint32_t i = block.rank; leaf->other && i < p->words * 32; i += block.size)
+            kr_block_put_bit(block, planes + l * BINDEX_WORDS, i,
+                             first_row + i < p->n && bindex_compare(leaf, first_row + i));
+    }
+}
+
 KR_BODY void bindex_make_planes(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes,
                                 uint32_t *ranges)
 {
@@ -189,6 +214,7 @@ KR_BODY void bindex_make_planes(kr_block block, const bindex_params *p, uint64_t
     kr_block_copied(block);
     bindex_add_vectors(block, p, tile, planes);
     kr_block_sync(block);
+    bindex_compare_columns(block, p, tile, planes);
     bindex_prefetch_codes(block, p, tile, ranges);
     bindex_turn_rows(block, p, tile, ranges, planes);
     kr_block_sync(block);

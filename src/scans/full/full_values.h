@@ -4,6 +4,7 @@
 #define KEYRAY_SCANS_FULL_FULL_VALUES_H
 
 #include "key/key.h"
+#include "scans/compare_body.h"
 #include "scans/full/full_params.h"
 
 KR_BODY int full_is_float(uint32_t type)
@@ -72,15 +73,7 @@ KR_BODY int full_search(const full_leaf *leaf, kr_key code)
 
 KR_BODY int full_compare(uint32_t compare, kr_key a, kr_key b)
 {
-    const uint32_t order = a < b ? 0 : a == b ? 1 : 2;
-    /* bit `order` says whether the comparison holds: < <= > >= = <> */
-    const uint32_t holds = compare == KR_LESS            ? 1
-                           : compare == KR_LESS_EQUAL    ? 3
-                           : compare == KR_GREATER       ? 4
-                           : compare == KR_GREATER_EQUAL ? 6
-                           : compare == KR_EQUAL         ? 2
-                                                         : 5;
-    return (int)(holds >> order & 1);
+    return kr_order_holds(compare, a < b ? 0 : a == b ? 1 : 2);
 }
 
 /* Whether a value that is not NULL belongs to the leaf; `other` is that of a second column. `form` is a

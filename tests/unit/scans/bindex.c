@@ -323,14 +323,12 @@ static void refines_little(void **state)
     for (uint32_t i = 0; i < 500; ++i) {
         kr_interval below = {0, kr_rng_next(&rng) >> 33};
         for (uint32_t c = 0; c < COLUMNS; ++c) {
-            const kr_leaf leaf = {.column = c, .n_intervals = 1, .intervals = &below};
+            const kr_leaf leaf = {.column = c, .other = KR_NO_COLUMN, .n_intervals = 1, .intervals = &below};
             bindex_lists lists = {.n_runs = 0};
             bindex_work work = {0};
             bindex_leaf leaf_made;
             below.high = c ? below.high % 80 : below.high;
-            assert_int_equal(
-                bindex_leaf_add(made->parts[0].columns + c, &leaf, 0, &lists, &leaf_made, &work, NULL),
-                KR_OK);
+            assert_int_equal(bindex_leaf_add(made->parts, &leaf, 0, &lists, &leaf_made, &work, NULL), KR_OK);
             assert_true(work.vectors <= 1);
             assert_true(work.refined <= (c ? 0 : N / VECTORS / 2 + N / 100));
             assert_true(work.compared <= N / 1000);
