@@ -396,5 +396,7 @@ const kr_scan_ops cubes_ops = {
     .tracer = kr_rays_tracer,
     .runs_on = kr_rays_runs_on,
     .select = cubes_select,
+    .select_batch = cubes_select_batch,
     .explain = cubes_explain,
+    .explain_plan = cubes_explain_plan,
 };

@@ -60,6 +60,9 @@ extern const kr_scan_ops cubes_ops;
 
 kr_status cubes_select(kr_device *device, const void *self, const kr_select *job,
                        const kr_scan_context *context, kr_error *err);
+kr_status cubes_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
+                             const uint32_t *alive, const kr_scan_context *context, kr_error *err);
+int cubes_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
 void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 /* Builds the scene of the group unless it is there, which waits for the stream; any thread may ask. */
 kr_status cubes_open_scene(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err);

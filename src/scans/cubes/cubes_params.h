@@ -23,25 +23,42 @@ typedef struct cubes_test {
     int32_t null_first; /* the first cell of NULLs */
     uint32_t nulls;     /* 1: NULLs belong to it */
     uint32_t n_intervals;
-    uint32_t type, axis, reserved;
+    uint32_t type, axis;
+    uint32_t ends; /* 1: the last test of a conjunction; any of these is enough */
 } cubes_test;
 kr_assert_size(cubes_test, 72);
 
-/* Regions for one launch. */
+/* What rays write the truth of; without tests, all rows hold. */
+typedef struct cubes_ray_job {
+    const uint32_t *alive; /* or NULL */
+    uint32_t *bitmap;
+    uint32_t first_test, end_test;
+} cubes_ray_job;
+kr_assert_size(cubes_ray_job, 24);
+
+/* Regions for one launch, where they are not in device memory. */
 enum { CUBES_REGIONS = 32 };
 
 typedef struct cubes_ray_params {
     kr_scene_view scene;
     const uint64_t *records;
-    const uint32_t *alive; /* or NULL */
-    uint32_t *bitmap;
     uint64_t *work; /* KR_SCAN_WORKS, or NULL */
+    /* Of a batch, in device memory. NULL: `only`, `tests` and `rays`. */
+    const cubes_ray_job *more_jobs;
+    const cubes_test *more_tests;
+    const cubes_rays *more_rays;
+    cubes_ray_job only;
     cubes_test tests[CUBES_AXES];
-    uint32_t n_tests, n_regions;
+    uint32_t n_regions, reserved;
     uint32_t half, interval, spacing, length;
     cubes_rays rays[CUBES_REGIONS];
 } cubes_ray_params;
-kr_assert_size(cubes_ray_params, 1840);
+kr_assert_size(cubes_ray_params, 1872);
+
+KR_BODY const cubes_rays *cubes_rays_at(const cubes_ray_params *p, uint32_t region)
+{
+    return (p->more_rays ? p->more_rays : p->rays) + region;
+}
 
 /* The triangle of a record, as in RTScan, section 2.3, in a scene of one column: its cut with z = 0 reaches
  * from the beginning of its cell to 2 half + 1 cells further, at most half as high. So a ray up y in the

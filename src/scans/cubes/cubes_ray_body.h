@@ -60,16 +60,30 @@ KR_BODY int cubes_passes(const cubes_test *test, uint64_t record, uint64_t row)
     return cubes_holds(test, cubes_code(test, row));
 }
 
-KR_BODY void cubes_write(const cubes_ray_params *p, uint64_t record, uint32_t row)
+/* Any of the job's conjunctions is enough. */
+KR_BODY uint32_t cubes_holds_any(const cubes_ray_params *p, const cubes_ray_job *job, uint64_t record,
+                                 uint64_t row)
+{
+    const cubes_test *tests = p->more_tests ? p->more_tests : p->tests;
+    uint32_t any = job->first_test == job->end_test, all = 1;
+    for (uint32_t t = job->first_test; !any && t < job->end_test; ++t) {
+        all = all && cubes_passes(tests + t, record, row);
+        if (tests[t].ends) {
+            any = all;
+            all = 1;
+        }
+    }
+    return any;
+}
+
+KR_BODY void cubes_write(const cubes_ray_params *p, const cubes_ray_job *job, uint64_t record, uint32_t row)
 {
     const uint32_t bit = (uint32_t)1 << row % 32;
-    uint32_t passes = !p->alive || (kr_load(p->alive + row / 32) & bit);
-    for (uint32_t t = 0; passes && t < p->n_tests; ++t)
-        passes = (uint32_t)cubes_passes(p->tests + t, record, row);
-    if (passes)
-        kr_atomic_or32(p->bitmap + row / 32, bit);
+    const uint32_t is_alive = !job->alive || (kr_load(job->alive + row / 32) & bit);
+    if (is_alive && cubes_holds_any(p, job, record, row))
+        kr_atomic_or32(job->bitmap + row / 32, bit);
     else
-        kr_atomic_and32(p->bitmap + row / 32, ~bit);
+        kr_atomic_and32(job->bitmap + row / 32, ~bit);
 }
 
 KR_BODY int cubes_is_in(const cubes_region *region, uint64_t record)
@@ -88,9 +102,10 @@ KR_BODY uint32_t cubes_hit(const void *params, uint32_t *payload, uint32_t primi
     const uint64_t record = kr_load(p->records + primitive);
     (void)back;
     ++payload[CUBES_MET];
+    const cubes_rays *rays = cubes_rays_at(p, payload[CUBES_OF_REGION]);
     if (p->work)
-        payload[CUBES_REFINED] += (uint32_t)cubes_is_in(&p->rays[payload[CUBES_OF_REGION]].region, record);
-    cubes_write(p, record, primitive);
+        payload[CUBES_REFINED] += (uint32_t)cubes_is_in(&rays->region, record);
+    cubes_write(p, p->more_jobs ? p->more_jobs + (rays->axes >> 8) : &p->only, record, primitive);
     return KR_HIT_IGNORE;
 }
 
@@ -113,7 +128,7 @@ KR_BODY float cubes_place(const cubes_ray_params *p, const cubes_region *region,
 KR_BODY kr_ray cubes_ray(const cubes_ray_params *p, const cubes_rays *rays, uint64_t number)
 {
     const cubes_region *region = &rays->region;
-    const uint32_t a = rays->axes & 3, along = rays->axes >> 4, in_a = (uint32_t)(number % rays->n_a);
+    const uint32_t a = rays->axes & 3, along = rays->axes >> 4 & 3, in_a = (uint32_t)(number % rays->n_a);
     const uint32_t in_b = (uint32_t)(number / rays->n_a % rays->n_b);
     const uint32_t piece = (uint32_t)(number / rays->n_a / rays->n_b);
     const int32_t from =
@@ -147,10 +162,16 @@ KR_BODY int cubes_begin(const cubes_ray_params *p, uint64_t i, cubes_state *s)
 
 KR_BODY int cubes_step(const cubes_ray_params *p, cubes_state *s)
 {
-    uint32_t r = 0;
-    while (r + 1 < p->n_regions && p->rays[r + 1].first <= s->ray)
-        ++r;
-    const kr_ray ray = cubes_ray(p, p->rays + r, s->ray - p->rays[r].first);
+    uint32_t r = 0, end = p->n_regions;
+    while (end - r > 1) { /* the last region whose rays do not begin behind this one */
+        const uint32_t middle = r + (end - r) / 2;
+        if (cubes_rays_at(p, middle)->first <= s->ray)
+            r = middle;
+        else
+            end = middle;
+    }
+    const cubes_rays *rays = cubes_rays_at(p, r);
+    const kr_ray ray = cubes_ray(p, rays, s->ray - rays->first);
     uint32_t payload[KR_RAY_PAYLOAD] = {0, 0, r};
     kr_visit(&p->scene, &ray, payload, cubes_hit, cubes_box, p);
     s->met = payload[CUBES_MET];

@@ -29,7 +29,7 @@ typedef struct cubes_region {
 typedef struct cubes_rays {
     cubes_region region;
     uint32_t n_a, n_b, n_pieces;
-    uint32_t axes;  /* a | b << 2 | along << 4 */
+    uint32_t axes;  /* a | b << 2 | along << 4 | the job of a batch << 8 */
     uint64_t first; /* number of the first */
 } cubes_rays;
 kr_assert_size(cubes_rays, 48);

@@ -356,6 +356,76 @@ static void faults(void **state)
     kr_table_destroy(table);
 }
 
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+static int has_step(const kr_report *report, const char *text)
+{
+    for (uint32_t i = 0; i < kr_report_step_count(report); ++i)
+        if (strstr(kr_report_step_text(report, i), text))
+            return 1;
+    return 0;
+}
+
+static void parse_into(uint32_t i, const char *text)
+{
+    kr_error err = {0};
+    if (kr_condition_parse(text, &asked.parsed[i], &err) != KR_OK)
+        fail_msg("%s: %s", err.text, text);
+}
+
+static uint64_t counter_of(const kr_report *report, const char *name)
+{
+    for (uint32_t i = 0; i < kr_report_counter_count(report); ++i)
+        if (strcmp(kr_report_counter_name(report, i), name) == 0)
+            return kr_report_counter_value(report, i);
+    return 0;
+}
+
+/* Reports and explain name the way that was taken; an OR of too much is taken apart. */
+static void tells(void **state)
+{
+    enum { ROWS = 3000 };
+    static const struct {
+        const char *kind, *batch, *either;
+    } ways[] = {
+        {"full", "full: 3 conditions, ", "full: 2 predicates under AND and OR in one pass"},
+        {"bindex", "bindex: 3 conditions in one pass", "bindex: 2 predicates under AND and OR in one pass"},
+        {"rtc1", "2 conditions together", "AND and OR by bitmaps"},
+        {"rt", "3 conditions together", "2 conjunctions under OR in one scene"},
+    };
+    const char *spec = *state;
+    uint32_t way = 0;
+    char text[1000];
+    kr_error err = {0};
+    kr_rng rng = {80};
+    kr_table *table = NULL;
+    kr_report *report = NULL;
+    while (strncmp(spec, ways[way].kind, strlen(ways[way].kind)) != 0)
+        ++way;
+    fill(&rng, ROWS, 0);
+    skip_unless(make(spec, ROWS, 0, &table, &err), spec, &err);
+    assert_int_equal(kr_report_create(&report, &err), KR_OK);
+    parse_into(0, "a < 50 and b > 3");
+    parse_into(1, "a between 20 and 30");
+    parse_into(2, "a < 9 or b > 90");
+    asked.n = 3;
+    assert_int_equal(ask(table, ROWS, 0, report, &err), KR_OK);
+    assert_true(has_step(report, ways[way].batch));
+    assert_true(counter_of(report, "refined") > 0);
+    assert_int_equal(kr_scan_explain(table, asked.parsed[2], text, sizeof text, &err), KR_OK);
+    if (!strstr(text, ways[way].either))
+        fail_msg("%s", text);
+    kr_condition_destroy(asked.parsed[0]);
+    asked.parsed[0] = asked.parsed[2];
+    asked.n = 1;
+    assert_int_equal(ask(table, ROWS, 0, report, &err), KR_OK);
+    assert_true(has_step(report, ways[way].either));
+    kr_condition_destroy(asked.parsed[1]);
+    forget_batch();
+    kr_report_destroy(report);
+    kr_table_destroy(table);
+}
+
 static int open_once(void **state)
 {
     (void)state;
@@ -373,7 +443,8 @@ static int close_once(void **state)
 /* Tests of one kind. */
 #define TESTS_OF(spec)                                                                          \
     cmocka_unit_test_prestate(agrees, spec), cmocka_unit_test_prestate(large_conditions, spec), \
-        cmocka_unit_test_prestate(long_lists, spec), cmocka_unit_test_prestate(faults, spec)
+        cmocka_unit_test_prestate(long_lists, spec), cmocka_unit_test_prestate(faults, spec),   \
+        cmocka_unit_test_prestate(tells, spec)
 
 int main(void)
 {

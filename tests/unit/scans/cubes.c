@@ -21,7 +21,7 @@ typedef struct counts {
 /* What a ray of the program meets, by whole cells. */
 static void count_ray(const cubes_matrix *m, const cubes_rays *rays, uint64_t number, counts *c)
 {
-    const uint32_t a = rays->axes & 3, b = rays->axes >> 2 & 3, along = rays->axes >> 4;
+    const uint32_t a = rays->axes & 3, b = rays->axes >> 2 & 3, along = rays->axes >> 4 & 3;
     const uint64_t piece = number / rays->n_a / rays->n_b;
     int32_t low[3], high[3];
     low[a] = rays->region.first[a] + (int32_t)(m->interval / 2 + number % rays->n_a * m->interval);

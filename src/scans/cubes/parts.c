@@ -1,0 +1,174 @@
+/* Parts of conjunctions: which group answers which leaves, what the sieve leaves of them, and the regions. */
+#include "scans/cubes/parts.h"
+#include "scans/describe.h"
+#include "scans/grow.h"
+
+#include <stdlib.h>
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+kr_status cubes_part_add(cubes_part *p, const cubes_region *region, kr_error *err)
+{
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+        if (region->first[axis] > region->last[axis])
+            return KR_OK;
+    if (!kr_grow((void **)&p->regions, &p->room_regions, p->n_regions, 1, sizeof *p->regions, "a condition",
+                 err))
+        return KR_ERR_HOST_MEMORY;
+    const cubes_rays rays = cubes_rays_of(&p->group->matrix, region);
+    p->n_rays += cubes_rays_count(&rays);
+    p->regions[p->n_regions++] = *region;
+    return KR_OK;
+}
+
+/* A row for which the sieve and the condition differ does so on some axis, of which we take the first: on
+ * those before it the row is in both, on those behind it in the leaf, or in kept bins if it is so on this. */
+static kr_status add_regions(cubes_part *p, uint32_t place, kr_error *err)
+{
+    const cubes_sieved *here = p->sieved + p->order[place];
+    kr_status status = KR_OK;
+    for (uint64_t r = 0; r < here->n_rests && status == KR_OK; ++r) {
+        const cubes_rest *rest = here->rests + r;
+        cubes_region region;
+        for (uint32_t i = 0; i < CUBES_AXES; ++i) {
+            const cubes_sieved *s = p->sieved + p->order[i];
+            const cubes_span span = i < place       ? s->both
+                                    : i == place    ? rest->span
+                                    : rest->is_kept ? s->kept
+                                                    : s->leaf;
+            region.first[p->order[i]] = span.first;
+            region.last[p->order[i]] = span.last;
+        }
+        status = cubes_part_add(p, &region, err);
+    }
+    return status;
+}
+
+static double share_in_both(const cubes_part *p, uint32_t axis)
+{
+    return (double)cubes_span_count(p->sieved[axis].both) / p->group->extents[axis];
+}
+
+static void order_axes(cubes_part *p)
+{
+    for (uint32_t i = 0; i < CUBES_AXES; ++i) {
+        uint32_t at = i;
+        for (; at > 0 && share_in_both(p, i) < share_in_both(p, p->order[at - 1]); --at)
+            p->order[at] = p->order[at - 1];
+        p->order[at] = i;
+    }
+}
+
+static cubes_sieved every_cell(uint32_t extent)
+{
+    const cubes_span all = {0, (int32_t)extent - 1};
+    return (cubes_sieved){.inverts = 1, .leaf = all, .kept = all, .both = all};
+}
+
+/* Sieves the leaves, and finds the regions that are left. */
+kr_status cubes_part_plan(cubes_part *p, kr_error *err)
+{
+    const cubes_table *table = p->table;
+    const uint32_t width = 2 * p->group->matrix.half + 1;
+    kr_status status = KR_OK;
+    for (uint32_t axis = 0; axis < CUBES_AXES && status == KR_OK; ++axis) {
+        p->sieved[axis] = every_cell(p->group->extents[axis]);
+        if (p->leaves[axis])
+            status = cubes_sieve(table->columns + p->group->columns[axis], p->leaves[axis],
+                                 (int)table->design.selects_both, width, p->sieved + axis, err);
+    }
+    if (status != KR_OK)
+        return status;
+    order_axes(p);
+    for (uint32_t place = 0; place < CUBES_AXES && status == KR_OK; ++place)
+        status = add_regions(p, place, err);
+    return status;
+}
+
+void cubes_part_release(cubes_part *p)
+{
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+        cubes_sieved_release(p->sieved + axis);
+    free(p->regions);
+}
+
+/* ---- Parts of a conjunction ------------------------------------------------------------------ */
+
+/* How many of the open leaves the group has columns for. */
+static uint32_t count_of(const cubes_group *group, const kr_select *job, const uint8_t *is_done)
+{
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < job->n_leaves; ++l)
+        for (uint32_t axis = 0; axis < group->n_columns && !is_done[l]; ++axis)
+            n += group->columns[axis] == job->leaves[l]->column;
+    return n;
+}
+
+/* Gives each leaf to a group: the group that has most of the open ones is next. Returns how many. */
+static uint32_t choose_groups(const cubes_table *table, const kr_select *job, uint8_t *is_done,
+                              cubes_part *parts)
+{
+    uint32_t n_parts = 0, open = job->n_leaves;
+    while (open) {
+        cubes_group *best = table->groups;
+        for (uint32_t g = 1; g < table->n_groups; ++g)
+            if (count_of(table->groups + g, job, is_done) > count_of(best, job, is_done))
+                best = table->groups + g;
+        cubes_part *p = parts + n_parts++;
+        p->table = table;
+        p->group = best;
+        for (uint32_t l = 0; l < job->n_leaves; ++l)
+            for (uint32_t axis = 0; axis < best->n_columns; ++axis)
+                if (!is_done[l] && best->columns[axis] == job->leaves[l]->column) {
+                    p->leaves[axis] = job->leaves[l];
+                    is_done[l] = 1;
+                    --open;
+                }
+    }
+    return n_parts;
+}
+
+void cubes_parts_release(cubes_part *parts, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+        cubes_part_release(parts + i);
+    free(parts);
+}
+
+kr_status cubes_parts_make(const cubes_table *table, const kr_select *job, cubes_part **parts,
+                           uint32_t *n_parts, kr_error *err)
+{
+    uint8_t *is_done = kr_host_calloc(job->n_leaves, 1, "a condition", err);
+    cubes_part *made = kr_host_calloc(job->n_leaves, sizeof *made, "a condition", err);
+    kr_status status = is_done && made ? KR_OK : KR_ERR_HOST_MEMORY;
+    uint32_t n = 0;
+    if (status == KR_OK)
+        n = choose_groups(table, job, is_done, made);
+    for (uint32_t i = 0; i < n && status == KR_OK; ++i)
+        status = cubes_part_plan(made + i, err);
+    free(is_done);
+    if (status != KR_OK) {
+        cubes_parts_release(made, n);
+        return status;
+    }
+    *parts = made;
+    *n_parts = n;
+    return KR_OK;
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+void cubes_part_describe(const cubes_part *p, char *text, size_t nbytes)
+{
+    const char *separator = "";
+    uint32_t n_vectors = 0;
+    text[0] = '\0';
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+        if (p->leaves[axis]) {
+            kr_text_add(text, nbytes, "%s%s", separator, p->table->names[p->group->columns[axis]]);
+            separator = ", ";
+            n_vectors += p->sieved[axis].n_vectors;
+        }
+    kr_text_add(text, nbytes, ": %u filter vectors, %llu regions, %llu rays", n_vectors,
+                (unsigned long long)p->n_regions, (unsigned long long)p->n_rays);
+}
