@@ -12,6 +12,11 @@ uint64_t kr_vectors_nbytes(uint64_t n_rows, uint32_t n)
     return n * stride_of(n_rows) * sizeof(uint32_t);
 }
 
+uint64_t kr_vectors_scratch(uint32_t n)
+{
+    return n * sizeof(uint64_t);
+}
+
 static kr_status bring_limits(kr_device *device, const uint64_t *limits, uint32_t n, kr_stream *stream,
                               kr_buffer *buffer, kr_error *err)
 {

@@ -20,6 +20,8 @@ static inline const uint32_t *kr_vector_at(const kr_vectors *vectors, uint32_t v
 }
 
 uint64_t kr_vectors_nbytes(uint64_t n_rows, uint32_t n);
+/* Scratch memory of kr_vectors_make: its limits. */
+uint64_t kr_vectors_scratch(uint32_t n);
 
 /* The column is in device memory; limits are codes, ascending, in host memory. Enqueues. */
 kr_status kr_vectors_make(kr_device *device, const kr_column *column, const uint64_t *limits, uint32_t n,

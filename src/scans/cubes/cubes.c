@@ -281,6 +281,8 @@ static kr_status cubes_estimate(const kr_table_shape *shape, kr_need *need, kr_e
         const uint64_t scratch = cubes_cells_scratch(shape->device, column, design.bins, (int)design.encode);
         peak = kept + scratch > peak ? kept + scratch : peak;
         kept += kr_vectors_nbytes(shape->n_rows, design.bins - (column->validity ? 0 : 1));
+        const uint64_t limits = kept + kr_vectors_scratch(design.bins);
+        peak = limits > peak ? limits : peak;
     }
     if (design.is_lazy)
         scene = (kr_scene_estimate){0};
