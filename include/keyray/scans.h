@@ -249,7 +249,9 @@ typedef struct kr_scan_options {
 } kr_scan_options;
 
 /**
- * Answers n conditions at once; what can be shared between them is shared. Deleted rows are in no result.
+ * Answers n conditions at once, as n calls would. Up to 64 of them, of any form, share what the kind can
+ * share: values that are read, launches, scenes; the steps of a report say what they shared. Deleted rows are
+ * in no result.
  *
  * Stream:  with all arrays in device memory the call enqueues its work and returns.
  * Threads: any number may scan one table, while none changes it.
