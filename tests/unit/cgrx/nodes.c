@@ -1,6 +1,7 @@
 /* Lists of nodes against an array of entries in order: builds, batches of deletes and inserts, damage,
  * failing allocations; on the CPU, and on the first GPU where there is one. */
 #include "nodes.h"
+#include "cancelling_device.h"
 #include "random.h"
 
 #include <stdio.h>
@@ -312,19 +313,6 @@ static void faults_of(const width *w, cgrx_design design, uint64_t seed)
     destroy(&t);
 }
 
-/* A device that runs half of a program and is then cancelled, as callbacks do between pieces. */
-static const kr_device_ops *real_ops;
-static uint32_t cancel_at;
-
-static kr_status run_half(kr_device *of, const kr_program *program, const void *params, uint64_t n,
-                          void *stream, kr_error *err)
-{
-    if (program->whole || !cancel_at || --cancel_at)
-        return real_ops->run(of, program, params, n, stream, err);
-    program->cpu(params, 0, n / 2 / 64 * 64, n);
-    return kr_fail(err, KR_ERR_CANCELLED, "cancelled");
-}
-
 static void cancels_of(const width *w, cgrx_design design, uint64_t seed)
 {
     (void)seed;
@@ -363,10 +351,8 @@ static void cancelling_changes_nothing(void **state)
     (void)state;
     if (!is_cpu)
         return;
-    kr_device_ops half = *device->ops;
-    half.run = run_half;
-    real_ops = device->ops;
-    device->ops = &half;
+    kr_device_ops half;
+    cancel_programs(device, &half);
     for_each(cancels_of);
     device->ops = real_ops;
 }

@@ -1,5 +1,6 @@
 /* Updates of tables: after every batch the table is valid and holds the rows that a plain list would; memory
  * and the ways to keys stay as those of a fresh build; a batch that fails changes nothing. */
+#include "cancelling_device.h"
 #include "tables.h"
 
 static const char *const specs[] = {"hash",
@@ -151,19 +152,6 @@ static void waves_of_replaced_keys(void **state)
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
-/* A device that runs half of a program and is then cancelled, as callbacks do between pieces. */
-static const kr_device_ops *real_ops;
-static uint64_t cancel_at; /* counted down; 0: nothing is cancelled */
-
-static kr_status run_half(kr_device *of, const kr_program *program, const void *params, uint64_t n,
-                          void *stream, kr_error *err)
-{
-    if (program->whole || !cancel_at || --cancel_at)
-        return real_ops->run(of, program, params, n, stream, err);
-    program->cpu(params, 0, n / 2 / 64 * 64, n);
-    return kr_fail(err, KR_ERR_CANCELLED, "cancelled");
-}
-
 /* Every allocation or every program of a batch fails in turn; then the batch goes through. */
 static void fail_batch(kr_index *index, uint32_t wide, uint64_t *countdown, kr_status wanted, uint32_t least)
 {
@@ -218,11 +206,9 @@ static void failed_allocations_change_nothing(void **state)
 
 static void cancelling_changes_nothing(void **state)
 {
-    kr_device_ops half = *device->ops;
+    kr_device_ops half;
     (void)state;
-    half.run = run_half;
-    real_ops = device->ops;
-    device->ops = &half;
+    cancel_programs(device, &half);
     fail_batches(&cancel_at, KR_ERR_CANCELLED, 2);
     device->ops = real_ops;
 }

@@ -1,4 +1,5 @@
 /* Changes of tables that fail or are cancelled at every point leave the table as it was. */
+#include "cancelling_device.h"
 #include "devices/device.h"
 #include "failing_device.h"
 
@@ -174,26 +175,11 @@ static void failed_allocations_change_nothing(void **state)
     fail_steps(&fail_at, KR_ERR_DEVICE_MEMORY);
 }
 
-/* A device that runs half of a program and is then cancelled, as callbacks do between pieces. */
-static const kr_device_ops *real_ops;
-static uint64_t cancel_at; /* counted down; 0: nothing is cancelled */
-
-static kr_status run_half(kr_device *of, const kr_program *program, const void *params, uint64_t n,
-                          void *stream, kr_error *err)
-{
-    if (program->whole || !cancel_at || --cancel_at)
-        return real_ops->run(of, program, params, n, stream, err);
-    program->cpu(params, 0, n / 2 / 64 * 64, n);
-    return kr_fail(err, KR_ERR_CANCELLED, "cancelled");
-}
-
 static void cancelling_changes_nothing(void **state)
 {
-    kr_device_ops half = *device->ops;
+    kr_device_ops half;
     (void)state;
-    half.run = run_half;
-    real_ops = device->ops;
-    device->ops = &half;
+    cancel_programs(device, &half);
     fail_steps(&cancel_at, KR_ERR_CANCELLED);
     device->ops = real_ops;
 }
