@@ -1,8 +1,8 @@
 /* Many conditions in one pass: what all of them say of a value is found at once.
  *
  * The constants of all conditions cut the codes of a column into slots. A value's slot is found by one
- * search, and the slot's mask has a bit for each lane. AND of the masks of a row's columns has its answers.
- * Then rows by lanes are turned into lanes by rows.
+ * search, or looked up, and the slot's mask has a bit for each lane. AND of the masks of a row's columns has
+ * its answers. Then rows by lanes are turned into lanes by rows.
  *
  * On a GPU a thread has eight rows, and a warp the 256 rows of eight words. On the CPU, where instructions
  * compare 16 values at a time, columns with few edges are compared with each edge instead: a leaf is the XOR
@@ -26,9 +26,9 @@ KR_BODY uint32_t full_slot(const kr_key *nodes, uint32_t levels, kr_key code)
     return node - ((uint32_t)1 << levels);
 }
 
-/* The slots of FULL_SEARCHED rows. The first two levels are the same words for all rows. */
-KR_BODY void full_slots(const kr_key *nodes, uint32_t levels, const kr_key codes[FULL_SEARCHED],
-                        uint32_t slots[FULL_SEARCHED])
+/* The slots of FULL_SEARCHED rows, side by side. The first two levels are the same words for all rows. */
+KR_BODY void full_search_slots(const kr_key *nodes, uint32_t levels, const kr_key codes[FULL_SEARCHED],
+                               uint32_t slots[FULL_SEARCHED])
 {
     const kr_key root = levels > 0 ? nodes[1] : 0;
     const kr_key low = levels > 1 ? nodes[2] : 0, high = levels > 1 ? nodes[3] : 0;
@@ -47,6 +47,40 @@ KR_BODY void full_slots(const kr_key *nodes, uint32_t levels, const kr_key codes
     KR_UNROLL
     for (uint32_t j = 0; j < FULL_SEARCHED; ++j)
         slots[j] -= (uint32_t)1 << levels;
+}
+
+/* The slots of values, by the buckets that they fall in; most buckets have one edge or none. */
+KR_BODY void full_look_up_slots(const full_batch_column *column, const char *tables,
+                                const kr_key codes[FULL_SEARCHED], uint32_t slots[FULL_SEARCHED])
+{
+    const uint64_t *buckets = (const uint64_t *)(tables + column->buckets);
+    const kr_key lowest = (kr_key)column->lowest;
+    KR_UNROLL
+    for (uint32_t j = 0; j < FULL_SEARCHED; ++j) {
+#if KR_KEY_BITS == 32
+        const uint64_t bucket =
+            buckets[full_bucket_of_u32(lowest, column->shift, column->n_buckets, codes[j])];
+        const uint32_t edge = (uint32_t)bucket, slot = (uint32_t)(bucket >> 32);
+#else
+        const uint32_t at = full_bucket_of_u64(lowest, column->shift, column->n_buckets, codes[j]);
+        const uint64_t edge = buckets[2 * at];
+        const uint32_t slot = (uint32_t)buckets[2 * at + 1];
+#endif
+        slots[j] = slot + (edge < codes[j] ? 1 : 0);
+    }
+    KR_UNROLL
+    for (uint32_t j = 0; j < FULL_SEARCHED; ++j)
+        if (slots[j] == FULL_CROWDED)
+            slots[j] = full_slot((const kr_key *)(tables + column->tables), column->levels, codes[j]);
+}
+
+KR_BODY void full_slots(const full_batch_column *column, const char *tables,
+                        const kr_key codes[FULL_SEARCHED], uint32_t slots[FULL_SEARCHED])
+{
+    if (column->n_buckets)
+        full_look_up_slots(column, tables, codes, slots);
+    else
+        full_search_slots((const kr_key *)(tables + column->tables), column->levels, codes, slots);
 }
 
 KR_BODY const uint32_t *full_masks(const full_batch_column *column, const char *tables)
@@ -76,22 +110,25 @@ KR_BODY void full_rule_out(uint32_t halves, uint32_t from, const full_batch_colu
     }
 }
 
+/* Words j and j + distance exchange bits; distance and mask are constants. */
+KR_BODY void full_turn_stage(uint32_t distance, uint32_t mask, uint32_t x[8])
+{
+    KR_UNROLL
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t j = i / distance * 2 * distance + i % distance;
+        const uint32_t t = ((x[j] >> distance) ^ x[j + distance]) & mask;
+        x[j + distance] ^= t;
+        x[j] ^= t << distance;
+    }
+}
+
 /* Eight rows by 32 lanes: before, bit 8 b + i of word j is row j of lane 8 b + i; then bit 8 b + j of word i
  * is. */
 KR_BODY void full_turn_rows(uint32_t x[8])
 {
-    KR_UNROLL
-    for (uint32_t distance = 4; distance; distance /= 2) {
-        const uint32_t mask = distance == 4 ? 0x0F0F0F0Fu : distance == 2 ? 0x33333333u : 0x55555555u;
-        KR_UNROLL
-        for (uint32_t j = 0; j < 8; ++j) {
-            if (j & distance)
-                continue;
-            const uint32_t t = ((x[j] >> distance) ^ x[j + distance]) & mask;
-            x[j + distance] ^= t;
-            x[j] ^= t << distance;
-        }
-    }
+    full_turn_stage(4, 0x0F0F0F0Fu, x);
+    full_turn_stage(2, 0x33333333u, x);
+    full_turn_stage(1, 0x55555555u, x);
 }
 
 /* ---- Zones ----------------------------------------------------------------------------------- */

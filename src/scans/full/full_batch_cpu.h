@@ -178,7 +178,7 @@ KR_BODY void full_piece_search(const full_batch_params *p, const full_batch_colu
             for (uint32_t j = 0; j < FULL_SEARCHED; ++j)
                 slots[j] = full_order(codes[at + j], others[at + j]);
         else
-            full_slots((const kr_key *)(p->tables + column->tables), column->levels, codes + at, slots);
+            full_slots(column, p->tables, codes + at, slots);
         if (halves == 1)
             full_rule_out(1, from, column, p->tables, slots, valid, left);
         else

@@ -79,7 +79,7 @@ KR_BODY void full_warp_column(kr_group group, uint32_t halves, const full_batch_
         if (column->other)
             full_load_four(column->type, column->load, column->other, row + from, p->n, others);
         else if (slot == column->n_slots)
-            full_slots((const kr_key *)(tables + column->tables), column->levels, codes + from, slots);
+            full_slots(column, tables, codes + from, slots);
         KR_UNROLL
         for (uint32_t j = 0; j < FULL_SEARCHED; ++j)
             slots[j] = column->other            ? full_order(codes[from + j], others[j])
@@ -184,13 +184,11 @@ KR_BODY void full_warp_rows(kr_group group, uint32_t halves, const full_batch_pa
     }
     for (uint32_t c = 0; c < p->n_columns; ++c) {
         const full_batch_column *column = p->columns + c;
-        const uint64_t end = column->tables + (sizeof(kr_key) << column->levels) +
-                             (uint64_t)halves * column->n_slots * sizeof(uint32_t);
         if (!any) {
             full_batch_count(group, p, p->spared, FULL_WARP_ROWS);
             continue;
         }
-        if (end <= p->shared_nbytes)
+        if (column->end <= p->shared_nbytes)
             full_warp_column(group, halves, p, column, shared, first, left);
         else
             full_warp_column(group, halves, p, column, p->tables, first, left);

@@ -32,8 +32,23 @@ typedef struct full_batch_column {
     uint32_t validity_offset, other_offset;
     uint32_t type, load;
     uint32_t levels, n_slots;
+    uint64_t buckets, lowest;  /* buckets: where they are in the tables */
+    uint32_t shift, n_buckets; /* n_buckets: 0 if the column has none */
+    uint64_t end;              /* of its tables */
 } full_batch_column;
-kr_assert_size(full_batch_column, 88);
+kr_assert_size(full_batch_column, 120);
+
+/* Buckets of equal width from the lowest edge on: a word of the edge in it, or all ones, and one of the slots
+ * before it. With several edges, the slot is FULL_CROWDED and the edge all ones: the tree is searched. */
+#define FULL_CROWDED 0xFFFFFFFFu
+#define FULL_BUCKET_OF(name, key_t)                                                 \
+    KR_BOTH uint32_t name(key_t lowest, uint32_t shift, uint32_t n, key_t code)     \
+    {                                                                               \
+        const key_t bucket = (code > lowest ? (key_t)(code - lowest) : 0) >> shift; \
+        return bucket < n ? (uint32_t)bucket : n - 1;                               \
+    }
+FULL_BUCKET_OF(full_bucket_of_u32, uint32_t)
+FULL_BUCKET_OF(full_bucket_of_u64, uint64_t)
 
 /* The node of a perfect tree that edge s of all stands in. */
 KR_BOTH uint32_t full_node_of(uint32_t levels, uint32_t s)
@@ -67,6 +82,6 @@ typedef struct full_batch_params {
     uint32_t reserved;
     full_batch_column columns[FULL_BATCH_COLUMNS];
 } full_batch_params;
-kr_assert_size(full_batch_params, 96 + 88 * FULL_BATCH_COLUMNS);
+kr_assert_size(full_batch_params, 96 + 120 * FULL_BATCH_COLUMNS);
 
 #endif

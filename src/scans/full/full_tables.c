@@ -136,11 +136,94 @@ static void write_masks(const making *m, uint32_t half, uint32_t n_slots, uint64
         masks[s] ^= masks[s - 1];
 }
 
-/* Tables begin at multiples of 8 bytes. */
-static uint64_t column_nbytes(const making *m, const full_batch_column *column)
+/* ---- Buckets --------------------------------------------------------------------------------- */
+
+/* More levels than this take longer than to look a bucket up. Buckets take BUCKETS_NBYTES at most, so that
+ * tables of several columns stay in fast memory; of the sampled values at most one in CROWDED_SHARE may fall
+ * into a crowded one. */
+enum { LEVELS_FEW = 3, BUCKETS_FOR_EDGE = 16, BUCKETS_NBYTES = 16384, CROWDED_SHARE = 64 };
+
+static uint32_t bucket_of(const full_batch_column *column, uint64_t code)
+{
+    return full_bucket_of_u64(column->lowest, column->shift, column->n_buckets, code);
+}
+
+static uint64_t *bucket_at(const making *m, uint64_t *buckets, uint32_t i)
+{
+    return buckets + (m->key_nbytes == 8 ? 2 * i : i);
+}
+
+static void put_bucket(const making *m, uint64_t *to, uint64_t edge, uint32_t slot)
+{
+    to[0] = m->key_nbytes == 8 ? edge : (uint64_t)slot << 32 | (uint32_t)edge;
+    if (m->key_nbytes == 8)
+        to[1] = slot;
+}
+
+static void write_buckets(const making *m, const full_batch_column *column, uint64_t *buckets)
+{
+    uint32_t e = 0;
+    for (uint32_t i = 0; i < column->n_buckets; ++i) {
+        const uint32_t first = e;
+        while (e < m->n_edges && bucket_of(column, m->edges[e]) == i)
+            ++e;
+        if (e - first > 1)
+            put_bucket(m, bucket_at(m, buckets, i), UINT64_MAX, FULL_CROWDED);
+        else
+            put_bucket(m, bucket_at(m, buckets, i), e > first ? m->edges[first] : UINT64_MAX, first);
+    }
+}
+
+static int is_crowded(const making *m, const full_batch_column *column, uint64_t code)
+{
+    const uint32_t slot = slot_behind(m, code), bucket = bucket_of(column, code);
+    uint32_t n = 0;
+    for (uint32_t e = slot; e < m->n_edges && n < 2 && bucket_of(column, m->edges[e]) == bucket; ++e)
+        ++n;
+    for (uint32_t e = slot; e-- > 0 && n < 2 && bucket_of(column, m->edges[e]) == bucket;)
+        ++n;
+    return n > 1;
+}
+
+/* Decides whether the column gets buckets, and how many. */
+static void plan_buckets(const making *m, full_batch_column *column)
+{
+    const full_sample *sample = m->batch->table->samples + m->batch->sources[m->column].column;
+    const uint32_t most = BUCKETS_NBYTES / (2 * m->key_nbytes);
+    uint32_t n = 1, crowded = 0;
+    if (column->levels <= LEVELS_FEW)
+        return;
+    while (n < BUCKETS_FOR_EDGE * m->n_edges && n < most)
+        n *= 2;
+    const uint64_t range = m->edges[m->n_edges - 1] - m->edges[0];
+    column->lowest = m->edges[0];
+    while (range >> column->shift >= n)
+        ++column->shift;
+    column->n_buckets = (uint32_t)(range >> column->shift) + 1;
+    for (uint32_t i = 0; i < sample->n; ++i)
+        crowded += (uint32_t)is_crowded(m, column, sample->codes[i]);
+    if (crowded * CROWDED_SHARE > sample->n)
+        column->n_buckets = 0;
+}
+
+/* ---- A column -------------------------------------------------------------------------------- */
+
+/* Where the column's tables are; all begin at multiples of 8 bytes. */
+static void lay_out(const making *m, full_batch_column *column, uint64_t begin)
 {
     const uint64_t nodes = (uint64_t)m->key_nbytes << column->levels;
-    return (nodes + (uint64_t)m->halves * column->n_slots * sizeof(uint32_t) + 7) / 8 * 8;
+    column->tables = begin;
+    column->buckets = begin + (nodes + (uint64_t)m->halves * column->n_slots * sizeof(uint32_t) + 7) / 8 * 8;
+    column->end = column->buckets + (uint64_t)column->n_buckets * 2 * m->key_nbytes;
+}
+
+static void write_tables(const making *m, const full_batch_column *column, uint64_t *room, char *tables)
+{
+    write_nodes(m, column->levels, tables + column->tables);
+    uint32_t *masks = (uint32_t *)(tables + column->tables + ((size_t)m->key_nbytes << column->levels));
+    for (uint32_t h = 0; h < m->halves; ++h)
+        write_masks(m, h, column->n_slots, room, masks + h * column->n_slots);
+    write_buckets(m, column, (uint64_t *)(tables + column->buckets));
 }
 
 /* Grows the tables by those of a column. */
@@ -152,19 +235,17 @@ static kr_status add_column(making *m, full_batch_column *column, char **tables,
     column->n_slots = is_compared ? COMPARED_SLOTS : m->n_edges + 2;
     while (((uint32_t)1 << column->levels) - 1 < m->n_edges)
         ++column->levels;
-    column->tables = *nbytes;
-    const uint64_t more = column_nbytes(m, column);
-    char *grown = status == KR_OK ? kr_host_calloc(*nbytes + more, 1, "a batch of conditions", err) : NULL;
+    if (status == KR_OK)
+        plan_buckets(m, column);
+    lay_out(m, column, *nbytes);
+    char *grown = status == KR_OK ? kr_host_calloc(column->end, 1, "a batch of conditions", err) : NULL;
     uint64_t *room = kr_host_calloc(m->n_edges + 1, sizeof *room, "a batch of conditions", err);
     if (grown && room) {
         memcpy(grown, *tables, *nbytes);
         free(*tables);
         *tables = grown;
-        *nbytes += more;
-        write_nodes(m, column->levels, grown + column->tables);
-        uint32_t *masks = (uint32_t *)(grown + column->tables + ((size_t)m->key_nbytes << column->levels));
-        for (uint32_t h = 0; h < m->halves; ++h)
-            write_masks(m, h, column->n_slots, room, masks + h * column->n_slots);
+        *nbytes = column->end;
+        write_tables(m, column, room, grown);
     } else {
         free(grown);
         status = KR_ERR_HOST_MEMORY;

@@ -257,6 +257,13 @@ static void agrees(void **state)
     }
 }
 
+static void parse_into(uint32_t i, const char *text)
+{
+    kr_error err = {0};
+    if (kr_condition_parse(text, &asked.parsed[i], &err) != KR_OK)
+        fail_msg("%s: %s", err.text, text);
+}
+
 /* A wide OR in a batch, which one launch cannot hold with the others. */
 static void large_conditions(void **state)
 {
@@ -327,6 +334,41 @@ static void long_lists(void **state)
     kr_table_destroy(table);
 }
 
+/* Values and constants far apart, but for some constants next to each other. */
+static void wide_values(void **state)
+{
+    enum { ROWS = 20000 };
+    const char *spec = *state;
+    kr_error err = {0};
+    kr_rng rng = {81};
+    kr_table *table = NULL;
+    int64_t from[2] = {0, 0};
+    fill(&rng, ROWS, 0);
+    for (uint64_t i = 0; i < ROWS; ++i) {
+        values[0][i] = (int64_t)(kr_rng_next(&rng) >> 32);
+        values[2][i] = (int64_t)kr_rng_next(&rng);
+        store(0, memory[0] + i * 4, values[0][i]);
+        store(2, memory[2] + i * 8, values[2][i]);
+    }
+    skip_unless(make(spec, ROWS, 0, &table, &err), spec, &err);
+    asked.n = 64;
+    for (uint32_t i = 0; i < asked.n; ++i) {
+        condition *c = asked.conditions + i;
+        from[0] = i % 8 ? values[0][kr_rng_below(&rng, ROWS)] : from[0] + 1;
+        from[1] = i % 8 ? values[2][kr_rng_below(&rng, ROWS)] : from[1] + 1;
+        c->n = 3;
+        c->nodes[0] = (node){LESS, 0, from[0], 0};
+        c->nodes[1] = (node){MORE, 2, from[1], 0};
+        c->nodes[2] = (node){AND, 0, 0, 0};
+        sprintf(c->text, "a < %lld and c > %lld", (long long)from[0], (long long)from[1]);
+        parse_into(i, c->text);
+    }
+    assert_int_equal(ask(table, ROWS, 0, NULL, &err), KR_OK);
+    check_answers(ROWS, 0);
+    forget_batch();
+    kr_table_destroy(table);
+}
+
 /* Every allocation of a batch fails once; then the same table answers. */
 static void faults(void **state)
 {
@@ -364,13 +406,6 @@ static int has_step(const kr_report *report, const char *text)
         if (strstr(kr_report_step_text(report, i), text))
             return 1;
     return 0;
-}
-
-static void parse_into(uint32_t i, const char *text)
-{
-    kr_error err = {0};
-    if (kr_condition_parse(text, &asked.parsed[i], &err) != KR_OK)
-        fail_msg("%s: %s", err.text, text);
 }
 
 static uint64_t counter_of(const kr_report *report, const char *name)
@@ -441,10 +476,10 @@ static int close_once(void **state)
 }
 
 /* Tests of one kind. */
-#define TESTS_OF(spec)                                                                          \
-    cmocka_unit_test_prestate(agrees, spec), cmocka_unit_test_prestate(large_conditions, spec), \
-        cmocka_unit_test_prestate(long_lists, spec), cmocka_unit_test_prestate(faults, spec),   \
-        cmocka_unit_test_prestate(tells, spec)
+#define TESTS_OF(spec)                                                                             \
+    cmocka_unit_test_prestate(agrees, spec), cmocka_unit_test_prestate(large_conditions, spec),    \
+        cmocka_unit_test_prestate(long_lists, spec), cmocka_unit_test_prestate(wide_values, spec), \
+        cmocka_unit_test_prestate(faults, spec), cmocka_unit_test_prestate(tells, spec)
 
 int main(void)
 {
