@@ -120,7 +120,7 @@ static const struct {
      "load=0.5|load=0.95|probing=double|probing=double,group=8,load=0.5,build=insert|group=2,build=insert|"
      "seed=7"},
     {"chain", "", "occupancy=0.5|occupancy=2.0,seed=3"},
-    {"rx", "scale bvh compact update enter",
+    {"rx", "scale bvh compact update enter preset",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"
      "parts=3|"
      "update=refit,mode=naive|update=refit,mode=extended,order=row|update=refit,prim=sphere,order=row|"
@@ -133,9 +133,10 @@ static const struct {
      "scale=25:25:25,ray=zero,range_ray=zero,range=anyhit|"
      "bits=3:2:3,order=row,parts=5,range=anyhit|bits=3:2:3,dedupe=off,parts=5,range=anyhit,max_rays=2|"
      "bits=3:2:3,prim=sphere,ray=zero,range_ray=zero,max_rays=5|bits=3:2:3,compact=off,order=row,max_rays=1|"
-     "compact=off,parts=3|mode=extended,range=anyhit,dedupe=off,parts=3|mode=naive,ray=zero,range_ray=zero,"
+     "preset=paper|preset=thesis|compact=off,parts=3|mode=extended,range=anyhit,dedupe=off,parts=3|mode="
+     "naive,ray=zero,range_ray=zero,"
      "parts=3"},
-    {"cgrx", "bucket search layout scale filter bvh compact node fill rebuild",
+    {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild",
      "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
      "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=aos|"
      "bits=3:2:3,bucket=7,scene=naive,layout=padded|bits=3:2:3,bucket=2,scale=off|bits=3:2:3,filter=8,bucket="
@@ -156,7 +157,10 @@ static const struct {
      "updates=on,layout=aos,node=8|updates=on,layout=padded,search=linear,node=6,fill=0.34|"
      "updates=on,filter=8,rebuild=never|updates=on,node=4,fill=1,rebuild=never|updates=on,node=4,rebuild=1.1|"
      "updates=on,node=3,fill=0.05,scene=naive,rays=paper,rebuild=never|updates=on,node=1024,fill=1|"
-     "updates=on,scale=off,compact=on,layout=aos,search=linear,node=4"},
+     "updates=on,scale=off,compact=on,layout=aos,search=linear,node=4|bits=3:2:3,bucket=2,parts=3|"
+     "bits=2:1:13,bucket=3,scene=naive,rays=paper,parts=5|bits=3:2:3,rays=column,bucket=2,parts=7,compact="
+     "off|"
+     "updates=on,node=4,bits=3:2:3,parts=4,rebuild=1.1"},
 };
 
 static const char *habit(const char *kind, int besides)

@@ -32,6 +32,9 @@ static const kr_option options[CGRX_OPTIONS] = {
          "a ray; 0: none"},
     [CGRX_OPTION_BVH] = KR_RAYS_OPTION_BVH,
     [CGRX_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
+    [CGRX_OPTION_PARTS] =
+        {"parts", KR_OPTION_INTEGER, NULL, 1, 4096, 1,
+         "equal scenes built one after the other, which lowers peak memory; rays begin above all of them"},
     [CGRX_OPTION_UPDATES] = {"updates", KR_OPTION_CHOICE, "off|on", 0, 1, CGRX_OFF,
                              "on: buckets are lists of nodes, and kr_index_update changes them"},
     [CGRX_OPTION_NODE] = {"node", KR_OPTION_INTEGER, NULL, 2, 1024, STANDARD_NODE,
@@ -134,6 +137,7 @@ cgrx_design cgrx_design_of(const kr_spec *spec)
         .filter = (uint32_t)o[CGRX_OPTION_FILTER],
         .scene_flags = kr_rays_scene_flags(o[CGRX_OPTION_BVH], o[CGRX_OPTION_COMPACT]),
         .compact = (uint32_t)o[CGRX_OPTION_COMPACT],
+        .parts = (uint32_t)o[CGRX_OPTION_PARTS],
         .node = o[CGRX_OPTION_UPDATES] == CGRX_ON ? (uint32_t)o[CGRX_OPTION_NODE] : 0,
         .rebuild = rebuild_ratio(o[CGRX_OPTION_REBUILD]),
     };

@@ -17,6 +17,7 @@ enum {
     CGRX_OPTION_FILTER,
     CGRX_OPTION_BVH,
     CGRX_OPTION_COMPACT,
+    CGRX_OPTION_PARTS,
     CGRX_OPTION_UPDATES,
     CGRX_OPTION_NODE,
     CGRX_OPTION_FILL,
@@ -39,8 +40,9 @@ typedef struct cgrx_design {
     uint32_t filter;      /* bits of the filter per key, 0: no filter */
     uint32_t scene_flags; /* KR_SCENE_* */
     uint32_t compact;     /* KR_COMPACT_* */
-    uint32_t node;        /* slots of a node; 0: entries lie in one run and never change */
-    double rebuild;       /* the factor of growth or shrinkage since the build; 0: never */
+    uint32_t parts;
+    uint32_t node;  /* slots of a node; 0: entries lie in one run and never change */
+    double rebuild; /* the factor of growth or shrinkage since the build; 0: never */
 } cgrx_design;
 
 cgrx_design cgrx_design_of(const kr_spec *spec);

@@ -2,8 +2,7 @@
 
 void cgrx_scene_release(kr_device *device, kr_stream *stream, cgrx_scene *scene)
 {
-    if (scene->scene)
-        scene->scene->tracer->ops->destroy(scene->scene, stream);
+    kr_parts_release(&scene->parts, stream);
     kr_buffer_release(device, &scene->plane_first, stream);
     kr_buffer_release(device, &scene->row_first, stream);
     kr_buffer_release(device, &scene->targets, stream);
@@ -12,6 +11,6 @@ void cgrx_scene_release(kr_device *device, kr_stream *stream, cgrx_scene *scene)
 
 uint64_t cgrx_scene_nbytes(const cgrx_scene *scene)
 {
-    return (scene->scene ? scene->scene->footprint_nbytes : 0) + scene->targets.nbytes +
-           scene->row_first.nbytes + scene->plane_first.nbytes;
+    return kr_parts_nbytes(&scene->parts) + scene->targets.nbytes + scene->row_first.nbytes +
+           scene->plane_first.nbytes;
 }

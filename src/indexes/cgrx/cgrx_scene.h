@@ -4,11 +4,11 @@
 
 #include "indexes/cgrx/cgrx.h"
 #include "indexes/cgrx/cgrx_entries.h"
+#include "scenes/parts.h"
 #include "sorted/sorted.h"
-#include "tracers/tracer.h"
 
 typedef struct cgrx_scene {
-    kr_scene *scene;                  /* NULL with a single bucket */
+    kr_parts parts;                   /* none with a single bucket */
     kr_buffer targets;                /* of primitives; empty: primitive p is target p */
     kr_buffer row_first, plane_first; /* empty if lookups do not read them */
     uint64_t n_buckets;

@@ -39,21 +39,41 @@ KR_BODY void cgrx_count_bucket(const cgrx_scene_params *p, uint64_t b)
 }
 KR_MAP_PROGRAM(cgrx_count, cgrx_scene_params, cgrx_count_bucket);
 
-/* x and y are floats, in steps: marks of the naive scene lie one step before the first key. */
+/* The last bucket whose triangles do not begin behind the part's first. */
+KR_BODY void cgrx_begin_part(const cgrx_scene_params *p, uint64_t i)
+{
+    const uint64_t first = i * p->part;
+    uint64_t low = 0, high = p->n_buckets;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if ((uint32_t)p->counts[middle] <= first)
+            low = middle;
+        else
+            high = middle;
+    }
+    p->begins[i] = (uint32_t)low;
+}
+KR_MAP_PROGRAM(cgrx_begins, cgrx_scene_params, cgrx_begin_part);
+
+/* x and y are floats, in steps: marks of the naive scene lie one step before the first key. Triangles of
+ * other parts are left out. */
 KR_BODY void cgrx_write_one(const cgrx_scene_params *p, uint64_t at, uint64_t target, float x, float y,
                             float z, int back)
 {
+    if (at < p->first || at >= p->end)
+        return;
     const kr_point step = p->map.step;
     const kr_point point = {x * step.x, y * step.y, z * step.z};
     const kr_point reach = {0, KR_TRIANGLE_REACH * step.y, KR_TRIANGLE_REACH * step.z};
     const float wide = KR_TRIANGLE_REACH * step.x;
-    kr_triangle(&point, point.x - wide, point.x + wide, &reach, back, p->triangles + 9 * at);
+    kr_triangle(&point, point.x - wide, point.x + wide, &reach, back, p->triangles + 9 * (at - p->first));
     p->targets[at] = (uint32_t)target;
 }
 
-KR_BODY void cgrx_write_bucket(const cgrx_scene_params *p, uint64_t b)
+KR_BODY void cgrx_write_bucket(const cgrx_scene_params *p, uint64_t i)
 {
     cgrx_end end;
+    const uint64_t b = p->first_bucket + i;
     const kr_point_map *map = &p->map;
     const uint32_t marks = cgrx_marks_of(p, b, &end);
     const uint64_t row = kr_point_row(map, end.rep);

@@ -16,9 +16,12 @@ typedef struct cgrx_scene_params {
     kr_point_map map;
     uint32_t bucket;
     uint32_t optimized, rows, planes; /* 0 or 1; rows, planes: there are several */
-    uint32_t reserved[2];
+    uint32_t part;                    /* triangles of every part but the last */
+    uint32_t first_bucket;            /* from which triangles are written, */
+    uint32_t first, end;              /* which are these of all */
+    uint32_t *begins;                 /* the bucket that has the first triangle of each part */
 } cgrx_scene_params;
-kr_assert_size(cgrx_scene_params, 112);
+kr_assert_size(cgrx_scene_params, 128);
 
 typedef struct cgrx_filter_params {
     const void *keys;

@@ -3,6 +3,8 @@
 #include "indexes/cgrx/cgrx_scene_body.h"
 #include "scenes/rays.h"
 
+#include <stdlib.h>
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -26,7 +28,6 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
     const uint64_t n_buckets = cgrx_buckets_of(design, n), counts = (n_buckets + 1) * sizeof(uint64_t);
     const uint64_t rows = values_of((int64_t)bits - map->x_bits);
     const uint64_t planes = values_of((int64_t)bits - map->x_bits - map->y_bits);
-    kr_tracer *tracer;
     kr_scene_estimate bvh;
     *estimate = (kr_scene_estimate){0};
     if (n_buckets < 2)
@@ -34,9 +35,9 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
     uint64_t most =
         n_buckets + (rows > 1 ? least(rows, n_buckets) : 0) + (planes > 1 ? least(planes, n_buckets) : 0);
     most = least(most, KR_MOST_PRIMITIVES);
-    kr_status status = kr_tracer_of(device, &tracer, err);
-    if (status == KR_OK)
-        status = tracer->ops->estimate(tracer, KR_PRIM_TRIANGLE, most, design->scene_flags, &bvh, err);
+    const uint64_t part = kr_parts_size(most, design->parts);
+    kr_status status =
+        kr_parts_estimate(device, KR_PRIM_TRIANGLE, most, part, design->scene_flags, &bvh, err);
     if (status != KR_OK)
         return status;
     const uint64_t targets = most * sizeof(uint32_t),
@@ -44,9 +45,8 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
     estimate->footprint_nbytes =
         bvh.footprint_nbytes + targets +
         tables * n_buckets * sizeof(uint32_t) * ((rows > 1) + (uint64_t)(planes > 1));
-    estimate->peak_nbytes = larger(counts + larger(kr_device_scan_temp(device, n_buckets + 1),
-                                                   targets + kr_mesh_nbytes(KR_PRIM_TRIANGLE, most)),
-                                   targets + bvh.peak_nbytes);
+    estimate->peak_nbytes = counts + larger(kr_device_scan_temp(device, n_buckets + 1),
+                                            design->parts * sizeof(uint32_t) + targets + bvh.peak_nbytes);
     estimate->peak_nbytes = larger(estimate->peak_nbytes, estimate->footprint_nbytes);
     return KR_OK;
 }
@@ -135,21 +135,85 @@ static kr_status count(const cgrx_source *from, cgrx_scene_params *params, kr_bu
     return status;
 }
 
-static kr_status write_triangles(const cgrx_source *from, cgrx_scene_params *params, cgrx_scene *scene,
-                                 kr_mesh *mesh, kr_error *err)
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+typedef struct part_source {
+    const cgrx_source *from;
+    const cgrx_scene_params *params;
+    const uint32_t *begins; /* of each part, and the last bucket */
+} part_source;
+
+static kr_status fill(const void *source, uint32_t i, uint64_t first, uint64_t n, float *out, kr_error *err)
 {
-    kr_status status = kr_buffer_allocate(from->device, mesh->n * sizeof(uint32_t), from->stream,
-                                          "targets of triangles", "bucket=N", &scene->targets, err);
+    const part_source *s = source;
+    cgrx_scene_params params = *s->params;
+    params.triangles = out;
+    params.first = (uint32_t)first;
+    params.end = (uint32_t)(first + n);
+    params.first_bucket = s->begins[i];
+    return kr_device_run(s->from->device, &KR_W(cgrx_triangles), &params, s->begins[i + 1] - s->begins[i] + 1,
+                         s->from->stream, err);
+}
+
+/* Fills begins[0 .. n_parts]. Waits for the stream. */
+static kr_status find_parts(const cgrx_source *from, cgrx_scene_params *params, uint32_t n_parts,
+                            uint32_t *begins, kr_error *err)
+{
+    const uint64_t nbytes = n_parts * sizeof *begins;
+    kr_buffer found = {0};
+    begins[0] = 0;
+    begins[n_parts] = (uint32_t)params->n_buckets - 1;
+    if (n_parts == 1)
+        return KR_OK;
+    kr_status status = kr_buffer_allocate(from->device, nbytes, from->stream, "the parts of a scene",
+                                          "parts=1", &found, err);
+    params->begins = found.data;
     if (status == KR_OK)
-        status = kr_buffer_allocate(from->device, kr_mesh_nbytes(KR_PRIM_TRIANGLE, mesh->n), from->stream,
-                                    "triangles", "a larger bucket=N", &mesh->data, err);
+        status = kr_device_run(from->device, &KR_W(cgrx_begins), params, n_parts, from->stream, err);
+    if (status == KR_OK)
+        status = kr_device_copy(from->device, begins, found.data, nbytes, from->stream, err);
+    if (status == KR_OK)
+        status = kr_device_sync(from->device, from->stream, err);
+    kr_buffer_release(from->device, &found, from->stream);
+    return status;
+}
+
+/* n triangles, of which each part writes its own. */
+static kr_status build_parts(const cgrx_source *from, cgrx_scene_params *params, uint64_t n,
+                             cgrx_scene *scene, kr_error *err)
+{
+    const cgrx_design *design = from->design;
+    part_source source = {from, params, NULL};
+    const kr_parts_job job = {
+        .device = from->device,
+        .stream = from->stream,
+        .watch = from->watch,
+        .what = "triangles",
+        .help = "a larger bucket=N or parts=N",
+        .prim = KR_PRIM_TRIANGLE,
+        .flags = design->scene_flags,
+        .compact = design->compact,
+        .n = n,
+        .part = kr_parts_size(n, design->parts),
+        .fill = fill,
+        .source = &source,
+    };
+    const uint32_t n_parts = (uint32_t)kr_parts_size(n, job.part);
+    uint32_t *begins = kr_host_calloc(n_parts + 1, sizeof *begins, "the parts of a scene", err);
+    kr_status status = begins ? KR_OK : KR_ERR_HOST_MEMORY;
+    params->part = (uint32_t)job.part;
+    source.begins = begins;
+    if (status == KR_OK)
+        status = find_parts(from, params, n_parts, begins, err);
+    if (status == KR_OK)
+        status = kr_buffer_allocate(from->device, n * sizeof(uint32_t), from->stream, "targets of triangles",
+                                    "bucket=N", &scene->targets, err);
     params->targets = scene->targets.data;
-    params->triangles = mesh->data.data;
     if (status == KR_OK)
-        status =
-            kr_device_run(from->device, &KR_W(cgrx_triangles), params, params->n_buckets, from->stream, err);
-    if (status == KR_OK && !params->rows && mesh->n == params->n_buckets) /* primitive p is target p */
+        status = kr_parts_build(&job, &scene->parts, err);
+    if (status == KR_OK && !params->rows && n == params->n_buckets) /* primitive p is target p */
         kr_buffer_release(from->device, &scene->targets, from->stream);
+    free(begins);
     return status;
 }
 
@@ -173,36 +237,18 @@ static kr_status name_buckets(const cgrx_source *from, cgrx_scene_params *params
     return status;
 }
 
-static kr_status build_bvh(const cgrx_source *from, cgrx_scene *scene, kr_mesh *mesh, kr_error *err)
-{
-    const cgrx_design *design = from->design;
-    kr_tracer *tracer;
-    kr_status status = kr_tracer_of(from->device, &tracer, err);
-    if (status == KR_OK)
-        status = tracer->ops->build(tracer, mesh, design->scene_flags, from->stream, &scene->scene, err);
-    kr_stopwatch_lap(from->watch, "bvh");
-    if (status == KR_OK && kr_rays_wants_compact(design->compact, scene->scene)) {
-        status = tracer->ops->compact(scene->scene, from->stream, err);
-        kr_stopwatch_lap(from->watch, "compact");
-    }
-    return status;
-}
-
-static kr_status build_within(const cgrx_source *from, cgrx_scene *scene, kr_mesh *mesh, kr_buffer *counts,
-                              kr_error *err)
+static kr_status build_within(const cgrx_source *from, cgrx_scene *scene, kr_buffer *counts, kr_error *err)
 {
     kr_status status = read_bounds(from, scene, err);
     cgrx_scene_params params = params_of(from, scene);
-    uint64_t n_rows = 0;
+    uint64_t n = 0, n_rows = 0;
     if (status == KR_OK)
-        status = count(from, &params, counts, &mesh->n, &n_rows, err);
+        status = count(from, &params, counts, &n, &n_rows, err);
     scene->rays = rays_of(from->design, &params, n_rows);
-    if (status == KR_OK)
-        status = write_triangles(from, &params, scene, mesh, err);
-    kr_buffer_release(from->device, counts, from->stream);
     kr_stopwatch_lap(from->watch, "triangles");
     if (status == KR_OK)
-        status = build_bvh(from, scene, mesh, err);
+        status = build_parts(from, &params, n, scene, err);
+    kr_buffer_release(from->device, counts, from->stream);
     return status == KR_OK ? name_buckets(from, &params, scene, err) : status;
 }
 
@@ -210,12 +256,10 @@ kr_status KR_W(cgrx_scene_build)(const cgrx_source *from, cgrx_scene *scene, kr_
 {
     cgrx_scene made = {.n_buckets = cgrx_buckets_of(from->design, from->sorted->n),
                        .first_end = ~(uint64_t)0};
-    kr_mesh mesh = {.prim = KR_PRIM_TRIANGLE};
     kr_buffer counts = {0};
     kr_status status = KR_OK;
     if (made.n_buckets > 1)
-        status = build_within(from, &made, &mesh, &counts, err);
-    kr_buffer_release(from->device, &mesh.data, from->stream);
+        status = build_within(from, &made, &counts, err);
     if (status == KR_OK)
         *scene = made;
     else

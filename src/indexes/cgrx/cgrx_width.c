@@ -170,7 +170,7 @@ cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index)
 {
     const cgrx_scene *scene = &index->scene;
     return (cgrx_params){
-        .scene = scene->scene ? scene->scene->view : (kr_scene_view){0},
+        .scene = scene->parts.n_parts ? kr_parts_view(&scene->parts) : (kr_scene_view){0},
         .entries = entries_of(index),
         .targets = scene->targets.data,
         .row_first = scene->row_first.data,
@@ -220,7 +220,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     cgrx_params params = KR_W(cgrx_params_of)(index);
     params.batch = job->batch;
     params.put = job->put;
-    if (!index->scene.scene) /* no bucket, or a single one */
+    if (!index->scene.parts.n_parts) /* no bucket, or a single one */
         return kr_device_run(device, &KR_W(cgrx_search), &params, job->n, stream, err);
     return locate_by_rays(device, &params, job, stream, err);
 }
@@ -249,7 +249,7 @@ static const kr_ordered_ops ordered = {.key_range = key_range};
 static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
     const cgrx_index *index = self;
-    const uint64_t bvh = index->scene.scene ? index->scene.scene->footprint_nbytes : 0;
+    const uint64_t bvh = kr_parts_nbytes(&index->scene.parts);
     uint32_t n = 0;
     if (index->design.layout == KR_LAYOUT_SOA) {
         components[n++] = (kr_component){"keys", index->storage.keys.nbytes};
@@ -259,7 +259,7 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
     }
     if (index->design.node)
         components[n++] = (kr_component){"lists", cgrx_nodes_nbytes(&index->nodes)};
-    components[n++] = (kr_component){"bvh", bvh};
+    components[n++] = (kr_component){bvh ? index->scene.parts.name : "bvh", bvh};
     components[n++] = (kr_component){"names", cgrx_scene_nbytes(&index->scene) - bvh};
     if (index->design.filter)
         components[n++] = (kr_component){"filter", index->filter.nbytes};
@@ -332,7 +332,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
         status = kr_counters_make(device, NULL, 1, &counter, err);
     if (status == KR_OK && index->filter.data && index->n)
         status = check_filter(device, index, &counter, err);
-    if (status == KR_OK && index->scene.scene)
+    if (status == KR_OK && index->scene.parts.n_parts)
         status = check_rays(device, index, &counter, err);
     kr_buffer_release(device, &counter, NULL);
     return status;

@@ -43,6 +43,9 @@ static const kr_option options[RX_OPTIONS] = {
          "parts; top with order=row"},
     [RX_OPTION_UPDATE] = {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
                           "kr_index_set_keys makes a new scene, or moves the primitives of the old one"},
+    [RX_OPTION_PRESET] = {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
+                          "what options are that are left out: as said here; as in the paper on RX; or as in "
+                          "the thesis on joins, which optimizes it"},
 };
 
 static int given(const kr_spec *spec, int option)
@@ -59,6 +62,46 @@ static kr_status require(kr_spec *spec, int option, int64_t value, const char *w
         return kr_fail(err, KR_ERR_SPEC, "kind 'rx': %s", why);
     spec->options[option] = value;
     return KR_OK;
+}
+
+/* What a preset sets: options of the kind, and behind them RX_OPTIONS + KR_COMMON_*. */
+typedef struct preset_value {
+    uint32_t preset;
+    int option;
+    int64_t value;
+} preset_value;
+
+/* RTIndeX, section 3: every hit in an any-hit program, a primitive for each row in the order of rows.
+ * Thesis, 4.1, 4.2, 5.8, 5.12: one hit and a scan, 2^4 parts, one primitive for equal keys, sorted probes. */
+static const preset_value preset_values[] = {
+    {RX_PRESET_PAPER, RX_OPTION_SCALE, 0},
+    {RX_PRESET_PAPER, RX_OPTION_BVH, KR_BVH_BALANCED},
+    {RX_PRESET_PAPER, RX_OPTION_COMPACT, KR_COMPACT_ON},
+    {RX_PRESET_PAPER, RX_OPTION_RANGE, RX_RANGE_ANYHIT},
+    {RX_PRESET_PAPER, RX_OPTION_DEDUPE, RX_OFF},
+    {RX_PRESET_PAPER, RX_OPTION_ORDER, RX_ORDER_ROW},
+    {RX_PRESET_PAPER, RX_OPTION_PARTS, 1},
+    {RX_PRESET_PAPER, RX_OPTION_ENTER, RX_ENTER_TOP},
+    {RX_PRESET_PAPER, RX_OPTIONS + KR_COMMON_PROBES, KR_PROBES_AS_IS},
+    {RX_PRESET_THESIS, RX_OPTION_SCALE, 0},
+    {RX_PRESET_THESIS, RX_OPTION_BVH, KR_BVH_BALANCED},
+    {RX_PRESET_THESIS, RX_OPTION_COMPACT, KR_COMPACT_ON},
+    {RX_PRESET_THESIS, RX_OPTION_PARTS, 16},
+    {RX_PRESET_THESIS, RX_OPTION_ENTER, RX_ENTER_TOP},
+    {RX_PRESET_THESIS, RX_OPTIONS + KR_COMMON_PROBES, KR_PROBES_SORTED},
+};
+
+static void settle_preset(kr_spec *spec)
+{
+    for (size_t i = 0; i < sizeof preset_values / sizeof preset_values[0]; ++i) {
+        const preset_value *set = preset_values + i;
+        if (set->preset != (uint32_t)spec->options[RX_OPTION_PRESET] || given(spec, set->option))
+            continue;
+        if (set->option < RX_OPTIONS)
+            spec->options[set->option] = set->value;
+        else
+            spec->common[set->option - RX_OPTIONS] = set->value;
+    }
 }
 
 static kr_status settle_extended(kr_spec *spec, kr_error *err)
@@ -115,6 +158,7 @@ static kr_status settle_scale(kr_spec *spec, kr_error *err)
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
     const int64_t *o = spec->options;
+    settle_preset(spec);
     kr_status status = settle_bits(spec, err);
     if (status == KR_OK)
         status = settle_scale(spec, err);

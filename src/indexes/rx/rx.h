@@ -21,6 +21,7 @@ enum {
     RX_OPTION_PARTS,
     RX_OPTION_ENTER,
     RX_OPTION_UPDATE,
+    RX_OPTION_PRESET,
     RX_OPTIONS
 };
 
@@ -30,6 +31,7 @@ enum { RX_ENTER_PART, RX_ENTER_TOP };
 enum { RX_RANGE_SCAN, RX_RANGE_ANYHIT };
 enum { RX_ORDER_KEY, RX_ORDER_ROW };
 enum { RX_UPDATE_REBUILD, RX_UPDATE_REFIT };
+enum { RX_PRESET_NONE, RX_PRESET_PAPER, RX_PRESET_THESIS };
 
 /* A spec's options as builds and lookups use them. */
 typedef struct rx_design {

@@ -3,17 +3,12 @@
 #define KEYRAY_INDEXES_RX_RX_SCENE_H
 
 #include "indexes/rx/rx.h"
-#include "tracers/tracer.h"
+#include "scenes/parts.h"
 
 typedef struct rx_scenes {
-    kr_scene **parts;
-    kr_scene *group; /* NULL with one part */
-    uint64_t n;      /* primitives */
-    uint64_t part;   /* primitives of every part but the last */
-    uint32_t n_parts;
+    kr_parts parts;
     uint32_t stale;  /* 1: a refit failed and could not be undone; no ray may be cast */
-    kr_buffer doors; /* rx_door[n_parts] on the device, for rays that begin in a part; or none */
-    char name[16];   /* for kr_index_info */
+    kr_buffer doors; /* rx_door[] on the device, for rays that begin in a part; or none */
 } rx_scenes;
 
 /* Which primitives to make, and where. */
@@ -38,7 +33,6 @@ kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *
  * scenes are stale. */
 kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes, kr_error *err);
 void rx_scenes_release(rx_scenes *scenes, kr_stream *stream);
-kr_scene_view rx_scenes_view(const rx_scenes *scenes);
 uint64_t rx_scenes_nbytes(const rx_scenes *scenes);
 
 #endif

@@ -17,7 +17,7 @@ KR_RAY_PROGRAM_DECLARE(rx_check);
 typedef struct rx_index {
     rx_design design;
     kr_sorted sorted;
-    kr_buffer positions; /* uint32_t[scenes.n], of primitives; none: primitive i is position i */
+    kr_buffer positions; /* uint32_t[scenes.parts.n], of primitives; none: primitive i is position i */
     rx_scenes scenes;
 } rx_index;
 
@@ -194,7 +194,7 @@ static void destroy(kr_device *device, void *self)
 static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
 {
     return (rx_ray_params){
-        .scene = rx_scenes_view(&index->scenes),
+        .scene = kr_parts_view(&index->scenes.parts),
         .keys = index->sorted.keys.data,
         .rows = index->sorted.rows.data,
         .positions = index->positions.data,
@@ -208,7 +208,7 @@ static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
                    : index->positions.data ? RX_REPEATS_ONE
                                            : RX_REPEATS_NONE,
         .doors = index->scenes.doors.data,
-        .n_doors = index->scenes.doors.data ? index->scenes.n_parts : 0,
+        .n_doors = index->scenes.doors.data ? index->scenes.parts.n_parts : 0,
     };
 }
 
@@ -258,7 +258,8 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
     components[n++] = (kr_component){"row ids", index->sorted.rows.nbytes};
     if (index->positions.data)
         components[n++] = (kr_component){"positions", index->positions.nbytes};
-    components[n++] = (kr_component){index->scenes.name, rx_scenes_nbytes(&index->scenes)};
+    components[n++] = (kr_component){index->scenes.parts.n_parts ? index->scenes.parts.name : "bvh",
+                                     rx_scenes_nbytes(&index->scenes)};
     return n;
 }
 
@@ -272,12 +273,13 @@ static kr_status check_positions(kr_device *device, const rx_index *index, const
         .keys = index->sorted.keys.data,
         .rows = index->sorted.rows.data,
         .positions = index->positions.data,
-        .n_positions = index->scenes.n,
+        .n_positions = index->scenes.parts.n,
         .n = index->sorted.n,
         .found = counter->data,
         .by_row = index->design.by_row,
     };
-    kr_status status = kr_device_run(device, &KR_W(rx_check_positions), &params, index->scenes.n, NULL, err);
+    kr_status status =
+        kr_device_run(device, &KR_W(rx_check_positions), &params, index->scenes.parts.n, NULL, err);
     return status == KR_OK ? kr_counters_read(device, NULL, counter, bad, 1, err) : status;
 }
 
