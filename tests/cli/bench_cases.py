@@ -223,11 +223,19 @@ def experiments(keyray, device, folder):
     assert script.least_squares([(1, 5), (2, 7), (4, 11)]) == (3, 2)
     assert script.least_squares([(1, 1), (2, 0)]) == (0.5, 0) and script.least_squares([(1, 1), (2, 4)])[0] == 0
     names = [experiment.name for experiment in script.EXPERIMENTS]
-    assert len(set(names)) == len(names) and {"fig3a", "tab4", "fig18", "thesis-parts"} <= set(names)
+    assert len(set(names)) == len(names) and {"fig3a", "tab4", "fig18"} <= set(names)
     for line, code in (("list", 0), ("frob", 2), ("fig18 --build nowhere", 2)):
         assert subprocess.run([EXPERIMENTS / "rtindex", *line.split()], capture_output=True, check=False).returncode == code
     needs_rx(keyray, device, folder)
     run_experiments(keyray, device, folder, "rtindex", names)
+
+
+def experiments_thesis(keyray, device, folder):
+    """So does every experiment of the thesis on joins"""
+    names = [experiment.name for experiment in load("thesis").EXPERIMENTS]
+    assert len(set(names)) == len(names) and {"scan", "settings", "range-hits"} <= set(names)
+    needs_rx(keyray, device, folder)
+    run_experiments(keyray, device, folder, "thesis", names)
 
 
 def experiments_cgrx(keyray, device, folder):
@@ -333,4 +341,4 @@ def run_experiments(keyray, device, folder, script, names, size="--keys-log2 8 -
     return done.stdout
 
 
-SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing, points_of_kinds]
+SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing, points_of_kinds]
