@@ -268,6 +268,8 @@ kr_status KR_W(kr_hashed_build)(const kr_build *build, const kr_hashed_design *d
         if (status == KR_OK && !fits)
             status = kr_hashed_reseed(table, err);
     }
+    if (build->is_unique)
+        *build->is_unique = status == KR_OK && table->n_keys == table->n_rows;
     return status;
 }
 

@@ -1,6 +1,7 @@
 #include "joins/join.h"
 #include "kinds/choose.h"
 #include "results/bitmap.h"
+#include "results/found.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +11,20 @@ typedef struct joining {
     const kr_join_job *job;
     kr_device *device;
     kr_index *index;
-    kr_query query;     /* over the side that is not indexed */
-    kr_matches matches; /* of its rows */
-    uint64_t matched;   /* rows of all matches */
+    kr_query query; /* over the side that is not indexed */
     kr_stopwatch watch;
+    /* Keys of the indexed side are distinct: */
+    kr_buffer answers; /* uint32_t[n]: the row of each probe, or KR_NO_ROW */
+    /* Or not, or ranges: */
+    kr_matches matches;
+    uint64_t matched; /* rows of all matches */
 } joining;
+
+/* Each probe has one partner at most. */
+static int is_single(const joining *j)
+{
+    return j->index->is_unique && !j->job->upper;
+}
 
 /* n pairs (first[i], second[i]); `second` is empty where only rows of one side are wanted. */
 typedef struct pair_list {
@@ -49,9 +59,30 @@ static void release_list(const joining *j, pair_list *list)
     list->n = 0;
 }
 
-/* All matches: probing rows, which ascend, and indexed rows. */
-static kr_status list_matches(const joining *j, pair_list *list, kr_error *err)
+/* Probing rows whose answer is a row (wanted 1) or none (0), ascending. With rows, `answers` may be moved to
+ * the list. */
+static kr_status list_answers(joining *j, int wanted, int with_rows, pair_list *list, kr_error *err)
 {
+    const kr_found_job job = {
+        .device = j->device,
+        .answers = &j->answers,
+        .n = j->query.n,
+        .wanted = (uint32_t)wanted,
+        .with_rows = (uint32_t)with_rows,
+        .help = "join a smaller side, or use a semi or anti join",
+    };
+    kr_found found;
+    const kr_status status = kr_found_list(&job, &found, err);
+    if (status == KR_OK)
+        *list = (pair_list){found.probes, found.rows, found.n};
+    return status;
+}
+
+/* All matches: probing rows, which ascend, and indexed rows. */
+static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
+{
+    if (is_single(j))
+        return list_answers(j, 1, 1, list, err);
     list->n = j->matched;
     kr_status status = allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
     if (status == KR_OK)
@@ -68,9 +99,10 @@ static kr_status list_matches(const joining *j, pair_list *list, kr_error *err)
 
 /* Left rows with a partner (wanted 1), or without one (0). Where the left side is indexed, `pairs` are all
  * matches; where it probes, the offsets of its matches are used. */
-static kr_status select_left(const joining *j, int wanted, const pair_list *pairs, pair_list *list,
-                             kr_error *err)
+static kr_status select_left(joining *j, int wanted, const pair_list *pairs, pair_list *list, kr_error *err)
 {
+    if (is_single(j) && !j->job->inverse)
+        return list_answers(j, wanted, 0, list, err);
     const uint64_t n = j->job->left->count;
     kr_selection selection = {.offsets = j->matches.offsets.data, .n = n, .wanted = (uint32_t)wanted};
     kr_buffer bitmap = {0};
@@ -139,7 +171,7 @@ static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
 
 /* ---- The four types ------------------------------------------------------------------------ */
 
-static kr_status semi_or_anti(const joining *j, pair_list *result, kr_error *err)
+static kr_status semi_or_anti(joining *j, pair_list *result, kr_error *err)
 {
     pair_list pairs = {.n = 0};
     kr_status status = j->job->inverse ? list_matches(j, &pairs, err) : KR_OK;
@@ -149,10 +181,22 @@ static kr_status semi_or_anti(const joining *j, pair_list *result, kr_error *err
     return status;
 }
 
-static kr_status inner_or_left(const joining *j, pair_list *result, kr_error *err)
+/* Answers are the right rows already, KR_NO_ROW included. */
+static kr_status left_of_answers(joining *j, pair_list *result, kr_error *err)
+{
+    result->n = j->query.n;
+    const kr_status status = allocate_rows(j, result->n, "left rows", &result->first, err);
+    result->second = j->answers;
+    j->answers = (kr_buffer){0};
+    return status == KR_OK ? kr_number(j->device, result->first.data, result->n, NULL, err) : status;
+}
+
+static kr_status inner_or_left(joining *j, pair_list *result, kr_error *err)
 {
     const int outer = j->job->type == KR_JOIN_LEFT;
     pair_list alone = {.n = 0};
+    if (outer && is_single(j) && !j->job->inverse)
+        return left_of_answers(j, result, err);
     kr_status status = list_matches(j, result, err);
     if (status == KR_OK && outer)
         status = select_left(j, 0, result, &alone, err);
@@ -169,18 +213,29 @@ static kr_status inner_or_left(const joining *j, pair_list *result, kr_error *er
     return status;
 }
 
+static kr_status find_partners(joining *j, kr_error *err)
+{
+    kr_status status;
+    if (is_single(j)) {
+        status = allocate_rows(j, j->query.n, "rows of partners", &j->answers, err);
+        return status == KR_OK && j->query.n ? kr_query_locate(&j->query, KR_PUT_ROW, j->answers.data, err)
+                                             : status;
+    }
+    status = kr_matches_find(&j->query, &j->matches, err);
+    return status == KR_OK ? read_total(j, &j->matches.offsets, j->query.n, &j->matched, err) : status;
+}
+
 static kr_status find_pairs(joining *j, kr_join *join, kr_error *err)
 {
     const int one_side = j->job->type == KR_JOIN_SEMI || j->job->type == KR_JOIN_ANTI;
     pair_list result = {.n = 0};
-    kr_status status = kr_matches_find(&j->query, &j->matches, err);
-    if (status == KR_OK)
-        status = read_total(j, &j->matches.offsets, j->query.n, &j->matched, err);
+    kr_status status = find_partners(j, err);
     if (status == KR_OK)
         status = one_side ? semi_or_anti(j, &result, err) : inner_or_left(j, &result, err);
     if (status == KR_OK)
         status = kr_device_sync(j->device, NULL, err);
     kr_matches_release(&j->query, &j->matches);
+    kr_buffer_release(j->device, &j->answers, NULL);
     if (status != KR_OK) {
         release_list(j, &result);
         return status;

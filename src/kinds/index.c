@@ -196,6 +196,7 @@ static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_
             .keys = in.keys.column,
             .row_ids = in.rows.column.data,
             .watch = watch,
+            .is_unique = &index->is_unique,
         };
         status = index->ops->build(&build, &index->self, err);
     }
@@ -245,6 +246,7 @@ static kr_status run_change(kr_index *index, const uint32_t *row_ids, const kr_c
         kr_device_drain(index->device); /* lookups that still read what is there */
         const kr_set_keys job = {
             .stream = stream, .row_ids = in.rows.column.data, .keys = in.keys.column, .watch = watch};
+        index->is_unique = 0;
         status = index->ops->set_keys(index->device, index->self, &job, err);
     }
     release_inputs(index, stream, &in);
@@ -313,6 +315,7 @@ static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwat
                                .insert_rows = in.rows.column.data,
                                .next_row = (uint32_t)index->info.next_row,
                                .watch = watch};
+        index->is_unique = 0;
         status = index->ops->update(index->device, index->self, &job, err);
     }
     if (status == KR_OK)

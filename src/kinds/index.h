@@ -13,6 +13,7 @@ struct kr_index {
     void *ready;        /* event after the build; NULL on host devices */
     uint64_t row_limit; /* row ids are below it */
     uint32_t key_bits;  /* low bits in which keys of the index differ */
+    uint32_t is_unique; /* 1: no two rows have the same key; 0: perhaps, always so after a change */
     kr_phases phases;   /* of the build or the last change */
     kr_index_info info;
 };

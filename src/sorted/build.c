@@ -1,5 +1,6 @@
 /* Building a sorted (key, row id) column. */
 #include "key/encode.h"
+#include "sorted/build_body.h"
 #include "sorted/rows.h"
 #include "sorted/sorted.h"
 
@@ -97,13 +98,34 @@ kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted 
     return status;
 }
 
+/* Fills build->is_unique, lowest and highest. Waits for the stream once. */
+static kr_status look_at_keys(const kr_build *build, kr_sorted *sorted, kr_error *err)
+{
+    const uint32_t key_bits = kr_type_key_bits(build->keys.type);
+    kr_buffer counter = {0};
+    uint64_t repeats = 0;
+    kr_status status = kr_counters_make(build->device, build->stream, 1, &counter, err);
+    const repeats_params params = {
+        .keys = sorted->keys.data, .repeats = counter.data, .n = sorted->n, .key_bits = key_bits};
+    if (status == KR_OK && sorted->n > 1)
+        status = kr_device_run(build->device, &sorted_repeats, &params, (sorted->n - 2) / REPEATS_TILE + 1,
+                               build->stream, err);
+    if (status == KR_OK)
+        status = kr_device_copy(build->device, &repeats, counter.data, sizeof repeats, build->stream, err);
+    if (status == KR_OK)
+        status = kr_sorted_read_ends(build->device, build->stream, key_bits, sorted, err);
+    kr_buffer_release(build->device, &counter, build->stream);
+    if (build->is_unique)
+        *build->is_unique = status == KR_OK && sorted->n > 0 && !repeats;
+    return status;
+}
+
 kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err)
 {
     kr_sorted made = {0};
     kr_status status = kr_sorted_sort(build, NULL, &made, err);
     if (status == KR_OK)
-        status =
-            kr_sorted_read_ends(build->device, build->stream, kr_type_key_bits(build->keys.type), &made, err);
+        status = look_at_keys(build, &made, err);
     kr_stopwatch_lap(build->watch, "sort");
     if (status == KR_OK)
         *sorted = made;

@@ -21,6 +21,9 @@ static const sides all_sides[] = {
     {"extreme", 60, 60, KR_PATTERN_EXTREME, KR_NULLS_SLICED},
     {"equal", 20, 31, KR_PATTERN_EQUAL, KR_NULLS_NONE},
     {"nulls", 10, 10, KR_PATTERN_DENSE, KR_NULLS_ALL},
+    {"distinct-right", 300, 40, KR_PATTERN_DENSE, KR_NULLS_SOME},
+    {"distinct-left", 40, 300, KR_PATTERN_DENSE, KR_NULLS_NONE},
+    {"distinct-both", 70, 70, KR_PATTERN_DENSE, KR_NULLS_NONE},
 };
 static const char *const type_names[] = {"", "inner", "semi", "anti", "left"};
 

@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "results/found_body.h"

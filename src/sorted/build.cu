@@ -1,0 +1,2 @@
+/* The CUDA kernels of the bodies. */
+#include "sorted/build_body.h"

@@ -1,0 +1,79 @@
+/* Lists of the probes that found a row, or did not, against a loop: counts around tiles and words, and all
+ * shares of hits. */
+#include "results/found.h"
+#include "random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 20000 };
+
+static kr_device *device;
+
+static int open_device(void **state)
+{
+    kr_error err = {0};
+    (void)state;
+    return kr_device_open("cpu", NULL, &device, &err) != KR_OK;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    kr_device_close(device);
+    return 0;
+}
+
+static void check(const uint32_t *answers, uint64_t n, int wanted, int with_rows)
+{
+    kr_error err = {0};
+    kr_buffer held = {0};
+    kr_found found;
+    uint64_t at = 0;
+    assert_int_equal(kr_buffer_allocate(device, (n + 1) * 4, NULL, "answers", NULL, &held, &err), KR_OK);
+    memcpy(held.data, answers, n * 4);
+    const kr_found_job job = {.device = device,
+                              .answers = &held,
+                              .n = n,
+                              .wanted = (uint32_t)wanted,
+                              .with_rows = (uint32_t)with_rows};
+    assert_int_equal(kr_found_list(&job, &found, &err), KR_OK);
+    for (uint64_t i = 0; i < n; ++i) {
+        if ((answers[i] != KR_NO_ROW) != wanted)
+            continue;
+        assert_true(at < found.n);
+        assert_int_equal(((uint32_t *)found.probes.data)[at], i);
+        if (with_rows)
+            assert_int_equal(((uint32_t *)found.rows.data)[at], answers[i]);
+        ++at;
+    }
+    assert_int_equal(at, found.n);
+    kr_buffer_release(device, &found.rows, NULL);
+    kr_buffer_release(device, &found.probes, NULL);
+    kr_buffer_release(device, &held, NULL);
+}
+
+static void lists(void **state)
+{
+    static const uint64_t counts[] = {0, 1, 31, 32, 33, 4095, 4096, 4097, 8192, MOST};
+    static uint32_t answers[MOST];
+    kr_rng rng = {7};
+    (void)state;
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; ++c)
+        for (uint32_t hits = 0; hits <= 100; hits += 25) {
+            for (uint64_t i = 0; i < counts[c]; ++i)
+                answers[i] = kr_rng_below(&rng, 100) < hits ? (uint32_t)kr_rng_below(&rng, 1000) : KR_NO_ROW;
+            for (int how = 0; how < 4; ++how)
+                check(answers, counts[c], how & 1, how >> 1);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists)};
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
