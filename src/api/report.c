@@ -96,6 +96,7 @@ const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal)
     };
     static const char *const scan_names[] = {
         [KR_SCAN_RAYS] = "rays",
+        [KR_SCAN_PRIMITIVES] = "primitives",
         [KR_SCAN_INTERSECTIONS] = "intersections",
         [KR_SCAN_REFINED] = "refined",
         [KR_SCAN_SPARED] = "spared",

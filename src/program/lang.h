@@ -51,6 +51,13 @@
 /* For data that no thread writes while the program runs: loads through the read-only cache. */
 #define kr_load(pointer) __ldg(pointer)
 #define kr_prefetch(pointer) ((void)(pointer))
+/* Two words at a multiple of 16 bytes, in one access. */
+#define kr_load_pair(pointer, pair)                                     \
+    do {                                                                \
+        const ulonglong2 kr_two = __ldg((const ulonglong2 *)(pointer)); \
+        (pair)[0] = kr_two.x;                                           \
+        (pair)[1] = kr_two.y;                                           \
+    } while (0)
 #define kr_copy_bytes(to, from, nbytes) memcpy((to), (from), (nbytes))
 /* For data read or written once: it should not evict other data from the caches. */
 #define kr_load_once(pointer) __ldcs(pointer)
@@ -120,6 +127,7 @@ KR_BODY float kr_bits_f32(uint32_t bits)
 
 #define kr_load(pointer) (*(pointer))
 #define kr_prefetch(pointer) __builtin_prefetch((pointer), 0, 3)
+#define kr_load_pair(pointer, pair) ((pair)[0] = (pointer)[0], (pair)[1] = (pointer)[1])
 #define kr_copy_bytes(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define kr_load_once(pointer) (*(pointer))
 #define kr_store_once(pointer, x) (*(pointer) = (x))

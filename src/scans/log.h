@@ -7,7 +7,8 @@
 /* Work that kinds count; each kind uses those that it has. */
 enum {
     KR_SCAN_RAYS,          /* cast */
-    KR_SCAN_INTERSECTIONS, /* primitives that rays met */
+    KR_SCAN_PRIMITIVES,    /* met by rays; each stands for one row or several */
+    KR_SCAN_INTERSECTIONS, /* rows whose own cubes or triangles rays met */
     KR_SCAN_REFINED,       /* rows whose values were compared one by one */
     KR_SCAN_SPARED,        /* rows that would have been compared, had nothing been known of them */
     KR_SCAN_WORKS

@@ -386,7 +386,7 @@ static kr_status cast(const batch *b, const placed *p, cubes_group *group, uint6
         status = cubes_open_scene(b->table, group, b->context->stream, b->err);
     if (status != KR_OK)
         return status;
-    cubes_ray_params params = cubes_ray_params_of(group, b->context);
+    cubes_ray_params params = cubes_ray_params_of(group, b->table->design.pack, b->context);
     params.more_jobs = (const cubes_ray_job *)p->at[RAY_JOBS];
     params.more_tests = (const cubes_test *)p->at[TESTS];
     params.more_rays = (const cubes_rays *)p->at[RAYS] + first;

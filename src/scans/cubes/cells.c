@@ -256,7 +256,7 @@ uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, uint32_
 }
 
 kr_status cubes_cells_check(kr_device *device, const kr_column *column, const cubes_cells *cells,
-                            const cubes_place *place, uint64_t *bad, kr_error *err)
+                            const cubes_place *place, const uint32_t *rows, uint64_t *bad, kr_error *err)
 {
     const uint64_t nbytes = cells->n * sizeof(uint64_t);
     kr_buffer counter = {0}, marks = {0};
@@ -268,6 +268,7 @@ kr_status cubes_cells_check(kr_device *device, const kr_column *column, const cu
     const cells_check_params params = {.data = column->data,
                                        .validity = column->validity,
                                        .records = place->records,
+                                       .rows = rows,
                                        .marks = marks.data,
                                        .bad = counter.data,
                                        .lowest = cells->lowest,

@@ -69,8 +69,9 @@ kr_status cubes_cells_make(const cubes_cells_job *job, cubes_cells *cells, uint6
 void cubes_cells_release(cubes_cells *cells);
 /* Scratch memory of cubes_cells_make. */
 uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, uint32_t bins, int encode);
-/* Compares the cells of a place with the column. *bad becomes 0, or a row in a wrong cell plus 1. Blocks. */
+/* Compares the cells of a place, whose records are now those of `rows`, with the column. *bad becomes 0, or a
+ * row in a wrong cell plus 1. Blocks. */
 kr_status cubes_cells_check(kr_device *device, const kr_column *column, const cubes_cells *cells,
-                            const cubes_place *place, uint64_t *bad, kr_error *err);
+                            const cubes_place *place, const uint32_t *rows, uint64_t *bad, kr_error *err);
 
 #endif

@@ -109,15 +109,16 @@ KR_MAP_PROGRAM(cubes_cells_nulls, nulls_params, cells_nulls);
 typedef struct cells_check_params {
     const void *data;
     const uint8_t *validity;
-    const uint64_t *records;
-    const uint64_t *marks; /* or NULL */
+    const uint64_t *records; /* of slots, */
+    const uint32_t *rows;    /* which have these rows */
+    const uint64_t *marks;   /* or NULL */
     uint64_t *bad;
     uint64_t lowest, highest;
     double scale;
     uint32_t validity_offset, type;
     uint32_t shift, n, n_nulls, reserved;
 } cells_check_params;
-kr_assert_size(cells_check_params, 88);
+kr_assert_size(cells_check_params, 96);
 
 /* An encoded value is between the marks of its cell and of the next. */
 KR_BODY int cells_fits(const cells_check_params *p, uint64_t code, uint32_t cell)
@@ -130,10 +131,11 @@ KR_BODY int cells_fits(const cells_check_params *p, uint64_t code, uint32_t cell
            code <= (cell + 1 < p->n ? kr_load(p->marks + cell + 1) : p->highest);
 }
 
-KR_BODY void cells_check(const cells_check_params *p, uint64_t row)
+KR_BODY void cells_check(const cells_check_params *p, uint64_t slot)
 {
+    const uint64_t row = kr_load(p->rows + slot);
     const uint32_t cell =
-        (uint32_t)(kr_load(p->records + row) >> p->shift) & (((uint32_t)1 << CELLS_FIELD) - 1);
+        (uint32_t)(kr_load(p->records + slot) >> p->shift) & (((uint32_t)1 << CELLS_FIELD) - 1);
     const int fits = kr_is_valid(p->validity, p->validity_offset, row)
                          ? cells_fits(p, kr_load_code(p->type, p->data, row), cell)
                          : cell >= p->n && cell - p->n < p->n_nulls;

@@ -1,6 +1,7 @@
 /* The life of tables of cubes. */
 #include "scans/cubes/cubes.h"
 #include "scans/cubes/groups.h"
+#include "scans/cubes/order.h"
 #include "scans/totals.h"
 #include "scenes/rays.h"
 
@@ -12,7 +13,8 @@
 
 /* The width of cubes as a share of the mean distance of rows, as RTScan has it at 10^8 rows (section 5.1:
  * 83,000 of 10^8); and how many fit in a bin at least: regions are on average a quarter of one thick. Rows
- * met by a piece of a ray. */
+ * met by a piece of a ray. All of them for one row in a box: with p rows it is about p^(1/axes) distances
+ * wide, and cubes are as much wider, too, which takes fewer rays; pieces are as long. */
 static const double share_of_distance = 0.385, cubes_in_bin = 8, rows_a_piece = 0.8;
 
 static uint32_t extent_of_values(const cubes_cells *cells)
@@ -45,7 +47,8 @@ static uint32_t longest_of(const cubes_group *group)
 static double width_of(const cubes_design *design, const cubes_group *group, double space, uint32_t n_axes)
 {
     const double distance = pow(space, 1.0 / n_axes), longest = longest_of(group);
-    const double by_rule = fmin(share_of_distance * distance, longest / (cubes_in_bin * design->bins));
+    const double by_rule = pow(design->pack, 1.0 / n_axes) *
+                           fmin(share_of_distance * distance, longest / (cubes_in_bin * design->bins));
     return design->across ? longest / design->across
                           : (design->width < 0 ? by_rule : design->width * distance);
 }
@@ -60,7 +63,8 @@ static cubes_matrix matrix_of(const cubes_design *design, const cubes_group *gro
     uint32_t n_axes;
     const double space = space_of(group, n_rows, &n_axes);
     const uint32_t half = cells_of((width_of(design, group, space, n_axes) - 1) / 2, 0, CUBES_CELLS);
-    const double width = 2.0 * half + 1, piece = rows_a_piece * space / pow(width, n_axes - 1.0);
+    const double width = 2.0 * half + 1, across = n_axes - 1.0;
+    const double piece = rows_a_piece * space * pow(design->pack, across / n_axes) / pow(width, across);
     cubes_matrix matrix = {.half = half, .along = design->along};
     matrix.interval = cells_of(design->interval * width, 1, width);
     matrix.spacing = cells_of(design->spacing * width, 0, width);
@@ -112,6 +116,19 @@ static void measure(const cubes_table *table, cubes_group *group)
     group->matrix = matrix_of(&table->design, group, table->n_rows);
 }
 
+static kr_status order_rows(const kr_table_build *build, const cubes_table *table, cubes_group *group,
+                            kr_error *err)
+{
+    cubes_order_job job = {.device = build->device,
+                           .stream = build->stream,
+                           .n_rows = table->n_rows,
+                           .pack = table->design.pack};
+    memcpy(job.extents, group->extents, sizeof job.extents);
+    const kr_status status = cubes_order_make(&job, &group->records, &group->rows, err);
+    kr_stopwatch_lap(build->watch, "order");
+    return status;
+}
+
 static kr_status build_scene(const cubes_table *table, cubes_group *group, kr_stream *stream,
                              kr_stopwatch *watch, kr_error *err)
 {
@@ -120,6 +137,7 @@ static kr_status build_scene(const cubes_table *table, cubes_group *group, kr_st
                                  .watch = watch,
                                  .records = group->records.data,
                                  .n = table->n_rows,
+                                 .pack = table->design.pack,
                                  .half = group->matrix.half,
                                  .prim = table->design.prim,
                                  .parts = table->design.parts,
@@ -233,9 +251,11 @@ static kr_status cubes_build(const kr_table_build *build, void **self, kr_error 
     for (uint32_t g = 0; g < table->n_groups && status == KR_OK; ++g) {
         measure(table, table->groups + g);
         status = check_rays(build, table->groups + g, err);
-        if (status == KR_OK && !design.is_lazy)
-            status = build_scene(table, table->groups + g, build->stream, build->watch, err);
+        if (status == KR_OK)
+            status = order_rows(build, table, table->groups + g, err);
     }
+    for (uint32_t g = 0; g < table->n_groups && !design.is_lazy && status == KR_OK; ++g)
+        status = build_scene(table, table->groups + g, build->stream, build->watch, err);
     return status;
 }
 
@@ -244,6 +264,7 @@ static void cubes_destroy(kr_device *device, void *self)
     cubes_table *table = self;
     for (uint32_t g = table->groups ? table->n_groups : 0; g-- > 0;) {
         cubes_scene_release(&table->groups[g].scene, NULL);
+        kr_buffer_release(device, &table->groups[g].rows, NULL);
         kr_buffer_release(device, &table->groups[g].records, NULL);
     }
     for (uint32_t c = table->columns ? table->n_columns : 0; c-- > 0;) {
@@ -267,10 +288,12 @@ static kr_status cubes_estimate(const kr_table_shape *shape, kr_need *need, kr_e
     const uint32_t n_groups = cubes_groups_count(shape->spec->text, design.together, shape->n_columns);
     const cubes_scene_job job = {.device = shape->device,
                                  .n = shape->n_rows,
+                                 .pack = design.pack,
                                  .prim = design.prim,
                                  .parts = design.parts,
                                  .flags = design.scene_flags};
     kr_scene_estimate scene = {0};
+    const uint64_t slots = cubes_slots(shape->n_rows, design.pack);
     uint64_t kept = n_groups * shape->n_rows * sizeof(uint64_t), peak = 0;
     *need = (kr_need){0, 0};
     if (!shape->n_rows)
@@ -286,7 +309,10 @@ static kr_status cubes_estimate(const kr_table_shape *shape, kr_need *need, kr_e
     }
     if (design.is_lazy)
         scene = (kr_scene_estimate){0};
+    kept += n_groups * (slots * (sizeof(uint64_t) + sizeof(uint32_t)) - shape->n_rows * sizeof(uint64_t));
+    const uint64_t ordered = kept + cubes_order_scratch(shape->device, shape->n_rows);
     const uint64_t last = kept + (n_groups - 1) * scene.footprint_nbytes + scene.peak_nbytes;
+    peak = ordered > peak ? ordered : peak;
     need->footprint_nbytes = kept + n_groups * scene.footprint_nbytes;
     need->peak_nbytes = last > peak ? last : peak;
     return status;
@@ -296,19 +322,21 @@ static uint32_t cubes_components(const void *self, kr_component components[KR_CO
 {
     const cubes_table *table = self;
     pthread_mutex_t *lock = (pthread_mutex_t *)&table->lock;
-    uint64_t vectors = 0, records = 0, scenes = 0;
+    uint64_t vectors = 0, records = 0, rows = 0, scenes = 0;
     pthread_mutex_lock(lock);
     for (uint32_t c = 0; c < table->n_columns; ++c)
         vectors += table->columns[c].vectors.words.nbytes;
     for (uint32_t g = 0; g < table->n_groups; ++g) {
         records += table->groups[g].records.nbytes;
+        rows += table->groups[g].rows.nbytes;
         scenes += cubes_scene_nbytes(&table->groups[g].scene);
     }
     pthread_mutex_unlock(lock);
     components[0] = (kr_component){"vectors", vectors};
     components[1] = (kr_component){"records", records};
-    components[2] = (kr_component){"bvh", scenes};
-    return 3;
+    components[2] = (kr_component){"row ids", rows};
+    components[3] = (kr_component){"bvh", scenes};
+    return 4;
 }
 
 static uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
@@ -331,6 +359,16 @@ static uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS
 
 /* ---- Validate -------------------------------------------------------------------------------- */
 
+/* The rows of the group that has the place. */
+static const uint32_t *rows_of(const cubes_table *table, const cubes_place *place)
+{
+    const uint32_t *rows = NULL;
+    for (uint32_t g = 0; g < table->n_groups; ++g)
+        if (table->groups[g].records.data == place->records)
+            rows = table->groups[g].rows.data;
+    return rows;
+}
+
 static kr_status check_column(kr_device *device, const cubes_table *table, uint32_t c, kr_error *err)
 {
     const cubes_column *column = table->columns + c;
@@ -342,7 +380,8 @@ static kr_status check_column(kr_device *device, const cubes_table *table, uint3
                        table->names[c], (unsigned long long)bad - 1);
     add_places(table, c, &places);
     for (uint32_t i = 0; i < places.n_places && status == KR_OK; ++i) {
-        status = cubes_cells_check(device, &column->column, &column->cells, places.places + i, &bad, err);
+        status = cubes_cells_check(device, &column->column, &column->cells, places.places + i,
+                                   rows_of(table, places.places + i), &bad, err);
         if (status == KR_OK && bad)
             status = kr_fail(err, KR_ERR_INVARIANT, "row %llu is in a wrong cell of column '%s'",
                              (unsigned long long)bad - 1, table->names[c]);

@@ -20,6 +20,7 @@ typedef struct cubes_design {
     uint32_t selects_both; /* 1: bins are kept of which more than half is in the leaf */
     uint32_t along;        /* as in cubes_matrix */
     uint32_t parts;
+    uint32_t pack;     /* rows of a primitive; of triangles 1 */
     uint32_t together; /* columns of a scene, where no text says so (cubes/groups.h) */
     uint32_t is_lazy;  /* 1: scenes are built when they are first used */
     uint32_t prim;     /* KR_PRIM_AABB; KR_PRIM_TRIANGLE: scenes of one column that is not encoded */
@@ -35,7 +36,7 @@ typedef struct cubes_group {
     uint32_t n_columns, columns[CUBES_AXES];
     uint32_t extents[CUBES_AXES]; /* cells */
     uint32_t is_wide;             /* 1: codes of 64 bits */
-    kr_buffer records;            /* uint64_t[n_rows] */
+    kr_buffer records, rows;      /* of slots (cubes/order.h): uint64_t, uint32_t */
     cubes_matrix matrix;
     cubes_scene scene;
 } cubes_group;

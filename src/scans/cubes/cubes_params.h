@@ -5,12 +5,53 @@
 #include "scans/cubes/rays.h"
 #include "tracers/ray.h"
 
-/* A row's record: its cell on each axis, in CUBES_RECORD_BITS bits. */
+/* A row's record: its cell on each axis, in CUBES_RECORD_BITS bits. The highest of these is 0, which lets all
+ * axes be compared at once. */
 enum { CUBES_RECORD_BITS = 20, CUBES_RECORD_MASK = (1 << CUBES_RECORD_BITS) - 1 };
+enum { CUBES_LAST_CELL = (1 << (CUBES_RECORD_BITS - 1)) - 2 };
 
 KR_BODY int32_t cubes_record_cell(uint64_t record, uint32_t axis)
 {
     return (int32_t)(record >> axis * CUBES_RECORD_BITS & CUBES_RECORD_MASK);
+}
+
+/* A record with this cell on every axis. */
+KR_BODY uint64_t cubes_record_of_cell(uint32_t cell)
+{
+    const uint64_t one = cell;
+    return one | one << CUBES_RECORD_BITS | one << 2 * CUBES_RECORD_BITS;
+}
+
+/* The record of slots behind the last row, which is in no block. */
+#define CUBES_NOWHERE cubes_record_of_cell(CUBES_LAST_CELL + 1)
+
+/* Cells from those of one record to those of another. */
+typedef struct cubes_block {
+    uint64_t low, high;
+} cubes_block;
+
+/* Reaches from `first`, or 0, to `last`, which is not below 0, or CUBES_LAST_CELL. */
+KR_BODY void cubes_block_set(cubes_block *block, uint32_t axis, int32_t first, int32_t last)
+{
+    const uint32_t shift = axis * CUBES_RECORD_BITS;
+    block->low |= (uint64_t)(first < 0 ? 0 : first) << shift;
+    block->high |= (uint64_t)(last > CUBES_LAST_CELL ? CUBES_LAST_CELL : last) << shift;
+}
+
+KR_BODY cubes_block cubes_block_of(const cubes_region *region)
+{
+    cubes_block block = {0, 0};
+    KR_UNROLL
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+        cubes_block_set(&block, axis, region->first[axis], region->last[axis]);
+    return block;
+}
+
+/* A difference keeps the bit that is added on an axis unless it falls below 0 there. */
+KR_BODY uint32_t cubes_block_has(const cubes_block *block, uint64_t record)
+{
+    const uint64_t bits = cubes_record_of_cell((uint32_t)1 << (CUBES_RECORD_BITS - 1));
+    return (((record | bits) - block->low) & ((block->high | bits) - record) & bits) == bits;
 }
 
 /* One column's part of a condition. Cells before `first` and behind `last` hold no code of it, those between
@@ -41,19 +82,20 @@ enum { CUBES_REGIONS = 32 };
 
 typedef struct cubes_ray_params {
     kr_scene_view scene;
-    const uint64_t *records;
-    uint64_t *work; /* KR_SCAN_WORKS, or NULL */
+    const uint64_t *records; /* of slots, CUBES_NOWHERE behind the last row; primitive i has `pack` of them */
+    const uint32_t *rows;    /* of slots */
+    uint64_t *work;          /* KR_SCAN_WORKS, or NULL */
     /* Of a batch, in device memory. NULL: `only`, `tests` and `rays`. */
     const cubes_ray_job *more_jobs;
     const cubes_test *more_tests;
     const cubes_rays *more_rays;
     cubes_ray_job only;
     cubes_test tests[CUBES_AXES];
-    uint32_t n_regions, reserved;
+    uint32_t n_regions, pack;
     uint32_t half, interval, spacing, length;
     cubes_rays rays[CUBES_REGIONS];
 } cubes_ray_params;
-kr_assert_size(cubes_ray_params, 1872);
+kr_assert_size(cubes_ray_params, 1880);
 
 KR_BODY const cubes_rays *cubes_rays_at(const cubes_ray_params *p, uint32_t region)
 {
@@ -71,14 +113,26 @@ KR_BODY void cubes_triangle_of(uint64_t record, uint32_t half, float out[9])
     out[6] = begin, out[7] = size, out[8] = -size;
 }
 
-/* The cube of a record. */
-KR_BODY void cubes_box_of(uint64_t record, uint32_t half, float box[6])
+/* The box around the cubes of up to `pack` records, at least one. */
+KR_BODY void cubes_box_of(const uint64_t *records, uint32_t pack, uint32_t half, float box[6])
 {
     const float reach = (float)half + 0.5f;
+    int32_t low[CUBES_AXES] = {0, 0, 0}, high[CUBES_AXES] = {0, 0, 0};
+    for (uint32_t k = 0; k < pack; ++k) {
+        const uint64_t record = kr_load(records + k);
+        if (record == CUBES_NOWHERE)
+            break;
+        KR_UNROLL
+        for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
+            const int32_t cell = cubes_record_cell(record, axis);
+            low[axis] = k && low[axis] < cell ? low[axis] : cell;
+            high[axis] = k && high[axis] > cell ? high[axis] : cell;
+        }
+    }
+    KR_UNROLL
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
-        const float centre = (float)cubes_record_cell(record, axis);
-        box[axis] = centre - reach;
-        box[CUBES_AXES + axis] = centre + reach;
+        box[axis] = (float)low[axis] - reach;
+        box[CUBES_AXES + axis] = (float)high[axis] + reach;
     }
 }
 

@@ -32,7 +32,7 @@ void cubes_part_describe(const cubes_part *p, char *text, size_t nbytes);
 cubes_test cubes_test_of(const cubes_part *p, uint32_t axis);
 /* The intervals' ends, lows before highs. */
 void cubes_write_ends(const kr_leaf *leaf, uint64_t *ends);
-cubes_ray_params cubes_ray_params_of(const cubes_group *group, const kr_scan_context *context);
+cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, const kr_scan_context *context);
 const kr_ray_program *cubes_program_of(const cubes_group *group);
 
 #endif

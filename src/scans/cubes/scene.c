@@ -12,11 +12,16 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-/* Rows of every part but the last. */
+static uint64_t primitives_of(const cubes_scene_job *job)
+{
+    return ceil_div(job->n, job->pack);
+}
+
+/* Primitives of every part but the last. */
 static uint64_t part_of(const cubes_scene_job *job)
 {
-    const uint64_t least = ceil_div(job->n, KR_MOST_PRIMITIVES);
-    return ceil_div(job->n, job->parts > least ? job->parts : least);
+    const uint64_t n = primitives_of(job), least = ceil_div(n, KR_MOST_PRIMITIVES);
+    return ceil_div(n, job->parts > least ? job->parts : least);
 }
 
 kr_status cubes_scene_estimate(const cubes_scene_job *job, kr_scene_estimate *estimate, kr_error *err)
@@ -24,7 +29,7 @@ kr_status cubes_scene_estimate(const cubes_scene_job *job, kr_scene_estimate *es
     kr_tracer *tracer;
     kr_scene_estimate one = {0};
     kr_status status = kr_tracer_of(job->device, &tracer, err);
-    const uint64_t part = part_of(job), n_parts = ceil_div(job->n, part);
+    const uint64_t part = part_of(job), n_parts = ceil_div(primitives_of(job), part);
     if (status == KR_OK)
         status = tracer->ops->estimate(tracer, job->prim, part, job->flags, &one, err);
     const uint64_t group = n_parts > 1 ? n_parts * GROUP_PART_NBYTES + GROUP_NBYTES : 0;
@@ -42,7 +47,8 @@ static kr_status build_part(const cubes_scene_job *job, kr_tracer *tracer, uint6
                                           "give parts=...", &mesh.data, err);
     if (status != KR_OK)
         return status;
-    const cubes_mesh_params params = {job->records, mesh.data.data, first, job->half, job->prim};
+    const cubes_mesh_params params = {job->records, mesh.data.data, first, job->half,
+                                      job->prim,    job->pack,      0};
     status = kr_device_run(job->device, &cubes_mesh, &params, n, job->stream, err);
     kr_stopwatch_lap(job->watch, what);
     if (status == KR_OK)
@@ -58,8 +64,8 @@ static kr_status build_part(const cubes_scene_job *job, kr_tracer *tracer, uint6
 
 kr_status cubes_scene_build(const cubes_scene_job *job, cubes_scene *scene, kr_error *err)
 {
-    const uint64_t part = part_of(job);
-    cubes_scene made = {.n_parts = (uint32_t)ceil_div(job->n, part)};
+    const uint64_t n = primitives_of(job), part = part_of(job);
+    cubes_scene made = {.n_parts = (uint32_t)ceil_div(n, part)};
     kr_tracer *tracer;
     kr_status status = kr_tracer_of(job->device, &tracer, err);
     if (status != KR_OK)
@@ -68,7 +74,7 @@ kr_status cubes_scene_build(const cubes_scene_job *job, cubes_scene *scene, kr_e
     if (!made.parts)
         return KR_ERR_HOST_MEMORY;
     for (uint32_t i = 0; i < made.n_parts && status == KR_OK; ++i) {
-        const uint64_t left = job->n - i * part;
+        const uint64_t left = n - i * part;
         status = build_part(job, tracer, i * part, left < part ? left : part, made.parts + i, err);
     }
     if (status == KR_OK && made.n_parts > 1)

@@ -1,4 +1,4 @@
-/* The scene of a group of columns: one, or parts of consecutive rows under a group. */
+/* The scene of a group of columns: one, or parts of consecutive primitives under a group. */
 #ifndef KEYRAY_SCANS_CUBES_SCENE_H
 #define KEYRAY_SCANS_CUBES_SCENE_H
 
@@ -16,8 +16,9 @@ typedef struct cubes_scene_job {
     kr_device *device;
     kr_stream *stream;
     kr_stopwatch *watch;
-    const uint64_t *records;
-    uint64_t n; /* at least 1 */
+    const uint64_t *records; /* as in cubes_ray_params */
+    uint64_t n;              /* rows, at least 1 */
+    uint32_t pack;           /* rows of a primitive; of triangles 1 */
     uint32_t half;
     uint32_t prim;  /* KR_PRIM_AABB, KR_PRIM_TRIANGLE */
     uint32_t parts; /* 0: as few as hold them */

@@ -125,11 +125,13 @@ static kr_status cast(const cubes_part *p, cubes_ray_params *params, const kr_sc
     return status;
 }
 
-cubes_ray_params cubes_ray_params_of(const cubes_group *group, const kr_scan_context *context)
+cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, const kr_scan_context *context)
 {
     return (cubes_ray_params){.scene = cubes_scene_view(&group->scene),
                               .records = group->records.data,
+                              .rows = group->rows.data,
                               .work = context->work,
+                              .pack = pack,
                               .half = group->matrix.half,
                               .interval = group->matrix.interval,
                               .spacing = group->matrix.spacing,
@@ -143,7 +145,7 @@ static kr_status refine(const cubes_part *p, const uint32_t *alive, uint32_t *bi
     kr_status status = cubes_open_scene(p->table, p->group, context->stream, err);
     if (status != KR_OK)
         return status;
-    cubes_ray_params params = cubes_ray_params_of(p->group, context);
+    cubes_ray_params params = cubes_ray_params_of(p->group, p->table->design.pack, context);
     params.only = (cubes_ray_job){.alive = alive, .bitmap = bitmap};
     for (uint32_t axis = 0; axis < CUBES_AXES && status == KR_OK; ++axis)
         if (p->leaves[axis])
@@ -167,7 +169,7 @@ kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t
     kr_status status = cubes_open_scene(table, group, stream, err);
     if (status != KR_OK)
         return status;
-    cubes_ray_params params = cubes_ray_params_of(group, &context);
+    cubes_ray_params params = cubes_ray_params_of(group, table->design.pack, &context);
     params.only.bitmap = bitmap;
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
         all.last[axis] = (int32_t)group->extents[axis] - 1;

@@ -48,6 +48,7 @@ static cubes_design design_of(const kr_spec *spec)
     return (cubes_design){
         .bins = 1,
         .along = is_rtc1 ? 1 : CUBES_AXES - 1,
+        .pack = 1,
         .together = is_rtc1 ? 1 : CUBES_AXES,
         .prim = is_rtc1 ? KR_PRIM_TRIANGLE : KR_PRIM_AABB,
         .scene_flags = kr_rays_scene_flags(o[RTC_OPTION_BVH], o[RTC_OPTION_COMPACT]),

@@ -13,6 +13,8 @@ static const kr_option options[RTSCAN_OPTIONS] = {
     [RTSCAN_OPTION_SELECTION] = {"selection", KR_OPTION_CHOICE, "both|positive", 0, 1, RTSCAN_BOTH,
                                  "begin with the bins of which more than half is wanted, or only with those "
                                  "that are wanted whole"},
+    [RTSCAN_OPTION_PACK] = {"pack", KR_OPTION_INTEGER, NULL, 1, 16, 8,
+                            "rows of a box: more make the tree smaller, and rays meet more boxes"},
     [RTSCAN_OPTION_WIDTH] = {"width", KR_OPTION_DECIMAL, "auto", 1, 100000, -1,
                              "of cubes, in mean distances between rows; auto: 0.385, or less where bins are "
                              "thin"},
@@ -67,6 +69,7 @@ static cubes_design design_of(const kr_spec *spec)
         .is_lazy = o[RTSCAN_OPTION_SCENES] == RTSCAN_SCENES_LAZY,
         .prim = KR_PRIM_AABB,
         .parts = (uint32_t)o[RTSCAN_OPTION_PARTS],
+        .pack = (uint32_t)o[RTSCAN_OPTION_PACK],
         .scene_flags = kr_rays_scene_flags(o[RTSCAN_OPTION_BVH], o[RTSCAN_OPTION_COMPACT]),
         .compact = o[RTSCAN_OPTION_COMPACT],
         .width = (double)o[RTSCAN_OPTION_WIDTH] / 1000,

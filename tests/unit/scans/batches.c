@@ -486,7 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TESTS_OF("full"),         TESTS_OF("full:logic=and,zones=off"),
         TESTS_OF("bindex"),       TESTS_OF("bindex:vectors=4"),
-        TESTS_OF("rtscan"),       TESTS_OF("rtscan:groups=a+b+c,d+e,vectors=8"),
+        TESTS_OF("rtscan"),       TESTS_OF("rtscan:pack=3,groups=a+b+c,d+e,vectors=8"),
         TESTS_OF("rtc3:rays=30"), TESTS_OF("rtc1:rays=300"),
     };
     return cmocka_run_group_tests(tests, open_once, close_once);

@@ -325,7 +325,7 @@ static const char *const specs[] = {
     "bindex:vectors=2",
     "bindex:vectors=256",
     "rtscan",
-    "rtscan:vectors=8,groups=d+a,scenes=lazy",
+    "rtscan:pack=3,vectors=8,groups=d+a,scenes=lazy",
     "rtc1:rays=100",
     "rtc3:rays=12",
 };

@@ -1,6 +1,7 @@
 /* Regions and rays of scenes of cubes, and what the sieve leaves of a leaf, against loops over cells. */
 #include "random.h"
 #include "scans/cubes/cubes_params.h"
+#include "scans/cubes/order.h"
 #include "scans/cubes/sieve.h"
 
 #include <setjmp.h>
@@ -90,6 +91,103 @@ static void meet_every_cube_of_a_region(void **state)
     }
 }
 
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+static uint64_t record_of(uint32_t a, uint32_t b, uint32_t c)
+{
+    return a | (uint64_t)b << CUBES_RECORD_BITS | (uint64_t)c << 2 * CUBES_RECORD_BITS;
+}
+
+static void block_is_compared_at_once(void **state)
+{
+    static const uint32_t most[] = {3, CUBES_LAST_CELL};
+    kr_rng rng = {2};
+    (void)state;
+    for (uint32_t i = 0; i < 20000; ++i) {
+        uint32_t low[CUBES_AXES], high[CUBES_AXES], cells[CUBES_AXES], inside = 1;
+        cubes_block block = {0, 0};
+        for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
+            low[axis] = (uint32_t)kr_rng_below(&rng, most[i % 2] + 1ull);
+            high[axis] = (uint32_t)kr_rng_below(&rng, most[i % 2] + 1ull);
+            cells[axis] = (uint32_t)kr_rng_below(&rng, most[i % 2] + 1ull);
+            inside &= low[axis] <= cells[axis] && cells[axis] <= high[axis];
+            cubes_block_set(&block, axis, (int32_t)low[axis], (int32_t)high[axis]);
+        }
+        assert_int_equal(cubes_block_has(&block, record_of(cells[0], cells[1], cells[2])), inside);
+        assert_int_equal(cubes_block_has(&block, CUBES_NOWHERE), 0);
+    }
+}
+
+enum { SLOTS_MOST = 5000 };
+
+/* Rows at the points of a grid, in random order. Returns how many. */
+static uint64_t fill_grid(kr_rng *rng, const uint32_t extents[CUBES_AXES], uint64_t *records)
+{
+    uint64_t n = 0;
+    for (uint32_t a = 0; a < extents[0]; ++a)
+        for (uint32_t b = 0; b < extents[1]; ++b)
+            for (uint32_t c = 0; c < extents[2]; ++c, ++n) {
+                const uint64_t other = kr_rng_below(rng, n + 1);
+                records[n] = records[other];
+                records[other] = record_of(a, b, c);
+            }
+    return n;
+}
+
+static uint64_t distance_of(uint64_t one, uint64_t other)
+{
+    uint64_t distance = 0;
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+        distance += (uint64_t)abs(cubes_record_cell(one, axis) - cubes_record_cell(other, axis));
+    return distance;
+}
+
+static void check_order(kr_device *device, kr_rng *rng, const uint32_t extents[CUBES_AXES], uint32_t pack,
+                        int is_walk)
+{
+    static uint64_t given[SLOTS_MOST];
+    static uint8_t is_seen[SLOTS_MOST];
+    cubes_order_job job = {.device = device, .pack = pack};
+    kr_buffer records = {0}, rows = {0};
+    memcpy(job.extents, extents, sizeof job.extents);
+    memset(is_seen, 0, sizeof is_seen);
+    job.n_rows = fill_grid(rng, extents, given);
+    assert_int_equal(
+        kr_buffer_allocate(device, job.n_rows * sizeof(uint64_t), NULL, "records", NULL, &records, NULL),
+        KR_OK);
+    memcpy(records.data, given, job.n_rows * sizeof(uint64_t));
+    assert_int_equal(cubes_order_make(&job, &records, &rows, NULL), KR_OK);
+    assert_int_equal(records.nbytes, cubes_slots(job.n_rows, pack) * sizeof(uint64_t));
+    for (uint64_t slot = 0; slot < cubes_slots(job.n_rows, pack); ++slot) {
+        const uint64_t record = ((const uint64_t *)records.data)[slot];
+        const uint32_t row = slot < job.n_rows ? ((const uint32_t *)rows.data)[slot] : 0;
+        assert_true(record == (slot < job.n_rows ? given[row] : CUBES_NOWHERE));
+        if (slot < job.n_rows)
+            assert_int_equal(is_seen[row]++, 0);
+        if (is_walk && slot && slot < job.n_rows)
+            assert_int_equal(distance_of(record, ((const uint64_t *)records.data)[slot - 1]), 1);
+    }
+    kr_buffer_release(device, &rows, NULL);
+    kr_buffer_release(device, &records, NULL);
+}
+
+/* On a whole grid the curve is a walk from neighbour to neighbour. */
+static void rows_are_in_order(void **state)
+{
+    static const struct {
+        uint32_t extents[CUBES_AXES], pack;
+        int is_walk;
+    } grids[] = {{{16, 16, 16}, 8, 1}, {{1, 64, 64}, 5, 1},  {{32, 1, 32}, 1, 1}, {{1, 1, 700}, 16, 1},
+                 {{17, 11, 23}, 7, 0}, {{300, 16, 1}, 3, 0}, {{1, 1, 1}, 4, 1},   {{2, 2, 2}, 3, 1}};
+    kr_device *device;
+    kr_rng rng = {3};
+    (void)state;
+    assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
+    for (uint32_t i = 0; i < sizeof grids / sizeof *grids; ++i)
+        check_order(device, &rng, grids[i].extents, grids[i].pack, grids[i].is_walk);
+    kr_device_close(device);
+}
+
 /* ---- The sieve ------------------------------------------------------------------------------- */
 
 enum { ROWS = 700 };
@@ -133,9 +231,12 @@ static void make_column(kr_device *device, kr_rng *rng, column *c, int encode, u
                                      c->made.n_limits + (c->made.cells.n_nulls > 0), NULL, &c->made.vectors,
                                      NULL),
                      KR_OK);
+    static uint32_t in_order[ROWS];
     uint64_t bad = 1;
-    assert_int_equal(cubes_cells_check(device, &c->made.column, &c->made.cells, job.places, &bad, NULL),
-                     KR_OK);
+    for (uint32_t r = 0; r < ROWS; ++r)
+        in_order[r] = r;
+    assert_int_equal(
+        cubes_cells_check(device, &c->made.column, &c->made.cells, job.places, in_order, &bad, NULL), KR_OK);
     assert_int_equal(bad, 0);
 }
 
@@ -257,6 +358,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(meet_every_cube_of_a_region),
+        cmocka_unit_test(block_is_compared_at_once),
+        cmocka_unit_test(rows_are_in_order),
         cmocka_unit_test(leaves_the_cells_that_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

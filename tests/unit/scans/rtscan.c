@@ -34,11 +34,15 @@ static const char *const specs[] = {
     "rtc3:rays=12,interval=0.5",
     "rtscan",
     "rtscan:encode=off",
+    "rtscan:pack=1",
+    "rtscan:pack=2,parts=4",
+    "rtscan:pack=5,groups=b+c,scenes=lazy",
+    "rtscan:pack=16,encode=off,vectors=5,parts=2",
     "rtscan:vectors=8,selection=positive,along=last",
     "rtscan:vectors=1,groups=a+d",
     "rtscan:vectors=20,groups=d+a+c,b+a,scenes=lazy",
-    "rtscan:vectors=254,width=0.3,interval=0.7,spacing=0,length=2",
-    "rtscan:vectors=3,width=2,spacing=0.3,length=40,parts=3,bvh=trace,compact=off",
+    "rtscan:pack=4,vectors=254,width=0.3,interval=0.7,spacing=0,length=2",
+    "rtscan:pack=3,vectors=3,width=2,spacing=0.3,length=40,parts=3,bvh=trace,compact=off",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -271,16 +275,15 @@ static void fill_distinct(table *t, kr_rng *rng)
 
 /* Three columns of distinct values 100, 101, ..., in the scene of a, b and c; bins of 1,875 rows. Cubes are
  * narrower than half a bin, so rays across a region reach little beyond it. */
-static void count_what_rays_meet(void **state)
+static void count_what_rays_meet_of(const char *spec)
 {
     static uint32_t bitmap[ROWS_MOST / 32 + 1];
     uint64_t met = 0, refined = 0, casting = 0;
     kr_report *report = NULL;
     kr_rng rng = {5};
     table t;
-    (void)state;
     fill_distinct(&t, &rng);
-    create(&t, "rtscan:vectors=16");
+    create(&t, spec);
     assert_int_equal(kr_report_create(&report, NULL), KR_OK);
     for (uint32_t i = 0; i < 60; ++i) {
         kr_predicate predicates[3];
@@ -304,6 +307,89 @@ static void count_what_rays_meet(void **state)
     assert_in_range(casting, 40, 60);
     assert_in_range(met, refined, 2 * refined);
     assert_in_range(counter_of_table(&t, "width"), 1, ROWS_MOST / 32);
+    kr_report_destroy(report);
+    kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
+static void count_what_rays_meet(void **state)
+{
+    (void)state;
+    count_what_rays_meet_of("rtscan:vectors=16");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=1");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=4");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=7,parts=3");
+}
+
+/* Without vectors the region of a condition holds the rows that match, and no other. */
+static void meet_each_row_once_of(const char *spec, uint32_t pack, int once)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    kr_report *report = NULL;
+    kr_rng rng = {12};
+    table t;
+    fill_distinct(&t, &rng);
+    create(&t, spec);
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    for (uint32_t i = 0; i < 30; ++i) {
+        kr_predicate predicates[3];
+        uint64_t matches = 0;
+        for (uint32_t c = 0; c < 3; ++c) {
+            const uint64_t from = 100 + kr_rng_below(&rng, ROWS_MOST / 2);
+            predicates[c] =
+                (kr_predicate){c, KR_BETWEEN, 2, {from, from + kr_rng_below(&rng, ROWS_MOST / 2)}};
+        }
+        kr_condition *condition = condition_of(&t, predicates, 3);
+        scan(&t, condition, NULL, bitmap, report);
+        kr_condition_destroy(condition);
+        for (uint64_t r = 0; r < ROWS_MOST; ++r)
+            matches += bitmap[r / 32] >> r % 32 & 1;
+        if (once)
+            assert_int_equal(counter(report, "refined"), matches);
+        assert_in_range(counter(report, "refined"), matches, counter(report, "intersections"));
+        assert_true(counter(report, "primitives") * pack >= counter(report, "intersections"));
+        if (pack == 1)
+            assert_int_equal(counter(report, "primitives"), counter(report, "intersections"));
+    }
+    kr_report_destroy(report);
+    kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
+static void meet_each_row_once(void **state)
+{
+    (void)state;
+    meet_each_row_once_of("rtc3:rays=50", 1, 0);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=1", 1, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=2,width=1.3", 2, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=3,length=0.5", 3, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=8,parts=3", 8, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=16,along=last", 16, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,interval=0.5,spacing=0.7", 8, 0);
+}
+
+/* Rows of a box are near each other, so a ray meets few boxes for each row. */
+static void pack_rows_that_are_near(void **state)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    kr_table_info one = {.struct_size = sizeof one}, eight = one;
+    kr_condition *condition = NULL;
+    kr_report *report = NULL;
+    kr_rng rng = {13};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    create(&t, "rtscan:pack=1");
+    assert_int_equal(kr_table_query(t.scanned, &one, NULL), KR_OK);
+    kr_table_destroy(t.scanned);
+    create(&t, "rtscan:vectors=1,width=1,pack=8,groups=a+b+c");
+    assert_int_equal(kr_table_query(t.scanned, &eight, NULL), KR_OK);
+    assert_in_range(eight.footprint_nbytes, 0, one.footprint_nbytes / 2);
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    assert_int_equal(kr_condition_parse("a < 9000 and b < 9000 and c < 9000", &condition, NULL), KR_OK);
+    scan(&t, condition, NULL, bitmap, report);
+    assert_in_range(counter(report, "primitives"), 1, 3 * counter(report, "intersections"));
+    kr_condition_destroy(condition);
     kr_report_destroy(report);
     kr_table_destroy(t.scanned);
     empty(&t);
@@ -447,6 +533,9 @@ static void refuse_what_misses_rows(void **state)
         {"rtscan:spacing=1.5", "spacing"},
         {"rtscan:width=0", "width"},
         {"rtscan:interval=0", "interval"},
+        {"rtscan:pack=0", "pack"},
+        {"rtscan:pack=17", "pack"},
+        {"rtscan:pack=two", "pack"},
         {"rtscan:vectors=0", "vectors"},
         {"rtscan:vectors=255", "vectors"},
         {"rtscan:length=-2", "length"},
@@ -500,7 +589,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answer_for_each_shape),   cmocka_unit_test(answer_for_each_type),
         cmocka_unit_test(answer_for_many_rows),    cmocka_unit_test(answer_without_rows),
-        cmocka_unit_test(count_what_rays_meet),    cmocka_unit_test(cast_no_ray_without_need),
+        cmocka_unit_test(count_what_rays_meet),    cmocka_unit_test(meet_each_row_once),
+        cmocka_unit_test(pack_rows_that_are_near), cmocka_unit_test(cast_no_ray_without_need),
         cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(answer_threads_together),
         cmocka_unit_test(take_what_was_estimated), cmocka_unit_test(refuse_what_misses_rows),
         cmocka_unit_test(refuse_too_many_rays),

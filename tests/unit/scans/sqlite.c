@@ -453,6 +453,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(agrees, "rtc3:rays=20"),
         cmocka_unit_test_prestate(agrees, "rtc3:rays=7,interval=0.3"),
         cmocka_unit_test_prestate(agrees, "rtscan"),
+        cmocka_unit_test_prestate(agrees, "rtscan:pack=3"),
         cmocka_unit_test_prestate(agrees, "rtscan:vectors=4,selection=positive,along=last"),
         cmocka_unit_test_prestate(agrees, "rtscan:encode=off,vectors=16"),
         cmocka_unit_test_prestate(
