@@ -2,8 +2,8 @@
 #
 # Every source is compiled once for both. Files named *_width.c and *_width.cu do not name the width of their
 # keys and are compiled twice, with KR_KEY_BITS 32 and 64; *_ray_width.cu become PTX (KeyrayPtx.cmake). Files named
-# *_simd_width.c hold programs that the CPU runs in the largest instruction set it has: they are compiled for each set
-# besides, with KR_ISA 0 (plain), 1 (AVX2) and 2 (AVX-512).
+# *_simd_width.c and *_simd.c hold programs that the CPU runs in the largest instruction set it has: they are compiled
+# for each set besides, with KR_ISA 0 (plain), 1 (AVX2) and 2 (AVX-512).
 
 keyray_sources(all_sources src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/io src/joins
                src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/hashed src/indexes/* src/scans src/scans/*)
@@ -22,8 +22,11 @@ list(FILTER width_sources INCLUDE REGEX "_width\\.cu?$")
 set(simd_sources ${width_sources})
 list(FILTER simd_sources INCLUDE REGEX "_simd_width\\.c$")
 list(FILTER width_sources EXCLUDE REGEX "_simd_width\\.c$")
+set(simd_once_sources ${all_sources})
+list(FILTER simd_once_sources INCLUDE REGEX "_simd\\.c$")
 set(once_sources ${all_sources})
 list(FILTER once_sources EXCLUDE REGEX "_width\\.cu?$")
+list(FILTER once_sources EXCLUDE REGEX "_simd\\.c$")
 
 # The flags of each set, by KR_ISA; src/devices/cpu/isa.c asks the CPU for the same.
 set(isa_flags_1 -mavx2 -mpopcnt -mbmi -mbmi2)
@@ -58,18 +61,29 @@ function(keyray_objects target)
     set(keyray_objects ${keyray_objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
 endfunction()
 
+# Sources in the instruction set `isa`.
+macro(keyray_isa_objects target isa)
+    keyray_objects(${target} ${ARGN})
+    if(TARGET ${target})
+        target_compile_definitions(${target} PRIVATE KR_ISA=${isa})
+        target_compile_options(${target} PRIVATE ${isa_flags_${isa}})
+    endif()
+endmacro()
+
 set(keyray_objects)
 keyray_objects(keyray_once ${once_sources})
+foreach(isa IN LISTS isas)
+    keyray_isa_objects(keyray_isa${isa} ${isa} ${simd_once_sources})
+endforeach()
 foreach(bits 32 64)
     keyray_objects(keyray_u${bits} ${width_sources})
     if(TARGET keyray_u${bits})
         target_compile_definitions(keyray_u${bits} PRIVATE KR_KEY_BITS=${bits})
     endif()
     foreach(isa IN LISTS isas)
-        keyray_objects(keyray_u${bits}_isa${isa} ${simd_sources})
+        keyray_isa_objects(keyray_u${bits}_isa${isa} ${isa} ${simd_sources})
         if(TARGET keyray_u${bits}_isa${isa})
-            target_compile_definitions(keyray_u${bits}_isa${isa} PRIVATE KR_KEY_BITS=${bits} KR_ISA=${isa})
-            target_compile_options(keyray_u${bits}_isa${isa} PRIVATE ${isa_flags_${isa}})
+            target_compile_definitions(keyray_u${bits}_isa${isa} PRIVATE KR_KEY_BITS=${bits})
         endif()
     endforeach()
 endforeach()

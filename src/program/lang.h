@@ -25,25 +25,25 @@
 #define kr_assert_fits(type, nbytes) _Static_assert(sizeof(type) <= (nbytes), #type)
 #endif
 
-/* Appends the key width to a name, in files compiled once per width: array_point -> array_point_u32. */
-#define KR_PASTE_(a, b) a##b
-#define KR_PASTE(a, b) KR_PASTE_(a, b)
-#if !defined(KR_KEY_BITS)
-#define KR_W(name) name
-#elif KR_KEY_BITS == 32
-#define KR_W(name) KR_PASTE(KR_PASTE(name, _u32), KR_ISA_SUFFIX)
-#else
-#define KR_W(name) KR_PASTE(KR_PASTE(name, _u64), KR_ISA_SUFFIX)
-#endif
-
-/* Files named *_simd_width.c are compiled once more for every instruction set: KR_ISA is then 1 or 2, and
- * names get its suffix. */
+/* Files named *_simd_width.c and *_simd.c are compiled once more for every instruction set: KR_ISA is then 1
+ * or 2, and names get its suffix. */
 #if defined(KR_ISA) && KR_ISA == 1
 #define KR_ISA_SUFFIX _avx2
 #elif defined(KR_ISA) && KR_ISA == 2
 #define KR_ISA_SUFFIX _avx512
 #else
 #define KR_ISA_SUFFIX
+#endif
+
+/* Appends the key width to a name, in files compiled once per width: array_point -> array_point_u32. */
+#define KR_PASTE_(a, b) a##b
+#define KR_PASTE(a, b) KR_PASTE_(a, b)
+#if !defined(KR_KEY_BITS)
+#define KR_W(name) KR_PASTE(name, KR_ISA_SUFFIX)
+#elif KR_KEY_BITS == 32
+#define KR_W(name) KR_PASTE(KR_PASTE(name, _u32), KR_ISA_SUFFIX)
+#else
+#define KR_W(name) KR_PASTE(KR_PASTE(name, _u64), KR_ISA_SUFFIX)
 #endif
 
 #if KR_ON_CUDA

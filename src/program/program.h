@@ -45,9 +45,10 @@ typedef struct kr_program {
     /* Enqueues all of n on a cudaStream_t; returns the cudaError_t. NULL: not built for CUDA. */
     int (*cuda)(const void *params, uint64_t n, void *cuda_stream);
     uint32_t whole; /* 1: must not be cancelled halfway (kr_device_run_whole) */
-    /* 1: an element is the work of a whole block of threads, so CPU threads take one element at a time. */
+    /* 1: an element is the work of a whole block of threads, so CPU threads take few elements at a time. */
     uint32_t blocks;
-    /* `cpu` compiled for the sets above KR_ISA_PLAIN, for programs in files named *_simd_width.c. */
+    /* `cpu` compiled for the sets above KR_ISA_PLAIN, for programs in files named *_simd_width.c and
+     * *_simd.c. */
     kr_cpu_call *cpu_isa[KR_ISAS - 1];
 } kr_program;
 

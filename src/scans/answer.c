@@ -103,14 +103,16 @@ static kr_status give_number(const kr_answer *a, const kr_answer_sink *sink, con
     return status;
 }
 
-static kr_status give(const kr_answer *a, const kr_answer_sink *sink, const uint32_t *bitmap, kr_error *err)
+static kr_status give(const kr_answer *a, const kr_answer_sink *sink, const kr_scan_job *job, kr_error *err)
 {
     const int has_values = sink->asked.result >= KR_SCAN_SUM;
-    const kr_selected of = {bitmap, a->table->n_rows,
+    const kr_selected of = {job->bitmap, a->table->n_rows,
                             has_values ? a->table->columns + sink->asked.column : NULL};
     kr_status status;
     if (sink->asked.result == KR_SCAN_BITMAP) {
-        status = copy_out(a, sink->asked.out, bitmap, kr_scan_out_nbytes(a->table, &sink->asked), err);
+        status = copy_out(a, sink->asked.out, job->bitmap, kr_scan_out_nbytes(a->table, &sink->asked), err);
+    } else if (job->count) {
+        status = copy_out(a, sink->asked.out, job->count, sizeof *job->count, err);
     } else {
         status = sink->asked.result == KR_SCAN_ROWS ? give_rows(a, sink, &of, err)
                                                     : give_number(a, sink, &of, err);
@@ -124,6 +126,7 @@ static kr_status give(const kr_answer *a, const kr_answer_sink *sink, const uint
 typedef struct batch {
     kr_scan_job jobs[KR_SELECTS_MOST];
     kr_buffer bitmaps; /* of those whose bitmap is not the caller's */
+    kr_buffer counts;  /* of those that the kind counts without a bitmap */
     const uint32_t *alive;
     uint32_t n;
 } batch;
@@ -138,25 +141,49 @@ static kr_status make_plans(const kr_answer *a, uint32_t first, batch *b, kr_err
     return status;
 }
 
-/* A bitmap for each condition: the caller's where the device reaches it. */
-static kr_status place_bitmaps(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
+/* The kind counts its rows without a bitmap. */
+static int is_counted(const kr_answer *a, const kr_answer_sink *sink)
+{
+    return sink->asked.result == KR_SCAN_COUNT && a->table->ops->counts;
+}
+
+/* Memory for what does not go straight to the caller. Counts begin at 0. */
+static kr_status make_room(const kr_answer *a, batch *b, int needs_counts, int needs_bitmaps, uint64_t words,
+                           kr_error *err)
+{
+    const uint64_t nbytes = KR_SELECTS_MOST * sizeof(uint64_t);
+    kr_stream *stream = a->context.stream;
+    kr_status status = KR_OK;
+    if (needs_bitmaps && !b->bitmaps.data)
+        status = kr_buffer_allocate(device_of(a), b->n * words * sizeof(uint32_t), stream,
+                                    "bitmaps of a scan", "fewer conditions at once", &b->bitmaps, err);
+    if (status == KR_OK && needs_counts && !b->counts.data)
+        status = kr_buffer_allocate(device_of(a), nbytes, stream, "counts of a scan", NULL, &b->counts, err);
+    return status == KR_OK && needs_counts
+               ? kr_device_fill(device_of(a), b->counts.data, 0, nbytes, stream, err)
+               : status;
+}
+
+/* Where each condition's rows go: to the caller's bitmap where the device reaches it, to a count, or to a
+ * bitmap of ours. */
+static kr_status place_answers(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
 {
     const uint64_t words = (kr_bitmap_words(a->table->n_rows) + 63) / 64 * 64; /* begins at 256 bytes */
-    uint32_t own = 0;
+    int needs_counts = 0, needs_bitmaps = 0;
     for (uint32_t i = 0; i < b->n; ++i) {
         const kr_answer_sink *sink = a->sinks + first + i;
         const int is_there = sink->asked.result == KR_SCAN_BITMAP && sink->reaches_out;
         b->jobs[i].bitmap = is_there ? sink->asked.out : NULL;
-        own += !is_there;
+        needs_counts |= is_counted(a, sink);
+        needs_bitmaps |= !is_there && !is_counted(a, sink);
     }
-    kr_status status =
-        own && !b->bitmaps.data
-            ? kr_buffer_allocate(device_of(a), b->n * words * sizeof(uint32_t), a->context.stream,
-                                 "bitmaps of a scan", "fewer conditions at once", &b->bitmaps, err)
-            : KR_OK;
-    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
-        if (!b->jobs[i].bitmap)
+    const kr_status status = make_room(a, b, needs_counts, needs_bitmaps, words, err);
+    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i) {
+        const int counted = is_counted(a, a->sinks + first + i);
+        b->jobs[i].count = counted ? (uint64_t *)b->counts.data + i : NULL;
+        if (!counted && !b->jobs[i].bitmap)
             b->jobs[i].bitmap = (uint32_t *)b->bitmaps.data + i * words;
+    }
     return status;
 }
 
@@ -164,11 +191,11 @@ static kr_status answer_batch(const kr_answer *a, uint32_t first, batch *b, kr_e
 {
     kr_status status = make_plans(a, first, b, err);
     if (status == KR_OK)
-        status = place_bitmaps(a, first, b, err);
+        status = place_answers(a, first, b, err);
     if (status == KR_OK)
         status = kr_scan_run(a->table, b->jobs, b->n, b->alive, &a->context, err);
     for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
-        status = give(a, a->sinks + first + i, b->jobs[i].bitmap, err);
+        status = give(a, a->sinks + first + i, b->jobs + i, err);
     for (uint32_t i = 0; i < b->n; ++i)
         kr_plan_release(&b->jobs[i].plan);
     return status;
@@ -183,8 +210,10 @@ static kr_status answer_with(const kr_answer *a, const uint32_t *alive, kr_error
         b->alive = alive;
         status = answer_batch(a, first, b, err);
     }
-    if (b)
+    if (b) {
         kr_buffer_release(device_of(a), &b->bitmaps, a->context.stream);
+        kr_buffer_release(device_of(a), &b->counts, a->context.stream);
+    }
     free(b);
     return status;
 }

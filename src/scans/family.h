@@ -44,12 +44,15 @@ typedef struct kr_select {
     const uint32_t *alive; /* NULL, or a bitmap in device memory: only these rows can be in the result */
     uint32_t *bitmap;      /* n_rows bits in device memory, none of them `alive`'s: all words are written, and
                               bits past n_rows become 0 */
+    uint64_t *count; /* NULL; or, with kr_scan_ops.counts, in device memory: `bitmap` is then NULL, and the
+                        number of rows is added to it */
 } kr_select;
 
 /* One plan of a batch. */
 typedef struct kr_batch_job {
     const kr_plan *plan; /* at least one leaf */
     uint32_t *bitmap;    /* as in kr_select */
+    uint64_t *count;     /* as in kr_select */
     uint32_t is_done;    /* set by select_batch */
 } kr_batch_job;
 
@@ -109,6 +112,7 @@ typedef struct kr_scan_ops {
      * `self` is as it was. No scan is under way; the library waits for the stream afterwards. */
     kr_status (*append)(kr_device *device, void *self, const kr_append_job *job, kr_error *err);
     uint32_t compares_columns; /* 1: `select` takes leaves with `other` */
+    uint32_t counts;           /* 1: `select` and `select_batch` count rows without a bitmap of them */
 } kr_scan_ops;
 
 enum { KR_SELECTS_MOST = 64 };

@@ -6,6 +6,7 @@
 #include "scans/run.h"
 #include "scans/grow.h"
 #include "scans/merge.h"
+#include "scans/totals.h"
 
 /* A bitmap, written when the first rows come. */
 typedef struct bits {
@@ -104,19 +105,28 @@ static int push(running *r, uint64_t node, bits *alive, bits *sum)
     return 1;
 }
 
-/* The rows of `alive` for which n of r->leaves hold; with n = 0 all of them. */
-static kr_status select_leaves(running *r, uint32_t n, const bits *alive, bits *sum)
+/* Whether the kind takes n of r->leaves. */
+static kr_status check_leaves(const running *r, uint32_t n)
 {
     const kr_table *table = r->table;
-    kr_select job = {r->leaves, n, alive ? alive->data : NULL, NULL};
-    kr_buffer extra = {0};
     for (uint32_t i = 0; i < n; ++i)
         if (r->leaves[i]->other != KR_NO_COLUMN && !table->ops->compares_columns)
             return kr_fail(r->err, KR_ERR_UNSUPPORTED,
                            "kind '%s' does not compare column '%s' with column '%s'; kind full does",
                            table->spec.kind->name, table->names[r->leaves[i]->column],
                            table->names[r->leaves[i]->other]);
-    kr_status status = open_sum(r, sum, &extra, &job.bitmap);
+    return KR_OK;
+}
+
+/* The rows of `alive` for which n of r->leaves hold; with n = 0 all of them. */
+static kr_status select_leaves(running *r, uint32_t n, const bits *alive, bits *sum)
+{
+    const kr_table *table = r->table;
+    kr_select job = {r->leaves, n, alive ? alive->data : NULL, NULL, NULL};
+    kr_buffer extra = {0};
+    kr_status status = check_leaves(r, n);
+    if (status == KR_OK)
+        status = open_sum(r, sum, &extra, &job.bitmap);
     if (status == KR_OK)
         status = n ? table->ops->select(table->device, table->self, &job, r->context, r->err)
                    : kr_bitmap_begin(table->device, job.bitmap, job.alive, table->n_rows, r->context->stream,
@@ -234,6 +244,42 @@ static kr_status run_tree(running *r, const uint32_t *alive, uint32_t *bitmap)
     return status;
 }
 
+/* A conjunction of which the kind counts the rows. */
+static int is_counted(const kr_table *table, const kr_scan_job *job)
+{
+    return job->count && table->ops->counts && job->plan.n_leaves && !kr_plan_has_or(&job->plan);
+}
+
+static kr_status count_conjunction(running *r, const kr_scan_job *job, const uint32_t *alive)
+{
+    const uint32_t n = (uint32_t)r->plan->n_leaves;
+    r->leaves = kr_host_calloc(n, sizeof *r->leaves, "a condition", r->err);
+    if (!r->leaves)
+        return KR_ERR_HOST_MEMORY;
+    for (uint32_t i = 0; i < n; ++i)
+        r->leaves[i] = r->plan->leaves + n - 1 - i;
+    const kr_select select = {.leaves = r->leaves, .n_leaves = n, .alive = alive, .count = job->count};
+    kr_status status = check_leaves(r, n);
+    if (status == KR_OK)
+        status = r->table->ops->select(device_of(r), r->table->self, &select, r->context, r->err);
+    free(r->leaves);
+    return status;
+}
+
+/* By a bitmap for the time being. */
+static kr_status count_tree(running *r, const kr_scan_job *job, const uint32_t *alive)
+{
+    kr_buffer bitmap = {0};
+    kr_status status = allocate_bits(r, &bitmap);
+    const kr_selected rows = {bitmap.data, r->table->n_rows, NULL};
+    if (status == KR_OK)
+        status = run_tree(r, alive, bitmap.data);
+    if (status == KR_OK)
+        status = kr_selected_count(device_of(r), &rows, job->count, r->context->stream, r->err);
+    kr_buffer_release(device_of(r), &bitmap, r->context->stream);
+    return status;
+}
+
 /* A plan that the kind leaves to the library. */
 static kr_status run_one(const kr_table *table, const kr_scan_job *job, const uint32_t *alive,
                          const kr_scan_context *context, kr_error *err)
@@ -241,7 +287,9 @@ static kr_status run_one(const kr_table *table, const kr_scan_job *job, const ui
     running r = {.table = table, .context = context, .plan = &job->plan, .err = err};
     if (kr_plan_has_or(&job->plan))
         kr_scan_log_step(context->log, KR_SCAN_BY_BITMAPS);
-    return run_tree(&r, alive, job->bitmap);
+    if (is_counted(table, job))
+        return count_conjunction(&r, job, alive);
+    return job->count ? count_tree(&r, job, alive) : run_tree(&r, alive, job->bitmap);
 }
 
 /* Plans with leaves go to the kind, if it takes batches. */
@@ -251,7 +299,7 @@ static kr_status offer(const kr_table *table, const kr_scan_job *jobs, uint32_t 
     uint32_t n_offered = 0;
     for (uint32_t i = 0; i < n; ++i)
         if (jobs[i].plan.n_leaves)
-            offered[n_offered++] = (kr_batch_job){&jobs[i].plan, jobs[i].bitmap, 0};
+            offered[n_offered++] = (kr_batch_job){&jobs[i].plan, jobs[i].bitmap, jobs[i].count, 0};
     return table->ops->select_batch && n_offered
                ? table->ops->select_batch(table->device, table->self, offered, n_offered, alive, context, err)
                : KR_OK;

@@ -8,9 +8,11 @@
 typedef struct kr_scan_job {
     kr_plan plan;
     uint32_t *bitmap; /* kr_bitmap_words of them in device memory */
+    uint64_t *count;  /* as in kr_select */
 } kr_scan_job;
 
-/* Fills the bitmaps of all jobs, at most KR_SELECTS_MOST; `alive` as in kr_select. Enqueues. */
+/* Fills the bitmaps of all jobs, or adds to their counts; at most KR_SELECTS_MOST jobs; `alive` as in
+ * kr_select. Enqueues. */
 kr_status kr_scan_run(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
                       const kr_scan_context *context, kr_error *err);
 

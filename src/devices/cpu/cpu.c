@@ -188,6 +188,9 @@ static kr_status exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, 
  * wide range), and multiples of 64 because bodies write whole bitmap words. */
 enum { TASK_LEAST = 256, TASK_MOST = 8192, TASKS_A_THREAD = 32 };
 
+/* The work of a block is long, but neighbours read neighbouring memory. */
+enum { BLOCKS_A_TASK = 4, BLOCK_TASKS_A_THREAD = 8 };
+
 /* Elements between two progress reports: few at first, since it is not known how long one takes, then twice
  * as many while they take less than REPORT_SECONDS. */
 enum { REPORT_LEAST = 1 << 12, REPORT_MOST = 1 << 22 };
@@ -225,11 +228,17 @@ static int can_run(kr_device *device, const kr_program *program)
     return program->cpu != NULL;
 }
 
+static uint64_t between(uint64_t x, uint64_t least, uint64_t most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
 static void run_pieces(running *job, uint32_t threads, uint64_t count, int blocks)
 {
-    uint64_t grain = count / (threads * TASKS_A_THREAD) / 64 * 64;
-    grain = grain < TASK_LEAST ? TASK_LEAST : grain > TASK_MOST ? TASK_MOST : grain;
-    kr_pool_run(threads, count, blocks ? 1 : grain, run_piece, job);
+    const uint64_t grain = blocks
+                               ? between(count / (threads * BLOCK_TASKS_A_THREAD), 1, BLOCKS_A_TASK)
+                               : between(count / (threads * TASKS_A_THREAD) / 64 * 64, TASK_LEAST, TASK_MOST);
+    kr_pool_run(threads, count, grain, run_piece, job);
 }
 
 static kr_status run(kr_device *device, const kr_program *program, const void *params, uint64_t n,

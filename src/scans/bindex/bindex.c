@@ -183,6 +183,7 @@ static const kr_scan_ops ops = {
     .explain_plan = bindex_explain_plan,
     .append = append,
     .compares_columns = 1,
+    .counts = 1,
 };
 
 static const kr_scan_family family = {.ops = &ops};

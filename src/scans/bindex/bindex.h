@@ -122,9 +122,16 @@ kr_status bindex_pass_add(bindex_pass *pass, const bindex_part *part, const kr_l
 /* Bytes of the lists in device memory: 0 if the parameters have room for them. */
 uint64_t bindex_lists_nbytes(const bindex_lists *lists);
 void bindex_lists_write(const bindex_lists *lists, char *to);
+/* Of the whole table, as in kr_select. */
+typedef struct bindex_target {
+    const uint32_t *alive;
+    uint32_t *bitmap;
+    uint64_t *count;
+} bindex_target;
+
 /* `lists`: where in device memory they are, or will be. */
-void bindex_pass_finish(bindex_pass *pass, const bindex_part *part, const uint32_t *alive, uint32_t *bitmap,
-                        const char *lists);
+void bindex_pass_finish(bindex_pass *pass, const bindex_table *table, const bindex_part *part,
+                        const bindex_target *to, const char *lists);
 void bindex_pass_clear(bindex_pass *pass);
 /* Shared memory of a block. */
 uint32_t bindex_pass_shared(uint32_t n_leaves, uint32_t n_runs);

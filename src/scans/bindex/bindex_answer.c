@@ -8,8 +8,10 @@
 typedef struct pass {
     kr_device *device;
     const kr_scan_context *context;
+    const bindex_table *table;
     const bindex_part *part;
     const kr_select *job;
+    kr_buffer *between; /* of a job without a bitmap: what passes hand on, allocated when it is needed */
     bindex_pass now;
     uint32_t is_later; /* 1: there was a pass before, whose result the next one goes on with */
     kr_error *err;
@@ -31,15 +33,26 @@ static kr_status copy_lists(pass *p, kr_buffer *memory)
     return status;
 }
 
-static kr_status run(pass *p)
+static kr_status allocate_between(pass *p)
+{
+    return kr_buffer_allocate(p->device, kr_bitmap_words(p->table->n_rows) * sizeof(uint32_t),
+                              p->context->stream, "a bitmap of a part of a condition", NULL, p->between,
+                              p->err);
+}
+
+static kr_status run(pass *p, int is_last)
 {
     bindex_params *params = &p->now.params;
     kr_buffer memory = {0};
     kr_status status = KR_OK;
     if (bindex_lists_nbytes(&p->now.lists))
         status = copy_lists(p, &memory);
-    bindex_pass_finish(&p->now, p->part, p->is_later ? p->job->bitmap : p->job->alive, p->job->bitmap,
-                       memory.data);
+    if (status == KR_OK && !is_last && !p->job->bitmap && !p->between->data)
+        status = allocate_between(p);
+    uint32_t *bitmap = p->job->bitmap ? p->job->bitmap : p->between->data;
+    const bindex_target to = {p->is_later ? bitmap : p->job->alive, is_last ? p->job->bitmap : bitmap,
+                              is_last ? p->job->count : NULL};
+    bindex_pass_finish(&p->now, p->table, p->part, &to, memory.data);
     params->blocks = (kr_blocks){bindex_pass_shared(params->n_leaves, params->n_runs), 0};
     if (status == KR_OK)
         status =
@@ -54,19 +67,26 @@ static kr_status add_leaf(pass *p, const kr_leaf *leaf, bindex_work *work)
 {
     kr_status status = KR_OK;
     if (!bindex_pass_has_room(&p->now, p->device))
-        status = run(p);
+        status = run(p, 0);
     return status == KR_OK ? bindex_pass_add(&p->now, p->part, leaf, work, p->err) : status;
 }
 
-static kr_status select_part(kr_device *device, const bindex_part *part, const kr_select *job,
-                             const kr_scan_context *context, bindex_work *works, kr_error *err)
+static kr_status select_part(const bindex_table *table, const bindex_part *part, const kr_select *job,
+                             const kr_scan_context *context, kr_buffer *between, bindex_work *works,
+                             kr_error *err)
 {
-    pass p = {.device = device, .context = context, .part = part, .job = job, .err = err};
+    pass p = {.device = table->device,
+              .context = context,
+              .table = table,
+              .part = part,
+              .job = job,
+              .between = between,
+              .err = err};
     kr_status status = KR_OK;
     for (uint32_t i = 0; i < job->n_leaves && status == KR_OK; ++i)
         status = add_leaf(&p, job->leaves[i], works ? works + i : NULL);
     if (status == KR_OK)
-        status = run(&p);
+        status = run(&p, 1);
     bindex_lists_release(&p.now.lists);
     return status;
 }
@@ -100,6 +120,7 @@ kr_status bindex_select_rows(kr_device *device, const void *self, const kr_selec
 {
     const bindex_table *table = self;
     bindex_work *works = NULL;
+    kr_buffer between = {0};
     kr_status status = KR_OK;
     if (context->log) {
         works = kr_host_calloc(job->n_leaves, sizeof *works, "a report", err);
@@ -107,7 +128,8 @@ kr_status bindex_select_rows(kr_device *device, const void *self, const kr_selec
     }
     /* Of rows that two parts have, the later one writes the word. */
     for (uint32_t p = 0; p < table->n_parts && status == KR_OK; ++p)
-        status = select_part(device, table->parts + p, job, context, works, err);
+        status = select_part(table, table->parts + p, job, context, &between, works, err);
+    kr_buffer_release(device, &between, context->stream);
     if (status == KR_OK && works)
         bindex_log(table, job->leaves, job->n_leaves, works, context->log);
     kr_stopwatch_lap(context->watch, "refine");

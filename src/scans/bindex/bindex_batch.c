@@ -93,7 +93,8 @@ static void write_jobs(const batch *b, const bindex_part *part, char *to, const 
         bindex_job *job = (bindex_job *)to + i;
         bindex_pass *pass = b->passes + i;
         const uint64_t nbytes = bindex_lists_nbytes(&pass->lists);
-        bindex_pass_finish(pass, part, b->alive, asked->bitmap, nbytes ? there + at : NULL);
+        const bindex_target target = {b->alive, asked->bitmap, asked->count};
+        bindex_pass_finish(pass, b->table, part, &target, nbytes ? there + at : NULL);
         if (nbytes)
             bindex_lists_write(&pass->lists, to + at);
         at += nbytes;

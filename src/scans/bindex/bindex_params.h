@@ -67,7 +67,10 @@ typedef struct bindex_params {
     const uint64_t *more_edges;
     const uint32_t *more_vectors;
     const uint32_t *alive; /* or NULL; of the part's first word, as `bitmap` */
-    uint32_t *bitmap;
+    uint32_t *bitmap;      /* NULL: rows are counted */
+    uint64_t
+        *count; /* or NULL; rows of the first `counted` words are added, the others are of the next part */
+    uint64_t counted;
     uint64_t n, n_tiles; /* rows of the part, tiles */
     uint64_t edges[BINDEX_INLINE];
     bindex_run runs[BINDEX_INLINE];
@@ -77,7 +80,7 @@ typedef struct bindex_params {
     uint32_t reserved;
     kr_blocks blocks;
 } bindex_params;
-kr_assert_size(bindex_params, 832 + 56 + 256 + 768 + 128 + 24);
+kr_assert_size(bindex_params, 832 + 72 + 256 + 768 + 128 + 24);
 
 /* One of the plans of a batch. Joins make of its planes one, in order: plane `to` becomes the AND or the OR
  * of `to` and `from`; `root` is then the result. Without joins it is the AND of all planes. */
@@ -86,10 +89,10 @@ typedef struct bindex_job {
     uint32_t joins[BINDEX_LEAVES]; /* bindex_join */
     uint32_t n_joins, root;
 } bindex_job;
-kr_assert_size(bindex_job, 2104);
+kr_assert_size(bindex_job, 2120);
 
 /* A job in the shared memory of a block; planes behind it begin at 16 bytes. */
-enum { BINDEX_JOB_NBYTES = 2112 };
+enum { BINDEX_JOB_NBYTES = 2128 };
 
 enum { BINDEX_JOIN_AND, BINDEX_JOIN_OR };
 KR_BOTH uint32_t bindex_join(uint32_t op, uint32_t to, uint32_t from)
@@ -103,7 +106,7 @@ typedef struct bindex_batch_params {
     bindex_job only;
     kr_blocks blocks;
 } bindex_batch_params;
-kr_assert_size(bindex_batch_params, 2128);
+kr_assert_size(bindex_batch_params, 2144);
 
 /* ---- Making and checking --------------------------------------------------------------------- */
 

@@ -78,15 +78,18 @@ static void put_lists(bindex_pass *pass, const char *there)
     copy(params->vectors, lists->vectors, lists->n_vectors * sizeof *lists->vectors);
 }
 
-void bindex_pass_finish(bindex_pass *pass, const bindex_part *part, const uint32_t *alive, uint32_t *bitmap,
-                        const char *lists)
+void bindex_pass_finish(bindex_pass *pass, const bindex_table *table, const bindex_part *part,
+                        const bindex_target *to, const char *lists)
 {
     const bindex_view *view = &part->columns[0].view;
     const uint64_t first_word = part->first / 32;
+    const int is_last = part + 1 == table->parts + table->n_parts;
     bindex_params *params = &pass->params;
     put_lists(pass, lists);
-    params->alive = alive ? alive + first_word : NULL;
-    params->bitmap = bitmap + first_word;
+    params->alive = to->alive ? to->alive + first_word : NULL;
+    params->bitmap = to->bitmap ? to->bitmap + first_word : NULL;
+    params->count = to->count;
+    params->counted = (is_last ? kr_bitmap_words(table->n_rows) : part[1].first / 32) - first_word;
     params->n = part->n;
     params->n_tiles = view->n_tiles;
     params->n_runs = (uint32_t)pass->lists.n_runs;

@@ -16,7 +16,11 @@ enum {
     BINDEX_MINE = KR_MINE(BINDEX_WORDS),
     BINDEX_CHUNK = BINDEX_MINE < 64 ? BINDEX_MINE : 64, /* words that a thread stores at a time */
     BINDEX_AHEAD = 512,                                 /* positions of a run that are prefetched */
-    BINDEX_FEW_EDGES = 2
+    BINDEX_FEW_EDGES = 2,
+    /* A GPU copies a vector while it looks for runs. A CPU copies all vectors at once, a line of each in
+     * turn, while the positions of runs come. */
+    BINDEX_PIECE = KR_ON_CUDA ? (int)BINDEX_WORDS : 16,
+    BINDEX_RUNS_FIRST = !KR_ON_CUDA
 };
 
 KR_BODY bindex_run bindex_run_of(const bindex_params *p, uint32_t r)
@@ -120,13 +124,14 @@ KR_BODY void bindex_turn_rows(kr_block block, const bindex_params *p, uint64_t t
  * stored. */
 KR_BODY void bindex_copy_vectors(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes)
 {
-    for (uint32_t l = 0; l < p->n_leaves; ++l) {
-        uint32_t *plane = planes + l * BINDEX_WORDS;
-        if (p->leaves[l].vector)
-            kr_block_copy(block, plane, p->leaves[l].vector + tile * p->words, BINDEX_WORDS);
-        else
-            kr_block_clear(block, plane, BINDEX_WORDS);
-    }
+    for (uint32_t first = 0; first < BINDEX_WORDS; first += BINDEX_PIECE)
+        for (uint32_t l = 0; l < p->n_leaves; ++l) {
+            uint32_t *plane = planes + l * BINDEX_WORDS + first;
+            if (p->leaves[l].vector)
+                kr_block_copy(block, plane, p->leaves[l].vector + tile * p->words + first, BINDEX_PIECE);
+            else
+                kr_block_clear(block, plane, BINDEX_PIECE);
+        }
 }
 
 KR_BODY void bindex_add_vectors(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes)
@@ -162,6 +167,13 @@ KR_BODY void bindex_and_planes(kr_block block, const bindex_params *p, uint32_t 
     }
 }
 
+/* Word w of the tile whose first is word `at`, of `left` words: bits of rows that there are, and alive. */
+KR_BODY uint32_t bindex_kept(const bindex_params *p, uint64_t at, uint64_t left, uint32_t w)
+{
+    const uint32_t there = w + 1 == left ? 0xFFFFFFFFu >> (31 - (p->n - 1) % 32) : 0xFFFFFFFFu;
+    return there & (p->alive ? p->alive[at + w] : 0xFFFFFFFFu);
+}
+
 /* Words of the table's rows alone are stored. */
 KR_BODY void bindex_store(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
                           const uint32_t rows[BINDEX_CHUNK])
@@ -176,10 +188,50 @@ KR_BODY void bindex_store(kr_block block, const bindex_params *p, uint64_t tile,
     }
     for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
         const uint32_t w = bindex_word(block, first + m);
-        const uint32_t there = w + 1 == left ? 0xFFFFFFFFu >> (31 - (p->n - 1) % 32) : 0xFFFFFFFFu;
         if (w < n)
-            bitmap[w] = rows[m] & there & (p->alive ? p->alive[at + w] : 0xFFFFFFFFu);
+            bitmap[w] = rows[m] & bindex_kept(p, at, left, w);
     }
+}
+
+/* How many rows there are among those that are counted. */
+KR_BODY uint32_t bindex_count_rows(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
+                                   const uint32_t rows[BINDEX_CHUNK])
+{
+    const uint64_t at = tile * p->words, left = (p->n + 31) / 32 - at;
+    const uint64_t most = p->counted > at ? p->counted - at : 0;
+    const uint32_t n = most < p->words ? (uint32_t)most : p->words;
+    uint32_t count = 0;
+    if (!p->alive && left != n && bindex_word(block, first + BINDEX_CHUNK - 1) < n) {
+        for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
+            count += kr_popcount32(rows[m]);
+        return count;
+    }
+    for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
+        const uint32_t w = bindex_word(block, first + m);
+        count += w < n ? kr_popcount32(rows[m] & bindex_kept(p, at, left, w)) : 0;
+    }
+    return count;
+}
+
+/* A chunk of the result; returns what is to be added to the count. */
+KR_BODY uint32_t bindex_give(kr_block block, const bindex_params *p, uint64_t tile, uint32_t first,
+                             const uint32_t rows[BINDEX_CHUNK])
+{
+    if (p->count)
+        return bindex_count_rows(block, p, tile, first, rows);
+    bindex_store(block, p, tile, first, rows);
+    return 0;
+}
+
+/* One addition for a tile. */
+KR_BODY void bindex_add_count(kr_block block, const bindex_params *p, uint32_t count)
+{
+    uint32_t total;
+    if (!p->count)
+        return;
+    kr_block_sum_before(block, count, &total);
+    if (block.rank == 0 && total)
+        kr_atomic_add64(p->count, total);
 }
 
 /* ---- Two columns ----------------------------------------------------------------------------- */
@@ -209,8 +261,11 @@ KR_BODY void bindex_compare_columns(kr_block block, const bindex_params *p, uint
 KR_BODY void bindex_make_planes(kr_block block, const bindex_params *p, uint64_t tile, uint32_t *planes,
                                 uint32_t *ranges)
 {
+    if (BINDEX_RUNS_FIRST)
+        bindex_find_runs(block, p, tile, ranges);
     bindex_copy_vectors(block, p, tile, planes);
-    bindex_find_runs(block, p, tile, ranges);
+    if (!BINDEX_RUNS_FIRST)
+        bindex_find_runs(block, p, tile, ranges);
     kr_block_copied(block);
     bindex_add_vectors(block, p, tile, planes);
     kr_block_sync(block);
@@ -224,12 +279,14 @@ KR_BODY void bindex_select_tiles(kr_block block, char *shared, const bindex_para
 {
     uint32_t *planes = (uint32_t *)shared, *ranges = planes + p->n_leaves * BINDEX_WORDS;
     for (uint64_t tile = block.index; tile < end; tile += block.count) {
+        uint32_t count = 0;
         bindex_make_planes(block, p, tile, planes, ranges);
         for (uint32_t first = 0; first < BINDEX_MINE; first += BINDEX_CHUNK) {
             uint32_t rows[BINDEX_CHUNK];
             bindex_and_planes(block, p, first, planes, rows);
-            bindex_store(block, p, tile, first, rows);
+            count += bindex_give(block, p, tile, first, rows);
         }
+        bindex_add_count(block, p, count);
         kr_block_sync(block); /* before the next tile is copied */
     }
 }
@@ -259,6 +316,7 @@ KR_BODY void bindex_join_planes(kr_block block, const bindex_job *job, uint32_t 
 KR_BODY void bindex_answer_job(kr_block block, const bindex_job *job, uint64_t tile, uint32_t *planes)
 {
     const bindex_params *p = &job->params;
+    uint32_t count = 0;
     bindex_make_planes(block, p, tile, planes, planes + p->n_leaves * BINDEX_WORDS);
     for (uint32_t first = 0; first < BINDEX_MINE; first += BINDEX_CHUNK) {
         uint32_t rows[BINDEX_CHUNK];
@@ -266,8 +324,9 @@ KR_BODY void bindex_answer_job(kr_block block, const bindex_job *job, uint64_t t
             bindex_join_planes(block, job, first, planes, rows);
         else
             bindex_and_planes(block, p, first, planes, rows);
-        bindex_store(block, p, tile, first, rows);
+        count += bindex_give(block, p, tile, first, rows);
     }
+    bindex_add_count(block, p, count);
 }
 
 /* A GPU's threads ask for a job's parameters again and again, so the block keeps them. */

@@ -1,4 +1,5 @@
 #include "scans/cubes/groups.h"
+#include "scans/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,25 @@ static kr_status fill_named(const char *text, uint32_t n_columns, const char *co
     return status;
 }
 
+/* Columns without a use, in their order: as few groups as there can be, of sizes that differ by at most one.
+ */
+static void split_others(const uint8_t *uses, uint32_t together, uint32_t n_columns, cubes_group *next)
+{
+    uint32_t left = 0, room = 0;
+    for (uint32_t c = 0; c < n_columns; ++c)
+        left += !uses[c];
+    for (uint32_t c = 0; c < n_columns; ++c) {
+        const uint32_t n_groups = (left + together - 1) / together; /* of those left */
+        if (uses[c])
+            continue;
+        if (!room)
+            room = (left + n_groups - 1) / n_groups;
+        next->columns[next->n_columns++] = c;
+        --left;
+        next += --room == 0;
+    }
+}
+
 kr_status cubes_groups_fill(const char *text, uint32_t together, uint32_t n_columns, const char *const *names,
                             cubes_group *groups, kr_error *err)
 {
@@ -104,12 +124,16 @@ kr_status cubes_groups_fill(const char *text, uint32_t together, uint32_t n_colu
     if (!uses)
         return KR_ERR_HOST_MEMORY;
     const kr_status status = fill_named(text, n_columns, names, uses, &groups, err);
-    for (uint32_t c = 0; c < n_columns && status == KR_OK; ++c) {
-        if (uses[c])
-            continue;
-        groups->columns[groups->n_columns++] = c;
-        groups += groups->n_columns == together;
-    }
+    if (status == KR_OK)
+        split_others(uses, together, n_columns, groups);
     free(uses);
     return status;
+}
+
+void cubes_groups_describe(const cubes_group *groups, uint32_t n, const char *const *names, char *text,
+                           size_t nbytes)
+{
+    for (uint32_t g = 0; g < n; ++g)
+        for (uint32_t axis = 0; axis < groups[g].n_columns; ++axis)
+            kr_text_add(text, nbytes, "%s%s", axis ? "+" : g ? "," : "", names[groups[g].columns[axis]]);
 }

@@ -128,6 +128,33 @@ static uint32_t choose_groups(const cubes_table *table, const kr_select *job, ui
     return n_parts;
 }
 
+/* 1: a leaf holds for no row. */
+static int is_empty(const cubes_part *p)
+{
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
+        const cubes_sieved *s = p->sieved + axis;
+        if (p->leaves[axis] && !s->n_vectors && !s->inverts && !cubes_span_count(s->leaf))
+            return 1;
+    }
+    return 0;
+}
+
+/* An empty part answers for all. Returns how many parts are left. */
+static uint32_t keep_empty(cubes_part *parts, uint32_t n)
+{
+    uint32_t at = 0;
+    while (at < n && !is_empty(parts + at))
+        ++at;
+    if (at == n)
+        return n;
+    const cubes_part only = parts[at];
+    parts[at] = parts[0];
+    parts[0] = only;
+    for (uint32_t i = 1; i < n; ++i)
+        cubes_part_release(parts + i);
+    return 1;
+}
+
 void cubes_parts_release(cubes_part *parts, uint32_t n)
 {
     for (uint32_t i = 0; i < n; ++i)
@@ -152,7 +179,7 @@ kr_status cubes_parts_make(const cubes_table *table, const kr_select *job, cubes
         return status;
     }
     *parts = made;
-    *n_parts = n;
+    *n_parts = keep_empty(made, n);
     return KR_OK;
 }
 

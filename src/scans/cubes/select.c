@@ -1,4 +1,5 @@
 /* How tables of cubes answer conjunctions. */
+#include "scans/cubes/groups.h"
 #include "scans/cubes/parts.h"
 #include "scans/cubes/sieve_body.h"
 #include "scans/describe.h"
@@ -249,10 +250,15 @@ void cubes_explain(const void *self, const kr_select *job, char *text, size_t nb
     text[0] = '\0';
     if (!table->n_rows || cubes_parts_make(table, job, &parts, &n_parts, NULL) != KR_OK)
         return;
-    if (n_parts > 1)
+    if (n_parts > 1) {
+        kr_text_add(text, nbytes, "scenes of ");
+        cubes_groups_describe(table->groups, table->n_groups, table->names, text, nbytes);
+        kr_text_add(text, nbytes, "%s\n",
+                    table->design.together > 1 ? "; columns that no option names are split evenly" : "");
         kr_text_add(text, nbytes,
                     "%u groups in turn, the one with most open columns first; each sees the rows left\n",
                     n_parts);
+    }
     for (uint32_t i = 0; i < n_parts; ++i) {
         cubes_part_describe(parts + i, line, sizeof line);
         kr_text_add(text, nbytes, "%s\n", line);

@@ -37,7 +37,7 @@ static const kr_option options[RTSCAN_OPTIONS] = {
     [RTSCAN_OPTION_GROUPS] =
         {"groups", KR_OPTION_TEXT, "auto", 0, KR_SPEC_TEXT_NBYTES - 1, -1,
          "columns that share a scene, up to three, as in a+b+c,d+e; auto, and for columns "
-         "that are not named: by three in their order"},
+         "that are not named: in their order, split evenly, so 4 as 2+2 and 7 as 3+2+2"},
     [RTSCAN_OPTION_SCENES] = {"scenes", KR_OPTION_CHOICE, "eager|lazy", 0, 1, RTSCAN_SCENES_EAGER,
                               "built with the table, or by the first scan that uses them"},
 };

@@ -1,5 +1,6 @@
 /* Batches of whole conditions on tables of many rows, against a loop over the rows in three-valued logic; and
  * what happens where memory ends. */
+#include "device_name.h"
 #include "failing_device.h"
 #include "random.h"
 
@@ -464,6 +465,7 @@ static void tells(void **state)
 static int open_once(void **state)
 {
     (void)state;
+    opened_name = device_name;
     open_device();
     return 0;
 }
@@ -472,6 +474,7 @@ static int close_once(void **state)
 {
     (void)state;
     kr_device_close(device);
+    kr_device_close(backing);
     return 0;
 }
 
@@ -481,13 +484,14 @@ static int close_once(void **state)
         cmocka_unit_test_prestate(long_lists, spec), cmocka_unit_test_prestate(wide_values, spec), \
         cmocka_unit_test_prestate(faults, spec), cmocka_unit_test_prestate(tells, spec)
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int skips = take_device_name(argc, argv);
     const struct CMUnitTest tests[] = {
         TESTS_OF("full"),         TESTS_OF("full:logic=and,zones=off"),
         TESTS_OF("bindex"),       TESTS_OF("bindex:vectors=4"),
         TESTS_OF("rtscan"),       TESTS_OF("rtscan:pack=3,groups=a+b+c,d+e,vectors=8"),
         TESTS_OF("rtc3:rays=30"), TESTS_OF("rtc1:rays=300"),
     };
-    return cmocka_run_group_tests(tests, open_once, close_once);
+    return skips ? skips : cmocka_run_group_tests(tests, open_once, close_once);
 }

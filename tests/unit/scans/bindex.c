@@ -188,6 +188,18 @@ static size_t put(char *text, size_t at, const predicate *p)
     return at + (size_t)sprintf(text + at, is_list ? ")" : "");
 }
 
+/* Asked for alone, a count needs no bitmap. */
+static void ask(kr_table *table, const kr_condition *condition, const uint32_t *alive, kr_scan_result result,
+                void *out)
+{
+    const kr_scan_sink sink = {.struct_size = sizeof sink, .result = result, .out = out};
+    const kr_scan_options options = {.struct_size = sizeof options, .alive = alive};
+    const kr_scan_sink *sinks[] = {&sink};
+    kr_error err = {0};
+    if (kr_scan(table, &condition, sinks, 1, &options, NULL, &err) != KR_OK)
+        fail_msg("%s", err.text);
+}
+
 static void compare(kr_table *table, const predicate *predicates, uint32_t n_predicates, uint64_t n,
                     const uint32_t *alive)
 {
@@ -196,6 +208,7 @@ static void compare(kr_table *table, const predicate *predicates, uint32_t n_pre
     kr_condition *condition = NULL;
     kr_error err = {0};
     size_t at = 0;
+    uint64_t count = 0, n_held = 0;
     for (uint32_t i = 0; i < n_predicates; ++i) {
         at += (size_t)sprintf(text + at, i ? " and " : "");
         at = put(text, at, predicates + i);
@@ -203,12 +216,8 @@ static void compare(kr_table *table, const predicate *predicates, uint32_t n_pre
     memset(got, 0xA5, sizeof got);
     if (kr_condition_parse(text, &condition, &err) != KR_OK)
         fail_msg("%s", err.text);
-    const kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_BITMAP, .out = got};
-    const kr_scan_options options = {.struct_size = sizeof options, .alive = alive};
-    const kr_scan_sink *sinks[] = {&sink};
-    const kr_condition *conditions[] = {condition};
-    if (kr_scan(table, conditions, sinks, 1, &options, NULL, &err) != KR_OK)
-        fail_msg("%s", err.text);
+    ask(table, condition, alive, KR_SCAN_BITMAP, got);
+    ask(table, condition, alive, KR_SCAN_COUNT, &count);
     kr_condition_destroy(condition);
     for (uint64_t i = 0; i < (n + 31) / 32 * 32; ++i) {
         int want = i < n && (!alive || (alive[i / 32] >> (i % 32) & 1));
@@ -217,7 +226,11 @@ static void compare(kr_table *table, const predicate *predicates, uint32_t n_pre
         if ((int)(got[i / 32] >> (i % 32) & 1) != want)
             fail_msg("row %llu of %llu: %d, not %d: %.500s", (unsigned long long)i, (unsigned long long)n,
                      !want, want, text);
+        n_held += (uint64_t)want;
     }
+    if (count != n_held)
+        fail_msg("%llu of %llu rows counted, not %llu: %.500s", (unsigned long long)count,
+                 (unsigned long long)n, (unsigned long long)n_held, text);
 }
 
 /* Conditions on one column to all of them, some with rows that are not alive. */
@@ -301,6 +314,47 @@ static void borders(void **state)
         p.low = UINT32_MAX;
         compare(table, &p, 1, N, NULL);
     }
+    kr_table_destroy(table);
+}
+
+/* More predicates than a pass takes: passes hand on a bitmap, the last one counts. Appended rows make parts.
+ */
+static void many_columns(void **state)
+{
+    enum { N = 70001, FIRST = 70000, MANY = 20 };
+    static uint32_t alive[N / 32 + 1], got[N / 32 + 1];
+    kr_rng rng = {31};
+    kr_column all[MANY], more[MANY];
+    kr_condition *condition = NULL;
+    kr_table *table = NULL;
+    kr_error err = {0};
+    char text[MANY * 20] = "";
+    uint64_t count, n_held = 0;
+    (void)state;
+    columns[0].type = KR_U32;
+    columns[0].has_nulls = 0;
+    fill(columns, &rng, RANDOM, 0, N);
+    for (uint32_t c = 0; c < MANY; ++c) {
+        all[c] = (kr_column){.type = KR_U32, .count = FIRST, .data = columns[0].data};
+        more[c] = (kr_column){.type = KR_U32, .count = N - FIRST, .data = columns[0].data + 4 * FIRST};
+        sprintf(text + strlen(text), "%sc%u > %u", c ? " and " : "", c, c * 70000000);
+    }
+    for (uint64_t w = 0; w <= N / 32; ++w)
+        alive[w] = (uint32_t)kr_rng_next(&rng);
+    assert_int_equal(kr_table_create(device, "bindex", all, NULL, MANY, NULL, NULL, &table, &err), KR_OK);
+    assert_int_equal(kr_table_append(table, more, MANY, NULL, &err), KR_OK);
+    assert_int_equal(((const bindex_table *)table->self)->n_parts, 2);
+    assert_int_equal(kr_condition_parse(text, &condition, &err), KR_OK);
+    ask(table, condition, alive, KR_SCAN_COUNT, &count);
+    ask(table, condition, alive, KR_SCAN_BITMAP, got);
+    for (uint64_t i = 0; i < N; ++i) {
+        const uint32_t want = columns[0].at[i] > (MANY - 1) * 70000000 ? alive[i / 32] >> i % 32 & 1 : 0;
+        assert_int_equal(got[i / 32] >> i % 32 & 1, want);
+        n_held += want;
+    }
+    assert_int_equal(count, n_held);
+    assert_true(n_held > 0);
+    kr_condition_destroy(condition);
     kr_table_destroy(table);
 }
 
@@ -454,6 +508,7 @@ int main(void)
         cmocka_unit_test_prestate(shapes, "bindex:vectors=256"),
         cmocka_unit_test(shapes_on_gpu),
         cmocka_unit_test(borders),
+        cmocka_unit_test(many_columns),
         cmocka_unit_test(refines_little),
         cmocka_unit_test(damage),
         cmocka_unit_test(appends),

@@ -315,10 +315,10 @@ static void count_what_rays_meet_of(const char *spec)
 static void count_what_rays_meet(void **state)
 {
     (void)state;
-    count_what_rays_meet_of("rtscan:vectors=16");
-    count_what_rays_meet_of("rtscan:vectors=16,pack=1");
-    count_what_rays_meet_of("rtscan:vectors=16,pack=4");
-    count_what_rays_meet_of("rtscan:vectors=16,pack=7,parts=3");
+    count_what_rays_meet_of("rtscan:vectors=16,groups=a+b+c");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=1,groups=a+b+c");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=4,groups=a+b+c");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=7,parts=3,groups=a+b+c");
 }
 
 /* Without vectors the region of a condition holds the rows that match, and no other. */
@@ -360,12 +360,12 @@ static void meet_each_row_once(void **state)
 {
     (void)state;
     meet_each_row_once_of("rtc3:rays=50", 1, 0);
-    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=1", 1, 1);
-    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=2,width=1.3", 2, 1);
-    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=3,length=0.5", 3, 1);
-    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=8,parts=3", 8, 1);
-    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=16,along=last", 16, 1);
-    meet_each_row_once_of("rtscan:vectors=1,selection=positive,interval=0.5,spacing=0.7", 8, 0);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=1,groups=a+b+c", 1, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=2,width=1.3,groups=a+b+c", 2, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=3,length=0.5,groups=a+b+c", 3, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=8,parts=3,groups=a+b+c", 8, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=16,along=last,groups=a+b+c", 16, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,interval=0.5,spacing=0.7,groups=a+b+c", 8, 0);
 }
 
 /* Rows of a box are near each other, so a ray meets few boxes for each row. */
@@ -395,7 +395,8 @@ static void pack_rows_that_are_near(void **state)
     empty(&t);
 }
 
-/* Conditions that vectors answer alone, and those that no row can fulfil, cast no ray. */
+/* Conditions that vectors answer alone, and those that no row can fulfil, cast no ray; c is in another scene
+ * than a and b. */
 static void cast_no_ray_without_need(void **state)
 {
     static uint32_t bitmap[ROWS_MOST / 32 + 1];
@@ -446,6 +447,38 @@ static void build_scenes_when_asked(void **state)
     assert_non_null(strstr(text, "\nb: 1 filter vectors, 1 regions, "));
     kr_condition_destroy(condition);
     kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
+/* Four columns are two and two, unless the option names three; explain says so. */
+static void split_columns_evenly(void **state)
+{
+    static const struct {
+        const char *spec, *scenes;
+    } ways[] = {
+        {"rtscan:vectors=16",
+         "scenes of a+b,c+d; columns that no option names are split evenly\n2 groups in turn"},
+        {"rtscan:vectors=16,groups=a+b+c", "scenes of a+b+c,d;"},
+        {"rtscan:vectors=16,groups=c", "scenes of c,a+b+d;"},
+        {"rtc3:rays=60", "scenes of a+b,c+d;"},
+        {"rtc1:rays=100", "scenes of a,b,c,d\n"},
+    };
+    char text[1024];
+    kr_condition *condition = NULL;
+    kr_rng rng = {12};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    assert_int_equal(kr_condition_parse("a < 2000 and b < 3000 and c < 4000 and d < 5000", &condition, NULL),
+                     KR_OK);
+    for (uint32_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+        create(&t, ways[i].spec);
+        assert_int_equal(kr_scan_explain(t.scanned, condition, text, sizeof text, NULL), KR_OK);
+        if (!strstr(text, ways[i].scenes))
+            fail_msg("%s: %s", ways[i].spec, text);
+        kr_table_destroy(t.scanned);
+    }
+    kr_condition_destroy(condition);
     empty(&t);
 }
 
@@ -575,8 +608,9 @@ static void refuse_too_many_rays(void **state)
     table t;
     (void)state;
     fill(&t, &rng, types, shapes, 100, 0);
-    const kr_status status = kr_table_create(t.device, "rtscan:encode=off,width=0.001,interval=0.01",
-                                             t.columns, names, COLUMNS, NULL, NULL, &t.scanned, &err);
+    const kr_status status =
+        kr_table_create(t.device, "rtscan:encode=off,width=0.001,interval=0.01,groups=a+b+c", t.columns,
+                        names, COLUMNS, NULL, NULL, &t.scanned, &err);
     if (status != KR_ERR_UNSUPPORTED) {
         assert_int_equal(status, KR_ERR_LIMIT);
         assert_non_null(strstr(err.text, "wider"));
@@ -591,9 +625,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(answer_for_many_rows),    cmocka_unit_test(answer_without_rows),
         cmocka_unit_test(count_what_rays_meet),    cmocka_unit_test(meet_each_row_once),
         cmocka_unit_test(pack_rows_that_are_near), cmocka_unit_test(cast_no_ray_without_need),
-        cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(answer_threads_together),
-        cmocka_unit_test(take_what_was_estimated), cmocka_unit_test(refuse_what_misses_rows),
-        cmocka_unit_test(refuse_too_many_rays),
+        cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(split_columns_evenly),
+        cmocka_unit_test(answer_threads_together), cmocka_unit_test(take_what_was_estimated),
+        cmocka_unit_test(refuse_what_misses_rows), cmocka_unit_test(refuse_too_many_rays),
     };
     const int skipped = take_device_name(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
