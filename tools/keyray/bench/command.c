@@ -86,7 +86,7 @@ static const option_row bench_rows[] = {
 
 #define NO_NUMBER UINT64_MAX /* no count was given */
 
-enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 15 };
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 16 };
 
 /* One invocation. */
 typedef struct job {
@@ -124,8 +124,8 @@ static void add_groups(job *j, int operation)
     }
     if (looks_up)
         add_group(j, "Probes (not build, scan, loads)", probe_rows, &j->w);
-    if (operation == BENCH_POINT || operation == BENCH_UPDATE || all)
-        add_group(j, "Kinds of probes (point and update)", workload_probes_rows, &j->w);
+    if (operation == BENCH_POINT || operation == BENCH_UPDATE || operation == BENCH_JOIN || all)
+        add_group(j, "Kinds of probes (point, update, join)", workload_probes_rows, &j->w);
     if (operation == BENCH_RANGE || all)
         add_group(j, "Kinds of ranges (range)", workload_ranges_rows, &j->w);
     if (operation == BENCH_UPDATE || all)
@@ -137,6 +137,8 @@ static void add_groups(job *j, int operation)
     j->n_sweepable = j->n_groups;
     if (looks_up)
         add_group(j, "Lookups (not build, scan, loads)", lookup_rows, &j->options);
+    if (operation == BENCH_JOIN || all)
+        add_group(j, "Joins of the probes, left, with the keys, right (join)", bench_join_rows, &j->options);
     if (operation == BENCH_UPDATE || all)
         add_group(j, "Waves (update)", update_rows, &j->options);
     if (operation == BENCH_SCAN || all)
@@ -163,6 +165,11 @@ static int check_contradictions(const job *j)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i)
         if (pairs[i].both)
             return tool_fail(USAGE, "%s set the same value; give one of them", pairs[i].names);
+    if (j->operation == BENCH_JOIN && (o->result != NOT_GIVEN || o->baseline || o->scaling))
+        return tool_fail(USAGE, "bench join takes no --%s; its results are those of --type",
+                         o->baseline  ? "baseline"
+                         : o->scaling ? "scaling"
+                                      : "result");
     int code = o->rebuild ? tool_check_spec(o->rebuild) : DONE;
     for (uint32_t i = 0; i < o->index.n && !code; ++i)
         code = tool_check_spec(o->index.at[i]);
@@ -284,7 +291,9 @@ static int run_spec(job *j, const bench_data *data, const char *spec, const char
     bench_row *row = &j->report.rows[j->report.n_rows];
     char whole[KR_SPEC_NBYTES];
     int code = name_row(j, spec, value, row, whole, sizeof whole);
-    if (!code)
+    if (!code && j->operation == BENCH_JOIN)
+        code = bench_join(&j->options, data, j->device, whole, row);
+    else if (!code)
         code = bench_measure(&j->options, data, j->device, whole, row);
     if (!code && j->options.baseline)
         code = bench_measure_baselines(&j->options, data, j->device, row);
@@ -472,8 +481,9 @@ static int run(const command *self, int argc, char **argv)
 
 const command command_bench = {
     "bench",
-    "point|range|build|update|scan|loads",
-    "time lookups, builds, updates and scans on generated data, after checking the answers, or bare loads",
+    "point|range|build|update|scan|loads|join",
+    "time lookups, builds, updates, scans and joins on generated data, after checking the answers, or bare "
+    "loads",
     "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
     "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
     "keyray bench build --bits 64 --device cpu --scaling\n"
@@ -482,6 +492,7 @@ const command command_bench = {
     "keyray bench scan --rows 100000000 --queries 1000 --repeat 3\n"
     "keyray bench scan --rows 100000000 --append 1048576 --delete 65536 --index bindex\n"
     "keyray bench scan --workload q6 --scale 10 --index full --index bindex --index btree\n"
+    "keyray bench join --count 2^24 --probes 2^27 --hit-rate 50 --index best --index hash\n"
     "keyray bench loads --sweep group=1,4,16 --aligned\n",
     run,
 };

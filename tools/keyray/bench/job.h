@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE, BENCH_SCAN, BENCH_LOADS };
+enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE, BENCH_SCAN, BENCH_LOADS, BENCH_JOIN };
 
 enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MOST = 1000 };
 
@@ -20,6 +20,7 @@ typedef struct bench_options {
     const char *sweep, *json, *rebuild;
     uint64_t keys_log2, probes_log2, repeat, checked;
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
+    uint32_t join_type, inverse, unordered;
 } bench_options;
 
 /* ---- The workload, in host memory and where the library reads it (data.c) ------------- */
@@ -131,7 +132,7 @@ typedef struct bench_row {
     bench_times before, after; /* an update: of all probes; a scan: `after`, means of calls enqueued together,
                                   `before`, of adding up the columns, 0: not asked for */
     double build_seconds;      /* a scan */
-    char step[200];            /* a scan: the first step of one */
+    char step[200]; /* a scan: the first step of one; a join: its size, and which side is indexed */
     bench_change builds, appends, deletes; /* a scan with --append or --delete */
     bench_waves waves;
     uint64_t per_run;  /* lookups, pairs or changed rows of one run */
@@ -188,6 +189,14 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
 /* Runs what the row is compared with. */
 int bench_measure_baselines(const bench_options *options, const bench_data *data, kr_device *device,
                             bench_row *row);
+
+/* ---- Joins (join.c) ------------------------------------------------------------------- */
+
+extern const option_row bench_join_rows[]; /* of bench_options */
+
+/* Joins the probes with the keys; the first round is checked and not timed. */
+int bench_join(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,
+               bench_row *row);
 
 /* ---- Loads without an index (loads.c) ------------------------------------------------ */
 

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const char *const operations[] = {"point", "range", "build", "update", "scan", "loads"};
+static const char *const operations[] = {"point", "range", "build", "update", "scan", "loads", "join"};
+static const char *const join_types[] = {"inner", "semi", "anti", "left"};
 static const char *const wave_forms[] = {"grow", "alternate", "churn"};
 static const char *const orders[] = {"random", "ascending", "descending", "half"};
 
@@ -17,7 +18,8 @@ static double rate(const bench_row *row)
 
 static int looks_up_points(const bench_report *report)
 {
-    return report->operation == BENCH_POINT || report->operation == BENCH_UPDATE;
+    return report->operation == BENCH_POINT || report->operation == BENCH_UPDATE ||
+           report->operation == BENCH_JOIN;
 }
 
 static const char *inside_copies(const bench_report *report)
@@ -25,6 +27,7 @@ static const char *inside_copies(const bench_report *report)
     if (!report->options->host)
         return "none (keys, probes and results are in device memory)";
     return report->operation == BENCH_BUILD    ? "keys from host memory"
+           : report->operation == BENCH_JOIN   ? "both sides from host memory"
            : report->operation == BENCH_UPDATE ? "rows and keys, probes and results"
                                                : "probes from and results to host memory";
 }
@@ -144,9 +147,12 @@ static void print_row(output *out, const bench_report *report, const bench_row *
         output_text(out, "swept", row->swept);
     print_workload(out, report, row);
     output_text(out, "checked", row->checked);
+    if (report->operation == BENCH_JOIN)
+        output_text(out, "join", row->step);
     output_begin(out, "inside", '{');
     output_text(out, "copies", inside_copies(report));
-    output_text(out, "probe_sort", inside_sort(report, row, order));
+    if (report->operation != BENCH_JOIN)
+        output_text(out, "probe_sort", inside_sort(report, row, order));
     output_text(out, "value_gather", inside_gather(report));
     output_end(out, '}');
     bench_print_times(out, "seconds", &row->times);
@@ -185,6 +191,7 @@ static void print_json(const bench_report *report, FILE *to)
     output_text(&out, "result",
                 report->operation == BENCH_BUILD   ? "index"
                 : report->operation == BENCH_LOADS ? "none"
+                : report->operation == BENCH_JOIN  ? join_types[report->options->join_type]
                 : report->operation == BENCH_SCAN  ? bench_scan_result(report->options)
                                                    : result_name(report->options));
     output_text(&out, "device", report->device.name);
@@ -239,7 +246,10 @@ static void print_head(const bench_report *report, FILE *to)
     else if (!build)
         fprintf(to, "ranges: %llu, %llu hits, multiplier %llu, order %s", (unsigned long long)w->probes,
                 (unsigned long long)w->hits, (unsigned long long)w->multiplier, orders[w->order]);
-    if (!build)
+    if (report->operation == BENCH_JOIN)
+        fprintf(to, ", %s join%s\n", join_types[report->options->join_type],
+                report->options->unordered ? ", in any order" : "");
+    else if (!build)
         fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
                 result_name(report->options));
     if (report->operation == BENCH_UPDATE && w->waves)
@@ -291,7 +301,8 @@ static void print_text_baseline(const bench_row *row, const bench_baseline *riva
 
 static void print_text(const bench_report *report, FILE *to)
 {
-    static const char *const rates[] = {"M lookups/s", "M lookups/s", "M pairs/s", "M rows/s"};
+    static const char *const rates[] = {"M lookups/s",  "M lookups/s", "M pairs/s", "M rows/s", "", "",
+                                        "M left rows/s"};
     const int build = report->operation == BENCH_BUILD;
     print_head(report, to);
     fprintf(to, "%10s %10s %10s %12s %12s %10s %10s  %s\n", "min ms", "median ms", "max ms",
@@ -308,7 +319,10 @@ static void print_text(const bench_report *report, FILE *to)
                 output_size(peak, row->index.info.peak_nbytes), spec, row->swept[0] ? " " : "", row->swept);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
         print_phases(build || !row->waves.n ? "build" : "last wave", &row->index.phases, to);
-        if (!build) {
+        if (report->operation == BENCH_JOIN) {
+            fprintf(to, "%10s %s\n", "", row->step);
+            print_phases("last run", &row->lookups.phases, to);
+        } else if (!build) {
             fprintf(to, "%10s sort of probes: %s\n", "", inside_sort(report, row, order));
             print_phases(row->workload.batches > 1 ? "last batch of an untimed run" : "untimed run",
                          &row->lookups.phases, to);

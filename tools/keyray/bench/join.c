@@ -1,0 +1,163 @@
+/* Joins: the probes with the keys, the build inside the time. */
+#include "job.h"
+
+#include "../clock.h"
+#include "../tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS_AT_A_TIME = 1 << 24 };
+
+const option_row bench_join_rows[] = {
+    {"type", 0, 0, OPTION_CHOICE, offsetof(bench_options, join_type), "inner|semi|anti|left",
+     "pairs; left rows with a partner; without one; pairs and left rows without [inner]", 0, 0},
+    {"inverse", 0, 0, OPTION_CHOICE, offsetof(bench_options, inverse), "auto|on|off",
+     "index what is cheaper, the left side, or the right [auto]", 0, 0},
+    {"unordered", 0, 0, OPTION_FLAG, offsetof(bench_options, unordered), NULL, "pairs in any order", 0, 0},
+    {0},
+};
+
+static kr_join_type type_of(const bench_options *options)
+{
+    static const kr_join_type types[] = {KR_JOIN_INNER, KR_JOIN_SEMI, KR_JOIN_ANTI, KR_JOIN_LEFT};
+    return types[options->join_type];
+}
+
+static int make(const bench_run *run, const char *spec, kr_join **join, double *seconds)
+{
+    const bench_data *data = run->data;
+    const kr_column right = bench_data_column(data, COLUMN_KEYS, 0, data->n_keys);
+    const kr_column left = bench_data_column(data, COLUMN_LOWER, 0, data->n_probes);
+    const kr_join_options options = {.struct_size = sizeof options,
+                                     .type = type_of(run->options),
+                                     .inverse = (kr_join_inverse)run->options->inverse,
+                                     .unordered = run->options->unordered};
+    kr_error err = {0};
+    int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
+    const double begin = tool_now();
+    if (!code)
+        code = tool_check(kr_join_create(run->device, spec, &left, &right, &options, join, &err), &err);
+    *seconds = tool_now() - begin;
+    return code;
+}
+
+/* ---- Checking ------------------------------------------------------------------------------ */
+
+/* The rows of the right result: a key that is there is there `multiplicity` times. */
+static uint64_t rows_wanted(const bench_data *data, kr_join_type type)
+{
+    uint64_t hits = 0;
+    for (uint64_t i = 0; i < data->n_probes; ++i)
+        hits += data->known[i] != KR_NO_ROW;
+    const uint64_t misses = data->n_probes - hits, pairs = hits * data->multiplicity;
+    return type == KR_JOIN_INNER  ? pairs
+           : type == KR_JOIN_SEMI ? hits
+           : type == KR_JOIN_ANTI ? misses
+                                  : pairs + misses;
+}
+
+static int same_key(const bench_data *data, uint32_t left, uint32_t right)
+{
+    if (left >= data->n_probes || right >= data->n_keys)
+        return 0;
+    if (data->type == KR_U64)
+        return ((const uint64_t *)data->host[COLUMN_LOWER])[left] ==
+               ((const uint64_t *)data->host[COLUMN_KEYS])[right];
+    return ((const uint32_t *)data->host[COLUMN_LOWER])[left] ==
+           ((const uint32_t *)data->host[COLUMN_KEYS])[right];
+}
+
+/* Whether a row of the result may be there. */
+static int is_right(const bench_data *data, kr_join_type type, uint32_t left, uint32_t right)
+{
+    if (left >= data->n_probes)
+        return 0;
+    const int has_partner = data->known[left] != KR_NO_ROW;
+    if (type == KR_JOIN_SEMI || type == KR_JOIN_ANTI)
+        return has_partner == (type == KR_JOIN_SEMI);
+    return right == KR_NO_ROW ? type == KR_JOIN_LEFT && !has_partner : same_key(data, left, right);
+}
+
+static int check_rows(const bench_run *run, kr_join *join, uint64_t n, uint32_t *left, uint32_t *right)
+{
+    const kr_join_type type = type_of(run->options);
+    const int pairs = type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
+    uint64_t last = 0;
+    kr_error err = {0};
+    memset(right, 0, PAIRS_AT_A_TIME * sizeof *right);
+    for (uint64_t first = 0; first < n; first += PAIRS_AT_A_TIME) {
+        const uint64_t count = n - first < PAIRS_AT_A_TIME ? n - first : PAIRS_AT_A_TIME;
+        const int code = tool_check(kr_join_read(join, first, count, left, pairs ? right : NULL, &err), &err);
+        if (code)
+            return code;
+        for (uint64_t i = 0; i < count; ++i) {
+            const uint64_t pair = (uint64_t)left[i] << 32 | right[i];
+            const int falls = !run->options->unordered && (first || i) && pair <= last;
+            if (falls || !is_right(run->data, type, left[i], right[i]))
+                return tool_fail(FAILED, "row %llu of the join, (%u, %u), is %s; nothing was timed",
+                                 (unsigned long long)(first + i), left[i], right[i],
+                                 falls ? "out of order" : "wrong");
+            last = pair;
+        }
+    }
+    return DONE;
+}
+
+/* In order, rows of the result are distinct. So if there are as many as wanted and all are right, none is
+ * missing. */
+static int check(const bench_run *run, kr_join *join, uint64_t n, char checked[192])
+{
+    const uint64_t wanted = rows_wanted(run->data, type_of(run->options));
+    if (n != wanted)
+        return tool_fail(FAILED, "the join has %llu rows, but should have %llu; nothing was timed",
+                         (unsigned long long)n, (unsigned long long)wanted);
+    uint32_t *left = tool_alloc(PAIRS_AT_A_TIME, sizeof *left, "rows of the join");
+    uint32_t *right = left ? tool_alloc(PAIRS_AT_A_TIME, sizeof *right, "rows of the join") : NULL;
+    const int code = right ? check_rows(run, join, n, left, right) : FAILED;
+    free(right);
+    free(left);
+    snprintf(checked, 192,
+             "all %llu rows of the join have the same key, and there are as many as the generator says%s",
+             (unsigned long long)n, run->options->unordered ? "" : ", in order");
+    return code;
+}
+
+/* ---- Measuring ----------------------------------------------------------------------------- */
+
+static int look_at(const bench_run *run, kr_join *join, uint64_t round, bench_row *row)
+{
+    kr_join_info info = {.struct_size = sizeof info};
+    kr_error err = {0};
+    int code = tool_check(kr_join_query(join, &info, &err), &err);
+    if (!code && round == 0)
+        code = check(run, join, info.pairs, row->checked);
+    memcpy(row->index.info.spec, info.spec, sizeof info.spec);
+    memcpy(row->index.info.tracer, info.tracer, sizeof info.tracer);
+    row->index.info.footprint_nbytes = info.footprint_nbytes;
+    row->index.info.peak_nbytes = info.peak_nbytes;
+    snprintf(row->step, sizeof row->step, "%llu rows of the result, %s side indexed",
+             (unsigned long long)info.pairs, info.indexed);
+    join_phases_take(join, &row->lookups.phases);
+    return code;
+}
+
+int bench_join(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,
+               bench_row *row)
+{
+    static double seconds[BENCH_REPEAT_MOST + 1];
+    const bench_run run = {.options = options, .data = data, .device = device};
+    int code = DONE;
+    row->index.info.struct_size = sizeof row->index.info;
+    for (uint64_t i = 0; i <= options->repeat && !code; ++i) {
+        kr_join *join = NULL;
+        code = make(&run, spec, &join, seconds + i);
+        if (!code)
+            code = look_at(&run, join, i, row);
+        kr_join_destroy(join);
+    }
+    if (!code)
+        row->times = bench_summarize(seconds + 1, options->repeat);
+    row->per_run = data->n_probes;
+    return code;
+}
