@@ -68,8 +68,7 @@ typedef struct bindex_params {
     const uint32_t *more_vectors;
     const uint32_t *alive; /* or NULL; of the part's first word, as `bitmap` */
     uint32_t *bitmap;      /* NULL: rows are counted */
-    uint64_t
-        *count; /* or NULL; rows of the first `counted` words are added, the others are of the next part */
+    uint64_t *count; /* or NULL: rows of the first `counted` words are added; others are of the next part */
     uint64_t counted;
     uint64_t n, n_tiles; /* rows of the part, tiles */
     uint64_t edges[BINDEX_INLINE];

@@ -223,15 +223,12 @@ KR_BODY uint32_t bindex_give(kr_block block, const bindex_params *p, uint64_t ti
     return 0;
 }
 
-/* One addition for a tile. */
+/* One addition for a tile and warp: a sum over the block would cost registers, of which none is free. */
 KR_BODY void bindex_add_count(kr_block block, const bindex_params *p, uint32_t count)
 {
-    uint32_t total;
-    if (!p->count)
-        return;
-    kr_block_sum_before(block, count, &total);
-    if (block.rank == 0 && total)
-        kr_atomic_add64(p->count, total);
+    const kr_group group = {block.rank % 32, block.size < 32 ? block.size : 32};
+    if (p->count)
+        kr_group_add64(group, count, p->count);
 }
 
 /* ---- Two columns ----------------------------------------------------------------------------- */
