@@ -15,6 +15,7 @@ typedef struct joining {
     kr_stopwatch watch;
     /* Keys of the indexed side are distinct: */
     kr_buffer answers; /* uint32_t[n]: the row of each probe, or KR_NO_ROW */
+    kr_buffer names;   /* uint32_t[n]: which probe an answer is of; none: answer i is of probe i */
     /* Or not, or ranges: */
     kr_matches matches;
     uint64_t matched; /* rows of all matches */
@@ -66,6 +67,7 @@ static kr_status list_answers(joining *j, int wanted, int with_rows, pair_list *
     const kr_found_job job = {
         .device = j->device,
         .answers = &j->answers,
+        .names = j->names.data ? &j->names : NULL,
         .n = j->query.n,
         .wanted = (uint32_t)wanted,
         .with_rows = (uint32_t)with_rows,
@@ -185,9 +187,14 @@ static kr_status semi_or_anti(joining *j, pair_list *result, kr_error *err)
 static kr_status left_of_answers(joining *j, pair_list *result, kr_error *err)
 {
     result->n = j->query.n;
-    const kr_status status = allocate_rows(j, result->n, "left rows", &result->first, err);
     result->second = j->answers;
     j->answers = (kr_buffer){0};
+    if (j->names.data) {
+        result->first = j->names;
+        j->names = (kr_buffer){0};
+        return KR_OK;
+    }
+    const kr_status status = allocate_rows(j, result->n, "left rows", &result->first, err);
     return status == KR_OK ? kr_number(j->device, result->first.data, result->n, NULL, err) : status;
 }
 
@@ -213,15 +220,25 @@ static kr_status inner_or_left(joining *j, pair_list *result, kr_error *err)
     return status;
 }
 
+/* Pairs in any order may stay in that of the search. */
+static kr_status find_answers(joining *j, kr_error *err)
+{
+    const int pairs = j->job->type == KR_JOIN_INNER || j->job->type == KR_JOIN_LEFT;
+    const uint64_t n = j->query.n;
+    kr_status status = allocate_rows(j, n, "rows of partners", &j->answers, err);
+    if (status != KR_OK || !n)
+        return status;
+    if (!j->job->unordered || !pairs || !kr_query_can_stay(&j->query))
+        return kr_query_locate(&j->query, KR_PUT_ROW, j->answers.data, err);
+    status = allocate_rows(j, n, "probing rows", &j->names, err);
+    return status == KR_OK ? kr_query_locate_rows(&j->query, j->answers.data, j->names.data, err) : status;
+}
+
 static kr_status find_partners(joining *j, kr_error *err)
 {
-    kr_status status;
-    if (is_single(j)) {
-        status = allocate_rows(j, j->query.n, "rows of partners", &j->answers, err);
-        return status == KR_OK && j->query.n ? kr_query_locate(&j->query, KR_PUT_ROW, j->answers.data, err)
-                                             : status;
-    }
-    status = kr_matches_find(&j->query, &j->matches, err);
+    if (is_single(j))
+        return find_answers(j, err);
+    const kr_status status = kr_matches_find(&j->query, &j->matches, err);
     return status == KR_OK ? read_total(j, &j->matches.offsets, j->query.n, &j->matched, err) : status;
 }
 
@@ -235,6 +252,7 @@ static kr_status find_pairs(joining *j, kr_join *join, kr_error *err)
     if (status == KR_OK)
         status = kr_device_sync(j->device, NULL, err);
     kr_matches_release(&j->query, &j->matches);
+    kr_buffer_release(j->device, &j->names, NULL);
     kr_buffer_release(j->device, &j->answers, NULL);
     if (status != KR_OK) {
         release_list(j, &result);

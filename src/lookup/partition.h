@@ -17,7 +17,7 @@ enum { KR_PART_BITS_MOST = 11 };
 typedef struct kr_partition {
     kr_partition_view view;
     kr_buffer codes;  /* of the lower bounds, part by part */
-    kr_buffer places; /* uint32_t: where probe i went */
+    kr_buffer places; /* uint32_t: where probe i went; none where answers do not go back */
     kr_buffer order;  /* uint32_t: positions before; only where upper bounds or validity need them */
     kr_buffer work;   /* starts and segments */
     uint64_t n;
@@ -32,6 +32,7 @@ typedef struct kr_partition_job {
     kr_stream *stream;
     uint64_t n;
     uint32_t bits;
+    uint32_t *stay; /* NULL, or room for n positions before: answers stay in the order of the parts */
 } kr_partition_job;
 kr_status kr_partition_make_u32(const kr_partition_job *job, kr_batch *batch, kr_partition *made,
                                 kr_error *err);

@@ -34,8 +34,8 @@ typedef struct partition_params {
     kr_segment *segments;
     uint32_t *n_segments;
     kr_key *codes;
-    uint32_t *places;
-    uint32_t *order; /* or NULL */
+    uint32_t *places; /* or NULL */
+    uint32_t *order;  /* or NULL */
     uint64_t n;
     kr_key lowest;
     uint32_t bits, shift; /* of a distance from `lowest`, to name its cell */
@@ -248,7 +248,8 @@ KR_BODY void partition_place_tile(kr_block block, const partition_params *p, int
             room->parts[at] = (uint16_t)part;
             if (p->order)
                 room->sources[at] = (uint16_t)i;
-            p->places[first + i] = room->bases[part] + at;
+            if (p->places)
+                p->places[first + i] = room->bases[part] + at;
         }
     }
     kr_block_sync(block);

@@ -34,7 +34,7 @@ static kr_status allocate(const kr_partition_job *job, int order, kr_partition *
     made->view.most_segments = job->n / SEGMENT + parts;
     kr_status status = kr_buffer_allocate(job->device, job->n * sizeof(kr_key), job->stream,
                                           "partitioned probes", help, &made->codes, err);
-    if (status == KR_OK)
+    if (status == KR_OK && !job->stay)
         status = kr_buffer_allocate(job->device, job->n * sizeof(uint32_t), job->stream,
                                     "the places of probes", help, &made->places, err);
     if (status == KR_OK && order)
@@ -64,7 +64,7 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
     p.table = (uint16_t *)(p.n_segments + 1);
     p.codes = made->codes.data;
     p.places = made->places.data;
-    p.order = made->order.data;
+    p.order = job->stay ? job->stay : made->order.data;
     if (has_cuts(job)) {
         job->ops->ordered->key_range(job->self, &lowest, &highest);
         p.lowest = (kr_key)lowest;
@@ -115,11 +115,12 @@ kr_status KR_W(kr_partition_make)(const kr_partition_job *job, kr_batch *batch, 
                                   kr_error *err)
 {
     kr_partition partition = {.n = job->n};
-    const int order = batch->upper || batch->lower_validity;
+    const int order = !job->stay && (batch->upper || batch->lower_validity);
     kr_status status = allocate(job, order, &partition, err);
     if (status == KR_OK) {
         partition_params params = params_of(job, batch, &partition);
         status = run_passes(job, &params, err);
+        batch->order = params.order;
     }
     if (status != KR_OK) {
         kr_partition_release(job->device, &partition, job->stream);
@@ -127,7 +128,6 @@ kr_status KR_W(kr_partition_make)(const kr_partition_job *job, kr_batch *batch, 
     }
     batch->lower = partition.codes.data;
     batch->lower_type = KR_RAW_KEY;
-    batch->order = partition.order.data;
     *made = partition;
     return KR_OK;
 }

@@ -29,6 +29,7 @@ static kr_status partition(const kr_query *query, kr_piece *piece, kr_error *err
         .stream = query->stream,
         .n = piece->n,
         .bits = query->plan.part_bits,
+        .stay = query->stay,
     };
     return kr_type_key_bits(piece->batch.lower_type) == 64
                ? kr_partition_make_u64(&job, &piece->batch, &piece->partition, err)

@@ -22,7 +22,7 @@ void kr_piece_close(const kr_query *query, kr_piece *piece);
 
 static inline int kr_piece_is_partitioned(const kr_piece *piece)
 {
-    return piece->partition.places.data != NULL;
+    return piece->partition.codes.data != NULL;
 }
 
 /* Runs the family's program; enqueues. */

@@ -78,6 +78,24 @@ kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_er
     return status;
 }
 
+int kr_query_can_stay(const kr_query *query)
+{
+    return query->plan.part_bits && query->n <= kr_piece_most(query);
+}
+
+kr_status kr_query_locate_rows(const kr_query *query, uint32_t *rows, uint32_t *probes, kr_error *err)
+{
+    const kr_put put = {.out = rows, .work = query->work, .what = KR_PUT_ROW};
+    kr_query staying = *query;
+    kr_piece piece;
+    staying.stay = probes;
+    kr_status status = kr_piece_open(&staying, 0, &piece, err);
+    if (status == KR_OK)
+        status = kr_piece_locate(&staying, &piece, put, err);
+    kr_piece_close(&staying, &piece);
+    return status;
+}
+
 /* ---- Answers that need one byte a probe, then a bitmap -------------------------------------- */
 
 static kr_status answer_exists(const kr_query *query, const kr_sink *sink, kr_error *err)

@@ -15,6 +15,7 @@ typedef struct kr_query {
     kr_stopwatch *watch; /* or NULL */
     uint64_t *work;      /* counters of kr_work_add, or NULL */
     kr_probe_log *log;   /* what was done with the probes, or NULL */
+    uint32_t *stay;      /* NULL, or as in kr_partition_job; kr_query_locate_rows sets it */
 } kr_query;
 
 /* KR_ERR_UNSUPPORTED where the kind does not answer such lookups. */
@@ -32,6 +33,11 @@ kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_c
 
 /* Writes KR_PUT_* `what` for every probe; enqueues. */
 kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_error *err);
+
+/* Whether answers can stay in the order of the search, which spares putting them back. */
+int kr_query_can_stay(const kr_query *query);
+/* rows[i] := the ROW of probe probes[i], in the order of the search; only if kr_query_can_stay. Enqueues. */
+kr_status kr_query_locate_rows(const kr_query *query, uint32_t *rows, uint32_t *probes, kr_error *err);
 
 /* Every result but ROWS. sink->out, valid and `values` are device memory; enqueues. */
 kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_column *values, kr_error *err);

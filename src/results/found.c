@@ -40,7 +40,15 @@ static kr_status allocate(const kr_found_job *job, uint64_t n, const char *what,
 /* All probes, whose answers stay where they are. */
 static kr_status list_all(const kr_found_job *job, kr_found *made, kr_error *err)
 {
-    const kr_status status = kr_number(job->device, made->probes.data, made->n, job->stream, err);
+    kr_status status = KR_OK;
+    if (job->names) {
+        made->probes = *job->names;
+        *job->names = (kr_buffer){0};
+    } else {
+        status = allocate(job, made->n, "probes that found a row", &made->probes, err);
+        if (status == KR_OK)
+            status = kr_number(job->device, made->probes.data, made->n, job->stream, err);
+    }
     if (status == KR_OK && job->with_rows) {
         made->rows = *job->answers;
         *job->answers = (kr_buffer){0};
@@ -50,8 +58,8 @@ static kr_status list_all(const kr_found_job *job, kr_found *made, kr_error *err
 
 static kr_status list_some(const kr_found_job *job, found_params *params, kr_found *made, kr_error *err)
 {
-    kr_status status = KR_OK;
-    if (job->with_rows)
+    kr_status status = allocate(job, made->n, "probes that found a row", &made->probes, err);
+    if (status == KR_OK && job->with_rows)
         status = allocate(job, made->n, "rows that were found", &made->rows, err);
     params->probes = made->probes.data;
     params->rows = made->rows.data;
@@ -64,6 +72,7 @@ kr_status kr_found_list(const kr_found_job *job, kr_found *found, kr_error *err)
 {
     found_params params = {
         .answers = job->answers->data,
+        .names = job->names ? job->names->data : NULL,
         .n = job->n,
         .wanted = job->wanted,
         .blocks = {.shared_nbytes = 2 * FOUND_WORDS * sizeof(uint32_t)},
@@ -71,8 +80,6 @@ kr_status kr_found_list(const kr_found_job *job, kr_found *found, kr_error *err)
     kr_found made = {.n = 0};
     kr_buffer places = {0};
     kr_status status = job->n ? place(job, &params, &places, &made.n, err) : KR_OK;
-    if (status == KR_OK && made.n)
-        status = allocate(job, made.n, "probes that found a row", &made.probes, err);
     if (status == KR_OK && made.n)
         status = made.n == job->n ? list_all(job, &made, err) : list_some(job, &params, &made, err);
     kr_buffer_release(job->device, &places, job->stream);

@@ -10,14 +10,15 @@ enum { FOUND_TILE = 4096, FOUND_WORDS = FOUND_TILE / 32 };
 
 typedef struct found_params {
     const uint32_t *answers;
-    uint64_t *places; /* of each tile: how many it lists; after a prefix sum, where they go */
+    const uint32_t *names; /* or NULL: answer i is of probe i */
+    uint64_t *places;      /* of each tile: how many it lists; after a prefix sum, where they go */
     uint32_t *probes;
     uint32_t *rows; /* or NULL */
     uint64_t n;
     uint32_t wanted, reserved;
     kr_blocks blocks;
 } found_params;
-kr_assert_size(found_params, 56);
+kr_assert_size(found_params, 64);
 
 KR_BODY int found_wants(const found_params *p, uint32_t answer)
 {
@@ -79,7 +80,7 @@ KR_BODY void found_write_tiles(kr_block block, char *shared, const found_params 
             if (!(word & bit))
                 continue;
             const uint64_t place = to + places[at / 32] + kr_popcount32(word & (bit - 1));
-            p->probes[place] = (uint32_t)(first + at);
+            p->probes[place] = p->names ? kr_load_once(p->names + first + at) : (uint32_t)(first + at);
             if (p->rows)
                 p->rows[place] = answers[j];
         }
