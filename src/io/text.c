@@ -28,7 +28,8 @@ struct scanner {
     size_t room, start, end; /* data[start .. end) is not yet read */
     bool ended;              /* nothing follows in the file */
     char separator;
-    bool quotes; /* else every row ends with a separator */
+    bool quotes;     /* else every row ends with a separator */
+    bool any_quotes; /* there are some in the window, so rows are searched for them */
     uint64_t column;
     struct kr_place place;
 };
@@ -58,6 +59,7 @@ static kr_status refill(struct scanner *scanner, kr_error *err)
     kr_status status = kr_input_read(scanner->input, scanner->data + scanner->end, wanted, &got, err);
     scanner->end += (size_t)got;
     scanner->ended = got < wanted;
+    scanner->any_quotes = scanner->quotes && memchr(scanner->data, '"', scanner->end);
     return status;
 }
 
@@ -188,7 +190,7 @@ static enum cut cut_row(const struct scanner *scanner, const char **at, struct r
     if (!newline && !scanner->ended)
         return CUT_SHORT;
     const char *stop = newline ? newline : end;
-    if (scanner->quotes && memchr(begin, '"', (size_t)(stop - begin)))
+    if (scanner->any_quotes && memchr(begin, '"', (size_t)(stop - begin)))
         return split_quoted(scanner, at, row);
     row->next = newline ? newline + 1 : end;
     row->n_lines = 1;

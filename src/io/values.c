@@ -28,6 +28,11 @@ static kr_value_result parse_integer(const char *text, size_t nbytes, int64_t mi
     if (at == end)
         return KR_VALUE_MALFORMED;
     uint64_t magnitude = 0;
+    for (const char *safe = end - at < 19 ? end : at + 19; at < safe; at++) { /* 10^19 has no more bits */
+        if (!is_digit(*at))
+            return KR_VALUE_MALFORMED;
+        magnitude = magnitude * 10 + (uint64_t)(*at - '0');
+    }
     for (; at < end; at++) {
         if (!is_digit(*at))
             return KR_VALUE_MALFORMED;
