@@ -2,7 +2,8 @@
 
 run: the command line ({device} is replaced); exit: 0 unless given; out, err: a regular expression;
 json: paths into the report; files: what must be there besides the fixtures, nothing else may: name to
-(dtype, values), (dtype, shape, values) or None; needs: a spec without which the case is skipped.
+(dtype, values), (dtype, shape, values) or None; needs: a spec without which the case is skipped;
+without: an error that says that this build lacks what the case is about, which is then skipped.
 """
 import npy
 

@@ -134,7 +134,8 @@ PACKED = [
     refused("missing.csv.gz:x", "probes.npy", "cannot open missing.csv.gz"),
 ]
 
-CASES = TIMES + NUMBERS + LAYOUTS + PACKED
+NO_ZLIB = "is packed, and this build has no zlib; unpack it with gunzip, or build keyray with"
+CASES = TIMES + NUMBERS + LAYOUTS + [{**case, "without": NO_ZLIB} for case in PACKED]
 
 
 def ask(keyray, folder, line, **more):
@@ -154,7 +155,8 @@ def standard_input(keyray, device, folder):
     text = (folder / "months.csv").read_bytes()
     assert counts("-:first", "-:last", input=text) == [3, 0]
     assert counts("-.csv:0", "months.csv:last", input=text) == [3, 0]
-    assert counts("-.csv.gz:first", "-.csv.gz:1", input=gzip.compress(text)) == [3, 0]
+    zlib = NO_ZLIB not in ask(keyray, folder, "explain point --keys months.csv.gz:first --device cpu")[1]
+    assert not zlib or counts("-.csv.gz:first", "-.csv.gz:1", input=gzip.compress(text)) == [3, 0]
     with open(folder / "months.csv", "rb") as file:
         assert counts("-:first", "-:last", stdin=file) == [3, 0]
     line = f"lookup --keys keys.npy --probes PROBES --device {device} -o x.npy --quiet"
@@ -164,7 +166,7 @@ def standard_input(keyray, device, folder):
         assert code == 0, err
         return npy.read(folder / "x.npy")[2]
 
-    assert rows("-.npy", "probes.npy") == [1, NO, 2, 0] and rows("-.npy.gz", "probes.npy.gz") == [1, NO, 2, 0]
+    assert rows("-.npy", "probes.npy") == [1, NO, 2, 0] and (not zlib or rows("-.npy.gz", "probes.npy.gz") == [1, NO, 2, 0])
     assert rows("-.bin:u32", "raw.bin") == [1, 2] and rows("-.tbl:0", "trailing.tbl") == [0, NO] and rows("-.tsv:0", "tabs.tsv") == [0, NO]
 
     def fails(probes, data, code, wanted):
@@ -179,7 +181,7 @@ def standard_input(keyray, device, folder):
     fails("-.bin:u32", b"12345", 1, "standard input has 5 bytes")
     fails("-.npy", (folder / "lying.npy").read_bytes(), 1, "header says 500 elements")
     fails("-.npy", (folder / "lying.npy").read_bytes()[:70], 1, "ends within its .npy header")
-    fails("-.csv.gz:first", text, 1, "standard input is not a gzip file")
+    fails("-.csv.gz:first", text, 1, "standard input is not a gzip file" if zlib else "standard input " + NO_ZLIB)
     (folder / "-.csv").write_bytes(b"x\n9\n")
     code, err, _ = ask(keyray, folder, line.replace("PROBES", "./-.csv:x"), input=b"")
     assert code == 0 and npy.read(folder / "x.npy")[2] == [2], err

@@ -81,6 +81,9 @@ def run_case(keyray, device, case):
         line = case["run"].replace("{device}", f"--device {device}")
         done = subprocess.run([keyray, *shlex.split(line)], cwd=folder, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120, check=False)
+        if "without" in case and case["without"] in done.stderr:
+            check_errors(done.returncode, done.stderr)
+            raise scripts.Skip(done.stderr.strip())
         assert done.returncode == case.get("exit", 0), f"exit {done.returncode}: {done.stdout}{done.stderr}"
         check_errors(done.returncode, done.stderr)
         check_text("standard error", case.get("err"), done.stderr)
