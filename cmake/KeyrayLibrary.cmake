@@ -51,12 +51,16 @@ function(keyray_objects target)
     target_compile_definitions(${target} PRIVATE
         $<$<BOOL:${KEYRAY_HAVE_CUDA}>:KR_WITH_CUDA=1>
         $<$<BOOL:${KEYRAY_HAVE_SIMD}>:KR_WITH_SIMD=1>
-        $<$<BOOL:${KEYRAY_HAVE_EMBREE}>:KR_WITH_EMBREE=1;KR_EMBREE_MAJOR=${KEYRAY_EMBREE_MAJOR}>)
+        $<$<BOOL:${KEYRAY_HAVE_EMBREE}>:KR_WITH_EMBREE=1;KR_EMBREE_MAJOR=${KEYRAY_EMBREE_MAJOR}>
+        $<$<BOOL:${KEYRAY_HAVE_ZLIB}>:KR_WITH_ZLIB=1>)
     if(KEYRAY_HAVE_CUDA)
         target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     endif()
     if(KEYRAY_HAVE_EMBREE)
         target_include_directories(${target} SYSTEM PRIVATE ${KEYRAY_EMBREE_INCLUDE_DIR})
+    endif()
+    if(KEYRAY_HAVE_ZLIB)
+        target_include_directories(${target} SYSTEM PRIVATE ${ZLIB_INCLUDE_DIRS})
     endif()
     set(keyray_objects ${keyray_objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
 endfunction()
@@ -113,6 +117,7 @@ foreach(target keyray keyray_static)
         Threads::Threads
         ${CMAKE_DL_LIBS}
         m
+        $<$<BOOL:${KEYRAY_HAVE_ZLIB}>:ZLIB::ZLIB>
         # Linked in whole, so that the library loads where there is neither CUDA nor a driver.
         $<$<BOOL:${KEYRAY_HAVE_CUDA}>:CUDA::cudart_static>)
 endforeach()

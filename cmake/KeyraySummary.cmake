@@ -26,6 +26,12 @@ endif()
 keyray_summary_line(Embree "${KEYRAY_EMBREE_NOTE}" "${cost}")
 
 set(cost "")
+if(NOT KEYRAY_HAVE_ZLIB)
+    set(cost "cost: .gz files are refused")
+endif()
+keyray_summary_line(zlib "${KEYRAY_ZLIB_NOTE}" "${cost}")
+
+set(cost "")
 if(NOT KEYRAY_HAVE_ABSL)
     set(cost "cost: bench --baseline on the CPU leaves out absl::flat_hash_map and absl::btree_map")
 endif()

@@ -106,6 +106,15 @@ typedef enum kr_type {
     KR_TIMESTAMP64 /**< int64_t in any unit */
 } kr_type;
 
+/** What one step of a timestamp64 is, counted from 1970-01-01 00:00:00 UTC. */
+typedef enum kr_unit {
+    KR_UNIT_NONE = 0, /**< not known, or not a timestamp64 */
+    KR_UNIT_S,
+    KR_UNIT_MS,
+    KR_UNIT_US,
+    KR_UNIT_NS
+} kr_unit;
+
 /** Bytes of one element; 0 if `type` is not a valid kr_type. */
 KR_API uint32_t kr_type_nbytes(kr_type type);
 /** "u8" ... "date32", "timestamp64"; NULL if `type` is not a valid kr_type. */

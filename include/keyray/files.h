@@ -13,24 +13,77 @@ typedef struct kr_file kr_file;
 /**
  * Reads one column into host memory.
  *
- * `source`: "file.npy" (1-D, C order, little-endian integers of 1, 2, 4, 8 bytes, f4, f8,
- * datetime64[D]); "file.csv:name" (header row, quotes as in RFC 4180); "file.tbl:3" (TPC-H's '|' files,
- * columns from 0); "file.bin:u32" (raw, little-endian). Text columns: integers are i64, decimals f64,
- * ISO dates date32, unless a type follows ("file.csv:name:u32", ":str" for a dictionary in byte order
- * with u32 codes). An empty field is NULL.
+ * `source` names a file, and where it has several columns one of them:
  *
- * Errors: KR_ERR_IO, KR_ERR_FORMAT (naming file, line and column), KR_ERR_ARGUMENT, KR_ERR_HOST_MEMORY,
- *         KR_ERR_CANCELLED.
+ * - "file.npy": one dimension; integers of 1, 2, 4 and 8 bytes, f2 (which becomes f32), f4, f8, bool (u8),
+ * and datetime64[D|s|ms|us|ns] of either byte order; NaT is NULL.
+ * - "file.csv:name" (a header row, quotes as in RFC 4180; ',', ';' or a tab separates the fields, whichever
+ * is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or "file.csv:#0" is the column at
+ * that position, from 0, unless the header has a column of that name.
+ * - "file.tbl:3": TPC-H's '|' files, columns from 0.
+ * - "file.bin:u32": raw, little-endian.
+ * - Any of these with ".gz" behind the extension, e.g. "file.csv.gz:name": gzip.
+ * - "-.csv:name", "-.npy", ...: standard input; "-:name" is short for "-.csv:name". It is read from where it
+ * stands and, if it is a file, left there.
+ *
+ * Text columns: integers are i64, decimals f64, ISO dates date32, times timestamp64[us], unless a type
+ * follows
+ * ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
+ * "timestamp64[s]", [ms], [us] and [ns] are of that unit; integers of "timestamp64" are of a unit that is not
+ * known. Times may end with Z or +hh:mm and are turned to UTC. The same types behind "file.npy" convert it
+ * exactly; integers become timestamps of the unit named. NULL: an empty field, NULL, null, NA, \N, and NaT;
+ * in ":str" columns the words only without quotes, and not NaT.
+ *
+ * Rows count from 0, without the header. Threads: any. Errors: KR_ERR_IO, KR_ERR_FORMAT (naming file, line
+ * and column), KR_ERR_ARGUMENT, KR_ERR_TYPE (a .npy whose values the type lacks), KR_ERR_UNSUPPORTED (.gz in
+ * a build without zlib), KR_ERR_HOST_MEMORY, KR_ERR_CANCELLED.
  */
 KR_API kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file **file, kr_error *err);
-/** Borrowed; lives as long as the file. */
+/** Borrowed; lives as long as the file, and as long as kr_file_convert does not change it. */
 KR_API const kr_column *kr_file_column(const kr_file *file);
+/** The unit of a timestamp64 column; KR_UNIT_NONE if it is not known, and for other types. */
+KR_API kr_unit kr_file_unit(const kr_file *file);
 /** The string behind a code of a ":str" column, and its length; NULL for other columns and codes. */
 KR_API const char *kr_file_string(const kr_file *file, uint32_t code, size_t *nbytes);
 KR_API void kr_file_close(kr_file *file);
 
 /** 1 if it is a ":str" column, 0 for every other. */
 KR_API int kr_file_is_text(const kr_file *file);
+
+/**
+ * Makes a column comparable with the column `like`: its values become those of like's type and unit.
+ *
+ * Values convert where the other type holds the same value, else the call fails and names the first that does
+ * not. Numbers go by value. A date is the instant of its midnight in UTC, also where it is the upper bound of
+ * a range. A time that is no midnight is no date. Units of timestamps convert into each other; a unit that is
+ * not known goes with none that is. Numbers, dates and times, and texts do not compare with each other. Two
+ * ":str" columns stay as they are: each keeps its own dictionary.
+ *
+ * Errors: KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_HOST_MEMORY; *file is then unchanged.
+ */
+KR_API kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *err);
+
+/**
+ * A column of values that are written by hand, of the type and unit of `like`.
+ *
+ * `text`: values with ',' between them, in single or double quotes where they hold a ',' (a quote inside is
+ * doubled): "42,43", "2024-01-01", "'a, b',NULL". They convert as in kr_file_convert: 5.0 is an integer,
+ * 2024-01-01 a timestamp. NULL and the other words for it are NULL if they are not quoted. Where `like` is a
+ * ":str" column, so is the result, with a dictionary of its own. Close it with kr_file_close.
+ *
+ * Errors: KR_ERR_ARGUMENT (naming the value), KR_ERR_HOST_MEMORY.
+ */
+KR_API kr_status kr_file_literals(const char *text, const kr_file *like, kr_file **file, kr_error *err);
+
+/** Room for a value as text, with its NUL. */
+#define KR_VALUE_NBYTES 48
+/**
+ * Writes an element as text that kr_file_literals and CSV files read back as the same value, and a NUL;
+ * returns its length, 0 for an unknown type or unit. Dates are YYYY-MM-DD; timestamps with a unit YYYY-MM-DD
+ * HH:MM:SS[.fraction], others integers; floats have as few digits as read back. Does not depend on the
+ * locale.
+ */
+KR_API uint32_t kr_value_text(kr_type type, kr_unit unit, const void *value, char text[KR_VALUE_NBYTES]);
 
 /**
  * Writes a .npy of shape (rows,) or, for columns > 1, (rows, columns) from host memory.

@@ -35,9 +35,11 @@ typedef enum kr_compare {
  * IS [NOT] NULL, AND, OR, NOT and parentheses, nested to any depth; words in any case.
  *
  * Names of columns are words, or anything between double quotes. Values: 5, -1.5e3, nan, inf, NULL,
- * '1998-12-01' (dates and timestamps, texts of columns with a dictionary; a quote is doubled). A comparison
- * may have the column on either side, or a column on both. "true" and "false" are conditions. An empty text
- * is "true".
+ * '1998-12-01' (dates and timestamps, texts of columns with a dictionary; a quote is doubled). A date is the
+ * timestamp of its midnight in UTC, a time at midnight a date, and 5.0 an integer; a value that the column's
+ * type lacks otherwise is an error. Times may end with Z or +hh:mm and are turned to UTC. A comparison may
+ * have the column on either side, or a column on both. "true" and "false" are conditions. An empty text is
+ * "true".
  *
  * Errors: KR_ERR_FORMAT, naming the character, KR_ERR_HOST_MEMORY.
  */
@@ -84,6 +86,9 @@ typedef struct kr_table_options {
      */
     int (*find_text)(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code);
     void *ctx;
+    /** The unit of each timestamp64 column, n_columns of them, copied by the call; KR_UNIT_NONE where it is
+     * not known: such a column is compared with integers only. NULL: all are of microseconds. */
+    const kr_unit *units;
 } kr_table_options;
 
 /** Output. */

@@ -39,15 +39,20 @@ static kr_status check_columns(const kr_table_job *job, int reads, kr_error *err
     return status;
 }
 
-static kr_status check_options(const kr_table_options *given, kr_table_options *options, kr_error *err)
+static kr_status check_options(const kr_table_options *given, uint32_t n_columns, kr_table_options *options,
+                               kr_error *err)
 {
     *options = (kr_table_options){.struct_size = sizeof *options};
-    const kr_status status = given ? kr_struct_read(&kr_struct_table_options, given, options, err) : KR_OK;
+    kr_status status = given ? kr_struct_read(&kr_struct_table_options, given, options, err) : KR_OK;
     if (status == KR_OK && ((unsigned)options->copy > KR_COPY_NEVER || options->reserved))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_options.%s is %u: use %s",
                        options->reserved ? "reserved" : "copy",
                        options->reserved ? options->reserved : (unsigned)options->copy,
                        options->reserved ? "0" : "one of kr_copy");
+    for (uint32_t c = 0; status == KR_OK && options->units && c < n_columns; ++c)
+        if ((unsigned)options->units[c] > KR_UNIT_NS)
+            status = kr_fail(err, KR_ERR_ARGUMENT, "kr_table_options.units[%u] is %d: use one of kr_unit", c,
+                             (int)options->units[c]);
     return status;
 }
 
@@ -59,7 +64,7 @@ static kr_status resolve(kr_table_job *job, const char *spec, const kr_table_opt
         return kr_fail(err, KR_ERR_ARGUMENT, "%s is NULL", job->device ? "columns" : "device");
     if (!job->n_columns)
         return kr_fail(err, KR_ERR_ARGUMENT, "a table needs at least one column");
-    kr_status status = check_options(options, &job->options, err);
+    kr_status status = check_options(options, job->n_columns, &job->options, err);
     if (status == KR_OK)
         status = check_names(job, err);
     if (status == KR_OK)

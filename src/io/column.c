@@ -1,6 +1,6 @@
 #include "io/column.h"
 
-#include "io/values.h"
+#include "io/convert.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -10,12 +10,11 @@ static kr_status fail_value(const struct kr_builder *builder, kr_value_result re
                             size_t nbytes, kr_error *err)
 {
     const struct kr_place *place = builder->place;
-    char shown[KR_IO_SHOWN_NBYTES];
+    char shown[KR_IO_SHOWN_NBYTES], problem[KR_PROBLEM_NBYTES];
     kr_io_show(shown, text, nbytes);
-    return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s: '%s' %s %s: expected %s", place->file,
-                   (unsigned long long)place->line, place->column, shown,
-                   result == KR_VALUE_RANGE ? "is out of range for" : "is not of type",
-                   kr_type_name(builder->type), kr_value_wanted(builder->type));
+    kr_value_problem(result, builder->type, builder->unit, problem);
+    return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s: '%s' %s", place->file,
+                   (unsigned long long)place->line, place->column, shown, problem);
 }
 
 static kr_status grow(struct kr_builder *builder, kr_error *err)
@@ -48,10 +47,14 @@ static kr_status set_type(struct kr_builder *builder, kr_type type, kr_error *er
     return builder->file->data ? KR_OK : KR_ERR_HOST_MEMORY;
 }
 
-kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, bool strings, struct kr_file *file,
-                           const struct kr_place *place, kr_error *err)
+kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, kr_unit unit, bool strings,
+                           struct kr_file *file, const struct kr_place *place, kr_error *err)
 {
-    *builder = (struct kr_builder){.file = file, .place = place, .inferred = !type && !strings};
+    *builder = (struct kr_builder){.file = file,
+                                   .place = place,
+                                   .unit = unit,
+                                   .inferred = !type && !strings,
+                                   .unit_inferred = type == KR_TIMESTAMP64 && unit == KR_UNIT_NONE};
     if (strings) {
         file->dictionary = kr_dictionary_create(err);
         if (!file->dictionary)
@@ -65,17 +68,25 @@ kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, bool string
 
 /* ---- Finding the type ---------------------------------------------------------------------- */
 
+enum { DATE_NBYTES = 10 };
+
 /* The narrowest type that holds this text, 0 for none. *large: it is an integer beyond i64. */
 static kr_type classify(const char *text, size_t nbytes, bool *large)
 {
     uint64_t value;
-    kr_value_result integer = kr_value_parse(KR_I64, text, nbytes, &value);
+    kr_value_result integer = kr_value_parse(KR_I64, KR_UNIT_NONE, text, nbytes, &value);
     *large = integer == KR_VALUE_RANGE;
     if (integer == KR_VALUE_OK)
         return KR_I64;
-    if (kr_value_parse(KR_F64, text, nbytes, &value) != KR_VALUE_MALFORMED)
+    if (kr_value_parse(KR_F64, KR_UNIT_NONE, text, nbytes, &value) != KR_VALUE_MALFORMED)
         return KR_F64;
-    return kr_value_parse(KR_DATE32, text, nbytes, &value) != KR_VALUE_MALFORMED ? KR_DATE32 : (kr_type)0;
+    const kr_type type = nbytes == DATE_NBYTES ? KR_DATE32 : KR_TIMESTAMP64;
+    return kr_value_parse(type, KR_UNIT_US, text, nbytes, &value) != KR_VALUE_MALFORMED ? type : (kr_type)0;
+}
+
+static bool is_number(kr_type type)
+{
+    return type == KR_I64 || type == KR_F64;
 }
 
 static void integers_to_decimals(struct kr_builder *builder)
@@ -90,6 +101,23 @@ static void integers_to_decimals(struct kr_builder *builder)
     builder->type = KR_F64;
 }
 
+static kr_status dates_to_times(struct kr_builder *builder, kr_error *err)
+{
+    char *data = kr_io_resize(builder->file->data, builder->room, sizeof(int64_t), "a column", err);
+    if (!data)
+        return KR_ERR_HOST_MEMORY;
+    builder->file->data = data;
+    for (uint64_t i = builder->count; i-- > 0;) { /* the last first: times take the place of later dates */
+        int32_t days;
+        memcpy(&days, data + sizeof days * i, sizeof days);
+        const int64_t time = days * INT64_C(86400000000);
+        memcpy(data + sizeof time * i, &time, sizeof time);
+    }
+    builder->type = KR_TIMESTAMP64;
+    builder->each = sizeof(int64_t);
+    return KR_OK;
+}
+
 /* Changes the column's type to one that holds this field, too. */
 static kr_status infer(struct kr_builder *builder, const char *text, size_t nbytes, kr_error *err)
 {
@@ -101,19 +129,23 @@ static kr_status infer(struct kr_builder *builder, const char *text, size_t nbyt
     if (!type)
         return kr_fail(
             err, KR_ERR_FORMAT,
-            "%s:%llu: column %s: '%s' is neither a number nor a date; add ':str' to read text, or a type",
+            "%s:%llu: column %s: '%s' is no number, date or time; add ':str' to read text, or a type",
             place->file, (unsigned long long)place->line, place->column, shown);
     if (large && !builder->large_line) {
         builder->large_line = place->line;
         memcpy(builder->large_text, shown, sizeof shown);
     }
     builder->decimals |= type == KR_F64 && !large;
+    if (type == KR_TIMESTAMP64)
+        builder->unit = KR_UNIT_US;
     if (!builder->type)
         return set_type(builder, type, err);
-    if ((builder->type == KR_DATE32) != (type == KR_DATE32))
+    if (is_number(builder->type) != is_number(type))
         return kr_fail(err, KR_ERR_FORMAT,
                        "%s:%llu: column %s mixes dates and numbers: '%s'; add ':str' to read text",
                        place->file, (unsigned long long)place->line, place->column, shown);
+    if (builder->type == KR_DATE32 && type == KR_TIMESTAMP64)
+        return dates_to_times(builder, err);
     if (builder->type == KR_I64 && type == KR_F64)
         integers_to_decimals(builder);
     return KR_OK;
@@ -129,10 +161,62 @@ static kr_status append_string(struct kr_builder *builder, const char *text, siz
     return status;
 }
 
+static kr_status append_null(struct kr_builder *builder, kr_error *err)
+{
+    kr_status status = kr_file_set_null(builder->file, builder->count, builder->room, err);
+    if (status != KR_OK)
+        return status;
+    if (builder->each)
+        memset((char *)builder->file->data + builder->count * builder->each, 0, builder->each);
+    builder->count++;
+    return KR_OK;
+}
+
+/* A word for NULL, as databases, R and pandas write it. */
+static bool is_null_word(const char *text, size_t nbytes, bool strings)
+{
+    static const char *const words[] = {"NULL", "null", "NA", "\\N", "NaT"};
+    const size_t n = sizeof words / sizeof *words - strings; /* the last one is NULL among times */
+    for (size_t i = 0; i < n && nbytes <= 4; i++)
+        if (strlen(words[i]) == nbytes && memcmp(words[i], text, nbytes) == 0)
+            return true;
+    return false;
+}
+
 static kr_value_result parse_next(const struct kr_builder *builder, const char *text, size_t nbytes)
 {
     void *value = (char *)builder->file->data + builder->count * builder->each;
-    return kr_value_parse(builder->type, text, nbytes, value);
+    return kr_value_parse(builder->type, builder->unit, text, nbytes, value);
+}
+
+/* Whether the value just parsed says anything new of the column's type. A date32 takes times at midnight, and
+ * a timestamp64 integers; but the type must not depend on the order of the fields. */
+static bool must_infer(const struct kr_builder *builder, kr_value_result result, const char *text,
+                       size_t nbytes)
+{
+    if (!builder->inferred)
+        return false;
+    return result != KR_VALUE_OK || (builder->large_line && !builder->decimals) ||
+           (builder->type == KR_DATE32 && nbytes != DATE_NBYTES) ||
+           (builder->type == KR_TIMESTAMP64 && !kr_value_is_time(text, nbytes));
+}
+
+/* Integers say nothing of their unit, so they do not go with times. */
+static kr_status infer_unit(struct kr_builder *builder, const char *text, size_t nbytes, kr_error *err)
+{
+    const struct kr_place *place = builder->place;
+    const kr_unit unit = kr_value_is_time(text, nbytes) ? KR_UNIT_US : KR_UNIT_NONE;
+    if (!builder->any_value)
+        builder->unit = unit;
+    builder->any_value = true;
+    if (builder->unit == unit)
+        return KR_OK;
+    char shown[KR_IO_SHOWN_NBYTES];
+    kr_io_show(shown, text, nbytes);
+    return kr_fail(err, KR_ERR_FORMAT,
+                   "%s:%llu: column %s mixes integers and times: '%s'; give the unit of the integers, as in "
+                   "':timestamp64[s]'",
+                   place->file, (unsigned long long)place->line, place->column, shown);
 }
 
 static kr_status append_value(struct kr_builder *builder, const char *text, size_t nbytes, kr_error *err)
@@ -140,8 +224,13 @@ static kr_status append_value(struct kr_builder *builder, const char *text, size
     kr_value_result result = KR_VALUE_MALFORMED;
     if (builder->type)
         result = parse_next(builder, text, nbytes);
-    if (builder->inferred && (result != KR_VALUE_OK || (builder->large_line && !builder->decimals))) {
-        kr_status status = infer(builder, text, nbytes, err);
+    if (result != KR_VALUE_OK && is_null_word(text, nbytes, false))
+        return append_null(builder, err);
+    const bool by_type = must_infer(builder, result, text, nbytes),
+               by_unit = builder->unit_inferred && result != KR_VALUE_MALFORMED;
+    if (by_type || by_unit) {
+        kr_status status =
+            by_type ? infer(builder, text, nbytes, err) : infer_unit(builder, text, nbytes, err);
         if (status != KR_OK)
             return status;
         result = parse_next(builder, text, nbytes);
@@ -152,22 +241,43 @@ static kr_status append_value(struct kr_builder *builder, const char *text, size
     return KR_OK;
 }
 
-kr_status kr_builder_append(struct kr_builder *builder, const char *text, size_t nbytes, kr_error *err)
+static kr_status make_room(struct kr_builder *builder, kr_error *err)
 {
-    struct kr_file *file = builder->file;
-    if (builder->count == builder->room) {
-        kr_status status = grow(builder, err);
-        if (status != KR_OK)
-            return status;
-    }
-    if (nbytes > 0)
-        return file->dictionary ? append_string(builder, text, nbytes, err)
-                                : append_value(builder, text, nbytes, err);
-    kr_status status = kr_file_set_null(file, builder->count, builder->room, err);
+    return builder->count == builder->room ? grow(builder, err) : KR_OK;
+}
+
+kr_status kr_builder_append(struct kr_builder *builder, const char *text, size_t nbytes, bool quoted,
+                            kr_error *err)
+{
+    kr_status status = make_room(builder, err);
     if (status != KR_OK)
         return status;
-    if (builder->each)
-        memset((char *)file->data + builder->count * builder->each, 0, builder->each);
+    if (nbytes == 0)
+        return append_null(builder, err);
+    if (!builder->file->dictionary)
+        return append_value(builder, text, nbytes, err);
+    return !quoted && is_null_word(text, nbytes, true) ? append_null(builder, err)
+                                                       : append_string(builder, text, nbytes, err);
+}
+
+kr_status kr_builder_append_literal(struct kr_builder *builder, const char *text, size_t nbytes, bool quoted,
+                                    uint64_t n, kr_error *err)
+{
+    const bool strings = builder->file->dictionary != NULL;
+    kr_status status = make_room(builder, err);
+    if (status != KR_OK)
+        return status;
+    if (nbytes == 0 || (!quoted && is_null_word(text, nbytes, strings)))
+        return append_null(builder, err);
+    if (strings)
+        return append_string(builder, text, nbytes, err);
+    char shown[KR_IO_SHOWN_NBYTES], problem[KR_PROBLEM_NBYTES];
+    void *value = (char *)builder->file->data + builder->count * builder->each;
+    const kr_value_result result = kr_value_parse_literal(builder->type, builder->unit, text, nbytes, value);
+    kr_io_show(shown, text, nbytes);
+    if (result != KR_VALUE_OK)
+        return kr_fail(err, KR_ERR_ARGUMENT, "value %llu of the list, '%s', %s", (unsigned long long)n, shown,
+                       kr_value_problem(result, builder->type, builder->unit, problem));
     builder->count++;
     return KR_OK;
 }
@@ -205,5 +315,6 @@ kr_status kr_builder_end(struct kr_builder *builder, kr_error *err)
         return status == KR_OK ? KR_ERR_HOST_MEMORY : status;
     file->data = data;
     file->column = (kr_column){.type = builder->type, .count = builder->count};
+    file->unit = builder->type == KR_TIMESTAMP64 ? builder->unit : KR_UNIT_NONE;
     return KR_OK;
 }

@@ -1,5 +1,6 @@
 #include "io/io.h"
 
+#include "io/values.h"
 #include "util/error.h"
 #include "util/rounding.h"
 
@@ -7,41 +8,72 @@
 #include <string.h>
 #include <strings.h>
 
+enum { FORMAT_NPY, FORMAT_CSV }; /* as below */
+
 /* A new format needs a reader and a line here. */
 static const struct format {
     const char *extension;
     kr_status (*read)(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
 } formats[] = {
-    {".npy", kr_read_npy},
-    {".csv", kr_read_csv},
-    {".tbl", kr_read_tbl},
-    {".bin", kr_read_bin},
+    {".npy", kr_read_npy}, {".csv", kr_read_csv}, {".tsv", kr_read_tsv},
+    {".tbl", kr_read_tbl}, {".bin", kr_read_bin},
 };
 
-/* The path ends with the last known extension before a ':' or the end of the source. So a path may contain
- * colons, and so may the name of a CSV column. */
-static const struct format *split_source(const char *source, size_t *path_nbytes)
+/* A source taken apart. */
+struct parts {
+    const struct format *format;
+    size_t path_nbytes;
+    const char *selector; /* behind the ':' */
+    bool gzip;
+};
+
+static bool ends_path(const char *at)
 {
-    for (const char *dot = source + strlen(source); dot-- > source + 1;)
-        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-            size_t n = strlen(formats[i].extension);
-            if (strncasecmp(dot, formats[i].extension, n) == 0 && (dot[n] == '\0' || dot[n] == ':')) {
-                *path_nbytes = (size_t)(dot - source) + n;
-                return &formats[i];
-            }
-        }
-    return NULL;
+    return *at == '\0' || *at == ':';
 }
 
-static kr_status read_path(const struct format *format, const char *path, const char *selector,
+/* The path ends with the last known extension before a ':' or the end of the source. So a path may contain
+ * colons, and so may the name of a CSV column. "-" alone is standard input as .csv. */
+static bool split_source(const char *source, struct parts *parts)
+{
+    const char *end = NULL;
+    *parts = (struct parts){0};
+    for (const char *dot = source + strlen(source); dot-- > source + 1 && !end;)
+        for (size_t i = 0; i < sizeof formats / sizeof *formats && !end; i++) {
+            size_t n = strlen(formats[i].extension);
+            if (strncasecmp(dot, formats[i].extension, n) != 0)
+                continue;
+            parts->gzip = strncasecmp(dot + n, ".gz", 3) == 0 && ends_path(dot + n + 3);
+            parts->format = &formats[i];
+            if (parts->gzip || ends_path(dot + n))
+                end = dot + n + (parts->gzip ? 3 : 0);
+        }
+    if (!end && *source == '-' && ends_path(source + 1)) {
+        parts->format = &formats[FORMAT_CSV];
+        parts->gzip = false;
+        end = source + 1;
+    }
+    if (!end)
+        return false;
+    const size_t standard = strlen("-") + strlen(parts->format->extension) + (parts->gzip ? 3 : 0);
+    parts->path_nbytes = (size_t)(end - source);
+    if (*source == '-' && parts->path_nbytes == standard)
+        parts->path_nbytes = 1;
+    parts->selector = end + (*end == ':');
+    return true;
+}
+
+static kr_status read_path(const struct parts *parts, const char *source, const char *path,
                            const kr_progress *progress, kr_file **file, kr_error *err)
 {
     struct kr_input input;
-    kr_status status = kr_input_open(&input, path, progress, err);
+    kr_status status = kr_input_open(&input, path, parts->gzip, progress, err);
     if (status != KR_OK)
         return status;
     kr_file *result = kr_host_calloc(1, sizeof *result, "a column file", err);
-    status = result ? format->read(&input, selector, result, err) : KR_ERR_HOST_MEMORY;
+    if (result)
+        kr_io_show(result->name, source, strlen(source));
+    status = result ? parts->format->read(&input, parts->selector, result, err) : KR_ERR_HOST_MEMORY;
     if (status == KR_OK) {
         result->column.data = result->data;
         result->column.validity = result->validity;
@@ -61,22 +93,22 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
     if (status != KR_OK)
         return status;
     char shown[KR_IO_SHOWN_NBYTES];
+    struct parts parts;
     kr_io_show(shown, source, strlen(source));
-    size_t path_nbytes = 0;
-    const struct format *format = split_source(source, &path_nbytes);
-    if (!format)
+    if (!split_source(source, &parts))
         return kr_fail(
             err, KR_ERR_ARGUMENT,
-            "%s names no column file; give FILE.npy, FILE.csv:NAME, FILE.tbl:NUMBER or FILE.bin:TYPE", shown);
+            "%s names no column file; give FILE.npy, FILE.csv:NAME, FILE.tsv:NAME, FILE.tbl:NUMBER "
+            "or FILE.bin:TYPE, each also packed as in FILE.csv.gz:NAME, or -:NAME for standard input",
+            shown);
 
-    char *path = kr_host_calloc(path_nbytes + 1, 1, "a path", err);
+    char *path = kr_host_calloc(parts.path_nbytes + 1, 1, "a path", err);
     if (!path)
         return KR_ERR_HOST_MEMORY;
-    memcpy(path, source, path_nbytes);
+    memcpy(path, source, parts.path_nbytes);
     fenv_t before;
     kr_rounding_begin(&before);
-    const char *selector = source + path_nbytes + (source[path_nbytes] == ':');
-    status = read_path(format, path, selector, progress, file, err);
+    status = read_path(&parts, source, path, progress, file, err);
     kr_rounding_end(&before);
     free(path);
     return status;
@@ -85,6 +117,11 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
 const kr_column *kr_file_column(const kr_file *file)
 {
     return file ? &file->column : NULL;
+}
+
+kr_unit kr_file_unit(const kr_file *file)
+{
+    return file ? file->unit : KR_UNIT_NONE;
 }
 
 const char *kr_file_string(const kr_file *file, uint32_t code, size_t *nbytes)
@@ -119,11 +156,14 @@ kr_status kr_file_set_null(struct kr_file *file, uint64_t row, uint64_t capacity
     return KR_OK;
 }
 
-kr_type kr_io_type_named(const char *name)
+kr_type kr_io_type_named(const char *name, kr_unit *unit)
 {
-    const char *known;
-    for (unsigned type = 1; (known = kr_type_name((kr_type)type)); type++)
-        if (strcmp(known, name) == 0)
-            return (kr_type)type;
+    for (unsigned type = 1; kr_type_name((kr_type)type); type++)
+        for (*unit = KR_UNIT_NONE; *unit <= (type == KR_TIMESTAMP64 ? KR_UNIT_NS : KR_UNIT_NONE); ++*unit) {
+            char known[KR_TYPE_TEXT_NBYTES];
+            if (strcmp(kr_type_text((kr_type)type, *unit, known), name) == 0)
+                return (kr_type)type;
+        }
+    *unit = KR_UNIT_NONE;
     return (kr_type)0;
 }

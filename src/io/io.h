@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "column files are little-endian and are read and written without swapping bytes"
+#error "column files are little-endian, and are written without swapping bytes"
 #endif
 
 /* Bytes read or written between two calls of the progress callback. */
@@ -39,7 +39,9 @@ const char *kr_dictionary_string(const struct kr_dictionary *dictionary, uint32_
 /* ---- The file that a reader fills (file.c) ------------------------------------------------- */
 
 struct kr_file {
-    kr_column column; /* data and validity are the two below */
+    kr_column column;              /* data and validity are the two below */
+    kr_unit unit;                  /* of a timestamp64 */
+    char name[KR_IO_SHOWN_NBYTES]; /* the source or the list, for errors */
     void *data;
     uint8_t *validity;
     struct kr_dictionary *dictionary; /* of ":str" columns, else NULL */
@@ -48,22 +50,46 @@ struct kr_file {
 /* Marks a row NULL. The first call makes the bitmap: `capacity` rows, all ones. */
 kr_status kr_file_set_null(struct kr_file *file, uint64_t row, uint64_t capacity, kr_error *err);
 
+/* kr_file_convert to a type that the one does compare with; like->name may be "". */
+kr_status kr_file_recast(struct kr_file *file, const struct kr_file *like, kr_error *err);
+
 /* ---- Input (input.c) ----------------------------------------------------------------------- */
+
+/* How many bytes there are is not known before they are read. */
+#define KR_IO_UNKNOWN UINT64_MAX
+
+struct kr_gzip;
 
 struct kr_input {
     int fd;
-    uint64_t nbytes;   /* when it was opened */
-    uint64_t position; /* bytes read so far */
+    uint64_t nbytes;   /* when it was opened; KR_IO_UNKNOWN: compressed, or a pipe */
+    uint64_t position; /* bytes handed out so far */
+    uint64_t file_nbytes,
+        file_position; /* of the file itself, which may be compressed; KR_IO_UNKNOWN as above */
+    uint64_t begin;    /* where standard input stood, if it is a file */
+    bool is_standard;
+    struct kr_gzip *gzip; /* or NULL */
     const kr_progress *progress;
     char name[KR_IO_SHOWN_NBYTES]; /* for errors */
 };
 
-/* Opens a regular file; nothing to close on failure. */
-kr_status kr_input_open(struct kr_input *input, const char *path, const kr_progress *progress, kr_error *err);
+/* Opens a regular file, or standard input for the path "-"; nothing to close on failure. */
+kr_status kr_input_open(struct kr_input *input, const char *path, bool gzip, const kr_progress *progress,
+                        kr_error *err);
 void kr_input_close(struct kr_input *input);
-/* Reads the next nbytes, fewer only at the file's end. A file that became shorter than it was when it
- * was opened is an error, so a caller that stays within input->nbytes always gets all it asked for. */
+/* Reads the next nbytes, fewer only at the end. A file that became shorter than it was when it was opened is
+ * an error, so a caller that stays within input->nbytes always gets all it asked for. */
 kr_status kr_input_read(struct kr_input *input, void *to, uint64_t nbytes, uint64_t *got, kr_error *err);
+/* The same of the file's own bytes. */
+kr_status kr_input_read_file(struct kr_input *input, void *to, size_t nbytes, size_t *got, kr_error *err);
+
+/* ---- gzip (gzip.c) ------------------------------------------------------------------------- */
+
+/* KR_ERR_UNSUPPORTED in a build without zlib. */
+kr_status kr_gzip_open(struct kr_input *input, kr_error *err);
+void kr_gzip_close(struct kr_gzip *gzip);
+/* Up to nbytes of what input->file holds unpacked; 0 at its end. */
+kr_status kr_gzip_read(struct kr_input *input, void *to, size_t nbytes, size_t *got, kr_error *err);
 
 /* ---- Readers: one per format, listed in file.c --------------------------------------------- */
 
@@ -71,16 +97,19 @@ kr_status kr_input_read(struct kr_input *input, void *to, uint64_t nbytes, uint6
  * caller frees what was put into *file. */
 kr_status kr_read_npy(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
 kr_status kr_read_bin(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
+/* .csv finds its separator in the header; .tsv has tabs. */
 kr_status kr_read_csv(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
+kr_status kr_read_tsv(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
 kr_status kr_read_tbl(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err);
 
-/* Reads count elements of `type`, the file's next bytes, into a new column. */
+/* Reads count elements of `type`, the file's next bytes, into a new column; KR_IO_UNKNOWN: all that follow.
+ * Where the end is not known, memory is taken as bytes come in, so that a header's lie costs nothing. */
 kr_status kr_read_elements(struct kr_input *input, kr_type type, uint64_t count, struct kr_file *file,
                            kr_error *err);
 
 /* For error texts. */
-#define KR_IO_TYPE_NAMES "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 date32 timestamp64"
-/* The type of that name, 0 for none. */
-kr_type kr_io_type_named(const char *name);
+#define KR_IO_TYPE_NAMES "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 date32 timestamp64 timestamp64[s|ms|us|ns]"
+/* The type of that name, 0 for none; "timestamp64[ms]" names a unit, too. */
+kr_type kr_io_type_named(const char *name, kr_unit *unit);
 
 #endif

@@ -1,5 +1,6 @@
 /* .npy, versions 1 to 3: "\x93NUMPY", major, minor, the header's length, and a Python dictionary
  * {'descr': '<i4', 'fortran_order': False, 'shape': (3,), } before the elements. */
+#include "io/convert.h"
 #include "io/io.h"
 
 #include "util/error.h"
@@ -164,13 +165,16 @@ static kr_status read_header(struct kr_input *input, char *text, struct header *
         return status;
     uint64_t nbytes =
         begin[8] | (uint64_t)begin[9] << 8 | (uint64_t)begin[10] << 16 | (uint64_t)begin[11] << 24;
-    if (got < length_nbytes || input->position + nbytes > input->nbytes)
+    if (got < length_nbytes || (input->nbytes != KR_IO_UNKNOWN && input->position + nbytes > input->nbytes))
         return kr_fail(err, KR_ERR_FORMAT, "%s ends within its .npy header, which should have %llu bytes",
                        input->name, (unsigned long long)nbytes);
     if (nbytes > HEADER_MOST)
         return kr_fail(err, KR_ERR_FORMAT, "%s has a .npy header of %llu bytes, which is more than %d",
                        input->name, (unsigned long long)nbytes, HEADER_MOST);
     status = kr_input_read(input, text, nbytes, &got, err);
+    if (status == KR_OK && got < nbytes)
+        return kr_fail(err, KR_ERR_FORMAT, "%s ends within its .npy header, which should have %llu bytes",
+                       input->name, (unsigned long long)nbytes);
     if (status == KR_OK && !parse(text, nbytes, header)) {
         char shown[KR_IO_SHOWN_NBYTES];
         kr_io_show(shown, text, nbytes);
@@ -182,21 +186,49 @@ static kr_status read_header(struct kr_input *input, char *text, struct header *
     return status;
 }
 
+/* How elements of the file become those of a column: as they are, or by a function. `file` holds them as
+ * `read`. */
+typedef kr_status (*finish_elements)(const struct kr_input *input, struct kr_file *file, kr_error *err);
+
+static kr_status finish_bools(const struct kr_input *input, struct kr_file *file, kr_error *err);
+static kr_status finish_halves(const struct kr_input *input, struct kr_file *file, kr_error *err);
+static kr_status finish_days(const struct kr_input *input, struct kr_file *file, kr_error *err);
+static kr_status finish_times(const struct kr_input *input, struct kr_file *file, kr_error *err);
+
 static const struct dtype {
-    const char *name;
-    kr_type type;
-    uint32_t nbytes; /* in the file */
+    const char *name; /* without the byte order */
+    kr_type read;
+    kr_unit unit;
+    finish_elements finish; /* or NULL */
 } dtypes[] = {
-    {"|u1", KR_U8, 1},  {"|i1", KR_I8, 1},  {"<u1", KR_U8, 1},        {"<i1", KR_I8, 1},  {"<u2", KR_U16, 2},
-    {"<i2", KR_I16, 2}, {"<u4", KR_U32, 4}, {"<i4", KR_I32, 4},       {"<u8", KR_U64, 8}, {"<i8", KR_I64, 8},
-    {"<f4", KR_F32, 4}, {"<f8", KR_F64, 8}, {"<M8[D]", KR_DATE32, 8},
+    {"u1", KR_U8, KR_UNIT_NONE, NULL},
+    {"i1", KR_I8, KR_UNIT_NONE, NULL},
+    {"u2", KR_U16, KR_UNIT_NONE, NULL},
+    {"i2", KR_I16, KR_UNIT_NONE, NULL},
+    {"u4", KR_U32, KR_UNIT_NONE, NULL},
+    {"i4", KR_I32, KR_UNIT_NONE, NULL},
+    {"u8", KR_U64, KR_UNIT_NONE, NULL},
+    {"i8", KR_I64, KR_UNIT_NONE, NULL},
+    {"f2", KR_U16, KR_UNIT_NONE, finish_halves},
+    {"f4", KR_F32, KR_UNIT_NONE, NULL},
+    {"f8", KR_F64, KR_UNIT_NONE, NULL},
+    {"b1", KR_U8, KR_UNIT_NONE, finish_bools},
+    {"M8[D]", KR_I64, KR_UNIT_NONE, finish_days},
+    {"M8[s]", KR_TIMESTAMP64, KR_UNIT_S, finish_times},
+    {"M8[ms]", KR_TIMESTAMP64, KR_UNIT_MS, finish_times},
+    {"M8[us]", KR_TIMESTAMP64, KR_UNIT_US, finish_times},
+    {"M8[ns]", KR_TIMESTAMP64, KR_UNIT_NS, finish_times},
 };
 
+/* '<' or '>' comes first, or '|' where an element is one byte. */
 static const struct dtype *find_dtype(const struct header *header)
 {
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (strlen(dtypes[i].name) == header->descr_nbytes &&
-            memcmp(dtypes[i].name, header->descr, header->descr_nbytes) == 0)
+    const char *name = header->descr + 1;
+    const size_t nbytes = header->descr_nbytes ? header->descr_nbytes - 1 : 0;
+    for (size_t i = 0; nbytes && i < sizeof dtypes / sizeof *dtypes; i++)
+        if (strlen(dtypes[i].name) == nbytes && memcmp(dtypes[i].name, name, nbytes) == 0 &&
+            (*header->descr == '<' || *header->descr == '>' ||
+             (*header->descr == '|' && kr_type_nbytes(dtypes[i].read) == 1)))
             return &dtypes[i];
     return NULL;
 }
@@ -209,70 +241,168 @@ static kr_status check_header(const struct kr_input *input, const struct header 
     *dtype = find_dtype(header);
     if (!*dtype) {
         kr_io_show(shown, header->descr, header->descr_nbytes);
-        return kr_fail(err, KR_ERR_FORMAT,
-                       "%s has dtype '%s'; little-endian i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 and M8[D] can be read",
-                       input->name, shown);
+        return kr_fail(
+            err, KR_ERR_FORMAT,
+            "%s has dtype '%s'; i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 b1 and M8[D|s|ms|us|ns] can be read: "
+            "convert it with numpy's astype",
+            input->name, shown);
     }
     if (header->dimensions != 1) {
         kr_io_show(shown, header->shape, header->shape_nbytes);
         return kr_fail(err, KR_ERR_FORMAT, "%s has shape %s%s; a column has one dimension", input->name,
                        shown, header->fortran ? " in Fortran order" : "");
     }
-    uint64_t nbytes = 0;
-    uint64_t there = input->nbytes - header->offset;
-    if (__builtin_mul_overflow(header->count, (uint64_t)(*dtype)->nbytes, &nbytes) || nbytes != there)
+    const uint32_t each = kr_type_nbytes((*dtype)->read);
+    uint64_t nbytes = 0, there = input->nbytes - header->offset;
+    const bool fits = !__builtin_mul_overflow(header->count, (uint64_t)each, &nbytes);
+    if (!fits || (input->nbytes != KR_IO_UNKNOWN && nbytes != there))
         return kr_fail(err, KR_ERR_FORMAT,
                        "%s: its header says %llu elements of %u bytes, but %llu bytes follow the header",
-                       input->name, (unsigned long long)header->count, (*dtype)->nbytes,
-                       (unsigned long long)there);
+                       input->name, (unsigned long long)header->count, each, (unsigned long long)there);
     return KR_OK;
 }
 
-/* Stores a buffer of days; NaT, the smallest int64, becomes NULL. */
-static kr_status store_days(const struct kr_input *input, const int64_t *days, uint64_t first, uint64_t count,
-                            struct kr_file *file, kr_error *err)
+/* ---- Elements ------------------------------------------------------------------------------ */
+
+static void swap_bytes(void *data, uint64_t count, uint32_t each)
 {
-    int32_t *out = file->data;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t row = first + i;
-        if (days[i] >= INT32_MIN && days[i] <= INT32_MAX) {
-            out[row] = (int32_t)days[i];
-            continue;
-        }
-        if (days[i] != INT64_MIN)
+    uint16_t *twos = data;
+    uint32_t *fours = data;
+    uint64_t *eights = data;
+    for (uint64_t i = 0; each == 2 && i < count; i++)
+        twos[i] = __builtin_bswap16(twos[i]);
+    for (uint64_t i = 0; each == 4 && i < count; i++)
+        fours[i] = __builtin_bswap32(fours[i]);
+    for (uint64_t i = 0; each == 8 && i < count; i++)
+        eights[i] = __builtin_bswap64(eights[i]);
+}
+
+static kr_status finish_bools(const struct kr_input *input, struct kr_file *file, kr_error *err)
+{
+    uint8_t *bytes = file->data;
+    (void)input, (void)err;
+    for (uint64_t i = 0; i < file->column.count; i++)
+        bytes[i] = bytes[i] != 0;
+    return KR_OK;
+}
+
+/* Every half is a float: 10 bits of fraction, 5 of exponent. */
+static float widen(uint16_t half)
+{
+    const uint32_t sign = (uint32_t)(half >> 15) << 31, exponent = half >> 10 & 31, fraction = half & 1023;
+    const float small = (float)fraction * 0x1p-24f; /* exponent 0 */
+    uint32_t bits;
+    if (exponent == 0)
+        return sign ? -small : small;
+    bits = sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static kr_status finish_halves(const struct kr_input *input, struct kr_file *file, kr_error *err)
+{
+    const uint64_t count = file->column.count;
+    const uint16_t *halves = file->data;
+    float *floats = kr_host_calloc(count, sizeof *floats, "a column", err);
+    (void)input;
+    if (!floats)
+        return KR_ERR_HOST_MEMORY;
+    for (uint64_t i = 0; i < count; i++)
+        floats[i] = widen(halves[i]);
+    free(file->data);
+    file->data = floats;
+    file->column.type = KR_F32;
+    return KR_OK;
+}
+
+/* Days take the place of their 64 bits, the first ones first; NaT, the smallest int64, becomes NULL. */
+static kr_status finish_days(const struct kr_input *input, struct kr_file *file, kr_error *err)
+{
+    const uint64_t count = file->column.count;
+    char *data = file->data;
+    for (uint64_t row = 0; row < count; row++) {
+        int64_t day;
+        memcpy(&day, data + row * sizeof day, sizeof day);
+        const bool null = day == INT64_MIN;
+        if (!null && (day < INT32_MIN || day > INT32_MAX))
             return kr_fail(err, KR_ERR_FORMAT, "%s: row %llu is day %lld, which does not fit in date32",
-                           input->name, (unsigned long long)row, (long long)days[i]);
-        kr_status status = kr_file_set_null(file, row, file->column.count, err);
+                           input->name, (unsigned long long)row, (long long)day);
+        const int32_t narrow = null ? 0 : (int32_t)day;
+        memcpy(data + row * sizeof narrow, &narrow, sizeof narrow);
+        kr_status status = null ? kr_file_set_null(file, row, count, err) : KR_OK;
         if (status != KR_OK)
             return status;
     }
+    data = kr_io_resize(data, count, sizeof(int32_t), "a column", err);
+    if (!data)
+        return KR_ERR_HOST_MEMORY;
+    file->data = data;
+    file->column.type = KR_DATE32;
     return KR_OK;
 }
 
-static kr_status read_days(struct kr_input *input, uint64_t count, struct kr_file *file, kr_error *err)
+static kr_status finish_times(const struct kr_input *input, struct kr_file *file, kr_error *err)
 {
-    const uint64_t buffer = KR_IO_BUFFER_NBYTES / sizeof(int64_t), most = count < buffer ? count : buffer;
-    file->column = (kr_column){.type = KR_DATE32, .count = count};
-    file->data = kr_host_calloc(count, sizeof(int32_t), "a column", err);
-    int64_t *days = file->data ? kr_host_calloc(most, sizeof *days, "a read buffer", err) : NULL;
-    kr_status status = days ? KR_OK : KR_ERR_HOST_MEMORY;
-    for (uint64_t first = 0; status == KR_OK && first < count; first += most) {
-        uint64_t n = count - first < most ? count - first : most;
-        uint64_t got = 0;
-        status = kr_input_read(input, days, n * sizeof *days, &got, err);
-        if (status == KR_OK)
-            status = store_days(input, days, first, n, file, err);
-    }
-    free(days);
+    int64_t *times = file->data;
+    kr_status status = KR_OK;
+    (void)input;
+    for (uint64_t row = 0; row < file->column.count && status == KR_OK; row++)
+        if (times[row] == INT64_MIN) {
+            times[row] = 0;
+            status = kr_file_set_null(file, row, file->column.count, err);
+        }
     return status;
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+/* The type behind the path: an exact conversion. Integers have no unit until one is given. */
+static kr_status convert(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
+{
+    struct kr_file like = {0};
+    like.column.type = kr_io_type_named(selector, &like.unit);
+    const bool wants_time = like.column.type == KR_TIMESTAMP64;
+    if (wants_time && like.unit == KR_UNIT_NONE)
+        like.unit = file->column.type == KR_DATE32 ? KR_UNIT_US : file->unit;
+    file->column.data = file->data;
+    file->column.validity = file->validity;
+    if (wants_time && kr_types_compare(file->column.type, KR_I64)) {
+        const struct kr_file integers = {.column.type = KR_I64};
+        const kr_status status = kr_file_recast(file, &integers, err);
+        file->column.type = KR_TIMESTAMP64;
+        file->unit = like.unit;
+        return status;
+    }
+    if (!kr_types_compare(file->column.type, like.column.type))
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s is %s, which cannot be read as %s", input->name,
+                       kr_type_name(file->column.type), selector);
+    return file->column.type == like.column.type && file->unit == like.unit
+               ? KR_OK
+               : kr_file_recast(file, &like, err);
+}
+
+static kr_status read_elements(struct kr_input *input, const struct header *header, const struct dtype *dtype,
+                               struct kr_file *file, kr_error *err)
+{
+    kr_status status = kr_read_elements(input, dtype->read, header->count, file, err);
+    if (status != KR_OK)
+        return status;
+    if (*header->descr == '>')
+        swap_bytes(file->data, header->count, kr_type_nbytes(dtype->read));
+    file->unit = dtype->unit;
+    return dtype->finish ? dtype->finish(input, file, err) : KR_OK;
 }
 
 kr_status kr_read_npy(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
 {
-    if (*selector)
+    kr_unit unit;
+    char shown[KR_IO_SHOWN_NBYTES];
+    kr_io_show(shown, selector, strlen(selector));
+    if (*selector && !kr_io_type_named(selector, &unit))
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "%s takes nothing after it: a .npy file has one column and names its type",
-                       input->name);
+                       "%s takes only a type after it, not '%s': it has one column; one of " KR_IO_TYPE_NAMES,
+                       input->name, shown);
     char *text = kr_host_calloc(HEADER_MOST, 1, "a .npy header", err);
     if (!text)
         return KR_ERR_HOST_MEMORY;
@@ -281,10 +411,10 @@ kr_status kr_read_npy(struct kr_input *input, const char *selector, struct kr_fi
     kr_status status = read_header(input, text, &header, err);
     if (status == KR_OK)
         status = check_header(input, &header, &dtype, err);
-    if (status == KR_OK && dtype->nbytes != kr_type_nbytes(dtype->type))
-        status = read_days(input, header.count, file, err);
-    else if (status == KR_OK)
-        status = kr_read_elements(input, dtype->type, header.count, file, err);
+    if (status == KR_OK)
+        status = read_elements(input, &header, dtype, file, err);
+    if (status == KR_OK && *selector)
+        status = convert(input, selector, file, err);
     free(text);
     return status;
 }

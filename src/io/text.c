@@ -18,6 +18,7 @@ struct field {
 struct row {
     const char *next; /* where the following row begins */
     uint64_t n_fields, n_lines;
+    bool empty;         /* nothing but the line's end */
     struct field field; /* of the column wanted, when there are enough */
 };
 
@@ -27,7 +28,8 @@ struct scanner {
     size_t room, start, end; /* data[start .. end) is not yet read */
     bool ended;              /* nothing follows in the file */
     char separator;
-    bool quotes; /* else every row ends with a separator */
+    bool quotes;     /* else every row ends with a separator */
+    bool any_quotes; /* there are some in the window, so rows are searched for them */
     uint64_t column;
     struct kr_place place;
 };
@@ -40,8 +42,8 @@ static kr_status refill(struct scanner *scanner, kr_error *err)
 {
     if (scanner->start == 0 && scanner->end == scanner->room) {
         /* A small file fits whole, with one byte more to find its end. */
-        uint64_t whole = scanner->input->nbytes + 1;
-        size_t first = whole < KR_IO_BUFFER_NBYTES ? (size_t)whole : KR_IO_BUFFER_NBYTES;
+        const uint64_t nbytes = scanner->input->nbytes;
+        size_t first = nbytes < KR_IO_BUFFER_NBYTES ? (size_t)nbytes + 1 : KR_IO_BUFFER_NBYTES;
         size_t room = scanner->room ? 2 * scanner->room : first;
         char *data = kr_io_resize(scanner->data, room, 1, "a row of text", err);
         if (!data)
@@ -57,6 +59,7 @@ static kr_status refill(struct scanner *scanner, kr_error *err)
     kr_status status = kr_input_read(scanner->input, scanner->data + scanner->end, wanted, &got, err);
     scanner->end += (size_t)got;
     scanner->ended = got < wanted;
+    scanner->any_quotes = scanner->quotes && memchr(scanner->data, '"', scanner->end);
     return status;
 }
 
@@ -173,6 +176,7 @@ static enum cut split_quoted(const struct scanner *scanner, const char **at, str
             row->field = field;
     }
     row->next = *at;
+    row->empty = false;
     row->n_lines = count_bytes(begin, *at, '\n');
     return CUT_WHOLE;
 }
@@ -186,12 +190,16 @@ static enum cut cut_row(const struct scanner *scanner, const char **at, struct r
     if (!newline && !scanner->ended)
         return CUT_SHORT;
     const char *stop = newline ? newline : end;
-    if (scanner->quotes && memchr(begin, '"', (size_t)(stop - begin)))
+    if (scanner->any_quotes && memchr(begin, '"', (size_t)(stop - begin)))
         return split_quoted(scanner, at, row);
     row->next = newline ? newline + 1 : end;
     row->n_lines = 1;
     stop = without_return(begin, stop);
-    if (!scanner->quotes && (stop == begin || *--stop != scanner->separator))
+    row->empty = stop == begin;
+    row->n_fields = 0;
+    if (!scanner->quotes && row->empty)
+        return CUT_WHOLE;
+    if (!scanner->quotes && *--stop != scanner->separator)
         return CUT_WRONG;
     split_plain(scanner, begin, stop, row);
     return CUT_WHOLE;
@@ -244,11 +252,12 @@ static void unquote(struct scanner *scanner, struct field *field)
 
 /* ---- What is wanted ------------------------------------------------------------------------ */
 
-/* "name", "name:u32", "name:str" taken apart. */
+/* "name", "name:u32", "name:str", "name:timestamp64[s]" taken apart. */
 struct wanted {
     const char *name;
     size_t nbytes;
     kr_type type; /* 0: the fields decide */
+    kr_unit unit;
     bool strings;
 };
 
@@ -259,36 +268,51 @@ static struct wanted parse_selector(const char *selector)
     if (!colon || colon == selector)
         return wanted;
     wanted.strings = strcmp(colon + 1, "str") == 0;
-    wanted.type = kr_io_type_named(colon + 1);
+    wanted.type = kr_io_type_named(colon + 1, &wanted.unit);
     if (wanted.strings || wanted.type)
         wanted.nbytes = (size_t)(colon - selector);
     return wanted;
 }
 
-/* Reads the remaining rows. `n_fields` 0: rows have as many fields as the first one. */
+static kr_status fail_fields(const struct scanner *scanner, uint64_t line, uint64_t n, uint64_t wanted,
+                             bool given, kr_error *err)
+{
+    return kr_fail(err, KR_ERR_FORMAT,
+                   "%s:%llu: the row has %llu fields, the %s has %llu (reading column %s)",
+                   scanner->place.file, (unsigned long long)line, (unsigned long long)n,
+                   given ? "header" : "first row", (unsigned long long)wanted, scanner->place.column);
+}
+
+/* Reads the remaining rows. `n_fields` 0: rows have as many fields as the first one. Empty lines at the end
+ * are no rows; in a file with one column they may be NULLs, so there they are. */
 static kr_status read_rows(struct scanner *scanner, uint64_t n_fields, struct kr_builder *builder,
                            kr_error *err)
 {
     const struct kr_place *place = &scanner->place;
-    bool given = n_fields > 0;
+    const bool given = n_fields > 0;
+    uint64_t empty_line = 0; /* the first one, since which all lines are empty */
     for (;;) {
         struct row row;
         bool more;
         kr_status status = next_row(scanner, &row, &more, err);
         if (status != KR_OK || !more)
             return status;
+        if (row.empty && (n_fields != 1 || !scanner->quotes)) {
+            empty_line = empty_line ? empty_line : place->line;
+            leave_row(scanner, &row);
+            continue;
+        }
         if (n_fields == 0)
             n_fields = row.n_fields;
+        if (empty_line)
+            return fail_fields(scanner, empty_line, scanner->quotes, n_fields, given, err);
         if (row.n_fields != n_fields)
-            return kr_fail(err, KR_ERR_FORMAT,
-                           "%s:%llu: the row has %llu fields, the %s has %llu (reading column %s)",
-                           place->file, (unsigned long long)place->line, (unsigned long long)row.n_fields,
-                           given ? "header" : "first row", (unsigned long long)n_fields, place->column);
+            return fail_fields(scanner, place->line, row.n_fields, n_fields, given, err);
         if (scanner->column >= n_fields)
             return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s; it has columns 0 to %llu", place->file,
                            place->column, (unsigned long long)n_fields - 1);
         unquote(scanner, &row.field);
-        status = kr_builder_append(builder, row.field.text, row.field.nbytes, err);
+        status = kr_builder_append(builder, row.field.text, row.field.nbytes, row.field.quoted, err);
         if (status != KR_OK)
             return status;
         leave_row(scanner, &row);
@@ -299,22 +323,38 @@ static kr_status read_column(struct scanner *scanner, const struct wanted *wante
                              struct kr_file *file, kr_error *err)
 {
     struct kr_builder builder;
-    kr_status status = kr_builder_begin(&builder, wanted->type, wanted->strings, file, &scanner->place, err);
+    kr_status status =
+        kr_builder_begin(&builder, wanted->type, wanted->unit, wanted->strings, file, &scanner->place, err);
     if (status == KR_OK)
         status = read_rows(scanner, n_fields, &builder, err);
     return status == KR_OK ? kr_builder_end(&builder, err) : status;
 }
 
-/* ---- .csv ---------------------------------------------------------------------------------- */
+/* ---- .csv and .tsv ------------------------------------------------------------------------- */
 
-/* Looks for the column in the header row, and collects the names for the error when it is not there. */
-static kr_status find_column(struct scanner *scanner, const struct row *row, const struct wanted *wanted,
-                             kr_error *err)
+/* What the header row says. */
+struct header {
+    uint64_t n_fields;
+    uint64_t found;     /* fields of the name wanted */
+    bool looks_as_data; /* every field is a number, a date or a time */
+    char names[256];    /* for the error when there is no such column */
+};
+
+static bool is_data(const struct field *field)
 {
-    char names[256] = "";
+    uint64_t value;
+    return kr_value_parse(KR_F64, KR_UNIT_NONE, field->text, field->nbytes, &value) == KR_VALUE_OK ||
+           (kr_value_is_time(field->text, field->nbytes) &&
+            kr_value_parse(KR_TIMESTAMP64, KR_UNIT_NS, field->text, field->nbytes, &value) == KR_VALUE_OK);
+}
+
+/* Looks for the name wanted and sets scanner->column. */
+static void read_names(struct scanner *scanner, const struct row *row, const struct wanted *wanted,
+                       struct header *header)
+{
     size_t used = 0;
-    uint64_t found = 0;
     const char *at = scanner->data + scanner->start;
+    *header = (struct header){.n_fields = row->n_fields, .looks_as_data = true};
     for (uint64_t i = 0; i < row->n_fields; i++) {
         struct field field;
         bool last;
@@ -322,32 +362,105 @@ static kr_status find_column(struct scanner *scanner, const struct row *row, con
         unquote(scanner, &field);
         if (field.nbytes == wanted->nbytes && memcmp(field.text, wanted->name, field.nbytes) == 0) {
             scanner->column = i;
-            found++;
+            header->found++;
         }
+        header->looks_as_data = header->looks_as_data && is_data(&field);
         char shown[KR_IO_SHOWN_NBYTES];
         kr_io_show(shown, field.text, field.nbytes);
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", shown);
+        if (used < sizeof header->names)
+            used += (size_t)snprintf(header->names + used, sizeof header->names - used, "%s%s", i ? ", " : "",
+                                     shown);
     }
-    if (found == 1)
+}
+
+/* "3" or "#3": the column at that position, if no column has that name. */
+static kr_status find_position(struct scanner *scanner, const struct wanted *wanted,
+                               const struct header *header, kr_error *err)
+{
+    const bool hash = wanted->nbytes > 1 && *wanted->name == '#';
+    const struct kr_place *place = &scanner->place;
+    uint32_t position = 0;
+    if (kr_value_parse(KR_U32, KR_UNIT_NONE, wanted->name + hash, wanted->nbytes - hash, &position) !=
+        KR_VALUE_OK)
+        return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s; its header has: %s", place->file,
+                       place->column, header->names);
+    if (position >= header->n_fields)
+        return kr_fail(err, KR_ERR_FORMAT,
+                       "%s has no column %s; it has columns 0 to %llu, and its header has: %s", place->file,
+                       place->column, (unsigned long long)header->n_fields - 1, header->names);
+    if (header->looks_as_data)
+        return kr_fail(
+            err, KR_ERR_FORMAT,
+            "%s:1: the first row is the header, but it looks as a row: %s; add a row of names before it",
+            place->file, header->names);
+    scanner->column = position;
+    return KR_OK;
+}
+
+static kr_status find_column(struct scanner *scanner, const struct row *row, const struct wanted *wanted,
+                             kr_error *err)
+{
+    struct header header;
+    read_names(scanner, row, wanted, &header);
+    if (header.found == 1)
         return KR_OK;
-    if (found > 1)
-        return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s occurs %llu times in the header",
-                       scanner->place.file, (unsigned long long)scanner->place.line, scanner->place.column,
-                       (unsigned long long)found);
-    return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s; its header has: %s", scanner->place.file,
-                   scanner->place.column, names);
+    if (header.found == 0)
+        return find_position(scanner, wanted, &header, err);
+    return kr_fail(err, KR_ERR_FORMAT,
+                   "%s:%llu: column %s occurs %llu times in the header; give its position instead, as in #0",
+                   scanner->place.file, (unsigned long long)scanner->place.line, scanner->place.column,
+                   (unsigned long long)header.found);
+}
+
+/* The most frequent of ',', ';' and the tab in the header, outside quotes; ',' if two are. */
+static kr_status find_separator(struct scanner *scanner, kr_error *err)
+{
+    static const char separators[] = ",;\t";
+    for (;;) {
+        uint64_t n[3] = {0};
+        bool quoted = false, whole = false;
+        for (size_t i = scanner->start; i < scanner->end && !whole; i++) {
+            const char byte = scanner->data[i];
+            quoted ^= byte == '"';
+            whole = byte == '\n' && !quoted;
+            for (int s = 0; s < 3 && !quoted; s++)
+                n[s] += byte == separators[s];
+        }
+        for (int s = 1; s < 3; s++)
+            if (n[s] > n[0]) {
+                n[0] = n[s];
+                scanner->separator = separators[s];
+            }
+        if (whole || scanner->ended)
+            return KR_OK;
+        scanner->separator = *separators;
+        kr_status status = refill(scanner, err);
+        if (status != KR_OK)
+            return status;
+    }
+}
+
+/* Skips a UTF-8 byte order mark. */
+static kr_status check_encoding(struct scanner *scanner, kr_error *err)
+{
+    const char *data = scanner->data;
+    if (scanner->end >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
+        scanner->start = 3;
+    if (scanner->end >= 2 && (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0))
+        return kr_fail(err, KR_ERR_FORMAT, "%s is UTF-16; save it as UTF-8", scanner->place.file);
+    return KR_OK;
 }
 
 static kr_status read_header(struct scanner *scanner, const struct wanted *wanted, uint64_t *n_fields,
                              kr_error *err)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
     kr_status status = refill(scanner, err);
+    if (status == KR_OK)
+        status = check_encoding(scanner, err);
+    if (status == KR_OK && !scanner->separator)
+        scanner->separator = ',', status = find_separator(scanner, err);
     if (status != KR_OK)
         return status;
-    if (scanner->end >= 3 && memcmp(scanner->data, byte_order_mark, 3) == 0)
-        scanner->start = 3;
     scanner->column = UINT64_MAX;
     struct row row;
     bool more;
@@ -364,13 +477,17 @@ static kr_status read_header(struct scanner *scanner, const struct wanted *wante
     return KR_OK;
 }
 
-kr_status kr_read_csv(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
+/* `separator` 0: the header shows it. */
+static kr_status read_named(struct kr_input *input, char separator, const char *selector,
+                            struct kr_file *file, kr_error *err)
 {
     struct wanted wanted = parse_selector(selector);
     if (wanted.nbytes == 0)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "%s needs a column after it: FILE.csv:NAME or FILE.csv:NAME:TYPE", input->name);
-    struct scanner scanner = {.input = input, .separator = ',', .quotes = true};
+        return kr_fail(
+            err, KR_ERR_ARGUMENT,
+            "%s needs a column after it: FILE.csv:NAME, FILE.csv:NAME:TYPE, or FILE.csv:0 for the first one",
+            input->name);
+    struct scanner scanner = {.input = input, .separator = separator, .quotes = true};
     char shown[KR_IO_SHOWN_NBYTES];
     kr_io_show(shown, wanted.name, wanted.nbytes);
     scanner.place = (struct kr_place){.file = input->name, .line = 1};
@@ -383,6 +500,16 @@ kr_status kr_read_csv(struct kr_input *input, const char *selector, struct kr_fi
     return status;
 }
 
+kr_status kr_read_csv(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
+{
+    return read_named(input, 0, selector, file, err);
+}
+
+kr_status kr_read_tsv(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
+{
+    return read_named(input, '\t', selector, file, err);
+}
+
 /* ---- .tbl ---------------------------------------------------------------------------------- */
 
 kr_status kr_read_tbl(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
@@ -392,7 +519,7 @@ kr_status kr_read_tbl(struct kr_input *input, const char *selector, struct kr_fi
     scanner.place = (struct kr_place){.file = input->name, .line = 1};
     kr_io_show(scanner.place.column, wanted.name, wanted.nbytes);
     uint32_t number;
-    if (kr_value_parse(KR_U32, wanted.name, wanted.nbytes, &number) != KR_VALUE_OK)
+    if (kr_value_parse(KR_U32, KR_UNIT_NONE, wanted.name, wanted.nbytes, &number) != KR_VALUE_OK)
         return kr_fail(
             err, KR_ERR_ARGUMENT,
             "%s needs a column number after it, not '%s': FILE.tbl:NUMBER or FILE.tbl:NUMBER:TYPE, "

@@ -1,7 +1,6 @@
 #include "io/values.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +28,11 @@ static kr_value_result parse_integer(const char *text, size_t nbytes, int64_t mi
     if (at == end)
         return KR_VALUE_MALFORMED;
     uint64_t magnitude = 0;
+    for (const char *safe = end - at < 19 ? end : at + 19; at < safe; at++) { /* 10^19 has no more bits */
+        if (!is_digit(*at))
+            return KR_VALUE_MALFORMED;
+        magnitude = magnitude * 10 + (uint64_t)(*at - '0');
+    }
     for (; at < end; at++) {
         if (!is_digit(*at))
             return KR_VALUE_MALFORMED;
@@ -196,68 +200,182 @@ static int number(const char *at, int n)
     return value;
 }
 
-/* Days since 1970-01-01 in the Gregorian calendar, whose 400 years have 146097 days; years are counted
- * from March so that the leap day comes last. */
-static int32_t days_from_civil(int year, int month, int day)
+/* The Gregorian calendar, whose 400 years have 146097 days; years are counted from March so that the leap day
+ * comes last. */
+int64_t kr_days_from_civil(int64_t year, int month, int day)
 {
-    int shifted = month <= 2 ? year + 399 : year + 400;
-    int era = shifted / 400, year_of_era = shifted % 400;
-    int day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    return (era - 1) * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
-           719468;
+    const int64_t shifted = year - (month <= 2);
+    const int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400, year_of_era = shifted - era * 400;
+    const int day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+void kr_days_to_civil(int64_t days, int64_t *year, int *month, int *day)
+{
+    const int64_t shifted = days + 719468, era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+    const int64_t of_era = shifted - era * 146097;
+    const int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    const int day_of_year = (int)(of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100));
+    const int shifted_month = (5 * day_of_year + 2) / 153;
+    *day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    *month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+    *year = year_of_era + era * 400 + (*month <= 2);
+}
+
+bool kr_value_is_time(const char *text, size_t nbytes)
+{
+    return nbytes >= 10 && text[4] == '-' && text[7] == '-';
+}
+
+static kr_value_result parse_day(const char *text, int32_t *days)
+{
+    static const signed char lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const int year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
+    if (year < 0 || month < 0 || day < 0)
+        return KR_VALUE_MALFORMED;
+    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1] || (month == 2 && day == 29 && !leap))
+        return KR_VALUE_RANGE;
+    *days = (int32_t)kr_days_from_civil(year, month, day);
+    return KR_VALUE_OK;
+}
+
+/* An instant: seconds since 1970, and nanoseconds after them. */
+struct instant {
+    int64_t seconds, nanos;
+};
+
+/* Digits after a point; *at is behind them. */
+static kr_value_result take_fraction(const char **at, const char *end, int64_t *nanos)
+{
+    int64_t unit = 100000000;
+    bool finer = false;
+    const char *begin = ++*at;
+    for (; *at < end && is_digit(**at); ++*at, unit /= 10) {
+        *nanos += unit * (**at - '0');
+        finer |= unit == 0 && **at != '0';
+    }
+    return *at == begin ? KR_VALUE_MALFORMED : finer ? KR_VALUE_INEXACT : KR_VALUE_OK;
+}
+
+/* HH:MM[:SS[.fraction]]; *at is behind it. */
+static kr_value_result take_clock(const char **at, const char *end, struct instant *when)
+{
+    const char *text = *at;
+    if (end - text < 5 || text[2] != ':')
+        return KR_VALUE_MALFORMED;
+    const bool has_seconds = end - text >= 8 && text[5] == ':';
+    const int hour = number(text, 2), minute = number(text + 3, 2);
+    const int second = has_seconds ? number(text + 6, 2) : 0;
+    if (hour < 0 || minute < 0 || second < 0)
+        return KR_VALUE_MALFORMED;
+    *at += has_seconds ? 8 : 5;
+    const kr_value_result fraction =
+        has_seconds && *at < end && **at == '.' ? take_fraction(at, end, &when->nanos) : KR_VALUE_OK;
+    when->seconds += (hour * INT64_C(60) + minute) * 60 + second;
+    return hour > 23 || minute > 59 || second > 59 ? KR_VALUE_RANGE : fraction;
+}
+
+/* Z, " UTC", +hh, +hhmm, +hh:mm: all that is left. *offset: how many seconds it is ahead of UTC. */
+static kr_value_result parse_zone(const char *at, const char *end, int64_t *offset)
+{
+    const size_t n = (size_t)(end - at);
+    *offset = 0;
+    if (n == 0 || (n == 1 && (*at == 'Z' || *at == 'z')) || (n == 4 && memcmp(at, " UTC", 4) == 0))
+        return KR_VALUE_OK;
+    const bool colon = n == 6 && at[3] == ':';
+    if ((*at != '+' && *at != '-') || (n != 3 && n != 5 && !colon))
+        return KR_VALUE_MALFORMED;
+    const int hours = number(at + 1, 2), minutes = n == 3 ? 0 : number(end - 2, 2);
+    if (hours < 0 || minutes < 0)
+        return KR_VALUE_MALFORMED;
+    if (hours > 23 || minutes > 59)
+        return KR_VALUE_RANGE;
+    *offset = (hours * 60 + minutes) * INT64_C(60) * (*at == '-' ? -1 : 1);
+    return KR_VALUE_OK;
+}
+
+/* A date or a time. A malformed text is reported before a value that is out of range. */
+static kr_value_result parse_instant(const char *text, size_t nbytes, struct instant *when)
+{
+    int32_t days = 0;
+    int64_t offset = 0;
+    *when = (struct instant){0, 0};
+    if (!kr_value_is_time(text, nbytes))
+        return KR_VALUE_MALFORMED;
+    const char *at = text + 11, *end = text + nbytes;
+    const kr_value_result date = parse_day(text, &days);
+    kr_value_result clock = KR_VALUE_OK, zone = KR_VALUE_OK;
+    if (nbytes > 10) {
+        if (text[10] != ' ' && text[10] != 'T')
+            return KR_VALUE_MALFORMED;
+        clock = take_clock(&at, end, when);
+        zone = clock == KR_VALUE_MALFORMED ? clock : parse_zone(at, end, &offset);
+    }
+    if (date == KR_VALUE_MALFORMED || zone == KR_VALUE_MALFORMED)
+        return KR_VALUE_MALFORMED;
+    when->seconds += days * INT64_C(86400) - offset;
+    return date != KR_VALUE_OK ? date : clock != KR_VALUE_OK ? clock : zone;
 }
 
 static kr_value_result parse_date(const char *text, size_t nbytes, int32_t *days)
 {
-    static const signed char lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (nbytes != 10 || text[4] != '-' || text[7] != '-')
-        return KR_VALUE_MALFORMED;
-    int year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
-    if (year < 0 || month < 0 || day < 0)
-        return KR_VALUE_MALFORMED;
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1] || (month == 2 && day == 29 && !leap))
-        return KR_VALUE_RANGE;
-    *days = days_from_civil(year, month, day);
+    struct instant when;
+    if (nbytes == 10)
+        return kr_value_is_time(text, nbytes) ? parse_day(text, days) : KR_VALUE_MALFORMED;
+    const kr_value_result result = parse_instant(text, nbytes, &when);
+    if (result != KR_VALUE_OK)
+        return result;
+    if (when.nanos || when.seconds % 86400)
+        return KR_VALUE_INEXACT;
+    *days = (int32_t)(when.seconds / 86400);
     return KR_VALUE_OK;
 }
 
-/* HH:MM:SS[.fraction] as microseconds. */
-static kr_value_result parse_clock(const char *text, size_t nbytes, int64_t *micros)
+static kr_value_result parse_timestamp(const char *text, size_t nbytes, kr_unit unit, int64_t *value)
 {
-    if (nbytes < 8 || text[2] != ':' || text[5] != ':' || (nbytes > 8 && (text[8] != '.' || nbytes == 9)))
-        return KR_VALUE_MALFORMED;
-    int hour = number(text, 2), minute = number(text + 3, 2), second = number(text + 6, 2);
-    if (hour < 0 || minute < 0 || second < 0)
-        return KR_VALUE_MALFORMED;
-    int64_t fraction = 0, unit = 100000;
-    bool finer = false;
-    for (size_t i = 9; i < nbytes; i++, unit /= 10) {
-        if (!is_digit(text[i]))
-            return KR_VALUE_MALFORMED;
-        fraction += unit * (text[i] - '0');
-        finer |= unit == 0 && text[i] != '0';
-    }
-    if (hour > 23 || minute > 59 || second > 59 || finer)
-        return KR_VALUE_RANGE;
-    *micros = ((hour * INT64_C(60) + minute) * 60 + second) * 1000000 + fraction;
-    return KR_VALUE_OK;
-}
-
-static kr_value_result parse_timestamp(const char *text, size_t nbytes, int64_t *value)
-{
-    if (nbytes < 11 || (text[10] != ' ' && text[10] != 'T'))
+    struct instant when;
+    if (!kr_value_is_time(text, nbytes))
         return parse_integer(text, nbytes, INT64_MIN, INT64_MAX, (uint64_t *)value);
-    int32_t days;
-    int64_t micros;
-    kr_value_result date = parse_date(text, 10, &days);
-    kr_value_result clock = parse_clock(text + 11, nbytes - 11, &micros);
-    if (date == KR_VALUE_MALFORMED || clock == KR_VALUE_MALFORMED)
-        return KR_VALUE_MALFORMED;
-    if (date != KR_VALUE_OK || clock != KR_VALUE_OK)
+    const kr_value_result result = parse_instant(text, nbytes, &when);
+    if (result != KR_VALUE_OK)
+        return result;
+    const int64_t per_second = kr_unit_per_second(unit), nanos = per_second ? 1000000000 / per_second : 1;
+    int64_t steps;
+    if (!per_second)
+        return KR_VALUE_NO_UNIT;
+    if (when.nanos % nanos)
+        return KR_VALUE_INEXACT;
+    /* Of a negative second the nanoseconds may keep the sum in range. */
+    const bool below = when.seconds < 0 && when.nanos;
+    if (__builtin_mul_overflow(when.seconds + below, per_second, &steps) ||
+        __builtin_add_overflow(steps, when.nanos / nanos - (below ? per_second : 0), &steps))
         return KR_VALUE_RANGE;
-    *value = days * INT64_C(86400000000) + micros;
+    *value = steps;
     return KR_VALUE_OK;
+}
+
+/* ---- Units --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int64_t per_second;
+} units[] = {[KR_UNIT_NONE] = {"", 0},
+             [KR_UNIT_S] = {"s", 1},
+             [KR_UNIT_MS] = {"ms", 1000},
+             [KR_UNIT_US] = {"us", 1000000},
+             [KR_UNIT_NS] = {"ns", 1000000000}};
+
+int64_t kr_unit_per_second(kr_unit unit)
+{
+    return units[unit].per_second;
+}
+
+const char *kr_type_text(kr_type type, kr_unit unit, char text[KR_TYPE_TEXT_NBYTES])
+{
+    const bool shown = type == KR_TIMESTAMP64 && unit != KR_UNIT_NONE;
+    snprintf(text, KR_TYPE_TEXT_NBYTES, shown ? "%s[%s]" : "%s", kr_type_name(type), units[unit].name);
+    return text;
 }
 
 /* ---- One line per type --------------------------------------------------------------------- */
@@ -281,10 +399,11 @@ static const struct form {
     [KR_F32] = {F32, 4, 0, 0, "a number up to 3.4e38, nan or inf"},
     [KR_F64] = {F64, 8, 0, 0, "a number up to 1.7e308, nan or inf"},
     [KR_DATE32] = {DATE, 4, 0, 0, "a date such as 1995-03-15"},
-    [KR_TIMESTAMP64] = {TIMESTAMP, 8, 0, 0, "a 64-bit integer or a time such as 1995-03-15 12:30:00.000001"},
+    [KR_TIMESTAMP64] = {TIMESTAMP, 8, 0, 0,
+                        "a 64-bit integer, or a time such as 1995-03-15 12:30:00.000001+02:00"},
 };
 
-kr_value_result kr_value_parse(kr_type type, const char *text, size_t nbytes, void *value)
+kr_value_result kr_value_parse(kr_type type, kr_unit unit, const char *text, size_t nbytes, void *value)
 {
     const struct form *form = &forms[type];
     switch (form->parser) {
@@ -298,7 +417,7 @@ kr_value_result kr_value_parse(kr_type type, const char *text, size_t nbytes, vo
     case F32: return parse_f32(text, nbytes, value);
     case F64: return parse_f64(text, nbytes, value);
     case DATE: return parse_date(text, nbytes, value);
-    case TIMESTAMP: return parse_timestamp(text, nbytes, value);
+    case TIMESTAMP: return parse_timestamp(text, nbytes, unit, value);
     }
     return KR_VALUE_MALFORMED;
 }
@@ -306,4 +425,28 @@ kr_value_result kr_value_parse(kr_type type, const char *text, size_t nbytes, vo
 const char *kr_value_wanted(kr_type type)
 {
     return forms[type].wanted;
+}
+
+const char *kr_value_problem(kr_value_result result, kr_type type, kr_unit unit, char text[KR_PROBLEM_NBYTES])
+{
+    char name[KR_TYPE_TEXT_NBYTES];
+    kr_type_text(type, unit, name);
+    if (result == KR_VALUE_NO_UNIT)
+        snprintf(text, KR_PROBLEM_NBYTES,
+                 "is a time, but the unit of these timestamps is not known: read them as ':timestamp64[s]', "
+                 "[ms], [us] or [ns]");
+    else if (result == KR_VALUE_INEXACT && type == KR_DATE32)
+        snprintf(text, KR_PROBLEM_NBYTES,
+                 "has a time of day, which date32 lacks: read timestamps on both sides, with "
+                 "':timestamp64', or give dates");
+    else if (result == KR_VALUE_INEXACT && type == KR_TIMESTAMP64)
+        snprintf(text, KR_PROBLEM_NBYTES, "is finer than %s: read a finer unit, such as ':timestamp64[ns]'",
+                 name);
+    else if (result == KR_VALUE_INEXACT)
+        snprintf(text, KR_PROBLEM_NBYTES, "is no value of %s, which would round it", name);
+    else
+        snprintf(text, KR_PROBLEM_NBYTES, "%s %s: expected %s",
+                 result == KR_VALUE_RANGE ? "is out of range for" : "is not of type", name,
+                 kr_value_wanted(type));
+    return text;
 }

@@ -1,5 +1,5 @@
 #include "scans/literal.h"
-#include "io/values.h"
+#include "io/convert.h"
 #include "key/key.h"
 
 #include <stdio.h>
@@ -94,18 +94,43 @@ static int is_text(const kr_plan_columns *columns, uint32_t column)
            columns->find_text(columns->ctx, column, "", 0, &code) >= 0;
 }
 
-/* 'YYYY-MM-DD' and the like. 1: it is a value of the type. */
-static int read_text(uint32_t type, const char *text, uint64_t nbytes, kr_literal *literal)
+/* 'YYYY-MM-DD' and the like, as a value of the type. */
+static kr_value_result read_text(uint32_t type, kr_unit unit, const char *text, uint64_t nbytes,
+                                 kr_literal *literal)
 {
     int32_t days = 0;
     int64_t time = 0;
     if (type != KR_DATE32 && type != KR_TIMESTAMP64)
-        return 0;
-    if (kr_value_parse(type, text, nbytes, type == KR_DATE32 ? (void *)&days : (void *)&time) != KR_VALUE_OK)
-        return 0;
-    *literal = (kr_literal){.kind = type == KR_DATE32 ? KR_LITERAL_DATE : KR_LITERAL_TIME,
-                            .bits = type == KR_DATE32 ? (uint64_t)(int64_t)days : (uint64_t)time};
-    return 1;
+        return KR_VALUE_MALFORMED;
+    const kr_value_result result =
+        kr_value_parse(type, unit, text, nbytes, type == KR_DATE32 ? (void *)&days : (void *)&time);
+    if (result == KR_VALUE_OK)
+        *literal = (kr_literal){.kind = type == KR_DATE32 ? KR_LITERAL_DATE : KR_LITERAL_TIME,
+                                .bits = type == KR_DATE32 ? (uint64_t)(int64_t)days : (uint64_t)time};
+    return result;
+}
+
+/* A value that the column's type holds, too: a date as a timestamp, 5.0 as an integer. */
+static kr_value_result convert(uint32_t type, kr_unit unit, kr_literal *literal)
+{
+    const int is_integer = type != KR_F32 && type != KR_F64 && type != KR_DATE32 && type != KR_TIMESTAMP64;
+    kr_value_result result = KR_VALUE_OK;
+    if (literal->kind == KR_LITERAL_DATE && type == KR_TIMESTAMP64) {
+        const int32_t days = (int32_t)literal->bits;
+        result = kr_value_convert(KR_DATE32, KR_UNIT_NONE, &days, type, unit, &literal->bits);
+        literal->kind = KR_LITERAL_TIME;
+    } else if (literal->kind == KR_LITERAL_REAL && is_integer) {
+        double real;
+        memcpy(&real, &literal->bits, sizeof real);
+        const double size = real < 0 ? -real : real;
+        result = kr_value_convert(KR_F64, KR_UNIT_NONE, &size, KR_U64, KR_UNIT_NONE, &literal->bits);
+        if (result == KR_VALUE_OK || result == KR_VALUE_RANGE)
+            *literal = (kr_literal){.kind = result == KR_VALUE_OK ? KR_LITERAL_INTEGER : KR_LITERAL_HUGE,
+                                    .negative = real < 0,
+                                    .bits = literal->bits};
+        result = result == KR_VALUE_RANGE ? KR_VALUE_OK : result;
+    }
+    return result;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
@@ -128,9 +153,20 @@ static kr_status other_type(const kr_plan_columns *columns, uint32_t column, con
                    name_of(literal),
                    text                               ? "a text in single quotes"
                    : type == KR_DATE32                ? "a date: '1998-12-01'"
-                   : type == KR_TIMESTAMP64           ? "an integer or a time: '1998-12-01 12:00:00'"
+                   : type == KR_TIMESTAMP64           ? "an integer, a date or a time: '1998-12-01 12:00:00'"
                    : type == KR_F32 || type == KR_F64 ? "a number"
                                                       : "an integer");
+}
+
+/* The column's type has no such value. */
+static kr_status no_value(const kr_plan_columns *columns, uint32_t column, const kr_node *node,
+                          const char *text, uint64_t nbytes, kr_value_result result, kr_error *err)
+{
+    char place[40], problem[KR_PROBLEM_NBYTES];
+    return kr_fail(
+        err, KR_ERR_TYPE, "column '%s'%s is compared with '%.*s', which %s", columns->names[column],
+        kr_node_place(node, place), nbytes < 64 ? (int)nbytes : 64, text,
+        kr_value_problem(result, columns->columns[column].type, kr_plan_unit(columns, column), problem));
 }
 
 /* Whether a literal of that kind may be compared with the type. */
@@ -151,13 +187,24 @@ kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const
                           const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err)
 {
     const uint32_t type = columns->columns[column].type;
+    const kr_unit unit = kr_plan_unit(columns, column);
     kr_literal value = *literal;
     if (literal->kind == KR_LITERAL_TEXT) {
         const char *text = condition->texts + literal->bits;
         if (is_text(columns, column))
             return find_text(columns, column, text, literal->nbytes, bound);
-        if (!read_text(type, text, literal->nbytes, &value))
-            return other_type(columns, column, node, literal, err);
+        const kr_value_result result = read_text(type, unit, text, literal->nbytes, &value);
+        if (result != KR_VALUE_OK)
+            return result == KR_VALUE_MALFORMED
+                       ? other_type(columns, column, node, literal, err)
+                       : no_value(columns, column, node, text, literal->nbytes, result, err);
+    }
+    const kr_value_result result = convert(type, unit, &value);
+    if (result == KR_VALUE_NO_UNIT || result == KR_VALUE_RANGE) { /* of a date */
+        char date[KR_VALUE_NBYTES];
+        const int32_t days = (int32_t)literal->bits;
+        const uint32_t n = kr_value_text(KR_DATE32, KR_UNIT_NONE, &days, date);
+        return no_value(columns, column, node, date, n, result, err);
     }
     if (!fits(type, value.kind) || is_text(columns, column))
         return other_type(columns, column, node, literal, err);

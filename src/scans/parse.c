@@ -216,7 +216,7 @@ static int read_number(parsing *p, const token *t, kr_literal *literal)
     const int is_integer = read_integer(t->at, t->nbytes, literal);
     if (is_integer && literal->kind == KR_LITERAL_INTEGER)
         return 1;
-    if (kr_value_parse(KR_F64, t->at, t->nbytes, &real) == KR_VALUE_MALFORMED)
+    if (kr_value_parse(KR_F64, KR_UNIT_NONE, t->at, t->nbytes, &real) == KR_VALUE_MALFORMED)
         return fail_at(p, t->at, "this is not a number");
     if (!is_integer)
         literal->kind = KR_LITERAL_REAL;

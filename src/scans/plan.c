@@ -1,6 +1,7 @@
 /* From a condition to its normal form. A tree of small parts is made bottom up, flattened and folded as it
  * grows, and then written in postfix order. */
 #include "scans/plan.h"
+#include "io/values.h"
 #include "key/key.h"
 #include "scans/grow.h"
 #include "scans/intervals.h"
@@ -189,6 +190,13 @@ static kr_status make_comparison(making *m, const kr_node *node, int negated, ui
     return *made == NONE ? KR_ERR_HOST_MEMORY : KR_OK;
 }
 
+static int same_type(const kr_plan_columns *columns, uint32_t a, uint32_t b)
+{
+    const kr_type type = columns->columns[a].type;
+    return type == columns->columns[b].type &&
+           (type != KR_TIMESTAMP64 || kr_plan_unit(columns, a) == kr_plan_unit(columns, b));
+}
+
 static kr_status make_columns(making *m, const kr_node *node, int negated, uint64_t *made)
 {
     char place[40];
@@ -197,13 +205,15 @@ static kr_status make_columns(making *m, const kr_node *node, int negated, uint6
     kr_status status = find_column(m, node, node->column, &leaf.column);
     if (status == KR_OK)
         status = find_column(m, node, node->other, &leaf.other);
-    if (status == KR_OK && columns[leaf.column].type != columns[leaf.other].type)
+    if (status == KR_OK && !same_type(m->columns, leaf.column, leaf.other)) {
+        char left[KR_TYPE_TEXT_NBYTES], right[KR_TYPE_TEXT_NBYTES];
         status =
             kr_fail(m->err, KR_ERR_TYPE,
-                    "columns '%s' and '%s'%s are %s and %s; only columns of one type can "
-                    "be compared",
+                    "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
                     m->columns->names[leaf.column], m->columns->names[leaf.other], kr_node_place(node, place),
-                    kr_type_name(columns[leaf.column].type), kr_type_name(columns[leaf.other].type));
+                    kr_type_text(columns[leaf.column].type, kr_plan_unit(m->columns, leaf.column), left),
+                    kr_type_text(columns[leaf.other].type, kr_plan_unit(m->columns, leaf.other), right));
+    }
     if (status != KR_OK)
         return status;
     *made = add_leaf(m, leaf);

@@ -55,7 +55,13 @@ typedef struct kr_plan_columns {
     const char *const *names;
     int (*find_text)(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code);
     void *ctx;
+    const kr_unit *units; /* of timestamp64; NULL: microseconds */
 } kr_plan_columns;
+
+static inline kr_unit kr_plan_unit(const kr_plan_columns *columns, uint32_t column)
+{
+    return columns->units ? columns->units[column] : KR_UNIT_US;
+}
 
 /* condition NULL: true. KR_ERR_ARGUMENT for an unknown column, KR_ERR_TYPE for a value of another type. */
 kr_status kr_plan_make(const kr_condition *condition, const kr_plan_columns *columns, kr_plan *plan,

@@ -97,11 +97,18 @@ static kr_status allocate(const kr_table_job *job, kr_table **table, kr_error *e
     made->n_rows = made->n_alive = job->columns[0].count;
     made->n_columns = job->n_columns;
     made->options = job->options;
+    made->options.units = NULL; /* the caller's */
     made->residents = kr_host_calloc(job->n_columns, sizeof *made->residents, "a table", err);
     made->columns = kr_host_calloc(job->n_columns, sizeof *made->columns, "a table", err);
     made->names = kr_host_calloc(job->n_columns, sizeof *made->names, "a table", err);
     if (!made->residents || !made->columns || !made->names)
         return KR_ERR_HOST_MEMORY;
+    if (job->options.units) {
+        made->units = kr_host_calloc(job->n_columns, sizeof *made->units, "a table", err);
+        if (!made->units)
+            return KR_ERR_HOST_MEMORY;
+        memcpy(made->units, job->options.units, job->n_columns * sizeof *made->units);
+    }
     return copy_names(made, job, err);
 }
 
@@ -221,6 +228,7 @@ void kr_table_destroy(kr_table *table)
     }
     kr_buffer_release(table->device, &table->alive, NULL);
     free(table->names);
+    free(table->units);
     free(table->columns);
     free(table->residents);
     free(table);
@@ -250,7 +258,8 @@ kr_plan_columns kr_table_plan_columns(const kr_table *table)
                              .columns = table->columns,
                              .names = (const char *const *)table->names,
                              .find_text = table->options.find_text,
-                             .ctx = table->options.ctx};
+                             .ctx = table->options.ctx,
+                             .units = table->units};
 }
 
 /* The bitmap of alive rows has as many as were counted, and all bits behind them. */

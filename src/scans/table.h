@@ -19,6 +19,7 @@ struct kr_table {
     uint64_t n_alive;
     char **names;
     kr_table_options options;
+    kr_unit *units;   /* of the options, copied; or NULL */
     kr_phases phases; /* of the build or the last change */
     kr_table_info info;
 };

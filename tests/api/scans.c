@@ -339,6 +339,9 @@ static void refuse_tables(void)
     REFUSED(KR_ERR_ARGUMENT, kr_table_create(device, "full", other, twice, 2, NULL, NULL, &made, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_table_create(device, "full", other, unnamed, 2, NULL, NULL, &made, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_table_create(device, "full", other, NULL, 2, &options, NULL, &made, &err));
+    const kr_unit units[2] = {KR_UNIT_NONE, (kr_unit)5};
+    options = (kr_table_options){.struct_size = sizeof options, .units = units};
+    REFUSED(KR_ERR_ARGUMENT, kr_table_create(device, "full", other, NULL, 2, &options, NULL, &made, &err));
     REFUSED(KR_ERR_SPEC, kr_table_create(device, "frob", other, NULL, 2, NULL, NULL, &made, &err));
     REFUSED(KR_ERR_UNSUPPORTED, kr_table_create(device, "array", other, NULL, 2, NULL, NULL, &made, &err));
     other[1].count = N - 1;

@@ -3,7 +3,8 @@ import ast
 import struct
 
 CODES = {"<u1": "B", "|u1": "B", "|i1": "b", "<i1": "b", "<u2": "H", "<i2": "h", "<u4": "I", "<i4": "i", "<u8": "Q",
-         "<i8": "q", "<f4": "f", "<f8": "d", "<M8[D]": "q"}
+         "<i8": "q", "<f2": "e", "<f4": "f", "<f8": "d", "<b1": "?", "<M8[D]": "q", "<M8[s]": "q", "<M8[ms]": "q",
+         "<M8[us]": "q", "<M8[ns]": "q"}
 
 
 def read(path):
@@ -24,5 +25,6 @@ def dump(dtype, values, shape=None):
     """The bytes of a .npy; `shape` may lie."""
     header = repr({"descr": dtype, "fortran_order": False, "shape": shape or (len(values),)}).encode()
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
-    body = struct.pack(f"<{len(values)}{CODES.get(dtype, 'I')}", *values)
+    order, code = (">" if dtype[0] == ">" else "<"), CODES.get("<" + dtype[1:], "I")
+    body = struct.pack(f"{order}{len(values)}{code}", *values)
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + body

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True  # nothing of ours in the source tree
 
 import bench_cases  # noqa: E402
 import cases  # noqa: E402
+import input_cases  # noqa: E402
 import npy  # noqa: E402
 import scan_cases  # noqa: E402
 import scripts  # noqa: E402
@@ -73,12 +74,16 @@ def run_case(keyray, device, case):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         cases.write_fixtures(folder)
+        input_cases.write_fixtures(folder)
         if "needs" in case:
             skip_without(case["needs"], keyray, device, folder)
         before = set(os.listdir(folder))
         line = case["run"].replace("{device}", f"--device {device}")
         done = subprocess.run([keyray, *shlex.split(line)], cwd=folder, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120, check=False)
+        if "without" in case and case["without"] in done.stderr:
+            check_errors(done.returncode, done.stderr)
+            raise scripts.Skip(done.stderr.strip())
         assert done.returncode == case.get("exit", 0), f"exit {done.returncode}: {done.stdout}{done.stderr}"
         check_errors(done.returncode, done.stderr)
         check_text("standard error", case.get("err"), done.stderr)
@@ -98,6 +103,7 @@ def run_script(keyray, device, script):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         cases.write_fixtures(folder)
+        input_cases.write_fixtures(folder)
         script(keyray, device, folder)
 
 
@@ -108,8 +114,8 @@ def main(arguments):
     parser.add_argument("words", nargs="*")
     options = parser.parse_args(arguments)
     keyray = str(pathlib.Path(options.keyray).resolve())
-    jobs = [(case["run"], run_case, case) for case in cases.CASES + update_cases.CASES + scan_cases.CASES + bench_cases.CASES]
-    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + bench_cases.SCRIPTS]
+    jobs = [(case["run"], run_case, case) for case in cases.CASES + input_cases.CASES + update_cases.CASES + scan_cases.CASES + bench_cases.CASES]
+    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + input_cases.SCRIPTS + bench_cases.SCRIPTS]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:
         if options.words and not any(word in title for word in options.words):

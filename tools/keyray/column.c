@@ -3,19 +3,51 @@
 #include "progress.h"
 #include "tool.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH_MOST = 4096 };
 
 /* ---- Reading ------------------------------------------------------------------------------- */
+
+/* Standard input that is a pipe becomes a file without a name, so that several columns can be read of it. */
+static int keep_standard_input(void)
+{
+    static char bytes[1 << 16];
+    if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+        return DONE;
+    FILE *kept = tmpfile();
+    ssize_t n = kept ? 1 : -1;
+    while (n > 0) {
+        n = read(STDIN_FILENO, bytes, sizeof bytes);
+        if (n > 0 && fwrite(bytes, 1, (size_t)n, kept) != (size_t)n)
+            n = -1;
+    }
+    const int failed =
+        n < 0 || fflush(kept) != 0 || fseek(kept, 0, SEEK_SET) != 0 || dup2(fileno(kept), STDIN_FILENO) < 0;
+    const int error = errno;
+    if (kept)
+        fclose(kept);
+    return failed ? tool_fail(FAILED, "cannot keep standard input in a temporary file: %s", strerror(error))
+                  : DONE;
+}
+
+/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
+static int is_standard_input(const char *source)
+{
+    return source[0] == '-' && strchr(":.", source[1]);
+}
 
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress)
 {
     kr_error err = {0};
     column->flag = flag;
     column->source = source;
+    if (is_standard_input(source) && keep_standard_input())
+        return FAILED;
     const kr_status status = kr_file_read(source, progress, &column->file, &err);
     /* The name itself is wrong, as opposed to what is found behind it. */
     if (status == KR_ERR_ARGUMENT)
@@ -132,18 +164,14 @@ static int match_strings(const struct column *keys, struct column *other, column
 
 int column_match(const struct column *keys, struct column *other, column_absent absent)
 {
-    const int text = column_is_text(keys), other_text = column_is_text(other);
-    if (text && other_text)
+    if (column_is_text(keys) && column_is_text(other))
         return match_strings(keys, other, absent);
-    if (!text && !other_text && keys->view.type == other->view.type)
-        return DONE;
-    const char *type = text ? "str" : kr_type_name(keys->view.type);
-    return tool_fail(
-        FAILED,
-        "%s %s is %s but %s %s is %s; both must have one type, and a text column may be given one: "
-        "FILE.csv:NAME:%s",
-        keys->flag, keys->source, type, other->flag, other->source,
-        other_text ? "str" : kr_type_name(other->view.type), type);
+    kr_error err = {0};
+    const kr_status status = kr_file_convert(other->file, keys->file, &err);
+    if (status)
+        return tool_fail(FAILED, "%s %s", other->flag, err.text);
+    other->view = *kr_file_column(other->file);
+    return DONE;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */

@@ -25,9 +25,18 @@ static void print_usage(FILE *to)
                 "tables.\n\nCommands:\n");
     for (int i = 0; i < N_COMMANDS; ++i)
         fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(to, "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"
-                "  --version  print the version and the commit\n"
-                "\nCOL is FILE.npy, FILE.csv:NAME, FILE.tbl:NUMBER or FILE.bin:TYPE. See also keyray(1).\n");
+    fprintf(
+        to,
+        "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"
+        "  --version  print the version and the commit\n"
+        "\nCOL is FILE.npy, FILE.csv:NAME, FILE.csv:POSITION, FILE.tsv:NAME, FILE.tbl:POSITION or "
+        "FILE.bin:TYPE,\neach also packed as in FILE.csv.gz:NAME; -:NAME is CSV from standard input, -.npy "
+        "and so on other formats.\nPositions and rows count from 0, without the header. A type may follow, "
+        "as in "
+        "FILE.csv:NAME:u32:\nu8 i8 u16 i16 u32 i32 u64 i64 f32 f64 date32 timestamp64 "
+        "timestamp64[s|ms|us|ns] str "
+        "(texts).\nA date is the instant of its midnight in UTC, also as an upper bound. See also "
+        "keyray(1).\n");
 }
 
 /* Without this, the first file opened would take the place of a closed standard stream. Printing to a stream

@@ -54,10 +54,12 @@ static int find_text(void *ctx, uint32_t c, const char *text, size_t nbytes, uin
 int table_create(struct table *table, kr_device *device, const char *spec)
 {
     kr_column views[OPTION_TEXTS_MOST];
-    const kr_table_options options = {.struct_size = sizeof options, .find_text = find_text, .ctx = table};
+    kr_unit units[OPTION_TEXTS_MOST];
+    const kr_table_options options = {
+        .struct_size = sizeof options, .find_text = find_text, .ctx = table, .units = units};
     kr_error err = {0};
     for (uint32_t c = 0; c < table->n; ++c)
-        views[c] = table->columns[c].view;
+        views[c] = table->columns[c].view, units[c] = kr_file_unit(table->columns[c].file);
     const kr_status status = kr_table_create(device, spec, views, (const char *const *)table->names, table->n,
                                              &options, NULL, &table->table, &err);
     if (status == KR_OK)

@@ -1,5 +1,7 @@
 #include "files.h"
 
+#include <math.h>
+
 /* A .npy of that version; `tail` elements follow the header, which is padded to 64 bytes. */
 static void put_npy(const char *name, int version, const char *header, const void *tail, size_t tail_nbytes)
 {
@@ -94,12 +96,120 @@ static void days(void **state)
     }
 }
 
+/* The bytes of every element reversed. */
+static void swap(void *data, size_t count, size_t each)
+{
+    unsigned char *bytes = data;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < each / 2; k++) {
+            const unsigned char kept = bytes[i * each + k];
+            bytes[i * each + k] = bytes[i * each + each - 1 - k];
+            bytes[i * each + each - 1 - k] = kept;
+        }
+}
+
+static void big_endian_elements(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dtype;
+        kr_type type;
+    } dtypes[] = {
+        {">u1", KR_U8},  {">i1", KR_I8},  {">u2", KR_U16}, {">i2", KR_I16}, {">u4", KR_U32},
+        {">i4", KR_I32}, {">u8", KR_U64}, {">i8", KR_I64}, {">f4", KR_F32}, {">f8", KR_F64},
+    };
+    unsigned char data[24], swapped[24];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i * 37 + 200);
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        const size_t each = kr_type_nbytes(dtypes[i].type);
+        memcpy(swapped, data, sizeof data);
+        swap(swapped, 3, each);
+        put_array(dtypes[i].dtype, "(3,)", swapped, 3 * each);
+        must_hold("a.npy", dtypes[i].type, 3, data);
+    }
+    int64_t days[] = {0, 9204};
+    swap(days, 2, 8);
+    put_array(">M8[D]", "(2,)", days, sizeof days);
+    must_hold("a.npy", KR_DATE32, 2, (const int32_t[]){0, 9204});
+}
+
+static void bools_and_halves(void **state)
+{
+    (void)state;
+    put_array("|b1", "(4,)", "\0\1\2\xff", 4);
+    must_hold("a.npy", KR_U8, 4, (const uint8_t[]){0, 1, 1, 1});
+    /* Zeros, the smallest and largest subnormals, the smallest normal, 1, 1.5, the largest, infinities, a
+     * NaN. */
+    uint16_t halves[] = {0,      0x8000, 1,      0x83ff, 0x0400, 0x3c00,
+                         0xbe00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e01};
+    const float floats[] = {0.0f,  -0.0f,    0x1p-24f,  -0x1.ff8p-15f,   0x1p-14f,         1.0f,
+                            -1.5f, 65504.0f, -65504.0f, (float)INFINITY, -(float)INFINITY, 0};
+    put_array("<f2", "(12,)", halves, sizeof halves);
+    for (int big = 0; big < 2; big++) {
+        kr_file *file = must_read("a.npy");
+        const kr_column *column = kr_file_column(file);
+        assert_int_equal(column->type, KR_F32);
+        assert_memory_equal(column->data, floats, 11 * sizeof *floats);
+        assert_true(isnan(((const float *)column->data)[11]));
+        kr_file_close(file);
+        swap(halves, 12, 2);
+        put_array(">f2", "(12,)", halves, sizeof halves);
+    }
+}
+
+static void times(void **state)
+{
+    (void)state;
+    static const char *const dtypes[] = {"<M8[s]", "<M8[ms]", "<M8[us]", "<M8[ns]"};
+    const int64_t data[] = {0, INT64_MIN, INT64_MAX, -1};
+    for (int i = 0; i < 4; i++) {
+        put_array(dtypes[i], "(4,)", data, sizeof data);
+        kr_file *file = must_read("a.npy");
+        const kr_column *column = kr_file_column(file);
+        assert_int_equal(column->type, KR_TIMESTAMP64);
+        assert_int_equal(kr_file_unit(file), KR_UNIT_S + i);
+        for (uint64_t row = 0; row < 4; row++) {
+            assert_int_equal(is_valid(column, row), row != 1);
+            assert_int_equal(((const int64_t *)column->data)[row], row == 1 ? 0 : data[row]);
+        }
+        kr_file_close(file);
+    }
+}
+
+static void types_behind_the_path(void **state)
+{
+    (void)state;
+    const int64_t data[] = {1, 300};
+    put_array("<i8", "(2,)", data, sizeof data);
+    must_hold("a.npy:u16", KR_U16, 2, (const uint16_t[]){1, 300});
+    must_hold("a.npy:f32", KR_F32, 2, (const float[]){1, 300});
+    must_fail("a.npy:u8", KR_ERR_TYPE, "a.npy:u8: row 1 is 300\tout of range for u8");
+    must_fail("a.npy:date32", KR_ERR_ARGUMENT, "a.npy is i64\tdate32");
+    must_fail("a.npy:x", KR_ERR_ARGUMENT, "a.npy takes only a type\t'x'");
+    must_fail("a.npy:str", KR_ERR_ARGUMENT, "a.npy takes only a type\t'str'");
+    kr_file *file = must_read("a.npy:timestamp64[ms]");
+    assert_int_equal(kr_file_column(file)->type, KR_TIMESTAMP64);
+    assert_int_equal(kr_file_unit(file), KR_UNIT_MS);
+    assert_int_equal(((const int64_t *)kr_file_column(file)->data)[1], 300);
+    kr_file_close(file);
+    put_array("<M8[D]", "(2,)", data, sizeof data);
+    must_hold("a.npy:timestamp64", KR_TIMESTAMP64, 2, (const int64_t[]){86400000000, 300 * 86400000000});
+    must_hold("a.npy:timestamp64[s]", KR_TIMESTAMP64, 2, (const int64_t[]){86400, 300 * 86400});
+    put_array("<M8[ms]", "(2,)", data, sizeof data);
+    must_hold("a.npy:timestamp64", KR_TIMESTAMP64, 2, data);
+    must_hold("a.npy:timestamp64[us]", KR_TIMESTAMP64, 2, (const int64_t[]){1000, 300000});
+    must_fail("a.npy:timestamp64[s]", KR_ERR_TYPE,
+              "row 0 is 1970-01-01 00:00:00.001\tfiner than timestamp64[s]");
+    must_fail("a.npy:date32", KR_ERR_TYPE, "row 0 is 1970-01-01 00:00:00.001\ttime of day\ttimestamp64");
+}
+
 static void other_dtypes_are_named(void **state)
 {
     (void)state;
-    static const char *const dtypes[] = {"|b1", ">i4", ">f8",     "<c16",    "<f2", "<f16",   "|S5",
-                                         "<U3", "|O",  "<M8[us]", "<M8[ns]", "<M8", "<m8[D]", ">M8[D]",
-                                         "<i3", "=i4", "i4",      "|i4",     ""};
+    static const char *const dtypes[] = {"<c16",   "<f16",      "|S5", "<U3", "|O", "<M8", "<m8[D]",
+                                         "<M8[h]", "<M8[ps]",   "<i3", "=i4", "i4", "|i4", "",
+                                         "<",      "<M8[25us]", "|f2", ">",   "b1", ">>i4"};
     const uint64_t zeros[8] = {0};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
         char wanted[64];
@@ -234,6 +344,10 @@ int main(void)
         cmocka_unit_test(every_dtype),
         cmocka_unit_test(headers_of_every_version),
         cmocka_unit_test(days),
+        cmocka_unit_test(big_endian_elements),
+        cmocka_unit_test(bools_and_halves),
+        cmocka_unit_test(times),
+        cmocka_unit_test(types_behind_the_path),
         cmocka_unit_test(other_dtypes_are_named),
         cmocka_unit_test(other_shapes_are_named),
         cmocka_unit_test(malformed_headers),

@@ -45,7 +45,7 @@ static void sources_that_name_nothing(void **state)
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         must_fail(sources[i], KR_ERR_ARGUMENT, "names no column file\tFILE.npy");
     put_text("a.npy", "");
-    must_fail("a.npy:u8", KR_ERR_ARGUMENT, "a.npy takes nothing after it");
+    must_fail("a.npy:u9", KR_ERR_ARGUMENT, "a.npy takes only a type after it, not 'u9'");
     kr_error err;
     kr_file *file = NULL;
     assert_int_equal(kr_file_read(NULL, NULL, &file, &err), KR_ERR_ARGUMENT);

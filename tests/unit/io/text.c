@@ -181,8 +181,173 @@ static void rows_of_other_lengths(void **state)
     must_fail("a.tbl:1", KR_ERR_FORMAT, "a.tbl:2:\t1 fields\tfirst row has 2\tcolumn 1");
     put_text("a.tbl", "1|2|\n1|2\n");
     must_fail("a.tbl:0", KR_ERR_FORMAT, "a.tbl:2:\tcolumn 0\tdoes not end with '|'");
-    put_text("a.tbl", "1|2|\n\n");
+    put_text("a.tbl", "1|2|\n\n3|4|\n");
+    must_fail("a.tbl:0", KR_ERR_FORMAT, "a.tbl:2:\t0 fields\tfirst row has 2");
+    put_text("a.tbl", "1|2|\n \n");
     must_fail("a.tbl:0", KR_ERR_FORMAT, "a.tbl:2:\tdoes not end with '|'");
+}
+
+static void empty_lines_at_the_end(void **state)
+{
+    (void)state;
+    put_text("a.csv", "a,b\r\n1,2\r\n3,4\r\n\r\n\n\r\n");
+    must_hold("a.csv:b", KR_I64, 2, (const int64_t[]){2, 4});
+    put_text("a.tbl", "1|2|\n\n\n");
+    must_hold("a.tbl:1", KR_I64, 1, (const int64_t[]){2});
+    put_text("a.tbl", "\n");
+    must_hold("a.tbl:1", KR_I64, 0, "");
+    put_text("a.csv", "a,b\n\n1,2\n");
+    must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv:2:\t1 fields\theader has 2");
+    put_text("a.csv", "a,b\n1,2\n\n\n3\n");
+    must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv:3:\t1 fields\theader has 2");
+    /* With one column, the empty lines are rows: SQL programs write NULL so. */
+    put_text("a.csv", "a\n1\n\n\n");
+    kr_file *file = must_read("a.csv:a");
+    assert_int_equal(kr_file_column(file)->count, 3);
+    assert_false(is_valid(kr_file_column(file), 2));
+    kr_file_close(file);
+}
+
+static void separators(void **state)
+{
+    (void)state;
+    const int64_t wanted[] = {2, 4};
+    static const char *const texts[] = {"a,b\n1,2\n3,4\n", "a;b\n1;2\n3;4\n", "a\tb\n1\t2\n3\t4\n"};
+    for (size_t i = 0; i < 3; i++) {
+        put_text("a.csv", texts[i]);
+        must_hold("a.csv:b", KR_I64, 2, wanted);
+        must_hold("a.csv:1", KR_I64, 2, wanted);
+    }
+    put_text("a.tsv", texts[2]);
+    must_hold("a.tsv:b", KR_I64, 2, wanted);
+    put_text("a.tsv", "x,a;b\tb\n1\t2\n3\t4\n");
+    must_hold("a.tsv:b", KR_I64, 2, wanted);
+    must_hold("a.tsv:x,a;b", KR_I64, 2, (const int64_t[]){1, 3});
+    /* Those in quotes do not count, and a comma goes before as many others. */
+    put_text("a.csv", "\"a,x,y\";\"b;z\"\n1;2\n3;4\n");
+    must_hold("a.csv:b;z", KR_I64, 2, wanted);
+    put_text("a.csv", "a;x,b\n1,2\n3,4\n");
+    must_hold("a.csv:a;x", KR_I64, 2, (const int64_t[]){1, 3});
+    put_text("a.csv", "price, EUR;b;c\n1,5;2;x\n2,5;4;y\n");
+    must_hold("a.csv:b", KR_I64, 2, wanted);
+    must_fail("a.csv:price, EUR", KR_ERR_FORMAT, "a.csv:2:\t'1,5'\t:str");
+    must_fail("a.csv:a", KR_ERR_FORMAT, "no column 'a'\tprice, EUR, b, c");
+    /* A header longer than the window of 4 MiB. */
+    char *text = malloc(9000100);
+    memset(text, 'n', 9000000);
+    strcpy(text + 9000000, ";b\n1;2\n3;4\n");
+    put_text("a.csv", text);
+    free(text);
+    must_hold("a.csv:b", KR_I64, 2, wanted);
+}
+
+static void columns_by_position(void **state)
+{
+    (void)state;
+    put_text("a.csv", ",b,b\n0,5,7\n1,6,8\n");
+    must_hold("a.csv:0", KR_I64, 2, (const int64_t[]){0, 1});
+    must_hold("a.csv:#0:u8", KR_U8, 2, (const uint8_t[]){0, 1});
+    must_hold("a.csv:2", KR_I64, 2, (const int64_t[]){7, 8});
+    must_fail("a.csv:b", KR_ERR_FORMAT, "'b' occurs 2 times\t#0");
+    must_fail("a.csv:3", KR_ERR_FORMAT, "no column '3'\tcolumns 0 to 2\t, b, b");
+    must_fail("a.csv:#3", KR_ERR_FORMAT, "no column '#3'\tcolumns 0 to 2");
+    must_fail("a.csv:4294967296", KR_ERR_FORMAT, "no column '4294967296'");
+    must_fail("a.csv:-1", KR_ERR_FORMAT, "no column '-1'");
+    must_fail("a.csv:#", KR_ERR_FORMAT, "no column '#'");
+    /* Names go first; '#' is for the position, unless that is a name, too. */
+    put_text("a.csv", ",1,0,#0\n5,6,7,8\n");
+    must_hold("a.csv:0", KR_I64, 1, (const int64_t[]){7});
+    must_hold("a.csv:1", KR_I64, 1, (const int64_t[]){6});
+    must_hold("a.csv:#2", KR_I64, 1, (const int64_t[]){7});
+    must_hold("a.csv:#0", KR_I64, 1, (const int64_t[]){8});
+    /* No header: a row would be lost in silence. */
+    put_text("a.csv", "1,2024-01-01\n2,2024-01-02\n");
+    must_fail("a.csv:0", KR_ERR_FORMAT, "a.csv:1:\tfirst row is the header\t1, 2024-01-01");
+    must_hold("a.csv:1", KR_I64, 1, (const int64_t[]){2});
+    put_bytes("a.csv", "a\0b,c\n1,2\n", 10);
+    must_hold("a.csv:0", KR_I64, 1, (const int64_t[]){1});
+}
+
+static void words_for_null(void **state)
+{
+    (void)state;
+    put_text("a.csv",
+             "i,d,s\nNULL,2024-01-01,NULL\n1,NaT,\"NULL\"\nNA,NA,NA\n\\N,null,\\N\nnull,2024-01-02,NaT\n"
+             "\"NA\",\"NULL\",\n2,\\N,nan\n");
+    kr_file *file = must_read("a.csv:i");
+    const kr_column *column = kr_file_column(file);
+    assert_int_equal(column->type, KR_I64);
+    for (uint64_t i = 0; i < 7; i++)
+        assert_int_equal(is_valid(column, i), i == 1 || i == 6);
+    kr_file_close(file);
+    file = must_read("a.csv:d");
+    column = kr_file_column(file);
+    assert_int_equal(column->type, KR_DATE32);
+    for (uint64_t i = 0; i < 7; i++)
+        assert_int_equal(is_valid(column, i), i == 0 || i == 4);
+    kr_file_close(file);
+    file = must_read("a.csv:s:str");
+    column = kr_file_column(file);
+    for (uint64_t i = 0; i < 7; i++)
+        assert_int_equal(is_valid(column, i), i == 1 || i == 4 || i == 6);
+    assert_string_equal(kr_file_string(file, ((const uint32_t *)column->data)[1], NULL), "NULL");
+    kr_file_close(file);
+}
+
+static void times_are_found_in_the_text(void **state)
+{
+    (void)state;
+    put_text("a.csv", "t,m,d,n\n2024-01-01 00:00:00,2024-01-01,2024-01-01,2024-01-01 00:00:00.5\n"
+                      "2024-01-02,2024-01-02T01:00Z,2024-01-02,2024-01-02 00:00:00.123456789\n");
+    const int64_t day = 86400000000, first = 19723 * day;
+    must_hold("a.csv:t", KR_TIMESTAMP64, 2, (const int64_t[]){first, first + day});
+    must_hold("a.csv:m", KR_TIMESTAMP64, 2, (const int64_t[]){first, first + day + day / 24});
+    must_hold("a.csv:d", KR_DATE32, 2, (const int32_t[]){19723, 19724});
+    must_hold("a.csv:t:date32", KR_DATE32, 2, (const int32_t[]){19723, 19724});
+    must_fail("a.csv:m:date32", KR_ERR_FORMAT, "a.csv:3:\t'2024-01-02T01:00Z' has a time of day\tdate32");
+    must_fail("a.csv:n", KR_ERR_FORMAT,
+              "a.csv:3:\t'2024-01-02 00:00:00.123456789' is finer than timestamp64[us]\t[ns]");
+    must_hold("a.csv:n:timestamp64[ns]", KR_TIMESTAMP64, 2,
+              (const int64_t[]){first * 1000 + 500000000, (first + day) * 1000 + 123456789});
+    must_hold("a.csv:d:timestamp64[s]", KR_TIMESTAMP64, 2, (const int64_t[]){19723 * 86400, 19724 * 86400});
+    kr_file *file = must_read("a.csv:t");
+    assert_int_equal(kr_file_unit(file), KR_UNIT_US);
+    kr_file_close(file);
+    /* The order of midnights, dates and other times does not matter. */
+    put_text("a.csv", "x\n2024-01-01\n2024-01-02 00:00:00\n2024-01-02\n");
+    must_hold("a.csv:x", KR_TIMESTAMP64, 3, (const int64_t[]){first, first + day, first + day});
+
+    put_text("a.csv", "x,y\n5,2024-01-01\n2024-01-01 00:00:00,7\n");
+    must_fail("a.csv:x", KR_ERR_FORMAT, "a.csv:3:\tmixes dates and numbers");
+    must_fail("a.csv:x:timestamp64", KR_ERR_FORMAT, "a.csv:3:\tmixes integers and times\ttimestamp64[s]");
+    must_fail("a.csv:y:timestamp64", KR_ERR_FORMAT, "a.csv:3:\tmixes integers and times\ttimestamp64[s]");
+    must_hold("a.csv:x:timestamp64[s]", KR_TIMESTAMP64, 2, (const int64_t[]){5, 19723 * 86400});
+    put_text("a.csv", "x\n5\n6\n");
+    file = must_read("a.csv:x:timestamp64");
+    assert_int_equal(kr_file_unit(file), KR_UNIT_NONE);
+    kr_file_close(file);
+    put_text("a.csv", "x\n2262-04-11 23:47:16.854775807\n1677-09-21 00:12:43.145224192\n");
+    must_hold("a.csv:x:timestamp64[ns]", KR_TIMESTAMP64, 2, (const int64_t[]){INT64_MAX, INT64_MIN});
+    put_text("a.csv", "x\n2262-04-11 23:47:16.854775808\n");
+    must_fail("a.csv:x:timestamp64[ns]", KR_ERR_FORMAT, "a.csv:2:\tout of range for timestamp64[ns]");
+}
+
+static void other_encodings(void **state)
+{
+    (void)state;
+    put_bytes("a.csv",
+              "\xff\xfe"
+              "a\0\n\0"
+              "1\0\n\0",
+              10);
+    must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv is UTF-16");
+    put_bytes("a.csv", "a\n1\0002\n", 6);
+    must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv:2:\t'1?2'");
+    kr_file *file = must_read("a.csv:a:str");
+    size_t nbytes = 0;
+    assert_memory_equal(kr_file_string(file, 0, &nbytes), "1\0002", 4);
+    assert_int_equal(nbytes, 3);
+    kr_file_close(file);
 }
 
 static void no_rows(void **state)
@@ -306,6 +471,12 @@ int main(void)
         cmocka_unit_test(quotes_and_line_ends),
         cmocka_unit_test(broken_quotes),
         cmocka_unit_test(rows_of_other_lengths),
+        cmocka_unit_test(empty_lines_at_the_end),
+        cmocka_unit_test(separators),
+        cmocka_unit_test(columns_by_position),
+        cmocka_unit_test(words_for_null),
+        cmocka_unit_test(times_are_found_in_the_text),
+        cmocka_unit_test(other_encodings),
         cmocka_unit_test(no_rows),
         cmocka_unit_test(columns_that_are_not_there),
         cmocka_unit_test(tbl_files),

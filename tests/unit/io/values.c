@@ -9,7 +9,7 @@
 static void accept(kr_type type, const char *text, const void *wanted)
 {
     unsigned char got[8] = {0};
-    if (kr_value_parse(type, text, strlen(text), got) != KR_VALUE_OK)
+    if (kr_value_parse(type, KR_UNIT_US, text, strlen(text), got) != KR_VALUE_OK)
         fail_msg("'%s' is refused as %s", text, kr_type_name(type));
     if (memcmp(got, wanted, kr_type_nbytes(type)) != 0)
         fail_msg("'%s' is read wrongly as %s", text, kr_type_name(type));
@@ -19,7 +19,7 @@ static void refuse(kr_type type, const char *text, kr_value_result wanted)
 {
     unsigned char untouched[8] = {1, 2, 3, 4, 5, 6, 7, 8}, got[8];
     memcpy(got, untouched, sizeof got);
-    if (kr_value_parse(type, text, strlen(text), got) != wanted)
+    if (kr_value_parse(type, KR_UNIT_US, text, strlen(text), got) != wanted)
         fail_msg("'%s' as %s is not refused as it should", text, kr_type_name(type));
     assert_memory_equal(got, untouched, sizeof got);
 }
@@ -166,7 +166,7 @@ static void special_floats(void **state)
     accept(KR_F64, "-INF", &below);
     accept(KR_F32, "inf", &narrow);
     double wide = 0;
-    assert_int_equal(kr_value_parse(KR_F64, "NaN", 3, &wide), KR_VALUE_OK);
+    assert_int_equal(kr_value_parse(KR_F64, KR_UNIT_NONE, "NaN", 3, &wide), KR_VALUE_OK);
     assert_true(isnan(wide));
     refuse(KR_F64, "1e309", KR_VALUE_RANGE);
     refuse(KR_F64, "-1e99999999999999999999999", KR_VALUE_RANGE);
@@ -242,19 +242,133 @@ static void timestamps(void **state)
         {"1995-03-15T12:30:45.5", 795270645500000},
         {"1995-03-15 12:30:45.000001000", 795270645000001},
         {"12345678901234567", 12345678901234567},
+        {"1995-03-15", 795225600000000},
+        {"1995-03-15T12:30", 795270600000000},
+        {"1995-03-15 12:30:45Z", 795270645000000},
+        {"1995-03-15 12:30:45z", 795270645000000},
+        {"1995-03-15 12:30:45.5 UTC", 795270645500000},
+        {"1995-03-15 12:30:45+02", 795263445000000},
+        {"1995-03-15 12:30:45-02:30", 795279645000000},
+        {"1995-03-15 12:30-0230", 795279600000000},
+        {"1970-01-01 00:30+01:00", -1800000000},
         {"-5", -5},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         accept(KR_TIMESTAMP64, known[i].text, &known[i].micros);
-    static const char *const range[] = {"1995-02-29 00:00:00", "1995-03-15 24:00:00", "1995-03-15 00:60:00",
-                                        "1995-03-15 00:00:60", "1995-03-15 00:00:00.0000001"};
+    static const char *const range[] = {
+        "1995-02-29 00:00:00", "1995-03-15 24:00:00", "1995-03-15 00:60:00",    "1995-03-15 00:00:60",
+        "1995-02-29",          "1995-13-01T00:00Z",   "1995-03-15 00:00+24:00", "1995-03-15 00:00:00+01:60"};
     for (size_t i = 0; i < sizeof range / sizeof *range; i++)
         refuse(KR_TIMESTAMP64, range[i], KR_VALUE_RANGE);
-    static const char *const malformed[] = {
-        "1995-03-15",           "1995-03-15 ",         "1995-03-15T12:30",   "1995-03-15 12:30:45.",
-        "1995-03-15 12:30:45Z", "1995-03-15x12:30:45", "1995-03-15 1:30:45", "1.5"};
+    static const char *const malformed[] = {"1995-03-15 ",
+                                            "1995-03-15T12",
+                                            "1995-03-15T12:30:",
+                                            "1995-03-15 12:30:45.",
+                                            "1995-03-15x12:30:45",
+                                            "1995-03-15 1:30:45",
+                                            "1.5",
+                                            "1995-03-15Z",
+                                            "1995-03-15 12:30:45ZZ",
+                                            "1995-03-15 12:30:45+",
+                                            "1995-03-15 12:30:45+1",
+                                            "1995-03-15 12:30:45+1:00",
+                                            "1995-03-15 12:30 +01",
+                                            "1995-03-15 12:30:45 CET",
+                                            "1995-03-15 12:30.5",
+                                            "1995-03-15 12:30:45+01.00"};
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
         refuse(KR_TIMESTAMP64, malformed[i], KR_VALUE_MALFORMED);
+    refuse(KR_TIMESTAMP64, "1995-03-15 00:00:00.0000001", KR_VALUE_INEXACT);
+    refuse(KR_TIMESTAMP64, "1995-03-15 00:00:00.0000000001", KR_VALUE_INEXACT);
+
+    int64_t steps = 7;
+    static const char text[] = "1969-12-31 23:59:59.5";
+    static const struct {
+        kr_unit unit;
+        kr_value_result result;
+        int64_t steps;
+    } units[] = {{KR_UNIT_NONE, KR_VALUE_NO_UNIT, 7},
+                 {KR_UNIT_S, KR_VALUE_INEXACT, 7},
+                 {KR_UNIT_MS, KR_VALUE_OK, -500},
+                 {KR_UNIT_US, KR_VALUE_OK, -500000},
+                 {KR_UNIT_NS, KR_VALUE_OK, -500000000}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        assert_int_equal(kr_value_parse(KR_TIMESTAMP64, units[i].unit, text, strlen(text), &steps),
+                         units[i].result);
+        assert_int_equal(steps, units[i].steps);
+        steps = 7;
+    }
+}
+
+static void times_as_dates(void **state)
+{
+    (void)state;
+    const int32_t day = 9204;
+    accept(KR_DATE32, "1995-03-15 00:00:00", &day);
+    accept(KR_DATE32, "1995-03-15T00:00:00.000Z", &day);
+    accept(KR_DATE32, "1995-03-14 22:00-02:00", &day);
+    refuse(KR_DATE32, "1995-03-15 00:00:00.001", KR_VALUE_INEXACT);
+    refuse(KR_DATE32, "1995-03-15 00:00+01:00", KR_VALUE_INEXACT);
+    refuse(KR_DATE32, "1995-03-15 00:00:0", KR_VALUE_MALFORMED);
+}
+
+static void calendar(void **state)
+{
+    (void)state;
+    for (int64_t days = -1500000; days < 4000000; days += 97) {
+        int64_t year;
+        int month, day;
+        kr_days_to_civil(days, &year, &month, &day);
+        assert_true(month >= 1 && month <= 12 && day >= 1 && day <= 31);
+        assert_int_equal(kr_days_from_civil(year, month, day), days);
+    }
+}
+
+/* What is printed reads back as the same value. */
+static void prints(kr_type type, kr_unit unit, const void *value, const char *wanted)
+{
+    char text[KR_VALUE_NBYTES];
+    unsigned char back[8] = {0};
+    const uint32_t nbytes = kr_value_text(type, unit, value, text);
+    assert_string_equal(text, wanted);
+    assert_int_equal(nbytes, strlen(text));
+    if (type < KR_DATE32 || kr_value_is_time(text, nbytes)) { /* other years have no text that is read */
+        assert_int_equal(kr_value_parse(type, unit, text, nbytes, back), KR_VALUE_OK);
+        assert_memory_equal(back, value, kr_type_nbytes(type));
+    }
+}
+
+static void values_as_text(void **state)
+{
+    (void)state;
+    prints(KR_U8, KR_UNIT_NONE, &(uint8_t){255}, "255");
+    prints(KR_I8, KR_UNIT_NONE, &(int8_t){-128}, "-128");
+    prints(KR_U16, KR_UNIT_NONE, &(uint16_t){65535}, "65535");
+    prints(KR_I16, KR_UNIT_NONE, &(int16_t){-1}, "-1");
+    prints(KR_U32, KR_UNIT_NONE, &(uint32_t){UINT32_MAX}, "4294967295");
+    prints(KR_I32, KR_UNIT_NONE, &(int32_t){-5}, "-5");
+    prints(KR_U64, KR_UNIT_NONE, &(uint64_t){UINT64_MAX}, "18446744073709551615");
+    prints(KR_I64, KR_UNIT_NONE, &(int64_t){INT64_MIN}, "-9223372036854775808");
+    prints(KR_F32, KR_UNIT_NONE, &(float){0.1f}, "0.1");
+    prints(KR_F64, KR_UNIT_NONE, &(double){0.1}, "0.1");
+    prints(KR_F64, KR_UNIT_NONE, &(double){-1e300}, "-1e+300");
+    prints(KR_F64, KR_UNIT_NONE, &(double){1.0 / 3}, "0.3333333333333333");
+    prints(KR_F64, KR_UNIT_NONE, &(double){20}, "20");
+    prints(KR_F32, KR_UNIT_NONE, &(float){-INFINITY}, "-inf");
+    prints(KR_DATE32, KR_UNIT_NONE, &(int32_t){9204}, "1995-03-15");
+    prints(KR_DATE32, KR_UNIT_NONE, &(int32_t){INT32_MAX}, "5881580-07-11");
+    prints(KR_DATE32, KR_UNIT_NONE, &(int32_t){INT32_MIN}, "-5877641-06-23");
+    prints(KR_TIMESTAMP64, KR_UNIT_NONE, &(int64_t){-5}, "-5");
+    prints(KR_TIMESTAMP64, KR_UNIT_S, &(int64_t){-1}, "1969-12-31 23:59:59");
+    prints(KR_TIMESTAMP64, KR_UNIT_MS, &(int64_t){-1}, "1969-12-31 23:59:59.999");
+    prints(KR_TIMESTAMP64, KR_UNIT_US, &(int64_t){1}, "1970-01-01 00:00:00.000001");
+    prints(KR_TIMESTAMP64, KR_UNIT_NS, &(int64_t){INT64_MIN}, "1677-09-21 00:12:43.145224192");
+    prints(KR_TIMESTAMP64, KR_UNIT_NS, &(int64_t){INT64_MAX}, "2262-04-11 23:47:16.854775807");
+    prints(KR_TIMESTAMP64, KR_UNIT_S, &(int64_t){INT64_MAX}, "292277026596-12-04 15:30:07");
+    char text[KR_VALUE_NBYTES] = "x";
+    assert_int_equal(kr_value_text((kr_type)99, KR_UNIT_NONE, "", text), 0);
+    assert_int_equal(kr_value_text(KR_U8, (kr_unit)9, "", text), 0);
+    assert_string_equal(text, "");
 }
 
 int main(void)
@@ -267,6 +381,9 @@ int main(void)
         cmocka_unit_test(locale_does_not_matter),
         cmocka_unit_test(dates),
         cmocka_unit_test(timestamps),
+        cmocka_unit_test(times_as_dates),
+        cmocka_unit_test(calendar),
+        cmocka_unit_test(values_as_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

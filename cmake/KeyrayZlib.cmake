@@ -1,0 +1,15 @@
+# Finds zlib, which unpacks .gz files. Sets KEYRAY_HAVE_ZLIB and KEYRAY_ZLIB_NOTE.
+
+set(KEYRAY_HAVE_ZLIB OFF)
+set(KEYRAY_ZLIB_NOTE "left out by KEYRAY_ZLIB=OFF")
+if(NOT KEYRAY_ZLIB STREQUAL "OFF")
+    find_package(ZLIB QUIET)
+    set(KEYRAY_HAVE_ZLIB ${ZLIB_FOUND})
+    set(KEYRAY_ZLIB_NOTE "${ZLIB_VERSION_STRING}")
+    if(NOT ZLIB_FOUND)
+        set(KEYRAY_ZLIB_NOTE "left out: zlib was not found (Debian: zlib1g-dev)")
+    endif()
+    if(KEYRAY_ZLIB STREQUAL "ON" AND NOT ZLIB_FOUND)
+        message(FATAL_ERROR "KEYRAY_ZLIB=ON, but zlib is ${KEYRAY_ZLIB_NOTE}; set ZLIB_ROOT")
+    endif()
+endif()
