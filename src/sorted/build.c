@@ -104,6 +104,8 @@ static kr_status look_at_keys(const kr_build *build, kr_sorted *sorted, kr_error
     const uint32_t key_bits = kr_type_key_bits(build->keys.type);
     kr_buffer counter = {0};
     uint64_t repeats = 0;
+    if (!sorted->n)
+        return KR_OK;
     kr_status status = kr_counters_make(build->device, build->stream, 1, &counter, err);
     const repeats_params params = {
         .keys = sorted->keys.data, .repeats = counter.data, .n = sorted->n, .key_bits = key_bits};
@@ -116,7 +118,7 @@ static kr_status look_at_keys(const kr_build *build, kr_sorted *sorted, kr_error
         status = kr_sorted_read_ends(build->device, build->stream, key_bits, sorted, err);
     kr_buffer_release(build->device, &counter, build->stream);
     if (build->is_unique)
-        *build->is_unique = status == KR_OK && sorted->n > 0 && !repeats;
+        *build->is_unique = status == KR_OK && !repeats;
     return status;
 }
 
