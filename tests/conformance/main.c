@@ -148,6 +148,7 @@ static void run_tests(kr_suite *suite)
     fflush(stdout);
     kr_run_specs(suite);
     kr_run_lookups(suite);
+    kr_run_nearest(suite);
     kr_run_chunks(suite);
     kr_run_streams(suite);
     kr_run_joins(suite);
