@@ -1,4 +1,4 @@
-"""Cases of lookups of nearest keys."""
+"""Cases of lookups of nearest keys and of as-of joins."""
 from cases import LOOKUP, NO, bad, ok
 
 NEAREST = [
@@ -20,4 +20,31 @@ NEAREST = [
     bad(1, "lookup --keys a.csv:name:str --probes b.csv:name:str --nearest below {device}", "is text: --nearest"),
 ]
 
-CASES = NEAREST
+ASOF = "join --left keys.npy --right right.npy {device} --asof backward "
+GROUPED = "join --left c.csv:y --right d.csv:y --left-by c.csv:x --right-by d.csv:x {device} --asof "
+# keys 5 3 9 3 7; right 3 7 3. c: (1,100) (1,200) (2,100) (,100); d: (1,200) (2,100) (2,200) (2,).
+JOINS = [
+    ok(ASOF + "-o x.npy", files={"x.npy": ("<u4", (5, 2), [0, 2, 1, 2, 2, 1, 3, 2, 4, 1])}),
+    ok(ASOF + "--strict --type left -o x.npy", files={"x.npy": ("<u4", (5, 2), [0, 2, 1, NO, 2, 1, 3, NO, 4, 2])}),
+    ok(ASOF + "--tolerance 1 --type anti --index btree -o x.npy", files={"x.npy": ("<u4", [0, 2])}),
+    ok("join --left keys.npy --right right.npy {device} --asof forward --type semi -o x.npy",
+       files={"x.npy": ("<u4", [0, 1, 3, 4])}),
+    ok("join --left many.npy --right many.npy {device} --asof nearest --strict --format json",
+       json={"indexed": lambda side: side in ("none", "right"), "pairs": 20000}),
+    ok(GROUPED + "backward --type left -o x.npy", files={"x.npy": ("<u4", (4, 2), [0, NO, 1, 0, 2, 1, 3, NO])}),
+    ok(GROUPED + "forward -o x.npy", files={"x.npy": ("<u4", (3, 2), [0, 0, 1, 0, 2, 1])}),
+    ok(GROUPED + "nearest --tolerance 99 -o x.npy", files={"x.npy": ("<u4", (2, 2), [1, 0, 2, 1])}),
+    ok("join --left a.csv:day --right b.csv:day --left-by a.csv:name:str --right-by b.csv:name:str {device} "
+       "--asof forward -o x.npy", files={"x.npy": ("<u4", (1, 2), [0, 2])}),
+    bad(2, "join --left keys.npy --right right.npy {device} --left-by keys.npy", "need --asof"),
+    bad(2, "join --left keys.npy --right right.npy {device} --strict", "--strict needs --asof"),
+    bad(2, ASOF + "--left keys.npy --right right.npy", "--asof takes one --left and one --right"),
+    bad(2, ASOF + "--left-by keys.npy", "1 --left-by columns but 0 --right-by"),
+    bad(2, ASOF + "--tolerance x", "--tolerance x is no whole number, and keys.npy is u32"),
+    bad(1, ASOF + "--tolerance=-1", "--tolerance is -1"), bad(1, ASOF + "--index hash", "finds no nearest keys"),
+    bad(1, ASOF + "--inverse on", "an as-of join indexes its right side"),
+    bad(1, ASOF + "--left-by one.npy --right-by one.npy", "give one group for each left row"),
+    bad(1, "join --left a.csv:name:str --right b.csv:name:str {device} --asof backward", "is text: --asof"),
+]
+
+CASES = NEAREST + JOINS

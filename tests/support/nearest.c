@@ -93,3 +93,68 @@ kr_answer kr_oracle_answer_rows(const kr_oracle *oracle, const uint32_t *rows, u
     kr_oracle_free(&by_row);
     return answer;
 }
+
+/* ---- As-of joins --------------------------------------------------------------------------------- */
+
+static int has_time(const kr_column *times, uint64_t row)
+{
+    return kr_value_is_valid(times, row) && !is_nan(times->type, kr_value_at(times, row));
+}
+
+static int same_group(const kr_asof_sides *s, uint64_t i, uint64_t j)
+{
+    for (uint32_t k = 0; k < s->n_by; ++k)
+        if (!kr_value_is_valid(&s->left_by[k], i) || !kr_value_is_valid(&s->right_by[k], j) ||
+            kr_value_compare(s->left_by[k].type, kr_value_at(&s->left_by[k], i),
+                             kr_value_at(&s->right_by[k], j)) != 0)
+            return 0;
+    return 1;
+}
+
+static uint32_t asof_row(const kr_asof_sides *s, uint64_t i, const kr_nearest_options *options)
+{
+    const kr_type type = s->left->type;
+    const kr_nearest_side side = options->side ? options->side : KR_NEAREST_BELOW;
+    const void *time = kr_value_at(s->left, i);
+    uint32_t below = KR_NO_ROW, above = KR_NO_ROW;
+    long double down = 0, up = 0;
+    for (uint64_t j = 0; j < s->right->count; ++j) {
+        if (!has_time(s->right, j) || !same_group(s, i, j))
+            continue;
+        const void *other = kr_value_at(s->right, j);
+        const int order = kr_value_compare(type, other, time);
+        if ((order < 0 || (order == 0 && !options->strict)) &&
+            (below == KR_NO_ROW || kr_value_compare(type, other, kr_value_at(s->right, below)) >= 0))
+            below = (uint32_t)j;
+        if ((order > 0 || (order == 0 && !options->strict)) &&
+            (above == KR_NO_ROW || kr_value_compare(type, other, kr_value_at(s->right, above)) < 0))
+            above = (uint32_t)j;
+    }
+    const int has_below = below != KR_NO_ROW && side != KR_NEAREST_ABOVE &&
+                          reaches(type, kr_value_at(s->right, below), time, options, &down);
+    const int has_above = above != KR_NO_ROW && side != KR_NEAREST_BELOW &&
+                          reaches(type, time, kr_value_at(s->right, above), options, &up);
+    return has_below && (!has_above || down <= up) ? below : has_above ? above : KR_NO_ROW;
+}
+
+uint32_t *kr_oracle_asof(const kr_asof_sides *sides, const kr_nearest_options *options)
+{
+    uint32_t *rows = kr_test_calloc(sides->left->count, sizeof *rows);
+    for (uint64_t i = 0; i < sides->left->count; ++i)
+        rows[i] = has_time(sides->left, i) ? asof_row(sides, i, options) : KR_NO_ROW;
+    return rows;
+}
+
+kr_pairs kr_oracle_asof_join(const uint32_t *rows, uint64_t n_left, kr_join_type type)
+{
+    kr_pairs result = {0};
+    result.pairs = kr_test_calloc(n_left, sizeof *result.pairs);
+    for (uint64_t i = 0; i < n_left; ++i) {
+        const int found = rows[i] != KR_NO_ROW;
+        if (type != KR_JOIN_LEFT && found == (type == KR_JOIN_ANTI))
+            continue;
+        result.pairs[result.n][0] = (uint32_t)i;
+        result.pairs[result.n++][1] = type == KR_JOIN_SEMI ? KR_NO_ROW : rows[i];
+    }
+    return result;
+}

@@ -15,4 +15,15 @@ uint32_t *kr_oracle_nearest(const kr_oracle *oracle, const kr_column *probes,
 kr_answer kr_oracle_answer_rows(const kr_oracle *oracle, const uint32_t *rows, uint64_t n,
                                 const kr_question *question);
 
+/* Columns of an as-of join. */
+typedef struct kr_asof_sides {
+    const kr_column *left, *right, *left_by, *right_by;
+    uint32_t n_by;
+} kr_asof_sides;
+
+/* The right row of each left row, or KR_NO_ROW: nested loops. The caller frees them. */
+uint32_t *kr_oracle_asof(const kr_asof_sides *sides, const kr_nearest_options *options);
+/* The rows of such a join, as kr_oracle_join has them. */
+kr_pairs kr_oracle_asof_join(const uint32_t *rows, uint64_t n_left, kr_join_type type);
+
 #endif

@@ -220,8 +220,7 @@ static int call(job *j, const kr_sink *sink)
         j->is_range               ? kr_index_range(j->index, &j->lower.view, &j->upper.view, sink, NULL, &err)
         : j->options.nearest.side ? kr_index_nearest(j->index, &j->lower.view, &j->nearest, sink, NULL, &err)
                                   : kr_index_lookup(j->index, &j->lower.view, sink, NULL, &err);
-    tool_rename(&err, "kr_nearest_options.tolerance", "--tolerance");
-    tool_rename(&err, "kr_nearest_options.float_tolerance", "--tolerance");
+    nearest_rename(&err);
     j->search += tool_now() - begin;
     return tool_check(status, &err);
 }

@@ -37,3 +37,9 @@ int nearest_read(const nearest_options *options, const char *source, kr_type typ
                          text);
     return DONE;
 }
+
+void nearest_rename(kr_error *err)
+{
+    tool_rename(err, "kr_nearest_options.tolerance", "--tolerance");
+    tool_rename(err, "kr_nearest_options.float_tolerance", "--tolerance");
+}

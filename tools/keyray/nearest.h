@@ -35,4 +35,7 @@ int nearest_check(const nearest_options *options, const char *option);
 /* For keys of this type; `source` names their column in errors. */
 int nearest_read(const nearest_options *options, const char *source, kr_type type, kr_nearest_options *made);
 
+/* Names the options instead of the library's fields. */
+void nearest_rename(kr_error *err);
+
 #endif
