@@ -1,5 +1,5 @@
 """Cases of lookups of nearest keys and of as-of joins."""
-from cases import LOOKUP, NO, bad, ok
+from cases import BENCH, LOOKUP, NO, bad, ok
 
 NEAREST = [
     ok(LOOKUP + "--nearest below --format json -o x.npy", json={"found": 4}, files={"x.npy": ("<u4", [3, 3, 2, 0])}),
@@ -47,4 +47,17 @@ JOINS = [
     bad(1, "join --left a.csv:name:str --right b.csv:name:str {device} --asof backward", "is text: --asof"),
 ]
 
-CASES = NEAREST + JOINS
+BENCHES = [
+    ok(f"bench join {BENCH} --probes 3000 --asof {side} --bits 64 --stride {stride} --groups {groups} --hit-rate 40 "
+       f"--type {kind} --format json",
+       json={"runs.0.workload.asof": side, "runs.0.workload.groups": groups, "runs.0.per_second": (int, float),
+             "runs.0.checked": lambda text: "in one group and in order" in text})
+    for side, stride, groups, kind in (("backward", 4096, 10, "inner"), ("forward", 1 << 50, 1 << 30, "left"),
+                                       ("nearest", 1 << 52, 7, "left"), ("nearest", 16, 300, "anti"))
+] + [
+    ok(f"bench join {BENCH} --probes 3000 --asof backward --uniformity 100 --presorted-keys --presorted-probes",
+       out="as-of backward inner join(.|\n)*, none side indexed"),
+    bad(2, f"bench join {BENCH} --groups 5", "--groups needs --asof"),
+]
+
+CASES = NEAREST + JOINS + BENCHES
