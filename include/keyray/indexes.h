@@ -24,7 +24,8 @@ enum {
     KR_CAN_RANGE = 2,
     KR_CAN_UPDATE = 4,   /**< kr_index_update, with some kinds only under an option */
     KR_CAN_SET_KEYS = 8, /**< kr_index_set_keys */
-    KR_CAN_SCAN = 16     /**< kr_table_create; such a kind makes no index */
+    KR_CAN_SCAN = 16,    /**< kr_table_create; such a kind makes no index */
+    KR_CAN_NEAREST = 32  /**< kr_index_nearest, kr_join_create_asof */
 };
 
 /** Output. All pointers are to static memory. */

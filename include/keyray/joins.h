@@ -3,6 +3,7 @@
 #define KEYRAY_JOINS_H
 
 #include <keyray/indexes.h>
+#include <keyray/lookups.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +27,7 @@ typedef struct kr_join_info {
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
     char device[16];
     char tracer[64]; /**< what casts rays; "none" for kinds that cast none */
-    char indexed[8]; /**< "left" or "right" */
+    char indexed[8]; /**< "left", "right", or "none": the sides were merged */
     uint64_t pairs;  /**< rows of the result: pairs, or the left rows of semi and anti joins */
     uint64_t footprint_nbytes, peak_nbytes;
 } kr_join_info;
@@ -53,6 +54,41 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
 KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
                                       const kr_column *right_lower, const kr_column *right_upper,
                                       const kr_join_options *options, kr_join **join, kr_error *err);
+/**
+ * An as-of join: each left row is paired with the one right row whose time is nearest to its own, among the
+ * right rows whose group columns equal its own. Quotes and trades: the last quote of the symbol at or before
+ * each trade.
+ *
+ * `nearest` says which time is nearest, as for kr_index_nearest: from below (a backward as-of join), from
+ * above (forward) or from either side, strict or not, within a tolerance. Of right rows with the same group
+ * and time, the last one answers from below and the first one from above, as in data frames. Neither a
+ * neighbour nor a tolerance reaches into another group.
+ *
+ * inner: pairs of the left rows that have a partner. left: a pair for every left row, with KR_NO_ROW where
+ * there is none. semi and anti: left rows with or without a partner. All in the order of the left rows;
+ * `unordered` changes nothing. A NULL equals nothing, in groups too; NaN equals NaN in groups, and has no
+ * nearest time.
+ *
+ * Group and time become one key if their ranges take at most 64 bits together; else both become ranks first,
+ * which takes two more indexes, one at a time. On a CPU, sides that ascend already are merged and no index is
+ * built (kr_join_info.indexed is "none"); with group columns, sides that ascend by groups and times.
+ *
+ * Blocks. Memory: columns may be host or device memory each. Takes the index of the right side, its keys and
+ * those of the left one (4 or 8 bytes a row), and 4 bytes a left row.
+ * Errors: as kr_index_create and kr_index_nearest; KR_ERR_UNSUPPORTED for `inverse` ON and for kinds without
+ *         KR_CAN_NEAREST; KR_ERR_LIMIT for more than 8 group columns.
+ * Source: the search is that of the kind; the rules are those of data frames' as-of joins.
+ *
+ * @param left, right         the times, of one type
+ * @param left_by, right_by   n_by group columns of each side, in pairs of one type, one row for each time
+ * @param nearest             NULL: the last time at or before
+ * @param options             NULL: inner
+ */
+KR_API kr_status kr_join_create_asof(kr_device *device, const char *spec, const kr_column *left,
+                                     const kr_column *right, const kr_column *left_by,
+                                     const kr_column *right_by, uint32_t n_by,
+                                     const kr_nearest_options *nearest, const kr_join_options *options,
+                                     kr_join **join, kr_error *err);
 KR_API void kr_join_destroy(kr_join *join);
 
 KR_API kr_status kr_join_query(const kr_join *join, kr_join_info *info, kr_error *err);

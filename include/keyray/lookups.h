@@ -113,6 +113,47 @@ KR_API kr_status kr_index_lookup(kr_index *index, const kr_column *probes, const
 KR_API kr_status kr_index_range(kr_index *index, const kr_column *lower, const kr_column *upper,
                                 const kr_sink *sink, kr_stream *stream, kr_error *err);
 
+/* ---- Nearest keys -------------------------------------------------------------------------- */
+
+/** Which keys answer a probe, if it is not strict: */
+typedef enum kr_nearest_side {
+    KR_NEAREST_BELOW = 1, /**< the largest key <= probe */
+    KR_NEAREST_ABOVE,     /**< the smallest key >= probe */
+    KR_NEAREST_EITHER     /**< the nearer of both; of two equally near keys the one below */
+} kr_nearest_side;
+
+/** Input. */
+typedef struct kr_nearest_options {
+    size_t struct_size;     /**< sizeof(kr_nearest_options) */
+    kr_nearest_side side;   /**< 0: below */
+    uint32_t strict;        /**< 1: a key equal to the probe is no answer: < and > instead of <= and >= */
+    uint32_t limited;       /**< 1: a key farther away than the tolerance is no answer */
+    uint32_t reserved;      /**< 0 */
+    int64_t tolerance;      /**< for integers, dates (days) and timestamps, in their unit: 0 or more */
+    double float_tolerance; /**< for f32 and f64: 0 or more */
+} kr_nearest_options;
+
+/**
+ * Finds, for every probe, the row of the nearest key. One row at most answers a probe.
+ *
+ * Of rows with the same key, the one with the largest row id answers from below, the one with the smallest
+ * from above, as the last and the first row do in as-of joins of data frames. A key equal to the probe counts
+ * as below. The result is that of a lookup whose only match is this row: ROW is its row id or KR_NO_ROW,
+ * COUNT is 0 or 1, SUM, MIN and MAX are its value, ROWS lists it.
+ *
+ * Distances of integers are exact, up to 2^64 - 1. Those of floats are differences of doubles; an infinite
+ * key is infinitely far from all others. NULL and NaN probes have no answer, and NaN keys answer nothing.
+ *
+ * Memory, stream and threads: as kr_index_lookup.
+ * Errors: as kr_index_lookup; KR_ERR_UNSUPPORTED (the kind lacks KR_CAN_NEAREST); KR_ERR_ARGUMENT for a
+ *         tolerance that is negative, is NaN, or is not for the type; KR_ERR_LIMIT for one that no two values
+ *         of the type exceed.
+ *
+ * @param options  NULL: the largest key <= probe, however far
+ */
+KR_API kr_status kr_index_nearest(kr_index *index, const kr_column *probes, const kr_nearest_options *options,
+                                  const kr_sink *sink, kr_stream *stream, kr_error *err);
+
 /** One chunk of a ROWS result, in host memory, valid during the call. Return nonzero to stop. */
 typedef int (*kr_rows_chunk)(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
                              const uint32_t *rows);

@@ -1,7 +1,8 @@
-/* kr_index_lookup, kr_index_range, kr_index_lookup_chunks: check the arguments, then dispatch on where the
- * buffers are. */
+/* kr_index_lookup, kr_index_range, kr_index_nearest, kr_index_lookup_chunks: check the arguments, then
+ * dispatch on where the buffers are. */
 #include "api/report.h"
 #include "lookup/chunks.h"
+#include "lookup/nearest.h"
 #include "util/structs.h"
 
 #include <stdlib.h>
@@ -314,23 +315,41 @@ static kr_sink used_part(const kr_sink *sink)
     return used;
 }
 
-static kr_status look_up(kr_index *index, const kr_column *lower, const kr_column *upper, int is_range,
-                         const kr_sink *sink, kr_stream *stream, kr_error *err)
+/* What is looked up. */
+typedef struct wanted {
+    const kr_column *lower, *upper;
+    int is_range, is_nearest;
+    const kr_nearest_options *nearest;
+} wanted;
+
+static kr_status make_query(call *c, const wanted *w, kr_error *err)
+{
+    kr_nearby near;
+    if (!w->is_nearest)
+        return kr_query_make(c->index, w->lower, w->upper, c->stream, &c->watch, &c->query, err);
+    const kr_status status = kr_nearby_make(c->index->info.type, w->nearest, &near, err);
+    return status == KR_OK
+               ? kr_query_make_nearest(c->index, w->lower, &near, c->stream, &c->watch, &c->query, err)
+               : status;
+}
+
+static kr_status look_up(kr_index *index, const wanted *w, const kr_sink *sink, kr_stream *stream,
+                         kr_error *err)
 {
     kr_sink given;
-    kr_status status = check_batch(index, lower, upper, is_range, stream, err);
+    kr_status status = check_batch(index, w->lower, w->upper, w->is_range, stream, err);
     if (status == KR_OK)
         status = sink ? kr_struct_read(&kr_struct_sink, sink, &given, err)
                       : kr_fail(err, KR_ERR_ARGUMENT, "sink is NULL");
     if (status == KR_OK)
-        status = check_sink(index, &given, lower->count, err);
+        status = check_sink(index, &given, w->lower->count, err);
     if (status == KR_OK)
         status = kr_index_await(index, stream, err);
     if (status != KR_OK)
         return status;
     const kr_sink used = used_part(&given);
-    call c = {.index = index, .lower = lower, .upper = upper, .sink = &used, .stream = stream};
-    status = kr_query_make(index, lower, upper, stream, &c.watch, &c.query, err);
+    call c = {.index = index, .lower = w->lower, .upper = w->upper, .sink = &used, .stream = stream};
+    status = make_query(&c, w, err);
     if (status == KR_OK)
         status = open_work(&c, err);
     c.query.work = c.work.data;
@@ -349,13 +368,22 @@ static kr_status look_up(kr_index *index, const kr_column *lower, const kr_colum
 kr_status kr_index_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink, kr_stream *stream,
                           kr_error *err)
 {
-    return look_up(index, probes, NULL, 0, sink, stream, err);
+    const wanted points = {.lower = probes};
+    return look_up(index, &points, sink, stream, err);
 }
 
 kr_status kr_index_range(kr_index *index, const kr_column *lower, const kr_column *upper, const kr_sink *sink,
                          kr_stream *stream, kr_error *err)
 {
-    return look_up(index, lower, upper, 1, sink, stream, err);
+    const wanted ranges = {.lower = lower, .upper = upper, .is_range = 1};
+    return look_up(index, &ranges, sink, stream, err);
+}
+
+kr_status kr_index_nearest(kr_index *index, const kr_column *probes, const kr_nearest_options *options,
+                           const kr_sink *sink, kr_stream *stream, kr_error *err)
+{
+    const wanted nearest = {.lower = probes, .is_nearest = 1, .nearest = options};
+    return look_up(index, &nearest, sink, stream, err);
 }
 
 kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper,

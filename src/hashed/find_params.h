@@ -12,6 +12,6 @@ typedef struct table_find_params {
     kr_launch launch;
     kr_hashed_view table;
 } table_find_params;
-kr_assert_size(table_find_params, 184);
+kr_assert_size(table_find_params, 200);
 
 #endif

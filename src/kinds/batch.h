@@ -7,6 +7,15 @@
 #include "key/key.h"
 #include "results/match.h"
 
+/* What a lookup of nearest keys asks for; kinds/nearest.h answers it. */
+typedef struct kr_nearby {
+    uint64_t tolerance; /* the largest distance: an integer, or the bits of a double */
+    uint32_t how;       /* KR_NEAR_*; 0: the lookup is of another sort */
+    uint16_t type;      /* of the values behind the codes, or behind their low bits: kr_type */
+    uint16_t low_bits;  /* KR_NEAR_GROUPED: keys of one group differ in these bits only */
+} kr_nearby;
+kr_assert_size(kr_nearby, 16);
+
 /* Probes, all in device memory. Probe i of a reordered batch is the caller's probe order[i]: `lower` then
  * holds codes in the new order, while upper bounds and validity stay in the caller's order. */
 typedef struct kr_batch {
@@ -16,8 +25,9 @@ typedef struct kr_batch {
     const uint32_t *order;               /* NULL: as given */
     uint64_t lower_offset, upper_offset; /* of the validity bitmaps, in bits */
     uint32_t lower_type, upper_type;
+    kr_nearby near; /* of point lookups only */
 } kr_batch;
-kr_assert_size(kr_batch, 64);
+kr_assert_size(kr_batch, 80);
 
 /* A batch whose probes are grouped by parts of the index (lookup/partition.h). The probes of part p are
  * starts[p] .. starts[p + 1] - 1, in segments. In a family with cuts, part p holds the entries at positions
@@ -55,7 +65,9 @@ typedef struct kr_put {
     const uint32_t *order; /* as in the batch: where probe i's answer goes */
     uint64_t *work;        /* counters of kr_work_add; NULL: not counted */
     uint32_t what;         /* KR_PUT_* */
-    uint32_t reserved;
+    /* Lookups of nearest keys: the KR_PUT_* that is written. `what` is then KR_PUT_MATCH: both ends of the
+     * probe's own key are searched for. */
+    uint32_t nearest;
 } kr_put;
 kr_assert_size(kr_put, 32);
 
@@ -63,6 +75,12 @@ kr_assert_size(kr_put, 32);
 KR_BODY uint32_t kr_put_nbytes(uint32_t what)
 {
     return what == KR_PUT_ROW ? 4 : what == KR_PUT_FLAG ? 1 : 8;
+}
+
+/* The KR_PUT_* of the answers. */
+KR_BODY uint32_t kr_put_written(const kr_put *put)
+{
+    return put->nearest ? put->nearest : put->what;
 }
 
 /* The work of a lookup. Counted in stripes, so that threads seldom update the same counter. */

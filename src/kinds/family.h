@@ -36,6 +36,7 @@ typedef struct kr_build {
     const uint32_t *row_ids; /* or NULL: 0, 1, 2, ... */
     kr_stopwatch *watch;     /* kr_stopwatch_lap(watch, "sort") ends a phase */
     uint32_t *is_unique;     /* NULL, or 0, which becomes 1 if the build finds that no key is given twice */
+    uint32_t used_bits; /* codes are below 2^used_bits, which spares passes of a sort; 0: nothing is known */
 } kr_build;
 
 /* One batch to locate. */

@@ -182,9 +182,19 @@ static kr_status find_given_rows(kr_index *index, kr_stream *stream, inputs *in,
     return status;
 }
 
-static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_t *row_ids, kr_stream *stream,
-                           kr_stopwatch *watch, kr_error *err)
+/* What an index is made of. */
+typedef struct source {
+    const kr_column *keys;
+    const uint32_t *row_ids;
+    uint32_t used_bits;
+    kr_stream *stream;
+} source;
+
+static kr_status run_build(kr_index *index, const source *from, kr_stopwatch *watch, kr_error *err)
 {
+    const kr_column *keys = from->keys;
+    const uint32_t *row_ids = from->row_ids;
+    kr_stream *stream = from->stream;
     inputs in = {0};
     kr_status status = bring_inputs(index, keys, row_ids, stream, &in, err);
     if (status == KR_OK) {
@@ -195,6 +205,7 @@ static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_
             .spec = &index->spec,
             .keys = in.keys.column,
             .row_ids = in.rows.column.data,
+            .used_bits = from->used_bits,
             .watch = watch,
             .is_unique = &index->is_unique,
         };
@@ -207,31 +218,45 @@ static kr_status run_build(kr_index *index, const kr_column *keys, const uint32_
     return status == KR_OK ? record_ready(index, stream, err) : status;
 }
 
-kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
-                        const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err)
+static kr_status make(kr_device *device, const kr_spec *spec, const source *from, kr_index **index,
+                      kr_error *err)
 {
     kr_index *made = kr_host_calloc(1, sizeof *made, "an index", err);
     if (!made)
         return KR_ERR_HOST_MEMORY;
     made->device = device;
     made->spec = *spec;
-    made->ops = kr_family_ops_of(spec->kind->family, keys->type);
+    made->ops = kr_family_ops_of(spec->kind->family, from->keys->type);
     kr_status status = kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err);
     if (status == KR_OK)
         status = runs_on(made->ops, device, spec, err);
     kr_stopwatch watch;
     const uint64_t before = kr_device_peak_begin(device);
-    kr_stopwatch_start(&watch, device, stream);
+    kr_stopwatch_start(&watch, device, from->stream);
     if (status == KR_OK)
-        status = run_build(made, keys, row_ids, stream, &watch, err);
+        status = run_build(made, from, &watch, err);
     kr_stopwatch_stop(&watch);
     if (status != KR_OK) {
         kr_index_destroy(made);
         return status;
     }
-    fill_info(made, keys->type, &watch, before);
+    fill_info(made, from->keys->type, &watch, before);
     *index = made;
     return KR_OK;
+}
+
+kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
+                        const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err)
+{
+    const source from = {.keys = keys, .row_ids = row_ids, .stream = stream};
+    return make(device, spec, &from, index, err);
+}
+
+kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_column *keys,
+                               uint32_t used_bits, kr_index **index, kr_error *err)
+{
+    const source from = {.keys = keys, .used_bits = used_bits};
+    return make(device, spec, &from, index, err);
 }
 
 static kr_status run_change(kr_index *index, const uint32_t *row_ids, const kr_column *keys,

@@ -22,6 +22,7 @@ static const char *words_of(uint32_t capability)
     switch (capability) {
     case KR_CAN_POINT: return "answers no point lookups";
     case KR_CAN_RANGE: return "answers no range lookups";
+    case KR_CAN_NEAREST: return "finds no nearest keys";
     case KR_CAN_UPDATE: return "cannot insert and delete rows";
     default: return "cannot give rows other keys";
     }

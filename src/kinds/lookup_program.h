@@ -62,7 +62,7 @@ struct kr_lookup_body {
     }
     static __device__ __forceinline__ uint32_t answer_nbytes(const params_t *params)
     {
-        return kr_put_nbytes(params->put.what);
+        return kr_put_nbytes(kr_put_written(&params->put));
     }
     static __device__ __forceinline__ void *out(const params_t *params)
     {

@@ -8,9 +8,8 @@
 #ifndef KEYRAY_LIGHTWEIGHT_PARTS_BODY_H
 #define KEYRAY_LIGHTWEIGHT_PARTS_BODY_H
 
-#include "kinds/batch.h"
+#include "lightweight/nearest_body.h"
 #include "program/block.h"
-#include "sorted/entries.h"
 #include "sorted/gallop.h"
 
 enum {
@@ -194,7 +193,21 @@ KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *
         kr_put_match(&p->put, i, 0, 0);
 }
 
+KR_BODY void parts_answer_nearest(const parts_params *p, uint64_t i, const parts_probe *probe,
+                                  const parts_leaf *leaf)
+{
+    const kr_entries *entries = &p->entries;
+    const uint32_t n = parts_leaf_size(entries, leaf->at), end = leaf->at + leaf->within;
+    const kr_span span = {probe->upper, leaf->at + leaf->below,
+                          leaf->within < n ? end : parts_behind(entries, entries->n, end, probe->upper),
+                          probe->lower <= probe->upper};
+    kr_entries_nearest(entries, &p->batch.near, &p->put, i, entries->n, &span);
+}
+
 /* ---- The search ------------------------------------------------------------------------------ */
+
+/* Variants of the search: leaves are guessed, not halved; the nearest keys are wanted. */
+enum { PARTS_GUESS = 1, PARTS_NEAREST = 2 };
 
 /* The first entry that is read in the probe's gap. */
 KR_BODY uint32_t parts_start(const parts_params *p, int guess, const parts_part *part,
@@ -218,9 +231,18 @@ KR_BODY parts_leaf parts_find(const parts_params *p, int guess, const parts_part
     return leaf;
 }
 
+KR_BODY void parts_answer_as(const parts_params *p, int how, uint64_t i, const parts_probe *probe,
+                             const parts_leaf *leaf)
+{
+    if (how & PARTS_NEAREST)
+        parts_answer_nearest(p, i, probe, leaf);
+    else
+        parts_answer(p, i, probe, leaf);
+}
+
 /* Answers probes first, first + size, ... whose gaps are known. A CPU prefetches their next reads. A GPU has
  * other threads to run meanwhile, and no registers to spare. */
-KR_BODY void parts_finish(kr_block block, const parts_params *p, int guess, const parts_part *part,
+KR_BODY void parts_finish(kr_block block, const parts_params *p, int how, const parts_part *part,
                           uint32_t first, uint32_t end, const parts_probe *probes)
 {
 #if KR_ON_CUDA
@@ -228,8 +250,8 @@ KR_BODY void parts_finish(kr_block block, const parts_params *p, int guess, cons
     for (int v = 0; v < PARTS_AT_ONCE; ++v) {
         const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
         if (i < end) {
-            const parts_leaf leaf = parts_find(p, guess, part, &probes[v]);
-            parts_answer(p, (uint32_t)i, &probes[v], &leaf);
+            const parts_leaf leaf = parts_find(p, how & PARTS_GUESS, part, &probes[v]);
+            parts_answer_as(p, how, (uint32_t)i, &probes[v], &leaf);
         }
     }
 #else
@@ -237,19 +259,20 @@ KR_BODY void parts_finish(kr_block block, const parts_params *p, int guess, cons
     const uint32_t n = end - first < PARTS_AT_ONCE ? end - first : PARTS_AT_ONCE; /* a block is one thread */
     (void)block;
     for (uint32_t v = 0; v < n; ++v)
-        kr_prefetch(kr_entry(&p->entries, (int)p->entries.layout, parts_start(p, guess, part, &probes[v])));
+        kr_prefetch(kr_entry(&p->entries, (int)p->entries.layout,
+                             parts_start(p, how & PARTS_GUESS, part, &probes[v])));
     for (uint32_t v = 0; v < n; ++v) {
-        leaves[v] = parts_find(p, guess, part, &probes[v]);
+        leaves[v] = parts_find(p, how & PARTS_GUESS, part, &probes[v]);
         if (p->put.what == KR_PUT_ROW && !p->entries.layout)
             kr_prefetch((const uint32_t *)p->entries.rows + leaves[v].at + leaves[v].below);
     }
     for (uint32_t v = 0; v < n; ++v)
-        parts_answer(p, (uint64_t)first + v, &probes[v], &leaves[v]);
+        parts_answer_as(p, how, (uint64_t)first + v, &probes[v], &leaves[v]);
 #endif
 }
 
 /* Searches for probes first, first + size, ...: PARTS_AT_ONCE of them, or as many as are left. */
-KR_BODY void parts_search_some(kr_block block, const parts_params *p, int guess, const parts_part *part,
+KR_BODY void parts_search_some(kr_block block, const parts_params *p, int how, const parts_part *part,
                                uint32_t first, uint32_t end)
 {
     parts_probe probes[PARTS_AT_ONCE];
@@ -270,12 +293,12 @@ KR_BODY void parts_search_some(kr_block block, const parts_params *p, int guess,
                 probes[v].gap = next;
         }
     }
-    parts_finish(block, p, guess, part, first, end, probes);
+    parts_finish(block, p, how, part, first, end, probes);
 }
 
-/* `guess` is a constant in each of the two programs: one program for both would take too many registers. */
+/* `how` is a constant in each of the programs: one program for all would take too many registers. */
 KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, uint64_t most_segments,
-                          int guess)
+                          int how)
 {
     for (uint64_t t = block.index; t < most_segments && t < *p->partition.n_segments; t += block.count) {
         const kr_segment segment = p->partition.segments[t];
@@ -284,19 +307,21 @@ KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, u
             stop - segment.first < p->partition.segment ? stop - segment.first : p->partition.segment;
         const parts_part part = parts_open(block, (kr_key *)shared, p, segment.part);
         for (uint32_t i = block.rank; i < n; i += block.size * PARTS_AT_ONCE)
-            parts_search_some(block, p, guess, &part, segment.first + i, segment.first + n);
+            parts_search_some(block, p, how, &part, segment.first + i, segment.first + n);
         kr_block_sync(block);
     }
 }
 
-#define PARTS_PROGRAM(name, guess)                                                                       \
+#define PARTS_PROGRAM(name, how)                                                                         \
     KR_BODY void name##_all(kr_block block, char *shared, const parts_params *p, uint64_t most_segments) \
     {                                                                                                    \
-        parts_search(block, shared, p, most_segments, guess);                                            \
+        parts_search(block, shared, p, most_segments, how);                                              \
     }                                                                                                    \
     KR_BLOCK_PROGRAM(name, parts_params, name##_all)
 PARTS_PROGRAM(parts_halving, 0);
-PARTS_PROGRAM(parts_guessing, 1);
+PARTS_PROGRAM(parts_guessing, PARTS_GUESS);
+PARTS_PROGRAM(parts_halving_nearest, PARTS_NEAREST);
+PARTS_PROGRAM(parts_guessing_nearest, PARTS_GUESS | PARTS_NEAREST);
 
 /* ---- The keys at which batches are cut ------------------------------------------------------- */
 

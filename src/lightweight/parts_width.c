@@ -35,8 +35,11 @@ kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const 
         .gap_bits = gap_bits_of(store, job->partition->bits),
     };
     params.blocks.shared_nbytes = (uint32_t)(((largest >> params.gap_bits) + 3) * sizeof(kr_key));
-    const kr_program *program = store->layout == KR_LAYOUT_AOS || params.gap_bits <= GAP_BITS
-                                    ? &KR_W(parts_halving)
-                                    : &KR_W(parts_guessing);
+    static const kr_program *const programs[2][2] = {
+        {&KR_W(parts_halving), &KR_W(parts_halving_nearest)},
+        {&KR_W(parts_guessing), &KR_W(parts_guessing_nearest)},
+    };
+    const int guesses = store->layout == KR_LAYOUT_SOA && params.gap_bits > GAP_BITS;
+    const kr_program *program = programs[guesses][job->batch.near.how != 0];
     return kr_device_run(device, program, &params, job->partition->most_segments, stream, err);
 }

@@ -63,9 +63,14 @@ void kr_piece_close(const kr_query *query, kr_piece *piece)
 kr_status kr_piece_locate(const kr_query *query, const kr_piece *piece, kr_put put, kr_error *err)
 {
     const kr_index *index = query->index;
+    kr_put asked = put;
+    if (piece->batch.near.how) {
+        asked.nearest = put.what;
+        asked.what = KR_PUT_MATCH;
+    }
     const kr_locate job = {
         .batch = piece->batch,
-        .put = put,
+        .put = asked,
         .n = piece->n,
         .partition = kr_piece_is_partitioned(piece) ? &piece->partition.view : NULL,
         .watch = query->watch,

@@ -31,6 +31,7 @@ kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_c
 {
     kr_query query = *whole;
     query.batch = batch_of(lower, upper);
+    query.batch.near = whole->batch.near;
     query.n = lower->count;
     query.plan = kr_plan_batch(whole->index, lower->count);
     query.stream = stream;
@@ -44,6 +45,16 @@ kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_
     const kr_status status = kr_query_check(index->spec.kind, upper != NULL, err);
     if (status == KR_OK)
         *query = kr_query_over(&empty, lower, upper, stream);
+    return status;
+}
+
+kr_status kr_query_make_nearest(const kr_index *index, const kr_column *probes, const kr_nearby *near,
+                                kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err)
+{
+    const kr_query empty = {.index = index, .batch = {.near = *near}, .watch = watch};
+    const kr_status status = kr_kind_check(index->spec.kind, KR_CAN_NEAREST, err);
+    if (status == KR_OK)
+        *query = kr_query_over(&empty, probes, NULL, stream);
     return status;
 }
 

@@ -26,6 +26,10 @@ kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err);
 kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
                         kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err);
 
+/* The same for nearest keys (lookup/nearest.h). */
+kr_status kr_query_make_nearest(const kr_index *index, const kr_column *probes, const kr_nearby *near,
+                                kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err);
+
 /* The same lookup over other columns: some probes of the whole query, copied to the device. It gets a plan of
  * its own. */
 kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_column *upper,

@@ -37,7 +37,9 @@ static kr_status sort_into(const kr_build *build, const kr_row_list *list, const
         return status;
     const kr_sort sort = {
         .key_bits = bits,
-        .end_bit = hashed ? bits : kr_type_significant_bits(build->keys.type),
+        .end_bit = hashed             ? bits
+                   : build->used_bits ? build->used_bits
+                                      : kr_type_significant_bits(build->keys.type),
         .n = list->n,
         .keys_in = keys,
         .keys_out = made->keys.data,

@@ -14,6 +14,7 @@ enum {
     EXPLANATION = 984,
     INDEX_INFO = 640,
     SINK = 72,
+    NEAREST_OPTIONS = 40,
     JOIN_OPTIONS = 24,
     JOIN_INFO = 632,
     TABLE_OPTIONS = 32,
@@ -37,6 +38,7 @@ typedef union any {
     unsigned char bytes[ROOM];
     kr_device_options device_options;
     kr_sink sink;
+    kr_nearest_options nearest_options;
     kr_join_options join_options;
     kr_table_options table_options;
     kr_scan_sink scan_sink;
@@ -59,6 +61,12 @@ static kr_status look_up(const any *sink, kr_error *err)
 static kr_status range(const any *sink, kr_error *err)
 {
     return kr_index_range(index_, &keys, &keys, &sink->sink, NULL, err);
+}
+
+static kr_status nearest(const any *options, kr_error *err)
+{
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
+    return kr_index_nearest(index_, &keys, &options->nearest_options, &sink, NULL, err);
 }
 
 static kr_status join_sides(const any *options, kr_error *err)
@@ -120,6 +128,7 @@ static const struct input {
     {"kr_device_options", DEVICE_OPTIONS, sizeof(kr_device_options), open_device, NULL},
     {"kr_sink", SINK, sizeof(kr_sink), look_up, fill_sink},
     {"kr_sink", SINK, sizeof(kr_sink), range, fill_sink},
+    {"kr_nearest_options", NEAREST_OPTIONS, sizeof(kr_nearest_options), nearest, NULL},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_sides, NULL},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_ranges, NULL},
     {"kr_table_options", TABLE_OPTIONS, sizeof(kr_table_options), create_table, NULL},

@@ -79,7 +79,7 @@ GENERAL = [
     ok("info", out="^keyray "), ok("info", out="^  rt cores +(yes|none|not known)"),
     ok("info --format json", json={"devices.0.name": "cpu", "commit": str}),
     bad(2, "info extra", "unexpected 'extra'"),
-    ok("kinds", out="layout=soa"), ok("kinds array", out=r"^array: (.|\n)*^    can: point range update$"),
+    ok("kinds", out="layout=soa"), ok("kinds array", out=r"^array: (.|\n)*^    can: point range nearest update$"),
     bad(2, "kinds frob", "unknown kind 'frob'"),
     bad(2, "kinds array:k=2", "is a spec"), bad(2, "kinds best", "array on a GPU and pivot on a CPU"),
     ok("kinds --format json", json={"kinds.0.name": "array", "kinds.0.options.0.default": str}),

@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True  # nothing of ours in the source tree
 import bench_cases  # noqa: E402
 import cases  # noqa: E402
 import input_cases  # noqa: E402
+import nearest_cases  # noqa: E402
 import npy  # noqa: E402
 import scan_cases  # noqa: E402
 import scripts  # noqa: E402
@@ -114,7 +115,7 @@ def main(arguments):
     parser.add_argument("words", nargs="*")
     options = parser.parse_args(arguments)
     keyray = str(pathlib.Path(options.keyray).resolve())
-    jobs = [(case["run"], run_case, case) for case in cases.CASES + input_cases.CASES + update_cases.CASES + scan_cases.CASES + bench_cases.CASES]
+    jobs = [(case["run"], run_case, case) for case in cases.CASES + input_cases.CASES + nearest_cases.CASES + update_cases.CASES + scan_cases.CASES + bench_cases.CASES]
     jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + input_cases.SCRIPTS + bench_cases.SCRIPTS]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:

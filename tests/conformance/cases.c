@@ -100,6 +100,27 @@ int kr_case_asks(const kr_case_data *data, uint32_t question)
            data->test->row_ids != KR_ROW_IDS_HIGH;
 }
 
+const uint32_t kr_ask_needs[KR_N_ASKS] = {KR_CAN_POINT, KR_CAN_RANGE, KR_CAN_NEAREST};
+
+kr_status kr_case_call(const kr_case_data *data, kr_index *index, uint32_t what, const kr_column *lower,
+                       const kr_column *upper, const kr_sink *sink, kr_error *err)
+{
+    return what == KR_ASK_POINT   ? kr_index_lookup(index, lower, sink, NULL, err)
+           : what == KR_ASK_RANGE ? kr_index_range(index, lower, upper, sink, NULL, err)
+                                  : kr_index_nearest(index, lower, &data->nearest, sink, NULL, err);
+}
+
+/* Of the nearest keys: as of the rows that the oracle finds. */
+static kr_answer answer_nearest(const kr_case_data *data, const kr_oracle *oracle,
+                                const kr_question *question)
+{
+    const kr_column *probes = &data->lower[KR_ASK_NEAREST].view;
+    uint32_t *rows = kr_oracle_nearest(oracle, probes, &data->nearest);
+    const kr_answer answer = kr_oracle_answer_rows(oracle, rows, probes->count, question);
+    free(rows);
+    return answer;
+}
+
 static void make_questions(uint32_t number, kr_case_data *data, uint64_t seed)
 {
     /* Value types go round, so that every pair of key and value type comes up. */
@@ -148,13 +169,18 @@ void kr_case_data_of(const kr_suite *suite, const kr_case *test, uint32_t number
         kr_test_probes(&data->keys.view, test->probes, test->probe_nulls, kr_rng_split(seed, 3));
     kr_test_ranges(&data->keys.view, oracle.at, oracle.n, test->probes, test->probe_nulls,
                    kr_rng_split(seed, 5), &data->lower[KR_ASK_RANGE], &data->upper);
+    data->lower[KR_ASK_NEAREST] =
+        kr_test_probes(&data->keys.view, test->probes, test->probe_nulls, kr_rng_split(seed, 6));
+    data->nearest = kr_test_nearest(&data->keys.view, &(kr_rng){kr_rng_split(seed, 7)});
     make_questions(number, data, seed);
     for (uint32_t ask = 0; ask < KR_N_ASKS; ++ask)
         for (uint32_t i = 0; i < KR_N_QUESTIONS; ++i)
             if (kr_case_asks(data, i))
-                data->answers[ask][i] =
-                    kr_oracle_answer(&oracle, &data->lower[ask].view,
-                                     ask == KR_ASK_RANGE ? &data->upper.view : NULL, &data->questions[i]);
+                data->answers[ask][i] = ask == KR_ASK_NEAREST
+                                            ? answer_nearest(data, &oracle, &data->questions[i])
+                                            : kr_oracle_answer(&oracle, &data->lower[ask].view,
+                                                               ask == KR_ASK_RANGE ? &data->upper.view : NULL,
+                                                               &data->questions[i]);
     kr_oracle_free(&oracle);
 }
 

@@ -109,7 +109,7 @@ static void check_type(kr_suite *suite, const kr_suite_device *on, const char *s
                    kr_index_create(on->device, spec, &fixture.data.keys.view, NULL, NULL, &index, &err), &err,
                    "kr_index_create")) {
         const uint64_t before = kr_in_use(on->device);
-        for (uint32_t what = 0; what < KR_N_ASKS; ++what) {
+        for (uint32_t what = 0; what <= KR_ASK_RANGE; ++what) {
             if (!(kr_spec_capabilities(spec) & (what == KR_ASK_POINT ? KR_CAN_POINT : KR_CAN_RANGE))) {
                 collected c = {.cap_nbytes = 1 << 20};
                 kr_test_refused(suite, KR_ERR_UNSUPPORTED,

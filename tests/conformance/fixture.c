@@ -44,9 +44,7 @@ kr_status kr_fixture_ask(const kr_fixture *fixture, kr_index *index, uint32_t wh
                           .rows = asked->result == KR_RESULT_ROWS ? answer.rows : NULL,
                           .rows_capacity = want->n_rows};
     const kr_status status =
-        what == KR_ASK_POINT
-            ? kr_index_lookup(index, &data->lower[what].view, &sink, NULL, err)
-            : kr_index_range(index, &data->lower[what].view, &data->upper.view, &sink, NULL, err);
+        kr_case_call(data, index, what, &data->lower[what].view, &data->upper.view, &sink, err);
     if (status)
         kr_answer_free(&answer);
     else
@@ -97,14 +95,13 @@ static int settle(kr_suite *suite, kr_status status, kr_status allowed, const kr
 int kr_fixture_check(const kr_fixture *fixture, const char *spec, kr_index *index, kr_status allowed,
                      uint32_t *refusals)
 {
-    static const uint32_t capabilities[KR_N_ASKS] = {KR_CAN_POINT, KR_CAN_RANGE};
     for (uint32_t what = 0; what < KR_N_ASKS; ++what)
         for (uint32_t i = 0; i < KR_N_QUESTIONS; ++i) {
             const kr_question *question = &fixture->data.questions[i];
             kr_answer got = {0};
             kr_error err = {0};
             char text[256];
-            if (!(kr_spec_capabilities(spec) & capabilities[what]) || !kr_case_asks(&fixture->data, i))
+            if (!(kr_spec_capabilities(spec) & kr_ask_needs[what]) || !kr_case_asks(&fixture->data, i))
                 continue;
             const kr_status status = kr_fixture_ask(fixture, index, what, i, &got, &err);
             if (!settle(fixture->suite, status, allowed, &err, question->name, refusals))

@@ -10,8 +10,8 @@
 typedef enum places { ALL_HOST, ALL_DEVICE, MIXED, N_PLACES } places;
 static const char *const place_names[N_PLACES] = {"host", "device", "mixed"};
 
-/* The last parts of a test's name; the first two by KR_ASK_*. */
-static const char *const parts[] = {"point", "range", "build"};
+/* The last parts of a test's name; those before "build" by KR_ASK_*. */
+static const char *const parts[] = {"point", "range", "nearest", "build"};
 
 typedef struct subject {
     kr_suite *suite;
@@ -218,10 +218,8 @@ static int build(subject *s)
 
 static kr_status ask(subject *s, uint32_t what, const kr_sink *sink, kr_error *err)
 {
-    const kr_column *lower = &s->lower[what].view;
-    const kr_status status = what == KR_ASK_POINT
-                                 ? kr_index_lookup(s->index, lower, sink, NULL, err)
-                                 : kr_index_range(s->index, lower, &s->upper.view, sink, NULL, err);
+    const kr_status status =
+        kr_case_call(s->data, s->index, what, &s->lower[what].view, &s->upper.view, sink, err);
     return status ? status : kr_device_sync(s->on->device, NULL, err);
 }
 
@@ -306,7 +304,7 @@ static uint64_t whole_rows(const kr_question *question, uint32_t what, const kr_
 {
     const uint64_t *offsets = want->out;
     uint64_t i = want->n;
-    if (what == KR_ASK_POINT || question->order == KR_ORDER_KEY)
+    if (what != KR_ASK_RANGE || question->order == KR_ORDER_KEY)
         return want->n_rows - 1;
     while (offsets[i] == want->n_rows)
         --i;
@@ -358,11 +356,10 @@ static void expect_unsupported(subject *s, uint32_t what)
 
 static void test_asks(subject *s, uint32_t what)
 {
-    static const uint32_t capabilities[KR_N_ASKS] = {KR_CAN_POINT, KR_CAN_RANGE};
     const int wanted = kr_test_begin(s->suite, "%s/%s", s->name, parts[what]);
     if (!wanted)
         return;
-    if (!(kr_spec_capabilities(s->spec) & capabilities[what])) {
+    if (!(kr_spec_capabilities(s->spec) & kr_ask_needs[what])) {
         expect_unsupported(s, what);
         kr_test_end(s->suite);
         return;
@@ -402,8 +399,8 @@ static void run_subject(subject *s)
         kr_test_fail(s->suite, "no memory for the test's columns: %s", err.text);
         kr_test_end(s->suite);
     } else if (build(s)) {
-        test_asks(s, KR_ASK_POINT);
-        test_asks(s, KR_ASK_RANGE);
+        for (uint32_t ask = 0; ask < KR_N_ASKS; ++ask)
+            test_asks(s, ask);
         kr_index_destroy(s->index);
         if (kr_in_use(s->on->device) != s->in_use_before) {
             kr_test_begin(s->suite, "%s/destroy", s->name);

@@ -148,9 +148,11 @@ static void run_tests(kr_suite *suite)
     fflush(stdout);
     kr_run_specs(suite);
     kr_run_lookups(suite);
+    kr_run_nearest(suite);
     kr_run_chunks(suite);
     kr_run_streams(suite);
     kr_run_joins(suite);
+    kr_run_asof(suite);
     kr_run_misuse(suite);
     kr_run_every_key(suite);
     kr_run_counts(suite);

@@ -267,7 +267,8 @@ uint32_t kr_spec_capabilities(const char *spec)
         if (strlen(kind->name) == length && memcmp(kind->name, spec, length) == 0)
             return kind->capabilities;
     /* "best" does not promise that its kind takes updates. */
-    return KR_CAN_POINT | KR_CAN_RANGE | (strcmp(spec, "best:updates=on") ? 0 : KR_CAN_UPDATE);
+    return KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_NEAREST |
+           (strcmp(spec, "best:updates=on") ? 0 : KR_CAN_UPDATE);
 }
 
 /* ---- Tests of the strings themselves -------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #define KEYRAY_TESTS_SUITE_H
 
 #include "memory.h"
-#include "oracle.h"
+#include "nearest.h"
 
 enum { KR_MAX_SPECS = 1024, KR_MAX_DEVICES = 9, KR_MAX_REASONS = 64 };
 
@@ -93,7 +93,7 @@ typedef struct kr_case {
 } kr_case;
 
 enum { KR_N_QUESTIONS = 9 };
-enum { KR_ASK_POINT, KR_ASK_RANGE, KR_N_ASKS };
+enum { KR_ASK_POINT, KR_ASK_RANGE, KR_ASK_NEAREST, KR_N_ASKS };
 
 /* A case for one key type: its columns, and the right answers. */
 typedef struct kr_case_data {
@@ -102,6 +102,7 @@ typedef struct kr_case_data {
     kr_test_column keys, values, lower[KR_N_ASKS], upper;
     uint32_t *row_ids;
     int has_duplicates;
+    kr_nearest_options nearest;            /* of KR_ASK_NEAREST, by chance */
     kr_question questions[KR_N_QUESTIONS]; /* values: NULL where row ids are too high for a column */
     kr_answer answers[KR_N_ASKS][KR_N_QUESTIONS];
 } kr_case_data;
@@ -114,15 +115,21 @@ void kr_case_data_make(const kr_suite *suite, const kr_case *test, uint32_t numb
 void kr_case_data_of(const kr_suite *suite, const kr_case *test, uint32_t number, kr_test_column *keys,
                      uint32_t *row_ids, kr_case_data *data);
 void kr_case_data_free(kr_case_data *data);
+/* One lookup of what = KR_ASK_*. */
+kr_status kr_case_call(const kr_case_data *data, kr_index *index, uint32_t what, const kr_column *lower,
+                       const kr_column *upper, const kr_sink *sink, kr_error *err);
+extern const uint32_t kr_ask_needs[KR_N_ASKS]; /* KR_CAN_* */
 /* 0 for a question that this case cannot ask. */
 int kr_case_asks(const kr_case_data *data, uint32_t question);
 
 /* ---- The parts of the list ------------------------------------------------------------------ */
 
 void kr_run_lookups(kr_suite *suite);
+void kr_run_nearest(kr_suite *suite);
 void kr_run_chunks(kr_suite *suite);
 void kr_run_streams(kr_suite *suite);
 void kr_run_joins(kr_suite *suite);
+void kr_run_asof(kr_suite *suite);
 void kr_run_misuse(kr_suite *suite);
 void kr_run_limits(kr_suite *suite);
 void kr_run_every_key(kr_suite *suite);

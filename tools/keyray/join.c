@@ -2,6 +2,7 @@
 #include "column.h"
 #include "commands.h"
 #include "device.h"
+#include "nearest.h"
 #include "output.h"
 #include "pack.h"
 #include "progress.h"
@@ -11,7 +12,8 @@
 #include <string.h>
 
 typedef struct join_options {
-    option_texts left, right;
+    option_texts left, right, left_by, right_by;
+    nearest_options asof;
     const char *right_lower, *right_upper, *output, *index;
     uint32_t type, inverse, unordered;
 } join_options;
@@ -24,6 +26,13 @@ static const option_row join_rows[] = {
     {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL",
      "instead of --right: lower bounds, inclusive, of the left values", 0, 0},
     {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL", "and their upper bounds, inclusive", 0, 0},
+    {"asof", 0, 0, OPTION_CHOICE, AT(asof.side), "no|backward|forward|nearest",
+     "pair each left row with the right row at or before it, at or after it, or the nearer of both [no]", 0,
+     0},
+    {"left-by", 0, 0, OPTION_TEXTS, AT(left_by), "COL",
+     "with --asof: a left column that must be equal; may be given several times", 0, 0},
+    {"right-by", 0, 0, OPTION_TEXTS, AT(right_by), "COL", "the right column, as many as --left-by", 0, 0},
+    NEAREST_ROWS(AT(asof)),
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left",
      "pairs; left rows with a partner; left rows without; pairs and left rows without [inner]", 0, 0},
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
@@ -42,6 +51,7 @@ typedef struct job {
     const kr_progress *progress;
     struct column left[OPTION_TEXTS_MOST],
         right[OPTION_TEXTS_MOST]; /* of a range join: right[0] to right[1] */
+    struct column left_by[OPTION_TEXTS_MOST], right_by[OPTION_TEXTS_MOST];
     struct packed packed_left, packed_right;
     kr_device *device;
     kr_join *join;
@@ -52,9 +62,26 @@ typedef struct job {
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
+static int check_asof(const join_options *o)
+{
+    if (!o->asof.side && (o->left_by.n || o->right_by.n))
+        return tool_fail(USAGE,
+                         "--left-by and --right-by need --asof; give --left and --right more than once");
+    if (o->asof.side && (o->right_lower || o->left.n > 1))
+        return tool_fail(USAGE,
+                         "--asof takes one --left and one --right; --left-by and --right-by name groups");
+    if (o->left_by.n != o->right_by.n)
+        return tool_fail(USAGE, "%u --left-by columns but %u --right-by columns; give as many of each",
+                         o->left_by.n, o->right_by.n);
+    return nearest_check(&o->asof, "--asof backward, forward or nearest");
+}
+
 static int check_options(const job *j)
 {
     const join_options *o = &j->options;
+    const int wrong = check_asof(o);
+    if (wrong)
+        return wrong;
     if (!o->right_lower != !o->right_upper)
         return tool_fail(USAGE, "--right-lower and --right-upper belong together");
     if (o->right_lower && o->right.n)
@@ -70,6 +97,27 @@ static int check_options(const job *j)
     return !code && o->output ? column_check_output(o->output) : code;
 }
 
+/* The groups of an as-of join, and its times, whose order text does not have on both sides. */
+static int load_asof(job *j)
+{
+    const join_options *o = &j->options;
+    int code = DONE;
+    if (o->asof.side && column_is_text(&j->left[0]))
+        return tool_fail(FAILED, "--left %s is text: --asof takes numbers, dates and times", o->left.at[0]);
+    for (uint32_t i = 0; !code && i < o->left_by.n; ++i)
+        code = column_load(&j->left_by[i], "--left-by", o->left_by.at[i], j->progress);
+    for (uint32_t i = 0; !code && i < o->right_by.n; ++i)
+        code = column_load(&j->right_by[i], "--right-by", o->right_by.at[i], j->progress);
+    for (uint32_t i = 0; !code && i < o->right_by.n; ++i)
+        code = column_match(&j->left_by[i], &j->right_by[i], ABSENT_NULL);
+    for (uint32_t i = 0; !code && i < o->left_by.n; ++i) {
+        code = column_check_counts(&j->left[0], &j->left_by[i], "give one group for each left row");
+        if (!code)
+            code = column_check_counts(&j->right[0], &j->right_by[i], "give one group for each right row");
+    }
+    return code;
+}
+
 static int load(job *j)
 {
     const join_options *o = &j->options;
@@ -81,7 +129,7 @@ static int load(job *j)
     for (uint32_t i = 0; !code && i < o->right.n; ++i)
         code = column_match(&j->left[i], &j->right[i], ABSENT_NULL);
     if (code || !o->right_lower)
-        return code;
+        return code ? code : load_asof(j);
     code = column_load(&j->right[0], "--right-lower", o->right_lower, j->progress);
     if (!code)
         code = column_load(&j->right[1], "--right-upper", o->right_upper, j->progress);
@@ -90,6 +138,36 @@ static int load(job *j)
     if (!code)
         code = column_match(&j->left[0], &j->right[0], ABSENT_ABOVE);
     return code ? code : column_match(&j->left[0], &j->right[1], ABSENT_BELOW);
+}
+
+/* What there is to know of the join, if there is one. */
+static int finish(job *j, kr_status status, kr_error *err)
+{
+    j->info.struct_size = sizeof j->info;
+    if (status == KR_OK)
+        status = kr_join_query(j->join, &j->info, err);
+    join_phases_take(j->join, &j->phases);
+    return tool_check(status, err);
+}
+
+static int create_asof(job *j, const kr_join_options *how)
+{
+    kr_column left[OPTION_TEXTS_MOST], right[OPTION_TEXTS_MOST];
+    const uint32_t n = j->options.left_by.n;
+    kr_nearest_options nearest;
+    kr_error err = {0};
+    for (uint32_t i = 0; i < n; ++i) {
+        left[i] = j->left_by[i].view;
+        right[i] = j->right_by[i].view;
+    }
+    const int code = nearest_read(&j->options.asof, j->options.left.at[0], j->left[0].view.type, &nearest);
+    if (code)
+        return code;
+    const kr_status status =
+        kr_join_create_asof(j->device, j->options.index, &j->left[0].view, &j->right[0].view, left, right, n,
+                            &nearest, how, &j->join, &err);
+    nearest_rename(&err);
+    return finish(j, status, &err);
 }
 
 static int create(job *j)
@@ -102,7 +180,8 @@ static int create(job *j)
                                  .unordered = o->unordered};
     kr_error err = {0};
     kr_status status;
-    j->info.struct_size = sizeof j->info;
+    if (o->asof.side)
+        return create_asof(j, &how);
     if (o->left.n > 1) {
         if (pack_columns(j->left, j->right, o->left.n, &j->packed_left, &j->packed_right))
             return FAILED;
@@ -114,10 +193,7 @@ static int create(job *j)
             kr_join_create_range(j->device, o->index, left, right, &j->right[1].view, &how, &j->join, &err);
     else
         status = kr_join_create(j->device, o->index, left, right, &how, &j->join, &err);
-    if (status == KR_OK)
-        status = kr_join_query(j->join, &j->info, &err);
-    join_phases_take(j->join, &j->phases);
-    return tool_check(status, &err);
+    return finish(j, status, &err);
 }
 
 static int has_pairs(const job *j)
@@ -181,7 +257,7 @@ static void print(const job *j)
     output_text(&out, "indexed", j->info.indexed);
     output_number(&out, "left", left);
     output_number(&out, "right", right);
-    if (out.json) {
+    if (out.json && !j->options.asof.side) {
         output_number(&out, "keys", left_indexed ? left : right);
         output_number(&out, "probes", left_indexed ? right : left);
     }
@@ -218,6 +294,8 @@ static int perform(job *j)
     pack_close(&j->packed_right);
     pack_close(&j->packed_left);
     for (uint32_t i = 0; i < OPTION_TEXTS_MOST; ++i) {
+        column_close(&j->right_by[i]);
+        column_close(&j->left_by[i]);
         column_close(&j->right[i]);
         column_close(&j->left[i]);
     }
@@ -241,7 +319,9 @@ static int run(const command *self, int argc, char **argv)
 const command command_join = {
     "join",
     NULL,
-    "join two columns on equal values, or on ranges",
-    "keyray join --left lineitem.tbl:0 --right orders.tbl:0 --type inner -o pairs.npy",
+    "join two columns on equal values, on ranges, or as of a time",
+    "keyray join --left lineitem.tbl:0 --right orders.tbl:0 --type inner -o pairs.npy\n"
+    "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by trades.csv:symbol "
+    "--right-by quotes.csv:symbol --type left -o quotes.npy",
     run,
 };

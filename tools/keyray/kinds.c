@@ -7,11 +7,8 @@
 static const struct capability {
     uint32_t bit;
     const char *name;
-} capabilities[] = {{KR_CAN_POINT, "point"},
-                    {KR_CAN_RANGE, "range"},
-                    {KR_CAN_UPDATE, "update"},
-                    {KR_CAN_SET_KEYS, "set-keys"},
-                    {KR_CAN_SCAN, "scan"}};
+} capabilities[] = {{KR_CAN_POINT, "point"},   {KR_CAN_RANGE, "range"},       {KR_CAN_NEAREST, "nearest"},
+                    {KR_CAN_UPDATE, "update"}, {KR_CAN_SET_KEYS, "set-keys"}, {KR_CAN_SCAN, "scan"}};
 
 enum { N_CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

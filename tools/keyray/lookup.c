@@ -4,6 +4,7 @@
 #include "column.h"
 #include "commands.h"
 #include "device.h"
+#include "nearest.h"
 #include "output.h"
 #include "progress.h"
 #include "result.h"
@@ -16,6 +17,7 @@ typedef struct lookup_options {
     const char *keys, *probes, *lower, *upper, *values, *output, *index;
     const char *insert, *insert_rows, *delete;
     uint32_t result, order;
+    nearest_options nearest;
 } lookup_options;
 
 #define AT(field) offsetof(lookup_options, field)
@@ -33,6 +35,10 @@ typedef struct lookup_options {
 static const option_row lookup_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
     {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
+    {"nearest", 0, 0, OPTION_CHOICE, AT(nearest.side), "no|below|above|either",
+     "find the largest key at or below the value, the smallest at or above it, or the nearer of both [no]", 0,
+     0},
+    NEAREST_ROWS(AT(nearest)),
     VALUES_ROW("one value per key"),
     INDEX_ROW("best"),
     {0},
@@ -85,6 +91,7 @@ typedef struct job {
     kr_report *report;
     report_facts did;
     struct result result;
+    kr_nearest_options nearest;
     double load, build, update, search, write;
 } job;
 
@@ -101,7 +108,9 @@ static int check_options(const job *j)
         return tool_fail(USAGE, "give --insert COL, --delete COL or both");
     if (j->options.insert_rows && !j->options.insert)
         return tool_fail(USAGE, "--insert-rows needs --insert COL");
-    const int code = tool_check_spec(j->options.index);
+    int code = nearest_check(&j->options.nearest, "--nearest below, above or either");
+    if (!code)
+        code = tool_check_spec(j->options.index);
     return !code && j->options.output ? column_check_output(j->options.output) : code;
 }
 
@@ -149,6 +158,10 @@ static int load(job *j)
         code = column_match(&j->keys, &j->lower, j->is_range ? ABSENT_ABOVE : ABSENT_NULL);
     if (!code && j->is_range)
         code = column_match(&j->keys, &j->upper, ABSENT_BELOW);
+    if (!code && o->nearest.side && column_is_text(&j->keys))
+        code = tool_fail(FAILED, "--keys %s is text: --nearest takes numbers, dates and times", o->keys);
+    if (!code)
+        code = nearest_read(&o->nearest, o->keys, j->keys.view.type, &j->nearest);
     if (!code && o->values && column_is_text(&j->values))
         code = tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", o->values);
     if (!code && j->is_range)
@@ -203,9 +216,11 @@ static int call(job *j, const kr_sink *sink)
 {
     kr_error err = {0};
     const double begin = tool_now();
-    const kr_status status = j->is_range
-                                 ? kr_index_range(j->index, &j->lower.view, &j->upper.view, sink, NULL, &err)
-                                 : kr_index_lookup(j->index, &j->lower.view, sink, NULL, &err);
+    const kr_status status =
+        j->is_range               ? kr_index_range(j->index, &j->lower.view, &j->upper.view, sink, NULL, &err)
+        : j->options.nearest.side ? kr_index_nearest(j->index, &j->lower.view, &j->nearest, sink, NULL, &err)
+                                  : kr_index_lookup(j->index, &j->lower.view, sink, NULL, &err);
+    nearest_rename(&err);
     j->search += tool_now() - begin;
     return tool_check(status, &err);
 }
@@ -362,7 +377,8 @@ const command command_lookup = {
     "lookup",
     NULL,
     "look up every value of a column in another column",
-    "keyray lookup --keys orders.tbl:0 --probes lineitem.tbl:0 --result count -o counts.npy",
+    "keyray lookup --keys orders.tbl:0 --probes lineitem.tbl:0 --result count -o counts.npy\n"
+    "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below -o rows.npy",
     run,
 };
 

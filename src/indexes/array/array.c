@@ -35,7 +35,7 @@ const kr_kind kr_kind_array = {
     .summary = "sorted keys with row ids, found by binary search; nothing is kept beside them",
     .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.1 (AO+BS), "
               "3.4 (AO+KS), 4",
-    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE,
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
     .n_options = ARRAY_OPTIONS,
     .options = options,
     .settle = settle,

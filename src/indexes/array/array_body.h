@@ -8,6 +8,7 @@
 #define KEYRAY_INDEXES_ARRAY_ARRAY_BODY_H
 
 #include "kinds/lookup_program.h"
+#include "lightweight/nearest_body.h"
 #include "sorted/entries.h"
 #include "sorted/gallop.h"
 
@@ -19,7 +20,7 @@ typedef struct array_params {
     uint32_t top; /* the largest power of two <= entries.n, 0 when that is 0 */
     uint32_t k;   /* fan-out of the K-ary search */
 } array_params;
-kr_assert_size(array_params, 168);
+kr_assert_size(array_params, 184);
 
 typedef struct array_state {
     kr_key lower, upper;
@@ -65,6 +66,12 @@ KR_BODY void array_end(const array_params *p, int aos, const kr_put *put, uint64
         kr_put_first(put, i, found,
                      found && put->what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, s->at) : 0);
     }
+}
+
+KR_BODY void array_end_nearest(const array_params *p, const kr_put *put, uint64_t i, const array_state *s)
+{
+    const kr_span span = {s->upper, s->first, s->at, s->phase != ARRAY_NOTHING};
+    kr_entries_nearest(&p->entries, &p->batch.near, put, i, p->entries.n, &span);
 }
 
 /* ---- Binary search -------------------------------------------------------------------------- */
@@ -181,5 +188,14 @@ KR_LOOKUP_PROGRAM(array_aos, array_params, array_state, array_pinned, array_begi
                   array_aos_end, 1u);
 KR_LOOKUP_PROGRAM(array_kary, array_params, array_state, array_pinned, array_begin_kary, array_step_kary,
                   array_end_kary, KR_LANES_OF_LAUNCH);
+
+/* ---- The same searches for the nearest keys -------------------------------------------------- */
+
+KR_LOOKUP_PROGRAM(array_soa_nearest, array_params, array_state, array_pinned, array_begin, array_soa_step,
+                  array_end_nearest, 1u);
+KR_LOOKUP_PROGRAM(array_aos_nearest, array_params, array_state, array_pinned, array_begin, array_aos_step,
+                  array_end_nearest, 1u);
+KR_LOOKUP_PROGRAM(array_kary_nearest, array_params, array_state, array_pinned, array_begin_kary,
+                  array_step_kary, array_end_nearest, KR_LANES_OF_LAUNCH);
 
 #endif

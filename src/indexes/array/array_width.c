@@ -9,7 +9,7 @@
 typedef struct array_index {
     kr_store store;
     kr_launch launch;
-    const kr_program *program;
+    const kr_program *program, *nearest;
     uint32_t top, k;
     kr_spec spec;
 } array_index;
@@ -36,6 +36,9 @@ static void set_search(array_index *index)
     index->program = index->k > 2                           ? &KR_W(array_kary)
                      : index->store.layout == KR_LAYOUT_AOS ? &KR_W(array_aos)
                                                             : &KR_W(array_soa);
+    index->nearest = index->k > 2                           ? &KR_W(array_kary_nearest)
+                     : index->store.layout == KR_LAYOUT_AOS ? &KR_W(array_aos_nearest)
+                                                            : &KR_W(array_soa_nearest);
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
@@ -68,7 +71,8 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         .top = index->top,
         .k = index->k,
     };
-    return kr_device_run(device, index->program, &params, job->n, stream, err);
+    const kr_program *program = job->batch.near.how ? index->nearest : index->program;
+    return kr_device_run(device, program, &params, job->n, stream, err);
 }
 
 static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)

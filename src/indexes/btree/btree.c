@@ -29,7 +29,7 @@ const kr_kind kr_kind_btree = {
     .source =
         "Bayer and McCreight, \"Organization and Maintenance of Large Ordered Indexes\", with all entries "
         "in leaves; the B+-tree that the papers measure against",
-    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE,
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
     .n_options = BTREE_OPTIONS,
     .options = options,
     .family = &family,

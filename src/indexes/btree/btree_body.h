@@ -7,7 +7,7 @@
 #ifndef KEYRAY_INDEXES_BTREE_BTREE_BODY_H
 #define KEYRAY_INDEXES_BTREE_BTREE_BODY_H
 
-#include "indexes/btree/btree_params.h"
+#include "indexes/btree/btree_nearest_body.h"
 #include "lightweight/node_body.h"
 
 typedef struct btree_state {
@@ -138,16 +138,27 @@ KR_BODY void btree_end(const btree_params *p, uint64_t i, btree_state *s)
         kr_put_match(&p->put, i, s->where, s->at - s->position);
 }
 
+KR_BODY void btree_end_nearest(const btree_params *p, uint64_t i, btree_state *s)
+{
+    const kr_span span = {s->upper, s->position, s->at, s->where != BTREE_NO_SLOT};
+    btree_nearest(&p->tree, &p->batch.near, &p->put, i, p->tree.n, &span);
+}
+
 /* The size of a node is a constant in each program. */
-#define BTREE_FIND(name, bits)                                     \
+#define BTREE_FIND_ENDING(name, bits, end)                         \
     KR_BODY int name##_step(const btree_params *p, btree_state *s) \
     {                                                              \
         return btree_step(p, bits, s);                             \
     }                                                              \
-    KR_PROBE_PROGRAM(name, btree_params, btree_state, btree_begin, name##_step, btree_end)
+    KR_PROBE_PROGRAM(name, btree_params, btree_state, btree_begin, name##_step, end)
+#define BTREE_FIND(name, bits) BTREE_FIND_ENDING(name, bits, btree_end)
 BTREE_FIND(btree_find_8, 3);
 BTREE_FIND(btree_find_16, 4);
 BTREE_FIND(btree_find_32, 5);
 BTREE_FIND(btree_find_64, 6);
+BTREE_FIND_ENDING(btree_nearest_8, 3, btree_end_nearest);
+BTREE_FIND_ENDING(btree_nearest_16, 4, btree_end_nearest);
+BTREE_FIND_ENDING(btree_nearest_32, 5, btree_end_nearest);
+BTREE_FIND_ENDING(btree_nearest_64, 6, btree_end_nearest);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef KEYRAY_INDEXES_BTREE_BTREE_PARTS_BODY_H
 #define KEYRAY_INDEXES_BTREE_BTREE_PARTS_BODY_H
 
-#include "indexes/btree/btree_params.h"
+#include "indexes/btree/btree_nearest_body.h"
 #include "program/block.h"
 #include "sorted/gallop.h"
 
@@ -211,6 +211,19 @@ KR_BODY uint32_t btree_behind(const btree_tree *tree, uint32_t ordinal, kr_key b
            btree_halve(btree_keys(tree, btree_slot(tree, bits, ordinal)), bits, bound) + 1;
 }
 
+/* The position behind the last entry <= upper. */
+KR_BODY uint32_t btree_end_of(const btree_tree *tree, const btree_probe *probe, const btree_run *run,
+                              uint32_t begin, uint32_t end)
+{
+    const uint32_t behind = begin + run->at + run->within;
+    const kr_key above = probe->upper + 1;
+    if (above == 0)
+        return tree->n;
+    return run->within == BTREE_BLOCK || (behind == end && end < tree->n)
+               ? btree_behind(tree, probe->ordinal, above)
+               : behind;
+}
+
 KR_BODY void btree_answer_match(const btree_parts_params *p, uint64_t i, const btree_probe *probe,
                                 const btree_run *run)
 {
@@ -218,37 +231,46 @@ KR_BODY void btree_answer_match(const btree_parts_params *p, uint64_t i, const b
     const uint32_t begin = kr_load(tree->starts + probe->ordinal),
                    end = kr_load(tree->starts + probe->ordinal + 1);
     const uint32_t at = run->at + run->below, position = begin + at;
-    const kr_key above = probe->upper + 1;
-    uint32_t behind = begin + run->at + run->within;
     if (probe->lower > probe->upper) {
         kr_put_match(&p->put, i, 0, 0);
         return;
     }
-    if (above == 0)
-        behind = tree->n;
-    else if (run->within == BTREE_BLOCK || (behind == end && end < tree->n))
-        behind = btree_behind(tree, probe->ordinal, above);
     /* The match may begin in the next leaf. */
     const uint32_t where =
         position < end ? (probe->ordinal << tree->node_bits) + at : (probe->ordinal + 1) << tree->node_bits;
-    kr_put_match(&p->put, i, where, behind - position);
+    kr_put_match(&p->put, i, where, btree_end_of(tree, probe, run, begin, end) - position);
+}
+
+KR_BODY void btree_answer_nearest(const btree_parts_params *p, uint64_t i, const btree_probe *probe,
+                                  const btree_run *run)
+{
+    const btree_tree *tree = &p->tree;
+    const uint32_t begin = kr_load(tree->starts + probe->ordinal),
+                   end = kr_load(tree->starts + probe->ordinal + 1);
+    const kr_span span = {probe->upper, begin + run->at + run->below,
+                          btree_end_of(tree, probe, run, begin, end), probe->lower <= probe->upper};
+    btree_nearest(tree, &p->batch.near, &p->put, i, tree->n, &span);
 }
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-KR_BODY void btree_answer(const btree_parts_params *p, int first, const btree_part *part, uint64_t i,
+enum { BTREE_FIRST, BTREE_MATCH, BTREE_NEAREST };
+
+KR_BODY void btree_answer(const btree_parts_params *p, int what, const btree_part *part, uint64_t i,
                           const btree_probe *probe, uint32_t at)
 {
     const btree_run run = btree_find_run(p, probe, at);
-    if (first)
+    if (what == BTREE_FIRST)
         btree_answer_first(p, part, i, probe, &run);
-    else
+    else if (what == BTREE_MATCH)
         btree_answer_match(p, i, probe, &run);
+    else
+        btree_answer_nearest(p, i, probe, &run);
 }
 
 /* Answers probes i, i + size, ... whose leaves are known. A CPU prefetches them. A GPU has other threads to
  * run meanwhile, and no registers to spare. */
-KR_BODY void btree_finish(kr_block block, const btree_parts_params *p, int first, const btree_part *part,
+KR_BODY void btree_finish(kr_block block, const btree_parts_params *p, int what, const btree_part *part,
                           uint32_t begin, uint32_t end, const btree_probe *probes)
 {
 #if KR_ON_CUDA
@@ -256,7 +278,7 @@ KR_BODY void btree_finish(kr_block block, const btree_parts_params *p, int first
     for (int v = 0; v < BTREE_AT_ONCE; ++v) {
         const uint64_t i = (uint64_t)begin + (uint64_t)v * block.size;
         if (i < end)
-            btree_answer(p, first, part, (uint32_t)i, &probes[v], btree_guess(p, part, &probes[v]));
+            btree_answer(p, what, part, (uint32_t)i, &probes[v], btree_guess(p, part, &probes[v]));
     }
 #else
     uint32_t at[BTREE_AT_ONCE];
@@ -267,12 +289,12 @@ KR_BODY void btree_finish(kr_block block, const btree_parts_params *p, int first
         kr_prefetch(btree_keys(&p->tree, btree_slot(&p->tree, p->tree.node_bits, probes[v].ordinal) + at[v]));
     }
     for (uint32_t v = 0; v < n; ++v)
-        btree_answer(p, first, part, (uint64_t)begin + v, &probes[v], at[v]);
+        btree_answer(p, what, part, (uint64_t)begin + v, &probes[v], at[v]);
 #endif
 }
 
 /* Searches for probes begin, begin + size, ...: BTREE_AT_ONCE of them, or as many as are left. */
-KR_BODY void btree_search_some(kr_block block, const btree_parts_params *p, int first, const btree_part *part,
+KR_BODY void btree_search_some(kr_block block, const btree_parts_params *p, int what, const btree_part *part,
                                uint32_t begin, uint32_t end)
 {
     btree_probe probes[BTREE_AT_ONCE];
@@ -296,12 +318,12 @@ KR_BODY void btree_search_some(kr_block block, const btree_parts_params *p, int 
     KR_UNROLL
     for (int v = 0; v < BTREE_AT_ONCE; ++v)
         probes[v].ordinal = btree_part_ordinal(p, part, probes[v].ordinal, probes[v].lower);
-    btree_finish(block, p, first, part, begin, end, probes);
+    btree_finish(block, p, what, part, begin, end, probes);
 }
 
-/* `first` is a constant in each of the two programs: one for both would take too many registers. */
+/* `what` is a constant in each of the programs: one for all would take too many registers. */
 KR_BODY void btree_search(kr_block block, char *shared, const btree_parts_params *p, uint64_t most_segments,
-                          int first)
+                          int what)
 {
     for (uint64_t t = block.index; t < most_segments && t < *p->partition.n_segments; t += block.count) {
         const kr_segment segment = p->partition.segments[t];
@@ -310,19 +332,20 @@ KR_BODY void btree_search(kr_block block, char *shared, const btree_parts_params
             stop - segment.first < p->partition.segment ? stop - segment.first : p->partition.segment;
         const btree_part part = btree_part_open(block, (kr_key *)shared, p, segment.part);
         for (uint32_t i = block.rank; i < n; i += block.size * BTREE_AT_ONCE)
-            btree_search_some(block, p, first, &part, segment.first + i, segment.first + n);
+            btree_search_some(block, p, what, &part, segment.first + i, segment.first + n);
         kr_block_sync(block);
     }
 }
 
-#define BTREE_PARTS(name, first)                                                       \
+#define BTREE_PARTS(name, what)                                                        \
     KR_BODY void name##_all(kr_block block, char *shared, const btree_parts_params *p, \
                             uint64_t most_segments)                                    \
     {                                                                                  \
-        btree_search(block, shared, p, most_segments, first);                          \
+        btree_search(block, shared, p, most_segments, what);                           \
     }                                                                                  \
     KR_BLOCK_PROGRAM(name, btree_parts_params, name##_all)
-BTREE_PARTS(btree_parts_first, 1);
-BTREE_PARTS(btree_parts_match, 0);
+BTREE_PARTS(btree_parts_first, BTREE_FIRST);
+BTREE_PARTS(btree_parts_match, BTREE_MATCH);
+BTREE_PARTS(btree_parts_nearest, BTREE_NEAREST);
 
 #endif

@@ -25,7 +25,8 @@ kr_status KR_W(btree_parts_locate)(kr_device *device, const btree_tree *tree, co
         .most = pivots_of(tree, job->partition->bits),
     };
     params.blocks.shared_nbytes = params.most * (uint32_t)sizeof(kr_key);
-    const kr_program *program =
-        kr_put_wants_first(&job->put) ? &KR_W(btree_parts_first) : &KR_W(btree_parts_match);
+    const kr_program *program = job->batch.near.how             ? &KR_W(btree_parts_nearest)
+                                : kr_put_wants_first(&job->put) ? &KR_W(btree_parts_first)
+                                                                : &KR_W(btree_parts_match);
     return kr_device_run(device, program, &params, job->partition->most_segments, stream, err);
 }

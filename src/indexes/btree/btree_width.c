@@ -9,6 +9,10 @@ KR_PROGRAM_DECLARE(btree_find_8);
 KR_PROGRAM_DECLARE(btree_find_16);
 KR_PROGRAM_DECLARE(btree_find_32);
 KR_PROGRAM_DECLARE(btree_find_64);
+KR_PROGRAM_DECLARE(btree_nearest_8);
+KR_PROGRAM_DECLARE(btree_nearest_16);
+KR_PROGRAM_DECLARE(btree_nearest_32);
+KR_PROGRAM_DECLARE(btree_nearest_64);
 KR_PROGRAM_DECLARE(btree_first_8);
 KR_PROGRAM_DECLARE(btree_first_16);
 KR_PROGRAM_DECLARE(btree_first_32);
@@ -115,6 +119,8 @@ static void destroy(kr_device *device, void *self)
 
 static const kr_program *const finds[] = {&KR_W(btree_find_8), &KR_W(btree_find_16), &KR_W(btree_find_32),
                                           &KR_W(btree_find_64)};
+static const kr_program *const nearests[] = {&KR_W(btree_nearest_8), &KR_W(btree_nearest_16),
+                                             &KR_W(btree_nearest_32), &KR_W(btree_nearest_64)};
 /* On a CPU, for the first match only. */
 static const kr_program *const firsts[] = {&KR_W(btree_first_8), &KR_W(btree_first_16), &KR_W(btree_first_32),
                                            &KR_W(btree_first_64)};
@@ -128,7 +134,8 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     if (job->partition)
         return KR_W(btree_parts_locate)(device, tree, job, stream, err);
     const int by_rounds = device->ops->is_host && kr_put_wants_first(&job->put) && tree->n;
-    return kr_device_run(device, by_rounds ? firsts[node] : finds[node], &params, job->n, stream, err);
+    const kr_program *program = job->batch.near.how ? nearests[node] : by_rounds ? firsts[node] : finds[node];
+    return kr_device_run(device, program, &params, job->n, stream, err);
 }
 
 static kr_rows rows(const void *self)

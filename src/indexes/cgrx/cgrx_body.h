@@ -58,16 +58,29 @@ KR_ORDER_CHECK_PROGRAM(cgrx_check_order, cgrx_order_params, cgrx_order_key, cgrx
 
 /* ---- The search, once rays have found the bucket or none are needed ----------------------------- */
 
+KR_BODY void cgrx_take_found(const cgrx_params *p, uint64_t i, cgrx_state *state)
+{
+    if (cgrx_begin(p, i, state) && p->found) {
+        const uint32_t found = kr_load(p->found + i);
+        state->bucket = found;
+        state->phase = found < p->n_buckets ? CGRX_FOUND : CGRX_LOST;
+    }
+}
+
 KR_BODY void cgrx_search_probe(const cgrx_params *p, uint64_t i)
 {
     cgrx_state state;
-    if (cgrx_begin(p, i, &state) && p->found) {
-        const uint32_t found = kr_load(p->found + i);
-        state.bucket = found;
-        state.phase = found < p->n_buckets ? CGRX_FOUND : CGRX_LOST;
-    }
+    cgrx_take_found(p, i, &state);
     cgrx_answer(p, i, &state);
 }
 KR_MAP_PROGRAM(cgrx_search, cgrx_params, cgrx_search_probe);
+
+KR_BODY void cgrx_search_near(const cgrx_params *p, uint64_t i)
+{
+    cgrx_state state;
+    cgrx_take_found(p, i, &state);
+    cgrx_answer_nearest(p, i, &state);
+}
+KR_MAP_PROGRAM(cgrx_search_nearest, cgrx_params, cgrx_search_near);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "indexes/cgrx/cgrx_filter.h"
 #include "indexes/cgrx/cgrx_params.h"
+#include "kinds/nearest.h"
 #include "sorted/gallop.h"
 
 typedef struct cgrx_state {
@@ -116,17 +117,49 @@ KR_BODY void cgrx_answer(const cgrx_params *p, uint64_t i, const cgrx_state *s)
     }
 }
 
+KR_BODY uint64_t cgrx_nearest_key(const cgrx_params *p, uint32_t position)
+{
+    return cgrx_key_at(p, position);
+}
+
+KR_BODY uint32_t cgrx_nearest_row(const cgrx_params *p, uint32_t position)
+{
+    return cgrx_row(&p->entries, position);
+}
+
+KR_BODY uint32_t cgrx_nearest_where(const cgrx_params *p, uint32_t position)
+{
+    (void)p;
+    return position;
+}
+
+KR_NEAREST(cgrx_nearest, cgrx_params, cgrx_nearest_key, cgrx_nearest_row, cgrx_nearest_where);
+
+KR_BODY void cgrx_answer_nearest(const cgrx_params *p, uint64_t i, const cgrx_state *s)
+{
+    const uint32_t n = p->entries.store.n;
+    kr_span span = {s->upper, 0, 0, s->phase != CGRX_ABSENT};
+    int repaired = 0;
+    if (span.any) {
+        span.first = cgrx_first_of(p, s, &repaired);
+        span.end = cgrx_behind(p, n, span.first, s->upper);
+    }
+    kr_work_add(&p->put, i, KR_WORK_REPAIRED, repaired ? 1 : 0);
+    cgrx_nearest(p, &p->batch.near, &p->put, i, n, &span);
+}
+
 /* ---- Where rays are not needed --------------------------------------------------------------- */
 
-/* 1 when rays must look for the bucket. */
+/* 1 when rays must look for the bucket. The neighbours of an absent key are wanted where nearest keys are. */
 KR_BODY int cgrx_begin(const cgrx_params *p, uint64_t i, cgrx_state *s)
 {
+    const int nearest = p->batch.near.how != 0;
     s->phase = CGRX_ABSENT;
     s->bucket = s->rays = s->met = 0;
     if (!kr_batch_load(&p->batch, i, &s->lower, &s->upper) || p->entries.store.n == 0 ||
-        s->upper < p->lowest || s->lower > p->highest)
+        (!nearest && (s->upper < p->lowest || s->lower > p->highest)))
         return 0;
-    if (p->filter && s->lower == s->upper && !cgrx_filter_has(p->filter, p->n_filter, s->lower))
+    if (p->filter && !nearest && s->lower == s->upper && !cgrx_filter_has(p->filter, p->n_filter, s->lower))
         return 0;
     if (s->lower < p->lowest)
         s->lower = (kr_key)p->lowest;
@@ -134,7 +167,7 @@ KR_BODY int cgrx_begin(const cgrx_params *p, uint64_t i, cgrx_state *s)
     if (s->lower <= p->first_end)
         return 0;
     s->bucket = p->n_buckets - 1;
-    if (s->lower > p->last_begin)
+    if (s->lower > p->last_begin || s->lower > p->highest)
         return 0;
     s->phase = p->rays == CGRX_RAYS_COLUMN ? CGRX_OWN_ROW : CGRX_FROM_KEY;
     return 1;

@@ -191,11 +191,17 @@ cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index)
     };
 }
 
+static const kr_program *search_of(const kr_locate *job)
+{
+    return job->batch.near.how ? &KR_W(cgrx_search_nearest) : &KR_W(cgrx_search);
+}
+
 /* Rays and search are two programs: ray programs have neither shared memory nor groups, and the times can be
  * measured apart. They exchange 4 bytes a probe. */
 static kr_status locate_by_rays(kr_device *device, cgrx_params *params, const kr_locate *job,
                                 kr_stream *stream, kr_error *err)
 {
+    const kr_program *search = search_of(job);
     kr_buffer found = {0};
     kr_tracer *tracer;
     kr_status status = kr_tracer_of(device, &tracer, err);
@@ -207,7 +213,7 @@ static kr_status locate_by_rays(kr_device *device, cgrx_params *params, const kr
         status = kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, stream, err);
     kr_stopwatch_lap(job->watch, "rays");
     if (status == KR_OK)
-        status = kr_device_run(device, &KR_W(cgrx_search), params, job->n, stream, err);
+        status = kr_device_run(device, search, params, job->n, stream, err);
     kr_buffer_release(device, &found, stream);
     kr_stopwatch_lap(job->watch, "bucket search");
     return status;
@@ -221,7 +227,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     params.batch = job->batch;
     params.put = job->put;
     if (!index->scene.parts.n_parts) /* no bucket, or a single one */
-        return kr_device_run(device, &KR_W(cgrx_search), &params, job->n, stream, err);
+        return kr_device_run(device, search_of(job), &params, job->n, stream, err);
     return locate_by_rays(device, &params, job, stream, err);
 }
 

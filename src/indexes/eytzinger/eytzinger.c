@@ -28,7 +28,7 @@ const kr_kind kr_kind_eytzinger = {
     .summary = "keys with row ids as a search tree without pointers; nothing is kept beside them",
     .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.2 (EO+BS), "
               "3.4 (EO+KS), 3.5, 4, 5.7",
-    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE,
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
     .n_options = EYTZINGER_OPTIONS,
     .options = options,
     .settle = settle,

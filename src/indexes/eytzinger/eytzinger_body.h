@@ -8,6 +8,7 @@
 #define KEYRAY_INDEXES_EYTZINGER_EYTZINGER_BODY_H
 
 #include "indexes/eytzinger/eytzinger_params.h"
+#include "kinds/nearest.h"
 #include "lightweight/node_body.h"
 
 typedef struct eytzinger_state {
@@ -148,15 +149,44 @@ KR_BODY void eytzinger_end(const eytzinger_params *p, const kr_put *put, uint64_
     kr_put_first(put, i, found, wants_row ? kr_entry_row(&p->entries, (int)p->entries.layout, slot) : 0);
 }
 
+/* ---- Nearest keys: entries by their ranks --------------------------------------------------- */
+
+KR_BODY uint64_t eytzinger_key_of_rank(const eytzinger_params *p, uint32_t rank)
+{
+    return kr_entry_key(&p->entries, (int)p->entries.layout, eytzinger_slot_of_rank(&p->tree, rank));
+}
+
+KR_BODY uint32_t eytzinger_row_of_rank(const eytzinger_params *p, uint32_t rank)
+{
+    return kr_entry_row(&p->entries, (int)p->entries.layout, eytzinger_slot_of_rank(&p->tree, rank));
+}
+
+KR_BODY uint32_t eytzinger_where_of_rank(const eytzinger_params *p, uint32_t rank)
+{
+    (void)p;
+    return rank;
+}
+
+KR_NEAREST(eytzinger_nearest, eytzinger_params, eytzinger_key_of_rank, eytzinger_row_of_rank,
+           eytzinger_where_of_rank);
+
+KR_BODY void eytzinger_end_nearest(const eytzinger_params *p, const kr_put *put, uint64_t i,
+                                   eytzinger_state *s)
+{
+    const kr_span span = {s->upper, s->first, s->at, s->phase != EYTZINGER_NOTHING};
+    eytzinger_nearest(p, &p->batch.near, put, i, p->entries.n, &span);
+}
+
 /* By one thread; k is a constant in the programs for the most common k. */
-#define EYTZINGER_PROGRAM(name, k)                                                                     \
+#define EYTZINGER_PROGRAM_ENDING(name, k, end)                                                         \
     KR_BODY int name##_step(const eytzinger_params *p, kr_pin pin, kr_group group, eytzinger_state *s) \
     {                                                                                                  \
         (void)group;                                                                                   \
         return eytzinger_step(p, pin, k, s);                                                           \
     }                                                                                                  \
     KR_LOOKUP_PROGRAM(name, eytzinger_params, eytzinger_state, eytzinger_pinned, eytzinger_begin,      \
-                      name##_step, eytzinger_end, 1u)
+                      name##_step, end, 1u)
+#define EYTZINGER_PROGRAM(name, k) EYTZINGER_PROGRAM_ENDING(name, k, eytzinger_end)
 EYTZINGER_PROGRAM(eytzinger_any, 0);
 EYTZINGER_PROGRAM(eytzinger_2, 2);
 EYTZINGER_PROGRAM(eytzinger_3, 3);
@@ -164,6 +194,10 @@ EYTZINGER_PROGRAM(eytzinger_5, 5);
 EYTZINGER_PROGRAM(eytzinger_9, 9);
 EYTZINGER_PROGRAM(eytzinger_17, 17);
 EYTZINGER_PROGRAM(eytzinger_33, 33);
+
+/* The nearest keys. 9 is the default. */
+EYTZINGER_PROGRAM_ENDING(eytzinger_nearest_any, 0, eytzinger_end_nearest);
+EYTZINGER_PROGRAM_ENDING(eytzinger_nearest_9, 9, eytzinger_end_nearest);
 
 /* By k - 1 threads. */
 #define EYTZINGER_GROUP_PROGRAM(name, k)                                                               \

@@ -13,7 +13,7 @@ typedef struct eytzinger_params {
     kr_entries entries;
     eytzinger_tree tree;
 } eytzinger_params;
-kr_assert_size(eytzinger_params, 184);
+kr_assert_size(eytzinger_params, 200);
 
 typedef struct eytzinger_merge_params {
     kr_merge_params merge;

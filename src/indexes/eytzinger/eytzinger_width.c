@@ -36,6 +36,8 @@ KR_PROGRAM_DECLARE(eytzinger_group_5);
 KR_PROGRAM_DECLARE(eytzinger_group_9);
 KR_PROGRAM_DECLARE(eytzinger_group_17);
 KR_PROGRAM_DECLARE(eytzinger_group_33);
+KR_PROGRAM_DECLARE(eytzinger_nearest_any);
+KR_PROGRAM_DECLARE(eytzinger_nearest_9);
 
 static const kr_search_programs programs[] = {
     {2, &KR_W(eytzinger_2), NULL},
@@ -158,7 +160,10 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         .entries = kr_store_entries(&index->store),
         .tree = index->tree,
     };
-    return kr_device_run(device, index->program, &params, job->n, stream, err);
+    const kr_program *nearest =
+        index->tree.k == 9 ? &KR_W(eytzinger_nearest_9) : &KR_W(eytzinger_nearest_any);
+    return kr_device_run(device, job->batch.near.how ? nearest : index->program, &params, job->n, stream,
+                         err);
 }
 
 static kr_rows rows(const void *self)

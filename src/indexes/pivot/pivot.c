@@ -55,7 +55,7 @@ const kr_kind kr_kind_pivot = {
     .summary = "sorted keys with row ids, found through levels of pivots that lie in nodes of k - 1",
     .source = "Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 3.3 "
               "(AO+PB+BS), 3.4 (AO+PB+KS), 3.5, 4.5",
-    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE,
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
     .n_options = PIVOT_OPTIONS,
     .options = options,
     .settle = settle,

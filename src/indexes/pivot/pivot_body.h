@@ -12,6 +12,7 @@
 #define KEYRAY_INDEXES_PIVOT_PIVOT_BODY_H
 
 #include "indexes/pivot/pivot_params.h"
+#include "lightweight/nearest_body.h"
 #include "lightweight/node_body.h"
 
 typedef struct pivot_state {
@@ -153,6 +154,12 @@ KR_BODY void pivot_end(const pivot_params *p, const kr_put *put, uint64_t i, piv
     kr_put_first(put, i, found, found && put->what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, s->at) : 0);
 }
 
+KR_BODY void pivot_end_nearest(const pivot_params *p, const kr_put *put, uint64_t i, pivot_state *s)
+{
+    const kr_span span = {s->upper, s->first, s->at, s->phase != PIVOT_NOTHING};
+    kr_entries_nearest(&p->entries, &p->batch.near, put, i, p->entries.n, &span);
+}
+
 KR_BODY kr_key pivot_pinned(const pivot_params *p, uint32_t j)
 {
     return kr_load(pivot_slot(p, j));
@@ -160,13 +167,13 @@ KR_BODY kr_key pivot_pinned(const pivot_params *p, uint32_t j)
 
 /* ---- The programs: k is a constant for the most common k; k0 takes any k ------------------- */
 
-#define PIVOT_PROGRAM(name, k, lanes)                                                                     \
-    KR_BODY int name##_step(const pivot_params *p, kr_pin pin, kr_group group, pivot_state *s)            \
-    {                                                                                                     \
-        return pivot_step(p, k, pin, group, s);                                                           \
-    }                                                                                                     \
-    KR_LOOKUP_PROGRAM(name, pivot_params, pivot_state, pivot_pinned, pivot_begin, name##_step, pivot_end, \
-                      lanes)
+#define PIVOT_PROGRAM_ENDING(name, k, lanes, end)                                              \
+    KR_BODY int name##_step(const pivot_params *p, kr_pin pin, kr_group group, pivot_state *s) \
+    {                                                                                          \
+        return pivot_step(p, k, pin, group, s);                                                \
+    }                                                                                          \
+    KR_LOOKUP_PROGRAM(name, pivot_params, pivot_state, pivot_pinned, pivot_begin, name##_step, end, lanes)
+#define PIVOT_PROGRAM(name, k, lanes) PIVOT_PROGRAM_ENDING(name, k, lanes, pivot_end)
 PIVOT_PROGRAM(pivot_k0, p->shape.k, 1u);
 PIVOT_PROGRAM(pivot_k2, 2, 1u);
 PIVOT_PROGRAM(pivot_k3, 3, 1u);
@@ -179,5 +186,9 @@ PIVOT_PROGRAM(pivot_group_k5, 5, 4u);
 PIVOT_PROGRAM(pivot_group_k9, 9, 8u);
 PIVOT_PROGRAM(pivot_group_k17, 17, 16u);
 PIVOT_PROGRAM(pivot_group_k33, 33, 32u);
+
+/* The nearest keys, by one thread a probe. 17 is the default. */
+PIVOT_PROGRAM_ENDING(pivot_nearest_k0, p->shape.k, 1u, pivot_end_nearest);
+PIVOT_PROGRAM_ENDING(pivot_nearest_k17, 17, 1u, pivot_end_nearest);
 
 #endif

@@ -32,7 +32,7 @@ typedef struct pivot_params {
     const void *pivots; /* kr_key[shape.n_slots] */
     pivot_shape shape;
 } pivot_params;
-kr_assert_size(pivot_params, 320);
+kr_assert_size(pivot_params, 336);
 
 /* The parameters of building and checking the levels. */
 typedef struct pivot_build_params {

@@ -42,6 +42,8 @@ KR_PROGRAM_DECLARE(pivot_group_k5);
 KR_PROGRAM_DECLARE(pivot_group_k9);
 KR_PROGRAM_DECLARE(pivot_group_k17);
 KR_PROGRAM_DECLARE(pivot_group_k33);
+KR_PROGRAM_DECLARE(pivot_nearest_k0);
+KR_PROGRAM_DECLARE(pivot_nearest_k17);
 
 static const kr_search_programs programs[] = {
     {2, &KR_W(pivot_k2), NULL},
@@ -69,6 +71,11 @@ static const kr_program *first_of(const kr_device *device, const kr_spec *spec, 
 {
     return device->ops->is_host && shape->leaves == 1 ? kr_search_program(device, spec, shape->k, firsts)
                                                       : program_of(device, spec);
+}
+
+static const kr_program *nearest_of(const pivot_shape *shape)
+{
+    return shape->k == 17 ? &KR_W(pivot_nearest_k17) : &KR_W(pivot_nearest_k0);
 }
 
 static kr_launch launch_of(const kr_spec *spec, const pivot_shape *shape)
@@ -164,7 +171,10 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         .pivots = index->pivots.data,
         .shape = index->shape,
     };
-    return kr_device_run(device, first ? index->first : index->program, &params, job->n, stream, err);
+    const kr_program *program = job->batch.near.how ? nearest_of(&index->shape)
+                                : first             ? index->first
+                                                    : index->program;
+    return kr_device_run(device, program, &params, job->n, stream, err);
 }
 
 static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])

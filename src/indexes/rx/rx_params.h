@@ -24,7 +24,7 @@ typedef struct rx_ray_params {
     uint32_t n_doors;
     uint32_t reserved;
 } rx_ray_params;
-kr_assert_size(rx_ray_params, 224);
+kr_assert_size(rx_ray_params, 240);
 
 /* Equal keys: there are none, they share a primitive, or each may have its own. */
 enum { RX_REPEATS_NONE, RX_REPEATS_ONE, RX_REPEATS_ALL };

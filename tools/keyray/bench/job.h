@@ -20,7 +20,8 @@ typedef struct bench_options {
     const char *sweep, *json, *rebuild;
     uint64_t keys_log2, probes_log2, repeat, checked;
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
-    uint32_t join_type, inverse, unordered;
+    uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
+    uint64_t groups;
 } bench_options;
 
 /* ---- The workload, in host memory and where the library reads it (data.c) ------------- */
@@ -206,6 +207,18 @@ extern const option_row bench_loads_rows[]; /* of the workload */
 
 /* Measures the workload of a row. */
 int bench_loads(const bench_options *options, kr_device *device, uint32_t threads, bench_row *row);
+
+/* ---- As-of joins (asof.c) -------------------------------------------------------------- */
+
+/* The groups of rows of the data. */
+int bench_asof_open(const bench_options *options, const bench_data *data);
+void bench_asof_close(void);
+kr_status bench_asof_create(const bench_run *run, const char *spec, const kr_column *left,
+                            const kr_column *right, const kr_join_options *how, kr_join **join,
+                            kr_error *err);
+/* Whether a left row has a partner; whether `right` may be the one that it has. */
+int bench_asof_has_partner(const bench_run *run, uint64_t left);
+int bench_asof_is_right(const bench_run *run, uint64_t left, uint32_t right);
 
 /* ---- Report (print.c) ---------------------------------------------------------------- */
 

@@ -15,6 +15,11 @@ const option_row bench_join_rows[] = {
     {"inverse", 0, 0, OPTION_CHOICE, offsetof(bench_options, inverse), "auto|on|off",
      "index what is cheaper, the left side, or the right [auto]", 0, 0},
     {"unordered", 0, 0, OPTION_FLAG, offsetof(bench_options, unordered), NULL, "pairs in any order", 0, 0},
+    {"asof", 0, 0, OPTION_CHOICE, offsetof(bench_options, asof), "no|backward|forward|nearest",
+     "each probe with the key at or before it, at or after it, or the nearer of both [no]", 0, 0},
+    {"groups", 0, 0, OPTION_NUMBER, offsetof(bench_options, groups), "N",
+     "with --asof: keys and probes belong to N groups, as quotes and trades to symbols [none]", 1,
+     UINT32_MAX},
     {0},
 };
 
@@ -36,7 +41,9 @@ static int make(const bench_run *run, const char *spec, kr_join **join, double *
     kr_error err = {0};
     int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
-    if (!code)
+    if (!code && run->options->asof)
+        code = tool_check(bench_asof_create(run, spec, &left, &right, &options, join, &err), &err);
+    else if (!code)
         code = tool_check(kr_join_create(run->device, spec, &left, &right, &options, join, &err), &err);
     *seconds = tool_now() - begin;
     return code;
@@ -44,13 +51,20 @@ static int make(const bench_run *run, const char *spec, kr_join **join, double *
 
 /* ---- Checking ------------------------------------------------------------------------------ */
 
-/* The rows of the right result: a key that is there is there `multiplicity` times. */
-static uint64_t rows_wanted(const bench_data *data, kr_join_type type)
+static int has_partner(const bench_run *run, uint64_t left)
 {
+    return run->options->asof ? bench_asof_has_partner(run, left) : run->data->known[left] != KR_NO_ROW;
+}
+
+/* The rows of the right result: a key that is there is there `multiplicity` times. */
+static uint64_t rows_wanted(const bench_run *run, kr_join_type type)
+{
+    const bench_data *data = run->data;
     uint64_t hits = 0;
     for (uint64_t i = 0; i < data->n_probes; ++i)
-        hits += data->known[i] != KR_NO_ROW;
-    const uint64_t misses = data->n_probes - hits, pairs = hits * data->multiplicity;
+        hits += has_partner(run, i) != 0;
+    const uint64_t misses = data->n_probes - hits,
+                   pairs = hits * (run->options->asof ? 1 : data->multiplicity);
     return type == KR_JOIN_INNER  ? pairs
            : type == KR_JOIN_SEMI ? hits
            : type == KR_JOIN_ANTI ? misses
@@ -69,14 +83,15 @@ static int same_key(const bench_data *data, uint32_t left, uint32_t right)
 }
 
 /* Whether a row of the result may be there. */
-static int is_right(const bench_data *data, kr_join_type type, uint32_t left, uint32_t right)
+static int is_right(const bench_run *run, kr_join_type type, uint32_t left, uint32_t right)
 {
-    if (left >= data->n_probes)
+    if (left >= run->data->n_probes)
         return 0;
-    const int has_partner = data->known[left] != KR_NO_ROW;
     if (type == KR_JOIN_SEMI || type == KR_JOIN_ANTI)
-        return has_partner == (type == KR_JOIN_SEMI);
-    return right == KR_NO_ROW ? type == KR_JOIN_LEFT && !has_partner : same_key(data, left, right);
+        return has_partner(run, left) == (type == KR_JOIN_SEMI);
+    if (right == KR_NO_ROW)
+        return type == KR_JOIN_LEFT && !has_partner(run, left);
+    return run->options->asof ? bench_asof_is_right(run, left, right) : same_key(run->data, left, right);
 }
 
 static int check_rows(const bench_run *run, kr_join *join, uint64_t n, uint32_t *left, uint32_t *right)
@@ -94,7 +109,7 @@ static int check_rows(const bench_run *run, kr_join *join, uint64_t n, uint32_t 
         for (uint64_t i = 0; i < count; ++i) {
             const uint64_t pair = (uint64_t)left[i] << 32 | right[i];
             const int falls = !run->options->unordered && (first || i) && pair <= last;
-            if (falls || !is_right(run->data, type, left[i], right[i]))
+            if (falls || !is_right(run, type, left[i], right[i]))
                 return tool_fail(FAILED, "row %llu of the join, (%u, %u), is %s; nothing was timed",
                                  (unsigned long long)(first + i), left[i], right[i],
                                  falls ? "out of order" : "wrong");
@@ -108,7 +123,7 @@ static int check_rows(const bench_run *run, kr_join *join, uint64_t n, uint32_t 
  * missing. */
 static int check(const bench_run *run, kr_join *join, uint64_t n, char checked[192])
 {
-    const uint64_t wanted = rows_wanted(run->data, type_of(run->options));
+    const uint64_t wanted = rows_wanted(run, type_of(run->options));
     if (n != wanted)
         return tool_fail(FAILED, "the join has %llu rows, but should have %llu; nothing was timed",
                          (unsigned long long)n, (unsigned long long)wanted);
@@ -117,9 +132,11 @@ static int check(const bench_run *run, kr_join *join, uint64_t n, char checked[1
     const int code = right ? check_rows(run, join, n, left, right) : FAILED;
     free(right);
     free(left);
-    snprintf(checked, 192,
-             "all %llu rows of the join have the same key, and there are as many as the generator says%s",
-             (unsigned long long)n, run->options->unordered ? "" : ", in order");
+    snprintf(
+        checked, 192, "all %llu rows of the join %s, and there are as many as %s%s", (unsigned long long)n,
+        run->options->asof ? "are in one group and in order, many are searched for" : "have the same key",
+        run->options->asof ? "the ends of groups say" : "the generator says",
+        run->options->unordered ? "" : ", in order");
     return code;
 }
 
@@ -149,6 +166,10 @@ int bench_join(const bench_options *options, const bench_data *data, kr_device *
     const bench_run run = {.options = options, .data = data, .device = device};
     int code = DONE;
     row->index.info.struct_size = sizeof row->index.info;
+    if (options->groups && !options->asof)
+        return tool_fail(USAGE, "--groups needs --asof backward, forward or nearest");
+    if (options->asof)
+        code = bench_asof_open(options, data);
     for (uint64_t i = 0; i <= options->repeat && !code; ++i) {
         kr_join *join = NULL;
         code = make(&run, spec, &join, seconds + i);
@@ -158,6 +179,7 @@ int bench_join(const bench_options *options, const bench_data *data, kr_device *
     }
     if (!code)
         row->times = bench_summarize(seconds + 1, options->repeat);
+    bench_asof_close();
     row->per_run = data->n_probes;
     return code;
 }

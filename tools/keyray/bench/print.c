@@ -6,6 +6,7 @@
 
 static const char *const operations[] = {"point", "range", "build", "update", "scan", "loads", "join"};
 static const char *const join_types[] = {"inner", "semi", "anti", "left"};
+static const char *const join_sides[] = {"", "backward", "forward", "nearest"};
 static const char *const wave_forms[] = {"grow", "alternate", "churn"};
 static const char *const orders[] = {"random", "ascending", "descending", "half"};
 
@@ -70,6 +71,10 @@ static void print_workload(output *out, const bench_report *report, const bench_
         output_number(out, "hit_rate", w->hit_rate);
         output_truth(out, "outside", (int)w->outside);
         output_real(out, "zipf", (double)w->zipf / 100);
+    }
+    if (report->operation == BENCH_JOIN && report->options->asof) {
+        output_text(out, "asof", join_sides[report->options->asof]);
+        output_number(out, "groups", report->options->groups);
     }
     if (report->operation == BENCH_RANGE) {
         output_number(out, "hits", w->hits);
@@ -247,8 +252,9 @@ static void print_head(const bench_report *report, FILE *to)
         fprintf(to, "ranges: %llu, %llu hits, multiplier %llu, order %s", (unsigned long long)w->probes,
                 (unsigned long long)w->hits, (unsigned long long)w->multiplier, orders[w->order]);
     if (report->operation == BENCH_JOIN)
-        fprintf(to, ", %s join%s\n", join_types[report->options->join_type],
-                report->options->unordered ? ", in any order" : "");
+        fprintf(to, ", %s%s%s%s join%s\n", report->options->asof ? "as-of " : "",
+                join_sides[report->options->asof], report->options->asof ? " " : "",
+                join_types[report->options->join_type], report->options->unordered ? ", in any order" : "");
     else if (!build)
         fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
                 result_name(report->options));

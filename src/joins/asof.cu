@@ -1,0 +1,2 @@
+/* The CUDA kernels of asof.c. */
+#include "joins/asof_body.h"

@@ -1,0 +1,103 @@
+/* The bodies of asof.c. */
+#ifndef KEYRAY_JOINS_ASOF_BODY_H
+#define KEYRAY_JOINS_ASOF_BODY_H
+
+#include "key/key.h"
+#include "program/program.h"
+
+/* ---- The lowest and the highest code of a column --------------------------------------------- */
+
+typedef struct asof_extent_params {
+    const void *data;
+    const uint8_t *validity;
+    uint64_t validity_offset;
+    uint64_t *ends;   /* the complement of the lowest code, and the highest code: both begin at 0 */
+    uint64_t n, each; /* rows, and rows of one thread */
+    uint64_t type;
+} asof_extent_params;
+kr_assert_size(asof_extent_params, 56);
+
+/* NULL rows have no code. On a CPU a thread's rows are neighbours, on a GPU neighbours have them. */
+KR_BODY void asof_extent_of(kr_group group, const asof_extent_params *p, uint64_t i, uint64_t n)
+{
+    uint64_t below = 0, above = 0;
+    for (uint64_t j = 0; i < n && j < p->each; ++j) {
+        const uint64_t row = group.size == 1 ? i * p->each + j : j * n + i;
+        if (row >= p->n)
+            break;
+        const uint64_t code = kr_load_code((uint32_t)p->type, p->data, row);
+        if (kr_is_valid(p->validity, p->validity_offset, row)) {
+            below = ~code > below ? ~code : below;
+            above = code > above ? code : above;
+        }
+    }
+    kr_group_max64(group, below, p->ends);
+    kr_group_max64(group, above, p->ends + 1);
+}
+KR_GROUP_PROGRAM(asof_extent, asof_extent_params, asof_extent_of);
+
+/* ---- Several columns become one key ---------------------------------------------------------- */
+
+enum { ASOF_PARTS = 9 };
+
+/* The key's bits from `shift` on are the column's code - lowest, 0 .. span. */
+typedef struct asof_part {
+    const void *data;
+    const uint8_t *validity;
+    uint64_t validity_offset;
+    uint64_t lowest, span;
+    uint32_t type, shift;
+} asof_part;
+
+typedef struct asof_fold_params {
+    void *out;
+    uint64_t absent;             /* the key of a row that has no partner: NULL, or a group of one side only */
+    uint32_t n_parts, out_type;  /* KR_U32 or KR_U64 */
+    asof_part parts[ASOF_PARTS]; /* the last is the time */
+} asof_fold_params;
+kr_assert_size(asof_fold_params, 24 + 48 * ASOF_PARTS);
+
+KR_BODY void asof_fold_row(const asof_fold_params *p, uint64_t i)
+{
+    uint64_t key = 0;
+    int whole = 1;
+    for (uint32_t j = 0; j < p->n_parts; ++j) {
+        const asof_part *part = &p->parts[j];
+        const uint64_t code = kr_load_code(part->type, part->data, i);
+        whole = whole && kr_is_valid(part->validity, part->validity_offset, i) &&
+                code - part->lowest <= part->span;
+        key |= (code - part->lowest) << part->shift;
+    }
+    kr_store_code(p->out_type, p->out, i, whole ? key : p->absent);
+}
+KR_MAP_PROGRAM(asof_fold, asof_fold_params, asof_fold_row);
+
+/* ---- The result ------------------------------------------------------------------------------ */
+
+typedef struct asof_rows_params {
+    const uint32_t *rows; /* the right row of each left one */
+    const uint32_t *left; /* left rows, of asof_take */
+    uint32_t *out;
+    uint8_t *flags; /* of asof_mark: whether a left row has a partner */
+} asof_rows_params;
+kr_assert_size(asof_rows_params, 32);
+
+KR_BODY void asof_mark_row(const asof_rows_params *p, uint64_t i)
+{
+    p->flags[i] = kr_load(p->rows + i) != KR_NO_ROW;
+}
+KR_MAP_PROGRAM(asof_mark, asof_rows_params, asof_mark_row);
+
+KR_BODY void asof_take_row(const asof_rows_params *p, uint64_t i)
+{
+    p->out[i] = kr_load(p->rows + kr_load(p->left + i));
+}
+KR_MAP_PROGRAM(asof_take, asof_rows_params, asof_take_row);
+
+KR_BODY void asof_count_row(const asof_rows_params *p, uint64_t i)
+{
+    p->out[i] = (uint32_t)i;
+}
+KR_MAP_PROGRAM(asof_count, asof_rows_params, asof_count_row);
+
+#endif

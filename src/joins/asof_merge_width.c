@@ -1,0 +1,109 @@
+/* As-of joins of columns that ascend already, on a CPU: a range of left rows begins with a search, and then
+ * both sides are read once. */
+#include "joins/asof.h"
+#include "kinds/nearest.h"
+#include "sorted/gallop.h"
+
+typedef struct merge_params {
+    const void *left, *right;
+    uint32_t *out;
+    uint64_t *falls; /* of asof_ascends: rows below the one before */
+    kr_nearby near;
+    uint64_t n;              /* right rows */
+    uint32_t type, reserved; /* of both columns */
+} merge_params;
+kr_assert_size(merge_params, 64);
+
+/* ---- Whether a column ascends: read until a row is below the one before -------------------------- */
+
+enum { CHECKED = 4096 };
+
+KR_BODY void check_rows(const merge_params *p, uint64_t first, uint64_t end)
+{
+    for (uint64_t at = first; at < end && !kr_atomic_load32((const uint32_t *)p->falls); at += CHECKED) {
+        const uint64_t stop = end - at < CHECKED ? end : at + CHECKED;
+        uint32_t falls = 0;
+        for (uint64_t i = at ? at : 1; i < stop; ++i)
+            falls += kr_load_key(p->type, p->left, i - 1) > kr_load_key(p->type, p->left, i);
+        if (falls)
+            kr_atomic_add64(p->falls, 1);
+    }
+}
+KR_CPU_PROGRAM(asof_ascends, merge_params, check_rows);
+
+/* ---- The merge --------------------------------------------------------------------------------- */
+
+KR_BODY kr_key right_key(const merge_params *p, uint32_t position)
+{
+    return kr_load_key(p->type, p->right, position);
+}
+KR_SEARCHES(right, merge_params, right_key);
+
+KR_BODY uint64_t right_code(const merge_params *p, uint32_t position)
+{
+    return right_key(p, position);
+}
+
+KR_BODY uint32_t right_row(const merge_params *p, uint32_t position)
+{
+    (void)p;
+    return position;
+}
+KR_NEAREST(nearest_right, merge_params, right_code, right_row, right_row);
+
+KR_BODY void merge_rows(const merge_params *p, uint64_t first, uint64_t end)
+{
+    const kr_put put = {.out = p->out, .what = KR_PUT_MATCH, .nearest = KR_PUT_ROW};
+    const uint32_t n = (uint32_t)p->n;
+    kr_span span = {.any = n != 0};
+    if (first < end)
+        span.first = span.end = right_between(p, 0, n, kr_load_key(p->type, p->left, first));
+    for (uint64_t i = first; i < end; ++i) {
+        const kr_key key = kr_load_key(p->type, p->left, i);
+        span.probe = key;
+        span.first = right_from(p, n, span.first, key);
+        span.end = right_behind(p, n, span.end > span.first ? span.end : span.first, key);
+        nearest_right(p, &p->near, &put, i, n, &span);
+    }
+}
+KR_CPU_PROGRAM(asof_merge_rows, merge_params, merge_rows);
+
+static kr_status ascends(asof *a, const kr_column *column, const kr_buffer *counter, int *yes, kr_error *err)
+{
+    const merge_params params = {.left = column->data, .falls = counter->data, .type = column->type};
+    uint64_t falls = 0;
+    kr_status status = kr_device_run(a->device, &KR_W(asof_ascends), &params, column->count, NULL, err);
+    if (status == KR_OK)
+        status = kr_counters_read(a->device, NULL, counter, &falls, 1, err);
+    *yes = falls == 0;
+    return status;
+}
+
+kr_status KR_W(asof_merge)(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near,
+                           int *done, kr_error *err)
+{
+    const merge_params params = {.left = left->data,
+                                 .right = right->data,
+                                 .out = a->rows.data,
+                                 .near = *near,
+                                 .n = right->count,
+                                 .type = left->type};
+    kr_buffer counter = {0};
+    int yes = 0;
+    if (left->validity || right->validity)
+        return KR_OK;
+    kr_status status = kr_counters_make(a->device, NULL, 1, &counter, err);
+    if (status == KR_OK)
+        status = ascends(a, right, &counter, &yes, err);
+    if (status == KR_OK && yes)
+        status = ascends(a, left, &counter, &yes, err);
+    kr_buffer_release(a->device, &counter, NULL);
+    kr_stopwatch_lap(&a->watch, "search");
+    if (status == KR_OK && yes) {
+        status = kr_device_run(a->device, &KR_W(asof_merge_rows), &params, left->count, NULL, err);
+        a->merged = 1;
+        *done = 1;
+    }
+    kr_stopwatch_lap(&a->watch, "search");
+    return status;
+}

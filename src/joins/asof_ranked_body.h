@@ -1,0 +1,50 @@
+/* The bodies of asof_ranked.c. */
+#ifndef KEYRAY_JOINS_ASOF_RANKED_BODY_H
+#define KEYRAY_JOINS_ASOF_RANKED_BODY_H
+
+#include "kinds/nearest.h"
+#include "program/program.h"
+
+/* ---- Two numbers become one key -------------------------------------------------------------- */
+
+typedef struct asof_pair_params {
+    const uint32_t *high, *low;
+    uint64_t *out;
+    uint64_t absent; /* where either is KR_NO_ROW */
+    uint64_t low_bits;
+} asof_pair_params;
+kr_assert_size(asof_pair_params, 40);
+
+KR_BODY void asof_pair_row(const asof_pair_params *p, uint64_t i)
+{
+    const uint32_t high = kr_load(p->high + i), low = kr_load(p->low + i);
+    p->out[i] = high == KR_NO_ROW || low == KR_NO_ROW ? p->absent : (uint64_t)high << p->low_bits | low;
+}
+KR_MAP_PROGRAM(asof_pair, asof_pair_params, asof_pair_row);
+
+/* ---- The nearer of two rows, or none --------------------------------------------------------- */
+
+typedef struct asof_choose_params {
+    const uint32_t *below, *above; /* right rows, or KR_NO_ROW; NULL: that side is not wanted */
+    const void *left, *right;      /* times */
+    uint32_t *out;
+    kr_nearby near;
+    uint64_t type;
+} asof_choose_params;
+kr_assert_size(asof_choose_params, 64);
+
+KR_BODY void asof_choose_row(const asof_choose_params *p, uint64_t i)
+{
+    const uint32_t type = (uint32_t)p->type;
+    const uint64_t time = kr_load_code(type, p->left, i);
+    const uint32_t below = p->below ? p->below[i] : KR_NO_ROW, above = p->above ? p->above[i] : KR_NO_ROW;
+    uint64_t down = 0, up = 0;
+    const int has_below =
+        below != KR_NO_ROW && kr_near_reaches(&p->near, kr_load_code(type, p->right, below), time, &down);
+    const int has_above =
+        above != KR_NO_ROW && kr_near_reaches(&p->near, time, kr_load_code(type, p->right, above), &up);
+    p->out[i] = has_below && (!has_above || down <= up) ? below : has_above ? above : KR_NO_ROW;
+}
+KR_MAP_PROGRAM(asof_choose, asof_choose_params, asof_choose_row);
+
+#endif

@@ -1,0 +1,63 @@
+"""Cases of lookups of nearest keys and of as-of joins."""
+from cases import BENCH, LOOKUP, NO, bad, ok
+
+NEAREST = [
+    ok(LOOKUP + "--nearest below --format json -o x.npy", json={"found": 4}, files={"x.npy": ("<u4", [3, 3, 2, 0])}),
+    ok(LOOKUP + "--nearest below --strict --format json -o x.npy", json={"found": 3}, files={"x.npy": ("<u4", [NO, 3, 4, 3])}),
+    ok(LOOKUP + "--nearest above --strict --tolerance 1 --format json -o x.npy", json={"found": 1},
+       files={"x.npy": ("<u4", [NO, 0, NO, NO])}),
+    ok(LOOKUP + "--nearest either --result sum --values values.npy --index btree --format json -o x.npy",
+       json={"found": 4}, files={"x.npy": ("<f8", [-4.0, -4.0, 2.5, 0.5])}),
+    ok("lookup --keys days.npy --probes days.npy --nearest below --strict --tolerance 1 {device} -o x.npy",
+       files={"x.npy": ("<u4", [NO, NO, 1])}),
+    bad(2, LOOKUP + "--nearest most", r"--nearest is one of no\|below\|above\|either"),
+    bad(2, LOOKUP + "--strict", "--strict needs --nearest"), bad(2, LOOKUP + "--tolerance 3", "--tolerance needs --nearest"),
+    bad(2, LOOKUP + "--nearest below --tolerance 1.5", "--tolerance 1.5 is no whole number, and keys.npy is u32"),
+    bad(2, LOOKUP + "--nearest below --tolerance 9223372036854775808", "is more than 9223372036854775807"),
+    bad(1, LOOKUP + "--nearest below --tolerance=-1", "--tolerance is -1: a distance is 0 or more"),
+    bad(1, LOOKUP + "--nearest below --tolerance 4294967296", "no two values of type u32 are more than 4294967295 apart"),
+    bad(1, LOOKUP + "--nearest below --index hash", "kind 'hash' finds no nearest keys; .*: array, "),
+    bad(1, "lookup --keys a.csv:name:str --probes b.csv:name:str --nearest below {device}", "is text: --nearest"),
+]
+
+ASOF = "join --left keys.npy --right right.npy {device} --asof backward "
+GROUPED = "join --left c.csv:y --right d.csv:y --left-by c.csv:x --right-by d.csv:x {device} --asof "
+# keys 5 3 9 3 7; right 3 7 3. c: (1,100) (1,200) (2,100) (,100); d: (1,200) (2,100) (2,200) (2,).
+JOINS = [
+    ok(ASOF + "-o x.npy", files={"x.npy": ("<u4", (5, 2), [0, 2, 1, 2, 2, 1, 3, 2, 4, 1])}),
+    ok(ASOF + "--strict --type left -o x.npy", files={"x.npy": ("<u4", (5, 2), [0, 2, 1, NO, 2, 1, 3, NO, 4, 2])}),
+    ok(ASOF + "--tolerance 1 --type anti --index btree -o x.npy", files={"x.npy": ("<u4", [0, 2])}),
+    ok("join --left keys.npy --right right.npy {device} --asof forward --type semi -o x.npy",
+       files={"x.npy": ("<u4", [0, 1, 3, 4])}),
+    ok("join --left many.npy --right many.npy {device} --asof nearest --strict --format json",
+       json={"indexed": lambda side: side in ("none", "right"), "pairs": 20000}),
+    ok(GROUPED + "backward --type left -o x.npy", files={"x.npy": ("<u4", (4, 2), [0, NO, 1, 0, 2, 1, 3, NO])}),
+    ok(GROUPED + "forward -o x.npy", files={"x.npy": ("<u4", (3, 2), [0, 0, 1, 0, 2, 1])}),
+    ok(GROUPED + "nearest --tolerance 99 -o x.npy", files={"x.npy": ("<u4", (2, 2), [1, 0, 2, 1])}),
+    ok("join --left a.csv:day --right b.csv:day --left-by a.csv:name:str --right-by b.csv:name:str {device} "
+       "--asof forward -o x.npy", files={"x.npy": ("<u4", (1, 2), [0, 2])}),
+    bad(2, "join --left keys.npy --right right.npy {device} --left-by keys.npy", "need --asof"),
+    bad(2, "join --left keys.npy --right right.npy {device} --strict", "--strict needs --asof"),
+    bad(2, ASOF + "--left keys.npy --right right.npy", "--asof takes one --left and one --right"),
+    bad(2, ASOF + "--left-by keys.npy", "1 --left-by columns but 0 --right-by"),
+    bad(2, ASOF + "--tolerance x", "--tolerance x is no whole number, and keys.npy is u32"),
+    bad(1, ASOF + "--tolerance=-1", "--tolerance is -1"), bad(1, ASOF + "--index hash", "finds no nearest keys"),
+    bad(1, ASOF + "--inverse on", "an as-of join indexes its right side"),
+    bad(1, ASOF + "--left-by one.npy --right-by one.npy", "give one group for each left row"),
+    bad(1, "join --left a.csv:name:str --right b.csv:name:str {device} --asof backward", "is text: --asof"),
+]
+
+BENCHES = [
+    ok(f"bench join {BENCH} --probes 3000 --asof {side} --bits 64 --stride {stride} --groups {groups} --hit-rate 40 "
+       f"--type {kind} --format json",
+       json={"runs.0.workload.asof": side, "runs.0.workload.groups": groups, "runs.0.per_second": (int, float),
+             "runs.0.checked": lambda text: "in one group and in order" in text})
+    for side, stride, groups, kind in (("backward", 4096, 10, "inner"), ("forward", 1 << 50, 1 << 30, "left"),
+                                       ("nearest", 1 << 52, 7, "left"), ("nearest", 16, 300, "anti"))
+] + [
+    ok(f"bench join {BENCH} --probes 3000 --asof backward --uniformity 100 --presorted-keys --presorted-probes",
+       out="as-of backward inner join(.|\n)*, none side indexed"),
+    bad(2, f"bench join {BENCH} --groups 5", "--groups needs --asof"),
+]
+
+CASES = NEAREST + JOINS + BENCHES
