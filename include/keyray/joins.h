@@ -16,7 +16,7 @@ typedef enum kr_join_inverse { KR_INVERSE_AUTO = 0, KR_INVERSE_ON, KR_INVERSE_OF
 typedef struct kr_join_options {
     size_t struct_size;      /**< sizeof(kr_join_options) */
     kr_join_type type;       /**< 0: inner */
-    kr_join_inverse inverse; /**< AUTO indexes the smaller side; ON the left, OFF the right */
+    kr_join_inverse inverse; /**< AUTO indexes the cheaper side, by rule; ON the left, OFF the right */
     uint32_t unordered;      /**< 1: pairs in any order, spares a sort when the left side was indexed */
     uint32_t reserved;       /**< 0 */
 } kr_join_options;
@@ -30,6 +30,8 @@ typedef struct kr_join_info {
     char indexed[8]; /**< "left", "right", or "none": the sides were merged */
     uint64_t pairs;  /**< rows of the result: pairs, or the left rows of semi and anti joins */
     uint64_t footprint_nbytes, peak_nbytes;
+    double cost_left, cost_right; /**< the rule's seconds with either side indexed (of one thread on a CPU):
+                                     to compare, not to predict; 0 for range joins */
 } kr_join_info;
 
 typedef struct kr_join kr_join;
@@ -90,6 +92,16 @@ KR_API kr_status kr_join_create_asof(kr_device *device, const char *spec, const 
                                      const kr_nearest_options *nearest, const kr_join_options *options,
                                      kr_join **join, kr_error *err);
 KR_API void kr_join_destroy(kr_join *join);
+
+/**
+ * Says which side kr_join_create would index for sides of so many rows, and what the rule counts for either:
+ * fills spec, device, indexed, cost_left and cost_right of *info; the others become 0. Reads no column.
+ * Errors: KR_ERR_SPEC, KR_ERR_ARGUMENT, KR_ERR_UNSUPPORTED.
+ *
+ * @param options  NULL: defaults
+ */
+KR_API kr_status kr_join_explain(kr_device *device, const char *spec, uint64_t left_rows, uint64_t right_rows,
+                                 const kr_join_options *options, kr_join_info *info, kr_error *err);
 
 KR_API kr_status kr_join_query(const kr_join *join, kr_join_info *info, kr_error *err);
 /** Phases of the join by ordinal; past the last, the name is NULL and the seconds 0. */

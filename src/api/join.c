@@ -47,8 +47,8 @@ static kr_status create(kr_join_job *job, kr_join **join, kr_error *err)
     return status;
 }
 
-/* The common end of both calls, once the sides are checked. `job` holds device, spec and sides. */
-static kr_status create_with(kr_join_job *job, const kr_join_options *options, kr_join **join, kr_error *err)
+/* What the options say of the join. */
+static kr_status read_options(const kr_join_options *options, kr_join_job *job, kr_error *err)
 {
     kr_join_options given = {.struct_size = sizeof given};
     kr_status status = options ? kr_struct_read(&kr_struct_join_options, options, &given, err) : KR_OK;
@@ -59,10 +59,16 @@ static kr_status create_with(kr_join_job *job, const kr_join_options *options, k
     if (job->upper && given.inverse == KR_INVERSE_OFF)
         return kr_fail(err, KR_ERR_UNSUPPORTED, "a range join indexes its left side; leave inverse at auto");
     job->type = given.type ? given.type : KR_JOIN_INNER;
-    job->inverse = job->upper || given.inverse == KR_INVERSE_ON ||
-                   (given.inverse == KR_INVERSE_AUTO && job->left->count < job->right->count);
+    job->inverse = given.inverse;
     job->unordered = (int)given.unordered;
-    return create(job, join, err);
+    return KR_OK;
+}
+
+/* The common end of both calls, once the sides are checked. `job` holds device, spec and sides. */
+static kr_status create_with(kr_join_job *job, const kr_join_options *options, kr_join **join, kr_error *err)
+{
+    const kr_status status = read_options(options, job, err);
+    return status == KR_OK ? create(job, join, err) : status;
 }
 
 kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left, const kr_column *right,
@@ -91,6 +97,26 @@ kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_col
     kr_join_job job = {
         .device = device, .spec = spec, .left = left, .right = right_lower, .upper = right_upper};
     return status == KR_OK ? create_with(&job, options, join, err) : status;
+}
+
+kr_status kr_join_explain(kr_device *device, const char *spec, uint64_t left_rows, uint64_t right_rows,
+                          const kr_join_options *options, kr_join_info *info, kr_error *err)
+{
+    const kr_column left = {.count = left_rows}, right = {.count = right_rows};
+    kr_join_job job = {.device = device, .spec = spec, .left = &left, .right = &right};
+    kr_join_info found = {.struct_size = sizeof found};
+    kr_spec chosen;
+    int inverse;
+    if (!device || !info)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_explain: device or info is NULL");
+    kr_status status = kr_struct_check(&kr_struct_join_info, info, err);
+    if (status == KR_OK)
+        status = read_options(options, &job, err);
+    if (status == KR_OK)
+        status = kr_join_decide(&job, &chosen, &inverse, &found, err);
+    if (status == KR_OK)
+        kr_struct_write(&kr_struct_join_info, &found, info);
+    return status;
 }
 
 kr_status kr_join_query(const kr_join *join, kr_join_info *info, kr_error *err)

@@ -1,4 +1,5 @@
 #include "joins/join.h"
+#include "joins/cost.h"
 #include "kinds/choose.h"
 #include "results/bitmap.h"
 #include "results/found.h"
@@ -10,6 +11,7 @@
 typedef struct joining {
     const kr_join_job *job;
     kr_device *device;
+    int inverse; /* 1: the left side is indexed */
     kr_index *index;
     kr_query query; /* over the side that is not indexed */
     kr_stopwatch watch;
@@ -103,13 +105,13 @@ static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
  * matches; where it probes, the offsets of its matches are used. */
 static kr_status select_left(joining *j, int wanted, const pair_list *pairs, pair_list *list, kr_error *err)
 {
-    if (is_single(j) && !j->job->inverse)
+    if (is_single(j) && !j->inverse)
         return list_answers(j, wanted, 0, list, err);
     const uint64_t n = j->job->left->count;
     kr_selection selection = {.offsets = j->matches.offsets.data, .n = n, .wanted = (uint32_t)wanted};
     kr_buffer bitmap = {0};
     kr_status status = KR_OK;
-    if (j->job->inverse) {
+    if (j->inverse) {
         status =
             kr_buffer_allocate(j->device, (n / 32 + 1) * 4, NULL, "marks of left rows", NULL, &bitmap, err);
         if (status == KR_OK)
@@ -176,7 +178,7 @@ static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
 static kr_status semi_or_anti(joining *j, pair_list *result, kr_error *err)
 {
     pair_list pairs = {.n = 0};
-    kr_status status = j->job->inverse ? list_matches(j, &pairs, err) : KR_OK;
+    kr_status status = j->inverse ? list_matches(j, &pairs, err) : KR_OK;
     if (status == KR_OK)
         status = select_left(j, j->job->type == KR_JOIN_SEMI, &pairs, result, err);
     release_list(j, &pairs);
@@ -202,19 +204,19 @@ static kr_status inner_or_left(joining *j, pair_list *result, kr_error *err)
 {
     const int outer = j->job->type == KR_JOIN_LEFT;
     pair_list alone = {.n = 0};
-    if (outer && is_single(j) && !j->job->inverse)
+    if (outer && is_single(j) && !j->inverse)
         return left_of_answers(j, result, err);
     kr_status status = list_matches(j, result, err);
     if (status == KR_OK && outer)
         status = select_left(j, 0, result, &alone, err);
-    if (j->job->inverse) { /* the probing side is the right one */
+    if (j->inverse) { /* the probing side is the right one */
         const kr_buffer right = result->first;
         result->first = result->second;
         result->second = right;
     }
     if (status == KR_OK && alone.n)
         status = append_alone(j, &alone, result, err);
-    if (status == KR_OK && !j->job->unordered && (j->job->inverse || alone.n))
+    if (status == KR_OK && !j->job->unordered && (j->inverse || alone.n))
         status = sort_by_left(j, result, err);
     release_list(j, &alone);
     return status;
@@ -285,30 +287,55 @@ static kr_status probe(joining *j, const kr_column *lower, const kr_column *uppe
     return status;
 }
 
-static kr_status build_index(joining *j, const kr_column *indexed, kr_error *err)
+kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr_join_info *info,
+                         kr_error *err)
 {
-    kr_spec spec;
-    kr_shape shape;
-    kr_status status = kr_choose(j->device, j->job->spec, &spec, NULL, err);
+    kr_status status = kr_choose(job->device, job->spec, spec, NULL, err);
     if (status == KR_OK) /* before any time is spent on a build */
-        status = kr_query_check(spec.kind, j->job->upper != NULL, err);
+        status = kr_query_check(spec->kind, job->upper != NULL, err);
     if (status == KR_OK)
-        status = kr_shape_make(j->device, &spec, indexed, NULL, &shape, err);
-    return status == KR_OK ? kr_index_make(j->device, &spec, indexed, NULL, NULL, &j->index, err) : status;
+        status = kr_spec_format(spec, info->spec, sizeof info->spec, err);
+    if (status != KR_OK)
+        return status;
+    *inverse = job->upper || job->inverse == KR_INVERSE_ON;
+    if (!job->upper) {
+        const kr_join_shape shape = {job->device, spec->kind, job->left->count, job->right->count,
+                                     !job->unordered &&
+                                         (job->type == KR_JOIN_INNER || job->type == KR_JOIN_LEFT)};
+        const kr_join_costs costs = kr_join_cost(&shape);
+        info->cost_left = costs.left;
+        info->cost_right = costs.right;
+        if (job->inverse == KR_INVERSE_AUTO)
+            *inverse = costs.left < costs.right;
+    }
+    snprintf(info->device, sizeof info->device, "%s", job->device->name);
+    snprintf(info->indexed, sizeof info->indexed, "%s", *inverse ? "left" : "right");
+    return KR_OK;
+}
+
+static kr_status build_index(joining *j, const kr_spec *spec, const kr_column *indexed, kr_error *err)
+{
+    kr_shape shape;
+    const kr_status status = kr_shape_make(j->device, spec, indexed, NULL, &shape, err);
+    return status == KR_OK ? kr_index_make(j->device, spec, indexed, NULL, NULL, &j->index, err) : status;
 }
 
 kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
 {
     joining j = {.job = job, .device = job->device};
-    const kr_column *indexed = job->inverse ? job->left : job->right;
-    const kr_column *probes = job->inverse ? job->right : job->left;
+    kr_spec spec;
+    kr_status status = kr_join_decide(job, &spec, &j.inverse, &join->info, err);
+    if (status != KR_OK)
+        return status;
+    const kr_column *indexed = j.inverse ? job->left : job->right;
+    const kr_column *probes = j.inverse ? job->right : job->left;
     const uint64_t before = kr_device_peak_begin(job->device);
     if (probes->count >= KR_NO_ROW)
         return kr_fail(err, KR_ERR_LIMIT,
                        "%llu rows: a side of a join has at most 4294967294; join parts of it",
                        (unsigned long long)probes->count);
     kr_stopwatch_start(&j.watch, job->device, NULL);
-    kr_status status = build_index(&j, indexed, err);
+    status = build_index(&j, &spec, indexed, err);
     kr_stopwatch_lap(&j.watch, "build");
     const uint64_t built = kr_device_peak_end(job->device);
     (void)kr_device_peak_begin(job->device);
@@ -318,10 +345,7 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
     const uint64_t probed = kr_device_peak_end(job->device), most = built > probed ? built : probed;
     if (status == KR_OK) {
         kr_join_info *info = &join->info;
-        memcpy(info->spec, j.index->info.spec, sizeof info->spec);
-        snprintf(info->device, sizeof info->device, "%s", job->device->name);
         memcpy(info->tracer, j.index->info.tracer, sizeof info->tracer);
-        snprintf(info->indexed, sizeof info->indexed, "%s", job->inverse ? "left" : "right");
         info->footprint_nbytes = j.index->info.footprint_nbytes;
         info->peak_nbytes = most > before ? most - before : 0;
         join->phases = j.watch.phases;

@@ -17,11 +17,15 @@ typedef struct kr_join_job {
     const char *spec;
     const kr_column *left, *right, *upper;
     kr_join_type type;
-    int inverse; /* 1: the left side is indexed */
+    kr_join_inverse inverse;
     int unordered;
 } kr_join_job;
 
-/* Fills join->left, right and info.pairs. Blocks. */
+/* The kind, and 1 in *inverse if the left side is indexed; fills spec, device, indexed and the costs of
+ * *info. */
+kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr_join_info *info,
+                         kr_error *err);
+/* Fills join->left, right and info. Blocks. */
 kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err);
 
 #endif

@@ -77,12 +77,10 @@ typedef struct joined {
 static void check_info(kr_suite *suite, const kr_join_info *info, const joined *on,
                        const kr_join_options *options)
 {
-    const uint64_t n_left = on->host.left->count, n_right = on->host.lower->count;
     const char *indexed = on->host.upper || options->inverse == KR_INVERSE_ON ? "left"
                           : options->inverse == KR_INVERSE_OFF                ? "right"
-                          : n_left < n_right                                  ? "left"
-                          : n_left > n_right                                  ? "right"
-                                                                              : info->indexed;
+                          : info->cost_left < info->cost_right                ? "left"
+                                                                              : "right";
     if (strcmp(info->indexed, indexed) != 0)
         kr_test_fail(suite, "%s: the %s side was indexed, not the %s", on->name, info->indexed, indexed);
     kr_test_expect(suite, info->spec[0] && info->device[0], "a join names its spec and device");

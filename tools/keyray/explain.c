@@ -14,9 +14,10 @@ typedef struct explain_options {
 } explain_options;
 
 static const option_row explain_rows[] = {
-    {"keys", 0, 1, OPTION_TEXT, offsetof(explain_options, keys), "COL", "the column to be indexed", 0, 0},
+    {"keys", 0, 1, OPTION_TEXT, offsetof(explain_options, keys), "COL",
+     "the column to be indexed; of a join its right side", 0, 0},
     {"probes", 0, 0, OPTION_NUMBER, offsetof(explain_options, probes), "N",
-     "lookups in the batch [as many as keys]", 0, UINT64_MAX},
+     "lookups in the batch, or left rows of a join [as many as keys]", 0, UINT64_MAX},
     {"index", 0, 0, OPTION_TEXT, offsetof(explain_options, index), "SPEC",
      "kind and options, see keyray kinds [best]", 0, 0},
     {"all", 0, 0, OPTION_FLAG, offsetof(explain_options, all), NULL,
@@ -24,8 +25,9 @@ static const option_row explain_rows[] = {
     {0},
 };
 
-static void print(const kr_explanation *explanation, const char *operation, const kr_column *keys,
-                  const explain_options *options, const output_options *printing)
+/* `join`: NULL, or which side of a join would be indexed. */
+static void print(const kr_explanation *explanation, const kr_join_info *join, const char *operation,
+                  const kr_column *keys, const explain_options *options, const output_options *printing)
 {
     output out = output_begin_report(stdout, printing->json);
     char rays[32];
@@ -38,6 +40,8 @@ static void print(const kr_explanation *explanation, const char *operation, cons
     output_number(&out, "keys", keys->count);
     output_number(&out, "probes", options->probes);
     output_text(&out, "probe_order", explanation->probe_order);
+    if (join)
+        output_indexed(&out, join);
     output_real(&out, out.json ? "touches_per_probe" : "touches/probe", explanation->touches_per_probe);
     if (out.json) {
         output_real(&out, "rays_per_probe", explanation->rays_per_probe);
@@ -85,8 +89,13 @@ static int run(const command *self, int argc, char **argv)
                                            options.probes, &explanation, &err),
                           &err);
     }
+    kr_join_info join = {.struct_size = sizeof join};
+    const int is_join = operation + 1 == KR_OP_JOIN;
+    if (!code && is_join)
+        code = tool_check(
+            kr_join_explain(device, options.index, options.probes, keys.view.count, NULL, &join, &err), &err);
     if (!code && (printing.json || !printing.quiet))
-        print(&explanation, argv[1], &keys.view, &options, &printing);
+        print(&explanation, is_join ? &join : NULL, argv[1], &keys.view, &options, &printing);
     kr_device_close(device);
     column_close(&keys);
     return code;

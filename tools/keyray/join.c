@@ -36,7 +36,7 @@ static const option_row join_rows[] = {
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left",
      "pairs; left rows with a partner; left rows without; pairs and left rows without [inner]", 0, 0},
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
-     "index the smaller side, the left, or the right [auto]", 0, 0},
+     "index what is cheaper by rule, the left side, or the right [auto]", 0, 0},
     {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, saves a sort", 0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
      "file of row ids: (n, 2) pairs left and right, or n left rows", 0, 0},
@@ -254,7 +254,7 @@ static void print(const job *j)
     output_spec(&out, "spec", j->info.spec);
     output_text(&out, "device", j->info.device);
     output_text(&out, "tracer", j->info.tracer);
-    output_text(&out, "indexed", j->info.indexed);
+    output_indexed(&out, &j->info);
     output_number(&out, "left", left);
     output_number(&out, "right", right);
     if (out.json && !j->options.asof.side) {

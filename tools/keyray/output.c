@@ -196,3 +196,12 @@ void output_counters(output *out, const index_facts *index)
     output_counter_fields(out, index);
     output_end(out, '}');
 }
+
+void output_indexed(output *out, const kr_join_info *info)
+{
+    output_text(out, "indexed", info->indexed);
+    if (info->cost_left <= 0 && info->cost_right <= 0)
+        return;
+    output_seconds(out, out->json ? "cost_left" : "cost if left", info->cost_left);
+    output_seconds(out, out->json ? "cost_right" : "cost if right", info->cost_right);
+}

@@ -47,6 +47,9 @@ void output_counter_fields(output *out, const index_facts *index);
 /* The same as an object "counters"; nothing for kinds without. */
 void output_counters(output *out, const index_facts *index);
 
+/* Which side of a join is indexed, and the costs of the rule that decides it; nothing else of *info. */
+void output_indexed(output *out, const kr_join_info *info);
+
 /* "1.5 GiB". */
 const char *output_size(char text[32], uint64_t nbytes);
 

@@ -1,0 +1,22 @@
+/* Which side of a join to index: the cost rule of KR_INVERSE_AUTO. */
+#ifndef KEYRAY_JOINS_COST_H
+#define KEYRAY_JOINS_COST_H
+
+#include "devices/device.h"
+#include "kinds/kind.h"
+
+/* Seconds, on a CPU of one thread: good to compare with each other, not with a clock. */
+typedef struct kr_join_costs {
+    double left, right; /* with that side indexed */
+} kr_join_costs;
+
+typedef struct kr_join_shape {
+    const kr_device *device;
+    const kr_kind *kind;
+    uint64_t left, right; /* rows */
+    uint32_t in_order;    /* 1: pairs are sorted by left row */
+} kr_join_shape;
+
+kr_join_costs kr_join_cost(const kr_join_shape *shape);
+
+#endif
