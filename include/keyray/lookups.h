@@ -78,6 +78,11 @@ KR_API uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordina
  * offsets[n] is the room needed. If all arrays are in device memory, the call does not wait for the size:
  * offsets[n] holds it, and row ids that do not fit are left out. Of a probe whose row ids fit only in part,
  * any of them may be kept. Room that is not needed may be overwritten.
+ *
+ * With a limit, offsets count the rows that are handed over. Ranges with a limit in KR_ORDER_ROW are gathered
+ * whole, a few at a time, to find their smallest row ids: that waits for the stream and takes up to 24 bytes
+ * of device memory for each row of 2^24, or of the widest range. All other lookups with a limit read only the
+ * rows that they hand over.
  */
 typedef struct kr_sink {
     size_t struct_size; /**< sizeof(kr_sink) */
@@ -93,6 +98,8 @@ typedef struct kr_sink {
     kr_report *report;   /**< or NULL */
     uint32_t count_work; /**< 1: count for the report, which costs time */
     uint32_t reserved;   /**< 0 */
+    uint64_t limit; /**< ROWS: at most so many rows of each probe, the first in the order that `order` says;
+                         0: all */
 } kr_sink;
 
 /**

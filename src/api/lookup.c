@@ -73,6 +73,9 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
     if (sink->count_work > 1 || sink->reserved)
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s must be 0%s; zero the struct first",
                        sink->reserved ? "reserved" : "count_work", sink->reserved ? "" : " or 1");
+    if (sink->limit && sink->result != KR_RESULT_ROWS)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink->limit is %llu, but only ROWS takes a limit; set it to 0",
+                       (unsigned long long)sink->limit);
     const int bitmap = sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
     if ((!sink->out && (n || sink->result == KR_RESULT_ROWS)) || (bitmap && n && !sink->valid))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is NULL", sink->out ? "valid" : "out");
@@ -354,6 +357,8 @@ static kr_status look_up(kr_index *index, const wanted *w, const kr_sink *sink, 
         status = open_work(&c, err);
     c.query.work = c.work.data;
     c.query.log = &c.log;
+    c.query.limit = used.limit;
+    c.query.order = used.order;
     if (used.report)
         kr_stopwatch_start(&c.watch, index->device, stream);
     if (status == KR_OK)

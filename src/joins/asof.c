@@ -2,16 +2,18 @@
 #include "joins/asof_body.h"
 #include "kinds/choose.h"
 #include "kinds/nearest.h"
-#include "results/bitmap.h"
+#include "results/found.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define ASOF_HELP "join parts of the left side"
 
 /* ---- Indexes and memory ---------------------------------------------------------------------- */
 
 kr_status asof_allocate(asof *a, uint64_t nbytes, const char *what, kr_buffer *buffer, kr_error *err)
 {
-    return kr_buffer_allocate(a->device, nbytes, NULL, what, "join parts of the left side", buffer, err);
+    return kr_buffer_allocate(a->device, nbytes, NULL, what, ASOF_HELP, buffer, err);
 }
 
 /* Indexes keep account of their own peak and begin it anew. */
@@ -164,14 +166,14 @@ kr_status asof_folded(asof *a, int *fits, kr_error *err)
         status = fold(a, &a->left, parts, bits, 2, &buffers[1], &left, err);
     kr_stopwatch_lap(&a->watch, "fold");
     if (status == KR_OK)
-        status = asof_search(a, &left, &right, &near, bits, err);
+        status = asof_search(a, &left, &right, &buffers[0], &near, bits, err);
     kr_buffer_release(a->device, &buffers[1], NULL);
     kr_buffer_release(a->device, &buffers[0], NULL);
     return status;
 }
 
-kr_status asof_search(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near,
-                      uint32_t used_bits, kr_error *err)
+kr_status asof_search(asof *a, const kr_column *left, const kr_column *right, kr_buffer *keys,
+                      const kr_nearby *near, uint32_t used_bits, kr_error *err)
 {
     kr_index *index = NULL;
     kr_status status = KR_OK;
@@ -183,6 +185,8 @@ kr_status asof_search(asof *a, const kr_column *left, const kr_column *right, co
             return status;
     }
     status = asof_index(a, right, used_bits, &index, err);
+    if (keys)
+        kr_buffer_release(a->device, keys, NULL);
     if (status == KR_OK)
         status = asof_locate(a, index, left, near, a->rows.data, err);
     kr_index_destroy(index);
@@ -191,52 +195,32 @@ kr_status asof_search(asof *a, const kr_column *left, const kr_column *right, co
 
 /* ---- The result ------------------------------------------------------------------------------- */
 
-/* Left rows with (1) or without a partner. */
-static kr_status select_left(asof *a, uint32_t wanted, kr_buffer *left, uint64_t *count, kr_error *err)
-{
-    const uint64_t n = a->job->left->count;
-    kr_buffer flags = {0}, bitmap = {0};
-    kr_status status = asof_allocate(a, n, "flags of left rows", &flags, err);
-    if (status == KR_OK)
-        status = asof_allocate(a, (n / 32 + 1) * sizeof(uint32_t), "marks of left rows", &bitmap, err);
-    const asof_rows_params params = {.rows = a->rows.data, .flags = flags.data};
-    if (status == KR_OK)
-        status = kr_device_run(a->device, &asof_mark, &params, n, NULL, err);
-    if (status == KR_OK)
-        status = kr_bitmap_pack(a->device, flags.data, n, bitmap.data, NULL, err);
-    kr_buffer_release(a->device, &flags, NULL);
-    const kr_selection selection = {.bitmap = bitmap.data, .n = n, .wanted = wanted};
-    if (status == KR_OK)
-        status = kr_selection_list(a->device, &selection, NULL, left, count, err);
-    kr_buffer_release(a->device, &bitmap, NULL);
-    return status;
-}
-
 /* Every left row, and what it got. */
 static kr_status take_all(asof *a, kr_join *join, kr_error *err)
 {
     const uint64_t n = a->job->left->count;
-    kr_status status = asof_allocate(a, n * sizeof(uint32_t), "left rows", &join->left, err);
-    const asof_rows_params params = {.out = join->left.data};
-    if (status == KR_OK)
-        status = kr_device_run(a->device, &asof_count, &params, n, NULL, err);
+    const kr_status status = asof_allocate(a, n * sizeof(uint32_t), "left rows", &join->left, err);
     join->right = a->rows;
     a->rows = (kr_buffer){0};
     join->info.pairs = n;
-    return status;
+    return status == KR_OK ? kr_number(a->device, join->left.data, n, NULL, err) : status;
 }
 
 static kr_status take_some(asof *a, kr_join *join, kr_error *err)
 {
-    const int pairs = a->job->type == KR_JOIN_INNER;
-    uint64_t n = 0;
-    kr_status status = select_left(a, a->job->type != KR_JOIN_ANTI, &join->left, &n, err);
-    if (status == KR_OK && pairs)
-        status = asof_allocate(a, n * sizeof(uint32_t), "right rows", &join->right, err);
-    const asof_rows_params params = {.rows = a->rows.data, .left = join->left.data, .out = join->right.data};
-    if (status == KR_OK && pairs)
-        status = kr_device_run(a->device, &asof_take, &params, n, NULL, err);
-    join->info.pairs = n;
+    const kr_found_job job = {.device = a->device,
+                              .answers = &a->rows,
+                              .n = a->job->left->count,
+                              .wanted = a->job->type != KR_JOIN_ANTI,
+                              .with_rows = a->job->type == KR_JOIN_INNER,
+                              .help = ASOF_HELP};
+    kr_found found;
+    const kr_status status = kr_found_list(&job, &found, err);
+    if (status == KR_OK) {
+        join->left = found.probes;
+        join->right = found.rows;
+        join->info.pairs = found.n;
+    }
     return status;
 }
 
@@ -262,7 +246,7 @@ static kr_status find_rows(asof *a, kr_error *err)
 {
     int fits = 0;
     if (!a->job->n_by)
-        return asof_search(a, &a->left.time.column, &a->right.time.column, &a->job->near, 0, err);
+        return asof_search(a, &a->left.time.column, &a->right.time.column, NULL, &a->job->near, 0, err);
     const kr_status status = asof_folded(a, &fits, err);
     return status == KR_OK && !fits ? asof_ranked(a, err) : status;
 }

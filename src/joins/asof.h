@@ -60,8 +60,9 @@ kr_status asof_merge_u32(asof *a, const kr_column *left, const kr_column *right,
 kr_status asof_merge_u64(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near,
                          int *done, kr_error *err);
 
-/* By a merge or by an index of `right`, whose codes are below 2^used_bits. */
-kr_status asof_search(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near,
-                      uint32_t used_bits, kr_error *err);
+/* By a merge or by an index of `right`, whose codes are below 2^used_bits. `keys` is its memory if it was
+ * made for this: released once the index is there. */
+kr_status asof_search(asof *a, const kr_column *left, const kr_column *right, kr_buffer *keys,
+                      const kr_nearby *near, uint32_t used_bits, kr_error *err);
 
 #endif

@@ -72,32 +72,4 @@ KR_BODY void asof_fold_row(const asof_fold_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(asof_fold, asof_fold_params, asof_fold_row);
 
-/* ---- The result ------------------------------------------------------------------------------ */
-
-typedef struct asof_rows_params {
-    const uint32_t *rows; /* the right row of each left one */
-    const uint32_t *left; /* left rows, of asof_take */
-    uint32_t *out;
-    uint8_t *flags; /* of asof_mark: whether a left row has a partner */
-} asof_rows_params;
-kr_assert_size(asof_rows_params, 32);
-
-KR_BODY void asof_mark_row(const asof_rows_params *p, uint64_t i)
-{
-    p->flags[i] = kr_load(p->rows + i) != KR_NO_ROW;
-}
-KR_MAP_PROGRAM(asof_mark, asof_rows_params, asof_mark_row);
-
-KR_BODY void asof_take_row(const asof_rows_params *p, uint64_t i)
-{
-    p->out[i] = kr_load(p->rows + kr_load(p->left + i));
-}
-KR_MAP_PROGRAM(asof_take, asof_rows_params, asof_take_row);
-
-KR_BODY void asof_count_row(const asof_rows_params *p, uint64_t i)
-{
-    p->out[i] = (uint32_t)i;
-}
-KR_MAP_PROGRAM(asof_count, asof_rows_params, asof_count_row);
-
 #endif

@@ -1,4 +1,5 @@
 #include "lookup/query.h"
+#include "lookup/limit.h"
 #include "lookup/piece.h"
 #include "results/bitmap.h"
 #include "results/reduce.h"
@@ -217,8 +218,28 @@ kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_c
 
 void kr_matches_release(const kr_query *query, kr_matches *matches)
 {
+    kr_buffer_release(query->index->device, &matches->whole, query->stream);
     kr_buffer_release(query->index->device, &matches->offsets, query->stream);
     kr_buffer_release(query->index->device, &matches->matches, query->stream);
+}
+
+/* Of the rows within the limit, if there is one. */
+static kr_status find_offsets(const kr_query *query, kr_matches *made, kr_error *err)
+{
+    kr_device *device = query->index->device;
+    const kr_match *matches = made->matches.data;
+    const uint64_t n = query->n, limit = query->limit ? query->limit : UINT64_MAX;
+    kr_status status = KR_OK;
+    if (kr_limit_gathers(query)) {
+        status = kr_buffer_allocate(device, (n + 1) * sizeof(uint64_t), query->stream, "offsets",
+                                    "use KR_ORDER_KEY", &made->whole, err);
+        if (status == KR_OK)
+            status =
+                kr_row_lists_offsets(device, matches, n, UINT64_MAX, made->whole.data, query->stream, err);
+    }
+    return status == KR_OK
+               ? kr_row_lists_offsets(device, matches, n, limit, made->offsets.data, query->stream, err)
+               : status;
 }
 
 kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *err)
@@ -235,7 +256,7 @@ kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *
     if (status == KR_OK)
         status = kr_query_locate(query, KR_PUT_MATCH, made.matches.data, err);
     if (status == KR_OK)
-        status = kr_row_lists_offsets(device, made.matches.data, n, made.offsets.data, query->stream, err);
+        status = find_offsets(query, &made, err);
     kr_stopwatch_lap(query->watch, "offsets");
     if (status == KR_OK)
         *matches = made;
@@ -258,6 +279,7 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
         .out = part->out,
         .probes = part->probes,
         .row_limit = query->index->row_limit,
+        .limit = query->limit,
     };
     if (part->count == 0 || part->capacity == 0)
         return KR_OK;
@@ -272,7 +294,8 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
                        (unsigned long long)part->count);
     /* the rows of one key are numbered in ascending order (results/match.h) */
     const int sort = part->order == KR_ORDER_ROW && query->batch.upper;
-    const kr_status status = sort
+    const kr_status status = matches->whole.data ? kr_limited_copy(query, matches, part, err)
+                             : sort
                                  ? kr_row_lists_copy_ascending(query->index->device, &job, query->stream, err)
                                  : kr_row_lists_copy(query->index->device, &job, query->stream, err);
     kr_stopwatch_lap(query->watch, "rows");

@@ -16,6 +16,8 @@ typedef struct kr_query {
     uint64_t *work;      /* counters of kr_work_add, or NULL */
     kr_probe_log *log;   /* what was done with the probes, or NULL */
     uint32_t *stay;      /* NULL, or as in kr_partition_job; kr_query_locate_rows sets it */
+    uint64_t limit;      /* ROWS: most rows of a probe; 0: all */
+    uint32_t order;      /* the order in which those within the limit are the first: KR_ORDER_* */
 } kr_query;
 
 /* KR_ERR_UNSUPPORTED where the kind does not answer such lookups. */
@@ -50,7 +52,9 @@ kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_c
 
 typedef struct kr_matches {
     kr_buffer matches; /* kr_match[n] */
-    kr_buffer offsets; /* uint64_t[n + 1] */
+    kr_buffer offsets; /* uint64_t[n + 1]: of the rows that are wanted */
+    kr_buffer whole;   /* uint64_t[n + 1]: of all rows, where those within a limit are found by gathering all
+                          (lookup/limit.h); else none */
 } kr_matches;
 
 kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *err);

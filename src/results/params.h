@@ -49,8 +49,9 @@ typedef struct copy_params {
     uint64_t base;     /* the offset of out[0] */
     uint64_t capacity; /* of out: rows past it are not written */
     kr_spread spread;
+    uint32_t most, reserved; /* rows of a match that are copied */
 } copy_params;
-kr_assert_size(copy_params, 120);
+kr_assert_size(copy_params, 128);
 
 /* For the programs over all slots. */
 typedef struct held_params {

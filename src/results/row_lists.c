@@ -2,10 +2,10 @@
 #include "results/reduce.h"
 #include "results/row_lists_body.h"
 
-kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint64_t n, uint64_t *offsets,
-                               kr_stream *stream, kr_error *err)
+kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint64_t n, uint64_t limit,
+                               uint64_t *offsets, kr_stream *stream, kr_error *err)
 {
-    const length_params params = {matches, offsets};
+    const length_params params = {matches, offsets, limit};
     kr_status status = kr_device_fill(device, offsets + n, 0, sizeof *offsets, stream, err);
     if (status == KR_OK)
         status = kr_device_run(device, &row_lists_length, &params, n, stream, err);
@@ -23,6 +23,7 @@ static kr_status copy(kr_device *device, const kr_row_lists_job *job, uint32_t *
         .probes = probes,
         .base = job->base,
         .capacity = job->capacity,
+        .most = job->limit && job->limit < UINT32_MAX ? (uint32_t)job->limit : UINT32_MAX,
         .spread = kr_spread_of(device, job->n),
     };
     const uint64_t threads = (job->n << params.spread.slice_bits) * params.spread.threads;

@@ -5,9 +5,9 @@
 #include "devices/device.h"
 #include "results/params.h"
 
-/* offsets[i] := rows of the matches before match i, for i up to n. Enqueues. */
-kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint64_t n, uint64_t *offsets,
-                               kr_stream *stream, kr_error *err);
+/* offsets[i] := rows of the matches before match i, for i up to n, at most `limit` of each. Enqueues. */
+kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint64_t n, uint64_t limit,
+                               uint64_t *offsets, kr_stream *stream, kr_error *err);
 
 typedef struct kr_row_lists_job {
     const kr_rows *rows;
@@ -19,6 +19,7 @@ typedef struct kr_row_lists_job {
     uint32_t *out;           /* unneeded room may be overwritten */
     uint32_t *probes;        /* NULL, or the number of each row id's match */
     uint64_t row_limit;      /* row ids are below it */
+    uint64_t limit;          /* rows of a match that are copied, at most; 0: all */
 } kr_row_lists_job;
 
 /* Rows of a match in the order of their numbers. Enqueues. */

@@ -7,12 +7,14 @@
 typedef struct length_params {
     const kr_match *matches;
     uint64_t *offsets;
+    uint64_t limit;
 } length_params;
 
 /* offsets[n] stays 0, so that the prefix sum puts the total there. */
 KR_BODY void length_of(const length_params *p, uint64_t i)
 {
-    p->offsets[i] = p->matches[i].count;
+    const uint64_t count = p->matches[i].count;
+    p->offsets[i] = count < p->limit ? count : p->limit;
 }
 KR_MAP_PROGRAM(row_lists_length, length_params, length_of);
 

@@ -1,4 +1,4 @@
-"""Cases of lookups of nearest keys and of as-of joins."""
+"""Cases of lookups of nearest keys, of as-of joins and of limits."""
 from cases import BENCH, LOOKUP, NO, bad, ok
 
 NEAREST = [
@@ -47,6 +47,16 @@ JOINS = [
     bad(1, "join --left a.csv:name:str --right b.csv:name:str {device} --asof backward", "is text: --asof"),
 ]
 
+RANGE_ROWS = "range --keys keys.npy --lower lower.npy --upper upper.npy {device} --result rows -o x.npy "
+# keys 5 3 9 3 7; ranges 3 to 5, 10 to 4, 8 to 9.
+LIMITS = [
+    ok(RANGE_ROWS + "--limit 2", files={"x.offsets.npy": ("<u8", [0, 2, 2, 3]), "x.rows.npy": ("<u4", [0, 1, 2])}),
+    ok(RANGE_ROWS + "--limit 2 --row-order key", files={"x.offsets.npy": ("<u8", [0, 2, 2, 3]), "x.rows.npy": ("<u4", [1, 3, 2])}),
+    ok(LOOKUP + "--result rows --limit 1 --index hash -o x.npy",
+       files={"x.offsets.npy": ("<u8", [0, 1, 1, 2, 3]), "x.rows.npy": ("<u4", [1, 2, 0])}),
+    ok(LOOKUP + "--result rows --limit 2^40 --format json", json={"matches": 4}),
+    bad(2, LOOKUP + "--limit 2", "--limit needs --result rows"), bad(2, LOOKUP + "--result rows --limit 0", "--limit is a number from 1"),
+]
 BENCHES = [
     ok(f"bench join {BENCH} --probes 3000 --asof {side} --bits 64 --stride {stride} --groups {groups} --hit-rate 40 "
        f"--type {kind} --format json",
@@ -60,4 +70,4 @@ BENCHES = [
     bad(2, f"bench join {BENCH} --groups 5", "--groups needs --asof"),
 ]
 
-CASES = NEAREST + JOINS + BENCHES
+CASES = NEAREST + JOINS + LIMITS + BENCHES

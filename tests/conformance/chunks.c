@@ -119,7 +119,7 @@ static void check_type(kr_suite *suite, const kr_suite_device *on, const char *s
             }
             for (uint32_t i = 0; i < KR_N_QUESTIONS; ++i) {
                 const kr_question *question = &fixture.data.questions[i];
-                if (question->result != KR_RESULT_ROWS)
+                if (question->result != KR_RESULT_ROWS || question->limit)
                     continue;
                 const uint64_t most = widest(&fixture.data.answers[what][i]) * 4;
                 const uint64_t caps[] = {UINT64_C(1) << 40, most, most + 4, 2 * most, most ? most - 4 : 0};

@@ -38,6 +38,7 @@ kr_status kr_fixture_ask(const kr_fixture *fixture, kr_index *index, uint32_t wh
     const kr_sink sink = {.struct_size = sizeof sink,
                           .result = asked->result,
                           .order = asked->order,
+                          .limit = asked->limit,
                           .values = asked->values,
                           .out = answer.out,
                           .valid = answer.valid,

@@ -249,6 +249,7 @@ static void make_outputs(subject *s, const kr_question *question, uint64_t n, ui
     *sink = (kr_sink){.struct_size = sizeof *sink,
                       .result = question->result,
                       .order = question->order,
+                      .limit = question->limit,
                       .values = question->result >= KR_RESULT_SUM && question->result <= KR_RESULT_MAX
                                     ? &s->values.view
                                     : NULL,

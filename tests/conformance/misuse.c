@@ -111,7 +111,14 @@ static void values_misaligned(call *c)
     c->values.data = (const char *)c->values.data + 1;
 }
 
+static void limit_of_counts(call *c)
+{
+    c->sink.limit = 3;
+}
+
 static const misuse lookups[] = {
+    {"a limit is not for counts", KR_ERR_ARGUMENT, KR_RESULT_COUNT, 0, limit_of_counts},
+    {"a limit is not for sums of ranges", KR_ERR_ARGUMENT, KR_RESULT_SUM, 1, limit_of_counts},
     {"the index is NULL", KR_ERR_ARGUMENT, KR_RESULT_ROW, 0, no_index},
     {"the probes are NULL", KR_ERR_ARGUMENT, KR_RESULT_ROW, 0, no_probes},
     {"the lower bounds are NULL", KR_ERR_ARGUMENT, KR_RESULT_ROW, 1, no_probes},

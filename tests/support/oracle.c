@@ -102,11 +102,11 @@ static void set_bit(uint8_t *bits, uint64_t i)
     bits[i / 8] |= (uint8_t)(1 << i % 8);
 }
 
-static void answer_rows(const kr_oracle *oracle, uint64_t first, uint64_t last, uint64_t i, uint32_t order,
-                        kr_answer *answer)
+static void answer_rows(const kr_oracle *oracle, uint64_t first, uint64_t last, uint64_t i,
+                        const kr_question *question, kr_answer *answer)
 {
-    const uint64_t n = last - first;
-    ((uint64_t *)answer->out)[i + 1] = answer->n_rows + n;
+    const uint64_t n = last - first, kept = question->limit && question->limit < n ? question->limit : n;
+    ((uint64_t *)answer->out)[i + 1] = answer->n_rows + kept;
     if (n == 0)
         return;
     if (answer->n_rows + n > answer->capacity) {
@@ -118,9 +118,9 @@ static void answer_rows(const kr_oracle *oracle, uint64_t first, uint64_t last, 
         answer->rows = more;
     }
     memcpy(answer->rows + answer->n_rows, oracle->rows + first, n * sizeof *answer->rows);
-    if (order == KR_ORDER_ROW)
+    if (question->order == KR_ORDER_ROW)
         qsort(answer->rows + answer->n_rows, n, sizeof *answer->rows, compare_rows);
-    answer->n_rows += n;
+    answer->n_rows += kept;
 }
 
 static void answer_sum(const kr_oracle *oracle, uint64_t first, uint64_t last, const kr_column *values,
@@ -176,7 +176,7 @@ static void answer_one(const kr_oracle *oracle, uint64_t first, uint64_t last, u
     case KR_RESULT_SUM: answer_sum(oracle, first, last, question->values, (uint64_t *)answer->out + i); break;
     case KR_RESULT_MIN: answer_extreme(oracle, first, last, i, -1, question->values, answer); break;
     case KR_RESULT_MAX: answer_extreme(oracle, first, last, i, 1, question->values, answer); break;
-    case KR_RESULT_ROWS: answer_rows(oracle, first, last, i, question->order, answer); break;
+    case KR_RESULT_ROWS: answer_rows(oracle, first, last, i, question, answer); break;
     case KR_RESULT_EXISTS:
         if (first < last)
             set_bit(answer->out, i);

@@ -26,6 +26,7 @@ typedef struct kr_question {
     kr_result result;
     uint32_t order;
     const kr_column *values;
+    uint64_t limit;
 } kr_question;
 
 typedef struct kr_answer {

@@ -17,6 +17,7 @@ typedef struct lookup_options {
     const char *keys, *probes, *lower, *upper, *values, *output, *index;
     const char *insert, *insert_rows, *delete;
     uint32_t result, order;
+    uint64_t limit;
     nearest_options nearest;
 } lookup_options;
 
@@ -70,6 +71,8 @@ static const option_row answer_rows[] = {
      "the answer per probe; row is the smallest matching row [row]", 0, 0},
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
+    {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N", "rows: the first N of each probe, in that order [all]", 1,
+     UINT64_MAX},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
      "file of results; rows write OUT.offsets.npy and OUT.rows.npy, min and max also OUT.valid.npy; exists "
      "writes a byte a probe",
@@ -104,6 +107,8 @@ static int check_options(const job *j)
         return tool_fail(USAGE, "--result sum, min and max need --values COL");
     if (!result_needs_values(kind) && j->options.values)
         return tool_fail(USAGE, "--values needs --result sum, min or max");
+    if (j->options.limit && kind != KR_RESULT_ROWS)
+        return tool_fail(USAGE, "--limit needs --result rows");
     if (j->is_update && !j->options.insert && !j->options.delete)
         return tool_fail(USAGE, "give --insert COL, --delete COL or both");
     if (j->options.insert_rows && !j->options.insert)
@@ -260,7 +265,8 @@ static int search(job *j)
                     .out = r->out,
                     .valid = r->valid,
                     .report = j->report,
-                    .count_work = 1};
+                    .count_work = 1,
+                    .limit = j->options.limit};
     code = call(j, &sink);
     if (!code && kind == KR_RESULT_ROWS && j->options.output) {
         code = result_open_rows(r);

@@ -1,0 +1,2 @@
+/* The CUDA kernel of limit.c. */
+#include "lookup/limit_body.h"

@@ -1,0 +1,16 @@
+/* The smallest row ids of wide matches, whose rows are numbered by key: ranges with a limit in KR_ORDER_ROW.
+ */
+#ifndef KEYRAY_LOOKUP_LIMIT_H
+#define KEYRAY_LOOKUP_LIMIT_H
+
+#include "lookup/query.h"
+
+/* Whether a query needs this; other queries with a limit read the first rows of a match. */
+int kr_limit_gathers(const kr_query *query);
+
+/* kr_matches_copy for such a query: gathers all rows of a few probes at a time, in order, and copies the
+ * first of each. Blocks. */
+kr_status kr_limited_copy(const kr_query *query, const kr_matches *matches, const kr_matches_copy_job *part,
+                          kr_error *err);
+
+#endif
