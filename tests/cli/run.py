@@ -50,11 +50,13 @@ def check_json(wanted, text):
 
 
 def check_errors(code, errors):
-    """Success says nothing on standard error, failure one line that names the command."""
+    """Success says nothing on standard error, failure one line that names the command, and an example of it."""
     if code == 0:
         assert errors == "", f"on standard error: {errors!r}"
     else:
-        assert re.fullmatch(r"(keyray( [a-z]+)?: [^\n]+|Usage: (.|\n)+)\n", errors), f"not one line: {errors!r}"
+        line = re.fullmatch(r"keyray( [a-z]+)?: [^\n]+\n(Example: keyray( [a-z]+)?[^\n]*\n)?", errors)
+        assert line or errors.startswith("Usage: "), f"not one line and an example: {errors!r}"
+        assert not line or not line[2] or line[1] in (line[3], None), f"an example of another command: {errors!r}"
 
 
 def check_file(folder, name, wanted):

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "tool.h"
+#include "util/spelling.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -145,6 +146,21 @@ static int add_text(const option_row *row, const char *value, option_texts *text
     return DONE;
 }
 
+/* "; did you mean count?" or "". */
+static const char *choice_hint(const char *choices, const char *text, char hint[KR_SPELLING_HINT_NBYTES])
+{
+    kr_spelling nearest = kr_spelling_begin(text, strlen(text));
+    kr_spelling_offer_choices(&nearest, choices);
+    return kr_spelling_hint(&nearest, "", "", hint);
+}
+
+static int bad_choice(const option_row *row, const char *value)
+{
+    char hint[KR_SPELLING_HINT_NBYTES];
+    return tool_fail(USAGE, "--%s is one of %s, not '%s'%s", row->name, row->argument, value,
+                     choice_hint(row->argument, value, hint));
+}
+
 static int set_row(const option_row *row, void *base, const char *value)
 {
     void *to = (char *)base + row->offset;
@@ -158,7 +174,7 @@ static int set_row(const option_row *row, void *base, const char *value)
     case OPTION_CHOICE:
         choice = options_choice(row->argument, value, strlen(value));
         if (choice < 0)
-            return tool_fail(USAGE, "--%s is one of %s, not '%s'", row->name, row->argument, value);
+            return bad_choice(row, value);
         *(uint32_t *)to = (uint32_t)choice;
         return DONE;
     }
@@ -229,15 +245,23 @@ static const char *operand_of(const command *self, char **argv)
 }
 
 /* Reports what getopt_long rejected; it has set optopt, and optind to the next argument. */
-static int bad_option(const command *self, int found, char **argv)
+static int bad_option(const command *self, const parser *p, int found, char **argv)
 {
+    char hint[KR_SPELLING_HINT_NBYTES] = "";
     if (found == ':')
         return tool_fail(USAGE, "%s needs a value; see keyray %s --help", argv[optind - 1], self->name);
     if (optopt >= LONG_BASE)
         return tool_fail(USAGE, "%s takes no value", argv[optind - 1]);
     const char letter[] = {'-', (char)optopt, '\0'}, *operand = operand_of(self, argv);
-    return tool_fail(USAGE, "%s is no option of %s%s%s; keyray %s --help lists the options",
-                     optopt ? letter : argv[optind - 1], self->name, *operand ? " " : "", operand,
+    if (!optopt) {
+        const char *flag = argv[optind - 1] + 2;
+        kr_spelling nearest = kr_spelling_begin(flag, strcspn(flag, "="));
+        for (int i = 0; i < p->n; ++i)
+            kr_spelling_offer(&nearest, p->rows[i]->name, strlen(p->rows[i]->name));
+        kr_spelling_hint(&nearest, "--", "", hint);
+    }
+    return tool_fail(USAGE, "%s is no option of %s%s%s%s; keyray %s --help lists the options",
+                     optopt ? letter : argv[optind - 1], self->name, *operand ? " " : "", operand, hint,
                      self->name);
 }
 
@@ -252,7 +276,7 @@ int options_parse(const command *self, const option_group *groups, uint32_t n_gr
         if (found == 'h')
             return print_help(self, operand_of(self, argv), groups, n_groups);
         if (found == '?' || found == ':')
-            return bad_option(self, found, argv);
+            return bad_option(self, &p, found, argv);
         const int i = found >= LONG_BASE ? found - LONG_BASE : find_letter(&p, found);
         if (p.given[i]++ && p.rows[i]->form != OPTION_TEXTS && p.rows[i]->form != OPTION_FLAG)
             return tool_fail(USAGE, "--%s is given twice", p.rows[i]->name);
@@ -272,9 +296,11 @@ int options_operand(const command *self, const option_group *all, uint32_t n_all
         *code = print_help(self, NULL, all, n_all);
         return -1;
     }
+    char hint[KR_SPELLING_HINT_NBYTES];
     const int choice = argc > 1 ? options_choice(self->operand, argv[1], strlen(argv[1])) : -1;
     if (choice < 0 && argc > 1)
-        *code = tool_fail(USAGE, "one of %s must come first, not '%s'", self->operand, argv[1]);
+        *code = tool_fail(USAGE, "one of %s must come first, not '%s'%s", self->operand, argv[1],
+                          choice_hint(self->operand, argv[1], hint));
     else if (choice < 0)
         *code = tool_fail(USAGE, "one of %s is missing; see keyray %s --help", self->operand, self->name);
     return choice;

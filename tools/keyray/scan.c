@@ -87,7 +87,7 @@ static int find_result(job *j)
         return DONE;
     j->value = table_find(&j->table, name);
     if (j->value == j->table.n)
-        return tool_fail(USAGE, "no --column is named '%s'", name);
+        return table_no_column(&j->table, name);
     if (column_is_text(&j->table.columns[j->value]))
         return tool_fail(FAILED, "column '%s' is text, which has no sum, minimum or maximum", name);
     return DONE;
