@@ -107,6 +107,17 @@ KR_API kr_status kr_output_add_column(kr_output *output, const char *path, kr_ty
 /** The same with bytes of any format. */
 KR_API kr_status kr_output_add_bytes(kr_output *output, const char *path, const void *data, uint64_t nbytes,
                                      const kr_progress *progress, kr_error *err);
+/**
+ * A piece of a file: `*data` and `*nbytes`, valid until the next call; 0 bytes end the file. `*fraction`, 0
+ * when it is called, may be set to the share of the file that ends with this piece, for progress. Another
+ * status than KR_OK stops the writing; kr_output_add_pieces returns it.
+ */
+typedef kr_status (*kr_next_piece)(void *ctx, const void **data, uint64_t *nbytes, double *fraction,
+                                   kr_error *err);
+/** The same for a file that need not be in memory at once. `next` is called in the calling thread, and no
+ * more after the end or an error. */
+KR_API kr_status kr_output_add_pieces(kr_output *output, const char *path, kr_next_piece next, void *ctx,
+                                      const kr_progress *progress, kr_error *err);
 /** Renames all temporary files, once. On an error every target is as it was before; KR_ERR_ARGUMENT if an add
  *  failed or the output was committed before. */
 KR_API kr_status kr_output_commit(kr_output *output, kr_error *err);

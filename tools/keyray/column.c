@@ -176,11 +176,11 @@ int column_match(const struct column *keys, struct column *other, column_absent 
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-int column_check_output(const char *path)
+int column_check_output(const char *path, const char *rule)
 {
     const size_t length = strlen(path);
     if (length < 5 || length > PATH_MOST - 32 || strcmp(path + length - 4, ".npy") != 0)
-        return tool_fail(USAGE, "-o is a file name ending in .npy, not '%s'", path);
+        return tool_fail(USAGE, "%s, not '%s'", rule, path);
     return DONE;
 }
 

@@ -47,8 +47,8 @@ typedef struct column_file {
     const void *data;
 } column_file;
 
-/* Refuses a name that does not end in .npy. */
-int column_check_output(const char *path);
+/* Refuses a name that does not end in .npy; `rule` says what it may be. */
+int column_check_output(const char *path, const char *rule);
 
 /* Writes all of them or, on failure, none. */
 int column_write(const char *path, const column_file *files, uint32_t n, const kr_progress *progress);

@@ -154,7 +154,7 @@ static int run(const command *self, int argc, char **argv)
     code = options_parse(self, groups, 4, argc - 1, argv + 1);
     if (code != OPTIONS_GO_ON)
         return code;
-    code = column_check_output(options.output);
+    code = column_check_output(options.output, "-o is a file name ending in .npy");
     return code ? code : generate_and_write(what, &options, &w, &printing);
 }
 

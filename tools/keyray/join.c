@@ -1,3 +1,4 @@
+#include "answers.h"
 #include "clock.h"
 #include "column.h"
 #include "commands.h"
@@ -38,8 +39,13 @@ static const option_row join_rows[] = {
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
      "index the smaller side, the left, or the right [auto]", 0, 0},
     {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, saves a sort", 0, 0},
-    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
-     "file of row ids: (n, 2) pairs left and right, or n left rows", 0, 0},
+    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
+     "OUT.csv: the keys and row ids of pairs, or of left rows, an empty cell for no partner; -: the same as "
+     "a table on "
+     "the terminal, -.csv: as CSV there; OUT.npy: row ids only, (n, 2) pairs left and right, or n left rows "
+     "[a table of "
+     "at most 40 lines]",
+     0, 0},
     {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
     {0},
 };
@@ -57,6 +63,7 @@ typedef struct job {
     kr_join *join;
     kr_join_info info;
     facts phases;
+    answers_form form;
     double load, run, write;
 } job;
 
@@ -76,7 +83,7 @@ static int check_asof(const join_options *o)
     return nearest_check(&o->asof, "--asof backward, forward or nearest");
 }
 
-static int check_options(const job *j)
+static int check_options(job *j)
 {
     const join_options *o = &j->options;
     const int wrong = check_asof(o);
@@ -94,7 +101,7 @@ static int check_options(const job *j)
         return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
                          o->right.n);
     const int code = tool_check_spec(o->index);
-    return !code && o->output ? column_check_output(o->output) : code;
+    return code ? code : answers_check_output(o->output, j->printing.json, &j->form);
 }
 
 /* The groups of an as-of join, and its times, whose order text does not have on both sides. */
@@ -222,11 +229,8 @@ static int read_pairs(const job *j, uint32_t *rows)
     return DONE;
 }
 
-static int write_out(job *j)
+static int write_npy(job *j)
 {
-    if (!j->options.output)
-        return DONE;
-    const double begin = tool_now();
     const uint32_t columns = has_pairs(j) ? 2 : 1;
     kr_error err = {0};
     uint32_t *rows = tool_alloc(j->info.pairs, columns * sizeof *rows, "the result");
@@ -240,6 +244,69 @@ static int write_out(job *j)
         code = column_write(j->options.output, &file, 1, j->progress);
     }
     free(rows);
+    return code;
+}
+
+/* Pairs that are asked for one after the other. */
+typedef struct pair_lines {
+    const job *job;
+    uint64_t first, n; /* of the piece that is here */
+    uint32_t left[PIECE], right[PIECE];
+} pair_lines;
+
+/* answers.place */
+static kr_status place_pair(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
+{
+    pair_lines *lines = ctx;
+    const uint64_t all = lines->job->info.pairs;
+    const int with_right = has_pairs(lines->job);
+    if (line >= lines->first + lines->n) {
+        lines->first = line;
+        lines->n = all - line < PIECE ? all - line : PIECE;
+        const kr_status status = kr_join_read(lines->job->join, line, lines->n, lines->left,
+                                              with_right ? lines->right : NULL, err);
+        if (status != KR_OK)
+            return status;
+    }
+    const uint32_t right = with_right ? lines->right[line - lines->first] : KR_NO_ROW;
+    places[AT_ROW] = lines->left[line - lines->first];
+    places[AT_OTHER] = right == KR_NO_ROW ? NO_PLACE : right;
+    return KR_OK;
+}
+
+static int write_text(job *j)
+{
+    const join_options *o = &j->options;
+    pair_lines *lines = calloc(1, sizeof *lines);
+    answers *all = calloc(1, sizeof *all);
+    int code = lines && all ? DONE : tool_fail_machine("no host memory for a table of answers");
+    if (!code) {
+        lines->job = j;
+        *all = (answers){.lines = j->info.pairs, .place = place_pair, .ctx = lines};
+        for (uint32_t i = 0; i < o->left.n; ++i)
+            answers_add_file(all, "key", AT_ROW, j->left[i].file);
+        if (o->right_lower && has_pairs(j)) {
+            answers_add_file(all, "lower", AT_OTHER, j->right[0].file);
+            answers_add_file(all, "upper", AT_OTHER, j->right[1].file);
+        }
+        answers_add_row(all, has_pairs(j) ? "left_row" : "row", AT_ROW);
+        if (has_pairs(j))
+            answers_add_row(all, "right_row", AT_OTHER);
+        code = answers_write(all, j->form, o->output, j->progress);
+    }
+    free(all);
+    free(lines);
+    return code;
+}
+
+static int write_out(job *j)
+{
+    const double begin = tool_now();
+    int code = DONE;
+    if (j->form == ANSWERS_NPY)
+        code = write_npy(j);
+    else if (j->form != ANSWERS_NONE || (!j->printing.json && !j->printing.quiet))
+        code = write_text(j);
     j->write = tool_now() - begin;
     return code;
 }
@@ -287,7 +354,7 @@ static int perform(job *j)
     j->run = tool_now() - begin;
     if (!code)
         code = write_out(j);
-    if (!code && (j->printing.json || !j->printing.quiet))
+    if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
     kr_join_destroy(j->join);
     kr_device_close(j->device);

@@ -1,5 +1,6 @@
 /* lookup and range: one batch of probes against an index that is built for it; update: the same after rows
  * came and went. */
+#include "answers.h"
 #include "clock.h"
 #include "column.h"
 #include "commands.h"
@@ -70,9 +71,12 @@ static const option_row answer_rows[] = {
      "the answer per probe; row is the smallest matching row [row]", 0, 0},
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
-    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
-     "file of results; rows write OUT.offsets.npy and OUT.rows.npy, min and max also OUT.valid.npy; exists "
-     "writes a byte a probe",
+    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
+     "OUT.csv: each probe with its answer, an empty cell without a match; -: the same as a table on the "
+     "terminal, "
+     "-.csv: as CSV there; OUT.npy: answers only, where rows write OUT.offsets.npy and OUT.rows.npy, min and "
+     "max also "
+     "OUT.valid.npy, and exists a byte a probe [a table of at most 40 lines]",
      0, 0},
     {0},
 };
@@ -92,12 +96,13 @@ typedef struct job {
     report_facts did;
     struct result result;
     kr_nearest_options nearest;
+    answers_form form;
     double load, build, update, search, write;
 } job;
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
-static int check_options(const job *j)
+static int check_options(job *j)
 {
     const kr_result kind = (kr_result)(j->options.result + 1);
     if (result_needs_values(kind) && !j->options.values)
@@ -111,7 +116,7 @@ static int check_options(const job *j)
     int code = nearest_check(&j->options.nearest, "--nearest below, above or either");
     if (!code)
         code = tool_check_spec(j->options.index);
-    return !code && j->options.output ? column_check_output(j->options.output) : code;
+    return code ? code : answers_check_output(j->options.output, j->printing.json, &j->form);
 }
 
 /* The rows that come and go. */
@@ -229,18 +234,23 @@ static int call(job *j, const kr_sink *sink)
 static int count_found(job *j)
 {
     const double search = j->search;
-    uint8_t *exists = NULL;
+    struct result *r = &j->result;
     int code = DONE;
-    if (result_hides_matches(j->result.kind)) {
-        exists = tool_alloc((j->result.n + 7) / 8, 1, "which probes matched");
-        const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_EXISTS, .out = exists};
-        code = exists ? call(j, &sink) : FAILED;
+    if (result_hides_matches(r->kind)) {
+        r->exists = tool_alloc((r->n + 7) / 8, 1, "which probes matched");
+        const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_EXISTS, .out = r->exists};
+        code = r->exists ? call(j, &sink) : FAILED;
         j->search = search;
     }
     if (!code)
-        result_count(&j->result, exists);
-    free(exists);
+        result_count(r);
     return code;
+}
+
+/* 1: without -o, but the answers are few enough to be shown. */
+static int shows_answers(const job *j)
+{
+    return !j->printing.json && !j->printing.quiet && result_lines(&j->result) <= ANSWERS_SMALL_MOST;
 }
 
 static int search(job *j)
@@ -262,7 +272,9 @@ static int search(job *j)
                     .report = j->report,
                     .count_work = 1};
     code = call(j, &sink);
-    if (!code && kind == KR_RESULT_ROWS && j->options.output) {
+    if (!code)
+        code = count_found(j);
+    if (!code && kind == KR_RESULT_ROWS && (j->form != ANSWERS_NONE || shows_answers(j))) {
         code = result_open_rows(r);
         sink.rows = r->rows;
         sink.rows_capacity = r->n_rows;
@@ -270,15 +282,70 @@ static int search(job *j)
             code = call(j, &sink);
     }
     report_facts_take(j->report, &j->did);
-    return code ? code : count_found(j);
+    return code;
+}
+
+/* The lines of row lists, which are asked for one after the other. */
+typedef struct row_lines {
+    const struct result *result;
+    uint64_t probe, next; /* of the line to come: its probe, and its row among all */
+} row_lines;
+
+/* answers.place */
+static kr_status place_list(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
+{
+    row_lines *lines = ctx;
+    const uint64_t *offsets = lines->result->out, p = lines->probe;
+    const int is_empty = offsets[p] == offsets[p + 1];
+    (void)line;
+    (void)err;
+    places[AT_PROBE] = p;
+    places[AT_ROW] = is_empty ? NO_PLACE : lines->result->rows[lines->next];
+    lines->next += !is_empty;
+    lines->probe += lines->next == offsets[p + 1];
+    return KR_OK;
+}
+
+/* The same with the smallest row of each probe, or with none. */
+static kr_status place_row(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
+{
+    const struct result *result = ctx;
+    (void)err;
+    if (result->kind == KR_RESULT_ROW && ((const uint32_t *)result->out)[line] != KR_NO_ROW)
+        places[AT_ROW] = ((const uint32_t *)result->out)[line];
+    else
+        places[AT_ROW] = NO_PLACE;
+    return KR_OK;
+}
+
+static int write_text(job *j)
+{
+    struct result *r = &j->result;
+    row_lines lines = {r, 0, 0};
+    answers *all = calloc(1, sizeof *all);
+    if (!all)
+        return tool_fail_machine("no host memory for a table of answers");
+    const int is_list = r->kind == KR_RESULT_ROWS;
+    all->lines = result_lines(r);
+    all->place = is_list ? place_list : place_row;
+    all->ctx = is_list ? (void *)&lines : (void *)r;
+    answers_add_file(all, j->is_range ? "lower" : "probe", AT_PROBE, j->lower.file);
+    if (j->is_range)
+        answers_add_file(all, "upper", AT_PROBE, j->upper.file);
+    result_add(r, j->options.values ? kr_file_unit(j->values.file) : KR_UNIT_NONE, all);
+    const int code = answers_write(all, j->form, j->options.output, j->progress);
+    free(all);
+    return code;
 }
 
 static int write_out(job *j)
 {
-    if (!j->options.output)
-        return DONE;
     const double begin = tool_now();
-    const int code = result_write(&j->result, j->options.output, j->progress);
+    int code = DONE;
+    if (j->form == ANSWERS_NPY)
+        code = result_write(&j->result, j->options.output, j->progress);
+    else if (j->form != ANSWERS_NONE || (!j->printing.json && !j->printing.quiet))
+        code = write_text(j);
     j->write = tool_now() - begin;
     return code;
 }
@@ -339,7 +406,7 @@ static int perform(job *j)
         code = search(j);
     if (!code)
         code = write_out(j);
-    if (!code && (j->printing.json || !j->printing.quiet))
+    if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
     result_close(&j->result);
     kr_report_destroy(j->report);

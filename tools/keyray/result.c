@@ -4,6 +4,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int result_needs_values(kr_result kind)
 {
@@ -69,6 +70,7 @@ int result_open_rows(struct result *result)
 
 void result_close(struct result *result)
 {
+    free(result->exists);
     free(result->rows);
     free(result->valid);
     free(result->out);
@@ -80,7 +82,7 @@ static int bit(const uint8_t *bitmap, uint64_t i)
 }
 
 /* The least number of matches that the answer to probe i implies. */
-static uint64_t matches_of(const struct result *result, const uint8_t *exists, uint64_t i)
+static uint64_t matches_of(const struct result *result, uint64_t i)
 {
     const uint64_t *wide = result->out;
     switch (result->kind) {
@@ -88,18 +90,41 @@ static uint64_t matches_of(const struct result *result, const uint8_t *exists, u
     case KR_RESULT_COUNT: return wide[i];
     case KR_RESULT_ROWS: return wide[i + 1] - wide[i];
     case KR_RESULT_EXISTS: return (uint64_t)bit(result->out, i);
-    default: return (uint64_t)bit(exists, i);
+    default: return (uint64_t)bit(result->exists, i);
     }
 }
 
-void result_count(struct result *result, const uint8_t *exists)
+void result_count(struct result *result)
 {
     result->found = result->matches = 0;
     for (uint64_t i = 0; i < result->n; ++i) {
-        const uint64_t matches = matches_of(result, exists, i);
+        const uint64_t matches = matches_of(result, i);
         result->found += matches > 0;
         result->matches += matches;
     }
+}
+
+uint64_t result_lines(const struct result *result)
+{
+    return result->kind == KR_RESULT_ROWS ? result->matches + (result->n - result->found) : result->n;
+}
+
+void result_add(const struct result *result, kr_unit unit, answers *all)
+{
+    const char *name = RESULT_CHOICES;
+    char text[64];
+    for (int i = 1; i < (int)result->kind; ++i)
+        name = strchr(name, '|') + 1;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(name, "|"), name);
+    if (result->kind == KR_RESULT_ROW || result->kind == KR_RESULT_ROWS) {
+        answers_add_row(all, "row", AT_ROW);
+        return;
+    }
+    answers_column *column = answers_add(all, text, AT_PROBE, result_type(result), result->out);
+    const int is_value = result->kind == KR_RESULT_MIN || result->kind == KR_RESULT_MAX;
+    column->is_bit = result->kind == KR_RESULT_EXISTS;
+    column->unit = is_value ? unit : KR_UNIT_NONE;
+    column->validity = is_value ? result->valid : result->kind == KR_RESULT_SUM ? result->exists : NULL;
 }
 
 /* A bitmap as one byte a bit. */

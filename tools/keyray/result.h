@@ -2,6 +2,8 @@
 #ifndef KEYRAY_RESULT_H
 #define KEYRAY_RESULT_H
 
+#include "answers.h"
+
 #include <keyray/keyray.h>
 
 /* The choices of --result, in the order of kr_result. */
@@ -15,6 +17,7 @@ struct result {
     uint8_t *valid;
     uint32_t *rows;
     uint64_t n_rows;
+    uint8_t *exists;  /* which probes matched, of results that hide it; see below */
     uint64_t found;   /* probes with a match */
     uint64_t matches; /* of COUNT and ROWS: in all */
 };
@@ -32,8 +35,12 @@ int result_open(struct result *result, kr_result kind, kr_type value_type, uint6
 int result_open_rows(struct result *result);
 void result_close(struct result *result);
 
-/* Sets found and matches. `exists` is the bitmap of matches for results that hide them, see below. */
-void result_count(struct result *result, const uint8_t *exists);
+/* Sets found and matches; results that hide matches must have `exists`. */
+void result_count(struct result *result);
+/* Lines of text: one a probe, or of ROWS one a match and one for each probe without. */
+uint64_t result_lines(const struct result *result);
+/* Adds its column; `unit` is that of the values. Without a match the cell is empty, also of a sum. */
+void result_add(const struct result *result, kr_unit unit, answers *all);
 /* 1: the answers do not show whether a probe matched: a sum of 0 may be a match. */
 int result_hides_matches(kr_result kind);
 

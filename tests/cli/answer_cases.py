@@ -1,0 +1,125 @@
+"""Answers as text: CSV files, tables on the terminal, what they show, and every error of these."""
+import re
+
+import npy
+from cases import bad, ok
+
+ORDERS = """order,customer,day,amount,at
+1,anna,2024-01-03,20,2024-01-03 10:00:00
+2,ben,2024-01-20,35.5,2024-01-31 23:59:59.5
+3,anna,2024-02-11,12.25,2024-02-11 00:00:00
+4,"da Silva, Eva",2024-02-12,20,
+5,ben,2024-03-01,,2024-03-01 12:00:00
+"""
+MINE = 'customer,city\nanna,Bern\ncarl,Oslo\n"da Silva, Eva",Porto\n,Rom\n'
+MONTHS = "first,last\n2024-01-01,2024-01-31\n2024-02-01,2024-02-29\n2025-01-01,2025-01-31\n"
+
+
+def write_fixtures(folder):
+    (folder / "orders.csv").write_text(ORDERS)
+    (folder / "mine.csv").write_text(MINE)
+    (folder / "periods.csv").write_text(MONTHS)
+    (folder / "odd.csv").write_text('t\n"a ""b"""\n"c;d"\n"NA"\n"e\nf"\ntab\there\nNULL\n' + "x" * 60 + "\n")
+    (folder / "forty.npy").write_bytes(npy.dump("<u4", list(range(40))))
+    (folder / "few.npy").write_bytes(npy.dump("<u4", [0] * 4))
+    (folder / "far.npy").write_bytes(npy.dump("<u4", [99999] * 4))
+    (folder / "more.npy").write_bytes(npy.dump("<u4", list(range(41))))
+
+
+def exactly(text):
+    return r"\A" + re.escape(text) + r"\Z"
+
+
+def first(text):
+    """The table is followed by an empty line and the report."""
+    return r"\A" + re.escape(text) + r"\nspec "
+
+
+LOOKUP = "lookup --keys orders.csv:customer:str --probes mine.csv:customer:str {device} "
+RANGE = "range --keys orders.csv:day --lower periods.csv:first --upper periods.csv:last {device} "
+SUM = RANGE + "--result sum --values orders.csv:amount "
+JOIN = "join --left orders.csv:customer:str --right mine.csv:customer:str {device} "
+SCAN = "scan --column who=orders.csv:customer:str --column day=orders.csv:day --column amount=orders.csv:amount {device} "
+SCANNED = "row  who                   day  amount\n  0  anna           2024-01-03      20\n  3  da Silva, Eva  2024-02-12      20\n"
+
+FORMS = [
+    ok(LOOKUP + "-o x.csv", out="^spec ", files={"x.csv": 'probe,row\nanna,0\ncarl,\n"da Silva, Eva",3\n,\n'}),
+    ok(LOOKUP + "-o x.csv --quiet", out=r"\A\Z", files={"x.csv": None}),
+    ok(LOOKUP + "-o x.csv --format json", json={"found": 2, "seconds.write": float}, files={"x.csv": None}),
+    ok(LOOKUP + "-o -.csv", out=exactly('probe,row\nanna,0\ncarl,\n"da Silva, Eva",3\n,\n')),
+    ok(LOOKUP + "-o -", out=exactly("probe          row\nanna             0\ncarl\nda Silva, Eva    3\n\n")),
+    ok(LOOKUP, out=first("probe          row\nanna             0\ncarl\nda Silva, Eva    3\n\n")),
+    ok(LOOKUP + "--quiet", out=r"\A\Z"),
+    ok("lookup --keys keys.npy --probes forty.npy {device}", out=r"\Aprobe  row\n(.*\n){40}\nspec "),
+    ok("lookup --keys keys.npy --probes more.npy {device}",
+       out=r"\A41 lines of answers are not shown: -o OUT.csv writes them to a file, -o - prints them\n\nspec "),
+    ok("lookup --keys keys.npy --probes many.npy {device}", out=r"\A20000 lines .* -o - prints the first 1000\n\nspec "),
+    ok("lookup --keys keys.npy --probes many.npy {device} -o -",
+       out=r"\Aprobe  row\n(.*\n){1000}\.\.\. 19000 of 20000 lines are left out; -o OUT.csv writes all of them to a file, -o -.csv prints them\n\Z"),
+    ok("lookup --keys keys.npy --probes many.npy {device} -o -.csv", out=r"\Aprobe,row\n(.*\n){20000}\Z"),
+    ok("lookup --keys many.npy --probes many.npy {device} -o x.csv", files={"x.csv": "probe,row\n" + "".join(f"{i},{i}\n" for i in range(20000))}),
+    ok("lookup --keys keys.npy --probes empty.npy {device} -o -", out=exactly("probe  row\n")),
+    # A file that is written reads back as the same values.
+    ok("lookup --keys odd.csv:t:str --probes odd.csv:t:str {device} -o x.csv",
+       files={"x.csv": 'probe,row\n"a ""b""",0\n"c;d",1\n"NA",2\n"e\nf",3\n"tab\there",4\n,\n' + "x" * 60 + ",6\n"}),
+    ok("lookup --keys odd.csv:t:str --probes odd.csv:t:str {device} -o -", out=f"^a \"b\" .*\n^c;d .*\n^NA .*\n^e[?]f .*\n^tab[?]here .*\n\n^{'x' * 45}[.]{{3}} +6$"),
+    bad(2, LOOKUP + "-o x.txt", r"-o is a file name ending in \.npy or \.csv, - for a table on the terminal, or -\.csv for CSV there, not 'x.txt'"),
+    bad(2, LOOKUP + "-o - --format json", "-o - prints answers, but --format json prints one object; give -o a file"),
+    bad(2, JOIN + "-o -.csv --format json", "-o -.csv prints answers"), bad(2, SCAN + "-o - --format json", "-o - prints answers"),
+    bad(1, LOOKUP + "-o no/x.csv", "cannot write no/x.csv"), bad(1, JOIN + "-o no/x.csv", "cannot write no/x.csv"),
+    bad(2, "gen keys --count 4 -o x.csv", r"-o is a file name ending in \.npy, not 'x.csv'"),
+]
+
+LOOKUPS = [
+    ok(LOOKUP + "--result count -o -.csv", out=exactly('probe,count\nanna,2\ncarl,0\n"da Silva, Eva",1\n,0\n')),
+    ok(LOOKUP + "--result exists -o -.csv", out=exactly('probe,exists\nanna,1\ncarl,0\n"da Silva, Eva",1\n,0\n')),
+    ok(LOOKUP + "--result sum-rows -o -.csv", out=exactly('probe,sum-rows\nanna,2\ncarl,0\n"da Silva, Eva",3\n,0\n')),
+    ok(LOOKUP + "--result rows -o -.csv", out=exactly('probe,row\nanna,0\nanna,2\ncarl,\n"da Silva, Eva",3\n,\n')),
+    ok(LOOKUP + "--result rows", out=first("probe          row\nanna             0\nanna             2\ncarl\nda Silva, Eva    3\n\n")),
+    ok("lookup --keys equal.npy --probes forty.npy {device} --result rows", out=r"\A45 lines of answers are not shown"),
+    ok(LOOKUP + "--result min --values orders.csv:at -o -.csv",
+       out=exactly('probe,min\nanna,2024-01-03 10:00:00\ncarl,\n"da Silva, Eva",\n,\n')),
+    ok(LOOKUP + "--result max --values orders.csv:day -o -.csv", out=exactly('probe,max\nanna,2024-02-11\ncarl,\n"da Silva, Eva",2024-02-12\n,\n')),
+    ok(SUM + "-o -.csv", out=exactly("lower,upper,sum\n2024-01-01,2024-01-31,55.5\n2024-02-01,2024-02-29,32.25\n2025-01-01,2025-01-31,\n")),
+    ok(SUM, out=first("     lower       upper    sum\n2024-01-01  2024-01-31   55.5\n2024-02-01  2024-02-29  32.25\n2025-01-01  2025-01-31\n")),
+    ok(RANGE + "--result rows -o -.csv", out=exactly("lower,upper,row\n2024-01-01,2024-01-31,0\n2024-01-01,2024-01-31,1\n"
+       "2024-02-01,2024-02-29,2\n2024-02-01,2024-02-29,3\n2025-01-01,2025-01-31,\n")),
+    ok("update --keys keys.npy --delete one.npy --probes probes.npy {device} -o -.csv", out=exactly("probe,row\n3,\n4,\n9,2\n5,0\n")),
+    ok("lookup --keys values.npy --probes values.npy {device} -o -.csv", out=exactly("probe,row\n0.5,0\n1.5,1\n2.5,2\n-4,3\n8,4\n")),
+]
+
+JOINS = [
+    ok(JOIN + "-o -.csv", out=exactly('key,left_row,right_row\nanna,0,0\nanna,2,0\n"da Silva, Eva",3,2\n')),
+    ok(JOIN + "--type left -o -", out=exactly("key            left_row  right_row\nanna                  0          0\nben                   1\n"
+       "anna                  2          0\nda Silva, Eva         3          2\nben                   4\n")),
+    ok(JOIN + "--type semi -o -.csv", out=exactly('key,row\nanna,0\nanna,2\n"da Silva, Eva",3\n')),
+    ok(JOIN + "--type anti", out=first("key  row\nben    1\nben    4\n")),
+    ok(JOIN + "--type anti --quiet", out=r"\A\Z"),
+    ok("join --left orders.csv:day --right-lower periods.csv:first --right-upper periods.csv:last {device} -o -.csv",
+       out=exactly("key,lower,upper,left_row,right_row\n2024-01-03,2024-01-01,2024-01-31,0,0\n2024-01-20,2024-01-01,2024-01-31,1,0\n"
+                   "2024-02-11,2024-02-01,2024-02-29,2,1\n2024-02-12,2024-02-01,2024-02-29,3,1\n")),
+    ok("join --left c.csv:x --left c.csv:y --right d.csv:x --right d.csv:y {device} -o -.csv",
+       out=exactly("key,key_2,left_row,right_row\n1,200,1,0\n2,100,2,1\n")),
+    ok("join --left many.npy --right many.npy {device}", out=r"\A20000 lines of answers are not shown"),
+    ok("join --left forty.npy --right many.npy {device} --type anti -o -.csv", out=exactly("key,row\n")),
+    # More pairs than are read at once.
+    ok("join --left many.npy --right-lower few.npy --right-upper far.npy {device} -o -.csv", out=r"\Akey,lower,upper,left_row,right_row\n(0,0,99999,0,\d\n){4}(.*\n){79992}(19999,0,99999,19999,\d\n){4}\Z"),
+    ok("join --left equal.npy --right many.npy {device} -o x.csv", files={"x.csv": "key,left_row,right_row\n" + "".join(f"3,{i},3\n" for i in range(6))}),
+]
+
+SCANS = [
+    ok(SCAN + "--where 'amount = 20'", out=first(SCANNED)), ok(SCAN + "--where 'amount = 20' -o -", out=exactly(SCANNED)),
+    ok(SCAN + "--where 'amount = 20' -o x.csv", out="^matches +2$",
+       files={"x.csv": 'row,who,day,amount\n0,anna,2024-01-03,20\n3,"da Silva, Eva",2024-02-12,20\n'}),
+    ok(SCAN + "--where 'amount is null' -o -.csv", out=exactly("row,who,day,amount\n4,ben,2024-03-01,\n")),
+    ok(SCAN + "--where 'amount < 0'", out=first("row  who  day  amount\n")),
+    ok(SCAN + "--count -o -.csv", out=exactly("count\n5\n")), ok(SCAN + "--count", out=r"\Aspec (.|\n)*^matches +5$"),
+    ok(SCAN + "--sum amount -o -.csv", out=exactly("sum\n87.75\n")), ok(SCAN + "--min day -o -", out=exactly("       min\n2024-01-03\n")),
+    ok(SCAN + "--max day", out="^max +2024-03-01$"),
+    ok(SCAN + "--where false --max amount -o -.csv", out=exactly("max\n\n")),
+    ok(SCAN + "--where 'amount = 20' --bitmap -o -.csv", out=exactly("match\n1\n0\n0\n1\n0\n")),
+    ok("scan --column a=many.npy {device}", out=r"\A20000 lines of answers are not shown"),
+    ok("scan --column a=many.npy {device} --quiet", out=r"\A\Z"),
+]
+
+CASES = FORMS + LOOKUPS + JOINS + SCANS
