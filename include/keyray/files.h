@@ -39,6 +39,9 @@ typedef struct kr_file kr_file;
  * a build without zlib), KR_ERR_HOST_MEMORY, KR_ERR_CANCELLED.
  */
 KR_API kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file **file, kr_error *err);
+/** How many bytes of a source name its file, with the extension: what stands before the ':' of the column. 0
+ * if kr_file_read would refuse the source, since it names no column file. Reads nothing. */
+KR_API size_t kr_file_path_nbytes(const char *source);
 /** Borrowed; lives as long as the file, and as long as kr_file_convert does not change it. */
 KR_API const kr_column *kr_file_column(const kr_file *file);
 /** The unit of a timestamp64 column; KR_UNIT_NONE if it is not known, and for other types. */

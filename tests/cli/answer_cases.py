@@ -122,4 +122,34 @@ SCANS = [
     ok("scan --column a=many.npy {device} --quiet", out=r"\A\Z"),
 ]
 
-CASES = FORMS + LOOKUPS + JOINS + SCANS
+ORDER = "lookup --keys orders.csv:order {device} -o -.csv "
+BETWEEN = "range --keys orders.csv:day {device} -o -.csv --result count "
+VALUES = [
+    ok(ORDER + "--probe 2,7,3", out=exactly("probe,row\n2,1\n7,\n3,2\n")), ok(ORDER + "--probe ' 2.0 , NULL '", out=exactly("probe,row\n2,1\n,\n")),
+    ok("lookup --keys keys.npy --probe 9 {device} -o x.npy", files={"x.npy": ("<u4", [2])}),
+    ok("lookup --keys orders.csv:customer:str {device} -o -.csv --result count --probe \"anna,'da Silva, Eva','NULL'\"",
+       out=exactly('probe,count\nanna,2\n"da Silva, Eva",1\n"NULL",0\n')),
+    ok("lookup --keys orders.csv:customer:str {device} -o -.csv --probe \"'mine.csv:city'\"", out=exactly("probe,row\nmine.csv:city,\n")),
+    ok("lookup --keys orders.csv:at {device} -o -.csv --probe '2024-02-11,2024-01-03T12:00+02:00'",
+       out=exactly("probe,row\n2024-02-11 00:00:00,2\n2024-01-03 10:00:00,0\n")),
+    ok(BETWEEN + "--lower 2024-01-01 --upper 2024-01-31", out=exactly("lower,upper,count\n2024-01-01,2024-01-31,2\n")),
+    ok(BETWEEN + "--lower 2024-01-01,2024-02-01,2025-01-01 --upper periods.csv:last", out=r"31,2\n.*29,2\n.*31,0\n"),
+    ok("range --keys orders.csv:at {device} -o -.csv --result count --lower 2024-01-01 --upper 2024-01-31",
+       out=exactly("lower,upper,count\n2024-01-01 00:00:00,2024-01-31 00:00:00,1\n")),
+    ok("range --keys orders.csv:customer:str {device} -o -.csv --result count --lower b --upper da", out=exactly("lower,upper,count\nb,da,2\n")),
+    ok("update --keys keys.npy --delete 3,7 --insert 4 --probe 3,4,5 {device} -o -.csv", out=exactly("probe,row\n3,\n4,5\n5,0\n")),
+    ok("join --left orders.csv:day --right-lower 2024-01-01 --right-upper 2024-01-31 --type semi {device} -o -.csv", out=exactly("key,row\n2024-01-03,0\n2024-01-20,1\n")),
+    bad(2, ORDER, r"--probes COL is missing, or --probe VALUES\nExample: keyray lookup .*--probe"), bad(2, ORDER + "--probe 1 --probes mine.csv:city", "--probe VALUES, not both"),
+    bad(2, ORDER + "--probes 42", r"--probes 42 names no column file, as FILE.csv:NAME does; --probe 42 looks values up"),
+    bad(2, ORDER + "--probe mine.csv:city", r"--probe takes values, as in 42,43; --probes mine.csv:city reads the column, and quotes make it a text"),
+    bad(2, ORDER + "--probe 1,,2", "--probe 1,,2: value 2 of the list is empty"), bad(2, ORDER + "--probe ''", "value 1 of the list is empty"),
+    bad(2, ORDER + "--probe 1,x", "value 2 of the list, 'x', is not of type i64"), bad(2, ORDER + "--probe 1.5", "--probe 1.5: value 1 of the list"),
+    bad(2, ORDER + "--probe \"'1\"", "no closing quote"), bad(2, ORDER + "--probe \"'1'2\"", "goes on behind its quotes"),
+    bad(2, BETWEEN + "--lower 2024-01-32 --upper 2024-02-01", "--lower 2024-01-32: value 1 of the list, '2024-01-32', is out of range for date32"),
+    bad(2, BETWEEN + "--lower 5 --upper 2024-02-01", "--lower 5: value 1 of the list"), bad(2, BETWEEN + "--lower from.cvs:day --upper 2024-02-01", "'from.cvs:day', is not of type date32"),
+    bad(1, BETWEEN + "--lower 2024-01-01 --upper 2024-01-31,2024-02-29", "--lower 2024-01-01 has 1 rows but --upper 2024-01-31,2024-02-29 has 2"),
+    bad(2, "update --keys keys.npy --delete x --probe 1 {device}", "--delete x: value 1 of the list, 'x', is not of type u32"),
+    bad(2, "update --keys keys.npy --insert -1 --probe 1 {device}", "--insert -1: value 1 of the list"),
+]
+
+CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES

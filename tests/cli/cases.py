@@ -153,7 +153,7 @@ RANGES = [
         "--lower lower.npy has 3 rows but --upper probes.npy has 4"),
     bad(1, "range --keys keys.npy --lower lower.npy --upper days.npy {device}",
         "--upper days.npy is date32, which does not compare with keys.npy, which is u32"),
-    bad(2, "range --keys keys.npy --lower lower.npy", "--upper COL is missing"),
+    bad(2, "range --keys keys.npy --lower lower.npy", r"--upper COL\|VALUES is missing"),
     # "g" to "pz" holds pear only; "fig" to "b" is empty.
     ok("range --keys a.csv:name:str --lower b.csv:name:str --upper b.csv:name:str {device} --result count -o x.npy",
        files={"x.npy": ("<u8", [1, 0, 1])}),

@@ -58,6 +58,44 @@ int column_load(struct column *column, const char *flag, const char *source, con
     return DONE;
 }
 
+/* Values in quotes may look like a file. */
+static int names_file(const char *text)
+{
+    return text[0] != '\'' && text[0] != '"' && kr_file_path_nbytes(text) > 0;
+}
+
+static int read_values(struct column *column, const char *flag, const char *text, const struct column *keys)
+{
+    kr_error err = {0};
+    column->flag = flag;
+    column->source = text;
+    const kr_status status = kr_file_literals(text, keys->file, &column->file, &err);
+    if (status == KR_ERR_ARGUMENT)
+        return tool_fail(USAGE, "%s %s: %s", flag, text, err.text);
+    if (status)
+        return tool_check(status, &err);
+    column->view = *kr_file_column(column->file);
+    return DONE;
+}
+
+int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
+                       const char *file_flag)
+{
+    if (names_file(text))
+        return tool_fail(
+            USAGE,
+            "%s takes values, as in 42,43; %s %s reads the column, and quotes make it a text: \"'%s'\"", flag,
+            file_flag, text, text);
+    return read_values(column, flag, text, keys);
+}
+
+int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,
+                       const kr_progress *progress)
+{
+    return names_file(source) ? column_load(column, flag, source, progress)
+                              : read_values(column, flag, source, keys);
+}
+
 void column_close(struct column *column)
 {
     free(column->validity);

@@ -14,6 +14,12 @@ struct column {
 };
 
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress);
+/* The same, or values as in "42,43" of the type of `keys`, if `source` names no file. */
+int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,
+                       const kr_progress *progress);
+/* Values only; `file_flag` is the flag for columns. */
+int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
+                       const char *file_flag);
 /* 1: the row is not NULL. */
 int column_row_is_valid(const kr_column *view, uint64_t row);
 

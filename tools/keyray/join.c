@@ -24,9 +24,10 @@ typedef struct join_options {
 static const option_row join_rows[] = {
     {"left", 0, 1, OPTION_TEXTS, AT(left), "COL", "the left column; give more for a composite key", 0, 0},
     {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column, as many as --left", 0, 0},
-    {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL",
+    {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL|VALUES",
      "instead of --right: lower bounds, inclusive, of the left values", 0, 0},
-    {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL", "and their upper bounds, inclusive", 0, 0},
+    {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL|VALUES", "and their upper bounds, inclusive", 0,
+     0},
     {"asof", 0, 0, OPTION_CHOICE, AT(asof.side), "no|backward|forward|nearest",
      "pair each left row with the right row at or before it, at or after it, or the nearer of both [no]", 0,
      0},
@@ -137,9 +138,9 @@ static int load(job *j)
         code = column_match(&j->left[i], &j->right[i], ABSENT_NULL);
     if (code || !o->right_lower)
         return code ? code : load_asof(j);
-    code = column_load(&j->right[0], "--right-lower", o->right_lower, j->progress);
+    code = column_load_values(&j->right[0], "--right-lower", o->right_lower, &j->left[0], j->progress);
     if (!code)
-        code = column_load(&j->right[1], "--right-upper", o->right_upper, j->progress);
+        code = column_load_values(&j->right[1], "--right-upper", o->right_upper, &j->left[0], j->progress);
     if (!code)
         code = column_check_counts(&j->right[0], &j->right[1], "a range takes one of each");
     if (!code)
@@ -387,8 +388,10 @@ const command command_join = {
     "join",
     NULL,
     "join two columns on equal values, on ranges, or as of a time",
-    "keyray join --left lineitem.tbl:0 --right orders.tbl:0 --type inner -o pairs.npy\n"
+    "keyray join --left orders.csv:customer:str --right customers.csv:customer:str --type left -o pairs.csv\n"
+    "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last -o "
+    "pairs.csv\n"
     "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by trades.csv:symbol "
-    "--right-by quotes.csv:symbol --type left -o quotes.npy",
+    "--right-by quotes.csv:symbol --type left -o quotes.csv\n",
     run,
 };

@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct lookup_options {
-    const char *keys, *probes, *lower, *upper, *values, *output, *index;
+    const char *keys, *probes, *probe, *lower, *upper, *values, *output, *index;
     const char *insert, *insert_rows, *delete;
     uint32_t result, order;
     nearest_options nearest;
@@ -31,11 +31,17 @@ typedef struct lookup_options {
     {                                                                                                     \
         "values", 0, 0, OPTION_TEXT, AT(values), "COL", "what sum, min and max are taken of, " help, 0, 0 \
     }
+#define PROBE_ROW                                                                                \
+    {                                                                                            \
+        "probe", 0, 0, OPTION_TEXT, AT(probe), "VALUES",                                         \
+            "instead: the values themselves, as in 42,43 or 2024-01-31 or \"'a, b',NULL\"", 0, 0 \
+    }
 #define STANDARD_UPDATES "best:updates=on"
 
 static const option_row lookup_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
-    {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
+    {"probes", 0, 0, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
+    PROBE_ROW,
     {"nearest", 0, 0, OPTION_CHOICE, AT(nearest.side), "no|below|above|either",
      "find the largest key at or below the value, the smallest at or above it, or the nearer of both [no]", 0,
      0},
@@ -47,8 +53,9 @@ static const option_row lookup_rows[] = {
 
 static const option_row range_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
-    {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL", "lower bounds, inclusive", 0, 0},
-    {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL", "upper bounds, inclusive", 0, 0},
+    {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL|VALUES", "lower bounds, inclusive, as in 2024-01-01", 0, 0},
+    {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL|VALUES", "upper bounds, inclusive; a date is its midnight",
+     0, 0},
     VALUES_ROW("one value per key"),
     INDEX_ROW("best"),
     {0},
@@ -56,11 +63,12 @@ static const option_row range_rows[] = {
 
 static const option_row update_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
-    {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL", "keys to insert, after the deletes", 0, 0},
+    {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL|VALUES", "keys to insert, after the deletes", 0, 0},
     {"insert-rows", 0, 0, OPTION_TEXT, AT(insert_rows), "COL",
      "their row ids, u32, not those of other rows [the ids after the largest]", 0, 0},
-    {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL", "keys whose rows are deleted", 0, 0},
-    {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
+    {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL|VALUES", "keys whose rows are deleted", 0, 0},
+    {"probes", 0, 0, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
+    PROBE_ROW,
     VALUES_ROW("one value per row id below next_row, deleted rows included"),
     INDEX_ROW(STANDARD_UPDATES),
     {0},
@@ -102,6 +110,19 @@ typedef struct job {
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
+static int check_probes(const lookup_options *o)
+{
+    if (o->probes && o->probe)
+        return tool_fail(USAGE, "give --probes COL or --probe VALUES, not both");
+    if (!o->probes && !o->probe)
+        return tool_fail(USAGE, "--probes COL is missing, or --probe VALUES");
+    if (o->probes && !kr_file_path_nbytes(o->probes))
+        return tool_fail(
+            USAGE, "--probes %s names no column file, as FILE.csv:NAME does; --probe %s looks values up",
+            o->probes, o->probes);
+    return DONE;
+}
+
 static int check_options(job *j)
 {
     const kr_result kind = (kr_result)(j->options.result + 1);
@@ -109,14 +130,17 @@ static int check_options(job *j)
         return tool_fail(USAGE, "--result sum, min and max need --values COL");
     if (!result_needs_values(kind) && j->options.values)
         return tool_fail(USAGE, "--values needs --result sum, min or max");
+    const int code = j->is_range ? DONE : check_probes(&j->options);
+    if (code)
+        return code;
     if (j->is_update && !j->options.insert && !j->options.delete)
         return tool_fail(USAGE, "give --insert COL, --delete COL or both");
     if (j->options.insert_rows && !j->options.insert)
         return tool_fail(USAGE, "--insert-rows needs --insert COL");
-    int code = nearest_check(&j->options.nearest, "--nearest below, above or either");
-    if (!code)
-        code = tool_check_spec(j->options.index);
-    return code ? code : answers_check_output(j->options.output, j->printing.json, &j->form);
+    int wrong = nearest_check(&j->options.nearest, "--nearest below, above or either");
+    if (!wrong)
+        wrong = tool_check_spec(j->options.index);
+    return wrong ? wrong : answers_check_output(j->options.output, j->printing.json, &j->form);
 }
 
 /* The rows that come and go. */
@@ -125,11 +149,11 @@ static int load_changes(job *j)
     const lookup_options *o = &j->options;
     int code = DONE;
     if (o->insert)
-        code = column_load(&j->insert, "--insert", o->insert, j->progress);
+        code = column_load_values(&j->insert, "--insert", o->insert, &j->keys, j->progress);
     if (!code && o->insert_rows)
         code = column_load(&j->insert_rows, "--insert-rows", o->insert_rows, j->progress);
     if (!code && o->delete)
-        code = column_load(&j->delete, "--delete", o->delete, j->progress);
+        code = column_load_values(&j->delete, "--delete", o->delete, &j->keys, j->progress);
     if (!code && o->insert && column_is_text(&j->insert))
         code = tool_fail(FAILED, "--insert %s is text: only strings of --keys have codes; insert numbers",
                          o->insert);
@@ -152,10 +176,12 @@ static int load(job *j)
     const lookup_options *o = &j->options;
     int code = column_load(&j->keys, "--keys", o->keys, j->progress);
     if (!code && j->is_range)
-        code = column_load(&j->lower, "--lower", o->lower, j->progress);
+        code = column_load_values(&j->lower, "--lower", o->lower, &j->keys, j->progress);
     if (!code && j->is_range)
-        code = column_load(&j->upper, "--upper", o->upper, j->progress);
-    if (!code && !j->is_range)
+        code = column_load_values(&j->upper, "--upper", o->upper, &j->keys, j->progress);
+    if (!code && o->probe)
+        code = column_read_values(&j->lower, "--probe", o->probe, &j->keys, "--probes");
+    if (!code && o->probes)
         code = column_load(&j->lower, "--probes", o->probes, j->progress);
     if (!code && o->values)
         code = column_load(&j->values, "--values", o->values, j->progress);
@@ -444,8 +470,11 @@ const command command_lookup = {
     "lookup",
     NULL,
     "look up every value of a column in another column",
-    "keyray lookup --keys orders.tbl:0 --probes lineitem.tbl:0 --result count -o counts.npy\n"
-    "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below -o rows.npy",
+    "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count\n"
+    "keyray lookup --keys orders.csv:order --probe 42,43\n"
+    "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 -o "
+    "sums.csv\n"
+    "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below -o rows.csv\n",
     run,
 };
 
@@ -453,8 +482,10 @@ const command command_range = {
     "range",
     NULL,
     "find the rows between a lower and an upper bound, for every pair of bounds",
-    "keyray range --keys orders.csv:o_orderdate --lower from.csv:day --upper to.csv:day --result rows -o "
-    "days.npy",
+    "keyray range --keys orders.csv:day --lower 2024-01-01 --upper 2024-01-31\n"
+    "keyray range --keys orders.csv:day --lower months.csv:first --upper months.csv:last --result sum "
+    "--values "
+    "orders.csv:amount -o sums.csv\n",
     run,
 };
 
@@ -462,6 +493,8 @@ const command command_update = {
     "update",
     NULL,
     "delete and insert rows of an index, then look up every value of a column",
-    "keyray update --keys day0.npy --delete gone.npy --insert new.npy --probes probes.npy --result count",
+    "keyray update --keys orders.csv:order --delete gone.csv:order --insert new.csv:order --probes "
+    "mine.csv:order\n"
+    "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n",
     run,
 };

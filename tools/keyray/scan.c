@@ -351,7 +351,10 @@ const command command_scan = {
     "scan",
     NULL,
     "find the rows of a table for which a condition is true",
+    "keyray scan --column day=orders.csv:day --column amount=orders.csv:amount --where \"day >= '2024-01-01' "
+    "and amount "
+    "> 20\"\n"
     "keyray scan --column day=lineitem.tbl:10 --column discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
-    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount",
+    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
     run,
 };
