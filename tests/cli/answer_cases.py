@@ -152,4 +152,37 @@ VALUES = [
     bad(2, "update --keys keys.npy --insert -1 --probe 1 {device}", "--insert -1: value 1 of the list"),
 ]
 
-CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES
+WHO = "--show customer --show amount "
+SHOWN = [
+    ok(ORDER + "--probe 2,9,4 " + WHO, out=exactly('probe,row,customer,amount\n2,1,ben,35.5\n9,,,\n4,3,"da Silva, Eva",20\n')),
+    ok("lookup --keys orders.csv:order --probe 4 {device} " + WHO, out=first("probe  row  customer       amount\n    4    3  da Silva, Eva      20\n")),
+    ok("lookup --keys orders.csv:customer:str --probe ben,eva {device} -o x.csv --result rows --show order --show amount:str --show orders.csv:at", out="^spec",
+       files={"x.csv": "probe,row,order,amount,at\nben,1,2,35.5,2024-01-31 23:59:59.500000\nben,4,5,,2024-03-01 12:00:00\neva,,,,\n"}),
+    ok(BETWEEN.replace("count", "rows") + "--lower 2024-01-01 --upper 2024-02-11 --show 3 --show '#0'",
+       out=exactly("lower,upper,row,3,#0\n2024-01-01,2024-02-11,0,20,1\n2024-01-01,2024-02-11,1,35.5,2\n2024-01-01,2024-02-11,2,12.25,3\n")),
+    ok("lookup --keys keys.npy --probe 9 {device} --show values.npy --show keys.npy --show ints.npy:f64 -o -.csv", out=exactly("probe,row,values,keys,ints\n9,2,2.5,9,30\n")),
+    ok("lookup --keys odd.csv:t:str --probe \"'c;d',tab\there\" {device} --show t -o -.csv", out=exactly('probe,row,t\n"c;d",1,"c;d"\n"tab\there",4,"tab\there"\n')),
+    # Two columns of one name.
+    ok("lookup --keys orders.csv:order --probe 2 {device} --show day --show day --show orders.csv:row -o -", exit=1, err="no column 'row'"),
+    ok("lookup --keys orders.csv:order --probe 2 {device} --show day --show day -o -.csv", out=exactly("probe,row,day,day_2\n2,1,2024-01-20,2024-01-20\n")),
+    ok(JOIN + "--type left --show-left amount --show-right city --show-right customer -o -.csv",
+       out=exactly('key,left_row,right_row,amount,city,customer\nanna,0,0,20,Bern,anna\nben,1,,35.5,,\nanna,2,0,12.25,Bern,anna\n'
+                   '"da Silva, Eva",3,2,20,Porto,"da Silva, Eva"\nben,4,,,,\n')),
+    ok(JOIN + "--type anti --show-left day -o -.csv", out=exactly("key,row,day\nben,1,2024-01-20\nben,4,2024-03-01\n")),
+    ok(SCAN + "--where 'amount = 20' --show order --show day -o -.csv", out=exactly("row,order,day\n0,1,2024-01-03\n3,4,2024-02-12\n")),
+    ok(SCAN + "--where 'amount = 20' --show customer", out=first("row  customer\n  0  anna\n  3  da Silva, Eva\n")),
+    bad(1, ORDER + "--probe 2 --show custmer", r"orders.csv has no column 'custmer'; did you mean 'customer'\?; its header has: order, customer"),
+    bad(1, ORDER + "--probe 2 --show mine.csv:city", "--keys orders.csv:order has 5 rows but --show mine.csv:city has 4; show one value per row"),
+    bad(1, ORDER + "--probe 2 --show missing.csv:x", "cannot open missing.csv"), bad(2, ORDER + "--probe 2 --show orders.csv", "--show orders.csv needs a column"),
+    bad(2, "lookup --keys keys.npy --probe 3 --show x", "--show keys.npy takes only a type after it"),
+    bad(2, ORDER + "--probe 2 --result count --show day", "--show shows the rows found, which --result count does not name; give --result row or rows"),
+    *[bad(2, line, "--show adds columns to answers as text; give -o OUT.csv, -o - or -o -.csv") for line in
+      ("lookup --keys orders.csv:order --probe 2 --show day " + more for more in ("-o x.npy", "--quiet", "--format json"))],
+    bad(2, JOIN + "--show-left day -o x.npy", "--show-left adds columns"), bad(2, JOIN + "--show-right day --format json", "--show-right adds columns"),
+    bad(2, JOIN + "--type semi --show-right city", "--show-right shows right rows, which only --type inner and left have"),
+    bad(2, SCAN + "--count --show day", "--show shows rows; leave --count"), bad(2, SCAN + "--show day --quiet", "--show adds columns"),
+    bad(1, SCAN + "--show dya", r"no column 'dya'; did you mean 'day'\?"), bad(1, JOIN + "--show-right cty", r"mine.csv has no column 'cty'; did you mean 'city'\?"),
+    bad(2, "update --keys keys.npy --delete 3 --probe 3 --show x", "--show is no option of update"),
+]
+
+CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES + SHOWN

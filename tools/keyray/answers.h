@@ -13,7 +13,7 @@ enum { AT_PROBE, AT_ROW, AT_OTHER, N_PLACES };
 /* No such row: the cell is empty. */
 #define NO_PLACE UINT64_MAX
 
-enum { ANSWERS_MOST = 160 };
+enum { ANSWERS_MOST = 256 };
 
 /* What a line shows of the element at one of its places. */
 typedef struct answers_column {

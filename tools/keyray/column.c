@@ -13,11 +13,17 @@ enum { PATH_MOST = 4096 };
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
+static int is_standard_input(const char *source)
+{
+    return source[0] == '-' && strchr(":.", source[1]);
+}
+
 /* Standard input that is a pipe becomes a file without a name, so that several columns can be read of it. */
-static int keep_standard_input(void)
+int column_keep_input(const char *source)
 {
     static char bytes[1 << 16];
-    if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+    if (!is_standard_input(source) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
         return DONE;
     FILE *kept = tmpfile();
     ssize_t n = kept ? 1 : -1;
@@ -35,10 +41,12 @@ static int keep_standard_input(void)
                   : DONE;
 }
 
-/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
-static int is_standard_input(const char *source)
+kr_status column_try(struct column *column, const kr_progress *progress, kr_error *err)
 {
-    return source[0] == '-' && strchr(":.", source[1]);
+    const kr_status status = kr_file_read(column->source, progress, &column->file, err);
+    if (status == KR_OK)
+        column->view = *kr_file_column(column->file);
+    return status;
 }
 
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress)
@@ -46,16 +54,39 @@ int column_load(struct column *column, const char *flag, const char *source, con
     kr_error err = {0};
     column->flag = flag;
     column->source = source;
-    if (is_standard_input(source) && keep_standard_input())
+    if (column_keep_input(source))
         return FAILED;
-    const kr_status status = kr_file_read(source, progress, &column->file, &err);
+    const kr_status status = column_try(column, progress, &err);
     /* The name itself is wrong, as opposed to what is found behind it. */
     if (status == KR_ERR_ARGUMENT)
         return tool_fail(USAGE, "%s %s", flag, err.text);
-    if (status)
-        return tool_check(status, &err);
-    column->view = *kr_file_column(column->file);
-    return DONE;
+    return tool_check(status, &err);
+}
+
+static int is_type(const char *text)
+{
+    const char *known;
+    for (unsigned type = 1; (known = kr_type_name((kr_type)type)); ++type)
+        if (strncmp(text, known, strlen(known)) == 0 && (!text[strlen(known)] || text[strlen(known)] == '['))
+            return 1;
+    return strcmp(text, "str") == 0;
+}
+
+void column_name(const char *source, char name[COLUMN_NAME_NBYTES])
+{
+    const size_t path_nbytes = kr_file_path_nbytes(source);
+    const char *selector = source + path_nbytes + (source[path_nbytes] == ':');
+    const char *colon = strrchr(selector, ':');
+    size_t nbytes =
+        colon && colon > selector && is_type(colon + 1) ? (size_t)(colon - selector) : strlen(selector);
+    if (!nbytes || is_type(selector)) {
+        const char *slash = memrchr(source, '/', path_nbytes);
+        selector = slash ? slash + 1 : source;
+        const char *dot = memchr(selector + 1, '.', (size_t)(source + path_nbytes - selector - 1));
+        nbytes = (size_t)((dot ? dot : source + path_nbytes) - selector);
+    }
+    snprintf(name, COLUMN_NAME_NBYTES, "%.*s",
+             nbytes < COLUMN_NAME_NBYTES ? (int)nbytes : COLUMN_NAME_NBYTES - 1, selector);
 }
 
 /* Values in quotes may look like a file. */

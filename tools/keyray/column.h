@@ -13,6 +13,14 @@ struct column {
     uint8_t *validity;
 };
 
+/* Before column_try: if the source is standard input, keeps what comes, so that it can be read again. */
+int column_keep_input(const char *source);
+/* Reads column->source, without a word on standard error. */
+kr_status column_try(struct column *column, const kr_progress *progress, kr_error *err);
+/* The name of a source's column, as a header has it: without file and type. Of .npy and .bin the file's own.
+ */
+enum { COLUMN_NAME_NBYTES = 56 };
+void column_name(const char *source, char name[COLUMN_NAME_NBYTES]);
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress);
 /* The same, or values as in "42,43" of the type of `keys`, if `source` names no file. */
 int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,

@@ -7,13 +7,14 @@
 #include "output.h"
 #include "pack.h"
 #include "progress.h"
+#include "shown.h"
 #include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct join_options {
-    option_texts left, right, left_by, right_by;
+    option_texts left, right, left_by, right_by, show_left, show_right;
     nearest_options asof;
     const char *right_lower, *right_upper, *output, *index;
     uint32_t type, inverse, unordered;
@@ -40,6 +41,10 @@ static const option_row join_rows[] = {
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
      "index the smaller side, the left, or the right [auto]", 0, 0},
     {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, saves a sort", 0, 0},
+    {"show-left", 0, 0, OPTION_TEXTS, AT(show_left), "COLUMN",
+     "show this column of the left rows, too: a name in the file of --left, or a COL; give one or more", 0,
+     0},
+    {"show-right", 0, 0, OPTION_TEXTS, AT(show_right), "COLUMN", "the same of the right rows", 0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "OUT.csv: the keys and row ids of pairs, or of left rows, an empty cell for no partner; -: the same as "
      "a table on "
@@ -65,6 +70,7 @@ typedef struct job {
     kr_join_info info;
     facts phases;
     answers_form form;
+    shown shown_left, shown_right;
     double load, run, write;
 } job;
 
@@ -84,6 +90,12 @@ static int check_asof(const join_options *o)
     return nearest_check(&o->asof, "--asof backward, forward or nearest");
 }
 
+static int has_pairs(const job *j)
+{
+    const kr_join_type type = (kr_join_type)(j->options.type + 1);
+    return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
+}
+
 static int check_options(job *j)
 {
     const join_options *o = &j->options;
@@ -101,8 +113,15 @@ static int check_options(job *j)
     if (!o->right_lower && o->left.n != o->right.n)
         return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
                          o->right.n);
-    const int code = tool_check_spec(o->index);
-    return code ? code : answers_check_output(o->output, j->printing.json, &j->form);
+    if (o->show_right.n && !has_pairs(j))
+        return tool_fail(USAGE, "--show-right shows right rows, which only --type inner and left have");
+    const uint32_t is_silent = j->printing.json || j->printing.quiet;
+    int code = tool_check_spec(o->index);
+    if (!code)
+        code = answers_check_output(o->output, j->printing.json, &j->form);
+    if (!code)
+        code = shown_check(&o->show_left, "--show-left", j->form, is_silent);
+    return code ? code : shown_check(&o->show_right, "--show-right", j->form, is_silent);
 }
 
 /* The groups of an as-of join, and its times, whose order text does not have on both sides. */
@@ -126,7 +145,7 @@ static int load_asof(job *j)
     return code;
 }
 
-static int load(job *j)
+static int load_keys(job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
@@ -146,6 +165,16 @@ static int load(job *j)
     if (!code)
         code = column_match(&j->left[0], &j->right[0], ABSENT_ABOVE);
     return code ? code : column_match(&j->left[0], &j->right[1], ABSENT_BELOW);
+}
+
+static int load(job *j)
+{
+    int code = load_keys(j);
+    if (!code)
+        code = shown_load(&j->shown_left, "--show-left", &j->options.show_left, &j->left[0], j->progress);
+    if (!code)
+        code = shown_load(&j->shown_right, "--show-right", &j->options.show_right, &j->right[0], j->progress);
+    return code;
 }
 
 /* What there is to know of the join, if there is one. */
@@ -202,12 +231,6 @@ static int create(job *j)
     else
         status = kr_join_create(j->device, o->index, left, right, &how, &j->join, &err);
     return finish(j, status, &err);
-}
-
-static int has_pairs(const job *j)
-{
-    const kr_join_type type = (kr_join_type)(j->options.type + 1);
-    return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
 }
 
 /* Reads a piece at a time, so that pairs are interleaved without a second copy of everything. */
@@ -293,6 +316,8 @@ static int write_text(job *j)
         answers_add_row(all, has_pairs(j) ? "left_row" : "row", AT_ROW);
         if (has_pairs(j))
             answers_add_row(all, "right_row", AT_OTHER);
+        shown_add(&j->shown_left, AT_ROW, all);
+        shown_add(&j->shown_right, AT_OTHER, all);
         code = answers_write(all, j->form, o->output, j->progress);
     }
     free(all);
@@ -357,6 +382,8 @@ static int perform(job *j)
         code = write_out(j);
     if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
+    shown_close(&j->shown_left);
+    shown_close(&j->shown_right);
     kr_join_destroy(j->join);
     kr_device_close(j->device);
     pack_close(&j->packed_right);
@@ -388,7 +415,8 @@ const command command_join = {
     "join",
     NULL,
     "join two columns on equal values, on ranges, or as of a time",
-    "keyray join --left orders.csv:customer:str --right customers.csv:customer:str --type left -o pairs.csv\n"
+    "keyray join --left orders.csv:customer:str --right customers.csv:customer:str --type left "
+    "--show-left amount --show-right city -o pairs.csv\n"
     "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last -o "
     "pairs.csv\n"
     "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by trades.csv:symbol "

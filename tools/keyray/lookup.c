@@ -9,6 +9,7 @@
 #include "output.h"
 #include "progress.h"
 #include "result.h"
+#include "shown.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 typedef struct lookup_options {
     const char *keys, *probes, *probe, *lower, *upper, *values, *output, *index;
     const char *insert, *insert_rows, *delete;
+    option_texts show;
     uint32_t result, order;
     nearest_options nearest;
 } lookup_options;
@@ -30,6 +32,13 @@ typedef struct lookup_options {
 #define VALUES_ROW(help)                                                                                  \
     {                                                                                                     \
         "values", 0, 0, OPTION_TEXT, AT(values), "COL", "what sum, min and max are taken of, " help, 0, 0 \
+    }
+#define SHOW_ROW                                                                                            \
+    {                                                                                                       \
+        "show", 0, 0, OPTION_TEXTS, AT(show), "COLUMN",                                                     \
+            "show this column of the rows found, too: a name in the file of --keys, or a COL; give one or " \
+            "more",                                                                                         \
+            0, 0                                                                                            \
     }
 #define PROBE_ROW                                                                                \
     {                                                                                            \
@@ -47,6 +56,7 @@ static const option_row lookup_rows[] = {
      0},
     NEAREST_ROWS(AT(nearest)),
     VALUES_ROW("one value per key"),
+    SHOW_ROW,
     INDEX_ROW("best"),
     {0},
 };
@@ -57,6 +67,7 @@ static const option_row range_rows[] = {
     {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL|VALUES", "upper bounds, inclusive; a date is its midnight",
      0, 0},
     VALUES_ROW("one value per key"),
+    SHOW_ROW,
     INDEX_ROW("best"),
     {0},
 };
@@ -105,6 +116,7 @@ typedef struct job {
     struct result result;
     kr_nearest_options nearest;
     answers_form form;
+    shown shown;
     double load, build, update, search, write;
 } job;
 
@@ -137,10 +149,17 @@ static int check_options(job *j)
         return tool_fail(USAGE, "give --insert COL, --delete COL or both");
     if (j->options.insert_rows && !j->options.insert)
         return tool_fail(USAGE, "--insert-rows needs --insert COL");
+    if (j->options.show.n && kind != KR_RESULT_ROW && kind != KR_RESULT_ROWS)
+        return tool_fail(
+            USAGE, "--show shows the rows found, which --result %s does not name; give --result row or rows",
+            result_name(kind, (char[16]){0}));
     int wrong = nearest_check(&j->options.nearest, "--nearest below, above or either");
     if (!wrong)
         wrong = tool_check_spec(j->options.index);
-    return wrong ? wrong : answers_check_output(j->options.output, j->printing.json, &j->form);
+    if (!wrong)
+        wrong = answers_check_output(j->options.output, j->printing.json, &j->form);
+    return wrong ? wrong
+                 : shown_check(&j->options.show, "--show", j->form, j->printing.json || j->printing.quiet);
 }
 
 /* The rows that come and go. */
@@ -183,6 +202,8 @@ static int load(job *j)
         code = column_read_values(&j->lower, "--probe", o->probe, &j->keys, "--probes");
     if (!code && o->probes)
         code = column_load(&j->lower, "--probes", o->probes, j->progress);
+    if (!code)
+        code = shown_load(&j->shown, "--show", &o->show, &j->keys, j->progress);
     if (!code && o->values)
         code = column_load(&j->values, "--values", o->values, j->progress);
     if (!code)
@@ -359,6 +380,7 @@ static int write_text(job *j)
     if (j->is_range)
         answers_add_file(all, "upper", AT_PROBE, j->upper.file);
     result_add(r, j->options.values ? kr_file_unit(j->values.file) : KR_UNIT_NONE, all);
+    shown_add(&j->shown, AT_ROW, all);
     const int code = answers_write(all, j->form, j->options.output, j->progress);
     free(all);
     return code;
@@ -438,6 +460,7 @@ static int perform(job *j)
     kr_report_destroy(j->report);
     kr_index_destroy(j->index);
     kr_device_close(j->device);
+    shown_close(&j->shown);
     column_close(&j->delete);
     column_close(&j->insert_rows);
     column_close(&j->insert);
@@ -471,7 +494,7 @@ const command command_lookup = {
     NULL,
     "look up every value of a column in another column",
     "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count\n"
-    "keyray lookup --keys orders.csv:order --probe 42,43\n"
+    "keyray lookup --keys orders.csv:order --probe 42,43 --show customer --show amount\n"
     "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 -o "
     "sums.csv\n"
     "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below -o rows.csv\n",

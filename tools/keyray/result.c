@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *result_name(kr_result kind, char name[16])
+{
+    const char *at = RESULT_CHOICES;
+    for (int i = 1; i < (int)kind; ++i)
+        at = strchr(at, '|') + 1;
+    snprintf(name, 16, "%.*s", (int)strcspn(at, "|"), at);
+    return name;
+}
+
 int result_needs_values(kr_result kind)
 {
     return kind == KR_RESULT_SUM || kind == KR_RESULT_MIN || kind == KR_RESULT_MAX;
@@ -111,16 +120,13 @@ uint64_t result_lines(const struct result *result)
 
 void result_add(const struct result *result, kr_unit unit, answers *all)
 {
-    const char *name = RESULT_CHOICES;
-    char text[64];
-    for (int i = 1; i < (int)result->kind; ++i)
-        name = strchr(name, '|') + 1;
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(name, "|"), name);
+    char name[16];
     if (result->kind == KR_RESULT_ROW || result->kind == KR_RESULT_ROWS) {
         answers_add_row(all, "row", AT_ROW);
         return;
     }
-    answers_column *column = answers_add(all, text, AT_PROBE, result_type(result), result->out);
+    answers_column *column =
+        answers_add(all, result_name(result->kind, name), AT_PROBE, result_type(result), result->out);
     const int is_value = result->kind == KR_RESULT_MIN || result->kind == KR_RESULT_MAX;
     column->is_bit = result->kind == KR_RESULT_EXISTS;
     column->unit = is_value ? unit : KR_UNIT_NONE;

@@ -22,6 +22,8 @@ struct result {
     uint64_t matches; /* of COUNT and ROWS: in all */
 };
 
+/* One of the choices, in `name`. */
+const char *result_name(kr_result kind, char name[16]);
 /* 1: SUM, MIN, MAX. */
 int result_needs_values(kr_result kind);
 

@@ -6,6 +6,7 @@
 #include "facts.h"
 #include "output.h"
 #include "progress.h"
+#include "shown.h"
 #include "table.h"
 #include "tool.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 
 typedef struct scan_options {
-    option_texts columns;
+    option_texts columns, show;
     const char *where, *sum, *min, *max, *alive, *output, *index;
     uint32_t count, bitmap;
 } scan_options;
@@ -36,6 +37,11 @@ static const option_row result_rows[] = {
     {"sum", 0, 0, OPTION_TEXT, AT(sum), "NAME", "the sum of a column over the rows that match", 0, 0},
     {"min", 0, 0, OPTION_TEXT, AT(min), "NAME", "its minimum", 0, 0},
     {"max", 0, 0, OPTION_TEXT, AT(max), "NAME", "its maximum", 0, 0},
+    {"show", 0, 0, OPTION_TEXTS, AT(show), "COLUMN",
+     "show this column of the rows instead of all of --column: a NAME of these, a name in the file of the "
+     "first, or a "
+     "COL; give one or more",
+     0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "OUT.csv: the rows and their values in all columns, or the result asked for; -: the same as a table on "
      "the "
@@ -63,6 +69,7 @@ typedef struct job {
     uint64_t n_out; /* of elements of the file */
     report_facts did;
     answers_form form;
+    shown shown;
     double load, build, scan, write;
 } job;
 
@@ -74,8 +81,12 @@ static int check_options(job *j)
     const uint32_t n = o->count + o->bitmap + (o->sum != NULL) + (o->min != NULL) + (o->max != NULL);
     if (n > 1)
         return tool_fail(USAGE, "--count, --bitmap, --sum, --min and --max are results; give one of them");
-    const int code = tool_check_spec(o->index);
-    return code ? code : answers_check_output(o->output, j->printing.json, &j->form);
+    if (o->show.n && n)
+        return tool_fail(USAGE, "--show shows rows; leave --count, --bitmap, --sum, --min and --max out");
+    int code = tool_check_spec(o->index);
+    if (!code)
+        code = answers_check_output(o->output, j->printing.json, &j->form);
+    return code ? code : shown_check(&o->show, "--show", j->form, j->printing.json || j->printing.quiet);
 }
 
 /* The result, and the column that it adds up. */
@@ -99,11 +110,23 @@ static int find_result(job *j)
     return DONE;
 }
 
+/* Those of --show that the table does not have. */
+static int load_shown(job *j)
+{
+    option_texts others = {.n = 0};
+    for (uint32_t i = 0; i < j->options.show.n; ++i)
+        if (table_find(&j->table, j->options.show.at[i]) == j->table.n)
+            others.at[others.n++] = j->options.show.at[i];
+    return shown_load(&j->shown, "--show", &others, &j->table.columns[0], j->progress);
+}
+
 static int load(job *j)
 {
     int code = table_load(&j->table, &j->options.columns, j->progress);
     if (!code && j->options.alive)
         code = column_load(&j->alive, "--alive", j->options.alive, j->progress);
+    if (!code)
+        code = load_shown(j);
     if (code || !j->options.alive)
         return code;
     const uint64_t words = (j->table.columns[0].view.count + 31) / 32;
@@ -215,6 +238,22 @@ static kr_status place_row(void *ctx, uint64_t line, uint64_t places[N_PLACES], 
     return KR_OK;
 }
 
+/* The columns of --show, in their order, or all of the table. */
+static void add_columns(const job *j, answers *all)
+{
+    const option_texts *show = &j->options.show;
+    uint32_t read = 0;
+    for (uint32_t c = 0; !show->n && c < j->table.n; ++c)
+        answers_add_file(all, j->table.names[c], AT_ROW, j->table.columns[c].file);
+    for (uint32_t i = 0; i < show->n; ++i) {
+        const uint32_t c = table_find(&j->table, show->at[i]);
+        if (c < j->table.n)
+            answers_add_file(all, j->table.names[c], AT_ROW, j->table.columns[c].file);
+        else
+            answers_add_file(all, j->shown.names[read], AT_ROW, j->shown.columns[read].file), ++read;
+    }
+}
+
 static int write_text(job *j)
 {
     answers *all = calloc(1, sizeof *all);
@@ -223,8 +262,7 @@ static int write_text(job *j)
     if (j->result == KR_SCAN_ROWS) {
         *all = (answers){.lines = j->n_out, .place = place_row, .ctx = j->rows};
         answers_add_row(all, "row", AT_ROW);
-        for (uint32_t c = 0; c < j->table.n; ++c)
-            answers_add_file(all, j->table.names[c], AT_ROW, j->table.columns[c].file);
+        add_columns(j, all);
     } else if (j->result == KR_SCAN_BITMAP) {
         all->lines = j->table.columns[0].view.count;
         answers_add(all, result_name(j), AT_ROW, KR_U32, j->rows)->is_bit = 1;
@@ -318,6 +356,7 @@ static int perform(job *j)
         code = write_out(j);
     if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
+    shown_close(&j->shown);
     free(j->rows);
     kr_report_destroy(j->report);
     table_close(&j->table);
