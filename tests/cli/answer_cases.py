@@ -175,7 +175,7 @@ SHOWN = [
     bad(1, ORDER + "--probe 2 --show mine.csv:city", "--keys orders.csv:order has 5 rows but --show mine.csv:city has 4; show one value per row"),
     bad(1, ORDER + "--probe 2 --show missing.csv:x", "cannot open missing.csv"), bad(2, ORDER + "--probe 2 --show orders.csv", "--show orders.csv needs a column"),
     bad(2, "lookup --keys keys.npy --probe 3 --show x", "--show keys.npy takes only a type after it"),
-    bad(2, ORDER + "--probe 2 --result count --show day", "--show shows the rows found, which --result count does not name; give --result row or rows"),
+    bad(2, ORDER + "--probe 2 --result count --show day", "--show shows the rows found, which --result does not name; give --result row or rows"),
     *[bad(2, line, "--show adds columns to answers as text; give -o OUT.csv, -o - or -o -.csv") for line in
       ("lookup --keys orders.csv:order --probe 2 --show day " + more for more in ("-o x.npy", "--quiet", "--format json"))],
     bad(2, JOIN + "--show-left day -o x.npy", "--show-left adds columns"), bad(2, JOIN + "--show-right day --format json", "--show-right adds columns"),
@@ -185,4 +185,30 @@ SHOWN = [
     bad(2, "update --keys keys.npy --delete 3 --probe 3 --show x", "--show is no option of update"),
 ]
 
-CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES + SHOWN
+SEVERAL = [
+    ok(LOOKUP + "--result row,count,sum --values amount -o -.csv", out=exactly('probe,row,count,sum\nanna,0,2,32.25\ncarl,,0,\n"da Silva, Eva",3,1,20\n,,0,\n')),
+    ok(LOOKUP + "--result exists,min,max,sum-rows --values order --values orders.csv:at -o -.csv",
+       out=exactly('probe,exists,min_order,min_at,max_order,max_at,sum-rows\nanna,1,1,2024-01-03 10:00:00,3,2024-02-11 00:00:00,2\n'
+                   'carl,0,,,,,0\n"da Silva, Eva",1,4,,4,,3\n,0,,,,,0\n')),
+    ok(LOOKUP + "--result sum --values amount --values order -o -.csv", out=exactly('probe,sum_amount,sum_order\nanna,32.25,4\ncarl,,\n"da Silva, Eva",20,4\n,,\n')),
+    ok(LOOKUP + "--result rows,count --show day -o -.csv", out=exactly('probe,row,count,day\nanna,0,2,2024-01-03\nanna,2,2,2024-02-11\ncarl,,0,\n"da Silva, Eva",3,1,2024-02-12\n,,0,\n')),
+    ok(LOOKUP + "--result count,row --show order", out=r"\Aprobe +count +row +order\nanna +2 +0 +1\n(.|\n)*^found +2\nmatches +3$"),
+    ok(RANGE + "--result count,sum,min --values amount -o x.csv --format json", json={"found": 2, "matches": 4},
+       files={"x.csv": "lower,upper,count,sum,min\n2024-01-01,2024-01-31,2,55.5,20\n2024-02-01,2024-02-29,2,32.25,12.25\n2025-01-01,2025-01-31,0,,\n"}),
+    ok("update --keys keys.npy --delete 3 --probe 3,5 --result count,row {device} -o -.csv", out=exactly("probe,count,row\n3,0,\n5,1,0\n")),
+    ok("lookup --keys keys.npy --probes probes.npy --result row,count,rows {device}", exit=2, err="--result rows lists every row, the smallest too; leave row out"),
+    ok("lookup --keys keys.npy --probes probes.npy --result row,count --format json {device}", json={"found": 3, "matches": 4}),
+    # Rays are counted once for each result.
+    ok("lookup --keys keys.npy --probes probes.npy --result count,exists --index rx {device} --format json", needs="rx", json={"rays": 8}),
+    ok("lookup --keys keys.npy --probes probes.npy --result rows -o x.csv --index rx {device} --format json", needs="rx", json={"rays": 4}, files={"x.csv": None}),
+    bad(2, LOOKUP + "--result row,cuont", r"row\|count\|.*, not 'cuont'; did you mean count\?"), bad(2, LOOKUP + "--result row,", "not ''"),
+    bad(2, LOOKUP + "--result row,count,row", "--result has row twice"), bad(2, LOOKUP + "--result row,sum", "need --values COLUMN"),
+    bad(2, LOOKUP + "--result row,count --values amount", "--values needs --result sum"),
+    bad(2, LOOKUP + "--result row,count -o x.npy", r"several results go into one file with names of columns: -o OUT.csv, not -o x.npy"),
+    bad(2, LOOKUP + "--result sum --values amount --values order -o x.npy", "several results go into one file"),
+    bad(1, LOOKUP + "--result sum --values amonut", r"orders.csv has no column 'amonut'; did you mean 'amount'\?"),
+    bad(1, LOOKUP + "--result sum --values customer:str", "--values orders.csv:customer:str is text, which has no sum"),
+    bad(1, LOOKUP + "--result sum --values mine.csv:customer", "'anna' is no number"),
+]
+
+CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES + SHOWN + SEVERAL

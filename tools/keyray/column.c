@@ -20,7 +20,7 @@ static int is_standard_input(const char *source)
 }
 
 /* Standard input that is a pipe becomes a file without a name, so that several columns can be read of it. */
-int column_keep_input(const char *source)
+static int keep_input(const char *source)
 {
     static char bytes[1 << 16];
     if (!is_standard_input(source) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
@@ -41,9 +41,10 @@ int column_keep_input(const char *source)
                   : DONE;
 }
 
-kr_status column_try(struct column *column, const kr_progress *progress, kr_error *err)
+static kr_status try_source(struct column *column, const kr_progress *progress, const char *source,
+                            kr_error *err)
 {
-    const kr_status status = kr_file_read(column->source, progress, &column->file, err);
+    const kr_status status = kr_file_read(source, progress, &column->file, err);
     if (status == KR_OK)
         column->view = *kr_file_column(column->file);
     return status;
@@ -54,10 +55,47 @@ int column_load(struct column *column, const char *flag, const char *source, con
     kr_error err = {0};
     column->flag = flag;
     column->source = source;
-    if (column_keep_input(source))
+    if (keep_input(source))
         return FAILED;
-    const kr_status status = column_try(column, progress, &err);
+    const kr_status status = try_source(column, progress, source, &err);
     /* The name itself is wrong, as opposed to what is found behind it. */
+    if (status == KR_ERR_ARGUMENT)
+        return tool_fail(USAGE, "%s %s", flag, err.text);
+    return tool_check(status, &err);
+}
+
+/* A new text of a source's first bytes and what stands behind them; NULL after an error. */
+static char *make_source(const char *source, size_t nbytes, const char *between, const char *more)
+{
+    const size_t all = nbytes + strlen(between) + strlen(more) + 1;
+    char *made = tool_alloc(all, 1, "the name of a column");
+    if (made)
+        snprintf(made, all, "%.*s%s%s", (int)nbytes, source, between, more);
+    return made;
+}
+
+int column_load_beside(struct column *column, const char *flag, const char *text, const struct column *beside,
+                       int or_text, const kr_progress *progress)
+{
+    kr_error err = {0};
+    const int is_name = !kr_file_path_nbytes(text);
+    if (is_name)
+        column->own_source = make_source(beside->source, kr_file_path_nbytes(beside->source), ":", text);
+    if (is_name && !column->own_source)
+        return FAILED;
+    column->flag = flag;
+    column->source = is_name ? column->own_source : text;
+    if (keep_input(column->source))
+        return FAILED;
+    kr_status status = try_source(column, progress, column->source, &err);
+    if (status == KR_ERR_FORMAT && or_text) {
+        char *as_text = make_source(column->source, strlen(column->source), ":", "str");
+        if (!as_text)
+            return FAILED;
+        /* The first error is the one to tell. */
+        status = try_source(column, progress, as_text, NULL) == KR_OK ? KR_OK : status;
+        free(as_text);
+    }
     if (status == KR_ERR_ARGUMENT)
         return tool_fail(USAGE, "%s %s", flag, err.text);
     return tool_check(status, &err);
@@ -129,6 +167,7 @@ int column_load_values(struct column *column, const char *flag, const char *sour
 
 void column_close(struct column *column)
 {
+    free(column->own_source);
     free(column->validity);
     free(column->codes);
     kr_file_close(column->file);

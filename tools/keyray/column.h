@@ -7,16 +7,17 @@
 /* All zero: no column. */
 struct column {
     const char *flag, *source; /* "--keys", "orders.csv:o_orderkey" */
+    char *own_source;          /* `source`, if it was made of a name and another column's file */
     kr_file *file;
     kr_column view;
     uint32_t *codes; /* with `validity`: they replace the column's own, see column_match */
     uint8_t *validity;
 };
 
-/* Before column_try: if the source is standard input, keeps what comes, so that it can be read again. */
-int column_keep_input(const char *source);
-/* Reads column->source, without a word on standard error. */
-kr_status column_try(struct column *column, const kr_progress *progress, kr_error *err);
+/* `text` is a COL, or a name or position in beside's file. `or_text`: a column without a type that holds
+ * neither numbers nor dates is read as text. */
+int column_load_beside(struct column *column, const char *flag, const char *text, const struct column *beside,
+                       int or_text, const kr_progress *progress);
 /* The name of a source's column, as a header has it: without file and type. Of .npy and .bin the file's own.
  */
 enum { COLUMN_NAME_NBYTES = 56 };

@@ -1,27 +1,14 @@
 /* lookup and range: one batch of probes against an index that is built for it; update: the same after rows
  * came and went. */
-#include "answers.h"
+#include "lookup.h"
+
 #include "clock.h"
-#include "column.h"
 #include "commands.h"
-#include "device.h"
-#include "nearest.h"
-#include "output.h"
 #include "progress.h"
-#include "result.h"
-#include "shown.h"
 #include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct lookup_options {
-    const char *keys, *probes, *probe, *lower, *upper, *values, *output, *index;
-    const char *insert, *insert_rows, *delete;
-    option_texts show;
-    uint32_t result, order;
-    nearest_options nearest;
-} lookup_options;
 
 #define AT(field) offsetof(lookup_options, field)
 #define INDEX_ROW(standard)                                                                                 \
@@ -29,9 +16,12 @@ typedef struct lookup_options {
         "index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [" standard "]", \
             0, 0                                                                                            \
     }
-#define VALUES_ROW(help)                                                                                  \
-    {                                                                                                     \
-        "values", 0, 0, OPTION_TEXT, AT(values), "COL", "what sum, min and max are taken of, " help, 0, 0 \
+#define VALUES_ROW(help)                                                      \
+    {                                                                         \
+        "values", 0, 0, OPTION_TEXTS, AT(values), "COLUMN",                   \
+            "what sum, min and max are taken of, " help                       \
+            "; give one or more, each a name in the file of --keys or a COL", \
+            0, 0                                                              \
     }
 #define SHOW_ROW                                                                                            \
     {                                                                                                       \
@@ -86,8 +76,10 @@ static const option_row update_rows[] = {
 };
 
 static const option_row answer_rows[] = {
-    {"result", 0, 0, OPTION_CHOICE, AT(result), RESULT_CHOICES,
-     "the answer per probe; row is the smallest matching row [row]", 0, 0},
+    {"result", 0, 0, OPTION_CHOICES, AT(results), RESULT_CHOICES,
+     "the answer per probe; row is the smallest matching row, rows are all; several as text: row,count,sum "
+     "[row]",
+     0, 0},
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
@@ -99,26 +91,6 @@ static const option_row answer_rows[] = {
      0, 0},
     {0},
 };
-
-typedef struct job {
-    lookup_options options;
-    device_options where;
-    output_options printing;
-    int is_range, is_update;
-    const kr_progress *progress;
-    struct column keys, lower, upper, values; /* the probes of a lookup are in `lower` */
-    struct column insert, insert_rows, delete;
-    kr_device *device;
-    kr_index *index;
-    index_facts built, now; /* before and after the update, if there is one */
-    kr_report *report;
-    report_facts did;
-    struct result result;
-    kr_nearest_options nearest;
-    answers_form form;
-    shown shown;
-    double load, build, update, search, write;
-} job;
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
@@ -135,35 +107,59 @@ static int check_probes(const lookup_options *o)
     return DONE;
 }
 
-static int check_options(job *j)
+/* The results, and what goes with them. */
+static int check_results(lookup_job *j)
 {
-    const kr_result kind = (kr_result)(j->options.result + 1);
-    if (result_needs_values(kind) && !j->options.values)
-        return tool_fail(USAGE, "--result sum, min and max need --values COL");
-    if (!result_needs_values(kind) && j->options.values)
+    const lookup_options *o = &j->options;
+    int needs_values = 0, is_row = 0, is_list = 0;
+    for (uint32_t i = 0; i < o->results.n; ++i) {
+        const kr_result kind = (kr_result)(o->results.at[i] + 1);
+        needs_values |= result_needs_values(kind);
+        is_row |= kind == KR_RESULT_ROW;
+        is_list |= kind == KR_RESULT_ROWS;
+    }
+    if (needs_values && !o->values.n)
+        return tool_fail(USAGE, "--result sum, min and max need --values COLUMN");
+    if (!needs_values && o->values.n)
         return tool_fail(USAGE, "--values needs --result sum, min or max");
-    const int code = j->is_range ? DONE : check_probes(&j->options);
-    if (code)
-        return code;
-    if (j->is_update && !j->options.insert && !j->options.delete)
-        return tool_fail(USAGE, "give --insert COL, --delete COL or both");
-    if (j->options.insert_rows && !j->options.insert)
-        return tool_fail(USAGE, "--insert-rows needs --insert COL");
-    if (j->options.show.n && kind != KR_RESULT_ROW && kind != KR_RESULT_ROWS)
+    if (is_row && is_list)
+        return tool_fail(USAGE, "--result rows lists every row, the smallest too; leave row out");
+    if (o->show.n && !is_row && !is_list)
         return tool_fail(
-            USAGE, "--show shows the rows found, which --result %s does not name; give --result row or rows",
-            result_name(kind, (char[16]){0}));
-    int wrong = nearest_check(&j->options.nearest, "--nearest below, above or either");
-    if (!wrong)
-        wrong = tool_check_spec(j->options.index);
-    if (!wrong)
-        wrong = answers_check_output(j->options.output, j->printing.json, &j->form);
-    return wrong ? wrong
-                 : shown_check(&j->options.show, "--show", j->form, j->printing.json || j->printing.quiet);
+            USAGE, "--show shows the rows found, which --result does not name; give --result row or rows");
+    return DONE;
+}
+
+static int check_output(lookup_job *j)
+{
+    const lookup_options *o = &j->options;
+    const int code = answers_check_output(o->output, j->printing.json, &j->form);
+    if (!code && j->form == ANSWERS_NPY && (o->results.n > 1 || o->values.n > 1))
+        return tool_fail(USAGE,
+                         "several results go into one file with names of columns: -o OUT.csv, not -o %s",
+                         o->output);
+    return code ? code : shown_check(&o->show, "--show", j->form, j->printing.json || j->printing.quiet);
+}
+
+static int check_options(lookup_job *j)
+{
+    const lookup_options *o = &j->options;
+    int code = check_results(j);
+    if (!code && !j->is_range)
+        code = check_probes(o);
+    if (!code && j->is_update && !o->insert && !o->delete)
+        code = tool_fail(USAGE, "give --insert COL, --delete COL or both");
+    if (!code && o->insert_rows && !o->insert)
+        code = tool_fail(USAGE, "--insert-rows needs --insert COL");
+    if (!code)
+        code = nearest_check(&o->nearest, "--nearest below, above or either");
+    if (!code)
+        code = tool_check_spec(o->index);
+    return code ? code : check_output(j);
 }
 
 /* The rows that come and go. */
-static int load_changes(job *j)
+static int load_changes(lookup_job *j)
 {
     const lookup_options *o = &j->options;
     int code = DONE;
@@ -190,7 +186,17 @@ static int load_changes(job *j)
     return code;
 }
 
-static int load(job *j)
+static int load_values(lookup_job *j, uint32_t i)
+{
+    struct column *values = &j->values[i];
+    const int code =
+        column_load_beside(values, "--values", j->options.values.at[i], &j->keys, 0, j->progress);
+    if (!code && column_is_text(values))
+        return tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", values->source);
+    return code || j->is_update ? code : column_check_counts(&j->keys, values, "give one value per key");
+}
+
+static int load(lookup_job *j)
 {
     const lookup_options *o = &j->options;
     int code = column_load(&j->keys, "--keys", o->keys, j->progress);
@@ -204,8 +210,8 @@ static int load(job *j)
         code = column_load(&j->lower, "--probes", o->probes, j->progress);
     if (!code)
         code = shown_load(&j->shown, "--show", &o->show, &j->keys, j->progress);
-    if (!code && o->values)
-        code = column_load(&j->values, "--values", o->values, j->progress);
+    for (uint32_t i = 0; !code && i < o->values.n; ++i)
+        code = load_values(j, i);
     if (!code)
         code = column_match(&j->keys, &j->lower, j->is_range ? ABSENT_ABOVE : ABSENT_NULL);
     if (!code && j->is_range)
@@ -214,16 +220,12 @@ static int load(job *j)
         code = tool_fail(FAILED, "--keys %s is text: --nearest takes numbers, dates and times", o->keys);
     if (!code)
         code = nearest_read(&o->nearest, o->keys, j->keys.view.type, &j->nearest);
-    if (!code && o->values && column_is_text(&j->values))
-        code = tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", o->values);
     if (!code && j->is_range)
         code = column_check_counts(&j->lower, &j->upper, "a range takes one of each");
-    if (!code && o->values && !j->is_update)
-        code = column_check_counts(&j->keys, &j->values, "give one value per key");
     return code ? code : load_changes(j);
 }
 
-static int build(job *j)
+static int build(lookup_job *j)
 {
     kr_error err = {0};
     int code = device_open(&j->where, j->progress, &j->device);
@@ -240,7 +242,7 @@ static int build(job *j)
 }
 
 /* The library finds a row id of two rows only when asked to. */
-static int check_row_ids(const job *j)
+static int check_row_ids(const lookup_job *j)
 {
     kr_error err = {0};
     const kr_status status = kr_index_validate(j->index, &err);
@@ -250,7 +252,7 @@ static int check_row_ids(const job *j)
     return tool_check(status, &err);
 }
 
-static int update(job *j)
+static int update(lookup_job *j)
 {
     kr_error err = {0};
     const double begin = tool_now();
@@ -264,143 +266,9 @@ static int update(job *j)
     return code ? code : index_facts_take(j->index, &j->now);
 }
 
-static int call(job *j, const kr_sink *sink)
-{
-    kr_error err = {0};
-    const double begin = tool_now();
-    const kr_status status =
-        j->is_range               ? kr_index_range(j->index, &j->lower.view, &j->upper.view, sink, NULL, &err)
-        : j->options.nearest.side ? kr_index_nearest(j->index, &j->lower.view, &j->nearest, sink, NULL, &err)
-                                  : kr_index_lookup(j->index, &j->lower.view, sink, NULL, &err);
-    nearest_rename(&err);
-    j->search += tool_now() - begin;
-    return tool_check(status, &err);
-}
-
-/* Counts probes with a match, by a second call if the answers hide it; that call's time is not counted. */
-static int count_found(job *j)
-{
-    const double search = j->search;
-    struct result *r = &j->result;
-    int code = DONE;
-    if (result_hides_matches(r->kind)) {
-        r->exists = tool_alloc((r->n + 7) / 8, 1, "which probes matched");
-        const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_EXISTS, .out = r->exists};
-        code = r->exists ? call(j, &sink) : FAILED;
-        j->search = search;
-    }
-    if (!code)
-        result_count(r);
-    return code;
-}
-
-/* 1: without -o, but the answers are few enough to be shown. */
-static int shows_answers(const job *j)
-{
-    return !j->printing.json && !j->printing.quiet && result_lines(&j->result) <= ANSWERS_SMALL_MOST;
-}
-
-static int search(job *j)
-{
-    struct result *r = &j->result;
-    const kr_result kind = (kr_result)(j->options.result + 1);
-    kr_error err = {0};
-    int code = result_open(r, kind, j->values.view.type, j->lower.view.count);
-    if (!code)
-        code = tool_check(kr_report_create(&j->report, &err), &err);
-    if (code)
-        return code;
-    kr_sink sink = {.struct_size = sizeof sink,
-                    .result = kind,
-                    .order = j->options.order ? KR_ORDER_KEY : KR_ORDER_ROW,
-                    .values = j->options.values ? &j->values.view : NULL,
-                    .out = r->out,
-                    .valid = r->valid,
-                    .report = j->report,
-                    .count_work = 1};
-    code = call(j, &sink);
-    if (!code)
-        code = count_found(j);
-    if (!code && kind == KR_RESULT_ROWS && (j->form != ANSWERS_NONE || shows_answers(j))) {
-        code = result_open_rows(r);
-        sink.rows = r->rows;
-        sink.rows_capacity = r->n_rows;
-        if (!code)
-            code = call(j, &sink);
-    }
-    report_facts_take(j->report, &j->did);
-    return code;
-}
-
-/* The lines of row lists, which are asked for one after the other. */
-typedef struct row_lines {
-    const struct result *result;
-    uint64_t probe, next; /* of the line to come: its probe, and its row among all */
-} row_lines;
-
-/* answers.place */
-static kr_status place_list(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
-{
-    row_lines *lines = ctx;
-    const uint64_t *offsets = lines->result->out, p = lines->probe;
-    const int is_empty = offsets[p] == offsets[p + 1];
-    (void)line;
-    (void)err;
-    places[AT_PROBE] = p;
-    places[AT_ROW] = is_empty ? NO_PLACE : lines->result->rows[lines->next];
-    lines->next += !is_empty;
-    lines->probe += lines->next == offsets[p + 1];
-    return KR_OK;
-}
-
-/* The same with the smallest row of each probe, or with none. */
-static kr_status place_row(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
-{
-    const struct result *result = ctx;
-    (void)err;
-    if (result->kind == KR_RESULT_ROW && ((const uint32_t *)result->out)[line] != KR_NO_ROW)
-        places[AT_ROW] = ((const uint32_t *)result->out)[line];
-    else
-        places[AT_ROW] = NO_PLACE;
-    return KR_OK;
-}
-
-static int write_text(job *j)
-{
-    struct result *r = &j->result;
-    row_lines lines = {r, 0, 0};
-    answers *all = calloc(1, sizeof *all);
-    if (!all)
-        return tool_fail_machine("no host memory for a table of answers");
-    const int is_list = r->kind == KR_RESULT_ROWS;
-    all->lines = result_lines(r);
-    all->place = is_list ? place_list : place_row;
-    all->ctx = is_list ? (void *)&lines : (void *)r;
-    answers_add_file(all, j->is_range ? "lower" : "probe", AT_PROBE, j->lower.file);
-    if (j->is_range)
-        answers_add_file(all, "upper", AT_PROBE, j->upper.file);
-    result_add(r, j->options.values ? kr_file_unit(j->values.file) : KR_UNIT_NONE, all);
-    shown_add(&j->shown, AT_ROW, all);
-    const int code = answers_write(all, j->form, j->options.output, j->progress);
-    free(all);
-    return code;
-}
-
-static int write_out(job *j)
-{
-    const double begin = tool_now();
-    int code = DONE;
-    if (j->form == ANSWERS_NPY)
-        code = result_write(&j->result, j->options.output, j->progress);
-    else if (j->form != ANSWERS_NONE || (!j->printing.json && !j->printing.quiet))
-        code = write_text(j);
-    j->write = tool_now() - begin;
-    return code;
-}
-
 /* ---- Report -------------------------------------------------------------------------------- */
 
-static void print(const job *j)
+static void print(const lookup_job *j)
 {
     const kr_index_info *built = &j->built.info, *now = &j->now.info;
     output out = output_begin_report(stdout, j->printing.json);
@@ -415,11 +283,14 @@ static void print(const job *j)
         output_number(&out, "rows_after", now->rows);
         output_number(&out, "next_row", now->next_row);
     }
-    output_number(&out, "probes", j->result.n);
+    output_number(&out, "probes", j->results[0].n);
     output_text(&out, "probe_order", report_facts_order(&j->did, order));
-    output_number(&out, "found", j->result.found);
-    if (j->result.kind == KR_RESULT_COUNT || j->result.kind == KR_RESULT_ROWS)
-        output_number(&out, "matches", j->result.matches);
+    output_number(&out, "found", j->results[0].found);
+    const struct result *counted = lookup_find_result(j, KR_RESULT_COUNT);
+    if (!counted)
+        counted = lookup_find_result(j, KR_RESULT_ROWS);
+    if (counted)
+        output_number(&out, "matches", counted->matches);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
     output_bytes(&out, "footprint", now->footprint_nbytes);
@@ -441,7 +312,7 @@ static void print(const job *j)
     output_end(&out, '}');
 }
 
-static int perform(job *j)
+static int perform(lookup_job *j)
 {
     const double begin = tool_now();
     int code = load(j);
@@ -451,20 +322,22 @@ static int perform(job *j)
     if (!code && j->is_update)
         code = update(j);
     if (!code)
-        code = search(j);
+        code = lookup_search(j);
     if (!code)
-        code = write_out(j);
+        code = lookup_write(j);
     if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
-    result_close(&j->result);
-    kr_report_destroy(j->report);
+    for (uint32_t i = 0; i < j->n_results; ++i)
+        result_close(&j->results[i]);
+    free(j->exists);
     kr_index_destroy(j->index);
     kr_device_close(j->device);
     shown_close(&j->shown);
     column_close(&j->delete);
     column_close(&j->insert_rows);
     column_close(&j->insert);
-    column_close(&j->values);
+    for (uint32_t i = 0; i < OPTION_TEXTS_MOST; ++i)
+        column_close(&j->values[i]);
     column_close(&j->upper);
     column_close(&j->lower);
     column_close(&j->keys);
@@ -473,8 +346,9 @@ static int perform(job *j)
 
 static int run(const command *self, int argc, char **argv)
 {
-    job j = {
+    lookup_job j = {
         .where = DEVICE_DEFAULTS, .is_range = self == &command_range, .is_update = self == &command_update};
+    j.options.results.n = 1; /* row */
     j.options.index = j.is_update ? STANDARD_UPDATES : "best";
     const option_row *columns = j.is_range ? range_rows : j.is_update ? update_rows : lookup_rows;
     const option_group groups[] = {{"Columns and index", columns, &j.options},
@@ -506,9 +380,9 @@ const command command_range = {
     NULL,
     "find the rows between a lower and an upper bound, for every pair of bounds",
     "keyray range --keys orders.csv:day --lower 2024-01-01 --upper 2024-01-31\n"
-    "keyray range --keys orders.csv:day --lower months.csv:first --upper months.csv:last --result sum "
+    "keyray range --keys orders.csv:day --lower months.csv:first --upper months.csv:last --result count,sum "
     "--values "
-    "orders.csv:amount -o sums.csv\n",
+    "amount -o sums.csv\n",
     run,
 };
 

@@ -161,6 +161,26 @@ static int bad_choice(const option_row *row, const char *value)
                      choice_hint(row->argument, value, hint));
 }
 
+static int set_choices(const option_row *row, const char *value, option_choices *choices)
+{
+    choices->n = 0;
+    for (const char *at = value;; ++at) {
+        const size_t length = strcspn(at, ",");
+        char name[32];
+        const int choice = options_choice(row->argument, at, length);
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, at);
+        if (choice < 0)
+            return bad_choice(row, name);
+        for (uint32_t i = 0; i < choices->n; ++i)
+            if (choices->at[i] == (uint32_t)choice)
+                return tool_fail(USAGE, "--%s has %s twice", row->name, name);
+        choices->at[choices->n++] = (uint32_t)choice;
+        at += length;
+        if (!*at)
+            return DONE;
+    }
+}
+
 static int set_row(const option_row *row, void *base, const char *value)
 {
     void *to = (char *)base + row->offset;
@@ -177,6 +197,7 @@ static int set_row(const option_row *row, void *base, const char *value)
             return bad_choice(row, value);
         *(uint32_t *)to = (uint32_t)choice;
         return DONE;
+    case OPTION_CHOICES: return set_choices(row, value, to);
     }
     return DONE;
 }

@@ -10,7 +10,6 @@
 typedef struct shown {
     struct column columns[OPTION_TEXTS_MOST];
     char names[OPTION_TEXTS_MOST][COLUMN_NAME_NBYTES];
-    char *sources[OPTION_TEXTS_MOST]; /* its own */
     uint32_t n;
 } shown;
 
