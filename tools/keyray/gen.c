@@ -166,4 +166,7 @@ const command command_gen = {
     "keyray gen probes --keys keys.npy --count 2^20 --hit-rate 80 -o probes.npy\n"
     "keyray gen ranges --keys keys.npy --count 2^20 --hits 16 -o ranges.npy\n",
     run,
+    "The same seed gives the same bytes on every machine. Keys are random or ascend; --order half makes the "
+    "probes at even "
+    "positions ascend and leaves the others as drawn.",
 };

@@ -23,7 +23,10 @@ typedef struct join_options {
 #define AT(field) offsetof(join_options, field)
 
 static const option_row join_rows[] = {
-    {"left", 0, 1, OPTION_TEXTS, AT(left), "COL", "the left column; give more for a composite key", 0, 0},
+    {"left", 0, 1, OPTION_TEXTS, AT(left), "COL",
+     "the left column; give more for a composite key: the spreads of their values must fit in 64 bits "
+     "together",
+     0, 0},
     {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column, as many as --left", 0, 0},
     {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL|VALUES",
      "instead of --right: lower bounds, inclusive, of the left values", 0, 0},
@@ -422,4 +425,11 @@ const command command_join = {
     "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by trades.csv:symbol "
     "--right-by quotes.csv:symbol --type left -o quotes.csv\n",
     run,
+    "--asof gives each left row one right row at most. Of two equally near ones the earlier answers, of equal right values "
+    "the last row backward, the first one forward. With --left-by and --right-by only right rows with the same values in "
+    "these columns are looked at.\n"
+    "Pairs are sorted by left and then right row, left rows ascend. Row ids are u32. In text, no partner is "
+    "an empty cell; in "
+    "OUT.npy it is 4294967295 (KR_NO_ROW of the library).\nVALUES have ',' between them: 42,43 or "
+    "2024-01-31. A text with a comma stands in quotes, also for the shell: \"'a, b',c\".",
 };

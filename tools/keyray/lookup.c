@@ -66,8 +66,10 @@ static const option_row update_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
     {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL|VALUES", "keys to insert, after the deletes", 0, 0},
     {"insert-rows", 0, 0, OPTION_TEXT, AT(insert_rows), "COL",
-     "their row ids, u32, not those of other rows [the ids after the largest]", 0, 0},
-    {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL|VALUES", "keys whose rows are deleted", 0, 0},
+     "their row ids, one u32 for each; no row that stays may have one of them [the ids after the largest]", 0,
+     0},
+    {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL|VALUES",
+     "keys to delete, each with all its rows; missing ones are no error", 0, 0},
     {"probes", 0, 0, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
     PROBE_ROW,
     VALUES_ROW("one value per row id below next_row, deleted rows included"),
@@ -373,6 +375,21 @@ const command command_lookup = {
     "sums.csv\n"
     "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below -o rows.csv\n",
     run,
+    "--nearest gives one row at most. Of two equally near keys the one below answers, of rows with the same key the last "
+    "one from below, the first one from above. NULL and NaN have no nearest key. Kinds that keep keys in order can, see "
+    "keyray kinds.\n"
+    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
+    "by the type of the "
+    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "rows has a line for "
+    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
+    "means that nothing "
+    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
+    "none did, where "
+    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
+    "1] - 1."
+    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
+    "shell: \"'a, b',c\".",
 };
 
 const command command_range = {
@@ -384,6 +401,21 @@ const command command_range = {
     "--values "
     "amount -o sums.csv\n",
     run,
+    "Both bounds belong to a range; if the lower one is above the upper one, the range is empty. On a column "
+    "of times, a date "
+    "as the upper bound is its midnight: --upper 2024-01-31 leaves out what happened later that day.\n"
+    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
+    "by the type of the "
+    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "rows has a line for "
+    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
+    "means that nothing "
+    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
+    "none did, where "
+    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
+    "1] - 1."
+    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
+    "shell: \"'a, b',c\".",
 };
 
 const command command_update = {
@@ -394,4 +426,20 @@ const command command_update = {
     "mine.csv:order\n"
     "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n",
     run,
+    "A key that is both deleted and inserted ends with the inserted rows only. Rows of --keys have the row "
+    "ids 0, 1, 2 and so "
+    "on. With --insert-rows the index is validated after the update, which is not timed, and a duplicate row "
+    "id is an error.\n"
+    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
+    "by the type of the "
+    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "rows has a line for "
+    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
+    "means that nothing "
+    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
+    "none did, where "
+    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
+    "1] - 1."
+    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
+    "shell: \"'a, b',c\".",
 };

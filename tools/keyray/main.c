@@ -1,5 +1,6 @@
 /* keyray: indexes over columns and bulk lookups, from the command line. */
 #include "commands.h"
+#include "help.h"
 #include "progress.h"
 #include "tool.h"
 #include "util/spelling.h"
@@ -18,17 +19,10 @@ static const command *const commands[] = {
 };
 
 /* Of a newcomer: it answers on the terminal. */
-#define FIRST_EXAMPLE "keyray lookup --keys orders.csv:customer --probes mine.csv:customer --result count"
+#define FIRST_EXAMPLE \
+    "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count"
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
-
-static const char about_columns[] =
-    "COL is FILE.npy, FILE.csv:NAME, FILE.csv:POSITION, FILE.tsv:NAME, FILE.tbl:POSITION or FILE.bin:TYPE,\n"
-    "each also packed as in FILE.csv.gz:NAME; -:NAME is CSV from standard input, -.npy and so on other "
-    "formats.\n"
-    "Positions and rows count from 0, without the header. A type may follow, as in FILE.csv:NAME:u32:\n"
-    "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 date32 timestamp64 timestamp64[s|ms|us|ns] str (texts).\n"
-    "A date is the instant of its midnight in UTC, also as an upper bound.";
 
 static void print_usage(FILE *to)
 {
@@ -37,10 +31,13 @@ static void print_usage(FILE *to)
                 "tables.\n\nCommands:\n");
     for (int i = 0; i < N_COMMANDS; ++i)
         fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"
+                "  --version  print the version and the commit\n\n");
+    help_print_wrapped(to, help_columns, 0, 0);
     fprintf(to,
-            "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"
-            "  --version  print the version and the commit\n\n%s See also keyray(1).\n\nExample:\n  %s\n",
-            about_columns, FIRST_EXAMPLE);
+            "\nThe manual has keyray(1) and a page for each command, such as keyray-lookup(1).\n\nExample:\n "
+            " %s\n",
+            FIRST_EXAMPLE);
 }
 
 /* Without this, the first file opened would take the place of a closed standard stream. Printing to a stream

@@ -53,6 +53,7 @@ typedef struct command {
     const char *summary;
     const char *example; /* one a line */
     int (*run)(const struct command *self, int argc, char **argv);
+    const char *details; /* what --help and the manual page say behind the options; or NULL */
 } command;
 
 /* The result of options_parse: go on, done (help was printed), or an exit status. */

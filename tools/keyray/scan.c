@@ -33,8 +33,10 @@ static const option_row scan_rows[] = {
 
 static const option_row result_rows[] = {
     {"count", 0, 0, OPTION_FLAG, AT(count), NULL, "how many rows match, instead of their ids", 0, 0},
-    {"bitmap", 0, 0, OPTION_FLAG, AT(bitmap), NULL, "a bit for each row, in 32-bit words", 0, 0},
-    {"sum", 0, 0, OPTION_TEXT, AT(sum), "NAME", "the sum of a column over the rows that match", 0, 0},
+    {"bitmap", 0, 0, OPTION_FLAG, AT(bitmap), NULL,
+     "a bit for each row, in 32-bit words, the least significant bit first", 0, 0},
+    {"sum", 0, 0, OPTION_TEXT, AT(sum), "NAME", "the sum of a column over the rows that match, without NULLs",
+     0, 0},
     {"min", 0, 0, OPTION_TEXT, AT(min), "NAME", "its minimum", 0, 0},
     {"max", 0, 0, OPTION_TEXT, AT(max), "NAME", "its maximum", 0, 0},
     {"show", 0, 0, OPTION_TEXTS, AT(show), "COLUMN",
@@ -396,4 +398,15 @@ const command command_scan = {
     "keyray scan --column day=lineitem.tbl:10 --column discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
     "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
     run,
+    "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; AND, OR, NOT and "
+    "parentheses, nested to "
+    "any depth. Values are numbers, texts, dates and times in single quotes, and NULL; names that are no "
+    "words stand in double "
+    "quotes. A comparison with NULL is unknown, and so is NOT of it; a row is found if the whole is true. A "
+    "number that the "
+    "column's type does not have is compared by its value; a value of another type is an error. Columns of "
+    "one type may be "
+    "compared with each other.\nRow ids are u32 and ascend. A sum is u64, i64 or f64 by the type of the "
+    "column, a minimum or "
+    "maximum of its type; without a row, or of NULLs only, it is an empty cell, and 0 in OUT.npy.",
 };
