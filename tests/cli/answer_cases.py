@@ -185,6 +185,18 @@ SHOWN = [
     bad(2, "update --keys keys.npy --delete 3 --probe 3 --show x", "--show is no option of update"),
 ]
 
+NEAREST = [
+    ok("lookup --keys orders.csv:day --probe 2024-02-01,2023-12-31 --nearest below --show day --show amount {device} -o -.csv",
+       out=exactly("probe,row,day,amount\n2024-02-01,1,2024-01-20,35.5\n2023-12-31,,,\n")),
+    ok("join --left periods.csv:last --right orders.csv:day --asof backward --type left --show-right order {device} -o -",
+       out=exactly("       key  left_row  right_row  order\n2024-01-31         0          1      2\n2024-02-29         1          3      4\n2025-01-31         2          4      5\n")),
+    ok("join --left orders.csv:order --right orders.csv:order --asof forward --strict --left-by customer:str --right-by orders.csv:customer:str "
+       "--type left --show-left customer {device} -o -.csv",
+       out=exactly('key,left_row,right_row,customer\n1,0,2,anna\n2,1,4,ben\n3,2,,anna\n4,3,,"da Silva, Eva"\n5,4,,ben\n')),
+    bad(1, "join --left orders.csv:order --right mine.csv:customer --asof forward --left-by custmer --right-by customer {device}", "'anna' is no number"),
+    bad(1, "join --left orders.csv:order --right orders.csv:order --asof forward --left-by custmer --right-by customer {device}", r"did you mean 'customer'\?"),
+]
+
 SEVERAL = [
     ok(LOOKUP + "--result row,count,sum --values amount -o -.csv", out=exactly('probe,row,count,sum\nanna,0,2,32.25\ncarl,,0,\n"da Silva, Eva",3,1,20\n,,0,\n')),
     ok(LOOKUP + "--result exists,min,max,sum-rows --values order --values orders.csv:at -o -.csv",
@@ -211,4 +223,4 @@ SEVERAL = [
     bad(1, LOOKUP + "--result sum --values mine.csv:customer", "'anna' is no number"),
 ]
 
-CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES + SHOWN + SEVERAL
+CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES + SHOWN + NEAREST + SEVERAL

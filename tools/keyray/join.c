@@ -35,9 +35,11 @@ static const option_row join_rows[] = {
     {"asof", 0, 0, OPTION_CHOICE, AT(asof.side), "no|backward|forward|nearest",
      "pair each left row with the right row at or before it, at or after it, or the nearer of both [no]", 0,
      0},
-    {"left-by", 0, 0, OPTION_TEXTS, AT(left_by), "COL",
-     "with --asof: a left column that must be equal; may be given several times", 0, 0},
-    {"right-by", 0, 0, OPTION_TEXTS, AT(right_by), "COL", "the right column, as many as --left-by", 0, 0},
+    {"left-by", 0, 0, OPTION_TEXTS, AT(left_by), "COLUMN",
+     "with --asof: a left column that must be equal, a name in the file of --left or a COL; may be given "
+     "several times",
+     0, 0},
+    {"right-by", 0, 0, OPTION_TEXTS, AT(right_by), "COLUMN", "the right column, as many as --left-by", 0, 0},
     NEAREST_ROWS(AT(asof)),
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left",
      "pairs; left rows with a partner; left rows without; pairs and left rows without [inner]", 0, 0},
@@ -135,9 +137,10 @@ static int load_asof(job *j)
     if (o->asof.side && column_is_text(&j->left[0]))
         return tool_fail(FAILED, "--left %s is text: --asof takes numbers, dates and times", o->left.at[0]);
     for (uint32_t i = 0; !code && i < o->left_by.n; ++i)
-        code = column_load(&j->left_by[i], "--left-by", o->left_by.at[i], j->progress);
+        code = column_load_beside(&j->left_by[i], "--left-by", o->left_by.at[i], &j->left[0], 0, j->progress);
     for (uint32_t i = 0; !code && i < o->right_by.n; ++i)
-        code = column_load(&j->right_by[i], "--right-by", o->right_by.at[i], j->progress);
+        code = column_load_beside(&j->right_by[i], "--right-by", o->right_by.at[i], &j->right[0], 0,
+                                  j->progress);
     for (uint32_t i = 0; !code && i < o->right_by.n; ++i)
         code = column_match(&j->left_by[i], &j->right_by[i], ABSENT_NULL);
     for (uint32_t i = 0; !code && i < o->left_by.n; ++i) {
@@ -422,11 +425,14 @@ const command command_join = {
     "--show-left amount --show-right city -o pairs.csv\n"
     "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last -o "
     "pairs.csv\n"
-    "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by trades.csv:symbol "
-    "--right-by quotes.csv:symbol --type left -o quotes.csv\n",
+    "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str "
+    "--right-by symbol:str "
+    "--type left --show-right price -o quotes.csv\n",
     run,
-    "--asof gives each left row one right row at most. Of two equally near ones the earlier answers, of equal right values "
-    "the last row backward, the first one forward. With --left-by and --right-by only right rows with the same values in "
+    "--asof gives each left row one right row at most. Of two equally near ones the earlier answers, of "
+    "equal right values "
+    "the last row backward, the first one forward. With --left-by and --right-by only right rows with the "
+    "same values in "
     "these columns are looked at.\n"
     "Pairs are sorted by left and then right row, left rows ascend. Row ids are u32. In text, no partner is "
     "an empty cell; in "

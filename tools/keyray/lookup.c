@@ -373,10 +373,13 @@ const command command_lookup = {
     "keyray lookup --keys orders.csv:order --probe 42,43 --show customer --show amount\n"
     "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 -o "
     "sums.csv\n"
-    "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below -o rows.csv\n",
+    "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below --show price -o "
+    "prices.csv\n",
     run,
-    "--nearest gives one row at most. Of two equally near keys the one below answers, of rows with the same key the last "
-    "one from below, the first one from above. NULL and NaN have no nearest key. Kinds that keep keys in order can, see "
+    "--nearest gives one row at most. Of two equally near keys the one below answers, of rows with the same "
+    "key the last "
+    "one from below, the first one from above. NULL and NaN have no nearest key. Kinds that keep keys in "
+    "order can, see "
     "keyray kinds.\n"
     "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
     "by the type of the "
