@@ -27,7 +27,3 @@ install(FILES ${PROJECT_BINARY_DIR}/keyrayConfig.cmake ${PROJECT_BINARY_DIR}/key
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/keyray.pc.in ${PROJECT_BINARY_DIR}/keyray.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/keyray.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-
-if(EXISTS ${PROJECT_SOURCE_DIR}/docs/keyray.1)
-    install(FILES ${PROJECT_SOURCE_DIR}/docs/keyray.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-endif()

@@ -39,6 +39,9 @@ typedef struct kr_file kr_file;
  * a build without zlib), KR_ERR_HOST_MEMORY, KR_ERR_CANCELLED.
  */
 KR_API kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file **file, kr_error *err);
+/** How many bytes of a source name its file, with the extension: what stands before the ':' of the column. 0
+ * if kr_file_read would refuse the source, since it names no column file. Reads nothing. */
+KR_API size_t kr_file_path_nbytes(const char *source);
 /** Borrowed; lives as long as the file, and as long as kr_file_convert does not change it. */
 KR_API const kr_column *kr_file_column(const kr_file *file);
 /** The unit of a timestamp64 column; KR_UNIT_NONE if it is not known, and for other types. */
@@ -107,6 +110,17 @@ KR_API kr_status kr_output_add_column(kr_output *output, const char *path, kr_ty
 /** The same with bytes of any format. */
 KR_API kr_status kr_output_add_bytes(kr_output *output, const char *path, const void *data, uint64_t nbytes,
                                      const kr_progress *progress, kr_error *err);
+/**
+ * A piece of a file: `*data` and `*nbytes`, valid until the next call; 0 bytes end the file. `*fraction`, 0
+ * when it is called, may be set to the share of the file that ends with this piece, for progress. Another
+ * status than KR_OK stops the writing; kr_output_add_pieces returns it.
+ */
+typedef kr_status (*kr_next_piece)(void *ctx, const void **data, uint64_t *nbytes, double *fraction,
+                                   kr_error *err);
+/** The same for a file that need not be in memory at once. `next` is called in the calling thread, and no
+ * more after the end or an error. */
+KR_API kr_status kr_output_add_pieces(kr_output *output, const char *path, kr_next_piece next, void *ctx,
+                                      const kr_progress *progress, kr_error *err);
 /** Renames all temporary files, once. On an error every target is as it was before; KR_ERR_ARGUMENT if an add
  *  failed or the output was committed before. */
 KR_API kr_status kr_output_commit(kr_output *output, kr_error *err);

@@ -114,6 +114,15 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
     return status;
 }
 
+size_t kr_file_path_nbytes(const char *source)
+{
+    struct parts parts;
+    if (!source || !split_source(source, &parts))
+        return 0;
+    const size_t nbytes = (size_t)(parts.selector - source);
+    return nbytes - (source[nbytes - 1] == ':');
+}
+
 const kr_column *kr_file_column(const kr_file *file)
 {
     return file ? &file->column : NULL;

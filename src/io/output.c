@@ -285,3 +285,37 @@ kr_status kr_output_add_bytes(kr_output *output, const char *path, const void *d
         status = kr_target_put(target, data, nbytes, err);
     return status == KR_OK ? kr_target_end(target, err) : status;
 }
+
+static kr_status put_pieces(struct kr_target *target, kr_next_piece next, void *ctx, kr_error *err)
+{
+    for (;;) {
+        const void *data = NULL;
+        uint64_t nbytes = 0;
+        double fraction = 0;
+        kr_status status = next(ctx, &data, &nbytes, &fraction, err);
+        if (status != KR_OK || !nbytes)
+            return status;
+        const uint64_t end = target->position + nbytes;
+        target->nbytes = fraction > 0 && fraction < 1 ? (uint64_t)((double)end / fraction) : end;
+        status = kr_target_put(target, data, nbytes, err);
+        if (status != KR_OK)
+            return status;
+    }
+}
+
+kr_status kr_output_add_pieces(kr_output *output, const char *path, kr_next_piece next, void *ctx,
+                               const kr_progress *progress, kr_error *err)
+{
+    struct kr_target *target = NULL;
+    if (!output || !path || !*path || !next)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_output_add_pieces: %s is NULL",
+                       !output         ? "output"
+                       : path && *path ? "next"
+                                       : "path");
+    kr_status status = kr_progress_check(progress, "kr_output_add_pieces: progress", err);
+    if (status == KR_OK)
+        status = kr_target_begin(output, path, 0, progress, &target, err);
+    if (status == KR_OK)
+        status = put_pieces(target, next, ctx, err);
+    return status == KR_OK ? kr_target_end(target, err) : status;
+}

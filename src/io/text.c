@@ -4,6 +4,7 @@
 
 #include "io/values.h"
 #include "util/error.h"
+#include "util/spelling.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -335,9 +336,10 @@ static kr_status read_column(struct scanner *scanner, const struct wanted *wante
 /* What the header row says. */
 struct header {
     uint64_t n_fields;
-    uint64_t found;     /* fields of the name wanted */
-    bool looks_as_data; /* every field is a number, a date or a time */
-    char names[256];    /* for the error when there is no such column */
+    uint64_t found;      /* fields of the name wanted */
+    bool looks_as_data;  /* every field is a number, a date or a time */
+    char names[256];     /* for the error when there is no such column */
+    kr_spelling nearest; /* the same */
 };
 
 static bool is_data(const struct field *field)
@@ -354,7 +356,9 @@ static void read_names(struct scanner *scanner, const struct row *row, const str
 {
     size_t used = 0;
     const char *at = scanner->data + scanner->start;
-    *header = (struct header){.n_fields = row->n_fields, .looks_as_data = true};
+    *header = (struct header){.n_fields = row->n_fields,
+                              .looks_as_data = true,
+                              .nearest = kr_spelling_begin(wanted->name, wanted->nbytes)};
     for (uint64_t i = 0; i < row->n_fields; i++) {
         struct field field;
         bool last;
@@ -367,6 +371,7 @@ static void read_names(struct scanner *scanner, const struct row *row, const str
         header->looks_as_data = header->looks_as_data && is_data(&field);
         char shown[KR_IO_SHOWN_NBYTES];
         kr_io_show(shown, field.text, field.nbytes);
+        kr_spelling_offer(&header->nearest, shown, strlen(shown));
         if (used < sizeof header->names)
             used += (size_t)snprintf(header->names + used, sizeof header->names - used, "%s%s", i ? ", " : "",
                                      shown);
@@ -379,11 +384,12 @@ static kr_status find_position(struct scanner *scanner, const struct wanted *wan
 {
     const bool hash = wanted->nbytes > 1 && *wanted->name == '#';
     const struct kr_place *place = &scanner->place;
+    char hint[KR_SPELLING_HINT_NBYTES];
     uint32_t position = 0;
     if (kr_value_parse(KR_U32, KR_UNIT_NONE, wanted->name + hash, wanted->nbytes - hash, &position) !=
         KR_VALUE_OK)
-        return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s; its header has: %s", place->file,
-                       place->column, header->names);
+        return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s%s; its header has: %s", place->file,
+                       place->column, kr_spelling_hint(&header->nearest, "'", "'", hint), header->names);
     if (position >= header->n_fields)
         return kr_fail(err, KR_ERR_FORMAT,
                        "%s has no column %s; it has columns 0 to %llu, and its header has: %s", place->file,

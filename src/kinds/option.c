@@ -1,4 +1,5 @@
 #include "kinds/option.h"
+#include "util/spelling.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -156,12 +157,14 @@ static int read_value(const kr_option *option, kr_text value, int64_t *number)
 
 kr_status kr_option_read(const kr_option *option, kr_text value, int64_t *number, kr_error *err)
 {
-    char takes[192];
+    char takes[192], hint[KR_SPELLING_HINT_NBYTES];
     int64_t parsed = 0;
     if (!read_value(option, value, &parsed)) {
+        kr_spelling nearest = kr_spelling_begin(value.at, value.nbytes);
+        kr_spelling_offer_choices(&nearest, option->choices ? option->choices : "");
         explain(option, takes, sizeof takes);
-        return kr_fail(err, KR_ERR_SPEC, "option '%s' is %s, not '%.*s'", option->name, takes,
-                       (int)value.nbytes, value.at);
+        return kr_fail(err, KR_ERR_SPEC, "option '%s' is %s, not '%.*s'%s", option->name, takes,
+                       (int)value.nbytes, value.at, kr_spelling_hint(&nearest, "", "", hint));
     }
     *number = parsed;
     return KR_OK;

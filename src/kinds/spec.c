@@ -1,5 +1,6 @@
 #include "kinds/spec.h"
 #include "kinds/kind.h"
+#include "util/spelling.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,21 +13,24 @@ const kr_option kr_common_options[KR_COMMON_COUNT] = {
 
 static const kr_kind *find_kind(kr_text name, kr_error *err)
 {
-    char known[256] = "";
+    char known[256] = "", hint[KR_SPELLING_HINT_NBYTES];
+    kr_spelling nearest = kr_spelling_begin(name.at, name.nbytes);
     for (uint32_t i = 0; kr_kind_at(i); ++i) {
         const kr_kind *kind = kr_kind_at(i);
         if (kr_text_is(name, kind->name))
             return kind;
+        kr_spelling_offer(&nearest, kind->name, strlen(kind->name));
         kr_text_append(known, sizeof known, i ? ", " : "");
         kr_text_append(known, sizeof known, kind->name);
     }
+    kr_spelling_offer(&nearest, "best", 4);
     if (kr_text_is(name, "best"))
         kr_fail(err, KR_ERR_SPEC,
                 "best takes no options but updates=on, the others are those of a kind; give one of: %s",
                 known);
     else
-        kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'; known kinds: best, %s", (int)name.nbytes, name.at,
-                known);
+        kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'%s; known kinds: best, %s", (int)name.nbytes, name.at,
+                kr_spelling_hint(&nearest, "", "", hint), known);
     return NULL;
 }
 
@@ -46,13 +50,16 @@ static int64_t *value_at(kr_spec *spec, uint32_t position)
 
 static kr_status unknown_option(const kr_kind *kind, kr_text name, kr_error *err)
 {
-    char known[256] = "";
+    char known[256] = "", hint[KR_SPELLING_HINT_NBYTES];
+    kr_spelling nearest = kr_spelling_begin(name.at, name.nbytes);
     for (uint32_t i = 0; kr_spec_option_at(kind, i); ++i) {
+        const char *option = kr_spec_option_at(kind, i)->name;
         kr_text_append(known, sizeof known, i ? ", " : "");
-        kr_text_append(known, sizeof known, kr_spec_option_at(kind, i)->name);
+        kr_text_append(known, sizeof known, option);
+        kr_spelling_offer(&nearest, option, strlen(option));
     }
-    return kr_fail(err, KR_ERR_SPEC, "kind '%s' has no option '%.*s'; its options: %s", kind->name,
-                   (int)name.nbytes, name.at, known);
+    return kr_fail(err, KR_ERR_SPEC, "kind '%s' has no option '%.*s'%s; its options: %s", kind->name,
+                   (int)name.nbytes, name.at, kr_spelling_hint(&nearest, "", "", hint), known);
 }
 
 /* Sets one "name=value". */

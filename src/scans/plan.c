@@ -6,8 +6,10 @@
 #include "scans/grow.h"
 #include "scans/intervals.h"
 #include "scans/literal.h"
+#include "util/spelling.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define NONE UINT64_MAX
 
@@ -60,8 +62,9 @@ static uint64_t add_leaf(making *m, kr_leaf leaf)
 
 static kr_status find_column(const making *m, const kr_node *node, uint64_t name, uint32_t *column)
 {
-    char place[40], known[200] = "";
+    char place[40], known[200] = "", hint[KR_SPELLING_HINT_NBYTES];
     const char *wanted = m->condition->texts + name;
+    kr_spelling nearest = kr_spelling_begin(wanted, strlen(wanted));
     for (uint32_t c = 0; c < m->columns->n; ++c) {
         const size_t used = strlen(known);
         if (!strcmp(m->columns->names[c], wanted)) {
@@ -69,9 +72,10 @@ static kr_status find_column(const making *m, const kr_node *node, uint64_t name
             return KR_OK;
         }
         snprintf(known + used, sizeof known - used, "%s%s", c ? ", " : "", m->columns->names[c]);
+        kr_spelling_offer(&nearest, m->columns->names[c], strlen(m->columns->names[c]));
     }
-    return kr_fail(m->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s; its columns: %s", wanted,
-                   kr_node_place(node, place), known);
+    return kr_fail(m->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s%s; its columns: %s", wanted,
+                   kr_node_place(node, place), kr_spelling_hint(&nearest, "'", "'", hint), known);
 }
 
 /* Adds the codes of {x : x compare the bound}, for comparisons with one value. */

@@ -63,10 +63,21 @@ JOIN = "join --left keys.npy --right right.npy {device} "
 
 GENERAL = [
     ok("--help", out="Usage: keyray COMMAND"), ok("help", out="lookup"), ok("--version", out=r"^keyray \d+\.\d+\.\d+ \("),
-    bad(2, "", "Usage"), bad(2, "frobnicate", "unknown command 'frobnicate'"), bad(2, "--frob", "unknown command"),
+    bad(2, "", r"Usage(.|\n)*\nExample:\n  keyray lookup .*\n$"), bad(2, "frobnicate", r"unknown command 'frobnicate'; keyray --help .*\nExample: keyray lookup"),
+    bad(2, "--frob", "unknown command"), bad(2, "lokup", r"unknown command 'lokup'; did you mean lookup\?"),
+    bad(2, "--hlep", r"did you mean --help\?"), bad(2, "scna", r"did you mean scan\?"),
     *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
       ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "bench")],
     bad(2, "lookup --frob", "--frob is no option of lookup;"), bad(2, "lookup -z", "-z is no option of lookup;"),
+    bad(2, "lookup --key=a.npy --porbes b.npy", r"--porbes is no option of lookup; did you mean --probes\?; .*\nExample: keyray lookup .*--probes "),
+    bad(2, "range --uper=x.npy", r"--uper=x.npy is no option of range; did you mean --upper\?; .*\nExample: keyray range "),
+    bad(2, LOOKUP + "--result cuont", r"row\|.*, not 'cuont'; did you mean count\?"), bad(2, "gen kyes", r"not 'kyes'; did you mean keys\?\nExample: keyray gen keys"),
+    bad(2, "gen ranges --hit 5", r"\nExample: keyray gen ranges "), bad(2, "bench build --baselin=1", r"\nExample: keyray bench build "),
+    bad(2, LOOKUP + "--index aray", r"unknown kind 'aray'; did you mean array\?; known"),
+    bad(2, LOOKUP + "--index array:layuot=aos", r"no option 'layuot'; did you mean layout\?; its options"),
+    bad(2, LOOKUP + "--index array:layout=aso", r"soa\|aos, not 'aso'; did you mean aos\?"), bad(2, "kinds arary", r"did you mean array\?"),
+    bad(1, "lookup --keys a.csv:pric --probes values.npy {device}", r"no column 'pric'; did you mean 'price'\?; its header has"),
+    bad(1, "lookup --keys a.csv:quantity --probes values.npy {device}", r"no column 'quantity'; its header has: k, day, name, price\nExample: keyray lookup "),
     bad(2, "lookup --keys", "--keys needs a value"), bad(2, "lookup", "--keys COL is missing"),
     bad(2, "lookup --quiet=1", "takes no value"), bad(2, LOOKUP + "extra", "unexpected 'extra'"),
     bad(2, LOOKUP + "--keys keys.npy", "--keys is given twice"), bad(2, LOOKUP + "--format xml", "text|json"),
@@ -142,7 +153,7 @@ RANGES = [
         "--lower lower.npy has 3 rows but --upper probes.npy has 4"),
     bad(1, "range --keys keys.npy --lower lower.npy --upper days.npy {device}",
         "--upper days.npy is date32, which does not compare with keys.npy, which is u32"),
-    bad(2, "range --keys keys.npy --lower lower.npy", "--upper COL is missing"),
+    bad(2, "range --keys keys.npy --lower lower.npy", r"--upper COL\|VALUES is missing"),
     # "g" to "pz" holds pear only; "fig" to "b" is empty.
     ok("range --keys a.csv:name:str --lower b.csv:name:str --upper b.csv:name:str {device} --result count -o x.npy",
        files={"x.npy": ("<u8", [1, 0, 1])}),

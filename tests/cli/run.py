@@ -15,6 +15,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # nothing of ours in the source tree
 
+import answer_cases  # noqa: E402
 import bench_cases  # noqa: E402
 import cases  # noqa: E402
 import input_cases  # noqa: E402
@@ -50,14 +51,20 @@ def check_json(wanted, text):
 
 
 def check_errors(code, errors):
-    """Success says nothing on standard error, failure one line that names the command."""
+    """Success says nothing on standard error, failure one line that names the command, and an example of it."""
     if code == 0:
         assert errors == "", f"on standard error: {errors!r}"
     else:
-        assert re.fullmatch(r"(keyray( [a-z]+)?: [^\n]+|Usage: (.|\n)+)\n", errors), f"not one line: {errors!r}"
+        line = re.fullmatch(r"keyray( [a-z]+)?: [^\n]+\n(Example: keyray( [a-z]+)?[^\n]*\n)?", errors)
+        assert line or errors.startswith("Usage: "), f"not one line and an example: {errors!r}"
+        assert not line or not line[2] or line[1] in (line[3], None), f"an example of another command: {errors!r}"
 
 
 def check_file(folder, name, wanted):
+    if isinstance(wanted, str):
+        text = (folder / name).read_text()
+        assert text == wanted, f"{name} is {text!r}, not {wanted!r}"
+        return
     dtype, shape, values = npy.read(folder / name)
     if len(wanted) == 2:
         wanted = (wanted[0], (len(wanted[1]),), wanted[1])
@@ -76,6 +83,7 @@ def run_case(keyray, device, case):
         folder = pathlib.Path(name)
         cases.write_fixtures(folder)
         input_cases.write_fixtures(folder)
+        answer_cases.write_fixtures(folder)
         if "needs" in case:
             skip_without(case["needs"], keyray, device, folder)
         before = set(os.listdir(folder))
@@ -105,6 +113,7 @@ def run_script(keyray, device, script):
         folder = pathlib.Path(name)
         cases.write_fixtures(folder)
         input_cases.write_fixtures(folder)
+        answer_cases.write_fixtures(folder)
         script(keyray, device, folder)
 
 
@@ -115,7 +124,8 @@ def main(arguments):
     parser.add_argument("words", nargs="*")
     options = parser.parse_args(arguments)
     keyray = str(pathlib.Path(options.keyray).resolve())
-    jobs = [(case["run"], run_case, case) for case in cases.CASES + input_cases.CASES + nearest_cases.CASES + update_cases.CASES + scan_cases.CASES + bench_cases.CASES]
+    parts = (cases, input_cases, nearest_cases, answer_cases, update_cases, scan_cases, bench_cases)
+    jobs = [(case["run"], run_case, case) for part in parts for case in part.CASES]
     jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + input_cases.SCRIPTS + bench_cases.SCRIPTS]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:

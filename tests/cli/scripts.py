@@ -7,6 +7,7 @@ import re
 import resource
 import select
 import signal
+import shutil
 import subprocess
 import time
 
@@ -273,21 +274,49 @@ def generated_rows(keyray, device, folder):
         assert (report["keys"], report["probes"], report["found"]) == (5000, 1000, 750), report
 
 
+def plain(page):
+    """The text of a man page, as groff reads it."""
+    lines = [line for line in page.splitlines() if not line.startswith(".\\\"")]
+    assert not [line for line in lines if line.startswith("'") or re.match(r"\.(?!TH|SH|TP|PP|B |BR |nf|fi)", line)], "an unknown request"
+    text = re.sub(r"\\f[IPB]|\\&", "", "\n".join(lines).replace("\\-", "-").replace("\\(aq", "'").replace("\\(dq", '"').replace("\\e", "\x00"))
+    assert "\\" not in text, "an unknown escape"
+    return text.replace("\x00", "\\")
+
+
+def words(text):
+    return " ".join(text.split())
+
+
 def manual(keyray, _, __):
-    """The man page names the options that --help names"""
-    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "keyray.1"
-    text = page.read_text().replace("\\-", "-")
-    sections = dict(re.findall(r'^\.SS "?keyray ([a-z]+)[^\n]*\n(.*?)(?=^\.S[SH]|\Z)', text, re.MULTILINE | re.DOTALL))
-    common = re.search(r'^\.SH "?COMMON OPTIONS[^\n]*\n(.*?)(?=^\.SH)', text, re.MULTILINE | re.DOTALL).group(1)
-    assert set(sections) == set(COMMANDS), sections.keys()
-    options = re.compile(r"--[a-z][a-z0-9-]*")
+    """The man page of each command says what --help says; keyray(1) lists the commands"""
+    def run(*arguments):
+        return subprocess.run([keyray, *arguments], capture_output=True, text=True, check=True).stdout
+
+    listed = dict(re.findall(r"^  ([a-z]+) +(.+)$", run("--help").partition("Commands:")[2].partition("Options:")[0], re.M))
+    assert tuple(listed) == COMMANDS, listed
+    overview = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "keyray.1").read_text()
+    section = overview.partition(".SH COMMANDS")[2].partition("\n.SH")[0]
+    assert dict(re.findall(r"^\.TP\n\.B ([a-z]+)\n(.+)$", section, re.M)) == listed, "keyray(1) has other commands or summaries than --help"
     for command in COMMANDS:
-        helps = subprocess.run([keyray, command, "--help"], capture_output=True, text=True, check=True).stdout
-        said = {name for line in helps.splitlines() for name in re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", line)}
-        written = set(options.findall(sections[command]))
-        shared = set(options.findall(common))
-        assert said <= written | shared, f"{command}: not in the man page: {said - written - shared}"
-        assert written <= said, f"{command}: only in the man page: {written - said}"
+        helps, page = run(command, "--help"), plain(run(command, "--man"))
+        assert page.startswith(f".TH KEYRAY-{command.upper()} 1 ") and f"keyray-{command} - {listed[command]}\n" in page, page[:200]
+        options = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)(.*(?:\n {26}.*)*)", helps, re.M)
+        assert options and f"keyray-{command}(1)" in overview.replace("\\-", "-").replace(" (1)", "(1)"), command
+        for name, rest in options:
+            argument_and_help = words(rest)
+            entry = re.findall(rf"^\.TP\n\.B (?:-\w, )?{name}((?: [^\n]*)?\n.*)$", page, re.M)
+            found = [words(text) for text in entry]
+            assert name in ("--help", "--man") or argument_and_help in found, f"{command} {name}: {argument_and_help!r} is not in {found}"
+        shown = words(page.replace("\n.PP\n", "\n"))
+        for paragraph in helps.partition("for man -l\n")[2].partition("\nExample:\n")[0].split("\n\n"):
+            assert words(paragraph) in shown, f"{command}: the page lacks {words(paragraph)!r}"
+        for example in helps.partition("\nExample:\n")[2].splitlines():
+            assert words(example) in shown, f"{command}: the page lacks {example!r}"
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=run(command, "--man"), capture_output=True, text=True, check=True)
+            assert not re.search("warning(?!.*can't (break|set))", done.stderr), done.stderr
+    for line in (["gen", "keys", "--man"], ["bench", "point", "--man"]):
+        assert run(*line).startswith(".\\\""), line
 
 
 SCRIPTS = [interrupted_write, ignored_signal, interrupted_work, full_output, closed_pipe, closed_streams, full_disk, keeps_old_result,

@@ -46,7 +46,7 @@ def check(scratch, build, cmake, compiler, version):
     (scratch / "first").rename(prefix)
     files = installed_files(prefix)
     print("installed:", *sorted(files), sep="\n  ")
-    for wanted in ("bin/keyray", "include/keyray/keyray.h", "include/keyray/keyray_cuda.h"):
+    for wanted in ("bin/keyray", "share/man/man1/keyray.1", "share/man/man1/keyray-lookup.1", "include/keyray/keyray.h", "include/keyray/keyray_cuda.h"):
         if wanted not in files:
             sys.exit(f"{wanted} is not installed")
     pc = next(prefix.rglob("keyray.pc"))

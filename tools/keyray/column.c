@@ -13,11 +13,17 @@ enum { PATH_MOST = 4096 };
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
+static int is_standard_input(const char *source)
+{
+    return source[0] == '-' && strchr(":.", source[1]);
+}
+
 /* Standard input that is a pipe becomes a file without a name, so that several columns can be read of it. */
-static int keep_standard_input(void)
+static int keep_input(const char *source)
 {
     static char bytes[1 << 16];
-    if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+    if (!is_standard_input(source) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
         return DONE;
     FILE *kept = tmpfile();
     ssize_t n = kept ? 1 : -1;
@@ -35,10 +41,13 @@ static int keep_standard_input(void)
                   : DONE;
 }
 
-/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
-static int is_standard_input(const char *source)
+static kr_status try_source(struct column *column, const kr_progress *progress, const char *source,
+                            kr_error *err)
 {
-    return source[0] == '-' && strchr(":.", source[1]);
+    const kr_status status = kr_file_read(source, progress, &column->file, err);
+    if (status == KR_OK)
+        column->view = *kr_file_column(column->file);
+    return status;
 }
 
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress)
@@ -46,20 +55,119 @@ int column_load(struct column *column, const char *flag, const char *source, con
     kr_error err = {0};
     column->flag = flag;
     column->source = source;
-    if (is_standard_input(source) && keep_standard_input())
+    if (keep_input(source))
         return FAILED;
-    const kr_status status = kr_file_read(source, progress, &column->file, &err);
+    const kr_status status = try_source(column, progress, source, &err);
     /* The name itself is wrong, as opposed to what is found behind it. */
     if (status == KR_ERR_ARGUMENT)
         return tool_fail(USAGE, "%s %s", flag, err.text);
+    return tool_check(status, &err);
+}
+
+/* A new text of a source's first bytes and what stands behind them; NULL after an error. */
+static char *make_source(const char *source, size_t nbytes, const char *between, const char *more)
+{
+    const size_t all = nbytes + strlen(between) + strlen(more) + 1;
+    char *made = tool_alloc(all, 1, "the name of a column");
+    if (made)
+        snprintf(made, all, "%.*s%s%s", (int)nbytes, source, between, more);
+    return made;
+}
+
+int column_load_beside(struct column *column, const char *flag, const char *text, const struct column *beside,
+                       int or_text, const kr_progress *progress)
+{
+    kr_error err = {0};
+    const int is_name = !kr_file_path_nbytes(text);
+    if (is_name)
+        column->own_source = make_source(beside->source, kr_file_path_nbytes(beside->source), ":", text);
+    if (is_name && !column->own_source)
+        return FAILED;
+    column->flag = flag;
+    column->source = is_name ? column->own_source : text;
+    if (keep_input(column->source))
+        return FAILED;
+    kr_status status = try_source(column, progress, column->source, &err);
+    if (status == KR_ERR_FORMAT && or_text) {
+        char *as_text = make_source(column->source, strlen(column->source), ":", "str");
+        if (!as_text)
+            return FAILED;
+        /* The first error is the one to tell. */
+        status = try_source(column, progress, as_text, NULL) == KR_OK ? KR_OK : status;
+        free(as_text);
+    }
+    if (status == KR_ERR_ARGUMENT)
+        return tool_fail(USAGE, "%s %s", flag, err.text);
+    return tool_check(status, &err);
+}
+
+static int is_type(const char *text)
+{
+    const char *known;
+    for (unsigned type = 1; (known = kr_type_name((kr_type)type)); ++type)
+        if (strncmp(text, known, strlen(known)) == 0 && (!text[strlen(known)] || text[strlen(known)] == '['))
+            return 1;
+    return strcmp(text, "str") == 0;
+}
+
+void column_name(const char *source, char name[COLUMN_NAME_NBYTES])
+{
+    const size_t path_nbytes = kr_file_path_nbytes(source);
+    const char *selector = source + path_nbytes + (source[path_nbytes] == ':');
+    const char *colon = strrchr(selector, ':');
+    size_t nbytes =
+        colon && colon > selector && is_type(colon + 1) ? (size_t)(colon - selector) : strlen(selector);
+    if (!nbytes || is_type(selector)) {
+        const char *slash = memrchr(source, '/', path_nbytes);
+        selector = slash ? slash + 1 : source;
+        const char *dot = memchr(selector + 1, '.', (size_t)(source + path_nbytes - selector - 1));
+        nbytes = (size_t)((dot ? dot : source + path_nbytes) - selector);
+    }
+    snprintf(name, COLUMN_NAME_NBYTES, "%.*s",
+             nbytes < COLUMN_NAME_NBYTES ? (int)nbytes : COLUMN_NAME_NBYTES - 1, selector);
+}
+
+/* Values in quotes may look like a file. */
+static int names_file(const char *text)
+{
+    return text[0] != '\'' && text[0] != '"' && kr_file_path_nbytes(text) > 0;
+}
+
+static int read_values(struct column *column, const char *flag, const char *text, const struct column *keys)
+{
+    kr_error err = {0};
+    column->flag = flag;
+    column->source = text;
+    const kr_status status = kr_file_literals(text, keys->file, &column->file, &err);
+    if (status == KR_ERR_ARGUMENT)
+        return tool_fail(USAGE, "%s %s: %s", flag, text, err.text);
     if (status)
         return tool_check(status, &err);
     column->view = *kr_file_column(column->file);
     return DONE;
 }
 
+int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
+                       const char *file_flag)
+{
+    if (names_file(text))
+        return tool_fail(
+            USAGE,
+            "%s takes values, as in 42,43; %s %s reads the column, and quotes make it a text: \"'%s'\"", flag,
+            file_flag, text, text);
+    return read_values(column, flag, text, keys);
+}
+
+int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,
+                       const kr_progress *progress)
+{
+    return names_file(source) ? column_load(column, flag, source, progress)
+                              : read_values(column, flag, source, keys);
+}
+
 void column_close(struct column *column)
 {
+    free(column->own_source);
     free(column->validity);
     free(column->codes);
     kr_file_close(column->file);
@@ -176,11 +284,11 @@ int column_match(const struct column *keys, struct column *other, column_absent 
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-int column_check_output(const char *path)
+int column_check_output(const char *path, const char *rule)
 {
     const size_t length = strlen(path);
     if (length < 5 || length > PATH_MOST - 32 || strcmp(path + length - 4, ".npy") != 0)
-        return tool_fail(USAGE, "-o is a file name ending in .npy, not '%s'", path);
+        return tool_fail(USAGE, "%s, not '%s'", rule, path);
     return DONE;
 }
 

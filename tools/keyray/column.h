@@ -7,13 +7,28 @@
 /* All zero: no column. */
 struct column {
     const char *flag, *source; /* "--keys", "orders.csv:o_orderkey" */
+    char *own_source;          /* `source`, if it was made of a name and another column's file */
     kr_file *file;
     kr_column view;
     uint32_t *codes; /* with `validity`: they replace the column's own, see column_match */
     uint8_t *validity;
 };
 
+/* `text` is a COL, or a name or position in beside's file. `or_text`: a column without a type that holds
+ * neither numbers nor dates is read as text. */
+int column_load_beside(struct column *column, const char *flag, const char *text, const struct column *beside,
+                       int or_text, const kr_progress *progress);
+/* The name of a source's column, as a header has it: without file and type. Of .npy and .bin the file's own.
+ */
+enum { COLUMN_NAME_NBYTES = 56 };
+void column_name(const char *source, char name[COLUMN_NAME_NBYTES]);
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress);
+/* The same, or values as in "42,43" of the type of `keys`, if `source` names no file. */
+int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,
+                       const kr_progress *progress);
+/* Values only; `file_flag` is the flag for columns. */
+int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
+                       const char *file_flag);
 /* 1: the row is not NULL. */
 int column_row_is_valid(const kr_column *view, uint64_t row);
 
@@ -47,8 +62,8 @@ typedef struct column_file {
     const void *data;
 } column_file;
 
-/* Refuses a name that does not end in .npy. */
-int column_check_output(const char *path);
+/* Refuses a name that does not end in .npy; `rule` says what it may be. */
+int column_check_output(const char *path, const char *rule);
 
 /* Writes all of them or, on failure, none. */
 int column_write(const char *path, const column_file *files, uint32_t n, const kr_progress *progress);

@@ -6,7 +6,8 @@
 
 const option_row device_rows[] = {
     {"device", 0, 0, OPTION_TEXT, offsetof(device_options, name), "DEVICE",
-     "cpu, cuda, cuda:N, or auto: a GPU where there is one [auto]", 0, 0},
+     "cpu, cuda, cuda:N, or auto: a GPU where there is one; a device that is named is never replaced [auto]",
+     0, 0},
     {"threads", 0, 0, OPTION_NUMBER, offsetof(device_options, threads), "N",
      "threads on the CPU, 0: one per core [0]", 0, 1024},
     {"memory-cap", 0, 0, OPTION_NUMBER, offsetof(device_options, memory_cap), "BYTES",

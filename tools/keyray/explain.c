@@ -107,4 +107,7 @@ const command command_explain = {
     "the kind that would be used and why, its memory, its accesses per probe",
     "keyray explain point --keys orders.csv:o_orderkey --device cpu",
     run,
+    "Says which kind would be used and why, how much memory it would take, and how many dependent memory "
+    "accesses and rays a "
+    "probe costs; runs nothing. Accesses and rays do not compare kinds by time; keyray bench does.",
 };

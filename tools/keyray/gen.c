@@ -154,7 +154,7 @@ static int run(const command *self, int argc, char **argv)
     code = options_parse(self, groups, 4, argc - 1, argv + 1);
     if (code != OPTIONS_GO_ON)
         return code;
-    code = column_check_output(options.output);
+    code = column_check_output(options.output, "-o is a file name ending in .npy");
     return code ? code : generate_and_write(what, &options, &w, &printing);
 }
 
@@ -166,4 +166,7 @@ const command command_gen = {
     "keyray gen probes --keys keys.npy --count 2^20 --hit-rate 80 -o probes.npy\n"
     "keyray gen ranges --keys keys.npy --count 2^20 --hits 16 -o ranges.npy\n",
     run,
+    "The same seed gives the same bytes on every machine. Keys are random or ascend; --order half makes the "
+    "probes at even "
+    "positions ascend and leaves the others as drawn.",
 };

@@ -59,5 +59,10 @@ static int run(const command *self, int argc, char **argv)
 }
 
 const command command_info = {
-    "info", NULL, "devices, tracers and versions", "keyray info --format json", run,
+    "info",
+    NULL,
+    "devices, tracers and versions",
+    "keyray info --format json",
+    run,
+    "Says of each device what casts rays there, and whether it has RT cores.",
 };

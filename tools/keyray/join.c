@@ -1,3 +1,4 @@
+#include "answers.h"
 #include "clock.h"
 #include "column.h"
 #include "commands.h"
@@ -6,13 +7,14 @@
 #include "output.h"
 #include "pack.h"
 #include "progress.h"
+#include "shown.h"
 #include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct join_options {
-    option_texts left, right, left_by, right_by;
+    option_texts left, right, left_by, right_by, show_left, show_right;
     nearest_options asof;
     const char *right_lower, *right_upper, *output, *index;
     uint32_t type, inverse, unordered;
@@ -21,25 +23,40 @@ typedef struct join_options {
 #define AT(field) offsetof(join_options, field)
 
 static const option_row join_rows[] = {
-    {"left", 0, 1, OPTION_TEXTS, AT(left), "COL", "the left column; give more for a composite key", 0, 0},
+    {"left", 0, 1, OPTION_TEXTS, AT(left), "COL",
+     "the left column; give more for a composite key: the spreads of their values must fit in 64 bits "
+     "together",
+     0, 0},
     {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column, as many as --left", 0, 0},
-    {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL",
+    {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL|VALUES",
      "instead of --right: lower bounds, inclusive, of the left values", 0, 0},
-    {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL", "and their upper bounds, inclusive", 0, 0},
+    {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL|VALUES", "and their upper bounds, inclusive", 0,
+     0},
     {"asof", 0, 0, OPTION_CHOICE, AT(asof.side), "no|backward|forward|nearest",
      "pair each left row with the right row at or before it, at or after it, or the nearer of both [no]", 0,
      0},
-    {"left-by", 0, 0, OPTION_TEXTS, AT(left_by), "COL",
-     "with --asof: a left column that must be equal; may be given several times", 0, 0},
-    {"right-by", 0, 0, OPTION_TEXTS, AT(right_by), "COL", "the right column, as many as --left-by", 0, 0},
+    {"left-by", 0, 0, OPTION_TEXTS, AT(left_by), "COLUMN",
+     "with --asof: a left column that must be equal, a name in the file of --left or a COL; may be given "
+     "several times",
+     0, 0},
+    {"right-by", 0, 0, OPTION_TEXTS, AT(right_by), "COLUMN", "the right column, as many as --left-by", 0, 0},
     NEAREST_ROWS(AT(asof)),
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left",
      "pairs; left rows with a partner; left rows without; pairs and left rows without [inner]", 0, 0},
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
      "index what is cheaper by rule, the left side, or the right [auto]", 0, 0},
     {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, saves a sort", 0, 0},
-    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
-     "file of row ids: (n, 2) pairs left and right, or n left rows", 0, 0},
+    {"show-left", 0, 0, OPTION_TEXTS, AT(show_left), "COLUMN",
+     "show this column of the left rows, too: a name in the file of --left, or a COL; give one or more", 0,
+     0},
+    {"show-right", 0, 0, OPTION_TEXTS, AT(show_right), "COLUMN", "the same of the right rows", 0, 0},
+    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
+     "OUT.csv: the keys and row ids of pairs, or of left rows, an empty cell for no partner; -: the same as "
+     "a table on "
+     "the terminal, -.csv: as CSV there; OUT.npy: row ids only, (n, 2) pairs left and right, or n left rows "
+     "[a table of "
+     "at most 40 lines]",
+     0, 0},
     {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
     {0},
 };
@@ -57,6 +74,8 @@ typedef struct job {
     kr_join *join;
     kr_join_info info;
     facts phases;
+    answers_form form;
+    shown shown_left, shown_right;
     double load, run, write;
 } job;
 
@@ -76,7 +95,13 @@ static int check_asof(const join_options *o)
     return nearest_check(&o->asof, "--asof backward, forward or nearest");
 }
 
-static int check_options(const job *j)
+static int has_pairs(const job *j)
+{
+    const kr_join_type type = (kr_join_type)(j->options.type + 1);
+    return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
+}
+
+static int check_options(job *j)
 {
     const join_options *o = &j->options;
     const int wrong = check_asof(o);
@@ -93,8 +118,15 @@ static int check_options(const job *j)
     if (!o->right_lower && o->left.n != o->right.n)
         return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
                          o->right.n);
-    const int code = tool_check_spec(o->index);
-    return !code && o->output ? column_check_output(o->output) : code;
+    if (o->show_right.n && !has_pairs(j))
+        return tool_fail(USAGE, "--show-right shows right rows, which only --type inner and left have");
+    const uint32_t is_silent = j->printing.json || j->printing.quiet;
+    int code = tool_check_spec(o->index);
+    if (!code)
+        code = answers_check_output(o->output, j->printing.json, &j->form);
+    if (!code)
+        code = shown_check(&o->show_left, "--show-left", j->form, is_silent);
+    return code ? code : shown_check(&o->show_right, "--show-right", j->form, is_silent);
 }
 
 /* The groups of an as-of join, and its times, whose order text does not have on both sides. */
@@ -105,9 +137,10 @@ static int load_asof(job *j)
     if (o->asof.side && column_is_text(&j->left[0]))
         return tool_fail(FAILED, "--left %s is text: --asof takes numbers, dates and times", o->left.at[0]);
     for (uint32_t i = 0; !code && i < o->left_by.n; ++i)
-        code = column_load(&j->left_by[i], "--left-by", o->left_by.at[i], j->progress);
+        code = column_load_beside(&j->left_by[i], "--left-by", o->left_by.at[i], &j->left[0], 0, j->progress);
     for (uint32_t i = 0; !code && i < o->right_by.n; ++i)
-        code = column_load(&j->right_by[i], "--right-by", o->right_by.at[i], j->progress);
+        code = column_load_beside(&j->right_by[i], "--right-by", o->right_by.at[i], &j->right[0], 0,
+                                  j->progress);
     for (uint32_t i = 0; !code && i < o->right_by.n; ++i)
         code = column_match(&j->left_by[i], &j->right_by[i], ABSENT_NULL);
     for (uint32_t i = 0; !code && i < o->left_by.n; ++i) {
@@ -118,7 +151,7 @@ static int load_asof(job *j)
     return code;
 }
 
-static int load(job *j)
+static int load_keys(job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
@@ -130,14 +163,24 @@ static int load(job *j)
         code = column_match(&j->left[i], &j->right[i], ABSENT_NULL);
     if (code || !o->right_lower)
         return code ? code : load_asof(j);
-    code = column_load(&j->right[0], "--right-lower", o->right_lower, j->progress);
+    code = column_load_values(&j->right[0], "--right-lower", o->right_lower, &j->left[0], j->progress);
     if (!code)
-        code = column_load(&j->right[1], "--right-upper", o->right_upper, j->progress);
+        code = column_load_values(&j->right[1], "--right-upper", o->right_upper, &j->left[0], j->progress);
     if (!code)
         code = column_check_counts(&j->right[0], &j->right[1], "a range takes one of each");
     if (!code)
         code = column_match(&j->left[0], &j->right[0], ABSENT_ABOVE);
     return code ? code : column_match(&j->left[0], &j->right[1], ABSENT_BELOW);
+}
+
+static int load(job *j)
+{
+    int code = load_keys(j);
+    if (!code)
+        code = shown_load(&j->shown_left, "--show-left", &j->options.show_left, &j->left[0], j->progress);
+    if (!code)
+        code = shown_load(&j->shown_right, "--show-right", &j->options.show_right, &j->right[0], j->progress);
+    return code;
 }
 
 /* What there is to know of the join, if there is one. */
@@ -196,12 +239,6 @@ static int create(job *j)
     return finish(j, status, &err);
 }
 
-static int has_pairs(const job *j)
-{
-    const kr_join_type type = (kr_join_type)(j->options.type + 1);
-    return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
-}
-
 /* Reads a piece at a time, so that pairs are interleaved without a second copy of everything. */
 enum { PIECE = 1 << 16 };
 
@@ -222,11 +259,8 @@ static int read_pairs(const job *j, uint32_t *rows)
     return DONE;
 }
 
-static int write_out(job *j)
+static int write_npy(job *j)
 {
-    if (!j->options.output)
-        return DONE;
-    const double begin = tool_now();
     const uint32_t columns = has_pairs(j) ? 2 : 1;
     kr_error err = {0};
     uint32_t *rows = tool_alloc(j->info.pairs, columns * sizeof *rows, "the result");
@@ -240,6 +274,71 @@ static int write_out(job *j)
         code = column_write(j->options.output, &file, 1, j->progress);
     }
     free(rows);
+    return code;
+}
+
+/* Pairs that are asked for one after the other. */
+typedef struct pair_lines {
+    const job *job;
+    uint64_t first, n; /* of the piece that is here */
+    uint32_t left[PIECE], right[PIECE];
+} pair_lines;
+
+/* answers.place */
+static kr_status place_pair(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
+{
+    pair_lines *lines = ctx;
+    const uint64_t all = lines->job->info.pairs;
+    const int with_right = has_pairs(lines->job);
+    if (line >= lines->first + lines->n) {
+        lines->first = line;
+        lines->n = all - line < PIECE ? all - line : PIECE;
+        const kr_status status = kr_join_read(lines->job->join, line, lines->n, lines->left,
+                                              with_right ? lines->right : NULL, err);
+        if (status != KR_OK)
+            return status;
+    }
+    const uint32_t right = with_right ? lines->right[line - lines->first] : KR_NO_ROW;
+    places[AT_ROW] = lines->left[line - lines->first];
+    places[AT_OTHER] = right == KR_NO_ROW ? NO_PLACE : right;
+    return KR_OK;
+}
+
+static int write_text(job *j)
+{
+    const join_options *o = &j->options;
+    pair_lines *lines = calloc(1, sizeof *lines);
+    answers *all = calloc(1, sizeof *all);
+    int code = lines && all ? DONE : tool_fail_machine("no host memory for a table of answers");
+    if (!code) {
+        lines->job = j;
+        *all = (answers){.lines = j->info.pairs, .place = place_pair, .ctx = lines};
+        for (uint32_t i = 0; i < o->left.n; ++i)
+            answers_add_file(all, "key", AT_ROW, j->left[i].file);
+        if (o->right_lower && has_pairs(j)) {
+            answers_add_file(all, "lower", AT_OTHER, j->right[0].file);
+            answers_add_file(all, "upper", AT_OTHER, j->right[1].file);
+        }
+        answers_add_row(all, has_pairs(j) ? "left_row" : "row", AT_ROW);
+        if (has_pairs(j))
+            answers_add_row(all, "right_row", AT_OTHER);
+        shown_add(&j->shown_left, AT_ROW, all);
+        shown_add(&j->shown_right, AT_OTHER, all);
+        code = answers_write(all, j->form, o->output, j->progress);
+    }
+    free(all);
+    free(lines);
+    return code;
+}
+
+static int write_out(job *j)
+{
+    const double begin = tool_now();
+    int code = DONE;
+    if (j->form == ANSWERS_NPY)
+        code = write_npy(j);
+    else if (j->form != ANSWERS_NONE || (!j->printing.json && !j->printing.quiet))
+        code = write_text(j);
     j->write = tool_now() - begin;
     return code;
 }
@@ -287,8 +386,10 @@ static int perform(job *j)
     j->run = tool_now() - begin;
     if (!code)
         code = write_out(j);
-    if (!code && (j->printing.json || !j->printing.quiet))
+    if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
+    shown_close(&j->shown_left);
+    shown_close(&j->shown_right);
     kr_join_destroy(j->join);
     kr_device_close(j->device);
     pack_close(&j->packed_right);
@@ -320,8 +421,21 @@ const command command_join = {
     "join",
     NULL,
     "join two columns on equal values, on ranges, or as of a time",
-    "keyray join --left lineitem.tbl:0 --right orders.tbl:0 --type inner -o pairs.npy\n"
-    "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by trades.csv:symbol "
-    "--right-by quotes.csv:symbol --type left -o quotes.npy",
+    "keyray join --left orders.csv:customer:str --right customers.csv:customer:str --type left "
+    "--show-left amount --show-right city -o pairs.csv\n"
+    "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last -o "
+    "pairs.csv\n"
+    "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str "
+    "--right-by symbol:str "
+    "--type left --show-right price -o quotes.csv\n",
     run,
+    "--asof gives each left row one right row at most. Of two equally near ones the earlier answers, of "
+    "equal right values "
+    "the last row backward, the first one forward. With --left-by and --right-by only right rows with the "
+    "same values in "
+    "these columns are looked at.\n"
+    "Pairs are sorted by left and then right row, left rows ascend. Row ids are u32. In text, no partner is "
+    "an empty cell; in "
+    "OUT.npy it is 4294967295 (KR_NO_ROW of the library).\nVALUES have ',' between them: 42,43 or "
+    "2024-01-31. A text with a comma stands in quotes, also for the shell: \"'a, b',c\".",
 };

@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "help.h"
 #include "output.h"
 #include "tool.h"
 
@@ -12,32 +13,16 @@ static const struct capability {
 
 enum { N_CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 
-enum { HELP_COLUMN = 36, LINE_MOST = 100 };
-
-/* The words of `text` from HELP_COLUMN on, where the line already is, in lines of at most LINE_MOST. */
-static void print_wrapped(FILE *to, const char *text)
-{
-    size_t column = HELP_COLUMN;
-    for (size_t length; *text; text += length, text += *text == ' ') {
-        length = strcspn(text, " ");
-        if (column + 1 + length > LINE_MOST) {
-            fprintf(to, "\n%*s", HELP_COLUMN, "");
-            column = HELP_COLUMN;
-        }
-        fprintf(to, " %.*s", (int)length, text);
-        column += 1 + length;
-    }
-    fputc('\n', to);
-}
+enum { HELP_COLUMN = 37 };
 
 static void print_option(output *out, const kr_option_info *option)
 {
     char label[256], help[512];
     if (!out->json) {
         snprintf(label, sizeof label, "      %s=%s", option->name, option->values);
-        fprintf(out->to, "%-*s", HELP_COLUMN, label);
+        fprintf(out->to, "%-*s ", HELP_COLUMN - 1, label);
         snprintf(help, sizeof help, "%s [%s]", option->help, option->standard);
-        print_wrapped(out->to, help);
+        help_print_wrapped(out->to, help, HELP_COLUMN, HELP_COLUMN);
         return;
     }
     output_begin(out, NULL, '{');
@@ -129,4 +114,9 @@ const command command_kinds = {
     "the kinds of index and of scans, what they answer, and their options",
     "keyray kinds array",
     run,
+    "Lists what each kind can do, and its options with values and defaults. A SPEC names a kind with its "
+    "options: array, "
+    "array:layout=aos,probes=sorted, or best to let keyray choose, and best:updates=on where rows come and "
+    "go. The first ':' ends "
+    "the kind, and ',' ends an option; further ':' belong to a value, as in bits=23:23:18.",
 };

@@ -1,25 +1,14 @@
 /* lookup and range: one batch of probes against an index that is built for it; update: the same after rows
  * came and went. */
+#include "lookup.h"
+
 #include "clock.h"
-#include "column.h"
 #include "commands.h"
-#include "device.h"
-#include "nearest.h"
-#include "output.h"
 #include "progress.h"
-#include "result.h"
 #include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct lookup_options {
-    const char *keys, *probes, *lower, *upper, *values, *output, *index;
-    const char *insert, *insert_rows, *delete;
-    uint32_t result, order;
-    uint64_t limit;
-    nearest_options nearest;
-} lookup_options;
 
 #define AT(field) offsetof(lookup_options, field)
 #define INDEX_ROW(standard)                                                                                 \
@@ -27,109 +16,165 @@ typedef struct lookup_options {
         "index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [" standard "]", \
             0, 0                                                                                            \
     }
-#define VALUES_ROW(help)                                                                                  \
-    {                                                                                                     \
-        "values", 0, 0, OPTION_TEXT, AT(values), "COL", "what sum, min and max are taken of, " help, 0, 0 \
+#define VALUES_ROW(help)                                                      \
+    {                                                                         \
+        "values", 0, 0, OPTION_TEXTS, AT(values), "COLUMN",                   \
+            "what sum, min and max are taken of, " help                       \
+            "; give one or more, each a name in the file of --keys or a COL", \
+            0, 0                                                              \
+    }
+#define SHOW_ROW                                                                                            \
+    {                                                                                                       \
+        "show", 0, 0, OPTION_TEXTS, AT(show), "COLUMN",                                                     \
+            "show this column of the rows found, too: a name in the file of --keys, or a COL; give one or " \
+            "more",                                                                                         \
+            0, 0                                                                                            \
+    }
+#define PROBE_ROW                                                                                \
+    {                                                                                            \
+        "probe", 0, 0, OPTION_TEXT, AT(probe), "VALUES",                                         \
+            "instead: the values themselves, as in 42,43 or 2024-01-31 or \"'a, b',NULL\"", 0, 0 \
     }
 #define STANDARD_UPDATES "best:updates=on"
 
 static const option_row lookup_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
-    {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
+    {"probes", 0, 0, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
+    PROBE_ROW,
     {"nearest", 0, 0, OPTION_CHOICE, AT(nearest.side), "no|below|above|either",
      "find the largest key at or below the value, the smallest at or above it, or the nearer of both [no]", 0,
      0},
     NEAREST_ROWS(AT(nearest)),
     VALUES_ROW("one value per key"),
+    SHOW_ROW,
     INDEX_ROW("best"),
     {0},
 };
 
 static const option_row range_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
-    {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL", "lower bounds, inclusive", 0, 0},
-    {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL", "upper bounds, inclusive", 0, 0},
+    {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL|VALUES", "lower bounds, inclusive, as in 2024-01-01", 0, 0},
+    {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL|VALUES", "upper bounds, inclusive; a date is its midnight",
+     0, 0},
     VALUES_ROW("one value per key"),
+    SHOW_ROW,
     INDEX_ROW("best"),
     {0},
 };
 
 static const option_row update_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
-    {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL", "keys to insert, after the deletes", 0, 0},
+    {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL|VALUES", "keys to insert, after the deletes", 0, 0},
     {"insert-rows", 0, 0, OPTION_TEXT, AT(insert_rows), "COL",
-     "their row ids, u32, not those of other rows [the ids after the largest]", 0, 0},
-    {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL", "keys whose rows are deleted", 0, 0},
-    {"probes", 0, 1, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
+     "their row ids, one u32 for each; no row that stays may have one of them [the ids after the largest]", 0,
+     0},
+    {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL|VALUES",
+     "keys to delete, each with all its rows; missing ones are no error", 0, 0},
+    {"probes", 0, 0, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
+    PROBE_ROW,
     VALUES_ROW("one value per row id below next_row, deleted rows included"),
     INDEX_ROW(STANDARD_UPDATES),
     {0},
 };
 
 static const option_row answer_rows[] = {
-    {"result", 0, 0, OPTION_CHOICE, AT(result), RESULT_CHOICES,
-     "the answer per probe; row is the smallest matching row [row]", 0, 0},
+    {"result", 0, 0, OPTION_CHOICES, AT(results), RESULT_CHOICES,
+     "the answer per probe; row is the smallest matching row, rows are all; several as text: row,count,sum "
+     "[row]",
+     0, 0},
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
     {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N", "rows: the first N of each probe, in that order [all]", 1,
      UINT64_MAX},
-    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
-     "file of results; rows write OUT.offsets.npy and OUT.rows.npy, min and max also OUT.valid.npy; exists "
-     "writes a byte a probe",
+    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
+     "OUT.csv: each probe with its answer, an empty cell without a match; -: the same as a table on the "
+     "terminal, "
+     "-.csv: as CSV there; OUT.npy: answers only, where rows write OUT.offsets.npy and OUT.rows.npy, min and "
+     "max also "
+     "OUT.valid.npy, and exists a byte a probe [a table of at most 40 lines]",
      0, 0},
     {0},
 };
 
-typedef struct job {
-    lookup_options options;
-    device_options where;
-    output_options printing;
-    int is_range, is_update;
-    const kr_progress *progress;
-    struct column keys, lower, upper, values; /* the probes of a lookup are in `lower` */
-    struct column insert, insert_rows, delete;
-    kr_device *device;
-    kr_index *index;
-    index_facts built, now; /* before and after the update, if there is one */
-    kr_report *report;
-    report_facts did;
-    struct result result;
-    kr_nearest_options nearest;
-    double load, build, update, search, write;
-} job;
-
 /* ---- Steps --------------------------------------------------------------------------------- */
 
-static int check_options(const job *j)
+static int check_probes(const lookup_options *o)
 {
-    const kr_result kind = (kr_result)(j->options.result + 1);
-    if (result_needs_values(kind) && !j->options.values)
-        return tool_fail(USAGE, "--result sum, min and max need --values COL");
-    if (!result_needs_values(kind) && j->options.values)
+    if (o->probes && o->probe)
+        return tool_fail(USAGE, "give --probes COL or --probe VALUES, not both");
+    if (!o->probes && !o->probe)
+        return tool_fail(USAGE, "--probes COL is missing, or --probe VALUES");
+    if (o->probes && !kr_file_path_nbytes(o->probes))
+        return tool_fail(
+            USAGE, "--probes %s names no column file, as FILE.csv:NAME does; --probe %s looks values up",
+            o->probes, o->probes);
+    return DONE;
+}
+
+/* The results, and what goes with them. */
+static int check_results(lookup_job *j)
+{
+    const lookup_options *o = &j->options;
+    int needs_values = 0, is_row = 0, is_list = 0;
+    for (uint32_t i = 0; i < o->results.n; ++i) {
+        const kr_result kind = (kr_result)(o->results.at[i] + 1);
+        needs_values |= result_needs_values(kind);
+        is_row |= kind == KR_RESULT_ROW;
+        is_list |= kind == KR_RESULT_ROWS;
+    }
+    if (needs_values && !o->values.n)
+        return tool_fail(USAGE, "--result sum, min and max need --values COLUMN");
+    if (!needs_values && o->values.n)
         return tool_fail(USAGE, "--values needs --result sum, min or max");
-    if (j->options.limit && kind != KR_RESULT_ROWS)
+    if (o->limit && !is_list)
         return tool_fail(USAGE, "--limit needs --result rows");
-    if (j->is_update && !j->options.insert && !j->options.delete)
-        return tool_fail(USAGE, "give --insert COL, --delete COL or both");
-    if (j->options.insert_rows && !j->options.insert)
-        return tool_fail(USAGE, "--insert-rows needs --insert COL");
-    int code = nearest_check(&j->options.nearest, "--nearest below, above or either");
+    if (is_row && is_list)
+        return tool_fail(USAGE, "--result rows lists every row, the smallest too; leave row out");
+    if (o->show.n && !is_row && !is_list)
+        return tool_fail(
+            USAGE, "--show shows the rows found, which --result does not name; give --result row or rows");
+    return DONE;
+}
+
+static int check_output(lookup_job *j)
+{
+    const lookup_options *o = &j->options;
+    const int code = answers_check_output(o->output, j->printing.json, &j->form);
+    if (!code && j->form == ANSWERS_NPY && (o->results.n > 1 || o->values.n > 1))
+        return tool_fail(USAGE,
+                         "several results go into one file with names of columns: -o OUT.csv, not -o %s",
+                         o->output);
+    return code ? code : shown_check(&o->show, "--show", j->form, j->printing.json || j->printing.quiet);
+}
+
+static int check_options(lookup_job *j)
+{
+    const lookup_options *o = &j->options;
+    int code = check_results(j);
+    if (!code && !j->is_range)
+        code = check_probes(o);
+    if (!code && j->is_update && !o->insert && !o->delete)
+        code = tool_fail(USAGE, "give --insert COL, --delete COL or both");
+    if (!code && o->insert_rows && !o->insert)
+        code = tool_fail(USAGE, "--insert-rows needs --insert COL");
     if (!code)
-        code = tool_check_spec(j->options.index);
-    return !code && j->options.output ? column_check_output(j->options.output) : code;
+        code = nearest_check(&o->nearest, "--nearest below, above or either");
+    if (!code)
+        code = tool_check_spec(o->index);
+    return code ? code : check_output(j);
 }
 
 /* The rows that come and go. */
-static int load_changes(job *j)
+static int load_changes(lookup_job *j)
 {
     const lookup_options *o = &j->options;
     int code = DONE;
     if (o->insert)
-        code = column_load(&j->insert, "--insert", o->insert, j->progress);
+        code = column_load_values(&j->insert, "--insert", o->insert, &j->keys, j->progress);
     if (!code && o->insert_rows)
         code = column_load(&j->insert_rows, "--insert-rows", o->insert_rows, j->progress);
     if (!code && o->delete)
-        code = column_load(&j->delete, "--delete", o->delete, j->progress);
+        code = column_load_values(&j->delete, "--delete", o->delete, &j->keys, j->progress);
     if (!code && o->insert && column_is_text(&j->insert))
         code = tool_fail(FAILED, "--insert %s is text: only strings of --keys have codes; insert numbers",
                          o->insert);
@@ -147,18 +192,32 @@ static int load_changes(job *j)
     return code;
 }
 
-static int load(job *j)
+static int load_values(lookup_job *j, uint32_t i)
+{
+    struct column *values = &j->values[i];
+    const int code =
+        column_load_beside(values, "--values", j->options.values.at[i], &j->keys, 0, j->progress);
+    if (!code && column_is_text(values))
+        return tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", values->source);
+    return code || j->is_update ? code : column_check_counts(&j->keys, values, "give one value per key");
+}
+
+static int load(lookup_job *j)
 {
     const lookup_options *o = &j->options;
     int code = column_load(&j->keys, "--keys", o->keys, j->progress);
     if (!code && j->is_range)
-        code = column_load(&j->lower, "--lower", o->lower, j->progress);
+        code = column_load_values(&j->lower, "--lower", o->lower, &j->keys, j->progress);
     if (!code && j->is_range)
-        code = column_load(&j->upper, "--upper", o->upper, j->progress);
-    if (!code && !j->is_range)
+        code = column_load_values(&j->upper, "--upper", o->upper, &j->keys, j->progress);
+    if (!code && o->probe)
+        code = column_read_values(&j->lower, "--probe", o->probe, &j->keys, "--probes");
+    if (!code && o->probes)
         code = column_load(&j->lower, "--probes", o->probes, j->progress);
-    if (!code && o->values)
-        code = column_load(&j->values, "--values", o->values, j->progress);
+    if (!code)
+        code = shown_load(&j->shown, "--show", &o->show, &j->keys, j->progress);
+    for (uint32_t i = 0; !code && i < o->values.n; ++i)
+        code = load_values(j, i);
     if (!code)
         code = column_match(&j->keys, &j->lower, j->is_range ? ABSENT_ABOVE : ABSENT_NULL);
     if (!code && j->is_range)
@@ -167,16 +226,12 @@ static int load(job *j)
         code = tool_fail(FAILED, "--keys %s is text: --nearest takes numbers, dates and times", o->keys);
     if (!code)
         code = nearest_read(&o->nearest, o->keys, j->keys.view.type, &j->nearest);
-    if (!code && o->values && column_is_text(&j->values))
-        code = tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", o->values);
     if (!code && j->is_range)
         code = column_check_counts(&j->lower, &j->upper, "a range takes one of each");
-    if (!code && o->values && !j->is_update)
-        code = column_check_counts(&j->keys, &j->values, "give one value per key");
     return code ? code : load_changes(j);
 }
 
-static int build(job *j)
+static int build(lookup_job *j)
 {
     kr_error err = {0};
     int code = device_open(&j->where, j->progress, &j->device);
@@ -193,7 +248,7 @@ static int build(job *j)
 }
 
 /* The library finds a row id of two rows only when asked to. */
-static int check_row_ids(const job *j)
+static int check_row_ids(const lookup_job *j)
 {
     kr_error err = {0};
     const kr_status status = kr_index_validate(j->index, &err);
@@ -203,7 +258,7 @@ static int check_row_ids(const job *j)
     return tool_check(status, &err);
 }
 
-static int update(job *j)
+static int update(lookup_job *j)
 {
     kr_error err = {0};
     const double begin = tool_now();
@@ -217,81 +272,9 @@ static int update(job *j)
     return code ? code : index_facts_take(j->index, &j->now);
 }
 
-static int call(job *j, const kr_sink *sink)
-{
-    kr_error err = {0};
-    const double begin = tool_now();
-    const kr_status status =
-        j->is_range               ? kr_index_range(j->index, &j->lower.view, &j->upper.view, sink, NULL, &err)
-        : j->options.nearest.side ? kr_index_nearest(j->index, &j->lower.view, &j->nearest, sink, NULL, &err)
-                                  : kr_index_lookup(j->index, &j->lower.view, sink, NULL, &err);
-    nearest_rename(&err);
-    j->search += tool_now() - begin;
-    return tool_check(status, &err);
-}
-
-/* Counts probes with a match, by a second call if the answers hide it; that call's time is not counted. */
-static int count_found(job *j)
-{
-    const double search = j->search;
-    uint8_t *exists = NULL;
-    int code = DONE;
-    if (result_hides_matches(j->result.kind)) {
-        exists = tool_alloc((j->result.n + 7) / 8, 1, "which probes matched");
-        const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_EXISTS, .out = exists};
-        code = exists ? call(j, &sink) : FAILED;
-        j->search = search;
-    }
-    if (!code)
-        result_count(&j->result, exists);
-    free(exists);
-    return code;
-}
-
-static int search(job *j)
-{
-    struct result *r = &j->result;
-    const kr_result kind = (kr_result)(j->options.result + 1);
-    kr_error err = {0};
-    int code = result_open(r, kind, j->values.view.type, j->lower.view.count);
-    if (!code)
-        code = tool_check(kr_report_create(&j->report, &err), &err);
-    if (code)
-        return code;
-    kr_sink sink = {.struct_size = sizeof sink,
-                    .result = kind,
-                    .order = j->options.order ? KR_ORDER_KEY : KR_ORDER_ROW,
-                    .values = j->options.values ? &j->values.view : NULL,
-                    .out = r->out,
-                    .valid = r->valid,
-                    .report = j->report,
-                    .count_work = 1,
-                    .limit = j->options.limit};
-    code = call(j, &sink);
-    if (!code && kind == KR_RESULT_ROWS && j->options.output) {
-        code = result_open_rows(r);
-        sink.rows = r->rows;
-        sink.rows_capacity = r->n_rows;
-        if (!code)
-            code = call(j, &sink);
-    }
-    report_facts_take(j->report, &j->did);
-    return code ? code : count_found(j);
-}
-
-static int write_out(job *j)
-{
-    if (!j->options.output)
-        return DONE;
-    const double begin = tool_now();
-    const int code = result_write(&j->result, j->options.output, j->progress);
-    j->write = tool_now() - begin;
-    return code;
-}
-
 /* ---- Report -------------------------------------------------------------------------------- */
 
-static void print(const job *j)
+static void print(const lookup_job *j)
 {
     const kr_index_info *built = &j->built.info, *now = &j->now.info;
     output out = output_begin_report(stdout, j->printing.json);
@@ -306,11 +289,14 @@ static void print(const job *j)
         output_number(&out, "rows_after", now->rows);
         output_number(&out, "next_row", now->next_row);
     }
-    output_number(&out, "probes", j->result.n);
+    output_number(&out, "probes", j->results[0].n);
     output_text(&out, "probe_order", report_facts_order(&j->did, order));
-    output_number(&out, "found", j->result.found);
-    if (j->result.kind == KR_RESULT_COUNT || j->result.kind == KR_RESULT_ROWS)
-        output_number(&out, "matches", j->result.matches);
+    output_number(&out, "found", j->results[0].found);
+    const struct result *counted = lookup_find_result(j, KR_RESULT_COUNT);
+    if (!counted)
+        counted = lookup_find_result(j, KR_RESULT_ROWS);
+    if (counted)
+        output_number(&out, "matches", counted->matches);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
     output_bytes(&out, "footprint", now->footprint_nbytes);
@@ -332,7 +318,7 @@ static void print(const job *j)
     output_end(&out, '}');
 }
 
-static int perform(job *j)
+static int perform(lookup_job *j)
 {
     const double begin = tool_now();
     int code = load(j);
@@ -342,19 +328,22 @@ static int perform(job *j)
     if (!code && j->is_update)
         code = update(j);
     if (!code)
-        code = search(j);
+        code = lookup_search(j);
     if (!code)
-        code = write_out(j);
-    if (!code && (j->printing.json || !j->printing.quiet))
+        code = lookup_write(j);
+    if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
-    result_close(&j->result);
-    kr_report_destroy(j->report);
+    for (uint32_t i = 0; i < j->n_results; ++i)
+        result_close(&j->results[i]);
+    free(j->exists);
     kr_index_destroy(j->index);
     kr_device_close(j->device);
+    shown_close(&j->shown);
     column_close(&j->delete);
     column_close(&j->insert_rows);
     column_close(&j->insert);
-    column_close(&j->values);
+    for (uint32_t i = 0; i < OPTION_TEXTS_MOST; ++i)
+        column_close(&j->values[i]);
     column_close(&j->upper);
     column_close(&j->lower);
     column_close(&j->keys);
@@ -363,8 +352,9 @@ static int perform(job *j)
 
 static int run(const command *self, int argc, char **argv)
 {
-    job j = {
+    lookup_job j = {
         .where = DEVICE_DEFAULTS, .is_range = self == &command_range, .is_update = self == &command_update};
+    j.options.results.n = 1; /* row */
     j.options.index = j.is_update ? STANDARD_UPDATES : "best";
     const option_row *columns = j.is_range ? range_rows : j.is_update ? update_rows : lookup_rows;
     const option_group groups[] = {{"Columns and index", columns, &j.options},
@@ -383,24 +373,80 @@ const command command_lookup = {
     "lookup",
     NULL,
     "look up every value of a column in another column",
-    "keyray lookup --keys orders.tbl:0 --probes lineitem.tbl:0 --result count -o counts.npy\n"
-    "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below -o rows.npy",
+    "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count\n"
+    "keyray lookup --keys orders.csv:order --probe 42,43 --show customer --show amount\n"
+    "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 -o "
+    "sums.csv\n"
+    "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below --show price -o "
+    "prices.csv\n",
     run,
+    "--nearest gives one row at most. Of two equally near keys the one below answers, of rows with the same "
+    "key the last "
+    "one from below, the first one from above. NULL and NaN have no nearest key. Kinds that keep keys in "
+    "order can, see "
+    "keyray kinds.\n"
+    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
+    "by the type of the "
+    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "rows has a line for "
+    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
+    "means that nothing "
+    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
+    "none did, where "
+    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
+    "1] - 1."
+    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
+    "shell: \"'a, b',c\".",
 };
 
 const command command_range = {
     "range",
     NULL,
     "find the rows between a lower and an upper bound, for every pair of bounds",
-    "keyray range --keys orders.csv:o_orderdate --lower from.csv:day --upper to.csv:day --result rows -o "
-    "days.npy",
+    "keyray range --keys orders.csv:day --lower 2024-01-01 --upper 2024-01-31\n"
+    "keyray range --keys orders.csv:day --lower months.csv:first --upper months.csv:last --result count,sum "
+    "--values "
+    "amount -o sums.csv\n",
     run,
+    "Both bounds belong to a range; if the lower one is above the upper one, the range is empty. On a column "
+    "of times, a date "
+    "as the upper bound is its midnight: --upper 2024-01-31 leaves out what happened later that day.\n"
+    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
+    "by the type of the "
+    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "rows has a line for "
+    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
+    "means that nothing "
+    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
+    "none did, where "
+    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
+    "1] - 1."
+    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
+    "shell: \"'a, b',c\".",
 };
 
 const command command_update = {
     "update",
     NULL,
     "delete and insert rows of an index, then look up every value of a column",
-    "keyray update --keys day0.npy --delete gone.npy --insert new.npy --probes probes.npy --result count",
+    "keyray update --keys orders.csv:order --delete gone.csv:order --insert new.csv:order --probes "
+    "mine.csv:order\n"
+    "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n",
     run,
+    "A key that is both deleted and inserted ends with the inserted rows only. Rows of --keys have the row "
+    "ids 0, 1, 2 and so "
+    "on. With --insert-rows the index is validated after the update, which is not timed, and a duplicate row "
+    "id is an error.\n"
+    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
+    "by the type of the "
+    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "rows has a line for "
+    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
+    "means that nothing "
+    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
+    "none did, where "
+    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
+    "1] - 1."
+    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
+    "shell: \"'a, b',c\".",
 };

@@ -1,7 +1,9 @@
 /* keyray: indexes over columns and bulk lookups, from the command line. */
 #include "commands.h"
+#include "help.h"
 #include "progress.h"
 #include "tool.h"
+#include "util/spelling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +18,10 @@ static const command *const commands[] = {
     &command_range, &command_update, &command_join,    &command_scan, &command_bench,
 };
 
+/* Of a newcomer: it answers on the terminal. */
+#define FIRST_EXAMPLE \
+    "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count"
+
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_usage(FILE *to)
@@ -25,18 +31,13 @@ static void print_usage(FILE *to)
                 "tables.\n\nCommands:\n");
     for (int i = 0; i < N_COMMANDS; ++i)
         fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(
-        to,
-        "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"
-        "  --version  print the version and the commit\n"
-        "\nCOL is FILE.npy, FILE.csv:NAME, FILE.csv:POSITION, FILE.tsv:NAME, FILE.tbl:POSITION or "
-        "FILE.bin:TYPE,\neach also packed as in FILE.csv.gz:NAME; -:NAME is CSV from standard input, -.npy "
-        "and so on other formats.\nPositions and rows count from 0, without the header. A type may follow, "
-        "as in "
-        "FILE.csv:NAME:u32:\nu8 i8 u16 i16 u32 i32 u64 i64 f32 f64 date32 timestamp64 "
-        "timestamp64[s|ms|us|ns] str "
-        "(texts).\nA date is the instant of its midnight in UTC, also as an upper bound. See also "
-        "keyray(1).\n");
+    fprintf(to, "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"
+                "  --version  print the version and the commit\n\n");
+    help_print_wrapped(to, help_columns, 0, 0);
+    fprintf(to,
+            "\nThe manual has keyray(1) and a page for each command, such as keyray-lookup(1).\n\nExample:\n "
+            " %s\n",
+            FIRST_EXAMPLE);
 }
 
 /* Without this, the first file opened would take the place of a closed standard stream. Printing to a stream
@@ -49,6 +50,19 @@ static void keep_standard_streams(void)
     } while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
+}
+
+static int unknown_command(const char *name)
+{
+    char hint[KR_SPELLING_HINT_NBYTES];
+    kr_spelling nearest = kr_spelling_begin(name, strlen(name));
+    for (int i = 0; i < N_COMMANDS; ++i)
+        kr_spelling_offer(&nearest, commands[i]->name, strlen(commands[i]->name));
+    kr_spelling_offer(&nearest, "--help", 6);
+    kr_spelling_offer(&nearest, "--version", 9);
+    tool_set_command("", FIRST_EXAMPLE, "");
+    return tool_fail(USAGE, "unknown command '%s'%s; keyray --help lists the commands", name,
+                     kr_spelling_hint(&nearest, "", "", hint));
 }
 
 static int run(int argc, char **argv)
@@ -67,10 +81,10 @@ static int run(int argc, char **argv)
     }
     for (int i = 0; i < N_COMMANDS; ++i)
         if (strcmp(argv[1], commands[i]->name) == 0) {
-            tool_set_name(commands[i]->name);
+            tool_set_command(commands[i]->name, commands[i]->example, argc > 2 ? argv[2] : "");
             return commands[i]->run(commands[i], argc - 1, argv + 1);
         }
-    return tool_fail(USAGE, "unknown command '%s'; keyray --help lists the commands", argv[1]);
+    return unknown_command(argv[1]);
 }
 
 /* A reader that ended early, as in `keyray kinds | head -1`: end as a program does that SIGPIPE stops. */
@@ -94,7 +108,7 @@ int main(int argc, char **argv)
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == DONE) {
         const int error = errno;
         end_without_reader();
-        code = tool_fail(FAILED, "cannot write to standard output: %s", strerror(error));
+        code = tool_fail_machine("cannot write to standard output: %s", strerror(error));
     }
     if (progress_interrupted()) {
         /* The shell must see which signal ended the process. */

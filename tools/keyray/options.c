@@ -1,6 +1,8 @@
 #include "options.h"
 
+#include "help.h"
 #include "tool.h"
+#include "util/spelling.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -8,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 96, HELP_COLUMN = 26 };
+enum { OPTIONS_MOST = 96 };
 
 int options_choice(const char *choices, const char *text, size_t nbytes)
 {
@@ -19,56 +21,6 @@ int options_choice(const char *choices, const char *text, size_t nbytes)
         choices += length + (choices[length] == '|');
     }
     return -1;
-}
-
-/* ---- Help ---------------------------------------------------------------------------------- */
-
-static void print_row(const option_row *row)
-{
-    char label[128];
-    char letter[8] = "";
-    if (row->letter)
-        snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    const int used = snprintf(label, sizeof label, "  %s--%s%s%s", letter, row->name,
-                              row->argument ? " " : "", row->argument ? row->argument : "");
-    if (used >= HELP_COLUMN)
-        printf("%s\n%*s%s\n", label, HELP_COLUMN, "", row->help);
-    else
-        printf("%-*s%s\n", HELP_COLUMN, label, row->help);
-}
-
-/* Prints the examples of the operand, if there are any. */
-static void print_examples(const command *self, const char *operand)
-{
-    char begin[64];
-    snprintf(begin, sizeof begin, "keyray %s %s ", self->name, operand);
-    const char *only = strstr(self->example, begin) ? begin : "";
-    printf("\nExample:\n");
-    for (const char *line = self->example; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        if (strncmp(line, only, strlen(only)) == 0)
-            printf("  %.*s\n", (int)strcspn(line, "\n"), line);
-}
-
-/* `operand` NULL: the groups are those of all operands; only the first belongs to each of them. */
-static int print_help(const command *self, const char *operand, const option_group *groups, uint32_t n_groups)
-{
-    const char *shown = operand && *operand ? operand : self->operand ? self->operand : "";
-    printf("Usage: keyray %s%s%s", self->name, *shown ? " " : "", shown);
-    for (uint32_t g = 0; g < (operand ? n_groups : 1); ++g)
-        for (const option_row *row = groups[g].rows; row->name; ++row)
-            if (row->required && row->letter)
-                printf(" -%c %s", row->letter, row->argument);
-            else if (row->required)
-                printf(" --%s %s", row->name, row->argument);
-    printf(" [OPTION]...\n%s\n", self->summary);
-    for (uint32_t g = 0; g < n_groups; ++g) {
-        printf("\n%s:\n", groups[g].title);
-        for (const option_row *row = groups[g].rows; row->name; ++row)
-            print_row(row);
-    }
-    printf("  %-*s%s\n", HELP_COLUMN - 2, "-h, --help", "print this");
-    print_examples(self, operand ? operand : "");
-    return DONE;
 }
 
 /* ---- Values -------------------------------------------------------------------------------- */
@@ -145,6 +97,41 @@ static int add_text(const option_row *row, const char *value, option_texts *text
     return DONE;
 }
 
+/* "; did you mean count?" or "". */
+static const char *choice_hint(const char *choices, const char *text, char hint[KR_SPELLING_HINT_NBYTES])
+{
+    kr_spelling nearest = kr_spelling_begin(text, strlen(text));
+    kr_spelling_offer_choices(&nearest, choices);
+    return kr_spelling_hint(&nearest, "", "", hint);
+}
+
+static int bad_choice(const option_row *row, const char *value)
+{
+    char hint[KR_SPELLING_HINT_NBYTES];
+    return tool_fail(USAGE, "--%s is one of %s, not '%s'%s", row->name, row->argument, value,
+                     choice_hint(row->argument, value, hint));
+}
+
+static int set_choices(const option_row *row, const char *value, option_choices *choices)
+{
+    choices->n = 0;
+    for (const char *at = value;; ++at) {
+        const size_t length = strcspn(at, ",");
+        char name[32];
+        const int choice = options_choice(row->argument, at, length);
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, at);
+        if (choice < 0)
+            return bad_choice(row, name);
+        for (uint32_t i = 0; i < choices->n; ++i)
+            if (choices->at[i] == (uint32_t)choice)
+                return tool_fail(USAGE, "--%s has %s twice", row->name, name);
+        choices->at[choices->n++] = (uint32_t)choice;
+        at += length;
+        if (!*at)
+            return DONE;
+    }
+}
+
 static int set_row(const option_row *row, void *base, const char *value)
 {
     void *to = (char *)base + row->offset;
@@ -158,9 +145,10 @@ static int set_row(const option_row *row, void *base, const char *value)
     case OPTION_CHOICE:
         choice = options_choice(row->argument, value, strlen(value));
         if (choice < 0)
-            return tool_fail(USAGE, "--%s is one of %s, not '%s'", row->name, row->argument, value);
+            return bad_choice(row, value);
         *(uint32_t *)to = (uint32_t)choice;
         return DONE;
+    case OPTION_CHOICES: return set_choices(row, value, to);
     }
     return DONE;
 }
@@ -181,7 +169,7 @@ typedef struct parser {
     const option_row *rows[OPTIONS_MOST];
     void *base[OPTIONS_MOST];
     int given[OPTIONS_MOST];
-    struct option longs[OPTIONS_MOST + 2];
+    struct option longs[OPTIONS_MOST + 3];
     char letters[OPTIONS_MOST];
     int n;
 } parser;
@@ -203,6 +191,7 @@ static void fill_parser(parser *p, const option_group *groups, uint32_t n_groups
             p->n++;
         }
     p->longs[p->n] = (struct option){"help", no_argument, NULL, 'h'};
+    p->longs[p->n + 1] = (struct option){"man", no_argument, NULL, 'M'};
 }
 
 static int find_letter(const parser *p, int letter)
@@ -229,15 +218,23 @@ static const char *operand_of(const command *self, char **argv)
 }
 
 /* Reports what getopt_long rejected; it has set optopt, and optind to the next argument. */
-static int bad_option(const command *self, int found, char **argv)
+static int bad_option(const command *self, const parser *p, int found, char **argv)
 {
+    char hint[KR_SPELLING_HINT_NBYTES] = "";
     if (found == ':')
         return tool_fail(USAGE, "%s needs a value; see keyray %s --help", argv[optind - 1], self->name);
     if (optopt >= LONG_BASE)
         return tool_fail(USAGE, "%s takes no value", argv[optind - 1]);
     const char letter[] = {'-', (char)optopt, '\0'}, *operand = operand_of(self, argv);
-    return tool_fail(USAGE, "%s is no option of %s%s%s; keyray %s --help lists the options",
-                     optopt ? letter : argv[optind - 1], self->name, *operand ? " " : "", operand,
+    if (!optopt) {
+        const char *flag = argv[optind - 1] + 2;
+        kr_spelling nearest = kr_spelling_begin(flag, strcspn(flag, "="));
+        for (int i = 0; p->longs[i].name; ++i)
+            kr_spelling_offer(&nearest, p->longs[i].name, strlen(p->longs[i].name));
+        kr_spelling_hint(&nearest, "--", "", hint);
+    }
+    return tool_fail(USAGE, "%s is no option of %s%s%s%s; keyray %s --help lists the options",
+                     optopt ? letter : argv[optind - 1], self->name, *operand ? " " : "", operand, hint,
                      self->name);
 }
 
@@ -250,9 +247,11 @@ int options_parse(const command *self, const option_group *groups, uint32_t n_gr
     optind = 1;
     while ((found = getopt_long(argc, argv, p.letters, p.longs, NULL)) != -1) {
         if (found == 'h')
-            return print_help(self, operand_of(self, argv), groups, n_groups);
+            return help_print(self, operand_of(self, argv), groups, n_groups);
+        if (found == 'M')
+            return help_print_man(self, groups, n_groups);
         if (found == '?' || found == ':')
-            return bad_option(self, found, argv);
+            return bad_option(self, &p, found, argv);
         const int i = found >= LONG_BASE ? found - LONG_BASE : find_letter(&p, found);
         if (p.given[i]++ && p.rows[i]->form != OPTION_TEXTS && p.rows[i]->form != OPTION_FLAG)
             return tool_fail(USAGE, "--%s is given twice", p.rows[i]->name);
@@ -269,12 +268,18 @@ int options_operand(const command *self, const option_group *all, uint32_t n_all
                     int *code)
 {
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        *code = print_help(self, NULL, all, n_all);
+        *code = help_print(self, NULL, all, n_all);
         return -1;
     }
+    if (argc > 1 && strcmp(argv[1], "--man") == 0) {
+        *code = help_print_man(self, all, n_all);
+        return -1;
+    }
+    char hint[KR_SPELLING_HINT_NBYTES];
     const int choice = argc > 1 ? options_choice(self->operand, argv[1], strlen(argv[1])) : -1;
     if (choice < 0 && argc > 1)
-        *code = tool_fail(USAGE, "one of %s must come first, not '%s'", self->operand, argv[1]);
+        *code = tool_fail(USAGE, "one of %s must come first, not '%s'%s", self->operand, argv[1],
+                          choice_hint(self->operand, argv[1], hint));
     else if (choice < 0)
         *code = tool_fail(USAGE, "one of %s is missing; see keyray %s --help", self->operand, self->name);
     return choice;

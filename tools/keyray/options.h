@@ -11,7 +11,8 @@ typedef enum option_form {
     OPTION_TEXTS,   /* option_texts: may be given several times */
     OPTION_NUMBER,  /* uint64_t from minimum to maximum: 1000, 64K, 2^26 */
     OPTION_DECIMAL, /* uint64_t, hundredths, from minimum to maximum: 1.25 */
-    OPTION_CHOICE   /* uint32_t: position in `choices`, "row|count" */
+    OPTION_CHOICE,  /* uint32_t: position in `choices`, "row|count" */
+    OPTION_CHOICES  /* option_choices: one or more with ',' between, each once */
 } option_form;
 
 enum { OPTION_TEXTS_MOST = 64 };
@@ -20,6 +21,13 @@ typedef struct option_texts {
     const char *at[OPTION_TEXTS_MOST];
     uint32_t n;
 } option_texts;
+
+enum { OPTION_CHOICES_MOST = 16 };
+
+typedef struct option_choices {
+    uint32_t at[OPTION_CHOICES_MOST];
+    uint32_t n;
+} option_choices;
 
 typedef struct option_row {
     const char *name;
@@ -45,6 +53,7 @@ typedef struct command {
     const char *summary;
     const char *example; /* one a line */
     int (*run)(const struct command *self, int argc, char **argv);
+    const char *details; /* what --help and the manual page say behind the options; or NULL */
 } command;
 
 /* The result of options_parse: go on, done (help was printed), or an exit status. */

@@ -105,6 +105,19 @@ void output_signed(output *out, const char *key, int64_t number)
     end_line(out);
 }
 
+void output_value(output *out, const char *key, kr_type type, kr_unit unit, const void *value)
+{
+    char text[KR_VALUE_NBYTES];
+    kr_value_text(type, unit, value, text);
+    const int is_number = type != KR_DATE32 && unit == KR_UNIT_NONE;
+    if (!out->json || !is_number) {
+        output_text(out, key, text);
+        return;
+    }
+    write_key(out, key, 0);
+    fputs(text[strspn(text, "+-")] == 'n' || text[strspn(text, "+-")] == 'i' ? "null" : text, out->to);
+}
+
 const char *output_size(char text[32], uint64_t nbytes)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};

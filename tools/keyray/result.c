@@ -4,6 +4,16 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+const char *result_name(kr_result kind, char name[RESULT_NAME_NBYTES])
+{
+    const char *at = RESULT_CHOICES;
+    for (int i = 1; i < (int)kind; ++i)
+        at = strchr(at, '|') + 1;
+    snprintf(name, RESULT_NAME_NBYTES, "%.*s", (int)strcspn(at, "|"), at);
+    return name;
+}
 
 int result_needs_values(kr_result kind)
 {
@@ -32,9 +42,9 @@ kr_type result_type(const struct result *result)
 {
     switch (result->kind) {
     case KR_RESULT_ROW: return KR_U32;
-    case KR_RESULT_SUM: return sum_type(result->value_type);
+    case KR_RESULT_SUM: return sum_type(result->values->view.type);
     case KR_RESULT_MIN:
-    case KR_RESULT_MAX: return result->value_type;
+    case KR_RESULT_MAX: return result->values->view.type;
     case KR_RESULT_EXISTS: return KR_U8;
     default: return KR_U64;
     }
@@ -48,11 +58,16 @@ uint64_t result_nbytes(const struct result *result)
     return n * kr_type_nbytes(result_type(result));
 }
 
-int result_open(struct result *result, kr_result kind, kr_type value_type, uint64_t n)
+int result_open(struct result *result, kr_result kind, const struct column *values, int is_one_of, uint64_t n)
 {
+    char name[RESULT_NAME_NBYTES], of[COLUMN_NAME_NBYTES] = "";
     result->kind = kind;
-    result->value_type = value_type;
+    result->values = values;
     result->n = n;
+    if (is_one_of)
+        column_name(values->source, of);
+    snprintf(result->name, sizeof result->name, "%.8s%s%s", result_name(kind, name), is_one_of ? "_" : "",
+             of);
     result->out = tool_alloc(result_nbytes(result), 1, "the results");
     if (result->out && (kind == KR_RESULT_MIN || kind == KR_RESULT_MAX))
         result->valid = tool_alloc((n + 7) / 8, 1, "the results' validity");
@@ -80,7 +95,7 @@ static int bit(const uint8_t *bitmap, uint64_t i)
 }
 
 /* The least number of matches that the answer to probe i implies. */
-static uint64_t matches_of(const struct result *result, const uint8_t *exists, uint64_t i)
+static uint64_t matches_of(const struct result *result, uint64_t i)
 {
     const uint64_t *wide = result->out;
     switch (result->kind) {
@@ -88,18 +103,43 @@ static uint64_t matches_of(const struct result *result, const uint8_t *exists, u
     case KR_RESULT_COUNT: return wide[i];
     case KR_RESULT_ROWS: return wide[i + 1] - wide[i];
     case KR_RESULT_EXISTS: return (uint64_t)bit(result->out, i);
-    default: return (uint64_t)bit(exists, i);
+    default: return (uint64_t)bit(result->exists, i);
     }
 }
 
-void result_count(struct result *result, const uint8_t *exists)
+void result_count(struct result *result)
 {
     result->found = result->matches = 0;
     for (uint64_t i = 0; i < result->n; ++i) {
-        const uint64_t matches = matches_of(result, exists, i);
+        const uint64_t matches = matches_of(result, i);
         result->found += matches > 0;
         result->matches += matches;
     }
+}
+
+uint64_t result_lines(const struct result *result)
+{
+    return result->kind == KR_RESULT_ROWS ? result->matches + (result->n - result->found) : result->n;
+}
+
+void result_matches(const struct result *result, uint8_t *exists)
+{
+    memset(exists, 0, (size_t)((result->n + 7) / 8));
+    for (uint64_t i = 0; i < result->n; ++i)
+        exists[i / 8] |= (uint8_t)((matches_of(result, i) > 0) << (i % 8));
+}
+
+void result_add(const struct result *result, answers *all)
+{
+    if (result->kind == KR_RESULT_ROW || result->kind == KR_RESULT_ROWS) {
+        answers_add_row(all, "row", AT_ROW);
+        return;
+    }
+    answers_column *column = answers_add(all, result->name, AT_PROBE, result_type(result), result->out);
+    const int is_value = result->kind == KR_RESULT_MIN || result->kind == KR_RESULT_MAX;
+    column->is_bit = result->kind == KR_RESULT_EXISTS;
+    column->unit = is_value ? kr_file_unit(result->values->file) : KR_UNIT_NONE;
+    column->validity = is_value ? result->valid : result->kind == KR_RESULT_SUM ? result->exists : NULL;
 }
 
 /* A bitmap as one byte a bit. */

@@ -2,6 +2,8 @@
 #ifndef KEYRAY_RESULT_H
 #define KEYRAY_RESULT_H
 
+#include "answers.h"
+
 #include <keyray/keyray.h>
 
 /* The choices of --result, in the order of kr_result. */
@@ -9,16 +11,21 @@
 
 struct result {
     kr_result kind;
-    kr_type value_type; /* of SUM, MIN, MAX */
-    uint64_t n;         /* probes */
+    uint64_t n; /* probes */
     void *out;
     uint8_t *valid;
     uint32_t *rows;
     uint64_t n_rows;
+    const uint8_t *exists;       /* which probes matched, for results that hide it; not the result's own */
+    const struct column *values; /* of SUM, MIN, MAX */
+    char name[COLUMN_NAME_NBYTES + 8];
     uint64_t found;   /* probes with a match */
     uint64_t matches; /* of COUNT and ROWS: in all */
 };
 
+/* One of the choices, in `name`. */
+enum { RESULT_NAME_NBYTES = 16 };
+const char *result_name(kr_result kind, char name[RESULT_NAME_NBYTES]);
 /* 1: SUM, MIN, MAX. */
 int result_needs_values(kr_result kind);
 
@@ -27,13 +34,21 @@ kr_type result_type(const struct result *result);
 /* Bytes of kr_sink.out. */
 uint64_t result_nbytes(const struct result *result);
 
-int result_open(struct result *result, kr_result kind, kr_type value_type, uint64_t n);
+/* `values` NULL: none; `is_one_of`: there are several of these, and the name of the result has theirs. */
+int result_open(struct result *result, kr_result kind, const struct column *values, int is_one_of,
+                uint64_t n);
 /* Room for the row ids, once `out` holds the offsets. */
 int result_open_rows(struct result *result);
 void result_close(struct result *result);
 
-/* Sets found and matches. `exists` is the bitmap of matches for results that hide them, see below. */
-void result_count(struct result *result, const uint8_t *exists);
+/* Sets found and matches; results that hide matches must have `exists`. */
+void result_count(struct result *result);
+/* Lines of text: one a probe, or of ROWS one a match and one for each probe without. */
+uint64_t result_lines(const struct result *result);
+/* Adds its column. Without a match the cell is empty, also of a sum. */
+void result_add(const struct result *result, answers *all);
+/* Sets the bits of the probes that matched, by a result that shows it. */
+void result_matches(const struct result *result, uint8_t *exists);
 /* 1: the answers do not show whether a probe matched: a sum of 0 may be a match. */
 int result_hides_matches(kr_result kind);
 

@@ -1,3 +1,4 @@
+#include "answers.h"
 #include "clock.h"
 #include "column.h"
 #include "commands.h"
@@ -5,6 +6,7 @@
 #include "facts.h"
 #include "output.h"
 #include "progress.h"
+#include "shown.h"
 #include "table.h"
 #include "tool.h"
 
@@ -12,7 +14,7 @@
 #include <string.h>
 
 typedef struct scan_options {
-    option_texts columns;
+    option_texts columns, show;
     const char *where, *sum, *min, *max, *alive, *output, *index;
     uint32_t count, bitmap;
 } scan_options;
@@ -31,12 +33,23 @@ static const option_row scan_rows[] = {
 
 static const option_row result_rows[] = {
     {"count", 0, 0, OPTION_FLAG, AT(count), NULL, "how many rows match, instead of their ids", 0, 0},
-    {"bitmap", 0, 0, OPTION_FLAG, AT(bitmap), NULL, "a bit for each row, in 32-bit words", 0, 0},
-    {"sum", 0, 0, OPTION_TEXT, AT(sum), "NAME", "the sum of a column over the rows that match", 0, 0},
+    {"bitmap", 0, 0, OPTION_FLAG, AT(bitmap), NULL,
+     "a bit for each row, in 32-bit words, the least significant bit first", 0, 0},
+    {"sum", 0, 0, OPTION_TEXT, AT(sum), "NAME", "the sum of a column over the rows that match, without NULLs",
+     0, 0},
     {"min", 0, 0, OPTION_TEXT, AT(min), "NAME", "its minimum", 0, 0},
     {"max", 0, 0, OPTION_TEXT, AT(max), "NAME", "its maximum", 0, 0},
-    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT.npy",
-     "file of the result: row ids, unless asked otherwise", 0, 0},
+    {"show", 0, 0, OPTION_TEXTS, AT(show), "COLUMN",
+     "show this column of the rows instead of all of --column: a NAME of these, a name in the file of the "
+     "first, or a "
+     "COL; give one or more",
+     0, 0},
+    {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
+     "OUT.csv: the rows and their values in all columns, or the result asked for; -: the same as a table on "
+     "the "
+     "terminal, -.csv: as CSV there; OUT.npy: row ids only, or the result asked for [a table of at most 40 "
+     "rows]",
+     0, 0},
     {0},
 };
 
@@ -57,19 +70,25 @@ typedef struct job {
     uint32_t *rows;
     uint64_t n_out; /* of elements of the file */
     report_facts did;
+    answers_form form;
+    shown shown;
     double load, build, scan, write;
 } job;
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static int check_options(const job *j)
+static int check_options(job *j)
 {
     const scan_options *o = &j->options;
     const uint32_t n = o->count + o->bitmap + (o->sum != NULL) + (o->min != NULL) + (o->max != NULL);
     if (n > 1)
         return tool_fail(USAGE, "--count, --bitmap, --sum, --min and --max are results; give one of them");
-    const int code = tool_check_spec(o->index);
-    return !code && o->output ? column_check_output(o->output) : code;
+    if (o->show.n && n)
+        return tool_fail(USAGE, "--show shows rows; leave --count, --bitmap, --sum, --min and --max out");
+    int code = tool_check_spec(o->index);
+    if (!code)
+        code = answers_check_output(o->output, j->printing.json, &j->form);
+    return code ? code : shown_check(&o->show, "--show", j->form, j->printing.json || j->printing.quiet);
 }
 
 /* The result, and the column that it adds up. */
@@ -87,10 +106,20 @@ static int find_result(job *j)
         return DONE;
     j->value = table_find(&j->table, name);
     if (j->value == j->table.n)
-        return tool_fail(USAGE, "no --column is named '%s'", name);
+        return table_no_column(&j->table, name);
     if (column_is_text(&j->table.columns[j->value]))
         return tool_fail(FAILED, "column '%s' is text, which has no sum, minimum or maximum", name);
     return DONE;
+}
+
+/* Those of --show that the table does not have. */
+static int load_shown(job *j)
+{
+    option_texts others = {.n = 0};
+    for (uint32_t i = 0; i < j->options.show.n; ++i)
+        if (table_find(&j->table, j->options.show.at[i]) == j->table.n)
+            others.at[others.n++] = j->options.show.at[i];
+    return shown_load(&j->shown, "--show", &others, &j->table.columns[0], j->progress);
 }
 
 static int load(job *j)
@@ -98,6 +127,8 @@ static int load(job *j)
     int code = table_load(&j->table, &j->options.columns, j->progress);
     if (!code && j->options.alive)
         code = column_load(&j->alive, "--alive", j->options.alive, j->progress);
+    if (!code)
+        code = load_shown(j);
     if (code || !j->options.alive)
         return code;
     const uint64_t words = (j->table.columns[0].view.count + 31) / 32;
@@ -136,6 +167,12 @@ static int call(job *j, void *out, uint64_t capacity)
     return tool_check(kr_scan(j->table.table, conditions, sinks, 1, &options, NULL, &err), &err);
 }
 
+/* 1: without -o, answers that are few are shown. Numbers are in the report already. */
+static int shows_answers(const job *j)
+{
+    return j->result == KR_SCAN_ROWS && !j->printing.json && !j->printing.quiet;
+}
+
 /* Row ids need room for as many as there are, so they are counted first. */
 static int scan(job *j)
 {
@@ -146,11 +183,12 @@ static int scan(job *j)
     if (j->result != KR_SCAN_BITMAP)
         code = call(j, &j->number, 0);
     j->n_out = j->result == KR_SCAN_BITMAP ? words : j->result == KR_SCAN_ROWS ? j->number : 1;
+    const int wanted = j->form != ANSWERS_NONE || (shows_answers(j) && j->n_out <= ANSWERS_SMALL_MOST);
     if (!code && has_rows)
         code = (j->rows = tool_alloc(j->n_out, sizeof *j->rows, "the result")) ? DONE : FAILED;
     if (!code && j->result == KR_SCAN_BITMAP)
         code = call(j, j->rows, 0);
-    else if (!code && j->result == KR_SCAN_ROWS && j->options.output && j->number)
+    else if (!code && j->result == KR_SCAN_ROWS && wanted && j->number)
         code = call(j, &j->number, j->number);
     for (uint64_t w = 0; !code && j->result == KR_SCAN_BITMAP && w < words; ++w)
         for (uint32_t bits = j->rows[w]; bits; bits &= bits - 1)
@@ -180,13 +218,77 @@ static kr_type out_type(const job *j)
     }
 }
 
+static kr_unit out_unit(const job *j)
+{
+    const int is_value = j->result == KR_SCAN_MIN || j->result == KR_SCAN_MAX;
+    return is_value ? kr_file_unit(j->table.columns[j->value].file) : KR_UNIT_NONE;
+}
+
+static const char *result_name(const job *j)
+{
+    static const char *const names[] = {
+        [KR_SCAN_BITMAP] = "match", [KR_SCAN_ROWS] = "row", [KR_SCAN_COUNT] = "count",
+        [KR_SCAN_SUM] = "sum",      [KR_SCAN_MIN] = "min",  [KR_SCAN_MAX] = "max"};
+    return names[j->result];
+}
+
+/* answers.place */
+static kr_status place_row(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
+{
+    (void)err;
+    places[AT_ROW] = ((const uint32_t *)ctx)[line];
+    return KR_OK;
+}
+
+/* The columns of --show, in their order, or all of the table. */
+static void add_columns(const job *j, answers *all)
+{
+    const option_texts *show = &j->options.show;
+    uint32_t read = 0;
+    for (uint32_t c = 0; !show->n && c < j->table.n; ++c)
+        answers_add_file(all, j->table.names[c], AT_ROW, j->table.columns[c].file);
+    for (uint32_t i = 0; i < show->n; ++i) {
+        const uint32_t c = table_find(&j->table, show->at[i]);
+        if (c < j->table.n)
+            answers_add_file(all, j->table.names[c], AT_ROW, j->table.columns[c].file);
+        else
+            answers_add_file(all, j->shown.names[read], AT_ROW, j->shown.columns[read].file), ++read;
+    }
+}
+
+static int write_text(job *j)
+{
+    answers *all = calloc(1, sizeof *all);
+    if (!all)
+        return tool_fail_machine("no host memory for a table of answers");
+    if (j->result == KR_SCAN_ROWS) {
+        *all = (answers){.lines = j->n_out, .place = place_row, .ctx = j->rows};
+        answers_add_row(all, "row", AT_ROW);
+        add_columns(j, all);
+    } else if (j->result == KR_SCAN_BITMAP) {
+        all->lines = j->table.columns[0].view.count;
+        answers_add(all, result_name(j), AT_ROW, KR_U32, j->rows)->is_bit = 1;
+    } else {
+        all->lines = 1;
+        answers_column *column = answers_add(all, result_name(j), AT_ROW, out_type(j), &j->number);
+        if (j->result != KR_SCAN_COUNT)
+            column->validity = &j->valid;
+        column->unit = out_unit(j);
+    }
+    const int code = answers_write(all, j->form, j->options.output, j->progress);
+    free(all);
+    return code;
+}
+
 static int write_out(job *j)
 {
-    if (!j->options.output)
-        return DONE;
     const double begin = tool_now();
     const column_file file = {"", out_type(j), 1, j->n_out, j->rows ? (const void *)j->rows : &j->number};
-    const int code = column_write(j->options.output, &file, 1, j->progress);
+    int code = DONE;
+    if (j->form == ANSWERS_NPY)
+        code = column_write(j->options.output, &file, 1, j->progress);
+    else if (j->form != ANSWERS_NONE || shows_answers(j))
+        code = write_text(j);
     j->write = tool_now() - begin;
     return code;
 }
@@ -195,29 +297,10 @@ static int write_out(job *j)
 
 static void print_value(output *out, const job *j)
 {
-    const kr_type type = out_type(j);
-    const char *name = j->result == KR_SCAN_SUM ? "sum" : j->result == KR_SCAN_MIN ? "min" : "max";
-    double real = 0;
-    float narrow = 0;
-    int64_t integer = 0;
-    if (!j->valid) {
-        output_text(out, name, "NULL");
-        return;
-    }
-    memcpy(&real, &j->number, sizeof real);
-    memcpy(&narrow, &j->number, sizeof narrow);
-    switch (type) {
-    case KR_F64: output_real(out, name, real); return;
-    case KR_F32: output_real(out, name, (double)narrow); return;
-    case KR_I8: integer = (int8_t)j->number; break;
-    case KR_I16: integer = (int16_t)j->number; break;
-    case KR_I32:
-    case KR_DATE32: integer = (int32_t)j->number; break;
-    case KR_I64:
-    case KR_TIMESTAMP64: integer = (int64_t)j->number; break;
-    default: output_number(out, name, j->number); return;
-    }
-    output_signed(out, name, integer);
+    if (j->valid)
+        output_value(out, result_name(j), out_type(j), out_unit(j), &j->number);
+    else
+        output_text(out, result_name(j), "NULL");
 }
 
 static void print(const job *j)
@@ -273,8 +356,9 @@ static int perform(job *j)
         code = scan(j);
     if (!code)
         code = write_out(j);
-    if (!code && (j->printing.json || !j->printing.quiet))
+    if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
+    shown_close(&j->shown);
     free(j->rows);
     kr_report_destroy(j->report);
     table_close(&j->table);
@@ -308,7 +392,21 @@ const command command_scan = {
     "scan",
     NULL,
     "find the rows of a table for which a condition is true",
+    "keyray scan --column day=orders.csv:day --column amount=orders.csv:amount --where \"day >= '2024-01-01' "
+    "and amount "
+    "> 20\"\n"
     "keyray scan --column day=lineitem.tbl:10 --column discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
-    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount",
+    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
     run,
+    "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; AND, OR, NOT and "
+    "parentheses, nested to "
+    "any depth. Values are numbers, texts, dates and times in single quotes, and NULL; names that are no "
+    "words stand in double "
+    "quotes. A comparison with NULL is unknown, and so is NOT of it; a row is found if the whole is true. A "
+    "number that the "
+    "column's type does not have is compared by its value; a value of another type is an error. Columns of "
+    "one type may be "
+    "compared with each other.\nRow ids are u32 and ascend. A sum is u64, i64 or f64 by the type of the "
+    "column, a minimum or "
+    "maximum of its type; without a row, or of NULLs only, it is an empty cell, and 0 in OUT.npy.",
 };

@@ -1,6 +1,7 @@
 #include "table.h"
 
 #include "tool.h"
+#include "util/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,15 @@ uint32_t table_find(const struct table *table, const char *name)
     while (c < table->n && strcmp(table->names[c], name) != 0)
         ++c;
     return c;
+}
+
+int table_no_column(const struct table *table, const char *name)
+{
+    char hint[KR_SPELLING_HINT_NBYTES];
+    kr_spelling nearest = kr_spelling_begin(name, strlen(name));
+    for (uint32_t c = 0; c < table->n; ++c)
+        kr_spelling_offer(&nearest, table->names[c], strlen(table->names[c]));
+    return tool_fail(USAGE, "no --column is named '%s'%s", name, kr_spelling_hint(&nearest, "'", "'", hint));
 }
 
 static int load_column(struct table *table, const char *text, const kr_progress *progress)

@@ -25,5 +25,7 @@ void table_close(struct table *table);
 
 /* The column of that name; `n` if there is none. */
 uint32_t table_find(const struct table *table, const char *name);
+/* Fails, since there is none of that name. */
+int table_no_column(const struct table *table, const char *name);
 
 #endif

@@ -7,26 +7,79 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *name = "";
+static const char *name = "", *examples = "", *operand = "";
 
-void tool_set_name(const char *command)
+void tool_set_command(const char *command, const char *its_examples, const char *its_operand)
 {
     name = command;
+    examples = its_examples;
+    operand = its_operand;
 }
 
-int tool_fail(int code, const char *text, ...)
+/* How many of the flags that the error names the example has. */
+static int count_flags(const char *example, size_t nbytes, const char *error)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    int n = 0;
+    for (const char *flag = error; (flag = strstr(flag, "--")); flag += strspn(flag, letters)) {
+        const size_t length = strspn(flag, letters);
+        for (const char *at = example; at + length <= example + nbytes; ++at)
+            if (memcmp(at, flag, length) == 0 && !strchr(letters, at[length])) {
+                ++n;
+                break;
+            }
+    }
+    return n;
+}
+
+static void print_example(const char *error)
+{
+    char begin[64];
+    const char *best = NULL;
+    int most = -1;
+    snprintf(begin, sizeof begin, "keyray %s %s ", name, operand);
+    const char *only = strstr(examples, begin) ? begin : "";
+    for (const char *line = examples; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const int n = count_flags(line, strcspn(line, "\n"), error);
+        if (n > most && strncmp(line, only, strlen(only)) == 0) {
+            most = n;
+            best = line;
+        }
+    }
+    if (best)
+        fprintf(stderr, "Example: %.*s\n", (int)strcspn(best, "\n"), best);
+}
+
+static int fail(int code, int with_example, const char *text, va_list arguments)
 {
     char line[8192];
-    va_list arguments;
     progress_clear();
-    va_start(arguments, text);
     vsnprintf(line, sizeof line, text, arguments);
-    va_end(arguments);
     for (char *at = line; *at; ++at) /* one line, whatever an argument held */
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
     fprintf(stderr, "keyray%s%s: %s\n", *name ? " " : "", name, line);
+    if (with_example)
+        print_example(line);
     return code;
+}
+
+int tool_fail(int code, const char *text, ...)
+{
+    va_list arguments;
+    va_start(arguments, text);
+    fail(code, code != INTERRUPTED, text, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int tool_fail_machine(const char *text, ...)
+{
+    va_list arguments;
+    va_start(arguments, text);
+    fail(FAILED, 0, text, arguments);
+    va_end(arguments);
+    return FAILED;
 }
 
 void tool_rename(kr_error *err, const char *field, const char *option)
@@ -60,7 +113,10 @@ int tool_check(kr_status status, const kr_error *err)
     case KR_ERR_DEVICE_MEMORY:
         renamed = *err;
         tool_rename(&renamed, "memory_cap_nbytes", "--memory-cap");
-        return tool_fail(FAILED, "%s", renamed.text);
+        return tool_fail_machine("%s", renamed.text);
+    case KR_ERR_HOST_MEMORY:
+    case KR_ERR_DEVICE:
+    case KR_ERR_DEVICE_LOST: return tool_fail_machine("%s", err->text);
     case KR_ERR_NO_DEVICE: return tool_fail(FAILED, "%s; use --device cpu or auto", err->text);
     default: return tool_fail(FAILED, "%s", err->text[0] ? err->text : kr_status_name(status));
     }
@@ -80,7 +136,7 @@ void *tool_alloc(uint64_t n, uint64_t each, const char *what)
     if (!__builtin_mul_overflow(n, each, &nbytes) && nbytes <= SIZE_MAX / 2)
         memory = malloc(nbytes ? (size_t)nbytes : 1);
     if (!memory)
-        tool_fail(FAILED, "no host memory for %s: %llu elements of %llu bytes", what, (unsigned long long)n,
-                  (unsigned long long)each);
+        tool_fail_machine("no host memory for %s: %llu elements of %llu bytes", what, (unsigned long long)n,
+                          (unsigned long long)each);
     return memory;
 }

@@ -10,11 +10,16 @@
 /* FAILED: an error at run time. USAGE: an unknown command, flag, kind, option or value. */
 enum { DONE = 0, FAILED = 1, USAGE = 2, INTERRUPTED = 130 };
 
-/* "keyray lookup", which begins every error. */
-void tool_set_name(const char *command);
+/* The sub-command, whose name begins every error, and its examples, one a line, of which the one that has
+ * most of the flags that an error names ends it. Of examples for several operands only those of `operand`
+ * count. */
+void tool_set_command(const char *command, const char *examples, const char *operand);
 
-/* Prints "NAME: what, where, what to do" and returns `code`. */
+/* Prints "NAME: what, where, what to do", then the example, and returns `code`. */
 int tool_fail(int code, const char *text, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same with FAILED where the machine, and not the command line, is the cause: no example. */
+int tool_fail_machine(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same for a status of the library; 0 for KR_OK. */
 int tool_check(kr_status status, const kr_error *err);

@@ -7,7 +7,7 @@
 const option_row workload_keys_rows[] = {
     {"bits", 0, 0, OPTION_CHOICE, AT(bits_64), "32|64", "width of the keys, which are u32 or u64 [32]", 0, 0},
     {"uniformity", 0, 0, OPTION_NUMBER, AT(uniformity), "PERCENT",
-     "keys drawn uniformly from above the dense part [0]", 0, 100},
+     "percentage of keys drawn uniformly from above the dense part; the others are dense [0]", 0, 100},
     {"dense-centre", 0, 0, OPTION_FLAG, AT(dense_centre), NULL,
      "the dense part lies in the middle of the values, not at 0", 0, 0},
     {"multiplicity", 0, 0, OPTION_NUMBER, AT(multiplicity), "N", "how often each distinct key appears [1]", 1,
@@ -18,11 +18,12 @@ const option_row workload_keys_rows[] = {
 };
 
 const option_row workload_probes_rows[] = {
-    {"hit-rate", 0, 0, OPTION_NUMBER, AT(hit_rate), "PERCENT", "probes that match a key [100]", 0, 100},
+    {"hit-rate", 0, 0, OPTION_NUMBER, AT(hit_rate), "PERCENT", "percentage of probes that match a key [100]",
+     0, 100},
     {"outside", 0, 0, OPTION_FLAG, AT(outside), NULL,
      "misses lie outside the keys' value range, not in its gaps", 0, 0},
-    {"zipf", 0, 0, OPTION_DECIMAL, AT(zipf), "C", "Zipf coefficient of the keys drawn, 0: uniform [0]", 0,
-     500},
+    {"zipf", 0, 0, OPTION_DECIMAL, AT(zipf), "C",
+     "Zipf coefficient of the keys drawn, with at most two decimals, 0: uniform [0]", 0, 500},
     {0},
 };
 
@@ -48,7 +49,8 @@ const option_row workload_updates_rows[] = {
     {"wave-rows", 0, 0, OPTION_NUMBER, AT(wave_rows), "N", "waves: rows that come, and rows that go, in each",
      0, UINT32_MAX},
     {"growth", 0, 0, OPTION_DECIMAL, AT(growth), "C",
-     "waves that grow, instead: the inserts multiply the rows by this, 1.01 to 100 [2.2]", 101, 10000},
+     "waves that grow, instead: rows after the inserts, as a multiple of those before, 1.01 to 100 [2.2]",
+     101, 10000},
     {0},
 };
 

@@ -1,5 +1,6 @@
 #include "scans/cubes/groups.h"
 #include "scans/describe.h"
+#include "util/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,10 +60,15 @@ static kr_status find_column(const name *of, uint32_t n_columns, const char *con
             *column = c;
             return KR_OK;
         }
-    return kr_fail(err, KR_ERR_SPEC,
-                   "groups: the table has no column '%.*s'; give names with + between those of a group and a "
-                   "comma between groups",
-                   (int)of->nbytes, of->at);
+    char hint[KR_SPELLING_HINT_NBYTES];
+    kr_spelling nearest = kr_spelling_begin(of->at, of->nbytes);
+    for (uint32_t c = 0; c < n_columns; ++c)
+        kr_spelling_offer(&nearest, names[c], strlen(names[c]));
+    return kr_fail(
+        err, KR_ERR_SPEC,
+        "groups: the table has no column '%.*s'%s; give names with + between those of a group and a "
+        "comma between groups",
+        (int)of->nbytes, of->at, kr_spelling_hint(&nearest, "'", "'", hint));
 }
 
 static kr_status add_column(cubes_group *group, uint32_t column, const char *const *names, kr_error *err)

@@ -55,6 +55,21 @@ static void sources_that_name_nothing(void **state)
     kr_file_close(NULL);
 }
 
+static void paths_of_sources(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        size_t nbytes;
+    } cases[] = {{"a.npy", 5},      {"a.csv:x", 5}, {"a:b.csv:x:y", 7}, {"a.csv.gz:x", 8},  {"a.CSV:", 5},
+                 {"-", 1},          {"-:x", 1},     {"-.csv:x", 5},     {"-.npy.gz", 8},    {"42,43", 0},
+                 {"2024-01-01", 0}, {"", 0},        {"-5", 0},          {"a.csvx:name", 0}, {"csv", 0},
+                 {"12:30:00.5", 0}, {"a.csv,b", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(kr_file_path_nbytes(cases[i].source), cases[i].nbytes);
+    assert_int_equal(kr_file_path_nbytes(NULL), 0);
+}
+
 static void files_that_cannot_be_read(void **state)
 {
     (void)state;
@@ -191,6 +206,7 @@ int main(void)
         cmocka_unit_test(raw_files),
         cmocka_unit_test(paths_with_colons),
         cmocka_unit_test(sources_that_name_nothing),
+        cmocka_unit_test(paths_of_sources),
         cmocka_unit_test(files_that_cannot_be_read),
         cmocka_unit_test(long_and_odd_paths_stay_one_line),
         cmocka_unit_test(progress_and_cancel),

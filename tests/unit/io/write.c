@@ -259,6 +259,71 @@ static void renames_are_undone(void **state)
     }
 }
 
+/* Pieces of a file: those of a text, three bytes at a time, and where the calls fail. */
+struct pieces {
+    const char *text;
+    size_t position;
+    int calls, failing_call; /* -1: none */
+    double shown;            /* what progress said last */
+};
+
+static kr_status next_piece(void *ctx, const void **data, uint64_t *nbytes, double *fraction, kr_error *err)
+{
+    struct pieces *pieces = ctx;
+    const size_t all = strlen(pieces->text), left = all - pieces->position;
+    if (pieces->calls++ == pieces->failing_call) {
+        err->status = KR_ERR_LIMIT;
+        return KR_ERR_LIMIT;
+    }
+    assert_true(*fraction == 0);
+    *data = pieces->text + pieces->position;
+    *nbytes = left < 3 ? left : 3;
+    pieces->position += *nbytes;
+    *fraction = (double)pieces->position / (double)all;
+    return KR_OK;
+}
+
+static int watch_pieces(void *ctx, const char *phase, double fraction)
+{
+    struct pieces *pieces = ctx;
+    (void)phase;
+    assert_true(fraction >= pieces->shown && fraction <= 1);
+    pieces->shown = fraction;
+    return 0;
+}
+
+static void files_come_in_pieces(void **state)
+{
+    kr_error err = {0};
+    kr_output *output = NULL;
+    struct pieces pieces = {.text = "eight by", .failing_call = -1};
+    const kr_progress progress = {.call = watch_pieces, .ctx = &pieces};
+    (void)state;
+    assert_int_equal(kr_output_create(&output, NULL), KR_OK);
+    assert_int_equal(kr_output_add_pieces(output, in_folder("a.txt"), next_piece, &pieces, &progress, &err),
+                     KR_OK);
+    assert_int_equal(pieces.calls, 4);
+    assert_true(pieces.shown == 1);
+    pieces = (struct pieces){.text = "", .failing_call = -1};
+    assert_int_equal(kr_output_add_pieces(output, in_folder("b.txt"), next_piece, &pieces, NULL, &err),
+                     KR_OK);
+    assert_int_equal(kr_output_commit(output, NULL), KR_OK);
+    kr_output_destroy(output);
+    must_be_text("a.txt", "eight by");
+    must_be_text("b.txt", "");
+    for (int call = 0; call < 4; ++call) {
+        pieces = (struct pieces){.text = "other by", .failing_call = call};
+        assert_int_equal(kr_output_create(&output, NULL), KR_OK);
+        assert_int_equal(kr_output_add_pieces(output, in_folder("a.txt"), next_piece, &pieces, NULL, &err),
+                         KR_ERR_LIMIT);
+        assert_int_equal(pieces.calls, call + 1);
+        assert_int_equal(kr_output_commit(output, &err), KR_ERR_ARGUMENT);
+        kr_output_destroy(output);
+        must_be_text("a.txt", "eight by");
+        assert_int_equal(count_files(), 2);
+    }
+}
+
 static int stop_at_once(void *ctx, const char *phase, double fraction)
 {
     (void)ctx, (void)phase, (void)fraction;
@@ -278,6 +343,13 @@ static void outputs_refuse_misuse(void **state)
     assert_int_equal(kr_output_add_bytes(output, NULL, "x", 1, NULL, &err), KR_ERR_ARGUMENT);
     assert_int_equal(kr_output_add_bytes(output, in_folder("x"), NULL, 1, NULL, &err), KR_ERR_ARGUMENT);
     assert_int_equal(kr_output_add_bytes(output, "/dev/full", "x", 1, NULL, &err), KR_ERR_IO);
+    struct pieces pieces = {.text = "x", .failing_call = -1};
+    assert_int_equal(kr_output_add_pieces(NULL, "x", next_piece, &pieces, NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_add_pieces(output, "", next_piece, &pieces, NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_add_pieces(output, in_folder("x"), NULL, &pieces, NULL, &err),
+                     KR_ERR_ARGUMENT);
+    assert_int_equal(kr_output_add_pieces(output, "/dev/full", next_piece, &pieces, NULL, &err), KR_ERR_IO);
+    assert_int_equal(pieces.calls, 0);
     kr_output_destroy(output);
     kr_output_destroy(NULL);
     /* What an add did not finish is not renamed, and nothing is renamed twice. */
@@ -397,6 +469,7 @@ int main(void)
     const struct CMUnitTest together[] = {
         cmocka_unit_test_setup_teardown(files_appear_together, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(files_fail_together, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(files_come_in_pieces, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(renames_are_undone, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(outputs_refuse_misuse, make_folder, remove_folder),
     };

@@ -1,0 +1,226 @@
+"""Answers as text: CSV files, tables on the terminal, what they show, and every error of these."""
+import re
+
+import npy
+from cases import bad, ok
+
+ORDERS = """order,customer,day,amount,at
+1,anna,2024-01-03,20,2024-01-03 10:00:00
+2,ben,2024-01-20,35.5,2024-01-31 23:59:59.5
+3,anna,2024-02-11,12.25,2024-02-11 00:00:00
+4,"da Silva, Eva",2024-02-12,20,
+5,ben,2024-03-01,,2024-03-01 12:00:00
+"""
+MINE = 'customer,city\nanna,Bern\ncarl,Oslo\n"da Silva, Eva",Porto\n,Rom\n'
+MONTHS = "first,last\n2024-01-01,2024-01-31\n2024-02-01,2024-02-29\n2025-01-01,2025-01-31\n"
+
+
+def write_fixtures(folder):
+    (folder / "orders.csv").write_text(ORDERS)
+    (folder / "mine.csv").write_text(MINE)
+    (folder / "periods.csv").write_text(MONTHS)
+    (folder / "odd.csv").write_text('t\n"a ""b"""\n"c;d"\n"NA"\n"e\nf"\ntab\there\nNULL\n' + "x" * 60 + "\n")
+    (folder / "forty.npy").write_bytes(npy.dump("<u4", list(range(40))))
+    (folder / "few.npy").write_bytes(npy.dump("<u4", [0] * 4))
+    (folder / "far.npy").write_bytes(npy.dump("<u4", [99999] * 4))
+    (folder / "more.npy").write_bytes(npy.dump("<u4", list(range(41))))
+
+
+def exactly(text):
+    return r"\A" + re.escape(text) + r"\Z"
+
+
+def first(text):
+    """The table is followed by an empty line and the report."""
+    return r"\A" + re.escape(text) + r"\nspec "
+
+
+LOOKUP = "lookup --keys orders.csv:customer:str --probes mine.csv:customer:str {device} "
+RANGE = "range --keys orders.csv:day --lower periods.csv:first --upper periods.csv:last {device} "
+SUM = RANGE + "--result sum --values orders.csv:amount "
+JOIN = "join --left orders.csv:customer:str --right mine.csv:customer:str {device} "
+SCAN = "scan --column who=orders.csv:customer:str --column day=orders.csv:day --column amount=orders.csv:amount {device} "
+SCANNED = "row  who                   day  amount\n  0  anna           2024-01-03      20\n  3  da Silva, Eva  2024-02-12      20\n"
+
+FORMS = [
+    ok(LOOKUP + "-o x.csv", out="^spec ", files={"x.csv": 'probe,row\nanna,0\ncarl,\n"da Silva, Eva",3\n,\n'}),
+    ok(LOOKUP + "-o x.csv --quiet", out=r"\A\Z", files={"x.csv": None}),
+    ok(LOOKUP + "-o x.csv --format json", json={"found": 2, "seconds.write": float}, files={"x.csv": None}),
+    ok(LOOKUP + "-o -.csv", out=exactly('probe,row\nanna,0\ncarl,\n"da Silva, Eva",3\n,\n')),
+    ok(LOOKUP + "-o -", out=exactly("probe          row\nanna             0\ncarl\nda Silva, Eva    3\n\n")),
+    ok(LOOKUP, out=first("probe          row\nanna             0\ncarl\nda Silva, Eva    3\n\n")),
+    ok(LOOKUP + "--quiet", out=r"\A\Z"),
+    ok("lookup --keys keys.npy --probes forty.npy {device}", out=r"\Aprobe  row\n(.*\n){40}\nspec "),
+    ok("lookup --keys keys.npy --probes more.npy {device}",
+       out=r"\A41 lines of answers are not shown: -o OUT.csv writes them to a file, -o - prints them\n\nspec "),
+    ok("lookup --keys keys.npy --probes many.npy {device}", out=r"\A20000 lines .* -o - prints the first 1000\n\nspec "),
+    ok("lookup --keys keys.npy --probes many.npy {device} -o -",
+       out=r"\Aprobe  row\n(.*\n){1000}\.\.\. 19000 of 20000 lines are left out; -o OUT.csv writes all of them to a file, -o -.csv prints them\n\Z"),
+    ok("lookup --keys keys.npy --probes many.npy {device} -o -.csv", out=r"\Aprobe,row\n(.*\n){20000}\Z"),
+    ok("lookup --keys many.npy --probes many.npy {device} -o x.csv", files={"x.csv": "probe,row\n" + "".join(f"{i},{i}\n" for i in range(20000))}),
+    ok("lookup --keys keys.npy --probes empty.npy {device} -o -", out=exactly("probe  row\n")),
+    # A file that is written reads back as the same values.
+    ok("lookup --keys odd.csv:t:str --probes odd.csv:t:str {device} -o x.csv",
+       files={"x.csv": 'probe,row\n"a ""b""",0\n"c;d",1\n"NA",2\n"e\nf",3\n"tab\there",4\n,\n' + "x" * 60 + ",6\n"}),
+    ok("lookup --keys odd.csv:t:str --probes odd.csv:t:str {device} -o -", out=f"^a \"b\" .*\n^c;d .*\n^NA .*\n^e[?]f .*\n^tab[?]here .*\n\n^{'x' * 45}[.]{{3}} +6$"),
+    bad(2, LOOKUP + "-o x.txt", r"-o is a file name ending in \.npy or \.csv, - for a table on the terminal, or -\.csv for CSV there, not 'x.txt'"),
+    bad(2, LOOKUP + "-o - --format json", "-o - prints answers, but --format json prints one object; give -o a file"),
+    bad(2, JOIN + "-o -.csv --format json", "-o -.csv prints answers"), bad(2, SCAN + "-o - --format json", "-o - prints answers"),
+    bad(1, LOOKUP + "-o no/x.csv", "cannot write no/x.csv"), bad(1, JOIN + "-o no/x.csv", "cannot write no/x.csv"),
+    bad(2, "gen keys --count 4 -o x.csv", r"-o is a file name ending in \.npy, not 'x.csv'"),
+]
+
+LOOKUPS = [
+    ok(LOOKUP + "--result count -o -.csv", out=exactly('probe,count\nanna,2\ncarl,0\n"da Silva, Eva",1\n,0\n')),
+    ok(LOOKUP + "--result exists -o -.csv", out=exactly('probe,exists\nanna,1\ncarl,0\n"da Silva, Eva",1\n,0\n')),
+    ok(LOOKUP + "--result sum-rows -o -.csv", out=exactly('probe,sum-rows\nanna,2\ncarl,0\n"da Silva, Eva",3\n,0\n')),
+    ok(LOOKUP + "--result rows -o -.csv", out=exactly('probe,row\nanna,0\nanna,2\ncarl,\n"da Silva, Eva",3\n,\n')),
+    ok(LOOKUP + "--result rows", out=first("probe          row\nanna             0\nanna             2\ncarl\nda Silva, Eva    3\n\n")),
+    ok("lookup --keys equal.npy --probes forty.npy {device} --result rows", out=r"\A45 lines of answers are not shown"),
+    ok(LOOKUP + "--result min --values orders.csv:at -o -.csv",
+       out=exactly('probe,min\nanna,2024-01-03 10:00:00\ncarl,\n"da Silva, Eva",\n,\n')),
+    ok(LOOKUP + "--result max --values orders.csv:day -o -.csv", out=exactly('probe,max\nanna,2024-02-11\ncarl,\n"da Silva, Eva",2024-02-12\n,\n')),
+    ok(SUM + "-o -.csv", out=exactly("lower,upper,sum\n2024-01-01,2024-01-31,55.5\n2024-02-01,2024-02-29,32.25\n2025-01-01,2025-01-31,\n")),
+    ok(SUM, out=first("     lower       upper    sum\n2024-01-01  2024-01-31   55.5\n2024-02-01  2024-02-29  32.25\n2025-01-01  2025-01-31\n")),
+    ok(RANGE + "--result rows -o -.csv", out=exactly("lower,upper,row\n2024-01-01,2024-01-31,0\n2024-01-01,2024-01-31,1\n"
+       "2024-02-01,2024-02-29,2\n2024-02-01,2024-02-29,3\n2025-01-01,2025-01-31,\n")),
+    ok("update --keys keys.npy --delete one.npy --probes probes.npy {device} -o -.csv", out=exactly("probe,row\n3,\n4,\n9,2\n5,0\n")),
+    ok("lookup --keys values.npy --probes values.npy {device} -o -.csv", out=exactly("probe,row\n0.5,0\n1.5,1\n2.5,2\n-4,3\n8,4\n")),
+]
+
+JOINS = [
+    ok(JOIN + "-o -.csv", out=exactly('key,left_row,right_row\nanna,0,0\nanna,2,0\n"da Silva, Eva",3,2\n')),
+    ok(JOIN + "--type left -o -", out=exactly("key            left_row  right_row\nanna                  0          0\nben                   1\n"
+       "anna                  2          0\nda Silva, Eva         3          2\nben                   4\n")),
+    ok(JOIN + "--type semi -o -.csv", out=exactly('key,row\nanna,0\nanna,2\n"da Silva, Eva",3\n')),
+    ok(JOIN + "--type anti", out=first("key  row\nben    1\nben    4\n")),
+    ok(JOIN + "--type anti --quiet", out=r"\A\Z"),
+    ok("join --left orders.csv:day --right-lower periods.csv:first --right-upper periods.csv:last {device} -o -.csv",
+       out=exactly("key,lower,upper,left_row,right_row\n2024-01-03,2024-01-01,2024-01-31,0,0\n2024-01-20,2024-01-01,2024-01-31,1,0\n"
+                   "2024-02-11,2024-02-01,2024-02-29,2,1\n2024-02-12,2024-02-01,2024-02-29,3,1\n")),
+    ok("join --left c.csv:x --left c.csv:y --right d.csv:x --right d.csv:y {device} -o -.csv",
+       out=exactly("key,key_2,left_row,right_row\n1,200,1,0\n2,100,2,1\n")),
+    ok("join --left many.npy --right many.npy {device}", out=r"\A20000 lines of answers are not shown"),
+    ok("join --left forty.npy --right many.npy {device} --type anti -o -.csv", out=exactly("key,row\n")),
+    # More pairs than are read at once.
+    ok("join --left many.npy --right-lower few.npy --right-upper far.npy {device} -o -.csv", out=r"\Akey,lower,upper,left_row,right_row\n(0,0,99999,0,\d\n){4}(.*\n){79992}(19999,0,99999,19999,\d\n){4}\Z"),
+    ok("join --left equal.npy --right many.npy {device} -o x.csv", files={"x.csv": "key,left_row,right_row\n" + "".join(f"3,{i},3\n" for i in range(6))}),
+]
+
+SCANS = [
+    ok(SCAN + "--where 'amount = 20'", out=first(SCANNED)), ok(SCAN + "--where 'amount = 20' -o -", out=exactly(SCANNED)),
+    ok(SCAN + "--where 'amount = 20' -o x.csv", out="^matches +2$",
+       files={"x.csv": 'row,who,day,amount\n0,anna,2024-01-03,20\n3,"da Silva, Eva",2024-02-12,20\n'}),
+    ok(SCAN + "--where 'amount is null' -o -.csv", out=exactly("row,who,day,amount\n4,ben,2024-03-01,\n")),
+    ok(SCAN + "--where 'amount < 0'", out=first("row  who  day  amount\n")),
+    ok(SCAN + "--count -o -.csv", out=exactly("count\n5\n")), ok(SCAN + "--count", out=r"\Aspec (.|\n)*^matches +5$"),
+    ok(SCAN + "--sum amount -o -.csv", out=exactly("sum\n87.75\n")), ok(SCAN + "--min day -o -", out=exactly("       min\n2024-01-03\n")),
+    ok(SCAN + "--max day", out="^max +2024-03-01$"),
+    ok(SCAN + "--where false --max amount -o -.csv", out=exactly("max\n\n")),
+    ok(SCAN + "--where 'amount = 20' --bitmap -o -.csv", out=exactly("match\n1\n0\n0\n1\n0\n")),
+    ok("scan --column a=many.npy {device}", out=r"\A20000 lines of answers are not shown"),
+    ok("scan --column a=many.npy {device} --quiet", out=r"\A\Z"),
+]
+
+ORDER = "lookup --keys orders.csv:order {device} -o -.csv "
+BETWEEN = "range --keys orders.csv:day {device} -o -.csv --result count "
+VALUES = [
+    ok(ORDER + "--probe 2,7,3", out=exactly("probe,row\n2,1\n7,\n3,2\n")), ok(ORDER + "--probe ' 2.0 , NULL '", out=exactly("probe,row\n2,1\n,\n")),
+    ok("lookup --keys keys.npy --probe 9 {device} -o x.npy", files={"x.npy": ("<u4", [2])}),
+    ok("lookup --keys orders.csv:customer:str {device} -o -.csv --result count --probe \"anna,'da Silva, Eva','NULL'\"",
+       out=exactly('probe,count\nanna,2\n"da Silva, Eva",1\n"NULL",0\n')),
+    ok("lookup --keys orders.csv:customer:str {device} -o -.csv --probe \"'mine.csv:city'\"", out=exactly("probe,row\nmine.csv:city,\n")),
+    ok("lookup --keys orders.csv:at {device} -o -.csv --probe '2024-02-11,2024-01-03T12:00+02:00'",
+       out=exactly("probe,row\n2024-02-11 00:00:00,2\n2024-01-03 10:00:00,0\n")),
+    ok(BETWEEN + "--lower 2024-01-01 --upper 2024-01-31", out=exactly("lower,upper,count\n2024-01-01,2024-01-31,2\n")),
+    ok(BETWEEN + "--lower 2024-01-01,2024-02-01,2025-01-01 --upper periods.csv:last", out=r"31,2\n.*29,2\n.*31,0\n"),
+    ok("range --keys orders.csv:at {device} -o -.csv --result count --lower 2024-01-01 --upper 2024-01-31",
+       out=exactly("lower,upper,count\n2024-01-01 00:00:00,2024-01-31 00:00:00,1\n")),
+    ok("range --keys orders.csv:customer:str {device} -o -.csv --result count --lower b --upper da", out=exactly("lower,upper,count\nb,da,2\n")),
+    ok("update --keys keys.npy --delete 3,7 --insert 4 --probe 3,4,5 {device} -o -.csv", out=exactly("probe,row\n3,\n4,5\n5,0\n")),
+    ok("join --left orders.csv:day --right-lower 2024-01-01 --right-upper 2024-01-31 --type semi {device} -o -.csv", out=exactly("key,row\n2024-01-03,0\n2024-01-20,1\n")),
+    bad(2, ORDER, r"--probes COL is missing, or --probe VALUES\nExample: keyray lookup .*--probe"), bad(2, ORDER + "--probe 1 --probes mine.csv:city", "--probe VALUES, not both"),
+    bad(2, ORDER + "--probes 42", r"--probes 42 names no column file, as FILE.csv:NAME does; --probe 42 looks values up"),
+    bad(2, ORDER + "--probe mine.csv:city", r"--probe takes values, as in 42,43; --probes mine.csv:city reads the column, and quotes make it a text"),
+    bad(2, ORDER + "--probe 1,,2", "--probe 1,,2: value 2 of the list is empty"), bad(2, ORDER + "--probe ''", "value 1 of the list is empty"),
+    bad(2, ORDER + "--probe 1,x", "value 2 of the list, 'x', is not of type i64"), bad(2, ORDER + "--probe 1.5", "--probe 1.5: value 1 of the list"),
+    bad(2, ORDER + "--probe \"'1\"", "no closing quote"), bad(2, ORDER + "--probe \"'1'2\"", "goes on behind its quotes"),
+    bad(2, BETWEEN + "--lower 2024-01-32 --upper 2024-02-01", "--lower 2024-01-32: value 1 of the list, '2024-01-32', is out of range for date32"),
+    bad(2, BETWEEN + "--lower 5 --upper 2024-02-01", "--lower 5: value 1 of the list"), bad(2, BETWEEN + "--lower from.cvs:day --upper 2024-02-01", "'from.cvs:day', is not of type date32"),
+    bad(1, BETWEEN + "--lower 2024-01-01 --upper 2024-01-31,2024-02-29", "--lower 2024-01-01 has 1 rows but --upper 2024-01-31,2024-02-29 has 2"),
+    bad(2, "update --keys keys.npy --delete x --probe 1 {device}", "--delete x: value 1 of the list, 'x', is not of type u32"),
+    bad(2, "update --keys keys.npy --insert -1 --probe 1 {device}", "--insert -1: value 1 of the list"),
+]
+
+WHO = "--show customer --show amount "
+SHOWN = [
+    ok(ORDER + "--probe 2,9,4 " + WHO, out=exactly('probe,row,customer,amount\n2,1,ben,35.5\n9,,,\n4,3,"da Silva, Eva",20\n')),
+    ok("lookup --keys orders.csv:order --probe 4 {device} " + WHO, out=first("probe  row  customer       amount\n    4    3  da Silva, Eva      20\n")),
+    ok("lookup --keys orders.csv:customer:str --probe ben,eva {device} -o x.csv --result rows --show order --show amount:str --show orders.csv:at", out="^spec",
+       files={"x.csv": "probe,row,order,amount,at\nben,1,2,35.5,2024-01-31 23:59:59.500000\nben,4,5,,2024-03-01 12:00:00\neva,,,,\n"}),
+    ok(BETWEEN.replace("count", "rows") + "--lower 2024-01-01 --upper 2024-02-11 --show 3 --show '#0'",
+       out=exactly("lower,upper,row,3,#0\n2024-01-01,2024-02-11,0,20,1\n2024-01-01,2024-02-11,1,35.5,2\n2024-01-01,2024-02-11,2,12.25,3\n")),
+    ok("lookup --keys keys.npy --probe 9 {device} --show values.npy --show keys.npy --show ints.npy:f64 -o -.csv", out=exactly("probe,row,values,keys,ints\n9,2,2.5,9,30\n")),
+    ok("lookup --keys odd.csv:t:str --probe \"'c;d',tab\there\" {device} --show t -o -.csv", out=exactly('probe,row,t\n"c;d",1,"c;d"\n"tab\there",4,"tab\there"\n')),
+    # Two columns of one name.
+    ok("lookup --keys orders.csv:order --probe 2 {device} --show day --show day --show orders.csv:row -o -", exit=1, err="no column 'row'"),
+    ok("lookup --keys orders.csv:order --probe 2 {device} --show day --show day -o -.csv", out=exactly("probe,row,day,day_2\n2,1,2024-01-20,2024-01-20\n")),
+    ok(JOIN + "--type left --show-left amount --show-right city --show-right customer -o -.csv",
+       out=exactly('key,left_row,right_row,amount,city,customer\nanna,0,0,20,Bern,anna\nben,1,,35.5,,\nanna,2,0,12.25,Bern,anna\n'
+                   '"da Silva, Eva",3,2,20,Porto,"da Silva, Eva"\nben,4,,,,\n')),
+    ok(JOIN + "--type anti --show-left day -o -.csv", out=exactly("key,row,day\nben,1,2024-01-20\nben,4,2024-03-01\n")),
+    ok(SCAN + "--where 'amount = 20' --show order --show day -o -.csv", out=exactly("row,order,day\n0,1,2024-01-03\n3,4,2024-02-12\n")),
+    ok(SCAN + "--where 'amount = 20' --show customer", out=first("row  customer\n  0  anna\n  3  da Silva, Eva\n")),
+    bad(1, ORDER + "--probe 2 --show custmer", r"orders.csv has no column 'custmer'; did you mean 'customer'\?; its header has: order, customer"),
+    bad(1, ORDER + "--probe 2 --show mine.csv:city", "--keys orders.csv:order has 5 rows but --show mine.csv:city has 4; show one value per row"),
+    bad(1, ORDER + "--probe 2 --show missing.csv:x", "cannot open missing.csv"), bad(2, ORDER + "--probe 2 --show orders.csv", "--show orders.csv needs a column"),
+    bad(2, "lookup --keys keys.npy --probe 3 --show x", "--show keys.npy takes only a type after it"),
+    bad(2, ORDER + "--probe 2 --result count --show day", "--show shows the rows found, which --result does not name; give --result row or rows"),
+    *[bad(2, line, "--show adds columns to answers as text; give -o OUT.csv, -o - or -o -.csv") for line in
+      ("lookup --keys orders.csv:order --probe 2 --show day " + more for more in ("-o x.npy", "--quiet", "--format json"))],
+    bad(2, JOIN + "--show-left day -o x.npy", "--show-left adds columns"), bad(2, JOIN + "--show-right day --format json", "--show-right adds columns"),
+    bad(2, JOIN + "--type semi --show-right city", "--show-right shows right rows, which only --type inner and left have"),
+    bad(2, SCAN + "--count --show day", "--show shows rows; leave --count"), bad(2, SCAN + "--show day --quiet", "--show adds columns"),
+    bad(1, SCAN + "--show dya", r"no column 'dya'; did you mean 'day'\?"), bad(1, JOIN + "--show-right cty", r"mine.csv has no column 'cty'; did you mean 'city'\?"),
+    bad(2, "update --keys keys.npy --delete 3 --probe 3 --show x", "--show is no option of update"),
+]
+
+NEAREST = [
+    ok("lookup --keys orders.csv:day --probe 2024-02-01,2023-12-31 --nearest below --show day --show amount {device} -o -.csv",
+       out=exactly("probe,row,day,amount\n2024-02-01,1,2024-01-20,35.5\n2023-12-31,,,\n")),
+    ok("join --left periods.csv:last --right orders.csv:day --asof backward --type left --show-right order {device} -o -",
+       out=exactly("       key  left_row  right_row  order\n2024-01-31         0          1      2\n2024-02-29         1          3      4\n2025-01-31         2          4      5\n")),
+    ok("join --left orders.csv:order --right orders.csv:order --asof forward --strict --left-by customer:str --right-by orders.csv:customer:str "
+       "--type left --show-left customer {device} -o -.csv",
+       out=exactly('key,left_row,right_row,customer\n1,0,2,anna\n2,1,4,ben\n3,2,,anna\n4,3,,"da Silva, Eva"\n5,4,,ben\n')),
+    bad(1, "join --left orders.csv:order --right mine.csv:customer --asof forward --left-by custmer --right-by customer {device}", "'anna' is no number"),
+    bad(1, "join --left orders.csv:order --right orders.csv:order --asof forward --left-by custmer --right-by customer {device}", r"did you mean 'customer'\?"),
+]
+
+SEVERAL = [
+    ok(LOOKUP + "--result row,count,sum --values amount -o -.csv", out=exactly('probe,row,count,sum\nanna,0,2,32.25\ncarl,,0,\n"da Silva, Eva",3,1,20\n,,0,\n')),
+    ok(LOOKUP + "--result exists,min,max,sum-rows --values order --values orders.csv:at -o -.csv",
+       out=exactly('probe,exists,min_order,min_at,max_order,max_at,sum-rows\nanna,1,1,2024-01-03 10:00:00,3,2024-02-11 00:00:00,2\n'
+                   'carl,0,,,,,0\n"da Silva, Eva",1,4,,4,,3\n,0,,,,,0\n')),
+    ok(LOOKUP + "--result sum --values amount --values order -o -.csv", out=exactly('probe,sum_amount,sum_order\nanna,32.25,4\ncarl,,\n"da Silva, Eva",20,4\n,,\n')),
+    ok(LOOKUP + "--result rows,count --show day -o -.csv", out=exactly('probe,row,count,day\nanna,0,2,2024-01-03\nanna,2,2,2024-02-11\ncarl,,0,\n"da Silva, Eva",3,1,2024-02-12\n,,0,\n')),
+    ok(LOOKUP + "--result count,row --show order", out=r"\Aprobe +count +row +order\nanna +2 +0 +1\n(.|\n)*^found +2\nmatches +3$"),
+    ok(RANGE + "--result count,sum,min --values amount -o x.csv --format json", json={"found": 2, "matches": 4},
+       files={"x.csv": "lower,upper,count,sum,min\n2024-01-01,2024-01-31,2,55.5,20\n2024-02-01,2024-02-29,2,32.25,12.25\n2025-01-01,2025-01-31,0,,\n"}),
+    ok("update --keys keys.npy --delete 3 --probe 3,5 --result count,row {device} -o -.csv", out=exactly("probe,count,row\n3,0,\n5,1,0\n")),
+    ok("lookup --keys keys.npy --probes probes.npy --result row,count,rows {device}", exit=2, err="--result rows lists every row, the smallest too; leave row out"),
+    ok("lookup --keys keys.npy --probes probes.npy --result row,count --format json {device}", json={"found": 3, "matches": 4}),
+    # Rays are counted once for each result.
+    ok("lookup --keys keys.npy --probes probes.npy --result count,exists --index rx {device} --format json", needs="rx", json={"rays": 8}),
+    ok("lookup --keys keys.npy --probes probes.npy --result rows -o x.csv --index rx {device} --format json", needs="rx", json={"rays": 4}, files={"x.csv": None}),
+    bad(2, LOOKUP + "--result row,cuont", r"row\|count\|.*, not 'cuont'; did you mean count\?"), bad(2, LOOKUP + "--result row,", "not ''"),
+    bad(2, LOOKUP + "--result row,count,row", "--result has row twice"), bad(2, LOOKUP + "--result row,sum", "need --values COLUMN"),
+    bad(2, LOOKUP + "--result row,count --values amount", "--values needs --result sum"),
+    bad(2, LOOKUP + "--result row,count -o x.npy", r"several results go into one file with names of columns: -o OUT.csv, not -o x.npy"),
+    bad(2, LOOKUP + "--result sum --values amount --values order -o x.npy", "several results go into one file"),
+    bad(1, LOOKUP + "--result sum --values amonut", r"orders.csv has no column 'amonut'; did you mean 'amount'\?"),
+    bad(1, LOOKUP + "--result sum --values customer:str", "--values orders.csv:customer:str is text, which has no sum"),
+    bad(1, LOOKUP + "--result sum --values mine.csv:customer", "'anna' is no number"),
+]
+
+CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES + SHOWN + NEAREST + SEVERAL

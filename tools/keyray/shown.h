@@ -1,0 +1,26 @@
+/* The columns of --show: values of the rows that were found. */
+#ifndef KEYRAY_SHOWN_H
+#define KEYRAY_SHOWN_H
+
+#include "answers.h"
+#include "column.h"
+#include "options.h"
+
+/* All zero: none. */
+typedef struct shown {
+    struct column columns[OPTION_TEXTS_MOST];
+    char names[OPTION_TEXTS_MOST][COLUMN_NAME_NBYTES];
+    uint32_t n;
+} shown;
+
+/* Reads the columns, as long as `beside`: each a COL, or the name or position of one in beside's file.
+ * Without a type, a column that holds neither numbers nor dates is read as text. */
+int shown_load(shown *all, const char *flag, const option_texts *wanted, const struct column *beside,
+               const kr_progress *progress);
+void shown_add(const shown *all, int at, answers *to);
+void shown_close(shown *all);
+
+/* Refuses --show where nothing shows it. */
+int shown_check(const option_texts *wanted, const char *flag, answers_form form, uint32_t is_silent);
+
+#endif
