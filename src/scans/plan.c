@@ -71,7 +71,7 @@ static kr_status find_column(const making *m, const kr_node *node, uint64_t name
         snprintf(known + used, sizeof known - used, "%s%s", c ? ", " : "", m->columns->names[c]);
     }
     return kr_fail(m->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s; its columns: %s", wanted,
-                   kr_node_place(node, place), known);
+                   kr_place_text(node->at, place), known);
 }
 
 /* Adds the codes of {x : x compare the bound}, for comparisons with one value. */
@@ -113,8 +113,7 @@ static kr_status find_values(const making *m, const kr_node *node, uint32_t colu
         const kr_literal *literal = m->condition->literals + node->literal + i;
         found->is_null[i] = literal->kind == KR_LITERAL_NULL;
         if (!found->is_null[i])
-            status =
-                kr_literal_find(m->columns, column, m->condition, node, literal, &found->bounds[i], m->err);
+            status = kr_literal_find(m->columns, column, m->condition, literal, &found->bounds[i], m->err);
     }
     return status;
 }
@@ -207,12 +206,12 @@ static kr_status make_columns(making *m, const kr_node *node, int negated, uint6
         status = find_column(m, node, node->other, &leaf.other);
     if (status == KR_OK && !same_type(m->columns, leaf.column, leaf.other)) {
         char left[KR_TYPE_TEXT_NBYTES], right[KR_TYPE_TEXT_NBYTES];
-        status =
-            kr_fail(m->err, KR_ERR_TYPE,
-                    "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
-                    m->columns->names[leaf.column], m->columns->names[leaf.other], kr_node_place(node, place),
-                    kr_type_text(columns[leaf.column].type, kr_plan_unit(m->columns, leaf.column), left),
-                    kr_type_text(columns[leaf.other].type, kr_plan_unit(m->columns, leaf.other), right));
+        status = kr_fail(m->err, KR_ERR_TYPE,
+                         "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
+                         m->columns->names[leaf.column], m->columns->names[leaf.other],
+                         kr_place_text(node->at, place),
+                         kr_type_text(columns[leaf.column].type, kr_plan_unit(m->columns, leaf.column), left),
+                         kr_type_text(columns[leaf.other].type, kr_plan_unit(m->columns, leaf.other), right));
     }
     if (status != KR_OK)
         return status;
@@ -222,14 +221,20 @@ static kr_status make_columns(making *m, const kr_node *node, int negated, uint6
 
 /* ---- Folding --------------------------------------------------------------------------------- */
 
-static void append(making *m, uint64_t parent, uint64_t child)
+/* Parts first ... last, which are linked already. */
+static void append_all(making *m, uint64_t parent, uint64_t first, uint64_t last)
 {
     part *to = m->parts + parent;
     if (to->last == NONE)
-        to->first = child;
+        to->first = first;
     else
-        m->parts[to->last].next = child;
-    to->last = child;
+        m->parts[to->last].next = first;
+    to->last = last;
+}
+
+static void append(making *m, uint64_t parent, uint64_t child)
+{
+    append_all(m, parent, child, child);
 }
 
 /* `more` becomes part of `leaf`: united under an OR; under an AND the complements are. */
@@ -352,21 +357,14 @@ static int join(making *m, uint32_t op, uint64_t n)
         return 0;
     m->n_stack -= n;
     for (uint64_t i = 0; i < n; ++i) {
-        uint64_t child = m->stack[m->n_stack + i], next;
+        uint64_t child = m->stack[m->n_stack + i];
         if (m->parts[child].op != op && (child = finish(m, child)) == NONE)
             return 0;
         m->parts[child].next = NONE;
-        if (m->parts[child].op != op) {
+        if (m->parts[child].op != op)
             append(m, made, child);
-            continue;
-        }
-        if (m->parts[child].first == NONE)
-            continue; /* true in an AND, false in an OR */
-        for (uint64_t c = m->parts[child].first; c != NONE; c = next) {
-            next = m->parts[c].next;
-            m->parts[c].next = NONE;
-            append(m, made, c);
-        }
+        else if (m->parts[child].first != NONE) /* else true in an AND, false in an OR */
+            append_all(m, made, m->parts[child].first, m->parts[child].last);
     }
     m->stack[m->n_stack++] = made;
     return 1;

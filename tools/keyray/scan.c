@@ -22,7 +22,9 @@ typedef struct scan_options {
 static const option_row scan_rows[] = {
     {"column", 0, 1, OPTION_TEXTS, AT(columns), "NAME=COL", "a column of the table; give one or more", 0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
-     "as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses [every row]", 0, 0},
+     "as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; dates, times and texts in "
+     "single quotes [every row]",
+     0, 0},
     {"alive", 0, 0, OPTION_TEXT, AT(alive), "COL", "only rows whose bit is 1 in a file that --bitmap wrote",
      0, 0},
     {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},

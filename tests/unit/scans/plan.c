@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -264,6 +265,35 @@ static void compares_floats(void **state)
     assert_false(holds("d > 99999999999999999999999", code_f64(1e22)));
 }
 
+/* Numbers beyond the largest double are finite: all doubles are below or above, and none is equal. */
+static void compares_huge_numbers(void **state)
+{
+    static const double values[] = {-INFINITY, -3e38, -1, 0, 0.1, 3e38, INFINITY, NAN};
+    static const char *const compares[] = {"<", "<=", "=", "<>", ">=", ">"};
+    enum { N = sizeof values / sizeof *values };
+    char digits[401], literal[404], text[440];
+    (void)state;
+    memset(digits, '9', 400);
+    digits[400] = '\0';
+    for (int sign = 0; sign < 2; ++sign)
+        for (int form = 0; form < 2; ++form)
+            for (int c = 0; c < 6; ++c)
+                for (int v = 0; v < N; ++v) {
+                    const float narrow = (float)values[v];
+                    snprintf(literal, sizeof literal, "%s%s", sign ? "-" : "", form ? digits : "1e400");
+                    const int above =
+                        sign ? values[v] != -INFINITY : isnan(values[v]) || values[v] == INFINITY;
+                    const int wanted = c < 2 ? !above : c == 2 ? 0 : c == 3 ? 1 : above;
+                    snprintf(text, sizeof text, "d %s %s", compares[c], literal);
+                    assert_int_equal(holds(text, code_f64(values[v])), wanted);
+                    snprintf(text, sizeof text, "f %s %s", compares[c], literal);
+                    assert_int_equal(holds(text, code_f32(narrow)), wanted);
+                }
+    assert_true(holds("d between -1e400 and 1e400", code_f64(1e308)));
+    assert_false(holds("d between -1e400 and 1e400", code_f64(INFINITY)));
+    assert_false(holds("d in (1e400, -1e400)", code_f64(0)));
+}
+
 /* ---- Size ------------------------------------------------------------------------------------ */
 
 /* `open` n times, then `middle`, then `close` n times. */
@@ -295,6 +325,23 @@ static void nests_deep(void **state)
         kr_plan_release(&plan);
         free(text);
     }
+}
+
+/* One operator nested on the left: an operand of a joined list is not linked again. */
+static void joins_in_linear_time(void **state)
+{
+    enum {
+        N = 400000,
+        SECONDS = 20
+    }; /* a tenth of a second; minutes if each level links all operands again */
+    (void)state;
+    char *text = nested(N, "(", "a <> 1", " and i <> 3)");
+    const clock_t begin = clock();
+    kr_plan plan = plan_of(text);
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < SECONDS);
+    assert_int_equal(plan.n_leaves, 2);
+    kr_plan_release(&plan);
+    free(text);
 }
 
 static void folds_long_lists(void **state)
@@ -360,22 +407,36 @@ static void points_at_errors(void **state)
     refuse("a < 5x", KR_ERR_FORMAT, "character 5, at \"5x\": this is not a number");
     refuse("5 < 6", KR_ERR_FORMAT, "character 5, at \"6\": expected the name of a column");
     refuse("zz < 5", KR_ERR_ARGUMENT, "the table has no column 'zz' at character 1; its columns: a, A, i");
-    refuse("a < 2.5", KR_ERR_TYPE,
-           "column 'a' at character 1 is u8, but it is compared with a number with decimals");
-    refuse("i = 1 and a = 'x'", KR_ERR_TYPE, "column 'a' at character 11 is u8");
-    refuse("day < 5", KR_ERR_TYPE, "give a date");
-    refuse("day = 'tomorrow'", KR_ERR_TYPE, "is date32, but it is compared with a text");
+    refuse(
+        "a < 2.5", KR_ERR_TYPE,
+        "column 'a' is u8, but it is compared with a number with decimals at character 5; give an integer");
+    refuse("i = 1 and a = 'x'", KR_ERR_TYPE,
+           "column 'a' is u8, but it is compared with the text 'x' at character 15");
+    refuse("i = 1 and a in (1, 2, 2.5)", KR_ERR_TYPE, "a number with decimals at character 23");
+    refuse("a between 3 and 'x'", KR_ERR_TYPE, "the text 'x' at character 17");
+    refuse("'x' = a", KR_ERR_TYPE, "the text 'x' at character 1");
+    refuse("day < 5", KR_ERR_TYPE, "compared with an integer at character 7; give a date");
+    refuse("day = 'tomorrow'", KR_ERR_TYPE,
+           "is date32, but it is compared with the text 'tomorrow' at character 7; give a date");
+    refuse("day in ('1970-01-02', date '1970-02-30')", KR_ERR_TYPE,
+           "column 'day' is date32, and the date '1970-02-30' at character 28 does not exist");
+    refuse("time < '2001-02-29 12:00:00'", KR_ERR_TYPE,
+           "has no '2001-02-29 12:00:00' at character 8: the date");
+    refuse("time < '2001-02-28 12:00:60'", KR_ERR_TYPE, "or the time of day does not exist");
     refuse("text = 5", KR_ERR_TYPE,
-           "column 'text' at character 1 is text, but it is compared with an integer");
-    refuse("d = '5'", KR_ERR_TYPE, "is f64, but it is compared with a text; give a number");
+           "column 'text' is text, but it is compared with an integer at character 8");
+    refuse("d = '5'", KR_ERR_TYPE,
+           "is f64, but it is compared with the text '5' at character 5; give a number");
     refuse("a < i", KR_ERR_TYPE, "columns 'a' and 'i' at character 1 are u8 and i32");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folds_leaves),     cmocka_unit_test(folds_constants),  cmocka_unit_test(knows_nulls),
-        cmocka_unit_test(reads_types),      cmocka_unit_test(compares_floats),  cmocka_unit_test(nests_deep),
+        cmocka_unit_test(folds_leaves),     cmocka_unit_test(folds_constants),
+        cmocka_unit_test(knows_nulls),      cmocka_unit_test(reads_types),
+        cmocka_unit_test(compares_floats),  cmocka_unit_test(compares_huge_numbers),
+        cmocka_unit_test(nests_deep),       cmocka_unit_test(joins_in_linear_time),
         cmocka_unit_test(folds_long_lists), cmocka_unit_test(points_at_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
