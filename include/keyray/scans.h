@@ -282,7 +282,9 @@ KR_API kr_status kr_scan(kr_table *table, const kr_condition *const *conditions,
                          const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,
                          kr_stream *stream, kr_error *err);
 
-/** Writes how the table would answer the condition, a line for each step, cut off at text_nbytes. */
+/** Writes how the table would answer the condition, a line for each step, cut off at text_nbytes: first the
+ *  condition in its normal form, such as "price < 50", then what answers it. Values are shown as in a
+ * condition; texts are those of the condition. Errors: those of kr_scan. */
 KR_API kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, char *text,
                                  size_t text_nbytes, kr_error *err);
 
