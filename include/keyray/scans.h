@@ -106,6 +106,7 @@ typedef struct kr_table_info {
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
     char device[16];
     char tracer[64];     /**< what casts rays; "none" for kinds that cast none */
+    char reason[256];    /**< why this kind, one sentence; of kr_table_create */
     uint64_t rows;       /**< row ids are below it; deleted rows included */
     uint64_t alive_rows; /**< rows that were not deleted */
     uint32_t columns;
@@ -117,8 +118,9 @@ typedef struct kr_table_info {
  * Makes a table of columns of equal length, at most 2^32 - 2 rows, and builds what the kind scans with.
  *
  * Columns that are referenced (kr_table_options.copy) must stay valid and unchanged until the table is
- * destroyed, or kr_table_append has copied them. Kinds of scans: `keyray kinds`; "best" is
- * bindex with 128 or 32 vectors while that takes at most a quarter of the device's memory, else full.
+ * destroyed, or kr_table_append has copied them. Kinds of scans: `keyray kinds`; "best" is bindex with 128 or
+ * 32 vectors while that takes at most a quarter of the device's memory (or of the cap), else full:
+ * kr_table_info.reason. It takes no options; rows are appended to and deleted from tables of any kind.
  *
  * Stream: columns in device memory are read in the order of `stream`. Returns when the table can be scanned
  *         from any stream.

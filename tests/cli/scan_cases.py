@@ -45,6 +45,8 @@ CASES = [
     bad(1, "scan --column a=keys.npy --column b=probes.npy {device}", "columns of a table have equally many rows"),
     bad(2, SCAN + "--count --bitmap", "give one of them"), bad(2, SCAN + "--sum zz", "no --column is named 'zz'"),
     bad(1, TEXT + "--sum n", "column 'n' is text"), bad(1, SCAN + "--alive keys.npy", "is not a bitmap of 5 rows"),
+    ok(SCAN, out="^reason +faster than reading every row"), ok(SCAN + "--index full", out="^reason +asked for by name$"),
+    bad(2, SCAN + "--index best:updates=on", "--index best takes no options here"),
     bad(2, SCAN + "--index frob", "unknown kind 'frob'"), bad(1, SCAN + "--index array", "makes an index of one column"),
     bad(1, "lookup --keys keys.npy --probes probes.npy --index full {device}", "makes no index of one column"),
     ok("kinds full", out="^    can: scan$"),

@@ -70,7 +70,11 @@ static int check_options(const job *j)
     const uint32_t n = o->count + o->bitmap + (o->sum != NULL) + (o->min != NULL) + (o->max != NULL);
     if (n > 1)
         return tool_fail(USAGE, "--count, --bitmap, --sum, --min and --max are results; give one of them");
-    const int code = tool_check_spec(o->index);
+    /* What an index takes, a table does not. */
+    const int code = strncmp(o->index, "best:", 5) == 0
+                         ? tool_fail(USAGE, "--index best takes no options here: tables of all kinds take "
+                                            "appended and deleted rows; keyray kinds lists kinds that scan")
+                         : tool_check_spec(o->index);
     return !code && o->output ? column_check_output(o->output) : code;
 }
 
@@ -228,6 +232,7 @@ static void print(const job *j)
     output out = output_begin_report(stdout, j->printing.json);
     kr_table_query(j->table.table, &info, NULL);
     output_spec(&out, "spec", info.spec);
+    output_text(&out, "reason", info.reason);
     output_text(&out, "device", info.device);
     output_text(&out, "tracer", info.tracer);
     output_number(&out, "rows", info.rows);
