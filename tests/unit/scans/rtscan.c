@@ -631,6 +631,10 @@ static void refuse_what_misses_rows(void **state)
 /* Cubes so narrow that a condition could take more rays than anyone waits for. */
 static void refuse_too_many_rays(void **state)
 {
+    static const struct {
+        const char *spec, *says;
+    } of[] = {{"rtscan:encode=off,width=0.001,interval=0.01,groups=a+b+c", "give wider cubes with width=..."},
+              {"rtc3:rays=65536,interval=0.01", "give fewer rays with rays=..."}};
     const kr_type types[COLUMNS] = {KR_F64, KR_F64, KR_F64, KR_F64};
     const uint32_t shapes[COLUMNS] = {EVEN, EVEN, EVEN, EVEN};
     kr_rng rng = {9};
@@ -638,12 +642,13 @@ static void refuse_too_many_rays(void **state)
     table t;
     (void)state;
     fill(&t, &rng, types, shapes, 100, 0);
-    const kr_status status =
-        kr_table_create(t.device, "rtscan:encode=off,width=0.001,interval=0.01,groups=a+b+c", t.columns,
-                        names, COLUMNS, NULL, NULL, &t.scanned, &err);
-    if (status != KR_ERR_UNSUPPORTED) {
-        assert_int_equal(status, KR_ERR_LIMIT);
-        assert_non_null(strstr(err.text, "wider"));
+    for (uint32_t i = 0; i < sizeof of / sizeof *of; ++i) {
+        const kr_status status =
+            kr_table_create(t.device, of[i].spec, t.columns, names, COLUMNS, NULL, NULL, &t.scanned, &err);
+        if (status != KR_ERR_UNSUPPORTED) {
+            assert_int_equal(status, KR_ERR_LIMIT);
+            assert_non_null(strstr(err.text, of[i].says));
+        }
     }
     empty(&t);
 }
