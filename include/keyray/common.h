@@ -103,7 +103,7 @@ typedef enum kr_type {
     KR_F32,
     KR_F64,
     KR_DATE32,     /**< int32_t, days since 1970-01-01 (Arrow's date32) */
-    KR_TIMESTAMP64 /**< int64_t in any unit */
+    KR_TIMESTAMP64 /**< int64_t in any unit; conditions know it from kr_table_options.units */
 } kr_type;
 
 /** What one step of a timestamp64 is, counted from 1970-01-01 00:00:00 UTC. */

@@ -34,22 +34,31 @@ typedef enum kr_compare {
  * Reads a condition: comparisons (< <= > >= = <> == !=), [NOT] BETWEEN x AND y, [NOT] IN (x, ...),
  * IS [NOT] NULL, AND, OR, NOT and parentheses, nested to any depth; words in any case.
  *
- * Names of columns are words, or anything between double quotes. Values: 5, -1.5e3, nan, inf, NULL,
- * '1998-12-01' (dates and timestamps, texts of columns with a dictionary; a quote is doubled). A date is the
- * timestamp of its midnight in UTC, a time at midnight a date, and 5.0 an integer; a value that the column's
- * type lacks otherwise is an error. Times may end with Z or +hh:mm and are turned to UTC. A comparison may
- * have the column on either side, or a column on both. "true" and "false" are conditions. An empty text is
- * "true".
+ * Names of columns are words, or anything between double quotes. Values: 5, -1.5e3, nan, inf, NULL, and texts
+ * in single quotes (a quote is doubled): '1998-12-01' for a date, '1998-12-01 12:30:00.5' for a timestamp,
+ * any text for a column with a dictionary. A date is the timestamp of its midnight in UTC, a time at midnight
+ * a date, and 5.0 an integer; a value that the column's type lacks otherwise is an error. Times may end with
+ * Z or +hh:mm and are turned to UTC. For a timestamp column, times and dates count in the unit that
+ * kr_table_options.units gives it, microseconds since 1970-01-01 00:00:00 if it gives none; integers are
+ * values of the column. A comparison may have the column on either side, or a column on both. "true" and
+ * "false" are conditions. An empty text is "true".
  *
- * Errors: KR_ERR_FORMAT, naming the character, KR_ERR_HOST_MEMORY.
+ * Integers outside of the column's type are compared by value, so the comparison is true or false for all
+ * rows that are not NULL. Decimals that are no integer go with float columns only. Numbers beyond the largest
+ * double are finite: below inf, and equal to no value.
+ *
+ * Errors: KR_ERR_FORMAT, naming the character, KR_ERR_HOST_MEMORY. A value of another type than its column is
+ * an error of the scan, which names the character of the value.
  */
 KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, kr_error *err);
 /**
  * Compares a column with values.
  *
- * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type: numbers
- *                are compared by value. NULL: none
- * Errors: KR_ERR_ARGUMENT (another number of values than `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
+ * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type that goes
+ *                with the column's: integers outside of its type are compared by value; floats that are no
+ *                integer go with float columns only; dates go with dates and timestamps; timestamps and
+ * integers are in the unit of the column. NULL: none Errors: KR_ERR_ARGUMENT (another number of values than
+ * `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
  */
 KR_API kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_column *values,
                                       kr_condition **condition, kr_error *err);
@@ -97,6 +106,7 @@ typedef struct kr_table_info {
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
     char device[16];
     char tracer[64];     /**< what casts rays; "none" for kinds that cast none */
+    char reason[256];    /**< why this kind, one sentence; of kr_table_create */
     uint64_t rows;       /**< row ids are below it; deleted rows included */
     uint64_t alive_rows; /**< rows that were not deleted */
     uint32_t columns;
@@ -108,8 +118,9 @@ typedef struct kr_table_info {
  * Makes a table of columns of equal length, at most 2^32 - 2 rows, and builds what the kind scans with.
  *
  * Columns that are referenced (kr_table_options.copy) must stay valid and unchanged until the table is
- * destroyed, or kr_table_append has copied them. Kinds of scans: `keyray kinds`; "best" is
- * bindex with 128 or 32 vectors while that takes at most a quarter of the device's memory, else full.
+ * destroyed, or kr_table_append has copied them. Kinds of scans: `keyray kinds`; "best" is bindex with 128 or
+ * 32 vectors while that takes at most a quarter of the device's memory (or of the cap), else full:
+ * kr_table_info.reason. It takes no options; rows are appended to and deleted from tables of any kind.
  *
  * Stream: columns in device memory are read in the order of `stream`. Returns when the table can be scanned
  *         from any stream.
@@ -273,7 +284,9 @@ KR_API kr_status kr_scan(kr_table *table, const kr_condition *const *conditions,
                          const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,
                          kr_stream *stream, kr_error *err);
 
-/** Writes how the table would answer the condition, a line for each step, cut off at text_nbytes. */
+/** Writes how the table would answer the condition, a line for each step, cut off at text_nbytes: first the
+ *  condition in its normal form, such as "price < 50", then what answers it. Values are shown as in a
+ * condition; texts are those of the condition. Errors: those of kr_scan. */
 KR_API kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, char *text,
                                  size_t text_nbytes, kr_error *err);
 

@@ -71,7 +71,6 @@ static kr_status resolve(kr_table_job *job, const char *spec, const kr_table_opt
         status = check_columns(job, reads, err);
     if (status == KR_OK)
         status = kr_scan_choose(job, spec, parsed, err);
-    job->spec = parsed;
     return status;
 }
 

@@ -62,7 +62,8 @@ static kr_literal literal_of(const kr_column *values, uint64_t i)
         return (kr_literal){.kind = values->type == KR_DATE32 ? KR_LITERAL_DATE : KR_LITERAL_TIME,
                             .bits = integer};
     const uint32_t negative = kr_type_in(values->type, KR_TYPES_SIGNED) && integer >> 63;
-    return (kr_literal){KR_LITERAL_INTEGER, negative, negative ? 0 - integer : integer, 0};
+    return (kr_literal){
+        .kind = KR_LITERAL_INTEGER, .negative = negative, .bits = negative ? 0 - integer : integer};
 }
 
 static kr_status check_values(const char *column, kr_compare compare, const kr_column *values, kr_error *err)

@@ -24,6 +24,8 @@ typedef struct kr_literal {
     uint64_t bits;   /* INTEGER: the magnitude; HUGE, REAL: of a double; DATE, TIME: an int64; TEXT: where it
                         begins */
     uint64_t nbytes; /* TEXT */
+    uint64_t at;     /* its first character in the parsed text, counted from 1; 0: not parsed */
+    uint32_t beyond; /* HUGE, REAL: 1: finite, but no double is as large; `bits` are of an infinity */
 } kr_literal;
 
 typedef struct kr_node {

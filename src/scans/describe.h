@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/* "a between 3 and 7 or a is null": values, not codes. Cut off at nbytes. */
+/* "a between 3 and 7 or a is null": values, not codes, such that the condition of this text selects the same
+ * rows. Texts are those of the condition, which must still be there. Cut off at nbytes. */
 void kr_leaf_describe(const kr_leaf *leaf, const kr_plan_columns *columns, char *text, size_t nbytes);
 
 /* Appends; what does not fit is cut off. */

@@ -1,5 +1,6 @@
 #include "scans/explain.h"
 #include "scans/describe.h"
+#include "scans/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,12 @@ static void explain_leaves(const kr_table *table, const kr_leaf *const *leaves, 
     const kr_select job = {.leaves = leaves, .n_leaves = n};
     const size_t used = strlen(text);
     char line[LEAF_NBYTES];
-    uint32_t compares_columns = 0;
     for (uint32_t i = 0; i < n; ++i) {
         kr_leaf_describe(leaves[i], &columns, line, sizeof line);
         kr_text_add(text, nbytes, "%s\n", line);
-        compares_columns |= leaves[i]->other != KR_NO_COLUMN;
     }
     const size_t now = strlen(text);
-    if (table->ops->explain && now > used && (!compares_columns || table->ops->compares_columns))
+    if (table->ops->explain && now > used)
         table->ops->explain(table->self, &job, text + now, nbytes - now);
 }
 
@@ -67,7 +66,9 @@ kr_status kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text
 {
     uint64_t *parents = kr_host_calloc(plan->n_nodes, sizeof *parents, "a condition", err);
     const kr_leaf **leaves = kr_host_calloc(plan->n_leaves, sizeof *leaves, "a condition", err);
-    const kr_status status = parents && leaves ? KR_OK : KR_ERR_HOST_MEMORY;
+    kr_status status = parents && leaves ? KR_OK : KR_ERR_HOST_MEMORY;
+    if (status == KR_OK)
+        status = kr_scan_check_plan(table, plan, err);
     text[0] = '\0';
     if (status == KR_OK)
         find_parents(plan, parents);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *kr_node_place(const kr_node *node, char text[40])
+const char *kr_place_text(uint64_t at, char text[40])
 {
     text[0] = '\0';
-    if (node->at)
-        snprintf(text, 40, " at character %llu", (unsigned long long)node->at);
+    if (at)
+        snprintf(text, 40, " at character %llu", (unsigned long long)at);
     return text;
 }
 
@@ -61,8 +61,9 @@ static kr_bound find_float(uint32_t type, const kr_literal *literal)
         memcpy(&x, &literal->bits, sizeof x);
     const uint64_t code = encode_float(type, x);
     const double nearest = kr_code_float(type, code);
-    const int order =
-        literal->kind == KR_LITERAL_INTEGER ? compare_integer(nearest, literal) : compare_real(nearest, x);
+    const int order = literal->kind == KR_LITERAL_INTEGER ? compare_integer(nearest, literal)
+                      : literal->beyond                   ? (x > 0 ? 1 : -1) /* infinities lie further out */
+                                                          : compare_real(nearest, x);
     return (kr_bound){order < 0 ? code + 1 : code, order == 0, 0};
 }
 
@@ -135,22 +136,28 @@ static kr_value_result convert(uint32_t type, kr_unit unit, kr_literal *literal)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static const char *name_of(const kr_literal *literal)
+/* "an integer", "the text 'fig'" */
+static const char *name_of(const kr_condition *condition, const kr_literal *literal, char text[64])
 {
     static const char *const names[] = {"NULL",   "an integer", "an integer", "a number with decimals",
                                         "a date", "a time",     "a text"};
-    return names[literal->kind];
+    enum { SHOWN = 40 };
+    if (literal->kind != KR_LITERAL_TEXT)
+        return names[literal->kind];
+    snprintf(text, 64, "the text '%.*s%s'", SHOWN, condition->texts + literal->bits,
+             literal->nbytes > SHOWN ? "..." : "");
+    return text;
 }
 
-static kr_status other_type(const kr_plan_columns *columns, uint32_t column, const kr_node *node,
+static kr_status other_type(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
                             const kr_literal *literal, kr_error *err)
 {
-    char place[40];
+    char place[40], shown[64];
     const uint32_t type = columns->columns[column].type;
     const int text = is_text(columns, column);
-    return kr_fail(err, KR_ERR_TYPE, "column '%s'%s is %s, but it is compared with %s; give %s",
-                   columns->names[column], kr_node_place(node, place), text ? "text" : kr_type_name(type),
-                   name_of(literal),
+    return kr_fail(err, KR_ERR_TYPE, "column '%s' is %s, but it is compared with %s%s; give %s",
+                   columns->names[column], text ? "text" : kr_type_name((kr_type)type),
+                   name_of(condition, literal, shown), kr_place_text(literal->at, place),
                    text                               ? "a text in single quotes"
                    : type == KR_DATE32                ? "a date: '1998-12-01'"
                    : type == KR_TIMESTAMP64           ? "an integer, a date or a time: '1998-12-01 12:00:00'"
@@ -159,14 +166,18 @@ static kr_status other_type(const kr_plan_columns *columns, uint32_t column, con
 }
 
 /* The column's type has no such value. */
-static kr_status no_value(const kr_plan_columns *columns, uint32_t column, const kr_node *node,
+static kr_status no_value(const kr_plan_columns *columns, uint32_t column, const kr_literal *literal,
                           const char *text, uint64_t nbytes, kr_value_result result, kr_error *err)
 {
     char place[40], problem[KR_PROBLEM_NBYTES];
-    return kr_fail(
-        err, KR_ERR_TYPE, "column '%s'%s is compared with '%.*s', which %s", columns->names[column],
-        kr_node_place(node, place), nbytes < 64 ? (int)nbytes : 64, text,
-        kr_value_problem(result, columns->columns[column].type, kr_plan_unit(columns, column), problem));
+    const kr_type type = columns->columns[column].type;
+    kr_value_problem(result, type, kr_plan_unit(columns, column), problem);
+    if (result == KR_VALUE_RANGE && literal->kind == KR_LITERAL_TEXT && kr_value_is_time(text, nbytes))
+        snprintf(problem, sizeof problem, "does not exist%s",
+                 type == KR_DATE32 ? "" : ", or is out of range for timestamp64 of this unit");
+    return kr_fail(err, KR_ERR_TYPE, "column '%s' is compared with '%.*s'%s, which %s",
+                   columns->names[column], nbytes < 64 ? (int)nbytes : 64, text,
+                   kr_place_text(literal->at, place), problem);
 }
 
 /* Whether a literal of that kind may be compared with the type. */
@@ -184,7 +195,7 @@ static int fits(uint32_t type, uint32_t kind)
 }
 
 kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
-                          const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err)
+                          const kr_literal *literal, kr_bound *bound, kr_error *err)
 {
     const uint32_t type = columns->columns[column].type;
     const kr_unit unit = kr_plan_unit(columns, column);
@@ -196,21 +207,22 @@ kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const
         const kr_value_result result = read_text(type, unit, text, literal->nbytes, &value);
         if (result != KR_VALUE_OK)
             return result == KR_VALUE_MALFORMED
-                       ? other_type(columns, column, node, literal, err)
-                       : no_value(columns, column, node, text, literal->nbytes, result, err);
+                       ? other_type(columns, column, condition, literal, err)
+                       : no_value(columns, column, literal, text, literal->nbytes, result, err);
     }
     const kr_value_result result = convert(type, unit, &value);
     if (result == KR_VALUE_NO_UNIT || result == KR_VALUE_RANGE) { /* of a date */
         char date[KR_VALUE_NBYTES];
         const int32_t days = (int32_t)literal->bits;
         const uint32_t n = kr_value_text(KR_DATE32, KR_UNIT_NONE, &days, date);
-        return no_value(columns, column, node, date, n, result, err);
+        return no_value(columns, column, literal, date, n, result, err);
     }
     if (!fits(type, value.kind) || is_text(columns, column))
-        return other_type(columns, column, node, literal, err);
+        return other_type(columns, column, condition, literal, err);
     if (value.kind == KR_LITERAL_DATE || value.kind == KR_LITERAL_TIME) {
         const uint32_t negative = (uint32_t)(value.bits >> 63);
-        value = (kr_literal){KR_LITERAL_INTEGER, negative, negative ? 0 - value.bits : value.bits, 0};
+        value = (kr_literal){
+            .kind = KR_LITERAL_INTEGER, .negative = negative, .bits = negative ? 0 - value.bits : value.bits};
     }
     *bound = type == KR_F32 || type == KR_F64 ? find_float(type, &value) : find_integer(type, &value);
     return KR_OK;

@@ -14,9 +14,9 @@ typedef struct kr_bound {
 
 /* KR_ERR_TYPE if the literal is of another type than the column. */
 kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
-                          const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err);
+                          const kr_literal *literal, kr_bound *bound, kr_error *err);
 
-/* " at character 7", or "" for conditions that were not parsed. */
-const char *kr_node_place(const kr_node *node, char text[40]);
+/* " at character 7", or "" for conditions that were not parsed: at is 0. */
+const char *kr_place_text(uint64_t at, char text[40]);
 
 #endif

@@ -4,6 +4,7 @@
 #include "scans/condition.h"
 #include "scans/grow.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum token_kind { END, WORD, NAME, NUMBER, TEXT, SYMBOL };
@@ -216,8 +217,12 @@ static int read_number(parsing *p, const token *t, kr_literal *literal)
     const int is_integer = read_integer(t->at, t->nbytes, literal);
     if (is_integer && literal->kind == KR_LITERAL_INTEGER)
         return 1;
-    if (kr_value_parse(KR_F64, KR_UNIT_NONE, t->at, t->nbytes, &real) == KR_VALUE_MALFORMED)
+    const kr_value_result read = kr_value_parse(KR_F64, KR_UNIT_NONE, t->at, t->nbytes, &real);
+    if (read == KR_VALUE_MALFORMED)
         return fail_at(p, t->at, "this is not a number");
+    literal->beyond = read == KR_VALUE_RANGE;
+    if (literal->beyond)
+        real = *t->at == '-' ? -HUGE_VAL : HUGE_VAL;
     if (!is_integer)
         literal->kind = KR_LITERAL_REAL;
     memcpy(&literal->bits, &real, sizeof real);
@@ -249,6 +254,7 @@ static int read_value(parsing *p)
     if (!skip_type(p))
         return 0;
     const token t = p->next;
+    literal.at = place(p, t.at);
     if (!is_value(&t))
         return fail_at(p, t.at, "expected a value: a number, a text in single quotes, or NULL");
     if (t.kind == TEXT) {

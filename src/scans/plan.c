@@ -51,6 +51,7 @@ static uint64_t add_part(making *m, part made)
 static uint64_t add_leaf(making *m, kr_leaf leaf)
 {
     if (!kr_grow((void **)&m->leaves, &m->room_leaves, m->n_leaves, 1, sizeof leaf, "a condition", m->err)) {
+        free(leaf.labels);
         free(leaf.intervals);
         return NONE;
     }
@@ -75,7 +76,7 @@ static kr_status find_column(const making *m, const kr_node *node, uint64_t name
         kr_spelling_offer(&nearest, m->columns->names[c], strlen(m->columns->names[c]));
     }
     return kr_fail(m->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s%s; its columns: %s", wanted,
-                   kr_node_place(node, place), kr_spelling_hint(&nearest, "'", "'", hint), known);
+                   kr_place_text(node->at, place), kr_spelling_hint(&nearest, "'", "'", hint), known);
 }
 
 /* Adds the codes of {x : x compare the bound}, for comparisons with one value. */
@@ -106,7 +107,23 @@ typedef struct values {
     uint8_t *is_null;
 } values;
 
-static kr_status find_values(const making *m, const kr_node *node, uint32_t column, values *found)
+/* What descriptions need to know of texts: the codes do not tell. */
+static int keep_text(const making *m, kr_leaf *leaf, const kr_literal *literal, kr_bound at)
+{
+    const char *text = m->condition->texts + literal->bits;
+    if (literal->kind != KR_LITERAL_TEXT)
+        return 1;
+    leaf->as_time |= m->columns->columns[leaf->column].type == KR_TIMESTAMP64 && strchr(text, ':');
+    if (m->columns->columns[leaf->column].type != KR_U32)
+        return 1;
+    if (!kr_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, 1, sizeof *leaf->labels,
+                 "texts of a condition", m->err))
+        return 0;
+    leaf->labels[leaf->n_labels++] = (kr_label){at.code, at.exact, text};
+    return 1;
+}
+
+static kr_status find_values(const making *m, const kr_node *node, kr_leaf *leaf, values *found)
 {
     kr_status status = KR_OK;
     found->bounds = kr_host_calloc(node->n, sizeof *found->bounds, "values of a condition", m->err);
@@ -118,7 +135,9 @@ static kr_status find_values(const making *m, const kr_node *node, uint32_t colu
         found->is_null[i] = literal->kind == KR_LITERAL_NULL;
         if (!found->is_null[i])
             status =
-                kr_literal_find(m->columns, column, m->condition, node, literal, &found->bounds[i], m->err);
+                kr_literal_find(m->columns, leaf->column, m->condition, literal, &found->bounds[i], m->err);
+        if (status == KR_OK && !keep_text(m, leaf, literal, found->bounds[i]))
+            status = KR_ERR_HOST_MEMORY;
     }
     return status;
 }
@@ -174,13 +193,14 @@ static kr_status make_comparison(making *m, const kr_node *node, int negated, ui
     values v = {0};
     kr_status status = find_column(m, node, node->column, &leaf.column);
     if (status == KR_OK)
-        status = find_values(m, node, leaf.column, &v);
+        status = find_values(m, node, &leaf, &v);
     if (status == KR_OK &&
         !add_codes(m, node, &v, negated, most_code(m->columns->columns[leaf.column].type), &set))
         status = KR_ERR_HOST_MEMORY;
     free(v.is_null);
     free(v.bounds);
     if (status != KR_OK) {
+        free(leaf.labels);
         free(set.at);
         return status;
     }
@@ -211,12 +231,12 @@ static kr_status make_columns(making *m, const kr_node *node, int negated, uint6
         status = find_column(m, node, node->other, &leaf.other);
     if (status == KR_OK && !same_type(m->columns, leaf.column, leaf.other)) {
         char left[KR_TYPE_TEXT_NBYTES], right[KR_TYPE_TEXT_NBYTES];
-        status =
-            kr_fail(m->err, KR_ERR_TYPE,
-                    "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
-                    m->columns->names[leaf.column], m->columns->names[leaf.other], kr_node_place(node, place),
-                    kr_type_text(columns[leaf.column].type, kr_plan_unit(m->columns, leaf.column), left),
-                    kr_type_text(columns[leaf.other].type, kr_plan_unit(m->columns, leaf.other), right));
+        status = kr_fail(m->err, KR_ERR_TYPE,
+                         "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
+                         m->columns->names[leaf.column], m->columns->names[leaf.other],
+                         kr_place_text(node->at, place),
+                         kr_type_text(columns[leaf.column].type, kr_plan_unit(m->columns, leaf.column), left),
+                         kr_type_text(columns[leaf.other].type, kr_plan_unit(m->columns, leaf.other), right));
     }
     if (status != KR_OK)
         return status;
@@ -226,14 +246,28 @@ static kr_status make_columns(making *m, const kr_node *node, int negated, uint6
 
 /* ---- Folding --------------------------------------------------------------------------------- */
 
-static void append(making *m, uint64_t parent, uint64_t child)
+/* Parts first ... last, which are linked already. */
+static void append_all(making *m, uint64_t parent, uint64_t first, uint64_t last)
 {
     part *to = m->parts + parent;
     if (to->last == NONE)
-        to->first = child;
+        to->first = first;
     else
-        m->parts[to->last].next = child;
-    to->last = child;
+        m->parts[to->last].next = first;
+    to->last = last;
+}
+
+static void append(making *m, uint64_t parent, uint64_t child)
+{
+    append_all(m, parent, child, child);
+}
+
+static void release_leaf(kr_leaf *leaf)
+{
+    free(leaf->labels);
+    free(leaf->intervals);
+    leaf->labels = NULL;
+    leaf->intervals = NULL;
 }
 
 /* `more` becomes part of `leaf`: united under an OR; under an AND the complements are. */
@@ -245,8 +279,13 @@ static int fold_leaf(making *m, kr_leaf *leaf, kr_leaf *more, uint32_t op)
     if (ok && more->n_intervals)
         memcpy(set.at + set.n, more->intervals, more->n_intervals * sizeof *set.at);
     set.n += ok ? more->n_intervals : 0;
-    free(more->intervals);
-    more->intervals = NULL;
+    ok = ok && kr_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, more->n_labels,
+                       sizeof *leaf->labels, "texts of a condition", m->err);
+    if (ok && more->n_labels)
+        memcpy(leaf->labels + leaf->n_labels, more->labels, more->n_labels * sizeof *leaf->labels);
+    leaf->n_labels += ok ? more->n_labels : 0;
+    leaf->as_time |= more->as_time;
+    release_leaf(more);
     leaf->intervals = set.at;
     leaf->n_intervals = set.n;
     leaf->room = set.room;
@@ -356,21 +395,14 @@ static int join(making *m, uint32_t op, uint64_t n)
         return 0;
     m->n_stack -= n;
     for (uint64_t i = 0; i < n; ++i) {
-        uint64_t child = m->stack[m->n_stack + i], next;
+        uint64_t child = m->stack[m->n_stack + i];
         if (m->parts[child].op != op && (child = finish(m, child)) == NONE)
             return 0;
         m->parts[child].next = NONE;
-        if (m->parts[child].op != op) {
+        if (m->parts[child].op != op)
             append(m, made, child);
-            continue;
-        }
-        if (m->parts[child].first == NONE)
-            continue; /* true in an AND, false in an OR */
-        for (uint64_t c = m->parts[child].first; c != NONE; c = next) {
-            next = m->parts[c].next;
-            m->parts[c].next = NONE;
-            append(m, made, c);
-        }
+        else if (m->parts[child].first != NONE) /* else true in an AND, false in an OR */
+            append_all(m, made, m->parts[child].first, m->parts[child].last);
     }
     m->stack[m->n_stack++] = made;
     return 1;
@@ -424,6 +456,7 @@ static int write_leaf(making *m, kr_plan *plan, const part *p)
         return 0;
     plan->leaves[plan->n_leaves] = m->leaves[p->leaf];
     m->leaves[p->leaf].intervals = NULL; /* the plan's from now on */
+    m->leaves[p->leaf].labels = NULL;
     return add_plan_node(plan, (kr_plan_node){KR_PLAN_LEAF, (uint32_t)plan->n_leaves++, 1}, m->err);
 }
 
@@ -494,7 +527,7 @@ kr_status kr_plan_make(const kr_condition *condition, const kr_plan_columns *col
     else if (!add_plan_node(&made, (kr_plan_node){KR_PLAN_AND, 0, 1}, err))
         status = KR_ERR_HOST_MEMORY;
     for (uint64_t i = 0; i < m.n_leaves; ++i)
-        free(m.leaves[i].intervals);
+        release_leaf(m.leaves + i);
     free(m.of_column);
     free(m.negated);
     free(m.stack);
@@ -511,7 +544,7 @@ kr_status kr_plan_make(const kr_condition *condition, const kr_plan_columns *col
 void kr_plan_release(kr_plan *plan)
 {
     for (uint64_t i = 0; i < plan->n_leaves; ++i)
-        free(plan->leaves[i].intervals);
+        release_leaf(plan->leaves + i);
     free(plan->nodes);
     free(plan->leaves);
     *plan = (kr_plan){0};

@@ -15,13 +15,23 @@ typedef struct kr_interval {
 
 #define KR_NO_COLUMN 0xFFFFFFFFu
 
+/* Where a text of the condition lies among the codes of a column with a dictionary. */
+typedef struct kr_label {
+    uint64_t code;    /* the first whose text is not below */
+    uint32_t exact;   /* 1: it is that text */
+    const char *text; /* the condition's */
+} kr_label;
+
 typedef struct kr_leaf {
     uint32_t column;
     uint32_t other;   /* KR_NO_COLUMN; or compare `column` with this column of the same type, see `compare` */
     uint32_t compare; /* KR_LESS ... KR_NOT_EQUAL; such a leaf is not true where one of both is NULL */
     uint32_t nulls;   /* 1: rows whose value is NULL belong to the leaf */
+    uint32_t as_time; /* 1: a timestamp that was compared with texts, so it counts microseconds */
     uint64_t n_intervals, room; /* room: how many there is memory for */
     kr_interval *intervals;     /* ascending; between two of them lies at least one code */
+    uint64_t n_labels, room_labels;
+    kr_label *labels; /* for descriptions; valid while the condition is */
 } kr_leaf;
 
 enum { KR_PLAN_LEAF, KR_PLAN_AND, KR_PLAN_OR };

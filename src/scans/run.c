@@ -4,6 +4,8 @@
  * only the rows that its neighbours left. Bitmaps are released with their last use, and the largest operand
  * comes last: so nesting a condition 1,000 times needs no more of them than nesting it twice. */
 #include "scans/run.h"
+#include "kinds/kind.h"
+#include "scans/describe.h"
 #include "scans/grow.h"
 #include "scans/merge.h"
 #include "scans/totals.h"
@@ -105,28 +107,13 @@ static int push(running *r, uint64_t node, bits *alive, bits *sum)
     return 1;
 }
 
-/* Whether the kind takes n of r->leaves. */
-static kr_status check_leaves(const running *r, uint32_t n)
-{
-    const kr_table *table = r->table;
-    for (uint32_t i = 0; i < n; ++i)
-        if (r->leaves[i]->other != KR_NO_COLUMN && !table->ops->compares_columns)
-            return kr_fail(r->err, KR_ERR_UNSUPPORTED,
-                           "kind '%s' does not compare column '%s' with column '%s'; kind full does",
-                           table->spec.kind->name, table->names[r->leaves[i]->column],
-                           table->names[r->leaves[i]->other]);
-    return KR_OK;
-}
-
 /* The rows of `alive` for which n of r->leaves hold; with n = 0 all of them. */
 static kr_status select_leaves(running *r, uint32_t n, const bits *alive, bits *sum)
 {
     const kr_table *table = r->table;
     kr_select job = {r->leaves, n, alive ? alive->data : NULL, NULL, NULL};
     kr_buffer extra = {0};
-    kr_status status = check_leaves(r, n);
-    if (status == KR_OK)
-        status = open_sum(r, sum, &extra, &job.bitmap);
+    kr_status status = open_sum(r, sum, &extra, &job.bitmap);
     if (status == KR_OK)
         status = n ? table->ops->select(table->device, table->self, &job, r->context, r->err)
                    : kr_bitmap_begin(table->device, job.bitmap, job.alive, table->n_rows, r->context->stream,
@@ -259,9 +246,7 @@ static kr_status count_conjunction(running *r, const kr_scan_job *job, const uin
     for (uint32_t i = 0; i < n; ++i)
         r->leaves[i] = r->plan->leaves + n - 1 - i;
     const kr_select select = {.leaves = r->leaves, .n_leaves = n, .alive = alive, .count = job->count};
-    kr_status status = check_leaves(r, n);
-    if (status == KR_OK)
-        status = r->table->ops->select(device_of(r), r->table->self, &select, r->context, r->err);
+    const kr_status status = r->table->ops->select(device_of(r), r->table->self, &select, r->context, r->err);
     free(r->leaves);
     return status;
 }
@@ -292,6 +277,23 @@ static kr_status run_one(const kr_table *table, const kr_scan_job *job, const ui
     return job->count ? count_tree(&r, job, alive) : run_tree(&r, alive, job->bitmap);
 }
 
+kr_status kr_scan_check_plan(const kr_table *table, const kr_plan *plan, kr_error *err)
+{
+    char others[128] = "";
+    uint64_t i = 0;
+    while (i < plan->n_leaves && plan->leaves[i].other == KR_NO_COLUMN)
+        ++i;
+    if (i == plan->n_leaves || table->ops->compares_columns)
+        return KR_OK;
+    for (uint32_t k = 0; kr_kind_at(k); ++k)
+        if (kr_kind_at(k)->scan && kr_kind_at(k)->scan->ops->compares_columns)
+            kr_text_add(others, sizeof others, "%s%s", others[0] ? ", " : "", kr_kind_at(k)->name);
+    return kr_fail(err, KR_ERR_UNSUPPORTED,
+                   "kind '%s' does not compare column '%s' with column '%s'; kinds that do: %s",
+                   table->spec.kind->name, table->names[plan->leaves[i].column],
+                   table->names[plan->leaves[i].other], others);
+}
+
 /* Plans with leaves go to the kind, if it takes batches. */
 static kr_status offer(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
                        kr_batch_job *offered, const kr_scan_context *context, kr_error *err)
@@ -310,7 +312,11 @@ kr_status kr_scan_run(const kr_table *table, const kr_scan_job *jobs, uint32_t n
 {
     kr_batch_job offered[KR_SELECTS_MOST];
     const kr_batch_job *next = offered;
-    kr_status status = offer(table, jobs, n, alive, offered, context, err);
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < n && status == KR_OK; ++i)
+        status = kr_scan_check_plan(table, &jobs[i].plan, err);
+    if (status == KR_OK)
+        status = offer(table, jobs, n, alive, offered, context, err);
     for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
         const int is_done = jobs[i].plan.n_leaves && next++->is_done;
         if (!is_done)

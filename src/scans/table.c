@@ -98,6 +98,7 @@ static kr_status allocate(const kr_table_job *job, kr_table **table, kr_error *e
     made->n_columns = job->n_columns;
     made->options = job->options;
     made->options.units = NULL; /* the caller's */
+    snprintf(made->info.reason, sizeof made->info.reason, "%s", job->reason);
     made->residents = kr_host_calloc(job->n_columns, sizeof *made->residents, "a table", err);
     made->columns = kr_host_calloc(job->n_columns, sizeof *made->columns, "a table", err);
     made->names = kr_host_calloc(job->n_columns, sizeof *made->names, "a table", err);

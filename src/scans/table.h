@@ -33,6 +33,7 @@ typedef struct kr_table_job {
     uint32_t n_columns;
     kr_table_options options;
     kr_stream *stream;
+    const char *reason; /* why this spec; kr_scan_choose sets it */
 } kr_table_job;
 
 kr_status kr_table_make(const kr_table_job *job, kr_table **table, kr_error *err);
@@ -52,7 +53,8 @@ enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 3 };
 uint64_t kr_table_nbytes(const kr_table *table);
 uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST]);
 
-/* "best" and the specs of scan kinds; KR_ERR_UNSUPPORTED for kinds of index. The job has no spec yet. */
-kr_status kr_scan_choose(const kr_table_job *job, const char *text, kr_spec *spec, kr_error *err);
+/* "best" and the specs of scan kinds; KR_ERR_UNSUPPORTED for kinds of index. The job gets the spec and the
+ * reason. */
+kr_status kr_scan_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_error *err);
 
 #endif

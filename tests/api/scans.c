@@ -180,8 +180,10 @@ static void check_best(void)
 {
     static const struct {
         uint64_t cap;
-        const char *spec;
-    } of[] = {{1 << 30, "bindex:vectors=128"}, {2 << 20, "bindex:vectors=32"}, {200 << 10, "full"}};
+        const char *spec, *reason;
+    } of[] = {{1 << 30, "bindex:vectors=128", "building it takes at most a quarter"},
+              {2 << 20, "bindex:vectors=32", "with 32 it does not"},
+              {200 << 10, "full", "even with 32 vectors"}};
     for (uint32_t i = 0; i < 3; ++i) {
         const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = of[i].cap};
         kr_device *capped = NULL;
@@ -192,6 +194,7 @@ static void check_best(void)
         if (made)
             WORKS(kr_table_query(made, &info, &err));
         CHECK(!strncmp(info.spec, of[i].spec, strlen(of[i].spec)));
+        CHECK(strstr(info.reason, of[i].reason) != NULL);
         kr_table_destroy(made);
         kr_device_close(capped);
     }
@@ -325,6 +328,23 @@ static void refuse_conditions(void)
     CHECK(!made);
 }
 
+/* Errors of specs name kinds of tables, not of indexes. */
+static void refuse_specs(void)
+{
+    static const struct {
+        const char *spec, *says;
+    } of[] = {{"frob", "unknown kind 'frob'; kinds of tables: best, full, bindex"},
+              {"best:updates=on", "best takes no options for tables"},
+              {NULL, "give one of: best, full, bindex"}};
+    kr_table *made = NULL;
+    for (uint32_t i = 0; i < 3; ++i) {
+        kr_error failed = {0};
+        CHECK(kr_table_create(device, of[i].spec, columns, NULL, 2, NULL, NULL, &made, &failed) != KR_OK);
+        CHECK(strstr(failed.text, of[i].says) && !strstr(failed.text, "array"));
+    }
+    CHECK(!made);
+}
+
 static void refuse_tables(void)
 {
     static const char *const twice[] = {"a", "a"}, *const unnamed[] = {"a", ""};
@@ -343,6 +363,8 @@ static void refuse_tables(void)
     options = (kr_table_options){.struct_size = sizeof options, .units = units};
     REFUSED(KR_ERR_ARGUMENT, kr_table_create(device, "full", other, NULL, 2, &options, NULL, &made, &err));
     REFUSED(KR_ERR_SPEC, kr_table_create(device, "frob", other, NULL, 2, NULL, NULL, &made, &err));
+    REFUSED(KR_ERR_SPEC, kr_table_create(device, "best:updates=on", other, NULL, 2, NULL, NULL, &made, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_table_create(device, NULL, other, NULL, 2, NULL, NULL, &made, &err));
     REFUSED(KR_ERR_UNSUPPORTED, kr_table_create(device, "array", other, NULL, 2, NULL, NULL, &made, &err));
     other[1].count = N - 1;
     REFUSED(KR_ERR_ARGUMENT, kr_table_create(device, "full", other, NULL, 2, NULL, NULL, &made, &err));
@@ -413,6 +435,7 @@ int main(int argc, char **argv)
     check_facts();
     check_calls();
     refuse_conditions();
+    refuse_specs();
     refuse_tables();
     refuse_scans();
     kr_table_destroy(table);

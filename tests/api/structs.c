@@ -18,7 +18,7 @@ enum {
     JOIN_OPTIONS = 24,
     JOIN_INFO = 632,
     TABLE_OPTIONS = 32,
-    TABLE_INFO = 640,
+    TABLE_INFO = 896,
     SCAN_SINK = 48,
     SCAN_OPTIONS = 32
 };

@@ -24,7 +24,9 @@ typedef struct scan_options {
 static const option_row scan_rows[] = {
     {"column", 0, 1, OPTION_TEXTS, AT(columns), "NAME=COL", "a column of the table; give one or more", 0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
-     "as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses [every row]", 0, 0},
+     "as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; dates, times and texts in "
+     "single quotes [every row]",
+     0, 0},
     {"alive", 0, 0, OPTION_TEXT, AT(alive), "COL", "only rows whose bit is 1 in a file that --bitmap wrote",
      0, 0},
     {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
@@ -85,7 +87,11 @@ static int check_options(job *j)
         return tool_fail(USAGE, "--count, --bitmap, --sum, --min and --max are results; give one of them");
     if (o->show.n && n)
         return tool_fail(USAGE, "--show shows rows; leave --count, --bitmap, --sum, --min and --max out");
-    int code = tool_check_spec(o->index);
+    /* What an index takes, a table does not. */
+    int code = strncmp(o->index, "best:", 5) == 0
+                   ? tool_fail(USAGE, "--index best takes no options here: tables of all kinds take appended "
+                                      "and deleted rows; keyray kinds lists kinds that scan")
+                   : tool_check_spec(o->index);
     if (!code)
         code = answers_check_output(o->output, j->printing.json, &j->form);
     return code ? code : shown_check(&o->show, "--show", j->form, j->printing.json || j->printing.quiet);
@@ -309,6 +315,7 @@ static void print(const job *j)
     output out = output_begin_report(stdout, j->printing.json);
     kr_table_query(j->table.table, &info, NULL);
     output_spec(&out, "spec", info.spec);
+    output_text(&out, "reason", info.reason);
     output_text(&out, "device", info.device);
     output_text(&out, "tracer", info.tracer);
     output_number(&out, "rows", info.rows);

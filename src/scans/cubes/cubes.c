@@ -76,7 +76,8 @@ static cubes_matrix matrix_of(const cubes_design *design, const cubes_group *gro
 /* So many rays through a whole scene are more than any condition should take. */
 #define MOST_RAYS ((uint64_t)1 << 32)
 
-static kr_status check_rays(const kr_table_build *build, const cubes_group *group, kr_error *err)
+static kr_status check_rays(const kr_table_build *build, const cubes_design *design, const cubes_group *group,
+                            kr_error *err)
 {
     cubes_region all = {{0, 0, 0}, {0, 0, 0}};
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
@@ -87,9 +88,9 @@ static kr_status check_rays(const kr_table_build *build, const cubes_group *grou
         return KR_OK;
     return kr_fail(err, KR_ERR_LIMIT,
                    "kind '%s': cubes %u cells wide take %llu rays to visit the scene of column '%s', but the "
-                   "limit is %llu; give wider cubes",
+                   "limit is %llu; %s",
                    build->spec->kind->name, 2 * group->matrix.half + 1, (unsigned long long)n,
-                   build->names[group->columns[0]], (unsigned long long)MOST_RAYS);
+                   build->names[group->columns[0]], (unsigned long long)MOST_RAYS, design->saves_rays);
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -142,7 +143,8 @@ static kr_status build_scene(const cubes_table *table, cubes_group *group, kr_st
                                  .prim = table->design.prim,
                                  .parts = table->design.parts,
                                  .flags = table->design.scene_flags,
-                                 .compact = table->design.compact};
+                                 .compact = table->design.compact,
+                                 .saves_memory = table->design.saves_memory};
     return cubes_scene_build(&job, &group->scene, err);
 }
 
@@ -250,7 +252,7 @@ static kr_status cubes_build(const kr_table_build *build, void **self, kr_error 
         status = make_column(build, table, c, err);
     for (uint32_t g = 0; g < table->n_groups && status == KR_OK; ++g) {
         measure(table, table->groups + g);
-        status = check_rays(build, table->groups + g, err);
+        status = check_rays(build, &table->design, table->groups + g, err);
         if (status == KR_OK)
             status = order_rows(build, table, table->groups + g, err);
     }

@@ -30,6 +30,7 @@ typedef struct cubes_design {
     double width;             /* of a cube, in mean distances of rows; below 0: by a rule */
     double interval, spacing; /* in widths */
     double length; /* of pieces of rays, in widths; below 0: such that a piece meets about one row */
+    const char *saves_memory, *saves_rays; /* for errors: the options of the kind that help */
 } cubes_design;
 
 typedef struct cubes_group {

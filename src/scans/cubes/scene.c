@@ -44,7 +44,7 @@ static kr_status build_part(const cubes_scene_job *job, kr_tracer *tracer, uint6
     const char *what = job->prim == KR_PRIM_AABB ? "boxes" : "triangles";
     kr_mesh mesh = {.prim = job->prim, .n = n};
     kr_status status = kr_buffer_allocate(job->device, kr_mesh_nbytes(mesh.prim, n), job->stream, what,
-                                          "give parts=...", &mesh.data, err);
+                                          job->saves_memory, &mesh.data, err);
     if (status != KR_OK)
         return status;
     const cubes_mesh_params params = {job->records, mesh.data.data, first, job->half,

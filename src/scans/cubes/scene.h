@@ -24,6 +24,7 @@ typedef struct cubes_scene_job {
     uint32_t parts; /* 0: as few as hold them */
     uint32_t flags; /* KR_SCENE_* */
     int64_t compact;
+    const char *saves_memory; /* as in cubes_design */
 } cubes_scene_job;
 
 kr_status cubes_scene_estimate(const cubes_scene_job *job, kr_scene_estimate *estimate, kr_error *err);

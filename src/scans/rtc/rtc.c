@@ -57,6 +57,8 @@ static cubes_design design_of(const kr_spec *spec)
         .interval = (double)o[RTC_OPTION_INTERVAL] / 1000,
         .spacing = 1,
         .length = CUBES_CELLS,
+        .saves_memory = "kind rtscan builds a scene in parts, with parts=...",
+        .saves_rays = "give fewer rays with rays=..., or rays further apart with interval=...",
     };
 }
 

@@ -76,6 +76,8 @@ static cubes_design design_of(const kr_spec *spec)
         .interval = (double)o[RTSCAN_OPTION_INTERVAL] / 1000,
         .spacing = (double)o[RTSCAN_OPTION_SPACING] / 1000,
         .length = (double)o[RTSCAN_OPTION_LENGTH] / 1000,
+        .saves_memory = "give parts=..., which builds a scene in parts",
+        .saves_rays = "give wider cubes with width=..., or rays further apart with interval=...",
     };
 }
 

@@ -184,11 +184,44 @@ static void cancelling_changes_nothing(void **state)
     device->ops = real_ops;
 }
 
+/* Where there is no memory for primitives, the error names an option that the kind has. */
+static void primitives_name_what_helps(void **state)
+{
+    static const struct {
+        const char *spec, *what, *says;
+    } of[] = {{"rtscan:vectors=4", " for boxes: ", "; give parts=..."},
+              {"rtc3:rays=60", " for boxes: ", "; kind rtscan builds a scene in parts"},
+              {"rtc1:rays=2000", " for triangles: ", "; kind rtscan builds a scene in parts"}};
+    kr_column columns[COLUMNS];
+    (void)state;
+    describe(0, 3000, columns);
+    for (uint32_t i = 0; i < sizeof of / sizeof *of; ++i) {
+        kr_status status = KR_ERR_DEVICE_MEMORY;
+        uint32_t seen = 0;
+        for (uint32_t n = 1; status == KR_ERR_DEVICE_MEMORY; ++n) {
+            kr_error err = {0};
+            fail_at = n;
+            status = kr_table_create(device, of[i].spec, columns, NULL, COLUMNS, NULL, NULL, &table, &err);
+            fail_at = 0;
+            if (status == KR_ERR_DEVICE_MEMORY && strstr(err.text, of[i].what)) {
+                assert_non_null(strstr(err.text, of[i].says));
+                ++seen;
+            }
+        }
+        if (status == KR_ERR_UNSUPPORTED)
+            continue;
+        assert_int_equal(status, KR_OK);
+        assert_true(seen > 0);
+        kr_table_destroy(table);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failed_allocations_change_nothing),
         cmocka_unit_test(cancelling_changes_nothing),
+        cmocka_unit_test(primitives_name_what_helps),
     };
     fill();
     open_device();

@@ -1,6 +1,8 @@
 /* The normal form: leaves folded, NOT at the leaves, constants gone, values of any type where they belong. */
 #include "scans/plan.h"
 #include "key/key.h"
+#include "random.h"
+#include "scans/describe.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -8,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -264,6 +267,133 @@ static void compares_floats(void **state)
     assert_false(holds("d > 99999999999999999999999", code_f64(1e22)));
 }
 
+/* Numbers beyond the largest double are finite: all doubles are below or above, and none is equal. */
+static void compares_huge_numbers(void **state)
+{
+    static const double values[] = {-INFINITY, -3e38, -1, 0, 0.1, 3e38, INFINITY, NAN};
+    static const char *const compares[] = {"<", "<=", "=", "<>", ">=", ">"};
+    enum { N = sizeof values / sizeof *values };
+    char digits[401], literal[404], text[440];
+    (void)state;
+    memset(digits, '9', 400);
+    digits[400] = '\0';
+    for (int sign = 0; sign < 2; ++sign)
+        for (int form = 0; form < 2; ++form)
+            for (int c = 0; c < 6; ++c)
+                for (int v = 0; v < N; ++v) {
+                    const float narrow = (float)values[v];
+                    snprintf(literal, sizeof literal, "%s%s", sign ? "-" : "", form ? digits : "1e400");
+                    const int above =
+                        sign ? values[v] != -INFINITY : isnan(values[v]) || values[v] == INFINITY;
+                    const int wanted = c < 2 ? !above : c == 2 ? 0 : c == 3 ? 1 : above;
+                    snprintf(text, sizeof text, "d %s %s", compares[c], literal);
+                    assert_int_equal(holds(text, code_f64(values[v])), wanted);
+                    snprintf(text, sizeof text, "f %s %s", compares[c], literal);
+                    assert_int_equal(holds(text, code_f32(narrow)), wanted);
+                }
+    assert_true(holds("d between -1e400 and 1e400", code_f64(1e308)));
+    assert_false(holds("d between -1e400 and 1e400", code_f64(INFINITY)));
+    assert_false(holds("d in (1e400, -1e400)", code_f64(0)));
+}
+
+/* ---- Texts of leaves ------------------------------------------------------------------------- */
+
+/* The leaves of a condition as text, with "and" between them. */
+static void describe(const char *condition, char *text, size_t nbytes)
+{
+    kr_condition *made = parsed(condition);
+    kr_plan plan = {0};
+    char line[256];
+    kr_error err = {0};
+    if (kr_plan_make(made, &table, &plan, &err) != KR_OK)
+        fail_msg("%s: %s", condition, err.text);
+    text[0] = '\0';
+    for (uint64_t i = 0; i < plan.n_leaves; ++i) {
+        kr_leaf_describe(plan.leaves + i, &table, line, sizeof line);
+        append(text, nbytes, "%s%s", i ? " and " : "", line);
+    }
+    kr_plan_release(&plan);
+    kr_condition_destroy(made);
+}
+
+static void describe_as(const char *condition, const char *want)
+{
+    char got[512];
+    describe(condition, got, sizeof got);
+    if (strcmp(got, want) != 0)
+        fail_msg("%s: \"%s\", not \"%s\"", condition, got, want);
+}
+
+static void describes_leaves(void **state)
+{
+    (void)state;
+    describe_as("a < 5 or a = 7 or a >= 9", "a <= 4 or a = 7 or a >= 9");
+    describe_as("i between -3 and 7 and A is not null", "i between -3 and 7 and A is not null");
+    describe_as("A = 3 or A is null", "A = 3 or A is null");
+    describe_as("d < 50", "d < 50");
+    describe_as("d <= 50", "d <= 50");
+    describe_as("d > 49.7 and d <= 1e300", "d > 49.7 and d <= 1e+300");
+    describe_as("d between -0.05 and 0.07", "d between -0.05 and 0.07");
+    describe_as("d <> 0.1", "d < 0.1 or d > 0.1");
+    describe_as("d = 0.1 and f = 0.5", "d = 0.1 and f = 0.5");
+    describe_as("f < 0", "f < 0");
+    describe_as("f > 0", "f > 0");
+    describe_as("f <= -0.0", "f <= 0");
+    describe_as("f < -inf", "f < -inf");
+    describe_as("f >= -inf and d > inf", "f >= -inf and d > inf");
+    describe_as("f < 1e400", "f < inf");
+    describe_as("f < nan", "f < nan");
+    describe_as("f <= 0.1", "f <= 0.1");
+    describe_as("f > 16777217", "f >= 16777218");
+    describe_as("day >= '1998-12-01' and day < '2000-02-29'", "day between '1998-12-01' and '2000-02-28'");
+    describe_as("day = '1969-12-31'", "day = '1969-12-31'");
+    describe_as("day <= '0000-01-01' or day >= '9999-12-31'", "day <= '0000-01-01' or day >= '9999-12-31'");
+    describe_as("time >= '1999-12-31 23:59:59.5'", "time >= '1999-12-31 23:59:59.500000'");
+    describe_as("time = '1969-12-31 01:02:03'", "time = '1969-12-31 01:02:03'");
+    describe_as("time >= 5", "time >= 5"); /* of any unit */
+    describe_as("text < 'fig'", "text < 'fig'");
+    describe_as("text > 'banana'", "text > 'banana'");
+    describe_as("text between 'banana' and 'kiwi'", "text > 'banana' and text < 'kiwi'");
+    describe_as("text >= 'fig' and text <= 'pear'", "text between 'fig' and 'pear'");
+    describe_as("text <> 'fig'", "text < 'fig' or text > 'fig'");
+    describe_as("text in ('pear', 'apple')", "text = 'apple' or text = 'pear'");
+}
+
+/* The condition that a text says selects the same values. */
+static void describes_what_was_asked(void **state)
+{
+    static const char *const compares[] = {"<", "<=", "=", "<>", ">=", ">"};
+    kr_rng rng = {5};
+    (void)state;
+    for (uint32_t i = 0; i < 20000; ++i) {
+        char asked[200], said[512], again[512];
+        const uint64_t bits = kr_rng_next(&rng);
+        const char *column = i % 2 ? "d" : "f", *compare = compares[i / 2 % 6];
+        float narrow;
+        double x;
+        const uint32_t narrow_bits = (uint32_t)bits;
+        memcpy(&narrow, &narrow_bits, sizeof narrow);
+        memcpy(&x, &bits, sizeof x);
+        x = i % 3 ? i % 2 ? x : (double)narrow : (double)(bits >> 50) / 1000;
+        if (x != x)
+            continue;
+        snprintf(asked, sizeof asked, "%s %s %.*g", column, compare, i % 5 ? 17 : 6, x);
+        describe(asked, said, sizeof said);
+        kr_plan want = plan_of(asked), got = plan_of(said[0] ? said : "false");
+        if (want.n_leaves) {
+            assert_int_equal(got.n_leaves, 1);
+            if (want.leaves[0].n_intervals != got.leaves[0].n_intervals ||
+                memcmp(want.leaves[0].intervals, got.leaves[0].intervals,
+                       want.leaves[0].n_intervals * sizeof(kr_interval)) != 0)
+                fail_msg("%s became %s", asked, said);
+            describe(said, again, sizeof again);
+            assert_string_equal(said, again);
+        }
+        kr_plan_release(&got);
+        kr_plan_release(&want);
+    }
+}
+
 /* ---- Size ------------------------------------------------------------------------------------ */
 
 /* `open` n times, then `middle`, then `close` n times. */
@@ -295,6 +425,23 @@ static void nests_deep(void **state)
         kr_plan_release(&plan);
         free(text);
     }
+}
+
+/* One operator nested on the left: an operand of a joined list is not linked again. */
+static void joins_in_linear_time(void **state)
+{
+    enum {
+        N = 400000,
+        SECONDS = 20
+    }; /* a tenth of a second; minutes if each level links all operands again */
+    (void)state;
+    char *text = nested(N, "(", "a <> 1", " and i <> 3)");
+    const clock_t begin = clock();
+    kr_plan plan = plan_of(text);
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < SECONDS);
+    assert_int_equal(plan.n_leaves, 2);
+    kr_plan_release(&plan);
+    free(text);
 }
 
 static void folds_long_lists(void **state)
@@ -360,22 +507,37 @@ static void points_at_errors(void **state)
     refuse("a < 5x", KR_ERR_FORMAT, "character 5, at \"5x\": this is not a number");
     refuse("5 < 6", KR_ERR_FORMAT, "character 5, at \"6\": expected the name of a column");
     refuse("zz < 5", KR_ERR_ARGUMENT, "the table has no column 'zz' at character 1; its columns: a, A, i");
-    refuse("a < 2.5", KR_ERR_TYPE,
-           "column 'a' at character 1 is u8, but it is compared with a number with decimals");
-    refuse("i = 1 and a = 'x'", KR_ERR_TYPE, "column 'a' at character 11 is u8");
-    refuse("day < 5", KR_ERR_TYPE, "give a date");
-    refuse("day = 'tomorrow'", KR_ERR_TYPE, "is date32, but it is compared with a text");
+    refuse(
+        "a < 2.5", KR_ERR_TYPE,
+        "column 'a' is u8, but it is compared with a number with decimals at character 5; give an integer");
+    refuse("i = 1 and a = 'x'", KR_ERR_TYPE,
+           "column 'a' is u8, but it is compared with the text 'x' at character 15");
+    refuse("i = 1 and a in (1, 2, 2.5)", KR_ERR_TYPE, "a number with decimals at character 23");
+    refuse("a between 3 and 'x'", KR_ERR_TYPE, "the text 'x' at character 17");
+    refuse("'x' = a", KR_ERR_TYPE, "the text 'x' at character 1");
+    refuse("day < 5", KR_ERR_TYPE, "compared with an integer at character 7; give a date");
+    refuse("day = 'tomorrow'", KR_ERR_TYPE,
+           "is date32, but it is compared with the text 'tomorrow' at character 7; give a date");
+    refuse("day in ('1970-01-02', date '1970-02-30')", KR_ERR_TYPE,
+           "column 'day' is date32, and the date '1970-02-30' at character 28 does not exist");
+    refuse("time < '2001-02-29 12:00:00'", KR_ERR_TYPE,
+           "has no '2001-02-29 12:00:00' at character 8: the date");
+    refuse("time < '2001-02-28 12:00:60'", KR_ERR_TYPE, "or the time of day does not exist");
     refuse("text = 5", KR_ERR_TYPE,
-           "column 'text' at character 1 is text, but it is compared with an integer");
-    refuse("d = '5'", KR_ERR_TYPE, "is f64, but it is compared with a text; give a number");
+           "column 'text' is text, but it is compared with an integer at character 8");
+    refuse("d = '5'", KR_ERR_TYPE,
+           "is f64, but it is compared with the text '5' at character 5; give a number");
     refuse("a < i", KR_ERR_TYPE, "columns 'a' and 'i' at character 1 are u8 and i32");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folds_leaves),     cmocka_unit_test(folds_constants),  cmocka_unit_test(knows_nulls),
-        cmocka_unit_test(reads_types),      cmocka_unit_test(compares_floats),  cmocka_unit_test(nests_deep),
+        cmocka_unit_test(folds_leaves),     cmocka_unit_test(folds_constants),
+        cmocka_unit_test(knows_nulls),      cmocka_unit_test(reads_types),
+        cmocka_unit_test(compares_floats),  cmocka_unit_test(compares_huge_numbers),
+        cmocka_unit_test(nests_deep),       cmocka_unit_test(joins_in_linear_time),
+        cmocka_unit_test(describes_leaves), cmocka_unit_test(describes_what_was_asked),
         cmocka_unit_test(folds_long_lists), cmocka_unit_test(points_at_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,6 +450,36 @@ static void build_scenes_when_asked(void **state)
     empty(&t);
 }
 
+/* What a scan refuses is not explained. */
+static void refuse_to_compare_columns(void **state)
+{
+    static const char *const kinds[] = {"rtscan:vectors=16", "rtc3:rays=60", "rtc1:rays=100"};
+    char text[256];
+    uint64_t count = 0;
+    kr_condition *condition = NULL;
+    kr_error err = {0};
+    kr_rng rng = {12};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    assert_int_equal(kr_condition_parse("a < 7 or b < 2000 and c < d", &condition, NULL), KR_OK);
+    const kr_condition *conditions[] = {condition};
+    const kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_COUNT, .out = &count},
+                       *sinks[] = {&sink};
+    for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+        create(&t, kinds[i]);
+        assert_int_equal(kr_scan_explain(t.scanned, condition, text, sizeof text, &err), KR_ERR_UNSUPPORTED);
+        assert_non_null(
+            strstr(err.text, "does not compare column 'c' with column 'd'; kinds that do: full, bindex"));
+        err = (kr_error){0};
+        assert_int_equal(kr_scan(t.scanned, conditions, sinks, 1, NULL, NULL, &err), KR_ERR_UNSUPPORTED);
+        assert_non_null(strstr(err.text, "kinds that do: full, bindex"));
+        kr_table_destroy(t.scanned);
+    }
+    kr_condition_destroy(condition);
+    empty(&t);
+}
+
 /* Four columns are two and two, unless the option names three; explain says so. */
 static void split_columns_evenly(void **state)
 {
@@ -601,6 +631,10 @@ static void refuse_what_misses_rows(void **state)
 /* Cubes so narrow that a condition could take more rays than anyone waits for. */
 static void refuse_too_many_rays(void **state)
 {
+    static const struct {
+        const char *spec, *says;
+    } of[] = {{"rtscan:encode=off,width=0.001,interval=0.01,groups=a+b+c", "give wider cubes with width=..."},
+              {"rtc3:rays=65536,interval=0.01", "give fewer rays with rays=..."}};
     const kr_type types[COLUMNS] = {KR_F64, KR_F64, KR_F64, KR_F64};
     const uint32_t shapes[COLUMNS] = {EVEN, EVEN, EVEN, EVEN};
     kr_rng rng = {9};
@@ -608,12 +642,13 @@ static void refuse_too_many_rays(void **state)
     table t;
     (void)state;
     fill(&t, &rng, types, shapes, 100, 0);
-    const kr_status status =
-        kr_table_create(t.device, "rtscan:encode=off,width=0.001,interval=0.01,groups=a+b+c", t.columns,
-                        names, COLUMNS, NULL, NULL, &t.scanned, &err);
-    if (status != KR_ERR_UNSUPPORTED) {
-        assert_int_equal(status, KR_ERR_LIMIT);
-        assert_non_null(strstr(err.text, "wider"));
+    for (uint32_t i = 0; i < sizeof of / sizeof *of; ++i) {
+        const kr_status status =
+            kr_table_create(t.device, of[i].spec, t.columns, names, COLUMNS, NULL, NULL, &t.scanned, &err);
+        if (status != KR_ERR_UNSUPPORTED) {
+            assert_int_equal(status, KR_ERR_LIMIT);
+            assert_non_null(strstr(err.text, of[i].says));
+        }
     }
     empty(&t);
 }
@@ -625,9 +660,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(answer_for_many_rows),    cmocka_unit_test(answer_without_rows),
         cmocka_unit_test(count_what_rays_meet),    cmocka_unit_test(meet_each_row_once),
         cmocka_unit_test(pack_rows_that_are_near), cmocka_unit_test(cast_no_ray_without_need),
-        cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(split_columns_evenly),
-        cmocka_unit_test(answer_threads_together), cmocka_unit_test(take_what_was_estimated),
-        cmocka_unit_test(refuse_what_misses_rows), cmocka_unit_test(refuse_too_many_rays),
+        cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(refuse_to_compare_columns),
+        cmocka_unit_test(split_columns_evenly),    cmocka_unit_test(answer_threads_together),
+        cmocka_unit_test(take_what_was_estimated), cmocka_unit_test(refuse_what_misses_rows),
+        cmocka_unit_test(refuse_too_many_rays),
     };
     const int skipped = take_device_name(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
