@@ -27,7 +27,7 @@ typedef struct kr_join_info {
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
     char device[16];
     char tracer[64]; /**< what casts rays; "none" for kinds that cast none */
-    char indexed[8]; /**< "left", "right", or "none": the sides were merged */
+    char indexed[8]; /**< "left", "right", "both" (intervals), or "none": the sides were merged */
     uint64_t pairs;  /**< rows of the result: pairs, or the left rows of semi and anti joins */
     uint64_t footprint_nbytes, peak_nbytes;
     double cost_left, cost_right; /**< the rule's seconds with either side indexed (of one thread on a CPU):
@@ -91,6 +91,59 @@ KR_API kr_status kr_join_create_asof(kr_device *device, const char *spec, const 
                                      const kr_column *right_by, uint32_t n_by,
                                      const kr_nearest_options *nearest, const kr_join_options *options,
                                      kr_join **join, kr_error *err);
+
+/** Whether intervals that only touch overlap. */
+typedef enum kr_interval_ends {
+    KR_ENDS_CLOSED = 1, /**< [start, end]: they do */
+    KR_ENDS_OPEN        /**< [start, end), (start, end] or (start, end): they do not */
+} kr_interval_ends;
+
+/**
+ * Joins intervals that overlap: pairs of rows whose larger start is at most (KR_ENDS_OPEN: is less than) the
+ * smaller end. Every pair comes once, whatever the intervals.
+ *
+ * An interval whose start is above its end, or with KR_ENDS_OPEN not below it, is empty and overlaps nothing.
+ * So does one with a NULL or NaN as start or end. Results are those of kr_join_create: inner and left joins
+ * give pairs sorted by left and right row unless unordered, semi and anti joins left rows.
+ *
+ * Time: O(n log n + pairs). Both sides are indexed by their starts: a pair has its left start in the right
+ * interval, or its right start in the left one behind the start. How many pairs there are is known, in 64
+ * bits, before memory for them is asked for; kr_join_overlap_chunks hands over more of them than fit.
+ *
+ * Blocks. Memory: columns may be host or device memory each. Takes two indexes, 16 to 32 bytes for each row
+ * of either side, and the result; to sort it, as much again. Errors: as kr_index_create and kr_index_range;
+ * KR_ERR_UNSUPPORTED for kinds without KR_CAN_RANGE and for `inverse` other than AUTO; KR_ERR_DEVICE_MEMORY,
+ * naming the bytes, for more pairs than fit. Source: the two lookups are those of sweeps over sorted starts,
+ * as for joins of intervals in databases.
+ *
+ * @param left_start, left_end, right_start, right_end  of one type; a start and an end for each row
+ * @param ends     0: closed
+ * @param options  NULL: inner, sorted
+ */
+KR_API kr_status kr_join_create_overlap(kr_device *device, const char *spec, const kr_column *left_start,
+                                        const kr_column *left_end, const kr_column *right_start,
+                                        const kr_column *right_end, kr_interval_ends ends,
+                                        const kr_join_options *options, kr_join **join, kr_error *err);
+
+/** n pairs of a join, in host memory, valid during the call. Return nonzero to stop. */
+typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, const uint32_t *right_rows);
+
+/**
+ * The pairs of an inner kr_join_create_overlap, in chunks of at most cap_nbytes, 8 bytes a pair, in any
+ * order.
+ *
+ * Blocks. Errors: as kr_join_create_overlap; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED when the
+ * callback returned nonzero.
+ *
+ * @param chunk  NULL: pairs are only counted
+ * @param pairs  receives how many pairs there are; may be NULL if `chunk` is not
+ */
+KR_API kr_status kr_join_overlap_chunks(kr_device *device, const char *spec, const kr_column *left_start,
+                                        const kr_column *left_end, const kr_column *right_start,
+                                        const kr_column *right_end, kr_interval_ends ends,
+                                        uint64_t cap_nbytes, kr_pairs_chunk chunk, void *ctx, uint64_t *pairs,
+                                        kr_error *err);
+
 KR_API void kr_join_destroy(kr_join *join);
 
 /**

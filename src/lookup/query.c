@@ -280,6 +280,8 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
         .probes = part->probes,
         .row_limit = query->index->row_limit,
         .limit = query->limit,
+        .skip = part->skip,
+        .first_probe = part->first_probe,
     };
     if (part->count == 0 || part->capacity == 0)
         return KR_OK;

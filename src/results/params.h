@@ -49,9 +49,11 @@ typedef struct copy_params {
     uint64_t base;     /* the offset of out[0] */
     uint64_t capacity; /* of out: rows past it are not written */
     kr_spread spread;
-    uint32_t most, reserved; /* rows of a match that are copied */
+    uint32_t skip, most;  /* rows skip .. skip + most - 1 of each match are copied */
+    uint32_t first_probe; /* the number of match 0, in `probes` */
+    uint32_t reserved;
 } copy_params;
-kr_assert_size(copy_params, 128);
+kr_assert_size(copy_params, 136);
 
 /* For the programs over all slots. */
 typedef struct held_params {

@@ -23,6 +23,8 @@ static kr_status copy(kr_device *device, const kr_row_lists_job *job, uint32_t *
         .probes = probes,
         .base = job->base,
         .capacity = job->capacity,
+        .skip = job->skip,
+        .first_probe = job->first_probe,
         .most = job->limit && job->limit < UINT32_MAX ? (uint32_t)job->limit : UINT32_MAX,
         .spread = kr_spread_of(device, job->n),
     };

@@ -20,6 +20,8 @@ typedef struct kr_row_lists_job {
     uint32_t *probes;        /* NULL, or the number of each row id's match */
     uint64_t row_limit;      /* row ids are below it */
     uint64_t limit;          /* rows of a match that are copied, at most; 0: all */
+    uint32_t skip;           /* its rows before the first that is copied; offsets are as if there were none */
+    uint32_t first_probe;    /* the number of match 0 in `probes` */
 } kr_row_lists_job;
 
 /* Rows of a match in the order of their numbers. Enqueues. */

@@ -67,16 +67,18 @@ KR_BODY uint64_t walk_number(kr_group group, const kr_spread *spread, uint64_t i
     return i >> kr_ctz32(walk_threads(group, spread));
 }
 
-/* Of the first `most` rows of its match. */
+/* Of rows skip .. skip + most - 1 of its match. */
 KR_BODY walk_slice walk_slice_of(const kr_match *matches, const kr_spread *spread, uint64_t number,
-                                 uint32_t most)
+                                 uint32_t skip, uint32_t most)
 {
     const kr_match match = matches[number >> spread->slice_bits];
-    walk_slice slice = {match, 0, match.count < most ? match.count : most};
+    const uint32_t left = match.count > skip ? match.count - skip : 0;
+    walk_slice slice = {match, skip, left < most ? left : most};
     if (spread->slice_bits) {
         const uint64_t part = number & ((1u << spread->slice_bits) - 1), count = slice.n;
-        slice.from = (uint32_t)(count * part >> spread->slice_bits);
-        slice.n = (uint32_t)(count * (part + 1) >> spread->slice_bits) - slice.from;
+        const uint32_t from = (uint32_t)(count * part >> spread->slice_bits);
+        slice.from = skip + from;
+        slice.n = (uint32_t)(count * (part + 1) >> spread->slice_bits) - from;
     }
     return slice;
 }
@@ -170,7 +172,7 @@ KR_BODY void walk_reduce(kr_group group, const reduce_params *p, uint64_t i, uin
     const int owns = walk_owns(group, &p->spread, i, n);
     const uint64_t mine = walk_number(group, &p->spread, i);
     const walk_slice slice =
-        owns ? walk_slice_of(p->matches, &p->spread, mine, 0xFFFFFFFFu) : (walk_slice){{0, 0}, 0, 0};
+        owns ? walk_slice_of(p->matches, &p->spread, mine, 0, 0xFFFFFFFFu) : (walk_slice){{0, 0}, 0, 0};
     reduce_total total = reduce_start(op);
     if (slice.n <= p->alone || group.size == 1)
         total = walk_run(p, op, slice, 0, 1);
@@ -271,10 +273,10 @@ KR_BODY void walk_copy(kr_group group, const copy_params *p, uint64_t i, uint64_
 {
     const int owns = walk_owns(group, &p->spread, i, n);
     const uint64_t number = walk_number(group, &p->spread, i), mine = number >> p->spread.slice_bits;
-    walk_job job = {{{0, 0}, 0, 0}, 0, mine};
+    walk_job job = {{{0, 0}, 0, 0}, 0, mine + p->first_probe};
     if (owns) {
-        job.slice = walk_slice_of(p->matches, &p->spread, number, p->most);
-        job.to = p->offsets[mine] - p->base + job.slice.from;
+        job.slice = walk_slice_of(p->matches, &p->spread, number, p->skip, p->most);
+        job.to = p->offsets[mine] - p->base + (job.slice.from - p->skip);
     }
     if (job.slice.n <= WALK_COPIES_ALONE || group.size == 1)
         walk_copy_run(p, job, 0, 1);

@@ -153,6 +153,7 @@ static void run_tests(kr_suite *suite)
     kr_run_streams(suite);
     kr_run_joins(suite);
     kr_run_asof(suite);
+    kr_run_overlap(suite);
     kr_run_misuse(suite);
     kr_run_every_key(suite);
     kr_run_counts(suite);

@@ -130,6 +130,7 @@ void kr_run_chunks(kr_suite *suite);
 void kr_run_streams(kr_suite *suite);
 void kr_run_joins(kr_suite *suite);
 void kr_run_asof(kr_suite *suite);
+void kr_run_overlap(kr_suite *suite);
 void kr_run_misuse(kr_suite *suite);
 void kr_run_limits(kr_suite *suite);
 void kr_run_every_key(kr_suite *suite);

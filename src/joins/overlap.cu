@@ -1,0 +1,2 @@
+/* The CUDA kernels of joins of intervals. */
+#include "joins/overlap_body.h"
