@@ -204,6 +204,7 @@ SEVERAL = [
                    'carl,0,,,,,0\n"da Silva, Eva",1,4,,4,,3\n,0,,,,,0\n')),
     ok(LOOKUP + "--result sum --values amount --values order -o -.csv", out=exactly('probe,sum_amount,sum_order\nanna,32.25,4\ncarl,,\n"da Silva, Eva",20,4\n,,\n')),
     ok(LOOKUP + "--result rows,count --show day -o -.csv", out=exactly('probe,row,count,day\nanna,0,2,2024-01-03\nanna,2,2,2024-02-11\ncarl,,0,\n"da Silva, Eva",3,1,2024-02-12\n,,0,\n')),
+    ok(LOOKUP + "--result rows,count --limit 1 --show day -o -.csv", out=exactly('probe,row,count,day\nanna,0,2,2024-01-03\ncarl,,0,\n"da Silva, Eva",3,1,2024-02-12\n,,0,\n')),
     ok(LOOKUP + "--result count,row --show order", out=r"\Aprobe +count +row +order\nanna +2 +0 +1\n(.|\n)*^found +2\nmatches +3$"),
     ok(RANGE + "--result count,sum,min --values amount -o x.csv --format json", json={"found": 2, "matches": 4},
        files={"x.csv": "lower,upper,count,sum,min\n2024-01-01,2024-01-31,2,55.5,20\n2024-02-01,2024-02-29,2,32.25,12.25\n2025-01-01,2025-01-31,0,,\n"}),

@@ -90,7 +90,7 @@ static void put(text *to, const char *bytes, size_t nbytes)
         to->at = more ? more : to->at;
         to->room = more ? room : to->room;
     }
-    if (to->failed)
+    if (to->failed || !nbytes)
         return;
     memcpy(to->at + to->nbytes, bytes, nbytes);
     to->nbytes += nbytes;
