@@ -16,7 +16,7 @@ enum {
     SINK = 72,
     NEAREST_OPTIONS = 40,
     JOIN_OPTIONS = 24,
-    JOIN_INFO = 632,
+    JOIN_INFO = 648,
     TABLE_OPTIONS = 32,
     TABLE_INFO = 896,
     SCAN_SINK = 48,
