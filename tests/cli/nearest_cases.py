@@ -1,4 +1,4 @@
-"""Cases of lookups of nearest keys, of as-of joins and of limits."""
+"""Cases of nearest keys, limits, as-of joins and joins of intervals."""
 from cases import BENCH, LOOKUP, NO, bad, ok
 
 NEAREST = [
@@ -68,6 +68,32 @@ BENCHES = [
     ok(f"bench join {BENCH} --probes 3000 --asof backward --uniformity 100 --presorted-keys --presorted-probes",
        out="as-of backward inner join(.|\n)*, none side indexed"),
     bad(2, f"bench join {BENCH} --groups 5", "--groups needs --asof"),
+    ok(f"bench join {BENCH} --probes 700 --overlap 5 --uniformity 100", out="overlap inner join(.|\n)*rows of the join overlap"),
+    ok(f"bench join {BENCH} --probes 700 --overlap 5 --uniformity 100 --cover --unordered --bits 64 --format json",
+       json={"runs.0.workload.overlap": 5, "runs.0.workload.cover": True, "runs.0.per_second_per_byte": float}),
+    ok(f"bench join {BENCH} --probes 700 --overlap 50 --counted", out="pairs counted"),
+    ok(f"bench join {BENCH} --probes 700 --overlap 50 --cover --chunk 1000", out="pairs handed over in chunks"),
+    bad(2, f"bench join {BENCH} --chunk 5000", "--chunk needs --overlap"), bad(2, f"bench join {BENCH} --overlap 5 --type left", "no --type"),
+    bad(2, f"bench join {BENCH} --overlap 5 --counted --chunk 100", "give one of them"),
+]
+OVERLAP = "join --left lower.npy --left-end upper.npy --right right.npy --right-end lower.npy {device} --overlap "
+# left [3,5] (10 to 4: empty) [8,9]; right [3,3] [7,10] (3 to 8)
+INTERVALS = [
+    ok(OVERLAP + "closed -o x.npy", files={"x.npy": ("<u4", (4, 2), [0, 0, 0, 2, 2, 1, 2, 2])}),
+    ok(OVERLAP + "open -o x.npy", files={"x.npy": ("<u4", (2, 2), [0, 2, 2, 1])}),
+    ok(OVERLAP + "open --type left -o x.npy", files={"x.npy": ("<u4", (3, 2), [0, 2, 1, NO, 2, 1])}),
+    ok(OVERLAP + "closed --type anti -o x.npy", files={"x.npy": ("<u4", [1])}),
+    ok(OVERLAP + "closed --count --format json", json={"pairs": 4}),
+    ok("join --left a.csv:day --left-end a.csv:day --right b.csv:day --right-end b.csv:day {device} --overlap closed --unordered "
+       "--format json", json={"pairs": 5, "indexed": "both"}),
+    bad(2, OVERLAP + "half", r"no\|closed\|open"), bad(2, OVERLAP + "closed --asof backward", "and no --asof"),
+    bad(2, "join --left keys.npy --right right.npy {device} --left-end keys.npy", "--left-end needs --overlap"),
+    bad(2, "join --left keys.npy --right right.npy {device} --overlap open", "--overlap needs --left-end COL"),
+    bad(2, OVERLAP + "closed --count -o x.npy", "--count counts pairs"),
+    bad(1, "join --left keys.npy --left-end one.npy --right right.npy --right-end right.npy {device} --overlap closed", "an interval takes one of each"),
+    bad(1, OVERLAP + "closed --index hash", "answers no range lookups"), bad(1, OVERLAP + "closed --inverse on", "indexes both sides"),
+    bad(1, "join --left a.csv:name:str --left-end a.csv:name:str --right b.csv:name:str --right-end b.csv:name:str {device} "
+           "--overlap open", "is text: --overlap"),
 ]
 
-CASES = NEAREST + JOINS + LIMITS + BENCHES
+CASES = NEAREST + JOINS + LIMITS + BENCHES + INTERVALS

@@ -145,6 +145,34 @@ static int check_join(const kr_fixture *fixture, kr_device *device, const char *
     return right_size;
 }
 
+/* As-of joins whose groups are their times, as one key or, where they have 64 bits, as ranks; and joins of
+ * intervals. */
+static int check_other_joins(const kr_fixture *fixture, kr_device *device, const char *spec,
+                             kr_status allowed, uint32_t *refusals)
+{
+    const kr_column *left = &fixture->data.keys.view, *right = &fixture->data.lower[KR_ASK_POINT].view;
+    const kr_column widest = {.type = KR_U64};
+    const uint32_t can = kr_spec_capabilities(spec);
+    const char *must_name;
+    kr_error err = {0};
+    kr_join *join = NULL;
+    kr_status status = KR_OK;
+    if (kr_spec_refuses(spec, &widest, &must_name))
+        return 1;
+    if (can & KR_CAN_NEAREST)
+        status = kr_join_create_asof(device, spec, left, right, left, right, 1, NULL, NULL, &join, &err);
+    int good = settle(fixture->suite, status, allowed, &err, "kr_join_create_asof", refusals);
+    kr_join_destroy(join);
+    join = NULL;
+    status = KR_OK;
+    if (can & KR_CAN_RANGE)
+        status =
+            kr_join_create_overlap(device, spec, left, left, right, right, KR_ENDS_CLOSED, NULL, &join, &err);
+    good = good && settle(fixture->suite, status, allowed, &err, "kr_join_create_overlap", refusals);
+    kr_join_destroy(join);
+    return good;
+}
+
 int kr_fixture_check_all(const kr_fixture *fixture, kr_device *device, const char *spec, kr_status allowed,
                          uint32_t *refusals)
 {
@@ -160,6 +188,7 @@ int kr_fixture_check_all(const kr_fixture *fixture, kr_device *device, const cha
         good = kr_test_expect(fixture->suite, index == NULL, "no index is written on an error");
     kr_index_destroy(index);
     good = good && check_join(fixture, device, spec, allowed, refusals);
+    good = good && check_other_joins(fixture, device, spec, allowed, refusals);
     return kr_test_expect(fixture->suite, kr_in_use(device) == before,
                           "the memory in use is what it was before") &&
            good;

@@ -10,13 +10,15 @@
 #include "shown.h"
 #include "tool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct join_options {
     option_texts left, right, left_by, right_by, show_left, show_right;
     nearest_options asof;
-    const char *right_lower, *right_upper, *output, *index;
+    const char *right_lower, *right_upper, *left_end, *right_end, *output, *index;
+    uint32_t overlap, count;
     uint32_t type, inverse, unordered;
 } join_options;
 
@@ -41,6 +43,14 @@ static const option_row join_rows[] = {
      0, 0},
     {"right-by", 0, 0, OPTION_TEXTS, AT(right_by), "COLUMN", "the right column, as many as --left-by", 0, 0},
     NEAREST_ROWS(AT(asof)),
+    {"overlap", 0, 0, OPTION_CHOICE, AT(overlap), "no|closed|open",
+     "pair intervals that overlap, from --left to --left-end and from --right to --right-end; open: not "
+     "those that "
+     "only touch [no]",
+     0, 0},
+    {"left-end", 0, 0, OPTION_TEXT, AT(left_end), "COL", "the ends of the left intervals", 0, 0},
+    {"right-end", 0, 0, OPTION_TEXT, AT(right_end), "COL", "the ends of the right intervals", 0, 0},
+    {"count", 0, 0, OPTION_FLAG, AT(count), NULL, "with --overlap: count the pairs only", 0, 0},
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left",
      "pairs; left rows with a partner; left rows without; pairs and left rows without [inner]", 0, 0},
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
@@ -68,7 +78,7 @@ typedef struct job {
     const kr_progress *progress;
     struct column left[OPTION_TEXTS_MOST],
         right[OPTION_TEXTS_MOST]; /* of a range join: right[0] to right[1] */
-    struct column left_by[OPTION_TEXTS_MOST], right_by[OPTION_TEXTS_MOST];
+    struct column left_by[OPTION_TEXTS_MOST], right_by[OPTION_TEXTS_MOST], left_end, right_end;
     struct packed packed_left, packed_right;
     kr_device *device;
     kr_join *join;
@@ -101,10 +111,28 @@ static int has_pairs(const job *j)
     return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
 }
 
+static int check_overlap(const join_options *o)
+{
+    if (!o->overlap && (o->left_end || o->right_end || o->count))
+        return tool_fail(USAGE, "--%s needs --overlap closed or open",
+                         o->left_end    ? "left-end"
+                         : o->right_end ? "right-end"
+                                        : "count");
+    if (o->overlap && (o->right_lower || o->asof.side || o->left.n > 1))
+        return tool_fail(USAGE, "--overlap takes one --left and one --right, and no --asof");
+    if (o->overlap && (!o->left_end || !o->right_end))
+        return tool_fail(USAGE, "--overlap needs --left-end COL and --right-end COL");
+    if (o->count && (o->output || o->type))
+        return tool_fail(USAGE, "--count counts pairs: no --output and no --type");
+    return DONE;
+}
+
 static int check_options(job *j)
 {
     const join_options *o = &j->options;
-    const int wrong = check_asof(o);
+    int wrong = check_asof(o);
+    if (!wrong)
+        wrong = check_overlap(o);
     if (wrong)
         return wrong;
     if (!o->right_lower != !o->right_upper)
@@ -151,6 +179,31 @@ static int load_asof(job *j)
     return code;
 }
 
+/* All four columns get the type of the left starts. */
+static int match_ends(job *j)
+{
+    int code = column_match(&j->left[0], &j->left_end, ABSENT_NULL);
+    return code ? code : column_match(&j->left[0], &j->right_end, ABSENT_NULL);
+}
+
+static int load_ends(job *j)
+{
+    const join_options *o = &j->options;
+    int code = DONE;
+    if (o->overlap && column_is_text(&j->left[0]))
+        return tool_fail(FAILED, "--left %s is text: --overlap takes numbers, dates and times",
+                         o->left.at[0]);
+    if (o->overlap)
+        code = column_load(&j->left_end, "--left-end", o->left_end, j->progress);
+    if (o->overlap && !code)
+        code = column_load(&j->right_end, "--right-end", o->right_end, j->progress);
+    if (o->overlap && !code)
+        code = column_check_counts(&j->left[0], &j->left_end, "an interval takes one of each");
+    if (o->overlap && !code)
+        code = column_check_counts(&j->right[0], &j->right_end, "an interval takes one of each");
+    return code ? code : o->overlap ? match_ends(j) : load_asof(j);
+}
+
 static int load_keys(job *j)
 {
     const join_options *o = &j->options;
@@ -162,7 +215,7 @@ static int load_keys(job *j)
     for (uint32_t i = 0; !code && i < o->right.n; ++i)
         code = column_match(&j->left[i], &j->right[i], ABSENT_NULL);
     if (code || !o->right_lower)
-        return code ? code : load_asof(j);
+        return code ? code : load_ends(j);
     code = column_load_values(&j->right[0], "--right-lower", o->right_lower, &j->left[0], j->progress);
     if (!code)
         code = column_load_values(&j->right[1], "--right-upper", o->right_upper, &j->left[0], j->progress);
@@ -213,6 +266,33 @@ static int create_asof(job *j, const kr_join_options *how)
     return finish(j, status, &err);
 }
 
+/* Only the number of pairs is known then, and no join is there. */
+static int count_overlaps(job *j)
+{
+    const kr_column *const of[] = {&j->left[0].view, &j->left_end.view, &j->right[0].view,
+                                   &j->right_end.view};
+    kr_device_info device = {.struct_size = sizeof device};
+    kr_error err = {0};
+    kr_status status = kr_device_query(j->device, &device, &err);
+    snprintf(j->info.device, sizeof j->info.device, "%s", device.name);
+    if (status == KR_OK)
+        status =
+            kr_join_overlap_chunks(j->device, j->options.index, of[0], of[1], of[2], of[3],
+                                   (kr_interval_ends)j->options.overlap, 0, NULL, NULL, &j->info.pairs, &err);
+    return tool_check(status, &err);
+}
+
+static int create_overlap(job *j, const kr_join_options *how)
+{
+    kr_error err = {0};
+    if (j->options.count)
+        return count_overlaps(j);
+    const kr_status status = kr_join_create_overlap(
+        j->device, j->options.index, &j->left[0].view, &j->left_end.view, &j->right[0].view,
+        &j->right_end.view, (kr_interval_ends)j->options.overlap, how, &j->join, &err);
+    return finish(j, status, &err);
+}
+
 static int create(job *j)
 {
     const join_options *o = &j->options;
@@ -225,6 +305,8 @@ static int create(job *j)
     kr_status status;
     if (o->asof.side)
         return create_asof(j, &how);
+    if (o->overlap)
+        return create_overlap(j, &how);
     if (o->left.n > 1) {
         if (pack_columns(j->left, j->right, o->left.n, &j->packed_left, &j->packed_right))
             return FAILED;
@@ -350,19 +432,24 @@ static void print(const job *j)
     const uint64_t left = j->left[0].view.count, right = j->right[0].view.count;
     const int left_indexed = strcmp(j->info.indexed, "left") == 0;
     output out = output_begin_report(stdout, j->printing.json);
-    output_spec(&out, "spec", j->info.spec);
+    if (!j->options.count)
+        output_spec(&out, "spec", j->info.spec);
     output_text(&out, "device", j->info.device);
-    output_text(&out, "tracer", j->info.tracer);
-    output_indexed(&out, &j->info);
+    if (!j->options.count) {
+        output_text(&out, "tracer", j->info.tracer);
+        output_indexed(&out, &j->info);
+    }
     output_number(&out, "left", left);
     output_number(&out, "right", right);
-    if (out.json && !j->options.asof.side) {
+    if (out.json && !j->options.asof.side && !j->options.overlap) {
         output_number(&out, "keys", left_indexed ? left : right);
         output_number(&out, "probes", left_indexed ? right : left);
     }
     output_number(&out, has_pairs(j) ? "pairs" : "rows", j->info.pairs);
-    output_bytes(&out, "footprint", j->info.footprint_nbytes);
-    output_bytes(&out, "peak", j->info.peak_nbytes);
+    if (!j->options.count) {
+        output_bytes(&out, "footprint", j->info.footprint_nbytes);
+        output_bytes(&out, "peak", j->info.peak_nbytes);
+    }
     output_begin(&out, "seconds", '{');
     output_seconds(&out, "load", j->load);
     output_seconds(&out, "join", j->run);
@@ -394,6 +481,8 @@ static int perform(job *j)
     kr_device_close(j->device);
     pack_close(&j->packed_right);
     pack_close(&j->packed_left);
+    column_close(&j->right_end);
+    column_close(&j->left_end);
     for (uint32_t i = 0; i < OPTION_TEXTS_MOST; ++i) {
         column_close(&j->right_by[i]);
         column_close(&j->left_by[i]);
@@ -420,7 +509,7 @@ static int run(const command *self, int argc, char **argv)
 const command command_join = {
     "join",
     NULL,
-    "join two columns on equal values, on ranges, or as of a time",
+    "join two columns on equal values, on ranges, as of a time, or intervals that overlap",
     "keyray join --left orders.csv:customer:str --right customers.csv:customer:str --type left "
     "--show-left amount --show-right city -o pairs.csv\n"
     "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last -o "

@@ -21,7 +21,8 @@ typedef struct bench_options {
     uint64_t keys_log2, probes_log2, repeat, checked;
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
     uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
-    uint64_t groups;
+    uint64_t groups, overlap, chunk; /* of as-of joins; of intervals: overlaps a row, 0: none; bytes */
+    uint32_t cover, counted;
 } bench_options;
 
 /* ---- The workload, in host memory and where the library reads it (data.c) ------------- */
@@ -219,6 +220,17 @@ kr_status bench_asof_create(const bench_run *run, const char *spec, const kr_col
 /* Whether a left row has a partner; whether `right` may be the one that it has. */
 int bench_asof_has_partner(const bench_run *run, uint64_t left);
 int bench_asof_is_right(const bench_run *run, uint64_t left, uint32_t right);
+
+/* ---- Joins of intervals (overlap.c) ----------------------------------------------------- */
+
+int bench_overlap_open(const bench_options *options, const bench_data *data);
+void bench_overlap_close(const bench_data *data);
+kr_status bench_overlap_create(const bench_run *run, const char *spec, const kr_join_options *how,
+                               kr_join **join, kr_error *err);
+/* Hands over all pairs in chunks, or counts them; fails if they are not as many as there are, or wrong. */
+int bench_overlap_chunks(const bench_run *run, const char *spec, int checks);
+uint64_t bench_overlap_pairs(void);
+int bench_overlap_is_right(const bench_run *run, uint64_t left, uint64_t right);
 
 /* ---- Report (print.c) ---------------------------------------------------------------- */
 

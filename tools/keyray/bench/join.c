@@ -20,6 +20,15 @@ const option_row bench_join_rows[] = {
     {"groups", 0, 0, OPTION_NUMBER, offsetof(bench_options, groups), "N",
      "with --asof: keys and probes belong to N groups, as quotes and trades to symbols [none]", 1,
      UINT32_MAX},
+    {"overlap", 0, 0, OPTION_NUMBER, offsetof(bench_options, overlap), "N",
+     "intervals from keys and probes on, which make N overlaps for each probe on average", 1, UINT32_MAX},
+    {"cover", 0, 0, OPTION_FLAG, offsetof(bench_options, cover), NULL,
+     "with --overlap: one right interval covers all", 0, 0},
+    {"counted", 0, 0, OPTION_FLAG, offsetof(bench_options, counted), NULL,
+     "with --overlap: pairs are only counted", 0, 0},
+    {"chunk", 0, 0, OPTION_NUMBER, offsetof(bench_options, chunk), "BYTES",
+     "with --overlap: pairs come to the host in chunks of at most so many bytes [they stay on the device]", 8,
+     (uint64_t)1 << 40},
     {0},
 };
 
@@ -41,7 +50,9 @@ static int make(const bench_run *run, const char *spec, kr_join **join, double *
     kr_error err = {0};
     int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
-    if (!code && run->options->asof)
+    if (!code && run->options->overlap)
+        code = tool_check(bench_overlap_create(run, spec, &options, join, &err), &err);
+    else if (!code && run->options->asof)
         code = tool_check(bench_asof_create(run, spec, &left, &right, &options, join, &err), &err);
     else if (!code)
         code = tool_check(kr_join_create(run->device, spec, &left, &right, &options, join, &err), &err);
@@ -61,6 +72,8 @@ static uint64_t rows_wanted(const bench_run *run, kr_join_type type)
 {
     const bench_data *data = run->data;
     uint64_t hits = 0;
+    if (run->options->overlap)
+        return bench_overlap_pairs();
     for (uint64_t i = 0; i < data->n_probes; ++i)
         hits += has_partner(run, i) != 0;
     const uint64_t misses = data->n_probes - hits,
@@ -87,6 +100,8 @@ static int is_right(const bench_run *run, kr_join_type type, uint32_t left, uint
 {
     if (left >= run->data->n_probes)
         return 0;
+    if (run->options->overlap)
+        return bench_overlap_is_right(run, left, right);
     if (type == KR_JOIN_SEMI || type == KR_JOIN_ANTI)
         return has_partner(run, left) == (type == KR_JOIN_SEMI);
     if (right == KR_NO_ROW)
@@ -132,11 +147,15 @@ static int check(const bench_run *run, kr_join *join, uint64_t n, char checked[1
     const int code = right ? check_rows(run, join, n, left, right) : FAILED;
     free(right);
     free(left);
-    snprintf(
-        checked, 192, "all %llu rows of the join %s, and there are as many as %s%s", (unsigned long long)n,
-        run->options->asof ? "are in one group and in order, many are searched for" : "have the same key",
-        run->options->asof ? "the ends of groups say" : "the generator says",
-        run->options->unordered ? "" : ", in order");
+    snprintf(checked, 192, "all %llu rows of the join %s, and there are as many as %s%s",
+             (unsigned long long)n,
+             run->options->overlap ? "overlap"
+             : run->options->asof  ? "are in one group and in order, many are searched for"
+                                   : "have the same key",
+             run->options->overlap ? "sorted starts and ends say"
+             : run->options->asof  ? "the ends of groups say"
+                                   : "the generator says",
+             run->options->unordered ? "" : ", in order");
     return code;
 }
 
@@ -159,26 +178,77 @@ static int look_at(const bench_run *run, kr_join *join, uint64_t round, bench_ro
     return code;
 }
 
+/* Pairs in chunks, or counted: no join is there afterwards. */
+static int time_chunks(const bench_run *run, const char *spec, double *seconds, bench_row *row)
+{
+    const kr_column keys = bench_data_column(run->data, COLUMN_KEYS, 0, run->data->n_keys);
+    const unsigned long long pairs = bench_overlap_pairs();
+    kr_explanation what = {.struct_size = sizeof what};
+    kr_error err = {0};
+    int code = tool_check(
+        kr_index_explain(run->device, KR_OP_RANGE, spec, &keys, run->data->n_probes, &what, &err), &err);
+    for (uint64_t i = 0; i <= run->options->repeat && !code; ++i) {
+        code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
+        const double begin = tool_now();
+        code = code ? code : bench_overlap_chunks(run, spec, i == 0);
+        seconds[i] = tool_now() - begin;
+    }
+    memcpy(row->index.info.spec, what.spec, sizeof row->index.info.spec);
+    memcpy(row->index.info.tracer, what.tracer, sizeof row->index.info.tracer);
+    snprintf(row->checked, sizeof row->checked, "all %llu pairs%s, as many as sorted starts and ends say",
+             pairs, run->options->chunk ? " overlap" : "");
+    snprintf(row->step, sizeof row->step, "%llu pairs %s", pairs,
+             run->options->chunk ? "handed over in chunks" : "counted");
+    return code;
+}
+
+static int check_options(const bench_options *o)
+{
+    if (o->groups && !o->asof)
+        return tool_fail(USAGE, "--groups needs --asof backward, forward or nearest");
+    if ((o->cover || o->counted || o->chunk) && !o->overlap)
+        return tool_fail(USAGE, "--%s needs --overlap N",
+                         o->cover     ? "cover"
+                         : o->counted ? "counted"
+                                      : "chunk");
+    if (o->overlap && (o->asof || o->join_type))
+        return tool_fail(USAGE, "--overlap makes inner joins: no --%s", o->asof ? "asof" : "type");
+    if (o->counted && o->chunk)
+        return tool_fail(USAGE, "--counted counts pairs, --chunk hands them over; give one of them");
+    return DONE;
+}
+
+static int time_joins(const bench_run *run, const char *spec, double *seconds, bench_row *row)
+{
+    int code = DONE;
+    for (uint64_t i = 0; i <= run->options->repeat && !code; ++i) {
+        kr_join *join = NULL;
+        code = make(run, spec, &join, seconds + i);
+        if (!code)
+            code = look_at(run, join, i, row);
+        kr_join_destroy(join);
+    }
+    return code;
+}
+
 int bench_join(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,
                bench_row *row)
 {
     static double seconds[BENCH_REPEAT_MOST + 1];
     const bench_run run = {.options = options, .data = data, .device = device};
-    int code = DONE;
+    int code = check_options(options);
+    if (code)
+        return code;
     row->index.info.struct_size = sizeof row->index.info;
-    if (options->groups && !options->asof)
-        return tool_fail(USAGE, "--groups needs --asof backward, forward or nearest");
-    if (options->asof)
-        code = bench_asof_open(options, data);
-    for (uint64_t i = 0; i <= options->repeat && !code; ++i) {
-        kr_join *join = NULL;
-        code = make(&run, spec, &join, seconds + i);
-        if (!code)
-            code = look_at(&run, join, i, row);
-        kr_join_destroy(join);
-    }
+    code = options->overlap ? bench_overlap_open(options, data)
+           : options->asof  ? bench_asof_open(options, data)
+                            : DONE;
+    if (!code)
+        code = options->counted || options->chunk ? time_chunks(&run, spec, seconds, row)
+                                                  : time_joins(&run, spec, seconds, row);
     if (!code)
         row->times = bench_summarize(seconds + 1, options->repeat);
+    bench_overlap_close(data);
     bench_asof_close();
     row->per_run = data->n_probes;
     return code;

@@ -15,6 +15,13 @@ static double rate(const bench_row *row)
     return (double)row->per_run / row->times.median;
 }
 
+/* 0 where nothing was kept, as where sorted sides are merged. */
+static double rate_per_byte(const bench_row *row)
+{
+    const uint64_t nbytes = row->index.info.footprint_nbytes;
+    return nbytes ? rate(row) / (double)nbytes : 0;
+}
+
 /* ---- What the time holds ------------------------------------------------------------------- */
 
 static int looks_up_points(const bench_report *report)
@@ -75,6 +82,11 @@ static void print_workload(output *out, const bench_report *report, const bench_
     if (report->operation == BENCH_JOIN && report->options->asof) {
         output_text(out, "asof", join_sides[report->options->asof]);
         output_number(out, "groups", report->options->groups);
+    }
+    if (report->operation == BENCH_JOIN && report->options->overlap) {
+        output_number(out, "overlap", report->options->overlap);
+        output_truth(out, "cover", (int)report->options->cover);
+        output_number(out, "chunk", report->options->chunk);
     }
     if (report->operation == BENCH_RANGE) {
         output_number(out, "hits", w->hits);
@@ -168,7 +180,7 @@ static void print_row(output *out, const bench_report *report, const bench_row *
     if (row->waves.n)
         bench_print_waves_json(out, row);
     output_real(out, "per_second", rate(row));
-    output_real(out, "per_second_per_byte", rate(row) / (double)row->index.info.footprint_nbytes);
+    output_real(out, "per_second_per_byte", rate_per_byte(row));
     output_bytes(out, "footprint", row->index.info.footprint_nbytes);
     output_bytes(out, "peak", row->index.info.peak_nbytes);
     print_components(out, &row->index.components);
@@ -252,9 +264,10 @@ static void print_head(const bench_report *report, FILE *to)
         fprintf(to, "ranges: %llu, %llu hits, multiplier %llu, order %s", (unsigned long long)w->probes,
                 (unsigned long long)w->hits, (unsigned long long)w->multiplier, orders[w->order]);
     if (report->operation == BENCH_JOIN)
-        fprintf(to, ", %s%s%s%s join%s\n", report->options->asof ? "as-of " : "",
-                join_sides[report->options->asof], report->options->asof ? " " : "",
-                join_types[report->options->join_type], report->options->unordered ? ", in any order" : "");
+        fprintf(to, ", %s%s%s%s%s join%s\n", report->options->overlap ? "overlap " : "",
+                report->options->asof ? "as-of " : "", join_sides[report->options->asof],
+                report->options->asof ? " " : "", join_types[report->options->join_type],
+                report->options->unordered ? ", in any order" : "");
     else if (!build)
         fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
                 result_name(report->options));
@@ -319,8 +332,7 @@ static void print_text(const bench_report *report, FILE *to)
         if (kr_spec_shorten(row->index.info.spec, spec, sizeof spec, NULL) != KR_OK)
             snprintf(spec, sizeof spec, "%s", row->index.info.spec);
         fprintf(to, "%10.3f %10.3f %10.3f %12.2f %12.4g %10s %10s  %s%s%s\n", row->times.minimum * 1e3,
-                row->times.median * 1e3, row->times.maximum * 1e3, rate(row) / 1e6,
-                rate(row) / (double)row->index.info.footprint_nbytes,
+                row->times.median * 1e3, row->times.maximum * 1e3, rate(row) / 1e6, rate_per_byte(row),
                 output_size(footprint, row->index.info.footprint_nbytes),
                 output_size(peak, row->index.info.peak_nbytes), spec, row->swept[0] ? " " : "", row->swept);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
