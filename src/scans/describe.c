@@ -79,39 +79,13 @@ static bound float_bound(uint32_t type, uint64_t code, int is_low)
 
 /* ---- Dates and times ------------------------------------------------------------------------- */
 
-static int64_t floor_div(int64_t a, int64_t b)
+/* In quotes; as an integer where it is not in such a form. */
+static void print_time(uint32_t type, kr_unit unit, int64_t integer, char value[64])
 {
-    return a / b - (a % b < 0);
-}
-
-/* Of a day since 1970-01-01 in the Gregorian calendar. 0: its year does not have four digits. */
-static int print_date(int64_t days, char value[64])
-{
-    /* Years are counted from March, so that the leap day comes last; 400 of them have 146097 days. */
-    const int64_t since = days + 719468, era = floor_div(since, 146097), day_of_era = since - era * 146097;
-    const int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    const int64_t day = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    const int64_t month = (5 * day + 2) / 153, year = era * 400 + year_of_era + (month >= 10);
-    if (year < 0 || year > 9999)
-        return 0;
-    snprintf(value, 64, "'%04d-%02d-%02d'", (int)year, (int)(month < 10 ? month + 3 : month - 9),
-             (int)(day - (153 * month + 2) / 5 + 1));
-    return 1;
-}
-
-static int print_time(int64_t micros, char value[64])
-{
-    const int64_t day = INT64_C(86400000000), days = floor_div(micros, day), rest = micros - days * day;
-    const int seconds = (int)(rest / 1000000), fraction = (int)(rest % 1000000);
-    if (!print_date(days, value))
-        return 0;
-    value[strlen(value) - 1] = '\0'; /* its last quote */
-    kr_text_add(value, 64, " %02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if (fraction)
-        kr_text_add(value, 64, ".%06d", fraction);
-    kr_text_add(value, 64, "'");
-    return 1;
+    char text[KR_VALUE_NBYTES];
+    const int32_t days = (int32_t)integer;
+    kr_value_text((kr_type)type, unit, type == KR_DATE32 ? (const void *)&days : &integer, text);
+    snprintf(value, 64, type == KR_DATE32 || unit != KR_UNIT_NONE ? "'%s'" : "%s", text);
 }
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
@@ -157,12 +131,12 @@ static bound bound_of(const kr_leaf *leaf, uint32_t type, uint64_t code, int is_
         if (!is_equal)
             return float_bound(type, code, is_low);
         print_exactly(kr_code_float(type, code), made.value);
-    } else if ((type != KR_DATE32 || !print_date(integer, made.value)) &&
-               (!leaf->as_time || !print_time(integer, made.value))) {
-        if (kr_type_in(type, KR_TYPES_SIGNED))
-            snprintf(made.value, sizeof made.value, "%lld", (long long)integer);
-        else
-            snprintf(made.value, sizeof made.value, "%llu", (unsigned long long)code);
+    } else if (type == KR_DATE32 || type == KR_TIMESTAMP64) {
+        print_time(type, leaf->unit, integer, made.value);
+    } else if (kr_type_in(type, KR_TYPES_SIGNED)) {
+        snprintf(made.value, sizeof made.value, "%lld", (long long)integer);
+    } else {
+        snprintf(made.value, sizeof made.value, "%llu", (unsigned long long)code);
     }
     return made;
 }

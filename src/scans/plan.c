@@ -113,7 +113,8 @@ static int keep_text(const making *m, kr_leaf *leaf, const kr_literal *literal, 
     const char *text = m->condition->texts + literal->bits;
     if (literal->kind != KR_LITERAL_TEXT)
         return 1;
-    leaf->as_time |= m->columns->columns[leaf->column].type == KR_TIMESTAMP64 && strchr(text, ':');
+    if (m->columns->columns[leaf->column].type == KR_TIMESTAMP64 && kr_value_is_time(text, literal->nbytes))
+        leaf->unit = kr_plan_unit(m->columns, leaf->column);
     if (m->columns->columns[leaf->column].type != KR_U32)
         return 1;
     if (!kr_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, 1, sizeof *leaf->labels,
@@ -284,7 +285,8 @@ static int fold_leaf(making *m, kr_leaf *leaf, kr_leaf *more, uint32_t op)
     if (ok && more->n_labels)
         memcpy(leaf->labels + leaf->n_labels, more->labels, more->n_labels * sizeof *leaf->labels);
     leaf->n_labels += ok ? more->n_labels : 0;
-    leaf->as_time |= more->as_time;
+    if (leaf->unit == KR_UNIT_NONE)
+        leaf->unit = more->unit;
     release_leaf(more);
     leaf->intervals = set.at;
     leaf->n_intervals = set.n;

@@ -27,7 +27,7 @@ typedef struct kr_leaf {
     uint32_t other;   /* KR_NO_COLUMN; or compare `column` with this column of the same type, see `compare` */
     uint32_t compare; /* KR_LESS ... KR_NOT_EQUAL; such a leaf is not true where one of both is NULL */
     uint32_t nulls;   /* 1: rows whose value is NULL belong to the leaf */
-    uint32_t as_time; /* 1: a timestamp that was compared with texts, so it counts microseconds */
+    kr_unit unit;     /* of a timestamp that was compared with texts; else KR_UNIT_NONE */
     uint64_t n_intervals, room; /* room: how many there is memory for */
     kr_interval *intervals;     /* ascending; between two of them lies at least one code */
     uint64_t n_labels, room_labels;

@@ -87,7 +87,7 @@ TIMES = [
     ok("scan --column d=dates.csv:d --where \"d = '2024-01-05 00:00:00'\" --count {device}", out="^matches +1$"),
     ok("scan --column x=large.csv:x --where \"x = 5.0 or x > 1e30\" --count {device}", out="^matches +1$"),
     bad(1, "scan --column d=dates.csv:d --where \"d = '2024-01-05 10:00:00'\" --count {device}", "compared with '2024-01-05 10:00:00' at character 5, which has a time of day"),
-    bad(1, "scan --column t=times.csv:t --where \"t < '2024-02-30'\" --count {device}", "'2024-02-30' at character 5, which does not exist"),
+    bad(1, "scan --column t=times.csv:t --where \"t < '2024-02-30'\" --count {device}", "'2024-02-30' at character 5, which does not exist, or is out of range"),
     bad(1, "scan --column t=t_s.npy --where \"t < '2024-01-01 00:00:00.5'\" --count {device}", r"finer than timestamp64\[s\]"),
     bad(1, "scan --column t=seconds.csv:x:timestamp64 --where \"t < '2024-01-01'\" --count {device}", "the unit of these timestamps is not known"),
     bad(1, "scan --column t=t_s.npy --column u=t_ms.npy --where \"t < u\" --count {device}", r"are timestamp64\[s\] and timestamp64\[ms\]"),

@@ -22,7 +22,11 @@ typedef struct scan_options {
 #define AT(field) offsetof(scan_options, field)
 
 static const option_row scan_rows[] = {
-    {"column", 0, 1, OPTION_TEXTS, AT(columns), "NAME=COL", "a column of the table; give one or more", 0, 0},
+    {"column", 0, 1, OPTION_TEXTS, AT(columns), "NAME=COL",
+     "a column of the table; give one or more. COL is FILE.npy, FILE.csv:NAME, FILE.tbl:POSITION, which "
+     "counts "
+     "from 0, or FILE.bin:TYPE; keyray --help lists more forms and types",
+     0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
      "as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; dates, times and texts in "
      "single quotes [every row]",
@@ -170,7 +174,12 @@ static int call(job *j, void *out, uint64_t capacity)
         .struct_size = sizeof options, .alive = j->alive.view.data, .report = j->report, .count_work = 1};
     const kr_scan_sink *sinks[] = {&sink};
     const kr_condition *conditions[] = {j->condition};
-    return tool_check(kr_scan(j->table.table, conditions, sinks, 1, &options, NULL, &err), &err);
+    const kr_status status = kr_scan(j->table.table, conditions, sinks, 1, &options, NULL, &err);
+    /* Files of text say what a column holds, unless the command line does. */
+    if (status == KR_ERR_TYPE && strstr(err.text, "only columns of one type can be compared"))
+        return tool_fail(FAILED, "%s; a column of a text file may be given a type: FILE.csv:NAME:f64",
+                         err.text);
+    return tool_check(status, &err);
 }
 
 /* 1: without -o, answers that are few are shown. Numbers are in the report already. */

@@ -108,8 +108,6 @@ int tool_check(kr_status status, const kr_error *err)
     case KR_OK: return DONE;
     case KR_ERR_CANCELLED: return tool_fail(INTERRUPTED, "interrupted; nothing was written");
     case KR_ERR_SPEC: return tool_fail(USAGE, "%s", err->text);
-    case KR_ERR_TYPE:
-        return tool_fail(FAILED, "%s; a type may follow a text column: FILE.csv:NAME:u32", err->text);
     case KR_ERR_DEVICE_MEMORY:
         renamed = *err;
         tool_rename(&renamed, "memory_cap_nbytes", "--memory-cap");

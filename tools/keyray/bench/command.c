@@ -444,6 +444,8 @@ static int perform(job *j)
     if (!code && (j->printing.json || !j->printing.quiet))
         bench_print(&j->report, stdout, j->printing.json);
     kr_device_close(j->device);
+    for (uint64_t i = 0; i < n_rows; ++i)
+        free(j->report.rows[i].steps);
     free(j->report.rows);
     return code;
 }

@@ -134,7 +134,9 @@ typedef struct bench_row {
     bench_times before, after; /* an update: of all probes; a scan: `after`, means of calls enqueued together,
                                   `before`, of adding up the columns, 0: not asked for */
     double build_seconds;      /* a scan */
-    char step[200]; /* a scan: the first step of one; a join: its size, and which side is indexed */
+    char step[200];            /* a join: its size, and which side is indexed */
+    char (*steps)[200];        /* a scan: what answered the first call */
+    uint32_t n_steps;
     bench_change builds, appends, deletes; /* a scan with --append or --delete */
     bench_waves waves;
     uint64_t per_run;  /* lookups, pairs or changed rows of one run */

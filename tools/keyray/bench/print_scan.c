@@ -67,7 +67,10 @@ void bench_print_scan_json(output *out, const bench_report *report, const bench_
         output_text(out, "swept", row->swept);
     print_workload(out, w);
     output_text(out, "checked", row->checked);
-    output_text(out, "step", row->step);
+    output_begin(out, "steps", '[');
+    for (uint32_t i = 0; i < row->n_steps; ++i)
+        output_text(out, NULL, row->steps[i]);
+    output_end(out, ']');
     output_begin(out, "inside", '{');
     output_text(out, "copies", report->options->host ? "results to host memory" : "none");
     output_end(out, '}');
@@ -98,6 +101,9 @@ void bench_print_scan_json(output *out, const bench_report *report, const bench_
     output_end(out, '}');
     output_end(out, '}');
 }
+
+/* Of many conditions in a call there are hundreds. */
+enum { STEPS_SHOWN = 16 };
 
 static void print_table_head(const workload *w, FILE *to)
 {
@@ -150,7 +156,11 @@ void bench_print_scan_text(const bench_report *report, FILE *to)
                 output_size(peak, row->index.info.peak_nbytes), spec, row->swept[0] ? " " : "", row->swept);
         bench_print_changes_text(row, to);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
-        fprintf(to, "%10s %s\n", "", row->step);
+        for (uint32_t k = 0; k < row->n_steps && k < STEPS_SHOWN; ++k)
+            fprintf(to, "%10s %s\n", "", row->steps[k]);
+        if (row->n_steps > STEPS_SHOWN)
+            fprintf(to, "%10s and %u more steps, which --format json lists\n", "",
+                    row->n_steps - STEPS_SHOWN);
         if (row->before.median > 0)
             fprintf(to, "%10s adding up the columns takes %.4f ms: %.2f of the median, %.2f of the mean\n",
                     "", row->before.median * 1e3, row->before.median / row->times.median,

@@ -368,6 +368,23 @@ static int report_query(const bench_scan_run *run, uint64_t query, kr_report *re
     return DONE;
 }
 
+static int keep_steps(const bench_scan_run *run, const kr_report *report, bench_row *row)
+{
+    const uint32_t n = run->rival ? 1 : kr_report_step_count(report);
+    row->steps = tool_alloc(n, sizeof *row->steps, "steps of a scan");
+    if (!row->steps)
+        return FAILED;
+    for (; row->n_steps < n; ++row->n_steps)
+        if (run->rival)
+            snprintf(row->steps[0], sizeof *row->steps,
+                     "%llu lookups of one range each, row ids as bits, merged by AND",
+                     (unsigned long long)run->w->predicates);
+        else
+            snprintf(row->steps[row->n_steps], sizeof *row->steps, "%s",
+                     kr_report_step_text(report, row->n_steps));
+    return DONE;
+}
+
 /* What calls do, on average. Reports cost time, so these calls are not timed. */
 static int report_queries(const bench_scan_run *run, bench_row *row)
 {
@@ -377,13 +394,8 @@ static int report_queries(const bench_scan_run *run, bench_row *row)
     int code = tool_check(kr_report_create(&report, &err), &err);
     for (uint64_t q = 0; q < n && !code; ++q) {
         code = report_query(run, q, report, &row->lookups);
-        if (q == 0 && run->rival)
-            snprintf(row->step, sizeof row->step,
-                     "%llu lookups of one range each, row ids as bits, merged by AND",
-                     (unsigned long long)run->w->predicates);
-        else if (q == 0 && !code)
-            snprintf(row->step, sizeof row->step, "%s",
-                     kr_report_step_count(report) ? kr_report_step_text(report, 0) : "");
+        if (q == 0 && !code)
+            code = keep_steps(run, report, row);
     }
     facts_divide(&row->lookups.phases, n);
     facts_divide(&row->lookups.counters, n);
@@ -486,6 +498,8 @@ int bench_scan(const bench_options *options, kr_device *device, uint32_t threads
         code = bench_tpch_settle(&row->workload);
     if (!code)
         code = bench_scan_check_changes(&row->workload);
+    if (!code)
+        code = bench_rival_check(spec);
     if (!code)
         code = open_data(&row->workload, device, (int)options->host, threads);
     if (!code)

@@ -79,6 +79,8 @@ void bench_tpch_text(const workload *w, char text[192]);
 
 /* 1: the kind answers ranges and does not scan. */
 int bench_rival_is(const char *spec);
+/* Refuses a kind that neither scans nor answers ranges. */
+int bench_rival_check(const char *spec);
 /* `bounds`: of all queries, a pair for each column. Facts of all indexes go to `facts`. */
 int bench_rival_open(kr_device *device, uint32_t threads, const char *spec, const kr_column *columns,
                      uint32_t n_columns, const kr_bounds *bounds, uint64_t n_queries, bench_rival **rival,

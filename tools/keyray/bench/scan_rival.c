@@ -21,14 +21,31 @@ struct bench_rival {
     uint32_t *bitmap, *scratch;
 };
 
-int bench_rival_is(const char *spec)
+/* Of the kind that the spec names; 0: unknown, or best. */
+static uint32_t capabilities_of(const char *spec)
 {
     kr_kind_info info = {.struct_size = sizeof info};
     const size_t length = strcspn(spec, ":");
     for (uint32_t i = 0; kr_kind_query(i, &info, NULL) == KR_OK; ++i)
         if (strlen(info.name) == length && strncmp(spec, info.name, length) == 0)
-            return (info.capabilities & KR_CAN_RANGE) && !(info.capabilities & KR_CAN_SCAN);
+            return info.capabilities;
     return 0;
+}
+
+int bench_rival_is(const char *spec)
+{
+    return (capabilities_of(spec) & (KR_CAN_RANGE | KR_CAN_SCAN)) == KR_CAN_RANGE;
+}
+
+int bench_rival_check(const char *spec)
+{
+    const uint32_t can = capabilities_of(spec);
+    return can && !(can & (KR_CAN_RANGE | KR_CAN_SCAN))
+               ? tool_fail(USAGE,
+                           "%s answers no ranges, so it is no rival of scans; give a kind that scans or "
+                           "answers ranges, see keyray kinds",
+                           spec)
+               : DONE;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
