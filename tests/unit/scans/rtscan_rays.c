@@ -1,0 +1,163 @@
+/* What rays of kind rtscan meet, by its counters: each row of a region once, few boxes for a row, and no ray
+ * where none is needed. */
+#include "ray_tables.h"
+
+static void count_what_rays_meet_of(const char *spec)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    uint64_t met = 0, refined = 0, casting = 0;
+    kr_report *report = NULL;
+    kr_rng rng = {5};
+    table t;
+    fill_distinct(&t, &rng);
+    create(&t, spec);
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    for (uint32_t i = 0; i < 60; ++i) {
+        kr_predicate predicates[3];
+        uint64_t at_border = 1, rows[3];
+        for (uint32_t c = 0; c < 3; ++c) {
+            rows[c] = i % 5 ? kr_rng_below(&rng, ROWS_MOST) : ROWS_MOST / 16 * kr_rng_below(&rng, 17);
+            at_border &= rows[c] % (ROWS_MOST / 16) == 0;
+            predicates[c] = (kr_predicate){c, KR_LESS, 1, {100 + rows[c]}};
+        }
+        kr_condition *condition = condition_of(&t, predicates, 3);
+        scan(&t, condition, NULL, bitmap, report);
+        kr_condition_destroy(condition);
+        met += counter(report, "intersections");
+        refined += counter(report, "refined");
+        assert_true(counter(report, "intersections") >= counter(report, "refined"));
+        /* Rays are cast unless nothing is left for them. */
+        assert_int_equal(counter(report, "rays") == 0, at_border != 0);
+        casting += counter(report, "rays") > 0;
+        assert_in_range(counter(report, "spared") + ROWS_MOST / 16 * 3, 0, 2 * (uint64_t)ROWS_MOST);
+    }
+    assert_in_range(casting, 40, 60);
+    assert_in_range(met, refined, 2 * refined);
+    assert_in_range(counter_of_table(&t, "width"), 1, ROWS_MOST / 32);
+    kr_report_destroy(report);
+    kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
+static void count_what_rays_meet(void **state)
+{
+    (void)state;
+    count_what_rays_meet_of("rtscan:vectors=16,groups=a+b+c");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=1,groups=a+b+c");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=4,groups=a+b+c");
+    count_what_rays_meet_of("rtscan:vectors=16,pack=7,parts=3,groups=a+b+c");
+}
+
+/* Without vectors the region of a condition holds the rows that match, and no other. */
+static void meet_each_row_once_of(const char *spec, uint32_t pack, int once)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    kr_report *report = NULL;
+    kr_rng rng = {12};
+    table t;
+    fill_distinct(&t, &rng);
+    create(&t, spec);
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    for (uint32_t i = 0; i < 30; ++i) {
+        kr_predicate predicates[3];
+        uint64_t matches = 0;
+        for (uint32_t c = 0; c < 3; ++c) {
+            const uint64_t from = 100 + kr_rng_below(&rng, ROWS_MOST / 2);
+            predicates[c] =
+                (kr_predicate){c, KR_BETWEEN, 2, {from, from + kr_rng_below(&rng, ROWS_MOST / 2)}};
+        }
+        kr_condition *condition = condition_of(&t, predicates, 3);
+        scan(&t, condition, NULL, bitmap, report);
+        kr_condition_destroy(condition);
+        for (uint64_t r = 0; r < ROWS_MOST; ++r)
+            matches += bitmap[r / 32] >> r % 32 & 1;
+        if (once)
+            assert_int_equal(counter(report, "refined"), matches);
+        assert_in_range(counter(report, "refined"), matches, counter(report, "intersections"));
+        assert_true(counter(report, "primitives") * pack >= counter(report, "intersections"));
+        if (pack == 1)
+            assert_int_equal(counter(report, "primitives"), counter(report, "intersections"));
+    }
+    kr_report_destroy(report);
+    kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
+static void meet_each_row_once(void **state)
+{
+    (void)state;
+    meet_each_row_once_of("rtc3:rays=50", 1, 0);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=1,groups=a+b+c", 1, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=2,width=1.3,groups=a+b+c", 2, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=3,length=0.5,groups=a+b+c", 3, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=8,parts=3,groups=a+b+c", 8, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=16,along=last,groups=a+b+c", 16, 1);
+    meet_each_row_once_of("rtscan:vectors=1,selection=positive,interval=0.5,spacing=0.7,groups=a+b+c", 8, 0);
+}
+
+/* Rows of a box are near each other, so a ray meets few boxes for each row. */
+static void pack_rows_that_are_near(void **state)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    kr_table_info one = {.struct_size = sizeof one}, eight = one;
+    kr_condition *condition = NULL;
+    kr_report *report = NULL;
+    kr_rng rng = {13};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    create(&t, "rtscan:pack=1");
+    assert_int_equal(kr_table_query(t.scanned, &one, NULL), KR_OK);
+    kr_table_destroy(t.scanned);
+    create(&t, "rtscan:vectors=1,width=1,pack=8,groups=a+b+c");
+    assert_int_equal(kr_table_query(t.scanned, &eight, NULL), KR_OK);
+    assert_in_range(eight.footprint_nbytes, 0, one.footprint_nbytes / 2);
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    assert_int_equal(kr_condition_parse("a < 9000 and b < 9000 and c < 9000", &condition, NULL), KR_OK);
+    scan(&t, condition, NULL, bitmap, report);
+    assert_in_range(counter(report, "primitives"), 1, 3 * counter(report, "intersections"));
+    kr_condition_destroy(condition);
+    kr_report_destroy(report);
+    kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
+/* Conditions that vectors answer alone, and those that no row can fulfil, cast no ray; c is in another scene
+ * than a and b. */
+static void cast_no_ray_without_need(void **state)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    static const char *const texts[] = {"a >= 100", "a < 100", "a is not null and b < 99 and c < 500",
+                                        "a < 1975 and b < 3850"};
+    kr_report *report = NULL;
+    kr_rng rng = {6};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    create(&t, "rtscan:vectors=16");
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    for (uint32_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+        kr_condition *condition = NULL;
+        assert_int_equal(kr_condition_parse(texts[i], &condition, NULL), KR_OK);
+        scan(&t, condition, NULL, bitmap, report);
+        assert_int_equal(counter(report, "rays"), 0);
+        kr_condition_destroy(condition);
+    }
+    kr_report_destroy(report);
+    kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
+/* A scene that the first scan builds counts from then on; columns share the scenes that `groups` says. */
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(count_what_rays_meet),
+        cmocka_unit_test(meet_each_row_once),
+        cmocka_unit_test(pack_rows_that_are_near),
+        cmocka_unit_test(cast_no_ray_without_need),
+    };
+    const int skipped = take_device_name(argc, argv);
+    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
+}
