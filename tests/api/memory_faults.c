@@ -4,6 +4,7 @@
  * allocates in the same order. Allocations of other libraries (Embree, TBB) do not fail here, since their
  * behaviour is not ours to test: their device memory fails in the conformance suite, under caps. */
 #include "check.h"
+#include "fault_joins.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -214,7 +215,9 @@ static int take_chunk(void *ctx, uint64_t first_probe, uint64_t n_probes, const 
     return 0;
 }
 
-static kr_status ask(kr_index *index, kr_result result, int range, kr_error *err)
+enum { ASK_POINTS, ASK_RANGES, ASK_NEAREST, ASK_FIRST_OF_RANGES };
+
+static kr_status ask(kr_index *index, kr_result result, int what, kr_error *err)
 {
     static uint64_t out[PROBES + 1];
     static uint8_t valid[PROBES];
@@ -229,8 +232,12 @@ static kr_status ask(kr_index *index, kr_result result, int range, kr_error *err
     memset(out, 0, sizeof out);
     memset(valid, 0, sizeof valid);
     memset(rows, 0, sizeof rows);
-    const kr_status status = range ? kr_index_range(index, &probe_column, &upper_column, &sink, NULL, err)
-                                   : kr_index_lookup(index, &probe_column, &sink, NULL, err);
+    const kr_nearest_options nearest = {.struct_size = sizeof nearest, .side = KR_NEAREST_EITHER};
+    sink.limit = what == ASK_FIRST_OF_RANGES ? 2 : 0;
+    const kr_status status = what == ASK_POINTS ? kr_index_lookup(index, &probe_column, &sink, NULL, err)
+                             : what == ASK_NEAREST
+                                 ? kr_index_nearest(index, &probe_column, &nearest, &sink, NULL, err)
+                                 : kr_index_range(index, &probe_column, &upper_column, &sink, NULL, err);
     /* The value of an invalid MIN or MAX is undefined. */
     if (result == KR_RESULT_MIN || result == KR_RESULT_MAX)
         for (uint32_t i = 0; i < PROBES; ++i)
@@ -258,12 +265,19 @@ static uint32_t capabilities_of(const kr_index *index)
 /* Every result, of points and, if the kind can, of ranges. */
 static kr_status ask_all(kr_index *index, kr_error *err)
 {
-    const int ranges = (capabilities_of(index) & KR_CAN_RANGE) != 0;
+    const uint32_t can = capabilities_of(index);
+    const int ranges = (can & KR_CAN_RANGE) != 0;
     uint64_t found = 0;
     kr_status status = kr_index_validate(index, err);
     for (int range = 0; range <= ranges; ++range)
         for (int result = KR_RESULT_ROW; result <= KR_RESULT_EXISTS && !status; ++result)
-            status = ask(index, (kr_result)result, range, err);
+            status = ask(index, (kr_result)result, range ? ASK_RANGES : ASK_POINTS, err);
+    if (!status && ranges)
+        status = ask(index, KR_RESULT_ROWS, ASK_FIRST_OF_RANGES, err);
+    if (!status && can & KR_CAN_NEAREST)
+        status = ask(index, KR_RESULT_ROW, ASK_NEAREST, err);
+    if (!status && can & KR_CAN_NEAREST)
+        status = ask(index, KR_RESULT_SUM, ASK_NEAREST, err);
     if (!status)
         status = kr_index_lookup_chunks(index, &probe_column, ranges ? &upper_column : NULL, KR_ORDER_ROW,
                                         1 << 16, take_chunk, &found, err);
@@ -272,14 +286,13 @@ static kr_status ask_all(kr_index *index, kr_error *err)
     return status;
 }
 
-static kr_status join(kr_device *device, const char *spec, int inverse, kr_error *err)
+static kr_status join(kr_device *device, const char *spec, int which, kr_error *err)
 {
-    const kr_join_options options = {
-        .struct_size = sizeof options, .type = KR_JOIN_LEFT, .inverse = (kr_join_inverse)inverse};
+    const fault_sides sides = {&key_column, &probe_column, &upper_column};
     kr_join *joined = NULL;
     kr_join_info info = {.struct_size = sizeof info};
     uint32_t left, right;
-    kr_status status = kr_join_create(device, spec, &key_column, &probe_column, &options, &joined, err);
+    kr_status status = fault_join(device, spec, which, &sides, &joined, err);
     if (!status)
         status = kr_join_query(joined, &info, err);
     if (!status)
@@ -447,8 +460,10 @@ static kr_status use_index(kr_device *device, const char *spec, kr_stream *strea
     if (!status && can & KR_CAN_UPDATE)
         status = try_rows(index, err);
     kr_index_destroy(index);
-    for (int inverse = KR_INVERSE_ON; inverse <= KR_INVERSE_OFF && !status; ++inverse)
-        status = join(device, spec, inverse, err);
+    for (int which = 0; which < JOINS && !status; ++which)
+        if ((which != JOIN_OVERLAP || can & KR_CAN_RANGE) &&
+            ((which != JOIN_ASOF && which != JOIN_RANKED) || can & KR_CAN_NEAREST))
+            status = join(device, spec, which, err);
     return status;
 }
 

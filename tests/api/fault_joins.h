@@ -1,0 +1,60 @@
+/* The joins of memory_faults.c, which hold their left rows without a partner, too. */
+#ifndef KEYRAY_TESTS_FAULT_JOINS_H
+#define KEYRAY_TESTS_FAULT_JOINS_H
+
+#include "check.h"
+
+/* At most 300 rows each. `right` to `upper` are intervals. */
+typedef struct fault_sides {
+    const kr_column *left, *right, *upper;
+} fault_sides;
+
+enum { JOIN_LEFT_INDEXED, JOIN_RIGHT_INDEXED, JOIN_ASOF, JOIN_RANKED, JOIN_OVERLAP, JOINS };
+
+static int count_chunk(void *ctx, uint64_t n, const uint32_t *left, const uint32_t *right)
+{
+    (void)left, (void)right;
+    *(uint64_t *)ctx += n;
+    return 0;
+}
+
+/* Groups of 64 bits and all of their values make as-of joins take ranks. */
+static kr_status join_asof(kr_device *device, const char *spec, int ranked, const fault_sides *sides,
+                           const kr_join_options *options, kr_join **joined, kr_error *err)
+{
+    static uint64_t groups[2][300];
+    const kr_column left = {.type = KR_U64, .count = sides->left->count, .data = groups[0]};
+    const kr_column right = {.type = KR_U64, .count = sides->right->count, .data = groups[1]};
+    const kr_nearest_options nearest = {.struct_size = sizeof nearest, .side = KR_NEAREST_EITHER};
+    for (uint64_t i = 0; i < left.count || i < right.count; ++i)
+        groups[0][i] = groups[1][i] = i % 5 * (ranked ? UINT64_MAX / 4 : 1);
+    return kr_join_create_asof(device, spec, sides->left, sides->right, &left, &right, 1, &nearest, options,
+                               joined, err);
+}
+
+static kr_status join_intervals(kr_device *device, const char *spec, const fault_sides *sides,
+                                const kr_join_options *options, kr_join **joined, kr_error *err)
+{
+    uint64_t seen = 0, pairs = 0;
+    const kr_status status =
+        kr_join_overlap_chunks(device, spec, sides->left, sides->left, sides->right, sides->upper,
+                               KR_ENDS_CLOSED, 256, count_chunk, &seen, &pairs, err);
+    CHECK(status || seen == pairs);
+    return status ? status
+                  : kr_join_create_overlap(device, spec, sides->left, sides->left, sides->right, sides->upper,
+                                           KR_ENDS_CLOSED, options, joined, err);
+}
+
+static kr_status fault_join(kr_device *device, const char *spec, int which, const fault_sides *sides,
+                            kr_join **joined, kr_error *err)
+{
+    kr_join_options options = {.struct_size = sizeof options, .type = KR_JOIN_LEFT};
+    if (which == JOIN_ASOF || which == JOIN_RANKED)
+        return join_asof(device, spec, which == JOIN_RANKED, sides, &options, joined, err);
+    if (which == JOIN_OVERLAP)
+        return join_intervals(device, spec, sides, &options, joined, err);
+    options.inverse = which == JOIN_LEFT_INDEXED ? KR_INVERSE_ON : KR_INVERSE_OFF;
+    return kr_join_create(device, spec, sides->left, sides->right, &options, joined, err);
+}
+
+#endif
