@@ -43,7 +43,7 @@ CASES = [
     bad(1, TEXT + "--where 'n = 5'", "column 'n' is text, but it is compared with an integer at character 5"),
     bad(1, TEXT + "--where \"d in ('2020-01-02', '1970-02-30')\"", "'1970-02-30' at character 21, which does not exist"),
     ok(SCAN + "--where 'v < 1e400 and v > -1e400'", out="^matches +5$"), ok(SCAN + "--where 'v = 1e400'", out="^matches +0$"),
-    bad(1, SCAN + "--where 'a = 2.5'", r"give an integer\n\Z"),  # and no word on types of files
+    bad(1, SCAN + "--where 'a = 2.5'", r"give an integer\nExample"),  # and no word on types of files
     bad(1, SCAN + "--where 'a < b'", "only columns of one type can be compared; a column of a text file may be given a type"),
     bad(2, "scan {device}", "--column NAME=COL is missing"), bad(2, "scan --column keys.npy {device}", "--column is NAME=COL"),
     bad(2, "scan --column a=keys.npy --column a=ints.npy {device}", "two columns are named 'a'"),
