@@ -9,7 +9,14 @@
 extern "C" {
 #endif
 
-typedef enum kr_join_type { KR_JOIN_INNER = 1, KR_JOIN_SEMI, KR_JOIN_ANTI, KR_JOIN_LEFT } kr_join_type;
+typedef enum kr_join_type {
+    KR_JOIN_INNER = 1, /**< pairs */
+    KR_JOIN_SEMI,      /**< left rows with a partner */
+    KR_JOIN_ANTI,      /**< left rows without one */
+    KR_JOIN_LEFT,      /**< pairs, and left rows without a partner */
+    KR_JOIN_RIGHT,     /**< pairs, and right rows without a partner */
+    KR_JOIN_FULL       /**< pairs, and rows of either side without a partner */
+} kr_join_type;
 typedef enum kr_join_inverse { KR_INVERSE_AUTO = 0, KR_INVERSE_ON, KR_INVERSE_OFF } kr_join_inverse;
 
 /** Input. */
@@ -39,9 +46,9 @@ typedef struct kr_join kr_join;
 /**
  * Joins two columns of one type on equal values and holds the result, in device memory.
  *
- * inner and left: pairs (left row, right row), sorted by both unless unordered; the right row is
- * KR_NO_ROW where a left row has no partner. semi and anti: left rows, ascending. NULL equals nothing;
- * NULL left rows appear in anti and left joins. NaN equals NaN.
+ * inner, left, right and full: pairs (left row, right row), sorted by both unless unordered. A row without a
+ * partner stands beside KR_NO_ROW; so right rows without one come last. semi and anti: left rows, ascending.
+ * NULL equals nothing: a NULL row has no partner. NaN equals NaN.
  *
  * Blocks. Source: inverse mapping, from a thesis on joins by ray tracing (see src/joins/README.md).
  * Errors: as kr_index_create and kr_index_lookup.
@@ -57,6 +64,24 @@ KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const
                                       const kr_column *right_lower, const kr_column *right_upper,
                                       const kr_join_options *options, kr_join **join, kr_error *err);
 /**
+ * Joins a column with an index that exists, the prepared right side: as often as you like, with no build.
+ * Right rows are the row ids of the index, whatever its kind, and as its last change left them.
+ *
+ * Results are those of kr_join_create and, with `left_upper`, pairs of each left range and the right rows
+ * whose keys it holds, both ends included.
+ *
+ * Blocks. Threads: as kr_index_lookup; several may join with one index at once. The index may be destroyed
+ * before the join. kr_join_info: footprint_nbytes is that of the index; the costs are 0.
+ * Errors: as kr_index_lookup and kr_index_range; KR_ERR_UNSUPPORTED for `inverse` ON and for right and full
+ *         joins, which would need the rows that no probe finds.
+ *
+ * @param left        probes, or the lower bounds of ranges
+ * @param left_upper  NULL, or their upper bounds
+ * @param options     NULL: defaults
+ */
+KR_API kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const kr_column *left_upper,
+                                         const kr_join_options *options, kr_join **join, kr_error *err);
+/**
  * An as-of join: each left row is paired with the one right row whose time is nearest to its own, among the
  * right rows whose group columns equal its own. Quotes and trades: the last quote of the symbol at or before
  * each trade.
@@ -67,7 +92,8 @@ KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const
  * neighbour nor a tolerance reaches into another group.
  *
  * inner: pairs of the left rows that have a partner. left: a pair for every left row, with KR_NO_ROW where
- * there is none. semi and anti: left rows with or without a partner. All in the order of the left rows;
+ * there is none. semi and anti: left rows with or without a partner. There is no right or full type. All in
+ * the order of the left rows;
  * `unordered` changes nothing. A NULL equals nothing, in groups too; NaN equals NaN in groups, and has no
  * nearest time.
  *
@@ -104,7 +130,8 @@ typedef enum kr_interval_ends {
  *
  * An interval whose start is above its end, or with KR_ENDS_OPEN not below it, is empty and overlaps nothing.
  * So does one with a NULL or NaN as start or end. Results are those of kr_join_create: inner and left joins
- * give pairs sorted by left and right row unless unordered, semi and anti joins left rows.
+ * give pairs sorted by left and right row unless unordered, semi and anti joins left rows. There is no right
+ * or full type.
  *
  * Time: O(n log n + pairs). Both sides are indexed by their starts: a pair has its left start in the right
  * interval, or its right start in the left one behind the start. How many pairs there are is known, in 64

@@ -9,7 +9,7 @@ static kr_status check_options(const kr_join_options *options, kr_error *err)
     if (options->reserved)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_options.reserved is %u: it must be 0",
                        options->reserved);
-    if ((unsigned)options->type > KR_JOIN_LEFT || (unsigned)options->inverse > KR_INVERSE_OFF)
+    if ((unsigned)options->type > KR_JOIN_FULL || (unsigned)options->inverse > KR_INVERSE_OFF)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_join_options: type %d or inverse %d is unknown; use kr_join_type and "
                        "kr_join_inverse",
@@ -56,7 +56,7 @@ static kr_status read_options(const kr_join_options *options, kr_join_job *job, 
         status = check_options(&given, err);
     if (status != KR_OK)
         return status;
-    if (job->upper && given.inverse == KR_INVERSE_OFF)
+    if (job->upper && !job->prepared && given.inverse == KR_INVERSE_OFF)
         return kr_fail(err, KR_ERR_UNSUPPORTED, "a range join indexes its left side; leave inverse at auto");
     job->type = given.type ? given.type : KR_JOIN_INNER;
     job->inverse = given.inverse;
@@ -97,6 +97,45 @@ kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_col
     kr_join_job job = {
         .device = device, .spec = spec, .left = left, .right = right_lower, .upper = right_upper};
     return status == KR_OK ? create_with(&job, options, join, err) : status;
+}
+
+/* What an index that exists cannot do. */
+static kr_status check_prepared(const kr_index *right, const kr_column *left, const kr_join_job *job,
+                                kr_error *err)
+{
+    if (left->type != right->info.type)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "the left side is %s, but the index holds %s: convert one to the type of the other",
+                       kr_type_name(left->type), kr_type_name(right->info.type));
+    if (job->inverse == KR_INVERSE_ON)
+        return kr_fail(err, KR_ERR_UNSUPPORTED,
+                       "the right side is an index already: leave inverse at auto, or use kr_join_create");
+    if (job->type == KR_JOIN_RIGHT || job->type == KR_JOIN_FULL)
+        return kr_fail(
+            err, KR_ERR_UNSUPPORTED,
+            "an index does not list the rows that no probe finds: use kr_join_create for right and "
+            "full joins");
+    return KR_OK;
+}
+
+kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const kr_column *left_upper,
+                                  const kr_join_options *options, kr_join **join, kr_error *err)
+{
+    if (!right || !join)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_prepared: right or join is NULL");
+    kr_join_job job = {.device = right->device, .left = left, .upper = left_upper, .prepared = right};
+    kr_status status = kr_column_check(job.device, left, "the left side", err);
+    if (status == KR_OK && left_upper)
+        status = check_sides(job.device, left, left_upper, "the upper bound", err);
+    if (status == KR_OK && left_upper && left->count != left_upper->count)
+        status = kr_fail(err, KR_ERR_ARGUMENT,
+                         "%llu lower bounds and %llu upper bounds: give one of each per range",
+                         (unsigned long long)left->count, (unsigned long long)left_upper->count);
+    if (status == KR_OK)
+        status = read_options(options, &job, err);
+    if (status == KR_OK)
+        status = check_prepared(right, left, &job, err);
+    return status == KR_OK ? create(&job, join, err) : status;
 }
 
 kr_status kr_join_explain(kr_device *device, const char *spec, uint64_t left_rows, uint64_t right_rows,

@@ -39,12 +39,17 @@ static kr_status check_job(kr_overlap_job *job, kr_interval_ends ends, kr_error 
 
 static kr_status check_options(const kr_join_options *options, kr_error *err)
 {
-    if ((unsigned)options->type > KR_JOIN_LEFT || (unsigned)options->inverse > KR_INVERSE_OFF ||
+    if ((unsigned)options->type > KR_JOIN_FULL || (unsigned)options->inverse > KR_INVERSE_OFF ||
         options->unordered > 1 || options->reserved)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_join_options: type %d, inverse %d, unordered %u or reserved %u is unknown; use "
                        "kr_join_type and kr_join_inverse",
                        (int)options->type, (int)options->inverse, options->unordered, options->reserved);
+    if (options->type == KR_JOIN_RIGHT || options->type == KR_JOIN_FULL)
+        return kr_fail(err, KR_ERR_UNSUPPORTED,
+                       "a join of intervals has no right or full type: exchange the sides for a left join, "
+                       "or take an anti join "
+                       "of the exchanged sides");
     if (options->inverse != KR_INVERSE_AUTO)
         return kr_fail(err, KR_ERR_UNSUPPORTED,
                        "a join of intervals indexes both sides; leave inverse at auto");

@@ -12,8 +12,8 @@ typedef struct joining {
     const kr_join_job *job;
     kr_device *device;
     int inverse; /* 1: the left side is indexed */
-    kr_index *index;
-    kr_query query; /* over the side that is not indexed */
+    const kr_index *index;
+    kr_query query; /* over the side that is not indexed, the probing one */
     kr_stopwatch watch;
     /* Keys of the indexed side are distinct: */
     kr_buffer answers; /* uint32_t[n]: the row of each probe, or KR_NO_ROW */
@@ -96,62 +96,78 @@ static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
         .capacity = j->matched,
         .out = list->second.data,
         .probes = list->first.data,
-        .order = KR_ORDER_KEY,
+        .order = j->job->prepared && !j->job->unordered ? KR_ORDER_ROW : KR_ORDER_KEY,
     };
     return status == KR_OK ? kr_matches_copy(&j->query, &j->matches, &part, err) : status;
 }
 
-/* Left rows with a partner (wanted 1), or without one (0). Where the left side is indexed, `pairs` are all
- * matches; where it probes, the offsets of its matches are used. */
-static kr_status select_left(joining *j, int wanted, const pair_list *pairs, pair_list *list, kr_error *err)
+/* Rows of the indexed side with a partner (wanted 1) or without one (0); `pairs` are all matches. */
+static kr_status select_indexed(joining *j, int wanted, const pair_list *pairs, pair_list *list,
+                                kr_error *err)
 {
-    if (is_single(j) && !j->inverse)
-        return list_answers(j, wanted, 0, list, err);
-    const uint64_t n = j->job->left->count;
-    kr_selection selection = {.offsets = j->matches.offsets.data, .n = n, .wanted = (uint32_t)wanted};
+    const uint64_t n = j->inverse ? j->job->left->count : j->job->right->count;
+    kr_selection selection = {.n = n, .wanted = (uint32_t)wanted};
     kr_buffer bitmap = {0};
-    kr_status status = KR_OK;
-    if (j->inverse) {
-        status =
-            kr_buffer_allocate(j->device, (n / 32 + 1) * 4, NULL, "marks of left rows", NULL, &bitmap, err);
-        if (status == KR_OK)
-            status = kr_device_fill(j->device, bitmap.data, 0, bitmap.nbytes, NULL, err);
-        if (status == KR_OK)
-            status = kr_bitmap_mark(j->device, pairs->second.data, pairs->n, bitmap.data, NULL, err);
-        selection.bitmap = bitmap.data;
-    }
+    kr_status status =
+        kr_buffer_allocate(j->device, (n / 32 + 1) * 4, NULL, "marks of rows", NULL, &bitmap, err);
+    if (status == KR_OK)
+        status = kr_device_fill(j->device, bitmap.data, 0, bitmap.nbytes, NULL, err);
+    if (status == KR_OK)
+        status = kr_bitmap_mark(j->device, pairs->second.data, pairs->n, bitmap.data, NULL, err);
+    selection.bitmap = bitmap.data;
     if (status == KR_OK)
         status = kr_selection_list(j->device, &selection, NULL, &list->first, &list->n, err);
     kr_buffer_release(j->device, &bitmap, NULL);
     return status;
 }
 
-/* Adds left rows without a partner behind the pairs (left, right). */
-static kr_status append_alone(const joining *j, const pair_list *alone, pair_list *pairs, kr_error *err)
+/* The same of the probing side, by its answers or by the offsets of its matches. */
+static kr_status select_probing(joining *j, int wanted, pair_list *list, kr_error *err)
 {
-    const uint64_t n = pairs->n + alone->n, nbytes = pairs->n * sizeof(uint32_t);
-    pair_list all = {.n = n};
-    kr_status status = allocate_rows(j, n, "left rows", &all.first, err);
+    if (is_single(j))
+        return list_answers(j, wanted, 0, list, err);
+    const kr_selection selection = {
+        .offsets = j->matches.offsets.data, .n = j->query.n, .wanted = (uint32_t)wanted};
+    return kr_selection_list(j->device, &selection, NULL, &list->first, &list->n, err);
+}
+
+/* Rows without a partner, beside KR_NO_ROW, whose bytes are all ones. */
+static kr_status write_alone(const joining *j, const pair_list *alone, uint32_t *rows, uint32_t *partners,
+                             kr_error *err)
+{
+    const uint64_t nbytes = alone->n * sizeof *rows;
+    if (!alone->n)
+        return KR_OK;
+    const kr_status status = kr_device_copy(j->device, rows, alone->first.data, nbytes, NULL, err);
+    return status == KR_OK ? kr_device_fill(j->device, partners, 0xFF, nbytes, NULL, err) : status;
+}
+
+/* Adds the rows of both sides that have no partner behind the pairs (left, right). */
+static kr_status append_alone(const joining *j, const pair_list *left, const pair_list *right,
+                              pair_list *pairs, kr_error *err)
+{
+    const uint64_t n = pairs->n, nbytes = n * sizeof(uint32_t);
+    pair_list all = {.n = n + left->n + right->n};
+    kr_status status = allocate_rows(j, all.n, "left rows", &all.first, err);
     if (status == KR_OK)
-        status = allocate_rows(j, n, "right rows", &all.second, err);
+        status = allocate_rows(j, all.n, "right rows", &all.second, err);
+    uint32_t *first = all.first.data, *second = all.second.data;
+    if (status == KR_OK && n)
+        status = kr_device_copy(j->device, first, pairs->first.data, nbytes, NULL, err);
+    if (status == KR_OK && n)
+        status = kr_device_copy(j->device, second, pairs->second.data, nbytes, NULL, err);
     if (status == KR_OK)
-        status = kr_device_copy(j->device, all.first.data, pairs->first.data, nbytes, NULL, err);
+        status = write_alone(j, left, first + n, second + n, err);
     if (status == KR_OK)
-        status = kr_device_copy(j->device, all.second.data, pairs->second.data, nbytes, NULL, err);
-    if (status == KR_OK && alone->n) {
-        const uint64_t more = alone->n * sizeof(uint32_t); /* bytes of KR_NO_ROW are all ones */
-        status = kr_device_copy(j->device, (uint32_t *)all.first.data + pairs->n, alone->first.data, more,
-                                NULL, err);
-        if (status == KR_OK)
-            status = kr_device_fill(j->device, (uint32_t *)all.second.data + pairs->n, 0xFF, more, NULL, err);
-    }
+        status = write_alone(j, right, second + n + left->n, first + n + left->n, err);
     release_list(j, status == KR_OK ? pairs : &all);
     if (status == KR_OK)
         *pairs = all;
     return status;
 }
 
-/* Sorted by left row; right rows ascend already, because probes did and the sort is stable. */
+/* Sorted by left row, KR_NO_ROW last, since the bits that are compared hold the number of left rows. Right
+ * rows ascend already, because probes did and the sort is stable. */
 static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
 {
     pair_list sorted = {.n = pairs->n};
@@ -173,20 +189,24 @@ static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
     return status;
 }
 
-/* ---- The four types ------------------------------------------------------------------------ */
+/* ---- The types of joins --------------------------------------------------------------------- */
 
 static kr_status semi_or_anti(joining *j, pair_list *result, kr_error *err)
 {
+    const int wanted = j->job->type == KR_JOIN_SEMI;
     pair_list pairs = {.n = 0};
-    kr_status status = j->inverse ? list_matches(j, &pairs, err) : KR_OK;
+    if (!j->inverse)
+        return select_probing(j, wanted, result, err);
+    kr_status status = list_matches(j, &pairs, err);
     if (status == KR_OK)
-        status = select_left(j, j->job->type == KR_JOIN_SEMI, &pairs, result, err);
+        status = select_indexed(j, wanted, &pairs, result, err);
     release_list(j, &pairs);
     return status;
 }
 
-/* Answers are the right rows already, KR_NO_ROW included. */
-static kr_status left_of_answers(joining *j, pair_list *result, kr_error *err)
+/* A pair for every probe, if each has one partner at most: answers are the rows of the other side already,
+ * KR_NO_ROW included. */
+static kr_status list_probes(joining *j, pair_list *result, kr_error *err)
 {
     result->n = j->query.n;
     result->second = j->answers;
@@ -196,36 +216,51 @@ static kr_status left_of_answers(joining *j, pair_list *result, kr_error *err)
         j->names = (kr_buffer){0};
         return KR_OK;
     }
-    const kr_status status = allocate_rows(j, result->n, "left rows", &result->first, err);
+    const kr_status status = allocate_rows(j, result->n, "probing rows", &result->first, err);
     return status == KR_OK ? kr_number(j->device, result->first.data, result->n, NULL, err) : status;
 }
 
-static kr_status inner_or_left(joining *j, pair_list *result, kr_error *err)
+/* Pairs (probing row, indexed row), and the rows of each side that have no partner, if they are wanted. */
+static kr_status list_sides(joining *j, pair_list *result, pair_list *probing, pair_list *indexed,
+                            kr_error *err)
 {
-    const int outer = j->job->type == KR_JOIN_LEFT;
-    pair_list alone = {.n = 0};
-    if (outer && is_single(j) && !j->inverse)
-        return left_of_answers(j, result, err);
-    kr_status status = list_matches(j, result, err);
-    if (status == KR_OK && outer)
-        status = select_left(j, 0, result, &alone, err);
-    if (j->inverse) { /* the probing side is the right one */
-        const kr_buffer right = result->first;
+    const kr_join_type type = j->job->type;
+    const int lefts = type == KR_JOIN_LEFT || type == KR_JOIN_FULL;
+    const int rights = type == KR_JOIN_RIGHT || type == KR_JOIN_FULL;
+    const int all_probing = j->inverse ? rights : lefts, all_indexed = j->inverse ? lefts : rights;
+    if (is_single(j) && all_probing && !all_indexed)
+        return list_probes(j, result, err);
+    kr_status status = all_probing ? select_probing(j, 0, probing, err) : KR_OK;
+    if (status == KR_OK)
+        status = list_matches(j, result, err);
+    if (status == KR_OK && all_indexed)
+        status = select_indexed(j, 0, result, indexed, err);
+    return status;
+}
+
+static kr_status list_pairs(joining *j, pair_list *result, kr_error *err)
+{
+    pair_list alone[2] = {{.n = 0}, {.n = 0}}; /* of the probing and the indexed side */
+    const pair_list *left = &alone[j->inverse], *right = &alone[!j->inverse];
+    kr_status status = list_sides(j, result, &alone[0], &alone[1], err);
+    if (j->inverse) {
+        const kr_buffer rights = result->first;
         result->first = result->second;
-        result->second = right;
+        result->second = rights;
     }
-    if (status == KR_OK && alone.n)
-        status = append_alone(j, &alone, result, err);
-    if (status == KR_OK && !j->job->unordered && (j->inverse || alone.n))
+    if (status == KR_OK && (left->n || right->n))
+        status = append_alone(j, left, right, result, err);
+    if (status == KR_OK && !j->job->unordered && (j->inverse || left->n))
         status = sort_by_left(j, result, err);
-    release_list(j, &alone);
+    release_list(j, &alone[1]);
+    release_list(j, &alone[0]);
     return status;
 }
 
 /* Pairs in any order may stay in that of the search. */
 static kr_status find_answers(joining *j, kr_error *err)
 {
-    const int pairs = j->job->type == KR_JOIN_INNER || j->job->type == KR_JOIN_LEFT;
+    const int pairs = kr_join_has_pairs(j->job->type);
     const uint64_t n = j->query.n;
     kr_status status = allocate_rows(j, n, "rows of partners", &j->answers, err);
     if (status != KR_OK || !n)
@@ -246,11 +281,11 @@ static kr_status find_partners(joining *j, kr_error *err)
 
 static kr_status find_pairs(joining *j, kr_join *join, kr_error *err)
 {
-    const int one_side = j->job->type == KR_JOIN_SEMI || j->job->type == KR_JOIN_ANTI;
     pair_list result = {.n = 0};
     kr_status status = find_partners(j, err);
     if (status == KR_OK)
-        status = one_side ? semi_or_anti(j, &result, err) : inner_or_left(j, &result, err);
+        status =
+            kr_join_has_pairs(j->job->type) ? list_pairs(j, &result, err) : semi_or_anti(j, &result, err);
     if (status == KR_OK)
         status = kr_device_sync(j->device, NULL, err);
     kr_matches_release(&j->query, &j->matches);
@@ -300,8 +335,7 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
     *inverse = job->upper || job->inverse == KR_INVERSE_ON;
     if (!job->upper) {
         const kr_join_shape shape = {job->device, spec->kind, job->left->count, job->right->count,
-                                     !job->unordered &&
-                                         (job->type == KR_JOIN_INNER || job->type == KR_JOIN_LEFT)};
+                                     !job->unordered && kr_join_has_pairs(job->type)};
         const kr_join_costs costs = kr_join_cost(&shape);
         info->cost_left = costs.left;
         info->cost_right = costs.right;
@@ -313,43 +347,81 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
     return KR_OK;
 }
 
-static kr_status build_index(joining *j, const kr_spec *spec, const kr_column *indexed, kr_error *err)
+static kr_status build_index(joining *j, const kr_spec *spec, const kr_column *indexed, kr_index **index,
+                             kr_error *err)
 {
     kr_shape shape;
     const kr_status status = kr_shape_make(j->device, spec, indexed, NULL, &shape, err);
-    return status == KR_OK ? kr_index_make(j->device, spec, indexed, NULL, NULL, &j->index, err) : status;
+    return status == KR_OK ? kr_index_make(j->device, spec, indexed, NULL, NULL, index, err) : status;
+}
+
+static kr_status check_probes(const kr_column *probes, kr_error *err)
+{
+    return probes->count < KR_NO_ROW
+               ? KR_OK
+               : kr_fail(err, KR_ERR_LIMIT,
+                         "%llu rows: a side of a join has at most 4294967294; join parts of it",
+                         (unsigned long long)probes->count);
+}
+
+/* `most`: the peak of all that the join took; `before`: what was in use. */
+static void fill_info(const joining *j, uint64_t most, uint64_t before, kr_join *join)
+{
+    kr_join_info *info = &join->info;
+    memcpy(info->tracer, j->index->info.tracer, sizeof info->tracer);
+    info->footprint_nbytes = j->index->info.footprint_nbytes;
+    info->peak_nbytes = most > before ? most - before : 0;
+    join->phases = j->watch.phases;
+}
+
+static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
+{
+    const kr_join_job *job = j->job;
+    const kr_index *index = job->prepared;
+    kr_join_info *info = &join->info;
+    j->index = index;
+    memcpy(info->spec, index->info.spec, sizeof info->spec);
+    snprintf(info->device, sizeof info->device, "%s", job->device->name);
+    snprintf(info->indexed, sizeof info->indexed, "right");
+    const uint64_t before = kr_device_peak_begin(job->device);
+    kr_status status = check_probes(job->left, err);
+    if (status == KR_OK)
+        status = kr_index_await(index, NULL, err);
+    kr_stopwatch_start(&j->watch, job->device, NULL);
+    if (status == KR_OK)
+        status = probe(j, job->left, job->upper, join, err);
+    kr_stopwatch_stop(&j->watch);
+    fill_info(j, kr_device_peak_end(job->device), before, join);
+    return status;
 }
 
 kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
 {
     joining j = {.job = job, .device = job->device};
     kr_spec spec;
+    kr_index *made = NULL;
+    if (job->prepared)
+        return run_prepared(&j, join, err);
     kr_status status = kr_join_decide(job, &spec, &j.inverse, &join->info, err);
     if (status != KR_OK)
         return status;
     const kr_column *indexed = j.inverse ? job->left : job->right;
     const kr_column *probes = j.inverse ? job->right : job->left;
     const uint64_t before = kr_device_peak_begin(job->device);
-    if (probes->count >= KR_NO_ROW)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu rows: a side of a join has at most 4294967294; join parts of it",
-                       (unsigned long long)probes->count);
     kr_stopwatch_start(&j.watch, job->device, NULL);
-    status = build_index(&j, &spec, indexed, err);
+    status = check_probes(probes, err);
+    if (status == KR_OK)
+        status = build_index(&j, &spec, indexed, &made, err);
+    j.index = made;
     kr_stopwatch_lap(&j.watch, "build");
     const uint64_t built = kr_device_peak_end(job->device);
     (void)kr_device_peak_begin(job->device);
     if (status == KR_OK)
         status = probe(&j, probes, job->upper, join, err);
     kr_stopwatch_stop(&j.watch);
-    const uint64_t probed = kr_device_peak_end(job->device), most = built > probed ? built : probed;
-    if (status == KR_OK) {
-        kr_join_info *info = &join->info;
-        memcpy(info->tracer, j.index->info.tracer, sizeof info->tracer);
-        info->footprint_nbytes = j.index->info.footprint_nbytes;
-        info->peak_nbytes = most > before ? most - before : 0;
-        join->phases = j.watch.phases;
-    }
-    kr_index_destroy(j.index);
+    const uint64_t probed = kr_device_peak_end(job->device);
+    if (status == KR_OK)
+        fill_info(&j, built > probed ? built : probed, before, join);
+    kr_index_destroy(made);
     return status;
 }

@@ -11,15 +11,23 @@ struct kr_join {
     kr_join_info info;
 };
 
-/* A checked join. upper NULL: equality. */
+/* A checked join. upper NULL: equality; else the end of each right range, or, with a prepared side, of each
+ * left one. */
 typedef struct kr_join_job {
     kr_device *device;
     const char *spec;
     const kr_column *left, *right, *upper;
+    const kr_index *prepared; /* the right side, instead of spec and right */
     kr_join_type type;
     kr_join_inverse inverse;
     int unordered;
 } kr_join_job;
+
+/* 1: rows of both sides; 0: left rows only. */
+static inline int kr_join_has_pairs(kr_join_type type)
+{
+    return type != KR_JOIN_SEMI && type != KR_JOIN_ANTI;
+}
 
 /* The kind, and 1 in *inverse if the left side is indexed; fills spec, device, indexed and the costs of
  * *info. */

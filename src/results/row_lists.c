@@ -82,7 +82,7 @@ static kr_status sort_pairs(kr_device *device, const kr_row_lists_job *job, cons
                               .end_bit = bits_of(job->n),
                               .n = job->capacity,
                               .keys_in = p->probes_sorted.data,
-                              .keys_out = p->probes.data,
+                              .keys_out = job->probes ? job->probes : p->probes.data,
                               .rows_in = p->rows_sorted.data,
                               .rows_out = job->out};
     const kr_status status = kr_device_sort(device, &by_row, stream, err);

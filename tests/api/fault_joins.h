@@ -1,4 +1,4 @@
-/* The joins of memory_faults.c, which hold their left rows without a partner, too. */
+/* The joins of memory_faults.c, which hold rows without a partner, too. */
 #ifndef KEYRAY_TESTS_FAULT_JOINS_H
 #define KEYRAY_TESTS_FAULT_JOINS_H
 
@@ -9,7 +9,16 @@ typedef struct fault_sides {
     const kr_column *left, *right, *upper;
 } fault_sides;
 
-enum { JOIN_LEFT_INDEXED, JOIN_RIGHT_INDEXED, JOIN_ASOF, JOIN_RANKED, JOIN_OVERLAP, JOINS };
+enum {
+    JOIN_LEFT_INDEXED,
+    JOIN_RIGHT_INDEXED,
+    JOIN_FULL,
+    JOIN_PREPARED,
+    JOIN_ASOF,
+    JOIN_RANKED,
+    JOIN_OVERLAP,
+    JOINS
+};
 
 static int count_chunk(void *ctx, uint64_t n, const uint32_t *left, const uint32_t *right)
 {
@@ -45,6 +54,18 @@ static kr_status join_intervals(kr_device *device, const char *spec, const fault
                                            KR_ENDS_CLOSED, options, joined, err);
 }
 
+/* The join outlives its right side. */
+static kr_status join_prepared(kr_device *device, const char *spec, const fault_sides *sides,
+                               const kr_join_options *options, kr_join **joined, kr_error *err)
+{
+    kr_index *index = NULL;
+    kr_status status = kr_index_create(device, spec, sides->right, NULL, NULL, &index, err);
+    if (!status)
+        status = kr_join_create_prepared(index, sides->left, NULL, options, joined, err);
+    kr_index_destroy(index);
+    return status;
+}
+
 static kr_status fault_join(kr_device *device, const char *spec, int which, const fault_sides *sides,
                             kr_join **joined, kr_error *err)
 {
@@ -53,7 +74,10 @@ static kr_status fault_join(kr_device *device, const char *spec, int which, cons
         return join_asof(device, spec, which == JOIN_RANKED, sides, &options, joined, err);
     if (which == JOIN_OVERLAP)
         return join_intervals(device, spec, sides, &options, joined, err);
-    options.inverse = which == JOIN_LEFT_INDEXED ? KR_INVERSE_ON : KR_INVERSE_OFF;
+    if (which == JOIN_PREPARED)
+        return join_prepared(device, spec, sides, &options, joined, err);
+    options.type = which == JOIN_FULL ? KR_JOIN_FULL : KR_JOIN_LEFT;
+    options.inverse = which == JOIN_LEFT_INDEXED || which == JOIN_FULL ? KR_INVERSE_ON : KR_INVERSE_OFF;
     return kr_join_create(device, spec, sides->left, sides->right, &options, joined, err);
 }
 

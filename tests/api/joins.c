@@ -1,4 +1,5 @@
-/* Joins: the cost rule, and the memory that a join takes. The conformance suite joins random columns. */
+/* Joins: the cost rule, the memory that a join takes, prepared sides. The conformance suite joins random
+ * columns. */
 #include "check.h"
 #include "device_name.h"
 
@@ -65,6 +66,58 @@ static void take_memory(const char *spec, uint32_t unordered)
     kr_memory_release(device, on_left, sizeof left, NULL);
 }
 
+/* ---- Prepared sides --------------------------------------------------------------------------- */
+
+/* The pairs of `left` with the index. */
+static void expect_pairs(kr_index *right, const kr_column *left, const kr_join_options *options, uint64_t n,
+                         const uint32_t (*want)[2])
+{
+    uint32_t rows[2][16];
+    kr_join *join = NULL;
+    kr_join_info info = {.struct_size = sizeof info};
+    WORKS(kr_join_create_prepared(right, left, NULL, options, &join, &err));
+    WORKS(kr_join_query(join, &info, &err));
+    CHECK(info.pairs == n && !strcmp(info.indexed, "right") && info.footprint_nbytes > 0);
+    if (info.pairs == n)
+        WORKS(kr_join_read(join, 0, n, rows[0], rows[1], &err));
+    for (uint64_t i = 0; i < n && info.pairs == n; ++i)
+        CHECK(rows[0][i] == want[i][0] && rows[1][i] == want[i][1]);
+    kr_join_destroy(join);
+}
+
+/* One index answers join after join, with the row ids that were given and those of a change. */
+static void join_prepared(const char *spec)
+{
+    static const uint32_t keys[] = {7, 5, 9}, row_ids[] = {40, 30, 20}, left[] = {9, 1, 7, 7}, more[] = {1};
+    static const uint32_t before[][2] = {{0, 20}, {2, 40}, {3, 40}};
+    static const uint32_t after[][2] = {{0, 20}, {1, 41}, {2, 40}, {3, 40}};
+    static const uint64_t wide[] = {1};
+    const kr_column right_column = {.type = KR_U32, .count = 3, .data = keys};
+    const kr_column left_column = {.type = KR_U32, .count = 4, .data = left};
+    const kr_column wide_column = {.type = KR_U64, .count = 1, .data = wide};
+    const kr_column inserts = {.type = KR_U32, .count = 1, .data = more};
+    kr_join_options options = {.struct_size = sizeof options, .inverse = KR_INVERSE_ON};
+    kr_index *right = NULL;
+    kr_join *join = NULL;
+    WORKS(kr_index_create(device, spec, &right_column, row_ids, NULL, &right, &err));
+    for (int again = 0; again < 2; ++again)
+        expect_pairs(right, &left_column, NULL, 3, before);
+    REFUSED(KR_ERR_UNSUPPORTED, kr_join_create_prepared(right, &left_column, NULL, &options, &join, &err));
+    REFUSED(KR_ERR_TYPE, kr_join_create_prepared(right, &wide_column, NULL, NULL, &join, &err));
+    REFUSED(KR_ERR_TYPE, kr_join_create_prepared(right, &left_column, &wide_column, NULL, &join, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create_prepared(right, &left_column, &inserts, NULL, &join, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create_prepared(NULL, &left_column, NULL, NULL, &join, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_join_create_prepared(right, &left_column, NULL, NULL, NULL, &err));
+    for (options.inverse = KR_INVERSE_AUTO, options.type = KR_JOIN_RIGHT; options.type <= KR_JOIN_FULL;
+         ++options.type)
+        REFUSED(KR_ERR_UNSUPPORTED,
+                kr_join_create_prepared(right, &left_column, NULL, &options, &join, &err));
+    CHECK(join == NULL);
+    WORKS(kr_index_update(right, &inserts, NULL, NULL, NULL, &err));
+    expect_pairs(right, &left_column, NULL, 4, after);
+    kr_index_destroy(right);
+}
+
 int main(int argc, char **argv)
 {
     const int skipped = take_device_name(argc, argv);
@@ -77,6 +130,9 @@ int main(int argc, char **argv)
     take_memory("array:probes=partitioned", 0);
     take_memory("array:probes=partitioned", 1);
     take_memory("hash", 0);
+    join_prepared("array");
+    join_prepared("hash");
+    join_prepared("btree");
     kr_device_close(device);
     return failures != 0;
 }

@@ -92,6 +92,9 @@ JOINS = [
     ok(JOIN + "-o -.csv", out=exactly('key,left_row,right_row\nanna,0,0\nanna,2,0\n"da Silva, Eva",3,2\n')),
     ok(JOIN + "--type left -o -", out=exactly("key            left_row  right_row\nanna                  0          0\nben                   1\n"
        "anna                  2          0\nda Silva, Eva         3          2\nben                   4\n")),
+    ok(JOIN + "--type right -o -.csv", out=exactly('key,right_key,left_row,right_row\nanna,anna,0,0\nanna,anna,2,0\n'
+       '"da Silva, Eva","da Silva, Eva",3,2\n,carl,,1\n,,,3\n')),
+    ok(JOIN + "--type full --show-right city -o -.csv", out=r"ben,,4,,\n(,.*,,\d,.*\n)+\Z"),
     ok(JOIN + "--type semi -o -.csv", out=exactly('key,row\nanna,0\nanna,2\n"da Silva, Eva",3\n')),
     ok(JOIN + "--type anti", out=first("key  row\nben    1\nben    4\n")),
     ok(JOIN + "--type anti --quiet", out=r"\A\Z"),
@@ -179,7 +182,7 @@ SHOWN = [
     *[bad(2, line, "--show adds columns to answers as text; give -o OUT.csv, -o - or -o -.csv") for line in
       ("lookup --keys orders.csv:order --probe 2 --show day " + more for more in ("-o x.npy", "--quiet", "--format json"))],
     bad(2, JOIN + "--show-left day -o x.npy", "--show-left adds columns"), bad(2, JOIN + "--show-right day --format json", "--show-right adds columns"),
-    bad(2, JOIN + "--type semi --show-right city", "--show-right shows right rows, which only --type inner and left have"),
+    bad(2, JOIN + "--type semi --show-right city", "--show-right shows right rows, which --type semi and anti do not have"),
     bad(2, SCAN + "--count --show day", "--show shows rows; leave --count"), bad(2, SCAN + "--show day --quiet", "--show adds columns"),
     bad(1, SCAN + "--show dya", r"no column 'dya'; did you mean 'day'\?"), bad(1, JOIN + "--show-right cty", r"mine.csv has no column 'cty'; did you mean 'city'\?"),
     bad(2, "update --keys keys.npy --delete 3 --probe 3 --show x", "--show is no option of update"),

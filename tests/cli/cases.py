@@ -191,7 +191,7 @@ JOINS = [
     bad(1, "join --left keys.npy --right days.npy {device}", "--right days.npy is date32, which does not compare"),
     bad(2, "join --left keys.npy {device}", "--right COL is missing"),
     bad(2, "join --left keys.npy --left keys.npy --right right.npy", "as many of each"),
-    bad(2, JOIN + "--right-lower rlower.npy", "belong together"), bad(2, JOIN + "--type outer", "inner|semi|anti|left"),
+    bad(2, JOIN + "--right-lower rlower.npy", "belong together"), bad(2, JOIN + "--type outer", "inner|semi|anti|left|right|full"),
     bad(1, "join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy --inverse off {device}", "."),
 ]
 

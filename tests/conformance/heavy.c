@@ -44,29 +44,44 @@ static void check_chunks(kr_suite *suite, kr_index *index, kr_type type)
                        "chunks hold every row of the key, as often as it is asked for");
 }
 
-static void check_type(kr_suite *suite, const kr_suite_device *on, const char *spec, kr_type type)
+/* Fixtures of the two types, each made when a spec first asks for it: their oracles take seconds. */
+typedef struct fixtures {
+    kr_suite *suite;
+    int is_made[2];
+    kr_fixture of[2];
+} fixtures;
+
+static const kr_type types[2] = {KR_U32, KR_I64};
+
+static const kr_fixture *fixture_of(fixtures *all, int which)
 {
-    kr_test_column keys = heavy_keys(type);
+    if (!all->is_made[which]) {
+        kr_test_column keys = heavy_keys(types[which]);
+        kr_fixture_make_of(all->suite, &keys, PROBES, &all->of[which]);
+        all->is_made[which] = 1;
+    }
+    return &all->of[which];
+}
+
+static void check_type(fixtures *all, const kr_suite_device *on, const char *spec, int which)
+{
+    kr_suite *suite = all->suite;
+    const kr_fixture *fixture = fixture_of(all, which);
+    const kr_column *keys = &fixture->data.keys.view;
     const char *must_name;
     uint32_t refusals = 0;
-    kr_fixture fixture;
     kr_index *index = NULL;
     kr_error err = {0};
-    if (kr_spec_refuses(spec, &keys.view, &must_name)) {
-        kr_test_column_free(&keys);
+    if (kr_spec_refuses(spec, keys, &must_name))
         return;
-    }
-    kr_fixture_make_of(suite, &keys, PROBES, &fixture);
-    if (kr_test_ok(suite,
-                   kr_index_create(on->device, spec, &fixture.data.keys.view, NULL, NULL, &index, &err), &err,
+    if (kr_test_ok(suite, kr_index_create(on->device, spec, keys, NULL, NULL, &index, &err), &err,
                    "kr_index_create")) {
         kr_test_ok(suite, kr_index_validate(index, &err), &err, "kr_index_validate");
-        kr_fixture_check(&fixture, spec, index, KR_OK, &refusals);
+        kr_fixture_check(fixture, spec, index, KR_OK, &refusals);
         if (kr_spec_capabilities(spec) & KR_CAN_POINT)
-            check_chunks(suite, index, type);
+            check_chunks(suite, index, types[which]);
     }
     kr_index_destroy(index);
-    kr_fixture_free(&fixture);
 }
 
 /* Kinds without options, and with those options that decide how rows lie and are read. */
@@ -81,6 +96,7 @@ static int is_wanted(const char *spec)
 
 void kr_run_heavy(kr_suite *suite)
 {
+    fixtures all = {.suite = suite};
     for (uint32_t d = 0; d < suite->n_devices; ++d)
         for (uint32_t k = 0; k < suite->n_specs; ++k) {
             const kr_suite_device *on = &suite->devices[d];
@@ -90,9 +106,12 @@ void kr_run_heavy(kr_suite *suite)
                 continue;
             if (!kr_device_runs(suite, on, spec))
                 continue;
-            check_type(suite, on, spec, KR_U32);
+            check_type(&all, on, spec, 0);
             if (!strchr(spec, ':') && !suite->reduced)
-                check_type(suite, on, spec, KR_I64);
+                check_type(&all, on, spec, 1);
             kr_test_end(suite);
         }
+    for (int i = 0; i < 2; ++i)
+        if (all.is_made[i])
+            kr_fixture_free(&all.of[i]);
 }

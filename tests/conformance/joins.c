@@ -25,7 +25,7 @@ static const sides all_sides[] = {
     {"distinct-left", 40, 300, KR_PATTERN_DENSE, KR_NULLS_NONE},
     {"distinct-both", 70, 70, KR_PATTERN_DENSE, KR_NULLS_NONE},
 };
-static const char *const type_names[] = {"", "inner", "semi", "anti", "left"};
+static const char *const type_names[] = {"", "inner", "semi", "anti", "left", "right", "full"};
 
 /* Reads a join in two parts, so that reading from the middle is seen too. */
 static kr_status read_pairs(kr_join *join, uint64_t n, int with_right, kr_pairs *got, kr_error *err)
@@ -92,7 +92,7 @@ static void check_join(kr_suite *suite, const kr_suite_device *on, const char *s
                        const kr_join_options *options)
 {
     const uint64_t before = kr_in_use(on->device);
-    const int with_right = options->type == KR_JOIN_INNER || options->type == KR_JOIN_LEFT;
+    const int with_right = options->type != KR_JOIN_SEMI && options->type != KR_JOIN_ANTI;
     kr_error err = {0};
     kr_join *join = NULL;
     kr_join_info info = {.struct_size = sizeof info};
@@ -127,10 +127,68 @@ static void check_join(kr_suite *suite, const kr_suite_device *on, const char *s
     kr_test_expect(suite, kr_in_use(on->device) == before, "a join releases what it took");
 }
 
+/* The oracle joins keys with ranges; here the ranges are the left side. */
+static kr_pairs want_of_prepared(const columns *host, kr_join_type type)
+{
+    kr_pairs want = kr_oracle_join(host->left, host->lower, host->upper, type);
+    for (uint64_t i = 0; host->upper && i < want.n; ++i) {
+        const uint32_t key = want.pairs[i][0];
+        want.pairs[i][0] = want.pairs[i][1];
+        want.pairs[i][1] = key;
+    }
+    if (host->upper)
+        kr_pairs_sort(&want);
+    return want;
+}
+
+/* Joins of every type with one index of the right side; of ranges, with one of the keys. */
+static void check_prepared(kr_suite *suite, const kr_suite_device *on, const char *spec,
+                           const joined *sides_of)
+{
+    const columns *given = &sides_of->given;
+    const int ranges = given->upper != NULL;
+    kr_error err = {0};
+    kr_index *index = NULL;
+    kr_status status =
+        kr_index_create(on->device, spec, ranges ? given->left : given->lower, NULL, NULL, &index, &err);
+    if (!kr_test_ok(suite, status, &err, "kr_index_create"))
+        return;
+    for (int type = KR_JOIN_INNER; type <= KR_JOIN_FULL; ++type)
+        for (uint32_t unordered = 0; unordered < 2; ++unordered) {
+            const kr_join_options options = {
+                .struct_size = sizeof options, .type = (kr_join_type)type, .unordered = unordered};
+            const int with_right = type != KR_JOIN_SEMI && type != KR_JOIN_ANTI;
+            kr_join *join = NULL;
+            kr_join_info info = {.struct_size = sizeof info};
+            kr_pairs got = {0};
+            if (ranges && type != KR_JOIN_INNER)
+                continue;
+            status = kr_join_create_prepared(index, ranges ? given->lower : given->left, given->upper,
+                                             &options, &join, &err);
+            if (type >= KR_JOIN_RIGHT) {
+                kr_test_refused(suite, KR_ERR_UNSUPPORTED, status, &err, "rows that no probe finds");
+                continue;
+            }
+            if (!status)
+                status = kr_join_query(join, &info, &err);
+            if (!status)
+                status = read_pairs(join, info.pairs, with_right, &got, &err);
+            if (kr_test_ok(suite, status, &err, "kr_join_create_prepared")) {
+                kr_pairs want = want_of_prepared(&sides_of->host, options.type);
+                compare(suite, &want, &got, options.unordered != 0, "a prepared side");
+                kr_test_expect(suite, !strcmp(info.indexed, "right"), "a prepared side is the right one");
+                free(want.pairs);
+            }
+            free(got.pairs);
+            kr_join_destroy(join);
+        }
+    kr_index_destroy(index);
+}
+
 static void check_options(kr_suite *suite, const kr_suite_device *on, const char *spec,
                           const joined *sides_of)
 {
-    for (int type = KR_JOIN_INNER; type <= KR_JOIN_LEFT; ++type)
+    for (int type = KR_JOIN_INNER; type <= KR_JOIN_FULL; ++type)
         for (int inverse = KR_INVERSE_AUTO; inverse <= KR_INVERSE_OFF; ++inverse)
             for (uint32_t unordered = 0; unordered < 2; ++unordered) {
                 const kr_join_options options = {.struct_size = sizeof options,
@@ -139,6 +197,7 @@ static void check_options(kr_suite *suite, const kr_suite_device *on, const char
                                                  .unordered = unordered};
                 check_join(suite, on, spec, sides_of, &options);
             }
+    check_prepared(suite, on, spec, sides_of);
 }
 
 /* A kind without ranges refuses a range join before it builds anything. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char usage[] =
     "Usage: keyray-conformance test|support|perf [OPTION]...\n"
@@ -138,6 +139,25 @@ static int check_specs(const kr_suite *suite)
     return 0;
 }
 
+static const struct area {
+    const char *name;
+    void (*run)(kr_suite *suite);
+} areas[] = {
+    {"specs", kr_run_specs},         {"lookups", kr_run_lookups}, {"nearest", kr_run_nearest},
+    {"chunks", kr_run_chunks},       {"streams", kr_run_streams}, {"joins", kr_run_joins},
+    {"asof", kr_run_asof},           {"overlap", kr_run_overlap}, {"misuse", kr_run_misuse},
+    {"every_key", kr_run_every_key}, {"counts", kr_run_counts},   {"heavy", kr_run_heavy},
+    {"set_keys", kr_run_set_keys},   {"updates", kr_run_updates}, {"growth", kr_run_growth},
+    {"work", kr_run_work},           {"limits", kr_run_limits},
+};
+
+static double seconds(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static void run_tests(kr_suite *suite)
 {
     printf("keyray %s (%s), seed %" PRIu64 "%s, %u specs, devices:", kr_version(), kr_build_commit(),
@@ -146,23 +166,17 @@ static void run_tests(kr_suite *suite)
         printf(" %s (%s)", suite->devices[i].info.name, suite->devices[i].info.description);
     printf("\n");
     fflush(stdout);
-    kr_run_specs(suite);
-    kr_run_lookups(suite);
-    kr_run_nearest(suite);
-    kr_run_chunks(suite);
-    kr_run_streams(suite);
-    kr_run_joins(suite);
-    kr_run_asof(suite);
-    kr_run_overlap(suite);
-    kr_run_misuse(suite);
-    kr_run_every_key(suite);
-    kr_run_counts(suite);
-    kr_run_heavy(suite);
-    kr_run_set_keys(suite);
-    kr_run_updates(suite);
-    kr_run_growth(suite);
-    kr_run_work(suite);
-    kr_run_limits(suite);
+    double spent[sizeof areas / sizeof areas[0]];
+    for (size_t i = 0; i < sizeof areas / sizeof areas[0]; ++i) {
+        const double start = seconds();
+        areas[i].run(suite);
+        spent[i] = seconds() - start;
+    }
+    printf("seconds:");
+    for (size_t i = 0; i < sizeof areas / sizeof areas[0]; ++i)
+        if (spent[i] >= 0.5)
+            printf(" %s %.0f", areas[i].name, spent[i]);
+    printf("\n");
 }
 
 int main(int argc, char **argv)

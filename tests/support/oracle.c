@@ -288,7 +288,7 @@ kr_pairs kr_oracle_join(const kr_column *left, const kr_column *lower, const kr_
 {
     const kr_column *high = upper ? upper : lower;
     kr_pairs result = {0};
-    result.pairs = kr_test_calloc(left->count * (lower->count + 1), sizeof *result.pairs);
+    result.pairs = kr_test_calloc((left->count + 1) * (lower->count + 1), sizeof *result.pairs);
     for (uint64_t i = 0; i < left->count; ++i) {
         const uint64_t before = result.n;
         uint64_t found = 0;
@@ -296,17 +296,26 @@ kr_pairs kr_oracle_join(const kr_column *left, const kr_column *lower, const kr_
             if (!matches(left, i, lower, high, j))
                 continue;
             ++found;
-            if (type == KR_JOIN_INNER || type == KR_JOIN_LEFT) {
+            if (type != KR_JOIN_SEMI && type != KR_JOIN_ANTI) {
                 result.pairs[result.n][0] = (uint32_t)i;
                 result.pairs[result.n++][1] = (uint32_t)j;
             }
         }
         if ((type == KR_JOIN_SEMI && found) || (type == KR_JOIN_ANTI && !found) ||
-            (type == KR_JOIN_LEFT && !found)) {
+            ((type == KR_JOIN_LEFT || type == KR_JOIN_FULL) && !found)) {
             result.pairs[before][0] = (uint32_t)i;
             result.pairs[before][1] = KR_NO_ROW;
             result.n = before + 1;
         }
+    }
+    for (uint64_t j = 0; j < lower->count && (type == KR_JOIN_RIGHT || type == KR_JOIN_FULL); ++j) {
+        uint64_t i = 0;
+        while (i < left->count && !matches(left, i, lower, high, j))
+            ++i;
+        if (i < left->count)
+            continue;
+        result.pairs[result.n][0] = KR_NO_ROW;
+        result.pairs[result.n++][1] = (uint32_t)j;
     }
     return result;
 }

@@ -51,8 +51,10 @@ static const option_row join_rows[] = {
     {"left-end", 0, 0, OPTION_TEXT, AT(left_end), "COL", "the ends of the left intervals", 0, 0},
     {"right-end", 0, 0, OPTION_TEXT, AT(right_end), "COL", "the ends of the right intervals", 0, 0},
     {"count", 0, 0, OPTION_FLAG, AT(count), NULL, "with --overlap: count the pairs only", 0, 0},
-    {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left",
-     "pairs; left rows with a partner; left rows without; pairs and left rows without [inner]", 0, 0},
+    {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left|right|full",
+     "pairs; left rows with a partner; left rows without; pairs, and rows of the left, the right or either "
+     "side without [inner]",
+     0, 0},
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
      "index what is cheaper by rule, the left side, or the right [auto]", 0, 0},
     {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, saves a sort", 0, 0},
@@ -108,7 +110,7 @@ static int check_asof(const join_options *o)
 static int has_pairs(const job *j)
 {
     const kr_join_type type = (kr_join_type)(j->options.type + 1);
-    return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
+    return type != KR_JOIN_SEMI && type != KR_JOIN_ANTI;
 }
 
 static int check_overlap(const join_options *o)
@@ -147,7 +149,7 @@ static int check_options(job *j)
         return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
                          o->right.n);
     if (o->show_right.n && !has_pairs(j))
-        return tool_fail(USAGE, "--show-right shows right rows, which only --type inner and left have");
+        return tool_fail(USAGE, "--show-right shows right rows, which --type semi and anti do not have");
     const uint32_t is_silent = j->printing.json || j->printing.quiet;
     int code = tool_check_spec(o->index);
     if (!code)
@@ -380,8 +382,9 @@ static kr_status place_pair(void *ctx, uint64_t line, uint64_t places[N_PLACES],
         if (status != KR_OK)
             return status;
     }
+    const uint32_t left = lines->left[line - lines->first];
     const uint32_t right = with_right ? lines->right[line - lines->first] : KR_NO_ROW;
-    places[AT_ROW] = lines->left[line - lines->first];
+    places[AT_ROW] = left == KR_NO_ROW ? NO_PLACE : left;
     places[AT_OTHER] = right == KR_NO_ROW ? NO_PLACE : right;
     return KR_OK;
 }
@@ -389,6 +392,7 @@ static kr_status place_pair(void *ctx, uint64_t line, uint64_t places[N_PLACES],
 static int write_text(job *j)
 {
     const join_options *o = &j->options;
+    const kr_join_type type = (kr_join_type)(o->type + 1);
     pair_lines *lines = calloc(1, sizeof *lines);
     answers *all = calloc(1, sizeof *all);
     int code = lines && all ? DONE : tool_fail_machine("no host memory for a table of answers");
@@ -397,6 +401,8 @@ static int write_text(job *j)
         *all = (answers){.lines = j->info.pairs, .place = place_pair, .ctx = lines};
         for (uint32_t i = 0; i < o->left.n; ++i)
             answers_add_file(all, "key", AT_ROW, j->left[i].file);
+        for (uint32_t i = 0; i < o->right.n && (type == KR_JOIN_RIGHT || type == KR_JOIN_FULL); ++i)
+            answers_add_file(all, "right_key", AT_OTHER, j->right[i].file);
         if (o->right_lower && has_pairs(j)) {
             answers_add_file(all, "lower", AT_OTHER, j->right[0].file);
             answers_add_file(all, "upper", AT_OTHER, j->right[1].file);
@@ -523,7 +529,9 @@ const command command_join = {
     "the last row backward, the first one forward. With --left-by and --right-by only right rows with the "
     "same values in "
     "these columns are looked at.\n"
-    "Pairs are sorted by left and then right row, left rows ascend. Row ids are u32. In text, no partner is "
+    "Pairs are sorted by left and then right row, right rows without a partner come last; left rows ascend. "
+    "Row "
+    "ids are u32. In text, no partner is "
     "an empty cell; in "
     "OUT.npy it is 4294967295 (KR_NO_ROW of the library).\nVALUES have ',' between them: 42,43 or "
     "2024-01-31. A text with a comma stands in quotes, also for the shell: \"'a, b',c\".",
