@@ -34,10 +34,10 @@ demo: deps
 test: deps
 	@$(MAKE) --no-print-directory build
 	$(STEP) 'test: unit, API, command, example and package tests'
-	@ctest --preset $(PRESET) -LE conformance; others=$$?; \
+	@ctest --preset $(PRESET) -LE conformance -j $$(nproc); others=$$?; \
 	printf '\n== test: conformance of every kind on every device of this machine\n'; \
 	[ $$others = 0 ] || printf 'tests before this suite failed, see above\n'; \
-	$(BUILD)/bin/keyray-conformance test && exit $$others
+	$(BUILD)/bin/keyray-conformance test --jobs $$(nproc) && exit $$others
 
 format:
 	ci/format

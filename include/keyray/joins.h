@@ -58,8 +58,25 @@ typedef struct kr_join kr_join;
 KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left,
                                 const kr_column *right, const kr_join_options *options, kr_join **join,
                                 kr_error *err);
-/** The same with a range for each right row: left values between right_lower[i] and right_upper[i]. Indexes
- *  the left side; `inverse` OFF is KR_ERR_UNSUPPORTED. */
+/**
+ * Joins rows that are equal in all of n_columns columns; otherwise as kr_join_create. A row with a NULL in
+ * any of them equals nothing.
+ *
+ * The columns become one key if the ranges of the right side's values take at most 64 bits together, which
+ * takes 4 or 8 bytes a row of either side; else numbers that the right rows give them, which takes an index
+ * of each column, one at a time, and 24 bytes a row. NULL rows and left values outside the right side's
+ * ranges get keys without a partner.
+ *
+ * Errors: as kr_join_create; KR_ERR_LIMIT for more than 8 columns.
+ *
+ * @param left, right  n_columns columns of each side, in pairs of one type; all columns of a side have one
+ * length
+ */
+KR_API kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_column *left,
+                                        const kr_column *right, uint32_t n_columns,
+                                        const kr_join_options *options, kr_join **join, kr_error *err);
+/** The same as kr_join_create with a range for each right row: left values between right_lower[i] and
+ * right_upper[i]. Indexes the left side; `inverse` OFF is KR_ERR_UNSUPPORTED. */
 KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
                                       const kr_column *right_lower, const kr_column *right_upper,
                                       const kr_join_options *options, kr_join **join, kr_error *err);

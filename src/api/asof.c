@@ -45,10 +45,10 @@ static kr_status check_columns(const kr_asof_job *job, kr_error *err)
     static const char *const times[2] = {"the left time", "the right time"};
     static const char *const groups[2] = {"the left group", "the right group"};
     kr_status status = check_pair(job->device, job->left, job->right, times, NULL, err);
-    if (status == KR_OK && job->n_by > KR_ASOF_BY_MOST)
+    if (status == KR_OK && job->n_by > KR_BY_MOST)
         return kr_fail(err, KR_ERR_LIMIT,
                        "%u group columns, but an as-of join takes at most %d; join them to one", job->n_by,
-                       KR_ASOF_BY_MOST);
+                       KR_BY_MOST);
     if (status == KR_OK && job->n_by && (!job->left_by || !job->right_by))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_asof: n_by is %u, but %s is NULL", job->n_by,
                        job->left_by ? "right_by" : "left_by");

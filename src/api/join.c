@@ -1,5 +1,5 @@
 /* kr_join_*: check the arguments, decide which side is indexed. */
-#include "joins/join.h"
+#include "joins/columns.h"
 #include "util/structs.h"
 
 #include <stdlib.h>
@@ -33,13 +33,14 @@ static kr_status check_sides(kr_device *device, const kr_column *left, const kr_
     return status;
 }
 
-static kr_status create(kr_join_job *job, kr_join **join, kr_error *err)
+/* `columns` NULL: the sides are those of the job. */
+static kr_status create(const kr_join_job *job, const kr_columns_job *columns, kr_join **join, kr_error *err)
 {
     kr_join *made = kr_host_calloc(1, sizeof *made, "a join", err);
     if (!made)
         return KR_ERR_HOST_MEMORY;
     made->device = job->device;
-    const kr_status status = kr_join_run(job, made, err);
+    const kr_status status = columns ? kr_columns_run(columns, made, err) : kr_join_run(job, made, err);
     if (status == KR_OK)
         *join = made;
     else
@@ -68,7 +69,7 @@ static kr_status read_options(const kr_join_options *options, kr_join_job *job, 
 static kr_status create_with(kr_join_job *job, const kr_join_options *options, kr_join **join, kr_error *err)
 {
     const kr_status status = read_options(options, job, err);
-    return status == KR_OK ? create(job, join, err) : status;
+    return status == KR_OK ? create(job, NULL, join, err) : status;
 }
 
 kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left, const kr_column *right,
@@ -97,6 +98,43 @@ kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_col
     kr_join_job job = {
         .device = device, .spec = spec, .left = left, .right = right_lower, .upper = right_upper};
     return status == KR_OK ? create_with(&job, options, join, err) : status;
+}
+
+static kr_status check_columns(kr_device *device, const kr_column *left, const kr_column *right, uint32_t n,
+                               kr_error *err)
+{
+    kr_status status = KR_OK;
+    if (!n || n > KR_BY_MOST)
+        return kr_fail(err, KR_ERR_LIMIT, "%u columns, but a join takes 1 to %d of each side", n, KR_BY_MOST);
+    if (!left || !right)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_columns: %s is NULL", left ? "right" : "left");
+    for (uint32_t j = 0; j < n && status == KR_OK; ++j) {
+        status = check_sides(device, &left[j], &right[j], "the right side", err);
+        if (status == KR_OK && (left[j].count != left[0].count || right[j].count != right[0].count))
+            status =
+                kr_fail(err, KR_ERR_ARGUMENT,
+                        "column %u has %llu and %llu rows, but column 0 has %llu and %llu: give columns of "
+                        "one table for each side",
+                        j, (unsigned long long)left[j].count, (unsigned long long)right[j].count,
+                        (unsigned long long)left[0].count, (unsigned long long)right[0].count);
+    }
+    return status;
+}
+
+kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_column *left,
+                                 const kr_column *right, uint32_t n_columns, const kr_join_options *options,
+                                 kr_join **join, kr_error *err)
+{
+    if (!device || !join)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_columns: device or join is NULL");
+    kr_columns_job job = {.how = {.device = device, .spec = spec, .left = left, .right = right},
+                          .left = left,
+                          .right = right,
+                          .n = n_columns};
+    kr_status status = check_columns(device, left, right, n_columns, err);
+    if (status == KR_OK)
+        status = read_options(options, &job.how, err);
+    return status == KR_OK ? create(&job.how, n_columns > 1 ? &job : NULL, join, err) : status;
 }
 
 /* What an index that exists cannot do. */
@@ -135,7 +173,7 @@ kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const 
         status = read_options(options, &job, err);
     if (status == KR_OK)
         status = check_prepared(right, left, &job, err);
-    return status == KR_OK ? create(&job, join, err) : status;
+    return status == KR_OK ? create(&job, NULL, join, err) : status;
 }
 
 kr_status kr_join_explain(kr_device *device, const char *spec, uint64_t left_rows, uint64_t right_rows,

@@ -72,9 +72,9 @@ static kr_status ascends(asof *a, const kr_column *column, const kr_buffer *coun
 {
     const merge_params params = {.left = column->data, .falls = counter->data, .type = column->type};
     uint64_t falls = 0;
-    kr_status status = kr_device_run(a->device, &KR_W(asof_ascends), &params, column->count, NULL, err);
+    kr_status status = kr_device_run(a->keys.device, &KR_W(asof_ascends), &params, column->count, NULL, err);
     if (status == KR_OK)
-        status = kr_counters_read(a->device, NULL, counter, &falls, 1, err);
+        status = kr_counters_read(a->keys.device, NULL, counter, &falls, 1, err);
     *yes = falls == 0;
     return status;
 }
@@ -92,18 +92,18 @@ kr_status KR_W(asof_merge)(asof *a, const kr_column *left, const kr_column *righ
     int yes = 0;
     if (left->validity || right->validity)
         return KR_OK;
-    kr_status status = kr_counters_make(a->device, NULL, 1, &counter, err);
+    kr_status status = kr_counters_make(a->keys.device, NULL, 1, &counter, err);
     if (status == KR_OK)
         status = ascends(a, right, &counter, &yes, err);
     if (status == KR_OK && yes)
         status = ascends(a, left, &counter, &yes, err);
-    kr_buffer_release(a->device, &counter, NULL);
-    kr_stopwatch_lap(&a->watch, "search");
+    kr_buffer_release(a->keys.device, &counter, NULL);
+    kr_stopwatch_lap(&a->keys.watch, "search");
     if (status == KR_OK && yes) {
-        status = kr_device_run(a->device, &KR_W(asof_merge_rows), &params, left->count, NULL, err);
+        status = kr_device_run(a->keys.device, &KR_W(asof_merge_rows), &params, left->count, NULL, err);
         a->merged = 1;
         *done = 1;
     }
-    kr_stopwatch_lap(&a->watch, "search");
+    kr_stopwatch_lap(&a->keys.watch, "search");
     return status;
 }

@@ -5,23 +5,6 @@
 #include "kinds/nearest.h"
 #include "program/program.h"
 
-/* ---- Two numbers become one key -------------------------------------------------------------- */
-
-typedef struct asof_pair_params {
-    const uint32_t *high, *low;
-    uint64_t *out;
-    uint64_t absent; /* where either is KR_NO_ROW */
-    uint64_t low_bits;
-} asof_pair_params;
-kr_assert_size(asof_pair_params, 40);
-
-KR_BODY void asof_pair_row(const asof_pair_params *p, uint64_t i)
-{
-    const uint32_t high = kr_load(p->high + i), low = kr_load(p->low + i);
-    p->out[i] = high == KR_NO_ROW || low == KR_NO_ROW ? p->absent : (uint64_t)high << p->low_bits | low;
-}
-KR_MAP_PROGRAM(asof_pair, asof_pair_params, asof_pair_row);
-
 /* ---- The nearer of two rows, or none --------------------------------------------------------- */
 
 typedef struct asof_choose_params {

@@ -352,7 +352,10 @@ static kr_status build_index(joining *j, const kr_spec *spec, const kr_column *i
 {
     kr_shape shape;
     const kr_status status = kr_shape_make(j->device, spec, indexed, NULL, &shape, err);
-    return status == KR_OK ? kr_index_make(j->device, spec, indexed, NULL, NULL, index, err) : status;
+    if (status != KR_OK)
+        return status;
+    return j->job->used_bits ? kr_index_make_narrow(j->device, spec, indexed, j->job->used_bits, index, err)
+                             : kr_index_make(j->device, spec, indexed, NULL, NULL, index, err);
 }
 
 static kr_status check_probes(const kr_column *probes, kr_error *err)
@@ -371,7 +374,7 @@ static void fill_info(const joining *j, uint64_t most, uint64_t before, kr_join 
     memcpy(info->tracer, j->index->info.tracer, sizeof info->tracer);
     info->footprint_nbytes = j->index->info.footprint_nbytes;
     info->peak_nbytes = most > before ? most - before : 0;
-    join->phases = j->watch.phases;
+    kr_phases_add(&join->phases, &j->watch.phases);
 }
 
 static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)

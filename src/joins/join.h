@@ -21,6 +21,7 @@ typedef struct kr_join_job {
     kr_join_type type;
     kr_join_inverse inverse;
     int unordered;
+    uint32_t used_bits; /* codes of both sides are below 2^used_bits; 0: nothing is known */
 } kr_join_job;
 
 /* 1: rows of both sides; 0: left rows only. */
@@ -33,7 +34,7 @@ static inline int kr_join_has_pairs(kr_join_type type)
  * *info. */
 kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr_join_info *info,
                          kr_error *err);
-/* Fills join->left, right and info. Blocks. */
+/* Fills join->left, right and info, and adds to its phases. Blocks. */
 kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err);
 
 #endif

@@ -22,6 +22,12 @@ static void add(kr_phases *phases, const char *name, double seconds)
         phases->at[i].seconds += seconds;
 }
 
+void kr_phases_add(kr_phases *phases, const kr_phases *more)
+{
+    for (uint32_t i = 0; i < more->n; ++i)
+        add(phases, more->at[i].name, more->at[i].seconds);
+}
+
 /* NULL on a device without stamps: its laps wait, and read the clock. */
 static void *stamp(const kr_stopwatch *watch)
 {

@@ -33,6 +33,8 @@ void kr_stopwatch_lap(kr_stopwatch *watch, const char *name);
 /* Waits for the last lap and reads all times. Every watch that was started must be stopped. */
 void kr_stopwatch_stop(kr_stopwatch *watch);
 
+/* Adds the seconds of `more` to the phases of the same names, and phases that are new behind them. */
+void kr_phases_add(kr_phases *phases, const kr_phases *more);
 /* NULL and 0 past the last; `phases` may be NULL. */
 const char *kr_phases_name(const kr_phases *phases, uint32_t ordinal);
 double kr_phases_seconds(const kr_phases *phases, uint32_t ordinal);

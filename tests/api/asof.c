@@ -152,7 +152,9 @@ static void check_refusals(void)
     refuse(KR_ERR_UNSUPPORTED, &good, "full", any, inner);
     refuse(KR_ERR_SPEC, &good, "frob", any, inner);
     refuse(KR_ERR_UNSUPPORTED, &good, "array", any, (kr_join_options){.inverse = KR_INVERSE_ON});
-    refuse(KR_ERR_ARGUMENT, &good, "array", any, (kr_join_options){.type = (kr_join_type)5});
+    refuse(KR_ERR_ARGUMENT, &good, "array", any, (kr_join_options){.type = (kr_join_type)7});
+    refuse(KR_ERR_UNSUPPORTED, &good, "array", any, (kr_join_options){.type = KR_JOIN_RIGHT});
+    refuse(KR_ERR_UNSUPPORTED, &good, "array", any, (kr_join_options){.type = KR_JOIN_FULL});
     refuse(KR_ERR_ARGUMENT, &good, "array", any, (kr_join_options){.reserved = 1});
     refuse(KR_ERR_ARGUMENT, &good, "array", (kr_nearest_options){.limited = 1, .tolerance = -5}, inner);
     refuse(KR_ERR_ARGUMENT, &good, "array", (kr_nearest_options){.limited = 1, .float_tolerance = 5}, inner);

@@ -14,6 +14,8 @@ enum {
     JOIN_RIGHT_INDEXED,
     JOIN_FULL,
     JOIN_PREPARED,
+    JOIN_COLUMNS,
+    JOIN_WIDE_COLUMNS,
     JOIN_ASOF,
     JOIN_RANKED,
     JOIN_OVERLAP,
@@ -66,6 +68,20 @@ static kr_status join_prepared(kr_device *device, const char *spec, const fault_
     return status;
 }
 
+/* Two columns: the keys and a few numbers; all of their values if `wide`, so that together they take more
+ * than 64 bits. */
+static kr_status join_columns(kr_device *device, const char *spec, int wide, const fault_sides *sides,
+                              const kr_join_options *options, kr_join **joined, kr_error *err)
+{
+    static uint64_t numbers[300];
+    const kr_column left[2] = {*sides->left, {.type = KR_U64, .count = sides->left->count, .data = numbers}};
+    const kr_column right[2] = {*sides->right,
+                                {.type = KR_U64, .count = sides->right->count, .data = numbers}};
+    for (uint64_t i = 0; i < 300; ++i)
+        numbers[i] = i % 5 * (wide ? UINT64_MAX / 4 : 1);
+    return kr_join_create_columns(device, spec, left, right, 2, options, joined, err);
+}
+
 static kr_status fault_join(kr_device *device, const char *spec, int which, const fault_sides *sides,
                             kr_join **joined, kr_error *err)
 {
@@ -74,6 +90,8 @@ static kr_status fault_join(kr_device *device, const char *spec, int which, cons
         return join_asof(device, spec, which == JOIN_RANKED, sides, &options, joined, err);
     if (which == JOIN_OVERLAP)
         return join_intervals(device, spec, sides, &options, joined, err);
+    if (which == JOIN_COLUMNS || which == JOIN_WIDE_COLUMNS)
+        return join_columns(device, spec, which == JOIN_WIDE_COLUMNS, sides, &options, joined, err);
     if (which == JOIN_PREPARED)
         return join_prepared(device, spec, sides, &options, joined, err);
     options.type = which == JOIN_FULL ? KR_JOIN_FULL : KR_JOIN_LEFT;

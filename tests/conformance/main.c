@@ -1,4 +1,5 @@
 /* keyray-conformance: does every kind give the right answers on every device? `--help` says how to ask. */
+#include "jobs.h"
 #include "suite.h"
 
 #include <inttypes.h>
@@ -18,13 +19,15 @@ static const char usage[] =
     "  --vary KIND            this kind only, with its options varied\n"
     "  --filter TEXT          only tests whose name contains it, e.g. the name of a failed one\n"
     "  --reduced              a short list, for slow tools\n"
+    "  --exhaustive           every key type for every index [seven of twelve for those with options]\n"
     "  --shard I/N            every N-th of the indexes from the I-th (0 to N-1): N processes do the whole\n"
+    "  --jobs N               N processes side by side, in turn of one thread and of two [1]\n"
     "  --threads N            that a call may use on the CPU [one per core]\n"
     "  --seed N               of all random data [42]\n";
 
 typedef struct arguments {
     const char *mode, *device;
-    uint32_t threads, shard, n_shards;
+    uint32_t threads, shard, n_shards, jobs;
 } arguments;
 
 static int complain(const char *what, const char *value)
@@ -33,8 +36,8 @@ static int complain(const char *what, const char *value)
     return 2;
 }
 
-static const char *const with_value[] = {"--device",  "--kind", "--vary", "--filter",
-                                         "--threads", "--seed", "--shard"};
+static const char *const with_value[] = {"--device",  "--kind", "--vary",  "--filter",
+                                         "--threads", "--seed", "--shard", "--jobs"};
 
 /* 0, or the exit status + 1. */
 static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
@@ -62,10 +65,17 @@ static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
             return 1 + complain("not I/N with I below N:", value);
         else if (!strcmp(word, "--shard"))
             continue;
+        else if (!strcmp(word, "--jobs") &&
+                 (sscanf(value, "%u", &given->jobs) != 1 || given->jobs < 1 || given->jobs > KR_MAX_JOBS))
+            return 1 + complain("not 1 to 256:", value);
+        else if (!strcmp(word, "--jobs"))
+            continue;
         else if (!strcmp(word, "--threads"))
             given->threads = (uint32_t)strtoul(value, NULL, 0);
         else if (!strcmp(word, "--reduced"))
             suite->reduced = 1;
+        else if (!strcmp(word, "--exhaustive"))
+            suite->exhaustive = 1;
         else if (!strcmp(word, "--help"))
             return printf("%s", usage) > 0 ? 1 : 2;
         else if (word[0] == '-' || given->mode)
@@ -76,6 +86,8 @@ static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
     if (!given->mode ||
         (strcmp(given->mode, "test") && strcmp(given->mode, "support") && strcmp(given->mode, "perf")))
         return 1 + complain("unknown mode", given->mode ? given->mode : "");
+    if (given->jobs > 1 && (given->n_shards > 1 || strcmp(given->mode, "test") != 0))
+        return 1 + complain("--jobs is for the whole of", "test");
     if (strcmp(given->device, "cpu") && strcmp(given->device, "cuda") && strcmp(given->device, "all"))
         return 1 + complain("unknown device", given->device);
     return 0;
@@ -116,7 +128,7 @@ static int open_devices(kr_suite *suite, const arguments *given)
         fprintf(stderr, "there is no device '%s' here: %s\n", wanted, err.text);
         return 1;
     }
-    if (ordinal == 1 && strcmp(wanted, "all") == 0)
+    if (ordinal == 1 && strcmp(wanted, "all") == 0 && given->shard == 0)
         kr_test_skip(suite, "cuda", err.text);
     return 0;
 }
@@ -179,10 +191,28 @@ static void run_tests(kr_suite *suite)
     printf("\n");
 }
 
+/* Opens the devices, runs, closes them. 0, or the exit status. */
+static int run_share(kr_suite *suite, const arguments *given)
+{
+    kr_keep_shard(suite, given->shard, given->n_shards);
+    if (open_devices(suite, given))
+        return 1;
+    if (!strcmp(given->mode, "support"))
+        kr_print_support(suite);
+    else if (!strcmp(given->mode, "perf"))
+        kr_print_performance(suite);
+    else
+        run_tests(suite);
+    for (uint32_t i = 0; i < suite->n_devices; ++i)
+        kr_device_close(suite->devices[i].device);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static kr_suite suite = {.seed = 42};
-    arguments given = {.device = "all", .n_shards = 1};
+    arguments given = {.device = "all", .n_shards = 1, .jobs = 1};
+    kr_totals totals = {0};
     const int stop = parse(argc, argv, &given, &suite);
     if (stop)
         return stop - 1;
@@ -192,19 +222,20 @@ int main(int argc, char **argv)
         kr_expand_specs(&suite);
     if (suite.n_specs == 0)
         return complain("there is no kind", suite.kind);
-    kr_keep_shard(&suite, given.shard, given.n_shards);
-    if (open_devices(&suite, &given))
-        return 1;
-    if (!strcmp(given.mode, "support"))
-        kr_print_support(&suite);
-    else if (!strcmp(given.mode, "perf"))
-        kr_print_performance(&suite);
-    else
-        run_tests(&suite);
-    for (uint32_t i = 0; i < suite.n_devices; ++i)
-        kr_device_close(suite.devices[i].device);
-    if (!strcmp(given.mode, "test"))
-        printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", suite.passed, suite.failed,
-               suite.skipped);
-    return suite.failed != 0;
+    const int to = given.jobs > 1 ? kr_divide(given.jobs, &given.shard, &totals) : -1;
+    if (to >= 0) {
+        given.n_shards = given.jobs;
+        given.threads = given.threads ? given.threads : 1 + given.shard % 2;
+    }
+    if (to >= 0 || given.jobs == 1) {
+        if (run_share(&suite, &given))
+            return 1;
+        totals = (kr_totals){suite.passed, suite.failed, suite.skipped};
+    }
+    if (to >= 0)
+        kr_hand_over(to, &totals);
+    else if (!strcmp(given.mode, "test"))
+        printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", totals.passed, totals.failed,
+               totals.skipped);
+    return totals.failed != 0;
 }

@@ -249,6 +249,12 @@ void kr_expand_specs(kr_suite *suite)
     }
 }
 
+int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
+{
+    return suite->exhaustive || (!suite->reduced && !strchr(spec, ':')) || type == KR_U8 || type == KR_I16 ||
+           type == KR_U32 || type == KR_U64 || type == KR_I64 || type == KR_F32 || type == KR_F64;
+}
+
 void kr_keep_shard(kr_suite *suite, uint32_t shard, uint32_t n_shards)
 {
     uint32_t n = 0;

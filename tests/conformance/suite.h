@@ -16,7 +16,7 @@ typedef struct kr_suite_device {
 typedef struct kr_suite {
     const char *filter; /* a test runs when its name contains this */
     uint64_t seed;
-    int reduced;
+    int reduced, exhaustive;
     const char *kind; /* only this kind's specs are made up; NULL: every kind's */
     uint32_t n_specs, n_devices;
     char specs[KR_MAX_SPECS][KR_SPEC_NBYTES];
@@ -65,6 +65,9 @@ uint64_t kr_component_sum(const kr_index *index);
  * options that change how answers are found. Combinations that the library refuses are left out. */
 void kr_expand_specs(kr_suite *suite);
 void kr_add_spec(kr_suite *suite, const char *spec, int brief);
+/* Types go through the same few lines whatever the options: a spec with options takes seven of twelve, of
+ * each size and sort, as the reduced list does; all of them in the exhaustive one. */
+int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
 /* Keeps the specs at shard, shard + n_shards, ... */
 void kr_keep_shard(kr_suite *suite, uint32_t shard, uint32_t n_shards);
 /* What the kind of a spec can do. */

@@ -5,7 +5,6 @@
 #include "device.h"
 #include "nearest.h"
 #include "output.h"
-#include "pack.h"
 #include "progress.h"
 #include "shown.h"
 #include "tool.h"
@@ -26,9 +25,7 @@ typedef struct join_options {
 
 static const option_row join_rows[] = {
     {"left", 0, 1, OPTION_TEXTS, AT(left), "COL",
-     "the left column; give more for a composite key: the spreads of their values must fit in 64 bits "
-     "together",
-     0, 0},
+     "the left column; give more to join rows that are equal in all of them", 0, 0},
     {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column, as many as --left", 0, 0},
     {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL|VALUES",
      "instead of --right: lower bounds, inclusive, of the left values", 0, 0},
@@ -81,7 +78,6 @@ typedef struct job {
     struct column left[OPTION_TEXTS_MOST],
         right[OPTION_TEXTS_MOST]; /* of a range join: right[0] to right[1] */
     struct column left_by[OPTION_TEXTS_MOST], right_by[OPTION_TEXTS_MOST], left_end, right_end;
-    struct packed packed_left, packed_right;
     kr_device *device;
     kr_join *join;
     kr_join_info info;
@@ -295,6 +291,27 @@ static int create_overlap(job *j, const kr_join_options *how)
     return finish(j, status, &err);
 }
 
+static int create_columns(job *j, const kr_join_options *how)
+{
+    kr_column left[OPTION_TEXTS_MOST], right[OPTION_TEXTS_MOST];
+    const uint32_t n = j->options.left.n;
+    kr_error err = {0};
+    int code = DONE;
+    for (uint32_t i = 0; i < n && !code; ++i) {
+        left[i] = j->left[i].view;
+        right[i] = j->right[i].view;
+        code = column_check_counts(&j->left[0], &j->left[i], "a composite key takes columns of one table");
+        if (!code)
+            code =
+                column_check_counts(&j->right[0], &j->right[i], "a composite key takes columns of one table");
+    }
+    if (code)
+        return code;
+    const kr_status status =
+        kr_join_create_columns(j->device, j->options.index, left, right, n, how, &j->join, &err);
+    return finish(j, status, &err);
+}
+
 static int create(job *j)
 {
     const join_options *o = &j->options;
@@ -309,12 +326,8 @@ static int create(job *j)
         return create_asof(j, &how);
     if (o->overlap)
         return create_overlap(j, &how);
-    if (o->left.n > 1) {
-        if (pack_columns(j->left, j->right, o->left.n, &j->packed_left, &j->packed_right))
-            return FAILED;
-        left = &j->packed_left.view;
-        right = &j->packed_right.view;
-    }
+    if (o->left.n > 1)
+        return create_columns(j, &how);
     if (o->right_lower)
         status =
             kr_join_create_range(j->device, o->index, left, right, &j->right[1].view, &how, &j->join, &err);
@@ -485,8 +498,6 @@ static int perform(job *j)
     shown_close(&j->shown_right);
     kr_join_destroy(j->join);
     kr_device_close(j->device);
-    pack_close(&j->packed_right);
-    pack_close(&j->packed_left);
     column_close(&j->right_end);
     column_close(&j->left_end);
     for (uint32_t i = 0; i < OPTION_TEXTS_MOST; ++i) {

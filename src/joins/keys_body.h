@@ -1,24 +1,24 @@
-/* The bodies of asof.c. */
-#ifndef KEYRAY_JOINS_ASOF_BODY_H
-#define KEYRAY_JOINS_ASOF_BODY_H
+/* The bodies of keys.c. */
+#ifndef KEYRAY_JOINS_KEYS_BODY_H
+#define KEYRAY_JOINS_KEYS_BODY_H
 
 #include "key/key.h"
 #include "program/program.h"
 
 /* ---- The lowest and the highest code of a column --------------------------------------------- */
 
-typedef struct asof_extent_params {
+typedef struct keys_extent_params {
     const void *data;
     const uint8_t *validity;
     uint64_t validity_offset;
     uint64_t *ends;   /* the complement of the lowest code, and the highest code: both begin at 0 */
     uint64_t n, each; /* rows, and rows of one thread */
     uint64_t type;
-} asof_extent_params;
-kr_assert_size(asof_extent_params, 56);
+} keys_extent_params;
+kr_assert_size(keys_extent_params, 56);
 
 /* NULL rows have no code. On a CPU a thread's rows are neighbours, on a GPU neighbours have them. */
-KR_BODY void asof_extent_of(kr_group group, const asof_extent_params *p, uint64_t i, uint64_t n)
+KR_BODY void keys_extent_of(kr_group group, const keys_extent_params *p, uint64_t i, uint64_t n)
 {
     uint64_t below = 0, above = 0;
     for (uint64_t j = 0; i < n && j < p->each; ++j) {
@@ -34,35 +34,35 @@ KR_BODY void asof_extent_of(kr_group group, const asof_extent_params *p, uint64_
     kr_group_max64(group, below, p->ends);
     kr_group_max64(group, above, p->ends + 1);
 }
-KR_GROUP_PROGRAM(asof_extent, asof_extent_params, asof_extent_of);
+KR_GROUP_PROGRAM(keys_extent, keys_extent_params, keys_extent_of);
 
 /* ---- Several columns become one key ---------------------------------------------------------- */
 
-enum { ASOF_PARTS = 9 };
+enum { KEYS_COLUMNS = 9 };
 
 /* The key's bits from `shift` on are the column's code - lowest, 0 .. span. */
-typedef struct asof_part {
+typedef struct keys_part {
     const void *data;
     const uint8_t *validity;
     uint64_t validity_offset;
     uint64_t lowest, span;
     uint32_t type, shift;
-} asof_part;
+} keys_part;
 
-typedef struct asof_fold_params {
+typedef struct keys_fold_params {
     void *out;
-    uint64_t absent;             /* the key of a row that has no partner: NULL, or a group of one side only */
-    uint32_t n_parts, out_type;  /* KR_U32 or KR_U64 */
-    asof_part parts[ASOF_PARTS]; /* the last is the time */
-} asof_fold_params;
-kr_assert_size(asof_fold_params, 24 + 48 * ASOF_PARTS);
+    uint64_t absent;            /* the key of a row that has no partner: NULL, or a group of one side only */
+    uint32_t n_parts, out_type; /* KR_U32 or KR_U64 */
+    keys_part parts[KEYS_COLUMNS]; /* the first in the highest bits */
+} keys_fold_params;
+kr_assert_size(keys_fold_params, 24 + 48 * KEYS_COLUMNS);
 
-KR_BODY void asof_fold_row(const asof_fold_params *p, uint64_t i)
+KR_BODY void keys_fold_row(const keys_fold_params *p, uint64_t i)
 {
     uint64_t key = 0;
     int whole = 1;
     for (uint32_t j = 0; j < p->n_parts; ++j) {
-        const asof_part *part = &p->parts[j];
+        const keys_part *part = &p->parts[j];
         const uint64_t code = kr_load_code(part->type, part->data, i);
         whole = whole && kr_is_valid(part->validity, part->validity_offset, i) &&
                 code - part->lowest <= part->span;
@@ -70,6 +70,6 @@ KR_BODY void asof_fold_row(const asof_fold_params *p, uint64_t i)
     }
     kr_store_code(p->out_type, p->out, i, whole ? key : p->absent);
 }
-KR_MAP_PROGRAM(asof_fold, asof_fold_params, asof_fold_row);
+KR_MAP_PROGRAM(keys_fold, keys_fold_params, keys_fold_row);
 
 #endif

@@ -1,2 +1,0 @@
-/* The CUDA kernels of asof.c. */
-#include "joins/asof_body.h"

@@ -1,0 +1,17 @@
+/* Joins on several columns: rows that are equal in all of them. */
+#ifndef KEYRAY_JOINS_COLUMNS_H
+#define KEYRAY_JOINS_COLUMNS_H
+
+#include "joins/keys.h"
+
+/* A checked join; `how` has everything but the sides. */
+typedef struct kr_columns_job {
+    kr_join_job how;
+    const kr_column *left, *right; /* n columns of each side */
+    uint32_t n;                    /* 1 to KR_BY_MOST */
+} kr_columns_job;
+
+/* As kr_join_run. */
+kr_status kr_columns_run(const kr_columns_job *job, kr_join *join, kr_error *err);
+
+#endif

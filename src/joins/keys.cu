@@ -1,0 +1,2 @@
+/* The CUDA kernels of keys.c. */
+#include "joins/keys_body.h"
