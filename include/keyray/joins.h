@@ -43,6 +43,9 @@ typedef struct kr_join_info {
 
 typedef struct kr_join kr_join;
 
+/** n pairs of a join, in host memory, valid during the call. Return nonzero to stop. */
+typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, const uint32_t *right_rows);
+
 /**
  * Joins two columns of one type on equal values and holds the result, in device memory.
  *
@@ -58,6 +61,27 @@ typedef struct kr_join kr_join;
 KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left,
                                 const kr_column *right, const kr_join_options *options, kr_join **join,
                                 kr_error *err);
+/**
+ * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes, 8 bytes a pair, in any
+ * order: for a result, or a side, that is larger than device memory.
+ *
+ * One side is indexed, as `inverse` and its rule say, and must fit; the other is read in pieces of 2^22 rows,
+ * and may be as large as host memory. Semi and anti joins hand over left rows; `right_rows` is NULL then.
+ * `unordered` changes nothing.
+ *
+ * Blocks. Memory: the index, 36 bytes for each row of a piece, a chunk, and a bit for each indexed row if
+ * those without a partner are wanted. Errors: as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes,
+ * KR_ERR_CANCELLED when the callback returned nonzero.
+ *
+ * @param right_upper  NULL: equality; else `right` has the lower bounds of ranges, and this the upper ones
+ * @param options      NULL: defaults
+ * @param chunk        NULL: the result is only counted, in 64 bits
+ * @param pairs        receives how many pairs or rows there are; may be NULL if `chunk` is not
+ */
+KR_API kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_column *left,
+                                const kr_column *right, const kr_column *right_upper,
+                                const kr_join_options *options, uint64_t cap_nbytes, kr_pairs_chunk chunk,
+                                void *ctx, uint64_t *pairs, kr_error *err);
 /**
  * Joins rows that are equal in all of n_columns columns; otherwise as kr_join_create. A row with a NULL in
  * any of them equals nothing.
@@ -168,9 +192,6 @@ KR_API kr_status kr_join_create_overlap(kr_device *device, const char *spec, con
                                         const kr_column *left_end, const kr_column *right_start,
                                         const kr_column *right_end, kr_interval_ends ends,
                                         const kr_join_options *options, kr_join **join, kr_error *err);
-
-/** n pairs of a join, in host memory, valid during the call. Return nonzero to stop. */
-typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, const uint32_t *right_rows);
 
 /**
  * The pairs of an inner kr_join_create_overlap, in chunks of at most cap_nbytes, 8 bytes a pair, in any

@@ -82,21 +82,27 @@ kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *l
     return status == KR_OK ? create_with(&job, options, join, err) : status;
 }
 
+static kr_status check_ranges(const kr_join_job *job, kr_error *err)
+{
+    kr_status status = check_sides(job->device, job->left, job->right, "the lower bound", err);
+    if (status == KR_OK)
+        status = check_sides(job->device, job->left, job->upper, "the upper bound", err);
+    if (status == KR_OK && job->right->count != job->upper->count)
+        status = kr_fail(err, KR_ERR_ARGUMENT,
+                         "%llu lower bounds and %llu upper bounds: give one of each per range",
+                         (unsigned long long)job->right->count, (unsigned long long)job->upper->count);
+    return status;
+}
+
 kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
                                const kr_column *right_lower, const kr_column *right_upper,
                                const kr_join_options *options, kr_join **join, kr_error *err)
 {
     if (!device || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_range: device or join is NULL");
-    kr_status status = check_sides(device, left, right_lower, "the lower bound", err);
-    if (status == KR_OK)
-        status = check_sides(device, left, right_upper, "the upper bound", err);
-    if (status == KR_OK && right_lower->count != right_upper->count)
-        status = kr_fail(err, KR_ERR_ARGUMENT,
-                         "%llu lower bounds and %llu upper bounds: give one of each per range",
-                         (unsigned long long)right_lower->count, (unsigned long long)right_upper->count);
     kr_join_job job = {
         .device = device, .spec = spec, .left = left, .right = right_lower, .upper = right_upper};
+    const kr_status status = check_ranges(&job, err);
     return status == KR_OK ? create_with(&job, options, join, err) : status;
 }
 
@@ -135,6 +141,24 @@ kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_c
     if (status == KR_OK)
         status = read_options(options, &job.how, err);
     return status == KR_OK ? create(&job.how, n_columns > 1 ? &job : NULL, join, err) : status;
+}
+
+kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_column *left, const kr_column *right,
+                         const kr_column *right_upper, const kr_join_options *options, uint64_t cap_nbytes,
+                         kr_pairs_chunk chunk, void *ctx, uint64_t *pairs, kr_error *err)
+{
+    if (!device || (!chunk && !pairs))
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_chunks: %s NULL",
+                       device ? "chunk and pairs are both" : "device is");
+    kr_join_job job = {.device = device, .spec = spec, .left = left, .right = right, .upper = right_upper};
+    kr_status status =
+        right_upper ? check_ranges(&job, err) : check_sides(device, left, right, "the right side", err);
+    if (status == KR_OK)
+        status = read_options(options, &job, err);
+    if (status == KR_OK && chunk && cap_nbytes < 2 * sizeof(uint32_t))
+        status = kr_fail(err, KR_ERR_LIMIT, "a cap of %llu bytes holds no pair, which takes 8; raise it",
+                         (unsigned long long)cap_nbytes);
+    return status == KR_OK ? kr_join_chunks_run(&job, cap_nbytes, chunk, ctx, pairs, err) : status;
 }
 
 /* What an index that exists cannot do. */

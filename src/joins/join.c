@@ -347,18 +347,18 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
     return KR_OK;
 }
 
-static kr_status build_index(joining *j, const kr_spec *spec, const kr_column *indexed, kr_index **index,
-                             kr_error *err)
+kr_status kr_join_build(const kr_join_job *job, const kr_spec *spec, const kr_column *indexed,
+                        kr_index **index, kr_error *err)
 {
     kr_shape shape;
-    const kr_status status = kr_shape_make(j->device, spec, indexed, NULL, &shape, err);
+    const kr_status status = kr_shape_make(job->device, spec, indexed, NULL, &shape, err);
     if (status != KR_OK)
         return status;
-    return j->job->used_bits ? kr_index_make_narrow(j->device, spec, indexed, j->job->used_bits, index, err)
-                             : kr_index_make(j->device, spec, indexed, NULL, NULL, index, err);
+    return job->used_bits ? kr_index_make_narrow(job->device, spec, indexed, job->used_bits, index, err)
+                          : kr_index_make(job->device, spec, indexed, NULL, NULL, index, err);
 }
 
-static kr_status check_probes(const kr_column *probes, kr_error *err)
+kr_status kr_join_check_probes(const kr_column *probes, kr_error *err)
 {
     return probes->count < KR_NO_ROW
                ? KR_OK
@@ -387,7 +387,7 @@ static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
     snprintf(info->device, sizeof info->device, "%s", job->device->name);
     snprintf(info->indexed, sizeof info->indexed, "right");
     const uint64_t before = kr_device_peak_begin(job->device);
-    kr_status status = check_probes(job->left, err);
+    kr_status status = kr_join_check_probes(job->left, err);
     if (status == KR_OK)
         status = kr_index_await(index, NULL, err);
     kr_stopwatch_start(&j->watch, job->device, NULL);
@@ -412,9 +412,9 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
     const kr_column *probes = j.inverse ? job->right : job->left;
     const uint64_t before = kr_device_peak_begin(job->device);
     kr_stopwatch_start(&j.watch, job->device, NULL);
-    status = check_probes(probes, err);
+    status = kr_join_check_probes(probes, err);
     if (status == KR_OK)
-        status = build_index(&j, &spec, indexed, &made, err);
+        status = kr_join_build(job, &spec, indexed, &made, err);
     j.index = made;
     kr_stopwatch_lap(&j.watch, "build");
     const uint64_t built = kr_device_peak_end(job->device);

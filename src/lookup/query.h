@@ -66,8 +66,8 @@ typedef struct kr_matches_copy_job {
     uint64_t base;         /* offset of the first */
     uint64_t capacity;     /* row ids that fit in out; others are left out */
     uint32_t *out;         /* device memory; unneeded room may be overwritten */
-    uint32_t *probes;      /* NULL, or the probe of each row id; only for KR_ORDER_KEY and points */
-    uint32_t first_probe;  /* what the first one is called there */
+    uint32_t *probes;      /* NULL, or the probe of each row id; not with a limit */
+    uint32_t first_probe;  /* what the first one is called there; 0 for ranges in KR_ORDER_ROW */
     uint32_t skip;         /* of one match: its rows before the first that is copied; only for KR_ORDER_KEY */
     uint32_t order;        /* KR_ORDER_* */
 } kr_matches_copy_job;

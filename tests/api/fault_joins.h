@@ -14,6 +14,7 @@ enum {
     JOIN_RIGHT_INDEXED,
     JOIN_FULL,
     JOIN_PREPARED,
+    JOIN_CHUNKS,
     JOIN_COLUMNS,
     JOIN_WIDE_COLUMNS,
     JOIN_ASOF,
@@ -68,6 +69,18 @@ static kr_status join_prepared(kr_device *device, const char *spec, const fault_
     return status;
 }
 
+/* Handed over row by row, first; the join that is read is another. */
+static kr_status join_chunks(kr_device *device, const char *spec, const fault_sides *sides,
+                             const kr_join_options *options, kr_join **joined, kr_error *err)
+{
+    const kr_join_options full = {.struct_size = sizeof full, .type = KR_JOIN_FULL};
+    uint64_t seen = 0, pairs = 0;
+    const kr_status status = kr_join_chunks(device, spec, sides->left, sides->right, NULL, &full, 256,
+                                            count_chunk, &seen, &pairs, err);
+    CHECK(status || (seen == pairs && pairs > 0));
+    return status ? status : kr_join_create(device, spec, sides->left, sides->right, options, joined, err);
+}
+
 /* Two columns: the keys and a few numbers; all of their values if `wide`, so that together they take more
  * than 64 bits. */
 static kr_status join_columns(kr_device *device, const char *spec, int wide, const fault_sides *sides,
@@ -92,6 +105,8 @@ static kr_status fault_join(kr_device *device, const char *spec, int which, cons
         return join_intervals(device, spec, sides, &options, joined, err);
     if (which == JOIN_COLUMNS || which == JOIN_WIDE_COLUMNS)
         return join_columns(device, spec, which == JOIN_WIDE_COLUMNS, sides, &options, joined, err);
+    if (which == JOIN_CHUNKS)
+        return join_chunks(device, spec, sides, &options, joined, err);
     if (which == JOIN_PREPARED)
         return join_prepared(device, spec, sides, &options, joined, err);
     options.type = which == JOIN_FULL ? KR_JOIN_FULL : KR_JOIN_LEFT;

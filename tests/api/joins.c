@@ -1,5 +1,5 @@
-/* Joins: the cost rule, the memory that a join takes, prepared sides. The conformance suite joins random
- * columns. */
+/* Joins: the cost rule, the memory that a join takes, prepared sides, chunks. The conformance suite joins
+ * random columns. */
 #include "check.h"
 #include "device_name.h"
 
@@ -118,6 +118,63 @@ static void join_prepared(const char *spec)
     kr_index_destroy(right);
 }
 
+/* ---- Chunks ----------------------------------------------------------------------------------- */
+
+enum { CROSS = 100000, STREAMED = 9 << 20 };
+
+typedef struct tally {
+    uint64_t n, sum; /* pairs, and of their rows */
+} tally;
+
+static int add_chunk(void *ctx, uint64_t n, const uint32_t *left, const uint32_t *right)
+{
+    tally *t = ctx;
+    t->n += n;
+    for (uint64_t i = 0; i < n; ++i)
+        t->sum += left[i] * UINT64_C(3) + right[i];
+    return 0;
+}
+
+/* All rows of both sides on one key: 10^10 pairs are counted without room for any. */
+static void count_cross(const char *spec)
+{
+    static uint32_t same[CROSS];
+    const kr_column side = {.type = KR_U32, .count = CROSS, .data = same};
+    kr_join *join = NULL;
+    uint64_t pairs = 0;
+    WORKS(kr_join_chunks(device, spec, &side, &side, NULL, NULL, 0, NULL, NULL, &pairs, &err));
+    CHECK(pairs == (uint64_t)CROSS * CROSS);
+    REFUSED(KR_ERR_ARGUMENT,
+            kr_join_chunks(device, spec, &side, &side, NULL, NULL, 0, NULL, NULL, NULL, &err));
+    REFUSED(KR_ERR_LIMIT,
+            kr_join_chunks(device, spec, &side, &side, NULL, NULL, 7, add_chunk, NULL, &pairs, &err));
+    const kr_device_options little = {.struct_size = sizeof little, .memory_cap_nbytes = 64 << 20};
+    kr_device *small = NULL;
+    WORKS(kr_device_open(device_name, &little, &small, &err));
+    REFUSED(KR_ERR_DEVICE_MEMORY, kr_join_create(small, spec, &side, &side, NULL, &join, &err));
+    CHECK(join == NULL);
+    kr_device_close(small);
+}
+
+/* A left side of three pieces; row i of it is i % 4, with one partner for all but 3. */
+static void stream_left(const char *spec)
+{
+    static uint32_t left[STREAMED], right[] = {2, 1, 0};
+    const kr_column sides[2] = {{.type = KR_U32, .count = STREAMED, .data = left},
+                                {.type = KR_U32, .count = 3, .data = right}};
+    const kr_join_options options = {
+        .struct_size = sizeof options, .type = KR_JOIN_LEFT, .inverse = KR_INVERSE_OFF};
+    tally seen = {0, 0};
+    uint64_t pairs = 0, sum = 0;
+    for (uint32_t i = 0; i < STREAMED; ++i) {
+        left[i] = i % 4;
+        sum += i * UINT64_C(3) + (i % 4 == 3 ? KR_NO_ROW : 2 - i % 4);
+    }
+    WORKS(kr_join_chunks(device, spec, &sides[0], &sides[1], NULL, &options, 1 << 20, add_chunk, &seen,
+                         &pairs, &err));
+    CHECK(pairs == STREAMED && seen.n == STREAMED && seen.sum == sum);
+}
+
 int main(int argc, char **argv)
 {
     const int skipped = take_device_name(argc, argv);
@@ -133,6 +190,9 @@ int main(int argc, char **argv)
     join_prepared("array");
     join_prepared("hash");
     join_prepared("btree");
+    count_cross("array");
+    count_cross("hash");
+    stream_left("array");
     kr_device_close(device);
     return failures != 0;
 }

@@ -95,6 +95,10 @@ JOINS = [
     ok(JOIN + "--type right -o -.csv", out=exactly('key,right_key,left_row,right_row\nanna,anna,0,0\nanna,anna,2,0\n'
        '"da Silva, Eva","da Silva, Eva",3,2\n,carl,,1\n,,,3\n')),
     ok(JOIN + "--type full --show-right city -o -.csv", out=r"ben,,4,,\n(,.*,,\d,.*\n)+\Z"),
+    ok(JOIN + "--count", out=r"\Adevice (.|\n)*^pairs +3$"), ok(JOIN + "--count --type full", out=r"^pairs +7$"),
+    ok(JOIN + "--count --type anti", out=r"^rows +2$"),
+    ok("join --left orders.csv:day --right-lower periods.csv:first --right-upper periods.csv:last {device} --count", out=r"^pairs +4$"),
+    bad(2, JOIN + "--count -o x.csv", "--count counts rows: no --output"), bad(2, JOIN + "--count --asof backward", "no --asof"),
     ok(JOIN + "--type semi -o -.csv", out=exactly('key,row\nanna,0\nanna,2\n"da Silva, Eva",3\n')),
     ok(JOIN + "--type anti", out=first("key  row\nben    1\nben    4\n")),
     ok(JOIN + "--type anti --quiet", out=r"\A\Z"),

@@ -89,7 +89,7 @@ INTERVALS = [
     bad(2, OVERLAP + "half", r"no\|closed\|open"), bad(2, OVERLAP + "closed --asof backward", "and no --asof"),
     bad(2, "join --left keys.npy --right right.npy {device} --left-end keys.npy", "--left-end needs --overlap"),
     bad(2, "join --left keys.npy --right right.npy {device} --overlap open", "--overlap needs --left-end COL"),
-    bad(2, OVERLAP + "closed --count -o x.npy", "--count counts pairs"),
+    bad(2, OVERLAP + "closed --count -o x.npy", "--count counts rows"),
     bad(1, "join --left keys.npy --left-end one.npy --right right.npy --right-end right.npy {device} --overlap closed", "an interval takes one of each"),
     bad(1, OVERLAP + "closed --index hash", "answers no range lookups"), bad(1, OVERLAP + "closed --inverse on", "indexes both sides"),
     bad(1, "join --left a.csv:name:str --left-end a.csv:name:str --right b.csv:name:str --right-end b.csv:name:str {device} "

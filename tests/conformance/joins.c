@@ -185,6 +185,62 @@ static void check_prepared(kr_suite *suite, const kr_suite_device *on, const cha
     kr_index_destroy(index);
 }
 
+typedef struct collected {
+    kr_pairs pairs;
+    uint64_t room;
+    uint32_t largest; /* chunk */
+} collected;
+
+static int collect(void *ctx, uint64_t n, const uint32_t *left, const uint32_t *right)
+{
+    collected *c = ctx;
+    if (c->pairs.n + n > c->room)
+        return 1;
+    c->largest = n > c->largest ? (uint32_t)n : c->largest;
+    for (uint64_t i = 0; i < n; ++i, ++c->pairs.n) {
+        c->pairs.pairs[c->pairs.n][0] = left[i];
+        c->pairs.pairs[c->pairs.n][1] = right ? right[i] : KR_NO_ROW;
+    }
+    return 0;
+}
+
+static int stop(void *ctx, uint64_t n, const uint32_t *left, const uint32_t *right)
+{
+    (void)ctx, (void)n, (void)left, (void)right;
+    return 1;
+}
+
+/* The same rows in chunks of few pairs, and counted only. */
+static void check_chunks(kr_suite *suite, const kr_suite_device *on, const char *spec, const joined *sides_of,
+                         const kr_join_options *options)
+{
+    const columns *given = &sides_of->given, *host = &sides_of->host;
+    const uint64_t before = kr_in_use(on->device);
+    kr_pairs want = kr_oracle_join(host->left, host->lower, host->upper, options->type);
+    collected got = {.room = want.n};
+    uint64_t pairs = 0, counted = 0;
+    kr_error err = {0};
+    got.pairs.pairs = kr_test_calloc(want.n, sizeof *got.pairs.pairs);
+    kr_status status = kr_join_chunks(on->device, spec, given->left, given->lower, given->upper, options,
+                                      13 * 8, collect, &got, &pairs, &err);
+    if (!status)
+        status = kr_join_chunks(on->device, spec, given->left, given->lower, given->upper, options, 0, NULL,
+                                NULL, &counted, &err);
+    if (kr_test_ok(suite, status, &err, "kr_join_chunks")) {
+        kr_test_expect(suite, got.largest <= 13 && pairs == want.n && counted == want.n,
+                       "chunks under the cap, and as many pairs as are counted");
+        compare(suite, &want, &got.pairs, 1, "chunks");
+    }
+    if (want.n) {
+        status = kr_join_chunks(on->device, spec, given->left, given->lower, given->upper, options, 800, stop,
+                                NULL, NULL, &err);
+        kr_test_refused(suite, KR_ERR_CANCELLED, status, &err, "a callback that stops");
+    }
+    free(got.pairs.pairs);
+    free(want.pairs);
+    kr_test_expect(suite, kr_in_use(on->device) == before, "chunks release what they took");
+}
+
 static void check_options(kr_suite *suite, const kr_suite_device *on, const char *spec,
                           const joined *sides_of)
 {
@@ -196,6 +252,9 @@ static void check_options(kr_suite *suite, const kr_suite_device *on, const char
                                                  .inverse = (kr_join_inverse)inverse,
                                                  .unordered = unordered};
                 check_join(suite, on, spec, sides_of, &options);
+                if (unordered &&
+                    (sides_of->given.upper ? inverse == KR_INVERSE_ON : inverse != KR_INVERSE_AUTO))
+                    check_chunks(suite, on, spec, sides_of, &options);
             }
     check_prepared(suite, on, spec, sides_of);
 }

@@ -47,7 +47,8 @@ static const option_row join_rows[] = {
      0, 0},
     {"left-end", 0, 0, OPTION_TEXT, AT(left_end), "COL", "the ends of the left intervals", 0, 0},
     {"right-end", 0, 0, OPTION_TEXT, AT(right_end), "COL", "the ends of the right intervals", 0, 0},
-    {"count", 0, 0, OPTION_FLAG, AT(count), NULL, "with --overlap: count the pairs only", 0, 0},
+    {"count", 0, 0, OPTION_FLAG, AT(count), NULL,
+     "count the pairs only, or the left rows: takes no memory for them", 0, 0},
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left|right|full",
      "pairs; left rows with a partner; left rows without; pairs, and rows of the left, the right or either "
      "side without [inner]",
@@ -111,17 +112,17 @@ static int has_pairs(const job *j)
 
 static int check_overlap(const join_options *o)
 {
-    if (!o->overlap && (o->left_end || o->right_end || o->count))
+    if (!o->overlap && (o->left_end || o->right_end))
         return tool_fail(USAGE, "--%s needs --overlap closed or open",
-                         o->left_end    ? "left-end"
-                         : o->right_end ? "right-end"
-                                        : "count");
+                         o->left_end ? "left-end" : "right-end");
     if (o->overlap && (o->right_lower || o->asof.side || o->left.n > 1))
         return tool_fail(USAGE, "--overlap takes one --left and one --right, and no --asof");
     if (o->overlap && (!o->left_end || !o->right_end))
         return tool_fail(USAGE, "--overlap needs --left-end COL and --right-end COL");
-    if (o->count && (o->output || o->type))
-        return tool_fail(USAGE, "--count counts pairs: no --output and no --type");
+    if (o->count && (o->output || o->asof.side || o->left.n > 1 || (o->overlap && o->type)))
+        return tool_fail(USAGE,
+                         "--count counts rows: no --output, no --asof, no several --left, and no --type with "
+                         "--overlap");
     return DONE;
 }
 
@@ -264,27 +265,28 @@ static int create_asof(job *j, const kr_join_options *how)
     return finish(j, status, &err);
 }
 
-/* Only the number of pairs is known then, and no join is there. */
-static int count_overlaps(job *j)
+/* Only the number of rows is known then, and no join is there. */
+static int count_rows(job *j, const kr_join_options *how)
 {
-    const kr_column *const of[] = {&j->left[0].view, &j->left_end.view, &j->right[0].view,
-                                   &j->right_end.view};
+    const join_options *o = &j->options;
+    const kr_column *left = &j->left[0].view, *right = &j->right[0].view;
     kr_device_info device = {.struct_size = sizeof device};
     kr_error err = {0};
     kr_status status = kr_device_query(j->device, &device, &err);
     snprintf(j->info.device, sizeof j->info.device, "%s", device.name);
-    if (status == KR_OK)
+    if (status == KR_OK && o->overlap)
         status =
-            kr_join_overlap_chunks(j->device, j->options.index, of[0], of[1], of[2], of[3],
-                                   (kr_interval_ends)j->options.overlap, 0, NULL, NULL, &j->info.pairs, &err);
+            kr_join_overlap_chunks(j->device, o->index, left, &j->left_end.view, right, &j->right_end.view,
+                                   (kr_interval_ends)o->overlap, 0, NULL, NULL, &j->info.pairs, &err);
+    else if (status == KR_OK)
+        status = kr_join_chunks(j->device, o->index, left, right, o->right_lower ? &j->right[1].view : NULL,
+                                how, 0, NULL, NULL, &j->info.pairs, &err);
     return tool_check(status, &err);
 }
 
 static int create_overlap(job *j, const kr_join_options *how)
 {
     kr_error err = {0};
-    if (j->options.count)
-        return count_overlaps(j);
     const kr_status status = kr_join_create_overlap(
         j->device, j->options.index, &j->left[0].view, &j->left_end.view, &j->right[0].view,
         &j->right_end.view, (kr_interval_ends)j->options.overlap, how, &j->join, &err);
@@ -322,6 +324,8 @@ static int create(job *j)
                                  .unordered = o->unordered};
     kr_error err = {0};
     kr_status status;
+    if (o->count)
+        return count_rows(j, &how);
     if (o->asof.side)
         return create_asof(j, &how);
     if (o->overlap)
@@ -436,6 +440,8 @@ static int write_out(job *j)
 {
     const double begin = tool_now();
     int code = DONE;
+    if (j->options.count)
+        return DONE;
     if (j->form == ANSWERS_NPY)
         code = write_npy(j);
     else if (j->form != ANSWERS_NONE || (!j->printing.json && !j->printing.quiet))
