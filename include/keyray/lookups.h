@@ -161,6 +161,27 @@ typedef struct kr_nearest_options {
 KR_API kr_status kr_index_nearest(kr_index *index, const kr_column *probes, const kr_nearest_options *options,
                                   const kr_sink *sink, kr_stream *stream, kr_error *err);
 
+/**
+ * Answers several sinks with one search: what kr_index_lookup, kr_index_range or kr_index_nearest would
+ * answer to each of them. Matches are found once, and every result is made of them.
+ *
+ * Memory: 8 bytes of device memory a probe for the matches. Where an array lies in host memory that the
+ * device does not reach, the batch goes through it in pieces of 2^22 probes, and the call blocks. After an
+ * error the arrays may hold a part of the answers. A report in a sink says what the one search did.
+ *
+ * Stream and threads: as kr_index_lookup. Errors: as the single calls; KR_ERR_UNSUPPORTED for ROWS, which
+ * take a call of their own; KR_ERR_ARGUMENT for two sinks with one array or report; KR_ERR_LIMIT for more
+ * than 64 sinks.
+ *
+ * @param lower    probes, or lower bounds
+ * @param upper    NULL, or upper bounds
+ * @param nearest  NULL, or as for kr_index_nearest; then upper is NULL
+ * @param sinks    n_sinks pointers, so that sinks can grow
+ */
+KR_API kr_status kr_index_lookup_many(kr_index *index, const kr_column *lower, const kr_column *upper,
+                                      const kr_nearest_options *nearest, const kr_sink *const *sinks,
+                                      uint32_t n_sinks, kr_stream *stream, kr_error *err);
+
 /** One chunk of a ROWS result, in host memory, valid during the call. Return nonzero to stop. */
 typedef int (*kr_rows_chunk)(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
                              const uint32_t *rows);

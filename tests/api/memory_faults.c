@@ -249,6 +249,33 @@ static kr_status ask(kr_index *index, kr_result result, int what, kr_error *err)
     return status;
 }
 
+/* COUNT, EXISTS, SUM and MAX of one search. */
+static kr_status ask_many(kr_index *index, int ranges, kr_error *err)
+{
+    static uint64_t counts[PROBES], sums[PROBES];
+    static int16_t most[PROBES];
+    static uint8_t exists[PROBES / 8 + 1], valid[PROBES / 8 + 1];
+    const kr_sink sinks[4] = {
+        {.struct_size = sizeof(kr_sink), .result = KR_RESULT_COUNT, .out = counts},
+        {.struct_size = sizeof(kr_sink), .result = KR_RESULT_EXISTS, .out = exists},
+        {.struct_size = sizeof(kr_sink), .result = KR_RESULT_SUM, .values = &value_column, .out = sums},
+        {.struct_size = sizeof(kr_sink),
+         .result = KR_RESULT_MAX,
+         .values = &value_column,
+         .out = most,
+         .valid = valid}};
+    const kr_sink *const all[4] = {&sinks[0], &sinks[1], &sinks[2], &sinks[3]};
+    const kr_status status =
+        kr_index_lookup_many(index, &probe_column, ranges ? &upper_column : NULL, NULL, all, 4, NULL, err);
+    if (status == KR_OK) {
+        add_to_checksum(counts, sizeof counts);
+        add_to_checksum(exists, sizeof exists);
+        add_to_checksum(sums, sizeof sums);
+        add_to_checksum(valid, sizeof valid);
+    }
+    return status;
+}
+
 /* Of the kind of an index: KR_CAN_*. */
 static uint32_t capabilities_of(const kr_index *index)
 {
@@ -272,6 +299,8 @@ static kr_status ask_all(kr_index *index, kr_error *err)
     for (int range = 0; range <= ranges; ++range)
         for (int result = KR_RESULT_ROW; result <= KR_RESULT_EXISTS && !status; ++result)
             status = ask(index, (kr_result)result, range ? ASK_RANGES : ASK_POINTS, err);
+    if (!status)
+        status = ask_many(index, ranges, err);
     if (!status && ranges)
         status = ask(index, KR_RESULT_ROWS, ASK_FIRST_OF_RANGES, err);
     if (!status && can & KR_CAN_NEAREST)

@@ -63,6 +63,12 @@ static kr_status range(const any *sink, kr_error *err)
     return kr_index_range(index_, &keys, &keys, &sink->sink, NULL, err);
 }
 
+static kr_status many(const any *sink, kr_error *err)
+{
+    const kr_sink *const all[] = {&sink->sink};
+    return kr_index_lookup_many(index_, &keys, NULL, NULL, all, 1, NULL, err);
+}
+
 static kr_status nearest(const any *options, kr_error *err)
 {
     const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
@@ -76,6 +82,31 @@ static kr_status join_sides(const any *options, kr_error *err)
         kr_join_create(device, "array", &keys, &keys, &options->join_options, &made, err);
     kr_join_destroy(made);
     return status;
+}
+
+static kr_status join_prepared(const any *options, kr_error *err)
+{
+    kr_join *made = NULL;
+    const kr_status status = kr_join_create_prepared(index_, &keys, NULL, &options->join_options, &made, err);
+    kr_join_destroy(made);
+    return status;
+}
+
+static kr_status join_columns(const any *options, kr_error *err)
+{
+    const kr_column both[] = {keys, keys};
+    kr_join *made = NULL;
+    const kr_status status =
+        kr_join_create_columns(device, "array", both, both, 2, &options->join_options, &made, err);
+    kr_join_destroy(made);
+    return status;
+}
+
+static kr_status count_pairs(const any *options, kr_error *err)
+{
+    uint64_t pairs = 0;
+    return kr_join_chunks(device, "array", &keys, &keys, NULL, &options->join_options, 0, NULL, NULL, &pairs,
+                          err);
 }
 
 static kr_status join_ranges(const any *options, kr_error *err)
@@ -128,9 +159,13 @@ static const struct input {
     {"kr_device_options", DEVICE_OPTIONS, sizeof(kr_device_options), open_device, NULL},
     {"kr_sink", SINK, sizeof(kr_sink), look_up, fill_sink},
     {"kr_sink", SINK, sizeof(kr_sink), range, fill_sink},
+    {"kr_sink", SINK, sizeof(kr_sink), many, fill_sink},
     {"kr_nearest_options", NEAREST_OPTIONS, sizeof(kr_nearest_options), nearest, NULL},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_sides, NULL},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_ranges, NULL},
+    {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_prepared, NULL},
+    {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_columns, NULL},
+    {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), count_pairs, NULL},
     {"kr_table_options", TABLE_OPTIONS, sizeof(kr_table_options), create_table, NULL},
     {"kr_scan_sink", SCAN_SINK, sizeof(kr_scan_sink), scan_to, fill_scan_sink},
     {"kr_scan_options", SCAN_OPTIONS, sizeof(kr_scan_options), scan_with, NULL},

@@ -355,6 +355,35 @@ static void expect_unsupported(subject *s, uint32_t what)
     }
 }
 
+/* All results but ROWS at once. */
+static void expect_many(subject *s, uint32_t what)
+{
+    outputs o[KR_N_QUESTIONS];
+    kr_sink sinks[KR_N_QUESTIONS];
+    const kr_sink *pointers[KR_N_QUESTIONS];
+    uint32_t asked[KR_N_QUESTIONS], n = 0;
+    kr_error err = {0};
+    for (uint32_t i = 0; i < KR_N_QUESTIONS; ++i) {
+        const kr_question *question = &s->data->questions[i];
+        if (!kr_case_asks(s->data, i) || question->result == KR_RESULT_ROWS)
+            continue;
+        make_outputs(s, question, s->data->answers[what][i].n, 0, &o[n], &sinks[n]);
+        pointers[n] = &sinks[n];
+        asked[n++] = i;
+    }
+    kr_status status =
+        kr_index_lookup_many(s->index, &s->lower[what].view, what == KR_ASK_RANGE ? &s->upper.view : NULL,
+                             what == KR_ASK_NEAREST ? &s->data->nearest : NULL, pointers, n, NULL, &err);
+    if (!status)
+        status = kr_device_sync(s->on->device, NULL, &err);
+    if (kr_test_ok(s->suite, status, &err, "kr_index_lookup_many"))
+        for (uint32_t i = 0; i < n; ++i)
+            compare(s, &s->data->questions[asked[i]], &s->data->answers[what][asked[i]], &o[i], 0,
+                    ", of many");
+    for (uint32_t i = 0; i < n; ++i)
+        free_outputs(&o[i]);
+}
+
 static void test_asks(subject *s, uint32_t what)
 {
     const int wanted = kr_test_begin(s->suite, "%s/%s", s->name, parts[what]);
@@ -377,6 +406,7 @@ static void test_asks(subject *s, uint32_t what)
             expect_too_small(s, what, question, want);
         }
     }
+    expect_many(s, what);
     kr_test_expect(s->suite, kr_in_use(s->on->device) == before, "a lookup releases what it took");
     kr_test_end(s->suite);
 }

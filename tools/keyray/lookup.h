@@ -49,7 +49,7 @@ typedef struct lookup_job {
 /* The result of that kind; NULL if there is none. */
 const struct result *lookup_find_result(const lookup_job *j, kr_result kind);
 
-/* All results, one call for each, and which probes matched. */
+/* All results, of one search but for row lists, and which probes matched. */
 int lookup_search(lookup_job *j);
 /* To the file or the terminal. */
 int lookup_write(lookup_job *j);

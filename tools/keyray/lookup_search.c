@@ -105,13 +105,40 @@ typedef struct reports {
     kr_report *of_list, *of_other;
 } reports;
 
-static int fill(lookup_job *j, const struct result *r, const reports *filled)
+static int fill_list(lookup_job *j, const struct result *r, const reports *filled)
 {
-    const int is_list = r->kind == KR_RESULT_ROWS;
-    const kr_sink sink = sink_of(j, r, is_list ? filled->of_list : filled->of_other);
-    const int code = call(j, &sink);
-    if (!code && !is_list)
-        add_report(j, filled->of_other);
+    const kr_sink sink = sink_of(j, r, filled->of_list);
+    return call(j, &sink);
+}
+
+/* All results but row lists, by one search for as many as a call takes. */
+static int fill_others(lookup_job *j, const reports *filled)
+{
+    enum { MOST = 64 };
+    kr_sink sinks[MOST];
+    const kr_sink *all[MOST];
+    kr_error err = {0};
+    int code = DONE;
+    for (uint32_t i = 0, n = 0; i < j->n_results && !code; ++i) {
+        if (j->results[i].kind != KR_RESULT_ROWS) {
+            sinks[n] = sink_of(j, &j->results[i], n ? NULL : filled->of_other);
+            all[n] = &sinks[n];
+            ++n;
+        }
+        if (!n || (n < MOST && i + 1 < j->n_results))
+            continue;
+        const double begin = tool_now();
+        const kr_status status =
+            n == 1 ? KR_OK
+                   : kr_index_lookup_many(j->index, &j->lower.view, j->is_range ? &j->upper.view : NULL,
+                                          j->options.nearest.side ? &j->nearest : NULL, all, n, NULL, &err);
+        nearest_rename(&err);
+        j->search += n == 1 ? 0 : tool_now() - begin;
+        code = n == 1 ? call(j, &sinks[0]) : tool_check(status, &err);
+        if (!code)
+            add_report(j, filled->of_other);
+        n = 0;
+    }
     return code;
 }
 
@@ -123,7 +150,7 @@ static int list_rows(lookup_job *j, const reports *filled)
         if (r->kind != KR_RESULT_ROWS)
             continue;
         const int code = result_open_rows(r);
-        return code ? code : fill(j, r, filled);
+        return code ? code : fill_list(j, r, filled);
     }
     return DONE;
 }
@@ -143,8 +170,11 @@ static int shows_answers(const lookup_job *j)
 static int search_all(lookup_job *j, const reports *filled)
 {
     int code = open_results(j);
+    if (!code)
+        code = fill_others(j, filled);
     for (uint32_t i = 0; !code && i < j->n_results; ++i)
-        code = fill(j, &j->results[i], filled);
+        if (j->results[i].kind == KR_RESULT_ROWS)
+            code = fill_list(j, &j->results[i], filled);
     if (!code)
         code = find_matches(j);
     for (uint32_t i = 0; !code && i < j->n_results; ++i) {

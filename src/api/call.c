@@ -1,0 +1,183 @@
+/* Checks of lookups, and what every lookup does before and after its answers. */
+#include "api/call.h"
+#include "util/structs.h"
+
+#include <stdlib.h>
+
+static kr_status check_probes(const kr_index *index, const kr_column *column, const char *what, kr_error *err)
+{
+    const kr_status status = kr_column_check(index->device, column, what, err);
+    if (status == KR_OK && column->type != index->info.type)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "%s are %s, but the index holds %s: convert one to the type of the other", what,
+                       kr_type_name(column->type), kr_type_name(index->info.type));
+    return status;
+}
+
+kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, kr_error *err)
+{
+    if (!index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "index is NULL");
+    if (stream && stream->device != index->device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "the stream belongs to another device than the index");
+    kr_status status = check_probes(index, w->lower, w->is_range ? "lower bounds" : "probes", err);
+    if (status == KR_OK && w->is_range)
+        status = check_probes(index, w->upper, "upper bounds", err);
+    if (status == KR_OK && w->is_range && w->lower->count != w->upper->count)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "%llu lower bounds and %llu upper bounds: give one of each per range",
+                       (unsigned long long)w->lower->count, (unsigned long long)w->upper->count);
+    return status;
+}
+
+int kr_sink_needs_values(const kr_sink *sink)
+{
+    return sink->result == KR_RESULT_SUM || sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
+}
+
+static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_error *err)
+{
+    if (!kr_sink_needs_values(sink))
+        return KR_OK;
+    const kr_status status = kr_column_check(index->device, sink->values, "values", err);
+    if (status == KR_OK && sink->values->count < index->row_limit)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%llu values, but row ids reach %llu: give one value per row id",
+                       (unsigned long long)sink->values->count, (unsigned long long)index->row_limit - 1);
+    return status;
+}
+
+static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_error *err)
+{
+    if ((unsigned)sink->result < KR_RESULT_ROW || (unsigned)sink->result > KR_RESULT_EXISTS)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%d is not a result; use one of kr_result", (int)sink->result);
+    if (sink->order > KR_ORDER_KEY)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%u is not an order; use KR_ORDER_ROW or KR_ORDER_KEY",
+                       sink->order);
+    if (sink->count_work > 1 || sink->reserved)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s must be 0%s; zero the struct first",
+                       sink->reserved ? "reserved" : "count_work", sink->reserved ? "" : " or 1");
+    if (sink->limit && sink->result != KR_RESULT_ROWS)
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink->limit is %llu, but only ROWS takes a limit; set it to 0",
+                       (unsigned long long)sink->limit);
+    const int bitmap = sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
+    if ((!sink->out && (n || sink->result == KR_RESULT_ROWS)) || (bitmap && n && !sink->valid))
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is NULL", sink->out ? "valid" : "out");
+    kr_status status = check_values(index, sink, err);
+    if (status == KR_OK)
+        status = kr_pointer_check(index->device, sink->out, "sink->out", NULL, err);
+    if (status == KR_OK)
+        status = kr_pointer_check(index->device, sink->valid, "sink->valid", NULL, err);
+    if (status == KR_OK)
+        status = kr_pointer_check(index->device, sink->rows, "sink->rows", NULL, err);
+    if (status != KR_OK)
+        return status;
+    if ((uintptr_t)sink->out % ((kr_result_bits(sink) + 7) / 8) || (uintptr_t)sink->rows % sizeof(uint32_t))
+        return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is not aligned to its elements",
+                       (uintptr_t)sink->rows % sizeof(uint32_t) ? "rows" : "out");
+    return KR_OK;
+}
+
+kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_sink *used,
+                            kr_error *err)
+{
+    kr_status status = sink ? kr_struct_read(&kr_struct_sink, sink, used, err)
+                            : kr_fail(err, KR_ERR_ARGUMENT, "sink is NULL");
+    if (status == KR_OK)
+        status = check_sink(index, used, n, err);
+    if (status != KR_OK)
+        return status;
+    if (used->result != KR_RESULT_MIN && used->result != KR_RESULT_MAX)
+        used->valid = NULL; /* so that nothing below can write to what is not asked for */
+    if (used->result != KR_RESULT_ROWS)
+        used->rows = NULL;
+    if (!kr_sink_needs_values(used))
+        used->values = NULL;
+    return KR_OK;
+}
+
+int kr_column_is_reached(kr_device *device, const kr_column *column)
+{
+    return !column || ((!column->data || kr_device_reaches(device, column->data)) &&
+                       (!column->validity || kr_device_reaches(device, column->validity)));
+}
+
+int kr_sink_is_reached(kr_device *device, const kr_sink *sink)
+{
+    return (!sink->out || kr_device_reaches(device, sink->out)) &&
+           (!sink->valid || kr_device_reaches(device, sink->valid)) &&
+           (!sink->rows || kr_device_reaches(device, sink->rows));
+}
+
+/* ---- A call ---------------------------------------------------------------------------------- */
+
+/* Counters for the report, of kinds that cast rays. */
+static kr_status open_work(kr_call *c, int count_work, kr_error *err)
+{
+    if (!count_work || !c->index->ops->rays)
+        return KR_OK;
+    return kr_counters_make(c->index->device, c->stream, KR_WORK_STRIPES * KR_WORK_COUNTS, &c->work, err);
+}
+
+/* Sums of the stripes. Blocks. */
+static kr_status read_work(const kr_call *c, kr_report *report, kr_error *err)
+{
+    enum { N = KR_WORK_STRIPES * KR_WORK_COUNTS };
+    if (!c->work.data)
+        return KR_OK;
+    uint64_t *counters = kr_host_calloc(N, sizeof *counters, "counters", err);
+    if (!counters)
+        return KR_ERR_HOST_MEMORY;
+    const kr_status status = kr_counters_read(c->index->device, c->stream, &c->work, counters, N, err);
+    for (uint32_t i = 0; i < N && status == KR_OK; ++i)
+        report->counters[i % KR_WORK_COUNTS] += counters[i];
+    report->n_counters = KR_WORKS;
+    free(counters);
+    return status;
+}
+
+static kr_status make_query(kr_call *c, const kr_wanted *w, kr_error *err)
+{
+    kr_nearby near;
+    if (!w->is_nearest)
+        return kr_query_make(c->index, w->lower, w->upper, c->stream, &c->watch, &c->query, err);
+    const kr_status status = kr_nearby_make(c->index->info.type, w->nearest, &near, err);
+    return status == KR_OK
+               ? kr_query_make_nearest(c->index, w->lower, &near, c->stream, &c->watch, &c->query, err)
+               : status;
+}
+
+kr_status kr_call_open(kr_call *c, const kr_wanted *w, int with_report, int count_work, kr_error *err)
+{
+    c->lower = w->lower;
+    c->upper = w->upper;
+    kr_status status = kr_index_await(c->index, c->stream, err);
+    if (status == KR_OK)
+        status = make_query(c, w, err);
+    if (status == KR_OK)
+        status = open_work(c, with_report && count_work, err);
+    c->query.work = c->work.data;
+    c->query.log = &c->log;
+    if (with_report)
+        kr_stopwatch_start(&c->watch, c->index->device, c->stream);
+    return status;
+}
+
+kr_status kr_call_report(kr_call *c, kr_report *report, kr_error *err)
+{
+    kr_report made = {.probes = c->lower->count, .log = c->log, .phases = c->watch.phases};
+    kr_stopwatch_stop(&c->watch);
+    kr_status status = kr_device_sync(c->index->device, c->stream, err);
+    if (status == KR_OK)
+        status = read_work(c, &made, err);
+    if (status == KR_OK) {
+        kr_report_clear(report);
+        *report = made;
+    }
+    return status;
+}
+
+void kr_call_close(kr_call *c)
+{
+    kr_stopwatch_stop(&c->watch);
+    kr_buffer_release(c->index->device, &c->work, c->stream);
+}

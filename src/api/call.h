@@ -1,0 +1,41 @@
+/* What the calls that look up share: their checks, and one call from its query to its report. */
+#ifndef KEYRAY_API_CALL_H
+#define KEYRAY_API_CALL_H
+
+#include "api/report.h"
+#include "lookup/nearest.h"
+
+/* What is looked up. */
+typedef struct kr_wanted {
+    const kr_column *lower, *upper;
+    int is_range, is_nearest;
+    const kr_nearest_options *nearest;
+} kr_wanted;
+
+/* A checked call. */
+typedef struct kr_call {
+    kr_index *index;
+    const kr_column *lower, *upper; /* upper NULL: points */
+    kr_stream *stream;
+    kr_query query; /* over both columns, wherever they lie */
+    kr_stopwatch watch;
+    kr_probe_log log;
+    kr_buffer work; /* counters of kr_work_add; none: nothing is counted */
+} kr_call;
+
+kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, kr_error *err);
+/* Reads the sink of a batch of n probes; arrays that its result does not use become NULL in *used. */
+kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_sink *used,
+                            kr_error *err);
+int kr_sink_needs_values(const kr_sink *sink);
+/* 1 if the device reaches all arrays. */
+int kr_column_is_reached(kr_device *device, const kr_column *column);
+int kr_sink_is_reached(kr_device *device, const kr_sink *sink);
+
+/* Waits for the index on the stream. kr_call_close is due in any case. */
+kr_status kr_call_open(kr_call *c, const kr_wanted *w, int with_report, int count_work, kr_error *err);
+/* Waits for the end of the call and overwrites the report. */
+kr_status kr_call_report(kr_call *c, kr_report *report, kr_error *err);
+void kr_call_close(kr_call *c);
+
+#endif

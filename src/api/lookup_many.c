@@ -1,0 +1,123 @@
+/* kr_index_lookup_many: several results of one batch. */
+#include "api/call.h"
+#include "lookup/many.h"
+
+#include <stdlib.h>
+
+/* The sinks as they were read, and the values of each, which the device reaches. */
+typedef struct many {
+    kr_call call;
+    uint32_t n;
+    kr_sink sinks[KR_SINKS_MOST];
+    kr_resident values[KR_SINKS_MOST];
+    kr_column columns[KR_SINKS_MOST];
+} many;
+
+/* Two sinks with one array would write over each other. */
+static kr_status check_apart(const many *m, uint32_t i, kr_error *err)
+{
+    for (uint32_t j = 0; j < i; ++j)
+        if ((m->sinks[i].out && m->sinks[i].out == m->sinks[j].out) ||
+            (m->sinks[i].valid && m->sinks[i].valid == m->sinks[j].valid) ||
+            (m->sinks[i].report && m->sinks[i].report == m->sinks[j].report))
+            return kr_fail(err, KR_ERR_ARGUMENT, "sinks %u and %u have the same %s: give each its own", j, i,
+                           m->sinks[i].out == m->sinks[j].out                               ? "out"
+                           : m->sinks[i].report && m->sinks[i].report == m->sinks[j].report ? "report"
+                                                                                            : "valid");
+    return KR_OK;
+}
+
+static kr_status read_sinks(many *m, const kr_wanted *w, const kr_sink *const *sinks, kr_error *err)
+{
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < m->n && status == KR_OK; ++i) {
+        status = kr_call_read_sink(m->call.index, sinks[i], w->lower->count, &m->sinks[i], err);
+        if (status == KR_OK && m->sinks[i].result == KR_RESULT_ROWS)
+            status = kr_fail(err, KR_ERR_UNSUPPORTED,
+                             "sink %u wants ROWS, whose size is not known before: look them up in a call of "
+                             "their own",
+                             i);
+        if (status == KR_OK)
+            status = check_apart(m, i, err);
+    }
+    return status;
+}
+
+static kr_status bring_values(many *m, kr_error *err)
+{
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < m->n && status == KR_OK; ++i)
+        if (kr_sink_needs_values(&m->sinks[i])) {
+            status = kr_resident_make(m->call.index->device, m->sinks[i].values, "a copy of the values",
+                                      m->call.stream, &m->values[i], err);
+            m->columns[i] = m->values[i].column;
+        }
+    kr_stopwatch_lap(&m->call.watch, "copy");
+    return status;
+}
+
+/* A copy of values that lie in host memory must be there until the call is done. */
+static kr_status release_values(many *m, kr_status status, kr_error *err)
+{
+    int copied = 0;
+    for (uint32_t i = 0; i < m->n; ++i)
+        copied |= m->values[i].data.data || m->values[i].validity.data;
+    const kr_status end =
+        copied ? kr_device_sync(m->call.index->device, m->call.stream, status == KR_OK ? err : NULL) : KR_OK;
+    for (uint32_t i = 0; i < m->n; ++i)
+        kr_resident_release(m->call.index->device, &m->values[i], m->call.stream);
+    return status == KR_OK ? end : status;
+}
+
+static kr_status run(many *m, const kr_wanted *w, kr_error *err)
+{
+    int reports = 0, counts = 0;
+    for (uint32_t i = 0; i < m->n; ++i) {
+        reports |= m->sinks[i].report != NULL;
+        counts |= m->sinks[i].report && m->sinks[i].count_work;
+    }
+    kr_status status = kr_call_open(&m->call, w, reports, counts, err);
+    if (status == KR_OK)
+        status = bring_values(m, err);
+    const kr_many job = {&m->call.query, w->lower, w->upper, m->sinks, m->columns, m->n};
+    if (status == KR_OK)
+        status = kr_many_answer(&job, err);
+    status = release_values(m, status, err);
+    for (uint32_t i = 0; i < m->n && status == KR_OK; ++i)
+        if (m->sinks[i].report)
+            status = kr_call_report(&m->call, m->sinks[i].report, err);
+    kr_call_close(&m->call);
+    return status;
+}
+
+kr_status kr_index_lookup_many(kr_index *index, const kr_column *lower, const kr_column *upper,
+                               const kr_nearest_options *nearest, const kr_sink *const *sinks,
+                               uint32_t n_sinks, kr_stream *stream, kr_error *err)
+{
+    const kr_wanted w = {.lower = lower,
+                         .upper = upper,
+                         .is_range = upper != NULL,
+                         .is_nearest = nearest != NULL,
+                         .nearest = nearest};
+    kr_status status = kr_call_check_batch(index, &w, stream, err);
+    if (status == KR_OK && upper && nearest)
+        status =
+            kr_fail(err, KR_ERR_ARGUMENT, "upper and nearest are both given: ranges have no nearest key");
+    if (status == KR_OK && (!sinks || !n_sinks))
+        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_lookup_many: no sinks are given");
+    if (status == KR_OK && n_sinks > KR_SINKS_MOST)
+        status = kr_fail(err, KR_ERR_LIMIT, "%u sinks, but a call takes at most %d: make several calls",
+                         n_sinks, KR_SINKS_MOST);
+    if (status != KR_OK)
+        return status;
+    many *m = kr_host_calloc(1, sizeof *m, "several results", err);
+    if (!m)
+        return KR_ERR_HOST_MEMORY;
+    m->call = (kr_call){.index = index, .stream = stream};
+    m->n = n_sinks;
+    status = read_sinks(m, &w, sinks, err);
+    if (status == KR_OK)
+        status = run(m, &w, err);
+    free(m);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* Several results of one batch: its matches are found once. */
+#ifndef KEYRAY_LOOKUP_MANY_H
+#define KEYRAY_LOOKUP_MANY_H
+
+#include "lookup/query.h"
+
+enum { KR_SINKS_MOST = 64 };
+
+typedef struct kr_many {
+    const kr_query *whole;
+    const kr_column *lower, *upper; /* of `whole`; upper NULL: points, or nearest keys */
+    const kr_sink *sinks;           /* every result but ROWS */
+    const kr_column *values;        /* of each sink that takes some, in device memory */
+    uint32_t n_sinks;
+} kr_many;
+
+/* Where the device reaches every array this enqueues; else it blocks. */
+kr_status kr_many_answer(const kr_many *job, kr_error *err);
+
+#endif

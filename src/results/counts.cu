@@ -1,0 +1,2 @@
+/* The CUDA kernels of counts.c. */
+#include "results/counts_body.h"
