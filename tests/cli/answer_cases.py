@@ -219,7 +219,7 @@ SEVERAL = [
     ok("lookup --keys keys.npy --probes probes.npy --result row,count,rows {device}", exit=2, err="--result rows lists every row, the smallest too; leave row out"),
     ok("lookup --keys keys.npy --probes probes.npy --result row,count --format json {device}", json={"found": 3, "matches": 4}),
     # Rays are counted once for each result.
-    ok("lookup --keys keys.npy --probes probes.npy --result count,exists --index rx {device} --format json", needs="rx", json={"rays": 8}),
+    ok("lookup --keys keys.npy --probes probes.npy --result count,exists --index rx {device} --format json", needs="rx", json={"rays": 4}),
     ok("lookup --keys keys.npy --probes probes.npy --result rows -o x.csv --index rx {device} --format json", needs="rx", json={"rays": 4}, files={"x.csv": None}),
     bad(2, LOOKUP + "--result row,cuont", r"row\|count\|.*, not 'cuont'; did you mean count\?"), bad(2, LOOKUP + "--result row,", "not ''"),
     bad(2, LOOKUP + "--result row,count,row", "--result has row twice"), bad(2, LOOKUP + "--result row,sum", "need --values COLUMN"),
