@@ -61,7 +61,7 @@ class Run:
         """Reading the files, building the index, looking up."""
         seconds = self.report["seconds"]
         if "join" in seconds:
-            build = self.report["join_phases"]["build"]
+            build = self.report["join_phases"].get("build", 0)  # none if both sides ascend and are merged
             return seconds["load"], build, seconds["join"] - build
         return seconds["load"], seconds["build"], seconds["lookup"]
 

@@ -23,7 +23,8 @@ typedef enum kr_join_inverse { KR_INVERSE_AUTO = 0, KR_INVERSE_ON, KR_INVERSE_OF
 typedef struct kr_join_options {
     size_t struct_size;      /**< sizeof(kr_join_options) */
     kr_join_type type;       /**< 0: inner */
-    kr_join_inverse inverse; /**< AUTO indexes the cheaper side, by rule; ON the left, OFF the right */
+    kr_join_inverse inverse; /**< AUTO merges what ascends, or indexes the cheaper side, by rule; ON
+                                  indexes the left, OFF the right side */
     uint32_t unordered;      /**< 1: pairs in any order, spares a sort when the left side was indexed */
     uint32_t reserved;       /**< 0 */
 } kr_join_options;
@@ -53,6 +54,11 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  * partner stands beside KR_NO_ROW; so right rows without one come last. semi and anti: left rows, ascending.
  * NULL equals nothing: a NULL row has no partner. NaN equals NaN.
  *
+ * On a CPU, sides that ascend already are merged and no index is built, whatever the kind
+ * (kr_join_info.indexed is "none"): inner, left, semi and anti joins with `inverse` AUTO, of sides without a
+ * validity bitmap. One pass over each side finds out; it ends at the first row that is below the one before.
+ * Merged pairs come out sorted, unordered ones, too. Takes at most 8 bytes a left row beside the result.
+ *
  * Blocks. Source: inverse mapping, from a thesis on joins by ray tracing (see src/joins/README.md).
  * Errors: as kr_index_create and kr_index_lookup.
  *
@@ -65,9 +71,9 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
  * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes, 8 bytes a pair, in any
  * order: for a result, or a side, that is larger than device memory.
  *
- * One side is indexed, as `inverse` and its rule say, and must fit; the other is read in pieces of 2^22 rows,
- * and may be as large as host memory. Semi and anti joins hand over left rows; `right_rows` is NULL then.
- * `unordered` changes nothing.
+ * One side is indexed, as `inverse` and its rule say, though both may ascend, and must fit; the other is read
+ * in pieces of 2^22 rows, and may be as large as host memory. Semi and anti joins hand over left rows;
+ * `right_rows` is NULL then. `unordered` changes nothing.
  *
  * Blocks. Memory: the index, 36 bytes for each row of a piece, a chunk, and a bit for each indexed row if
  * those without a partner are wanted. Errors: as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes,
@@ -100,7 +106,8 @@ KR_API kr_status kr_join_create_columns(kr_device *device, const char *spec, con
                                         const kr_column *right, uint32_t n_columns,
                                         const kr_join_options *options, kr_join **join, kr_error *err);
 /** The same as kr_join_create with a range for each right row: left values between right_lower[i] and
- * right_upper[i]. Indexes the left side; `inverse` OFF is KR_ERR_UNSUPPORTED. */
+ * right_upper[i]. Indexes the left side; `inverse` OFF is KR_ERR_UNSUPPORTED. Merges as
+ * kr_join_create does if the left side and both columns of bounds ascend. */
 KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
                                       const kr_column *right_lower, const kr_column *right_upper,
                                       const kr_join_options *options, kr_join **join, kr_error *err);
@@ -213,7 +220,8 @@ KR_API void kr_join_destroy(kr_join *join);
 
 /**
  * Says which side kr_join_create would index for sides of so many rows, and what the rule counts for either:
- * fills spec, device, indexed, cost_left and cost_right of *info; the others become 0. Reads no column.
+ * fills spec, device, indexed, cost_left and cost_right of *info; the others become 0. Reads no column, so
+ * `indexed` is the side that is indexed unless the sides are merged.
  * Errors: KR_ERR_SPEC, KR_ERR_ARGUMENT, KR_ERR_UNSUPPORTED.
  *
  * @param options  NULL: defaults

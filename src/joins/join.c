@@ -1,5 +1,6 @@
 #include "joins/join.h"
 #include "joins/cost.h"
+#include "joins/merge.h"
 #include "kinds/choose.h"
 #include "results/bitmap.h"
 #include "results/found.h"
@@ -35,15 +36,20 @@ typedef struct pair_list {
     uint64_t n;
 } pair_list;
 
-static kr_status allocate_rows(const joining *j, uint64_t n, const char *what, kr_buffer *buffer,
-                               kr_error *err)
+kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_buffer *buffer, kr_error *err)
 {
     if (n > UINT64_MAX / 16)
         return kr_fail(err, KR_ERR_LIMIT,
                        "%llu pairs are too many: join smaller sides, or use a semi or anti join",
                        (unsigned long long)n);
-    return kr_buffer_allocate(j->device, n * sizeof(uint32_t), NULL, what,
+    return kr_buffer_allocate(device, n * sizeof(uint32_t), NULL, what,
                               "join a smaller side, or use a semi or anti join", buffer, err);
+}
+
+static kr_status allocate_rows(const joining *j, uint64_t n, const char *what, kr_buffer *buffer,
+                               kr_error *err)
+{
+    return kr_join_allocate(j->device, n, what, buffer, err);
 }
 
 /* The last of n + 1 offsets. Blocks. */
@@ -412,6 +418,13 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
     const kr_column *probes = j.inverse ? job->right : job->left;
     const uint64_t before = kr_device_peak_begin(job->device);
     kr_stopwatch_start(&j.watch, job->device, NULL);
+    int merged = 0;
+    status = kr_join_merge(job, &j.watch, join, &merged, err);
+    if (status != KR_OK || merged) {
+        kr_stopwatch_stop(&j.watch);
+        kr_phases_add(&join->phases, &j.watch.phases);
+        return status;
+    }
     status = kr_join_check_probes(probes, err);
     if (status == KR_OK)
         status = kr_join_build(job, &spec, indexed, &made, err);

@@ -151,13 +151,15 @@
     }                                                                                       \
     KR_PROGRAM_TABLE(name, params_t)
 
-#define KR_CPU_PROGRAM_(name, params_t, run)              \
+#define KR_CPU_PROGRAM_(name, params_t, run) KR_CPU_PROGRAM_OF(name, params_t, run, 0)
+#define KR_CPU_PIECE_PROGRAM_(name, params_t, run) KR_CPU_PROGRAM_OF(name, params_t, run, 1)
+#define KR_CPU_PROGRAM_OF(name, params_t, run, blocks)    \
     KR_CPU_FUNCTION(name)                                 \
     {                                                     \
         const params_t params = *(const params_t *)block; \
         (void)n;                                          \
         run(&params, first, end);                         \
     }                                                     \
-    KR_PROGRAM_TABLE_OF(name, params_t, NULL, 0)
+    KR_PROGRAM_TABLE_OF(name, params_t, NULL, blocks)
 
 #endif

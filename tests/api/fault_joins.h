@@ -13,6 +13,8 @@ enum {
     JOIN_LEFT_INDEXED,
     JOIN_RIGHT_INDEXED,
     JOIN_FULL,
+    JOIN_MERGED,
+    JOIN_MERGED_TWICE,
     JOIN_PREPARED,
     JOIN_CHUNKS,
     JOIN_COLUMNS,
@@ -95,6 +97,20 @@ static kr_status join_columns(kr_device *device, const char *spec, int wide, con
     return kr_join_create_columns(device, spec, left, right, 2, options, joined, err);
 }
 
+/* Sides that ascend; half of the left rows find a partner. */
+static kr_status join_merged(kr_device *device, const char *spec, int distinct,
+                             const kr_join_options *options, kr_join **joined, kr_error *err)
+{
+    static uint32_t keys[2][300];
+    const kr_column left = {.type = KR_U32, .count = 300, .data = keys[0]};
+    const kr_column right = {.type = KR_U32, .count = 300, .data = keys[1]};
+    for (uint32_t i = 0; i < 300; ++i) {
+        keys[0][i] = i;
+        keys[1][i] = distinct ? 2 * i : i / 2;
+    }
+    return kr_join_create(device, spec, &left, &right, options, joined, err);
+}
+
 static kr_status fault_join(kr_device *device, const char *spec, int which, const fault_sides *sides,
                             kr_join **joined, kr_error *err)
 {
@@ -109,6 +125,10 @@ static kr_status fault_join(kr_device *device, const char *spec, int which, cons
         return join_chunks(device, spec, sides, &options, joined, err);
     if (which == JOIN_PREPARED)
         return join_prepared(device, spec, sides, &options, joined, err);
+    if (which == JOIN_MERGED || which == JOIN_MERGED_TWICE) {
+        options.type = KR_JOIN_INNER;
+        return join_merged(device, spec, which == JOIN_MERGED, &options, joined, err);
+    }
     options.type = which == JOIN_FULL ? KR_JOIN_FULL : KR_JOIN_LEFT;
     options.inverse = which == JOIN_LEFT_INDEXED || which == JOIN_FULL ? KR_INVERSE_ON : KR_INVERSE_OFF;
     return kr_join_create(device, spec, sides->left, sides->right, &options, joined, err);

@@ -51,6 +51,8 @@ static void print(const kr_explanation *explanation, const kr_join_info *join, c
     }
     output_bytes(&out, "footprint", explanation->footprint_nbytes);
     output_bytes(&out, "peak", explanation->peak_nbytes);
+    if (!out.json && join && strcmp(join->device, "cpu") == 0)
+        output_text(&out, "note", "a CPU merges sides that ascend, and indexes none");
     if (!out.json)
         output_text(&out, "note", "touches and rays do not compare kinds by time; keyray bench does");
     output_end(&out, '}');

@@ -54,7 +54,10 @@ static const option_row join_rows[] = {
      "side without [inner]",
      0, 0},
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
-     "index what is cheaper by rule, the left side, or the right [auto]", 0, 0},
+     "on a CPU merge sides that ascend, else index what is cheaper by rule; index the left side; or the "
+     "right "
+     "[auto]",
+     0, 0},
     {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, saves a sort", 0, 0},
     {"show-left", 0, 0, OPTION_TEXTS, AT(show_left), "COLUMN",
      "show this column of the left rows, too: a name in the file of --left, or a COL; give one or more", 0,
@@ -466,7 +469,7 @@ static void print(const job *j)
     }
     output_number(&out, "left", left);
     output_number(&out, "right", right);
-    if (out.json && !j->options.asof.side && !j->options.overlap) {
+    if (out.json && (left_indexed || strcmp(j->info.indexed, "right") == 0) && !j->options.asof.side) {
         output_number(&out, "keys", left_indexed ? left : right);
         output_number(&out, "probes", left_indexed ? right : left);
     }

@@ -1,0 +1,232 @@
+#include "joins/merge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Rows of a column that are looked at before any column is read whole. */
+enum { FIRST_LOOK = 1 << 16 };
+enum { PIECES = 256, PIECE_LEAST = 64, PIECE_MOST = 1 << 18 };
+
+/* A merge under way. */
+typedef struct merging {
+    const kr_join_job *job;
+    kr_device *device;
+    join_merge_params params;
+    uint64_t pieces;
+    int is_wide; /* codes of 64 bits */
+    int distinct;
+    kr_buffer left, right, counts;
+} merging;
+
+static const kr_program *program_of(const merging *m, const kr_program *narrow, const kr_program *wide)
+{
+    return m->is_wide ? wide : narrow;
+}
+
+/* ---- Order ------------------------------------------------------------------------------------ */
+
+/* Whether the first n rows ascend, and whether they are distinct besides. */
+static kr_status check_column(const merging *m, const kr_column *column, uint64_t n, int *ascends,
+                              int *distinct, kr_error *err)
+{
+    kr_buffer counters = {0};
+    uint64_t seen[2] = {0};
+    kr_status status = kr_counters_make(m->device, NULL, 2, &counters, err);
+    const join_order_params params = {.data = column->data,
+                                      .falls = counters.data,
+                                      .repeats = (uint64_t *)counters.data + 1,
+                                      .n = n,
+                                      .type = column->type};
+    if (status == KR_OK)
+        status =
+            kr_device_run(m->device, program_of(m, &join_order_u32, &join_order_u64), &params, n, NULL, err);
+    if (status == KR_OK)
+        status = kr_counters_read(m->device, NULL, &counters, seen, 2, err);
+    kr_buffer_release(m->device, &counters, NULL);
+    *ascends = !seen[0];
+    *distinct = !seen[1];
+    return status;
+}
+
+/* The first rows of all columns, then all rows, so that a column in no order is seldom found out late. */
+static kr_status check_order(merging *m, const kr_column *const columns[3], uint32_t n, int *ascend,
+                             kr_error *err)
+{
+    kr_status status = KR_OK;
+    *ascend = 1;
+    for (uint32_t i = 0; i < n && *ascend && status == KR_OK; ++i)
+        if (columns[i]->count > FIRST_LOOK)
+            status = check_column(m, columns[i], FIRST_LOOK, ascend, &m->distinct, err);
+    for (uint32_t i = 0; i < n && *ascend && status == KR_OK; ++i)
+        status = check_column(m, columns[i], columns[i]->count, ascend, &m->distinct, err);
+    return status;
+}
+
+/* ---- Results ---------------------------------------------------------------------------------- */
+
+static kr_status allocate(const merging *m, uint64_t n, kr_buffer *left, kr_buffer *right, kr_error *err)
+{
+    kr_status status = kr_join_allocate(m->device, n, "left rows", left, err);
+    if (status == KR_OK && kr_join_has_pairs(m->job->type))
+        status = kr_join_allocate(m->device, n, "right rows", right, err);
+    return status;
+}
+
+/* What each piece wrote at the place of its first row goes behind what the pieces before it wrote. */
+typedef struct pack_params {
+    const uint32_t *from;
+    uint32_t *to;
+    const uint64_t *counts;
+    uint64_t each;
+} pack_params;
+kr_assert_size(pack_params, 32);
+
+KR_BODY void pack_pieces(const pack_params *p, uint64_t first, uint64_t end)
+{
+    for (uint64_t piece = first; piece < end; ++piece)
+        kr_copy_bytes(p->to + p->counts[piece], p->from + piece * p->each,
+                      (p->counts[piece + 1] - p->counts[piece]) * sizeof *p->to);
+}
+KR_CPU_PIECE_PROGRAM(join_merge_pack, pack_params, pack_pieces);
+
+static kr_status pack(const merging *m, const kr_buffer *from, kr_buffer *to, kr_error *err)
+{
+    const pack_params params = {from->data, to->data, m->counts.data, m->params.each};
+    return from->data ? kr_device_run(m->device, &join_merge_pack, &params, m->pieces, NULL, err) : KR_OK;
+}
+
+/* counts[i] := the results of all pieces before i. */
+static kr_status sum_counts(const merging *m, uint64_t *total, kr_error *err)
+{
+    uint64_t *counts = m->counts.data;
+    kr_status status = kr_device_exclusive_sum(m->device, counts, m->pieces + 1, NULL, err);
+    if (status == KR_OK)
+        status = kr_device_copy(m->device, total, counts + m->pieces, sizeof *total, NULL, err);
+    return status == KR_OK ? kr_device_sync(m->device, NULL, err) : status;
+}
+
+/* At most one result of each left row: one pass, and a copy if there were fewer. */
+static kr_status merge_once(merging *m, const kr_program *program, uint64_t *total, kr_error *err)
+{
+    kr_buffer left = {0}, right = {0};
+    const uint64_t most = m->params.n_left;
+    kr_status status = allocate(m, most, &m->left, &m->right, err);
+    m->params.left_rows = m->left.data;
+    m->params.right_rows = m->right.data;
+    if (status == KR_OK)
+        status = kr_device_run(m->device, program, &m->params, m->pieces, NULL, err);
+    if (status == KR_OK)
+        status = sum_counts(m, total, err);
+    if (status != KR_OK || *total == most)
+        return status;
+    status = allocate(m, *total, &left, &right, err);
+    if (status == KR_OK)
+        status = pack(m, &m->left, &left, err);
+    if (status == KR_OK)
+        status = pack(m, &m->right, &right, err);
+    kr_buffer_release(m->device, &m->right, NULL);
+    kr_buffer_release(m->device, &m->left, NULL);
+    m->left = left;
+    m->right = right;
+    return status;
+}
+
+/* Any number of results of a left row: they are counted first. */
+static kr_status merge_twice(merging *m, uint64_t *total, kr_error *err)
+{
+    const kr_program *count = program_of(m, &join_merge_count_u32, &join_merge_count_u64);
+    const kr_program *write = program_of(m, &join_merge_pairs_u32, &join_merge_pairs_u64);
+    kr_status status = kr_device_run(m->device, count, &m->params, m->pieces, NULL, err);
+    if (status == KR_OK)
+        status = sum_counts(m, total, err);
+    if (status == KR_OK)
+        status = allocate(m, *total, &m->left, &m->right, err);
+    m->params.left_rows = m->left.data;
+    m->params.right_rows = m->right.data;
+    return status == KR_OK ? kr_device_run(m->device, write, &m->params, m->pieces, NULL, err) : status;
+}
+
+static kr_status merge_sides(merging *m, uint64_t *total, kr_error *err)
+{
+    const int with_pairs = kr_join_has_pairs(m->job->type);
+    const uint64_t each = (m->params.n_left / PIECES + 63) / 64 * 64;
+    m->params.each = each < PIECE_LEAST ? PIECE_LEAST : each < PIECE_MOST ? each : PIECE_MOST;
+    m->params.single = !m->job->upper && (!with_pairs || m->distinct);
+    m->params.outer = m->job->type == KR_JOIN_LEFT;
+    m->params.without = m->job->type == KR_JOIN_ANTI;
+    m->pieces = (m->params.n_left + m->params.each - 1) / m->params.each;
+    const kr_status status = kr_counters_make(m->device, NULL, (uint32_t)m->pieces + 1, &m->counts, err);
+    if (status != KR_OK)
+        return status;
+    m->params.counts = m->counts.data;
+    if (!with_pairs)
+        return merge_once(m, program_of(m, &join_merge_rows_u32, &join_merge_rows_u64), total, err);
+    if (m->params.single)
+        return merge_once(m, program_of(m, &join_merge_single_u32, &join_merge_single_u64), total, err);
+    return merge_twice(m, total, err);
+}
+
+/* ---- The whole join ---------------------------------------------------------------------------- */
+
+static int may_merge(const kr_join_job *job)
+{
+    return job->device->ops->is_host && job->inverse == KR_INVERSE_AUTO && job->type != KR_JOIN_RIGHT &&
+           job->type != KR_JOIN_FULL && !job->left->validity && !job->right->validity &&
+           !(job->upper && job->upper->validity) && job->left->count < KR_NO_ROW &&
+           job->right->count < KR_NO_ROW;
+}
+
+static kr_status run(merging *m, const kr_column *const columns[3], kr_stopwatch *watch, uint64_t *total,
+                     int *done, kr_error *err)
+{
+    int ascend = 0;
+    kr_status status = check_order(m, columns, m->job->upper ? 3 : 2, &ascend, err);
+    kr_stopwatch_lap(watch, "order");
+    if (status != KR_OK || !ascend)
+        return status;
+    m->params.left = columns[0]->data;
+    m->params.lower = columns[1]->data;
+    m->params.upper = columns[m->job->upper ? 2 : 1]->data;
+    m->params.n_left = columns[0]->count;
+    m->params.n_right = columns[1]->count;
+    m->params.type = columns[0]->type;
+    status = merge_sides(m, total, err);
+    kr_stopwatch_lap(watch, "merge");
+    *done = status == KR_OK;
+    return status;
+}
+
+kr_status kr_join_merge(const kr_join_job *job, kr_stopwatch *watch, kr_join *join, int *done, kr_error *err)
+{
+    const kr_column *const given[3] = {job->left, job->right, job->upper}, *columns[3] = {NULL};
+    kr_resident here[3] = {0};
+    merging m = {.job = job, .device = job->device, .is_wide = kr_type_key_bits(job->left->type) == 64};
+    kr_status status = KR_OK;
+    uint64_t total = 0;
+    if (!may_merge(job))
+        return KR_OK;
+    const uint64_t before = kr_device_peak_begin(job->device);
+    for (int i = 0; i < 3 && given[i] && status == KR_OK; ++i) {
+        status = kr_resident_make(job->device, given[i], "a copy of a side", NULL, &here[i], err);
+        columns[i] = &here[i].column;
+    }
+    if (status == KR_OK)
+        status = run(&m, columns, watch, &total, done, err);
+    kr_buffer_release(job->device, &m.counts, NULL);
+    for (int i = 0; i < 3; ++i)
+        kr_resident_release(job->device, &here[i], NULL);
+    const uint64_t most = kr_device_peak_end(job->device);
+    if (!*done) {
+        kr_buffer_release(job->device, &m.right, NULL);
+        kr_buffer_release(job->device, &m.left, NULL);
+        return status;
+    }
+    join->left = m.left;
+    join->right = m.right;
+    kr_join_info *info = &join->info;
+    info->pairs = total;
+    info->peak_nbytes = most > before ? most - before : 0;
+    snprintf(info->tracer, sizeof info->tracer, "none");
+    snprintf(info->indexed, sizeof info->indexed, "none");
+    return KR_OK;
+}
