@@ -98,6 +98,7 @@ GENERAL = [
     ok("explain point --keys keys.npy --index array:k=2,layout=aos {device}", out="^spec +array:layout=aos$"),
     ok("explain point --keys keys.npy --index best:updates=on {device} --format json", json={
         "reason": lambda text: text != "asked for by name", "spec": lambda s: s.partition(":")[0] != "best"}),
+    ok("explain join --keys keys.npy --device cpu", out="^indexed +(left|right)$(.|\\n)*a CPU merges sides that ascend"),
     bad(2, "explain point --keys keys.npy --index best:updates=off", "best takes no options but updates=on"),
     ok("explain point --keys keys.npy --all {device}", out="^spec +(array|pivot):.*,probes=auto$"),
     ok("explain range --keys keys.npy --probes 2^20 {device} --format json",

@@ -67,6 +67,10 @@ BENCHES = [
 ] + [
     ok(f"bench join {BENCH} --probes 3000 --asof backward --uniformity 100 --presorted-keys --presorted-probes",
        out="as-of backward inner join(.|\n)*, none side indexed"),
+    ok(f"bench join {BENCH} --probes 3000 --uniformity 100 --presorted-keys --presorted-probes",
+       out="inner join(.|\n)*, none side indexed"),
+    ok(f"bench join {BENCH} --probes 3000 --uniformity 100 --presorted-keys --presorted-probes --inverse off",
+       out="inner join(.|\n)*, right side indexed"),
     bad(2, f"bench join {BENCH} --groups 5", "--groups needs --asof"),
     ok(f"bench join {BENCH} --probes 700 --overlap 5 --uniformity 100", out="overlap inner join(.|\n)*rows of the join overlap"),
     ok(f"bench join {BENCH} --probes 700 --overlap 5 --uniformity 100 --cover --unordered --bits 64 --format json",
