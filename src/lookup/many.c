@@ -3,6 +3,8 @@
 #include "results/counts.h"
 #include "results/reduce.h"
 
+#include <string.h>
+
 enum { PIECE = 1 << 22 }; /* probes of a piece whose arrays are copied; a multiple of 8, for bitmaps */
 
 /* ---- Answers of matches ----------------------------------------------------------------------- */
@@ -106,8 +108,9 @@ static kr_status answer_piece(const kr_many *job, const kr_query *query, uint64_
 {
     kr_device *device = query->index->device;
     kr_sink sinks[KR_SINKS_MOST];
-    sink_piece pieces[KR_SINKS_MOST] = {{{0}}};
+    sink_piece pieces[KR_SINKS_MOST];
     kr_status status = KR_OK;
+    memset(pieces, 0, sizeof pieces);
     for (uint32_t i = 0; i < job->n_sinks && status == KR_OK; ++i) {
         sinks[i] = job->sinks[i];
         status = open_array(query, job->sinks[i].out, kr_result_bits(&sinks[i]), first, &pieces[i].out,
