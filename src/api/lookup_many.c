@@ -13,17 +13,36 @@ typedef struct many {
     kr_column columns[KR_SINKS_MOST];
 } many;
 
-/* Two sinks with one array would write over each other. */
-static kr_status check_apart(const many *m, uint32_t i, kr_error *err)
+/* The bytes of an array of answers. */
+typedef struct extent {
+    const char *name, *first, *end;
+} extent;
+
+static extent extent_of(const char *name, const void *array, uint64_t bits, uint64_t n)
 {
-    for (uint32_t j = 0; j < i; ++j)
-        if ((m->sinks[i].out && m->sinks[i].out == m->sinks[j].out) ||
-            (m->sinks[i].valid && m->sinks[i].valid == m->sinks[j].valid) ||
-            (m->sinks[i].report && m->sinks[i].report == m->sinks[j].report))
-            return kr_fail(err, KR_ERR_ARGUMENT, "sinks %u and %u have the same %s: give each its own", j, i,
-                           m->sinks[i].out == m->sinks[j].out                               ? "out"
-                           : m->sinks[i].report && m->sinks[i].report == m->sinks[j].report ? "report"
-                                                                                            : "valid");
+    const char *first = array;
+    return (extent){name, first, first ? first + (bits * n + 7) / 8 : first};
+}
+
+/* Sinks with memory in common would write over each other. */
+static kr_status check_apart(const many *m, uint32_t i, uint64_t n, kr_error *err)
+{
+    const kr_sink *mine = &m->sinks[i];
+    const extent here[2] = {extent_of("out", mine->out, kr_result_bits(mine), n),
+                            extent_of("valid", mine->valid, 1, n)};
+    for (uint32_t j = 0; j < i; ++j) {
+        const kr_sink *other = &m->sinks[j];
+        const extent there[2] = {extent_of("out", other->out, kr_result_bits(other), n),
+                                 extent_of("valid", other->valid, 1, n)};
+        for (int k = 0; k < 4; ++k)
+            if (here[k / 2].first < there[k % 2].end && there[k % 2].first < here[k / 2].end)
+                return kr_fail(err, KR_ERR_ARGUMENT,
+                               "%s of sink %u and %s of sink %u have memory in common: give each its own",
+                               there[k % 2].name, j, here[k / 2].name, i);
+        if (mine->report && mine->report == other->report)
+            return kr_fail(err, KR_ERR_ARGUMENT, "sinks %u and %u have the same report: give each its own", j,
+                           i);
+    }
     return KR_OK;
 }
 
@@ -38,20 +57,35 @@ static kr_status read_sinks(many *m, const kr_wanted *w, const kr_sink *const *s
                              "their own",
                              i);
         if (status == KR_OK)
-            status = check_apart(m, i, err);
+            status = check_apart(m, i, w->lower->count, err);
     }
     return status;
+}
+
+/* The sink before i that takes its values of the same column; i itself if there is none. */
+static uint32_t first_with(const many *m, uint32_t i)
+{
+    const kr_column *values = m->sinks[i].values;
+    uint32_t j = 0;
+    while (j < i && (!m->sinks[j].values || m->sinks[j].values->data != values->data ||
+                     m->sinks[j].values->type != values->type || m->sinks[j].values->count != values->count ||
+                     m->sinks[j].values->validity != values->validity ||
+                     m->sinks[j].values->validity_offset != values->validity_offset))
+        ++j;
+    return j;
 }
 
 static kr_status bring_values(many *m, kr_error *err)
 {
     kr_status status = KR_OK;
-    for (uint32_t i = 0; i < m->n && status == KR_OK; ++i)
-        if (kr_sink_needs_values(&m->sinks[i])) {
+    for (uint32_t i = 0; i < m->n && status == KR_OK; ++i) {
+        const uint32_t first = m->sinks[i].values ? first_with(m, i) : 0;
+        if (m->sinks[i].values && first == i)
             status = kr_resident_make(m->call.index->device, m->sinks[i].values, "a copy of the values",
                                       m->call.stream, &m->values[i], err);
-            m->columns[i] = m->values[i].column;
-        }
+        if (m->sinks[i].values)
+            m->columns[i] = m->values[first].column;
+    }
     kr_stopwatch_lap(&m->call.watch, "copy");
     return status;
 }

@@ -98,10 +98,9 @@ static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
 }
 
 static kr_status run_piece(streaming *s, const kr_column *lower, const kr_column *upper, uint64_t first,
-                           kr_error *err)
+                           uint64_t n, kr_error *err)
 {
     kr_device *device = s->job->device;
-    const uint64_t left = lower->count - first, n = left < PIECE ? left : PIECE;
     const kr_column low_part = slice(lower, first, n), high_part = slice(upper ? upper : lower, first, n);
     kr_resident low = {0}, high = {0};
     kr_status status = kr_resident_make(device, &low_part, "a piece of a side", NULL, &low, err);
@@ -137,11 +136,12 @@ static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
         status = open_marks(s, indexed->count, err);
     if (status == KR_OK && (s->chunks.chunk || s->marks.data))
         status = kr_pair_chunks_open(&s->chunks, err);
-    for (uint64_t first = 0; first < probes->count && status == KR_OK; first += PIECE) {
-        status = run_piece(s, probes, job->upper, first, err);
+    for (uint64_t first = 0, end; first < probes->count && status == KR_OK; first = end) {
+        end = probes->count - first < PIECE ? probes->count : first + PIECE;
+        status = run_piece(s, probes, job->upper, first, end - first, err);
         if (status == KR_OK)
             status = kr_progress_report(&job->device->options.progress, "join",
-                                        (double)first / (double)probes->count, err);
+                                        (double)end / (double)probes->count, err);
     }
     return status == KR_OK ? give_indexed(s, indexed->count, err) : status;
 }

@@ -187,11 +187,12 @@ kr_status kr_many_answer(const kr_many *job, kr_error *err)
     kr_status status = KR_OK;
     if (n && reaches_all(job))
         return answer_all(job, job->whole, job->sinks, err);
-    for (uint64_t first = 0; first < n && status == KR_OK; first += PIECE) {
-        status = run_piece(job, first, n - first < PIECE ? n - first : PIECE, err);
+    for (uint64_t first = 0, end; first < n && status == KR_OK; first = end) {
+        end = n - first < PIECE ? n : first + PIECE;
+        status = run_piece(job, first, end - first, err);
         if (status == KR_OK)
             status = kr_progress_report(&job->whole->index->device->options.progress, "lookup",
-                                        (double)first / (double)n, err);
+                                        (double)end / (double)n, err);
     }
     return status;
 }

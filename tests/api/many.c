@@ -33,6 +33,13 @@ static void refuse(const kr_column *some)
     for (int i = 0; i < 65; ++i)
         many[i] = &row;
     REFUSED(KR_ERR_ARGUMENT, ask(some, NULL, NULL, &row, &row, &err));
+    kr_sink least_of = sink_of(KR_RESULT_MIN, least);
+    const kr_column value_column = {.type = KR_I32, .count = KEYS, .data = values};
+    least_of.values = &value_column;
+    least_of.valid = (uint8_t *)rows + 39; /* the last byte of the ten rows */
+    REFUSED(KR_ERR_ARGUMENT, ask(some, NULL, NULL, &row, &least_of, &err));
+    least_of.valid = (uint8_t *)rows + 40;
+    WORKS(ask(some, NULL, NULL, &row, &least_of, &err));
     REFUSED(KR_ERR_UNSUPPORTED, ask(some, NULL, NULL, &row, &list, &err));
     REFUSED(KR_ERR_ARGUMENT, ask(some, some, &nearest, &row, &other, &err));
     REFUSED(KR_ERR_ARGUMENT, ask(some, NULL, NULL, &row, NULL, &err));
