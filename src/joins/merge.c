@@ -92,7 +92,8 @@ KR_CPU_PIECE_PROGRAM(join_merge_pack, pack_params, pack_pieces);
 static kr_status pack(const merging *m, const kr_buffer *from, kr_buffer *to, kr_error *err)
 {
     const pack_params params = {from->data, to->data, m->counts.data, m->params.each};
-    return from->data ? kr_device_run(m->device, &join_merge_pack, &params, m->pieces, NULL, err) : KR_OK;
+    /* No rows are no memory, and semi and anti joins have one column. */
+    return to->data ? kr_device_run(m->device, &join_merge_pack, &params, m->pieces, NULL, err) : KR_OK;
 }
 
 /* counts[i] := the results of all pieces before i. */
