@@ -457,6 +457,15 @@ static int is_left_out(const kr_suite *suite, uint32_t spec, const kr_case *test
            (where != ALL_DEVICE || !test->reduced || !(few || type == KR_U8 || type == KR_I16));
 }
 
+/* Where device memory is host memory, mixing makes no difference, and specs with options take each case in
+ * one of the two places. */
+static int is_alike(const kr_suite *suite, uint32_t spec, uint32_t number, places where)
+{
+    const int one_place =
+        strchr(suite->specs[spec], ':') && !suite->is_brief[spec] && !suite->reduced && !suite->exhaustive;
+    return where == MIXED || (one_place && (number % 2 == 0) != (where == ALL_HOST));
+}
+
 /* Makes the data when the first test that needs it is wanted. */
 static void run_case(kr_suite *suite, const kr_case *test, uint32_t number, kr_type type)
 {
@@ -472,9 +481,8 @@ static void run_case(kr_suite *suite, const kr_case *test, uint32_t number, kr_t
                              .places = (places)p};
                 snprintf(s.name, sizeof s.name, "%s/%s/%s/%s/%s", s.on->info.name, s.spec, kr_type_name(type),
                          test->name, place_names[p]);
-                /* Where device memory is host memory, mixing makes no difference. */
-                if ((p == MIXED && s.on->is_host) || is_left_out(suite, k, test, type, (places)p) ||
-                    !is_wanted(&s))
+                if ((s.on->is_host && is_alike(suite, k, number + type, (places)p)) ||
+                    is_left_out(suite, k, test, type, (places)p) || !is_wanted(&s))
                     continue;
                 if (!made++)
                     kr_case_data_make(suite, test, number, type, &data);
