@@ -8,7 +8,7 @@
 
 kr_text kr_text_cut(kr_text *rest, char stop)
 {
-    const char *found = memchr(rest->at, stop, rest->nbytes);
+    const char *found = rest->nbytes ? memchr(rest->at, stop, rest->nbytes) : NULL;
     const size_t nbytes = found ? (size_t)(found - rest->at) : rest->nbytes;
     const kr_text head = {rest->at, nbytes};
     rest->at += nbytes + (found ? 1 : 0);

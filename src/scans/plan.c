@@ -110,9 +110,9 @@ typedef struct values {
 /* What descriptions need to know of texts: the codes do not tell. */
 static int keep_text(const making *m, kr_leaf *leaf, const kr_literal *literal, kr_bound at)
 {
-    const char *text = m->condition->texts + literal->bits;
-    if (literal->kind != KR_LITERAL_TEXT)
+    if (literal->kind != KR_LITERAL_TEXT) /* the bits of others are no place in the texts */
         return 1;
+    const char *text = m->condition->texts + literal->bits;
     if (m->columns->columns[leaf->column].type == KR_TIMESTAMP64 && kr_value_is_time(text, literal->nbytes))
         leaf->unit = kr_plan_unit(m->columns, leaf->column);
     if (m->columns->columns[leaf->column].type != KR_U32)
