@@ -129,7 +129,7 @@ KR_BODY void btree_direct_tiles(kr_block block, char *shared, const btree_update
             p->sums[t].freed != p->sums[t + 1].freed; /* in most tiles leaves keep their order */
         for (uint32_t x = block.rank; x < room.leaves[BTREE_TILE]; x += block.size)
             btree_direct_ordinal(p, t, &room, moves, x);
-        if (t + 1 == n_tiles && block.rank == 0)
+        if (t + 1 == p->n_tiles && block.rank == 0)
             p->made.starts[p->made.n_leaves] = p->made.n;
         kr_block_sync(block);
     }
@@ -156,7 +156,7 @@ KR_BODY void btree_restart_tiles(kr_block block, char *shared, const btree_updat
             if (btree_changes(p, i))
                 p->changed[changed++] = (uint32_t)i;
         }
-        if (t + 1 == n_tiles && block.rank == 0)
+        if (t + 1 == p->n_tiles && block.rank == 0)
             p->made.starts[p->made.n_leaves] = p->made.n;
     }
 }
