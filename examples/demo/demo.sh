@@ -1,5 +1,6 @@
 #!/bin/sh
-# Five jobs with the keyray command on TPC-H tables, each checked against SQLite on the same files.
+# Five jobs with the keyray command on TPC-H tables, each checked against SQLite on the same files; DuckDB is timed
+# beside them.
 #
 # Usage: demo.sh KEYRAY
 # Environment: KEYRAY_DEMO_SCALE  TPC-H scale factor, default 1 (6 million rows of lineitem)
@@ -27,6 +28,7 @@ esac
 here=$(cd "$(dirname "$0")" && pwd)
 work=$here/../../build/demo
 generator=tpchgen-cli==4.0.0
+rival=duckdb==2.0.0
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 
@@ -37,7 +39,9 @@ get_generator() {
     rm -rf "$work/venv"
     python3 -m venv "$work/venv" >"$work/venv.log" 2>&1 &&
         "$work/venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 --timeout 15 \
-            --only-binary :all: "$generator" >>"$work/venv.log" 2>&1
+            --only-binary :all: "$generator" >>"$work/venv.log" 2>&1 || return 1
+    "$work/venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 --timeout 15 \
+        --only-binary :all: "$rival" >>"$work/venv.log" 2>&1 || echo "DuckDB, the rival, cannot be had here"
 }
 
 # Both write into a temporary folder, renamed when it is complete.
@@ -76,4 +80,6 @@ if [ -z "$made" ]; then
     exit 1
 fi
 
-exec python3 -B "$here/jobs.py" "$keyray" "$data" "$made scale $scale"
+python=python3
+"$work/venv/bin/python" -c 'import duckdb' 2>/dev/null && python=$work/venv/bin/python
+exec "$python" -B "$here/jobs.py" "$keyray" "$data" "$made scale $scale"

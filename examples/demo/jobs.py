@@ -3,7 +3,8 @@
 Usage: jobs.py KEYRAY FOLDER DESCRIPTION
 
 Row ids are positions in the file, so row r of a table is rowid r + 1 in SQLite. SQLite stands here as the judge: it
-keeps its tables in memory, runs on one thread and hands its rows to Python, all of which its seconds include.
+keeps its tables in memory, runs on one thread and hands its rows to Python, all of which its seconds include. DuckDB is the
+rival (rival.py), if Python can import it.
 """
 import array
 import itertools
@@ -16,6 +17,7 @@ import tempfile
 import time
 
 import npy
+import rival
 
 NO_ROW = 0xFFFFFFFF
 
@@ -66,12 +68,17 @@ class Run:
         return seconds["load"], seconds["build"], seconds["lookup"]
 
 
-def months(folder):
-    """The bounds of every month of the data in a file, and in a list."""
+def month_bounds():
     bounds = []
     for year, month in itertools.product(range(1992, 1999), range(1, 13)):
         days = 29 if month == 2 and year % 4 == 0 else 28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31
         bounds.append((f"{year}-{month:02}-01", f"{year}-{month:02}-{days}"))
+    return bounds
+
+
+def months(folder):
+    """The bounds of every month of the data in a file, and in a list."""
+    bounds = month_bounds()
     path = folder / "months.csv"
     path.write_text("first,last\n" + "".join(f"{first},{last}\n" for first, last in bounds))
     return path, bounds
@@ -161,8 +168,25 @@ JOBS = [
 
 # ---- Table ------------------------------------------------------------------------------------------------------
 
-HEAD = ("job", "found", "read", "index", "lookup", "index", "query", "answers")
-FORM = "{:<29} {:<25} {:>7} {:>7} {:>7}  {:>7} {:>7}  {}"
+HEAD = ("job", "found", "read", "index", "lookup", "index", "query", "query", "answers")
+FORM = "{:<29} {:<25} {:>7} {:>7} {:>7}  {:>7} {:>7}  {:>7}  {}"
+
+
+def shown(seconds):
+    return "-" if seconds is None else f"{seconds:.3f}" if seconds >= 0.001 else "<0.001"
+
+
+def rival_seconds(duck, job, found, out):
+    """Of DuckDB's query; it must find as much as the judge did. None without DuckDB."""
+    if duck is None:
+        return None
+    if job is points:
+        duck.take_probes(npy.read(out / "probes.npy"), out)
+    seconds, its = duck.seconds(job.__name__)
+    wanted = float(found.split()[0])
+    if abs(float(its) - wanted) > 1e-9 * abs(wanted) + 0.01:
+        sys.exit(f"jobs.py: DuckDB found {its}, but {found} were there")
+    return seconds
 
 
 def main():
@@ -170,6 +194,7 @@ def main():
     begin = time.perf_counter()
     tables = Tables(folder)
     print(f"SQLite {sqlite3.sqlite_version} read both files in {time.perf_counter() - begin:.1f} s")
+    duck = rival.Duck(folder, month_bounds()) if rival.duckdb else None
     lines, wrong, used = [], 0, set()
     with tempfile.TemporaryDirectory(prefix="keyray-demo-") as out:
         for name, job in JOBS:
@@ -178,15 +203,18 @@ def main():
                 run, found, judge, agree = job(keyray, tables, pathlib.Path(out))
             except (subprocess.CalledProcessError, OSError) as problem:
                 sys.exit(f"jobs.py: {name}: {problem}")
-            seconds = [f"{value:.3f}" if value >= 0.001 else "<0.001" for value in (*run.seconds(), *judge)]
+            theirs = rival_seconds(duck, job, found, pathlib.Path(out)) if agree else None
+            seconds = [shown(value) for value in (*run.seconds(), *judge, theirs)]
             lines.append(FORM.format(name, found, *seconds, "agree" if agree else "DIFFER"))
             wrong += not agree
             used.add(f"{run.report['spec']} on {run.report['device']}")
     print(f"\n{description}; index {', '.join(sorted(used))}; seconds")
-    print(FORM.format("", "", "", "keyray", "", "SQLite", "", "").rstrip())
+    print(FORM.format("", "", "", "keyray", "", "SQLite", "", "DuckDB", "").rstrip())
     print(FORM.format(*HEAD))
     print(*lines, sep="\n")
     print("SQLite is the judge: in memory, one thread, called from Python, which its seconds include")
+    print(f"DuckDB {rival.duckdb.__version__} is the rival: in memory, all threads, the result stays there" if duck else
+          "DuckDB is left out: Python's duckdb cannot be imported")
     print(f"{wrong} of {len(JOBS)} jobs DIFFER from SQLite" if wrong else f"all {len(JOBS)} jobs agree with SQLite")
     return wrong != 0
 
