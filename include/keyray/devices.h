@@ -87,6 +87,17 @@ KR_API kr_status kr_memory_allocate(kr_device *device, uint64_t nbytes, kr_strea
                                     kr_error *err);
 /** Releases in the order of `stream`. `nbytes` as in kr_memory_allocate. */
 KR_API void kr_memory_release(kr_device *device, void *memory, uint64_t nbytes, kr_stream *stream);
+/**
+ * Pins host memory of the caller: then lookups, builds and joins copy from it and to it with no buffer in
+ * between, at the rate of the bus. Memory that CUDA's own calls have pinned needs no call. Does nothing on
+ * "cpu". Pin once and use often: it takes about as long as writing the memory.
+ *
+ * Errors: KR_ERR_HOST_MEMORY if the system pins no more; KR_ERR_ARGUMENT for device memory.
+ */
+KR_API kr_status kr_memory_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err);
+/** Ends what kr_memory_pin began, and nothing else: before the memory is freed, after all calls that use it.
+ */
+KR_API void kr_memory_unpin(kr_device *device, void *memory);
 /** Copies in any direction; blocks when either side is host memory. The two must not overlap. */
 KR_API kr_status kr_memory_copy(kr_device *device, void *to, const void *from, uint64_t nbytes,
                                 kr_stream *stream, kr_error *err);

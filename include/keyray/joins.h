@@ -39,7 +39,7 @@ typedef struct kr_join_info {
     uint64_t pairs;  /**< rows of the result: pairs, or the left rows of semi and anti joins */
     uint64_t footprint_nbytes, peak_nbytes;
     double cost_left, cost_right; /**< the rule's seconds with either side indexed (of one thread on a CPU):
-                                     to compare, not to predict; 0 for range joins */
+                                     to compare, not to predict */
 } kr_join_info;
 
 typedef struct kr_join kr_join;
@@ -55,9 +55,11 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  * NULL equals nothing: a NULL row has no partner. NaN equals NaN.
  *
  * On a CPU, sides that ascend already are merged and no index is built, whatever the kind
- * (kr_join_info.indexed is "none"): inner, left, semi and anti joins with `inverse` AUTO, of sides without a
- * validity bitmap. One pass over each side finds out; it ends at the first row that is below the one before.
- * Merged pairs come out sorted, unordered ones, too. Takes at most 8 bytes a left row beside the result.
+ * (kr_join_info.indexed is "none"): inner, left, semi and anti joins with `inverse` AUTO, of a left side
+ * without a validity bitmap. One pass over each side finds out; it ends at the first row that is below the
+ * one before. A right side in no order, or with a validity bitmap, is sorted and merged where it would have
+ * been indexed. Merged pairs come out sorted, unordered ones, too. Takes at most 8 bytes a left row beside
+ * the result, and what a build of kind `array` takes if the right side is sorted.
  *
  * Blocks. Source: inverse mapping, from a thesis on joins by ray tracing (see src/joins/README.md).
  * Errors: as kr_index_create and kr_index_lookup.
@@ -68,15 +70,18 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
                                 const kr_column *right, const kr_join_options *options, kr_join **join,
                                 kr_error *err);
 /**
- * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes, 8 bytes a pair, in any
- * order: for a result, or a side, that is larger than device memory.
+ * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes (and 64 MiB), 8 bytes a
+ * pair, in any order: for a result, or a side, that is larger than device memory.
  *
- * One side is indexed, as `inverse` and its rule say, though both may ascend, and must fit; the other is read
- * in pieces of 2^22 rows, and may be as large as host memory. Semi and anti joins hand over left rows;
- * `right_rows` is NULL then. `unordered` changes nothing.
+ * One side is indexed, as `inverse` and its rule say (of ranges the left one), though both may ascend, and
+ * must fit; the other is read in pieces of 2^22 rows, and may be as large as host memory. Semi and anti joins
+ * hand over left rows; `right_rows` is NULL then. `unordered` changes nothing.
  *
- * Blocks. Memory: the index, 36 bytes for each row of a piece, a chunk, and a bit for each indexed row if
- * those without a partner are wanted. Errors: as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes,
+ * On a GPU, one piece is copied in while the pairs of the one before are copied out; pinned memory
+ * (kr_memory_pin) is copied with no buffer in between.
+ *
+ * Blocks. Memory: the index, 36 bytes for each row of three pieces, two chunks, and a bit for each indexed
+ * row if those without a partner are wanted. Errors: as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes,
  * KR_ERR_CANCELLED when the callback returned nonzero.
  *
  * @param right_upper  NULL: equality; else `right` has the lower bounds of ranges, and this the upper ones
@@ -106,8 +111,10 @@ KR_API kr_status kr_join_create_columns(kr_device *device, const char *spec, con
                                         const kr_column *right, uint32_t n_columns,
                                         const kr_join_options *options, kr_join **join, kr_error *err);
 /** The same as kr_join_create with a range for each right row: left values between right_lower[i] and
- * right_upper[i]. Indexes the left side; `inverse` OFF is KR_ERR_UNSUPPORTED. Merges as
- * kr_join_create does if the left side and both columns of bounds ascend. */
+ * right_upper[i], both included. One side is indexed: the left rows (`inverse` ON), or the ranges (OFF): then
+ * by their lower bounds, and a tree of their upper bounds skips those that end too early, however they
+ * overlap or nest. AUTO takes what costs less. OFF is KR_ERR_UNSUPPORTED for kinds that find no nearest keys
+ * (`rx`). Merges if the left side and both columns of bounds ascend and have no validity bitmap. */
 KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
                                       const kr_column *right_lower, const kr_column *right_upper,
                                       const kr_join_options *options, kr_join **join, kr_error *err);

@@ -34,6 +34,7 @@
 #include <keyray/indexes.h>
 #include <keyray/joins.h>
 #include <keyray/lookups.h>
+#include <keyray/prepared.h>
 #include <keyray/scans.h>
 
 #endif

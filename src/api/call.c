@@ -95,12 +95,6 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
     return KR_OK;
 }
 
-int kr_column_is_reached(kr_device *device, const kr_column *column)
-{
-    return !column || ((!column->data || kr_device_reaches(device, column->data)) &&
-                       (!column->validity || kr_device_reaches(device, column->validity)));
-}
-
 int kr_sink_is_reached(kr_device *device, const kr_sink *sink)
 {
     return (!sink->out || kr_device_reaches(device, sink->out)) &&
@@ -150,7 +144,10 @@ kr_status kr_call_open(kr_call *c, const kr_wanted *w, int with_report, int coun
 {
     c->lower = w->lower;
     c->upper = w->upper;
-    kr_status status = kr_index_await(c->index, c->stream, err);
+    kr_status status =
+        kr_stream_refuse_capture(c->index->device, c->stream, "a lookup that is not prepared", err);
+    if (status == KR_OK)
+        status = kr_index_await(c->index, c->stream, err);
     if (status == KR_OK)
         status = make_query(c, w, err);
     if (status == KR_OK)

@@ -29,11 +29,12 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
                             kr_error *err);
 int kr_sink_needs_values(const kr_sink *sink);
 /* 1 if the device reaches all arrays. */
-int kr_column_is_reached(kr_device *device, const kr_column *column);
 int kr_sink_is_reached(kr_device *device, const kr_sink *sink);
 
 /* Waits for the index on the stream. kr_call_close is due in any case. */
 kr_status kr_call_open(kr_call *c, const kr_wanted *w, int with_report, int count_work, kr_error *err);
+/* All arrays are in memory that the device reaches: enqueues the answers. */
+kr_status kr_call_enqueue(kr_call *c, const kr_sink *sink, kr_error *err);
 /* Waits for the end of the call and overwrites the report. */
 kr_status kr_call_report(kr_call *c, kr_report *report, kr_error *err);
 void kr_call_close(kr_call *c);

@@ -3,13 +3,11 @@
 
 #include <stdio.h>
 
-static kr_status check_table(const kr_table *table, const kr_stream *stream, const char *call, kr_error *err)
+static kr_status check_table(const kr_table *table, kr_stream *stream, const char *call, kr_error *err)
 {
     if (!table)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: table is NULL", call);
-    if (stream && stream->device != table->device)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the stream belongs to another device than the table", call);
-    return KR_OK;
+    return kr_stream_check(table->device, stream, call, err);
 }
 
 static kr_status check_column(const kr_table *table, const kr_column *columns, uint32_t c, kr_error *err)

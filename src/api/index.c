@@ -42,9 +42,8 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
     kr_status status = resolve(device, spec, keys, row_ids, &parsed, &shape, NULL, err);
     if (status == KR_OK)
         status = kr_column_check(device, keys, "keys", err);
-    if (status == KR_OK && stream && stream->device != device)
-        status = kr_fail(err, KR_ERR_ARGUMENT,
-                         "kr_index_create: the stream belongs to another device than '%s'", device->name);
+    if (status == KR_OK)
+        status = kr_stream_check(device, stream, "kr_index_create", err);
     if (status == KR_OK)
         status = kr_index_make(device, &parsed, keys, row_ids, stream, index, err);
     if (status == KR_ERR_DEVICE_MEMORY && err)
@@ -71,15 +70,8 @@ static kr_status check_row_ids(const kr_index *index, const uint32_t *row_ids, c
     return kr_pointer_check(index->device, row_ids, what, NULL, err);
 }
 
-static kr_status check_stream(const kr_index *index, const kr_stream *stream, const char *call, kr_error *err)
-{
-    if (stream && stream->device != index->device)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the stream belongs to another device than the index", call);
-    return KR_OK;
-}
-
 static kr_status check_change(const kr_index *index, const uint32_t *row_ids, const kr_column *keys,
-                              const kr_stream *stream, kr_error *err)
+                              kr_stream *stream, kr_error *err)
 {
     kr_status status = check_keys(index, keys, "keys", err);
     if (status == KR_OK)
@@ -87,7 +79,7 @@ static kr_status check_change(const kr_index *index, const uint32_t *row_ids, co
     if (status == KR_OK && keys->count && !row_ids)
         status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: row_ids is NULL; give one row id per key");
     if (status == KR_OK)
-        status = check_stream(index, stream, "kr_index_set_keys", err);
+        status = kr_stream_check(index->device, stream, "kr_index_set_keys", err);
     if (status == KR_OK)
         status = kr_kind_check(index->spec.kind, KR_CAN_SET_KEYS, err);
     if (status != KR_OK)
@@ -118,7 +110,7 @@ static kr_status check_update(const kr_index *index, const kr_update *wanted, kr
     if (status == KR_OK)
         status = check_row_ids(index, wanted->insert_rows, "insert_rows", err);
     if (status == KR_OK)
-        status = check_stream(index, wanted->stream, "kr_index_update", err);
+        status = kr_stream_check(index->device, wanted->stream, "kr_index_update", err);
     if (status == KR_OK)
         status = kr_kind_check(index->spec.kind, KR_CAN_UPDATE, err);
     if (status != KR_OK)

@@ -57,8 +57,6 @@ static kr_status read_options(const kr_join_options *options, kr_join_job *job, 
         status = check_options(&given, err);
     if (status != KR_OK)
         return status;
-    if (job->upper && !job->prepared && given.inverse == KR_INVERSE_OFF)
-        return kr_fail(err, KR_ERR_UNSUPPORTED, "a range join indexes its left side; leave inverse at auto");
     job->type = given.type ? given.type : KR_JOIN_INNER;
     job->inverse = given.inverse;
     job->unordered = (int)given.unordered;
@@ -155,6 +153,9 @@ kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_column *l
         right_upper ? check_ranges(&job, err) : check_sides(device, left, right, "the right side", err);
     if (status == KR_OK)
         status = read_options(options, &job, err);
+    if (status == KR_OK && right_upper && job.inverse == KR_INVERSE_OFF)
+        status = kr_fail(err, KR_ERR_UNSUPPORTED,
+                         "a range join in chunks indexes its left side; leave inverse at auto");
     if (status == KR_OK && chunk && cap_nbytes < 2 * sizeof(uint32_t))
         status = kr_fail(err, KR_ERR_LIMIT, "a cap of %llu bytes holds no pair, which takes 8; raise it",
                          (unsigned long long)cap_nbytes);

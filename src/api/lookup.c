@@ -173,6 +173,14 @@ static kr_status answer_rows(lookup *c, kr_error *err)
     return rows_staged(c, err);
 }
 
+kr_status kr_call_enqueue(kr_call *call, const kr_sink *sink, kr_error *err)
+{
+    lookup c = {*call, sink};
+    if (sink->result != KR_RESULT_ROWS)
+        return kr_query_answer(&c.call.query, sink, sink->values, err);
+    return c.call.index->device->ops->is_host ? rows_on_host_device(&c, err) : rows_enqueued(&c, err);
+}
+
 /* ---- Point and range lookups --------------------------------------------------------------- */
 
 static kr_status look_up(kr_index *index, const kr_wanted *w, const kr_sink *sink, kr_stream *stream,

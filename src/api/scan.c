@@ -117,9 +117,9 @@ kr_status kr_scan(kr_table *table, const kr_condition *const *conditions, const 
     int reaches_alive = 1;
     if (!table || (n && !sinks))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan: %s is NULL", table ? "sinks" : "table");
-    if (stream && stream->device != table->device)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan: the stream belongs to another device than the table");
-    kr_status status = read_options(table, options, &given, &reaches_alive, err);
+    kr_status status = kr_stream_check(table->device, stream, "kr_scan", err);
+    if (status == KR_OK)
+        status = read_options(table, options, &given, &reaches_alive, err);
     kr_answer_sink *read = status == KR_OK ? kr_host_calloc(n, sizeof *read, "a scan", err) : NULL;
     if (status != KR_OK || !read)
         return status != KR_OK ? status : KR_ERR_HOST_MEMORY;

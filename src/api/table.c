@@ -84,9 +84,8 @@ kr_status kr_table_create(kr_device *device, const char *spec, const kr_column *
     if (!table)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_create: table is NULL");
     kr_status status = resolve(&job, spec, options, &parsed, 1, err);
-    if (status == KR_OK && stream && stream->device != device)
-        status = kr_fail(err, KR_ERR_ARGUMENT,
-                         "kr_table_create: the stream belongs to another device than '%s'", device->name);
+    if (status == KR_OK)
+        status = kr_stream_check(device, stream, "kr_table_create", err);
     return status == KR_OK ? kr_table_make(&job, table, err) : status;
 }
 

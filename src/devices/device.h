@@ -23,8 +23,9 @@ typedef struct kr_sort {
     uint32_t *rows_out;
 } kr_sort;
 
-/* Where a pointer points: programs on the device can use HERE, copies reach HERE and HOST. */
-typedef enum kr_place { KR_PLACE_HOST, KR_PLACE_HERE, KR_PLACE_ELSEWHERE } kr_place;
+/* Where a pointer points: programs on the device can use HERE, copies reach all but ELSEWHERE. PINNED is host
+ * memory from which copies need no buffer. */
+typedef enum kr_place { KR_PLACE_HOST, KR_PLACE_PINNED, KR_PLACE_HERE, KR_PLACE_ELSEWHERE } kr_place;
 
 struct kr_stream {
     kr_device *device;
@@ -53,6 +54,9 @@ typedef struct kr_device_ops {
     /* Pinned host memory, from which copies are fastest. */
     void *(*stage)(kr_device *device, uint64_t nbytes, kr_error *err);
     void (*unstage)(kr_device *device, void *memory);
+    /* Optional: pins memory of the caller, and ends that. */
+    kr_status (*pin)(kr_device *device, void *memory, uint64_t nbytes, kr_error *err);
+    void (*unpin)(kr_device *device, void *memory);
     kr_place (*place)(kr_device *device, const void *pointer);
 
     /* Enqueue; pinned host memory must stay valid until the stream is done, other host memory is read before
@@ -69,6 +73,9 @@ typedef struct kr_device_ops {
     kr_status (*event_record)(kr_device *device, void *event, void *stream, kr_error *err);
     kr_status (*event_sync)(kr_device *device, void *event, kr_error *err);               /* the host waits */
     kr_status (*event_wait)(kr_device *device, void *event, void *stream, kr_error *err); /* stream waits */
+    /* Optional: 1 if the work before the event is done; 1 if the stream is being captured in a graph. */
+    int (*event_done)(kr_device *device, void *event);
+    int (*is_capturing)(kr_device *device, void *stream);
     /* Optional, for devices that are no hosts: an event that keeps its time, recorded; NULL if there is none.
      * Then the seconds between two of them, when both are done. event_destroy releases them. */
     void *(*stamp)(kr_device *device, void *stream);
@@ -125,6 +132,11 @@ typedef struct kr_buffer {
     uint64_t nbytes;
 } kr_buffer;
 
+/* KR_ERR_ARGUMENT for a stream of another device; `call` names the function. KR_ERR_UNSUPPORTED as below. */
+kr_status kr_stream_check(kr_device *device, kr_stream *stream, const char *call, kr_error *err);
+/* KR_ERR_UNSUPPORTED if the stream is being captured in a graph, before that is broken. `what` cannot be. */
+kr_status kr_stream_refuse_capture(kr_device *device, kr_stream *stream, const char *what, kr_error *err);
+
 /* `what` names the use in the error; `help` says how to save memory here, or is NULL. */
 kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
                              const char *help, kr_buffer *buffer, kr_error *err);
@@ -145,6 +157,8 @@ kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t
 kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes, kr_stream *stream,
                          kr_error *err);
 int kr_device_reaches(kr_device *device, const void *pointer); /* HERE */
+/* Copies may read or write n bytes of host memory without a buffer of ours. */
+int kr_device_pins(kr_device *device, const void *memory, uint64_t nbytes);
 /* KR_ERR_ARGUMENT for memory of another device; `what` names the pointer. *reaches, unless NULL: 1 if the
  * pointer is NULL or the device reaches it. */
 kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, int *reaches,

@@ -1,4 +1,5 @@
 /* Counts device memory against the cap, and allocates for the calls of the table that need memory. */
+#include "devices/arena.h"
 #include "devices/device.h"
 
 #include <stdio.h>
@@ -114,6 +115,9 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
         *buffer = (kr_buffer){0};
         return KR_OK;
     }
+    kr_arena *arena = kr_arena_of(device);
+    if (arena && kr_arena_serves(arena))
+        return kr_arena_serve(arena, nbytes, what, buffer, err);
     if (nbytes > SIZE_MAX / 2 || !reserve(device, nbytes, &in_use))
         return no_memory(device, nbytes, atomic_load(&device->in_use_nbytes), what, help, NULL, err);
     void *memory = take(device, nbytes, kr_native_stream(device, stream), &cause);
@@ -128,12 +132,18 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
     raise(&device->peak_nbytes, in_use + nbytes);
     raise(&device->mark_nbytes, in_use + nbytes);
     *buffer = (kr_buffer){memory, nbytes};
+    if (arena)
+        kr_arena_note(arena, memory, nbytes);
     return KR_OK;
 }
 
 void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream)
 {
-    if (buffer->data)
+    kr_arena *arena = buffer->data ? kr_arena_of(device) : NULL;
+    const int is_served = arena && kr_arena_serves(arena) && kr_arena_owns(arena, buffer->data);
+    if (arena && !kr_arena_serves(arena))
+        kr_arena_forget(arena, buffer->data);
+    if (buffer->data && !is_served)
         give(device, buffer->data, buffer->nbytes, kr_native_stream(device, stream));
     *buffer = (kr_buffer){0};
 }
@@ -168,6 +178,25 @@ void kr_memory_release(kr_device *device, void *memory, uint64_t nbytes, kr_stre
     kr_buffer buffer = {memory, nbytes};
     if (device)
         kr_buffer_release(device, &buffer, stream);
+}
+
+kr_status kr_stream_check(kr_device *device, kr_stream *stream, const char *call, kr_error *err)
+{
+    if (stream && stream->device != device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the stream belongs to another device than '%s'", call,
+                       device->name);
+    return kr_stream_refuse_capture(device, stream, call, err);
+}
+
+kr_status kr_stream_refuse_capture(kr_device *device, kr_stream *stream, const char *what, kr_error *err)
+{
+    if (!device->ops->is_capturing || !device->ops->is_capturing(device, kr_native_stream(device, stream)))
+        return KR_OK;
+    return kr_fail(
+        err, KR_ERR_UNSUPPORTED,
+        "the stream is being captured in a CUDA graph, but %s cannot be captured; end the capture, or "
+        "capture kr_prepared_run of another kind",
+        what);
 }
 
 /* ---- Work ---------------------------------------------------------------------------------- */
@@ -210,6 +239,31 @@ kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes,
 int kr_device_reaches(kr_device *device, const void *pointer)
 {
     return device->ops->is_host || device->ops->place(device, pointer) == KR_PLACE_HERE;
+}
+
+int kr_device_pins(kr_device *device, const void *memory, uint64_t nbytes)
+{
+    const char *last = (const char *)memory + (nbytes ? nbytes - 1 : 0);
+    return !device->ops->is_host && device->ops->place(device, memory) == KR_PLACE_PINNED &&
+           device->ops->place(device, last) == KR_PLACE_PINNED;
+}
+
+kr_status kr_memory_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err)
+{
+    if (!device || (!memory && nbytes))
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_memory_pin: %s is NULL", device ? "memory" : "device");
+    if (!nbytes || !device->ops->pin || device->ops->place(device, memory) == KR_PLACE_PINNED)
+        return KR_OK;
+    if (device->ops->place(device, memory) != KR_PLACE_HOST)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_memory_pin: this is device memory; only host memory is pinned");
+    return device->ops->pin(device, memory, nbytes, err);
+}
+
+void kr_memory_unpin(kr_device *device, void *memory)
+{
+    if (device && memory && device->ops->unpin)
+        device->ops->unpin(device, memory);
 }
 
 kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, int *reaches,

@@ -42,6 +42,7 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
     return single ? kr_load((const uint32_t *)(at + view->words) + j) : 0xFFFFFFFFu;
 }
 
+#define KR_WALK_JUMPS
 #define KR_WALK kr_hashed_walk
 #include "results/walk_body.h"
 

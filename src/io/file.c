@@ -106,7 +106,7 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
     if (!path)
         return KR_ERR_HOST_MEMORY;
     memcpy(path, source, parts.path_nbytes);
-    fenv_t before;
+    kr_rounding before;
     kr_rounding_begin(&before);
     status = read_path(&parts, source, path, progress, file, err);
     kr_rounding_end(&before);

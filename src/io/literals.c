@@ -85,7 +85,7 @@ kr_status kr_file_literals(const char *text, const kr_file *like, kr_file **file
     kr_status status = made ? KR_OK : KR_ERR_HOST_MEMORY;
     struct kr_builder builder;
     const struct kr_place nowhere = {0};
-    fenv_t before;
+    kr_rounding before;
     kr_rounding_begin(&before);
     if (made)
         kr_io_show(made->name, text, strlen(text));

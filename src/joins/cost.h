@@ -15,6 +15,7 @@ typedef struct kr_join_shape {
     const kr_kind *kind;
     uint64_t left, right; /* rows */
     uint32_t in_order;    /* 1: pairs are sorted by left row */
+    uint32_t is_range;    /* 1: the right side is ranges */
 } kr_join_shape;
 
 kr_join_costs kr_join_cost(const kr_join_shape *shape);

@@ -1,5 +1,6 @@
 #include "joins/join.h"
 #include "joins/cost.h"
+#include "joins/covering.h"
 #include "joins/merge.h"
 #include "kinds/choose.h"
 #include "results/bitmap.h"
@@ -19,10 +20,19 @@ typedef struct joining {
     /* Keys of the indexed side are distinct: */
     kr_buffer answers; /* uint32_t[n]: the row of each probe, or KR_NO_ROW */
     kr_buffer names;   /* uint32_t[n]: which probe an answer is of; none: answer i is of probe i */
+    const kr_column
+        *staged; /* NULL, or the probes, in host memory: they come in pieces as they are searched */
     /* Or not, or ranges: */
-    kr_matches matches;
-    uint64_t matched; /* rows of all matches */
+    kr_matches matches; /* of ranges that are indexed: only offsets */
+    uint64_t matched;   /* rows of all matches */
+    kr_covering covering;
 } joining;
+
+/* The right side is ranges, and it is indexed. */
+static int covers(const joining *j)
+{
+    return j->job->upper && !j->inverse && !j->job->prepared;
+}
 
 /* Each probe has one partner at most. */
 static int is_single(const joining *j)
@@ -44,6 +54,31 @@ kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_b
                        (unsigned long long)n);
     return kr_buffer_allocate(device, n * sizeof(uint32_t), NULL, what,
                               "join a smaller side, or use a semi or anti join", buffer, err);
+}
+
+kr_status kr_join_sort(kr_device *device, uint64_t rows, kr_buffer *keys, kr_buffer *others, uint64_t n,
+                       kr_error *err)
+{
+    kr_buffer sorted_keys = {0}, sorted_others = {0};
+    kr_status status = kr_join_allocate(device, n, "sorted pairs", &sorted_keys, err);
+    if (status == KR_OK)
+        status = kr_join_allocate(device, n, "sorted pairs", &sorted_others, err);
+    const kr_sort sort = {.key_bits = 32,
+                          .end_bit = rows >> 32 ? 32 : 32 - kr_clz32((uint32_t)rows),
+                          .n = n,
+                          .keys_in = keys->data,
+                          .keys_out = sorted_keys.data,
+                          .rows_in = others->data,
+                          .rows_out = sorted_others.data};
+    if (status == KR_OK)
+        status = kr_device_sort(device, &sort, NULL, err);
+    kr_buffer_release(device, status == KR_OK ? keys : &sorted_keys, NULL);
+    kr_buffer_release(device, status == KR_OK ? others : &sorted_others, NULL);
+    if (status == KR_OK) {
+        *keys = sorted_keys;
+        *others = sorted_others;
+    }
+    return status;
 }
 
 static kr_status allocate_rows(const joining *j, uint64_t n, const char *what, kr_buffer *buffer,
@@ -94,6 +129,9 @@ static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
     if (is_single(j))
         return list_answers(j, 1, 1, list, err);
     list->n = j->matched;
+    if (covers(j))
+        return kr_covering_list(&j->covering, &j->query, &j->matches.offsets, j->matched, !j->job->unordered,
+                                &list->first, &list->second, err);
     kr_status status = allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
     if (status == KR_OK)
         status = allocate_rows(j, j->matched, "indexed rows of pairs", &list->second, err);
@@ -172,27 +210,11 @@ static kr_status append_alone(const joining *j, const pair_list *left, const pai
     return status;
 }
 
-/* Sorted by left row, KR_NO_ROW last, since the bits that are compared hold the number of left rows. Right
- * rows ascend already, because probes did and the sort is stable. */
+/* KR_NO_ROW comes last, since the bits that are compared hold the number of left rows. Right rows ascend
+ * already, because probes did and the sort is stable. */
 static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
 {
-    pair_list sorted = {.n = pairs->n};
-    kr_status status = allocate_rows(j, pairs->n, "sorted left rows", &sorted.first, err);
-    if (status == KR_OK)
-        status = allocate_rows(j, pairs->n, "sorted right rows", &sorted.second, err);
-    const kr_sort sort = {.key_bits = 32,
-                          .end_bit = 32 - kr_clz32((uint32_t)j->job->left->count),
-                          .n = pairs->n,
-                          .keys_in = pairs->first.data,
-                          .keys_out = sorted.first.data,
-                          .rows_in = pairs->second.data,
-                          .rows_out = sorted.second.data};
-    if (status == KR_OK)
-        status = kr_device_sort(j->device, &sort, NULL, err);
-    release_list(j, status == KR_OK ? pairs : &sorted);
-    if (status == KR_OK)
-        *pairs = sorted;
-    return status;
+    return kr_join_sort(j->device, j->job->left->count, &pairs->first, &pairs->second, pairs->n, err);
 }
 
 /* ---- The types of joins --------------------------------------------------------------------- */
@@ -271,6 +293,12 @@ static kr_status find_answers(joining *j, kr_error *err)
     kr_status status = allocate_rows(j, n, "rows of partners", &j->answers, err);
     if (status != KR_OK || !n)
         return status;
+    if (j->staged) {
+        const kr_sink sink = {.result = KR_RESULT_ROW, .out = j->answers.data};
+        status = kr_staged_answer(&j->query, j->staged, NULL, &sink, NULL, err);
+        kr_stopwatch_lap(&j->watch, "copy+search");
+        return status;
+    }
     if (!j->job->unordered || !pairs || !kr_query_can_stay(&j->query))
         return kr_query_locate(&j->query, KR_PUT_ROW, j->answers.data, err);
     status = allocate_rows(j, n, "probing rows", &j->names, err);
@@ -281,7 +309,8 @@ static kr_status find_partners(joining *j, kr_error *err)
 {
     if (is_single(j))
         return find_answers(j, err);
-    const kr_status status = kr_matches_find(&j->query, &j->matches, err);
+    const kr_status status = covers(j) ? kr_covering_find(&j->covering, &j->query, &j->matches.offsets, err)
+                                       : kr_matches_find(&j->query, &j->matches, err);
     return status == KR_OK ? read_total(j, &j->matches.offsets, j->query.n, &j->matched, err) : status;
 }
 
@@ -307,18 +336,27 @@ static kr_status find_pairs(joining *j, kr_join *join, kr_error *err)
     return KR_OK;
 }
 
+/* `upper` NULL: points. */
+static kr_status make_query(joining *j, const kr_column *lower, const kr_column *upper, kr_error *err)
+{
+    return covers(j) ? kr_covering_query(&j->covering, lower, &j->watch, &j->query, err)
+                     : kr_query_make(j->index, lower, upper, NULL, &j->watch, &j->query, err);
+}
+
 static kr_status probe(joining *j, const kr_column *lower, const kr_column *upper, kr_join *join,
                        kr_error *err)
 {
-    kr_resident low = {0}, high = {0};
-    kr_status status = kr_resident_make(j->device, lower, "a copy of the probes", NULL, &low, err);
+    kr_resident low = {.column = *lower}, high = {0};
+    kr_status status = KR_OK;
+    if (is_single(j) && !kr_column_is_reached(j->device, lower))
+        j->staged = lower;
+    else
+        status = kr_resident_make(j->device, lower, "a copy of the probes", NULL, &low, err);
     if (status == KR_OK && upper)
         status = kr_resident_make(j->device, upper, "a copy of the upper bounds", NULL, &high, err);
     kr_stopwatch_lap(&j->watch, "copy");
-    if (status == KR_OK) {
-        status = kr_query_make(j->index, &low.column, upper ? &high.column : NULL, NULL, &j->watch, &j->query,
-                               err);
-    }
+    if (status == KR_OK)
+        status = make_query(j, &low.column, upper ? &high.column : NULL, err);
     if (status == KR_OK) {
         status = find_pairs(j, join, err);
         kr_stopwatch_lap(&j->watch, "pairs");
@@ -338,15 +376,21 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
         status = kr_spec_format(spec, info->spec, sizeof info->spec, err);
     if (status != KR_OK)
         return status;
-    *inverse = job->upper || job->inverse == KR_INVERSE_ON;
-    if (!job->upper) {
-        const kr_join_shape shape = {job->device, spec->kind, job->left->count, job->right->count,
-                                     !job->unordered && kr_join_has_pairs(job->type)};
-        const kr_join_costs costs = kr_join_cost(&shape);
-        info->cost_left = costs.left;
-        info->cost_right = costs.right;
-        if (job->inverse == KR_INVERSE_AUTO)
-            *inverse = costs.left < costs.right;
+    const kr_join_shape shape = {.device = job->device,
+                                 .kind = spec->kind,
+                                 .left = job->left->count,
+                                 .right = job->right->count,
+                                 .in_order = !job->unordered && kr_join_has_pairs(job->type),
+                                 .is_range = job->upper != NULL};
+    const kr_join_costs costs = kr_join_cost(&shape);
+    info->cost_left = costs.left;
+    info->cost_right = costs.right;
+    *inverse = job->inverse == KR_INVERSE_AUTO ? costs.left < costs.right : job->inverse == KR_INVERSE_ON;
+    if (job->upper && !*inverse) { /* ranges are found by the nearest lower bound */
+        status = kr_kind_check(spec->kind, KR_CAN_NEAREST, job->inverse == KR_INVERSE_AUTO ? NULL : err);
+        *inverse = status != KR_OK;
+        if (status != KR_OK && job->inverse != KR_INVERSE_AUTO)
+            return status;
     }
     snprintf(info->device, sizeof info->device, "%s", job->device->name);
     snprintf(info->indexed, sizeof info->indexed, "%s", *inverse ? "left" : "right");
@@ -371,6 +415,32 @@ kr_status kr_join_check_probes(const kr_column *probes, kr_error *err)
                : kr_fail(err, KR_ERR_LIMIT,
                          "%llu rows: a side of a join has at most 4294967294; join parts of it",
                          (unsigned long long)probes->count);
+}
+
+/* The index of the right ranges. */
+static kr_status build_covering(joining *j, const kr_spec *spec, kr_error *err)
+{
+    kr_resident low = {0}, high = {0};
+    j->covering.device = j->device;
+    kr_status status = kr_resident_make(j->device, j->job->right, "a copy of the ranges", NULL, &low, err);
+    if (status == KR_OK)
+        status = kr_resident_make(j->device, j->job->upper, "a copy of the ranges", NULL, &high, err);
+    if (status == KR_OK)
+        status = kr_covering_build(&j->covering, spec, &low.column, &high.column, &j->watch, err);
+    kr_resident_release(j->device, &high, NULL);
+    kr_resident_release(j->device, &low, NULL);
+    j->index = j->covering.index;
+    return status;
+}
+
+static kr_status build(joining *j, const kr_spec *spec, kr_index **made, kr_error *err)
+{
+    if (covers(j))
+        return build_covering(j, spec, err);
+    const kr_status status =
+        kr_join_build(j->job, spec, j->inverse ? j->job->left : j->job->right, made, err);
+    j->index = *made;
+    return status;
 }
 
 /* `most`: the peak of all that the join took; `before`: what was in use. */
@@ -404,40 +474,50 @@ static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
     return status;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Builds and probes. */
+static kr_status run_indexed(joining *j, const kr_spec *spec, uint64_t before, kr_join *join, kr_error *err)
+{
+    const kr_join_job *job = j->job;
+    const kr_column *probes = j->inverse ? job->right : job->left;
+    kr_index *made = NULL;
+    kr_status status = kr_join_check_probes(probes, err);
+    if (status == KR_OK)
+        status = build(j, spec, &made, err);
+    kr_stopwatch_lap(&j->watch, "build");
+    const uint64_t built = larger(j->covering.peak_nbytes, kr_device_peak_end(j->device));
+    (void)kr_device_peak_begin(j->device);
+    if (status == KR_OK)
+        status = probe(j, probes, j->inverse ? job->upper : NULL, join, err);
+    kr_stopwatch_stop(&j->watch);
+    const uint64_t probed = kr_device_peak_end(j->device);
+    if (status == KR_OK)
+        fill_info(j, larger(built, probed), before, join);
+    kr_covering_release(&j->covering);
+    kr_index_destroy(made);
+    return status;
+}
+
 kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
 {
     joining j = {.job = job, .device = job->device};
     kr_spec spec;
-    kr_index *made = NULL;
+    int merged = 0;
     if (job->prepared)
         return run_prepared(&j, join, err);
     kr_status status = kr_join_decide(job, &spec, &j.inverse, &join->info, err);
     if (status != KR_OK)
         return status;
-    const kr_column *indexed = j.inverse ? job->left : job->right;
-    const kr_column *probes = j.inverse ? job->right : job->left;
     const uint64_t before = kr_device_peak_begin(job->device);
     kr_stopwatch_start(&j.watch, job->device, NULL);
-    int merged = 0;
-    status = kr_join_merge(job, &j.watch, join, &merged, err);
-    if (status != KR_OK || merged) {
-        kr_stopwatch_stop(&j.watch);
-        kr_phases_add(&join->phases, &j.watch.phases);
-        return status;
-    }
-    status = kr_join_check_probes(probes, err);
-    if (status == KR_OK)
-        status = kr_join_build(job, &spec, indexed, &made, err);
-    j.index = made;
-    kr_stopwatch_lap(&j.watch, "build");
-    const uint64_t built = kr_device_peak_end(job->device);
-    (void)kr_device_peak_begin(job->device);
-    if (status == KR_OK)
-        status = probe(&j, probes, job->upper, join, err);
+    status = kr_join_merge(job, !j.inverse, &j.watch, join, &merged, err);
+    if (status == KR_OK && !merged)
+        return run_indexed(&j, &spec, before, join, err);
     kr_stopwatch_stop(&j.watch);
-    const uint64_t probed = kr_device_peak_end(job->device);
-    if (status == KR_OK)
-        fill_info(&j, built > probed ? built : probed, before, join);
-    kr_index_destroy(made);
+    kr_phases_add(&join->phases, &j.watch.phases);
     return status;
 }

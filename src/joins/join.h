@@ -36,6 +36,9 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
                          kr_error *err);
 /* Memory for n rows of the result. */
 kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_buffer *buffer, kr_error *err);
+/* Sorts n pairs by `keys`, rows below `rows` or KR_NO_ROW; stable. */
+kr_status kr_join_sort(kr_device *device, uint64_t rows, kr_buffer *keys, kr_buffer *others, uint64_t n,
+                       kr_error *err);
 /* The most rows that a side may have. */
 kr_status kr_join_check_probes(const kr_column *probes, kr_error *err);
 kr_status kr_join_build(const kr_join_job *job, const kr_spec *spec, const kr_column *indexed,

@@ -1,16 +1,30 @@
 /* Joins of which a side or the result is larger than the memory of the device: one side is indexed, the other
  * comes in pieces, and so do the pairs. */
+#include "joins/join_chunks_body.h"
 #include "joins/pair_chunks.h"
 #include "results/bitmap.h"
 
 enum { PIECE = 1 << 22, SMALLEST = 1 << 16 }; /* probing rows on the device; pairs that are only marked */
 
+/* A piece of the probing side. */
+typedef struct streaming_piece {
+    kr_stream *stream;
+    kr_resident low, high;
+    kr_query query;
+    kr_matches matches;
+    uint64_t first;  /* its first row */
+    uint64_t *found; /* pinned: how many pairs it has */
+    int is_open;
+} streaming_piece;
+
+/* Of one piece the pairs leave, of one they are made, and one comes. */
+enum { TURNS = 3 };
+
 typedef struct streaming {
     const kr_join_job *job;
     int inverse; /* 1: the left side is indexed */
     kr_index *index;
-    kr_query query; /* over a piece of the probing side */
-    kr_matches matches;
+    streaming_piece pieces[TURNS];
     kr_pair_chunks chunks;
     kr_buffer marks; /* of indexed rows with a partner, if they are asked for */
     uint64_t result; /* pairs or rows so far */
@@ -41,50 +55,60 @@ static kr_status open_marks(streaming *s, uint64_t n, kr_error *err)
     return status;
 }
 
-static kr_status give_selection(streaming *s, const kr_selection *selection, int is_left, uint64_t first_row,
-                                kr_error *err)
+static kr_status give_selection(streaming *s, const kr_selection *selection, kr_stream *stream, int is_left,
+                                uint64_t first_row, kr_error *err)
 {
     kr_buffer rows = {0};
     uint64_t n = 0;
-    kr_status status = kr_selection_list(s->job->device, selection, NULL, &rows, &n, err);
+    kr_status status = kr_selection_list(s->job->device, selection, stream, &rows, &n, err);
+    if (status == KR_OK) /* they leave on another stream */
+        status = kr_device_sync(s->job->device, stream, err);
     s->result += n;
     if (status == KR_OK)
         status = kr_pair_chunks_give_alone(&s->chunks, &rows, n, is_left, wants_rows(s), first_row, err);
-    kr_buffer_release(s->job->device, &rows, NULL);
+    kr_buffer_release(s->job->device, &rows, stream);
     return status;
 }
 
 /* The pairs of a piece: marked, and handed over if the result has pairs. */
-static kr_status give_pairs(streaming *s, uint64_t first, kr_error *err)
+static kr_status give_pairs(streaming *s, const streaming_piece *piece, kr_error *err)
 {
-    kr_device *device = s->job->device;
-    const kr_pairs_chunk chunk = s->chunks.chunk;
-    const uint64_t *end = (const uint64_t *)s->matches.offsets.data + s->query.n;
-    uint64_t found = 0;
-    kr_status status = kr_device_copy(device, &found, end, sizeof found, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_sync(device, NULL, err);
-    if (wants_rows(s))
-        s->chunks.chunk = NULL;
-    else
+    kr_status status = kr_device_sync(s->job->device, piece->stream, err);
+    const uint64_t found = *piece->found;
+    s->chunks.is_silent = wants_rows(s);
+    if (!s->chunks.is_silent)
         s->result += found;
-    if (status == KR_OK && found && (s->chunks.chunk || s->chunks.marks))
-        status = kr_pair_chunks_give(&s->chunks, &s->query, &s->matches, s->inverse, first, err);
-    s->chunks.chunk = chunk;
+    if (status == KR_OK && (s->chunks.chunk || s->chunks.marks))
+        status = kr_pair_chunks_give(&s->chunks, &piece->query, &piece->matches, found, s->inverse,
+                                     piece->first, err);
     return status;
 }
 
-static kr_status give_piece(streaming *s, uint64_t first, kr_error *err)
+static void close_piece(const streaming *s, streaming_piece *piece)
+{
+    kr_device *device = s->job->device;
+    if (piece->is_open)
+        kr_matches_release(&piece->query, &piece->matches);
+    kr_resident_release(device, &piece->high, piece->stream);
+    kr_resident_release(device, &piece->low, piece->stream);
+    piece->is_open = 0;
+}
+
+/* What a piece has found. */
+static kr_status give_piece(streaming *s, streaming_piece *piece, kr_error *err)
 {
     const int probing_left = !s->inverse, rows = wants_rows(s) && probing_left;
-    kr_status status = kr_matches_find(&s->query, &s->matches, err);
-    const kr_selection selection = {
-        .offsets = s->matches.offsets.data, .n = s->query.n, .wanted = rows && s->job->type == KR_JOIN_SEMI};
-    if (status == KR_OK && !rows)
-        status = give_pairs(s, first, err);
+    const kr_selection selection = {.offsets = piece->matches.offsets.data,
+                                    .n = piece->query.n,
+                                    .wanted = rows && s->job->type == KR_JOIN_SEMI};
+    kr_status status = KR_OK;
+    if (!piece->is_open)
+        return KR_OK;
+    if (!rows)
+        status = give_pairs(s, piece, err);
     if (status == KR_OK && (rows || keeps(s, probing_left)))
-        status = give_selection(s, &selection, probing_left, first, err);
-    kr_matches_release(&s->query, &s->matches);
+        status = give_selection(s, &selection, piece->stream, probing_left, piece->first, err);
+    close_piece(s, piece);
     return status;
 }
 
@@ -97,23 +121,74 @@ static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
     return part;
 }
 
-static kr_status run_piece(streaming *s, const kr_column *lower, const kr_column *upper, uint64_t first,
-                           uint64_t n, kr_error *err)
+/* Brings n probing rows and enqueues their search. */
+static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t first, uint64_t n, kr_error *err)
 {
     kr_device *device = s->job->device;
-    const kr_column low_part = slice(lower, first, n), high_part = slice(upper ? upper : lower, first, n);
-    kr_resident low = {0}, high = {0};
-    kr_status status = kr_resident_make(device, &low_part, "a piece of a side", NULL, &low, err);
+    const kr_column *lower = s->inverse ? s->job->right : s->job->left, *upper = s->job->upper;
+    const kr_column low = slice(lower, first, n), high = slice(upper ? upper : lower, first, n);
+    kr_status status = kr_resident_make(device, &low, "a piece of a side", piece->stream, &piece->low, err);
     if (status == KR_OK && upper)
-        status = kr_resident_make(device, &high_part, "a piece of a side", NULL, &high, err);
+        status = kr_resident_make(device, &high, "a piece of a side", piece->stream, &piece->high, err);
     if (status == KR_OK)
-        status =
-            kr_query_make(s->index, &low.column, upper ? &high.column : NULL, NULL, NULL, &s->query, err);
+        status = kr_query_make(s->index, &piece->low.column, upper ? &piece->high.column : NULL,
+                               piece->stream, NULL, &piece->query, err);
     if (status == KR_OK)
-        status = give_piece(s, first, err);
-    kr_resident_release(device, &high, NULL);
-    kr_resident_release(device, &low, NULL);
+        status = kr_matches_find(&piece->query, &piece->matches, err);
+    piece->is_open = status == KR_OK;
+    const join_chunks_params params = {(const uint64_t *)piece->matches.offsets.data + n, piece->found};
+    if (status == KR_OK)
+        status = kr_device_run(device, &join_chunks_found, &params, 1, piece->stream, err);
+    piece->first = first;
     return status;
+}
+
+/* A piece's pairs leave after the next piece has come. */
+static kr_status run_pieces(streaming *s, uint64_t all, kr_error *err)
+{
+    kr_status status = KR_OK;
+    uint32_t turn = 0, last = 0;
+    for (uint64_t first = 0, end; first < all && status == KR_OK; first = end) {
+        end = all - first < PIECE ? all : first + PIECE;
+        status = begin_piece(s, &s->pieces[turn], first, end - first, err);
+        if (status == KR_OK && first)
+            status = give_piece(s, &s->pieces[last], err);
+        last = turn;
+        turn = (turn + 1) % TURNS;
+        if (status == KR_OK)
+            status =
+                kr_progress_report(&s->job->device->options.progress, "join", (double)end / (double)all, err);
+    }
+    if (status == KR_OK)
+        status = give_piece(s, &s->pieces[last], err);
+    return status == KR_OK ? kr_pair_chunks_drain(&s->chunks, err) : status;
+}
+
+/* On a host, the NULL stream is as good as any. */
+static kr_status open_turns(streaming *s, kr_error *err)
+{
+    kr_device *device = s->job->device;
+    kr_status status = kr_device_sync(device, NULL, err);
+    for (int i = 0; i < TURNS && status == KR_OK; ++i) {
+        streaming_piece *piece = &s->pieces[i];
+        if (!(piece->found = device->ops->stage(device, sizeof *piece->found, NULL)))
+            status = kr_fail(err, KR_ERR_HOST_MEMORY, "no host memory for the number of pairs of a piece");
+        if (status == KR_OK && !device->ops->is_host)
+            status = kr_stream_create(device, &piece->stream, err);
+        if (status == KR_OK)
+            status = kr_index_await(s->index, piece->stream, err);
+    }
+    return status;
+}
+
+static void close_turns(streaming *s)
+{
+    for (int i = 0; i < TURNS; ++i) {
+        close_piece(s, &s->pieces[i]);
+        kr_stream_destroy(s->pieces[i].stream);
+        if (s->pieces[i].found)
+            s->job->device->ops->unstage(s->job->device, s->pieces[i].found);
+    }
 }
 
 /* Indexed rows, once all pieces have left their marks. */
@@ -121,7 +196,7 @@ static kr_status give_indexed(streaming *s, uint64_t n, kr_error *err)
 {
     const kr_selection selection = {
         .bitmap = s->marks.data, .n = n, .wanted = wants_rows(s) && s->job->type == KR_JOIN_SEMI};
-    return s->marks.data ? give_selection(s, &selection, s->inverse, 0, err) : KR_OK;
+    return s->marks.data ? give_selection(s, &selection, NULL, s->inverse, 0, err) : KR_OK;
 }
 
 static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
@@ -136,13 +211,10 @@ static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
         status = open_marks(s, indexed->count, err);
     if (status == KR_OK && (s->chunks.chunk || s->marks.data))
         status = kr_pair_chunks_open(&s->chunks, err);
-    for (uint64_t first = 0, end; first < probes->count && status == KR_OK; first = end) {
-        end = probes->count - first < PIECE ? probes->count : first + PIECE;
-        status = run_piece(s, probes, job->upper, first, end - first, err);
-        if (status == KR_OK)
-            status = kr_progress_report(&job->device->options.progress, "join",
-                                        (double)end / (double)probes->count, err);
-    }
+    if (status == KR_OK)
+        status = open_turns(s, err);
+    if (status == KR_OK)
+        status = run_pieces(s, probes->count, err);
     return status == KR_OK ? give_indexed(s, indexed->count, err) : status;
 }
 
@@ -158,9 +230,11 @@ kr_status kr_join_chunks_run(const kr_join_job *job, uint64_t cap_nbytes, kr_pai
                               .chunk = chunk,
                               .ctx = ctx}};
     kr_status status = kr_join_decide(job, &spec, &s.inverse, &info, err);
+    s.inverse |= job->upper != NULL; /* pieces of ranges, among left rows */
     if (status == KR_OK)
         status = run(&s, &spec, err);
-    kr_pair_chunks_close(&s.chunks);
+    kr_pair_chunks_close(&s.chunks); /* waits for streams that close_turns destroys */
+    close_turns(&s);
     kr_buffer_release(job->device, &s.marks, NULL);
     kr_index_destroy(s.index);
     if (status == KR_OK && pairs)

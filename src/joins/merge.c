@@ -1,4 +1,5 @@
 #include "joins/merge.h"
+#include "sorted/sorted.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,10 @@ typedef struct merging {
     kr_device *device;
     join_merge_params params;
     uint64_t pieces;
-    int is_wide; /* codes of 64 bits */
+    int is_wide;  /* codes of 64 bits */
+    int may_sort; /* 1: a right side in no order may be sorted */
     int distinct;
+    kr_sorted sorted; /* the right side, if it had to be sorted */
     kr_buffer left, right, counts;
 } merging;
 
@@ -48,17 +51,34 @@ static kr_status check_column(const merging *m, const kr_column *column, uint64_
     return status;
 }
 
-/* The first rows of all columns, then all rows, so that a column in no order is seldom found out late. */
-static kr_status check_order(merging *m, const kr_column *const columns[3], uint32_t n, int *ascend,
-                             kr_error *err)
+/* The first rows of all columns, then all rows, so that a column in no order is seldom found out late. What
+ * is left of `n` afterwards are the columns that ascend, if a merge is worth it. */
+static kr_status check_order(merging *m, const kr_column *const columns[3], uint32_t *n, kr_error *err)
 {
     kr_status status = KR_OK;
-    *ascend = 1;
-    for (uint32_t i = 0; i < n && *ascend && status == KR_OK; ++i)
-        if (columns[i]->count > FIRST_LOOK)
-            status = check_column(m, columns[i], FIRST_LOOK, ascend, &m->distinct, err);
-    for (uint32_t i = 0; i < n && *ascend && status == KR_OK; ++i)
-        status = check_column(m, columns[i], columns[i]->count, ascend, &m->distinct, err);
+    for (int whole = 0; whole < 2; ++whole)
+        for (uint32_t i = 0; i < *n && status == KR_OK; ++i) {
+            const uint64_t rows = whole || columns[i]->count < FIRST_LOOK ? columns[i]->count : FIRST_LOOK;
+            int ascends = !columns[i]->validity;
+            if (ascends)
+                status = check_column(m, columns[i], rows, &ascends, &m->distinct, err);
+            *n = ascends ? *n : m->may_sort ? i : 0;
+        }
+    return status;
+}
+
+/* Instead of the index of a right side in no order: its keys in order, which cost no search to merge. */
+static kr_status sort_right(merging *m, const kr_column *right, kr_error *err)
+{
+    kr_spec spec = {0};
+    uint32_t is_unique = 0;
+    const kr_build build = {.device = m->device,
+                            .spec = &spec,
+                            .keys = *right,
+                            .is_unique = &is_unique,
+                            .used_bits = m->job->used_bits};
+    const kr_status status = kr_sorted_build(&build, &m->sorted, err);
+    m->distinct = is_unique != 0;
     return status;
 }
 
@@ -167,12 +187,35 @@ static kr_status merge_sides(merging *m, uint64_t *total, kr_error *err)
     return merge_twice(m, total, err);
 }
 
+/* Right rows are places in the sorted side so far. */
+typedef struct name_params {
+    const uint32_t *rows;
+    uint32_t *named;
+} name_params;
+kr_assert_size(name_params, 16);
+
+KR_BODY void name_rows(const name_params *p, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; ++i)
+        if (p->named[i] != KR_NO_ROW)
+            p->named[i] = p->rows[p->named[i]];
+}
+KR_CPU_PROGRAM(join_merge_name, name_params, name_rows);
+
+static kr_status name_right(const merging *m, uint64_t total, kr_error *err)
+{
+    const name_params params = {m->sorted.rows.data, m->right.data};
+    return m->sorted.rows.data && m->right.data
+               ? kr_device_run(m->device, &join_merge_name, &params, total, NULL, err)
+               : KR_OK;
+}
+
 /* ---- The whole join ---------------------------------------------------------------------------- */
 
 static int may_merge(const kr_join_job *job)
 {
     return job->device->ops->is_host && job->inverse == KR_INVERSE_AUTO && job->type != KR_JOIN_RIGHT &&
-           job->type != KR_JOIN_FULL && !job->left->validity && !job->right->validity &&
+           job->type != KR_JOIN_FULL && !job->left->validity && !(job->upper && job->right->validity) &&
            !(job->upper && job->upper->validity) && job->left->count < KR_NO_ROW &&
            job->right->count < KR_NO_ROW;
 }
@@ -180,28 +223,43 @@ static int may_merge(const kr_join_job *job)
 static kr_status run(merging *m, const kr_column *const columns[3], kr_stopwatch *watch, uint64_t *total,
                      int *done, kr_error *err)
 {
-    int ascend = 0;
-    kr_status status = check_order(m, columns, m->job->upper ? 3 : 2, &ascend, err);
+    const uint32_t all = m->job->upper ? 3 : 2;
+    uint32_t ascend = all;
+    kr_status status = check_order(m, columns, &ascend, err);
     kr_stopwatch_lap(watch, "order");
     if (status != KR_OK || !ascend)
         return status;
+    if (ascend < all) {
+        status = sort_right(m, columns[1], err);
+        kr_stopwatch_lap(watch, "sort");
+    }
+    if (status != KR_OK)
+        return status;
+    const int sorted = ascend < all;
     m->params.left = columns[0]->data;
-    m->params.lower = columns[1]->data;
-    m->params.upper = columns[m->job->upper ? 2 : 1]->data;
+    m->params.lower = sorted ? m->sorted.keys.data : columns[1]->data;
+    m->params.upper = m->job->upper ? columns[2]->data : m->params.lower;
     m->params.n_left = columns[0]->count;
-    m->params.n_right = columns[1]->count;
+    m->params.n_right = sorted ? m->sorted.n : columns[1]->count;
     m->params.type = columns[0]->type;
+    m->params.right_type = !sorted ? columns[0]->type : m->is_wide ? KR_U64 : KR_U32;
     status = merge_sides(m, total, err);
+    if (status == KR_OK)
+        status = name_right(m, *total, err);
     kr_stopwatch_lap(watch, "merge");
     *done = status == KR_OK;
     return status;
 }
 
-kr_status kr_join_merge(const kr_join_job *job, kr_stopwatch *watch, kr_join *join, int *done, kr_error *err)
+kr_status kr_join_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join, int *done,
+                        kr_error *err)
 {
     const kr_column *const given[3] = {job->left, job->right, job->upper}, *columns[3] = {NULL};
     kr_resident here[3] = {0};
-    merging m = {.job = job, .device = job->device, .is_wide = kr_type_key_bits(job->left->type) == 64};
+    merging m = {.job = job,
+                 .device = job->device,
+                 .is_wide = kr_type_key_bits(job->left->type) == 64,
+                 .may_sort = may_sort && !job->upper};
     kr_status status = KR_OK;
     uint64_t total = 0;
     if (!may_merge(job))
@@ -214,6 +272,7 @@ kr_status kr_join_merge(const kr_join_job *job, kr_stopwatch *watch, kr_join *jo
     if (status == KR_OK)
         status = run(&m, columns, watch, &total, done, err);
     kr_buffer_release(job->device, &m.counts, NULL);
+    kr_sorted_release(job->device, &m.sorted, NULL);
     for (int i = 0; i < 3; ++i)
         kr_resident_release(job->device, &here[i], NULL);
     const uint64_t most = kr_device_peak_end(job->device);

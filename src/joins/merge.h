@@ -1,20 +1,23 @@
-/* Joins of sides that ascend already, on a CPU: both sides are read in turn, and no index is built.
+/* Joins of sides that ascend already, on a CPU: both sides are read in turn, and no index is built. Of equal
+ * values, the right side may be in no order: it is sorted then, which is less work than to index and search
+ * it.
  *
  * Equality: the partners of a left key are the right rows from the first key >= it to the last key <= it.
  * Ranges: if both bounds ascend, its partners are the rows from the first upper bound >= it to the last lower
  * bound <= it. So one program serves both: equality is the range join whose bounds are one column.
  *
- * Sides with a validity bitmap are not merged: NULL rows have values of any size, so their columns seldom
- * ascend. Right and full joins are not merged either. */
+ * A side with a validity bitmap does not count as one that ascends: its NULL rows have values of any size.
+ * Right and full joins are not merged. */
 #ifndef KEYRAY_JOINS_MERGE_H
 #define KEYRAY_JOINS_MERGE_H
 
 #include "joins/join.h"
 
-/* Merges the sides, fills *join but for spec, device and costs, and sets *done, if the device is a CPU, the
- * sides have no NULLs and all columns ascend. Else the time it took to find that out is in `watch`. Blocks.
- */
-kr_status kr_join_merge(const kr_join_job *job, kr_stopwatch *watch, kr_join *join, int *done, kr_error *err);
+/* Merges the sides, fills *join but for spec, device and costs, and sets *done, if the device is a CPU and
+ * all columns ascend, or the left one if `may_sort`. Else the time it took to find that out is in `watch`.
+ * Blocks. */
+kr_status kr_join_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join, int *done,
+                        kr_error *err);
 
 /* ---- Programs, once per width of codes and instruction set (merge_simd_width.c) ---------------- */
 
@@ -31,16 +34,17 @@ kr_assert_size(join_order_params, 40);
  * result of a left row write from the place of the piece's first row on; the others from counts[piece] on,
  * and counts[piece + 1] is where the piece ends. */
 typedef struct join_merge_params {
-    const void *left, *lower, *upper; /* equality: lower and upper are the right side */
+    const void *left, *lower, *upper; /* equality: lower and upper are the right side, perhaps sorted codes */
     uint32_t *left_rows, *right_rows;
     uint64_t *counts;
     uint64_t each, n_left, n_right;
-    uint32_t type;
+    uint32_t type, right_type;
     uint32_t single;  /* 1: equality, and one partner is enough: keys are distinct, or only rows are wanted */
     uint32_t outer;   /* 1: left rows without a partner make a pair, too */
     uint32_t without; /* join_merge_rows: 1: left rows without a partner, 0: with one */
+    uint32_t reserved;
 } join_merge_params;
-kr_assert_size(join_merge_params, 88);
+kr_assert_size(join_merge_params, 96);
 
 extern const kr_program join_order_u32, join_order_u64;
 extern const kr_program join_merge_rows_u32, join_merge_rows_u64;     /* left rows */

@@ -130,7 +130,7 @@ KR_BODY uint32_t cursor_search(const cursor *c, uint32_t at, kr_key key, int beh
 KR_BODY void cursor_begin(cursor *c, const join_merge_params *p, const void *data, kr_key key, int behind)
 {
     const kr_key from = (kr_key)(key + (kr_key)behind);
-    c->right = side_of(p->type, data, p->n_right);
+    c->right = side_of(p->right_type, data, p->n_right);
     c->n = (uint32_t)p->n_right;
     cursor_move(c, from < key ? c->n : cursor_between(c, 0, c->n, from));
 }

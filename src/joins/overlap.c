@@ -237,32 +237,6 @@ static kr_status copy_pairs(overlap *o, int number, uint32_t *left, uint32_t *ri
     return kr_matches_copy(&o->queries[number], &o->matches[number], &part, err);
 }
 
-/* Stable, by one of the columns. */
-static kr_status sort_by(const overlap *o, uint64_t rows, kr_buffer *keys, kr_buffer *others, uint64_t n,
-                         kr_error *err)
-{
-    kr_buffer sorted_keys = {0}, sorted_others = {0};
-    kr_status status = allocate(o, n * sizeof(uint32_t), "sorted pairs", &sorted_keys, err);
-    if (status == KR_OK)
-        status = allocate(o, n * sizeof(uint32_t), "sorted pairs", &sorted_others, err);
-    const kr_sort sort = {.key_bits = 32,
-                          .end_bit = rows >> 32 ? 32 : 32 - kr_clz32((uint32_t)rows),
-                          .n = n,
-                          .keys_in = keys->data,
-                          .keys_out = sorted_keys.data,
-                          .rows_in = others->data,
-                          .rows_out = sorted_others.data};
-    if (status == KR_OK)
-        status = kr_device_sort(o->device, &sort, NULL, err);
-    kr_buffer_release(o->device, status == KR_OK ? keys : &sorted_keys, NULL);
-    kr_buffer_release(o->device, status == KR_OK ? others : &sorted_others, NULL);
-    if (status == KR_OK) {
-        *keys = sorted_keys;
-        *others = sorted_others;
-    }
-    return status;
-}
-
 /* Both columns of the result: the pairs, then left rows that are alone, whose right rows are all ones. */
 static kr_status list_pairs(overlap *o, const kr_found *alone, kr_join *join, kr_error *err)
 {
@@ -297,10 +271,10 @@ static kr_status inner_or_left(overlap *o, kr_join *join, kr_error *err)
         status = list_pairs(o, &alone, join, err);
     kr_buffer_release(o->device, &alone.probes, NULL);
     if (status == KR_OK && !o->job->unordered)
-        status = sort_by(o, o->job->type == KR_JOIN_LEFT ? UINT32_MAX : o->sides[1].n, &join->right,
-                         &join->left, join->info.pairs, err);
+        status = kr_join_sort(o->device, o->job->type == KR_JOIN_LEFT ? UINT32_MAX : o->sides[1].n,
+                              &join->right, &join->left, join->info.pairs, err);
     if (status == KR_OK && !o->job->unordered)
-        status = sort_by(o, o->sides[0].n, &join->left, &join->right, join->info.pairs, err);
+        status = kr_join_sort(o->device, o->sides[0].n, &join->left, &join->right, join->info.pairs, err);
     return status;
 }
 

@@ -16,7 +16,9 @@ kr_status kr_overlap_chunks(const kr_overlap_job *job, uint64_t cap_nbytes, kr_p
         status = kr_pair_chunks_open(&c, err);
     for (int i = 0; i < 2 && status == KR_OK && chunk && all;
          ++i) /* query 0 asks the index of the left side */
-        status = kr_pair_chunks_give(&c, &o.queries[i], &o.matches[i], i == 0, 0, err);
+        status = kr_pair_chunks_give(&c, &o.queries[i], &o.matches[i], o.found[i], i == 0, 0, err);
+    if (status == KR_OK && chunk)
+        status = kr_pair_chunks_drain(&c, err);
     kr_pair_chunks_close(&c);
     overlap_close(&o);
     if (status == KR_OK)

@@ -1,27 +1,43 @@
-/* Pairs of rows, handed over in host memory chunk by chunk. */
+/* Pairs of rows, handed over in host memory chunk by chunk. Two chunks take turns: while one is on its way to
+ * the host, or with the caller, the next is made. */
 #ifndef KEYRAY_JOINS_PAIR_CHUNKS_H
 #define KEYRAY_JOINS_PAIR_CHUNKS_H
 
 #include "joins/join.h"
 
-typedef struct kr_pair_chunks {
-    kr_device *device;
-    uint64_t most;        /* pairs of a chunk */
-    kr_pairs_chunk chunk; /* NULL: nothing is handed over */
-    void *ctx;
-    uint32_t *marks;   /* NULL, or a bitmap of indexed rows, in device memory: marks those of the pairs */
+/* A chunk on its way. */
+typedef struct kr_pair_slot {
     kr_buffer rows[2]; /* of the indexed side, of the probing one */
     uint32_t *host[2]; /* the same where the callback reads them */
+    kr_stream *stream; /* that fills it */
+    uint64_t n;        /* pairs; 0: the slot is free */
+    int indexed_is_left;
+    int is_silent; /* 1: the pairs are only marked */
+} kr_pair_slot;
+
+enum { KR_PAIR_SLOTS = 2, KR_PAIRS_MOST = 1 << 23 };
+
+typedef struct kr_pair_chunks {
+    kr_device *device;
+    uint64_t most;        /* pairs of a chunk, at most KR_PAIRS_MOST */
+    kr_pairs_chunk chunk; /* NULL: nothing is handed over */
+    int is_silent;        /* 1: nor are pairs that are given now, but they are marked */
+    void *ctx;
+    uint32_t *marks; /* NULL, or a bitmap of indexed rows, in device memory: marks those of the pairs */
+    kr_pair_slot slots[KR_PAIR_SLOTS];
+    uint32_t next; /* slot; it is the oldest, too */
 } kr_pair_chunks;
 
-/* Makes room for c->most pairs. kr_pair_chunks_close is due in any case. */
+/* Makes room for c->most pairs a slot. kr_pair_chunks_close is due in any case. */
 kr_status kr_pair_chunks_open(kr_pair_chunks *c, kr_error *err);
 void kr_pair_chunks_close(kr_pair_chunks *c);
 
-/* All pairs of a query, cut between probes, or within one that has more than a chunk holds. Probes are rows
- * from first_row on. Blocks. */
+/* The `found` pairs of a query, cut between probes, or within one that has more than a chunk holds. Probes
+ * are rows from first_row on. Enqueues on the query's stream; earlier chunks are handed over meanwhile. */
 kr_status kr_pair_chunks_give(kr_pair_chunks *c, const kr_query *query, const kr_matches *matches,
-                              int indexed_is_left, uint64_t first_row, kr_error *err);
+                              uint64_t found, int indexed_is_left, uint64_t first_row, kr_error *err);
+/* Hands over what is on its way. */
+kr_status kr_pair_chunks_drain(kr_pair_chunks *c, kr_error *err);
 
 /* n rows of one side that stand alone: `rows` + first_row, beside KR_NO_ROW; with `single` they come without
  * a second column, as left rows. Blocks. */

@@ -35,6 +35,12 @@ kr_status kr_column_check(kr_device *device, const kr_column *column, const char
     return status;
 }
 
+int kr_column_is_reached(kr_device *device, const kr_column *column)
+{
+    return !column || ((!column->data || kr_device_reaches(device, column->data)) &&
+                       (!column->validity || kr_device_reaches(device, column->validity)));
+}
+
 enum { UPLOAD_NBYTES = 16 << 20, UPLOAD_BUFFERS = 2, PINNED_FROM = 1 << 20 };
 
 /* One half of the double buffer: free again once its event has passed. */
@@ -73,7 +79,7 @@ kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbyt
 {
     upload_buffer buffers[UPLOAD_BUFFERS] = {{0}};
     kr_status status = KR_OK;
-    if (nbytes < PINNED_FROM) {
+    if (nbytes < PINNED_FROM || kr_device_pins(device, from, nbytes)) {
         status = kr_device_copy(device, to, from, nbytes, stream, err);
         return status == KR_OK ? kr_device_sync(device, stream, err) : status;
     }

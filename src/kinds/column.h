@@ -19,6 +19,9 @@ static inline uint64_t kr_validity_nbytes(const kr_column *column)
     return (column->validity_offset % 8 + column->count + 7) / 8;
 }
 
+/* 1 if the device reaches all arrays; a column may be NULL. */
+int kr_column_is_reached(kr_device *device, const kr_column *column);
+
 /* A column in device memory: the caller's own, or copies held by the buffers. */
 typedef struct kr_resident {
     kr_column column;

@@ -34,10 +34,14 @@ kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column 
 
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err)
 {
-    if (!index->ready)
+    const kr_device_ops *ops = index->device->ops;
+    if (!index->ready || atomic_load_explicit(&((kr_index *)index)->is_ready, memory_order_acquire))
         return KR_OK;
-    return index->device->ops->event_wait(index->device, index->ready,
-                                          kr_native_stream(index->device, stream), err);
+    if (ops->event_done && ops->event_done(index->device, index->ready)) {
+        atomic_store_explicit(&((kr_index *)index)->is_ready, 1, memory_order_release);
+        return KR_OK;
+    }
+    return ops->event_wait(index->device, index->ready, kr_native_stream(index->device, stream), err);
 }
 
 static kr_status runs_on(const kr_family_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err)
@@ -159,6 +163,8 @@ static kr_status record_ready(kr_index *index, kr_stream *stream, kr_error *err)
 {
     kr_device *device = index->device;
     kr_status status = KR_OK;
+    ++index->version;
+    atomic_store(&index->is_ready, 0);
     if (device->ops->is_host)
         return KR_OK;
     if (!index->ready)

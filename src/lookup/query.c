@@ -279,7 +279,6 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
         .out = part->out,
         .probes = part->probes,
         .row_limit = query->index->row_limit,
-        .limit = query->limit,
         .skip = part->skip,
         .first_probe = part->first_probe,
     };

@@ -12,6 +12,7 @@ typedef struct staged_lane {
     char *there;      /* the array, where the device reaches it */
     uint32_t bits;
     uint32_t first_bit; /* 0 .. 7 */
+    uint32_t is_pinned; /* host memory that needs no buffer */
 } staged_lane;
 
 enum { LOWER, LOWER_VALIDITY, UPPER, UPPER_VALIDITY, OUT, VALID };
@@ -45,12 +46,13 @@ static uint64_t lane_offset(const staged_lane *lane, uint64_t first)
 }
 
 static staged_lane make_lane(kr_device *device, const void *pointer, int is_output, uint32_t bits,
-                             uint64_t first_bit)
+                             uint64_t first_bit, uint64_t n)
 {
     staged_lane made = {.bits = bits, .first_bit = (uint32_t)(first_bit % 8)};
     if (!pointer)
         return made;
     char *at = (char *)(uintptr_t)pointer + first_bit / 8;
+    made.is_pinned = kr_device_pins(device, at, (made.first_bit + bits * n + 7) / 8) != 0;
     if (kr_device_reaches(device, pointer))
         made.there = at;
     else if (is_output)
@@ -64,14 +66,14 @@ static void fill_lanes(staged *s, const kr_column *lower, const kr_column *upper
 {
     kr_device *device = s->whole->index->device;
     const uint32_t bits = 8 * kr_type_nbytes(lower->type);
-    s->lanes[LOWER] = make_lane(device, lower->data, 0, bits, 0);
-    s->lanes[LOWER_VALIDITY] = make_lane(device, lower->validity, 0, 1, lower->validity_offset);
+    s->lanes[LOWER] = make_lane(device, lower->data, 0, bits, 0, s->n);
+    s->lanes[LOWER_VALIDITY] = make_lane(device, lower->validity, 0, 1, lower->validity_offset, s->n);
     if (upper) {
-        s->lanes[UPPER] = make_lane(device, upper->data, 0, bits, 0);
-        s->lanes[UPPER_VALIDITY] = make_lane(device, upper->validity, 0, 1, upper->validity_offset);
+        s->lanes[UPPER] = make_lane(device, upper->data, 0, bits, 0, s->n);
+        s->lanes[UPPER_VALIDITY] = make_lane(device, upper->validity, 0, 1, upper->validity_offset, s->n);
     }
-    s->lanes[OUT] = make_lane(device, s->sink->out, 1, kr_result_bits(s->sink), 0);
-    s->lanes[VALID] = make_lane(device, s->sink->valid, 1, 1, 0);
+    s->lanes[OUT] = make_lane(device, s->sink->out, 1, kr_result_bits(s->sink), 0, s->n);
+    s->lanes[VALID] = make_lane(device, s->sink->valid, 1, 1, 0, s->n);
 }
 
 static kr_status open_turn(staged *s, staged_turn *turn, kr_error *err)
@@ -87,7 +89,7 @@ static kr_status open_turn(staged *s, staged_turn *turn, kr_error *err)
             continue;
         status = kr_buffer_allocate(device, nbytes, turn->stream, "a piece of the batch", NULL,
                                     &turn->device[i], err);
-        if (status == KR_OK && nbytes >= PINNED_FROM &&
+        if (status == KR_OK && nbytes >= PINNED_FROM && !lane->is_pinned &&
             !(turn->pinned[i] = device->ops->stage(device, nbytes, err)))
             status = KR_ERR_HOST_MEMORY;
     }

@@ -35,6 +35,7 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
     return walk_row(view, i);
 }
 
+#define KR_WALK_JUMPS
 #define KR_WALK kr_dense_walk
 #include "results/walk_body.h"
 

@@ -5,8 +5,8 @@
 
 #include "results/match.h"
 
-/* How matches are divided among threads. A few long ones are cut in slices of about the same length, so that
- * all threads are busy. */
+/* How matches are divided among threads that reduce them. A few long ones are cut in slices of about the same
+ * length, so that all threads are busy. */
 typedef struct kr_spread {
     uint32_t slice_bits; /* a match is cut in 2^slice_bits slices */
     uint32_t threads;    /* per slice: a power of two, 1 where groups are single threads */
@@ -45,13 +45,14 @@ typedef struct copy_params {
     const uint64_t *offsets;
     kr_view view;
     uint32_t *out;
-    uint32_t *probes;  /* NULL, or the probe of each row id, for ordering them */
-    uint64_t base;     /* the offset of out[0] */
-    uint64_t capacity; /* of out: rows past it are not written */
-    kr_spread spread;
-    uint32_t skip, most;  /* rows skip .. skip + most - 1 of each match are copied */
+    uint32_t *probes;     /* NULL, or the probe of each row id, for ordering them */
+    uint64_t base;        /* the offset of out[0] */
+    uint64_t capacity;    /* of out: rows past it are not written */
+    uint64_t n;           /* matches, at least 1; there are n + 1 offsets, the first of which is `base` */
+    uint32_t skip;        /* rows of each match before the first that is copied */
     uint32_t first_probe; /* the number of match 0, in `probes` */
-    uint32_t reserved;
+    uint32_t groups;      /* of threads: each takes an equal part of the matches and rows together, */
+    uint32_t least;       /* but at least so many */
 } copy_params;
 kr_assert_size(copy_params, 136);
 

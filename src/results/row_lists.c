@@ -12,9 +12,16 @@ kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint6
     return status == KR_OK ? kr_device_exclusive_sum(device, offsets, n + 1, stream, err) : status;
 }
 
+/* At most so many groups share the work, and a group has at least so much that the search for its first match
+ * is worth it. */
+enum { GPU_GROUPS = 1 << 17, GPU_LEAST = 256, CPU_GROUPS = 1 << 12, CPU_LEAST = 4096 };
+
 static kr_status copy(kr_device *device, const kr_row_lists_job *job, uint32_t *out, uint32_t *probes,
                       kr_stream *stream, kr_error *err)
 {
+    const int is_gpu = device->ops->group_threads > 1;
+    const uint32_t least = is_gpu ? GPU_LEAST : CPU_LEAST, most = is_gpu ? GPU_GROUPS : CPU_GROUPS;
+    const uint64_t wanted = (job->n + job->capacity) / least + 1, groups = wanted < most ? wanted : most;
     const copy_params params = {
         .matches = job->matches,
         .offsets = job->offsets,
@@ -23,13 +30,14 @@ static kr_status copy(kr_device *device, const kr_row_lists_job *job, uint32_t *
         .probes = probes,
         .base = job->base,
         .capacity = job->capacity,
+        .n = job->n,
         .skip = job->skip,
         .first_probe = job->first_probe,
-        .most = job->limit && job->limit < UINT32_MAX ? (uint32_t)job->limit : UINT32_MAX,
-        .spread = kr_spread_of(device, job->n),
+        .groups = (uint32_t)groups,
+        .least = least,
     };
-    const uint64_t threads = (job->n << params.spread.slice_bits) * params.spread.threads;
-    return kr_device_run(device, job->rows->walk->copy, &params, threads, stream, err);
+    return kr_device_run(device, job->rows->walk->copy, &params, groups * device->ops->group_threads, stream,
+                         err);
 }
 
 kr_status kr_row_lists_copy(kr_device *device, const kr_row_lists_job *job, kr_stream *stream, kr_error *err)

@@ -12,14 +12,13 @@ kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint6
 typedef struct kr_row_lists_job {
     const kr_rows *rows;
     const kr_match *matches; /* n of them */
-    const uint64_t *offsets; /* n + 1 */
-    uint64_t n;              /* below KR_NO_ROW */
-    uint64_t base;           /* the offset of out[0] */
+    const uint64_t *offsets; /* n + 1: they say how many rows of each match are copied */
+    uint64_t n;              /* 1 .. KR_NO_ROW - 1 */
+    uint64_t base;           /* offsets[0]: the offset of out[0] */
     uint64_t capacity;       /* row ids that fit in out; the rest is left out */
     uint32_t *out;           /* unneeded room may be overwritten */
     uint32_t *probes;        /* NULL, or the number of each row id's match */
     uint64_t row_limit;      /* row ids are below it */
-    uint64_t limit;          /* rows of a match that are copied, at most; 0: all */
     uint32_t skip;           /* its rows before the first that is copied; offsets are as if there were none */
     uint32_t first_probe;    /* the number of match 0 in `probes` */
 } kr_row_lists_job;

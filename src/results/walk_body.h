@@ -17,6 +17,8 @@
  *                The row id in slot i < kr_rows.n_slots, or KR_NO_ROW: all slots together hold every row of
  *                the index once. These slots may be numbered otherwise than those of walk_slot.
  *
+ * It defines KR_WALK_JUMPS if walk_open takes the same short time for any row.
+ *
  * A walk for reductions (kr_rows.any_order) may read rows from .. from + n - 1 in any order: then walk_slot
  * gives each of them once. It defines KR_WALK_REDUCES, and no walk_held.
  *
@@ -31,7 +33,7 @@
 
 #define WALK_NAME(program) KR_PASTE(KR_PASTE(KR_WALK, _), program)
 
-enum { WALK_BY_EIGHT = 1024, WALK_AHEAD = 4, WALK_COPIES_ALONE = 8 };
+enum { WALK_BY_EIGHT = 1024, WALK_AHEAD = 4 };
 
 kr_assert_fits(walk_view, sizeof(kr_view));
 kr_assert_fits(walk_state, 32);
@@ -67,17 +69,14 @@ KR_BODY uint64_t walk_number(kr_group group, const kr_spread *spread, uint64_t i
     return i >> kr_ctz32(walk_threads(group, spread));
 }
 
-/* Of rows skip .. skip + most - 1 of its match. */
-KR_BODY walk_slice walk_slice_of(const kr_match *matches, const kr_spread *spread, uint64_t number,
-                                 uint32_t skip, uint32_t most)
+KR_BODY walk_slice walk_slice_of(const kr_match *matches, const kr_spread *spread, uint64_t number)
 {
     const kr_match match = matches[number >> spread->slice_bits];
-    const uint32_t left = match.count > skip ? match.count - skip : 0;
-    walk_slice slice = {match, skip, left < most ? left : most};
+    walk_slice slice = {match, 0, match.count};
     if (spread->slice_bits) {
         const uint64_t part = number & ((1u << spread->slice_bits) - 1), count = slice.n;
         const uint32_t from = (uint32_t)(count * part >> spread->slice_bits);
-        slice.from = skip + from;
+        slice.from = from;
         slice.n = (uint32_t)(count * (part + 1) >> spread->slice_bits) - from;
     }
     return slice;
@@ -171,8 +170,7 @@ KR_BODY void walk_reduce(kr_group group, const reduce_params *p, uint64_t i, uin
 {
     const int owns = walk_owns(group, &p->spread, i, n);
     const uint64_t mine = walk_number(group, &p->spread, i);
-    const walk_slice slice =
-        owns ? walk_slice_of(p->matches, &p->spread, mine, 0, 0xFFFFFFFFu) : (walk_slice){{0, 0}, 0, 0};
+    const walk_slice slice = owns ? walk_slice_of(p->matches, &p->spread, mine) : (walk_slice){{0, 0}, 0, 0};
     reduce_total total = reduce_start(op);
     if (slice.n <= p->alone || group.size == 1)
         total = walk_run(p, op, slice, 0, 1);
@@ -213,81 +211,7 @@ WALK_REDUCTION(max, KR_REDUCE_MAX);
 
 /* ---- ROWS ------------------------------------------------------------------------------------ */
 
-/* Rows of a match, the first of which goes to out[to]. */
-typedef struct walk_job {
-    walk_slice slice;
-    uint64_t to, probe;
-} walk_job;
-
-KR_BODY void walk_copy_row(const copy_params *p, const walk_job *job, uint32_t j, uint32_t row)
-{
-    p->out[job->to + j] = row;
-    if (p->probes)
-        p->probes[job->to + j] = (uint32_t)job->probe;
-}
-
-/* Rows rank, rank + stride, ... of a job, a few at a time. */
-KR_BODY void walk_copy_run(const copy_params *p, walk_job job, uint32_t rank, uint32_t stride)
-{
-    const walk_view view = walk_view_of(&p->view);
-    const uint64_t room = job.to < p->capacity ? p->capacity - job.to : 0;
-    const uint32_t n = job.slice.n < room ? job.slice.n : (uint32_t)room, from = job.slice.from;
-    uint32_t left = n > rank ? (n - rank - 1) / stride + 1 : 0, at = rank;
-    walk_state state;
-    if (!left)
-        return;
-    walk_open(&view, job.slice.match, from, job.slice.n, &state);
-    for (; left >= WALK_AHEAD; left -= WALK_AHEAD, at += WALK_AHEAD * stride) {
-        uint32_t rows[WALK_AHEAD];
-        KR_UNROLL
-        for (uint32_t j = 0; j < WALK_AHEAD; ++j)
-            rows[j] = walk_row(&view, walk_slot(&view, &state, from + at + j * stride));
-        KR_UNROLL
-        for (uint32_t j = 0; j < WALK_AHEAD; ++j)
-            walk_copy_row(p, &job, at + j * stride, rows[j]);
-    }
-    for (; left; --left, at += stride)
-        walk_copy_row(p, &job, at, walk_row(&view, walk_slot(&view, &state, from + at)));
-}
-
-KR_BODY walk_job walk_job_share(kr_group group, walk_job job, uint32_t owner)
-{
-    const walk_slice slice = walk_share(group, job.slice, owner);
-    const uint64_t to = kr_group_share(group, job.to, owner), probe = kr_group_share(group, job.probe, owner);
-    return (walk_job){slice, to, probe};
-}
-
-/* Copies for the waiting threads, by `size` threads each. */
-KR_BODY void walk_copy_by(kr_group group, const copy_params *p, walk_job job, uint32_t waiting, uint32_t size)
-{
-    while (waiting) {
-        const uint32_t mine = walk_skip(waiting, group.rank / size);
-        const walk_job theirs = walk_job_share(group, job, mine ? kr_ctz32(mine) : 0);
-        if (mine)
-            walk_copy_run(p, theirs, group.rank % size, size);
-        waiting = walk_skip(waiting, group.size / size);
-    }
-}
-
-KR_BODY void walk_copy(kr_group group, const copy_params *p, uint64_t i, uint64_t n)
-{
-    const int owns = walk_owns(group, &p->spread, i, n);
-    const uint64_t number = walk_number(group, &p->spread, i), mine = number >> p->spread.slice_bits;
-    walk_job job = {{{0, 0}, 0, 0}, 0, mine + p->first_probe};
-    if (owns) {
-        job.slice = walk_slice_of(p->matches, &p->spread, number, p->skip, p->most);
-        job.to = p->offsets[mine] - p->base + (job.slice.from - p->skip);
-    }
-    if (job.slice.n <= WALK_COPIES_ALONE || group.size == 1)
-        walk_copy_run(p, job, 0, 1);
-    if (group.size > 1) {
-        const uint32_t n_rows = job.slice.n > WALK_COPIES_ALONE ? job.slice.n : 0;
-        const uint32_t most = walk_threads(group, &p->spread) == 1 ? WALK_BY_EIGHT : 0;
-        walk_copy_by(group, p, job, kr_group_ballot(group, n_rows && n_rows <= most), 8);
-        walk_copy_by(group, p, job, kr_group_ballot(group, n_rows > most), group.size);
-    }
-}
-KR_GROUP_PROGRAM(WALK_NAME(copy), copy_params, walk_copy);
+#include "results/walk_copy_body.h"
 
 /* ---- All slots ------------------------------------------------------------------------------- */
 

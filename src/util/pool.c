@@ -190,17 +190,26 @@ static void run_together(job *todo)
     pthread_cond_destroy(&todo->left);
 }
 
-void kr_pool_run(uint32_t threads, uint64_t n, uint64_t grain, kr_task task, void *ctx)
+static void run_in_pieces(uint32_t threads, uint64_t n, uint64_t grain, kr_task task, void *ctx)
 {
     job todo = {
         .task = task, .ctx = ctx, .n = n, .grain = grain, .pieces = (n + grain - 1) / grain, .joined = 1};
     todo.wanted = threads < todo.pieces ? threads : (uint32_t)todo.pieces;
-    fenv_t before;
-    kr_rounding_begin(&before);
     if (todo.wanted > 1)
         run_together(&todo);
     else
         work(&todo, 0);
+}
+
+/* One piece, perhaps a single probe, needs no counter. */
+void kr_pool_run(uint32_t threads, uint64_t n, uint64_t grain, kr_task task, void *ctx)
+{
+    kr_rounding before;
+    kr_rounding_begin(&before);
+    if (n > grain)
+        run_in_pieces(threads, n, grain, task, ctx);
+    else if (n)
+        task(ctx, 0, 0, n);
     kr_rounding_end(&before);
 }
 

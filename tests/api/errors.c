@@ -56,6 +56,12 @@ static void check_streams_and_memory(void)
     REFUSED(KR_ERR_ARGUMENT, kr_memory_copy(device, &word, NULL, 8, NULL, &err));
     REFUSED(KR_ERR_ARGUMENT, kr_memory_copy(NULL, &word, &word, 8, NULL, &err));
     WORKS(kr_memory_copy(device, NULL, NULL, 0, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_memory_pin(NULL, &word, 8, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_memory_pin(device, NULL, 8, &err));
+    WORKS(kr_memory_pin(device, NULL, 0, &err));
+    WORKS(kr_memory_pin(device, &word, 8, &err)); /* does nothing on a CPU */
+    kr_memory_unpin(device, &word);
+    kr_memory_unpin(NULL, NULL);
     WORKS(kr_memory_allocate(device, 0, NULL, &memory, &err));
     kr_memory_release(device, memory, 0, NULL);
     kr_memory_release(device, NULL, 8, NULL);

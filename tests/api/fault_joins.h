@@ -15,6 +15,8 @@ enum {
     JOIN_FULL,
     JOIN_MERGED,
     JOIN_MERGED_TWICE,
+    JOIN_MERGED_SORTED,
+    JOIN_RANGES,
     JOIN_PREPARED,
     JOIN_CHUNKS,
     JOIN_COLUMNS,
@@ -97,16 +99,16 @@ static kr_status join_columns(kr_device *device, const char *spec, int wide, con
     return kr_join_create_columns(device, spec, left, right, 2, options, joined, err);
 }
 
-/* Sides that ascend; half of the left rows find a partner. */
-static kr_status join_merged(kr_device *device, const char *spec, int distinct,
-                             const kr_join_options *options, kr_join **joined, kr_error *err)
+/* Sides that ascend, but for the right one of JOIN_MERGED_SORTED; half of the left rows find a partner. */
+static kr_status join_merged(kr_device *device, const char *spec, int which, const kr_join_options *options,
+                             kr_join **joined, kr_error *err)
 {
     static uint32_t keys[2][300];
     const kr_column left = {.type = KR_U32, .count = 300, .data = keys[0]};
     const kr_column right = {.type = KR_U32, .count = 300, .data = keys[1]};
     for (uint32_t i = 0; i < 300; ++i) {
         keys[0][i] = i;
-        keys[1][i] = distinct ? 2 * i : i / 2;
+        keys[1][i] = which == JOIN_MERGED ? 2 * i : which == JOIN_MERGED_SORTED ? 2 * (299 - i) : i / 2;
     }
     return kr_join_create(device, spec, &left, &right, options, joined, err);
 }
@@ -125,9 +127,14 @@ static kr_status fault_join(kr_device *device, const char *spec, int which, cons
         return join_chunks(device, spec, sides, &options, joined, err);
     if (which == JOIN_PREPARED)
         return join_prepared(device, spec, sides, &options, joined, err);
-    if (which == JOIN_MERGED || which == JOIN_MERGED_TWICE) {
+    if (which == JOIN_MERGED || which == JOIN_MERGED_TWICE || which == JOIN_MERGED_SORTED) {
         options.type = KR_JOIN_INNER;
-        return join_merged(device, spec, which == JOIN_MERGED, &options, joined, err);
+        return join_merged(device, spec, which, &options, joined, err);
+    }
+    if (which == JOIN_RANGES) { /* which are indexed */
+        options.inverse = KR_INVERSE_OFF;
+        return kr_join_create_range(device, spec, sides->left, sides->right, sides->upper, &options, joined,
+                                    err);
     }
     options.type = which == JOIN_FULL ? KR_JOIN_FULL : KR_JOIN_LEFT;
     options.inverse = which == JOIN_LEFT_INDEXED || which == JOIN_FULL ? KR_INVERSE_ON : KR_INVERSE_OFF;

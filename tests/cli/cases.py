@@ -92,7 +92,7 @@ GENERAL = [
     bad(2, "info extra", "unexpected 'extra'"),
     ok("kinds", out="layout=soa"), ok("kinds array", out=r"^array: (.|\n)*^    can: point range nearest update$"),
     bad(2, "kinds frob", "unknown kind 'frob'"),
-    bad(2, "kinds array:k=2", "is a spec"), bad(2, "kinds best", "array on a GPU and pivot on a CPU"),
+    bad(2, "kinds array:k=2", "is a spec"), bad(2, "kinds best", "stands for pivot"),
     ok("kinds --format json", json={"kinds.0.name": "array", "kinds.0.options.0.default": str}),
     ok("explain point --keys keys.npy {device}", out="^spec +(array|pivot)$"),
     ok("explain point --keys keys.npy --index array:k=2,layout=aos {device}", out="^spec +array:layout=aos$"),
@@ -195,7 +195,8 @@ JOINS = [
     bad(2, "join --left keys.npy {device}", "--right COL is missing"),
     bad(2, "join --left keys.npy --left keys.npy --right right.npy", "as many of each"),
     bad(2, JOIN + "--right-lower rlower.npy", "belong together"), bad(2, JOIN + "--type outer", "inner|semi|anti|left|right|full"),
-    bad(1, "join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy --inverse off {device}", "."),
+    ok("join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy --inverse off {device}", out="indexed +right"),
+    bad(1, "join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy --inverse off --index rx {device}", "nearest keys"),
 ]
 
 GENERATED = [

@@ -77,6 +77,9 @@ BENCHES = [
        json={"runs.0.workload.overlap": 5, "runs.0.workload.cover": True, "runs.0.per_second_per_byte": float}),
     ok(f"bench join {BENCH} --probes 700 --overlap 50 --counted", out="pairs counted"),
     ok(f"bench join {BENCH} --probes 700 --overlap 50 --cover --chunk 1000", out="pairs handed over in chunks"),
+    ok(f"bench join {BENCH} --probes 700 --overlap 3 --points --uniformity 100 --inverse off", out="right side indexed"),
+    ok(f"bench join {BENCH} --probes 700 --overlap 3 --points --uniformity 100 --inverse on --cover", out="left side indexed"),
+    bad(2, f"bench join {BENCH} --points", "--points needs --overlap"), bad(2, f"bench join {BENCH} --streamed --type semi", "no --type"),
     bad(2, f"bench join {BENCH} --chunk 5000", "--chunk needs --overlap"), bad(2, f"bench join {BENCH} --overlap 5 --type left", "no --type"),
     bad(2, f"bench join {BENCH} --overlap 5 --counted --chunk 100", "give one of them"),
 ]

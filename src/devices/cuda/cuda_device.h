@@ -42,6 +42,8 @@ kr_status kr_cuda_describe(uint32_t number, kr_device_info *info, kr_error *err)
 /* memory.c */
 void *kr_cuda_allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err);
 void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *stream);
+kr_status kr_cuda_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err);
+void kr_cuda_unpin(kr_device *device, void *memory);
 kr_place kr_cuda_place(kr_device *device, const void *pointer);
 kr_status kr_cuda_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, void *stream,
                        kr_error *err);
@@ -60,6 +62,8 @@ kr_status kr_cuda_event_create(kr_device *device, void **event, kr_error *err);
 void kr_cuda_event_destroy(kr_device *device, void *event);
 kr_status kr_cuda_event_record(kr_device *device, void *event, void *stream, kr_error *err);
 kr_status kr_cuda_event_wait(kr_device *device, void *event, void *stream, kr_error *err);
+int kr_cuda_event_done(kr_device *device, void *event);
+int kr_cuda_is_capturing(kr_device *device, void *stream);
 kr_status kr_cuda_event_sync(kr_device *device, void *event, kr_error *err);
 void *kr_cuda_stamp(kr_device *device, void *stream);
 double kr_cuda_stamp_seconds(kr_device *device, void *from, void *to);

@@ -53,7 +53,26 @@ void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *str
     (void)kr_cuda_leave(&calls, NULL, "releasing");
 }
 
-/* Pinned host memory counts as host memory, although kernels could read it over the bus. */
+kr_status kr_cuda_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    KR_CUDA(&calls, cudaHostRegister(memory, nbytes, cudaHostRegisterDefault));
+    const kr_status status = kr_cuda_leave(&calls, NULL, "pinning");
+    if (status == KR_OK)
+        return KR_OK;
+    return kr_fail(err, KR_ERR_HOST_MEMORY,
+                   "the system does not pin %llu bytes; pin less, or use the memory as it is",
+                   (unsigned long long)nbytes);
+}
+
+void kr_cuda_unpin(kr_device *device, void *memory)
+{
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    KR_CUDA(&calls, cudaHostUnregister(memory));
+    (void)kr_cuda_leave(&calls, NULL, "ending a pin");
+}
+
+/* Kernels could read pinned host memory over the bus, but searches would read it more than once. */
 kr_place kr_cuda_place(kr_device *device, const void *pointer)
 {
     kr_cuda_calls calls = kr_cuda_enter_device(device);
@@ -62,6 +81,8 @@ kr_place kr_cuda_place(kr_device *device, const void *pointer)
     KR_CUDA(&calls, cudaPointerGetAttributes(&attributes, pointer));
     if (calls.code == cudaSuccess && attributes.type == cudaMemoryTypeManaged)
         place = KR_PLACE_HERE;
+    if (calls.code == cudaSuccess && attributes.type == cudaMemoryTypeHost)
+        place = KR_PLACE_PINNED;
     if (calls.code == cudaSuccess && attributes.type == cudaMemoryTypeDevice)
         place = attributes.device == calls.number ? KR_PLACE_HERE : KR_PLACE_ELSEWHERE;
     (void)kr_cuda_leave(&calls, NULL, "asking about a pointer");

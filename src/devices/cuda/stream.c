@@ -65,6 +65,25 @@ kr_status kr_cuda_event_sync(kr_device *device, void *event, kr_error *err)
     return kr_cuda_leave(&calls, err, "finishing the work before an event");
 }
 
+int kr_cuda_event_done(kr_device *device, void *event)
+{
+    (void)device; /* events know theirs */
+    const cudaError_t code = cudaEventQuery(event);
+    if (code != cudaSuccess)
+        (void)cudaGetLastError(); /* not ready is no error */
+    return code == cudaSuccess;
+}
+
+int kr_cuda_is_capturing(kr_device *device, void *stream)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    (void)device;
+    if (cudaStreamIsCapturing(stream, &status) == cudaSuccess)
+        return status != cudaStreamCaptureStatusNone;
+    (void)cudaGetLastError();
+    return 0;
+}
+
 void *kr_cuda_stamp(kr_device *device, void *stream)
 {
     kr_cuda_calls calls = kr_cuda_enter_device(device);

@@ -17,7 +17,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
 }
 
 static const kr_family family = {
-    .probes = {.few_probes = 1 << 22, .launches = kr_search_launches},
+    .probes = {.few_probes = 1 << 21, .few_rows = 1 << 22, .launches = kr_search_launches},
     .u32 = &eytzinger_ops_u32,
     .u64 = &eytzinger_ops_u64,
 };

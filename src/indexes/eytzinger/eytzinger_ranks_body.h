@@ -31,6 +31,7 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
     return walk_row(view, i);
 }
 
+#define KR_WALK_JUMPS
 #define KR_WALK eytzinger_by_rank
 #include "results/walk_body.h"
 

@@ -26,7 +26,7 @@ typedef struct kr_embree_turn {
     int must;                 /* 1: no memory is refused */
     _Atomic int cancelled;    /* by the progress callback */
     uint64_t refused, in_use; /* bytes that the cap did not allow, and bytes in use then */
-    fenv_t rounding;          /* the caller's */
+    kr_rounding rounding;     /* the caller's */
     enum RTCError code;       /* Embree's first error in this turn, and its text */
     char text[128];
     pthread_mutex_t counting; /* guards account and refused, used from Embree's threads */

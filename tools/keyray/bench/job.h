@@ -22,7 +22,7 @@ typedef struct bench_options {
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
     uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
     uint64_t groups, overlap, chunk; /* of as-of joins; of intervals: overlaps a row, 0: none; bytes */
-    uint32_t cover, counted;
+    uint32_t cover, counted, points, streamed;
 } bench_options;
 
 /* ---- The workload, in host memory and where the library reads it (data.c) ------------- */
@@ -222,6 +222,26 @@ kr_status bench_asof_create(const bench_run *run, const char *spec, const kr_col
 /* Whether a left row has a partner; whether `right` may be the one that it has. */
 int bench_asof_has_partner(const bench_run *run, uint64_t left);
 int bench_asof_is_right(const bench_run *run, uint64_t left, uint32_t right);
+
+/* Looks at every pair of a chunk while it checks, and only counts them while it times. */
+typedef struct bench_taken {
+    const bench_run *run;
+    uint64_t pairs;
+    int checks, wrong;
+} bench_taken;
+int bench_join_take(void *taken, uint64_t n, const uint32_t *left,
+                    const uint32_t *right); /* kr_pairs_chunk */
+
+/* ---- Joins from pinned host memory (streamed.c) ------------------------------------------- */
+
+int bench_streamed_open(const bench_data *data);
+void bench_streamed_close(const bench_data *data);
+kr_status bench_streamed_create(const bench_run *run, const char *spec, const kr_join_options *how,
+                                kr_join **join, kr_error *err);
+/* Hands over all pairs in chunks; fails if they are not as many as wanted, or wrong. */
+int bench_streamed_chunks(const bench_run *run, const char *spec, int checks, uint64_t wanted);
+/* Appends what the bus alone takes. */
+void bench_streamed_step(const bench_run *run, uint64_t pairs, char *step, size_t room);
 
 /* ---- Joins of intervals (overlap.c) ----------------------------------------------------- */
 

@@ -23,13 +23,22 @@ const option_row bench_join_rows[] = {
      UINT32_MAX},
     {"overlap", 0, 0, OPTION_NUMBER, offsetof(bench_options, overlap), "N",
      "intervals from keys and probes on, which make N overlaps for each probe on average", 1, UINT32_MAX},
+    {"points", 0, 0, OPTION_FLAG, offsetof(bench_options, points), NULL,
+     "with --overlap: the left intervals are points, so that this is a join of values with ranges", 0, 0},
     {"cover", 0, 0, OPTION_FLAG, offsetof(bench_options, cover), NULL,
      "with --overlap: one right interval covers all", 0, 0},
     {"counted", 0, 0, OPTION_FLAG, offsetof(bench_options, counted), NULL,
      "with --overlap: pairs are only counted", 0, 0},
     {"chunk", 0, 0, OPTION_NUMBER, offsetof(bench_options, chunk), "BYTES",
-     "with --overlap: pairs come to the host in chunks of at most so many bytes [they stay on the device]", 8,
-     (uint64_t)1 << 40},
+     "with --overlap or --streamed: pairs come to the host in chunks of at most so many bytes [they stay on "
+     "the "
+     "device]",
+     8, (uint64_t)1 << 40},
+    {"streamed", 0, 0, OPTION_FLAG, offsetof(bench_options, streamed), NULL,
+     "the probes are in pinned host memory, beside what the bus alone takes; without --chunk the keys are "
+     "indexed "
+     "before",
+     0, 0},
     {0},
 };
 
@@ -51,7 +60,9 @@ static int make(const bench_run *run, const char *spec, kr_join **join, double *
     kr_error err = {0};
     int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
-    if (!code && run->options->overlap)
+    if (!code && run->options->streamed)
+        code = tool_check(bench_streamed_create(run, spec, &options, join, &err), &err);
+    else if (!code && run->options->overlap)
         code = tool_check(bench_overlap_create(run, spec, &options, join, &err), &err);
     else if (!code && run->options->asof)
         code = tool_check(bench_asof_create(run, spec, &left, &right, &options, join, &err), &err);
@@ -108,6 +119,15 @@ static int is_right(const bench_run *run, kr_join_type type, uint32_t left, uint
     if (right == KR_NO_ROW)
         return type == KR_JOIN_LEFT && !has_partner(run, left);
     return run->options->asof ? bench_asof_is_right(run, left, right) : same_key(run->data, left, right);
+}
+
+int bench_join_take(void *taken, uint64_t n, const uint32_t *left, const uint32_t *right)
+{
+    bench_taken *t = taken;
+    t->pairs += n;
+    for (uint64_t i = 0; i < n && t->checks; ++i)
+        t->wrong |= !is_right(t->run, KR_JOIN_INNER, left[i], right[i]);
+    return 0;
 }
 
 static int check_rows(const bench_run *run, kr_join *join, uint64_t n, uint32_t *left, uint32_t *right)
@@ -175,6 +195,8 @@ static int look_at(const bench_run *run, kr_join *join, uint64_t round, bench_ro
     row->index.info.peak_nbytes = info.peak_nbytes;
     snprintf(row->step, sizeof row->step, "%llu rows of the result, %s side indexed",
              (unsigned long long)info.pairs, info.indexed);
+    if (run->options->streamed)
+        bench_streamed_step(run, info.pairs, row->step, sizeof row->step);
     join_phases_take(join, &row->lookups.phases);
     return code;
 }
@@ -183,7 +205,8 @@ static int look_at(const bench_run *run, kr_join *join, uint64_t round, bench_ro
 static int time_chunks(const bench_run *run, const char *spec, double *seconds, bench_row *row)
 {
     const kr_column keys = bench_data_column(run->data, COLUMN_KEYS, 0, run->data->n_keys);
-    const unsigned long long pairs = bench_overlap_pairs();
+    const int streamed = run->options->streamed != 0;
+    const unsigned long long pairs = streamed ? rows_wanted(run, KR_JOIN_INNER) : bench_overlap_pairs();
     kr_explanation what = {.struct_size = sizeof what};
     kr_error err = {0};
     int code = tool_check(
@@ -191,15 +214,22 @@ static int time_chunks(const bench_run *run, const char *spec, double *seconds, 
     for (uint64_t i = 0; i <= run->options->repeat && !code; ++i) {
         code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
         const double begin = tool_now();
-        code = code ? code : bench_overlap_chunks(run, spec, i == 0);
+        if (!code)
+            code = streamed ? bench_streamed_chunks(run, spec, i == 0, pairs)
+                            : bench_overlap_chunks(run, spec, i == 0);
         seconds[i] = tool_now() - begin;
     }
     memcpy(row->index.info.spec, what.spec, sizeof row->index.info.spec);
     memcpy(row->index.info.tracer, what.tracer, sizeof row->index.info.tracer);
-    snprintf(row->checked, sizeof row->checked, "all %llu pairs%s, as many as sorted starts and ends say",
-             pairs, run->options->chunk ? " overlap" : "");
+    snprintf(row->checked, sizeof row->checked, "all %llu pairs%s, as many as %s", pairs,
+             streamed              ? " have the same key"
+             : run->options->chunk ? " overlap"
+                                   : "",
+             streamed ? "the generator says" : "sorted starts and ends say");
     snprintf(row->step, sizeof row->step, "%llu pairs %s", pairs,
              run->options->chunk ? "handed over in chunks" : "counted");
+    if (streamed)
+        bench_streamed_step(run, pairs, row->step, sizeof row->step);
     return code;
 }
 
@@ -207,11 +237,20 @@ static int check_options(const bench_options *o)
 {
     if (o->groups && !o->asof)
         return tool_fail(USAGE, "--groups needs --asof backward, forward or nearest");
-    if ((o->cover || o->counted || o->chunk) && !o->overlap)
+    if ((o->cover || o->counted || o->points || (o->chunk && !o->streamed)) && !o->overlap)
         return tool_fail(USAGE, "--%s needs --overlap N",
                          o->cover     ? "cover"
                          : o->counted ? "counted"
+                         : o->points  ? "points"
                                       : "chunk");
+    if (o->streamed && (o->overlap || o->asof || o->join_type || o->inverse))
+        return tool_fail(USAGE, "--streamed makes inner joins on equal keys that are indexed: no --%s",
+                         o->overlap     ? "overlap"
+                         : o->asof      ? "asof"
+                         : o->join_type ? "type"
+                                        : "inverse");
+    if (o->points && (o->counted || o->chunk))
+        return tool_fail(USAGE, "--points holds its pairs: no --%s", o->counted ? "counted" : "chunk");
     if (o->overlap && (o->asof || o->join_type))
         return tool_fail(USAGE, "--overlap makes inner joins: no --%s", o->asof ? "asof" : "type");
     if (o->counted && o->chunk)
@@ -241,14 +280,16 @@ int bench_join(const bench_options *options, const bench_data *data, kr_device *
     if (code)
         return code;
     row->index.info.struct_size = sizeof row->index.info;
-    code = options->overlap ? bench_overlap_open(options, data)
-           : options->asof  ? bench_asof_open(options, data)
-                            : DONE;
+    code = options->overlap    ? bench_overlap_open(options, data)
+           : options->streamed ? bench_streamed_open(data)
+           : options->asof     ? bench_asof_open(options, data)
+                               : DONE;
     if (!code)
         code = options->counted || options->chunk ? time_chunks(&run, spec, seconds, row)
                                                   : time_joins(&run, spec, seconds, row);
     if (!code)
         row->times = bench_summarize(seconds + 1, options->repeat);
+    bench_streamed_close(data);
     bench_overlap_close(data);
     bench_asof_close();
     row->per_run = data->n_probes;

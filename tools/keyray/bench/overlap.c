@@ -12,6 +12,7 @@ typedef struct intervals {
     void *host[2], *there[2]; /* ends: left, right */
     void *starts;             /* the right starts, with --cover; of the device too, if there is one */
     void *starts_there;
+    int points; /* left intervals end where they begin */
     uint64_t rows[2], length, pairs;
 } intervals;
 
@@ -86,7 +87,7 @@ static uint64_t below(const bench_data *data, uint64_t bound)
 /* Right intervals that begin up to the left end, less those that have ended before the left start. */
 static uint64_t overlaps_of(const bench_data *data, uint64_t start)
 {
-    const uint64_t end = end_of(data, start);
+    const uint64_t end = kept.points ? start : end_of(data, start);
     const uint64_t begun = end == most_of(data) ? data->n_keys : below(data, end + 1);
     return begun - (start > kept.length ? below(data, start - kept.length) : 0);
 }
@@ -100,7 +101,8 @@ static void count_pairs(const bench_data *data, int cover)
         const uint64_t start = get(data, lefts, i);
         kept.pairs += overlaps_of(data, start);
         if (cover && data->n_keys) /* row 0 overlaps all, not what its key would */
-            kept.pairs += 1 - (uint64_t)(start <= end_of(data, first) && first <= end_of(data, start));
+            kept.pairs += 1 - (uint64_t)(start <= end_of(data, first) &&
+                                         first <= (kept.points ? start : end_of(data, start)));
     }
 }
 
@@ -114,7 +116,9 @@ int bench_overlap_open(const bench_options *options, const bench_data *data)
     kept.rows[0] = data->n_probes;
     kept.rows[1] = n;
     kept.device = data->device;
-    kept.length = n ? (uint64_t)((double)span / (double)n * (double)options->overlap / 2) : 0;
+    kept.points = options->points != 0;
+    kept.length =
+        n ? (uint64_t)((double)span / (double)n * (double)options->overlap / (kept.points ? 1 : 2)) : 0;
     kept.starts = tool_alloc(n, each, "the right starts");
     if (!kept.starts)
         return FAILED;
@@ -123,7 +127,9 @@ int bench_overlap_open(const bench_options *options, const bench_data *data)
         kept.host[side] = tool_alloc(kept.rows[side], each, "the ends of intervals");
         code = kept.host[side] ? DONE : FAILED;
         for (uint64_t i = 0; i < kept.rows[side] && !code; ++i)
-            put(data, kept.host[side], i, end_of(data, get(data, data->host[columns[side]], i)));
+            put(data, kept.host[side], i,
+                side == 0 && kept.points ? get(data, data->host[columns[0]], i)
+                                         : end_of(data, get(data, data->host[columns[side]], i)));
     }
     if (!code && options->cover && n) {
         put(data, kept.starts, 0, 0);
@@ -166,24 +172,10 @@ kr_status bench_overlap_create(const bench_run *run, const char *spec, const kr_
     const kr_column left_end = column_of(data, kept.there[0], kept.rows[0]);
     const kr_column right = column_of(data, kept.starts_there, kept.rows[1]);
     const kr_column right_end = column_of(data, kept.there[1], kept.rows[1]);
+    if (kept.points)
+        return kr_join_create_range(run->device, spec, &left, &right, &right_end, how, join, err);
     return kr_join_create_overlap(run->device, spec, &left, &left_end, &right, &right_end, KR_ENDS_CLOSED,
                                   how, join, err);
-}
-
-/* Looks at every pair while it checks, and only counts them while it times. */
-typedef struct taken {
-    const bench_run *run;
-    uint64_t pairs;
-    int checks, wrong;
-} taken;
-
-static int take(void *ctx, uint64_t n, const uint32_t *left, const uint32_t *right)
-{
-    taken *t = ctx;
-    t->pairs += n;
-    for (uint64_t i = 0; i < n && t->checks; ++i)
-        t->wrong |= !bench_overlap_is_right(t->run, left[i], right[i]);
-    return 0;
 }
 
 int bench_overlap_chunks(const bench_run *run, const char *spec, int checks)
@@ -193,12 +185,12 @@ int bench_overlap_chunks(const bench_run *run, const char *spec, int checks)
     const kr_column left_end = column_of(data, kept.there[0], kept.rows[0]);
     const kr_column right = column_of(data, kept.starts_there, kept.rows[1]);
     const kr_column right_end = column_of(data, kept.there[1], kept.rows[1]);
-    taken t = {.run = run, .checks = checks};
+    bench_taken t = {.run = run, .checks = checks};
     uint64_t pairs = 0;
     kr_error err = {0};
-    const kr_status status =
-        kr_join_overlap_chunks(run->device, spec, &left, &left_end, &right, &right_end, KR_ENDS_CLOSED,
-                               run->options->chunk, run->options->chunk ? take : NULL, &t, &pairs, &err);
+    const kr_status status = kr_join_overlap_chunks(
+        run->device, spec, &left, &left_end, &right, &right_end, KR_ENDS_CLOSED, run->options->chunk,
+        run->options->chunk ? bench_join_take : NULL, &t, &pairs, &err);
     if (status != KR_OK)
         return tool_check(status, &err);
     if (pairs != kept.pairs || (run->options->chunk && (t.pairs != pairs || t.wrong)))

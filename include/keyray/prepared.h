@@ -1,0 +1,61 @@
+/** @file Prepared lookups: one batch shape, run many times, with no allocation and no check in between. */
+#ifndef KEYRAY_PREPARED_H
+#define KEYRAY_PREPARED_H
+
+#include <keyray/lookups.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * An index, columns of probes and a sink, bound once. It owns the scratch memory of its runs.
+ *
+ * A run reads what the columns hold then, and writes the sink: contents may change between runs, pointers,
+ * sizes and types may not. It allocates nothing, waits for nothing and enqueues what kr_index_lookup
+ * enqueues.
+ *
+ * Runs can be captured in CUDA graphs, unless the kind casts rays (OptiX cannot be captured:
+ * KR_ERR_UNSUPPORTED). Every other lookup, scan and change refuses a stream that is being captured, before it
+ * breaks the capture.
+ *
+ * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
+ * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index, all arrays and
+ * this object must outlive every run and every replay. After the index has changed, kr_prepared_run is
+ * KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can notice if
+ * it is.
+ */
+typedef struct kr_prepared kr_prepared;
+
+/**
+ * Prepares kr_index_lookup, kr_index_range or kr_index_nearest. Looks everything up once, so all arrays must
+ * be there, and the sink is written. All arrays must be in device memory (on "cpu": host memory).
+ *
+ * ROWS: as kr_index_lookup with device memory, what does not fit is left out. A limit of ROWS by row id of
+ * ranges needs sizes on the host and is KR_ERR_UNSUPPORTED, as are reports.
+ *
+ * Blocks. Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap.
+ * Errors: as the lookup; KR_ERR_ARGUMENT for host memory; KR_ERR_DEVICE_MEMORY if the scratch memory does not
+ * fit.
+ */
+KR_API kr_status kr_prepare_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink,
+                                   kr_prepared **prepared, kr_error *err);
+KR_API kr_status kr_prepare_range(kr_index *index, const kr_column *lower, const kr_column *upper,
+                                  const kr_sink *sink, kr_prepared **prepared, kr_error *err);
+KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
+                                    const kr_nearest_options *options, const kr_sink *sink,
+                                    kr_prepared **prepared, kr_error *err);
+
+/** Enqueues the lookup on `stream` (NULL: the device's own). On "cpu" it is done on return. */
+KR_API kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *err);
+
+/** Bytes of device memory that it holds. */
+KR_API uint64_t kr_prepared_scratch_nbytes(const kr_prepared *prepared);
+
+/** Waits for all work of the device. */
+KR_API void kr_prepared_destroy(kr_prepared *prepared);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,46 @@
+/* Scratch memory of work that is done many times. While an arena records, the calling thread allocates as
+ * ever, and the arena notes each block and how long it lives. Then it lays all blocks out in one, and while
+ * it serves, the same allocations get the same places again: nothing is allocated, and addresses stay the
+ * same.
+ *
+ * Only for work of one thread on one stream, whose blocks do not depend on what columns hold. */
+#ifndef KEYRAY_DEVICES_ARENA_H
+#define KEYRAY_DEVICES_ARENA_H
+
+#include "devices/device.h"
+
+typedef struct kr_arena_block {
+    uint64_t offset, nbytes;
+    void *memory; /* while it records, NULL once released */
+} kr_arena_block;
+
+typedef struct kr_arena {
+    kr_device *device;
+    kr_buffer memory; /* none while it records */
+    kr_arena_block *blocks;
+    uint32_t n, room;
+    uint32_t next;   /* block, while it serves */
+    uint64_t nbytes; /* of all blocks as they are laid out */
+    int failed;      /* a block could not be noted */
+} kr_arena;
+
+/* From here to kr_arena_leave, allocations of this thread on the arena's device go through it. */
+void kr_arena_enter(kr_arena *arena);
+void kr_arena_leave(void);
+/* After recording: takes the memory. */
+kr_status kr_arena_settle(kr_arena *arena, kr_error *err);
+void kr_arena_release(kr_arena *arena);
+
+/* ---- For memory.c: the arena of this thread, if it is of this device ---------------------------- */
+
+kr_arena *kr_arena_of(const kr_device *device);
+/* 1: `buffer` is a place of an arena that serves. */
+int kr_arena_serves(const kr_arena *arena);
+kr_status kr_arena_serve(kr_arena *arena, uint64_t nbytes, const char *what, kr_buffer *buffer,
+                         kr_error *err);
+void kr_arena_note(kr_arena *arena, void *memory, uint64_t nbytes);
+void kr_arena_forget(kr_arena *arena, const void *memory);
+/* 1: the memory is the arena's own, so that releasing it means nothing. */
+int kr_arena_owns(const kr_arena *arena, const void *memory);
+
+#endif

@@ -1,0 +1,205 @@
+#include "joins/covering.h"
+#include "joins/covering_body.h"
+#include "key/encode.h"
+#include "kinds/index.h"
+#include "kinds/nearest.h"
+#include "results/bitmap.h"
+
+#define HELP "join parts of the sides, or use kr_join_chunks"
+
+static kr_status allocate(const kr_covering *c, uint64_t nbytes, const char *what, kr_buffer *buffer,
+                          kr_error *err)
+{
+    return kr_buffer_allocate(c->device, nbytes, NULL, what, HELP, buffer, err);
+}
+
+static uint64_t code_nbytes(const kr_covering *c)
+{
+    return kr_type_nbytes(c->type);
+}
+
+/* ---- The build -------------------------------------------------------------------------------- */
+
+/* Ranges as codes, and which of them are not empty. */
+typedef struct coded {
+    kr_buffer lowers, uppers, flags, validity;
+} coded;
+
+static void release_coded(const kr_covering *c, coded *ranges)
+{
+    kr_buffer *const all[] = {&ranges->validity, &ranges->flags, &ranges->uppers, &ranges->lowers};
+    for (int i = 0; i < 4; ++i)
+        kr_buffer_release(c->device, all[i], NULL);
+}
+
+static kr_status encode(const kr_covering *c, const kr_column *lower, const kr_column *upper, coded *ranges,
+                        kr_error *err)
+{
+    const uint64_t n = lower->count, nbytes = n * code_nbytes(c);
+    kr_status status = allocate(c, nbytes, "ranges as codes", &ranges->lowers, err);
+    if (status == KR_OK)
+        status = allocate(c, nbytes, "ranges as codes", &ranges->uppers, err);
+    if (status == KR_OK)
+        status = allocate(c, n, "flags of ranges", &ranges->flags, err);
+    if (status == KR_OK)
+        status = allocate(c, n / 8 + 1, "which ranges are not empty", &ranges->validity, err);
+    const covering_codes_params params = {
+        .lower = lower->data,
+        .upper = upper->data,
+        .lower_validity = lower->validity,
+        .upper_validity = upper->validity,
+        .lower_offset = lower->validity_offset,
+        .upper_offset = upper->validity_offset,
+        .lowers = ranges->lowers.data,
+        .uppers = ranges->uppers.data,
+        .flags = ranges->flags.data,
+        .type = lower->type,
+        .out_type = c->type,
+    };
+    if (status == KR_OK)
+        status = kr_device_run(c->device, &covering_codes, &params, n, NULL, err);
+    return status == KR_OK
+               ? kr_bitmap_pack(c->device, ranges->flags.data, n, ranges->validity.data, NULL, err)
+               : status;
+}
+
+static void lay_out(kr_covering *c)
+{
+    kr_covering_view *v = &c->view;
+    uint64_t n = c->sorted.n;
+    v->is_wide = c->type == KR_U64;
+    for (v->levels = 0; n; n = n == 1 ? 0 : (n + COVERING_FAN - 1) / COVERING_FAN, ++v->levels)
+        v->first[v->levels + 1] = v->first[v->levels] + n;
+}
+
+static kr_status fill_levels(kr_covering *c, const coded *ranges, kr_error *err)
+{
+    kr_covering_view *v = &c->view;
+    const uint64_t nbytes = v->first[v->levels] * code_nbytes(c);
+    kr_status status = allocate(c, nbytes, "upper bounds of ranges", &c->largest, err);
+    if (status == KR_OK)
+        status = allocate(c, nbytes, "upper bounds of ranges", &c->reach, err);
+    v->largest = c->largest.data;
+    v->reach = c->reach.data;
+    covering_level_params params = {.view = *v, .uppers = ranges->uppers.data, .rows = c->sorted.rows.data};
+    for (; params.level < v->levels && status == KR_OK; ++params.level)
+        status = kr_device_run(c->device, &covering_largest, &params,
+                               v->first[params.level + 1] - v->first[params.level], NULL, err);
+    while (params.level-- && status == KR_OK)
+        status = kr_device_run(c->device, &covering_reach, &params,
+                               v->first[params.level + 1] - v->first[params.level], NULL, err);
+    return status;
+}
+
+static kr_status sort(kr_covering *c, const kr_spec *spec, const coded *ranges, uint64_t n, kr_error *err)
+{
+    const kr_build build = {
+        .device = c->device,
+        .spec = spec,
+        .keys = {.type = c->type, .count = n, .data = ranges->lowers.data, .validity = ranges->validity.data},
+    };
+    return kr_sorted_build(&build, &c->sorted, err);
+}
+
+kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column *lower,
+                            const kr_column *upper, kr_stopwatch *watch, kr_error *err)
+{
+    coded ranges = {{0}, {0}, {0}, {0}};
+    c->type = kr_type_key_bits(lower->type) == 64 ? KR_U64 : KR_U32;
+    c->n_right = lower->count;
+    kr_status status = encode(c, lower, upper, &ranges, err);
+    if (status == KR_OK)
+        status = sort(c, spec, &ranges, lower->count, err);
+    lay_out(c);
+    if (status == KR_OK)
+        status = fill_levels(c, &ranges, err);
+    release_coded(c, &ranges);
+    kr_stopwatch_lap(watch, "sort");
+    c->peak_nbytes = kr_device_peak_end(c->device);
+    const kr_column keys = {.type = c->type, .count = c->sorted.n, .data = c->sorted.keys.data};
+    if (status == KR_OK)
+        status = kr_index_make(c->device, spec, &keys, NULL, NULL, &c->index, err);
+    kr_buffer_release(c->device, &c->sorted.keys, NULL);
+    return status;
+}
+
+void kr_covering_release(kr_covering *c)
+{
+    kr_index_destroy(c->index);
+    kr_buffer_release(c->device, &c->ranks, NULL);
+    kr_buffer_release(c->device, &c->keys, NULL);
+    kr_buffer_release(c->device, &c->reach, NULL);
+    kr_buffer_release(c->device, &c->largest, NULL);
+    kr_sorted_release(c->device, &c->sorted, NULL);
+}
+
+/* ---- The search ------------------------------------------------------------------------------- */
+
+kr_status kr_covering_query(kr_covering *c, const kr_column *left, kr_stopwatch *watch, kr_query *query,
+                            kr_error *err)
+{
+    const kr_nearby rank = {.how = KR_NEAR_RANK, .type = (uint16_t)c->type};
+    kr_column keys = *left;
+    kr_status status = allocate(c, left->count * code_nbytes(c), "keys as codes", &c->keys, err);
+    const kr_encode_job job = {left->data, NULL, c->keys.data, left->count, left->type};
+    if (status == KR_OK && left->count)
+        status = kr_encode(c->device, &job, NULL, err);
+    keys.type = c->type;
+    keys.data = c->keys.data;
+    return status == KR_OK ? kr_query_make_nearest(c->index, &keys, &rank, NULL, watch, query, err) : status;
+}
+
+static covering_scan_params scan_of(const kr_covering *c, const uint32_t *ranks, const kr_buffer *offsets)
+{
+    return (covering_scan_params){.view = c->view,
+                                  .keys = c->keys.data,
+                                  .ranks = ranks,
+                                  .offsets = offsets->data,
+                                  .rows = c->sorted.rows.data};
+}
+
+kr_status kr_covering_find(kr_covering *c, const kr_query *query, kr_buffer *offsets, kr_error *err)
+{
+    const uint64_t n = query->n;
+    kr_buffer several = {0};
+    uint64_t seen = 0;
+    kr_status status = allocate(c, n * sizeof(uint32_t), "ranks of keys", &c->ranks, err);
+    if (status == KR_OK)
+        status = kr_query_locate(query, KR_PUT_ROW, c->ranks.data, err);
+    if (status == KR_OK)
+        status = allocate(c, (n + 1) * sizeof(uint64_t), "offsets of pairs", offsets, err);
+    if (status == KR_OK)
+        status = kr_counters_make(c->device, NULL, 1, &several, err);
+    covering_scan_params params = scan_of(c, c->ranks.data, offsets);
+    params.several = several.data;
+    if (status == KR_OK)
+        status = kr_device_fill(c->device, (uint64_t *)offsets->data + n, 0, sizeof(uint64_t), NULL, err);
+    if (status == KR_OK)
+        status = kr_device_run(c->device, &covering_count, &params, n, NULL, err);
+    if (status == KR_OK)
+        status = kr_device_exclusive_sum(c->device, offsets->data, n + 1, NULL, err);
+    if (status == KR_OK)
+        status = kr_counters_read(c->device, NULL, &several, &seen, 1, err);
+    kr_buffer_release(c->device, &several, NULL);
+    c->several = seen != 0;
+    kr_stopwatch_lap(query->watch, "count");
+    return status;
+}
+
+kr_status kr_covering_list(const kr_covering *c, const kr_query *query, const kr_buffer *offsets, uint64_t n,
+                           int ordered, kr_buffer *left, kr_buffer *right, kr_error *err)
+{
+    kr_status status = kr_join_allocate(c->device, n, "left rows", left, err);
+    if (status == KR_OK)
+        status = kr_join_allocate(c->device, n, "right rows", right, err);
+    covering_scan_params params = scan_of(c, c->ranks.data, offsets);
+    params.left = left->data;
+    params.right = right->data;
+    if (status == KR_OK && n)
+        status = kr_device_run(c->device, &covering_list, &params, query->n, NULL, err);
+    kr_stopwatch_lap(query->watch, "rows");
+    if (status != KR_OK || !n || !ordered || !c->several)
+        return status;
+    status = kr_join_sort(c->device, c->n_right, right, left, n, err);
+    return status == KR_OK ? kr_join_sort(c->device, query->n, left, right, n, err) : status;
+}

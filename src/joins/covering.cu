@@ -1,0 +1,2 @@
+/* The CUDA kernels of covering.c. */
+#include "joins/covering_body.h"

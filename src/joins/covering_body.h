@@ -1,0 +1,150 @@
+/* The bodies of covering.c. */
+#ifndef KEYRAY_JOINS_COVERING_BODY_H
+#define KEYRAY_JOINS_COVERING_BODY_H
+
+#include "joins/covering_view.h"
+#include "key/key.h"
+#include "program/program.h"
+
+/* Ranges as codes. */
+typedef struct covering_codes_params {
+    const void *lower, *upper;
+    const uint8_t *lower_validity, *upper_validity;
+    uint64_t lower_offset, upper_offset; /* of the bitmaps */
+    void *lowers, *uppers;
+    uint8_t *flags;          /* whether the range holds any value */
+    uint32_t type, out_type; /* KR_U32 or KR_U64 */
+} covering_codes_params;
+kr_assert_size(covering_codes_params, 80);
+
+KR_BODY void covering_code(const covering_codes_params *p, uint64_t i)
+{
+    const uint64_t lower = kr_load_code(p->type, p->lower, i), upper = kr_load_code(p->type, p->upper, i);
+    kr_store_code(p->out_type, p->lowers, i, lower);
+    kr_store_code(p->out_type, p->uppers, i, upper);
+    p->flags[i] = (uint8_t)(lower <= upper && kr_is_valid(p->lower_validity, p->lower_offset, i) &&
+                            kr_is_valid(p->upper_validity, p->upper_offset, i));
+}
+KR_MAP_PROGRAM(covering_codes, covering_codes_params, covering_code);
+
+KR_BODY uint64_t covering_get(const kr_covering_view *v, const void *codes, uint64_t i)
+{
+    return v->is_wide ? kr_load((const uint64_t *)codes + i) : kr_load((const uint32_t *)codes + i);
+}
+
+KR_BODY void covering_put(const kr_covering_view *v, void *codes, uint64_t i, uint64_t code)
+{
+    kr_store_code(v->is_wide ? KR_U64 : KR_U32, codes, i, code);
+}
+
+/* ---- The levels ------------------------------------------------------------------------------- */
+
+typedef struct covering_level_params {
+    kr_covering_view view;
+    const void *uppers;   /* in the order of the right rows */
+    const uint32_t *rows; /* sorted: right rows in the order of their lower bounds */
+    uint32_t level, reserved;
+} covering_level_params;
+
+/* Level 0: the upper bounds in the order of the lower ones. Above: the largest of 32 below. */
+KR_BODY void covering_largest_of(const covering_level_params *p, uint64_t i)
+{
+    const kr_covering_view *v = &p->view;
+    if (!p->level) {
+        covering_put(v, v->largest, i, covering_get(v, p->uppers, p->rows[i]));
+        return;
+    }
+    const uint64_t from = i * COVERING_FAN, all = v->first[p->level] - v->first[p->level - 1];
+    const uint64_t end = from + COVERING_FAN < all ? from + COVERING_FAN : all;
+    uint64_t most = 0;
+    for (uint64_t k = from; k < end; ++k) {
+        const uint64_t code = covering_get(v, v->largest, v->first[p->level - 1] + k);
+        most = code > most ? code : most;
+    }
+    covering_put(v, v->largest, v->first[p->level] + i, most);
+}
+KR_MAP_PROGRAM(covering_largest, covering_level_params, covering_largest_of);
+
+/* The largest up to this one, from that of the level above. */
+KR_BODY void covering_reach_of(const covering_level_params *p, uint64_t i)
+{
+    const kr_covering_view *v = &p->view;
+    const uint64_t block = i / COVERING_FAN;
+    uint64_t most =
+        block && p->level + 1 < v->levels ? covering_get(v, v->reach, v->first[p->level + 1] + block - 1) : 0;
+    for (uint64_t k = block * COVERING_FAN; k <= i; ++k) {
+        const uint64_t code = covering_get(v, v->largest, v->first[p->level] + k);
+        most = code > most ? code : most;
+    }
+    covering_put(v, v->reach, v->first[p->level] + i, most);
+}
+KR_MAP_PROGRAM(covering_reach, covering_level_params, covering_reach_of);
+
+/* ---- The search ------------------------------------------------------------------------------- */
+
+typedef struct covering_scan_params {
+    kr_covering_view view;
+    const void *keys;      /* codes of the left side */
+    const uint32_t *ranks; /* how many lower bounds are not above each; KR_NO_ROW: NULL */
+    uint64_t *offsets;     /* covering_count: how many ranges hold each; covering_list: where its pairs go */
+    uint32_t *several;     /* covering_count: not 0 if any key has several */
+    const uint32_t *rows; /* of covering_list: right rows in the order of their lower bounds, and the pairs */
+    uint32_t *left, *right;
+} covering_scan_params;
+
+/* Past all ranges that end below the key, from place `at` (the end of a block) downwards. */
+KR_BODY uint32_t covering_skip(const kr_covering_view *v, uint32_t at, uint64_t key)
+{
+    uint32_t level = 0, block = at;
+    while (level + 1 < v->levels && block % COVERING_FAN == 0 && block &&
+           covering_get(v, v->largest, v->first[level + 1] + block / COVERING_FAN - 1) < key) {
+        block /= COVERING_FAN;
+        ++level;
+    }
+    return level ? (block - 1) << level * COVERING_FAN_BITS : at;
+}
+
+/* Writes the pairs from `to` on, unless `left` is NULL; returns how many there are. */
+KR_BODY uint64_t covering_scan(const covering_scan_params *p, uint64_t i, uint64_t to)
+{
+    const kr_covering_view *v = &p->view;
+    const uint32_t rank = p->ranks[i];
+    const uint64_t key = covering_get(v, p->keys, i);
+    uint64_t n = 0;
+    /* No range up to here reaches the key: the scan is over. */
+    for (uint32_t at = rank == KR_NO_ROW ? 0 : rank; at && covering_get(v, v->reach, at - 1) >= key;) {
+        const uint32_t next = covering_skip(v, at, key);
+        if (next != at) {
+            at = next;
+            continue;
+        }
+        --at;
+        if (covering_get(v, v->largest, at) < key)
+            continue;
+        if (p->left) {
+            p->left[to + n] = (uint32_t)i;
+            p->right[to + n] = p->rows[at];
+        }
+        ++n;
+    }
+    return n;
+}
+
+KR_BODY void covering_count_of(const covering_scan_params *p, uint64_t i)
+{
+    const uint64_t n = covering_scan(p, i, 0);
+    p->offsets[i] = n;
+    if (n > 1 && !kr_atomic_load32(p->several))
+        kr_atomic_or32(p->several, 1);
+}
+KR_MAP_PROGRAM(covering_count, covering_scan_params, covering_count_of);
+
+KR_BODY void covering_list_of(const covering_scan_params *p, uint64_t i)
+{
+    const uint64_t to = kr_load(p->offsets + i);
+    if (kr_load(p->offsets + i + 1) > to)
+        covering_scan(p, i, to);
+}
+KR_MAP_PROGRAM(covering_list, covering_scan_params, covering_list_of);
+
+#endif

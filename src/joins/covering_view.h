@@ -1,0 +1,16 @@
+/* What programs read of the ranges of a covering.h. */
+#ifndef KEYRAY_JOINS_COVERING_VIEW_H
+#define KEYRAY_JOINS_COVERING_VIEW_H
+
+#include "program/program.h"
+
+enum { COVERING_FAN_BITS = 5, COVERING_FAN = 1 << COVERING_FAN_BITS, COVERING_LEVELS = 8 };
+
+typedef struct kr_covering_view {
+    void *largest, *reach;           /* codes, all levels one after the other */
+    uint64_t first[COVERING_LEVELS]; /* of each level, and the end */
+    uint32_t levels, is_wide;        /* is_wide: codes of 64 bits */
+} kr_covering_view;
+kr_assert_size(kr_covering_view, 88);
+
+#endif

@@ -1,0 +1,317 @@
+/* Prepared lookups: the same answers as lookups, with other contents of the same arrays, and no memory taken.
+ * On a GPU tests/gpu/graphs.cu captures them. */
+#include "check.h"
+#include "device_name.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kr_device *device;
+static kr_index *index_of_keys;
+
+enum { KEYS = 60000, PROBES = 1 << 15, ROWS = 6 * PROBES };
+
+static uint32_t keys[KEYS], lower[PROBES], upper[PROBES], values[KEYS];
+static uint64_t state = 99;
+
+static uint32_t random_below(uint32_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((state >> 33) % n);
+}
+
+/* A copy in device memory. */
+static void *bring(const void *from, uint64_t nbytes)
+{
+    void *to = NULL;
+    WORKS(kr_memory_allocate(device, nbytes, NULL, &to, &err));
+    if (from)
+        WORKS(kr_memory_copy(device, to, from, nbytes, NULL, &err));
+    return to;
+}
+
+typedef struct arrays {
+    kr_column lower, upper, values;
+    void *out, *valid, *rows;
+} arrays;
+
+static uint64_t out_nbytes(void)
+{
+    return (PROBES + 1) * sizeof(uint64_t);
+}
+
+static arrays make_arrays(void)
+{
+    return (arrays){
+        .lower = {.type = KR_U32, .count = PROBES, .data = bring(lower, sizeof lower)},
+        .upper = {.type = KR_U32, .count = PROBES, .data = bring(upper, sizeof upper)},
+        .values = {.type = KR_U32, .count = KEYS, .data = bring(values, sizeof values)},
+        .out = bring(NULL, out_nbytes()),
+        .valid = bring(NULL, PROBES / 8 + 1),
+        .rows = bring(NULL, ROWS * sizeof(uint32_t)),
+    };
+}
+
+static void release_arrays(arrays *a)
+{
+    kr_memory_release(device, (void *)a->lower.data, sizeof lower, NULL);
+    kr_memory_release(device, (void *)a->upper.data, sizeof upper, NULL);
+    kr_memory_release(device, (void *)a->values.data, sizeof values, NULL);
+    kr_memory_release(device, a->out, out_nbytes(), NULL);
+    kr_memory_release(device, a->valid, PROBES / 8 + 1, NULL);
+    kr_memory_release(device, a->rows, ROWS * sizeof(uint32_t), NULL);
+}
+
+static kr_sink sink_of(arrays *a, kr_result result)
+{
+    return (kr_sink){.struct_size = sizeof(kr_sink),
+                     .result = result,
+                     .out = a->out,
+                     .valid = a->valid,
+                     .values = &a->values,
+                     .rows = a->rows,
+                     .rows_capacity = ROWS,
+                     .order = KR_ORDER_KEY};
+}
+
+/* Everything that a sink may have written. */
+static unsigned char *read_back(const arrays *a)
+{
+    const uint64_t rows = ROWS * sizeof(uint32_t), valid = PROBES / 8 + 1;
+    unsigned char *all = calloc(out_nbytes() + rows + valid, 1);
+    WORKS(kr_memory_copy(device, all, a->out, out_nbytes(), NULL, &err));
+    WORKS(kr_memory_copy(device, all + out_nbytes(), a->rows, rows, NULL, &err));
+    WORKS(kr_memory_copy(device, all + out_nbytes() + rows, a->valid, valid, NULL, &err));
+    return all;
+}
+
+static void clear(const arrays *a)
+{
+    void *nothing = calloc(out_nbytes() + ROWS * sizeof(uint32_t), 1);
+    WORKS(kr_memory_copy(device, a->out, nothing, out_nbytes(), NULL, &err));
+    WORKS(kr_memory_copy(device, a->rows, nothing, ROWS * sizeof(uint32_t), NULL, &err));
+    WORKS(kr_memory_copy(device, a->valid, nothing, PROBES / 8 + 1, NULL, &err));
+    free(nothing);
+}
+
+/* New probes, of which some are in the keys and some are not; ranges of a few keys, some of them empty. */
+static void change_probes(const arrays *a)
+{
+    for (uint32_t i = 0; i < PROBES; ++i) {
+        lower[i] = random_below(4 * KEYS);
+        upper[i] = lower[i] + random_below(12) - 2;
+    }
+    WORKS(kr_memory_copy(device, (void *)a->lower.data, lower, sizeof lower, NULL, &err));
+    WORKS(kr_memory_copy(device, (void *)a->upper.data, upper, sizeof upper, NULL, &err));
+}
+
+enum { POINTS, RANGES, NEAREST, SHAPES };
+
+static const kr_nearest_options below = {.struct_size = sizeof below, .side = KR_NEAREST_BELOW};
+
+static kr_status prepare(int shape, const arrays *a, const kr_sink *sink, kr_prepared **made, kr_error *err)
+{
+    return shape == POINTS   ? kr_prepare_lookup(index_of_keys, &a->lower, sink, made, err)
+           : shape == RANGES ? kr_prepare_range(index_of_keys, &a->lower, &a->upper, sink, made, err)
+                             : kr_prepare_nearest(index_of_keys, &a->lower, &below, sink, made, err);
+}
+
+static kr_status look_up(int shape, const arrays *a, const kr_sink *sink, kr_error *err)
+{
+    return shape == POINTS   ? kr_index_lookup(index_of_keys, &a->lower, sink, NULL, err)
+           : shape == RANGES ? kr_index_range(index_of_keys, &a->lower, &a->upper, sink, NULL, err)
+                             : kr_index_nearest(index_of_keys, &a->lower, &below, sink, NULL, err);
+}
+
+static uint64_t in_use(void)
+{
+    kr_device_info info = {.struct_size = sizeof info};
+    WORKS(kr_device_query(device, &info, &err));
+    return info.in_use_nbytes;
+}
+
+static void agree(arrays *a, int shape, kr_result result, const char *spec)
+{
+    const kr_sink sink = sink_of(a, result);
+    kr_prepared *prepared = NULL;
+    change_probes(a);
+    WORKS(prepare(shape, a, &sink, &prepared, &err));
+    for (int run = 0; run < 3; ++run) {
+        change_probes(a);
+        clear(a);
+        const uint64_t before = in_use();
+        WORKS(kr_prepared_run(prepared, NULL, &err));
+        CHECK(in_use() == before);
+        unsigned char *run_wrote = read_back(a);
+        clear(a);
+        WORKS(look_up(shape, a, &sink, &err));
+        unsigned char *want = read_back(a);
+        const uint64_t nbytes = out_nbytes() + ROWS * sizeof(uint32_t) + PROBES / 8 + 1;
+        const int same = !memcmp(run_wrote, want, nbytes);
+        CHECK(same);
+        if (!same)
+            printf("  %s, shape %d, result %d, run %d\n", spec, shape, (int)result, run);
+        free(run_wrote);
+        free(want);
+    }
+    kr_prepared_destroy(prepared);
+}
+
+/* ---- What is refused ---------------------------------------------------------------------------- */
+
+static void refuse(arrays *a)
+{
+    kr_sink sink = sink_of(a, KR_RESULT_ROW);
+    kr_prepared *prepared = NULL;
+    kr_report *report = NULL;
+    REFUSED(KR_ERR_ARGUMENT, kr_prepare_lookup(NULL, &a->lower, &sink, &prepared, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_prepare_lookup(index_of_keys, &a->lower, &sink, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_prepare_lookup(index_of_keys, &a->lower, NULL, &prepared, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_prepared_run(NULL, NULL, &err));
+    CHECK(kr_prepared_scratch_nbytes(NULL) == 0);
+    kr_prepared_destroy(NULL);
+    WORKS(kr_report_create(&report, &err));
+    sink.report = report;
+    REFUSED(KR_ERR_UNSUPPORTED, kr_prepare_lookup(index_of_keys, &a->lower, &sink, &prepared, &err));
+    kr_report_destroy(report);
+    sink = sink_of(a, KR_RESULT_ROWS);
+    sink.limit = 3;
+    sink.order = KR_ORDER_ROW;
+    REFUSED(KR_ERR_UNSUPPORTED,
+            kr_prepare_range(index_of_keys, &a->lower, &a->upper, &sink, &prepared, &err));
+    CHECK(prepared == NULL);
+    if (strcmp(device_name, "cpu") != 0) {
+        kr_column host = a->lower;
+        host.data = lower;
+        sink = sink_of(a, KR_RESULT_ROW);
+        REFUSED(KR_ERR_ARGUMENT, kr_prepare_lookup(index_of_keys, &host, &sink, &prepared, &err));
+    }
+}
+
+/* Once the index has changed, the lookup must be prepared again. */
+static void refuse_changed(arrays *a)
+{
+    const kr_sink sink = sink_of(a, KR_RESULT_ROW);
+    const uint32_t more[] = {7, 9};
+    const kr_column inserted = {.type = KR_U32, .count = 2, .data = more};
+    kr_prepared *prepared = NULL;
+    WORKS(kr_prepare_lookup(index_of_keys, &a->lower, &sink, &prepared, &err));
+    WORKS(kr_prepared_run(prepared, NULL, &err));
+    WORKS(kr_index_update(index_of_keys, &inserted, NULL, NULL, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_prepared_run(prepared, NULL, &err));
+    kr_prepared_destroy(prepared);
+}
+
+/* The scratch memory counts against the cap; without room nothing is left behind. */
+static void refuse_memory(void)
+{
+    const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = 4 << 20};
+    const kr_column column = {.type = KR_U32, .count = KEYS, .data = keys};
+    kr_device *whole = device;
+    kr_index *kept = index_of_keys;
+    kr_prepared *prepared = NULL;
+    WORKS(kr_device_open(device_name, &options, &device, &err));
+    WORKS(kr_index_create(device, "array", &column, NULL, NULL, &index_of_keys, &err));
+    arrays a = make_arrays();
+    const kr_sink sink = sink_of(&a, KR_RESULT_ROWS);
+    const uint64_t before = in_use();
+    void *rest = bring(NULL, (4 << 20) - before - 4096);
+    REFUSED(KR_ERR_DEVICE_MEMORY, prepare(RANGES, &a, &sink, &prepared, &err));
+    kr_memory_release(device, rest, (4 << 20) - before - 4096, NULL);
+    CHECK(in_use() == before);
+    release_arrays(&a);
+    kr_index_destroy(index_of_keys);
+    kr_device_close(device);
+    device = whole;
+    index_of_keys = kept;
+}
+
+/* ---- Two threads -------------------------------------------------------------------------------- */
+
+typedef struct sharing {
+    kr_prepared *prepared;
+    atomic_int refused, wrong;
+} sharing;
+
+/* Runs until one of the threads was refused, which takes luck, but no more of it than this. */
+static void *run_often(void *argument)
+{
+    sharing *s = argument;
+    kr_error thread_err = {0};
+    for (int run = 0; run < 20000 && !atomic_load(&s->refused); ++run) {
+        const kr_status status = kr_prepared_run(s->prepared, NULL, &thread_err);
+        atomic_fetch_add(&s->refused, status == KR_ERR_ARGUMENT);
+        atomic_fetch_add(&s->wrong, status != KR_OK && status != KR_ERR_ARGUMENT);
+    }
+    return NULL;
+}
+
+/* A second thread is refused, and the first one's answers are whole. */
+static void share(arrays *a)
+{
+    const kr_sink sink = sink_of(a, KR_RESULT_ROW);
+    sharing s = {0};
+    pthread_t thread;
+    WORKS(kr_prepare_lookup(index_of_keys, &a->lower, &sink, &s.prepared, &err));
+    clear(a);
+    CHECK(pthread_create(&thread, NULL, run_often, &s) == 0);
+    run_often(&s);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(atomic_load(&s.wrong) == 0);
+    /* Elsewhere a run only enqueues, and two seldom meet. */
+    CHECK(strcmp(device_name, "cpu") != 0 || atomic_load(&s.refused) > 0);
+    WORKS(kr_prepared_run(s.prepared, NULL, &err));
+    unsigned char *run_wrote = read_back(a);
+    clear(a);
+    WORKS(look_up(POINTS, a, &sink, &err));
+    unsigned char *want = read_back(a);
+    CHECK(!memcmp(run_wrote, want, out_nbytes()));
+    free(run_wrote);
+    free(want);
+    kr_prepared_destroy(s.prepared);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const specs[] = {"array",
+                                        "array:probes=partitioned",
+                                        "array:probes=sorted",
+                                        "eytzinger",
+                                        "pivot",
+                                        "btree",
+                                        "hash",
+                                        "chain",
+                                        "cgrx"};
+    static const kr_result results[] = {KR_RESULT_ROW, KR_RESULT_COUNT,  KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
+                                        KR_RESULT_MIN, KR_RESULT_EXISTS, KR_RESULT_ROWS};
+    const kr_column column = {.type = KR_U32, .count = KEYS, .data = keys};
+    const int skipped = take_device_name(argc, argv);
+    if (skipped)
+        return skipped;
+    WORKS(kr_device_open(device_name, NULL, &device, &err));
+    for (uint32_t i = 0; i < KEYS; ++i) {
+        keys[i] = random_below(4 * KEYS);
+        values[i] = i * 3;
+    }
+    arrays a = make_arrays();
+    for (uint32_t s = 0; s < sizeof specs / sizeof specs[0]; ++s) {
+        const int is_hashed = !strcmp(specs[s], "hash") || !strcmp(specs[s], "chain");
+        if (kr_index_create(device, specs[s], &column, NULL, NULL, &index_of_keys, NULL) != KR_OK)
+            continue; /* cgrx, where nothing casts rays */
+        for (int shape = POINTS; shape < (is_hashed ? 1 : SHAPES); ++shape)
+            for (uint32_t r = 0; r < sizeof results / sizeof results[0]; ++r)
+                agree(&a, shape, results[r], specs[s]);
+        refuse(&a);
+        share(&a);
+        if (!strcmp(specs[s], "btree"))
+            refuse_changed(&a);
+        kr_index_destroy(index_of_keys);
+    }
+    release_arrays(&a);
+    CHECK(in_use() == 0);
+    refuse_memory();
+    kr_device_close(device);
+    return failures != 0;
+}

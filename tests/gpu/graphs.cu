@@ -1,0 +1,169 @@
+/* Prepared lookups in CUDA graphs: captured once, replayed with other contents of the same arrays. What
+ * cannot be captured says so, and the capture goes on. */
+#include <keyray/keyray_cuda.h>
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SKIPPED = 77, KEYS = 1 << 20, PROBES = 1 << 20, REPLAYS = 3 };
+
+static int passed, failed;
+static kr_error err;
+static kr_device *device;
+static cudaStream_t cuda_stream;
+static kr_stream *stream;
+
+static void check(int good, const char *what, const char *spec)
+{
+    passed += good != 0;
+    failed += good == 0;
+    if (!good)
+        printf("FAILED %s, %s: %s\n", spec, what, err.text);
+}
+
+/* Key i is i * 3. Every other probe of round r finds row (i * 7 + r) % KEYS, the others nothing. */
+static void fill(uint32_t *probes, uint32_t round)
+{
+    for (uint32_t i = 0; i < PROBES; ++i)
+        probes[i] = ((i * 7 + round) % KEYS) * 3 + i % 2;
+}
+
+static uint64_t wrong_rows(const uint32_t *rows, uint32_t round)
+{
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < PROBES; ++i)
+        wrong += rows[i] != (i % 2 ? KR_NO_ROW : (i * 7 + round) % KEYS);
+    return wrong;
+}
+
+struct arrays {
+    uint32_t *host, *probes, *rows;
+};
+
+/* The graph of one run. */
+static cudaGraphExec_t capture(kr_prepared *prepared, const char *spec)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t made = NULL;
+    size_t nodes = 0;
+    check(cudaStreamBeginCapture(cuda_stream, cudaStreamCaptureModeGlobal) == cudaSuccess, "begins a capture",
+          spec);
+    check(kr_prepared_run(prepared, stream, &err) == KR_OK, "is captured", spec);
+    check(cudaStreamEndCapture(cuda_stream, &graph) == cudaSuccess && graph, "ends a capture", spec);
+    check(graph && cudaGraphGetNodes(graph, NULL, &nodes) == cudaSuccess && nodes, "has work in the graph",
+          spec);
+    check(graph && cudaGraphInstantiate(&made, graph, 0) == cudaSuccess, "makes a graph", spec);
+    if (graph)
+        cudaGraphDestroy(graph);
+    return made;
+}
+
+static void replay(const char *spec, const arrays *a)
+{
+    kr_index *index = NULL;
+    kr_prepared *prepared = NULL;
+    kr_column keys = {}, probes = {};
+    kr_sink sink = {};
+    uint32_t *key_values = (uint32_t *)malloc(KEYS * sizeof(uint32_t));
+    for (uint32_t i = 0; i < KEYS; ++i)
+        key_values[i] = i * 3;
+    keys.type = probes.type = KR_U32;
+    keys.count = KEYS;
+    keys.data = key_values;
+    probes.count = PROBES;
+    probes.data = a->probes;
+    sink.struct_size = sizeof sink;
+    sink.result = KR_RESULT_ROW;
+    sink.out = a->rows;
+    check(kr_index_create(device, spec, &keys, NULL, NULL, &index, &err) == KR_OK, "is built", spec);
+    fill(a->host, 1000);
+    cudaMemcpy(a->probes, a->host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
+    check(kr_prepare_lookup(index, &probes, &sink, &prepared, &err) == KR_OK, "is prepared", spec);
+    cudaGraphExec_t graph = prepared ? capture(prepared, spec) : NULL;
+    for (uint32_t round = 0; round < REPLAYS && graph; ++round) {
+        fill(a->host, round);
+        cudaMemcpy(a->probes, a->host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
+        cudaMemset(a->rows, 0, PROBES * sizeof(uint32_t));
+        cudaDeviceSynchronize(); // the stream does not wait for the default one
+        check(cudaGraphLaunch(graph, cuda_stream) == cudaSuccess &&
+                  cudaStreamSynchronize(cuda_stream) == cudaSuccess,
+              "is replayed", spec);
+        cudaMemcpy(a->host, a->rows, PROBES * sizeof(uint32_t), cudaMemcpyDeviceToHost);
+        check(wrong_rows(a->host, round) == 0, "answers what the arrays hold then", spec);
+    }
+    if (graph)
+        cudaGraphExecDestroy(graph);
+    kr_prepared_destroy(prepared);
+    kr_index_destroy(index);
+    free(key_values);
+}
+
+/* A lookup that is not prepared, a build and a ray kind refuse a stream that is captured, and do not break
+ * it. */
+static void refuse(const arrays *a)
+{
+    kr_index *index = NULL, *rays = NULL, *other = NULL;
+    kr_prepared *prepared = NULL;
+    kr_column keys = {};
+    kr_sink sink = {};
+    cudaGraph_t graph = NULL;
+    keys.type = KR_U32;
+    keys.count = 1000;
+    keys.data = a->probes;
+    sink.struct_size = sizeof sink;
+    sink.result = KR_RESULT_ROW;
+    sink.out = a->rows;
+    check(kr_index_create(device, "array", &keys, NULL, NULL, &index, &err) == KR_OK, "is built", "array");
+    const int has_rays = kr_index_create(device, "rx", &keys, NULL, NULL, &rays, &err) == KR_OK;
+    if (has_rays)
+        check(kr_prepare_lookup(rays, &keys, &sink, &prepared, &err) == KR_OK, "is prepared", "rx");
+    cudaStreamBeginCapture(cuda_stream, cudaStreamCaptureModeThreadLocal);
+    check(kr_index_lookup(index, &keys, &sink, stream, &err) == KR_ERR_UNSUPPORTED, "refuses lookups",
+          "array");
+    check(kr_index_create(device, "array", &keys, NULL, stream, &other, &err) == KR_ERR_UNSUPPORTED,
+          "refuses builds", "array");
+    if (has_rays)
+        check(kr_prepared_run(prepared, stream, &err) == KR_ERR_UNSUPPORTED, "refuses rays", "rx");
+    check(cudaStreamEndCapture(cuda_stream, &graph) == cudaSuccess && graph, "leaves the capture whole",
+          "array");
+    if (graph)
+        cudaGraphDestroy(graph);
+    kr_prepared_destroy(prepared);
+    kr_index_destroy(rays);
+    kr_index_destroy(index);
+}
+
+int main(void)
+{
+    static const char *const specs[] = {"array",
+                                        "array:probes=partitioned",
+                                        "array:probes=sorted",
+                                        "eytzinger",
+                                        "pivot",
+                                        "pivot:probes=partitioned",
+                                        "btree",
+                                        "hash",
+                                        "hash:probes=partitioned",
+                                        "chain"};
+    arrays a = {};
+    if (kr_device_open("cuda", NULL, &device, &err) != KR_OK) {
+        printf("skipped: %s\n", err.text);
+        return SKIPPED;
+    }
+    a.host = (uint32_t *)malloc(PROBES * sizeof(uint32_t));
+    cudaMalloc(&a.probes, PROBES * sizeof(uint32_t));
+    cudaMalloc(&a.rows, PROBES * sizeof(uint32_t));
+    cudaStreamCreateWithFlags(&cuda_stream, cudaStreamNonBlocking);
+    check(kr_stream_wrap_cuda(device, cuda_stream, &stream, &err) == KR_OK, "wraps a stream", "");
+    for (const char *spec : specs)
+        replay(spec, &a);
+    fill(a.host, 0);
+    cudaMemcpy(a.probes, a.host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
+    refuse(&a);
+    kr_stream_destroy(stream);
+    kr_device_close(device);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
