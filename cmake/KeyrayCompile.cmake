@@ -23,6 +23,13 @@ function(keyray_compile_options target)
             $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>
             $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings;-Xcompiler=-Werror>)
     endif()
+    # gcc clears and copies structs with string instructions, whose start takes as long as a node of a search:
+    # a call with one probe has ten of them.
+    if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+        set(strategy "unrolled_loop:1024:noalign,libcall:-1:noalign")
+        target_compile_options(${target} PRIVATE
+            $<$<COMPILE_LANGUAGE:C>:-mmemset-strategy=${strategy} -mmemcpy-strategy=${strategy}>)
+    endif()
     if(KEYRAY_SANITIZE)
         list(JOIN KEYRAY_SANITIZE "," sanitizers)
         set(flags -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)

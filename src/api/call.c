@@ -133,15 +133,18 @@ static kr_status make_query(kr_call *c, const kr_wanted *w, kr_error *err)
 {
     kr_nearby near;
     if (!w->is_nearest)
-        return kr_query_make(c->index, w->lower, w->upper, c->stream, &c->watch, &c->query, err);
+        return kr_query_make(c->index, w->lower, w->upper, c->stream, c->watch, &c->query, err);
     const kr_status status = kr_nearby_make(c->index->info.type, w->nearest, &near, err);
     return status == KR_OK
-               ? kr_query_make_nearest(c->index, w->lower, &near, c->stream, &c->watch, &c->query, err)
+               ? kr_query_make_nearest(c->index, w->lower, &near, c->stream, c->watch, &c->query, err)
                : status;
 }
 
-kr_status kr_call_open(kr_call *c, const kr_wanted *w, int with_report, int count_work, kr_error *err)
+kr_status kr_call_open(kr_call *c, const kr_wanted *w, kr_stopwatch *watch, int count_work, kr_error *err)
 {
+    c->watch = watch;
+    if (watch)
+        watch->running = 0;
     c->lower = w->lower;
     c->upper = w->upper;
     kr_status status =
@@ -151,18 +154,18 @@ kr_status kr_call_open(kr_call *c, const kr_wanted *w, int with_report, int coun
     if (status == KR_OK)
         status = make_query(c, w, err);
     if (status == KR_OK)
-        status = open_work(c, with_report && count_work, err);
+        status = open_work(c, watch && count_work, err);
     c->query.work = c->work.data;
     c->query.log = &c->log;
-    if (with_report)
-        kr_stopwatch_start(&c->watch, c->index->device, c->stream);
+    if (watch)
+        kr_stopwatch_start(watch, c->index->device, c->stream);
     return status;
 }
 
 kr_status kr_call_report(kr_call *c, kr_report *report, kr_error *err)
 {
-    kr_report made = {.probes = c->lower->count, .log = c->log, .phases = c->watch.phases};
-    kr_stopwatch_stop(&c->watch);
+    kr_stopwatch_stop(c->watch); /* before that, a GPU's phases are not read */
+    kr_report made = {.probes = c->lower->count, .log = c->log, .phases = c->watch->phases};
     kr_status status = kr_device_sync(c->index->device, c->stream, err);
     if (status == KR_OK)
         status = read_work(c, &made, err);
@@ -175,6 +178,6 @@ kr_status kr_call_report(kr_call *c, kr_report *report, kr_error *err)
 
 void kr_call_close(kr_call *c)
 {
-    kr_stopwatch_stop(&c->watch);
+    kr_stopwatch_stop(c->watch);
     kr_buffer_release(c->index->device, &c->work, c->stream);
 }

@@ -17,8 +17,8 @@ typedef struct kr_call {
     kr_index *index;
     const kr_column *lower, *upper; /* upper NULL: points */
     kr_stream *stream;
-    kr_query query; /* over both columns, wherever they lie */
-    kr_stopwatch watch;
+    kr_query query;      /* over both columns, wherever they lie */
+    kr_stopwatch *watch; /* NULL: no report is wanted */
     kr_probe_log log;
     kr_buffer work; /* counters of kr_work_add; none: nothing is counted */
 } kr_call;
@@ -31,8 +31,9 @@ int kr_sink_needs_values(const kr_sink *sink);
 /* 1 if the device reaches all arrays. */
 int kr_sink_is_reached(kr_device *device, const kr_sink *sink);
 
-/* Waits for the index on the stream. kr_call_close is due in any case. */
-kr_status kr_call_open(kr_call *c, const kr_wanted *w, int with_report, int count_work, kr_error *err);
+/* Waits for the index on the stream. `watch`, in any state, is for the report; NULL: none is wanted.
+ * kr_call_close is due in any case. */
+kr_status kr_call_open(kr_call *c, const kr_wanted *w, kr_stopwatch *watch, int count_work, kr_error *err);
 /* All arrays are in memory that the device reaches: enqueues the answers. */
 kr_status kr_call_enqueue(kr_call *c, const kr_sink *sink, kr_error *err);
 /* Waits for the end of the call and overwrites the report. */

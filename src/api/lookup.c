@@ -25,13 +25,13 @@ static kr_status answer(lookup *c, kr_error *err)
     const kr_column *resident = kr_sink_needs_values(c->sink) ? &values.column : NULL;
     if (status != KR_OK)
         return status;
-    kr_stopwatch_lap(&c->call.watch, "copy");
+    kr_stopwatch_lap(c->call.watch, "copy");
     if (kr_column_is_reached(device, c->call.lower) && kr_column_is_reached(device, c->call.upper) &&
         kr_sink_is_reached(device, c->sink)) {
         status = kr_query_answer(&c->call.query, c->sink, resident, err);
     } else {
         status = kr_staged_answer(&c->call.query, c->call.lower, c->call.upper, c->sink, resident, err);
-        kr_stopwatch_lap(&c->call.watch, "copy+search");
+        kr_stopwatch_lap(c->call.watch, "copy+search");
     }
     if (values.data.data || values.validity.data) { /* a host pointer: return when done */
         const kr_status end = kr_device_sync(device, c->call.stream, status == KR_OK ? err : NULL);
@@ -187,13 +187,14 @@ static kr_status look_up(kr_index *index, const kr_wanted *w, const kr_sink *sin
                          kr_error *err)
 {
     kr_sink used = {0};
+    kr_stopwatch watch;
     kr_status status = kr_call_check_batch(index, w, stream, err);
     if (status == KR_OK)
         status = kr_call_read_sink(index, sink, w->lower->count, &used, err);
     if (status != KR_OK)
         return status;
     lookup c = {.call = {.index = index, .stream = stream}, .sink = &used};
-    status = kr_call_open(&c.call, w, used.report != NULL, (int)used.count_work, err);
+    status = kr_call_open(&c.call, w, used.report ? &watch : NULL, (int)used.count_work, err);
     c.call.query.limit = used.limit;
     c.call.query.order = used.order;
     if (status == KR_OK)

@@ -86,7 +86,7 @@ static kr_status bring_values(many *m, kr_error *err)
         if (m->sinks[i].values)
             m->columns[i] = m->values[first].column;
     }
-    kr_stopwatch_lap(&m->call.watch, "copy");
+    kr_stopwatch_lap(m->call.watch, "copy");
     return status;
 }
 
@@ -105,12 +105,13 @@ static kr_status release_values(many *m, kr_status status, kr_error *err)
 
 static kr_status run(many *m, const kr_wanted *w, kr_error *err)
 {
+    kr_stopwatch watch;
     int reports = 0, counts = 0;
     for (uint32_t i = 0; i < m->n; ++i) {
         reports |= m->sinks[i].report != NULL;
         counts |= m->sinks[i].report && m->sinks[i].count_work;
     }
-    kr_status status = kr_call_open(&m->call, w, reports, counts, err);
+    kr_status status = kr_call_open(&m->call, w, reports ? &watch : NULL, counts, err);
     if (status == KR_OK)
         status = bring_values(m, err);
     const kr_many job = {&m->call.query, w->lower, w->upper, m->sinks, m->columns, m->n};

@@ -82,7 +82,7 @@ static kr_status record(kr_prepared *p, kr_error *err)
 static kr_status fill(kr_prepared *p, const kr_wanted *w, kr_error *err)
 {
     const kr_wanted kept = keep_columns(p, w);
-    kr_status status = kr_call_open(&p->call, &kept, 0, 0, err);
+    kr_status status = kr_call_open(&p->call, &kept, NULL, 0, err);
     p->call.query.limit = p->sink.limit;
     p->call.query.order = p->sink.order;
     p->version = p->call.index->version;

@@ -1,15 +1,14 @@
 #include "lookup/piece.h"
 
 /* The batch from probe `first` on. */
-static kr_batch skip_probes(kr_batch batch, uint64_t first)
+static void skip_probes(kr_batch *batch, uint64_t first)
 {
-    const uint64_t nbytes = first * kr_type_nbytes(batch.lower_type);
-    batch.lower = (const char *)batch.lower + nbytes;
-    batch.lower_offset += first;
-    if (batch.upper)
-        batch.upper = (const char *)batch.upper + nbytes;
-    batch.upper_offset += first;
-    return batch;
+    const uint64_t nbytes = first * kr_type_nbytes(batch->lower_type);
+    batch->lower = (const char *)batch->lower + nbytes;
+    batch->lower_offset += first;
+    if (batch->upper)
+        batch->upper = (const char *)batch->upper + nbytes;
+    batch->upper_offset += first;
 }
 
 uint64_t kr_piece_most(const kr_query *query)
@@ -40,8 +39,13 @@ kr_status kr_piece_open(const kr_query *query, uint64_t first, kr_piece *piece, 
 {
     const uint64_t most = kr_piece_most(query), left = query->n - first;
     kr_status status = KR_OK;
-    *piece = (kr_piece){.first = first, .n = left < most ? left : most};
-    piece->batch = skip_probes(query->batch, first);
+    piece->first = first;
+    piece->n = left < most ? left : most;
+    piece->batch = query->batch;
+    piece->order = (kr_order){0};
+    piece->partition = (kr_partition){0};
+    if (first)
+        skip_probes(&piece->batch, first);
     if (query->plan.sorted) {
         status = kr_order_make(query->index->device, &query->plan, piece->n, query->stream, &piece->batch,
                                &piece->order, err);

@@ -5,21 +5,22 @@
 #include "results/reduce.h"
 #include "results/row_lists.h"
 
-static kr_batch batch_of(const kr_column *lower, const kr_column *upper)
+/* Field by field: for a single probe, a struct that is made and then copied takes longer than the search. */
+static void aim(kr_query *query, const kr_column *lower, const kr_column *upper, kr_stream *stream)
 {
-    kr_batch batch = {
-        .lower = lower->data,
-        .lower_validity = lower->validity,
-        .lower_offset = lower->validity_offset,
-        .lower_type = lower->type,
-        .upper_type = lower->type,
-    };
-    if (upper) {
-        batch.upper = upper->data;
-        batch.upper_validity = upper->validity;
-        batch.upper_offset = upper->validity_offset;
-    }
-    return batch;
+    kr_batch *batch = &query->batch;
+    batch->lower = lower->data;
+    batch->lower_validity = lower->validity;
+    batch->lower_offset = lower->validity_offset;
+    batch->lower_type = lower->type;
+    batch->upper_type = lower->type;
+    batch->upper = upper ? upper->data : NULL;
+    batch->upper_validity = upper ? upper->validity : NULL;
+    batch->upper_offset = upper ? upper->validity_offset : 0;
+    batch->order = NULL;
+    query->n = lower->count;
+    query->stream = stream;
+    query->plan = kr_plan_batch(query->index, lower->count);
 }
 
 kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err)
@@ -31,32 +32,30 @@ kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_c
                        kr_stream *stream)
 {
     kr_query query = *whole;
-    query.batch = batch_of(lower, upper);
-    query.batch.near = whole->batch.near;
-    query.n = lower->count;
-    query.plan = kr_plan_batch(whole->index, lower->count);
-    query.stream = stream;
+    aim(&query, lower, upper, stream);
     return query;
 }
 
 kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
                         kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err)
 {
-    const kr_query empty = {.index = index, .watch = watch};
     const kr_status status = kr_query_check(index->spec.kind, upper != NULL, err);
-    if (status == KR_OK)
-        *query = kr_query_over(&empty, lower, upper, stream);
-    return status;
+    if (status != KR_OK)
+        return status;
+    *query = (kr_query){.index = index, .watch = watch};
+    aim(query, lower, upper, stream);
+    return KR_OK;
 }
 
 kr_status kr_query_make_nearest(const kr_index *index, const kr_column *probes, const kr_nearby *near,
                                 kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err)
 {
-    const kr_query empty = {.index = index, .batch = {.near = *near}, .watch = watch};
     const kr_status status = kr_kind_check(index->spec.kind, KR_CAN_NEAREST, err);
-    if (status == KR_OK)
-        *query = kr_query_over(&empty, probes, NULL, stream);
-    return status;
+    if (status != KR_OK)
+        return status;
+    *query = (kr_query){.index = index, .batch = {.near = *near}, .watch = watch};
+    aim(query, probes, NULL, stream);
+    return KR_OK;
 }
 
 static kr_status piece_answer(const kr_query *query, const kr_piece *piece, uint32_t what, void *out,

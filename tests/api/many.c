@@ -1,6 +1,7 @@
 /* kr_index_lookup_many: what it refuses, its reports, more pieces than one. The conformance suite compares
  * its answers with those of single calls. */
 #include "check.h"
+#include "device_name.h"
 
 enum { N = (1 << 22) + 4321, KEYS = 1000 };
 
@@ -61,8 +62,11 @@ static void check_answers(uint64_t n)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int skipped = take_device_name(argc, argv);
+    if (skipped)
+        return skipped;
     static uint32_t keys[KEYS];
     const kr_column key_column = {.type = KR_U32, .count = KEYS, .data = keys};
     const kr_column value_column = {.type = KR_I32, .count = KEYS, .data = values};
@@ -74,7 +78,7 @@ int main(void)
     }
     for (uint32_t i = 0; i < N; ++i)
         probes[i] = i * 2654435761u % (KEYS + 500);
-    WORKS(kr_device_open("cpu", NULL, &device, &err));
+    WORKS(kr_device_open(device_name, NULL, &device, &err));
     WORKS(kr_index_create(device, "array", &key_column, NULL, NULL, &index_, &err));
     kr_report *reports[2];
     WORKS(kr_report_create(&reports[0], &err));

@@ -1,5 +1,5 @@
 /* The fastest search of kind `pivot` for the first match on a CPU. If no levels were cut off, every probe
- * goes down through the same number of nodes, so a flight of probes can go level by level, and none finishes
+ * goes down through the same number of nodes, so groups of probes can go level by level, and none finishes
  * early. Otherwise the search is that of pivot_body.h. */
 #ifndef KEYRAY_INDEXES_PIVOT_PIVOT_ROUNDS_BODY_H
 #define KEYRAY_INDEXES_PIVOT_PIVOT_ROUNDS_BODY_H
@@ -18,26 +18,30 @@ KR_BODY void pivot_descend(const pivot_params *p, uint64_t i, pivot_descent *s)
     s->any = (uint32_t)kr_batch_load(&p->batch, i, &s->lower, &s->upper);
 }
 
-/* Round r searches the r-th level from the top, the last round the leaves. */
-KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, pivot_descent *s)
+/* Round r searches the r-th level from the top, the last round the leaves. If there are few probes, all row
+ * ids of a leaf are fetched with its keys, so that memory is waited for once; many hide the second wait. */
+KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, int few, pivot_descent *s)
 {
     const uint32_t n_keys = k - 1, leaf = k == 2 ? 2 : k - 1, left = p->shape.n_levels - r;
     const int aos = (int)p->entries.layout;
     if (left) {
         const kr_key *node = pivot_slot(p, p->shape.starts[left - 1] + s->at * n_keys);
         s->at = s->at * k + kr_node_rank(node, n_keys, s->lower);
-        if (left > 1)
+        if (left > 1) {
             kr_prefetch_run(pivot_slot(p, p->shape.starts[left - 2] + s->at * n_keys),
                             n_keys * (uint32_t)sizeof(kr_key));
-        else
-            kr_prefetch_entries(&p->entries, aos, (uint64_t)s->at * leaf, leaf);
+            return;
+        }
+        kr_prefetch_leaf(&p->entries, aos, (uint64_t)s->at * leaf, leaf);
+        for (uint32_t j = 0; j < leaf && few && !aos; j += 16)
+            kr_prefetch_once((const uint32_t *)p->entries.rows + s->at * leaf + j);
         return;
     }
     const uint32_t slot = s->at * leaf, room = p->entries.n - slot;
     s->at = slot + (room >= leaf ? kr_entries_rank(&p->entries, aos, slot, leaf, s->lower)
                                  : kr_entries_rank(&p->entries, aos, slot, room, s->lower));
-    if (!aos)
-        kr_prefetch((const uint32_t *)p->entries.rows + s->at);
+    if (!aos && !few)
+        kr_prefetch_once((const uint32_t *)p->entries.rows + s->at);
 }
 
 KR_BODY void pivot_arrive(const pivot_params *p, uint64_t i, pivot_descent *s)
@@ -48,20 +52,41 @@ KR_BODY void pivot_arrive(const pivot_params *p, uint64_t i, pivot_descent *s)
                  found && p->put.what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, s->at) : 0);
 }
 
-/* No probe finishes early, so no list of unfinished probes is needed, and what depends only on the round is
- * computed once for all probes. */
+/* Probes enter in groups, each a round behind the one before. So at any time some groups are in upper levels,
+ * which lie in a cache, while others wait for memory. 32 probes are the best by measurement: smaller groups
+ * come back before their lines do, larger ones ask for too many lines at once. */
+enum { PIVOT_GROUP = 32, PIVOT_GROUPS = PIVOT_LEVELS + 2 };
+
+/* Round r of a group that begins with probe i. */
+KR_BODY void pivot_work(const pivot_params *p, uint32_t k, uint32_t r, int few, uint64_t i, uint32_t count,
+                        pivot_descent *group)
+{
+    if (r == p->shape.n_levels + 1) {
+        for (uint32_t j = 0; j < count; ++j)
+            pivot_arrive(p, i + j, &group[j]);
+        return;
+    }
+    if (r == 0)
+        for (uint32_t j = 0; j < count; ++j)
+            pivot_descend(p, i + j, &group[j]);
+    for (uint32_t j = 0; j < count; ++j)
+        pivot_round(p, k, r, few, &group[j]);
+}
+
 KR_BODY void pivot_flights(const pivot_params *p, uint32_t k, uint64_t first, uint64_t end)
 {
-    pivot_descent states[KR_MANY_IN_FLIGHT];
-    for (uint64_t base = first; base < end; base += KR_MANY_IN_FLIGHT) {
-        const uint32_t count = end - base < KR_MANY_IN_FLIGHT ? (uint32_t)(end - base) : KR_MANY_IN_FLIGHT;
-        for (uint32_t j = 0; j < count; ++j)
-            pivot_descend(p, base + j, &states[j]);
-        for (uint32_t r = 0; r <= p->shape.n_levels; ++r)
-            for (uint32_t j = 0; j < count; ++j)
-                pivot_round(p, k, r, &states[j]);
-        for (uint32_t j = 0; j < count; ++j)
-            pivot_arrive(p, base + j, &states[j]);
+    pivot_descent groups[PIVOT_GROUPS][PIVOT_GROUP];
+    const uint32_t last = p->shape.n_levels + 1;
+    const uint64_t n = (end - first + PIVOT_GROUP - 1) / PIVOT_GROUP;
+    uint32_t entering = 0; /* the place of the group of this step; those before it are in the places before */
+    for (uint64_t step = 0; step < n + last; ++step) {
+        for (uint32_t r = step < last ? (uint32_t)step + 1 : last + 1; r-- > 0;) {
+            const uint64_t g = step - r, i = first + g * PIVOT_GROUP;
+            if (g < n)
+                pivot_work(p, k, r, n == 1, i, end - i < PIVOT_GROUP ? (uint32_t)(end - i) : PIVOT_GROUP,
+                           groups[entering >= r ? entering - r : entering + last + 1 - r]);
+        }
+        entering = entering < last ? entering + 1 : 0;
     }
 }
 
