@@ -120,7 +120,7 @@ static const struct {
      "load=0.5|load=0.95|probing=double|probing=double,group=8,load=0.5,build=insert|group=2,build=insert|"
      "seed=7"},
     {"chain", "", "occupancy=0.5|occupancy=2.0,seed=3"},
-    {"rx", "scale bvh compact update enter preset",
+    {"rx", "scale bvh compact update enter outside preset",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"
      "parts=3|"
      "update=refit,mode=naive|update=refit,mode=extended,order=row|update=refit,prim=sphere,order=row|"
@@ -135,7 +135,9 @@ static const struct {
      "bits=3:2:3,prim=sphere,ray=zero,range_ray=zero,max_rays=5|bits=3:2:3,compact=off,order=row,max_rays=1|"
      "preset=paper|preset=thesis|compact=off,parts=3|mode=extended,range=anyhit,dedupe=off,parts=3|mode="
      "naive,ray=zero,range_ray=zero,"
-     "parts=3"},
+     "parts=3|outside=rays|outside=rays,range=anyhit,parts=3|outside=rays,mode=naive,prim=aabb|"
+     "outside=rays,mode=extended,order=row|outside=rays,bits=3:2:3,parts=5,prim=sphere|"
+     "outside=rays,scale=20:20:20,ray=zero,dedupe=off"},
     {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild",
      "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
      "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=aos|"

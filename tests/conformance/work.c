@@ -13,7 +13,8 @@ typedef struct spread {
     uint64_t step, max_rays;
     int one_row; /* all keys lie in one row, else each in its own */
     kr_test_column keys, probes, lower, upper;
-    uint64_t inside, found;           /* of the probes */
+    int casts_outside;                /* probes outside of the keys take a ray, too */
+    uint64_t cast, found;             /* of the probes: those that take rays, those with a key */
     uint64_t untraced, rows, matches; /* of the ranges, rows of those that are traced */
     int meets_neighbours;             /* rays do, by design */
     uint64_t bucket;                  /* keys of one, 0: every key has its own triangle */
@@ -39,7 +40,7 @@ static void make_probes(spread *s, uint64_t n, kr_rng *rng)
         const uint64_t at = kr_rng_below(rng, KEYS + 4); /* keys are 2 .. KEYS + 1 steps */
         const uint64_t code = at * s->step + (kr_rng_below(rng, 4) ? 0 : 1);
         set(&s->probes, i, code);
-        s->inside += code >= 2 * s->step && code <= (KEYS + 1) * s->step;
+        s->cast += s->casts_outside || (code >= 2 * s->step && code <= (KEYS + 1) * s->step);
         s->found += code % s->step == 0 && at >= 2 && at <= KEYS + 1;
         s->bucketed += s->bucket && code % s->step == 0 && at >= 2 + s->bucket &&
                        at < 2 + (KEYS - 1) / s->bucket * s->bucket;
@@ -86,6 +87,7 @@ static int make(kr_suite *suite, const char *spec, uint64_t n_probes, spread *s)
                        : !strcmp(value, "column")                            ? 2
                                                                              : 3;
     }
+    s->casts_outside = !strcmp(kr_spec_option(spec, "outside", value), "rays");
     s->meets_neighbours = strstr(spec, "mode=extended") && strstr(spec, "ray=zero");
     s->keys = kr_test_column_make(s->type, KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed);
     for (uint64_t i = 0; i < KEYS; ++i)
@@ -171,7 +173,7 @@ static void check_buckets(kr_suite *suite, const spread *s, const kr_test_work *
 
 static void check_points(kr_suite *suite, const spread *s, const kr_test_work *did)
 {
-    expect_number(suite, s->inside, did->rays, "rays of point lookups within the keys");
+    expect_number(suite, s->cast, did->rays, "rays of point lookups");
     /* Gaps that grow with the key are padded by neighbours. */
     if (!s->meets_neighbours)
         expect_number(suite, 0, did->repaired, "repaired point lookups of plain keys");
@@ -211,7 +213,7 @@ static void check(kr_suite *suite, const kr_suite_device *on, kr_index *index, c
     if (!has_tracer)
         expect_nothing(suite, &counted, "work of a kind without rays");
     else if (s->bucket)
-        check_buckets(suite, s, &counted, ranges ? 0 : s->bucketed, ranges ? RANGES : s->inside);
+        check_buckets(suite, s, &counted, ranges ? 0 : s->bucketed, ranges ? RANGES : s->cast);
     else if (ranges)
         check_ranges(suite, s, &counted);
     else

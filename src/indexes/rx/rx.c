@@ -41,6 +41,9 @@ static const kr_option options[RX_OPTIONS] = {
         {"enter", KR_OPTION_CHOICE, "part|top", 0, 1, RX_ENTER_PART,
          "where tracing rays begin: in the part of their keys, which integers find, or above all "
          "parts; top with order=row"},
+    [RX_OPTION_OUTSIDE] = {"outside", KR_OPTION_CHOICE, "integers|rays", 0, 1, RX_OUTSIDE_INTEGERS,
+                           "what answers points below the lowest key or above the highest: two comparisons, "
+                           "or a ray as in the paper, for studies"},
     [RX_OPTION_UPDATE] = {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
                           "kr_index_set_keys makes a new scene, or moves the primitives of the old one"},
     [RX_OPTION_PRESET] = {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
@@ -82,6 +85,7 @@ static const preset_value preset_values[] = {
     {RX_PRESET_PAPER, RX_OPTION_ORDER, RX_ORDER_ROW},
     {RX_PRESET_PAPER, RX_OPTION_PARTS, 1},
     {RX_PRESET_PAPER, RX_OPTION_ENTER, RX_ENTER_TOP},
+    {RX_PRESET_PAPER, RX_OPTION_OUTSIDE, RX_OUTSIDE_RAYS},
     {RX_PRESET_PAPER, RX_OPTIONS + KR_COMMON_PROBES, KR_PROBES_AS_IS},
     {RX_PRESET_THESIS, RX_OPTION_SCALE, 0},
     {RX_PRESET_THESIS, RX_OPTION_BVH, KR_BVH_BALANCED},
@@ -244,6 +248,7 @@ rx_design rx_design_of(const kr_spec *spec, kr_device *device)
         .by_row = o[RX_OPTION_ORDER] == RX_ORDER_ROW,
         .refit = o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT,
         .enter = o[RX_OPTION_ENTER] == RX_ENTER_PART,
+        .outside = (uint32_t)o[RX_OPTION_OUTSIDE],
     };
 }
 

@@ -20,6 +20,7 @@ enum {
     RX_OPTION_ORDER,
     RX_OPTION_PARTS,
     RX_OPTION_ENTER,
+    RX_OPTION_OUTSIDE,
     RX_OPTION_UPDATE,
     RX_OPTION_PRESET,
     RX_OPTIONS
@@ -28,6 +29,7 @@ enum {
 /* Choices. Those of mode are KR_POINT_*, of prim KR_PRIM_*, of ray RX_RAY_*, of range_ray RX_RAY_* - 1. */
 enum { RX_ON, RX_OFF };
 enum { RX_ENTER_PART, RX_ENTER_TOP };
+enum { RX_OUTSIDE_INTEGERS, RX_OUTSIDE_RAYS };
 enum { RX_RANGE_SCAN, RX_RANGE_ANYHIT };
 enum { RX_ORDER_KEY, RX_ORDER_ROW };
 enum { RX_UPDATE_REBUILD, RX_UPDATE_REFIT };
@@ -43,6 +45,7 @@ typedef struct rx_design {
     uint32_t parts;                                /* 0: as rx_parts_of decides */
     uint32_t compact;                              /* KR_COMPACT_* */
     uint32_t anyhit, dedupe, by_row, refit, enter; /* 0 or 1 */
+    uint32_t outside;                              /* RX_OUTSIDE_* */
 } rx_design;
 
 rx_design rx_design_of(const kr_spec *spec, kr_device *device);

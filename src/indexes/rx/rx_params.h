@@ -22,7 +22,7 @@ typedef struct rx_ray_params {
     uint32_t ray;      /* RX_RAY_* */
     uint32_t repeats;  /* RX_REPEATS_* */
     uint32_t n_doors;
-    uint32_t reserved;
+    uint32_t outside; /* 1: rays answer points outside of the keys */
 } rx_ray_params;
 kr_assert_size(rx_ray_params, 240);
 

@@ -26,7 +26,7 @@
 #include "sorted/gallop.h"
 
 typedef struct rx_state {
-    kr_key lower, upper;  /* within the lowest and the highest key */
+    kr_key lower, upper;  /* within the lowest and the highest key, but for rx_casts_outside */
     uint32_t first, last; /* the match */
     uint32_t rays;
     uint32_t events; /* RX_MET ... */
@@ -180,12 +180,22 @@ KR_BODY uint32_t rx_hit(const void *params, uint32_t *payload, uint32_t primitiv
 
 /* ---- What the programs share --------------------------------------------------------------- */
 
+/* A point beyond the lowest or highest key gets a ray if that is asked for and the scene has such a point. */
+KR_BODY int rx_casts_outside(const rx_ray_params *p, const rx_state *s)
+{
+    const uint32_t mode = p->map.mode;
+    return p->outside && s->lower == s->upper &&
+           (mode == KR_POINT_3D || s->lower <= (mode == KR_POINT_NAIVE ? KR_NAIVE_MOST : KR_EXTENDED_MOST));
+}
+
 /* Bounds beyond the lowest or highest key need no ray. */
 KR_BODY int rx_begin(const rx_ray_params *p, uint64_t i, rx_state *s)
 {
     s->first = s->last = s->rays = s->events = 0;
-    if (!kr_batch_load(&p->batch, i, &s->lower, &s->upper) || s->upper < p->lowest || s->lower > p->highest)
+    if (!kr_batch_load(&p->batch, i, &s->lower, &s->upper))
         return 0;
+    if (s->upper < p->lowest || s->lower > p->highest)
+        return rx_casts_outside(p, s);
     if (s->lower < p->lowest)
         s->lower = (kr_key)p->lowest;
     if (s->upper > p->highest)

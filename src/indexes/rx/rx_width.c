@@ -209,6 +209,7 @@ static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
                                            : RX_REPEATS_NONE,
         .doors = index->scenes.doors.data,
         .n_doors = index->scenes.doors.data ? index->scenes.parts.n_parts : 0,
+        .outside = index->design.outside,
     };
 }
 
