@@ -16,8 +16,8 @@ extern "C" {
  * enqueues.
  *
  * Runs can be captured in CUDA graphs, unless the kind casts rays (OptiX cannot be captured:
- * KR_ERR_UNSUPPORTED). Every other lookup, scan and change refuses a stream that is being captured, before it
- * breaks the capture.
+ * KR_ERR_UNSUPPORTED). Every other lookup, scan, change and allocation refuses a stream that is being
+ * captured, before it breaks the capture.
  *
  * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
  * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index, all arrays and

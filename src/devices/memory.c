@@ -162,7 +162,7 @@ kr_status kr_memory_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
                              kr_error *err)
 {
     kr_buffer buffer;
-    kr_status status = check(device, stream, "kr_memory_allocate", err);
+    kr_status status = kr_stream_check(device, stream, "kr_memory_allocate", err);
     if (status)
         return status;
     if (!memory)
@@ -182,10 +182,8 @@ void kr_memory_release(kr_device *device, void *memory, uint64_t nbytes, kr_stre
 
 kr_status kr_stream_check(kr_device *device, kr_stream *stream, const char *call, kr_error *err)
 {
-    if (stream && stream->device != device)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the stream belongs to another device than '%s'", call,
-                       device->name);
-    return kr_stream_refuse_capture(device, stream, call, err);
+    const kr_status status = check(device, stream, call, err);
+    return status == KR_OK ? kr_stream_refuse_capture(device, stream, call, err) : status;
 }
 
 kr_status kr_stream_refuse_capture(kr_device *device, kr_stream *stream, const char *what, kr_error *err)

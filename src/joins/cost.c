@@ -21,8 +21,8 @@ static const rates on_cpu[] = {
     {"cgrx", 40, 240, 12, 16}, {NULL, 36, 29, 12, 16},
 };
 
-/* Of ranges, on a GPU and a CPU: nanoseconds a range to sort it and lay it out; a key to count and list its.
- */
+/* Of range joins, on a GPU and a CPU: nanoseconds a range to sort and lay it out, and nanoseconds a key to
+ * count and list its pairs. */
 static const double lay_out[2] = {0.14, 30}, scan[2] = {0.09, 28};
 
 static const rates *rates_of(const rates *table, const char *kind)

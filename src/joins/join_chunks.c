@@ -136,11 +136,11 @@ static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t firs
     if (status == KR_OK)
         status = kr_matches_find(&piece->query, &piece->matches, err);
     piece->is_open = status == KR_OK;
+    if (status != KR_OK)
+        return status;
     const join_chunks_params params = {(const uint64_t *)piece->matches.offsets.data + n, piece->found};
-    if (status == KR_OK)
-        status = kr_device_run(device, &join_chunks_found, &params, 1, piece->stream, err);
     piece->first = first;
-    return status;
+    return kr_device_run(device, &join_chunks_found, &params, 1, piece->stream, err);
 }
 
 /* A piece's pairs leave after the next piece has come. */
@@ -172,7 +172,8 @@ static kr_status open_turns(streaming *s, kr_error *err)
     for (int i = 0; i < TURNS && status == KR_OK; ++i) {
         streaming_piece *piece = &s->pieces[i];
         if (!(piece->found = device->ops->stage(device, sizeof *piece->found, NULL)))
-            status = kr_fail(err, KR_ERR_HOST_MEMORY, "no host memory for the number of pairs of a piece");
+            status = kr_fail(err, KR_ERR_HOST_MEMORY,
+                             "no host memory for the number of pairs of a piece: free some and try again");
         if (status == KR_OK && !device->ops->is_host)
             status = kr_stream_create(device, &piece->stream, err);
         if (status == KR_OK)

@@ -12,9 +12,8 @@ static const struct choice {
     const char *spec, *reason;
 } choices[] = {
     {"best", 0, "pivot",
-     "on a GPU the sorted array is fastest, as large batches are partitioned by the index, and levels of "
-     "pivots "
-     "over it make small batches faster"},
+     "on a GPU the sorted array is fastest, as large batches are partitioned by the index, and pivots over "
+     "it make small batches faster"},
     {"best", 1, "pivot", "a CPU compares all pivots of a node at once, and a search has few cache misses"},
     {"best:updates=on", 0, "pivot",
      "on a GPU a batch is merged into the sorted entries in one pass over them, and lookups stay as fast as "

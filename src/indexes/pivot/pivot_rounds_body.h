@@ -78,7 +78,7 @@ KR_BODY void pivot_flights(const pivot_params *p, uint32_t k, uint64_t first, ui
     pivot_descent groups[PIVOT_GROUPS][PIVOT_GROUP];
     const uint32_t last = p->shape.n_levels + 1;
     const uint64_t n = (end - first + PIVOT_GROUP - 1) / PIVOT_GROUP;
-    uint32_t entering = 0; /* the place of the group of this step; those before it are in the places before */
+    uint32_t entering = 0; /* the place in `groups` of the group that enters */
     for (uint64_t step = 0; step < n + last; ++step) {
         for (uint32_t r = step < last ? (uint32_t)step + 1 : last + 1; r-- > 0;) {
             const uint64_t g = step - r, i = first + g * PIVOT_GROUP;

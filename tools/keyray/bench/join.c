@@ -35,9 +35,8 @@ const option_row bench_join_rows[] = {
      "device]",
      8, (uint64_t)1 << 40},
     {"streamed", 0, 0, OPTION_FLAG, offsetof(bench_options, streamed), NULL,
-     "the probes are in pinned host memory, beside what the bus alone takes; without --chunk the keys are "
-     "indexed "
-     "before",
+     "the probes are in pinned host memory, beside what the bus alone takes; without --chunk the index "
+     "is made before",
      0, 0},
     {0},
 };
