@@ -51,6 +51,7 @@ function(keyray_objects target)
     target_compile_definitions(${target} PRIVATE
         $<$<BOOL:${KEYRAY_HAVE_CUDA}>:KR_WITH_CUDA=1>
         $<$<BOOL:${KEYRAY_HAVE_SIMD}>:KR_WITH_SIMD=1>
+        $<$<AND:$<COMPILE_LANGUAGE:C>,$<NOT:$<EQUAL:${KEYRAY_BLOCK_THREADS},1>>>:KR_BLOCK_SIZE=${KEYRAY_BLOCK_THREADS}>
         $<$<BOOL:${KEYRAY_HAVE_EMBREE}>:KR_WITH_EMBREE=1;KR_EMBREE_MAJOR=${KEYRAY_EMBREE_MAJOR}>
         $<$<BOOL:${KEYRAY_HAVE_ZLIB}>:KR_WITH_ZLIB=1>)
     if(KEYRAY_HAVE_CUDA)

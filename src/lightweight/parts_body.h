@@ -9,12 +9,13 @@
 #define KEYRAY_LIGHTWEIGHT_PARTS_BODY_H
 
 #include "lightweight/nearest_body.h"
+#include "lightweight/node_body.h"
 #include "program/block.h"
 #include "sorted/gallop.h"
 
 enum {
     PARTS_LEAF = 8,
-#if KR_ON_CUDA
+#if KR_IN_BLOCKS
     /* Probes that a thread searches for at the same time: as many as 32 registers allow, so that two blocks
      * fit on a multiprocessor. */
     PARTS_AT_ONCE = KR_KEY_BITS == 64 ? 1 : 2,
@@ -47,8 +48,8 @@ typedef struct parts_probe {
 
 /* Adjacent keys that are read at once. */
 typedef struct parts_leaf {
-    uint32_t at;            /* the first entry */
-    uint32_t below, within; /* of the leaf's entries: < lower, <= upper */
+    uint32_t at;    /* the first entry */
+    uint32_t below; /* of the leaf's entries */
 } parts_leaf;
 
 /* Entries of the gap that begins at `first`. */
@@ -82,35 +83,24 @@ KR_BODY uint32_t parts_leaf_size(const kr_entries *entries, uint32_t at)
     return left < most ? left : most;
 }
 
-/* With soa, `at` is a multiple of PARTS_LEAF. */
-KR_BODY parts_leaf parts_read(const kr_entries *entries, const parts_probe *probe, uint32_t at)
+/* How many entries of the leaf that begins at `at` are < bound. With soa, `at` is a multiple of PARTS_LEAF.
+ */
+KR_BODY uint32_t parts_below(const kr_entries *entries, kr_key bound, uint32_t at)
 {
     const uint32_t n = parts_leaf_size(entries, at);
-    parts_leaf leaf = {at, 0, 0};
+    uint32_t below = 0;
 #if KR_ON_CUDA
-    if (n == PARTS_LEAF) {
-#pragma unroll
-        for (uint32_t j = 0; j < PARTS_LEAF * sizeof(kr_key) / 16; ++j) {
-#if KR_KEY_BITS == 32
-            const uint4 four = __ldg((const uint4 *)((const kr_key *)entries->keys + at) + j);
-            leaf.below += (four.x < probe->lower) + (four.y < probe->lower) + (four.z < probe->lower) +
-                          (four.w < probe->lower);
-            leaf.within += (four.x <= probe->upper) + (four.y <= probe->upper) + (four.z <= probe->upper) +
-                           (four.w <= probe->upper);
-#else
-            const ulonglong2 two = __ldg((const ulonglong2 *)((const kr_key *)entries->keys + at) + j);
-            leaf.below += (two.x < probe->lower) + (two.y < probe->lower);
-            leaf.within += (two.x <= probe->upper) + (two.y <= probe->upper);
+    if (n == PARTS_LEAF)
+        return kr_vector_rank((const kr_key *)entries->keys + at, PARTS_LEAF * sizeof(kr_key) / 16, bound);
 #endif
-        }
-        return leaf;
-    }
-#endif
-    for (uint32_t j = 0; j < n; ++j) {
-        const kr_key key = kr_entry_key(entries, (int)entries->layout, (uint64_t)at + j);
-        leaf.below += key < probe->lower;
-        leaf.within += key <= probe->upper;
-    }
+    for (uint32_t j = 0; j < n; ++j)
+        below += kr_entry_key(entries, (int)entries->layout, (uint64_t)at + j) < bound;
+    return below;
+}
+
+KR_BODY parts_leaf parts_read(const kr_entries *entries, const parts_probe *probe, uint32_t at)
+{
+    const parts_leaf leaf = {at, parts_below(entries, probe->lower, at)};
     return leaf;
 }
 
@@ -169,26 +159,29 @@ KR_BODY kr_key parts_key(const kr_entries *entries, uint32_t position)
 }
 KR_SEARCHES(parts, kr_entries, parts_key);
 
+/* The entry behind those that match. Most matches end in the leaf where they begin. */
+KR_BODY uint32_t parts_end(const kr_entries *entries, const parts_probe *probe, const parts_leaf *leaf)
+{
+    const uint32_t n = parts_leaf_size(entries, leaf->at);
+    const kr_key bound = probe->upper + 1;
+    const uint32_t within = bound ? parts_below(entries, bound, leaf->at) : n;
+    return within < n ? leaf->at + within
+                      : parts_behind(entries, entries->n, leaf->at + within, probe->upper);
+}
+
 KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *probe, const parts_leaf *leaf)
 {
     const kr_entries *entries = &p->entries;
-    const int any = probe->lower <= probe->upper;
-    const uint32_t n = parts_leaf_size(entries, leaf->at);
+    const int any = probe->lower <= probe->upper, aos = (int)entries->layout;
     const uint64_t at = (uint64_t)leaf->at + leaf->below;
     if (kr_put_wants_first(&p->put)) {
-        const int next = leaf->below == n && at < entries->n; /* behind the leaf */
-        const int found = any && (next ? kr_entry_key(entries, (int)entries->layout, at) <= probe->upper
-                                       : leaf->within > leaf->below);
+        const int found = any && at < entries->n && kr_entry_key(entries, aos, at) <= probe->upper;
         kr_put_first(&p->put, i, found,
-                     found && p->put.what == KR_PUT_ROW ? kr_entry_row(entries, (int)entries->layout, at)
-                                                        : 0);
+                     found && p->put.what == KR_PUT_ROW ? kr_entry_row(entries, aos, at) : 0);
         return;
     }
-    const uint32_t end = leaf->at + leaf->within;
     if (any)
-        kr_put_match(&p->put, i, (uint32_t)at,
-                     (leaf->within < n ? end : parts_behind(entries, entries->n, end, probe->upper)) -
-                         (uint32_t)at);
+        kr_put_match(&p->put, i, (uint32_t)at, parts_end(entries, probe, leaf) - (uint32_t)at);
     else
         kr_put_match(&p->put, i, 0, 0);
 }
@@ -197,9 +190,7 @@ KR_BODY void parts_answer_nearest(const parts_params *p, uint64_t i, const parts
                                   const parts_leaf *leaf)
 {
     const kr_entries *entries = &p->entries;
-    const uint32_t n = parts_leaf_size(entries, leaf->at), end = leaf->at + leaf->within;
-    const kr_span span = {probe->upper, leaf->at + leaf->below,
-                          leaf->within < n ? end : parts_behind(entries, entries->n, end, probe->upper),
+    const kr_span span = {probe->upper, leaf->at + leaf->below, parts_end(entries, probe, leaf),
                           probe->lower <= probe->upper};
     kr_entries_nearest(entries, &p->batch.near, &p->put, i, entries->n, &span);
 }
@@ -245,8 +236,8 @@ KR_BODY void parts_answer_as(const parts_params *p, int how, uint64_t i, const p
 KR_BODY void parts_finish(kr_block block, const parts_params *p, int how, const parts_part *part,
                           uint32_t first, uint32_t end, const parts_probe *probes)
 {
-#if KR_ON_CUDA
-#pragma unroll
+#if KR_IN_BLOCKS
+    KR_UNROLL
     for (int v = 0; v < PARTS_AT_ONCE; ++v) {
         const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
         if (i < end) {

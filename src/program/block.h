@@ -9,8 +9,8 @@
  *   KR_BLOCK_PAIR_PROGRAM: the same, with registers for as many blocks as a multiprocessor has threads for:
  * two, or one where it has fewer threads. So one works while the other waits for memory.
  *
- * A block has 1024 threads. A .cu file may define KR_BLOCK_SIZE before it includes anything: blocks of 256
- * that are many at a time suit programs that wait for memory more often than they compute.
+ * A block has 1024 threads on a GPU. A .cu file may define KR_BLOCK_SIZE before it includes anything: blocks
+ * of 256 that are many at a time suit programs that wait for memory more often than they compute.
  *
  * A thread owns the elements block.rank, block.rank + block.size, ... An array of KR_MINE(n) elements holds a
  * thread's share of n, in registers on a GPU: put KR_UNROLL before loops over it. */
@@ -29,11 +29,10 @@ typedef struct kr_block {
     uint64_t index, count;
 } kr_block;
 
-#if !KR_ON_CUDA
-#define KR_BLOCK_SIZE 1
-#elif !defined KR_BLOCK_SIZE
-#define KR_BLOCK_SIZE 1024
+#if !defined KR_BLOCK_SIZE
+#define KR_BLOCK_SIZE (KR_ON_CUDA ? 1024 : 1)
 #endif
+#define KR_IN_BLOCKS (KR_ON_CUDA || KR_BLOCK_SIZE > 1) /* a block is more than one thread */
 #define KR_MINE(n) ((n) / KR_BLOCK_SIZE)
 
 /* Shared memory that the functions below use, and what a block gets on the CPU, where it is stack. */
@@ -48,267 +47,11 @@ enum { KR_BLOCK_AHEAD_NBYTES = 2048 };
     KR_APPLY(KR_BLOCK_PROGRAM_, KR_W(name), params_t, body, kr_block_pair_kernel)
 
 #if KR_ON_CUDA
-
-KR_BODY void kr_block_sync(kr_block block)
-{
-    (void)block;
-    __syncthreads();
-}
-
-/* Adds 1 to counters[i] in shared memory; returns the value before. */
-KR_BODY uint32_t kr_block_count(kr_block block, uint32_t *counters, uint32_t i)
-{
-    (void)block;
-    return atomicAdd(counters + i, 1u);
-}
-
-/* Sets bits of words[i] in shared memory. */
-KR_BODY void kr_block_or(kr_block block, uint32_t *words, uint32_t i, uint32_t bits)
-{
-    (void)block;
-    atomicOr(words + i, bits);
-}
-
-/* Turns bits of words[i] in shared memory over. */
-KR_BODY void kr_block_xor(kr_block block, uint32_t *words, uint32_t i, uint32_t bits)
-{
-    (void)block;
-    atomicXor(words + i, bits);
-}
-
-/* Writes bit i of words in shared memory, whose bits are 0 or not written yet. The threads of a warp have the
- * bits of a word: i % 32 is block.rank % 32. */
-KR_BODY void kr_block_put_bit(kr_block block, uint32_t *words, uint32_t i, int bit)
-{
-    const uint32_t word = __ballot_sync(KR_WARP, bit);
-    if (block.rank % 32 == 0)
-        words[i / 32] = word;
-}
-
-/* Begins to copy n words to shared memory, where they are after kr_block_copied and a kr_block_sync. Both
- * begin at 16 bytes; n is a multiple of 4. Of words that are copied or cleared, each thread has its own. On
- * the CPU, what follows the words is on its way afterwards: several arrays are copied fastest by lines in
- * turn. */
-KR_BODY void kr_block_copy(kr_block block, uint32_t *to, const uint32_t *from, uint32_t n)
-{
-    for (uint32_t w = 4 * block.rank; w < n; w += 4 * block.size) {
-#if __CUDA_ARCH__ >= 800
-        asm volatile(
-            "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to + w)),
-            "l"(from + w)
-            : "memory");
+#include "program/block_cuda.h"
+#elif KR_BLOCK_SIZE > 1
+#include "program/block_threads.h"
 #else
-        *(uint4 *)(to + w) = __ldcs((const uint4 *)(from + w));
-#endif
-    }
-}
-
-KR_BODY void kr_block_clear(kr_block block, uint32_t *words, uint32_t n)
-{
-    for (uint32_t w = 4 * block.rank; w < n; w += 4 * block.size)
-        *(uint4 *)(words + w) = make_uint4(0, 0, 0, 0);
-}
-
-/* This thread's own words are there. */
-KR_BODY void kr_block_copied(kr_block block)
-{
-    (void)block;
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
-/* Turns bits of words that were copied or cleared over, where those of `from` are 1; needs kr_block_copied,
- * and no kr_block_sync. */
-KR_BODY void kr_block_xor_words(kr_block block, uint32_t *words, const uint32_t *from, uint32_t n)
-{
-    for (uint32_t w = 4 * block.rank; w < n; w += 4 * block.size) {
-        const uint4 a = __ldcs((const uint4 *)(from + w));
-        words[w] ^= a.x;
-        words[w + 1] ^= a.y;
-        words[w + 2] ^= a.z;
-        words[w + 3] ^= a.w;
-    }
-}
-
-/* The sum of x over the threads before this one; *total, unless NULL, becomes that over all. */
-KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
-{
-    __shared__ uint32_t warps[KR_BLOCK_SIZE / 32];
-    const uint32_t lane = block.rank % 32, warp = block.rank / 32;
-    uint32_t sum = x, before = 0, all = 0;
-    for (uint32_t distance = 1; distance < 32; distance *= 2) {
-        const uint32_t other = __shfl_up_sync(KR_WARP, sum, distance);
-        sum += lane >= distance ? other : 0;
-    }
-    if (lane == 31)
-        warps[warp] = sum;
-    __syncthreads();
-    for (uint32_t w = 0; w < block.size / 32; ++w) {
-        before += w < warp ? warps[w] : 0;
-        all += warps[w];
-    }
-    __syncthreads();
-    if (total)
-        *total = all;
-    return before + sum - x;
-}
-
-/* A launch that needs more shared memory than a kernel may have unasked allows it as much as the device has:
- * a limit for each launch would race with another thread's launch of the same kernel. */
-static inline cudaError_t kr_block_grid(const kr_blocks *blocks, uint64_t n, const void *kernel,
-                                        unsigned *grid)
-{
-    enum { KR_UNASKED_NBYTES = 48 * 1024 - KR_BLOCK_NBYTES_OWN };
-    int device = 0, multiprocessors = 0, nbytes = 0;
-    cudaError_t code = cudaSuccess;
-    if (blocks->shared_nbytes > KR_UNASKED_NBYTES || blocks->per_multiprocessor)
-        code = cudaGetDevice(&device);
-    if (code == cudaSuccess && blocks->shared_nbytes > KR_UNASKED_NBYTES) {
-        code = cudaDeviceGetAttribute(&nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-        if (code == cudaSuccess)
-            code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        nbytes - KR_BLOCK_NBYTES_OWN);
-    }
-    if (code == cudaSuccess && blocks->per_multiprocessor)
-        code = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    const uint64_t most = blocks->per_multiprocessor
-                              ? (uint64_t)blocks->per_multiprocessor * (unsigned)multiprocessors
-                              : (uint64_t)1 << 30;
-    *grid = (unsigned)(n < most ? n : most);
-    return code;
-}
-
-template <typename body>
-static __global__ void __launch_bounds__(KR_BLOCK_SIZE)
-    kr_block_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
-{
-    extern __shared__ uint64_t kr_block_shared[];
-    const kr_block block = {threadIdx.x, KR_BLOCK_SIZE, blockIdx.x, gridDim.x};
-    body::elements(block, (char *)kr_block_shared, &params, n);
-}
-
-/* Threads of a multiprocessor: 2048 of 8.0, 9.0 and 10.x. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
-#define KR_BLOCK_PAIR (2048 / KR_BLOCK_SIZE)
-#else
-#define KR_BLOCK_PAIR (1024 / KR_BLOCK_SIZE)
-#endif
-
-template <typename body>
-static __global__ void __launch_bounds__(KR_BLOCK_SIZE, KR_BLOCK_PAIR)
-    kr_block_pair_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
-{
-    extern __shared__ uint64_t kr_block_shared[];
-    const kr_block block = {threadIdx.x, KR_BLOCK_SIZE, blockIdx.x, gridDim.x};
-    body::elements(block, (char *)kr_block_shared, &params, n);
-}
-
-template <typename params_t>
-static int kr_launch_blocks(void (*kernel)(const params_t, uint64_t), const void *block, uint64_t n,
-                            void *cuda_stream)
-{
-    const params_t *params = (const params_t *)block;
-    const kr_blocks *blocks = &params->blocks;
-    unsigned grid = 0;
-    if (n == 0)
-        return 0;
-    const cudaError_t code = kr_block_grid(blocks, n, (const void *)kernel, &grid);
-    if (code != cudaSuccess)
-        return (int)code;
-    kernel<<<grid, KR_BLOCK_SIZE, blocks->shared_nbytes, (cudaStream_t)cuda_stream>>>(*params, n);
-    return (int)cudaGetLastError();
-}
-
-#define KR_BLOCK_PROGRAM_(name, params_type, body, kernel)                                  \
-    struct name##_body_t {                                                                  \
-        typedef params_type params_t;                                                       \
-        static __device__ __forceinline__ void elements(kr_block block, char *shared,       \
-                                                        const params_t *params, uint64_t n) \
-        {                                                                                   \
-            body(block, shared, params, n);                                                 \
-        }                                                                                   \
-    };                                                                                      \
-    KR_CUDA_ENTRY(name, params_type,                                                        \
-                  kr_launch_blocks<params_type>(kernel<name##_body_t>, block, n, cuda_stream))
-
-#else
-
-KR_BODY void kr_block_sync(kr_block block)
-{
-    (void)block;
-}
-
-KR_BODY uint32_t kr_block_count(kr_block block, uint32_t *counters, uint32_t i)
-{
-    (void)block;
-    return counters[i]++;
-}
-
-KR_BODY void kr_block_or(kr_block block, uint32_t *words, uint32_t i, uint32_t bits)
-{
-    (void)block;
-    words[i] |= bits;
-}
-
-KR_BODY void kr_block_xor(kr_block block, uint32_t *words, uint32_t i, uint32_t bits)
-{
-    (void)block;
-    words[i] ^= bits;
-}
-
-KR_BODY void kr_block_put_bit(kr_block block, uint32_t *words, uint32_t i, int bit)
-{
-    (void)block;
-    words[i / 32] |= (uint32_t)bit << i % 32;
-}
-
-KR_BODY void kr_block_copy(kr_block block, uint32_t *to, const uint32_t *from, uint32_t n)
-{
-    (void)block;
-    for (uint32_t w = 0; w < n; w += 64 / sizeof *from)
-        kr_prefetch((const char *)(from + w) + KR_BLOCK_AHEAD_NBYTES);
-    kr_copy_bytes(to, from, n * sizeof *to);
-}
-
-KR_BODY void kr_block_clear(kr_block block, uint32_t *words, uint32_t n)
-{
-    (void)block;
-    for (uint32_t w = 0; w < n; ++w)
-        words[w] = 0;
-}
-
-KR_BODY void kr_block_copied(kr_block block)
-{
-    (void)block;
-}
-
-KR_BODY void kr_block_xor_words(kr_block block, uint32_t *words, const uint32_t *from, uint32_t n)
-{
-    (void)block;
-    for (uint32_t w = 0; w < n; ++w)
-        words[w] ^= from[w];
-}
-
-KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
-{
-    (void)block;
-    if (total)
-        *total = x;
-    return 0;
-}
-
-#define KR_BLOCK_PROGRAM_(title, params_t, body, kernel)           \
-    KR_CPU_FUNCTION(title)                                         \
-    {                                                              \
-        uint64_t shared[KR_BLOCK_NBYTES_CPU / sizeof(uint64_t)];   \
-        const kr_block alone = {0, KR_BLOCK_SIZE, first, 1};       \
-        (void)n;                                                   \
-        body(alone, (char *)shared, (const params_t *)block, end); \
-    }                                                              \
-    KR_CUDA_ENTRY_DECLARE(title)                                   \
-    KR_PROGRAM_TABLE_OF(title, params_t, KR_CUDA_ENTRY(title), 1)
-
+#include "program/block_cpu.h"
 #endif
 
 #endif

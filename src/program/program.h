@@ -27,6 +27,8 @@
  *       void run(const params_t *, uint64_t first, uint64_t end)   for first <= i < end
  *   KR_CPU_PIECE_PROGRAM(name, params_t, run)
  *       The same, where an element is a piece of work that is worth a thread's turn.
+ *   KR_MAP_OR_RUN_PROGRAM(name, params_t, body, run)
+ *       On a GPU KR_MAP_PROGRAM with `body`, on a CPU KR_CPU_PROGRAM with `run`.
  *
  * Parameter blocks hold fixed-width integers and pointers, widest first, at most 4096 bytes. */
 #ifndef KEYRAY_PROGRAM_PROGRAM_H
@@ -66,6 +68,8 @@ enum { KR_IN_FLIGHT = 32, KR_MANY_IN_FLIGHT = 64 };
     KR_APPLY(KR_PROBE_PROGRAM_, KR_W(name), params_t, state_t, begin, step, end)
 #define KR_CPU_PROGRAM(name, params_t, run) KR_APPLY(KR_CPU_PROGRAM_, KR_W(name), params_t, run)
 #define KR_CPU_PIECE_PROGRAM(name, params_t, run) KR_APPLY(KR_CPU_PIECE_PROGRAM_, KR_W(name), params_t, run)
+#define KR_MAP_OR_RUN_PROGRAM(name, params_t, body, run) \
+    KR_APPLY(KR_MAP_OR_RUN_PROGRAM_, KR_W(name), params_t, body, run)
 #define KR_GROUP_PROGRAM(name, params_t, body) KR_APPLY(KR_GROUP_PROGRAM_, KR_W(name), params_t, body)
 /* For a host file that uses a program defined elsewhere. */
 #define KR_PROGRAM_DECLARE(name) extern const kr_program KR_W(name)

@@ -153,13 +153,19 @@
 
 #define KR_CPU_PROGRAM_(name, params_t, run) KR_CPU_PROGRAM_OF(name, params_t, run, 0)
 #define KR_CPU_PIECE_PROGRAM_(name, params_t, run) KR_CPU_PROGRAM_OF(name, params_t, run, 1)
-#define KR_CPU_PROGRAM_OF(name, params_t, run, blocks)    \
+#define KR_MAP_OR_RUN_PROGRAM_(name, params_t, body, run) \
+    KR_CUDA_ENTRY_DECLARE(name)                           \
+    KR_CPU_RUN(name, params_t, run)                       \
+    KR_PROGRAM_TABLE_OF(name, params_t, KR_CUDA_ENTRY(name), 0)
+#define KR_CPU_PROGRAM_OF(name, params_t, run, blocks) \
+    KR_CPU_RUN(name, params_t, run)                    \
+    KR_PROGRAM_TABLE_OF(name, params_t, NULL, blocks)
+#define KR_CPU_RUN(name, params_t, run)                   \
     KR_CPU_FUNCTION(name)                                 \
     {                                                     \
         const params_t params = *(const params_t *)block; \
         (void)n;                                          \
         run(&params, first, end);                         \
-    }                                                     \
-    KR_PROGRAM_TABLE_OF(name, params_t, NULL, blocks)
+    }
 
 #endif

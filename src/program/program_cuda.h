@@ -84,6 +84,8 @@ static int kr_launch_simple(void (*kernel)(const params_t, uint64_t), const void
     };                                                                                     \
     KR_CUDA_SIMPLE_ENTRY(name, params_type, kr_map_kernel)
 
+#define KR_MAP_OR_RUN_PROGRAM_(name, params_type, body, run) KR_MAP_PROGRAM_(name, params_type, body)
+
 #define KR_GROUP_PROGRAM_(name, params_type, body)                                                         \
     struct name##_body_t {                                                                                 \
         typedef params_type params_t;                                                                      \

@@ -15,7 +15,7 @@
 enum {
     BTREE_BLOCK = 32 / sizeof(kr_key), /* keys that are read at once: a GPU loads so many bytes in any case */
     BTREE_NEAR = 8, /* leaves in which the end of a match is looked for without a descent */
-#if KR_ON_CUDA
+#if KR_IN_BLOCKS
     /* Probes that a thread searches for at the same time: as many as 32 registers allow, so that two blocks
      * fit on a multiprocessor. */
     BTREE_AT_ONCE = KR_KEY_BITS == 64 ? 1 : 2,
@@ -273,8 +273,8 @@ KR_BODY void btree_answer(const btree_parts_params *p, int what, const btree_par
 KR_BODY void btree_finish(kr_block block, const btree_parts_params *p, int what, const btree_part *part,
                           uint32_t begin, uint32_t end, const btree_probe *probes)
 {
-#if KR_ON_CUDA
-#pragma unroll
+#if KR_IN_BLOCKS
+    KR_UNROLL
     for (int v = 0; v < BTREE_AT_ONCE; ++v) {
         const uint64_t i = (uint64_t)begin + (uint64_t)v * block.size;
         if (i < end)
