@@ -5,7 +5,8 @@ void kr_partition_release(kr_device *device, kr_partition *partition, kr_stream 
 {
     kr_buffer_release(device, &partition->work, stream);
     kr_buffer_release(device, &partition->order, stream);
-    kr_buffer_release(device, &partition->places, stream);
+    kr_buffer_release(device, &partition->bases, stream);
+    kr_buffer_release(device, &partition->marks, stream);
     kr_buffer_release(device, &partition->codes, stream);
 }
 
@@ -16,6 +17,14 @@ kr_status kr_partition_back(kr_device *device, const kr_partition *partition, co
                                 : nbytes == 2 ? &partition_back_16
                                 : nbytes == 4 ? &partition_back_32
                                               : &partition_back_64;
-    const back_params params = {partition->places.data, answers, out, {0, 0}, partition->n};
-    return kr_device_run(device, program, &params, (partition->n + BACK_TILE - 1) / BACK_TILE, stream, err);
+    const uint32_t tile = partition->tile, bits = partition->view.bits;
+    const back_params params = {.marks = partition->marks.data,
+                                .bases = partition->bases.data,
+                                .answers = answers,
+                                .out = out,
+                                .blocks = {tile * nbytes + (sizeof(uint32_t) << bits), 0},
+                                .n = partition->n,
+                                .tile = tile,
+                                .bits = bits};
+    return kr_device_run(device, program, &params, (partition->n + tile - 1) / tile, stream, err);
 }

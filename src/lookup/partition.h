@@ -4,23 +4,26 @@
  * falls into. Families that hash have a part for each value of the top bits of the hash.
  *
  * Two passes over the probes: one counts, one places. Tiles of probes are put in order in shared memory, so
- * that they are written in runs. The place of each probe is kept, and after the search every tile gathers its
- * answers from those runs. Nothing is sorted, and no answer is scattered. */
+ * that they are written in runs. A mark for each probe and the place of each run are kept. After the search
+ * every tile reads its answers from those runs and puts them in order in shared memory. Nothing is sorted,
+ * and no answer is scattered. */
 #ifndef KEYRAY_LOOKUP_PARTITION_H
 #define KEYRAY_LOOKUP_PARTITION_H
 
 #include "kinds/batch.h"
 #include "kinds/family.h"
-
-enum { KR_PART_BITS_MOST = 11 };
+#include "lookup/partition_marks.h"
 
 typedef struct kr_partition {
     kr_partition_view view;
-    kr_buffer codes;  /* of the lower bounds, part by part */
-    kr_buffer places; /* uint32_t: where probe i went; none where answers do not go back */
-    kr_buffer order;  /* uint32_t: positions before; only where upper bounds or validity need them */
-    kr_buffer work;   /* starts and segments */
+    kr_buffer codes; /* of the lower bounds, part by part */
+    kr_buffer
+        marks; /* uint32_t, of each tile's probes in order: kr_partition_mark; none where answers stay */
+    kr_buffer bases; /* uint32_t: for each tile and part, what to add to a place in the tile; likewise */
+    kr_buffer order; /* uint32_t: positions before; only where upper bounds or validity need them */
+    kr_buffer work;  /* starts and segments */
     uint64_t n;
+    uint32_t tile;
 } kr_partition;
 
 /* Partitions n probes, at most 2^32 - 1, in 2^bits parts; changes *batch to the reordered batch. `self` is an

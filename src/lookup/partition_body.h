@@ -2,24 +2,23 @@
  *
  * With cuts, the part p of a code x is the number of cuts below x, not counting cut 0. So the first entry of
  * at least x lies after cut p, and at cut p + 1 at the latest. A table over the leading bits of a code's
- * distance from the lowest key narrows the search among the cuts: to one or two of them where keys are spread
- * evenly, and to all where they crowd. Without cuts, the part is the top bits of the code's hash. `hashed` is
- * a constant in each program. */
+ * distance from the lowest key narrows the search among the cuts: to none or one of them where keys are
+ * spread evenly, and to all where they crowd. Without cuts, the part is the top bits of the code's hash.
+ * `hashed` is a constant in each program. */
 #ifndef KEYRAY_LOOKUP_PARTITION_BODY_H
 #define KEYRAY_LOOKUP_PARTITION_BODY_H
 
 #include "key/hash.h"
 #include "kinds/batch.h"
+#include "lookup/partition_marks.h"
 #include "program/block.h"
 
 enum {
-    PARTITION_TILE = 16384, /* probes put in order at a time, at most: ranks in a tile are 16 bits */
-    PARTITION_TILE_CPU = 2048,
-    PARTITION_MINE =
-        KR_ON_CUDA ? KR_MINE(PARTITION_TILE) : KR_MINE(PARTITION_TILE_CPU), /* of a tile, a thread's */
-    PARTITION_TABLE_BITS = 12,
-    PARTITION_TABLE = (1 << PARTITION_TABLE_BITS) + 1,
-    PARTITION_TABLE_ROOM = PARTITION_TABLE + 3, /* codes of 8 bytes may follow */
+    PARTITION_RUNS = KR_MINE(1 << KR_PART_BITS_MOST), /* parts that a thread sums, at most */
+    PARTITION_AT_ONCE = KR_KEY_BITS == 64 ? 4 : 8,    /* codes that a thread counts at a time */
+    /* Codes of 8 bytes leave less shared memory for the table. */
+    PARTITION_TABLE_BITS = KR_KEY_BITS == 64 ? 11 : 13,
+    PARTITION_CELLS = 1 << PARTITION_TABLE_BITS,
 };
 
 typedef struct partition_params {
@@ -27,15 +26,17 @@ typedef struct partition_params {
     kr_blocks blocks;
     uint64_t seed;      /* of the hash, without cuts */
     const kr_key *cuts; /* 2^bits, or NULL */
-    uint16_t *table;    /* PARTITION_TABLE: parts of the first code of each cell, and one more */
+    uint32_t *table;    /* PARTITION_CELLS: parts of the first code of the cell, and << 16 of the next cell */
     uint32_t *counts;   /* of probes, by part */
     uint32_t *cursors;  /* by part: where the next tile's run goes */
     uint32_t *starts;
+    uint32_t *first_segments; /* by part */
     kr_segment *segments;
     uint32_t *n_segments;
     kr_key *codes;
-    uint32_t *places; /* or NULL */
-    uint32_t *order;  /* or NULL */
+    uint32_t *order; /* or NULL */
+    uint32_t *marks; /* as in kr_partition, or NULL */
+    uint32_t *bases;
     uint64_t n;
     kr_key lowest;
     uint32_t bits, shift; /* of a distance from `lowest`, to name its cell */
@@ -56,27 +57,34 @@ KR_BODY uint32_t partition_search(const kr_key *cuts, kr_key code, uint32_t low,
     return low;
 }
 
-/* Cell t begins at lowest + (t << shift), which may lie above all codes. */
-KR_BODY void partition_fill_cell(const partition_params *p, uint64_t t)
+/* The part of the first code of cell t: lowest + (t << shift), which may lie above all codes. */
+KR_BODY uint32_t partition_of_cell(const partition_params *p, uint64_t t, uint32_t least)
 {
     const uint32_t last = (1u << p->bits) - 1;
     const uint64_t begin = (t << p->shift) + p->lowest, most = (kr_key) ~(kr_key)0;
     const int beyond =
-        t == PARTITION_TABLE - 1 || t << p->shift >> p->shift != t || begin < p->lowest || begin > most;
-    p->table[t] = (uint16_t)(beyond ? last : partition_search(p->cuts, (kr_key)begin, 0, last));
+        t == PARTITION_CELLS || t << p->shift >> p->shift != t || begin < p->lowest || begin > most;
+    return beyond ? last : partition_search(p->cuts, (kr_key)begin, least, last);
+}
+
+/* And no probe is counted yet. */
+KR_BODY void partition_fill_cell(const partition_params *p, uint64_t t)
+{
+    if (t < 1u << p->bits)
+        p->counts[t] = 0;
+    const uint32_t first = partition_of_cell(p, t, 0);
+    p->table[t] = first | partition_of_cell(p, t + 1, first) << 16;
 }
 KR_MAP_PROGRAM(partition_table, partition_params, partition_fill_cell);
 
-/* A block's shared memory: cuts and table only where there are cuts; bases, codes, parts and sources only
- * when it places probes. */
+/* A block's shared memory: cuts and table only where there are cuts; codes and marks only when it places
+ * probes. */
 typedef struct partition_room {
     kr_key *cuts;
     kr_key *codes;
-    uint32_t *counts;
-    uint32_t *bases; /* a run's place in the batch minus its place in the tile */
-    uint16_t *table;
-    uint16_t *parts; /* of the tile's probes, in order */
-    uint16_t *sources;
+    uint32_t *counts; /* of the tile's probes, by part; then where the runs go: see partition_keep_bases */
+    uint32_t *table;
+    uint32_t *marks; /* of the tile's probes, in order */
 } partition_room;
 
 KR_BODY partition_room partition_room_of(const partition_params *p, int hashed, char *shared)
@@ -85,11 +93,9 @@ KR_BODY partition_room partition_room_of(const partition_params *p, int hashed, 
     partition_room room;
     room.cuts = (kr_key *)shared;
     room.counts = (uint32_t *)(room.cuts + (hashed ? 0 : n));
-    room.table = (uint16_t *)(room.counts + n);
-    room.bases = (uint32_t *)(room.table + (hashed ? 0 : PARTITION_TABLE_ROOM));
-    room.codes = (kr_key *)(room.bases + n);
-    room.parts = (uint16_t *)(room.codes + p->tile);
-    room.sources = room.parts + p->tile;
+    room.table = room.counts + n;
+    room.codes = (kr_key *)(room.table + (hashed ? 0 : PARTITION_CELLS));
+    room.marks = (uint32_t *)(room.codes + p->tile);
     return room;
 }
 
@@ -98,8 +104,9 @@ KR_BODY uint32_t partition_of(const partition_params *p, int hashed, const parti
     if (hashed)
         return kr_hash(code, p->seed) >> (32 - p->bits);
     const kr_key cell = code < p->lowest ? 0 : (kr_key)(code - p->lowest) >> p->shift;
-    const uint32_t t = cell < PARTITION_TABLE - 2 ? (uint32_t)cell : PARTITION_TABLE - 2;
-    return partition_search(room->cuts, code, code < p->lowest ? 0 : room->table[t], room->table[t + 1]);
+    const uint32_t range = room->table[cell < PARTITION_CELLS ? (uint32_t)cell : PARTITION_CELLS - 1];
+    const uint32_t least = range & 0xFFFFu, last = range >> 16;
+    return partition_search(room->cuts, code, code < p->lowest ? 0 : least, last);
 }
 
 KR_BODY void partition_load(kr_block block, const partition_params *p, int hashed, const partition_room *room)
@@ -108,31 +115,34 @@ KR_BODY void partition_load(kr_block block, const partition_params *p, int hashe
         return;
     for (uint32_t i = block.rank; i < 1u << p->bits; i += block.size)
         room->cuts[i] = kr_load(p->cuts + i);
-    for (uint32_t i = block.rank; i < PARTITION_TABLE; i += block.size)
+    for (uint32_t i = block.rank; i < PARTITION_CELLS; i += block.size)
         room->table[i] = kr_load(p->table + i);
 }
 
-/* The codes of the tile that begins with probe `first`, of `here` probes: thread r's are r, r + size, ... */
+/* The codes of n / size probes of the tile that begins with probe `first`, of `here` probes: from its probe
+ * `from` on, thread r's are r, r + size, ... */
 KR_BODY void partition_read(kr_block block, const partition_params *p, uint64_t first, uint32_t here,
-                            kr_key *codes)
+                            uint32_t from, uint32_t n, kr_key *codes)
 {
-    const kr_key *raw = p->batch.lower_type == KR_RAW_KEY ? (const kr_key *)p->batch.lower + first : NULL;
-    if (raw && here == PARTITION_MINE * block.size) {
+    const kr_key *raw = (const kr_key *)p->batch.lower + first;
+    if (p->batch.lower_type == KR_RAW_KEY) {
         KR_UNROLL
-        for (uint32_t j = 0; j < PARTITION_MINE; ++j)
-            codes[j] = kr_load(raw + j * block.size + block.rank);
+        for (uint32_t j = 0; j < n; ++j) {
+            const uint32_t i = from + j * block.size + block.rank;
+            codes[j] = i < here ? kr_load_once(raw + i) : 0;
+        }
         return;
     }
     KR_UNROLL
-    for (uint32_t j = 0; j < PARTITION_MINE; ++j) {
-        const uint32_t i = j * block.size + block.rank;
+    for (uint32_t j = 0; j < n; ++j) {
+        const uint32_t i = from + j * block.size + block.rank;
         codes[j] = i < here ? kr_load_key(p->batch.lower_type, p->batch.lower, first + i) : 0;
     }
 }
 
 KR_BODY uint32_t partition_here(const partition_params *p, uint64_t first)
 {
-    return p->n - first < p->tile ? (uint32_t)(p->n - first) : p->tile;
+    return first >= p->n ? 0 : p->n - first < p->tile ? (uint32_t)(p->n - first) : p->tile;
 }
 
 KR_BODY void partition_clear(kr_block block, const partition_params *p, const partition_room *room)
@@ -144,42 +154,55 @@ KR_BODY void partition_clear(kr_block block, const partition_params *p, const pa
 
 /* ---- First pass: how many probes each part has ---------------------------------------------- */
 
+/* Few codes at a time, so that the registers suffice for two blocks on a multiprocessor. */
+KR_BODY void partition_count_tile(kr_block block, const partition_params *p, int hashed,
+                                  const partition_room *room, uint64_t first)
+{
+    const uint32_t here = partition_here(p, first);
+    for (uint32_t from = 0; from < here; from += PARTITION_AT_ONCE * block.size) {
+        kr_key codes[PARTITION_AT_ONCE];
+        partition_read(block, p, first, here, from, PARTITION_AT_ONCE, codes);
+        KR_UNROLL
+        for (uint32_t j = 0; j < PARTITION_AT_ONCE; ++j)
+            if (from + j * block.size + block.rank < here)
+                kr_block_count(block, room->counts, partition_of(p, hashed, room, codes[j]));
+    }
+}
+
 KR_BODY void partition_count_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles,
                                  int hashed)
 {
     const partition_room room = partition_room_of(p, hashed, shared);
     partition_load(block, p, hashed, &room);
     partition_clear(block, p, &room);
-    for (uint64_t t = block.index; t < n_tiles; t += block.count) {
-        const uint64_t first = t * p->tile;
-        const uint32_t here = partition_here(p, first);
-        kr_key codes[PARTITION_MINE];
-        partition_read(block, p, first, here, codes);
-        KR_UNROLL
-        for (uint32_t j = 0; j < PARTITION_MINE; ++j)
-            if (j * block.size + block.rank < here)
-                kr_block_count(block, room.counts, partition_of(p, hashed, &room, codes[j]));
-    }
+    for (uint64_t t = block.index; t < n_tiles; t += block.count)
+        partition_count_tile(block, p, hashed, &room, t * p->tile);
     kr_block_sync(block);
     for (uint32_t i = block.rank; i < 1u << p->bits; i += block.size)
         if (room.counts[i])
             kr_atomic_take32(p->counts + i, room.counts[i]);
 }
 
-/* ---- Where parts and segments begin: one block ------------------------------------------------- */
+/* ---- Where parts and their segments begin: one block ------------------------------------------- */
 
 KR_BODY uint32_t partition_segments(const partition_params *p, uint32_t probes)
 {
     return probes / p->segment + (probes % p->segment != 0);
 }
 
-KR_BODY void partition_plan_all(kr_block block, char *shared, const partition_params *p, uint64_t n)
+/* The parts that a thread sums up: from `first` to `end` - 1. */
+KR_BODY void partition_run(kr_block block, const partition_params *p, uint32_t *first, uint32_t *end)
 {
     const uint32_t parts = 1u << p->bits, run = (parts + block.size - 1) / block.size;
-    const uint32_t first = block.rank * run < parts ? block.rank * run : parts;
-    const uint32_t end = first + run < parts ? first + run : parts;
-    uint32_t probes = 0, segments = 0, all_segments;
+    *first = block.rank * run < parts ? block.rank * run : parts;
+    *end = *first + run < parts ? *first + run : parts;
+}
+
+KR_BODY void partition_plan_all(kr_block block, char *shared, const partition_params *p, uint64_t n)
+{
+    uint32_t first, end, probes = 0, segments = 0, all_segments;
     (void)shared, (void)n;
+    partition_run(block, p, &first, &end);
     for (uint32_t i = first; i < end; ++i) {
         probes += p->counts[i];
         segments += partition_segments(p, p->counts[i]);
@@ -187,101 +210,148 @@ KR_BODY void partition_plan_all(kr_block block, char *shared, const partition_pa
     uint32_t start = kr_block_sum_before(block, probes, NULL);
     uint32_t at = kr_block_sum_before(block, segments, &all_segments);
     for (uint32_t i = first; i < end; ++i) {
-        const uint32_t count = p->counts[i], n_segments = partition_segments(p, count);
+        const uint32_t count = p->counts[i];
         p->starts[i] = start;
         p->cursors[i] = start;
-        for (uint32_t c = 0; c < n_segments; ++c) {
-            const kr_segment segment = {i, start + c * p->segment};
-            p->segments[at++] = segment;
-        }
+        p->first_segments[i] = at;
+        at += partition_segments(p, count);
         start += count;
     }
     if (block.rank == 0) {
         *p->n_segments = all_segments;
-        p->starts[parts] = (uint32_t)p->n;
+        p->starts[1u << p->bits] = (uint32_t)p->n;
     }
 }
 KR_BLOCK_PROGRAM(partition_plan, partition_params, partition_plan_all);
 
 /* ---- Second pass: every probe to its part ---------------------------------------------------- */
 
-/* Turns counts into the places of the parts' runs in the tile; reserves room for each run in its part. */
-KR_BODY void partition_take_runs(kr_block block, const partition_params *p, const partition_room *room)
+/* Of a share of the parts: there are as many shares as tiles. */
+KR_BODY void partition_list_segments(kr_block block, const partition_params *p, uint64_t share)
 {
-    const uint32_t parts = 1u << p->bits, run = (parts + block.size - 1) / block.size;
-    const uint32_t first = block.rank * run < parts ? block.rank * run : parts;
-    const uint32_t end = first + run < parts ? first + run : parts;
-    uint32_t sum = 0;
+    const uint64_t n_tiles = (p->n + p->tile - 1) / p->tile;
+    for (uint64_t part = share; part < 1u << p->bits; part += n_tiles) {
+        const uint32_t start = p->starts[part], at = p->first_segments[part];
+        const uint32_t n = partition_segments(p, p->starts[part + 1] - start);
+        for (uint32_t c = block.rank; c < n; c += block.size) {
+            const kr_segment segment = {(uint32_t)part, start + c * p->segment};
+            p->segments[at + c] = segment;
+        }
+    }
+}
+
+/* Turns counts into the places of the parts' runs in the tile; reserves room for each run in its part.
+ * `bases`: of the thread's own parts, a run's place in the batch minus its place in the tile. */
+KR_BODY void partition_take_runs(kr_block block, const partition_params *p, const partition_room *room,
+                                 uint32_t *bases)
+{
+    uint32_t first, end, sum = 0;
+    partition_run(block, p, &first, &end);
     for (uint32_t i = first; i < end; ++i)
         sum += room->counts[i];
     uint32_t at = kr_block_sum_before(block, sum, NULL);
-    for (uint32_t i = first; i < end; ++i) {
-        const uint32_t count = room->counts[i];
-        room->bases[i] = (count ? kr_atomic_take32(p->cursors + i, count) : 0) - at;
-        room->counts[i] = at;
-        at += count;
-    }
+    KR_UNROLL
+    for (uint32_t r = 0; r < PARTITION_RUNS; ++r)
+        if (first + r < end) {
+            const uint32_t count = room->counts[first + r];
+            bases[r] = (count ? kr_atomic_take32(p->cursors + first + r, count) : 0) - at;
+            room->counts[first + r] = at;
+            at += count;
+        }
     kr_block_sync(block);
 }
 
-KR_BODY void partition_place_tile(kr_block block, const partition_params *p, int hashed,
-                                  const partition_room *room, uint64_t first)
+/* The places in the tile are no longer needed. */
+KR_BODY void partition_keep_bases(kr_block block, const partition_params *p, const partition_room *room,
+                                  const uint32_t *bases, uint64_t tile)
 {
-    const uint32_t here = partition_here(p, first);
-    kr_key codes[PARTITION_MINE];
-    uint32_t ranks[PARTITION_MINE]; /* part << 16 | rank in the tile's run of it */
-    partition_read(block, p, first, here, codes);
+    uint32_t first, end;
+    partition_run(block, p, &first, &end);
+    kr_block_sync(block);
     KR_UNROLL
-    for (uint32_t j = 0; j < PARTITION_MINE; ++j)
+    for (uint32_t r = 0; r < PARTITION_RUNS; ++r)
+        if (first + r < end) {
+            room->counts[first + r] = bases[r];
+            if (p->bases)
+                p->bases[(tile << p->bits) + first + r] = bases[r];
+        }
+    kr_block_sync(block);
+}
+
+/* Puts the tile's probes in order, in shared memory. */
+KR_BODY void partition_order_tile(kr_block block, const partition_params *p, int hashed,
+                                  const partition_room *room, uint32_t here, const kr_key *codes,
+                                  uint32_t *bases)
+{
+    uint32_t ranks[KR_TILE_MINE]; /* part << 16 | rank in the tile's run of it */
+    KR_UNROLL
+    for (uint32_t j = 0; j < KR_TILE_MINE; ++j)
         if (j * block.size + block.rank < here) {
             const uint32_t part = partition_of(p, hashed, room, codes[j]);
             ranks[j] = part << 16 | kr_block_count(block, room->counts, part);
         }
     kr_block_sync(block);
-    partition_take_runs(block, p, room);
+    partition_take_runs(block, p, room, bases);
     KR_UNROLL
-    for (uint32_t j = 0; j < PARTITION_MINE; ++j) {
+    for (uint32_t j = 0; j < KR_TILE_MINE; ++j) {
         const uint32_t i = j * block.size + block.rank;
         if (i < here) {
             const uint32_t part = ranks[j] >> 16, at = room->counts[part] + (ranks[j] & 0xFFFFu);
             room->codes[at] = codes[j];
-            room->parts[at] = (uint16_t)part;
-            if (p->order)
-                room->sources[at] = (uint16_t)i;
-            if (p->places)
-                p->places[first + i] = room->bases[part] + at;
+            room->marks[at] = kr_partition_mark(part, i);
         }
     }
-    kr_block_sync(block);
+}
+
+/* Writes it, in runs. */
+KR_BODY void partition_write_tile(kr_block block, const partition_params *p, const partition_room *room,
+                                  uint64_t first, uint32_t here)
+{
     for (uint32_t at = block.rank; at < here; at += block.size) {
-        const uint32_t place = room->bases[room->parts[at]] + at;
+        const uint32_t mark = room->marks[at], place = room->counts[kr_mark_part(mark)] + at;
         p->codes[place] = room->codes[at];
+        if (p->marks)
+            kr_store_once(p->marks + first + at, mark);
         if (p->order)
-            p->order[place] = (uint32_t)(first + room->sources[at]);
+            p->order[place] = (uint32_t)first + kr_mark_source(mark);
     }
     kr_block_sync(block);
 }
 
+/* The codes of the next tile are on their way while one is written. */
 KR_BODY void partition_place_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles,
                                  int hashed)
 {
     const partition_room room = partition_room_of(p, hashed, shared);
+    kr_key codes[KR_TILE_MINE];
+    uint32_t bases[PARTITION_RUNS];
     partition_load(block, p, hashed, &room);
+    uint64_t first = block.index * p->tile;
+    uint32_t here = partition_here(p, first);
+    partition_read(block, p, first, here, 0, KR_TILE_MINE, codes);
     for (uint64_t t = block.index; t < n_tiles; t += block.count) {
+        const uint64_t next = t + block.count < n_tiles ? (t + block.count) * p->tile : p->n;
+        const uint32_t after = partition_here(p, next);
         partition_clear(block, p, &room);
-        partition_place_tile(block, p, hashed, &room, t * p->tile);
+        partition_order_tile(block, p, hashed, &room, here, codes, bases);
+        partition_read(block, p, next, after, 0, KR_TILE_MINE, codes);
+        partition_keep_bases(block, p, &room, bases, t);
+        partition_list_segments(block, p, t);
+        partition_write_tile(block, p, &room, first, here);
+        first = next;
+        here = after;
     }
 }
 
-#define PARTITION_PROGRAM(name, pass, hashed)                                                           \
+#define PARTITION_PROGRAM(form, name, pass, hashed)                                                     \
     KR_BODY void name##_body(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles) \
     {                                                                                                   \
         pass(block, shared, p, n_tiles, hashed);                                                        \
     }                                                                                                   \
-    KR_BLOCK_PROGRAM(name, partition_params, name##_body)
-PARTITION_PROGRAM(partition_count_cut, partition_count_all, 0);
-PARTITION_PROGRAM(partition_count_hashed, partition_count_all, 1);
-PARTITION_PROGRAM(partition_place_cut, partition_place_all, 0);
-PARTITION_PROGRAM(partition_place_hashed, partition_place_all, 1);
+    form(name, partition_params, name##_body)
+PARTITION_PROGRAM(KR_BLOCK_PAIR_PROGRAM, partition_count_cut, partition_count_all, 0);
+PARTITION_PROGRAM(KR_BLOCK_PAIR_PROGRAM, partition_count_hashed, partition_count_all, 1);
+PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_cut, partition_place_all, 0);
+PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_hashed, partition_place_all, 1);
 
 #endif

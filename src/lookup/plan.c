@@ -16,9 +16,10 @@ enum { FEW_ON_CPU = 1 << 16, NEAR_ON_CPU = 8 << 20, FEW_ON_GPU = 1 << 20 };
 enum {
     PART_ROW_BITS = 11,
     PART_NBYTES_BITS = 23,
+    PART_PROBE_BITS = 10, /* and at least 2^10 probes, so that a block's search is worth its pivots */
     PART_PIECE = 1 << 27,
     PART_PIECE_LEAST = 1 << 20,
-    PART_SCRATCH = 33,  /* bytes a probe of a piece, at most: code, place, order, match, answer, flag */
+    PART_SCRATCH = 35,  /* bytes a probe of a piece, at most: code, mark, base, order, match, answer, flag */
     BATCH_SCRATCH = 17, /* bytes a probe of the whole batch, at most: match, offset, flag */
     FEW_ROWS = 1 << 18,
     FEW_INTO_FEW_ROWS = 1 << 22
@@ -32,7 +33,8 @@ static uint32_t part_bits_for(const kr_probe_case *of)
     const uint64_t whole = hashed ? of->footprint_nbytes : of->rows;
     const uint32_t part_bits = hashed ? PART_NBYTES_BITS : PART_ROW_BITS;
     uint32_t bits = 1;
-    while (bits < KR_PART_BITS_MOST && whole >> (bits + 1) >= 1u << part_bits)
+    while (bits < KR_PART_BITS_MOST && whole >> (bits + 1) >= 1u << part_bits &&
+           of->n_probes >> (bits + 1) >= 1u << PART_PROBE_BITS)
         ++bits;
     return bits;
 }
