@@ -1,6 +1,7 @@
-/* The fastest search of kind `pivot` for the first match on a CPU. If no levels were cut off, every probe
- * goes down through the same number of nodes, so groups of probes can go level by level, and none finishes
- * early. Otherwise the search is that of pivot_body.h. */
+/* The fastest search of kind `pivot` for the first match. If no levels were cut off, every probe goes down
+ * through the same number of nodes. So a CPU can take groups of probes level by level, and none finishes
+ * early; a thread of a GPU keeps no state of where it is. Otherwise, and where options say how a GPU launches
+ * lookups, the search is that of pivot_body.h. */
 #ifndef KEYRAY_INDEXES_PIVOT_PIVOT_ROUNDS_BODY_H
 #define KEYRAY_INDEXES_PIVOT_PIVOT_ROUNDS_BODY_H
 
@@ -90,12 +91,25 @@ KR_BODY void pivot_flights(const pivot_params *p, uint32_t k, uint64_t first, ui
     }
 }
 
+KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
+{
+    pivot_descent s;
+    pivot_descend(p, i, &s);
+    for (uint32_t r = 0; r <= p->shape.n_levels; ++r)
+        pivot_round(p, k, r, 0, &s);
+    pivot_arrive(p, i, &s);
+}
+
 #define PIVOT_ROUNDS(name, k)                                                    \
+    KR_BODY void name##_one(const pivot_params *p, uint64_t i)                   \
+    {                                                                            \
+        pivot_find_first(p, k, i);                                               \
+    }                                                                            \
     KR_BODY void name##_run(const pivot_params *p, uint64_t first, uint64_t end) \
     {                                                                            \
         pivot_flights(p, k, first, end);                                         \
     }                                                                            \
-    KR_CPU_PROGRAM(name, pivot_params, name##_run)
+    KR_MAP_OR_RUN_PROGRAM(name, pivot_params, name##_one, name##_run)
 PIVOT_ROUNDS(pivot_first_k0, p->shape.k);
 PIVOT_ROUNDS(pivot_first_k2, 2);
 PIVOT_ROUNDS(pivot_first_k3, 3);

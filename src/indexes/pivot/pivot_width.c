@@ -43,6 +43,7 @@ KR_PROGRAM_DECLARE(pivot_group_k9);
 KR_PROGRAM_DECLARE(pivot_group_k17);
 KR_PROGRAM_DECLARE(pivot_group_k33);
 KR_PROGRAM_DECLARE(pivot_nearest_k0);
+KR_PROGRAM_DECLARE(pivot_nearest_k9);
 KR_PROGRAM_DECLARE(pivot_nearest_k17);
 
 static const kr_search_programs programs[] = {
@@ -55,7 +56,7 @@ static const kr_search_programs programs[] = {
     {0, &KR_W(pivot_k0), NULL},
 };
 
-/* For lookups of the first match only, on a CPU, if no levels are cut off. */
+/* For lookups of the first match only, if no levels are cut off. */
 static const kr_search_programs firsts[] = {
     {2, &KR_W(pivot_first_k2), NULL}, {3, &KR_W(pivot_first_k3), NULL},   {5, &KR_W(pivot_first_k5), NULL},
     {9, &KR_W(pivot_first_k9), NULL}, {17, &KR_W(pivot_first_k17), NULL}, {33, &KR_W(pivot_first_k33), NULL},
@@ -69,13 +70,16 @@ static const kr_program *program_of(const kr_device *device, const kr_spec *spec
 
 static const kr_program *first_of(const kr_device *device, const kr_spec *spec, const pivot_shape *shape)
 {
-    return device->ops->is_host && shape->leaves == 1 ? kr_search_program(device, spec, shape->k, firsts)
-                                                      : program_of(device, spec);
+    const int as_usual = device->ops->is_host || !kr_search_launches(spec);
+    return as_usual && shape->leaves == 1 ? kr_search_program(device, spec, shape->k, firsts)
+                                          : program_of(device, spec);
 }
 
 static const kr_program *nearest_of(const pivot_shape *shape)
 {
-    return shape->k == 17 ? &KR_W(pivot_nearest_k17) : &KR_W(pivot_nearest_k0);
+    return shape->k == 17  ? &KR_W(pivot_nearest_k17)
+           : shape->k == 9 ? &KR_W(pivot_nearest_k9)
+                           : &KR_W(pivot_nearest_k0);
 }
 
 static kr_launch launch_of(const kr_spec *spec, const pivot_shape *shape)
