@@ -21,21 +21,47 @@ static void add_work(const facts *more, facts *work)
     work->n = more->n;
 }
 
+static kr_sink sink_of(const bench_run *run, kr_result result, uint64_t first, const kr_column *values)
+{
+    return (kr_sink){.struct_size = sizeof(kr_sink),
+                     .result = result,
+                     .order = result == KR_RESULT_ROWS ? run->order : KR_ORDER_ROW,
+                     .rows = run->rows,
+                     .rows_capacity = run->rows_capacity,
+                     .values = result == KR_RESULT_SUM ? values : NULL,
+                     .out = out_at(run, result, first)};
+}
+
+int bench_prepare(bench_run *run)
+{
+    const bench_data *data = run->data;
+    const kr_column values = bench_data_column(data, COLUMN_VALUES, 0, data->n_grown);
+    const kr_column lower = bench_data_column(data, COLUMN_LOWER, 0, data->n_probes);
+    const kr_sink sink = sink_of(run, run->result, 0, &values);
+    kr_error err = {0};
+    kr_status status;
+    if (data->batches > 1)
+        return tool_fail(USAGE, "--prepared looks up all probes at once; leave out --batches");
+    if (data->operation != BENCH_RANGE) {
+        status = kr_prepare_lookup(run->index, &lower, &sink, &run->prepared, &err);
+    } else {
+        const kr_column upper = bench_data_column(data, COLUMN_UPPER, 0, data->n_probes);
+        status = kr_prepare_range(run->index, &lower, &upper, &sink, &run->prepared, &err);
+    }
+    return tool_check(status, &err);
+}
+
 static kr_status answer_batch(const bench_run *run, kr_result result, uint64_t first, uint64_t n,
                               kr_report *report, int counts, kr_error *err)
 {
     const bench_data *data = run->data;
     const kr_column values = bench_data_column(data, COLUMN_VALUES, 0, data->n_grown);
     const kr_column lower = bench_data_column(data, COLUMN_LOWER, first, n);
-    const kr_sink sink = {.struct_size = sizeof sink,
-                          .result = result,
-                          .order = result == KR_RESULT_ROWS ? run->order : KR_ORDER_ROW,
-                          .rows = run->rows,
-                          .rows_capacity = run->rows_capacity,
-                          .values = result == KR_RESULT_SUM ? &values : NULL,
-                          .out = out_at(run, result, first),
-                          .report = report,
-                          .count_work = counts != 0};
+    kr_sink sink = sink_of(run, result, first, &values);
+    if (run->prepared && result == run->result && !report)
+        return kr_prepared_run(run->prepared, NULL, err);
+    sink.report = report;
+    sink.count_work = counts != 0;
     if (data->operation != BENCH_RANGE)
         return kr_index_lookup(run->index, &lower, &sink, NULL, err);
     const kr_column upper = bench_data_column(data, COLUMN_UPPER, first, n);

@@ -54,6 +54,14 @@ static const option_row scan_rows[] = {
     {0},
 };
 
+static const option_row call_rows[] = {
+    {"calls", 0, 0, OPTION_NUMBER, AT(calls), "N",
+     "calls enqueued back to back in a run; times are those of one [1]", 1, 1 << 20},
+    {"prepared", 0, 0, OPTION_FLAG, AT(prepared), NULL,
+     "prepare the lookup once (kr_prepare_lookup), then run it", 0, 0},
+    {0},
+};
+
 static const option_row update_rows[] = {
     {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC",
      "waves: what to build anew for comparison [the index]", 0, 0},
@@ -86,7 +94,7 @@ static const option_row bench_rows[] = {
 
 #define NO_NUMBER UINT64_MAX /* no count was given */
 
-enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 16 };
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 20 };
 
 /* One invocation. */
 typedef struct job {
@@ -137,6 +145,8 @@ static void add_groups(job *j, int operation)
     j->n_sweepable = j->n_groups;
     if (looks_up)
         add_group(j, "Lookups (not build, scan, loads)", lookup_rows, &j->options);
+    if (operation == BENCH_POINT || operation == BENCH_RANGE || all)
+        add_group(j, "Calls (point, range)", call_rows, &j->options);
     if (operation == BENCH_JOIN || all)
         add_group(j, "Joins of the probes, left, with the keys, right (join)", bench_join_rows, &j->options);
     if (operation == BENCH_UPDATE || all)
@@ -456,6 +466,7 @@ static int run(const command *self, int argc, char **argv)
                          .probes_log2 = NOT_GIVEN,
                          .repeat = 5,
                          .checked = 4,
+                         .calls = 1,
                          .result = NOT_GIVEN},
              .w = WORKLOAD_DEFAULTS,
              .where = DEVICE_DEFAULTS};

@@ -18,11 +18,11 @@ enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MO
 typedef struct bench_options {
     option_texts index;
     const char *sweep, *json, *rebuild;
-    uint64_t keys_log2, probes_log2, repeat, checked;
+    uint64_t keys_log2, probes_log2, repeat, checked, calls;
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
     uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
     uint64_t groups, overlap, chunk; /* of as-of joins; of intervals: overlaps a row, 0: none; bytes */
-    uint32_t cover, counted, points, streamed;
+    uint32_t cover, counted, points, streamed, prepared;
 } bench_options;
 
 /* ---- The workload, in host memory and where the library reads it (data.c) ------------- */
@@ -131,6 +131,7 @@ typedef struct bench_row {
     index_facts index;
     report_facts lookups;      /* of the last batch */
     bench_times times;         /* of all probes, of a build, of an update, or of a wave */
+    bench_times enqueued;      /* of lookups: what the calls themselves took, without the wait */
     bench_times before, after; /* an update: of all probes; a scan: `after`, means of calls enqueued together,
                                   `before`, of adding up the columns, 0: not asked for */
     double build_seconds;      /* a scan */
@@ -152,12 +153,16 @@ typedef struct bench_run {
     const bench_data *data;
     kr_device *device;
     kr_index *index;
+    kr_prepared *prepared; /* answers `result`; NULL: not asked for */
     kr_result result;
     uint32_t order; /* of row ids: KR_ORDER_* */
     void *out;      /* room for 8 bytes a probe and 8 more, where the library writes */
     void *rows;     /* KR_RESULT_ROWS: room for all row ids; NULL: they are only counted */
     uint64_t rows_capacity;
 } bench_run;
+
+/* --prepared: from now on bench_answer runs a prepared lookup, unless more than answers are wanted. */
+int bench_prepare(bench_run *run);
 
 /* Enqueues all batches. `lookups`, of the last batch, and `work`, of all of them, may be NULL. */
 int bench_answer(const bench_run *run, kr_result result, report_facts *lookups, facts *work);
@@ -170,8 +175,8 @@ int bench_rows_check(const bench_run *run, const uint64_t *sums);
 /* Compares all answers with the known rows and samples with the oracle, and says so in `checked`. */
 int bench_check(const bench_run *run, char checked[192]);
 
-/* The first round warms up and is not counted. */
-int bench_time_lookups(const bench_run *run, bench_times *times);
+/* The first round warms up and is not counted. Times are those of one call; `enqueued` may be NULL. */
+int bench_time_lookups(const bench_run *run, bench_times *times, bench_times *enqueued);
 
 /* Makes run->index of the keys of run->data. */
 int bench_build(bench_run *run, const char *spec, double *seconds);

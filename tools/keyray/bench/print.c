@@ -173,6 +173,8 @@ static void print_row(output *out, const bench_report *report, const bench_row *
     output_text(out, "value_gather", inside_gather(report));
     output_end(out, '}');
     bench_print_times(out, "seconds", &row->times);
+    if (row->enqueued.median > 0)
+        bench_print_times(out, "enqueued", &row->enqueued);
     if (report->operation == BENCH_UPDATE) {
         bench_print_times(out, "lookups_before", &row->before);
         bench_print_times(out, "lookups_after", &row->after);
@@ -217,6 +219,10 @@ static void print_json(const bench_report *report, FILE *to)
     output_text(&out, "version", kr_version());
     output_text(&out, "commit", kr_build_commit());
     output_number(&out, "repeat", report->options->repeat);
+    if (report->operation == BENCH_POINT || report->operation == BENCH_RANGE) {
+        output_number(&out, "calls", report->options->calls);
+        output_truth(&out, "prepared", report->options->prepared != 0);
+    }
     output_begin(&out, "runs", '[');
     for (uint32_t i = 0; i < report->n_rows; ++i)
         if (report->operation == BENCH_LOADS)
@@ -300,6 +306,19 @@ static void print_text_work(const bench_row *row, FILE *to)
     fprintf(to, "; by %s\n", row->index.info.tracer);
 }
 
+/* On a CPU a call is done when it returns. */
+static void print_text_calls(const bench_report *report, const bench_row *row, FILE *to)
+{
+    if (row->enqueued.median > 0 && strcmp(report->device.name, "cpu") != 0)
+        fprintf(to, "%10s host: a call returns after %.2f us (median; %.2f to %.2f)\n", "",
+                row->enqueued.median * 1e6, row->enqueued.minimum * 1e6, row->enqueued.maximum * 1e6);
+    if (report->options->prepared)
+        fprintf(to, "%10s the lookup was prepared once\n", "");
+    if (report->options->calls > 1)
+        fprintf(to, "%10s %llu calls back to back; times are those of one\n", "",
+                (unsigned long long)report->options->calls);
+}
+
 static void print_text_updates(const bench_row *row, FILE *to)
 {
     const double probes = (double)row->workload.probes;
@@ -318,6 +337,13 @@ static void print_text_baseline(const bench_row *row, const bench_baseline *riva
     fprintf(to, ")\n");
 }
 
+/* Milliseconds, 10 wide: of short times three digits, of others three decimals. */
+static const char *ms(char text[32], double seconds)
+{
+    snprintf(text, 32, seconds < 1e-4 ? "%10.3g" : "%10.3f", seconds * 1e3);
+    return text;
+}
+
 static void print_text(const bench_report *report, FILE *to)
 {
     static const char *const rates[] = {"M lookups/s",  "M lookups/s", "M pairs/s", "M rows/s", "", "",
@@ -328,12 +354,12 @@ static void print_text(const bench_report *report, FILE *to)
             rates[report->operation], "/s per byte", "footprint", "peak", "spec");
     for (uint32_t i = 0; i < report->n_rows; ++i) {
         const bench_row *row = &report->rows[i];
-        char footprint[32], peak[32], order[96], spec[KR_SPEC_NBYTES];
+        char footprint[32], peak[32], order[96], spec[KR_SPEC_NBYTES], times[3][32];
         if (kr_spec_shorten(row->index.info.spec, spec, sizeof spec, NULL) != KR_OK)
             snprintf(spec, sizeof spec, "%s", row->index.info.spec);
-        fprintf(to, "%10.3f %10.3f %10.3f %12.2f %12.4g %10s %10s  %s%s%s\n", row->times.minimum * 1e3,
-                row->times.median * 1e3, row->times.maximum * 1e3, rate(row) / 1e6, rate_per_byte(row),
-                output_size(footprint, row->index.info.footprint_nbytes),
+        fprintf(to, "%s %s %s %12.2f %12.4g %10s %10s  %s%s%s\n", ms(times[0], row->times.minimum),
+                ms(times[1], row->times.median), ms(times[2], row->times.maximum), rate(row) / 1e6,
+                rate_per_byte(row), output_size(footprint, row->index.info.footprint_nbytes),
                 output_size(peak, row->index.info.peak_nbytes), spec, row->swept[0] ? " " : "", row->swept);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
         print_phases(build || !row->waves.n ? "build" : "last wave", &row->index.phases, to);
@@ -342,6 +368,7 @@ static void print_text(const bench_report *report, FILE *to)
             print_phases("last run", &row->lookups.phases, to);
         } else if (!build) {
             fprintf(to, "%10s sort of probes: %s\n", "", inside_sort(report, row, order));
+            print_text_calls(report, row, to);
             print_phases(row->workload.batches > 1 ? "last batch of an untimed run" : "untimed run",
                          &row->lookups.phases, to);
         }

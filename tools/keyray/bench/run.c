@@ -12,7 +12,7 @@ static int time_operation(bench_run *run, const char *spec, bench_row *row)
     case BENCH_BUILD: return bench_time_builds(run, spec, &row->times);
     case BENCH_UPDATE:
         return row->workload.waves ? bench_update_waves(run, spec, row) : bench_update(run, row);
-    default: return bench_time_lookups(run, &row->times);
+    default: return bench_time_lookups(run, &row->times, &row->enqueued);
     }
 }
 
@@ -59,6 +59,8 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
         code = bench_build(&run, spec, &seconds);
     if (!code)
         code = bench_rows_open(&run);
+    if (!code && options->prepared)
+        code = bench_prepare(&run);
     if (!code)
         code = bench_check(&run, row->checked);
     if (!code)
@@ -71,6 +73,7 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
                    : row->waves.n    ? row->waves.waves[0].changed
                    : data->n_changed ? data->n_changed
                                      : data->n_probes;
+    kr_prepared_destroy(run.prepared);
     bench_rows_close(&run);
     kr_index_destroy(run.index);
     close_out(&run, out_nbytes);

@@ -23,28 +23,33 @@ bench_times bench_summarize(double *seconds, uint64_t n)
 /* ---- Lookups ------------------------------------------------------------------------------- */
 
 /* Only the lookups run between the two waits. */
-static int time_lookups(const bench_run *run, double *seconds)
+static int time_lookups(const bench_run *run, double *seconds, double *enqueued)
 {
+    const uint64_t calls = run->options->calls;
     kr_error err = {0};
     int code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     const double begin = tool_now();
-    if (!code)
+    for (uint64_t i = 0; i < calls && !code; ++i)
         code = bench_answer(run, run->result, NULL, NULL);
+    *enqueued = (tool_now() - begin) / (double)calls;
     if (!code)
         code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
-    *seconds = tool_now() - begin;
+    *seconds = (tool_now() - begin) / (double)calls;
     return code;
 }
 
-int bench_time_lookups(const bench_run *run, bench_times *times)
+int bench_time_lookups(const bench_run *run, bench_times *times, bench_times *enqueued)
 {
-    static double seconds[BENCH_REPEAT_MOST + 1];
+    static double seconds[BENCH_REPEAT_MOST + 1], of_calls[BENCH_REPEAT_MOST + 1];
     const uint64_t n = run->options->repeat;
     int code = DONE;
     for (uint64_t i = 0; i <= n && !code; ++i)
-        code = time_lookups(run, &seconds[i]);
-    if (!code)
+        code = time_lookups(run, &seconds[i], &of_calls[i]);
+    if (!code) {
         *times = bench_summarize(seconds + 1, n);
+        if (enqueued)
+            *enqueued = bench_summarize(of_calls + 1, n);
+    }
     return code;
 }
 

@@ -84,7 +84,7 @@ int bench_update(bench_run *run, bench_row *row)
     const bench_data *before = run->data;
     bench_data after = {0};
     char checked[sizeof row->checked];
-    int code = bench_time_lookups(run, &row->before);
+    int code = bench_time_lookups(run, &row->before, NULL);
     if (!code)
         code = time_updates(run, &row->times);
     if (!code)
@@ -94,7 +94,7 @@ int bench_update(bench_run *run, bench_row *row)
         code = bench_check(run, checked);
     }
     if (!code)
-        code = bench_time_lookups(run, &row->after);
+        code = bench_time_lookups(run, &row->after, NULL);
     run->data = before;
     close_after(&after);
     return code;

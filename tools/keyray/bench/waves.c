@@ -79,7 +79,7 @@ static int rebuild(const job *j, double *seconds, bench_times *lookups)
     fresh.index = NULL;
     int code = bench_build(&fresh, spec, seconds);
     if (!code && lookups)
-        code = bench_time_lookups(&fresh, lookups);
+        code = bench_time_lookups(&fresh, lookups, NULL);
     if (!code)
         code = index_facts_take(fresh.index, &j->result->fresh);
     if (!code)
@@ -127,7 +127,7 @@ static int perform_wave(job *j, uint64_t i)
     char checked[192];
     int code = change(j, before < after ? after - before : 0, before < after ? 0 : before - after, wave);
     if (!code)
-        code = bench_time_lookups(j->run, &wave->lookups);
+        code = bench_time_lookups(j->run, &wave->lookups, NULL);
     if (!code && !j->result->is_rebuilt)
         code = rebuild(j, &wave->rebuild, &wave->rebuilt_lookups);
     if (code || (i + 1) % half)
@@ -183,7 +183,7 @@ static int keep_size(job *j, bench_row *row)
     if (!code)
         code = bench_data_draw(&j->state, j->w);
     if (!code)
-        code = bench_time_lookups(j->run, &row->after);
+        code = bench_time_lookups(j->run, &row->after, NULL);
     for (uint64_t i = 0; i <= repeat && !code && !result->is_rebuilt; ++i)
         code = rebuild(j, &seconds[i], i == repeat ? &result->fresh_lookups : NULL);
     if (!code && !result->is_rebuilt)
@@ -225,7 +225,7 @@ int bench_update_waves(bench_run *run, const char *spec, bench_row *row)
     job j = {run, run->data, *run->data, spec, &row->workload, &row->waves};
     const size_t length = strlen(row->checked);
     row->waves.form = row->workload.wave_form;
-    int code = bench_time_lookups(run, &row->before);
+    int code = bench_time_lookups(run, &row->before, NULL);
     run->data = &j.state;
     if (!code)
         code = row->waves.form == WAVES_GROW ? grow(&j, row) : keep_size(&j, row);
