@@ -19,8 +19,8 @@ enum {
     BINDEX_FEW_EDGES = 2,
     /* A GPU copies a vector while it looks for runs. A CPU copies all vectors at once, a line of each in
      * turn, while the positions of runs come. */
-    BINDEX_PIECE = KR_ON_CUDA ? (int)BINDEX_WORDS : 16,
-    BINDEX_RUNS_FIRST = !KR_ON_CUDA
+    BINDEX_PIECE = KR_IN_BLOCKS ? (int)BINDEX_WORDS : 16,
+    BINDEX_RUNS_FIRST = !KR_IN_BLOCKS
 };
 
 KR_BODY bindex_run bindex_run_of(const bindex_params *p, uint32_t r)
@@ -226,7 +226,7 @@ KR_BODY uint32_t bindex_give(kr_block block, const bindex_params *p, uint64_t ti
 /* One addition for a tile and warp: a sum over the block would cost registers, of which none is free. */
 KR_BODY void bindex_add_count(kr_block block, const bindex_params *p, uint32_t count)
 {
-    const kr_group group = {block.rank % 32, block.size < 32 ? block.size : 32};
+    const kr_group group = {KR_ON_CUDA ? block.rank % 32 : 0, KR_ON_CUDA ? 32 : 1};
     if (p->count)
         kr_group_add64(group, count, p->count);
 }
