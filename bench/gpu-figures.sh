@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures the GPU figures of docs/performance.md (array), docs/performance-rx.md (rx), of kind cgrx, and of the kinds
 # that cast no rays (array, eytzinger and pivot: light), or some of them.
-# Usage: bench/gpu-figures.sh BUILD_DIR [OUT_DIR [array|rx|cgrx|cgrx-PART|light|light-range|light-build|tables|tables-updates]...]
+# Usage: bench/gpu-figures.sh BUILD_DIR [OUT_DIR [array|rx|cgrx|cgrx-PART|light|light-range|light-build|calls|tables|tables-updates]...]
 # Parts of cgrx: point, range, build, design, miss, update. Reports go to standard output, and as JSON into OUT_DIR when
 # it is given ("" for none). About 9 minutes on an H200 without the last three.
 set -eu
@@ -177,6 +177,21 @@ figures_light_build() {
         bench "light-build-u${keys#*:}" build --count "${keys%:*}" --bits "${keys#*:}" --uniformity 100 --repeat 3 \
             --baseline --index array --index array:layout=aos --index eytzinger --index eytzinger:layout=aos \
             --index eytzinger:k=2 --index pivot --index pivot:layout=aos --index pivot:k=2
+    done
+}
+
+# Every size of a batch: a single call, calls back to back, and calls of prepared lookups.
+figures_calls() {
+    kinds="--index best"
+    for kind in array: pivot:k=9, eytzinger: btree: hash:; do
+        kinds="$kinds --index ${kind}probes=as-is --index ${kind}probes=partitioned"
+    done
+    for log2 in 16 20 24 26 28; do
+        for times in "--calls 1" "--calls 64" "--calls 64 --prepared"; do
+            # shellcheck disable=SC2086
+            bench "calls-2^$log2$(echo "$times" | tr -d ' -')" point --count "2^$log2" --uniformity 100 --repeat 9 $times $kinds \
+                --sweep probes=1,2^4,2^8,2^12,2^14,2^16,2^17,2^18,2^19,2^20,2^21,2^22,2^23,2^24
+        done
     done
 }
 
