@@ -49,7 +49,7 @@ typedef struct parts_probe {
 /* Adjacent keys that are read at once. */
 typedef struct parts_leaf {
     uint32_t at;    /* the first entry */
-    uint32_t below; /* of the leaf's entries */
+    uint32_t below; /* of the leaf's entries: < lower */
 } parts_leaf;
 
 /* Entries of the gap that begins at `first`. */
@@ -83,8 +83,7 @@ KR_BODY uint32_t parts_leaf_size(const kr_entries *entries, uint32_t at)
     return left < most ? left : most;
 }
 
-/* How many entries of the leaf that begins at `at` are < bound. With soa, `at` is a multiple of PARTS_LEAF.
- */
+/* Entries < bound of the leaf that begins at `at`: with soa, a multiple of PARTS_LEAF. */
 KR_BODY uint32_t parts_below(const kr_entries *entries, kr_key bound, uint32_t at)
 {
     const uint32_t n = parts_leaf_size(entries, at);

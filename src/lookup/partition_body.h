@@ -82,7 +82,7 @@ KR_MAP_PROGRAM(partition_table, partition_params, partition_fill_cell);
 typedef struct partition_room {
     kr_key *cuts;
     kr_key *codes;
-    uint32_t *counts; /* of the tile's probes, by part; then where the runs go: see partition_keep_bases */
+    uint32_t *counts; /* of the tile's probes, by part; after partition_keep_bases the bases */
     uint32_t *table;
     uint32_t *marks; /* of the tile's probes, in order */
 } partition_room;
@@ -190,19 +190,11 @@ KR_BODY uint32_t partition_segments(const partition_params *p, uint32_t probes)
     return probes / p->segment + (probes % p->segment != 0);
 }
 
-/* The parts that a thread sums up: from `first` to `end` - 1. */
-KR_BODY void partition_run(kr_block block, const partition_params *p, uint32_t *first, uint32_t *end)
-{
-    const uint32_t parts = 1u << p->bits, run = (parts + block.size - 1) / block.size;
-    *first = block.rank * run < parts ? block.rank * run : parts;
-    *end = *first + run < parts ? *first + run : parts;
-}
-
 KR_BODY void partition_plan_all(kr_block block, char *shared, const partition_params *p, uint64_t n)
 {
     uint32_t first, end, probes = 0, segments = 0, all_segments;
     (void)shared, (void)n;
-    partition_run(block, p, &first, &end);
+    kr_block_share(block, 1u << p->bits, &first, &end);
     for (uint32_t i = first; i < end; ++i) {
         probes += p->counts[i];
         segments += partition_segments(p, p->counts[i]);
@@ -246,7 +238,7 @@ KR_BODY void partition_take_runs(kr_block block, const partition_params *p, cons
                                  uint32_t *bases)
 {
     uint32_t first, end, sum = 0;
-    partition_run(block, p, &first, &end);
+    kr_block_share(block, 1u << p->bits, &first, &end);
     for (uint32_t i = first; i < end; ++i)
         sum += room->counts[i];
     uint32_t at = kr_block_sum_before(block, sum, NULL);
@@ -266,7 +258,7 @@ KR_BODY void partition_keep_bases(kr_block block, const partition_params *p, con
                                   const uint32_t *bases, uint64_t tile)
 {
     uint32_t first, end;
-    partition_run(block, p, &first, &end);
+    kr_block_share(block, 1u << p->bits, &first, &end);
     kr_block_sync(block);
     KR_UNROLL
     for (uint32_t r = 0; r < PARTITION_RUNS; ++r)

@@ -46,6 +46,14 @@ enum { KR_BLOCK_AHEAD_NBYTES = 2048 };
 #define KR_BLOCK_PAIR_PROGRAM(name, params_t, body) \
     KR_APPLY(KR_BLOCK_PROGRAM_, KR_W(name), params_t, body, kr_block_pair_kernel)
 
+/* The share of n elements that a thread sums up before kr_block_sum_before: from *first to *end - 1. */
+KR_BODY void kr_block_share(kr_block block, uint32_t n, uint32_t *first, uint32_t *end)
+{
+    const uint32_t share = (n + block.size - 1) / block.size, at = block.rank * share;
+    *first = at < n ? at : n;
+    *end = n - *first < share ? n : *first + share;
+}
+
 #if KR_ON_CUDA
 #include "program/block_cuda.h"
 #elif KR_BLOCK_SIZE > 1

@@ -8,6 +8,13 @@ KR_BODY void kr_block_sync(kr_block block)
     __syncthreads();
 }
 
+/* The group that this thread of the block belongs to: a warp. */
+KR_BODY kr_group kr_block_group(kr_block block)
+{
+    const kr_group group = {block.rank % 32, 32};
+    return group;
+}
+
 /* Adds 1 to counters[i] in shared memory; returns the value before. */
 KR_BODY uint32_t kr_block_count(kr_block block, uint32_t *counters, uint32_t i)
 {

@@ -85,13 +85,11 @@ KR_BODY void kr_tile_count(const kr_tile_room *room, uint32_t j, uint32_t bucket
 /* Turns counters and ranks into places. Each thread sums a run of counters. */
 KR_BODY void kr_tile_place(const kr_tile_room *room, uint32_t count)
 {
-    const uint32_t n = 1u << room->bucket_bits, run = (n + blockDim.x - 1) / blockDim.x;
-    const uint32_t first = threadIdx.x * run < n ? threadIdx.x * run : n;
-    const uint32_t last = first + run < n ? first + run : n;
-    uint32_t sum = 0;
+    const kr_block block = {threadIdx.x, blockDim.x, blockIdx.x, gridDim.x};
+    uint32_t first, last, sum = 0;
+    kr_block_share(block, 1u << room->bucket_bits, &first, &last);
     for (uint32_t b = first; b < last; ++b)
         sum += room->counters[b];
-    const kr_block block = {threadIdx.x, blockDim.x, blockIdx.x, gridDim.x};
     uint32_t before = kr_block_sum_before(block, sum, NULL);
     for (uint32_t b = first; b < last; ++b) {
         const uint32_t size = room->counters[b];

@@ -153,10 +153,13 @@
 
 #define KR_CPU_PROGRAM_(name, params_t, run) KR_CPU_PROGRAM_OF(name, params_t, run, 0)
 #define KR_CPU_PIECE_PROGRAM_(name, params_t, run) KR_CPU_PROGRAM_OF(name, params_t, run, 1)
+#if defined(KR_BLOCK_SIZE) /* tests of what GPUs run: program/block_threads.h */
+#define KR_MAP_OR_RUN_PROGRAM_(name, params_t, body, run) KR_MAP_PROGRAM_(name, params_t, body)
+#else
 #define KR_MAP_OR_RUN_PROGRAM_(name, params_t, body, run) \
-    KR_CUDA_ENTRY_DECLARE(name)                           \
     KR_CPU_RUN(name, params_t, run)                       \
-    KR_PROGRAM_TABLE_OF(name, params_t, KR_CUDA_ENTRY(name), 0)
+    KR_PROGRAM_TABLE(name, params_t)
+#endif
 #define KR_CPU_PROGRAM_OF(name, params_t, run, blocks) \
     KR_CPU_RUN(name, params_t, run)                    \
     KR_PROGRAM_TABLE_OF(name, params_t, NULL, blocks)

@@ -40,13 +40,11 @@ KR_BODY void found_count_tiles(kr_block block, char *shared, const found_params 
 }
 KR_BLOCK_PROGRAM(found_count, found_params, found_count_tiles);
 
-/* Numbers the words of a tile's bits: places[w] := bits in words before w. A thread has a run of them. */
+/* Numbers the words of a tile's bits: places[w] := bits in words before w. */
 KR_BODY void found_number_words(kr_block block, const uint32_t *words, uint32_t *places)
 {
-    const uint32_t run = (FOUND_WORDS + block.size - 1) / block.size;
-    const uint32_t first = block.rank * run < FOUND_WORDS ? block.rank * run : FOUND_WORDS;
-    const uint32_t end = first + run < FOUND_WORDS ? first + run : FOUND_WORDS;
-    uint32_t mine = 0;
+    uint32_t first, end, mine = 0;
+    kr_block_share(block, FOUND_WORDS, &first, &end);
     for (uint32_t w = first; w < end; ++w)
         mine += kr_popcount32(words[w]);
     uint32_t before = kr_block_sum_before(block, mine, NULL);

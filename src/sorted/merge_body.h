@@ -218,10 +218,8 @@ KR_BODY void kr_merge_mark(kr_block block, const kr_merge_params *p, const kr_me
 /* Counts the bits before each word. */
 KR_BODY void kr_merge_count(kr_block block, const kr_merge_room *room)
 {
-    const uint32_t run = (KR_MERGE_WORDS + block.size - 1) / block.size;
-    const uint32_t first = block.rank * run < KR_MERGE_WORDS ? block.rank * run : KR_MERGE_WORDS;
-    const uint32_t end = first + run < KR_MERGE_WORDS ? first + run : KR_MERGE_WORDS;
-    uint32_t sum = 0;
+    uint32_t first, end, sum = 0;
+    kr_block_share(block, KR_MERGE_WORDS, &first, &end);
     for (uint32_t w = first; w < end; ++w)
         sum += kr_popcount32(room->inserted[w]) + (kr_popcount32(room->deleted[w]) << 16);
     sum = kr_block_sum_before(block, sum, NULL);

@@ -100,8 +100,8 @@ static void replay(const char *spec, const arrays *a)
     free(key_values);
 }
 
-/* A lookup that is not prepared, a build and a ray kind refuse a stream that is captured, and do not break
- * it. */
+/* A lookup that is not prepared, a build, an allocation and a ray kind refuse a stream that is captured, and
+ * do not break it. */
 static void refuse(const arrays *a)
 {
     kr_index *index = NULL, *rays = NULL, *other = NULL;
@@ -109,6 +109,7 @@ static void refuse(const arrays *a)
     kr_column keys = {};
     kr_sink sink = {};
     cudaGraph_t graph = NULL;
+    void *memory = NULL;
     keys.type = KR_U32;
     keys.count = 1000;
     keys.data = a->probes;
@@ -124,6 +125,8 @@ static void refuse(const arrays *a)
           "array");
     check(kr_index_create(device, "array", &keys, NULL, stream, &other, &err) == KR_ERR_UNSUPPORTED,
           "refuses builds", "array");
+    check(kr_memory_allocate(device, 256, stream, &memory, &err) == KR_ERR_UNSUPPORTED, "refuses allocations",
+          "array");
     if (has_rays)
         check(kr_prepared_run(prepared, stream, &err) == KR_ERR_UNSUPPORTED, "refuses rays", "rx");
     check(cudaStreamEndCapture(cuda_stream, &graph) == cudaSuccess && graph, "leaves the capture whole",

@@ -226,9 +226,8 @@ KR_BODY uint32_t bindex_give(kr_block block, const bindex_params *p, uint64_t ti
 /* One addition for a tile and warp: a sum over the block would cost registers, of which none is free. */
 KR_BODY void bindex_add_count(kr_block block, const bindex_params *p, uint32_t count)
 {
-    const kr_group group = {KR_ON_CUDA ? block.rank % 32 : 0, KR_ON_CUDA ? 32 : 1};
     if (p->count)
-        kr_group_add64(group, count, p->count);
+        kr_group_add64(kr_block_group(block), count, p->count);
 }
 
 /* ---- Two columns ----------------------------------------------------------------------------- */

@@ -201,7 +201,7 @@ KR_BODY void full_warp_rows(kr_group group, uint32_t halves, const full_batch_pa
 /* Each warp has the same rows of an element. */
 KR_BODY void full_batch_elements(kr_block block, char *shared, const full_batch_params *p, uint64_t end)
 {
-    const kr_group group = {block.rank % 32, 32};
+    const kr_group group = kr_block_group(block);
     const uint32_t warp = block.rank / 32;
     uint32_t *lanes = (uint32_t *)(shared + p->shared_nbytes) + warp * FULL_LANES * FULL_WARP_WORDS;
     for (uint32_t i = block.rank; i < p->shared_nbytes / sizeof(uint64_t); i += block.size)

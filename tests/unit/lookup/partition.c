@@ -335,6 +335,52 @@ static void takes_every_form(void **state)
     kr_device_close(device);
 }
 
+/* Tiles as small as shared memory makes them. */
+static void fits_little_shared_memory(void **state)
+{
+    static uint64_t probes[PROBES_MOST];
+    kr_device *device = NULL;
+    const kr_device_options options = {.struct_size = sizeof options, .threads = 2};
+    (void)state;
+    assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
+    device->block_nbytes = 52 * 1024;
+    for (int wide = 0; wide < 2; ++wide) {
+        toy index = make_keys(wide ? KR_U64 : KR_U32, 30000, KEYS_RANDOM);
+        make_probes(&index, PROBES_NEAR, PROBES_MOST, probes);
+        for (int with = 0; with < N_WITH; ++with)
+            check_batch(device, &index, probes, PROBES_MOST - 5, KR_PART_BITS_MOST, 0, with);
+        free(index.codes);
+    }
+    kr_device_close(device);
+}
+
+static uint32_t bits_for(kr_device *device, const char *text, uint64_t n_probes)
+{
+    kr_spec spec;
+    assert_int_equal(kr_spec_parse(text, &spec, NULL), KR_OK);
+    const kr_probe_case of = {.device = device,
+                              .spec = &spec,
+                              .rows = 1 << 26,
+                              .footprint_nbytes = (uint64_t)1 << 30,
+                              .key_bits = 32,
+                              .n_probes = n_probes};
+    return kr_plan_probes(&of).part_bits;
+}
+
+static void few_probes_make_few_parts(void **state)
+{
+    kr_device *device = NULL;
+    (void)state;
+    assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
+    assert_int_equal(bits_for(device, "array:probes=partitioned", 1), 1);
+    assert_int_equal(bits_for(device, "array:probes=partitioned", 1 << 16), 6);
+    assert_int_equal(bits_for(device, "array:probes=partitioned", (1 << 21) - 1), 10);
+    assert_int_equal(bits_for(device, "array:probes=partitioned", 1 << 21), KR_PART_BITS_MOST);
+    assert_int_equal(bits_for(device, "hash:probes=partitioned", 1 << 12), 2);
+    assert_int_equal(bits_for(device, "hash:probes=partitioned", 1 << 27), 7);
+    kr_device_close(device);
+}
+
 static uint64_t piece_under(uint64_t cap, uint64_t n_probes)
 {
     const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = cap};
@@ -368,6 +414,8 @@ int main(void)
         cmocka_unit_test(partitions_i32),
         cmocka_unit_test(partitions_u64),
         cmocka_unit_test(takes_every_form),
+        cmocka_unit_test(fits_little_shared_memory),
+        cmocka_unit_test(few_probes_make_few_parts),
         cmocka_unit_test(pieces_stay_under_the_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
