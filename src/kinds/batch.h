@@ -120,10 +120,9 @@ KR_BODY void kr_put_match(const kr_put *put, uint64_t i, uint32_t where, uint32_
 }
 
 #if defined(KR_KEY_BITS)
-/* Loads the bounds of probe i; 0 when nothing can match: a NULL bound or an empty range. */
-KR_BODY int kr_batch_load(const kr_batch *batch, uint64_t i, kr_key *lower, kr_key *upper)
+/* Loads the upper bound of probe i, whose lower bound is known, as kr_batch_load does. */
+KR_BODY int kr_batch_load_upper(const kr_batch *batch, uint64_t i, const kr_key *lower, kr_key *upper)
 {
-    *lower = kr_load_key(batch->lower_type, batch->lower, i);
     *upper = *lower;
     if (!batch->upper && !batch->lower_validity)
         return 1;
@@ -132,6 +131,20 @@ KR_BODY int kr_batch_load(const kr_batch *batch, uint64_t i, kr_key *lower, kr_k
         *upper = kr_load_key(batch->upper_type, batch->upper, place);
     return *lower <= *upper && kr_is_valid(batch->lower_validity, batch->lower_offset, place) &&
            kr_is_valid(batch->upper_validity, batch->upper_offset, place);
+}
+
+/* Loads the bounds of probe i; 0 when nothing can match: a NULL bound or an empty range. */
+KR_BODY int kr_batch_load(const kr_batch *batch, uint64_t i, kr_key *lower, kr_key *upper)
+{
+    *lower = kr_load_key(batch->lower_type, batch->lower, i);
+    return kr_batch_load_upper(batch, i, lower, upper);
+}
+
+/* The same for a batch of codes: `lower_type` is KR_RAW_KEY. */
+KR_BODY int kr_batch_load_code(const kr_batch *batch, uint64_t i, kr_key *lower, kr_key *upper)
+{
+    *lower = kr_load_once((const kr_key *)batch->lower + i);
+    return kr_batch_load_upper(batch, i, lower, upper);
 }
 #endif
 

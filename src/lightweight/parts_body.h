@@ -12,6 +12,7 @@
 #include "lightweight/node_body.h"
 #include "program/block.h"
 #include "sorted/gallop.h"
+#include "sorted/pivots_body.h"
 
 enum {
     PARTS_LEAF = 8,
@@ -38,18 +39,18 @@ typedef struct parts_part {
     const kr_key *pivots; /* the key before each gap, then the key of the part's last entry */
     uint32_t first, end;  /* entries */
     uint32_t n_pivots;    /* gaps except the first */
-    uint32_t top;
+    uint32_t room;        /* of the pivots: kr_pivots_room */
 } parts_part;
 
 typedef struct parts_probe {
     kr_key lower, upper; /* lower > upper: nothing can match */
-    uint32_t gap;
+    uint32_t pivot;      /* the place of the one before its gap */
 } parts_probe;
 
 /* Adjacent keys that are read at once. */
 typedef struct parts_leaf {
-    uint32_t at;    /* the first entry */
-    uint32_t below; /* of the leaf's entries: < lower */
+    uint32_t at; /* the first entry */
+    kr_ranked ranked;
 } parts_leaf;
 
 /* Entries of the gap that begins at `first`. */
@@ -67,11 +68,13 @@ KR_BODY parts_part parts_open(kr_block block, kr_key *shared, const parts_params
     part.first = (uint32_t)kr_cut_at(p->entries.n, p->partition.bits, number);
     part.end = (uint32_t)kr_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
     part.n_pivots = part.end > part.first ? (part.end - part.first - 1) >> bits : 0;
-    part.top = part.n_pivots ? 0x80000000u >> kr_clz32(part.n_pivots) : 0;
-    for (uint32_t j = block.rank; j < part.n_pivots + 2; j += block.size) {
+    part.room = kr_pivots_room(part.n_pivots);
+    for (uint32_t j = block.rank; j <= part.room; j += block.size) {
         const uint64_t next = (uint64_t)part.first + ((uint64_t)j << bits);
         const uint64_t at = next < part.end ? next : part.end;
-        shared[j] = kr_entry_key(&p->entries, (int)p->entries.layout, at ? at - 1 : 0);
+        shared[kr_pivot_at(j)] = j <= part.n_pivots + 1
+                                     ? kr_entry_key(&p->entries, (int)p->entries.layout, at ? at - 1 : 0)
+                                     : (kr_key) ~(kr_key)0;
     }
     kr_block_sync(block);
     return part;
@@ -83,23 +86,22 @@ KR_BODY uint32_t parts_leaf_size(const kr_entries *entries, uint32_t at)
     return left < most ? left : most;
 }
 
-/* Entries < bound of the leaf that begins at `at`: with soa, a multiple of PARTS_LEAF. */
-KR_BODY uint32_t parts_below(const kr_entries *entries, kr_key bound, uint32_t at)
+/* The leaf that begins at `at`: with soa, a multiple of PARTS_LEAF. Short leaves, at the end of the entries,
+ * are read by a plain loop: registers are scarce. */
+KR_BODY parts_leaf parts_read(const kr_entries *entries, kr_key bound, uint32_t at)
 {
     const uint32_t n = parts_leaf_size(entries, at);
-    uint32_t below = 0;
+    parts_leaf leaf = {at, {0, 0}};
 #if KR_ON_CUDA
-    if (n == PARTS_LEAF)
-        return kr_vector_rank((const kr_key *)entries->keys + at, PARTS_LEAF * sizeof(kr_key) / 16, bound);
+    if (n == PARTS_LEAF) {
+        leaf.ranked = kr_eight_ranked((const kr_key *)entries->keys + at, bound);
+        return leaf;
+    }
 #endif
     for (uint32_t j = 0; j < n; ++j)
-        below += kr_entry_key(entries, (int)entries->layout, (uint64_t)at + j) < bound;
-    return below;
-}
-
-KR_BODY parts_leaf parts_read(const kr_entries *entries, const parts_probe *probe, uint32_t at)
-{
-    const parts_leaf leaf = {at, parts_below(entries, probe->lower, at)};
+        leaf.ranked.below += kr_entry_key(entries, (int)entries->layout, (uint64_t)at + j) < bound;
+    if (leaf.ranked.below < n)
+        leaf.ranked.next = kr_entry_key(entries, (int)entries->layout, (uint64_t)at + leaf.ranked.below);
     return leaf;
 }
 
@@ -107,13 +109,14 @@ KR_BODY parts_leaf parts_read(const kr_entries *entries, const parts_probe *prob
 
 KR_BODY uint32_t parts_guess(const parts_part *part, const parts_probe *probe, uint32_t size)
 {
-    const kr_key before = part->pivots[probe->gap], last = part->pivots[probe->gap + 1];
+    const kr_key before = part->pivots[probe->pivot],
+                 last = part->pivots[kr_pivot_at(kr_pivot_of(probe->pivot) + 1)];
     if (probe->lower <= before || size == 0)
         return 0;
     if (probe->lower >= last)
         return size - 1;
-    const float share = (float)(probe->lower - before) / (float)(last - before);
-    const float at = share * (float)size - 0.5f;
+    const float at =
+        kr_near_quotient((float)(probe->lower - before) * (float)size, (float)(last - before)) - 0.5f;
     const uint32_t guess = at > 0 ? (uint32_t)at : 0;
     return guess < size ? guess : size - 1;
 }
@@ -124,16 +127,16 @@ KR_BODY void parts_go(const kr_entries *entries, const parts_probe *probe, uint3
                       parts_leaf *leaf)
 {
     for (uint32_t step = PARTS_LEAF;; step *= 2) {
-        const int right = leaf->below == PARTS_LEAF && leaf->at + PARTS_LEAF < high;
+        const int right = leaf->ranked.below == PARTS_LEAF && leaf->at + PARTS_LEAF < high;
         if (right)
             low = leaf->at + PARTS_LEAF;
-        else if (leaf->below == 0 && leaf->at > low)
+        else if (leaf->ranked.below == 0 && leaf->at > low)
             high = leaf->at;
         else
             return;
         const uint32_t half = (high - low) / 2 / PARTS_LEAF * PARTS_LEAF;
         const uint32_t at = high - low <= step ? low + half : right ? low + step - PARTS_LEAF : high - step;
-        *leaf = parts_read(entries, probe, at);
+        *leaf = parts_read(entries, probe->lower, at);
     }
 }
 
@@ -163,7 +166,7 @@ KR_BODY uint32_t parts_end(const kr_entries *entries, const parts_probe *probe, 
 {
     const uint32_t n = parts_leaf_size(entries, leaf->at);
     const kr_key bound = probe->upper + 1;
-    const uint32_t within = bound ? parts_below(entries, bound, leaf->at) : n;
+    const uint32_t within = bound ? parts_read(entries, bound, leaf->at).ranked.below : n;
     return within < n ? leaf->at + within
                       : parts_behind(entries, entries->n, leaf->at + within, probe->upper);
 }
@@ -172,9 +175,12 @@ KR_BODY void parts_answer(const parts_params *p, uint64_t i, const parts_probe *
 {
     const kr_entries *entries = &p->entries;
     const int any = probe->lower <= probe->upper, aos = (int)entries->layout;
-    const uint64_t at = (uint64_t)leaf->at + leaf->below;
+    const uint64_t at = (uint64_t)leaf->at + leaf->ranked.below;
     if (kr_put_wants_first(&p->put)) {
-        const int found = any && at < entries->n && kr_entry_key(entries, aos, at) <= probe->upper;
+        const kr_key next = leaf->ranked.below < parts_leaf_size(entries, leaf->at) ? leaf->ranked.next
+                            : at < entries->n ? kr_entry_key(entries, aos, at)
+                                              : 0;
+        const int found = any && at < entries->n && next <= probe->upper;
         kr_put_first(&p->put, i, found,
                      found && p->put.what == KR_PUT_ROW ? kr_entry_row(entries, aos, at) : 0);
         return;
@@ -189,7 +195,7 @@ KR_BODY void parts_answer_nearest(const parts_params *p, uint64_t i, const parts
                                   const parts_leaf *leaf)
 {
     const kr_entries *entries = &p->entries;
-    const kr_span span = {probe->upper, leaf->at + leaf->below, parts_end(entries, probe, leaf),
+    const kr_span span = {probe->upper, leaf->at + leaf->ranked.below, parts_end(entries, probe, leaf),
                           probe->lower <= probe->upper};
     kr_entries_nearest(entries, &p->batch.near, &p->put, i, entries->n, &span);
 }
@@ -199,11 +205,17 @@ KR_BODY void parts_answer_nearest(const parts_params *p, uint64_t i, const parts
 /* Variants of the search: leaves are guessed, not halved; the nearest keys are wanted. */
 enum { PARTS_GUESS = 1, PARTS_NEAREST = 2 };
 
+/* The first entry of the probe's gap. */
+KR_BODY uint32_t parts_first(const parts_params *p, const parts_part *part, const parts_probe *probe)
+{
+    return part->first + (kr_pivot_of(probe->pivot) << p->gap_bits);
+}
+
 /* The first entry that is read in the probe's gap. */
 KR_BODY uint32_t parts_start(const parts_params *p, int guess, const parts_part *part,
                              const parts_probe *probe)
 {
-    const uint32_t first = part->first + (probe->gap << p->gap_bits);
+    const uint32_t first = parts_first(p, part, probe);
     return guess ? first + parts_guess(part, probe, parts_size(p, part, first)) / PARTS_LEAF * PARTS_LEAF
                  : first + (1u << p->gap_bits >> 1) - 1;
 }
@@ -212,10 +224,10 @@ KR_BODY uint32_t parts_start(const parts_params *p, int guess, const parts_part 
 KR_BODY parts_leaf parts_find(const parts_params *p, int guess, const parts_part *part,
                               const parts_probe *probe)
 {
-    const uint32_t first = part->first + (probe->gap << p->gap_bits), size = parts_size(p, part, first);
+    const uint32_t first = parts_first(p, part, probe), size = parts_size(p, part, first);
     const uint32_t at =
         guess ? parts_start(p, 1, part, probe) : parts_halve(&p->entries, probe, first, size, p->gap_bits);
-    parts_leaf leaf = parts_read(&p->entries, probe, at);
+    parts_leaf leaf = parts_read(&p->entries, probe->lower, at);
     if (guess)
         parts_go(&p->entries, probe, first, first + size, &leaf);
     return leaf;
@@ -254,7 +266,7 @@ KR_BODY void parts_finish(kr_block block, const parts_params *p, int how, const 
     for (uint32_t v = 0; v < n; ++v) {
         leaves[v] = parts_find(p, how & PARTS_GUESS, part, &probes[v]);
         if (p->put.what == KR_PUT_ROW && !p->entries.layout)
-            kr_prefetch((const uint32_t *)p->entries.rows + leaves[v].at + leaves[v].below);
+            kr_prefetch((const uint32_t *)p->entries.rows + leaves[v].at + leaves[v].ranked.below);
     }
     for (uint32_t v = 0; v < n; ++v)
         parts_answer_as(p, how, (uint64_t)first + v, &probes[v], &leaves[v]);
@@ -266,23 +278,23 @@ KR_BODY void parts_search_some(kr_block block, const parts_params *p, int how, c
                                uint32_t first, uint32_t end)
 {
     parts_probe probes[PARTS_AT_ONCE];
+    kr_key bounds[PARTS_AT_ONCE];
+    uint32_t pivots[PARTS_AT_ONCE];
     KR_UNROLL
     for (int v = 0; v < PARTS_AT_ONCE; ++v) {
         const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
-        probes[v].gap = 0;
-        if (!kr_batch_load(&p->batch, i < end ? i : end - 1, &probes[v].lower, &probes[v].upper)) {
+        pivots[v] = 0;
+        if (!kr_batch_load_code(&p->batch, i < end ? i : end - 1, &probes[v].lower, &probes[v].upper)) {
             probes[v].lower = 1;
             probes[v].upper = 0;
         }
+        bounds[v] = probes[v].lower;
     }
-    for (uint32_t step = part->top; step; step >>= 1) {
-        KR_UNROLL
-        for (int v = 0; v < PARTS_AT_ONCE; ++v) {
-            const uint32_t next = probes[v].gap + step;
-            if (next <= part->n_pivots && part->pivots[next] < probes[v].lower)
-                probes[v].gap = next;
-        }
-    }
+    kr_pivots_search(part->pivots, part->room, PARTS_AT_ONCE, bounds, pivots);
+    const uint32_t last = kr_pivot_at(part->n_pivots);
+    KR_UNROLL
+    for (int v = 0; v < PARTS_AT_ONCE; ++v)
+        probes[v].pivot = pivots[v] < last ? pivots[v] : last;
     parts_finish(block, p, how, part, first, end, probes);
 }
 
@@ -302,16 +314,16 @@ KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, u
     }
 }
 
-#define PARTS_PROGRAM(name, how)                                                                         \
+#define PARTS_PROGRAM(form, name, how)                                                                   \
     KR_BODY void name##_all(kr_block block, char *shared, const parts_params *p, uint64_t most_segments) \
     {                                                                                                    \
         parts_search(block, shared, p, most_segments, how);                                              \
     }                                                                                                    \
-    KR_BLOCK_PROGRAM(name, parts_params, name##_all)
-PARTS_PROGRAM(parts_halving, 0);
-PARTS_PROGRAM(parts_guessing, PARTS_GUESS);
-PARTS_PROGRAM(parts_halving_nearest, PARTS_NEAREST);
-PARTS_PROGRAM(parts_guessing_nearest, PARTS_GUESS | PARTS_NEAREST);
+    form(name, parts_params, name##_all)
+PARTS_PROGRAM(KR_BLOCK_PAIR_PROGRAM, parts_halving, 0);
+PARTS_PROGRAM(KR_BLOCK_PAIR_PROGRAM, parts_guessing, PARTS_GUESS);
+PARTS_PROGRAM(KR_BLOCK_PROGRAM, parts_halving_nearest, PARTS_NEAREST);
+PARTS_PROGRAM(KR_BLOCK_PROGRAM, parts_guessing_nearest, PARTS_GUESS | PARTS_NEAREST);
 
 /* ---- The keys at which batches are cut ------------------------------------------------------- */
 

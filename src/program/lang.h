@@ -119,6 +119,11 @@ KR_BODY uint64_t kr_f64_bits(double x)
 {
     return (uint64_t)__double_as_longlong(x);
 }
+/* A quotient that need not be exact. */
+KR_BODY float kr_near_quotient(float a, float b)
+{
+    return __fdividef(a, b);
+}
 KR_BODY float kr_bits_f32(uint32_t bits)
 {
     return __uint_as_float(bits);
@@ -200,6 +205,10 @@ KR_BODY uint64_t kr_f64_bits(double x)
     uint64_t bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+KR_BODY float kr_near_quotient(float a, float b)
+{
+    return a / b;
 }
 KR_BODY float kr_bits_f32(uint32_t bits)
 {
