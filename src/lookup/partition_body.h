@@ -15,7 +15,8 @@
 
 enum {
     PARTITION_RUNS = KR_MINE(1 << KR_PART_BITS_MOST), /* parts that a thread sums, at most */
-    PARTITION_AT_ONCE = KR_KEY_BITS == 64 ? 4 : 8,    /* codes that a thread counts at a time */
+    PARTITION_AHEAD = KR_KEY_BITS == 64 ? 4 : 8,      /* codes that a thread reads at a time to count them */
+    PARTITION_AT_ONCE = 4,                            /* codes that a thread counts or writes at a time */
     /* Codes of 8 bytes leave less shared memory for the table. */
     PARTITION_TABLE_BITS = KR_KEY_BITS == 64 ? 11 : 13,
     PARTITION_CELLS = 1 << PARTITION_TABLE_BITS,
@@ -99,14 +100,39 @@ KR_BODY partition_room partition_room_of(const partition_params *p, int hashed, 
     return room;
 }
 
-KR_BODY uint32_t partition_of(const partition_params *p, int hashed, const partition_room *room, kr_key code)
+/* The table's word for a code. Codes below the lowest key fall into cell 0, whose parts begin with part 0. */
+KR_BODY uint32_t partition_range(const partition_params *p, const partition_room *room, kr_key code)
 {
-    if (hashed)
-        return kr_hash(code, p->seed) >> (32 - p->bits);
-    const kr_key cell = code < p->lowest ? 0 : (kr_key)(code - p->lowest) >> p->shift;
-    const uint32_t range = room->table[cell < PARTITION_CELLS ? (uint32_t)cell : PARTITION_CELLS - 1];
-    const uint32_t least = range & 0xFFFFu, last = range >> 16;
-    return partition_search(room->cuts, code, code < p->lowest ? 0 : least, last);
+    const kr_key cell = (kr_key)(code - (code < p->lowest ? code : p->lowest)) >> p->shift;
+    return room->table[cell < PARTITION_CELLS ? (uint32_t)cell : PARTITION_CELLS - 1];
+}
+
+/* The parts of n codes. Most cells have one cut or none, so that reads of shared memory do not wait for each
+ * other; codes in other cells are searched for afterwards. */
+KR_BODY void partition_parts(const partition_params *p, int hashed, const partition_room *room,
+                             const kr_key *codes, uint32_t n, uint32_t *parts)
+{
+    const uint32_t crowded = 0x80000000u;
+    if (hashed) {
+        KR_UNROLL
+        for (uint32_t j = 0; j < n; ++j)
+            parts[j] = kr_hash(codes[j], p->seed) >> (32 - p->bits);
+        return;
+    }
+    KR_UNROLL
+    for (uint32_t j = 0; j < n; ++j)
+        parts[j] = partition_range(p, room, codes[j]);
+    KR_UNROLL
+    for (uint32_t j = 0; j < n; ++j) {
+        const uint32_t least = parts[j] & 0xFFFFu, last = parts[j] >> 16;
+        const uint32_t above = least < last && room->cuts[last] < codes[j];
+        parts[j] = last - least > 1 ? parts[j] | crowded : least + above;
+    }
+    KR_UNROLL
+    for (uint32_t j = 0; j < n; ++j)
+        if (parts[j] & crowded)
+            parts[j] =
+                partition_search(room->cuts, codes[j], parts[j] & 0xFFFFu, (parts[j] & ~crowded) >> 16);
 }
 
 KR_BODY void partition_load(kr_block block, const partition_params *p, int hashed, const partition_room *room)
@@ -119,24 +145,18 @@ KR_BODY void partition_load(kr_block block, const partition_params *p, int hashe
         room->table[i] = kr_load(p->table + i);
 }
 
-/* The codes of n / size probes of the tile that begins with probe `first`, of `here` probes: from its probe
- * `from` on, thread r's are r, r + size, ... */
-KR_BODY void partition_read(kr_block block, const partition_params *p, uint64_t first, uint32_t here,
-                            uint32_t from, uint32_t n, kr_key *codes)
+/* The codes of n probes of the tile that begins with probe `first`, of `here` probes: from its probe `from`
+ * on, thread r's are r, r + size, ... `whole`: all of them are in the tile, and are given as codes. */
+KR_BODY void partition_read(kr_block block, const partition_params *p, int whole, uint64_t first,
+                            uint32_t here, uint32_t from, uint32_t n, kr_key *codes)
 {
-    const kr_key *raw = (const kr_key *)p->batch.lower + first;
-    if (p->batch.lower_type == KR_RAW_KEY) {
-        KR_UNROLL
-        for (uint32_t j = 0; j < n; ++j) {
-            const uint32_t i = from + j * block.size + block.rank;
-            codes[j] = i < here ? kr_load_once(raw + i) : 0;
-        }
-        return;
-    }
+    const kr_key *given = (const kr_key *)p->batch.lower + first + from + block.rank;
     KR_UNROLL
     for (uint32_t j = 0; j < n; ++j) {
         const uint32_t i = from + j * block.size + block.rank;
-        codes[j] = i < here ? kr_load_key(p->batch.lower_type, p->batch.lower, first + i) : 0;
+        codes[j] = whole      ? kr_load_once(given + j * block.size)
+                   : i < here ? kr_load_key(p->batch.lower_type, p->batch.lower, first + i)
+                              : 0;
     }
 }
 
@@ -155,18 +175,32 @@ KR_BODY void partition_clear(kr_block block, const partition_params *p, const pa
 /* ---- First pass: how many probes each part has ---------------------------------------------- */
 
 /* Few codes at a time, so that the registers suffice for two blocks on a multiprocessor. */
+KR_BODY void partition_count_some(kr_block block, const partition_params *p, int hashed, int whole,
+                                  const partition_room *room, uint64_t first, uint32_t here)
+{
+    for (uint32_t from = 0; from < here; from += PARTITION_AHEAD * block.size) {
+        kr_key codes[PARTITION_AHEAD];
+        partition_read(block, p, whole, first, here, from, PARTITION_AHEAD, codes);
+        KR_UNROLL
+        for (uint32_t ahead = 0; ahead < PARTITION_AHEAD; ahead += PARTITION_AT_ONCE) {
+            uint32_t parts[PARTITION_AT_ONCE];
+            partition_parts(p, hashed, room, codes + ahead, PARTITION_AT_ONCE, parts);
+            KR_UNROLL
+            for (uint32_t j = 0; j < PARTITION_AT_ONCE; ++j)
+                if (whole || from + (ahead + j) * block.size + block.rank < here)
+                    kr_block_count(block, room->counts, parts[j]);
+        }
+    }
+}
+
 KR_BODY void partition_count_tile(kr_block block, const partition_params *p, int hashed,
                                   const partition_room *room, uint64_t first)
 {
     const uint32_t here = partition_here(p, first);
-    for (uint32_t from = 0; from < here; from += PARTITION_AT_ONCE * block.size) {
-        kr_key codes[PARTITION_AT_ONCE];
-        partition_read(block, p, first, here, from, PARTITION_AT_ONCE, codes);
-        KR_UNROLL
-        for (uint32_t j = 0; j < PARTITION_AT_ONCE; ++j)
-            if (from + j * block.size + block.rank < here)
-                kr_block_count(block, room->counts, partition_of(p, hashed, room, codes[j]));
-    }
+    if (here % (PARTITION_AHEAD * block.size) == 0 && p->batch.lower_type == KR_RAW_KEY)
+        partition_count_some(block, p, hashed, 1, room, first, here);
+    else
+        partition_count_some(block, p, hashed, 0, room, first, here);
 }
 
 KR_BODY void partition_count_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles,
@@ -233,9 +267,9 @@ KR_BODY void partition_list_segments(kr_block block, const partition_params *p, 
 }
 
 /* Turns counts into the places of the parts' runs in the tile; reserves room for each run in its part.
- * `bases`: of the thread's own parts, a run's place in the batch minus its place in the tile. */
+ * `places`: of the thread's own parts, the run's place in the batch. */
 KR_BODY void partition_take_runs(kr_block block, const partition_params *p, const partition_room *room,
-                                 uint32_t *bases)
+                                 uint32_t *places)
 {
     uint32_t first, end, sum = 0;
     kr_block_share(block, 1u << p->bits, &first, &end);
@@ -246,16 +280,17 @@ KR_BODY void partition_take_runs(kr_block block, const partition_params *p, cons
     for (uint32_t r = 0; r < PARTITION_RUNS; ++r)
         if (first + r < end) {
             const uint32_t count = room->counts[first + r];
-            bases[r] = (count ? kr_atomic_take32(p->cursors + first + r, count) : 0) - at;
+            places[r] = count ? kr_atomic_take32(p->cursors + first + r, count) : 0;
             room->counts[first + r] = at;
             at += count;
         }
     kr_block_sync(block);
 }
 
-/* The places in the tile are no longer needed. */
+/* Turns places in the tile, which are no longer needed, into bases: a run's place in the batch minus its
+ * place in the tile. Only here must the places in the batch be known. */
 KR_BODY void partition_keep_bases(kr_block block, const partition_params *p, const partition_room *room,
-                                  const uint32_t *bases, uint64_t tile)
+                                  const uint32_t *places, uint64_t tile)
 {
     uint32_t first, end;
     kr_block_share(block, 1u << p->bits, &first, &end);
@@ -263,31 +298,34 @@ KR_BODY void partition_keep_bases(kr_block block, const partition_params *p, con
     KR_UNROLL
     for (uint32_t r = 0; r < PARTITION_RUNS; ++r)
         if (first + r < end) {
-            room->counts[first + r] = bases[r];
+            const uint32_t base = places[r] - room->counts[first + r];
+            room->counts[first + r] = base;
             if (p->bases)
-                p->bases[(tile << p->bits) + first + r] = bases[r];
+                p->bases[(tile << p->bits) + first + r] = base;
         }
     kr_block_sync(block);
 }
 
 /* Puts the tile's probes in order, in shared memory. */
-KR_BODY void partition_order_tile(kr_block block, const partition_params *p, int hashed,
+KR_BODY void partition_order_tile(kr_block block, const partition_params *p, int hashed, int whole,
                                   const partition_room *room, uint32_t here, const kr_key *codes,
-                                  uint32_t *bases)
+                                  uint32_t *places)
 {
     uint32_t ranks[KR_TILE_MINE]; /* part << 16 | rank in the tile's run of it */
     KR_UNROLL
-    for (uint32_t j = 0; j < KR_TILE_MINE; ++j)
-        if (j * block.size + block.rank < here) {
-            const uint32_t part = partition_of(p, hashed, room, codes[j]);
-            ranks[j] = part << 16 | kr_block_count(block, room->counts, part);
-        }
+    for (uint32_t from = 0; from < KR_TILE_MINE; from += PARTITION_AT_ONCE) {
+        partition_parts(p, hashed, room, codes + from, PARTITION_AT_ONCE, ranks + from);
+        KR_UNROLL
+        for (uint32_t j = from; j < from + PARTITION_AT_ONCE; ++j)
+            if (whole || j * block.size + block.rank < here)
+                ranks[j] = ranks[j] << 16 | kr_block_count(block, room->counts, ranks[j]);
+    }
     kr_block_sync(block);
-    partition_take_runs(block, p, room, bases);
+    partition_take_runs(block, p, room, places);
     KR_UNROLL
     for (uint32_t j = 0; j < KR_TILE_MINE; ++j) {
         const uint32_t i = j * block.size + block.rank;
-        if (i < here) {
+        if (whole || i < here) {
             const uint32_t part = ranks[j] >> 16, at = room->counts[part] + (ranks[j] & 0xFFFFu);
             room->codes[at] = codes[j];
             room->marks[at] = kr_partition_mark(part, i);
@@ -296,43 +334,64 @@ KR_BODY void partition_order_tile(kr_block block, const partition_params *p, int
 }
 
 /* Writes it, in runs. */
-KR_BODY void partition_write_tile(kr_block block, const partition_params *p, const partition_room *room,
-                                  uint64_t first, uint32_t here)
+KR_BODY void partition_write_tile(kr_block block, const partition_params *p, int whole,
+                                  const partition_room *room, uint64_t first, uint32_t here)
 {
-    for (uint32_t at = block.rank; at < here; at += block.size) {
-        const uint32_t mark = room->marks[at], place = room->counts[kr_mark_part(mark)] + at;
-        p->codes[place] = room->codes[at];
-        if (p->marks)
-            kr_store_once(p->marks + first + at, mark);
-        if (p->order)
-            p->order[place] = (uint32_t)first + kr_mark_source(mark);
+    for (uint32_t from = block.rank; from < here; from += PARTITION_AT_ONCE * block.size) {
+        KR_UNROLL
+        for (uint32_t j = 0; j < PARTITION_AT_ONCE; ++j) {
+            const uint32_t at = from + j * block.size;
+            if (!whole && at >= here)
+                break;
+            const uint32_t mark = room->marks[at], place = room->counts[kr_mark_part(mark)] + at;
+            p->codes[place] = room->codes[at];
+            if (p->marks)
+                kr_store_once(p->marks + first + at, mark);
+            if (p->order)
+                p->order[place] = (uint32_t)first + kr_mark_source(mark);
+        }
     }
     kr_block_sync(block);
 }
 
-/* The codes of the next tile are on their way while one is written. */
+/* Tiles t, t + count, ... The codes of the next are on their way while one is written. */
+KR_BODY void partition_place_some(kr_block block, const partition_params *p, int hashed, int whole,
+                                  const partition_room *room, uint64_t t, uint64_t n_tiles)
+{
+    kr_key codes[KR_TILE_MINE];
+    uint32_t places[PARTITION_RUNS];
+    uint64_t first = t * p->tile;
+    uint32_t here = partition_here(p, first);
+    partition_read(block, p, whole, first, here, 0, KR_TILE_MINE, codes);
+    for (; t < n_tiles; t += block.count) {
+        const uint64_t next = t + block.count < n_tiles ? (t + block.count) * p->tile : p->n;
+        const uint32_t after = partition_here(p, next);
+        partition_clear(block, p, room);
+        partition_order_tile(block, p, hashed, whole, room, here, codes, places);
+        if (after)
+            partition_read(block, p, whole, next, after, 0, KR_TILE_MINE, codes);
+        partition_keep_bases(block, p, room, places, t);
+        partition_list_segments(block, p, t);
+        partition_write_tile(block, p, whole, room, first, here);
+        first = next;
+        here = after;
+    }
+}
+
 KR_BODY void partition_place_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles,
                                  int hashed)
 {
     const partition_room room = partition_room_of(p, hashed, shared);
-    kr_key codes[KR_TILE_MINE];
-    uint32_t bases[PARTITION_RUNS];
+    const int full = p->tile == KR_TILE_MINE * block.size && p->batch.lower_type == KR_RAW_KEY;
+    const uint64_t n_whole = !full ? 0 : p->n / p->tile < n_tiles ? p->n / p->tile : n_tiles;
+    uint64_t t = block.index;
     partition_load(block, p, hashed, &room);
-    uint64_t first = block.index * p->tile;
-    uint32_t here = partition_here(p, first);
-    partition_read(block, p, first, here, 0, KR_TILE_MINE, codes);
-    for (uint64_t t = block.index; t < n_tiles; t += block.count) {
-        const uint64_t next = t + block.count < n_tiles ? (t + block.count) * p->tile : p->n;
-        const uint32_t after = partition_here(p, next);
-        partition_clear(block, p, &room);
-        partition_order_tile(block, p, hashed, &room, here, codes, bases);
-        partition_read(block, p, next, after, 0, KR_TILE_MINE, codes);
-        partition_keep_bases(block, p, &room, bases, t);
-        partition_list_segments(block, p, t);
-        partition_write_tile(block, p, &room, first, here);
-        first = next;
-        here = after;
+    if (t < n_whole) {
+        partition_place_some(block, p, hashed, 1, &room, t, n_whole);
+        t += (n_whole - t + block.count - 1) / block.count * block.count;
     }
+    if (t < n_tiles)
+        partition_place_some(block, p, hashed, 0, &room, t, n_tiles);
 }
 
 #define PARTITION_PROGRAM(form, name, pass, hashed)                                                     \

@@ -91,27 +91,31 @@ KR_BODY void kr_block_xor_words(kr_block block, uint32_t *words, const uint32_t 
     }
 }
 
+/* The sum of x over the lanes of a warp up to this one. */
+KR_BODY uint32_t kr_warp_sum_until(uint32_t lane, uint32_t x)
+{
+    for (uint32_t distance = 1; distance < 32; distance *= 2) {
+        const uint32_t other = __shfl_up_sync(KR_WARP, x, distance);
+        x += lane >= distance ? other : 0;
+    }
+    return x;
+}
+
 /* The sum of x over the threads before this one; *total, unless NULL, becomes that over all. */
 KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total)
 {
     __shared__ uint32_t warps[KR_BLOCK_SIZE / 32];
     const uint32_t lane = block.rank % 32, warp = block.rank / 32;
-    uint32_t sum = x, before = 0, all = 0;
-    for (uint32_t distance = 1; distance < 32; distance *= 2) {
-        const uint32_t other = __shfl_up_sync(KR_WARP, sum, distance);
-        sum += lane >= distance ? other : 0;
-    }
+    const uint32_t sum = kr_warp_sum_until(lane, x);
     if (lane == 31)
         warps[warp] = sum;
     __syncthreads();
-    for (uint32_t w = 0; w < block.size / 32; ++w) {
-        before += w < warp ? warps[w] : 0;
-        all += warps[w];
-    }
-    __syncthreads();
+    const uint32_t until = kr_warp_sum_until(lane, lane < block.size / 32 ? warps[lane] : 0);
+    const uint32_t before = __shfl_sync(KR_WARP, until, warp ? warp - 1 : 0);
     if (total)
-        *total = all;
-    return before + sum - x;
+        *total = __shfl_sync(KR_WARP, until, 31);
+    __syncthreads();
+    return (warp ? before : 0) + sum - x;
 }
 
 /* A launch that needs more shared memory than a kernel may have unasked allows it as much as the device has:
@@ -148,15 +152,8 @@ static __global__ void __launch_bounds__(KR_BLOCK_SIZE)
     body::elements(block, (char *)kr_block_shared, &params, n);
 }
 
-/* Threads of a multiprocessor: 2048 of 8.0, 9.0 and 10.x. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
-#define KR_BLOCK_PAIR (2048 / KR_BLOCK_SIZE)
-#else
-#define KR_BLOCK_PAIR (1024 / KR_BLOCK_SIZE)
-#endif
-
 template <typename body>
-static __global__ void __launch_bounds__(KR_BLOCK_SIZE, KR_BLOCK_PAIR)
+static __global__ void __launch_bounds__(KR_BLOCK_SIZE, KR_THREADS_AT_ONCE / KR_BLOCK_SIZE)
     kr_block_pair_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
 {
     extern __shared__ uint64_t kr_block_shared[];

@@ -8,6 +8,14 @@
 
 enum { KR_BLOCK = 256 };
 
+/* Threads of a multiprocessor that a kernel can ask for: 8.0, 9.0 and 10.x have 2048, others at least 1024.
+ */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
+#define KR_THREADS_AT_ONCE 2048
+#else
+#define KR_THREADS_AT_ONCE 1024
+#endif
+
 static inline unsigned kr_grid(uint64_t n)
 {
     const uint64_t blocks = (n + KR_BLOCK - 1) / KR_BLOCK, most = (uint64_t)1 << 30;
@@ -21,6 +29,17 @@ static inline unsigned kr_grid(uint64_t n)
 template <typename body>
 static __global__ void __launch_bounds__(KR_BLOCK)
     kr_map_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
+{
+    KR_FOR_MINE(i, n)
+    {
+        body::element(&params, i);
+    }
+}
+
+/* With as many threads as a multiprocessor has, whatever registers that costs: for searches, which wait. */
+template <typename body>
+static __global__ void __launch_bounds__(KR_BLOCK, KR_THREADS_AT_ONCE / KR_BLOCK)
+    kr_map_many_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
 {
     KR_FOR_MINE(i, n)
     {
@@ -74,7 +93,8 @@ static int kr_launch_simple(void (*kernel)(const params_t, uint64_t), const void
 #define KR_CUDA_SIMPLE_ENTRY(name, params_t, kernel) \
     KR_CUDA_ENTRY(name, params_t, kr_launch_simple<params_t>(kernel<name##_body_t>, block, n, cuda_stream))
 
-#define KR_MAP_PROGRAM_(name, params_type, body)                                           \
+#define KR_MAP_PROGRAM_(name, params_type, body) KR_MAP_PROGRAM_BY(name, params_type, body, kr_map_kernel)
+#define KR_MAP_PROGRAM_BY(name, params_type, body, kernel)                                 \
     struct name##_body_t {                                                                 \
         typedef params_type params_t;                                                      \
         static __device__ __forceinline__ void element(const params_t *params, uint64_t i) \
@@ -82,9 +102,10 @@ static int kr_launch_simple(void (*kernel)(const params_t, uint64_t), const void
             body(params, i);                                                               \
         }                                                                                  \
     };                                                                                     \
-    KR_CUDA_SIMPLE_ENTRY(name, params_type, kr_map_kernel)
+    KR_CUDA_SIMPLE_ENTRY(name, params_type, kernel)
 
-#define KR_MAP_OR_RUN_PROGRAM_(name, params_type, body, run) KR_MAP_PROGRAM_(name, params_type, body)
+#define KR_MAP_OR_RUN_PROGRAM_(name, params_type, body, run) \
+    KR_MAP_PROGRAM_BY(name, params_type, body, kr_map_many_kernel)
 
 #define KR_GROUP_PROGRAM_(name, params_type, body)                                                         \
     struct name##_body_t {                                                                                 \
