@@ -143,6 +143,15 @@ KR_BODY int pivot_step(const pivot_params *p, uint32_t k, kr_pin pin, kr_group g
     return pivot_down(p, k, pin, group, s);
 }
 
+/* The answer of probe i: the match begins at `position`. */
+KR_BODY void pivot_put_first(const pivot_params *p, const kr_put *put, uint64_t i, int found,
+                             uint32_t position)
+{
+    const int aos = (int)p->entries.layout;
+    kr_put_first(put, i, found,
+                 found && put->what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, position) : 0);
+}
+
 KR_BODY void pivot_end(const pivot_params *p, const kr_put *put, uint64_t i, pivot_state *s)
 {
     const int aos = (int)p->entries.layout;
@@ -151,7 +160,7 @@ KR_BODY void pivot_end(const pivot_params *p, const kr_put *put, uint64_t i, piv
         return;
     }
     const int found = s->at < p->entries.n && kr_entry_key(&p->entries, aos, s->at) <= s->upper;
-    kr_put_first(put, i, found, found && put->what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, s->at) : 0);
+    pivot_put_first(p, put, i, found, s->at);
 }
 
 KR_BODY void pivot_end_nearest(const pivot_params *p, const kr_put *put, uint64_t i, pivot_state *s)

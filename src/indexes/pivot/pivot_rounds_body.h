@@ -8,15 +8,17 @@
 #include "indexes/pivot/pivot_body.h"
 
 typedef struct pivot_descent {
-    kr_key lower, upper;
-    uint32_t at; /* a node within its level; after the last round a position */
-    uint32_t any;
+    kr_key lower, upper; /* lower > upper: nothing can match */
+    uint32_t at;         /* a node within its level; after the last round a position */
 } pivot_descent;
 
 KR_BODY void pivot_descend(const pivot_params *p, uint64_t i, pivot_descent *s)
 {
     s->at = 0;
-    s->any = (uint32_t)kr_batch_load(&p->batch, i, &s->lower, &s->upper);
+    if (!kr_batch_load(&p->batch, i, &s->lower, &s->upper)) {
+        s->lower = 1;
+        s->upper = 0;
+    }
 }
 
 /* Round r searches the r-th level from the top, the last round the leaves. If there are few probes, all row
@@ -48,9 +50,8 @@ KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, int few,
 KR_BODY void pivot_arrive(const pivot_params *p, uint64_t i, pivot_descent *s)
 {
     const int aos = (int)p->entries.layout;
-    const int found = s->any && s->at < p->entries.n && kr_entry_key(&p->entries, aos, s->at) <= s->upper;
-    kr_put_first(&p->put, i, found,
-                 found && p->put.what == KR_PUT_ROW ? kr_entry_row(&p->entries, aos, s->at) : 0);
+    pivot_put_first(p, &p->put, i, s->at < p->entries.n && kr_entry_key(&p->entries, aos, s->at) <= s->upper,
+                    s->at);
 }
 
 /* Probes enter in groups, each a round behind the one before. So at any time some groups are in upper levels,
@@ -91,12 +92,24 @@ KR_BODY void pivot_flights(const pivot_params *p, uint32_t k, uint64_t first, ui
     }
 }
 
+/* By a thread of a GPU. The keys of a leaf of 8 stay in registers, so that none is read again. */
 KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
 {
     pivot_descent s;
     pivot_descend(p, i, &s);
-    for (uint32_t r = 0; r <= p->shape.n_levels; ++r)
+    for (uint32_t r = 0; r < p->shape.n_levels; ++r)
         pivot_round(p, k, r, 0, &s);
+#if KR_ON_CUDA
+    if (k == 9 && !p->entries.layout && s.at * 8 + 8 <= p->entries.n) {
+        const kr_ranked ranked = kr_eight_ranked((const kr_key *)p->entries.keys + s.at * 8, s.lower);
+        s.at = s.at * 8 + ranked.below;
+        if (ranked.below < 8) {
+            pivot_put_first(p, &p->put, i, ranked.next <= s.upper, s.at);
+            return;
+        }
+    } else
+#endif
+        pivot_round(p, k, p->shape.n_levels, 0, &s);
     pivot_arrive(p, i, &s);
 }
 
