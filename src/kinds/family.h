@@ -132,11 +132,16 @@ typedef struct kr_family_ops {
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
 } kr_family_ops;
 
+/* On a GPU, from 2^rows_bits rows on, batches of 2^probes_bits probes and more are partitioned. */
+typedef struct kr_parts_from {
+    uint8_t rows_bits, probes_bits;
+} kr_parts_from;
+
 /* What probes=auto does with a batch. */
 typedef struct kr_probe_policy {
-    uint32_t few_probes; /* on a GPU, batches of at least so many are partitioned, if the family can, */
-    uint32_t few_rows; /* in indexes of at least so many rows; 0: as sorted entries, whose parts are searched
-                          in shared memory */
+    /* Of keys of 32 and of 64 bits, by rising rows; the last that an index has the rows for holds. Empty
+     * where the family cannot. By measurement: docs/performance.md, "Order of the probes". */
+    kr_parts_from parts_from[2][4];
     uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
     uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */
     /* Optional: 1 where options say how a GPU launches lookups, so that batches stay as they are. */

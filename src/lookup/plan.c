@@ -19,10 +19,8 @@ enum {
     PART_PROBE_BITS = 10, /* and at least 2^10 probes, so that a block's search is worth its pivots */
     PART_PIECE = 1 << 27,
     PART_PIECE_LEAST = 1 << 20,
-    PART_SCRATCH = 35,  /* bytes a probe of a piece, at most: code, mark, base, order, match, answer, flag */
-    BATCH_SCRATCH = 17, /* bytes a probe of the whole batch, at most: match, offset, flag */
-    FEW_ROWS = 1 << 18,
-    FEW_INTO_FEW_ROWS = 1 << 22
+    PART_SCRATCH = 35, /* bytes a probe of a piece, at most: code, mark, base, order, match, answer, flag */
+    BATCH_SCRATCH = 17 /* bytes a probe of the whole batch, at most: match, offset, flag */
 };
 
 /* Parts of sorted entries are searched in shared memory; those of a hash table are to fit the second-level
@@ -56,15 +54,15 @@ static int says_launches(const kr_probe_case *of)
     return policy_of(of)->launches && policy_of(of)->launches(of->spec);
 }
 
-/* Small indexes fit in the caches anyway. */
 static int parts_pay(const kr_probe_case *of)
 {
-    const kr_probe_policy *policy = policy_of(of);
-    if (says_launches(of) || of->device->ops->is_host || !can_partition(of) ||
-        of->n_probes < policy->few_probes)
+    const kr_parts_from *from = policy_of(of)->parts_from[of->significant_bits > 32];
+    uint32_t probes_bits = 0;
+    if (says_launches(of) || of->device->ops->is_host || !can_partition(of))
         return 0;
-    return policy->few_rows ? of->rows >= policy->few_rows
-                            : of->rows >= FEW_ROWS || of->n_probes >= FEW_INTO_FEW_ROWS;
+    for (int i = 0; i < 4 && from[i].probes_bits && of->rows >> from[i].rows_bits; ++i)
+        probes_bits = from[i].probes_bits;
+    return probes_bits && of->n_probes >> probes_bits;
 }
 
 /* As many probes at a time as the memory cap leaves scratch memory for. */

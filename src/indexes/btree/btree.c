@@ -17,7 +17,7 @@ static const kr_option options[BTREE_OPTIONS] = {
 };
 
 static const kr_family family = {
-    .probes = {.few_probes = 1 << 20, .as_is_on_cpu = 1},
+    .probes = {.parts_from = {{{0, 20}}, {{0, 18}}}, .as_is_on_cpu = 1},
     .u32 = &btree_ops_u32,
     .u64 = &btree_ops_u64,
 };

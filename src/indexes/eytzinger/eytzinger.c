@@ -17,7 +17,8 @@ static kr_status settle(kr_spec *spec, kr_error *err)
 }
 
 static const kr_family family = {
-    .probes = {.few_probes = 1 << 21, .few_rows = 1 << 22, .launches = kr_search_launches},
+    .probes = {.parts_from = {{{22, 24}, {24, 22}, {26, 21}}, {{22, 23}, {24, 22}, {26, 21}}},
+               .launches = kr_search_launches},
     .u32 = &eytzinger_ops_u32,
     .u64 = &eytzinger_ops_u64,
 };
