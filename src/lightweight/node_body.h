@@ -9,6 +9,8 @@
 
 #include "sorted/entries.h"
 
+#include <stdbool.h>
+
 #if KR_ON_CUDA || !defined(KR_ISA)
 #define KR_NODE_ISA 0
 #else
@@ -96,11 +98,6 @@ KR_BODY uint32_t kr_run_rank(const kr_key *keys, uint32_t n_keys, kr_key key)
 #endif
 }
 
-typedef struct kr_ranked {
-    uint32_t below; /* of a few adjacent keys: < bound */
-    kr_key next;    /* the key behind those, if it is among the few */
-} kr_ranked;
-
 #if KR_ON_CUDA
 /* The rank in n_vectors * 16 bytes of keys, at an address that is a multiple of 16. */
 KR_BODY uint32_t kr_vector_rank(const kr_key *keys, uint32_t n_vectors, kr_key key)
@@ -118,18 +115,26 @@ KR_BODY uint32_t kr_vector_rank(const kr_key *keys, uint32_t n_vectors, kr_key k
     }
     return rank;
 }
+#endif
 
-/* The rank in 8 keys, at an address that is a multiple of 16. By halves in registers, which takes fewer
+typedef struct kr_ranked {
+    uint32_t below; /* of a few adjacent keys: < bound */
+    kr_key next;    /* the key behind those, if it is among the few */
+} kr_ranked;
+
+/* The rank in 8 keys, at an address that is a multiple of 16. By halves in registers, which takes a GPU fewer
  * instructions than to count. */
 KR_BODY kr_ranked kr_eight_ranked(const kr_key *keys, kr_key bound)
 {
-#if KR_KEY_BITS == 32
+#if KR_ON_CUDA && KR_KEY_BITS == 32
     const uint4 a = __ldg((const uint4 *)keys), b = __ldg((const uint4 *)keys + 1);
     const kr_key k[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-#else
+#elif KR_ON_CUDA
     const ulonglong2 a = __ldg((const ulonglong2 *)keys), b = __ldg((const ulonglong2 *)keys + 1);
     const ulonglong2 c = __ldg((const ulonglong2 *)keys + 2), d = __ldg((const ulonglong2 *)keys + 3);
     const kr_key k[8] = {a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y};
+#else
+    const kr_key *k = keys;
 #endif
     const bool four = k[3] < bound;
     const kr_key h[4] = {four ? k[4] : k[0], four ? k[5] : k[1], four ? k[6] : k[2], four ? k[7] : k[3]};
@@ -137,9 +142,9 @@ KR_BODY kr_ranked kr_eight_ranked(const kr_key *keys, kr_key bound)
     const kr_key q[2] = {two ? h[2] : h[0], two ? h[3] : h[1]};
     const bool one = q[0] < bound;
     const kr_key next = one ? q[1] : q[0];
-    return {4u * four + 2u * two + one + (next < bound), next};
+    const kr_ranked ranked = {4u * four + 2u * two + one + (next < bound), next};
+    return ranked;
 }
-#endif
 
 /* The rank in a node, whose address is a multiple of its size. */
 KR_BODY uint32_t kr_node_rank(const kr_key *node, uint32_t n_keys, kr_key key)

@@ -92,12 +92,10 @@ KR_BODY parts_leaf parts_read(const kr_entries *entries, kr_key bound, uint32_t 
 {
     const uint32_t n = parts_leaf_size(entries, at);
     parts_leaf leaf = {at, {0, 0}};
-#if KR_ON_CUDA
     if (n == PARTS_LEAF) {
         leaf.ranked = kr_eight_ranked((const kr_key *)entries->keys + at, bound);
         return leaf;
     }
-#endif
     for (uint32_t j = 0; j < n; ++j)
         leaf.ranked.below += kr_entry_key(entries, (int)entries->layout, (uint64_t)at + j) < bound;
     if (leaf.ranked.below < n)

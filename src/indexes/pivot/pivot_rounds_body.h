@@ -92,25 +92,41 @@ KR_BODY void pivot_flights(const pivot_params *p, uint32_t k, uint64_t first, ui
     }
 }
 
-/* By a thread of a GPU. The keys of a leaf of 8 stay in registers, so that none is read again. */
+/* The entries of a leaf below the bound, and the key behind those, wherever it lies. */
+KR_BODY kr_ranked pivot_search_leaf(const pivot_params *p, uint32_t leaf, uint32_t slot, kr_key bound)
+{
+    const int aos = (int)p->entries.layout;
+    const uint32_t room = p->entries.n - slot, n = room < leaf ? room : leaf;
+    kr_ranked ranked = {0, 0};
+    if (leaf == 8 && n == 8 && !aos) {
+        ranked = kr_eight_ranked((const kr_key *)p->entries.keys + slot, bound);
+        if (ranked.below < 8)
+            return ranked;
+    } else if (n == leaf) {
+        ranked.below = kr_entries_rank(&p->entries, aos, slot, leaf, bound);
+    } else {
+        while (ranked.below < n && kr_entry_key(&p->entries, aos, slot + ranked.below) < bound)
+            ++ranked.below;
+    }
+    if (ranked.below < room)
+        ranked.next = kr_entry_key(&p->entries, aos, slot + ranked.below);
+    return ranked;
+}
+
+/* By a thread of a GPU. What it keeps while it searches is little, so that 32 registers suffice: the upper
+ * bound is loaded at the end, and a leaf that the entries do not fill is searched by a plain loop. */
 KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
 {
-    pivot_descent s;
-    pivot_descend(p, i, &s);
-    for (uint32_t r = 0; r < p->shape.n_levels; ++r)
-        pivot_round(p, k, r, 0, &s);
-#if KR_ON_CUDA
-    if (k == 9 && !p->entries.layout && s.at * 8 + 8 <= p->entries.n) {
-        const kr_ranked ranked = kr_eight_ranked((const kr_key *)p->entries.keys + s.at * 8, s.lower);
-        s.at = s.at * 8 + ranked.below;
-        if (ranked.below < 8) {
-            pivot_put_first(p, &p->put, i, ranked.next <= s.upper, s.at);
-            return;
-        }
-    } else
-#endif
-        pivot_round(p, k, p->shape.n_levels, 0, &s);
-    pivot_arrive(p, i, &s);
+    const uint32_t leaf = k == 2 ? 2 : k - 1;
+    const kr_key lower = kr_load_key(p->batch.lower_type, p->batch.lower, i);
+    kr_key upper;
+    uint32_t at = 0;
+    for (uint32_t left = p->shape.n_levels; left-- > 0;)
+        at = at * k + kr_node_rank(pivot_slot(p, p->shape.starts[left] + at * (k - 1)), k - 1, lower);
+    const kr_ranked ranked = pivot_search_leaf(p, leaf, at * leaf, lower);
+    at = at * leaf + ranked.below;
+    const int any = kr_batch_load_upper(&p->batch, i, &lower, &upper);
+    pivot_put_first(p, &p->put, i, any && at < p->entries.n && ranked.next <= upper, at);
 }
 
 #define PIVOT_ROUNDS(name, k)                                                    \
