@@ -24,7 +24,8 @@ static int launches(const kr_spec *spec)
 }
 
 static const kr_family family = {
-    .probes = {.parts_from = {{{0, 21}, {18, 20}, {26, 19}, {28, 18}}, {{0, 20}}}, .launches = launches},
+    .probes = {.parts_from = {{{0, 21}, {18, 20}, {26, 19}, {28, 18}}, {{0, 21}, {20, 20}, {26, 18}}},
+               .launches = launches},
     .u32 = &array_ops_u32,
     .u64 = &array_ops_u64,
 };

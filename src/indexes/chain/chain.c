@@ -8,7 +8,7 @@ static const kr_option options[CHAIN_OPTIONS] = {
 };
 
 static const kr_family family = {
-    .probes = {.parts_from = {{{24, 22}}, {{24, 22}}}, .as_is_on_cpu = 1},
+    .probes = {.parts_from = {{{24, 22}}, {{24, 22}, {26, 21}}}, .as_is_on_cpu = 1},
     .u32 = &chain_ops_u32,
     .u64 = &chain_ops_u64,
 };

@@ -17,7 +17,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
 }
 
 static const kr_family family = {
-    .probes = {.parts_from = {{{22, 24}, {24, 22}, {26, 21}}, {{22, 23}, {24, 22}, {26, 21}}},
+    .probes = {.parts_from = {{{22, 24}, {24, 22}, {26, 21}}, {{0, 23}, {18, 22}, {26, 21}}},
                .launches = kr_search_launches},
     .u32 = &eytzinger_ops_u32,
     .u64 = &eytzinger_ops_u64,

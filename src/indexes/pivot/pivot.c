@@ -44,7 +44,9 @@ static kr_status settle(kr_spec *spec, kr_error *err)
 }
 
 static const kr_family family = {
-    .probes = {.parts_from = {{{0, 22}}, {{0, 21}}}, .as_is_on_cpu = 1, .launches = kr_search_launches},
+    .probes = {.parts_from = {{{0, 22}, {26, 21}}, {{0, 21}}},
+               .as_is_on_cpu = 1,
+               .launches = kr_search_launches},
     .u32 = &pivot_ops_u32,
     .u64 = &pivot_ops_u64,
 };

@@ -381,6 +381,56 @@ static void few_probes_make_few_parts(void **state)
     kr_device_close(device);
 }
 
+static uint32_t way_on_gpu(const char *text, uint32_t key_bits, uint32_t rows_bits, uint64_t n_probes)
+{
+    kr_device *device = NULL;
+    assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
+    const kr_device_ops *ops = device->ops;
+    kr_device_ops other = *ops;
+    kr_spec spec;
+    assert_int_equal(kr_spec_parse(text, &spec, NULL), KR_OK);
+    other.is_host = 0; /* what plans know of a GPU */
+    device->ops = &other;
+    const kr_probe_case of = {.device = device,
+                              .spec = &spec,
+                              .rows = (uint64_t)1 << rows_bits,
+                              .footprint_nbytes = (uint64_t)8 << rows_bits,
+                              .key_bits = key_bits,
+                              .significant_bits = key_bits,
+                              .n_probes = n_probes};
+    const uint32_t way = kr_plan_probes(&of).way;
+    device->ops = ops;
+    kr_device_close(device);
+    return way;
+}
+
+/* The borders of the tables in the kinds' files. */
+static void partitions_where_it_pays(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t key_bits, rows_bits, probes_bits;
+    } borders[] = {
+        {"pivot", 32, 0, 22},     {"pivot", 32, 25, 22}, {"pivot", 32, 26, 21}, {"pivot:k=9", 64, 20, 21},
+        {"array", 32, 17, 21},    {"array", 32, 18, 20}, {"array", 32, 26, 19}, {"array", 32, 30, 18},
+        {"array", 64, 26, 18},    {"btree", 32, 20, 20}, {"btree", 64, 20, 18}, {"eytzinger", 32, 22, 24},
+        {"eytzinger", 64, 0, 23}, {"hash", 32, 24, 23},  {"hash", 64, 26, 23},  {"chain", 64, 26, 21},
+    };
+    (void)state;
+    for (size_t b = 0; b < sizeof borders / sizeof *borders; ++b) {
+        const uint64_t n = (uint64_t)1 << borders[b].probes_bits;
+        assert_int_equal(way_on_gpu(borders[b].text, borders[b].key_bits, borders[b].rows_bits, n),
+                         KR_SEARCHED_PARTITIONED);
+        assert_int_equal(way_on_gpu(borders[b].text, borders[b].key_bits, borders[b].rows_bits, n - 1),
+                         KR_SEARCHED_AS_IS);
+    }
+    assert_int_equal(way_on_gpu("eytzinger", 32, 21, 1 << 27), KR_SEARCHED_AS_IS);
+    assert_int_equal(way_on_gpu("hash", 32, 23, 1 << 27), KR_SEARCHED_AS_IS);
+    assert_int_equal(way_on_gpu("chain", 32, 23, 1 << 27), KR_SEARCHED_AS_IS);
+    assert_int_equal(way_on_gpu("pivot:threads=64", 32, 26, 1 << 27), KR_SEARCHED_AS_IS);
+    assert_int_equal(way_on_gpu("pivot:probes=as-is", 32, 26, 1 << 27), KR_SEARCHED_AS_IS);
+}
+
 static uint64_t piece_under(uint64_t cap, uint64_t n_probes)
 {
     const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = cap};
@@ -416,6 +466,7 @@ int main(void)
         cmocka_unit_test(takes_every_form),
         cmocka_unit_test(fits_little_shared_memory),
         cmocka_unit_test(few_probes_make_few_parts),
+        cmocka_unit_test(partitions_where_it_pays),
         cmocka_unit_test(pieces_stay_under_the_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
