@@ -1,29 +1,31 @@
-/** @file Prepared lookups: one batch shape, run many times, with no allocation and no check in between. */
+/** @file Prepared lookups and scans: bound once, run many times, with no device memory taken in between. */
 #ifndef KEYRAY_PREPARED_H
 #define KEYRAY_PREPARED_H
 
 #include <keyray/lookups.h>
+#include <keyray/scans.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /**
- * An index, columns of probes and a sink, bound once. It owns the scratch memory of its runs.
+ * An index, columns of probes and a sink, or a table, conditions and sinks, bound once. It owns the scratch
+ * memory of its runs.
  *
  * A run reads what the columns hold then, and writes the sink: contents may change between runs, pointers,
- * sizes and types may not. It allocates nothing, waits for nothing and enqueues what kr_index_lookup
- * enqueues.
+ * sizes and types may not. It allocates no device memory, waits for nothing and enqueues what kr_index_lookup
+ * or kr_scan enqueues.
  *
  * Runs can be captured in CUDA graphs, unless the kind casts rays (OptiX cannot be captured:
- * KR_ERR_UNSUPPORTED). Every other lookup, scan, change and allocation refuses a stream that is being
- * captured, before it breaks the capture.
+ * KR_ERR_UNSUPPORTED; scans that cast rays are not even prepared). Every other lookup, scan, change and
+ * allocation refuses a stream that is being captured, before it breaks the capture.
  *
  * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
- * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index, all arrays and
- * this object must outlive every run and every replay. After the index has changed, kr_prepared_run is
- * KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can notice if
- * it is.
+ * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index or table, the
+ * conditions, all arrays and this object must outlive every run and every replay. After the index or the
+ * table has changed, kr_prepared_run is KR_ERR_ARGUMENT; a graph that was captured before must not be
+ * replayed any more, and nothing can notice if it is.
  */
 typedef struct kr_prepared kr_prepared;
 
@@ -46,7 +48,24 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
                                     const kr_nearest_options *options, const kr_sink *sink,
                                     kr_prepared **prepared, kr_error *err);
 
-/** Enqueues the lookup on `stream` (NULL: the device's own). On "cpu" it is done on return. */
+/**
+ * Prepares kr_scan: n conditions of a table of kind "full" or "bindex". Scans twice, so the sinks are
+ * written. `out`, `valid`, `rows` and `alive` must be in device memory (on "cpu": host memory); what may
+ * change between runs are the bits of `alive`. Each run plans the conditions anew on the host, a graph's
+ * replay does not.
+ *
+ * Blocks. Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap.
+ * Errors: as kr_scan; KR_ERR_ARGUMENT for host memory; KR_ERR_UNSUPPORTED for a report and for kinds that
+ * cast rays; KR_ERR_DEVICE_MEMORY if the scratch memory does not fit.
+ *
+ * @param conditions, sinks, n, options  as in kr_scan; the arrays and structs are read now, conditions at
+ * each run
+ */
+KR_API kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions,
+                                 const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,
+                                 kr_prepared **prepared, kr_error *err);
+
+/** Enqueues the lookup or scan on `stream` (NULL: the device's own). On "cpu" it is done on return. */
 KR_API kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *err);
 
 /** Bytes of device memory that it holds. */

@@ -1,6 +1,6 @@
-/* kr_scan: check the arguments, fill the report. */
+/* kr_scan: check the arguments, fill the report; what kr_prepare_scan reads, too. */
+#include "api/scan.h"
 #include "api/report.h"
-#include "scans/answer.h"
 #include "scans/explain.h"
 #include "util/structs.h"
 
@@ -110,30 +110,44 @@ static kr_status answer_reported(kr_answer *answer, const kr_scan_options *optio
     return status;
 }
 
+kr_status kr_scan_read(kr_table *table, const kr_condition *const *conditions,
+                       const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *given,
+                       const char *call, kr_answer *answer, kr_answer_sink **read, kr_scan_options *options,
+                       kr_error *err)
+{
+    int reaches_alive = 1;
+    *read = NULL;
+    if (!table || (n && !sinks))
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: %s is NULL", call, table ? "sinks" : "table");
+    kr_status status = read_options(table, given, options, &reaches_alive, err);
+    if (status == KR_OK)
+        *read = kr_host_calloc(n, sizeof **read, "a scan", err);
+    if (status != KR_OK || !*read)
+        return status != KR_OK ? status : KR_ERR_HOST_MEMORY;
+    for (uint32_t i = 0; i < n && status == KR_OK; ++i)
+        status = read_sink(table, sinks[i], i, *read + i, err);
+    *answer = (kr_answer){.table = table,
+                          .conditions = conditions,
+                          .sinks = *read,
+                          .n = n,
+                          .alive = options->alive,
+                          .reaches_alive = reaches_alive};
+    return status;
+}
+
 kr_status kr_scan(kr_table *table, const kr_condition *const *conditions, const kr_scan_sink *const *sinks,
                   uint32_t n, const kr_scan_options *options, kr_stream *stream, kr_error *err)
 {
     kr_scan_options given;
-    int reaches_alive = 1;
-    if (!table || (n && !sinks))
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan: %s is NULL", table ? "sinks" : "table");
-    kr_status status = kr_stream_check(table->device, stream, "kr_scan", err);
+    kr_answer answer;
+    kr_answer_sink *read = NULL;
+    kr_status status = table ? kr_stream_check(table->device, stream, "kr_scan", err) : KR_OK;
     if (status == KR_OK)
-        status = read_options(table, options, &given, &reaches_alive, err);
-    kr_answer_sink *read = status == KR_OK ? kr_host_calloc(n, sizeof *read, "a scan", err) : NULL;
-    if (status != KR_OK || !read)
-        return status != KR_OK ? status : KR_ERR_HOST_MEMORY;
-    for (uint32_t i = 0; i < n && status == KR_OK; ++i)
-        status = read_sink(table, sinks[i], i, read + i, err);
-    kr_answer answer = {.table = table,
-                        .conditions = conditions,
-                        .sinks = read,
-                        .n = n,
-                        .alive = given.alive,
-                        .reaches_alive = reaches_alive,
-                        .context = {.stream = stream}};
-    if (status == KR_OK)
+        status = kr_scan_read(table, conditions, sinks, n, options, "kr_scan", &answer, &read, &given, err);
+    if (status == KR_OK) {
+        answer.context.stream = stream;
         status = given.report ? answer_reported(&answer, &given, err) : kr_answer_all(&answer, err);
+    }
     free(read);
     return status;
 }

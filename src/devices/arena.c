@@ -31,7 +31,13 @@ int kr_arena_serves(const kr_arena *arena)
 
 static int overlaps(const kr_arena_block *block, uint64_t offset, uint64_t nbytes)
 {
-    return block->memory && offset < block->offset + block->nbytes && block->offset < offset + nbytes;
+    return block->memory && !block->is_constant && offset < block->offset + block->nbytes &&
+           block->offset < offset + nbytes;
+}
+
+static uint64_t aligned(uint64_t nbytes)
+{
+    return (nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 /* The lowest place that no live block touches. */
@@ -42,7 +48,7 @@ static uint64_t place_of(const kr_arena *arena, uint64_t nbytes)
         const kr_arena_block *block = &arena->blocks[i++];
         if (!overlaps(block, offset, nbytes))
             continue;
-        offset = (block->offset + block->nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        offset = aligned(block->offset + block->nbytes);
         i = 0;
     }
     return offset;
@@ -60,9 +66,13 @@ void kr_arena_note(kr_arena *arena, void *memory, uint64_t nbytes)
         arena->blocks = blocks;
         arena->room = room;
     }
-    arena->blocks[arena->n] = (kr_arena_block){place_of(arena, nbytes), nbytes, memory};
-    const uint64_t end = arena->blocks[arena->n++].offset + nbytes;
-    arena->memory.nbytes = end > arena->memory.nbytes ? end : arena->memory.nbytes;
+    const int is_constant = arena->notes_constant;
+    const uint64_t offset = is_constant ? arena->constants_nbytes : place_of(arena, nbytes);
+    arena->blocks[arena->n++] = (kr_arena_block){offset, nbytes, memory, is_constant};
+    if (is_constant)
+        arena->constants_nbytes = aligned(offset + nbytes);
+    else if (offset + nbytes > arena->memory.nbytes)
+        arena->memory.nbytes = offset + nbytes;
 }
 
 void kr_arena_forget(kr_arena *arena, const void *memory)
@@ -76,15 +86,27 @@ void kr_arena_forget(kr_arena *arena, const void *memory)
 
 kr_status kr_arena_settle(kr_arena *arena, kr_error *err)
 {
-    const uint64_t nbytes = arena->memory.nbytes;
+    const uint64_t others = aligned(arena->memory.nbytes), nbytes = others + arena->constants_nbytes;
     if (arena->failed)
         return kr_fail(err, KR_ERR_HOST_MEMORY, "no host memory for the places of scratch memory");
+    for (uint32_t i = 0; i < arena->n; ++i)
+        arena->blocks[i].offset += arena->blocks[i].is_constant ? others : 0;
     arena->memory = (kr_buffer){0};
-    const kr_status status = kr_buffer_allocate(arena->device, nbytes ? nbytes : 1, NULL,
-                                                "the scratch memory of a prepared lookup",
-                                                "prepare smaller batches", &arena->memory, err);
+    const kr_status status =
+        kr_buffer_allocate(arena->device, nbytes ? nbytes : 1, NULL, "the scratch memory of prepared work",
+                           "prepare smaller batches", &arena->memory, err);
     arena->nbytes = status == KR_OK ? arena->memory.nbytes : 0;
     return status;
+}
+
+int kr_arena_has_constants(const kr_arena *arena)
+{
+    return arena->constants_nbytes != 0;
+}
+
+void kr_arena_filled(kr_arena *arena)
+{
+    arena->is_filled = 1;
 }
 
 void kr_arena_release(kr_arena *arena)
@@ -108,7 +130,7 @@ kr_status kr_arena_serve(kr_arena *arena, uint64_t nbytes, const char *what, kr_
     const kr_arena_block *block = arena->next < arena->n ? &arena->blocks[arena->next] : NULL;
     if (!block || block->nbytes != nbytes)
         return kr_fail(err, KR_ERR_INTERNAL,
-                       "%s takes %llu bytes, but did not when the lookup was prepared; report this", what,
+                       "%s takes %llu bytes, but did not when the work was prepared; report this", what,
                        (unsigned long long)nbytes);
     ++arena->next;
     *buffer = (kr_buffer){(char *)arena->memory.data + block->offset, nbytes};

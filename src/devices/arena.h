@@ -3,7 +3,11 @@
  * it serves, the same allocations get the same places again: nothing is allocated, and addresses stay the
  * same.
  *
- * Only for work of one thread on one stream, whose blocks do not depend on what columns hold. */
+ * Blocks that hold constants (kr_constants_allocate) share their places with no other. The first run that the
+ * arena serves fills them, and later ones find them there: what a graph replays never reads host memory.
+ *
+ * Only for work of one thread on one stream, whose blocks and constants do not depend on what columns hold.
+ */
 #ifndef KEYRAY_DEVICES_ARENA_H
 #define KEYRAY_DEVICES_ARENA_H
 
@@ -12,6 +16,7 @@
 typedef struct kr_arena_block {
     uint64_t offset, nbytes;
     void *memory; /* while it records, NULL once released */
+    int is_constant;
 } kr_arena_block;
 
 typedef struct kr_arena {
@@ -19,9 +24,12 @@ typedef struct kr_arena {
     kr_buffer memory; /* none while it records */
     kr_arena_block *blocks;
     uint32_t n, room;
-    uint32_t next;   /* block, while it serves */
-    uint64_t nbytes; /* of all blocks as they are laid out */
-    int failed;      /* a block could not be noted */
+    uint32_t next;             /* block, while it serves */
+    uint64_t constants_nbytes; /* behind the other blocks */
+    int notes_constant;        /* the next block that is noted */
+    int is_filled;             /* constants are there */
+    uint64_t nbytes;           /* of all blocks as they are laid out */
+    int failed;                /* a block could not be noted */
 } kr_arena;
 
 /* From here to kr_arena_leave, allocations of this thread on the arena's device go through it. */
@@ -29,6 +37,9 @@ void kr_arena_enter(kr_arena *arena);
 void kr_arena_leave(void);
 /* After recording: takes the memory. */
 kr_status kr_arena_settle(kr_arena *arena, kr_error *err);
+/* 1: a run must fill constants before any is captured; kr_arena_filled once that run is done. */
+int kr_arena_has_constants(const kr_arena *arena);
+void kr_arena_filled(kr_arena *arena);
 void kr_arena_release(kr_arena *arena);
 
 /* ---- For memory.c: the arena of this thread, if it is of this device ---------------------------- */

@@ -140,6 +140,12 @@ kr_status kr_stream_refuse_capture(kr_device *device, kr_stream *stream, const c
 /* `what` names the use in the error; `help` says how to save memory here, or is NULL. */
 kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
                              const char *help, kr_buffer *buffer, kr_error *err);
+/* A copy of constants that lie in host memory, which the caller may free afterwards: of what the call was
+ * given, not of what columns hold. Prepared work copies them once (devices/arena.h). */
+kr_status kr_constants_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
+                                const char *help, kr_buffer *buffer, kr_error *err);
+kr_status kr_constants_copy(kr_device *device, const kr_buffer *buffer, const void *host, kr_stream *stream,
+                            kr_error *err);
 void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream);
 
 /* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf. 0: the cap does

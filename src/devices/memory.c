@@ -137,6 +137,27 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
     return KR_OK;
 }
 
+kr_status kr_constants_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
+                                const char *help, kr_buffer *buffer, kr_error *err)
+{
+    kr_arena *arena = kr_arena_of(device);
+    if (arena)
+        arena->notes_constant = 1;
+    const kr_status status = kr_buffer_allocate(device, nbytes, stream, what, help, buffer, err);
+    if (arena)
+        arena->notes_constant = 0;
+    return status;
+}
+
+kr_status kr_constants_copy(kr_device *device, const kr_buffer *buffer, const void *host, kr_stream *stream,
+                            kr_error *err)
+{
+    const kr_arena *arena = kr_arena_of(device);
+    return arena && arena->is_filled
+               ? KR_OK
+               : kr_device_copy(device, buffer->data, host, buffer->nbytes, stream, err);
+}
+
 void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream)
 {
     kr_arena *arena = buffer->data ? kr_arena_of(device) : NULL;

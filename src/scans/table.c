@@ -158,6 +158,7 @@ static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t befor
     const uint64_t most = kr_device_peak_end(table->device);
     info->peak_nbytes = most > before ? most - before : 0;
     table->phases = watch->phases;
+    ++table->version;
 }
 
 kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t before, kr_stream *stream,

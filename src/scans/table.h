@@ -21,6 +21,7 @@ struct kr_table {
     kr_table_options options;
     kr_unit *units;   /* of the options, copied; or NULL */
     kr_phases phases; /* of the build or the last change */
+    uint64_t version; /* raised by every change */
     kr_table_info info;
 };
 

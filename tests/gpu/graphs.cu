@@ -1,5 +1,5 @@
-/* Prepared lookups in CUDA graphs: captured once, replayed with other contents of the same arrays. What
- * cannot be captured says so, and the capture goes on. */
+/* Prepared lookups and scans in CUDA graphs: captured once, replayed with other contents of the same arrays.
+ * What cannot be captured says so, and the capture goes on. */
 #include <keyray/keyray_cuda.h>
 
 #include <cuda_runtime.h>
@@ -100,6 +100,96 @@ static void replay(const char *spec, const arrays *a)
     free(key_values);
 }
 
+/* ---- Scans: other rows are alive in each replay ------------------------------------------------------ */
+
+enum { WORDS = KEYS / 32, LIST_NBYTES = 4096 };
+
+/* Row i has i % 1000; those that 3 divides are listed, one by one. */
+static kr_condition *listed(void)
+{
+    char text[LIST_NBYTES];
+    kr_condition *condition = NULL;
+    int at = snprintf(text, sizeof text, "a in (0");
+    for (int v = 3; v < 1000; v += 3)
+        at += snprintf(text + at, sizeof text - at, ", %d", v);
+    snprintf(text + at, sizeof text - at, ")");
+    check(kr_condition_parse(text, &condition, &err) == KR_OK, "is parsed", text);
+    return condition;
+}
+
+static int is_alive(uint32_t i, uint32_t round)
+{
+    return (i * 7 + round) % 5 != 0;
+}
+
+static void check_scan(const char *spec, const arrays *a, uint32_t round)
+{
+    uint64_t wrong = 0, want = 0, count = 0;
+    cudaMemcpy(a->host, a->rows, WORDS * sizeof(uint32_t), cudaMemcpyDeviceToHost);
+    cudaMemcpy(&count, a->rows + WORDS, sizeof count, cudaMemcpyDeviceToHost);
+    for (uint32_t i = 0; i < KEYS; ++i) {
+        const uint32_t is_in = i % 1000 % 3 == 0 && is_alive(i, round);
+        wrong += (a->host[i / 32] >> i % 32 & 1) != is_in;
+        want += i % 1000 < 500 && is_alive(i, round);
+    }
+    check(wrong == 0, "finds the rows that are alive then", spec);
+    check(count == want, "counts the rows that are alive then", spec);
+}
+
+static void replay_scan(const char *spec, const arrays *a)
+{
+    static const char *const names[] = {"a"};
+    kr_table *table = NULL;
+    kr_prepared *prepared = NULL;
+    kr_column column = {};
+    kr_scan_options options = {};
+    kr_scan_sink bits = {}, count = {};
+    const kr_scan_sink *const sinks[] = {&bits, &count};
+    kr_condition *const list = listed();
+    kr_condition *below = NULL;
+    uint32_t *values = (uint32_t *)malloc(KEYS * sizeof(uint32_t));
+    for (uint32_t i = 0; i < KEYS; ++i)
+        values[i] = i % 1000;
+    check(kr_condition_parse("a < 500", &below, &err) == KR_OK, "is parsed", spec);
+    const kr_condition *const conditions[] = {list, below};
+    column.type = KR_U32;
+    column.count = KEYS;
+    column.data = values;
+    options.struct_size = sizeof options;
+    options.alive = a->probes;
+    bits.struct_size = count.struct_size = sizeof bits;
+    bits.result = KR_SCAN_BITMAP;
+    bits.out = a->rows;
+    count.result = KR_SCAN_COUNT;
+    count.out = a->rows + WORDS;
+    check(kr_table_create(device, spec, &column, names, 1, NULL, NULL, &table, &err) == KR_OK, "is built",
+          spec);
+    check(kr_prepare_scan(table, conditions, sinks, 2, &options, &prepared, &err) == KR_OK, "is prepared",
+          spec);
+    cudaGraphExec_t graph = prepared ? capture(prepared, spec) : NULL;
+    for (uint32_t round = 0; round < REPLAYS && graph; ++round) {
+        memset(a->host, 0, WORDS * sizeof(uint32_t));
+        for (uint32_t i = 0; i < KEYS; ++i)
+            a->host[i / 32] |= (uint32_t)is_alive(i, round) << i % 32;
+        cudaMemcpy(a->probes, a->host, WORDS * sizeof(uint32_t), cudaMemcpyHostToDevice);
+        cudaMemset(a->rows, 0, (WORDS + 2) * sizeof(uint32_t));
+        cudaDeviceSynchronize(); // the stream does not wait for the default one
+        check(cudaGraphLaunch(graph, cuda_stream) == cudaSuccess &&
+                  cudaStreamSynchronize(cuda_stream) == cudaSuccess,
+              "is replayed", spec);
+        check_scan(spec, a, round);
+    }
+    if (graph)
+        cudaGraphExecDestroy(graph);
+    kr_prepared_destroy(prepared);
+    kr_table_destroy(table);
+    kr_condition_destroy(list);
+    kr_condition_destroy(below);
+    free(values);
+}
+
+/* ---- */
+
 /* A lookup that is not prepared, a build, an allocation and a ray kind refuse a stream that is captured, and
  * do not break it. */
 static void refuse(const arrays *a)
@@ -162,6 +252,8 @@ int main(void)
     check(kr_stream_wrap_cuda(device, cuda_stream, &stream, &err) == KR_OK, "wraps a stream", "");
     for (const char *spec : specs)
         replay(spec, &a);
+    replay_scan("full", &a);
+    replay_scan("bindex", &a);
     fill(a.host, 0);
     cudaMemcpy(a.probes, a.host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
     refuse(&a);

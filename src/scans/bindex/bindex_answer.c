@@ -25,10 +25,10 @@ static kr_status copy_lists(pass *p, kr_buffer *memory)
     if (!lists)
         return KR_ERR_HOST_MEMORY;
     bindex_lists_write(&p->now.lists, lists);
-    kr_status status = kr_buffer_allocate(p->device, nbytes, p->context->stream, "values of a condition",
-                                          NULL, memory, p->err);
+    kr_status status = kr_constants_allocate(p->device, nbytes, p->context->stream, "values of a condition",
+                                             NULL, memory, p->err);
     if (status == KR_OK)
-        status = kr_device_copy(p->device, memory->data, lists, nbytes, p->context->stream, p->err);
+        status = kr_constants_copy(p->device, memory, lists, p->context->stream, p->err);
     free(lists);
     return status;
 }

@@ -129,12 +129,12 @@ static kr_status run(const batch *b, const bindex_part *part)
     if (!jobs)
         return KR_ERR_HOST_MEMORY;
     if (nbytes > sizeof(bindex_job))
-        status = kr_buffer_allocate(b->device, nbytes, stream, "a batch of conditions",
-                                    "fewer conditions at once", &memory, b->err);
+        status = kr_constants_allocate(b->device, nbytes, stream, "a batch of conditions",
+                                       "fewer conditions at once", &memory, b->err);
     if (status == KR_OK)
         write_jobs(b, part, jobs, memory.data);
     if (status == KR_OK && memory.data)
-        status = kr_device_copy(b->device, memory.data, jobs, nbytes, stream, b->err);
+        status = kr_constants_copy(b->device, &memory, jobs, stream, b->err);
     if (status == KR_OK)
         status = launch(b, part, jobs, memory.data);
     kr_buffer_release(b->device, &memory, stream);

@@ -38,10 +38,10 @@ static kr_status run(kr_device *device, full_batch *batch, const uint32_t *alive
         params.inverts[h] = batch->inverts[h];
     kr_status status = full_tables_make(batch, &params, &tables, &nbytes, err);
     if (status == KR_OK)
-        status = kr_buffer_allocate(device, nbytes, context->stream, "a batch of conditions",
-                                    "fewer conditions at once", &buffer, err);
+        status = kr_constants_allocate(device, nbytes, context->stream, "a batch of conditions",
+                                       "fewer conditions at once", &buffer, err);
     if (status == KR_OK)
-        status = kr_device_copy(device, buffer.data, tables, nbytes, context->stream, err);
+        status = kr_constants_copy(device, &buffer, tables, context->stream, err);
     params.tables = buffer.data;
     params.shared_nbytes = shared_nbytes(device, batch, &params, nbytes);
     params.blocks =

@@ -70,10 +70,10 @@ static kr_status as_search(full_job *job, const kr_leaf *leaf, full_leaf *to, kr
     if (!ends)
         return KR_ERR_HOST_MEMORY;
     write_ends(leaf, job->is_wide, ends);
-    kr_status status = kr_buffer_allocate(job->device, nbytes, job->context->stream, "values of a condition",
-                                          NULL, buffer, err);
+    kr_status status = kr_constants_allocate(job->device, nbytes, job->context->stream,
+                                             "values of a condition", NULL, buffer, err);
     if (status == KR_OK)
-        status = kr_device_copy(job->device, buffer->data, ends, nbytes, job->context->stream, err);
+        status = kr_constants_copy(job->device, buffer, ends, job->context->stream, err);
     to->form = FULL_SEARCH;
     to->lows = buffer->data;
     to->highs = (char *)buffer->data + n * each;

@@ -1,0 +1,145 @@
+/* Prepared lookups: the calls of lookup.c, bound once. */
+#include "api/call.h"
+#include "api/prepared.h"
+#include "lookup/limit.h"
+
+#include <stdlib.h>
+
+typedef struct prepared_lookup {
+    kr_call call;
+    kr_sink sink;
+    kr_column lower, upper, values;
+    uint64_t version; /* of the index */
+} prepared_lookup;
+
+static kr_status check_memory(const prepared_lookup *p, kr_error *err)
+{
+    kr_device *device = p->call.index->device;
+    const int probes =
+        kr_column_is_reached(device, p->call.lower) && kr_column_is_reached(device, p->call.upper);
+    const int sink = kr_sink_is_reached(device, &p->sink) && kr_column_is_reached(device, p->sink.values);
+    return probes && sink
+               ? KR_OK
+               : kr_fail(err, KR_ERR_ARGUMENT,
+                         "a prepared lookup works on device memory: %s in host memory; copy there, or use "
+                         "kr_index_lookup",
+                         probes ? "an array of the sink is" : "the probes are");
+}
+
+/* What a run could not do without waiting. */
+static kr_status check_limits(const prepared_lookup *p, kr_error *err)
+{
+    if (p->sink.report)
+        return kr_fail(err, KR_ERR_UNSUPPORTED,
+                       "a prepared lookup makes no report, which waits; set sink->report to NULL");
+    if (p->sink.result == KR_RESULT_ROWS && kr_limit_gathers(&p->call.query))
+        return kr_fail(
+            err, KR_ERR_UNSUPPORTED,
+            "a prepared lookup has no limit by row id of ranges, which needs sizes on the host; use "
+            "KR_ORDER_KEY");
+    return KR_OK;
+}
+
+/* The columns as the caller gave them, kept here. */
+static kr_wanted keep_columns(prepared_lookup *p, const kr_wanted *w)
+{
+    kr_wanted kept = *w;
+    p->lower = *w->lower;
+    kept.lower = &p->lower;
+    if (w->upper) {
+        p->upper = *w->upper;
+        kept.upper = &p->upper;
+    }
+    if (p->sink.values) {
+        p->values = *p->sink.values;
+        p->sink.values = &p->values;
+    }
+    return kept;
+}
+
+static kr_status open_lookup(prepared_lookup *p, const kr_wanted *w, kr_error *err)
+{
+    const kr_wanted kept = keep_columns(p, w);
+    kr_status status = kr_call_open(&p->call, &kept, NULL, 0, err);
+    p->call.query.limit = p->sink.limit;
+    p->call.query.order = p->sink.order;
+    p->version = p->call.index->version;
+    if (status == KR_OK)
+        status = check_memory(p, err);
+    return status == KR_OK ? check_limits(p, err) : status;
+}
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+static kr_status check_run(const void *work, kr_stream *stream, kr_error *err)
+{
+    const prepared_lookup *p = work;
+    const kr_index *index = p->call.index;
+    if (p->version != index->version)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "the index has changed since the lookup was prepared; prepare it again");
+    return index->ops->rays ? kr_stream_refuse_capture(index->device, stream, "a lookup that casts rays", err)
+                            : KR_OK;
+}
+
+static kr_status enqueue(void *work, kr_stream *stream, kr_error *err)
+{
+    prepared_lookup *p = work;
+    p->call.stream = stream;
+    p->call.query.stream = stream;
+    return kr_call_enqueue(&p->call, &p->sink, err);
+}
+
+static void close_lookup(void *work)
+{
+    kr_call_close(&((prepared_lookup *)work)->call);
+    free(work);
+}
+
+static const kr_prepared_ops lookup_ops = {check_run, enqueue, close_lookup};
+
+/* ---- Preparing ------------------------------------------------------------------------------- */
+
+static kr_status prepare(kr_index *index, const kr_wanted *w, const kr_sink *sink, kr_prepared **prepared,
+                         kr_error *err)
+{
+    kr_sink used = {0};
+    kr_status status = kr_call_check_batch(index, w, NULL, err);
+    if (status == KR_OK && !prepared)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "prepared is NULL");
+    if (status == KR_OK)
+        status = kr_call_read_sink(index, sink, w->lower->count, &used, err);
+    if (status != KR_OK)
+        return status;
+    prepared_lookup *made = kr_host_calloc(1, sizeof *made, "a prepared lookup", err);
+    if (!made)
+        return KR_ERR_HOST_MEMORY;
+    made->call.index = index;
+    made->sink = used;
+    status = open_lookup(made, w, err);
+    if (status == KR_OK)
+        return kr_prepared_make(index->device, &lookup_ops, made, prepared, err);
+    close_lookup(made);
+    return status;
+}
+
+kr_status kr_prepare_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink,
+                            kr_prepared **prepared, kr_error *err)
+{
+    const kr_wanted points = {.lower = probes};
+    return prepare(index, &points, sink, prepared, err);
+}
+
+kr_status kr_prepare_range(kr_index *index, const kr_column *lower, const kr_column *upper,
+                           const kr_sink *sink, kr_prepared **prepared, kr_error *err)
+{
+    const kr_wanted ranges = {.lower = lower, .upper = upper, .is_range = 1};
+    return prepare(index, &ranges, sink, prepared, err);
+}
+
+kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes, const kr_nearest_options *options,
+                             const kr_sink *sink, kr_prepared **prepared, kr_error *err)
+{
+    const kr_wanted nearest = {.lower = probes, .is_nearest = 1, .nearest = options};
+    return prepare(index, &nearest, sink, prepared, err);
+}
