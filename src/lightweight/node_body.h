@@ -122,17 +122,29 @@ typedef struct kr_ranked {
     kr_key next;    /* the key behind those, if it is among the few */
 } kr_ranked;
 
+/* Loads 8 keys, at an address that is a multiple of 16. */
+KR_BODY void kr_eight_load(const kr_key *keys, kr_key *k)
+{
+#if KR_ON_CUDA && KR_KEY_BITS == 32
+    const uint4 a = __ldg((const uint4 *)keys), b = __ldg((const uint4 *)keys + 1);
+    k[0] = a.x, k[1] = a.y, k[2] = a.z, k[3] = a.w, k[4] = b.x, k[5] = b.y, k[6] = b.z, k[7] = b.w;
+#elif KR_ON_CUDA
+    const ulonglong2 a = __ldg((const ulonglong2 *)keys), b = __ldg((const ulonglong2 *)keys + 1);
+    const ulonglong2 c = __ldg((const ulonglong2 *)keys + 2), d = __ldg((const ulonglong2 *)keys + 3);
+    k[0] = a.x, k[1] = a.y, k[2] = b.x, k[3] = b.y, k[4] = c.x, k[5] = c.y, k[6] = d.x, k[7] = d.y;
+#else
+    for (int j = 0; j < 8; ++j)
+        k[j] = keys[j];
+#endif
+}
+
 /* The rank in 8 keys, at an address that is a multiple of 16. By halves in registers, which takes a GPU fewer
  * instructions than to count. */
 KR_BODY kr_ranked kr_eight_ranked(const kr_key *keys, kr_key bound)
 {
-#if KR_ON_CUDA && KR_KEY_BITS == 32
-    const uint4 a = __ldg((const uint4 *)keys), b = __ldg((const uint4 *)keys + 1);
-    const kr_key k[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-#elif KR_ON_CUDA
-    const ulonglong2 a = __ldg((const ulonglong2 *)keys), b = __ldg((const ulonglong2 *)keys + 1);
-    const ulonglong2 c = __ldg((const ulonglong2 *)keys + 2), d = __ldg((const ulonglong2 *)keys + 3);
-    const kr_key k[8] = {a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y};
+#if KR_ON_CUDA
+    kr_key k[8];
+    kr_eight_load(keys, k);
 #else
     const kr_key *k = keys;
 #endif

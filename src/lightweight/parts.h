@@ -2,14 +2,16 @@
 #ifndef KEYRAY_LIGHTWEIGHT_PARTS_H
 #define KEYRAY_LIGHTWEIGHT_PARTS_H
 
+#include "lightweight/parts_levels.h"
 #include "lightweight/store.h"
 
 /* A family's `ordered`, for a kind whose structure begins with a store in key order. */
 extern const kr_ordered_ops kr_store_ordered_u32, kr_store_ordered_u64;
-/* A family's `locate` for a job with a partition, in a store in key order. Enqueue. */
-kr_status kr_parts_locate_u32(kr_device *device, const kr_store *store, const kr_locate *job,
-                              kr_stream *stream, kr_error *err);
-kr_status kr_parts_locate_u64(kr_device *device, const kr_store *store, const kr_locate *job,
-                              kr_stream *stream, kr_error *err);
+/* A family's `locate` for a job with a partition, in a store in key order. `levels`: or NULL; not with layout
+ * aos. Enqueue. */
+kr_status kr_parts_locate_u32(kr_device *device, const kr_store *store, const kr_parts_levels *levels,
+                              const kr_locate *job, kr_stream *stream, kr_error *err);
+kr_status kr_parts_locate_u64(kr_device *device, const kr_store *store, const kr_parts_levels *levels,
+                              const kr_locate *job, kr_stream *stream, kr_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Searching a partitioned batch (lookup/partition.h) in sorted entries. A block takes a segment of one part's
- * probes. It copies every 2^gap_bits-th key of the part to shared memory, where most of a search takes place.
- * The search ends in a leaf of adjacent keys, which is read at once. The index keeps no data for this beside
- * the entries.
+ * probes. It copies pivots of the part to shared memory, where most of a search takes place: every
+ * 2^gap_bits-th key, or pivots that the index keeps (kr_parts_levels). The search ends in a leaf of adjacent
+ * keys, which is read at once.
  *
  * Invariant of a search: entries before its gap, or before `low`, are < lower. The entry at `high`, if any,
  * is >= lower. */
@@ -10,12 +10,14 @@
 
 #include "lightweight/nearest_body.h"
 #include "lightweight/node_body.h"
+#include "lightweight/parts_levels.h"
 #include "program/block.h"
 #include "sorted/gallop.h"
 #include "sorted/pivots_body.h"
 
 enum {
-    PARTS_LEAF = 8,
+    PARTS_LEAF = KR_PARTS_NODE,
+    PARTS_FAN = PARTS_LEAF + 1,
 #if KR_IN_BLOCKS
     /* Probes that a thread searches for at the same time: as many as 32 registers allow, so that two blocks
      * fit on a multiprocessor. */
@@ -31,14 +33,18 @@ typedef struct parts_params {
     kr_entries entries;
     kr_partition_view partition;
     kr_blocks blocks;
-    uint32_t gap_bits, reserved;
+    uint32_t gap_bits;
+    uint32_t down; /* the level of `levels` whose pivots are copied; its children have `unit` entries */
+    uint32_t unit, reserved;
+    kr_parts_levels levels;
 } parts_params;
 
-/* A part as its block sees it: gaps of 2^gap_bits entries. */
+/* A part as its block sees it: gaps of 2^gap_bits entries, or children of a level. */
 typedef struct parts_part {
-    const kr_key *pivots; /* the key before each gap, then the key of the part's last entry */
-    uint32_t first, end;  /* entries */
-    uint32_t n_pivots;    /* gaps except the first */
+    const kr_key *pivots; /* the key before each gap, then the key of the part's last entry; or before each
+                             child */
+    uint32_t first, end;  /* entries; or the number of the first child, and 0 */
+    uint32_t n_pivots;    /* gaps or children except the first */
     uint32_t room;        /* of the pivots: kr_pivots_room */
 } parts_part;
 
@@ -101,6 +107,58 @@ KR_BODY parts_leaf parts_read(const kr_entries *entries, kr_key bound, uint32_t 
     if (leaf.ranked.below < n)
         leaf.ranked.next = kr_entry_key(entries, (int)entries->layout, (uint64_t)at + leaf.ranked.below);
     return leaf;
+}
+
+/* ---- Pivots that the index keeps ------------------------------------------------------------- */
+
+/* The pivots of a node: those before its children 1 .. 8. The one before child 0 is a level or more above. */
+KR_BODY void parts_copy_node(const parts_params *p, const parts_part *part, kr_key *shared, uint32_t node)
+{
+    const kr_key *keys = (const kr_key *)p->levels.pivots + p->levels.starts[p->down] + node * PARTS_LEAF;
+    kr_key pivots[PARTS_FAN];
+    uint32_t level = p->down + 1, child = node;
+    kr_eight_load(keys, pivots + 1);
+    for (; child && child % PARTS_FAN == 0; ++level)
+        child /= PARTS_FAN;
+    if (child)
+        pivots[0] = kr_load((const kr_key *)p->levels.pivots + p->levels.starts[level] + child - 1 -
+                            child / PARTS_FAN);
+    KR_UNROLL
+    for (uint32_t v = 0; v < PARTS_FAN; ++v) {
+        const uint32_t j = node * PARTS_FAN + v - part->first;
+        if (j - 1 < part->n_pivots)
+            shared[kr_pivot_at(j)] = pivots[v];
+    }
+}
+
+/* An entry behind the last is no child's, so a part without entries at the end is searched in the last leaf.
+ */
+KR_BODY parts_part parts_open_levels(kr_block block, kr_key *shared, const parts_params *p, uint32_t number)
+{
+    const uint64_t cut = kr_cut_at(p->entries.n, p->partition.bits, number),
+                   end = kr_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
+    parts_part part = {shared, (uint32_t)(cut < p->entries.n ? cut : p->entries.n - 1) / p->unit, 0, 0, 0};
+    part.n_pivots = end > cut ? (uint32_t)(end - 1) / p->unit - part.first : 0;
+    part.room = kr_pivots_room(part.n_pivots);
+    const uint32_t last = (part.first + part.n_pivots) / PARTS_FAN;
+    for (uint32_t node = part.first / PARTS_FAN + block.rank; part.n_pivots && node <= last;
+         node += block.size)
+        parts_copy_node(p, &part, shared, node);
+    for (uint32_t j = part.n_pivots + 1 + block.rank; j < part.room; j += block.size)
+        shared[kr_pivot_at(j)] = (kr_key) ~(kr_key)0;
+    kr_block_sync(block);
+    return part;
+}
+
+/* The first entry of the probe's leaf. */
+KR_BODY uint32_t parts_descend(const parts_params *p, const parts_part *part, const parts_probe *probe)
+{
+    uint32_t at = part->first + kr_pivot_of(probe->pivot);
+    for (uint32_t level = p->down; level-- > 0;) {
+        const kr_key *node = (const kr_key *)p->levels.pivots + p->levels.starts[level] + at * PARTS_LEAF;
+        at = at * PARTS_FAN + kr_eight_ranked(node, probe->lower).below;
+    }
+    return at * PARTS_LEAF;
 }
 
 /* ---- Large gaps: from the leaf where a bound would be if keys were spread evenly ----------- */
@@ -200,8 +258,9 @@ KR_BODY void parts_answer_nearest(const parts_params *p, uint64_t i, const parts
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-/* Variants of the search: leaves are guessed, not halved; the nearest keys are wanted. */
-enum { PARTS_GUESS = 1, PARTS_NEAREST = 2 };
+/* Variants of the search: leaves are guessed, not halved; the nearest keys are wanted; the index keeps
+ * pivots. */
+enum { PARTS_GUESS = 1, PARTS_NEAREST = 2, PARTS_KEPT = 4 };
 
 /* The first entry of the probe's gap. */
 KR_BODY uint32_t parts_first(const parts_params *p, const parts_part *part, const parts_probe *probe)
@@ -210,23 +269,27 @@ KR_BODY uint32_t parts_first(const parts_params *p, const parts_part *part, cons
 }
 
 /* The first entry that is read in the probe's gap. */
-KR_BODY uint32_t parts_start(const parts_params *p, int guess, const parts_part *part,
-                             const parts_probe *probe)
+KR_BODY uint32_t parts_start(const parts_params *p, int how, const parts_part *part, const parts_probe *probe)
 {
+    if (how & PARTS_KEPT)
+        return parts_descend(p, part, probe);
     const uint32_t first = parts_first(p, part, probe);
-    return guess ? first + parts_guess(part, probe, parts_size(p, part, first)) / PARTS_LEAF * PARTS_LEAF
-                 : first + (1u << p->gap_bits >> 1) - 1;
+    return how & PARTS_GUESS
+               ? first + parts_guess(part, probe, parts_size(p, part, first)) / PARTS_LEAF * PARTS_LEAF
+               : first + (1u << p->gap_bits >> 1) - 1;
 }
 
-/* The leaf of the bound in the probe's gap. */
-KR_BODY parts_leaf parts_find(const parts_params *p, int guess, const parts_part *part,
-                              const parts_probe *probe)
+/* The leaf of the bound, if parts_start is `start`. */
+KR_BODY parts_leaf parts_find(const parts_params *p, int how, const parts_part *part,
+                              const parts_probe *probe, uint32_t start)
 {
+    if (how & PARTS_KEPT)
+        return parts_read(&p->entries, probe->lower, start);
     const uint32_t first = parts_first(p, part, probe), size = parts_size(p, part, first);
-    const uint32_t at =
-        guess ? parts_start(p, 1, part, probe) : parts_halve(&p->entries, probe, first, size, p->gap_bits);
-    parts_leaf leaf = parts_read(&p->entries, probe->lower, at);
-    if (guess)
+    if (!(how & PARTS_GUESS))
+        start = parts_halve(&p->entries, probe, first, size, p->gap_bits);
+    parts_leaf leaf = parts_read(&p->entries, probe->lower, start);
+    if (how & PARTS_GUESS)
         parts_go(&p->entries, probe, first, first + size, &leaf);
     return leaf;
 }
@@ -250,19 +313,22 @@ KR_BODY void parts_finish(kr_block block, const parts_params *p, int how, const 
     for (int v = 0; v < PARTS_AT_ONCE; ++v) {
         const uint64_t i = (uint64_t)first + (uint64_t)v * block.size;
         if (i < end) {
-            const parts_leaf leaf = parts_find(p, how & PARTS_GUESS, part, &probes[v]);
+            const parts_leaf leaf =
+                parts_find(p, how, part, &probes[v], parts_start(p, how, part, &probes[v]));
             parts_answer_as(p, how, (uint32_t)i, &probes[v], &leaf);
         }
     }
 #else
     parts_leaf leaves[PARTS_AT_ONCE];
+    uint32_t starts[PARTS_AT_ONCE];
     const uint32_t n = end - first < PARTS_AT_ONCE ? end - first : PARTS_AT_ONCE; /* a block is one thread */
     (void)block;
-    for (uint32_t v = 0; v < n; ++v)
-        kr_prefetch(kr_entry(&p->entries, (int)p->entries.layout,
-                             parts_start(p, how & PARTS_GUESS, part, &probes[v])));
     for (uint32_t v = 0; v < n; ++v) {
-        leaves[v] = parts_find(p, how & PARTS_GUESS, part, &probes[v]);
+        starts[v] = parts_start(p, how, part, &probes[v]);
+        kr_prefetch(kr_entry(&p->entries, (int)p->entries.layout, starts[v]));
+    }
+    for (uint32_t v = 0; v < n; ++v) {
+        leaves[v] = parts_find(p, how, part, &probes[v], starts[v]);
         if (p->put.what == KR_PUT_ROW && !p->entries.layout)
             kr_prefetch((const uint32_t *)p->entries.rows + leaves[v].at + leaves[v].ranked.below);
     }
@@ -305,7 +371,8 @@ KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, u
         const uint32_t stop = p->partition.starts[segment.part + 1];
         const uint32_t n =
             stop - segment.first < p->partition.segment ? stop - segment.first : p->partition.segment;
-        const parts_part part = parts_open(block, (kr_key *)shared, p, segment.part);
+        const parts_part part = how & PARTS_KEPT ? parts_open_levels(block, (kr_key *)shared, p, segment.part)
+                                                 : parts_open(block, (kr_key *)shared, p, segment.part);
         for (uint32_t i = block.rank; i < n; i += block.size * PARTS_AT_ONCE)
             parts_search_some(block, p, how, &part, segment.first + i, segment.first + n);
         kr_block_sync(block);
@@ -320,8 +387,10 @@ KR_BODY void parts_search(kr_block block, char *shared, const parts_params *p, u
     form(name, parts_params, name##_all)
 PARTS_PROGRAM(KR_BLOCK_PAIR_PROGRAM, parts_halving, 0);
 PARTS_PROGRAM(KR_BLOCK_PAIR_PROGRAM, parts_guessing, PARTS_GUESS);
+PARTS_PROGRAM(KR_BLOCK_PAIR_PROGRAM, parts_kept, PARTS_KEPT);
 PARTS_PROGRAM(KR_BLOCK_PROGRAM, parts_halving_nearest, PARTS_NEAREST);
 PARTS_PROGRAM(KR_BLOCK_PROGRAM, parts_guessing_nearest, PARTS_GUESS | PARTS_NEAREST);
+PARTS_PROGRAM(KR_BLOCK_PROGRAM, parts_kept_nearest, PARTS_KEPT | PARTS_NEAREST);
 
 /* ---- The keys at which batches are cut ------------------------------------------------------- */
 

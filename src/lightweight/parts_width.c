@@ -5,6 +5,8 @@
  * keys, and one (docs/performance-lightweight.md): one for PIVOT_PROBES probes that a block searches for,
  * since copying a key costs as much as reading one. With soa, guessing makes up for larger gaps. */
 enum { GAP_BITS = 3, SOA_LEAST = 256, SOA_MOST = 1024, AOS_MOST = 2048, PIVOT_PROBES = 8 };
+/* Pivots that the index keeps lie side by side and lead to the right leaf, so that more of them pay. */
+enum { KEPT_MOST_NBYTES = 36 * 1024, LEAF_PROBES = 4 };
 
 /* Entries of a part, at most: kr_cut_at. */
 static uint64_t largest_part(const kr_store *store, uint32_t bits)
@@ -30,6 +32,28 @@ static uint32_t gap_bits_of(const kr_store *store, const kr_locate *job, uint64_
     return gap_bits;
 }
 
+static uint32_t pivots_nbytes(uint64_t n)
+{
+    return (uint32_t)((kr_pivot_at(kr_pivots_room((uint32_t)n)) + 1) * sizeof(kr_key));
+}
+
+/* Children of `unit` entries in a part, except the first, at most. Parts begin at multiples of a leaf. */
+static uint64_t most_children(uint64_t largest, uint64_t unit)
+{
+    return unit == PARTS_LEAF ? (largest - 1) / unit : (largest + unit - 2) / unit;
+}
+
+/* The lowest level whose pivots fit: the fewer nodes are read from memory, the better. */
+static void choose_level(const kr_device *device, uint64_t largest, parts_params *params)
+{
+    const uint64_t room = device->block_nbytes < KEPT_MOST_NBYTES ? device->block_nbytes : KEPT_MOST_NBYTES;
+    uint64_t unit = PARTS_LEAF;
+    for (; pivots_nbytes(most_children(largest, unit)) > room; unit *= PARTS_FAN)
+        ++params->down;
+    params->unit = (uint32_t)unit;
+    params->blocks.shared_nbytes = pivots_nbytes(most_children(largest, unit));
+}
+
 static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
                       kr_error *err)
 {
@@ -39,8 +63,26 @@ static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *
 
 const kr_ordered_ops KR_W(kr_store_ordered) = {kr_store_key_range, cuts};
 
-kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const kr_locate *job,
-                                kr_stream *stream, kr_error *err)
+/* A node that is read costs as much as a leaf. Where a block has many probes for each leaf, they find it in
+ * the nearest cache, so that a wrong guess costs less than a node. */
+static int levels_pay(const kr_locate *job, uint64_t largest, uint32_t down)
+{
+    return down == 0 || job->n >> job->partition->bits < LEAF_PROBES * (largest / PARTS_LEAF);
+}
+
+static const kr_program *program_of(const kr_store *store, const parts_params *params)
+{
+    static const kr_program *const programs[3][2] = {
+        {&KR_W(parts_halving), &KR_W(parts_halving_nearest)},
+        {&KR_W(parts_guessing), &KR_W(parts_guessing_nearest)},
+        {&KR_W(parts_kept), &KR_W(parts_kept_nearest)},
+    };
+    const int guesses = store->layout == KR_LAYOUT_SOA && params->gap_bits > GAP_BITS;
+    return programs[params->levels.pivots ? 2 : guesses][params->batch.near.how != 0];
+}
+
+kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const kr_parts_levels *levels,
+                                const kr_locate *job, kr_stream *stream, kr_error *err)
 {
     const uint64_t largest = largest_part(store, job->partition->bits);
     parts_params params = {
@@ -48,15 +90,15 @@ kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const 
         .put = job->put,
         .entries = kr_store_entries(store),
         .partition = *job->partition,
-        .gap_bits = gap_bits_of(store, job, largest),
     };
-    const uint32_t room = kr_pivots_room((uint32_t)((largest - 1) >> params.gap_bits));
-    params.blocks.shared_nbytes = (uint32_t)((kr_pivot_at(room) + 1) * sizeof(kr_key));
-    static const kr_program *const programs[2][2] = {
-        {&KR_W(parts_halving), &KR_W(parts_halving_nearest)},
-        {&KR_W(parts_guessing), &KR_W(parts_guessing_nearest)},
-    };
-    const int guesses = store->layout == KR_LAYOUT_SOA && params.gap_bits > GAP_BITS;
-    const kr_program *program = programs[guesses][job->batch.near.how != 0];
-    return kr_device_run(device, program, &params, job->partition->most_segments, stream, err);
+    if (levels && levels->pivots)
+        choose_level(device, largest, &params);
+    if (levels && levels->pivots && levels_pay(job, largest, params.down)) {
+        params.levels = *levels;
+    } else {
+        params.gap_bits = gap_bits_of(store, job, largest);
+        params.blocks.shared_nbytes = pivots_nbytes((largest - 1) >> params.gap_bits);
+    }
+    return kr_device_run(device, program_of(store, &params), &params, job->partition->most_segments, stream,
+                         err);
 }

@@ -26,8 +26,9 @@ typedef struct kr_partition {
     uint32_t tile;
 } kr_partition;
 
-/* Partitions n probes, at most 2^32 - 1, in 2^bits parts; changes *batch to the reordered batch. `self` is an
- * index of at least one entry, of a family that has cuts or a hash seed. Enqueues. */
+/* Partitions n probes, at most 2^32 - 1, in 2^bits parts, and these in segments; changes *batch to the
+ * reordered batch. `self` is an index of at least one entry, of a family that has cuts or a hash seed.
+ * Enqueues. */
 typedef struct kr_partition_job {
     kr_device *device;
     const kr_family_ops *ops;
@@ -35,7 +36,8 @@ typedef struct kr_partition_job {
     kr_stream *stream;
     uint64_t n;
     uint32_t bits;
-    uint32_t *stay; /* NULL, or room for n positions before: answers stay in the order of the parts */
+    uint32_t segment; /* probes, at most */
+    uint32_t *stay;   /* NULL, or room for n positions before: answers stay in the order of the parts */
 } kr_partition_job;
 kr_status kr_partition_make_u32(const kr_partition_job *job, kr_batch *batch, kr_partition *made,
                                 kr_error *err);

@@ -2,7 +2,7 @@
 #include "lookup/partition_body.h"
 
 /* Small batches are cut into small tiles, so that all multiprocessors have some. */
-enum { SEGMENT = 8192, TILES_LEAST = 256, SMALL_TILE = 2048 };
+enum { TILES_LEAST = 256, SMALL_TILE = 2048 };
 
 static int has_cuts(const kr_partition_job *job)
 {
@@ -69,7 +69,7 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
 {
     const uint64_t parts = (uint64_t)1 << job->bits;
     partition_params p = {
-        .batch = *batch, .n = job->n, .bits = job->bits, .segment = SEGMENT, .tile = made->tile};
+        .batch = *batch, .n = job->n, .bits = job->bits, .segment = job->segment, .tile = made->tile};
     uint64_t lowest = 0, highest = 0;
     p.segments = made->work.data;
     p.cuts = (const kr_key *)(p.segments + made->view.most_segments);
@@ -131,9 +131,9 @@ kr_status KR_W(kr_partition_make)(const kr_partition_job *job, kr_batch *batch, 
 {
     const int order = !job->stay && (batch->upper || batch->lower_validity);
     kr_partition partition = {
-        .view = {.segment = SEGMENT,
+        .view = {.segment = job->segment,
                  .bits = job->bits,
-                 .most_segments = job->n / SEGMENT + ((uint64_t)1 << job->bits)},
+                 .most_segments = job->n / job->segment + ((uint64_t)1 << job->bits)},
         .n = job->n,
         .tile = tile_of(job),
     };

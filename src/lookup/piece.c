@@ -28,6 +28,7 @@ static kr_status partition(const kr_query *query, kr_piece *piece, kr_error *err
         .stream = query->stream,
         .n = piece->n,
         .bits = query->plan.part_bits,
+        .segment = query->plan.segment,
         .stay = query->stay,
     };
     return kr_type_key_bits(piece->batch.lower_type) == 64

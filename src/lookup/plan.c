@@ -22,6 +22,11 @@ enum {
     PART_SCRATCH = 35, /* bytes a probe of a piece, at most: code, mark, base, order, match, answer, flag */
     BATCH_SCRATCH = 17 /* bytes a probe of the whole batch, at most: match, offset, flag */
 };
+/* Probes of a segment. A GPU's blocks work on IN_FLIGHT segments at a time, one part after the other: those
+ * of an H200. Shorter segments keep them in fewer parts, which then stay in its second-level cache of 50 MB,
+ * but cost more: docs/performance-lightweight.md. */
+enum { SEGMENT_MOST = 8192, IN_FLIGHT = 264 };
+static const uint32_t halved_above_mib[] = {40, 60, 100};
 
 /* Parts of sorted entries are searched in shared memory; those of a hash table are to fit the second-level
  * cache, a few at a time. Few parts are cheaper: probes and answers move in longer runs. */
@@ -79,12 +84,25 @@ static uint64_t partitioned_piece(const kr_probe_case *of)
     return piece;
 }
 
+static uint32_t segment_for(const kr_probe_case *of, const kr_probe_plan *plan)
+{
+    const uint64_t n_probes = of->n_probes < plan->piece ? of->n_probes : plan->piece;
+    const uint64_t probes = n_probes >> plan->part_bits ? n_probes >> plan->part_bits : 1;
+    const uint64_t part_kib = of->footprint_nbytes >> plan->part_bits >> 10;
+    uint32_t segment = SEGMENT_MOST;
+    for (size_t i = 0; i < sizeof halved_above_mib / sizeof *halved_above_mib; ++i)
+        if (IN_FLIGHT * (uint64_t)segment * part_kib / probes >> 10 >= halved_above_mib[i])
+            segment /= 2;
+    return segment < probes && !of->device->ops->is_host ? segment : SEGMENT_MOST;
+}
+
 static void plan_parts(const kr_probe_case *of, kr_probe_plan *plan)
 {
     plan->way = KR_SEARCHED_PARTITIONED;
     plan->reason = "probes that fall into one part of the index are searched together";
     plan->part_bits = part_bits_for(of);
     plan->piece = partitioned_piece(of);
+    plan->segment = segment_for(of, plan);
 }
 
 static uint64_t piece_for(uint64_t rows)

@@ -23,6 +23,7 @@ typedef struct kr_probe_plan {
     uint32_t sorted;    /* 1: sorted by these bits */
     uint32_t first_bit, end_bit;
     uint32_t part_bits; /* partitioned in 2^part_bits parts (lookup/partition.h); 0: not */
+    uint32_t segment;   /* then: probes of a part that a block takes, at most */
 } kr_probe_plan;
 
 /* What the plan depends on. */

@@ -62,7 +62,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
 {
     const array_index *index = self;
     if (job->partition)
-        return KR_W(kr_parts_locate)(device, &index->store, job, stream, err);
+        return KR_W(kr_parts_locate)(device, &index->store, NULL, job, stream, err);
     const array_params params = {
         .batch = job->batch,
         .put = job->put,

@@ -8,11 +8,11 @@ static const kr_option options[PIVOT_OPTIONS] = {
     KR_SEARCH_OPTION_ROWS,
     [PIVOT_OPTION_K] =
         {"k", KR_OPTION_INTEGER, NULL, 2, 33, 17,
-         "fan-out: a node has k - 1 pivots side by side; 2 is binary search (AO+PB+BS); no effect "
-         "where a GPU partitions the batch (from 2^22 probes on, unless probes=as-is)"},
+         "fan-out: a node has k - 1 pivots side by side; 2 is binary search (AO+PB+BS); batches that a GPU "
+         "partitions (from 2^22 probes on, unless probes=as-is) use the pivots of k=9 only"},
     [PIVOT_OPTION_LEVELS] =
         {"levels", KR_OPTION_INTEGER, NULL, 0, PIVOT_LEVELS, 0,
-         "levels of pivots kept, from the top; 0: all; partitioned batches are searched without them"},
+         "levels of pivots kept, from the top; 0: all; batches that a GPU partitions use no others"},
 };
 
 static uint64_t divide_up(uint64_t a, uint64_t b)

@@ -160,13 +160,28 @@ static kr_status update(kr_device *device, void *self, const kr_update *job, kr_
     return status;
 }
 
+/* For partitioned batches, if nodes have 8 pivots. */
+static kr_parts_levels levels_of(const pivot_index *index)
+{
+    const pivot_shape *shape = &index->shape;
+    kr_parts_levels levels = {NULL, shape->n_levels, 0, {0}};
+    if (shape->leaf != KR_PARTS_NODE || shape->leaves > 1 || index->store.layout != KR_LAYOUT_SOA)
+        return levels;
+    levels.pivots = index->pivots.data;
+    for (uint32_t i = 0; i < shape->n_levels && i < KR_PARTS_LEVELS; ++i)
+        levels.starts[i] = shape->starts[i];
+    return levels;
+}
+
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
                         kr_error *err)
 {
     const pivot_index *index = self;
     const int first = kr_put_wants_first(&job->put);
-    if (job->partition)
-        return KR_W(kr_parts_locate)(device, &index->store, job, stream, err);
+    if (job->partition) {
+        const kr_parts_levels levels = levels_of(index);
+        return KR_W(kr_parts_locate)(device, &index->store, &levels, job, stream, err);
+    }
     const pivot_params params = {
         .batch = job->batch,
         .put = job->put,

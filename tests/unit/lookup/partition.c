@@ -239,8 +239,12 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
 {
     static uint64_t lower[PROBES_MOST];
     static const uint8_t validity[PROBES_MOST / 8];
-    const kr_partition_job job = {
-        .device = device, .ops = hashed ? &hashed_ops : &toy_ops, .self = index, .n = n, .bits = bits};
+    const kr_partition_job job = {.device = device,
+                                  .ops = hashed ? &hashed_ops : &toy_ops,
+                                  .self = index,
+                                  .n = n,
+                                  .bits = bits,
+                                  .segment = 8192};
     kr_batch batch = {.lower = lower,
                       .upper = with == WITH_UPPER ? lower : NULL,
                       .lower_validity = with == WITH_VALIDITY ? validity : NULL,
@@ -381,7 +385,7 @@ static void few_probes_make_few_parts(void **state)
     kr_device_close(device);
 }
 
-static uint32_t way_on_gpu(const char *text, uint32_t key_bits, uint32_t rows_bits, uint64_t n_probes)
+static kr_probe_plan plan_on_gpu(const char *text, uint32_t key_bits, uint32_t rows_bits, uint64_t n_probes)
 {
     kr_device *device = NULL;
     assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
@@ -398,10 +402,15 @@ static uint32_t way_on_gpu(const char *text, uint32_t key_bits, uint32_t rows_bi
                               .key_bits = key_bits,
                               .significant_bits = key_bits,
                               .n_probes = n_probes};
-    const uint32_t way = kr_plan_probes(&of).way;
+    const kr_probe_plan plan = kr_plan_probes(&of);
     device->ops = ops;
     kr_device_close(device);
-    return way;
+    return plan;
+}
+
+static uint32_t way_on_gpu(const char *text, uint32_t key_bits, uint32_t rows_bits, uint64_t n_probes)
+{
+    return plan_on_gpu(text, key_bits, rows_bits, n_probes).way;
 }
 
 /* The borders of the tables in the kinds' files. */
@@ -429,6 +438,24 @@ static void partitions_where_it_pays(void **state)
     assert_int_equal(way_on_gpu("chain", 32, 23, 1 << 27), KR_SEARCHED_AS_IS);
     assert_int_equal(way_on_gpu("pivot:threads=64", 32, 26, 1 << 27), KR_SEARCHED_AS_IS);
     assert_int_equal(way_on_gpu("pivot:probes=as-is", 32, 26, 1 << 27), KR_SEARCHED_AS_IS);
+}
+
+/* As measured best on an H200: docs/performance-lightweight.md. */
+static void segments_keep_parts_in_the_cache(void **state)
+{
+    static const struct {
+        uint32_t rows_bits, probes_bits, segment;
+    } best[] = {
+        {28, 27, 8192}, {28, 25, 2048}, {28, 24, 2048}, {28, 23, 1024}, {28, 22, 1024},
+        {28, 21, 8192}, {26, 27, 8192}, {26, 25, 8192}, {26, 24, 4096}, {26, 23, 2048},
+        {26, 22, 8192}, {24, 24, 8192}, {20, 27, 8192},
+    };
+    (void)state;
+    for (size_t b = 0; b < sizeof best / sizeof *best; ++b) {
+        const kr_probe_plan plan = plan_on_gpu("pivot:k=9,probes=partitioned", 32, best[b].rows_bits,
+                                               (uint64_t)1 << best[b].probes_bits);
+        assert_int_equal(plan.segment, best[b].segment);
+    }
 }
 
 static uint64_t piece_under(uint64_t cap, uint64_t n_probes)
@@ -467,6 +494,7 @@ int main(void)
         cmocka_unit_test(fits_little_shared_memory),
         cmocka_unit_test(few_probes_make_few_parts),
         cmocka_unit_test(partitions_where_it_pays),
+        cmocka_unit_test(segments_keep_parts_in_the_cache),
         cmocka_unit_test(pieces_stay_under_the_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
