@@ -196,13 +196,15 @@ int kr_baseline_cub_sort(uint32_t bits, const void *device_keys, uint64_t n, uin
 
 /** A batch of point lookups for a rival on a GPU. */
 typedef struct kr_baseline_batch {
-    const void *keys;          /**< CUDA memory: n of them, in row order */
-    const void *sorted_keys;   /**< host: the same, ascending */
-    const void *probes;        /**< CUDA memory: n_probes of them */
-    uint64_t n, n_probes;      /**< n at most 2^32 - 2 */
-    uint64_t first, count;     /**< the probes whose answers are wanted back */
-    uint32_t bits;             /**< of keys and probes, 32 or 64 */
-    uint32_t runs;             /**< timed, in seconds[0 ... runs - 1], by the GPU's own clock */
+    const void *keys;        /**< CUDA memory: n of them, in row order */
+    const void *sorted_keys; /**< host: the same, ascending */
+    const void *probes;      /**< CUDA memory: n_probes of them */
+    uint64_t n, n_probes;    /**< n at most 2^32 - 2 */
+    uint64_t first, count;   /**< the probes whose answers are wanted back */
+    uint32_t bits;           /**< of keys and probes, 32 or 64 */
+    uint32_t runs;           /**< timed, in seconds[0 ... runs - 1], by the GPU's own clock */
+    uint32_t calls;          /**< back to back in a run; the seconds are those of one */
+    uint32_t reserved;
     double *seconds;           /**< host */
     uint32_t *answers;         /**< host: `count` of them */
     uint64_t footprint_nbytes; /**< output: device memory that the lookups read */

@@ -79,10 +79,13 @@ cudaError_t measure_setting(kr_baseline_batch &batch, double load, std::vector<d
     });
     const auto pairs = thrust::make_transform_iterator(thrust::counting_iterator<Key>(0), pair_of);
     map.insert(pairs, pairs + batch.n);
-    status = m.timed.measure(batch.runs, seconds.data(), [&] {
-        map.find_async(probes, probes + batch.n_probes, rows);
-        return cudaGetLastError();
-    });
+    status = m.timed.measure(
+        batch.runs, seconds.data(),
+        [&] {
+            map.find_async(probes, probes + batch.n_probes, rows);
+            return cudaGetLastError();
+        },
+        batch.calls);
     if (status != cudaSuccess)
         return status;
     const auto middle = [](std::vector<double> s) { // the first run warms up

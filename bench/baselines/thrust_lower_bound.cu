@@ -44,11 +44,14 @@ cudaError_t measure(kr_baseline_batch &batch)
     cudaError_t status = prepare<Key>(m, batch);
     const Key *sorted = static_cast<const Key *>(m.sorted);
     if (status == cudaSuccess)
-        status = m.timed.measure(batch.runs, batch.seconds, [&] {
-            thrust::lower_bound(thrust::cuda::par_nosync, sorted, sorted + batch.n, probes,
-                                probes + batch.n_probes, m.positions);
-            return cudaGetLastError();
-        });
+        status = m.timed.measure(
+            batch.runs, batch.seconds,
+            [&] {
+                thrust::lower_bound(thrust::cuda::par_nosync, sorted, sorted + batch.n, probes,
+                                    probes + batch.n_probes, m.positions);
+                return cudaGetLastError();
+            },
+            batch.calls);
     if (status == cudaSuccess)
         status = cudaMemcpy(batch.answers, m.positions + batch.first, batch.count * sizeof *m.positions,
                             cudaMemcpyDeviceToHost);

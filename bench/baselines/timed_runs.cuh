@@ -36,21 +36,23 @@ struct timed_runs {
         return status;
     }
 
-    // `run` enqueues in the default stream, and returns a cudaError_t.
+    // `run` enqueues in the default stream, and returns a cudaError_t. `calls` of them are enqueued back to
+    // back; the seconds are those of one.
     template <typename Run>
-    cudaError_t measure(uint32_t runs, double *seconds, Run run)
+    cudaError_t measure(uint32_t runs, double *seconds, Run run, uint32_t calls = 1)
     {
         cudaError_t status = cudaSuccess;
         for (uint32_t i = 0; i < runs && status == cudaSuccess; ++i) {
             float milliseconds = 0;
             cudaEventRecord(begin);
-            status = run();
+            for (uint32_t c = 0; c < calls && status == cudaSuccess; ++c)
+                status = run();
             cudaEventRecord(end);
             if (status == cudaSuccess)
                 status = cudaEventSynchronize(end);
             if (status == cudaSuccess)
                 status = cudaEventElapsedTime(&milliseconds, begin, end);
-            seconds[i] = milliseconds * 1e-3;
+            seconds[i] = milliseconds * 1e-3 / calls;
         }
         return status;
     }

@@ -127,6 +127,7 @@ static int on_gpu(rivals *r, const char *name, int (*run)(kr_baseline_batch *, c
                                .count = r->count,
                                .bits = data->type == KR_U64 ? 64 : 32,
                                .runs = (uint32_t)r->options->repeat + 1,
+                               .calls = (uint32_t)r->options->calls,
                                .seconds = r->seconds,
                                .answers = r->answers};
     if (run(&batch, text, sizeof text))

@@ -56,7 +56,7 @@ static const option_row scan_rows[] = {
 
 static const option_row call_rows[] = {
     {"calls", 0, 0, OPTION_NUMBER, AT(calls), "N",
-     "calls enqueued back to back in a run; times are those of one [1]", 1, 1 << 20},
+     "calls enqueued back to back in a run, of rivals on a GPU, too; times are those of one [1]", 1, 1 << 20},
     {"prepared", 0, 0, OPTION_FLAG, AT(prepared), NULL,
      "prepare the lookup once (kr_prepare_lookup), then run it", 0, 0},
     {0},
