@@ -44,12 +44,15 @@ static uint64_t most_children(uint64_t largest, uint64_t unit)
 }
 
 /* The lowest level whose pivots fit: the fewer nodes are read from memory, the better. */
-static void choose_level(const kr_device *device, uint64_t largest, parts_params *params)
+static void choose_level(const kr_device *device, const kr_parts_levels *levels, uint64_t largest,
+                         parts_params *params)
 {
     const uint64_t room = device->block_nbytes < KEPT_MOST_NBYTES ? device->block_nbytes : KEPT_MOST_NBYTES;
     uint64_t unit = PARTS_LEAF;
-    for (; pivots_nbytes(most_children(largest, unit)) > room; unit *= PARTS_FAN)
+    while (params->down + 1 < levels->n_levels && pivots_nbytes(most_children(largest, unit)) > room) {
         ++params->down;
+        unit *= PARTS_FAN;
+    }
     params->unit = (uint32_t)unit;
     params->blocks.shared_nbytes = pivots_nbytes(most_children(largest, unit));
 }
@@ -92,7 +95,7 @@ kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const 
         .partition = *job->partition,
     };
     if (levels && levels->pivots)
-        choose_level(device, largest, &params);
+        choose_level(device, levels, largest, &params);
     if (levels && levels->pivots && levels_pay(job, largest, params.down)) {
         params.levels = *levels;
     } else {
