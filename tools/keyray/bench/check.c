@@ -42,37 +42,45 @@ static int differs(uint64_t i, uint64_t got, uint64_t right, const char *by)
                      (unsigned long long)i, (unsigned long long)got, by, (unsigned long long)right);
 }
 
-static int check_known(const bench_run *run)
+static int check_known(const bench_data *data, const uint32_t *rows)
 {
-    const bench_data *data = run->data;
-    uint32_t *rows = answers(run, KR_RESULT_ROW);
-    int code = rows ? DONE : FAILED;
-    for (uint64_t i = 0; !code && i < data->n_probes; ++i)
+    for (uint64_t i = 0; i < data->n_probes; ++i)
         if (rows[i] != data->known[i])
-            code = differs(i, rows[i], data->known[i], "the generator");
-    free(rows);
-    return code;
+            return differs(i, rows[i], data->known[i], "the generator");
+    return DONE;
 }
 
-/* Samples are spread evenly over the batch; *n is how many were compared. For lists of row ids it compares
- * their sums, and then all lists with these sums. */
-static int check_samples(const bench_run *run, uint64_t *n)
+/* Samples are spread evenly over the batch; *n is how many were compared. */
+static int check_samples(const bench_data *data, kr_result result, const void *got, uint64_t *n)
 {
-    const bench_data *data = run->data;
-    const kr_result result = run->result == KR_RESULT_ROWS ? KR_RESULT_SUM_ROWS : run->result;
     const uint64_t samples = data->n_probes < BENCH_SAMPLES ? data->n_probes : BENCH_SAMPLES;
     uint64_t visited = 0;
-    void *got = answers(run, result);
-    int code = got ? DONE : FAILED;
-    for (*n = 0; !code && *n < samples && visited < VISITED_MOST; ++*n) {
+    for (*n = 0; *n < samples && visited < VISITED_MOST; ++*n) {
         const uint64_t i = *n * data->n_probes / samples;
         const uint64_t right = bench_oracle_answer(data, i, result, &visited);
         if (answer_at(got, result, i) != right)
-            code = differs(i, answer_at(got, result, i), right, "the oracle");
+            return differs(i, answer_at(got, result, i), right, "the oracle");
     }
-    if (!code && run->result == KR_RESULT_ROWS)
+    return DONE;
+}
+
+/* Of lists of row ids it compares the sums with the oracle, and then all lists with these sums. */
+static int check_answers(const bench_run *run, int known, uint64_t *samples)
+{
+    const bench_data *data = run->data;
+    const kr_result result = run->result == KR_RESULT_ROWS ? KR_RESULT_SUM_ROWS : run->result;
+    uint32_t *rows = known ? answers(run, KR_RESULT_ROW) : NULL;
+    int code = known ? (rows ? check_known(data, rows) : FAILED) : DONE;
+    void *got = code ? NULL : known && result == KR_RESULT_ROW ? rows : answers(run, result);
+    if (!code && !got)
+        code = FAILED;
+    if (!code && data->sorted)
+        code = check_samples(data, result, got, samples);
+    if (!code && data->sorted && run->result == KR_RESULT_ROWS)
         code = bench_rows_check(run, got);
-    free(got);
+    if (got != (void *)rows)
+        free(got);
+    free(rows);
     return code;
 }
 
@@ -83,10 +91,8 @@ int bench_check(const bench_run *run, char checked[192])
     uint64_t samples = 0;
     kr_error err = {0};
     int code = tool_check(kr_index_validate(run->index, &err), &err);
-    if (!code && known)
-        code = check_known(run);
-    if (!code && data->sorted)
-        code = check_samples(run, &samples);
+    if (!code && (known || data->sorted))
+        code = check_answers(run, known, &samples);
     if (known)
         snprintf(checked, 192, "all %llu rows with the generator, %llu sampled answers with a sorted array",
                  (unsigned long long)data->n_probes, (unsigned long long)samples);

@@ -59,6 +59,9 @@ static const option_row call_rows[] = {
      "calls enqueued back to back in a run, of rivals on a GPU, too; times are those of one [1]", 1, 1 << 20},
     {"prepared", 0, 0, OPTION_FLAG, AT(prepared), NULL,
      "prepare the lookup once (kr_prepare_lookup), then run it", 0, 0},
+    {"in-turn", 0, 0, OPTION_FLAG, AT(in_turn), NULL,
+     "a run of each --index in turn, instead of all runs of one after the other; all are in memory at once",
+     0, 0},
     {0},
 };
 
@@ -313,6 +316,30 @@ static int run_spec(job *j, const bench_data *data, const char *spec, const char
     return code;
 }
 
+/* All specs of one value. Rivals, which do not depend on the spec, run once. */
+static int run_in_turn(job *j, const bench_data *data, const char *value)
+{
+    const uint32_t n = j->options.index.n;
+    bench_row *rows = &j->report.rows[j->report.n_rows];
+    bench_spec *specs = tool_alloc(n, sizeof *specs, "the specs");
+    int code = specs ? DONE : FAILED;
+    for (uint32_t i = 0; i < n && !code; ++i)
+        code = name_row(j, j->options.index.at[i], value, &rows[i], specs[i], sizeof *specs);
+    if (!code)
+        code = bench_measure_in_turn(&j->options, data, j->device, specs, n, rows);
+    if (!code && j->options.baseline)
+        code = bench_measure_baselines(&j->options, data, j->device, rows);
+    for (uint32_t i = 0; i < n && !code; ++i) {
+        memcpy(rows[i].baselines, rows->baselines, sizeof rows->baselines);
+        rows[i].n_baselines = rows->n_baselines;
+    }
+    for (uint32_t i = 0; i < n && !code && j->options.scaling; ++i)
+        code = measure_one_thread(j, data, specs[i], &rows[i]);
+    j->report.n_rows += code ? 0 : n;
+    free(specs);
+    return code;
+}
+
 /* How many rows come in waves, and that there are rows to go. */
 static int check_waves(const workload *w)
 {
@@ -398,6 +425,10 @@ static int run_all(job *j)
         }
         if (!code && j->operation != BENCH_SCAN && (v == 0 || !j->sweeps_spec))
             code = open_data(j, &data);
+        if (!code && j->options.in_turn) {
+            code = run_in_turn(j, &data, value);
+            continue;
+        }
         for (uint32_t i = 0; i < j->options.index.n && !code; ++i)
             code = j->operation == BENCH_SCAN ? run_scan(j, j->options.index.at[i], value)
                                               : run_spec(j, &data, j->options.index.at[i], value);

@@ -22,8 +22,10 @@ typedef struct bench_options {
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
     uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
     uint64_t groups, overlap, chunk; /* of as-of joins; of intervals: overlaps a row, 0: none; bytes */
-    uint32_t cover, counted, points, streamed, prepared;
+    uint32_t cover, counted, points, streamed, prepared, in_turn;
 } bench_options;
+
+typedef char bench_spec[KR_SPEC_NBYTES];
 
 /* ---- The workload, in host memory and where the library reads it (data.c) ------------- */
 
@@ -178,6 +180,9 @@ int bench_check(const bench_run *run, char checked[192]);
 /* The first round warms up and is not counted. Times are those of one call; `enqueued` may be NULL. */
 int bench_time_lookups(const bench_run *run, bench_times *times, bench_times *enqueued);
 
+/* The same for n runs, a round of each in turn. */
+int bench_time_in_turn(const bench_run *runs, uint32_t n, bench_row *rows);
+
 /* Makes run->index of the keys of run->data. */
 int bench_build(bench_run *run, const char *spec, double *seconds);
 /* Builds anew as often as asked; the first warms up and is not counted. */
@@ -194,6 +199,10 @@ int bench_update_waves(bench_run *run, const char *spec, bench_row *row);
 /* Builds, checks, warms up and times one spec on a device. */
 int bench_measure(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,
                   bench_row *row);
+
+/* The same for n specs, whose lookups are timed in turn: all indexes are in memory at the same time. */
+int bench_measure_in_turn(const bench_options *options, const bench_data *data, kr_device *device,
+                          const bench_spec *specs, uint32_t n, bench_row *rows);
 
 /* Runs what the row is compared with. */
 int bench_measure_baselines(const bench_options *options, const bench_data *data, kr_device *device,

@@ -222,6 +222,7 @@ static void print_json(const bench_report *report, FILE *to)
     if (report->operation == BENCH_POINT || report->operation == BENCH_RANGE) {
         output_number(&out, "calls", report->options->calls);
         output_truth(&out, "prepared", report->options->prepared != 0);
+        output_truth(&out, "in_turn", report->options->in_turn != 0);
     }
     output_begin(&out, "runs", '[');
     for (uint32_t i = 0; i < report->n_rows; ++i)
@@ -284,7 +285,8 @@ static void print_head(const bench_report *report, FILE *to)
                 (unsigned long long)w->changes, w->by_rank ? "in the order of the keys" : "in the column");
     fprintf(to, "inside the time: copies: %s; value gather: %s\n", inside_copies(report),
             inside_gather(report));
-    fprintf(to, "one run to warm up, then %llu\n\n", (unsigned long long)report->options->repeat);
+    fprintf(to, "one run to warm up, then %llu%s\n\n", (unsigned long long)report->options->repeat,
+            report->options->in_turn ? ", of each index in turn" : "");
 }
 
 /* The phases of a separate run: measuring them costs time. */

@@ -53,6 +53,24 @@ int bench_time_lookups(const bench_run *run, bench_times *times, bench_times *en
     return code;
 }
 
+/* A round of each run, one after the other, so that all meet the same state of the machine. */
+int bench_time_in_turn(const bench_run *runs, uint32_t n, bench_row *rows)
+{
+    const uint64_t rounds = runs->options->repeat + 1;
+    double *seconds = tool_alloc(2 * n * rounds, sizeof *seconds, "the times");
+    double *enqueued = seconds ? seconds + n * rounds : NULL;
+    int code = seconds ? DONE : FAILED;
+    for (uint64_t round = 0; round < rounds; ++round)
+        for (uint32_t i = 0; i < n && !code; ++i)
+            code = time_lookups(&runs[i], &seconds[i * rounds + round], &enqueued[i * rounds + round]);
+    for (uint32_t i = 0; i < n && !code; ++i) {
+        rows[i].times = bench_summarize(seconds + i * rounds + 1, rounds - 1);
+        rows[i].enqueued = bench_summarize(enqueued + i * rounds + 1, rounds - 1);
+    }
+    free(seconds);
+    return code;
+}
+
 /* ---- Builds -------------------------------------------------------------------------------- */
 
 int bench_build(bench_run *run, const char *spec, double *seconds)
