@@ -14,18 +14,20 @@ extern "C" {
  * memory of its runs.
  *
  * A run reads what the columns hold then, and writes the sink: contents may change between runs, pointers,
- * sizes and types may not. It allocates no device memory, waits for nothing and enqueues what kr_index_lookup
- * or kr_scan enqueues.
+ * sizes and types may not. It allocates no device memory, waits for nothing and does what kr_index_lookup or
+ * kr_scan does. On a GPU it replays a CUDA graph that was recorded when it was prepared, which costs the host
+ * less than one launch; kinds that cast rays, and runs that the caller captures, are enqueued anew.
  *
  * Runs can be captured in CUDA graphs, unless the kind casts rays (OptiX cannot be captured:
  * KR_ERR_UNSUPPORTED; scans that cast rays are not even prepared). Every other lookup, scan, change and
  * allocation refuses a stream that is being captured, before it breaks the capture.
  *
  * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
- * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index or table, the
- * conditions, all arrays and this object must outlive every run and every replay. After the index or the
- * table has changed, kr_prepared_run is KR_ERR_ARGUMENT; a graph that was captured before must not be
- * replayed any more, and nothing can notice if it is.
+ * them on one stream, or order them. Memory of the recording itself is the driver's and not counted. Replays
+ * of a graph count as runs. Lifetime: the index or table, the conditions, all arrays and this object must
+ * outlive every run and every replay. After the index or the table has changed, kr_prepared_run is
+ * KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can notice if
+ * it is.
  */
 typedef struct kr_prepared kr_prepared;
 
@@ -51,15 +53,15 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
 /**
  * Prepares kr_scan: n conditions of a table of kind "full" or "bindex". Scans twice, so the sinks are
  * written. `out`, `valid`, `rows` and `alive` must be in device memory (on "cpu": host memory); what may
- * change between runs are the bits of `alive`. Each run plans the conditions anew on the host, a graph's
- * replay does not.
+ * change between runs are the bits of `alive`. Conditions are planned when they are prepared; on "cpu" each
+ * run plans them anew.
  *
  * Blocks. Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap.
  * Errors: as kr_scan; KR_ERR_ARGUMENT for host memory; KR_ERR_UNSUPPORTED for a report and for kinds that
  * cast rays; KR_ERR_DEVICE_MEMORY if the scratch memory does not fit.
  *
- * @param conditions, sinks, n, options  as in kr_scan; the arrays and structs are read now, conditions at
- * each run
+ * @param conditions, sinks, n, options  as in kr_scan; the arrays and structs are read now, conditions on
+ * "cpu" at each run
  */
 KR_API kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions,
                                  const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,

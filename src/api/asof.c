@@ -26,9 +26,9 @@ static kr_status check_options(const kr_join_options *options, kr_error *err)
 static kr_status check_pair(kr_device *device, const kr_column *left, const kr_column *right,
                             const char *const names[2], const uint64_t counts[2], kr_error *err)
 {
-    kr_status status = kr_column_check(device, left, names[0], err);
+    kr_status status = kr_column_check(device, left, names[0], NULL, err);
     if (status == KR_OK)
-        status = kr_column_check(device, right, names[1], err);
+        status = kr_column_check(device, right, names[1], NULL, err);
     if (status == KR_OK && left->type != right->type)
         return kr_fail(err, KR_ERR_TYPE, "%s is %s and %s is %s: convert one to the type of the other",
                        names[0], kr_type_name(left->type), names[1], kr_type_name(right->type));

@@ -4,9 +4,10 @@
 
 #include <stdlib.h>
 
-static kr_status check_probes(const kr_index *index, const kr_column *column, const char *what, kr_error *err)
+static kr_status check_probes(const kr_index *index, const kr_column *column, const char *what, int *reaches,
+                              kr_error *err)
 {
-    const kr_status status = kr_column_check(index->device, column, what, err);
+    const kr_status status = kr_column_check(index->device, column, what, reaches, err);
     if (status == KR_OK && column->type != index->info.type)
         return kr_fail(err, KR_ERR_TYPE,
                        "%s are %s, but the index holds %s: convert one to the type of the other", what,
@@ -14,15 +15,16 @@ static kr_status check_probes(const kr_index *index, const kr_column *column, co
     return status;
 }
 
-kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, kr_error *err)
+kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, int *reaches,
+                              kr_error *err)
 {
     if (!index)
         return kr_fail(err, KR_ERR_ARGUMENT, "index is NULL");
     if (stream && stream->device != index->device)
         return kr_fail(err, KR_ERR_ARGUMENT, "the stream belongs to another device than the index");
-    kr_status status = check_probes(index, w->lower, w->is_range ? "lower bounds" : "probes", err);
+    kr_status status = check_probes(index, w->lower, w->is_range ? "lower bounds" : "probes", reaches, err);
     if (status == KR_OK && w->is_range)
-        status = check_probes(index, w->upper, "upper bounds", err);
+        status = check_probes(index, w->upper, "upper bounds", reaches, err);
     if (status == KR_OK && w->is_range && w->lower->count != w->upper->count)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "%llu lower bounds and %llu upper bounds: give one of each per range",
@@ -39,15 +41,17 @@ static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_err
 {
     if (!kr_sink_needs_values(sink))
         return KR_OK;
-    const kr_status status = kr_column_check(index->device, sink->values, "values", err);
+    const kr_status status = kr_column_check(index->device, sink->values, "values", NULL, err);
     if (status == KR_OK && sink->values->count < index->row_limit)
         return kr_fail(err, KR_ERR_ARGUMENT, "%llu values, but row ids reach %llu: give one value per row id",
                        (unsigned long long)sink->values->count, (unsigned long long)index->row_limit - 1);
     return status;
 }
 
-static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_error *err)
+static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t n, int *reaches,
+                            kr_error *err)
 {
+    const int lists = sink->result == KR_RESULT_ROWS;
     if ((unsigned)sink->result < KR_RESULT_ROW || (unsigned)sink->result > KR_RESULT_EXISTS)
         return kr_fail(err, KR_ERR_ARGUMENT, "%d is not a result; use one of kr_result", (int)sink->result);
     if (sink->order > KR_ORDER_KEY)
@@ -60,15 +64,15 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->limit is %llu, but only ROWS takes a limit; set it to 0",
                        (unsigned long long)sink->limit);
     const int bitmap = sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
-    if ((!sink->out && (n || sink->result == KR_RESULT_ROWS)) || (bitmap && n && !sink->valid))
+    if ((!sink->out && (n || lists)) || (bitmap && n && !sink->valid))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is NULL", sink->out ? "valid" : "out");
     kr_status status = check_values(index, sink, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->out, "sink->out", NULL, err);
+        status = kr_pointer_check(index->device, sink->out, "sink->out", reaches, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->valid, "sink->valid", NULL, err);
+        status = kr_pointer_check(index->device, sink->valid, "sink->valid", bitmap ? reaches : NULL, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->rows, "sink->rows", NULL, err);
+        status = kr_pointer_check(index->device, sink->rows, "sink->rows", lists ? reaches : NULL, err);
     if (status != KR_OK)
         return status;
     if ((uintptr_t)sink->out % ((kr_result_bits(sink) + 7) / 8) || (uintptr_t)sink->rows % sizeof(uint32_t))
@@ -78,12 +82,12 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
 }
 
 kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_sink *used,
-                            kr_error *err)
+                            int *reaches, kr_error *err)
 {
     kr_status status = sink ? kr_struct_read(&kr_struct_sink, sink, used, err)
                             : kr_fail(err, KR_ERR_ARGUMENT, "sink is NULL");
     if (status == KR_OK)
-        status = check_sink(index, used, n, err);
+        status = check_sink(index, used, n, reaches, err);
     if (status != KR_OK)
         return status;
     if (used->result != KR_RESULT_MIN && used->result != KR_RESULT_MAX)
@@ -93,13 +97,6 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
     if (!kr_sink_needs_values(used))
         used->values = NULL;
     return KR_OK;
-}
-
-int kr_sink_is_reached(kr_device *device, const kr_sink *sink)
-{
-    return (!sink->out || kr_device_reaches(device, sink->out)) &&
-           (!sink->valid || kr_device_reaches(device, sink->valid)) &&
-           (!sink->rows || kr_device_reaches(device, sink->rows));
 }
 
 /* ---- A call ---------------------------------------------------------------------------------- */

@@ -17,19 +17,22 @@ typedef struct kr_call {
     kr_index *index;
     const kr_column *lower, *upper; /* upper NULL: points */
     kr_stream *stream;
+    int reaches;         /* the device reaches the arrays of the columns and of the sinks */
     kr_query query;      /* over both columns, wherever they lie */
     kr_stopwatch *watch; /* NULL: no report is wanted */
     kr_probe_log log;
     kr_buffer work; /* counters of kr_work_add; none: nothing is counted */
 } kr_call;
 
-kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, kr_error *err);
-/* Reads the sink of a batch of n probes; arrays that its result does not use become NULL in *used. */
+/* *reaches: becomes 0 if the device does not reach an array; NULL: nobody asks. A GPU takes its time to say
+ * where a pointer points, so each is asked about once. */
+kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, int *reaches,
+                              kr_error *err);
+/* Reads the sink of a batch of n probes; arrays that its result does not use become NULL in *used. *reaches
+ * as above, but for the values. */
 kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_sink *used,
-                            kr_error *err);
+                            int *reaches, kr_error *err);
 int kr_sink_needs_values(const kr_sink *sink);
-/* 1 if the device reaches all arrays. */
-int kr_sink_is_reached(kr_device *device, const kr_sink *sink);
 
 /* Waits for the index on the stream. `watch`, in any state, is for the report; NULL: none is wanted.
  * kr_call_close is due in any case. */

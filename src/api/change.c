@@ -15,7 +15,7 @@ static kr_status check_column(const kr_table *table, const kr_column *columns, u
     const kr_column *column = columns + c;
     char what[48];
     snprintf(what, sizeof what, "column %u to append", c);
-    const kr_status status = kr_column_check(table->device, column, what, err);
+    const kr_status status = kr_column_check(table->device, column, what, NULL, err);
     if (status != KR_OK)
         return status;
     if (column->type != table->columns[c].type)

@@ -12,7 +12,7 @@ static kr_status resolve(kr_device *device, const char *spec, const kr_column *k
 {
     if (!device)
         return kr_fail(err, KR_ERR_ARGUMENT, "device is NULL");
-    kr_status status = kr_column_check_shape(device, keys, "keys", err);
+    kr_status status = kr_column_check_shape(device, keys, "keys", NULL, err);
     if (status == KR_OK)
         status = kr_pointer_check(device, row_ids, "row_ids", NULL, err);
     if (status == KR_OK)
@@ -41,7 +41,7 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: row_ids must be aligned to 4 bytes");
     kr_status status = resolve(device, spec, keys, row_ids, &parsed, &shape, NULL, err);
     if (status == KR_OK)
-        status = kr_column_check(device, keys, "keys", err);
+        status = kr_column_check(device, keys, "keys", NULL, err);
     if (status == KR_OK)
         status = kr_stream_check(device, stream, "kr_index_create", err);
     if (status == KR_OK)
@@ -54,7 +54,7 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
 /* A column for rows of the index; `what` names it in errors. */
 static kr_status check_keys(const kr_index *index, const kr_column *keys, const char *what, kr_error *err)
 {
-    const kr_status status = kr_column_check(index->device, keys, what, err);
+    const kr_status status = kr_column_check(index->device, keys, what, NULL, err);
     if (status == KR_OK && keys->type != index->info.type)
         return kr_fail(err, KR_ERR_TYPE,
                        "%s are %s, but the index holds %s: convert them to the type of the index", what,

@@ -23,9 +23,9 @@ static kr_status check_options(const kr_join_options *options, kr_error *err)
 static kr_status check_sides(kr_device *device, const kr_column *left, const kr_column *right,
                              const char *name, kr_error *err)
 {
-    kr_status status = kr_column_check(device, left, "the left side", err);
+    kr_status status = kr_column_check(device, left, "the left side", NULL, err);
     if (status == KR_OK)
-        status = kr_column_check(device, right, name, err);
+        status = kr_column_check(device, right, name, NULL, err);
     if (status == KR_OK && left->type != right->type)
         return kr_fail(err, KR_ERR_TYPE,
                        "the left side is %s and %s is %s: convert one to the type of the other",
@@ -187,7 +187,7 @@ kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const 
     if (!right || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_prepared: right or join is NULL");
     kr_join_job job = {.device = right->device, .left = left, .upper = left_upper, .prepared = right};
-    kr_status status = kr_column_check(job.device, left, "the left side", err);
+    kr_status status = kr_column_check(job.device, left, "the left side", NULL, err);
     if (status == KR_OK && left_upper)
         status = check_sides(job.device, left, left_upper, "the upper bound", err);
     if (status == KR_OK && left_upper && left->count != left_upper->count)

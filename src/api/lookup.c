@@ -26,8 +26,7 @@ static kr_status answer(lookup *c, kr_error *err)
     if (status != KR_OK)
         return status;
     kr_stopwatch_lap(c->call.watch, "copy");
-    if (kr_column_is_reached(device, c->call.lower) && kr_column_is_reached(device, c->call.upper) &&
-        kr_sink_is_reached(device, c->sink)) {
+    if (c->call.reaches) {
         status = kr_query_answer(&c->call.query, c->sink, resident, err);
     } else {
         status = kr_staged_answer(&c->call.query, c->call.lower, c->call.upper, c->sink, resident, err);
@@ -164,13 +163,9 @@ static kr_status rows_staged(lookup *c, kr_error *err)
 
 static kr_status answer_rows(lookup *c, kr_error *err)
 {
-    kr_device *device = c->call.index->device;
-    if (device->ops->is_host)
+    if (c->call.index->device->ops->is_host)
         return rows_on_host_device(c, err);
-    if (kr_column_is_reached(device, c->call.lower) && kr_column_is_reached(device, c->call.upper) &&
-        kr_sink_is_reached(device, c->sink))
-        return rows_enqueued(c, err);
-    return rows_staged(c, err);
+    return c->call.reaches ? rows_enqueued(c, err) : rows_staged(c, err);
 }
 
 kr_status kr_call_enqueue(kr_call *call, const kr_sink *sink, kr_error *err)
@@ -188,12 +183,13 @@ static kr_status look_up(kr_index *index, const kr_wanted *w, const kr_sink *sin
 {
     kr_sink used = {0};
     kr_stopwatch watch;
-    kr_status status = kr_call_check_batch(index, w, stream, err);
+    int reaches = 1;
+    kr_status status = kr_call_check_batch(index, w, stream, &reaches, err);
     if (status == KR_OK)
-        status = kr_call_read_sink(index, sink, w->lower->count, &used, err);
+        status = kr_call_read_sink(index, sink, w->lower->count, &used, &reaches, err);
     if (status != KR_OK)
         return status;
-    lookup c = {.call = {.index = index, .stream = stream}, .sink = &used};
+    lookup c = {.call = {.index = index, .stream = stream, .reaches = reaches}, .sink = &used};
     status = kr_call_open(&c.call, w, used.report ? &watch : NULL, (int)used.count_work, err);
     c.call.query.limit = used.limit;
     c.call.query.order = used.order;
@@ -231,7 +227,7 @@ kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const 
                                  kr_error *err)
 {
     const kr_wanted w = {.lower = lower, .upper = upper, .is_range = upper != NULL};
-    kr_status status = kr_call_check_batch(index, &w, NULL, err);
+    kr_status status = kr_call_check_batch(index, &w, NULL, NULL, err);
     if (status == KR_OK && !chunk)
         status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_lookup_chunks: the callback is NULL");
     if (status == KR_OK && order > KR_ORDER_KEY)

@@ -50,7 +50,8 @@ static kr_status read_sinks(many *m, const kr_wanted *w, const kr_sink *const *s
 {
     kr_status status = KR_OK;
     for (uint32_t i = 0; i < m->n && status == KR_OK; ++i) {
-        status = kr_call_read_sink(m->call.index, sinks[i], w->lower->count, &m->sinks[i], err);
+        status =
+            kr_call_read_sink(m->call.index, sinks[i], w->lower->count, &m->sinks[i], &m->call.reaches, err);
         if (status == KR_OK && m->sinks[i].result == KR_RESULT_ROWS)
             status = kr_fail(err, KR_ERR_UNSUPPORTED,
                              "sink %u wants ROWS, whose size is not known before: look them up in a call of "
@@ -114,7 +115,7 @@ static kr_status run(many *m, const kr_wanted *w, kr_error *err)
     kr_status status = kr_call_open(&m->call, w, reports ? &watch : NULL, counts, err);
     if (status == KR_OK)
         status = bring_values(m, err);
-    const kr_many job = {&m->call.query, w->lower, w->upper, m->sinks, m->columns, m->n};
+    const kr_many job = {&m->call.query, w->lower, w->upper, m->sinks, m->columns, m->call.reaches, m->n};
     if (status == KR_OK)
         status = kr_many_answer(&job, err);
     status = release_values(m, status, err);
@@ -134,7 +135,8 @@ kr_status kr_index_lookup_many(kr_index *index, const kr_column *lower, const kr
                          .is_range = upper != NULL,
                          .is_nearest = nearest != NULL,
                          .nearest = nearest};
-    kr_status status = kr_call_check_batch(index, &w, stream, err);
+    int reaches = 1;
+    kr_status status = kr_call_check_batch(index, &w, stream, &reaches, err);
     if (status == KR_OK && upper && nearest)
         status =
             kr_fail(err, KR_ERR_ARGUMENT, "upper and nearest are both given: ranges have no nearest key");
@@ -148,7 +150,7 @@ kr_status kr_index_lookup_many(kr_index *index, const kr_column *lower, const kr
     many *m = kr_host_calloc(1, sizeof *m, "several results", err);
     if (!m)
         return KR_ERR_HOST_MEMORY;
-    m->call = (kr_call){.index = index, .stream = stream};
+    m->call = (kr_call){.index = index, .stream = stream, .reaches = reaches};
     m->n = n_sinks;
     status = read_sinks(m, &w, sinks, err);
     if (status == KR_OK)

@@ -6,7 +6,7 @@ static kr_status check_column(const kr_overlap_job *job, const kr_column *column
                               kr_error *err)
 {
     const kr_column *first = job->left[0];
-    const kr_status status = kr_column_check(job->device, column, what, err);
+    const kr_status status = kr_column_check(job->device, column, what, NULL, err);
     if (status == KR_OK && column->type != first->type)
         return kr_fail(err, KR_ERR_TYPE,
                        "the left starts are %s and %s are %s: convert one to the type of the other",
@@ -31,7 +31,7 @@ static kr_status check_job(kr_overlap_job *job, kr_interval_ends ends, kr_error 
     if ((unsigned)ends > KR_ENDS_OPEN)
         return kr_fail(err, KR_ERR_ARGUMENT, "%d says nothing of ends; use kr_interval_ends", (int)ends);
     job->open = ends == KR_ENDS_OPEN;
-    kr_status status = kr_column_check(job->device, job->left[0], "the left starts", err);
+    kr_status status = kr_column_check(job->device, job->left[0], "the left starts", NULL, err);
     if (status == KR_OK)
         status = check_side(job, job->left, "the left starts", "the left ends", err);
     return status == KR_OK ? check_side(job, job->right, "the right starts", "the right ends", err) : status;

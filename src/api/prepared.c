@@ -8,6 +8,7 @@ struct kr_prepared {
     const kr_prepared_ops *ops;
     void *work;
     kr_arena arena;
+    void *recording; /* of a run; NULL: each run enqueues anew */
     atomic_flag busy;
 };
 
@@ -27,7 +28,7 @@ static kr_status run_and_wait(kr_prepared *p, kr_error *err)
 }
 
 /* The first run shows what scratch memory there is, the second fills constants. */
-static kr_status record(kr_prepared *p, kr_error *err)
+static kr_status settle(kr_prepared *p, kr_error *err)
 {
     kr_status status = run_and_wait(p, err);
     if (status == KR_OK)
@@ -35,6 +36,29 @@ static kr_status record(kr_prepared *p, kr_error *err)
     if (status == KR_OK && kr_arena_has_constants(&p->arena))
         status = run_and_wait(p, err);
     kr_arena_filled(&p->arena);
+    return status;
+}
+
+/* On a stream of its own. A replay costs the host half of a launch, however many launches there are:
+ * docs/performance.md, "every size of a batch". */
+static kr_status record(kr_prepared *p, kr_error *err)
+{
+    const kr_device_ops *ops = p->device->ops;
+    kr_stream *stream = NULL;
+    if (!ops->record_begin || !p->ops->is_recordable(p->work))
+        return KR_OK;
+    kr_status status = kr_stream_create(p->device, &stream, err);
+    if (status != KR_OK)
+        return status;
+    status = ops->record_begin(p->device, stream->native, err);
+    if (status == KR_OK) {
+        status = enqueue(p, stream, err);
+        const int failed = status != KR_OK;
+        const kr_status end =
+            ops->record_end(p->device, stream->native, failed ? NULL : &p->recording, failed ? NULL : err);
+        status = failed ? status : end;
+    }
+    kr_stream_destroy(stream);
     return status;
 }
 
@@ -48,12 +72,24 @@ kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *
     }
     *made = (kr_prepared){.device = device, .ops = ops, .work = work, .arena = {.device = device}};
     atomic_flag_clear(&made->busy);
-    const kr_status status = record(made, err);
+    kr_status status = settle(made, err);
+    if (status == KR_OK)
+        status = record(made, err);
     if (status == KR_OK)
         *prepared = made;
     else
         kr_prepared_destroy(made);
     return status;
+}
+
+/* A capture of the caller's gets the launches themselves. */
+static kr_status run(kr_prepared *p, kr_stream *stream, kr_error *err)
+{
+    const kr_device_ops *ops = p->device->ops;
+    void *native = kr_native_stream(p->device, stream);
+    return p->recording && !ops->is_capturing(p->device, native)
+               ? ops->replay(p->device, p->recording, native, err)
+               : enqueue(p, stream, err);
 }
 
 kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *err)
@@ -68,7 +104,7 @@ kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *er
     if (atomic_flag_test_and_set(&prepared->busy))
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "another thread runs what was prepared; prepare one for each thread");
-    status = enqueue(prepared, stream, err);
+    status = run(prepared, stream, err);
     atomic_flag_clear(&prepared->busy);
     return status;
 }
@@ -83,6 +119,8 @@ void kr_prepared_destroy(kr_prepared *prepared)
     if (!prepared)
         return;
     kr_device_drain(prepared->device);
+    if (prepared->recording)
+        prepared->device->ops->recording_destroy(prepared->device, prepared->recording);
     prepared->ops->close(prepared->work);
     kr_arena_release(&prepared->arena);
     free(prepared);

@@ -12,13 +12,9 @@ typedef struct prepared_lookup {
     uint64_t version; /* of the index */
 } prepared_lookup;
 
-static kr_status check_memory(const prepared_lookup *p, kr_error *err)
+static kr_status check_memory(const kr_index *index, const kr_sink *sink, int probes, int out, kr_error *err)
 {
-    kr_device *device = p->call.index->device;
-    const int probes =
-        kr_column_is_reached(device, p->call.lower) && kr_column_is_reached(device, p->call.upper);
-    const int sink = kr_sink_is_reached(device, &p->sink) && kr_column_is_reached(device, p->sink.values);
-    return probes && sink
+    return probes && out && kr_column_is_reached(index->device, sink->values)
                ? KR_OK
                : kr_fail(err, KR_ERR_ARGUMENT,
                          "a prepared lookup works on device memory: %s in host memory; copy there, or use "
@@ -64,8 +60,6 @@ static kr_status open_lookup(prepared_lookup *p, const kr_wanted *w, kr_error *e
     p->call.query.limit = p->sink.limit;
     p->call.query.order = p->sink.order;
     p->version = p->call.index->version;
-    if (status == KR_OK)
-        status = check_memory(p, err);
     return status == KR_OK ? check_limits(p, err) : status;
 }
 
@@ -90,13 +84,19 @@ static kr_status enqueue(void *work, kr_stream *stream, kr_error *err)
     return kr_call_enqueue(&p->call, &p->sink, err);
 }
 
+/* Launches of rays take their parameters from memory that others use later. */
+static int is_recordable(const void *work)
+{
+    return !((const prepared_lookup *)work)->call.index->ops->rays;
+}
+
 static void close_lookup(void *work)
 {
     kr_call_close(&((prepared_lookup *)work)->call);
     free(work);
 }
 
-static const kr_prepared_ops lookup_ops = {check_run, enqueue, close_lookup};
+static const kr_prepared_ops lookup_ops = {check_run, enqueue, is_recordable, close_lookup};
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
@@ -104,11 +104,14 @@ static kr_status prepare(kr_index *index, const kr_wanted *w, const kr_sink *sin
                          kr_error *err)
 {
     kr_sink used = {0};
-    kr_status status = kr_call_check_batch(index, w, NULL, err);
+    int probes = 1, out = 1;
+    kr_status status = kr_call_check_batch(index, w, NULL, &probes, err);
     if (status == KR_OK && !prepared)
         status = kr_fail(err, KR_ERR_ARGUMENT, "prepared is NULL");
     if (status == KR_OK)
-        status = kr_call_read_sink(index, sink, w->lower->count, &used, err);
+        status = kr_call_read_sink(index, sink, w->lower->count, &used, &out, err);
+    if (status == KR_OK)
+        status = check_memory(index, &used, probes, out, err);
     if (status != KR_OK)
         return status;
     prepared_lookup *made = kr_host_calloc(1, sizeof *made, "a prepared lookup", err);

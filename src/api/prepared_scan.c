@@ -64,6 +64,12 @@ static kr_status enqueue(void *work, kr_stream *stream, kr_error *err)
     return kr_answer_all(&p->answer, err);
 }
 
+static int is_recordable(const void *work)
+{
+    (void)work;
+    return 1;
+}
+
 static void close_scan(void *work)
 {
     prepared_scan *p = work;
@@ -72,7 +78,7 @@ static void close_scan(void *work)
     free(p);
 }
 
-static const kr_prepared_ops scan_ops = {check_run, enqueue, close_scan};
+static const kr_prepared_ops scan_ops = {check_run, enqueue, is_recordable, close_scan};
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 

@@ -18,6 +18,7 @@ static kr_status check_pointers(const kr_table *table, kr_answer_sink *answer, u
     if ((uintptr_t)sink->out % nbytes || (uintptr_t)sink->rows % sizeof(uint32_t))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: %s is not aligned to its elements", i,
                        (uintptr_t)sink->out % nbytes ? "out" : "rows");
+    answer->reaches_out = answer->reaches_valid = answer->reaches_rows = 1;
     kr_status status = kr_pointer_check(device, sink->out, "out of a sink", &answer->reaches_out, err);
     if (status == KR_OK)
         status = kr_pointer_check(device, sink->valid, "valid of a sink", &answer->reaches_valid, err);
@@ -61,6 +62,7 @@ static kr_status read_options(const kr_table *table, const kr_scan_options *give
                        options->reserved ? "reserved" : "count_work", options->reserved ? "" : " or 1");
     if ((uintptr_t)options->alive % sizeof(uint32_t))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_scan_options.alive is not aligned to 4 bytes");
+    *reaches_alive = 1;
     return kr_pointer_check(table->device, options->alive, "kr_scan_options.alive", reaches_alive, err);
 }
 

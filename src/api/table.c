@@ -26,8 +26,8 @@ static kr_status check_columns(const kr_table_job *job, int reads, kr_error *err
     char what[32];
     for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c) {
         snprintf(what, sizeof what, "column %u", c);
-        status = reads ? kr_column_check(job->device, columns + c, what, err)
-                       : kr_column_check_shape(job->device, columns + c, what, err);
+        status = reads ? kr_column_check(job->device, columns + c, what, NULL, err)
+                       : kr_column_check_shape(job->device, columns + c, what, NULL, err);
         if (status == KR_OK && columns[c].count != columns[0].count)
             status = kr_fail(err, KR_ERR_ARGUMENT,
                              "column %u has %llu rows, but column 0 has %llu: all must have the same number",

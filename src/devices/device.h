@@ -81,6 +81,14 @@ typedef struct kr_device_ops {
     void *(*stamp)(kr_device *device, void *stream);
     double (*stamp_seconds)(kr_device *device, void *from, void *to);
 
+    /* Optional: work that is done often. From record_begin to record_end what this thread enqueues on the
+     * stream is kept and not done. replay then enqueues all of it on any stream; a replay begins when the one
+     * before it has ended. record_end with recording NULL forgets what was kept. */
+    kr_status (*record_begin)(kr_device *device, void *stream, kr_error *err);
+    kr_status (*record_end)(kr_device *device, void *stream, void **recording, kr_error *err);
+    kr_status (*replay)(kr_device *device, void *recording, void *stream, kr_error *err);
+    void (*recording_destroy)(kr_device *device, void *recording);
+
     /* *_temp_nbytes: upper bounds of the scratch memory of sort_pairs and exclusive_sum. */
     uint64_t (*sort_temp_nbytes)(kr_device *device, const kr_sort *sort);
     kr_status (*sort_pairs)(kr_device *device, const kr_sort *sort, void *temp, uint64_t temp_nbytes,
@@ -165,8 +173,8 @@ kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes,
 int kr_device_reaches(kr_device *device, const void *pointer); /* HERE */
 /* Copies may read or write n bytes of host memory without a buffer of ours. */
 int kr_device_pins(kr_device *device, const void *memory, uint64_t nbytes);
-/* KR_ERR_ARGUMENT for memory of another device; `what` names the pointer. *reaches, unless NULL: 1 if the
- * pointer is NULL or the device reaches it. */
+/* KR_ERR_ARGUMENT for memory of another device; `what` names the pointer. *reaches, unless NULL: stays as it
+ * is if the pointer is NULL or the device reaches it, else becomes 0. */
 kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *what, int *reaches,
                            kr_error *err);
 kr_status kr_device_run(kr_device *device, const kr_program *program, const void *params, uint64_t n,

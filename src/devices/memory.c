@@ -290,8 +290,8 @@ kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *w
 {
     const kr_place place =
         !pointer || device->ops->is_host ? KR_PLACE_HERE : device->ops->place(device, pointer);
-    if (reaches)
-        *reaches = place == KR_PLACE_HERE;
+    if (reaches && place != KR_PLACE_HERE)
+        *reaches = 0;
     if (place != KR_PLACE_ELSEWHERE)
         return KR_OK;
     return kr_fail(err, KR_ERR_ARGUMENT,

@@ -1,7 +1,8 @@
 #include "kinds/column.h"
 #include "util/copy.h"
 
-kr_status kr_column_check_shape(kr_device *device, const kr_column *column, const char *what, kr_error *err)
+kr_status kr_column_check_shape(kr_device *device, const kr_column *column, const char *what, int *reaches,
+                                kr_error *err)
 {
     if (!column)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: the column is NULL", what);
@@ -22,13 +23,14 @@ kr_status kr_column_check_shape(kr_device *device, const kr_column *column, cons
     if ((uintptr_t)column->data % nbytes)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: data of type %s must be aligned to %u bytes", what,
                        kr_type_name(column->type), nbytes);
-    const kr_status status = kr_pointer_check(device, column->data, what, NULL, err);
-    return status == KR_OK ? kr_pointer_check(device, column->validity, what, NULL, err) : status;
+    const kr_status status = kr_pointer_check(device, column->data, what, reaches, err);
+    return status == KR_OK ? kr_pointer_check(device, column->validity, what, reaches, err) : status;
 }
 
-kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err)
+kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, int *reaches,
+                          kr_error *err)
 {
-    const kr_status status = kr_column_check_shape(device, column, what, err);
+    const kr_status status = kr_column_check_shape(device, column, what, reaches, err);
     if (status == KR_OK && !column->data && column->count)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu rows but no data", what,
                        (unsigned long long)column->count);

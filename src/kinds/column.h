@@ -5,9 +5,11 @@
 #include "devices/device.h"
 
 /* Checks a column's type, count, alignment and place, and (the second) that there are data; `what` names it
- * in the error. */
-kr_status kr_column_check_shape(kr_device *device, const kr_column *column, const char *what, kr_error *err);
-kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, kr_error *err);
+ * in the error. *reaches, unless NULL: stays as it is if the device reaches all arrays, else becomes 0. */
+kr_status kr_column_check_shape(kr_device *device, const kr_column *column, const char *what, int *reaches,
+                                kr_error *err);
+kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, int *reaches,
+                          kr_error *err);
 
 /* Copies `nbytes` to the device, through pinned buffers so that reading and copying overlap. Blocks. */
 kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,

@@ -166,26 +166,11 @@ static kr_status run_piece(const kr_many *job, uint64_t first, uint64_t n, kr_er
     return status;
 }
 
-static int reaches(kr_device *device, const void *array)
-{
-    return !array || kr_device_reaches(device, array);
-}
-
-static int reaches_all(const kr_many *job)
-{
-    kr_device *device = job->whole->index->device;
-    int all = reaches(device, job->lower->data) && reaches(device, job->lower->validity) &&
-              (!job->upper || (reaches(device, job->upper->data) && reaches(device, job->upper->validity)));
-    for (uint32_t i = 0; i < job->n_sinks; ++i)
-        all = all && reaches(device, job->sinks[i].out) && reaches(device, job->sinks[i].valid);
-    return all;
-}
-
 kr_status kr_many_answer(const kr_many *job, kr_error *err)
 {
     const uint64_t n = job->lower->count;
     kr_status status = KR_OK;
-    if (n && reaches_all(job))
+    if (n && job->reaches)
         return answer_all(job, job->whole, job->sinks, err);
     for (uint64_t first = 0, end; first < n && status == KR_OK; first = end) {
         end = n - first < PIECE ? n : first + PIECE;

@@ -11,6 +11,7 @@ typedef struct kr_many {
     const kr_column *lower, *upper; /* of `whole`; upper NULL: points, or nearest keys */
     const kr_sink *sinks;           /* every result but ROWS */
     const kr_column *values;        /* of each sink that takes some, in device memory */
+    int reaches;                    /* the device reaches the arrays of both columns and of the sinks */
     uint32_t n_sinks;
 } kr_many;
 

@@ -42,8 +42,8 @@ struct arrays {
     uint32_t *host, *probes, *rows;
 };
 
-/* The graph of one run. */
-static cudaGraphExec_t capture(kr_prepared *prepared, const char *spec)
+/* The graph of one run, and how many launches and copies it has. */
+static cudaGraphExec_t capture(kr_prepared *prepared, const char *spec, size_t *n)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t made = NULL;
@@ -57,6 +57,8 @@ static cudaGraphExec_t capture(kr_prepared *prepared, const char *spec)
     check(graph && cudaGraphInstantiate(&made, graph, 0) == cudaSuccess, "makes a graph", spec);
     if (graph)
         cudaGraphDestroy(graph);
+    if (n)
+        *n = nodes;
     return made;
 }
 
@@ -81,7 +83,7 @@ static void replay(const char *spec, const arrays *a)
     fill(a->host, 1000);
     cudaMemcpy(a->probes, a->host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
     check(kr_prepare_lookup(index, &probes, &sink, &prepared, &err) == KR_OK, "is prepared", spec);
-    cudaGraphExec_t graph = prepared ? capture(prepared, spec) : NULL;
+    cudaGraphExec_t graph = prepared ? capture(prepared, spec, NULL) : NULL;
     for (uint32_t round = 0; round < REPLAYS && graph; ++round) {
         fill(a->host, round);
         cudaMemcpy(a->probes, a->host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
@@ -95,6 +97,126 @@ static void replay(const char *spec, const arrays *a)
     }
     if (graph)
         cudaGraphExecDestroy(graph);
+    kr_prepared_destroy(prepared);
+    kr_index_destroy(index);
+    free(key_values);
+}
+
+/* ---- Small batches: few launches, no memory ----------------------------------------------------------- */
+
+static uint64_t allocations;
+
+static void *allocate(void *ctx, size_t nbytes, void *of)
+{
+    void *memory = NULL;
+    (void)ctx;
+    (void)of;
+    ++allocations;
+    return cudaMalloc(&memory, nbytes) == cudaSuccess ? memory : NULL;
+}
+
+static void release(void *ctx, void *memory, size_t nbytes, void *of)
+{
+    (void)ctx;
+    (void)nbytes;
+    (void)of;
+    cudaFree(memory);
+}
+
+/* ROW and COUNT of few points are one launch, EXISTS is two; ROW and COUNT take no memory. */
+static void small(kr_device *counting, const char *spec, const arrays *a)
+{
+    static const struct {
+        kr_result result;
+        size_t launches;
+    } cases[] = {{KR_RESULT_ROW, 1}, {KR_RESULT_COUNT, 1}, {KR_RESULT_EXISTS, 2}};
+    kr_index *index = NULL;
+    kr_column probes = {};
+    kr_sink sink = {};
+    probes.type = KR_U32;
+    probes.count = 1000;
+    probes.data = a->probes;
+    sink.struct_size = sizeof sink;
+    sink.out = a->rows;
+    check(kr_index_create(counting, spec, &probes, NULL, NULL, &index, &err) == KR_OK, "is built", spec);
+    for (const auto &each : cases) {
+        kr_prepared *prepared = NULL;
+        size_t launches = 0;
+        sink.result = each.result;
+        const uint64_t before = allocations;
+        check(kr_index_lookup(index, &probes, &sink, NULL, &err) == KR_OK, "is looked up", spec);
+        check(each.launches > 1 || allocations == before, "allocates nothing", spec);
+        check(kr_prepare_lookup(index, &probes, &sink, &prepared, &err) == KR_OK, "is prepared", spec);
+        cudaGraphExec_t graph = prepared ? capture(prepared, spec, &launches) : NULL;
+        check(launches == each.launches, "has as few launches as it should", spec);
+        const uint64_t between = allocations;
+        check(prepared && kr_prepared_run(prepared, NULL, &err) == KR_OK && allocations == between,
+              "allocates nothing once it is prepared", spec);
+        if (graph)
+            cudaGraphExecDestroy(graph);
+        kr_prepared_destroy(prepared);
+    }
+    kr_index_destroy(index);
+}
+
+static void small_batches(const arrays *a)
+{
+    static const char *const specs[] = {"array", "eytzinger", "pivot", "pivot:k=9", "btree", "hash", "chain"};
+    kr_device *whole = device, *counting = NULL;
+    kr_stream *of_whole = stream;
+    kr_device_options options = {};
+    options.struct_size = sizeof options;
+    options.allocate = allocate;
+    options.release = release;
+    check(kr_device_open("cuda", &options, &counting, &err) == KR_OK, "is opened", "cuda");
+    check(kr_stream_wrap_cuda(counting, cuda_stream, &stream, &err) == KR_OK, "wraps a stream", "cuda");
+    device = counting;
+    for (const char *spec : specs)
+        small(counting, spec, a);
+    kr_stream_destroy(stream);
+    kr_device_close(counting);
+    stream = of_whole;
+    device = whole;
+}
+
+/* ---- Runs on two streams in turn, which the recording keeps apart ------------------------------------- */
+
+static void two_streams(const char *spec, const arrays *a)
+{
+    kr_index *index = NULL;
+    kr_prepared *prepared = NULL;
+    kr_stream *streams[2] = {};
+    kr_column keys = {}, probes = {};
+    kr_sink sink = {};
+    uint32_t *key_values = (uint32_t *)malloc(KEYS * sizeof(uint32_t));
+    for (uint32_t i = 0; i < KEYS; ++i)
+        key_values[i] = i * 3;
+    keys.type = probes.type = KR_U32;
+    keys.count = KEYS;
+    keys.data = key_values;
+    probes.count = PROBES;
+    probes.data = a->probes;
+    sink.struct_size = sizeof sink;
+    sink.result = KR_RESULT_ROW;
+    sink.out = a->rows;
+    check(kr_index_create(device, spec, &keys, NULL, NULL, &index, &err) == KR_OK, "is built", spec);
+    check(kr_prepare_lookup(index, &probes, &sink, &prepared, &err) == KR_OK, "is prepared", spec);
+    for (kr_stream *&each : streams)
+        check(kr_stream_create(device, &each, &err) == KR_OK, "has a stream", spec);
+    for (uint32_t round = 0; round < REPLAYS && prepared; ++round) {
+        fill(a->host, round);
+        cudaMemcpy(a->probes, a->host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
+        cudaMemset(a->rows, 0, PROBES * sizeof(uint32_t));
+        cudaDeviceSynchronize();
+        for (int turn = 0; turn < 20; ++turn)
+            check(kr_prepared_run(prepared, streams[turn % 2], &err) == KR_OK, "runs on either stream", spec);
+        for (kr_stream *each : streams)
+            check(kr_device_sync(device, each, &err) == KR_OK, "ends", spec);
+        cudaMemcpy(a->host, a->rows, PROBES * sizeof(uint32_t), cudaMemcpyDeviceToHost);
+        check(wrong_rows(a->host, round) == 0, "answers on either stream", spec);
+    }
+    for (kr_stream *each : streams)
+        kr_stream_destroy(each);
     kr_prepared_destroy(prepared);
     kr_index_destroy(index);
     free(key_values);
@@ -166,7 +288,7 @@ static void replay_scan(const char *spec, const arrays *a)
           spec);
     check(kr_prepare_scan(table, conditions, sinks, 2, &options, &prepared, &err) == KR_OK, "is prepared",
           spec);
-    cudaGraphExec_t graph = prepared ? capture(prepared, spec) : NULL;
+    cudaGraphExec_t graph = prepared ? capture(prepared, spec, NULL) : NULL;
     for (uint32_t round = 0; round < REPLAYS && graph; ++round) {
         memset(a->host, 0, WORDS * sizeof(uint32_t));
         for (uint32_t i = 0; i < KEYS; ++i)
@@ -252,6 +374,8 @@ int main(void)
     check(kr_stream_wrap_cuda(device, cuda_stream, &stream, &err) == KR_OK, "wraps a stream", "");
     for (const char *spec : specs)
         replay(spec, &a);
+    small_batches(&a);
+    two_streams("pivot:probes=partitioned", &a);
     replay_scan("full", &a);
     replay_scan("bindex", &a);
     fill(a.host, 0);

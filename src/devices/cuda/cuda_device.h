@@ -69,6 +69,12 @@ void *kr_cuda_stamp(kr_device *device, void *stream);
 double kr_cuda_stamp_seconds(kr_device *device, void *from, void *to);
 void kr_cuda_drain(kr_device *device);
 
+/* recording.c */
+kr_status kr_cuda_record_begin(kr_device *device, void *stream, kr_error *err);
+kr_status kr_cuda_record_end(kr_device *device, void *stream, void **recording, kr_error *err);
+kr_status kr_cuda_replay(kr_device *device, void *recording, void *stream, kr_error *err);
+void kr_cuda_recording_destroy(kr_device *device, void *recording);
+
 /* sort.c */
 uint64_t kr_cuda_sort_temp_nbytes(kr_device *device, const kr_sort *sort);
 kr_status kr_cuda_sort_pairs(kr_device *device, const kr_sort *sort, void *temp, uint64_t temp_nbytes,
