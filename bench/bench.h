@@ -88,6 +88,10 @@ kr_status kr_generate_probes(const kr_probes_spec *spec, kr_type type, uint64_t 
 kr_status kr_generate_ranges(const kr_ranges_spec *spec, kr_type type, uint64_t n_keys, const void *keys,
                              uint32_t threads, void *lower, void *upper, kr_error *err);
 
+/** Sorts n keys of an integer or date type ascending, in place, and moves their rows with them; stable. Takes
+ *  as much memory again while it runs. Threads, types and errors as kr_generate_probes. */
+kr_status kr_sort_keys(kr_type type, uint64_t n, void *keys, uint32_t *rows, uint32_t threads, kr_error *err);
+
 /** Pairs of rows that exchange their keys: the updates of RTIndeX (Henneberg and Schuhknecht), 3.6. */
 typedef struct kr_swaps_spec {
     uint64_t pairs;   /**< at most half of the keys */

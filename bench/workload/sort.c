@@ -154,3 +154,17 @@ void kr_sorter_run(const kr_sorter *sorter, void *data, uint32_t *rows)
     if (sorter->order == KR_PROBES_DESCENDING)
         reverse(sorter, data, rows);
 }
+
+kr_status kr_sort_keys(kr_type type, uint64_t n, void *keys, uint32_t *rows, uint32_t threads, kr_error *err)
+{
+    kr_ints ints;
+    kr_sorter sorter;
+    kr_status status = kr_ints_open(type, n, keys, &ints, err);
+    if (status == KR_OK)
+        status = kr_sorter_open(KR_PROBES_ASCENDING, ints, n, 1, threads, &sorter, err);
+    if (status != KR_OK)
+        return status;
+    kr_sorter_run(&sorter, keys, rows);
+    kr_sorter_close(&sorter);
+    return KR_OK;
+}

@@ -50,16 +50,34 @@ static int check_known(const bench_data *data, const uint32_t *rows)
     return DONE;
 }
 
-/* Samples are spread evenly over the batch; *n is how many were compared. */
-static int check_samples(const bench_data *data, kr_result result, const void *got, uint64_t *n)
+/* Samples are spread evenly over the batch. */
+static uint64_t sample_at(const bench_data *data, uint64_t sample)
 {
     const uint64_t samples = data->n_probes < BENCH_SAMPLES ? data->n_probes : BENCH_SAMPLES;
+    return sample * data->n_probes / samples;
+}
+
+static const bench_right *right_answers(const bench_data *data, kr_result result)
+{
+    bench_right *right = data->right;
     uint64_t visited = 0;
-    for (*n = 0; *n < samples && visited < VISITED_MOST; ++*n) {
-        const uint64_t i = *n * data->n_probes / samples;
-        const uint64_t right = bench_oracle_answer(data, i, result, &visited);
-        if (answer_at(got, result, i) != right)
-            return differs(i, answer_at(got, result, i), right, "the oracle");
+    if (right->n && right->result == result)
+        return right;
+    right->result = result;
+    for (right->n = 0; right->n < BENCH_SAMPLES && right->n < data->n_probes && visited < VISITED_MOST;
+         ++right->n)
+        right->answers[right->n] = bench_oracle_answer(data, sample_at(data, right->n), result, &visited);
+    return right;
+}
+
+/* *n is how many were compared. */
+static int check_samples(const bench_data *data, kr_result result, const void *got, uint64_t *n)
+{
+    const bench_right *right = right_answers(data, result);
+    for (*n = 0; *n < right->n; ++*n) {
+        const uint64_t i = sample_at(data, *n);
+        if (answer_at(got, result, i) != right->answers[*n])
+            return differs(i, answer_at(got, result, i), right->answers[*n], "the oracle");
     }
     return DONE;
 }

@@ -42,6 +42,12 @@ enum {
     N_COLUMNS
 };
 
+/* The right answers to samples of the probes, for all runs that look them up. */
+typedef struct bench_right {
+    uint64_t n, answers[BENCH_SAMPLES]; /* n 0: nobody has asked yet */
+    kr_result result;
+} bench_right;
+
 typedef struct bench_data {
     kr_device *device; /* that holds `there`; NULL: `there` is host memory */
     int operation;
@@ -56,6 +62,7 @@ typedef struct bench_data {
     uint32_t *known;       /* per probe: the row it was drawn from, or KR_NO_ROW */
     void *sorted;          /* n_keys in (key, row) order: the oracle and the baseline search them; or NULL */
     uint32_t *sorted_rows; /* and their rows */
+    bench_right *right;
 } bench_data;
 
 /* `on_host`: the library gets host memory. Data that is already open with the same keys keeps them; the rest
@@ -70,7 +77,7 @@ kr_column bench_data_column(const bench_data *data, int column, uint64_t first, 
 
 /* ---- The oracle (oracle.c) ----------------------------------------------------------- */
 
-int bench_oracle_open(bench_data *data);
+int bench_oracle_open(bench_data *data, uint32_t threads);
 /* The right answer to probe i. Adds to *visited the matches that had to be looked at. */
 uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited);
 
@@ -202,7 +209,7 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
 
 /* The same for n specs, whose lookups are timed in turn: all indexes are in memory at the same time. */
 int bench_measure_in_turn(const bench_options *options, const bench_data *data, kr_device *device,
-                          const bench_spec *specs, uint32_t n, bench_row *rows);
+                          bench_spec *specs, uint32_t n, bench_row *rows);
 
 /* Runs what the row is compared with. */
 int bench_measure_baselines(const bench_options *options, const bench_data *data, kr_device *device,

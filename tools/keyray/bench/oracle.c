@@ -1,82 +1,27 @@
-/* The oracle: the keys in a sorted array, with its own sort and search. */
+/* The oracle: the keys in a sorted array, with the workload's sort and a search of its own. */
+#include "../tool.h"
+#include "bench/bench.h"
 #include "job.h"
 
-#include "../tool.h"
-
-#include <stdlib.h>
-
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-
-/* ---- Sorting ------------------------------------------------------------------------------- */
-
-typedef struct entries {
-    void *keys;
-    uint32_t *rows;
-} entries;
+#include <string.h>
 
 static inline uint64_t get(const void *keys, int wide, uint64_t i)
 {
     return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
 }
 
-static inline void put(void *keys, int wide, uint64_t i, uint64_t key)
+int bench_oracle_open(bench_data *data, uint32_t threads)
 {
-    if (wide)
-        ((uint64_t *)keys)[i] = key;
-    else
-        ((uint32_t *)keys)[i] = (uint32_t)key;
-}
-
-/* One stable pass by the digit at `shift`; 0: all digits are equal, nothing was moved. */
-static int pass(const entries *from, const entries *to, uint64_t n, int wide, unsigned shift)
-{
-    static uint64_t start[DIGITS + 1];
-    for (int digit = 0; digit <= DIGITS; ++digit)
-        start[digit] = 0;
-    for (uint64_t i = 0; i < n; ++i)
-        start[(get(from->keys, wide, i) >> shift & (DIGITS - 1)) + 1]++;
-    for (int digit = 0; digit < DIGITS; ++digit) {
-        if (start[digit + 1] == n)
-            return 0;
-        start[digit + 1] += start[digit];
-    }
-    for (uint64_t i = 0; i < n; ++i) {
-        const uint64_t key = get(from->keys, wide, i);
-        const uint64_t place = start[key >> shift & (DIGITS - 1)]++;
-        put(to->keys, wide, place, key);
-        to->rows[place] = from->rows[i];
-    }
-    return 1;
-}
-
-int bench_oracle_open(bench_data *data)
-{
-    const int wide = data->type == KR_U64;
-    const uint64_t n = data->n_keys, nbytes = wide ? 8 : 4;
-    entries at = {tool_alloc(n, nbytes, "the oracle's keys"), NULL}, spare = {NULL, NULL};
-    data->sorted = at.keys;
-    data->sorted_rows = at.rows = at.keys ? tool_alloc(n, 4, "the oracle's rows") : NULL;
-    spare.keys = at.rows ? tool_alloc(n, nbytes, "the oracle's sort") : NULL;
-    spare.rows = spare.keys ? tool_alloc(n, 4, "the oracle's sort") : NULL;
-    if (!spare.rows) {
-        free(spare.keys);
+    const uint64_t n = data->n_keys, nbytes = data->type == KR_U64 ? 8 : 4;
+    kr_error err = {0};
+    data->sorted = tool_alloc(n, nbytes, "the oracle's keys");
+    data->sorted_rows = data->sorted ? tool_alloc(n, 4, "the oracle's rows") : NULL;
+    if (!data->sorted_rows)
         return FAILED;
-    }
-    for (uint64_t i = 0; i < n; ++i) {
-        put(at.keys, wide, i, get(data->host[COLUMN_KEYS], wide, i));
-        at.rows[i] = (uint32_t)i;
-    }
-    for (unsigned shift = 0; shift < nbytes * 8; shift += DIGIT_BITS)
-        if (pass(&at, &spare, n, wide, shift)) {
-            const entries sorted = spare;
-            spare = at;
-            at = sorted;
-        }
-    data->sorted = at.keys;
-    data->sorted_rows = at.rows;
-    free(spare.rows);
-    free(spare.keys);
-    return DONE;
+    memcpy(data->sorted, data->host[COLUMN_KEYS], n * nbytes);
+    for (uint64_t i = 0; i < n; ++i)
+        data->sorted_rows[i] = (uint32_t)i;
+    return tool_check(kr_sort_keys(data->type, n, data->sorted, data->sorted_rows, threads, &err), &err);
 }
 
 /* ---- Searching ----------------------------------------------------------------------------- */

@@ -110,7 +110,7 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
 }
 
 int bench_measure_in_turn(const bench_options *options, const bench_data *data, kr_device *device,
-                          const bench_spec *specs, uint32_t n, bench_row *rows)
+                          bench_spec *specs, uint32_t n, bench_row *rows)
 {
     const uint64_t out_nbytes = out_nbytes_of(data);
     bench_run first = run_of(options, data, device);
