@@ -26,21 +26,30 @@ Column = collections.namedtuple("Column", "title get")
 
 
 class Series:
-    """A spec, or None for no index. `alone`: every point has its own process, as it may take very long, and no point
-    follows the first that takes too long; `fits(point)`: whether the kind can do this."""
+    """A spec, or a function of the point that gives it, or None for no index. `alone`: every point has its own process,
+    as it may take very long, and no point follows the first that takes too long; `fits(point)`: whether the kind can
+    do this."""
 
     def __init__(self, label, spec, alone=False, fits=lambda point: True):
         self.label, self.spec, self.alone, self.fits = label, spec, alone, fits
 
+    def spec_at(self, point):
+        """With the options of the index that the point has."""
+        spec = self.spec(point) if callable(self.spec) else self.spec
+        return spec + ("," if ":" in spec else ":") + point.spec if point.spec else spec
+
 
 class Panel:
     """`after(panel, cells)` gives lines to print below; cells[series, point] is a report's run. `work`: how many cells'
-    time a cell gets; `device`: instead of the one asked for; `shown`: only these series, of a command that has more."""
+    time a cell gets; `device`: instead of the one asked for; `shown`: only these series, of a command that has more;
+    `beside`: series that do not vary, so that they are measured once, with the first point, and shown below. The
+    points of such a panel are options of the index."""
 
-    def __init__(self, title, operation, options, points, series, columns, after=None, work=1, device=None, shown=None):
+    def __init__(self, title, operation, options, points, series, columns, after=None, work=1, device=None, shown=None,
+                 beside=()):
         self.title, self.operation, self.options, self.points = title, operation, options, points
         self.series, self.columns, self.after, self.work, self.device = series, columns, after, work, device
-        self.shown = shown or series
+        self.shown, self.beside = shown or series, list(beside)
 
 
 class Experiment:
@@ -82,6 +91,9 @@ def kinds_of(values, spec):
 
 def one(label=""):
     return [Point(label, {})]
+
+
+ORDERS = [Point("unsorted", {"order": "random"}), Point("sorted", {"order": "ascending"})]  # of probes, before the time
 
 
 def hits_of(scale, most, step=2, option="hits"):
@@ -133,6 +145,7 @@ class Problem(Exception):
 
 
 TOO_LONG = "too long"
+BESIDE = object()  # instead of a point's label, in cells
 
 
 class Runner:
@@ -186,10 +199,7 @@ class Runner:
 
 def specs_of(points, series):
     """The specs of all points, point by point."""
-    def spec_of(point, each):
-        return each.spec + ("," if ":" in each.spec else ":") + point.spec if point.spec else each.spec
-
-    return [spec_of(point, each) for point in points for each in series if each.spec]
+    return [each.spec_at(point) for point in points for each in series if each.spec]
 
 
 def arguments_of(panel, options, specs):
@@ -204,23 +214,24 @@ def arguments_of(panel, options, specs):
     return words
 
 
-def swept_option(points):
-    """The only option that the points set, or None."""
+def swept_option(points, series):
+    """The only option that the points set, or None. It is swept by one command, which has the same specs throughout."""
     names = {name for point in points for name in point.options}
     plain = all(len(point.options) == 1 and True not in point.options.values() and not point.spec for point in points)
-    return names.pop() if len(points) > 1 and len(names) == 1 and plain else None
+    same = not any(callable(each.spec) for each in series)
+    return names.pop() if len(points) > 1 and len(names) == 1 and plain and same else None
 
 
 def commands_of(panel, series):
     """Points that share a command, its options and its specs: values of one option, or of the index's options."""
-    option = swept_option(panel.points)
+    option = swept_option(panel.points, series)
     if option:
         values = ",".join(point.options[option] for point in panel.points)
         yield panel.points, {"sweep": f"{option}={values}"}, specs_of(panel.points[:1], series)
         return
     for _, same in itertools.groupby(panel.points, lambda point: point.options):
         same = list(same)
-        many = SPECS_MOST // len(series) if same[0].spec else 1
+        many = (SPECS_MOST - len(panel.beside)) // len(series) if same[0].spec else 1
         for first in range(0, len(same), many):
             points = same[first:first + many]
             yield points, points[0].options, specs_of(points, series)
@@ -228,12 +239,13 @@ def commands_of(panel, series):
 
 def run_together(runner, panel, series, cells):
     """Series that fit every point."""
-    for points, options, specs in commands_of(panel, series) if series else []:
-        report = runner.run(arguments_of(panel, options, specs), len(points) * len(series) * panel.work, panel.device)
-        for p, point in enumerate(points):
-            for s, each in enumerate(series):
-                cells[each.label, point.label] = \
-                    TOO_LONG if report is TOO_LONG else report["runs"][p * len(series) + s]
+    for n, (points, options, specs) in enumerate(commands_of(panel, series) if series else []):
+        labels = [(each.label, point.label) for point in points for each in series]
+        labels += [(each.label, BESIDE) for each in panel.beside if n == 0]
+        specs = specs + [each.spec for each in panel.beside if n == 0]
+        report = runner.run(arguments_of(panel, options, specs), len(labels) * panel.work, panel.device)
+        for i, label in enumerate(labels):
+            cells[label] = TOO_LONG if report is TOO_LONG else report["runs"][i]
 
 
 def run_alone(runner, panel, each, cells):
@@ -302,6 +314,14 @@ def below(head, rows):
         yield f"    {line}"
 
 
+def beside_below(panel, cells, limit):
+    """What does not vary: the lines through a figure of bars."""
+    rows = [["beside them"] + [column.title for column in panel.columns]]
+    rows += [[each.label] + [cell_text(column, cells.get((each.label, BESIDE)), limit) for column in panel.columns]
+             for each in panel.beside]
+    return ["", *(f"    {line}" for line in aligned(rows))] if panel.beside else []
+
+
 def phases_below(key):
     """For Panel.after: milliseconds by phase of a run of its own, for panels of one point."""
     def after(panel, cells):
@@ -316,10 +336,13 @@ def phases_below(key):
 def numbers_of(panel, cells):
     """What the panel's table shows, by point, series and column; None where nothing was measured."""
     def numbers(each, point):
-        run = cells.get((each.label, point.label))
+        run = cells.get((each.label, point))
         return {column.title: None if run in (None, TOO_LONG) else column.get(run) for column in panel.columns}
 
-    return {point.label: {each.label: numbers(each, point) for each in panel.shown} for point in panel.points}
+    figures = {point.label: {each.label: numbers(each, point.label) for each in panel.shown} for point in panel.points}
+    if panel.beside:
+        figures["beside"] = {each.label: numbers(each, BESIDE) for each in panel.beside}
+    return figures
 
 
 def keep_figures(path, experiment, head, panels):
@@ -355,7 +378,8 @@ def run_experiment(experiment, options, device, known):
         print(panel.title, end="\n\n")
         print(*(f"    {command}" for command in runner.commands), sep="\n", end="\n\n")
         print_table(table_of(panel, cells, options.limit), options.markdown)
-        print(*(panel.after(panel, cells) if panel.after else []), sep="\n", flush=True)
+        below_it = beside_below(panel, cells, options.limit) + list(panel.after(panel, cells) if panel.after else [])
+        print(*below_it, sep="\n", flush=True)
         figures[panel.title] = numbers_of(panel, cells)
     if options.figures:
         keep_figures(options.figures, experiment, runner.head() if runner.reports else [], figures)

@@ -261,6 +261,8 @@ def experiments_lightweight(keyray, device, folder):
             raise Skip(f"no kind {kind}")
     out = run_experiments(keyray, device, folder, "lightweight", names)
     assert "build phases, ms" in out and "| 128/16 |" in out and "| group 1024 |" in out, out
+    assert out.count("beside them") == 8 and out.count("the best with 2^8 keys: EO+KS: k=") == len(script.BEST_AT), out
+    assert script.best_here("AO+PB+BS", 27) == script.best_here("AO+PB+BS", 26) != script.best_here("AO+PB+BS", 28)
 
 
 def experiments_rtscan(keyray, device, folder):
@@ -315,6 +317,33 @@ def experiments_choosing(keyray, device, folder):
     assert only.returncode == 1 and "nothing was measured" in only.stderr, only.stderr
 
 
+# Stands in for ncu: runs the command on little data and prints three kernels, and one more for each timed run.
+NCU = """#!/usr/bin/env python3
+import subprocess, sys
+metrics, command = sys.argv[3].split(","), sys.argv[4:]
+small = {"--probes": "16", "--changes": "4", "--count": "1024"}
+subprocess.run([small.get(before, word) for before, word in zip([""] + command, command)], check=True, capture_output=True)
+print('==PROF==\\n"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"')
+for kernel in range(3 + int(command[command.index("--repeat") + 1])):
+    for name in metrics:
+        unit, value = ("us", "3,000") if "time" in name else ("%", 20 if kernel == 0 else 50) if "pct" in name else ("inst", 1 << 20)
+        print(f'"{kernel}","k<int, 3>","{name}","{unit}","{value}"')
+"""
+
+
+def experiments_counters(keyray, device, folder):
+    """bench/experiments/counters takes what the timed runs add to a profile"""
+    needs_rx(keyray, device, folder)
+    (folder / "ncu").write_text(NCU)
+    (folder / "ncu").chmod(0o755)
+    line = f"modes updates small duplicates divergence --build {pathlib.Path(keyray).parents[1]} --device {device} --ncu {folder}/ncu"
+    done = subprocess.run([EXPERIMENTS / "counters", *line.split()], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    rows = {row[0]: row[1:] for row in (re.split("  +", line.strip()) for line in done.stdout.splitlines()) if len(row) > 2}
+    assert rows["B+, Zipf 5"] == ["3"] + ["50"] * 7, rows
+    assert len(rows) == 1 + 4 + 3 + 4 + 4 + 2 and rows["refit, 2^8 pairs of positions"][1:4] == ["1", "32", "32"], rows
+
+
 def points_of_kinds(_, __, ___):
     """Points that vary options of the index share commands of as many specs as one takes"""
     load("lightweight")
@@ -325,6 +354,9 @@ def points_of_kinds(_, __, ___):
     commands = list(experiment.commands_of(panel, series))
     assert [len(specs) for _, _, specs in commands] == [64, 36, 2]
     assert commands[1][2][:2] == ["array:threads=32", "array:k=3,threads=32"] and commands[2][1] == {"count": "5"}
+    series = [experiment.Series("a", lambda point: f"array:k={point.options['count']}")]
+    panel = experiment.Panel("", "point", {}, experiment.sweep("count", [2, 3]), series, [])
+    assert [each[1:] for each in experiment.commands_of(panel, series)] == [({"count": "2"}, ["array:k=2"]), ({"count": "3"}, ["array:k=3"])]
     panel = experiment.Panel("", "loads", {}, experiment.sweep("group", [1, 2]), [experiment.Series("", None)], [])
     assert [each[1:] for each in experiment.commands_of(panel, panel.series)] == [({"sweep": "group=1,2"}, [])]
 
@@ -341,4 +373,5 @@ def run_experiments(keyray, device, folder, script, names, size="--keys-log2 8 -
     return done.stdout
 
 
-SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing, points_of_kinds]
+SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
+           experiments_counters, points_of_kinds]
