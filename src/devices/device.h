@@ -154,7 +154,13 @@ kr_status kr_constants_allocate(kr_device *device, uint64_t nbytes, kr_stream *s
                                 const char *help, kr_buffer *buffer, kr_error *err);
 kr_status kr_constants_copy(kr_device *device, const kr_buffer *buffer, const void *host, kr_stream *stream,
                             kr_error *err);
-void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream);
+void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream);
+/* Also of no memory, which most calls that release have. */
+static inline void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream)
+{
+    if (buffer->data)
+        kr_buffer_give_back(device, buffer, stream);
+}
 
 /* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf. 0: the cap does
  * not allow it; giving back always succeeds. */

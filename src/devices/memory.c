@@ -158,13 +158,13 @@ kr_status kr_constants_copy(kr_device *device, const kr_buffer *buffer, const vo
                : kr_device_copy(device, buffer->data, host, buffer->nbytes, stream, err);
 }
 
-void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream)
+void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream)
 {
-    kr_arena *arena = buffer->data ? kr_arena_of(device) : NULL;
+    kr_arena *arena = kr_arena_of(device);
     const int is_served = arena && kr_arena_serves(arena) && kr_arena_owns(arena, buffer->data);
     if (arena && !kr_arena_serves(arena))
         kr_arena_forget(arena, buffer->data);
-    if (buffer->data && !is_served)
+    if (!is_served)
         give(device, buffer->data, buffer->nbytes, kr_native_stream(device, stream));
     *buffer = (kr_buffer){0};
 }

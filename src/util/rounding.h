@@ -15,7 +15,7 @@ typedef struct kr_rounding {
 } kr_rounding;
 
 #if defined(__x86_64__)
-enum { KR_ROUNDING_SSE = 0x1F80, KR_ROUNDING_X87 = 0x37F };
+enum { KR_ROUNDING_SSE = 0x1F80, KR_ROUNDING_SSE_FLAGS = 0x3F, KR_ROUNDING_X87 = 0x37F };
 
 static inline int kr_rounding_is_plain(void)
 {
@@ -29,9 +29,10 @@ static inline void kr_rounding_begin(kr_rounding *before)
 {
 #if defined(__x86_64__)
     before->is_whole = !kr_rounding_is_plain();
-    if (!before->is_whole) {
+    if (!before->is_whole) { /* setting it takes longer than reading it */
         before->sse = __builtin_ia32_stmxcsr();
-        __builtin_ia32_ldmxcsr(KR_ROUNDING_SSE);
+        if ((before->sse | KR_ROUNDING_SSE_FLAGS) != (KR_ROUNDING_SSE | KR_ROUNDING_SSE_FLAGS))
+            __builtin_ia32_ldmxcsr(KR_ROUNDING_SSE);
         return;
     }
 #endif
@@ -44,7 +45,8 @@ static inline void kr_rounding_end(const kr_rounding *before)
 {
 #if defined(__x86_64__)
     if (!before->is_whole) {
-        __builtin_ia32_ldmxcsr(before->sse);
+        if (__builtin_ia32_stmxcsr() != before->sse)
+            __builtin_ia32_ldmxcsr(before->sse);
         return;
     }
 #endif

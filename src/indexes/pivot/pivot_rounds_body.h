@@ -113,8 +113,9 @@ KR_BODY kr_ranked pivot_search_leaf(const pivot_params *p, uint32_t leaf, uint32
     return ranked;
 }
 
-/* By a thread of a GPU. What it keeps while it searches is little, so that 32 registers suffice: the upper
- * bound is loaded at the end, and a leaf that the entries do not fill is searched by a plain loop. */
+/* By a thread of a GPU, or of one probe alone. What it keeps while it searches is little, so that 32
+ * registers of a GPU suffice: the upper bound is loaded at the end, and a leaf that the entries do not fill
+ * is searched by a plain loop. */
 KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
 {
     const uint32_t leaf = k == 2 ? 2 : k - 1;
@@ -123,6 +124,8 @@ KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
     uint32_t at = 0;
     for (uint32_t left = p->shape.n_levels; left-- > 0;)
         at = at * k + kr_node_rank(pivot_slot(p, p->shape.starts[left] + at * (k - 1)), k - 1, lower);
+    for (uint32_t j = 0; j < leaf && !p->entries.layout; j += 16) /* a CPU waits for memory once */
+        kr_prefetch_once((const uint32_t *)p->entries.rows + at * leaf + j);
     const kr_ranked ranked = pivot_search_leaf(p, leaf, at * leaf, lower);
     at = at * leaf + ranked.below;
     const int any = kr_batch_load_upper(&p->batch, i, &lower, &upper);
@@ -136,7 +139,10 @@ KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
     }                                                                            \
     KR_BODY void name##_run(const pivot_params *p, uint64_t first, uint64_t end) \
     {                                                                            \
-        pivot_flights(p, k, first, end);                                         \
+        if (end - first == 1)                                                    \
+            pivot_find_first(p, k, first);                                       \
+        else                                                                     \
+            pivot_flights(p, k, first, end);                                     \
     }                                                                            \
     KR_MAP_OR_RUN_PROGRAM(name, pivot_params, name##_one, name##_run)
 PIVOT_ROUNDS(pivot_first_k0, p->shape.k);
