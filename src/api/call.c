@@ -140,6 +140,8 @@ static kr_status make_query(kr_call *c, const kr_wanted *w, kr_error *err)
 kr_status kr_call_open(kr_call *c, const kr_wanted *w, kr_stopwatch *watch, int count_work, kr_error *err)
 {
     c->watch = watch;
+    c->log = (kr_probe_log){0};
+    c->work = (kr_buffer){0};
     if (watch)
         watch->running = 0;
     c->lower = w->lower;

@@ -34,8 +34,8 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
                             int *reaches, kr_error *err);
 int kr_sink_needs_values(const kr_sink *sink);
 
-/* Waits for the index on the stream. `watch`, in any state, is for the report; NULL: none is wanted.
- * kr_call_close is due in any case. */
+/* Index, stream and reaches are set. Waits for the index on the stream. `watch`, in any state, is for the
+ * report; NULL: none is wanted. kr_call_close is due in any case. */
 kr_status kr_call_open(kr_call *c, const kr_wanted *w, kr_stopwatch *watch, int count_work, kr_error *err);
 /* All arrays are in memory that the device reaches: enqueues the answers. */
 kr_status kr_call_enqueue(kr_call *c, const kr_sink *sink, kr_error *err);

@@ -181,15 +181,19 @@ kr_status kr_call_enqueue(kr_call *call, const kr_sink *sink, kr_error *err)
 static kr_status look_up(kr_index *index, const kr_wanted *w, const kr_sink *sink, kr_stream *stream,
                          kr_error *err)
 {
-    kr_sink used = {0};
+    kr_sink used;
     kr_stopwatch watch;
+    lookup c;
     int reaches = 1;
     kr_status status = kr_call_check_batch(index, w, stream, &reaches, err);
     if (status == KR_OK)
         status = kr_call_read_sink(index, sink, w->lower->count, &used, &reaches, err);
     if (status != KR_OK)
         return status;
-    lookup c = {.call = {.index = index, .stream = stream, .reaches = reaches}, .sink = &used};
+    c.call.index = index; /* kr_call_open fills the rest */
+    c.call.stream = stream;
+    c.call.reaches = reaches;
+    c.sink = &used;
     status = kr_call_open(&c.call, w, used.report ? &watch : NULL, (int)used.count_work, err);
     c.call.query.limit = used.limit;
     c.call.query.order = used.order;

@@ -28,6 +28,9 @@ enum {
 enum { SEGMENT_MOST = 8192, IN_FLIGHT = 264 };
 static const uint32_t halved_above_mib[] = {40, 60, 100};
 
+#define WHOLE_PIECE ((uint64_t)1 << 40)
+static const char few_probes[] = "too few probes to pay for sorting them";
+
 /* Parts of sorted entries are searched in shared memory; those of a hash table are to fit the second-level
  * cache, a few at a time. Few parts are cheaper: probes and answers move in longer runs. */
 static uint32_t part_bits_for(const kr_probe_case *of)
@@ -126,7 +129,7 @@ const char *kr_searched_name(uint32_t way)
 kr_probe_plan kr_plan_probes(const kr_probe_case *of)
 {
     const int on_cpu = of->device->ops->is_host != 0;
-    kr_probe_plan plan = {.way = KR_SEARCHED_AS_IS, .reason = "asked for", .piece = (uint64_t)1 << 40};
+    kr_probe_plan plan = {.way = KR_SEARCHED_AS_IS, .reason = "asked for", .piece = WHOLE_PIECE};
     if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_AS_IS)
         return plan;
     if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_SORTED) {
@@ -142,7 +145,7 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
     } else if (!on_cpu && can_partition(of)) {
         plan.reason = "too few probes or keys to pay for partitioning";
     } else if (of->n_probes < (on_cpu ? FEW_ON_CPU : FEW_ON_GPU)) {
-        plan.reason = "too few probes to pay for sorting them";
+        plan.reason = few_probes;
     } else if (!of->spec->kind->family->u32->ordered) {
         plan.reason = "the entries have no order that sorted probes would follow";
     } else if (on_cpu && policy_of(of)->as_is_on_cpu) {
@@ -163,8 +166,18 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
     return plan;
 }
 
-kr_probe_plan kr_plan_batch(const kr_index *index, uint64_t n_probes)
+/* Few probes on a CPU are searched as they are, unless the caller wants otherwise: for one of them, a case
+ * that is described first takes as long as half of the search. */
+void kr_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan)
 {
+    if (index->device->ops->is_host && n_probes < FEW_ON_CPU &&
+        index->spec.common[KR_COMMON_PROBES] == KR_PROBES_AUTO) {
+        plan->way = KR_SEARCHED_AS_IS;
+        plan->reason = few_probes;
+        plan->piece = WHOLE_PIECE;
+        plan->sorted = plan->first_bit = plan->end_bit = plan->part_bits = plan->segment = 0;
+        return;
+    }
     const kr_probe_case of = {
         .device = index->device,
         .spec = &index->spec,
@@ -174,5 +187,5 @@ kr_probe_plan kr_plan_batch(const kr_index *index, uint64_t n_probes)
         .significant_bits = kr_type_significant_bits(index->info.type),
         .n_probes = n_probes,
     };
-    return kr_plan_probes(&of);
+    *plan = kr_plan_probes(&of);
 }

@@ -37,6 +37,6 @@ typedef struct kr_probe_case {
 } kr_probe_case;
 
 kr_probe_plan kr_plan_probes(const kr_probe_case *of);
-kr_probe_plan kr_plan_batch(const kr_index *index, uint64_t n_probes);
+void kr_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan);
 
 #endif

@@ -20,7 +20,7 @@ static void aim(kr_query *query, const kr_column *lower, const kr_column *upper,
     batch->order = NULL;
     query->n = lower->count;
     query->stream = stream;
-    query->plan = kr_plan_batch(query->index, lower->count);
+    kr_plan_batch(query->index, lower->count, &query->plan);
 }
 
 kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err)

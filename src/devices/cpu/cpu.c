@@ -187,6 +187,9 @@ static kr_status exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, 
 /* Elements of a task, at least and at most. Tasks are short because the work of one element may be long (a
  * wide range), and multiples of 64 because bodies write whole bitmap words. */
 enum { TASK_LEAST = 256, TASK_MOST = 8192, TASKS_A_THREAD = 32 };
+/* Waking helpers takes so long that a batch of few cheap elements is done sooner without. */
+enum { FEW_TASKS = 8 };
+#define WAKING_SECONDS 20e-6
 
 /* The work of a block is long, but neighbours read neighbouring memory. */
 enum { BLOCKS_A_TASK = 4, BLOCK_TASKS_A_THREAD = 8 };
@@ -233,12 +236,26 @@ static uint64_t between(uint64_t x, uint64_t least, uint64_t most)
     return x < least ? least : x > most ? most : x;
 }
 
+/* Does the first piece of few on this thread. 1: the others take less time than waking helpers would. */
+static int helpers_pay_not(running *job, uint64_t count, uint64_t grain)
+{
+    const double begin = seconds();
+    kr_pool_run(1, grain, grain, run_piece, job);
+    return (seconds() - begin) * (double)(count - grain) < WAKING_SECONDS * (double)grain;
+}
+
 static void run_pieces(running *job, uint32_t threads, uint64_t count, int blocks)
 {
     const uint64_t grain = blocks
                                ? between(count / (threads * BLOCK_TASKS_A_THREAD), 1, BLOCKS_A_TASK)
                                : between(count / (threads * TASKS_A_THREAD) / 64 * 64, TASK_LEAST, TASK_MOST);
-    kr_pool_run(threads, count, grain, run_piece, job);
+    running rest = *job;
+    if (!blocks && threads > 1 && count > grain && count <= FEW_TASKS * grain) {
+        threads = helpers_pay_not(job, count, grain) ? 1 : threads;
+        rest.base += grain;
+        count -= grain;
+    }
+    kr_pool_run(threads, count, threads > 1 ? grain : count, run_piece, &rest);
 }
 
 static kr_status run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
