@@ -40,7 +40,7 @@ static kr_status settle(kr_prepared *p, kr_error *err)
 }
 
 /* On a stream of its own. A replay costs the host half of a launch, however many launches there are:
- * docs/performance.md, "every size of a batch". */
+ * docs/performance.md, "GPU: every size of a batch". */
 static kr_status record(kr_prepared *p, kr_error *err)
 {
     const kr_device_ops *ops = p->device->ops;
