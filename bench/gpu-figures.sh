@@ -180,19 +180,31 @@ figures_light_build() {
     done
 }
 
-# Every size of a batch: a single call, calls back to back, and calls of prepared lookups.
+# Every size of a batch, calls back to back, each kind in turn: by default, and between 2^18 and 2^23 probes, where
+# probes=auto changes its way, both ways; then prepared once.
 figures_calls() {
-    kinds="--index best"
-    for kind in array: pivot:k=9, eytzinger: btree: hash:; do
-        kinds="$kinds --index ${kind}probes=as-is --index ${kind}probes=partitioned"
+    kinds='' ways=''
+    for kind in best array eytzinger btree hash; do
+        kinds="$kinds --index $kind"
+        [ $kind = best ] && link=pivot:k=9, || link=$kind:
+        ways="$ways --index ${link}probes=as-is --index ${link}probes=partitioned"
     done
-    for log2 in 16 20 24 26 28; do
-        for times in "--calls 1" "--calls 64" "--calls 64 --prepared"; do
-            # shellcheck disable=SC2086
-            bench "calls-2^$log2$(echo "$times" | tr -d ' -')" point --count "2^$log2" --uniformity 100 --repeat 9 $times $kinds \
-                --sweep probes=1,2^4,2^8,2^12,2^14,2^16,2^17,2^18,2^19,2^20,2^21,2^22,2^23,2^24
-        done
+    for log2 in 26 20 28 24 16; do
+        # shellcheck disable=SC2086
+        {
+            calls "$log2-small" $kinds --calls 64 --repeat 15 \
+                --sweep "probes=1,2^1,2^2,2^3,2^4,2^5,2^6,2^7,2^8,2^9,2^10,2^11,2^12,2^13,2^14,2^15,2^16,2^17"
+            calls "$log2-middle" $ways --calls 16 --repeat 9 --sweep "probes=2^18,2^19,2^20,2^21,2^22,2^23"
+            calls "$log2-large" $kinds --calls 2 --repeat 5 --sweep "probes=2^24,2^25,2^26,2^27"
+            calls "$log2-prepared" $kinds --calls 64 --repeat 15 --prepared --sweep "probes=1,2^8,2^12,2^16,2^18,2^20,2^22"
+        }
     done
+}
+
+calls() { # LOG2-NAME ARGUMENT...
+    name=$1
+    shift
+    bench "calls-2^$name" point --count "2^${name%%-*}" --uniformity 100 --in-turn "$@"
 }
 
 # Hash tables, the tree, and updates by merging: docs/performance-tables.md.
