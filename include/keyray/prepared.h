@@ -16,16 +16,17 @@ extern "C" {
  * A run reads what the columns hold then, and writes the sink: contents may change between runs, pointers,
  * sizes and types may not. It allocates no device memory, waits for nothing and does what kr_index_lookup or
  * kr_scan does. On a GPU it replays a CUDA graph that was recorded when it was prepared, which costs the host
- * less than one launch; kinds that cast rays, and runs that the caller captures, are enqueued anew.
+ * less than one launch; kinds that cast rays, and runs that the caller captures, are enqueued anew
+ * (kr_prepared_is_recorded).
  *
  * Runs can be captured in CUDA graphs, unless the kind casts rays (OptiX cannot be captured:
  * KR_ERR_UNSUPPORTED; scans that cast rays are not even prepared). Every other lookup, scan, change and
  * allocation refuses a stream that is being captured, before it breaks the capture.
  *
  * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
- * them on one stream, or order them. Memory of the recording itself is the driver's and not counted. Replays
- * of a graph count as runs. Lifetime: the index or table, the conditions, all arrays and this object must
- * outlive every run and every replay. After the index or the table has changed, kr_prepared_run is
+ * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index or table, the
+ * conditions, all arrays and this object must outlive every run and every replay; destroy it before its
+ * device. After the index or the table has changed, kr_prepared_run is
  * KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can notice if
  * it is.
  */
@@ -38,9 +39,12 @@ typedef struct kr_prepared kr_prepared;
  * ROWS: as kr_index_lookup with device memory, what does not fit is left out. A limit of ROWS by row id of
  * ranges needs sizes on the host and is KR_ERR_UNSUPPORTED, as are reports.
  *
- * Blocks. Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap.
- * Errors: as the lookup; KR_ERR_ARGUMENT for host memory; KR_ERR_DEVICE_MEMORY if the scratch memory does not
- * fit.
+ * Blocks. Threads: any number may prepare. CUDA refuses calls that wait for a whole GPU, such as
+ * cudaDeviceSynchronize, while work is recorded, for a moment at the end: nobody but keyray should make one
+ * then. Do not prepare while another thread captures in CUDA's global mode.
+ * Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap; the recording itself is the
+ * driver's, and not counted. Errors: as the lookup; KR_ERR_ARGUMENT for host memory; KR_ERR_DEVICE_MEMORY if
+ * the scratch memory does not fit.
  */
 KR_API kr_status kr_prepare_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink,
                                    kr_prepared **prepared, kr_error *err);
@@ -53,15 +57,15 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
 /**
  * Prepares kr_scan: n conditions of a table of kind "full" or "bindex". Scans twice, so the sinks are
  * written. `out`, `valid`, `rows` and `alive` must be in device memory (on "cpu": host memory); what may
- * change between runs are the bits of `alive`. Conditions are planned when they are prepared; on "cpu" each
- * run plans them anew.
+ * change between runs are the bits of `alive`. Conditions are planned when they are prepared, and again by
+ * each run that does not replay a recording: on "cpu", and when the caller captures it.
  *
  * Blocks. Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap.
  * Errors: as kr_scan; KR_ERR_ARGUMENT for host memory; KR_ERR_UNSUPPORTED for a report and for kinds that
  * cast rays; KR_ERR_DEVICE_MEMORY if the scratch memory does not fit.
  *
- * @param conditions, sinks, n, options  as in kr_scan; the arrays and structs are read now, conditions on
- * "cpu" at each run
+ * @param conditions, sinks, n, options  as in kr_scan; the arrays and structs are read now, conditions also
+ * by runs
  */
 KR_API kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions,
                                  const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,
@@ -69,6 +73,10 @@ KR_API kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *con
 
 /** Enqueues the lookup or scan on `stream` (NULL: the device's own). On "cpu" it is done on return. */
 KR_API kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *err);
+
+/** 1: runs replay a recording, 0: they enqueue anew, on "cpu", for kinds that cast rays, and where recording
+ *  failed, which costs nothing but time. */
+KR_API int kr_prepared_is_recorded(const kr_prepared *prepared);
 
 /** Bytes of device memory that it holds. */
 KR_API uint64_t kr_prepared_scratch_nbytes(const kr_prepared *prepared);

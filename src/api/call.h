@@ -25,7 +25,7 @@ typedef struct kr_call {
 } kr_call;
 
 /* *reaches: becomes 0 if the device does not reach an array; NULL: nobody asks. A GPU takes its time to say
- * where a pointer points, so each is asked about once. */
+ * where a pointer points, so probes and answers are asked about once. */
 kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, int *reaches,
                               kr_error *err);
 /* Reads the sink of a batch of n probes; arrays that its result does not use become NULL in *used. *reaches

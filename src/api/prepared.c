@@ -40,26 +40,20 @@ static kr_status settle(kr_prepared *p, kr_error *err)
 }
 
 /* On a stream of its own. A replay costs the host half of a launch, however many launches there are:
- * docs/performance.md, "GPU: every size of a batch". */
-static kr_status record(kr_prepared *p, kr_error *err)
+ * docs/performance.md, "GPU: every size of a batch". Where it fails (another library may wait for the whole
+ * GPU meanwhile, which ends a recording), runs are enqueued anew, which kr_prepared_is_recorded tells. */
+static void record(kr_prepared *p)
 {
     const kr_device_ops *ops = p->device->ops;
     kr_stream *stream = NULL;
-    if (!ops->record_begin || !p->ops->is_recordable(p->work))
-        return KR_OK;
-    kr_status status = kr_stream_create(p->device, &stream, err);
-    if (status != KR_OK)
-        return status;
-    status = ops->record_begin(p->device, stream->native, err);
-    if (status == KR_OK) {
-        status = enqueue(p, stream, err);
-        const int failed = status != KR_OK;
-        const kr_status end =
-            ops->record_end(p->device, stream->native, failed ? NULL : &p->recording, failed ? NULL : err);
-        status = failed ? status : end;
+    if (!ops->record_begin || !p->ops->is_recordable(p->work) ||
+        kr_stream_create(p->device, &stream, NULL) != KR_OK)
+        return;
+    if (ops->record_begin(p->device, stream->native, NULL) == KR_OK) {
+        const kr_status status = enqueue(p, stream, NULL);
+        ops->record_end(p->device, stream->native, status == KR_OK ? &p->recording : NULL, NULL);
     }
     kr_stream_destroy(stream);
-    return status;
 }
 
 kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *work, kr_prepared **prepared,
@@ -72,14 +66,14 @@ kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *
     }
     *made = (kr_prepared){.device = device, .ops = ops, .work = work, .arena = {.device = device}};
     atomic_flag_clear(&made->busy);
-    kr_status status = settle(made, err);
-    if (status == KR_OK)
-        status = record(made, err);
-    if (status == KR_OK)
-        *prepared = made;
-    else
+    const kr_status status = settle(made, err);
+    if (status != KR_OK) {
         kr_prepared_destroy(made);
-    return status;
+        return status;
+    }
+    record(made);
+    *prepared = made;
+    return KR_OK;
 }
 
 /* A capture of the caller's gets the launches themselves. */
@@ -112,6 +106,11 @@ kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *er
 uint64_t kr_prepared_scratch_nbytes(const kr_prepared *prepared)
 {
     return prepared && prepared->arena.n ? prepared->arena.memory.nbytes : 0;
+}
+
+int kr_prepared_is_recorded(const kr_prepared *prepared)
+{
+    return prepared && prepared->recording;
 }
 
 void kr_prepared_destroy(kr_prepared *prepared)

@@ -82,8 +82,10 @@ typedef struct kr_device_ops {
     double (*stamp_seconds)(kr_device *device, void *from, void *to);
 
     /* Optional: work that is done often. From record_begin to record_end what this thread enqueues on the
-     * stream is kept and not done. replay then enqueues all of it on any stream; a replay begins when the one
-     * before it has ended. record_end with recording NULL forgets what was kept. */
+     * stream is kept and not done; drains of other threads wait meanwhile, one of this thread never ends.
+     * replay then enqueues all of it on any stream; a replay begins when the one before it has ended.
+     * record_end is due after each record_begin that succeeded; with recording NULL it forgets what was kept.
+     */
     kr_status (*record_begin)(kr_device *device, void *stream, kr_error *err);
     kr_status (*record_end)(kr_device *device, void *stream, void **recording, kr_error *err);
     kr_status (*replay)(kr_device *device, void *recording, void *stream, kr_error *err);
@@ -156,10 +158,10 @@ kr_status kr_constants_copy(kr_device *device, const kr_buffer *buffer, const vo
                             kr_error *err);
 void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream);
 /* Also of no memory, which most calls that release have. */
-static inline void kr_buffer_release(kr_device *device, kr_buffer *buffer, kr_stream *stream)
+static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_stream *stream)
 {
     if (buffer->data)
-        kr_buffer_give_back(device, buffer, stream);
+        kr_buffer_give_back(owner, buffer, stream);
 }
 
 /* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf. 0: the cap does

@@ -349,8 +349,10 @@ static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwat
         index->is_unique = 0;
         status = index->ops->update(index->device, index->self, &job, err);
     }
-    if (status == KR_OK)
+    if (status == KR_OK) {
+        ++index->version; /* even if waiting fails: recordings hold addresses that may be gone */
         status = kr_device_sync(index->device, wanted->stream, err);
+    }
     if (status == KR_OK) {
         /* After deletes, a pass over all rows could lower the limit, but would take longer than they do. */
         index->info.next_row = end > index->info.next_row ? end : index->info.next_row;

@@ -138,6 +138,8 @@ static void agree(arrays *a, int shape, kr_result result, const char *spec)
     kr_prepared *prepared = NULL;
     change_probes(a);
     WORKS(prepare(shape, a, &sink, &prepared, &err));
+    CHECK(kr_prepared_is_recorded(prepared) ==
+          (strcmp(device_name, "cpu") != 0 && strcmp(spec, "cgrx") != 0));
     for (int run = 0; run < 3; ++run) {
         change_probes(a);
         clear(a);
@@ -228,6 +230,21 @@ static void refuse_memory(void)
     index_of_keys = kept;
 }
 
+/* In whatever order index and prepared lookup go. */
+static void destroy_index_first(arrays *a)
+{
+    const kr_column column = {.type = KR_U32, .count = KEYS, .data = keys};
+    const kr_sink sink = sink_of(a, KR_RESULT_COUNT);
+    kr_index *index = NULL;
+    kr_prepared *prepared = NULL;
+    WORKS(kr_index_create(device, "pivot", &column, NULL, NULL, &index, &err));
+    WORKS(kr_prepare_lookup(index, &a->lower, &sink, &prepared, &err));
+    WORKS(kr_prepared_run(prepared, NULL, &err));
+    kr_index_destroy(index);
+    kr_prepared_destroy(prepared);
+    CHECK(kr_prepared_is_recorded(NULL) == 0);
+}
+
 /* ---- Two threads -------------------------------------------------------------------------------- */
 
 typedef struct sharing {
@@ -309,6 +326,7 @@ int main(int argc, char **argv)
             refuse_changed(&a);
         kr_index_destroy(index_of_keys);
     }
+    destroy_index_first(&a);
     release_arrays(&a);
     CHECK(in_use() == 0);
     refuse_memory();

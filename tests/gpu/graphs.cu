@@ -2,7 +2,9 @@
  * What cannot be captured says so, and the capture goes on. */
 #include <keyray/keyray_cuda.h>
 
+#include <atomic>
 #include <cuda_runtime.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +151,7 @@ static void small(kr_device *counting, const char *spec, const arrays *a)
         check(kr_prepare_lookup(index, &probes, &sink, &prepared, &err) == KR_OK, "is prepared", spec);
         cudaGraphExec_t graph = prepared ? capture(prepared, spec, &launches) : NULL;
         check(launches == each.launches, "has as few launches as it should", spec);
+        check(kr_prepared_is_recorded(prepared), "is recorded", spec);
         const uint64_t between = allocations;
         check(prepared && kr_prepared_run(prepared, NULL, &err) == KR_OK && allocations == between,
               "allocates nothing once it is prepared", spec);
@@ -179,47 +182,66 @@ static void small_batches(const arrays *a)
     device = whole;
 }
 
-/* ---- Runs on two streams in turn, which the recording keeps apart ------------------------------------- */
+/* ---- One thread prepares, another builds, looks up and destroys --------------------------------------- */
 
-static void two_streams(const char *spec, const arrays *a)
+struct beside {
+    std::atomic<int> stop, wrong, rounds;
+};
+
+static void *build_and_destroy(void *argument)
 {
+    beside *b = (beside *)argument;
+    uint32_t values[1000], probe = 999, row = 0;
+    kr_error own = {};
+    for (uint32_t i = 0; i < 1000; ++i)
+        values[i] = i;
+    for (; !b->stop || b->rounds < 10; ++b->rounds) {
+        kr_index *index = NULL;
+        kr_column keys = {}, probes = {};
+        kr_sink sink = {};
+        keys.type = probes.type = KR_U32;
+        keys.count = 1000;
+        keys.data = values;
+        probes.count = 1;
+        probes.data = &probe;
+        sink.struct_size = sizeof sink;
+        sink.result = KR_RESULT_ROW;
+        sink.out = &row;
+        row = 0;
+        b->wrong += kr_index_create(device, "array", &keys, NULL, NULL, &index, &own) != KR_OK ||
+                    kr_index_lookup(index, &probes, &sink, NULL, &own) != KR_OK || row != 999;
+        kr_index_destroy(index);
+    }
+    return NULL;
+}
+
+static void prepare_beside(const arrays *a)
+{
+    beside b = {};
+    pthread_t thread;
     kr_index *index = NULL;
-    kr_prepared *prepared = NULL;
-    kr_stream *streams[2] = {};
-    kr_column keys = {}, probes = {};
+    kr_column probes = {};
     kr_sink sink = {};
-    uint32_t *key_values = (uint32_t *)malloc(KEYS * sizeof(uint32_t));
-    for (uint32_t i = 0; i < KEYS; ++i)
-        key_values[i] = i * 3;
-    keys.type = probes.type = KR_U32;
-    keys.count = KEYS;
-    keys.data = key_values;
-    probes.count = PROBES;
+    int recorded = 0;
+    probes.type = KR_U32;
+    probes.count = 1000;
     probes.data = a->probes;
     sink.struct_size = sizeof sink;
     sink.result = KR_RESULT_ROW;
     sink.out = a->rows;
-    check(kr_index_create(device, spec, &keys, NULL, NULL, &index, &err) == KR_OK, "is built", spec);
-    check(kr_prepare_lookup(index, &probes, &sink, &prepared, &err) == KR_OK, "is prepared", spec);
-    for (kr_stream *&each : streams)
-        check(kr_stream_create(device, &each, &err) == KR_OK, "has a stream", spec);
-    for (uint32_t round = 0; round < REPLAYS && prepared; ++round) {
-        fill(a->host, round);
-        cudaMemcpy(a->probes, a->host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
-        cudaMemset(a->rows, 0, PROBES * sizeof(uint32_t));
-        cudaDeviceSynchronize();
-        for (int turn = 0; turn < 20; ++turn)
-            check(kr_prepared_run(prepared, streams[turn % 2], &err) == KR_OK, "runs on either stream", spec);
-        for (kr_stream *each : streams)
-            check(kr_device_sync(device, each, &err) == KR_OK, "ends", spec);
-        cudaMemcpy(a->host, a->rows, PROBES * sizeof(uint32_t), cudaMemcpyDeviceToHost);
-        check(wrong_rows(a->host, round) == 0, "answers on either stream", spec);
+    check(kr_index_create(device, "pivot", &probes, NULL, NULL, &index, &err) == KR_OK, "is built", "pivot");
+    check(pthread_create(&thread, NULL, build_and_destroy, &b) == 0, "starts", "a thread");
+    for (int i = 0; i < 300; ++i) {
+        kr_prepared *prepared = NULL;
+        check(kr_prepare_lookup(index, &probes, &sink, &prepared, &err) == KR_OK, "is prepared", "pivot");
+        recorded += kr_prepared_is_recorded(prepared);
+        kr_prepared_destroy(prepared);
     }
-    for (kr_stream *each : streams)
-        kr_stream_destroy(each);
-    kr_prepared_destroy(prepared);
+    b.stop = 1;
+    pthread_join(thread, NULL);
+    check(recorded == 300, "is recorded whatever other threads do", "pivot");
+    check(b.wrong == 0, "works while others prepare", "array");
     kr_index_destroy(index);
-    free(key_values);
 }
 
 /* ---- Scans: other rows are alive in each replay ------------------------------------------------------ */
@@ -288,6 +310,7 @@ static void replay_scan(const char *spec, const arrays *a)
           spec);
     check(kr_prepare_scan(table, conditions, sinks, 2, &options, &prepared, &err) == KR_OK, "is prepared",
           spec);
+    check(kr_prepared_is_recorded(prepared), "is recorded", spec);
     cudaGraphExec_t graph = prepared ? capture(prepared, spec, NULL) : NULL;
     for (uint32_t round = 0; round < REPLAYS && graph; ++round) {
         memset(a->host, 0, WORDS * sizeof(uint32_t));
@@ -330,8 +353,10 @@ static void refuse(const arrays *a)
     sink.out = a->rows;
     check(kr_index_create(device, "array", &keys, NULL, NULL, &index, &err) == KR_OK, "is built", "array");
     const int has_rays = kr_index_create(device, "rx", &keys, NULL, NULL, &rays, &err) == KR_OK;
-    if (has_rays)
+    if (has_rays) {
         check(kr_prepare_lookup(rays, &keys, &sink, &prepared, &err) == KR_OK, "is prepared", "rx");
+        check(!kr_prepared_is_recorded(prepared), "is not recorded", "rx");
+    }
     cudaStreamBeginCapture(cuda_stream, cudaStreamCaptureModeThreadLocal);
     check(kr_index_lookup(index, &keys, &sink, stream, &err) == KR_ERR_UNSUPPORTED, "refuses lookups",
           "array");
@@ -375,7 +400,7 @@ int main(void)
     for (const char *spec : specs)
         replay(spec, &a);
     small_batches(&a);
-    two_streams("pivot:probes=partitioned", &a);
+    prepare_beside(&a);
     replay_scan("full", &a);
     replay_scan("bindex", &a);
     fill(a.host, 0);

@@ -188,7 +188,7 @@ static kr_status exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, 
  * wide range), and multiples of 64 because bodies write whole bitmap words. */
 enum { TASK_LEAST = 256, TASK_MOST = 8192, TASKS_A_THREAD = 32 };
 /* Waking helpers takes so long that a batch of few cheap elements is done sooner without. */
-enum { FEW_TASKS = 8 };
+enum { FEW_ELEMENTS = 2048, TASK_WORD = 64 };
 #define WAKING_SECONDS 20e-6
 
 /* The work of a block is long, but neighbours read neighbouring memory. */
@@ -236,26 +236,34 @@ static uint64_t between(uint64_t x, uint64_t least, uint64_t most)
     return x < least ? least : x > most ? most : x;
 }
 
-/* Does the first piece of few on this thread. 1: the others take less time than waking helpers would. */
-static int helpers_pay_not(running *job, uint64_t count, uint64_t grain)
+/* Does elements of few on this thread until they have taken as long as waking helpers does, in steps of 64,
+ * 128 and then 256; returns how many. */
+static uint64_t begin_alone(running *job, uint64_t count)
 {
     const double begin = seconds();
-    kr_pool_run(1, grain, grain, run_piece, job);
-    return (seconds() - begin) * (double)(count - grain) < WAKING_SECONDS * (double)grain;
+    uint64_t done = 0, step = TASK_WORD;
+    while (done < count && seconds() - begin < WAKING_SECONDS) {
+        const uint64_t end = count - done < step ? count : done + step;
+        kr_pool_run(1, end - done, end - done, run_piece,
+                    &(running){job->call, job->params, job->n, job->base + done});
+        step = step < TASK_LEAST ? 2 * step : step;
+        done = end;
+    }
+    return done;
 }
 
-static void run_pieces(running *job, uint32_t threads, uint64_t count, int blocks)
+static void run_pieces(const running *job, uint32_t threads, uint64_t count, int blocks)
 {
-    const uint64_t grain = blocks
-                               ? between(count / (threads * BLOCK_TASKS_A_THREAD), 1, BLOCKS_A_TASK)
-                               : between(count / (threads * TASKS_A_THREAD) / 64 * 64, TASK_LEAST, TASK_MOST);
     running rest = *job;
-    if (!blocks && threads > 1 && count > grain && count <= FEW_TASKS * grain) {
-        threads = helpers_pay_not(job, count, grain) ? 1 : threads;
-        rest.base += grain;
-        count -= grain;
+    uint64_t grain = blocks ? between(count / (threads * BLOCK_TASKS_A_THREAD), 1, BLOCKS_A_TASK)
+                            : between(count / (threads * TASKS_A_THREAD) / 64 * 64, TASK_LEAST, TASK_MOST);
+    if (!blocks && threads > 1 && count > TASK_LEAST && count <= FEW_ELEMENTS) {
+        const uint64_t done = begin_alone(&rest, count);
+        rest.base += done;
+        count -= done;
+        grain = TASK_WORD;
     }
-    kr_pool_run(threads, count, threads > 1 ? grain : count, run_piece, &rest);
+    kr_pool_run(threads, count, grain, run_piece, &rest);
 }
 
 static kr_status run(kr_device *device, const kr_program *program, const void *params, uint64_t n,

@@ -69,7 +69,9 @@ void *kr_cuda_stamp(kr_device *device, void *stream);
 double kr_cuda_stamp_seconds(kr_device *device, void *from, void *to);
 void kr_cuda_drain(kr_device *device);
 
-/* recording.c */
+/* recording.c. Held for writing while work is recorded, in whatever device of the process: CUDA refuses to
+ * wait for a GPU meanwhile, and what was recorded would be lost. */
+extern pthread_rwlock_t kr_cuda_recordings;
 kr_status kr_cuda_record_begin(kr_device *device, void *stream, kr_error *err);
 kr_status kr_cuda_record_end(kr_device *device, void *stream, void **recording, kr_error *err);
 kr_status kr_cuda_replay(kr_device *device, void *recording, void *stream, kr_error *err);

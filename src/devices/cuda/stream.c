@@ -107,7 +107,9 @@ double kr_cuda_stamp_seconds(kr_device *device, void *from, void *to)
 void kr_cuda_drain(kr_device *device)
 {
     kr_cuda_calls calls = kr_cuda_enter_device(device);
+    pthread_rwlock_rdlock(&kr_cuda_recordings);
     KR_CUDA(&calls, cudaDeviceSynchronize());
+    pthread_rwlock_unlock(&kr_cuda_recordings);
     (void)kr_cuda_leave(&calls, NULL, "finishing the device's work");
 }
 

@@ -329,7 +329,7 @@ static int run_in_turn(job *j, const bench_data *data, const char *value)
         code = bench_measure_in_turn(&j->options, data, j->device, specs, n, rows);
     if (!code && j->options.baseline)
         code = bench_measure_baselines(&j->options, data, j->device, rows);
-    for (uint32_t i = 0; i < n && !code; ++i) {
+    for (uint32_t i = 1; i < n && !code; ++i) {
         memcpy(rows[i].baselines, rows->baselines, sizeof rows->baselines);
         rows[i].n_baselines = rows->n_baselines;
     }
