@@ -19,7 +19,7 @@ static int launches(const kr_spec *spec)
 }
 
 static const kr_family family = {
-    .probes = {.parts_from = {{{24, 23}}, {{26, 23}}}, .as_is_on_cpu = 1, .launches = launches},
+    .probes = {.parts_from = {{{24, 24}, {26, 23}}, {{26, 23}}}, .as_is_on_cpu = 1, .launches = launches},
     .u32 = &hash_ops_u32,
     .u64 = &hash_ops_u64,
 };
