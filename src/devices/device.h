@@ -1,8 +1,8 @@
 /* The device contract: what a back end (cpu/, cuda/) provides, and the calls that the rest of keyray uses.
  *
  * Back ends fill a kr_device_ops. The functions below it (device.c, memory.c) count memory against the cap,
- * find the device's own stream and call the table: use them to allocate, copy, sort and run. For events and
- * pinned memory, call the table directly. */
+ * find the device's own stream and call the table: use them to allocate, copy, sort and run. For events,
+ * pinned memory and recordings, call the table directly. */
 #ifndef KEYRAY_DEVICES_DEVICE_H
 #define KEYRAY_DEVICES_DEVICE_H
 
