@@ -124,8 +124,9 @@ KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
     uint32_t at = 0;
     for (uint32_t left = p->shape.n_levels; left-- > 0;)
         at = at * k + kr_node_rank(pivot_slot(p, p->shape.starts[left] + at * (k - 1)), k - 1, lower);
-    for (uint32_t j = 0; j < leaf && !p->entries.layout; j += 16) /* a CPU waits for memory once */
-        kr_prefetch_once((const uint32_t *)p->entries.rows + at * leaf + j);
+    if (!KR_ON_CUDA && !p->entries.layout) /* so that a CPU waits for memory once */
+        for (uint32_t j = 0; j < leaf; j += 16)
+            kr_prefetch_once((const uint32_t *)p->entries.rows + at * leaf + j);
     const kr_ranked ranked = pivot_search_leaf(p, leaf, at * leaf, lower);
     at = at * leaf + ranked.below;
     const int any = kr_batch_load_upper(&p->batch, i, &lower, &upper);
