@@ -5,6 +5,8 @@ json: paths into the report; files: what must be there besides the fixtures, not
 (dtype, values), (dtype, shape, values) or None; needs: a spec without which the case is skipped;
 without: an error that says that this build lacks what the case is about, which is then skipped.
 """
+import re
+
 import npy
 
 NO = 0xFFFFFFFF
@@ -68,8 +70,15 @@ GENERAL = [
     bad(2, "--hlep", r"did you mean --help\?"), bad(2, "scna", r"did you mean scan\?"),
     *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
       ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "bench")],
+    # An option is written whole.
+    bad(2, "bench point --keys x.npy", r"--keys is no option of bench point; did you mean --keys-log2\?"),
+    *[bad(2, f"{line} {option}", re.escape(option.partition(" ")[0]) + f" is no option of {line};? ?")
+      for line, option in (("info", "--form json"), ("kinds", "--quie"), ("explain point", "--key=keys.npy"), ("gen keys", "--coun 5"),
+                           ("lookup", "--prob keys.npy"), ("range", "--low=5"), ("update", "--del 5"), ("join", "--lef keys.npy"), ("scan", "--colum a=keys.npy"),
+                           ("bench point", "--cou 5"), ("lookup", "--hel"), ("lookup", "--ma"), ("lookup", "--quie=1"), ("lookup", "--key"))],
+    ok("lookup --quiet -h", out="^Usage: keyray lookup"),
     bad(2, "lookup --frob", "--frob is no option of lookup;"), bad(2, "lookup -z", "-z is no option of lookup;"),
-    bad(2, "lookup --key=a.npy --porbes b.npy", r"--porbes is no option of lookup; did you mean --probes\?; .*\nExample: keyray lookup .*--probes "),
+    bad(2, "lookup --keys=a.npy --porbes b.npy", r"--porbes is no option of lookup; did you mean --probes\?; .*\nExample: keyray lookup .*--probes "),
     bad(2, "range --uper=x.npy", r"--uper=x.npy is no option of range; did you mean --upper\?; .*\nExample: keyray range "),
     bad(2, LOOKUP + "--result cuont", r"row\|.*, not 'cuont'; did you mean count\?"), bad(2, "gen kyes", r"not 'kyes'; did you mean keys\?\nExample: keyray gen keys"),
     bad(2, "gen ranges --hit 5", r"\nExample: keyray gen ranges "), bad(2, "bench build --baselin=1", r"\nExample: keyray bench build "),

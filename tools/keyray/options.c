@@ -217,35 +217,66 @@ static const char *operand_of(const command *self, char **argv)
     return strcmp(argv[0], self->name) == 0 ? "" : argv[0];
 }
 
-/* Reports what getopt_long rejected; it has set optopt, and optind to the next argument. */
-static int bad_option(const command *self, const parser *p, int found, char **argv)
+/* `flag` is "-x", "--name" or "--name=value". */
+static int unknown_option(const command *self, const parser *p, const char *flag, char **argv)
 {
     char hint[KR_SPELLING_HINT_NBYTES] = "";
-    if (found == ':')
-        return tool_fail(USAGE, "%s needs a value; see keyray %s --help", argv[optind - 1], self->name);
-    if (optopt >= LONG_BASE)
-        return tool_fail(USAGE, "%s takes no value", argv[optind - 1]);
-    const char letter[] = {'-', (char)optopt, '\0'}, *operand = operand_of(self, argv);
-    if (!optopt) {
-        const char *flag = argv[optind - 1] + 2;
-        kr_spelling nearest = kr_spelling_begin(flag, strcspn(flag, "="));
+    const char *operand = operand_of(self, argv);
+    if (flag[1] == '-') {
+        kr_spelling nearest = kr_spelling_begin(flag + 2, strcspn(flag + 2, "="));
         for (int i = 0; p->longs[i].name; ++i)
             kr_spelling_offer(&nearest, p->longs[i].name, strlen(p->longs[i].name));
         kr_spelling_hint(&nearest, "--", "", hint);
     }
-    return tool_fail(USAGE, "%s is no option of %s%s%s%s; keyray %s --help lists the options",
-                     optopt ? letter : argv[optind - 1], self->name, *operand ? " " : "", operand, hint,
-                     self->name);
+    return tool_fail(USAGE, "%s is no option of %s%s%s%s; keyray %s --help lists the options", flag,
+                     self->name, *operand ? " " : "", operand, hint, self->name);
+}
+
+/* 1: the argument is the option of that name, written whole. getopt_long also takes its beginning. */
+static int is_whole(const char *argument, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(argument + 2, name, length) == 0 && (!argument[2 + length] || argument[2 + length] == '=');
+}
+
+static const char *name_of_value(const parser *p, int value)
+{
+    int i = 0;
+    while (p->longs[i].name && p->longs[i].val != value)
+        ++i;
+    return p->longs[i].name;
+}
+
+/* Reports what getopt_long rejected; it has set optopt, and optind to the next argument. */
+static int bad_option(const command *self, const parser *p, int found, char **argv)
+{
+    const char letter[] = {'-', (char)optopt, '\0'}, *argument = argv[optind - 1];
+    const char *name = optopt && strncmp(argument, "--", 2) == 0 ? name_of_value(p, optopt) : NULL;
+    if (name && !is_whole(argument, name))
+        return unknown_option(self, p, argument, argv);
+    if (found == ':')
+        return tool_fail(USAGE, "%s needs a value; see keyray %s --help", argument, self->name);
+    if (name)
+        return tool_fail(USAGE, "%s takes no value", argument);
+    return unknown_option(self, p, optopt ? letter : argument, argv);
+}
+
+/* The argument that getopt_long has just taken as a long option; its value may be an argument of its own. */
+static const char *argument_taken(char **argv)
+{
+    return argv[optarg && optarg == argv[optind - 1] ? optind - 2 : optind - 1];
 }
 
 int options_parse(const command *self, const option_group *groups, uint32_t n_groups, int argc, char **argv)
 {
     parser p;
-    int found;
+    int found, at = -1;
     fill_parser(&p, groups, n_groups);
     opterr = 0;
     optind = 1;
-    while ((found = getopt_long(argc, argv, p.letters, p.longs, NULL)) != -1) {
+    for (; (found = getopt_long(argc, argv, p.letters, p.longs, &at)) != -1; at = -1) {
+        if (found != '?' && found != ':' && at >= 0 && !is_whole(argument_taken(argv), p.longs[at].name))
+            return unknown_option(self, &p, argument_taken(argv), argv);
         if (found == 'h')
             return help_print(self, operand_of(self, argv), groups, n_groups);
         if (found == 'M')
