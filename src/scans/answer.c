@@ -131,13 +131,24 @@ typedef struct batch {
     uint32_t n;
 } batch;
 
+/* Says which condition is wrong. */
+static kr_status name_condition(const kr_answer *a, uint32_t i, kr_status status, kr_error *err)
+{
+    const kr_error cause = err ? *err : (kr_error){0};
+    if (a->n > 1 && (status == KR_ERR_ARGUMENT || status == KR_ERR_TYPE))
+        return kr_fail(err, status, "conditions[%u]: %s", i, cause.text);
+    return status;
+}
+
 static kr_status make_plans(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
 {
     const kr_plan_columns columns = kr_table_plan_columns(a->table);
     kr_status status = KR_OK;
     for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
-        status =
-            kr_plan_make(a->conditions ? a->conditions[first + i] : NULL, &columns, &b->jobs[i].plan, err);
+        status = name_condition(
+            a, first + i,
+            kr_plan_make(a->conditions ? a->conditions[first + i] : NULL, &columns, &b->jobs[i].plan, err),
+            err);
     return status;
 }
 

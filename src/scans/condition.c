@@ -161,6 +161,7 @@ static int add_condition(kr_condition *made, const kr_condition *part, kr_error 
         node.literal += literals;
         node.column += texts;
         node.other += texts;
+        node.source += texts;
         made->nodes[made->n_nodes++] = node;
     }
     for (uint64_t i = 0; i < part->n_literals; ++i) {
@@ -186,6 +187,8 @@ static kr_status combine(uint32_t op, const kr_condition *const *conditions, uin
     int is_whole = made != NULL;
     for (uint32_t i = 0; i < n && is_whole; ++i)
         is_whole = add_condition(made, conditions[i], err);
+    if (made)
+        made->is_combined = 1;
     return finish(made, is_whole && kr_condition_add_node(made, (kr_node){.op = op, .n = n}, err), condition);
 }
 

@@ -30,12 +30,14 @@ typedef struct kr_literal {
 
 typedef struct kr_node {
     uint32_t op;
-    uint32_t compare;       /* COMPARE, COLUMNS: a kr_compare */
-    uint64_t n;             /* AND, OR: operands; COMPARE: literals */
-    uint64_t size;          /* nodes of this subtree, which ends here */
-    uint64_t literal;       /* COMPARE: the first */
-    uint64_t column, other; /* where the names are among the texts; `other` of COLUMNS only */
-    uint64_t at;            /* its first character in the parsed text, counted from 1; 0: not parsed */
+    uint32_t compare;             /* COMPARE, COLUMNS: a kr_compare */
+    uint64_t n;                   /* AND, OR: operands; COMPARE: literals */
+    uint64_t size;                /* nodes of this subtree, which ends here */
+    uint64_t literal;             /* COMPARE: the first */
+    uint64_t column, other;       /* where the names are among the texts; `other` of COLUMNS only */
+    uint64_t at;                  /* its first character in the parsed text, counted from 1; 0: not parsed */
+    uint64_t column_at, other_at; /* the same of the names */
+    uint64_t source;              /* where the parsed text is among the texts */
 } kr_node;
 
 /* All of a condition; the last node is the root. */
@@ -45,6 +47,7 @@ struct kr_condition {
     char *texts;
     uint64_t n_nodes, n_literals, n_texts;
     uint64_t room_nodes, room_literals, room_texts;
+    uint32_t is_combined; /* 1: of conditions that may have been parsed from a text each */
 };
 
 /* Append; they return 0 if there is no memory. `size` of AND, OR and NOT is found from their operands. */

@@ -5,11 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *kr_place_text(uint64_t at, char text[40])
+const char *kr_place_text(const kr_condition *condition, const kr_node *node, uint64_t at,
+                          char text[KR_PLACE_NBYTES])
 {
+    enum { SHOWN = 60 };
+    const char *source = condition->is_combined && at ? condition->texts + node->source : NULL;
     text[0] = '\0';
     if (at)
-        snprintf(text, 40, " at character %llu", (unsigned long long)at);
+        snprintf(text, KR_PLACE_NBYTES, " at character %llu%s%.*s%s%s", (unsigned long long)at,
+                 source ? " of \"" : "", SHOWN, source ? source : "",
+                 source && strlen(source) > SHOWN ? "..." : "", source ? "\"" : "");
     return text;
 }
 
@@ -88,7 +93,7 @@ static kr_status find_text(const kr_plan_columns *columns, uint32_t column, cons
     return KR_OK;
 }
 
-static int is_text(const kr_plan_columns *columns, uint32_t column)
+int kr_is_text_column(const kr_plan_columns *columns, uint32_t column)
 {
     uint32_t code;
     return columns->find_text && columns->columns[column].type == KR_U32 &&
@@ -150,26 +155,29 @@ static const char *name_of(const kr_condition *condition, const kr_literal *lite
 }
 
 static kr_status other_type(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
-                            const kr_literal *literal, kr_error *err)
+                            const kr_node *node, const kr_literal *literal, kr_error *err)
 {
-    char place[40], shown[64];
+    char place[KR_PLACE_NBYTES], shown[64];
     const uint32_t type = columns->columns[column].type;
-    const int text = is_text(columns, column);
-    return kr_fail(err, KR_ERR_TYPE, "column '%s' is %s, but it is compared with %s%s; give %s",
+    const int text = kr_is_text_column(columns, column);
+    const int is_number = !text && type != KR_DATE32 && type != KR_TIMESTAMP64;
+    return kr_fail(err, KR_ERR_TYPE, "column '%s' is %s, but it is compared with %s%s; give %s%s",
                    columns->names[column], text ? "text" : kr_type_name((kr_type)type),
-                   name_of(condition, literal, shown), kr_place_text(literal->at, place),
+                   name_of(condition, literal, shown), kr_place_text(condition, node, literal->at, place),
                    text                               ? "a text in single quotes"
                    : type == KR_DATE32                ? "a date: '1998-12-01'"
                    : type == KR_TIMESTAMP64           ? "an integer, a date or a time: '1998-12-01 12:00:00'"
                    : type == KR_F32 || type == KR_F64 ? "a number"
-                                                      : "an integer");
+                                                      : "an integer",
+                   is_number && literal->kind == KR_LITERAL_TEXT ? " without quotes" : "");
 }
 
 /* The column's type has no such value. */
-static kr_status no_value(const kr_plan_columns *columns, uint32_t column, const kr_literal *literal,
-                          const char *text, uint64_t nbytes, kr_value_result result, kr_error *err)
+static kr_status no_value(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
+                          const kr_node *node, const kr_literal *literal, const char *text, uint64_t nbytes,
+                          kr_value_result result, kr_error *err)
 {
-    char place[40], problem[KR_PROBLEM_NBYTES];
+    char place[KR_PLACE_NBYTES], problem[KR_PROBLEM_NBYTES];
     const kr_type type = columns->columns[column].type;
     kr_value_problem(result, type, kr_plan_unit(columns, column), problem);
     if (result == KR_VALUE_RANGE && literal->kind == KR_LITERAL_TEXT && kr_value_is_time(text, nbytes))
@@ -177,7 +185,7 @@ static kr_status no_value(const kr_plan_columns *columns, uint32_t column, const
                  type == KR_DATE32 ? "" : ", or is out of range for timestamp64 of this unit");
     return kr_fail(err, KR_ERR_TYPE, "column '%s' is compared with '%.*s'%s, which %s",
                    columns->names[column], nbytes < 64 ? (int)nbytes : 64, text,
-                   kr_place_text(literal->at, place), problem);
+                   kr_place_text(condition, node, literal->at, place), problem);
 }
 
 /* Whether a literal of that kind may be compared with the type. */
@@ -195,30 +203,30 @@ static int fits(uint32_t type, uint32_t kind)
 }
 
 kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
-                          const kr_literal *literal, kr_bound *bound, kr_error *err)
+                          const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err)
 {
     const uint32_t type = columns->columns[column].type;
     const kr_unit unit = kr_plan_unit(columns, column);
     kr_literal value = *literal;
     if (literal->kind == KR_LITERAL_TEXT) {
         const char *text = condition->texts + literal->bits;
-        if (is_text(columns, column))
+        if (kr_is_text_column(columns, column))
             return find_text(columns, column, text, literal->nbytes, bound);
         const kr_value_result result = read_text(type, unit, text, literal->nbytes, &value);
         if (result != KR_VALUE_OK)
-            return result == KR_VALUE_MALFORMED
-                       ? other_type(columns, column, condition, literal, err)
-                       : no_value(columns, column, literal, text, literal->nbytes, result, err);
+            return result == KR_VALUE_MALFORMED ? other_type(columns, column, condition, node, literal, err)
+                                                : no_value(columns, column, condition, node, literal, text,
+                                                           literal->nbytes, result, err);
     }
     const kr_value_result result = convert(type, unit, &value);
     if (result == KR_VALUE_NO_UNIT || result == KR_VALUE_RANGE) { /* of a date */
         char date[KR_VALUE_NBYTES];
         const int32_t days = (int32_t)literal->bits;
         const uint32_t n = kr_value_text(KR_DATE32, KR_UNIT_NONE, &days, date);
-        return no_value(columns, column, literal, date, n, result, err);
+        return no_value(columns, column, condition, node, literal, date, n, result, err);
     }
-    if (!fits(type, value.kind) || is_text(columns, column))
-        return other_type(columns, column, condition, literal, err);
+    if (!fits(type, value.kind) || kr_is_text_column(columns, column))
+        return other_type(columns, column, condition, node, literal, err);
     if (value.kind == KR_LITERAL_DATE || value.kind == KR_LITERAL_TIME) {
         const uint32_t negative = (uint32_t)(value.bits >> 63);
         value = (kr_literal){

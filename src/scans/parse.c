@@ -29,6 +29,7 @@ typedef struct parsing {
     kr_condition *made;
     waiting *stack;
     uint64_t n_stack, room_stack;
+    uint64_t source;  /* where the whole text is among the texts of `made` */
     kr_status status; /* of the first error */
     kr_error *err;
 } parsing;
@@ -105,6 +106,23 @@ static int begins_number(const char *at)
     return is_digit(*digits) || (*digits == '.' && is_digit(digits[1])) || (digits != at && is_word(*digits));
 }
 
+/* A date or a time without quotes, which begins like a number: 2024-01-31, 12:30. */
+static int fail_without_quotes(parsing *p, const char *at)
+{
+    char what[128];
+    const size_t nbytes = strspn(at, "0123456789-:.TZ+");
+    snprintf(what, sizeof what, "dates and times stand in single quotes: '%.*s'",
+             nbytes < 40 ? (int)nbytes : 40, at);
+    return fail_at(p, at, what);
+}
+
+static int begins_time(const char *at)
+{
+    const size_t digits = strspn(at, "0123456789");
+    return (digits == 4 && at[4] == '-' && is_digit(at[5]) && is_digit(at[6]) && at[7] == '-') ||
+           (digits > 0 && digits < 3 && at[digits] == ':' && is_digit(at[digits + 1]));
+}
+
 /* Reads the token after p->next. */
 static int advance(parsing *p)
 {
@@ -122,6 +140,8 @@ static int advance(parsing *p)
         end = end_of_quoted(at);
         if (!end)
             return fail_at(p, at, "this quote is not closed");
+    } else if (begins_time(at)) {
+        return fail_without_quotes(p, at);
     } else if (begins_number(at)) {
         kind = NUMBER;
         end = end_of_number(at);
@@ -248,6 +268,29 @@ static int skip_type(parsing *p)
     return 1;
 }
 
+static int is_reserved(const token *t)
+{
+    static const char *const words[] = {"and", "or", "not", "between", "in", "is", "null", "true", "false"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
+        if (token_is(t, words[i]))
+            return 1;
+    return 0;
+}
+
+/* A word or a name where a value must stand is probably a text. */
+static int fail_no_value(parsing *p, const token *t)
+{
+    char what[160];
+    const int is_name = t->kind == NAME && t->nbytes > 2;
+    if (!is_name && (t->kind != WORD || is_reserved(t)))
+        return fail_at(p, t->at, "expected a value: a number, a text in single quotes, or NULL");
+    const uint64_t nbytes = t->nbytes - 2 * (uint64_t)is_name;
+    snprintf(what, sizeof what, "expected a value; %stexts stand in single quotes: '%.*s'",
+             is_name ? "double quotes are for names of columns, and " : "", nbytes < 40 ? (int)nbytes : 40,
+             t->at + is_name);
+    return fail_at(p, t->at, what);
+}
+
 static int read_value(parsing *p)
 {
     kr_literal literal = {.kind = KR_LITERAL_NULL};
@@ -256,7 +299,7 @@ static int read_value(parsing *p)
     const token t = p->next;
     literal.at = place(p, t.at);
     if (!is_value(&t))
-        return fail_at(p, t.at, "expected a value: a number, a text in single quotes, or NULL");
+        return fail_no_value(p, &t);
     if (t.kind == TEXT) {
         literal.kind = KR_LITERAL_TEXT;
         if (!keep_text(p, &t, &literal.bits, &literal.nbytes))
@@ -267,24 +310,16 @@ static int read_value(parsing *p)
     return kr_condition_add_literal(p->made, literal, p->err) ? advance(p) : no_memory(p);
 }
 
-static int is_reserved(const token *t)
-{
-    static const char *const words[] = {"and", "or", "not", "between", "in", "is", "null", "true", "false"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
-        if (token_is(t, words[i]))
-            return 1;
-    return 0;
-}
-
 static int is_column(const token *t)
 {
     return t->kind == NAME || (t->kind == WORD && !is_reserved(t) && !is_value(t));
 }
 
-static int read_column(parsing *p, uint64_t *where)
+static int read_column(parsing *p, uint64_t *where, uint64_t *at)
 {
     const token t = p->next;
     uint64_t nbytes = 0;
+    *at = place(p, t.at);
     if (!is_column(&t))
         return fail_at(p, t.at, "expected the name of a column");
     return keep_text(p, &t, where, &nbytes) && advance(p);
@@ -361,7 +396,7 @@ static int read_predicate(parsing *p, kr_node node)
 
 static int read_after_column(parsing *p, kr_node node)
 {
-    if (!read_column(p, &node.column))
+    if (!read_column(p, &node.column, &node.column_at))
         return 0;
     const int i = read_symbol(p);
     if (i < 0)
@@ -371,7 +406,7 @@ static int read_after_column(parsing *p, kr_node node)
         return 0;
     if (is_column(&p->next)) {
         node.op = KR_NODE_COLUMNS;
-        return read_column(p, &node.other) && add_node(p, node);
+        return read_column(p, &node.other, &node.other_at) && add_node(p, node);
     }
     node.n = 1;
     return read_value(p) && add_node(p, node);
@@ -387,12 +422,15 @@ static int read_after_value(parsing *p, kr_node node)
         return p->status == KR_OK && fail_at(p, p->next.at, "expected a comparison");
     node.n = 1;
     node.compare = comparisons[i].turned;
-    return read_column(p, &node.column) && add_node(p, node);
+    return read_column(p, &node.column, &node.column_at) && add_node(p, node);
 }
 
 static int read_comparison(parsing *p)
 {
-    const kr_node node = {.op = KR_NODE_COMPARE, .literal = p->made->n_literals, .at = place(p, p->next.at)};
+    const kr_node node = {.op = KR_NODE_COMPARE,
+                          .literal = p->made->n_literals,
+                          .at = place(p, p->next.at),
+                          .source = p->source};
     if (accept(p, "true"))
         return add_node(p, (kr_node){.op = KR_NODE_AND});
     if (accept(p, "false"))
@@ -487,7 +525,10 @@ kr_status kr_condition_parse(const char *text, kr_condition **condition, kr_erro
     p.made = kr_host_calloc(1, sizeof *p.made, "a condition", err);
     if (!p.made)
         return KR_ERR_HOST_MEMORY;
-    parse(&p);
+    if (!kr_condition_add_text(p.made, text, strlen(text), &p.source, err))
+        no_memory(&p);
+    else
+        parse(&p);
     free(p.stack);
     if (p.status != KR_OK) {
         kr_condition_destroy(p.made);

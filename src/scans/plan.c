@@ -61,10 +61,21 @@ static uint64_t add_leaf(making *m, kr_leaf leaf)
 
 /* ---- Leaves ---------------------------------------------------------------------------------- */
 
-static kr_status find_column(const making *m, const kr_node *node, uint64_t name, uint32_t *column)
+/* A name in a comparison of columns that no column has: probably a text without its quotes. `found`: the
+ * other side is a column. */
+static const char *quotes_hint(const kr_node *node, const char *wanted, int found, char hint[96])
 {
-    char place[40], known[200] = "", hint[KR_SPELLING_HINT_NBYTES];
-    const char *wanted = m->condition->texts + name;
+    hint[0] = '\0';
+    if (node->op == KR_NODE_COLUMNS && found && strlen(wanted) < 40)
+        snprintf(hint, 96, "; texts stand in single quotes: '%s'", wanted);
+    return hint;
+}
+
+/* `found`: the other name of the comparison is a column. */
+static kr_status find_column(const making *m, const kr_node *node, int is_other, int found, uint32_t *column)
+{
+    char place[KR_PLACE_NBYTES], known[200] = "", hint[KR_SPELLING_HINT_NBYTES], quotes[96];
+    const char *wanted = m->condition->texts + (is_other ? node->other : node->column);
     kr_spelling nearest = kr_spelling_begin(wanted, strlen(wanted));
     for (uint32_t c = 0; c < m->columns->n; ++c) {
         const size_t used = strlen(known);
@@ -75,8 +86,10 @@ static kr_status find_column(const making *m, const kr_node *node, uint64_t name
         snprintf(known + used, sizeof known - used, "%s%s", c ? ", " : "", m->columns->names[c]);
         kr_spelling_offer(&nearest, m->columns->names[c], strlen(m->columns->names[c]));
     }
-    return kr_fail(m->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s%s; its columns: %s", wanted,
-                   kr_place_text(node->at, place), kr_spelling_hint(&nearest, "'", "'", hint), known);
+    return kr_fail(m->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s%s%s; its columns: %s", wanted,
+                   kr_place_text(m->condition, node, is_other ? node->other_at : node->column_at, place),
+                   kr_spelling_hint(&nearest, "'", "'", hint), quotes_hint(node, wanted, found, quotes),
+                   known);
 }
 
 /* Adds the codes of {x : x compare the bound}, for comparisons with one value. */
@@ -135,8 +148,8 @@ static kr_status find_values(const making *m, const kr_node *node, kr_leaf *leaf
         const kr_literal *literal = m->condition->literals + node->literal + i;
         found->is_null[i] = literal->kind == KR_LITERAL_NULL;
         if (!found->is_null[i])
-            status =
-                kr_literal_find(m->columns, leaf->column, m->condition, literal, &found->bounds[i], m->err);
+            status = kr_literal_find(m->columns, leaf->column, m->condition, node, literal, &found->bounds[i],
+                                     m->err);
         if (status == KR_OK && !keep_text(m, leaf, literal, found->bounds[i]))
             status = KR_ERR_HOST_MEMORY;
     }
@@ -192,7 +205,7 @@ static kr_status make_comparison(making *m, const kr_node *node, int negated, ui
     kr_leaf leaf = {.other = KR_NO_COLUMN};
     kr_code_set set = {0};
     values v = {0};
-    kr_status status = find_column(m, node, node->column, &leaf.column);
+    kr_status status = find_column(m, node, 0, 0, &leaf.column);
     if (status == KR_OK)
         status = find_values(m, node, &leaf, &v);
     if (status == KR_OK &&
@@ -219,25 +232,42 @@ static int same_type(const kr_plan_columns *columns, uint32_t a, uint32_t b)
 {
     const kr_type type = columns->columns[a].type;
     return type == columns->columns[b].type &&
-           (type != KR_TIMESTAMP64 || kr_plan_unit(columns, a) == kr_plan_unit(columns, b));
+           (type != KR_TIMESTAMP64 || kr_plan_unit(columns, a) == kr_plan_unit(columns, b)) &&
+           kr_is_text_column(columns, a) == kr_is_text_column(columns, b);
+}
+
+/* "text", or the type with its unit. */
+static const char *column_type(const kr_plan_columns *columns, uint32_t c, char text[KR_TYPE_TEXT_NBYTES])
+{
+    if (kr_is_text_column(columns, c))
+        return "text";
+    return kr_type_text(columns->columns[c].type, kr_plan_unit(columns, c), text);
+}
+
+static int has_column(const kr_plan_columns *columns, const char *name)
+{
+    uint32_t c = 0;
+    while (c < columns->n && strcmp(columns->names[c], name) != 0)
+        ++c;
+    return c < columns->n;
 }
 
 static kr_status make_columns(making *m, const kr_node *node, int negated, uint64_t *made)
 {
-    char place[40];
+    char place[KR_PLACE_NBYTES];
     kr_leaf leaf = {.compare = negated ? opposite(node->compare) : node->compare};
-    const kr_column *columns = m->columns->columns;
-    kr_status status = find_column(m, node, node->column, &leaf.column);
+    const int has_other = has_column(m->columns, m->condition->texts + node->other);
+    kr_status status = find_column(m, node, 0, has_other, &leaf.column);
     if (status == KR_OK)
-        status = find_column(m, node, node->other, &leaf.other);
+        status = find_column(m, node, 1, 1, &leaf.other);
     if (status == KR_OK && !same_type(m->columns, leaf.column, leaf.other)) {
         char left[KR_TYPE_TEXT_NBYTES], right[KR_TYPE_TEXT_NBYTES];
-        status = kr_fail(m->err, KR_ERR_TYPE,
-                         "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
-                         m->columns->names[leaf.column], m->columns->names[leaf.other],
-                         kr_place_text(node->at, place),
-                         kr_type_text(columns[leaf.column].type, kr_plan_unit(m->columns, leaf.column), left),
-                         kr_type_text(columns[leaf.other].type, kr_plan_unit(m->columns, leaf.other), right));
+        status =
+            kr_fail(m->err, KR_ERR_TYPE,
+                    "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
+                    m->columns->names[leaf.column], m->columns->names[leaf.other],
+                    kr_place_text(m->condition, node, node->at, place),
+                    column_type(m->columns, leaf.column, left), column_type(m->columns, leaf.other, right));
     }
     if (status != KR_OK)
         return status;

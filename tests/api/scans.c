@@ -398,6 +398,16 @@ static void refuse_scans(void)
     REFUSED(KR_ERR_ARGUMENT, kr_scan(table, NULL, sinks, 1, &options, NULL, &err));
     REFUSED(KR_ERR_ARGUMENT, ask(table, "zz < 5", &sink, NULL, &err));
     REFUSED(KR_ERR_TYPE, ask(table, "a < 'x'", &sink, NULL, &err));
+    /* Of several conditions the error says which one. */
+    kr_condition *two[2] = {NULL, NULL};
+    const kr_scan_sink *both[] = {&sink, &sink};
+    WORKS(kr_condition_parse("a < 5", &two[0], &err));
+    WORKS(kr_condition_parse("a < 5 and zz < 5", &two[1], &err));
+    kr_error wrong = {0};
+    CHECK(kr_scan(table, (const kr_condition *const *)two, both, 2, NULL, NULL, &wrong) == KR_ERR_ARGUMENT);
+    CHECK(strncmp(wrong.text, "conditions[1]: the table has no column 'zz' at character 11", 55) == 0);
+    kr_condition_destroy(two[0]);
+    kr_condition_destroy(two[1]);
     sink.out = NULL;
     REFUSED(KR_ERR_ARGUMENT, ask(table, "", &sink, NULL, &err));
     sink.out = (char *)out + 1;

@@ -43,6 +43,12 @@ CASES = [
     bad(1, TEXT + "--where 'n = 5'", "column 'n' is text, but it is compared with an integer at character 5"),
     bad(1, TEXT + "--where \"d in ('2020-01-02', '1970-02-30')\"", "'1970-02-30' at character 21, which does not exist"),
     ok(SCAN + "--where 'v < 1e400 and v > -1e400'", out="^matches +5$"), ok(SCAN + "--where 'v = 1e400'", out="^matches +0$"),
+    bad(1, TEXT + "--where 'n = pear'", r"no column 'pear' at character 5; texts stand in single quotes: 'pear'; its columns: n, d, p"),
+    bad(1, TEXT + "--where 'p > 1 and n = pear'", r"no column 'pear' at character 15; texts"), ok(TEXT + "--where \"p > 1 and n = 'pear'\" --count", out="^(matches|count) +1$"),
+    bad(1, TEXT + "--where 'p > 1 and n = \"pear\"'", r"no column 'pear' at character 15; texts stand in single quotes: 'pear'"),
+    bad(2, TEXT + "--where 'n in (pear)'", r"character 7, at \"pear\)\": expected a value; texts stand in single quotes: 'pear'"),
+    bad(2, TEXT + "--where 'p > 1 and d > 2020-01-01'", r"character 15, at .*: dates and times stand in single quotes: '2020-01-01'"),
+    bad(1, TEXT + "--where \"p = 1 and p = '5'\"", "the text '5' at character 15; give a number without quotes"),
     bad(1, SCAN + "--where 'a = 2.5'", r"give an integer\nExample"),  # and no word on types of files
     bad(1, SCAN + "--where 'a < b'", "only columns of one type can be compared; a column of a text file may be given a type"),
     bad(2, "scan {device}", "--column NAME=COL is missing"), bad(2, "scan --column keys.npy {device}", "--column is NAME=COL"),

@@ -528,6 +528,57 @@ static void points_at_errors(void **state)
     refuse("d = '5'", KR_ERR_TYPE,
            "is f64, but it is compared with the text '5' at character 5; give a number");
     refuse("a < i", KR_ERR_TYPE, "columns 'a' and 'i' at character 1 are u8 and i32");
+    refuse("u = 1 and text = u", KR_ERR_TYPE, "columns 'text' and 'u' at character 11 are text and u64");
+}
+
+/* Texts, dates and times without their quotes: the place of the value, and how it is written. */
+static void asks_for_quotes(void **state)
+{
+    (void)state;
+    refuse("text = ERROR", KR_ERR_ARGUMENT,
+           "no column 'ERROR' at character 8; texts stand in single quotes: 'ERROR'; its columns: a, A");
+    refuse("a = 1 and text = \"fig\"", KR_ERR_ARGUMENT,
+           "no column 'fig' at character 18; texts stand in single quotes: 'fig'");
+    refuse("ERROR = text", KR_ERR_ARGUMENT, "no column 'ERROR' at character 1; texts stand in single quotes");
+    refuse("texd = ERROR", KR_ERR_ARGUMENT,
+           "no column 'texd' at character 1; did you mean 'text'?; its columns");
+    refuse("a = 5 and 5 < zz", KR_ERR_ARGUMENT, "no column 'zz' at character 15; its columns");
+    refuse("text in (fig, 'pear')", KR_ERR_FORMAT,
+           "character 10, at \"fig, 'pear')\": expected a value; texts stand in single quotes: 'fig'");
+    refuse(
+        "text in (\"fig\")", KR_ERR_FORMAT,
+        "expected a value; double quotes are for names of columns, and texts stand in single quotes: 'fig'");
+    refuse("a = 1 and day > 2024-01-31 or a = 2", KR_ERR_FORMAT,
+           "character 17, at \"2024-01-31 or a = 2\": dates and times stand in single quotes: '2024-01-31'");
+    refuse("time > 12:30", KR_ERR_FORMAT,
+           "character 8, at \"12:30\": dates and times stand in single quotes");
+    refuse("a = '5'", KR_ERR_TYPE, "the text '5' at character 5; give an integer without quotes");
+}
+
+/* A condition that is made of several: a place alone would not say in which text. */
+static void names_the_text(void **state)
+{
+    (void)state;
+    kr_condition *parts[] = {parsed("a = 1"), parsed("i = 2 and text = ERROR")}, *both = NULL, *all = NULL;
+    kr_plan plan = {0};
+    kr_error err = {0};
+    assert_int_equal(kr_condition_or((const kr_condition *const *)parts, 2, &both, &err), KR_OK);
+    const kr_condition *const nested[] = {parts[0], both};
+    assert_int_equal(kr_condition_and(nested, 2, &all, &err), KR_OK);
+    assert_int_equal(kr_plan_make(all, &table, &plan, &err), KR_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "'ERROR' at character 18 of \"i = 2 and text = ERROR\"; texts stand"));
+    kr_condition_destroy(all);
+    kr_condition_destroy(both);
+    kr_condition_destroy(parts[0]);
+    kr_condition_destroy(parts[1]);
+    parts[0] = parsed("d = 1");
+    parts[1] = parsed("day = 5");
+    assert_int_equal(kr_condition_and((const kr_condition *const *)parts, 2, &both, &err), KR_OK);
+    assert_int_equal(kr_plan_make(both, &table, &plan, &err), KR_ERR_TYPE);
+    assert_non_null(strstr(err.text, "an integer at character 7 of \"day = 5\"; give a date"));
+    kr_condition_destroy(both);
+    kr_condition_destroy(parts[0]);
+    kr_condition_destroy(parts[1]);
 }
 
 int main(void)
@@ -539,6 +590,7 @@ int main(void)
         cmocka_unit_test(nests_deep),       cmocka_unit_test(joins_in_linear_time),
         cmocka_unit_test(describes_leaves), cmocka_unit_test(describes_what_was_asked),
         cmocka_unit_test(folds_long_lists), cmocka_unit_test(points_at_errors),
+        cmocka_unit_test(asks_for_quotes),  cmocka_unit_test(names_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
