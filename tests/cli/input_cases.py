@@ -81,11 +81,11 @@ TIMES = [
     refused("mixed.csv:x", "probes.npy", "mixed.csv:3: column 'x' mixes dates and numbers"),
     refused("fine.csv:x", "probes.npy", r"fine.csv:2: column 'x': .* is finer than timestamp64\[us\]: read a finer unit, such as ':timestamp64\[ns\]'"),
     refused("zone.csv:x", "probes.npy", "zone.csv:2: column 'x': '2024-01-01 00:00 CET' is no number, date or time; add ':str'"),
-    *[ok(f"scan --column t={column} --where \"t >= '2024-01-01' and t <= date '2024-01-31'\" --count {{device}}", out="^matches +" + n)
+    *[ok(f"scan --column t={column} --where \"t >= '2024-01-01' and t <= date '2024-01-31'\" --count {{device}}", out="^count +" + n)
       for column, n in (("times.csv:t", "3$"), ("t_s.npy", "2$"), ("t_ns.npy", "2$"), ("dates.csv:d", "2$"))],
-    ok("scan --column t=times.csv:t --where \"t = '2024-01-05 11:30+01:00'\" --count {device}", out="^matches +1$"),
-    ok("scan --column d=dates.csv:d --where \"d = '2024-01-05 00:00:00'\" --count {device}", out="^matches +1$"),
-    ok("scan --column x=large.csv:x --where \"x = 5.0 or x > 1e30\" --count {device}", out="^matches +1$"),
+    ok("scan --column t=times.csv:t --where \"t = '2024-01-05 11:30+01:00'\" --count {device}", out="^count +1$"),
+    ok("scan --column d=dates.csv:d --where \"d = '2024-01-05 00:00:00'\" --count {device}", out="^count +1$"),
+    ok("scan --column x=large.csv:x --where \"x = 5.0 or x > 1e30\" --count {device}", out="^count +1$"),
     bad(1, "scan --column d=dates.csv:d --where \"d = '2024-01-05 10:00:00'\" --count {device}", "compared with '2024-01-05 10:00:00' at character 5, which has a time of day"),
     bad(1, "scan --column t=times.csv:t --where \"t < '2024-02-30'\" --count {device}", "'2024-02-30' at character 5, which does not exist, or is out of range"),
     bad(1, "scan --column t=t_s.npy --where \"t < '2024-01-01 00:00:00.5'\" --count {device}", r"finer than timestamp64\[s\]"),

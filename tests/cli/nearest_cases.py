@@ -90,7 +90,7 @@ INTERVALS = [
     ok(OVERLAP + "open -o x.npy", files={"x.npy": ("<u4", (2, 2), [0, 2, 2, 1])}),
     ok(OVERLAP + "open --type left -o x.npy", files={"x.npy": ("<u4", (3, 2), [0, 2, 1, NO, 2, 1])}),
     ok(OVERLAP + "closed --type anti -o x.npy", files={"x.npy": ("<u4", [1])}),
-    ok(OVERLAP + "closed --count --format json", json={"pairs": 4}),
+    ok(OVERLAP + "closed --count --format json", json={"count": 4}),
     ok("join --left a.csv:day --left-end a.csv:day --right b.csv:day --right-end b.csv:day {device} --overlap closed --unordered "
        "--format json", json={"pairs": 5, "indexed": "both"}),
     bad(2, OVERLAP + "half", r"no\|closed\|open"), bad(2, OVERLAP + "closed --asof backward", "and no --asof"),

@@ -460,7 +460,9 @@ static void print(const job *j)
     const uint64_t left = j->left[0].view.count, right = j->right[0].view.count;
     const int left_indexed = strcmp(j->info.indexed, "left") == 0;
     output out = output_begin_report(stdout, j->printing.json);
-    if (!j->options.count)
+    if (j->options.count)
+        output_number(&out, "count", j->info.pairs);
+    else
         output_spec(&out, "spec", j->info.spec);
     output_text(&out, "device", j->info.device);
     if (!j->options.count) {
@@ -473,8 +475,8 @@ static void print(const job *j)
         output_number(&out, "keys", left_indexed ? left : right);
         output_number(&out, "probes", left_indexed ? right : left);
     }
-    output_number(&out, has_pairs(j) ? "pairs" : "rows", j->info.pairs);
     if (!j->options.count) {
+        output_number(&out, has_pairs(j) ? "pairs" : "rows", j->info.pairs);
         output_bytes(&out, "footprint", j->info.footprint_nbytes);
         output_bytes(&out, "peak", j->info.peak_nbytes);
     }
@@ -503,6 +505,8 @@ static int perform(job *j)
         code = write_out(j);
     if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
+    else if (!code && j->options.count)
+        output_value_alone(stdout, KR_U64, KR_UNIT_NONE, &j->info.pairs);
     shown_close(&j->shown_left);
     shown_close(&j->shown_right);
     kr_join_destroy(j->join);

@@ -9,7 +9,10 @@ const option_row output_rows[] = {
     {"format", 0, 0, OPTION_CHOICE, offsetof(output_options, json), "text|json",
      "form of the report on standard output [text]", 0, 0},
     {"quiet", 0, 0, OPTION_FLAG, offsetof(output_options, quiet), NULL,
-     "no progress on the terminal and no report in text form", 0, 0},
+     "no progress on the terminal and no report in text form; an answer that is one value, such as the "
+     "number "
+     "of --count, is then printed alone",
+     0, 0},
     {0},
 };
 
@@ -116,6 +119,14 @@ void output_value(output *out, const char *key, kr_type type, kr_unit unit, cons
     }
     write_key(out, key, 0);
     fputs(text[strspn(text, "+-")] == 'n' || text[strspn(text, "+-")] == 'i' ? "null" : text, out->to);
+}
+
+void output_value_alone(FILE *to, kr_type type, kr_unit unit, const void *value)
+{
+    char text[KR_VALUE_NBYTES];
+    kr_value_text(type, unit, value, text);
+    progress_clear();
+    fprintf(to, "%s\n", text);
 }
 
 const char *output_size(char text[32], uint64_t nbytes)

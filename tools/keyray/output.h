@@ -33,6 +33,8 @@ void output_number(output *out, const char *key, uint64_t number);
 void output_signed(output *out, const char *key, int64_t number);
 /* A number; a date or a time as text. */
 void output_value(output *out, const char *key, kr_type type, kr_unit unit, const void *value);
+/* The value alone, on a line: what --quiet leaves of an answer that is one value. */
+void output_value_alone(FILE *to, kr_type type, kr_unit unit, const void *value);
 void output_bytes(output *out, const char *key, uint64_t nbytes);
 void output_real(output *out, const char *key, double number);
 void output_seconds(output *out, const char *key, double seconds);

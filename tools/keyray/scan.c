@@ -310,9 +310,24 @@ static int write_out(job *j)
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
+/* 1: the answer is one value, and not a row for each match. */
+static int is_value(const job *j)
+{
+    return j->result != KR_SCAN_ROWS && j->result != KR_SCAN_BITMAP;
+}
+
+/* A minimum of no rows is an empty line, as it is an empty cell. */
+static void print_alone(const job *j)
+{
+    if (j->valid || j->result == KR_SCAN_COUNT)
+        output_value_alone(stdout, out_type(j), out_unit(j), &j->number);
+    else
+        printf("\n");
+}
+
 static void print_value(output *out, const job *j)
 {
-    if (j->valid)
+    if (j->valid || j->result == KR_SCAN_COUNT)
         output_value(out, result_name(j), out_type(j), out_unit(j), &j->number);
     else
         output_text(out, result_name(j), "NULL");
@@ -323,6 +338,8 @@ static void print(const job *j)
     kr_table_info info = {.struct_size = sizeof info};
     output out = output_begin_report(stdout, j->printing.json);
     kr_table_query(j->table.table, &info, NULL);
+    if (is_value(j))
+        print_value(&out, j);
     output_spec(&out, "spec", info.spec);
     output_text(&out, "reason", info.reason);
     output_text(&out, "device", info.device);
@@ -330,10 +347,8 @@ static void print(const job *j)
     output_number(&out, "rows", info.rows);
     output_number(&out, "columns", info.columns);
     output_number(&out, "copied_columns", info.copied_columns);
-    if (j->result < KR_SCAN_SUM)
+    if (!is_value(j))
         output_number(&out, "matches", j->number);
-    else
-        print_value(&out, j);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         if (out.json || j->did.counters.at[i].number)
             output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
@@ -374,6 +389,8 @@ static int perform(job *j)
         code = write_out(j);
     if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
+    else if (!code && j->form == ANSWERS_NONE && is_value(j))
+        print_alone(j);
     shown_close(&j->shown);
     free(j->rows);
     kr_report_destroy(j->report);
