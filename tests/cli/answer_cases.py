@@ -89,10 +89,10 @@ LOOKUPS = [
 ]
 
 JOINS = [
-    ok(JOIN + "-o -.csv", out=exactly('key,left_row,right_row\nanna,0,0\nanna,2,0\n"da Silva, Eva",3,2\n')),
-    ok(JOIN + "--type left -o -", out=exactly("key            left_row  right_row\nanna                  0          0\nben                   1\n"
+    ok(JOIN + "-o -.csv", out=exactly('customer,left_row,right_row\nanna,0,0\nanna,2,0\n"da Silva, Eva",3,2\n')),
+    ok(JOIN + "--type left -o -", out=exactly("customer       left_row  right_row\nanna                  0          0\nben                   1\n"
        "anna                  2          0\nda Silva, Eva         3          2\nben                   4\n")),
-    ok(JOIN + "--type right -o -.csv", out=exactly('key,right_key,left_row,right_row\nanna,anna,0,0\nanna,anna,2,0\n'
+    ok(JOIN + "--type right -o -.csv", out=exactly('customer,right_customer,left_row,right_row\nanna,anna,0,0\nanna,anna,2,0\n'
        '"da Silva, Eva","da Silva, Eva",3,2\n,carl,,1\n,,,3\n')),
     ok(JOIN + "--type full --show-right city -o -.csv", out=r"ben,,4,,\n(,.*,,\d,.*\n)+\Z"),
     ok(JOIN + "--count", out=r"\Acount +3\ndevice "), ok(JOIN + "--count --type full", out=r"\Acount +7$"),
@@ -100,19 +100,19 @@ JOINS = [
     ok(JOIN + "--count --type anti", out=r"^count +2$"),
     ok("join --left orders.csv:day --right-lower periods.csv:first --right-upper periods.csv:last {device} --count", out=r"^count +4$"),
     bad(2, JOIN + "--count -o x.csv", "--count counts rows: no --output"), bad(2, JOIN + "--count --asof backward", "no --asof"),
-    ok(JOIN + "--type semi -o -.csv", out=exactly('key,row\nanna,0\nanna,2\n"da Silva, Eva",3\n')),
-    ok(JOIN + "--type anti", out=first("key  row\nben    1\nben    4\n")),
+    ok(JOIN + "--type semi -o -.csv", out=exactly('customer,row\nanna,0\nanna,2\n"da Silva, Eva",3\n')),
+    ok(JOIN + "--type anti", out=first("customer  row\nben         1\nben         4\n")),
     ok(JOIN + "--type anti --quiet", out=r"\A\Z"),
     ok("join --left orders.csv:day --right-lower periods.csv:first --right-upper periods.csv:last {device} -o -.csv",
-       out=exactly("key,lower,upper,left_row,right_row\n2024-01-03,2024-01-01,2024-01-31,0,0\n2024-01-20,2024-01-01,2024-01-31,1,0\n"
+       out=exactly("day,first,last,left_row,right_row\n2024-01-03,2024-01-01,2024-01-31,0,0\n2024-01-20,2024-01-01,2024-01-31,1,0\n"
                    "2024-02-11,2024-02-01,2024-02-29,2,1\n2024-02-12,2024-02-01,2024-02-29,3,1\n")),
     ok("join --left c.csv:x --left c.csv:y --right d.csv:x --right d.csv:y {device} -o -.csv",
-       out=exactly("key,key_2,left_row,right_row\n1,200,1,0\n2,100,2,1\n")),
+       out=exactly("x,y,left_row,right_row\n1,200,1,0\n2,100,2,1\n")),
     ok("join --left many.npy --right many.npy {device}", out=r"\A20000 lines of answers are not shown"),
-    ok("join --left forty.npy --right many.npy {device} --type anti -o -.csv", out=exactly("key,row\n")),
+    ok("join --left forty.npy --right many.npy {device} --type anti -o -.csv", out=exactly("forty,row\n")),
     # More pairs than are read at once.
-    ok("join --left many.npy --right-lower few.npy --right-upper far.npy {device} -o -.csv", out=r"\Akey,lower,upper,left_row,right_row\n(0,0,99999,0,\d\n){4}(.*\n){79992}(19999,0,99999,19999,\d\n){4}\Z"),
-    ok("join --left equal.npy --right many.npy {device} -o x.csv", files={"x.csv": "key,left_row,right_row\n" + "".join(f"3,{i},3\n" for i in range(6))}),
+    ok("join --left many.npy --right-lower few.npy --right-upper far.npy {device} -o -.csv", out=r"\Amany,few,far,left_row,right_row\n(0,0,99999,0,\d\n){4}(.*\n){79992}(19999,0,99999,19999,\d\n){4}\Z"),
+    ok("join --left equal.npy --right many.npy {device} -o x.csv", files={"x.csv": "equal,left_row,right_row\n" + "".join(f"3,{i},3\n" for i in range(6))}),
 ]
 
 SCANS = [
@@ -149,7 +149,7 @@ VALUES = [
        out=exactly("lower,upper,count\n2024-01-01 00:00:00,2024-01-31 00:00:00,1\n")),
     ok("range --keys orders.csv:customer:str {device} -o -.csv --result count --lower b --upper da", out=exactly("lower,upper,count\nb,da,2\n")),
     ok("update --keys keys.npy --delete 3,7 --insert 4 --probe 3,4,5 {device} -o -.csv", out=exactly("probe,row\n3,\n4,5\n5,0\n")),
-    ok("join --left orders.csv:day --right-lower 2024-01-01 --right-upper 2024-01-31 --type semi {device} -o -.csv", out=exactly("key,row\n2024-01-03,0\n2024-01-20,1\n")),
+    ok("join --left orders.csv:day --right-lower 2024-01-01 --right-upper 2024-01-31 --type semi {device} -o -.csv", out=exactly("day,row\n2024-01-03,0\n2024-01-20,1\n")),
     bad(2, ORDER, r"--probes COL is missing, or --probe VALUES\nExample: keyray lookup .*--probe"), bad(2, ORDER + "--probe 1 --probes mine.csv:city", "--probe VALUES, not both"),
     bad(2, ORDER + "--probes 42", r"--probes 42 names no column file, as FILE.csv:NAME does; --probe 42 looks values up"),
     bad(2, ORDER + "--probe mine.csv:city", r"--probe takes values, as in 42,43; --probes mine.csv:city reads the column, and quotes make it a text"),
@@ -177,11 +177,41 @@ SHOWN = [
     ok("lookup --keys orders.csv:order --probe 2 {device} --show day --show day --show orders.csv:row -o -", exit=1, err="no column 'row'"),
     ok("lookup --keys orders.csv:order --probe 2 {device} --show day --show day -o -.csv", out=exactly("probe,row,day,day_2\n2,1,2024-01-20,2024-01-20\n")),
     ok(JOIN + "--type left --show-left amount --show-right city --show-right customer -o -.csv",
-       out=exactly('key,left_row,right_row,amount,city,customer\nanna,0,0,20,Bern,anna\nben,1,,35.5,,\nanna,2,0,12.25,Bern,anna\n'
+       out=exactly('customer,left_row,right_row,amount,city,right_customer\nanna,0,0,20,Bern,anna\nben,1,,35.5,,\nanna,2,0,12.25,Bern,anna\n'
                    '"da Silva, Eva",3,2,20,Porto,"da Silva, Eva"\nben,4,,,,\n')),
-    ok(JOIN + "--type anti --show-left day -o -.csv", out=exactly("key,row,day\nben,1,2024-01-20\nben,4,2024-03-01\n")),
+    ok(JOIN + "--type anti --show-left day -o -.csv", out=exactly("customer,row,day\nben,1,2024-01-20\nben,4,2024-03-01\n")),
     ok(SCAN + "--where 'amount = 20' --show order --show day -o -.csv", out=exactly("row,order,day\n0,1,2024-01-03\n3,4,2024-02-12\n")),
     ok(SCAN + "--where 'amount = 20' --show customer", out=first("row  customer\n  0  anna\n  3  da Silva, Eva\n")),
+    # Lists, and no rows.
+    ok(ORDER + "--probe 2,9 --show customer,amount --no-rows", out=exactly("probe,customer,amount\n2,ben,35.5\n9,,\n")),
+    ok(ORDER + "--probe 2 --show customer,day:str --show amount", out=exactly("probe,row,customer,day,amount\n2,1,ben,2024-01-20,35.5\n")),
+    ok(LOOKUP + "--result count,sum --values amount,order -o -.csv --no-rows", out=r"\Aprobe,count,sum_amount,sum_order\nanna,2,32.25,4\n"),
+    ok(LOOKUP + "--result rows --show order --no-rows -o -.csv", out=exactly('probe,order\nanna,1\nanna,3\ncarl,\n"da Silva, Eva",4\n,\n')),
+    ok("lookup --keys tabs.tsv:1 --probe 1 --show \"'a,b',c\" -o -.csv {device}", out=exactly('probe,row,"a,b",c\n1,0,5,1\n')),
+    ok("lookup --keys tabs.tsv:1 --probe 1 --show \"'a,b':f64\" -o -.csv --no-rows {device}", out=exactly('probe,"a,b"\n1,5\n')),
+    bad(2, ORDER + "--probe 2 --show customer,,day", "--show has an empty name; names have ',' between them, as in a,b"), bad(2, ORDER + "--probe 2 --show day,", "empty name"),
+    bad(2, ORDER + "--probe 2 --show \"'day\"", "--show has a quote that is not closed: 'day"),
+    ok(JOIN + "--type left --show-left order,amount --show-right city --no-rows -o -.csv",
+       out=exactly('customer,order,amount,city\nanna,1,20,Bern\nben,2,35.5,\nanna,3,12.25,Bern\n"da Silva, Eva",4,20,Porto\nben,5,,\n')),
+    ok(JOIN + "--type semi --no-rows -o -.csv", out=exactly('customer\nanna\nanna\n"da Silva, Eva"\n')),
+    ok("join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str --right-by symbol:str --type left --show-left symbol,size --show-right bid,time "
+       "--no-rows {device} -o -.csv", out=r"\Atime,symbol,size,bid,right_time\n2024-01-01 10:00:00,a,10,1,2024-01-01 10:00:00\n"),
+    ok(SCAN + "--where 'amount = 20' --show order,day --no-rows -o -.csv", out=exactly("order,day\n1,2024-01-03\n4,2024-02-12\n")),
+    ok(SCAN + "--where 'amount = 20' --limit 1 -o -.csv", out=exactly("row,who,day,amount\n0,anna,2024-01-03,20\n")), ok(SCAN + "--limit 99 -o -.csv --show day --no-rows", out=r"\A(.*\n){6}\Z"),
+    ok(SCAN + "--where 'amount = 20' --limit 1 -o x.npy", out="^matches +2$", files={"x.npy": ("<u4", [0])}),
+    ok("scan --column a=many.npy {device} --limit 3", out=r"\Arow  a\n +0 +0\n +1 +1\n +2 +2\n\nspec(.|\n)*^matches +20000$"),
+    bad(2, SCAN + "--count --limit 2", "--limit is about rows; leave --count"), bad(2, SCAN + "--limit 0", "--limit is a number from 1"),
+    *[bad(2, f"{line} --no-rows {more}", "--no-rows leaves columns of answers as text out; give -o OUT.csv") for more in ("-o x.npy", "--quiet", "--format json")
+      for line in ("lookup --keys orders.csv:order --probe 2", JOIN, SCAN)],
+    # Columns of one file.
+    ok("scan --column orders.csv:day,amount,customer:str --where \"day > '2024-01-05' and customer = 'ben'\" {device} -o -.csv --no-rows", out=exactly("day,amount,customer\n2024-01-20,35.5,ben\n2024-03-01,,ben\n")),
+    ok("scan --column d=orders.csv:day --column amount --column who=customer:str --where \"who = 'anna'\" {device} --sum amount --quiet", out=exactly("32.25\n")),
+    ok("scan --column orders.csv:order:u32,mine=keys.npy,order2=orders.csv:order --where 'order = order2' {device} --count", exit=1, err="columns 'order' and 'order2' at character 1 are u32 and i64"),
+    ok("scan --column keys.npy --where 'keys > 4' {device} --count --quiet", out=exactly("3\n")),
+    bad(2, "scan --column day {device}", "--column day: 'day' is not a supported column file, as in orders.csv:day; only after such a column may a name stand alone"),
+    bad(2, "scan --column orders.csv:day,day {device}", "two columns are named 'day'; give each a name of its own, as in NAME=day"),
+    bad(1, "scan --column orders.csv:day,amonut {device}", r"orders.csv has no column 'amonut'; did you mean 'amount'\?"),
+    bad(2, "scan --column =orders.csv:day {device}", "--column is NAME=COL"), bad(2, "scan --column a= {device}", "--column is NAME=COL"),
     bad(1, ORDER + "--probe 2 --show custmer", r"orders.csv has no column 'custmer'; did you mean 'customer'\?; its header has: order, customer"),
     bad(1, ORDER + "--probe 2 --show mine.csv:city", "--keys orders.csv:order has 5 rows but --show mine.csv:city has 4; show one value per row"),
     bad(1, ORDER + "--probe 2 --show missing.csv:x", "cannot open missing.csv"), bad(2, ORDER + "--probe 2 --show orders.csv", "--show orders.csv needs a column"),
@@ -200,10 +230,10 @@ NEAREST = [
     ok("lookup --keys orders.csv:day --probe 2024-02-01,2023-12-31 --nearest below --show day --show amount {device} -o -.csv",
        out=exactly("probe,row,day,amount\n2024-02-01,1,2024-01-20,35.5\n2023-12-31,,,\n")),
     ok("join --left periods.csv:last --right orders.csv:day --asof backward --type left --show-right order {device} -o -",
-       out=exactly("       key  left_row  right_row  order\n2024-01-31         0          1      2\n2024-02-29         1          3      4\n2025-01-31         2          4      5\n")),
+       out=exactly("      last  left_row  right_row  order\n2024-01-31         0          1      2\n2024-02-29         1          3      4\n2025-01-31         2          4      5\n")),
     ok("join --left orders.csv:order --right orders.csv:order --asof forward --strict --left-by customer:str --right-by orders.csv:customer:str "
        "--type left --show-left customer {device} -o -.csv",
-       out=exactly('key,left_row,right_row,customer\n1,0,2,anna\n2,1,4,ben\n3,2,,anna\n4,3,,"da Silva, Eva"\n5,4,,ben\n')),
+       out=exactly('order,left_row,right_row,customer\n1,0,2,anna\n2,1,4,ben\n3,2,,anna\n4,3,,"da Silva, Eva"\n5,4,,ben\n')),
     bad(1, "join --left orders.csv:order --right mine.csv:customer --asof forward --left-by custmer --right-by customer {device}", "'anna' is no number"),
     bad(1, "join --left orders.csv:order --right orders.csv:order --asof forward --left-by custmer --right-by customer {device}", r"did you mean 'customer'\?"),
 ]

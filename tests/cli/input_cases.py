@@ -20,6 +20,8 @@ def write_fixtures(folder):
         "tabs.tsv": "a,b\tc\n5\t1\n6\t2\n", "tabs.csv": "a\tc\n5\t1\n6\t2\n", "numbers.csv": "2020,0,n\n5,6,7\n",
         "noheader.csv": "5,2024-01-01\n6,2024-01-02\n", "fraction.csv": "x\n5\n6.5\n", "large.csv": "x\n5\n300\n-1\n",
         "seconds.csv": f"x\n{JAN + 36000}\n", "mixed.csv": f"x\n2024-01-01 00:00:00\n{JAN}\n", "fine.csv": "x\n2024-01-01 00:00:00.123456789\n",
+        "quotes.csv": "time,symbol,bid\n2024-01-01 10:00:00,a,1\n2024-01-01 10:00:05.500,b,2\n2024-01-01 10:04:00,a,3\n2024-01-02 12:00:00,b,4\n",
+        "trades.csv": "time,symbol,size\n2024-01-01 10:00:00,a,10\n2024-01-01 10:00:10,b,20\n2024-01-01 10:04:01,a,30\n2024-01-03 00:00:00,b,40\n",
         "bom.csv": "\ufeffx\n5\n", "header.csv": "x,y\n", "blank.csv": "x,y\n5,6\n\n7,8\n", "twice.csv": "x,x\n1,2\n", "zone.csv": "x\n2024-01-01 00:00 CET\n",
         "trailing.tbl": "5|1|\n6|2|\n\n", "i64.csv": "x\n9223372036854775808\n", "comma.csv": "a;b\n1,5;2\n",
     }

@@ -12,12 +12,43 @@ NEAREST = [
        files={"x.npy": ("<u4", [NO, NO, 1])}),
     bad(2, LOOKUP + "--nearest most", r"--nearest is one of no\|below\|above\|either"),
     bad(2, LOOKUP + "--strict", "--strict needs --nearest"), bad(2, LOOKUP + "--tolerance 3", "--tolerance needs --nearest"),
-    bad(2, LOOKUP + "--nearest below --tolerance 1.5", "--tolerance 1.5 is no whole number, and keys.npy is u32"),
-    bad(2, LOOKUP + "--nearest below --tolerance 9223372036854775808", "is more than 9223372036854775807"),
-    bad(1, LOOKUP + "--nearest below --tolerance=-1", "--tolerance is -1: a distance is 0 or more"),
+    bad(2, LOOKUP + "--nearest below --tolerance 1.5", "--tolerance 1.5 is not a whole number, and keys.npy is u32"),
+    bad(2, LOOKUP + "--nearest below --tolerance 9223372036854775808", "--tolerance 9223372036854775808 is more than any distance .*; leave it out"),
+    bad(2, LOOKUP + "--nearest below --tolerance=-1", "--tolerance -1: a distance is 0 or more\n"), bad(2, LOOKUP + "--nearest below --tolerance -1", "--tolerance -1: a"),
     bad(1, LOOKUP + "--nearest below --tolerance 4294967296", "no two values of type u32 are more than 4294967295 apart"),
     bad(1, LOOKUP + "--nearest below --index hash", "kind 'hash' finds no nearest keys; .*: array, "),
     bad(1, "lookup --keys a.csv:name:str --probes b.csv:name:str --nearest below {device}", "is text: --nearest"),
+]
+
+# Quotes at 10:00:00, 10:00:05.500, 10:04:00, and at noon of the next day; each trade is a while after one of them.
+TRADES = "join --left trades.csv:time --right quotes.csv:time --asof backward --type left {device} --no-rows --show-right bid -o -.csv --tolerance "
+
+
+def bids(tolerance, *found):
+    def check(text):
+        lines = text.splitlines()
+        got = [line.split(",")[1] for line in lines[1:]]
+        assert lines[0] == "time,bid" and got == [str(bid) for bid in found], text
+    return ok(TRADES + tolerance, out=check)
+
+
+DURATIONS = [
+    *[bids(text, *found) for text, found in (("4500ms", (1, 2, 3, "")), ("4499ms", (1, "", 3, "")), ("5s", (1, 2, 3, "")), ("4.5s", (1, 2, 3, "")),
+                                             ("4.499999s", (1, "", 3, "")), ("0s", (1, "", "", "")), ("1min", (1, 2, 3, "")), ("12h", (1, 2, 3, 4)), ("0.5d", (1, 2, 3, 4)),
+                                             ("11.9h", (1, 2, 3, "")), ("1000000us", (1, "", 3, "")), ("999999999ns", (1, "", "", "")), ("1000000", (1, "", 3, "")),
+                                             ("999999", (1, "", "", "")), ("106751d", (1, 2, 3, 4)))],
+    *[ok(f"lookup --keys days.npy --probe 2020-01-04 --nearest below --tolerance {text} {{device}} -o x.npy", files={"x.npy": ("<u4", [row])})
+      for text, row in (("2d", 2), ("1", NO), ("2", 2), ("47h", NO), ("48h", 2), ("1.9d", NO))],
+    ok("lookup --keys t_s.npy --probe '2024-01-01 10:00:01' --nearest below --tolerance 1999ms {device} -o x.npy", files={"x.npy": ("<u4", [0])}),
+    ok("lookup --keys t_s.npy --probe '2024-01-01 10:00:01' --nearest below --tolerance 999ms {device} -o x.npy", files={"x.npy": ("<u4", [NO])}),
+    bad(2, TRADES + "5sec", "--tolerance 5sec is not a duration; give one in ns, us, ms, s, min, h or d, .* or a whole number of us, which trades.csv:time counts in"),
+    bad(2, TRADES + "s", "--tolerance s is not a duration"), bad(2, TRADES + "1.5", "not a duration"), bad(2, TRADES + "-5s", "not a duration"),
+    bad(2, TRADES + "1.s", "not a duration"), bad(2, TRADES + "200000000d", "--tolerance 200000000d is more than any distance"),
+    bad(2, "lookup --keys days.npy --probe 2020-01-04 --nearest below --tolerance x {device}", "or a whole number of days, which days.npy counts in"),
+    bad(2, LOOKUP + "--nearest below --tolerance 5s", "--tolerance 5s is not a whole number, and keys.npy is u32"),
+    bad(2, "lookup --keys values.npy --probe 1 --nearest below --tolerance 5s {device}", "--tolerance 5s is not a number, and values.npy is f64"),
+    bad(2, "lookup --keys seconds.csv:x:timestamp64 --probe 5 --nearest below --tolerance 5s {device}", r"the unit of the timestamps of seconds.csv:x:timestamp64 is not known"),
+    *[ok(f"{command} --help", out=r"(?s)--tolerance N +ignore matches farther than N: .*5s.*days\s+for\s+dates,\s+us\s+for\s+times") for command in ("lookup", "join")],
 ]
 
 ASOF = "join --left keys.npy --right right.npy {device} --asof backward "
@@ -40,8 +71,8 @@ JOINS = [
     bad(2, "join --left keys.npy --right right.npy {device} --strict", "--strict needs --asof"),
     bad(2, ASOF + "--left keys.npy --right right.npy", "--asof takes one --left and one --right"),
     bad(2, ASOF + "--left-by keys.npy", "1 --left-by columns but 0 --right-by"),
-    bad(2, ASOF + "--tolerance x", "--tolerance x is no whole number, and keys.npy is u32"),
-    bad(1, ASOF + "--tolerance=-1", "--tolerance is -1"), bad(1, ASOF + "--index hash", "finds no nearest keys"),
+    bad(2, ASOF + "--tolerance x", "--tolerance x is not a whole number, and keys.npy is u32"),
+    bad(2, ASOF + "--tolerance -1", "--tolerance -1: a distance is 0 or more\n"), bad(1, ASOF + "--index hash", "finds no nearest keys"),
     bad(1, ASOF + "--inverse on", "an as-of join indexes its right side"),
     bad(1, ASOF + "--left-by one.npy --right-by one.npy", "give one group for each left row"),
     bad(1, "join --left a.csv:name:str --right b.csv:name:str {device} --asof backward", "is text: --asof"),
@@ -103,4 +134,4 @@ INTERVALS = [
            "--overlap open", "is text: --overlap"),
 ]
 
-CASES = NEAREST + JOINS + LIMITS + BENCHES + INTERVALS
+CASES = NEAREST + DURATIONS + JOINS + LIMITS + BENCHES + INTERVALS

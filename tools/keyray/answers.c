@@ -50,7 +50,8 @@ static int has_name(const answers *all, const char *name)
 answers_column *answers_add(answers *all, const char *name, int at, kr_type type, const void *data)
 {
     answers_column column = {.at = at, .type = type, .data = data};
-    snprintf(column.name, sizeof column.name, "%s", name);
+    snprintf(column.name, sizeof column.name, "%s%.56s",
+             at == AT_OTHER && has_name(all, name) ? "right_" : "", name);
     for (int number = 2; has_name(all, column.name); ++number)
         snprintf(column.name, sizeof column.name, "%.50s_%d", name, number);
     all->columns[all->n] = column;
@@ -59,7 +60,8 @@ answers_column *answers_add(answers *all, const char *name, int at, kr_type type
 
 void answers_add_row(answers *all, const char *name, int at)
 {
-    answers_add(all, name, at, KR_U64, NULL)->is_row = 1;
+    if (!all->no_rows)
+        answers_add(all, name, at, KR_U64, NULL)->is_row = 1;
 }
 
 void answers_add_file(answers *all, const char *name, int at, const kr_file *file)

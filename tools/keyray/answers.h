@@ -32,6 +32,7 @@ typedef struct answers_column {
 typedef struct answers {
     answers_column columns[ANSWERS_MOST];
     uint32_t n;
+    uint32_t no_rows; /* 1: answers_add_row adds nothing */
     uint64_t lines;
     /* Sets the places of a line. Called once for each line, from 0 on. NULL: line i is about probe i and row
      * i. */
@@ -56,7 +57,7 @@ int answers_check_output(const char *path, uint32_t json, answers_form *form);
 /* 1: standard output has the answers and nothing else. */
 int answers_are_output(answers_form form);
 
-/* Adds a column. A name that is there already gets a number behind it. */
+/* Adds a column. A name that is there already gets "right_" before it at AT_OTHER, or a number behind it. */
 void answers_add_row(answers *all, const char *name, int at);
 void answers_add_file(answers *all, const char *name, int at, const kr_file *file);
 answers_column *answers_add(answers *all, const char *name, int at, kr_type type, const void *data);

@@ -128,7 +128,7 @@ void column_name(const char *source, char name[COLUMN_NAME_NBYTES])
 }
 
 /* Values in quotes may look like a file. */
-static int names_file(const char *text)
+int column_is_file(const char *text)
 {
     return text[0] != '\'' && text[0] != '"' && kr_file_path_nbytes(text) > 0;
 }
@@ -150,7 +150,7 @@ static int read_values(struct column *column, const char *flag, const char *text
 int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
                        const char *file_flag)
 {
-    if (names_file(text))
+    if (column_is_file(text))
         return tool_fail(
             USAGE,
             "%s takes values, as in 42,43; %s %s reads the column, and quotes make it a text: \"'%s'\"", flag,
@@ -161,8 +161,8 @@ int column_read_values(struct column *column, const char *flag, const char *text
 int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,
                        const kr_progress *progress)
 {
-    return names_file(source) ? column_load(column, flag, source, progress)
-                              : read_values(column, flag, source, keys);
+    return column_is_file(source) ? column_load(column, flag, source, progress)
+                                  : read_values(column, flag, source, keys);
 }
 
 void column_close(struct column *column)

@@ -23,6 +23,8 @@ int column_load_beside(struct column *column, const char *flag, const char *text
 enum { COLUMN_NAME_NBYTES = 56 };
 void column_name(const char *source, char name[COLUMN_NAME_NBYTES]);
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress);
+/* 1: the text names a column file, and is no list of values. */
+int column_is_file(const char *text);
 /* The same, or values as in "42,43" of the type of `keys`, if `source` names no file. */
 int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,
                        const kr_progress *progress);

@@ -18,7 +18,7 @@ typedef struct join_options {
     nearest_options asof;
     const char *right_lower, *right_upper, *left_end, *right_end, *output, *index;
     uint32_t overlap, count;
-    uint32_t type, inverse, unordered;
+    uint32_t type, inverse, unordered, no_rows;
 } join_options;
 
 #define AT(field) offsetof(join_options, field)
@@ -34,11 +34,10 @@ static const option_row join_rows[] = {
     {"asof", 0, 0, OPTION_CHOICE, AT(asof.side), "no|backward|forward|nearest",
      "pair each left row with the right row at or before it, at or after it, or the nearer of both [no]", 0,
      0},
-    {"left-by", 0, 0, OPTION_TEXTS, AT(left_by), "COLUMN",
-     "with --asof: a left column that must be equal, a name in the file of --left or a COL; may be given "
-     "several times",
-     0, 0},
-    {"right-by", 0, 0, OPTION_TEXTS, AT(right_by), "COLUMN", "the right column, as many as --left-by", 0, 0},
+    {"left-by", 0, 0, OPTION_NAMES, AT(left_by), "COLUMN,...",
+     "with --asof: left columns that must be equal, names in the file of --left or COLs", 0, 0},
+    {"right-by", 0, 0, OPTION_NAMES, AT(right_by), "COLUMN,...", "the right columns, as many as --left-by", 0,
+     0},
     NEAREST_ROWS(AT(asof)),
     {"overlap", 0, 0, OPTION_CHOICE, AT(overlap), "no|closed|open",
      "pair intervals that overlap, from --left to --left-end and from --right to --right-end; open: not "
@@ -59,10 +58,11 @@ static const option_row join_rows[] = {
      "[auto]",
      0, 0},
     {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, saves a sort", 0, 0},
-    {"show-left", 0, 0, OPTION_TEXTS, AT(show_left), "COLUMN",
-     "show this column of the left rows, too: a name in the file of --left, or a COL; give one or more", 0,
-     0},
-    {"show-right", 0, 0, OPTION_TEXTS, AT(show_right), "COLUMN", "the same of the right rows", 0, 0},
+    {"show-left", 0, 0, OPTION_NAMES, AT(show_left), "COLUMN,...",
+     "show these columns of the left rows, too: names in the file of --left, or COLs", 0, 0},
+    {"show-right", 0, 0, OPTION_NAMES, AT(show_right), "COLUMN,...",
+     "show these columns of the right rows, too: names in the file of --right, or COLs", 0, 0},
+    NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "OUT.csv: the keys and row ids of pairs, or of left rows, an empty cell for no partner; -: the same as "
      "a table on "
@@ -154,6 +154,8 @@ static int check_options(job *j)
     int code = tool_check_spec(o->index);
     if (!code)
         code = answers_check_output(o->output, j->printing.json, &j->form);
+    if (!code)
+        code = shown_check_no_rows(o->no_rows, j->form, is_silent);
     if (!code)
         code = shown_check(&o->show_left, "--show-left", j->form, is_silent);
     return code ? code : shown_check(&o->show_right, "--show-right", j->form, is_silent);
@@ -258,7 +260,8 @@ static int create_asof(job *j, const kr_join_options *how)
         left[i] = j->left_by[i].view;
         right[i] = j->right_by[i].view;
     }
-    const int code = nearest_read(&j->options.asof, j->options.left.at[0], j->left[0].view.type, &nearest);
+    const int code = nearest_read(&j->options.asof, j->options.left.at[0], j->left[0].view.type,
+                                  kr_file_unit(j->left[0].file), &nearest);
     if (code)
         return code;
     const kr_status status =
@@ -409,6 +412,23 @@ static kr_status place_pair(void *ctx, uint64_t line, uint64_t places[N_PLACES],
     return KR_OK;
 }
 
+/* Under its name in the file. */
+static void add_column(const struct column *column, int at, answers *all)
+{
+    char name[COLUMN_NAME_NBYTES];
+    column_name(column->source, name);
+    answers_add_file(all, name, at, column->file);
+}
+
+/* Bounds that are written by hand have no name. */
+static void add_bound(const struct column *column, const char *standard, answers *all)
+{
+    if (column_is_file(column->source))
+        add_column(column, AT_OTHER, all);
+    else
+        answers_add_file(all, standard, AT_OTHER, column->file);
+}
+
 static int write_text(job *j)
 {
     const join_options *o = &j->options;
@@ -418,14 +438,14 @@ static int write_text(job *j)
     int code = lines && all ? DONE : tool_fail_machine("no host memory for a table of answers");
     if (!code) {
         lines->job = j;
-        *all = (answers){.lines = j->info.pairs, .place = place_pair, .ctx = lines};
+        *all = (answers){.lines = j->info.pairs, .no_rows = o->no_rows, .place = place_pair, .ctx = lines};
         for (uint32_t i = 0; i < o->left.n; ++i)
-            answers_add_file(all, "key", AT_ROW, j->left[i].file);
+            add_column(&j->left[i], AT_ROW, all);
         for (uint32_t i = 0; i < o->right.n && (type == KR_JOIN_RIGHT || type == KR_JOIN_FULL); ++i)
-            answers_add_file(all, "right_key", AT_OTHER, j->right[i].file);
+            add_column(&j->right[i], AT_OTHER, all);
         if (o->right_lower && has_pairs(j)) {
-            answers_add_file(all, "lower", AT_OTHER, j->right[0].file);
-            answers_add_file(all, "upper", AT_OTHER, j->right[1].file);
+            add_bound(&j->right[0], "lower", all);
+            add_bound(&j->right[1], "upper", all);
         }
         answers_add_row(all, has_pairs(j) ? "left_row" : "row", AT_ROW);
         if (has_pairs(j))

@@ -16,19 +16,17 @@
         "index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [" standard "]", \
             0, 0                                                                                            \
     }
-#define VALUES_ROW(help)                                                      \
-    {                                                                         \
-        "values", 0, 0, OPTION_TEXTS, AT(values), "COLUMN",                   \
-            "what sum, min and max are taken of, " help                       \
-            "; give one or more, each a name in the file of --keys or a COL", \
-            0, 0                                                              \
+#define VALUES_ROW(help)                                                 \
+    {                                                                    \
+        "values", 0, 0, OPTION_NAMES, AT(values), "COLUMN,...",          \
+            "what sum, min and max are taken of, " help                  \
+            "; one or more, each a name in the file of --keys or a COL", \
+            0, 0                                                         \
     }
-#define SHOW_ROW                                                                                            \
-    {                                                                                                       \
-        "show", 0, 0, OPTION_TEXTS, AT(show), "COLUMN",                                                     \
-            "show this column of the rows found, too: a name in the file of --keys, or a COL; give one or " \
-            "more",                                                                                         \
-            0, 0                                                                                            \
+#define SHOW_ROW                                                                                    \
+    {                                                                                               \
+        "show", 0, 0, OPTION_NAMES, AT(show), "COLUMN,...",                                         \
+            "show these columns of the rows found, too: names in the file of --keys, or COLs", 0, 0 \
     }
 #define PROBE_ROW                                                                                \
     {                                                                                            \
@@ -86,6 +84,7 @@ static const option_row answer_rows[] = {
      "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
     {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N", "rows: the first N of each probe, in that order [all]", 1,
      UINT64_MAX},
+    NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "OUT.csv: each probe with its answer, an empty cell without a match; -: the same as a table on the "
      "terminal, "
@@ -144,7 +143,10 @@ static int check_output(lookup_job *j)
         return tool_fail(USAGE,
                          "several results go into one file with names of columns: -o OUT.csv, not -o %s",
                          o->output);
-    return code ? code : shown_check(&o->show, "--show", j->form, j->printing.json || j->printing.quiet);
+    const uint32_t is_silent = j->printing.json || j->printing.quiet;
+    if (!code && shown_check_no_rows(o->no_rows, j->form, is_silent))
+        return USAGE;
+    return code ? code : shown_check(&o->show, "--show", j->form, is_silent);
 }
 
 static int check_options(lookup_job *j)
@@ -225,7 +227,7 @@ static int load(lookup_job *j)
     if (!code && o->nearest.side && column_is_text(&j->keys))
         code = tool_fail(FAILED, "--keys %s is text: --nearest takes numbers, dates and times", o->keys);
     if (!code)
-        code = nearest_read(&o->nearest, o->keys, j->keys.view.type, &j->nearest);
+        code = nearest_read(&o->nearest, o->keys, j->keys.view.type, kr_file_unit(j->keys.file), &j->nearest);
     if (!code && j->is_range)
         code = column_check_counts(&j->lower, &j->upper, "a range takes one of each");
     return code ? code : load_changes(j);
@@ -374,7 +376,7 @@ const command command_lookup = {
     NULL,
     "look up every value of a column in another column",
     "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count\n"
-    "keyray lookup --keys orders.csv:order --probe 42,43 --show customer --show amount\n"
+    "keyray lookup --keys orders.csv:order --probe 42,43 --show customer,amount\n"
     "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 -o "
     "sums.csv\n"
     "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below --show price -o "

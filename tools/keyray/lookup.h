@@ -16,7 +16,7 @@ typedef struct lookup_options {
     const char *insert, *insert_rows, *delete;
     option_texts values, show;
     option_choices results;
-    uint32_t order;
+    uint32_t order, no_rows;
     uint64_t limit;
     nearest_options nearest;
 } lookup_options;

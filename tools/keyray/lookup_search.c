@@ -243,6 +243,7 @@ static int write_text(lookup_job *j)
     if (!all)
         return tool_fail_machine("no host memory for a table of answers");
     all->lines = count_lines(j);
+    all->no_rows = j->options.no_rows;
     all->place = list ? place_list : place_row;
     all->ctx = list ? (void *)&lines : (void *)lookup_find_result(j, KR_RESULT_ROW);
     answers_add_file(all, j->is_range ? "lower" : "probe", AT_PROBE, j->lower.file);

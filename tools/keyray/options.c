@@ -97,6 +97,29 @@ static int add_text(const option_row *row, const char *value, option_texts *text
     return DONE;
 }
 
+/* Cuts "a,'b, c':str,d" apart, in place. A doubled quote is one. */
+static int add_names(const option_row *row, char *value, option_texts *texts)
+{
+    for (char *at = value;; ++at) {
+        char *begin = at, *to = at;
+        const char quote = *at == '\'' || *at == '"' ? *at++ : '\0';
+        for (; quote && *at && (*at != quote || at[1] == quote); *to++ = *at++)
+            at += *at == quote;
+        if (quote && !*at++)
+            return tool_fail(USAGE, "--%s has a quote that is not closed: %c%s", row->name, quote, begin);
+        while (*at && *at != ',')
+            *to++ = *at++;
+        const int more = *at == ',';
+        *to = '\0';
+        if (to == begin)
+            return tool_fail(USAGE, "--%s has an empty name; names have ',' between them, as in a,b",
+                             row->name);
+        const int code = add_text(row, begin, texts);
+        if (code || !more)
+            return code;
+    }
+}
+
 /* "; did you mean count?" or "". */
 static const char *choice_hint(const char *choices, const char *text, char hint[KR_SPELLING_HINT_NBYTES])
 {
@@ -139,7 +162,8 @@ static int set_row(const option_row *row, void *base, const char *value)
     switch ((option_form)row->form) {
     case OPTION_FLAG: *(uint32_t *)to = 1; return DONE;
     case OPTION_TEXT: *(const char **)to = value; return DONE;
-    case OPTION_TEXTS: return add_text(row, value, to);
+    case OPTION_TEXTS:
+    case OPTION_NAMES: return add_text(row, value, to);
     case OPTION_NUMBER:
     case OPTION_DECIMAL: return set_number(row, value, to);
     case OPTION_CHOICE:
@@ -284,9 +308,15 @@ int options_parse(const command *self, const option_group *groups, uint32_t n_gr
         if (found == '?' || found == ':')
             return bad_option(self, &p, found, argv);
         const int i = found >= LONG_BASE ? found - LONG_BASE : find_letter(&p, found);
-        if (p.given[i]++ && p.rows[i]->form != OPTION_TEXTS && p.rows[i]->form != OPTION_FLAG)
-            return tool_fail(USAGE, "--%s is given twice", p.rows[i]->name);
-        const int code = set_row(p.rows[i], p.base[i], optarg);
+        const option_row *row = p.rows[i];
+        const int repeats =
+            row->form == OPTION_TEXTS || row->form == OPTION_NAMES || row->form == OPTION_FLAG;
+        if (p.given[i]++ && !repeats)
+            return tool_fail(USAGE, "--%s is given twice", row->name);
+        const int code =
+            row->form == OPTION_NAMES
+                ? add_names(row, optarg, (option_texts *)(void *)((char *)p.base[i] + row->offset))
+                : set_row(row, p.base[i], optarg);
         if (code)
             return code;
     }

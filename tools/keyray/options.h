@@ -9,6 +9,7 @@ typedef enum option_form {
     OPTION_FLAG,    /* uint32_t: 1 when given */
     OPTION_TEXT,    /* const char * */
     OPTION_TEXTS,   /* option_texts: may be given several times */
+    OPTION_NAMES,   /* the same, also several with ',' between: a,b; one with a ',' is in quotes */
     OPTION_NUMBER,  /* uint64_t from minimum to maximum: 1000, 64K, 2^26 */
     OPTION_DECIMAL, /* uint64_t, hundredths, from minimum to maximum: 1.25 */
     OPTION_CHOICE,  /* uint32_t: position in `choices`, "row|count" */

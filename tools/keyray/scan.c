@@ -16,16 +16,16 @@
 typedef struct scan_options {
     option_texts columns, show;
     const char *where, *sum, *min, *max, *alive, *output, *index;
-    uint32_t count, bitmap;
+    uint32_t count, bitmap, no_rows;
+    uint64_t limit;
 } scan_options;
 
 #define AT(field) offsetof(scan_options, field)
 
 static const option_row scan_rows[] = {
-    {"column", 0, 1, OPTION_TEXTS, AT(columns), "NAME=COL",
-     "a column of the table; give one or more. COL is FILE.npy, FILE.csv:NAME, FILE.tbl:POSITION, which "
-     "counts "
-     "from 0, or FILE.bin:TYPE; keyray --help lists more forms and types",
+    {"column", 0, 1, OPTION_NAMES, AT(columns), "[NAME=]COL,...",
+     "the columns of the table, each under its name in the file, or under NAME; after the first one, a name "
+     "alone is a column of the same file as the one before it: orders.csv:day,amount,customer:str",
      0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
      "as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; dates, times and texts in "
@@ -45,11 +45,12 @@ static const option_row result_rows[] = {
      0, 0},
     {"min", 0, 0, OPTION_TEXT, AT(min), "NAME", "its minimum", 0, 0},
     {"max", 0, 0, OPTION_TEXT, AT(max), "NAME", "its maximum", 0, 0},
-    {"show", 0, 0, OPTION_TEXTS, AT(show), "COLUMN",
-     "show this column of the rows instead of all of --column: a NAME of these, a name in the file of the "
-     "first, or a "
-     "COL; give one or more",
+    {"show", 0, 0, OPTION_NAMES, AT(show), "COLUMN,...",
+     "show these columns of the rows instead of all of --column: names of these, names in the file of the "
+     "first, or COLs",
      0, 0},
+    {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N", "only the first N rows that match [all]", 1, UINT64_MAX},
+    NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "OUT.csv: the rows and their values in all columns, or the result asked for; -: the same as a table on "
      "the "
@@ -91,6 +92,8 @@ static int check_options(job *j)
         return tool_fail(USAGE, "--count, --bitmap, --sum, --min and --max are results; give one of them");
     if (o->show.n && n)
         return tool_fail(USAGE, "--show shows rows; leave --count, --bitmap, --sum, --min and --max out");
+    if (o->limit && n)
+        return tool_fail(USAGE, "--limit is about rows; leave --count, --bitmap, --sum, --min and --max out");
     /* What an index takes, a table does not. */
     int code = strncmp(o->index, "best:", 5) == 0
                    ? tool_fail(USAGE, "--index best takes no options here: tables of all kinds take appended "
@@ -98,7 +101,10 @@ static int check_options(job *j)
                    : tool_check_spec(o->index);
     if (!code)
         code = answers_check_output(o->output, j->printing.json, &j->form);
-    return code ? code : shown_check(&o->show, "--show", j->form, j->printing.json || j->printing.quiet);
+    const uint32_t is_silent = j->printing.json || j->printing.quiet;
+    if (!code)
+        code = shown_check_no_rows(o->no_rows, j->form, is_silent);
+    return code ? code : shown_check(&o->show, "--show", j->form, is_silent);
 }
 
 /* The result, and the column that it adds up. */
@@ -197,10 +203,14 @@ static int scan(job *j)
     int code = DONE;
     if (j->result != KR_SCAN_BITMAP)
         code = call(j, &j->number, 0);
-    j->n_out = j->result == KR_SCAN_BITMAP ? words : j->result == KR_SCAN_ROWS ? j->number : 1;
+    const uint64_t limit = j->options.limit && j->options.limit < j->number ? j->options.limit : j->number;
+    j->n_out = j->result == KR_SCAN_BITMAP ? words : j->result == KR_SCAN_ROWS ? limit : 1;
     const int wanted = j->form != ANSWERS_NONE || (shows_answers(j) && j->n_out <= ANSWERS_SMALL_MOST);
     if (!code && has_rows)
-        code = (j->rows = tool_alloc(j->n_out, sizeof *j->rows, "the result")) ? DONE : FAILED;
+        code = (j->rows =
+                    tool_alloc(j->result == KR_SCAN_ROWS ? j->number : words, sizeof *j->rows, "the result"))
+                   ? DONE
+                   : FAILED;
     if (!code && j->result == KR_SCAN_BITMAP)
         code = call(j, j->rows, 0);
     else if (!code && j->result == KR_SCAN_ROWS && wanted && j->number)
@@ -277,7 +287,8 @@ static int write_text(job *j)
     if (!all)
         return tool_fail_machine("no host memory for a table of answers");
     if (j->result == KR_SCAN_ROWS) {
-        *all = (answers){.lines = j->n_out, .place = place_row, .ctx = j->rows};
+        *all =
+            (answers){.lines = j->n_out, .no_rows = j->options.no_rows, .place = place_row, .ctx = j->rows};
         answers_add_row(all, "row", AT_ROW);
         add_columns(j, all);
     } else if (j->result == KR_SCAN_BITMAP) {
@@ -425,10 +436,10 @@ const command command_scan = {
     "scan",
     NULL,
     "find the rows of a table for which a condition is true",
-    "keyray scan --column day=orders.csv:day --column amount=orders.csv:amount --where \"day >= '2024-01-01' "
-    "and amount "
-    "> 20\"\n"
-    "keyray scan --column day=lineitem.tbl:10 --column discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
+    "keyray scan --column orders.csv:day,amount --where \"day >= '2024-01-01' and amount > 20\" --show "
+    "order,amount\n"
+    "keyray scan --column orders.csv:day,customer:str --where \"customer = 'anna'\" --count --quiet\n"
+    "keyray scan --column day=lineitem.tbl:10,discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
     "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
     run,
     "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; AND, OR, NOT and "

@@ -37,3 +37,11 @@ int shown_check(const option_texts *wanted, const char *flag, answers_form form,
                          flag);
     return DONE;
 }
+
+int shown_check_no_rows(uint32_t no_rows, answers_form form, uint32_t is_silent)
+{
+    if (no_rows && (form == ANSWERS_NPY || (form == ANSWERS_NONE && is_silent)))
+        return tool_fail(
+            USAGE, "--no-rows leaves columns of answers as text out; give -o OUT.csv, -o - or -o -.csv");
+    return DONE;
+}

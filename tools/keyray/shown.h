@@ -20,6 +20,15 @@ int shown_load(shown *all, const char *flag, const option_texts *wanted, const s
 void shown_add(const shown *all, int at, answers *to);
 void shown_close(shown *all);
 
+/* The row of a command's table that sets a uint32_t at `field`. */
+#define NO_ROWS_ROW(field)                                                                      \
+    {                                                                                           \
+        "no-rows", 0, 0, OPTION_FLAG, field, NULL, "leave the columns of row numbers out", 0, 0 \
+    }
+
+/* Refuses --no-rows where nothing shows rows. */
+int shown_check_no_rows(uint32_t no_rows, answers_form form, uint32_t is_silent);
+
 /* Refuses --show where nothing shows it. */
 int shown_check(const option_texts *wanted, const char *flag, answers_form form, uint32_t is_silent);
 

@@ -3,6 +3,7 @@
 #include "tool.h"
 #include "util/spelling.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,24 +24,50 @@ int table_no_column(const struct table *table, const char *name)
     return tool_fail(USAGE, "no --column is named '%s'%s", name, kr_spelling_hint(&nearest, "'", "'", hint));
 }
 
+/* Its name in the file: that of a COL, or of a name alone, both of which may have a type. */
+static void name_column(const char *source, const struct column *before, char name[COLUMN_NAME_NBYTES])
+{
+    char whole[2 * COLUMN_NAME_NBYTES];
+    const int is_name = before && !column_is_file(source);
+    snprintf(whole, sizeof whole, "%s%s", is_name ? "x.csv:" : "", source);
+    column_name(is_name ? whole : source, name);
+}
+
 static int load_column(struct table *table, const char *text, const kr_progress *progress)
 {
-    const char *source = strchr(text, '=');
-    if (!source || source == text || !source[1])
-        return tool_fail(USAGE, "--column is NAME=COL, as in day=orders.csv:day, not '%s'", text);
-    const size_t length = (size_t)(source - text);
+    const char *equals = strchr(text, '='), *source = equals ? equals + 1 : text;
+    const struct column *before = table->n ? &table->columns[table->n - 1] : NULL;
+    if (equals == text || !*source)
+        return tool_fail(USAGE, "--column is NAME=COL, as in day=orders.csv:day, or a COL, not '%s'", text);
+    if (!before && !column_is_file(source))
+        return tool_fail(USAGE,
+                         "--column %s: '%s' is not a supported column file, as in orders.csv:day; only after "
+                         "such a column may a name stand alone",
+                         text, source);
+    const size_t length = equals ? (size_t)(equals - text) : COLUMN_NAME_NBYTES;
     char *name = tool_alloc(length + 1, 1, "the name of a column");
     if (!name)
         return FAILED;
-    memcpy(name, text, length);
-    name[length] = '\0';
-    if (table_find(table, name) < table->n) {
+    if (equals)
+        snprintf(name, length + 1, "%.*s", (int)length, text);
+    else
+        name_column(source, before, name);
+    if (!equals && strlen(name) == COLUMN_NAME_NBYTES - 1) { /* it may go on */
+        const int code = tool_fail(USAGE, "column '%s...' has a long name; give a shorter one, as in NAME=%s",
+                                   name, source);
         free(name);
-        return tool_fail(USAGE, "two columns are named '%.*s'; give each a name of its own", (int)length,
-                         text);
+        return code;
+    }
+    if (table_find(table, name) < table->n) {
+        const int code = tool_fail(
+            USAGE, "two columns are named '%s'; give each a name of its own, as in NAME=%s", name, source);
+        free(name);
+        return code;
     }
     table->names[table->n] = name;
-    const int code = column_load(&table->columns[table->n++], "--column", source + 1, progress);
+    struct column *column = &table->columns[table->n++];
+    const int code = before ? column_load_beside(column, "--column", source, before, 0, progress)
+                            : column_load(column, "--column", source, progress);
     return code ? code
                 : column_check_counts(&table->columns[0], &table->columns[table->n - 1],
                                       "columns of a table have equally many rows");

@@ -17,7 +17,8 @@ struct table {
     facts phases; /* of its creation */
 };
 
-/* Reads the columns of NAME=COL, ...; text columns get the codes of one dictionary. */
+/* Reads the columns of [NAME=]COL, ..., where a COL without a file is in the file of the one before it; text
+ * columns get the codes of one dictionary. */
 int table_load(struct table *table, const option_texts *columns, const kr_progress *progress);
 /* Creates the table; strings in conditions are looked up in its dictionary. */
 int table_create(struct table *table, kr_device *device, const char *spec);
