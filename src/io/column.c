@@ -127,10 +127,9 @@ static kr_status infer(struct kr_builder *builder, const char *text, size_t nbyt
     char shown[KR_IO_SHOWN_NBYTES];
     kr_io_show(shown, text, nbytes);
     if (!type)
-        return kr_fail(
-            err, KR_ERR_FORMAT,
-            "%s:%llu: column %s: '%s' is no number, date or time; add ':str' to read text, or a type",
-            place->file, (unsigned long long)place->line, place->column, shown);
+        return kr_fail(err, KR_ERR_FORMAT,
+                       "%s:%llu: column %s: '%s' is not a number, date or time; add ':str' to read text",
+                       place->file, (unsigned long long)place->line, place->column, shown);
     if (large && !builder->large_line) {
         builder->large_line = place->line;
         memcpy(builder->large_text, shown, sizeof shown);
@@ -296,15 +295,27 @@ static kr_status sort_strings(struct kr_builder *builder, kr_error *err)
     return KR_OK;
 }
 
+/* Of integers that were read as doubles, since one is beyond i64. */
+static bool fits_u64(const struct kr_builder *builder)
+{
+    uint64_t value;
+    for (uint64_t i = 0; i < builder->count; i++)
+        if (((const double *)builder->file->data)[i] < 0 ||
+            ((const double *)builder->file->data)[i] >= 0x1p64)
+            return false;
+    return kr_value_parse(KR_U64, KR_UNIT_NONE, builder->large_text, strlen(builder->large_text), &value) ==
+           KR_VALUE_OK;
+}
+
 kr_status kr_builder_end(struct kr_builder *builder, kr_error *err)
 {
     struct kr_file *file = builder->file;
     kr_status status = KR_OK;
     if (builder->large_line && !builder->decimals)
-        return kr_fail(err, KR_ERR_FORMAT,
-                       "%s:%llu: column %s: %s does not fit in i64; add a type such as ':u64' or ':f64'",
+        return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s: %s does not fit in i64; add '%s'",
                        builder->place->file, (unsigned long long)builder->large_line, builder->place->column,
-                       builder->large_text);
+                       builder->large_text,
+                       fits_u64(builder) ? ":u64" : ":f64', which rounds large integers, or ':str");
     if (!builder->type) /* every field is empty */
         status = set_type(builder, KR_I64, err);
     if (status == KR_OK && file->dictionary)

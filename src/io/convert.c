@@ -1,5 +1,6 @@
 #include "io/convert.h"
 
+#include "io/hints.h"
 #include "io/io.h"
 #include "util/error.h"
 
@@ -183,11 +184,10 @@ static kr_status fail_types(const struct kr_file *file, const struct kr_file *li
     char is[KR_TYPE_TEXT_NBYTES], wanted[KR_TYPE_TEXT_NBYTES];
     kr_type_text(file->column.type, file->unit, is);
     kr_type_text(like->column.type, like->unit, wanted);
-    return kr_fail(err, KR_ERR_TYPE,
-                   "%s is %s, which does not compare with %s, which is %s; read both as one type, as in "
-                   "FILE.csv:NAME:%s",
-                   file->name, text ? "str" : is, like->name, like_text ? "str" : wanted,
-                   like_text ? "str" : wanted);
+    char hint[KR_COMPARE_HINT_NBYTES];
+    return kr_fail(err, KR_ERR_TYPE, "%s is %s, which does not compare with %s, which is %s%s", file->name,
+                   text ? "str" : is, like->name, like_text ? "str" : wanted,
+                   kr_io_compare_hint(file, like, hint));
 }
 
 static kr_status fail_row(const struct kr_file *file, const struct kr_file *like, uint64_t row,

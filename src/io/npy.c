@@ -1,6 +1,7 @@
 /* .npy, versions 1 to 3: "\x93NUMPY", major, minor, the header's length, and a Python dictionary
  * {'descr': '<i4', 'fortran_order': False, 'shape': (3,), } before the elements. */
 #include "io/convert.h"
+#include "io/hints.h"
 #include "io/io.h"
 
 #include "util/error.h"
@@ -397,12 +398,13 @@ static kr_status read_elements(struct kr_input *input, const struct header *head
 kr_status kr_read_npy(struct kr_input *input, const char *selector, struct kr_file *file, kr_error *err)
 {
     kr_unit unit;
-    char shown[KR_IO_SHOWN_NBYTES];
+    char shown[KR_IO_SHOWN_NBYTES], hint[KR_TYPE_HINT_NBYTES];
     kr_io_show(shown, selector, strlen(selector));
     if (*selector && !kr_io_type_named(selector, &unit))
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "%s takes only a type after it, not '%s': it has one column; one of " KR_IO_TYPE_NAMES,
-                       input->name, shown);
+        return kr_fail(
+            err, KR_ERR_ARGUMENT,
+            "%s takes only a type after it, not '%s': it has one column%s; types are " KR_IO_TYPE_NAMES,
+            input->name, shown, kr_io_type_hint(shown, false, hint));
     char *text = kr_host_calloc(HEADER_MOST, 1, "a .npy header", err);
     if (!text)
         return KR_ERR_HOST_MEMORY;

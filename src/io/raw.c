@@ -1,4 +1,5 @@
 /* .bin: the elements and nothing else. */
+#include "io/hints.h"
 #include "io/io.h"
 
 #include "util/error.h"
@@ -75,11 +76,11 @@ kr_status kr_read_bin(struct kr_input *input, const char *selector, struct kr_fi
 {
     kr_unit unit;
     kr_type type = kr_io_type_named(selector, &unit);
-    char shown[KR_IO_SHOWN_NBYTES];
+    char shown[KR_IO_SHOWN_NBYTES], hint[KR_TYPE_HINT_NBYTES];
     kr_io_show(shown, selector, strlen(selector));
     if (!type)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s needs a type after it, not '%s'; one of " KR_IO_TYPE_NAMES,
-                       input->name, shown);
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s needs a type after it, not '%s'%s; one of " KR_IO_TYPE_NAMES,
+                       input->name, shown, kr_io_type_hint(shown, false, hint));
     uint32_t each = kr_type_nbytes(type);
     file->unit = unit;
     if (input->nbytes != KR_IO_UNKNOWN && input->nbytes % each)

@@ -2,6 +2,7 @@
  * fields of the wanted column are cut out of it, the others only counted. */
 #include "io/column.h"
 
+#include "io/hints.h"
 #include "io/values.h"
 #include "util/error.h"
 #include "util/spelling.h"
@@ -338,6 +339,7 @@ struct header {
     uint64_t n_fields;
     uint64_t found;      /* fields of the name wanted */
     bool looks_as_data;  /* every field is a number, a date or a time */
+    bool has_typed;      /* what stands before the last ':' of the name wanted is a name */
     char names[256];     /* for the error when there is no such column */
     kr_spelling nearest; /* the same */
 };
@@ -355,7 +357,7 @@ static void read_names(struct scanner *scanner, const struct row *row, const str
                        struct header *header)
 {
     size_t used = 0;
-    const char *at = scanner->data + scanner->start;
+    const char *at = scanner->data + scanner->start, *colon = memrchr(wanted->name, ':', wanted->nbytes);
     *header = (struct header){.n_fields = row->n_fields,
                               .looks_as_data = true,
                               .nearest = kr_spelling_begin(wanted->name, wanted->nbytes)};
@@ -368,6 +370,8 @@ static void read_names(struct scanner *scanner, const struct row *row, const str
             scanner->column = i;
             header->found++;
         }
+        header->has_typed |= colon && field.nbytes == (size_t)(colon - wanted->name) &&
+                             memcmp(field.text, wanted->name, field.nbytes) == 0;
         header->looks_as_data = header->looks_as_data && is_data(&field);
         char shown[KR_IO_SHOWN_NBYTES];
         kr_io_show(shown, field.text, field.nbytes);
@@ -378,6 +382,18 @@ static void read_names(struct scanner *scanner, const struct row *row, const str
     }
 }
 
+/* "order:int64": what is behind the last ':' is not a type. */
+static kr_status fail_type(const struct kr_place *place, const struct wanted *wanted, kr_error *err)
+{
+    const char *type = (const char *)memrchr(wanted->name, ':', wanted->nbytes) + 1;
+    char shown[KR_IO_SHOWN_NBYTES], hint[KR_TYPE_HINT_NBYTES];
+    kr_io_show(shown, type, strlen(type));
+    return kr_fail(err, KR_ERR_ARGUMENT, "%s:%.*s: '%s' is not a type%s; types are " KR_IO_TYPE_NAMES " str",
+                   place->file,
+                   wanted->nbytes < KR_IO_SHOWN_NBYTES ? (int)wanted->nbytes : KR_IO_SHOWN_NBYTES,
+                   wanted->name, shown, kr_io_type_hint(shown, true, hint));
+}
+
 /* "3" or "#3": the column at that position, if no column has that name. */
 static kr_status find_position(struct scanner *scanner, const struct wanted *wanted,
                                const struct header *header, kr_error *err)
@@ -386,6 +402,12 @@ static kr_status find_position(struct scanner *scanner, const struct wanted *wan
     const struct kr_place *place = &scanner->place;
     char hint[KR_SPELLING_HINT_NBYTES];
     uint32_t position = 0;
+    const char *colon = memrchr(wanted->name, ':', wanted->nbytes);
+    const size_t before = colon ? (size_t)(colon - wanted->name) : 0;
+    const bool typed_position = before > hash && kr_value_parse(KR_U32, KR_UNIT_NONE, wanted->name + hash,
+                                                                before - hash, &position) == KR_VALUE_OK;
+    if (header->has_typed || typed_position)
+        return fail_type(place, wanted, err);
     if (kr_value_parse(KR_U32, KR_UNIT_NONE, wanted->name + hash, wanted->nbytes - hash, &position) !=
         KR_VALUE_OK)
         return kr_fail(err, KR_ERR_FORMAT, "%s has no column %s%s; its header has: %s", place->file,
@@ -525,6 +547,10 @@ kr_status kr_read_tbl(struct kr_input *input, const char *selector, struct kr_fi
     scanner.place = (struct kr_place){.file = input->name, .line = 1};
     kr_io_show(scanner.place.column, wanted.name, wanted.nbytes);
     uint32_t number;
+    const char *colon = memrchr(wanted.name, ':', wanted.nbytes);
+    if (colon && kr_value_parse(KR_U32, KR_UNIT_NONE, wanted.name, (size_t)(colon - wanted.name), &number) ==
+                     KR_VALUE_OK)
+        return fail_type(&scanner.place, &wanted, err);
     if (kr_value_parse(KR_U32, KR_UNIT_NONE, wanted.name, wanted.nbytes, &number) != KR_VALUE_OK)
         return kr_fail(
             err, KR_ERR_ARGUMENT,

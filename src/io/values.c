@@ -440,8 +440,9 @@ const char *kr_value_problem(kr_value_result result, kr_type type, kr_unit unit,
                  "has a time of day, which date32 lacks: read timestamps on both sides, with "
                  "':timestamp64', or give dates");
     else if (result == KR_VALUE_INEXACT && type == KR_TIMESTAMP64)
-        snprintf(text, KR_PROBLEM_NBYTES, "is finer than %s: read a finer unit, such as ':timestamp64[ns]'",
-                 name);
+        snprintf(text, KR_PROBLEM_NBYTES, "is finer than %s%s", name,
+                 unit == KR_UNIT_NS ? ", the finest unit"
+                                    : ": read a finer unit, such as ':timestamp64[ns]'");
     else if (result == KR_VALUE_INEXACT)
         snprintf(text, KR_PROBLEM_NBYTES, "is no value of %s, which would round it", name);
     else

@@ -317,7 +317,7 @@ BAD_INPUT = [
     bad(1, WITH + "fields.csv:a", r"fields\.csv:3: .*1 fields?, the header has 2"),
     bad(1, WITH + "range.csv:a:u8", r"range\.csv:3: column 'a': '300' is out of range for u8"),
     bad(1, WITH + "words.csv:a", r"words\.csv:3: column 'a': 'x'"), bad(1, WITH + "a.csv:frob", "no column 'frob'"),
-    bad(2, WITH + "a.csv", "needs a column"), bad(1, WITH + "a.csv:k:frob", "frob"), bad(1, WITH + "t.tbl:9", "no column 9"),
+    bad(2, WITH + "a.csv", "needs a column"), bad(2, WITH + "a.csv:k:frob", "'frob' is not a type; types are u8 "), bad(1, WITH + "t.tbl:9", "no column 9"),
     bad(1, WITH + "odd.bin:u32", "7"), bad(2, WITH + "raw.bin", "needs a type"),
     # Types.
     ok(WITH + "a.csv:k", out="^type +i64$"), ok(WITH + "wide.npy", out="^type +u64$"),

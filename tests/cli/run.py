@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True  # nothing of ours in the source tree
 import answer_cases  # noqa: E402
 import bench_cases  # noqa: E402
 import cases  # noqa: E402
+import hint_cases  # noqa: E402
 import input_cases  # noqa: E402
 import nearest_cases  # noqa: E402
 import npy  # noqa: E402
@@ -126,7 +127,7 @@ def main(arguments):
     keyray = str(pathlib.Path(options.keyray).resolve())
     parts = (cases, input_cases, nearest_cases, answer_cases, update_cases, scan_cases, bench_cases)
     jobs = [(case["run"], run_case, case) for part in parts for case in part.CASES]
-    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + input_cases.SCRIPTS + bench_cases.SCRIPTS]
+    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + hint_cases.SCRIPTS + input_cases.SCRIPTS + bench_cases.SCRIPTS]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:
         if options.words and not any(word in title for word in options.words):

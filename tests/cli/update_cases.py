@@ -26,7 +26,7 @@ WRONG = [
     bad(1, UPDATE + "--delete missing.npy", "cannot open missing.npy"),
     ok(UPDATE + "--insert wide.npy", out="^rows_after +10$"), ok(UPDATE + "--delete wide.npy", out="^rows_after +0$"),
     bad(1, UPDATE + "--insert days.npy", "--insert days.npy is date32, which does not"), bad(1, UPDATE + "--delete large.csv:x", "row 2 is -1, which is out of range for u32"),
-    bad(1, UPDATE + "--insert lower.npy --insert-rows wide.npy", "--insert-rows wide.npy is u64, row ids are u32"),
+    bad(1, UPDATE + "--insert lower.npy --insert-rows wide.npy", "--insert-rows wide.npy is u64, but row ids are u32; 'wide.npy:u32' reads"),
     bad(1, UPDATE + "--insert lower.npy --insert-rows probes.npy", "--insert-rows probes.npy has 4; give one row id per key"),
     bad(1, UPDATE + "--insert nulls.csv:x:u32 --insert-rows nulls.csv:k:u32", "has NULLs"),
     bad(1, "update --keys a.csv:name:str --probes b.csv:name:str --insert b.csv:name:str {device}", "--insert b.csv:name:str is text"),

@@ -41,13 +41,34 @@ static int keep_input(const char *source)
                   : DONE;
 }
 
+/* A column that cannot be text is not to be read as text either. */
+static void replace_hint(const char *no_text, kr_error *err)
+{
+    char *hint = strstr(err->text, "; add ':str'");
+    if (no_text && hint)
+        snprintf(hint, sizeof err->text - (size_t)(hint - err->text), "; %s", no_text);
+}
+
 static kr_status try_source(struct column *column, const kr_progress *progress, const char *source,
                             kr_error *err)
 {
     const kr_status status = kr_file_read(source, progress, &column->file, err);
     if (status == KR_OK)
         column->view = *kr_file_column(column->file);
+    else if (err)
+        replace_hint(column->no_text, err);
     return status;
+}
+
+/* The exit status of what try_source returned. */
+static int finish_load(const struct column *column, kr_status status, const kr_error *err)
+{
+    /* The name itself is wrong, as opposed to what is found behind it. */
+    if (status == KR_ERR_ARGUMENT)
+        return tool_fail(USAGE, "%s %s", column->flag, err->text);
+    if (status == KR_OK && column->no_text && column_is_text(column))
+        return tool_fail(FAILED, "%s %s is text: %s", column->flag, column->source, column->no_text);
+    return tool_check(status, err);
 }
 
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress)
@@ -57,11 +78,7 @@ int column_load(struct column *column, const char *flag, const char *source, con
     column->source = source;
     if (keep_input(source))
         return FAILED;
-    const kr_status status = try_source(column, progress, source, &err);
-    /* The name itself is wrong, as opposed to what is found behind it. */
-    if (status == KR_ERR_ARGUMENT)
-        return tool_fail(USAGE, "%s %s", flag, err.text);
-    return tool_check(status, &err);
+    return finish_load(column, try_source(column, progress, source, &err), &err);
 }
 
 /* A new text of a source's first bytes and what stands behind them; NULL after an error. */
@@ -96,9 +113,7 @@ int column_load_beside(struct column *column, const char *flag, const char *text
         status = try_source(column, progress, as_text, NULL) == KR_OK ? KR_OK : status;
         free(as_text);
     }
-    if (status == KR_ERR_ARGUMENT)
-        return tool_fail(USAGE, "%s %s", flag, err.text);
-    return tool_check(status, &err);
+    return finish_load(column, status, &err);
 }
 
 static int is_type(const char *text)
@@ -108,6 +123,25 @@ static int is_type(const char *text)
         if (strncmp(text, known, strlen(known)) == 0 && (!text[strlen(known)] || text[strlen(known)] == '['))
             return 1;
     return strcmp(text, "str") == 0;
+}
+
+/* Files of text name a column behind the path, the others a type. */
+static int is_file_of_types(const char *source, size_t path_nbytes)
+{
+    const size_t packed = path_nbytes > 3 && memcmp(source + path_nbytes - 3, ".gz", 3) == 0 ? 3 : 0;
+    const char *extension = path_nbytes > packed + 4 ? source + path_nbytes - packed - 4 : "";
+    return strncmp(extension, ".npy", 4) == 0 || strncmp(extension, ".bin", 4) == 0;
+}
+
+const char *column_with_type(const char *source, const char *type, char text[COLUMN_SOURCE_NBYTES])
+{
+    const size_t path_nbytes = kr_file_path_nbytes(source);
+    const char *colon = strrchr(source + path_nbytes, ':');
+    const int has_type = colon && is_type(colon + 1) &&
+                         (colon > source + path_nbytes || is_file_of_types(source, path_nbytes));
+    snprintf(text, COLUMN_SOURCE_NBYTES, "%.*s:%s", has_type ? (int)(colon - source) : (int)strlen(source),
+             source, type);
+    return text;
 }
 
 void column_name(const char *source, char name[COLUMN_NAME_NBYTES])

@@ -8,6 +8,7 @@
 struct column {
     const char *flag, *source; /* "--keys", "orders.csv:o_orderkey" */
     char *own_source;          /* `source`, if it was made of a name and another column's file */
+    const char *no_text;       /* set before it is read: why it cannot be text; or NULL */
     kr_file *file;
     kr_column view;
     uint32_t *codes; /* with `validity`: they replace the column's own, see column_match */
@@ -23,6 +24,9 @@ int column_load_beside(struct column *column, const char *flag, const char *text
 enum { COLUMN_NAME_NBYTES = 56 };
 void column_name(const char *source, char name[COLUMN_NAME_NBYTES]);
 int column_load(struct column *column, const char *flag, const char *source, const kr_progress *progress);
+/* The source with another type behind it: "a.csv:k:str" of "a.csv:k:u32". */
+enum { COLUMN_SOURCE_NBYTES = 256 };
+const char *column_with_type(const char *source, const char *type, char text[COLUMN_SOURCE_NBYTES]);
 /* 1: the text names a column file, and is no list of values. */
 int column_is_file(const char *text);
 /* The same, or values as in "42,43" of the type of `keys`, if `source` names no file. */

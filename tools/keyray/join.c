@@ -166,8 +166,6 @@ static int load_asof(job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
-    if (o->asof.side && column_is_text(&j->left[0]))
-        return tool_fail(FAILED, "--left %s is text: --asof takes numbers, dates and times", o->left.at[0]);
     for (uint32_t i = 0; !code && i < o->left_by.n; ++i)
         code = column_load_beside(&j->left_by[i], "--left-by", o->left_by.at[i], &j->left[0], 0, j->progress);
     for (uint32_t i = 0; !code && i < o->right_by.n; ++i)
@@ -194,9 +192,6 @@ static int load_ends(job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
-    if (o->overlap && column_is_text(&j->left[0]))
-        return tool_fail(FAILED, "--left %s is text: --overlap takes numbers, dates and times",
-                         o->left.at[0]);
     if (o->overlap)
         code = column_load(&j->left_end, "--left-end", o->left_end, j->progress);
     if (o->overlap && !code)
@@ -212,6 +207,10 @@ static int load_keys(job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
+    if (o->asof.side || o->overlap) /* one column on each side */
+        j->left[0].no_text = j->right[0].no_text = j->left_end.no_text = j->right_end.no_text =
+            o->asof.side ? "--asof takes numbers, dates and times"
+                         : "--overlap takes numbers, dates and times";
     for (uint32_t i = 0; !code && i < o->left.n; ++i)
         code = column_load(&j->left[i], "--left", o->left.at[i], j->progress);
     for (uint32_t i = 0; !code && i < o->right.n; ++i)

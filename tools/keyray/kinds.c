@@ -90,7 +90,8 @@ static int run(const command *self, int argc, char **argv)
         return tool_fail(USAGE, "'%s' is a spec; give only the kind, which stands before the ':'", wanted);
     if (wanted && strcmp(wanted, "best") == 0)
         return tool_fail(USAGE, "'best' stands for pivot: see keyray kinds pivot, "
-                                "and keyray explain --index best, or best:updates=on where rows come and go");
+                                "and keyray explain point --keys COL --index best, or --index "
+                                "best:updates=on where rows come and go");
     /* It fails with the list of known kinds. */
     if (wanted && kr_spec_complete(wanted, text, sizeof text, &err) != KR_OK)
         return tool_fail(USAGE, "%s", err.text);

@@ -170,6 +170,7 @@ static int check_options(lookup_job *j)
 static int load_changes(lookup_job *j)
 {
     const lookup_options *o = &j->options;
+    char source[COLUMN_SOURCE_NBYTES];
     int code = DONE;
     if (o->insert)
         code = column_load_values(&j->insert, "--insert", o->insert, &j->keys, j->progress);
@@ -178,15 +179,15 @@ static int load_changes(lookup_job *j)
     if (!code && o->delete)
         code = column_load_values(&j->delete, "--delete", o->delete, &j->keys, j->progress);
     if (!code && o->insert && column_is_text(&j->insert))
-        code = tool_fail(FAILED, "--insert %s is text: only strings of --keys have codes; insert numbers",
-                         o->insert);
+        code = tool_fail(FAILED, "--insert %s is text: an index holds the texts of --keys only", o->insert);
     if (!code && o->insert)
         code = column_match(&j->keys, &j->insert, ABSENT_NULL);
     if (!code && o->delete)
         code = column_match(&j->keys, &j->delete, ABSENT_NULL);
     if (!code && o->insert_rows && j->insert_rows.view.type != KR_U32)
-        code = tool_fail(FAILED, "--insert-rows %s is %s, row ids are u32; FILE.csv:NAME:u32 reads them so",
-                         o->insert_rows, kr_type_name(j->insert_rows.view.type));
+        code = tool_fail(FAILED, "--insert-rows %s is %s, but row ids are u32; '%s' reads them so",
+                         o->insert_rows, kr_type_name(j->insert_rows.view.type),
+                         column_with_type(o->insert_rows, "u32", source));
     if (!code && o->insert_rows && j->insert_rows.view.validity)
         code = tool_fail(FAILED, "--insert-rows %s has NULLs, which are no row ids", o->insert_rows);
     if (!code && o->insert_rows)
@@ -197,16 +198,17 @@ static int load_changes(lookup_job *j)
 static int load_values(lookup_job *j, uint32_t i)
 {
     struct column *values = &j->values[i];
+    values->no_text = "sum, min and max take numbers, dates and times";
     const int code =
         column_load_beside(values, "--values", j->options.values.at[i], &j->keys, 0, j->progress);
-    if (!code && column_is_text(values))
-        return tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", values->source);
     return code || j->is_update ? code : column_check_counts(&j->keys, values, "give one value per key");
 }
 
 static int load(lookup_job *j)
 {
     const lookup_options *o = &j->options;
+    if (o->nearest.side)
+        j->keys.no_text = "--nearest takes numbers, dates and times";
     int code = column_load(&j->keys, "--keys", o->keys, j->progress);
     if (!code && j->is_range)
         code = column_load_values(&j->lower, "--lower", o->lower, &j->keys, j->progress);
@@ -224,8 +226,6 @@ static int load(lookup_job *j)
         code = column_match(&j->keys, &j->lower, j->is_range ? ABSENT_ABOVE : ABSENT_NULL);
     if (!code && j->is_range)
         code = column_match(&j->keys, &j->upper, ABSENT_BELOW);
-    if (!code && o->nearest.side && column_is_text(&j->keys))
-        code = tool_fail(FAILED, "--keys %s is text: --nearest takes numbers, dates and times", o->keys);
     if (!code)
         code = nearest_read(&o->nearest, o->keys, j->keys.view.type, kr_file_unit(j->keys.file), &j->nearest);
     if (!code && j->is_range)

@@ -123,8 +123,6 @@ static int find_result(job *j)
     j->value = table_find(&j->table, name);
     if (j->value == j->table.n)
         return table_no_column(&j->table, name);
-    if (column_is_text(&j->table.columns[j->value]))
-        return tool_fail(FAILED, "column '%s' is text, which has no sum, minimum or maximum", name);
     return DONE;
 }
 
@@ -140,7 +138,9 @@ static int load_shown(job *j)
 
 static int load(job *j)
 {
-    int code = table_load(&j->table, &j->options.columns, j->progress);
+    const scan_options *o = &j->options;
+    j->table.added = o->sum ? o->sum : o->min ? o->min : o->max;
+    int code = table_load(&j->table, &o->columns, j->progress);
     if (!code && j->options.alive)
         code = column_load(&j->alive, "--alive", j->options.alive, j->progress);
     if (!code)
@@ -181,10 +181,8 @@ static int call(job *j, void *out, uint64_t capacity)
     const kr_scan_sink *sinks[] = {&sink};
     const kr_condition *conditions[] = {j->condition};
     const kr_status status = kr_scan(j->table.table, conditions, sinks, 1, &options, NULL, &err);
-    /* Files of text say what a column holds, unless the command line does. */
-    if (status == KR_ERR_TYPE && strstr(err.text, "only columns of one type can be compared"))
-        return tool_fail(FAILED, "%s; a column of a text file may be given a type: FILE.csv:NAME:f64",
-                         err.text);
+    if (status == KR_ERR_TYPE)
+        table_advise_types(&j->table, &err);
     return tool_check(status, &err);
 }
 

@@ -66,6 +66,8 @@ static int load_column(struct table *table, const char *text, const kr_progress 
     }
     table->names[table->n] = name;
     struct column *column = &table->columns[table->n++];
+    if (table->added && strcmp(table->added, name) == 0)
+        column->no_text = "--sum, --min and --max take numbers, dates and times";
     const int code = before ? column_load_beside(column, "--column", source, before, 0, progress)
                             : column_load(column, "--column", source, progress);
     return code ? code
@@ -79,6 +81,49 @@ int table_load(struct table *table, const option_texts *columns, const kr_progre
     for (uint32_t i = 0; !code && i < columns->n; ++i)
         code = load_column(table, columns->at[i], progress);
     return code ? code : dictionary_open(&table->words, table->columns, table->n);
+}
+
+/* A type that holds the values of both columns; NULL if there is none. */
+static const char *common_type(const struct column *a, const struct column *b)
+{
+    static const char *const units[] = {[KR_UNIT_NONE] = NULL,
+                                        [KR_UNIT_S] = "timestamp64[s]",
+                                        [KR_UNIT_MS] = "timestamp64[ms]",
+                                        [KR_UNIT_US] = "timestamp64[us]",
+                                        [KR_UNIT_NS] = "timestamp64[ns]"};
+    const int a_date = a->view.type == KR_DATE32, b_date = b->view.type == KR_DATE32;
+    const int a_time = a_date || a->view.type == KR_TIMESTAMP64,
+              b_time = b_date || b->view.type == KR_TIMESTAMP64;
+    const kr_unit a_unit = kr_file_unit(a->file), b_unit = kr_file_unit(b->file);
+    const int has_real = a->view.type == KR_F32 || a->view.type == KR_F64 || b->view.type == KR_F32 ||
+                         b->view.type == KR_F64 || a->view.type == KR_U64 || b->view.type == KR_U64;
+    if (column_is_text(a) || column_is_text(b) || a_time != b_time)
+        return NULL;
+    if (!a_time)
+        return has_real ? "f64" : "i64";
+    if ((!a_date && !a_unit) || (!b_date && !b_unit))
+        return NULL;
+    return units[a_unit > b_unit ? a_unit : b_unit]; /* the finer one; dates have none */
+}
+
+void table_advise_types(const struct table *table, kr_error *err)
+{
+    char left[COLUMN_SOURCE_NBYTES], right[COLUMN_SOURCE_NBYTES], pair[sizeof err->text];
+    if (!strstr(err->text, "only columns of one type can be compared"))
+        return;
+    for (uint32_t a = 0; a < table->n; ++a)
+        for (uint32_t b = 0; b < table->n; ++b) {
+            snprintf(pair, sizeof pair, "columns '%s' and '%s'", table->names[a], table->names[b]);
+            if (!strstr(err->text, pair))
+                continue;
+            const char *type = common_type(&table->columns[a], &table->columns[b]);
+            const size_t used = strlen(err->text);
+            if (type)
+                snprintf(err->text + used, sizeof err->text - used, "; read them as %s=%s and %s=%s",
+                         table->names[a], column_with_type(table->columns[a].source, type, left),
+                         table->names[b], column_with_type(table->columns[b].source, type, right));
+            return;
+        }
 }
 
 /* kr_table_options.find_text */

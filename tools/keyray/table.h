@@ -12,7 +12,8 @@ struct table {
     struct column columns[OPTION_TEXTS_MOST];
     char *names[OPTION_TEXTS_MOST];
     uint32_t n;
-    dictionary words; /* of all its text columns */
+    dictionary words;  /* of all its text columns */
+    const char *added; /* set before it is loaded: the column whose sum or the like is wanted, or NULL */
     kr_table *table;
     facts phases; /* of its creation */
 };
@@ -26,6 +27,8 @@ void table_close(struct table *table);
 
 /* The column of that name; `n` if there is none. */
 uint32_t table_find(const struct table *table, const char *name);
+/* Adds to an error about columns of two types, if it is one, how to read them as one type. */
+void table_advise_types(const struct table *table, kr_error *err);
 /* Fails, since there is none of that name. */
 int table_no_column(const struct table *table, const char *name);
 

@@ -191,10 +191,10 @@ static void columns_convert_or_stay_as_they_are(void **state)
     converted("a.csv:d", "a.csv:i:timestamp64", KR_ERR_TYPE,
               "a.csv:i:timestamp64 has timestamps whose unit is not known\t[ms]");
     converted("a.csv:i:timestamp64", "a.csv:t", KR_ERR_TYPE, "unit is not known");
-    converted("a.csv:i", "a.csv:d", KR_ERR_TYPE, "a.csv:i is i64\ta.csv:d\tdate32\tFILE.csv:NAME:date32");
-    converted("a.csv:s:str", "a.csv:i", KR_ERR_TYPE, "a.csv:s:str is str\tFILE.csv:NAME:i64");
+    converted("a.csv:i", "a.csv:d", KR_ERR_TYPE, "a.csv:i is i64\ta.csv:d\tdate32\ta.csv:i:timestamp64[s]");
+    converted("a.csv:s:str", "a.csv:i", KR_ERR_TYPE, "a.csv:s:str is str\ta.csv:i:str");
     converted("a.csv:i", "a.csv:s:str", KR_ERR_TYPE,
-              "a.csv:i is i64\ta.csv:s:str, which is str\tFILE.csv:NAME:str");
+              "a.csv:i is i64\ta.csv:s:str, which is str\ta.csv:i:str");
     kr_error err;
     assert_int_equal(kr_file_convert(NULL, NULL, &err), KR_ERR_ARGUMENT);
 }

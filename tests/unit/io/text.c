@@ -369,17 +369,20 @@ static void columns_that_are_not_there(void **state)
     (void)state;
     put_text("a.csv", "a,b,a\n1,2,3\n");
     must_fail("a.csv:c", KR_ERR_FORMAT, "a.csv has no column 'c'\ta, b, a");
-    must_fail("a.csv:b:u33", KR_ERR_FORMAT, "no column 'b:u33'");
+    must_fail("a.csv:b:u33", KR_ERR_ARGUMENT, "a.csv:b:u33: 'u33' is not a type\tdid you mean\ttypes are u8");
     must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv:1:\t'a' occurs 2 times");
     must_fail("a.csv", KR_ERR_ARGUMENT, "a.csv\tFILE.csv:NAME");
     must_fail("a.csv:", KR_ERR_ARGUMENT, "a.csv\tFILE.csv:NAME");
     put_text("a.tbl", "1|2|\n");
     must_fail("a.tbl:2", KR_ERR_FORMAT, "a.tbl has no column 2\t0 to 1");
     must_fail("a.tbl:4294967295", KR_ERR_FORMAT, "a.tbl has no column 4294967295");
-    static const char *const selectors[] = {
-        "a.tbl", "a.tbl:", "a.tbl:x", "a.tbl:-1", "a.tbl:4294967296", "a.tbl:1:u33", "a.tbl:u32", "a.tbl:1:"};
+    static const char *const selectors[] = {"a.tbl",    "a.tbl:",           "a.tbl:x",
+                                            "a.tbl:-1", "a.tbl:4294967296", "a.tbl:u32"};
     for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++)
         must_fail(selectors[i], KR_ERR_ARGUMENT, "a.tbl needs a column number\tFILE.tbl:NUMBER");
+    must_fail("a.tbl:1:u33", KR_ERR_ARGUMENT,
+              "a.tbl:1:u33: 'u33' is not a type\tdid you mean 'u32'?\ttypes are u8");
+    must_fail("a.tbl:1:", KR_ERR_ARGUMENT, "'' is not a type; types are u8");
 }
 
 static void tbl_files(void **state)

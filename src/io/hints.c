@@ -1,0 +1,126 @@
+#include "io/hints.h"
+
+#include "util/spelling.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Types --------------------------------------------------------------------------------- */
+
+/* Names of types elsewhere: numpy, SQL, C. */
+static const struct {
+    const char *other, *type;
+} aliases[] = {
+    {"int", "i64"},
+    {"integer", "i64"},
+    {"long", "i64"},
+    {"bigint", "i64"},
+    {"int8", "i8"},
+    {"int16", "i16"},
+    {"smallint", "i16"},
+    {"int32", "i32"},
+    {"int64", "i64"},
+    {"uint8", "u8"},
+    {"byte", "u8"},
+    {"uint16", "u16"},
+    {"uint32", "u32"},
+    {"uint", "u64"},
+    {"uint64", "u64"},
+    {"float", "f64"},
+    {"real", "f64"},
+    {"float32", "f32"},
+    {"float64", "f64"},
+    {"double", "f64"},
+    {"decimal", "f64"},
+    {"numeric", "f64"},
+    {"number", "f64"},
+    {"date", "date32"},
+    {"day", "date32"},
+    {"time", "timestamp64"},
+    {"timestamp", "timestamp64"},
+    {"datetime", "timestamp64"},
+    {"datetime64", "timestamp64"},
+    {"string", "str"},
+    {"text", "str"},
+    {"varchar", "str"},
+    {"char", "str"},
+};
+
+const char *kr_io_type_hint(const char *name, bool with_text, char hint[KR_TYPE_HINT_NBYTES])
+{
+    char spelled[KR_SPELLING_HINT_NBYTES];
+    kr_spelling nearest = kr_spelling_begin(name, strlen(name));
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcasecmp(aliases[i].other, name) == 0 && (with_text || strcmp(aliases[i].type, "str") != 0)) {
+            snprintf(hint, KR_TYPE_HINT_NBYTES, "; did you mean '%s'?", aliases[i].type);
+            return hint;
+        }
+    for (unsigned type = 1; kr_type_name((kr_type)type); type++)
+        kr_spelling_offer(&nearest, kr_type_name((kr_type)type), strlen(kr_type_name((kr_type)type)));
+    if (with_text)
+        kr_spelling_offer(&nearest, "str", strlen("str"));
+    snprintf(hint, KR_TYPE_HINT_NBYTES, "%s", kr_spelling_hint(&nearest, "'", "'", spelled));
+    return hint;
+}
+
+/* ---- Columns that do not compare ----------------------------------------------------------- */
+
+/* The extension of a source, ".csv"; "" for values written by hand. */
+static const char *extension_of(const char *source, char extension[8])
+{
+    size_t end = kr_file_path_nbytes(source);
+    if (end > 3 && strncasecmp(source + end - 3, ".gz", 3) == 0)
+        end -= 3;
+    snprintf(extension, 8, "%.4s", end > 4 ? source + end - 4 : end ? ".csv" : "");
+    return extension;
+}
+
+static bool is_text_file(const char *extension)
+{
+    return strcasecmp(extension, ".csv") == 0 || strcasecmp(extension, ".tsv") == 0 ||
+           strcasecmp(extension, ".tbl") == 0;
+}
+
+/* "a.csv:k:str" of "a.csv:k" and of "a.csv:k:u32", "i8.npy:u8" of "i8.npy". */
+static void with_type(const char *source, const char *type, char text[KR_IO_SHOWN_NBYTES + 24])
+{
+    char extension[8];
+    kr_unit unit;
+    const char *selector = source + kr_file_path_nbytes(source), *colon = strrchr(selector, ':');
+    const bool named = is_text_file(extension_of(source, extension));
+    size_t nbytes = strlen(source);
+    if (colon && !(named && colon == selector) &&
+        (strcmp(colon + 1, "str") == 0 || kr_io_type_named(colon + 1, &unit)))
+        nbytes = (size_t)(colon - source);
+    snprintf(text, KR_IO_SHOWN_NBYTES + 24, "%.*s:%s", (int)nbytes, source, type);
+}
+
+static bool is_time(const struct kr_file *file)
+{
+    return !file->dictionary && (file->column.type == KR_DATE32 || file->column.type == KR_TIMESTAMP64);
+}
+
+const char *kr_io_compare_hint(const struct kr_file *a, const struct kr_file *b,
+                               char hint[KR_COMPARE_HINT_NBYTES])
+{
+    char extension[8], source[KR_IO_SHOWN_NBYTES + 24];
+    const struct kr_file *other = a->dictionary || (!b->dictionary && is_time(a)) ? b : a;
+    const bool of_text = a->dictionary || b->dictionary;
+    const kr_type type = other->column.type;
+    extension_of(other->name, extension);
+    if (of_text && is_text_file(extension)) {
+        with_type(other->name, "str", source);
+        snprintf(hint, KR_COMPARE_HINT_NBYTES, "; '%s' reads it as text", source);
+    } else if (of_text) {
+        snprintf(hint, KR_COMPARE_HINT_NBYTES, "; only columns of .csv, .tsv and .tbl files can be texts");
+    } else if (type == KR_I64 && *extension) {
+        with_type(other->name, "timestamp64[s]", source);
+        snprintf(hint, KR_COMPARE_HINT_NBYTES,
+                 "; if these integers are times, give their unit: '%s', or [ms], [us] or [ns]", source);
+    } else {
+        snprintf(hint, KR_COMPARE_HINT_NBYTES,
+                 "; numbers compare with numbers, and dates and times with each other");
+    }
+    return hint;
+}
