@@ -64,7 +64,8 @@ RANGE = "range --keys keys.npy --lower lower.npy --upper upper.npy {device} "
 JOIN = "join --left keys.npy --right right.npy {device} "
 
 GENERAL = [
-    ok("--help", out="Usage: keyray COMMAND"), ok("help", out="lookup"), ok("--version", out=r"^keyray \d+\.\d+\.\d+ \("),
+    ok("--help", out="Usage: keyray COMMAND"), ok("help", out="lookup"), ok("help columns", out=r"\ACOL names"), ok("help answers", out=r"\AAnswers"),
+    ok("help join", out=r"\AUsage: keyray join"), bad(2, "help colums", r"no help on 'colums'; did you mean columns\?; keyray --help lists"), ok("--version", out=r"^keyray \d+\.\d+\.\d+ \("),
     bad(2, "", r"Usage(.|\n)*\nExample:\n  keyray lookup .*\n$"), bad(2, "frobnicate", r"unknown command 'frobnicate'; keyray --help .*\nExample: keyray lookup"),
     bad(2, "--frob", "unknown command"), bad(2, "lokup", r"unknown command 'lokup'; did you mean lookup\?"),
     bad(2, "--hlep", r"did you mean --help\?"), bad(2, "scna", r"did you mean scan\?"),

@@ -277,7 +277,7 @@ def generated_rows(keyray, device, folder):
 def plain(page):
     """The text of a man page, as groff reads it."""
     lines = [line for line in page.splitlines() if not line.startswith(".\\\"")]
-    assert not [line for line in lines if line.startswith("'") or re.match(r"\.(?!TH|SH|TP|PP|B |BR |nf|fi)", line)], "an unknown request"
+    assert not [line for line in lines if line.startswith("'") or re.match(r"\.(?!TH|SH|SS|TP|PP|B |BR |nf|fi)", line)], "an unknown request"
     text = re.sub(r"\\f[IPB]|\\&", "", "\n".join(lines).replace("\\-", "-").replace("\\(aq", "'").replace("\\(dq", '"').replace("\\e", "\x00"))
     assert "\\" not in text, "an unknown escape"
     return text.replace("\x00", "\\")
@@ -300,6 +300,10 @@ def manual(keyray, _, __):
     for command in COMMANDS:
         helps, page = run(command, "--help"), plain(run(command, "--man"))
         assert page.startswith(f".TH KEYRAY-{command.upper()} 1 ") and f"keyray-{command} - {listed[command]}\n" in page, page[:200]
+        sections = re.findall(r"^\.SH (.*)", page, re.M)
+        assert sections[:4] == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"] and sections[-2:] == ["EXAMPLES", "SEE ALSO"], sections
+        about = helps.split("\n\n")[0].partition("\n")[2]
+        assert about.endswith(".") and words(about) in words(page.partition(".SH DESCRIPTION\n")[2].partition("\n.")[0]), f"{command}: {about!r}"
         options = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)(.*(?:\n {26}.*)*)", helps, re.M)
         assert options and f"keyray-{command}(1)" in overview.replace("\\-", "-").replace(" (1)", "(1)"), command
         for name, rest in options:
@@ -319,5 +323,32 @@ def manual(keyray, _, __):
         assert run(*line).startswith(".\\\""), line
 
 
+def topics(keyray, _, __):
+    """keyray help: topics that several commands share are explained once, and each help leads there"""
+    def run(line):
+        return subprocess.run([keyray, *line.split()], capture_output=True, text=True, check=True).stdout
+
+    columns, answers = run("help columns"), run("help answers")
+    for text in ("FILE.csv:NAME", "FILE.tbl:POSITION", "timestamp64[s|ms|us|ns]", "as in \"'a, b',c\"", "midnight in UTC"):
+        assert text in columns, f"no {text!r} in {columns}"
+    assert "4294967295" in answers and "OUT.valid.npy" in answers and max(len(line) for line in (columns + answers).splitlines()) <= 100
+    for command in COMMANDS:
+        helps = run(f"{command} --help")
+        assert helps == run(f"help {command}") and "FILE.tbl:POSITION" not in helps and "midnight in UTC" not in helps, helps
+        takes_columns = command in ("explain", "gen", "lookup", "range", "update", "join", "scan")
+        assert ("keyray help columns" in helps) == takes_columns, helps
+        assert ("keyray help answers" in helps) == (command in ("lookup", "range", "update")), helps
+    assert "columns" in run("--help") and "answers" in run("--help") and run("help") == run("--help")
+    kinds = run("kinds")
+    for option in ("pin=none|steps|full", "probes=as-is|sorted|partitioned|auto", "bvh=fast|balanced|trace"):
+        assert kinds.count(option) == 1, f"{option} {kinds.count(option)} times"
+    assert "pin=none|steps|full" in run("kinds eytzinger") and "probes=as-is" in run("kinds hash")
+    listed = {kind["name"]: {option["name"] for option in kind["options"]} for kind in json.loads(run("kinds --format json"))["kinds"]}
+    parts = re.split(r"^(\w+): ", kinds.partition("\nOptions that several")[0], flags=re.M)[1:]
+    for name, part in zip(parts[::2], parts[1::2]):
+        shared = part.partition("listed at the end:")[2].replace(",", " ").split()
+        assert set(re.findall(r"^      (\w+)=", part, re.M)) | set(shared) == listed[name], (name, part)
+
+
 SCRIPTS = [interrupted_write, ignored_signal, interrupted_work, full_output, closed_pipe, closed_streams, full_disk, keeps_old_result,
-           progress, interrupted_progress, named_like_a_type, json_file, json_to_device, two_files_or_none, baseline, generated_rows, manual]
+           progress, interrupted_progress, named_like_a_type, json_file, json_to_device, two_files_or_none, baseline, generated_rows, manual, topics]

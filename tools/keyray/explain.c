@@ -107,9 +107,10 @@ const command command_explain = {
     "explain",
     "point|range|build|join",
     "the kind that would be used and why, its memory, its accesses per probe",
+    "Says which kind of index would be used for a column and why, how much memory it would take, and how "
+    "many memory accesses and rays a probe would cost. It builds nothing and runs nothing.",
     "keyray explain point --keys orders.csv:o_orderkey --device cpu",
     run,
-    "Says which kind would be used and why, how much memory it would take, and how many dependent memory "
-    "accesses and rays a "
-    "probe costs; runs nothing. Accesses and rays do not compare kinds by time; keyray bench does.",
+    "Memory accesses are counted where each one waits for the one before it. They and the rays do not "
+    "compare kinds by time; keyray bench does.",
 };

@@ -162,11 +162,12 @@ const command command_gen = {
     "gen",
     "keys|probes|ranges",
     "workloads of the papers: key sets, probes and ranges",
+    "Generates the workloads of the papers behind the indexes: a column of keys, probes that are drawn from "
+    "a column of keys, or ranges over such a column. It writes .npy files.",
     "keyray gen keys --count 2^20 --uniformity 50 -o keys.npy\n"
     "keyray gen probes --keys keys.npy --count 2^20 --hit-rate 80 -o probes.npy\n"
     "keyray gen ranges --keys keys.npy --count 2^20 --hits 16 -o ranges.npy\n",
     run,
-    "The same seed gives the same bytes on every machine. Keys are random or ascend; --order half makes the "
-    "probes at even "
-    "positions ascend and leaves the others as drawn.",
+    "The same seed gives the same bytes on every machine. Keys are in random order, or ascend. With --order "
+    "half, the probes at even positions ascend and the others stay as they were drawn.",
 };

@@ -8,18 +8,67 @@
 
 enum { HELP_COLUMN = 26, USAGE_NBYTES = 512 };
 
-const char help_columns[] =
-    "COL names a column: FILE.npy, FILE.csv:NAME, FILE.csv:POSITION, FILE.tsv:NAME, FILE.tbl:POSITION or "
-    "FILE.bin:TYPE, "
-    "each also packed, as in FILE.csv.gz:NAME; -:NAME is CSV from standard input, -.npy and so on other "
-    "formats. Positions "
-    "and rows count from 0, without the header. A type may follow, as in FILE.csv:NAME:u32 or "
-    "FILE.csv:NAME:str: u8 i8 u16 "
-    "i16 u32 i32 u64 i64 f32 f64 date32 timestamp64 timestamp64[s|ms|us|ns], and str for texts. Without one, "
-    "integers are "
-    "i64, decimals f64, dates date32 and times timestamp64[us], and texts an error. A date is the instant of "
-    "its midnight in "
-    "UTC, also as an upper bound. Empty fields, NULL and NA are NULL, which matches nothing.";
+/* ---- Topics -------------------------------------------------------------------------------- */
+
+const help_topic help_topics[HELP_TOPICS] = {
+    {"columns", "how COL names a column of a file, types, and VALUES written by hand",
+     "COL names a column of a file:\n"
+     "  FILE.csv:NAME       the column of that name in the header; also FILE.tsv:NAME\n"
+     "  FILE.csv:POSITION   the column at that position, counted from 0\n"
+     "  FILE.tbl:POSITION   a column of a TPC-H file, which has no header\n"
+     "  FILE.npy            a numpy array of one dimension\n"
+     "  FILE.bin:TYPE       the raw values of a column\n"
+     "  FILE.csv.gz:NAME    a file packed with gzip; the other formats likewise\n"
+     "  -:NAME              CSV from standard input; -.npy, -.csv.gz:NAME and so on for other formats\n"
+     "Rows count from 0, without the header.\n\n"
+     "A type may follow, as in FILE.csv:NAME:u32. The types are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 date32 "
+     "timestamp64 timestamp64[s|ms|us|ns], and str for texts. Without a type, a text file decides by its "
+     "values: integers are read as i64, decimals as f64, dates as date32 and times as timestamp64[us]; a "
+     "text "
+     "is an error where nothing says str. Columns that --show adds are also read as texts without a type.\n\n"
+     "Empty fields, NULL and NA are NULL, which matches nothing.\n\n"
+     "A date is the instant of its midnight in UTC, also as an upper bound: 2024-01-31 leaves out what "
+     "happened "
+     "later on that day.\n\n"
+     "VALUES are values written by hand, with ',' between them: 42,43 or 2024-01-31 or NULL. A text with a "
+     "comma "
+     "stands in quotes. Quote it twice: for keyray and for the shell, as in \"'a, b',c\".\n\n"
+     "COLUMN,... is a list of names in the file of another column, or of COLs, with ',' between them. A name "
+     "with a comma stands in quotes: \"'a,b',c\"."},
+    {"answers", "what lookup, range and update answer, in text and in files for numpy",
+     "Answers are in the order of the probes. --result says what is answered for each probe:\n"
+     "  row       the smallest row that matches, u32\n"
+     "  count     how many rows match, u64\n"
+     "  sum-rows  the sum of these rows, u64\n"
+     "  sum       the sum of their --values: u64, i64 or f64 by the type of the values\n"
+     "  min, max  their smallest and largest value, of the type of the values\n"
+     "  rows      all rows that match\n"
+     "  exists    1 if a row matches, else 0\n\n"
+     "As text (OUT.csv, - and -.csv), a probe without a match has an empty cell, also for a sum. rows has a "
+     "line for each match, and one line for a probe without any.\n\n"
+     "OUT.npy holds the answers alone. The row of a probe without a match is 4294967295 (KR_NO_ROW of the "
+     "library). min and max also write OUT.valid.npy, which has 1 where a value matched and 0 where none "
+     "did; "
+     "there, OUT.npy has 0. rows writes OUT.offsets.npy and OUT.rows.npy: the rows of probe i are those in "
+     "OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + 1] - 1. exists writes a byte for each "
+     "probe."},
+};
+
+void help_print_topic(const help_topic *topic)
+{
+    for (const char *line = topic->text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        char text[1024];
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+        if (*line == ' ') /* a line of a list is in columns already */
+            printf("%s\n", text);
+        else
+            help_print_wrapped(stdout, text, 0, 0);
+    }
+}
+
+static const char column_hint[] =
+    "COL is a column of a file, as in orders.csv:day or orders.csv:customer:str; keyray help columns lists "
+    "all forms and types.";
 
 /* ---- --help -------------------------------------------------------------------------------- */
 
@@ -105,7 +154,7 @@ int help_print(const command *self, const char *operand, const option_group *gro
     char usage[USAGE_NBYTES];
     write_usage(usage, self, operand, groups, n_groups);
     printf("Usage: %s\n", usage);
-    help_print_wrapped(stdout, self->summary, 0, 0);
+    help_print_wrapped(stdout, self->about, 0, 0);
     for (uint32_t g = 0; g < n_groups; ++g) {
         printf("\n%s:\n", groups[g].title);
         for (const option_row *row = groups[g].rows; row->name; ++row)
@@ -119,7 +168,7 @@ int help_print(const command *self, const char *operand, const option_group *gro
     }
     if (has_columns(groups, n_groups)) {
         printf("\n");
-        help_print_wrapped(stdout, help_columns, 0, 0);
+        help_print_wrapped(stdout, column_hint, 0, 0);
     }
     printf("\nExample:\n");
     each_example(self, operand ? operand : "", print_example);
@@ -186,22 +235,21 @@ int help_print_man(const command *self, const option_group *groups, uint32_t n_g
     put_line("", self->summary);
     write_usage(usage, self, self->operand ? NULL : "", groups, n_groups);
     put_line(".SH SYNOPSIS\n.B ", usage);
-    printf(".SH DESCRIPTION\n");
-    if (self->details)
-        put_line("", self->details);
-    if (self->details && has_columns(groups, n_groups))
-        printf(".PP\n");
+    put_line(".SH DESCRIPTION\n", self->about);
     if (has_columns(groups, n_groups))
-        put_line("", help_columns);
-    else if (!self->details)
-        put_line("", self->summary);
+        put_line(".PP\n", column_hint);
+    printf(".SH OPTIONS\n");
     for (uint32_t g = 0; g < n_groups; ++g) {
-        put_line(".SH ", groups[g].title);
+        put_line(".SS ", groups[g].title);
         for (const option_row *row = groups[g].rows; row->name; ++row)
             put_option(row);
     }
-    printf(".TP\n.B \\-h, \\-\\-help\nprint the options\n.TP\n.B \\-\\-man\nprint this page\n.SH EXAMPLES\n");
+    printf(".TP\n.B \\-h, \\-\\-help\nprint the options\n.TP\n.B \\-\\-man\nprint this page\n");
+    if (self->details)
+        put_line(".SH NOTES\n", self->details);
+    printf(".SH EXAMPLES\n");
     each_example(self, "", put_example);
-    printf(".SH SEE ALSO\n.BR keyray (1),\nwhich has the fields of reports and the exit statuses\n");
+    printf(".SH SEE ALSO\n.BR keyray (1),\nwhich has all forms of columns, the fields of reports and the "
+           "exit statuses\n");
     return DONE;
 }

@@ -62,7 +62,9 @@ const command command_info = {
     "info",
     NULL,
     "devices, tracers and versions",
+    "Lists the devices of this machine, and the versions of keyray and of the software behind each device. "
+    "It says of each device how much memory it has, what casts rays there, and whether it has RT cores.",
     "keyray info --format json",
     run,
-    "Says of each device what casts rays there, and whether it has RT cores.",
+    NULL,
 };

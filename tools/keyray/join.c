@@ -559,6 +559,9 @@ const command command_join = {
     "join",
     NULL,
     "join two columns on equal values, on ranges, as of a time, or intervals that overlap",
+    "Finds the pairs of rows of two columns, --left and --right, whose values are equal. Instead, left "
+    "values may lie in ranges (--right-lower and --right-upper), follow right values in time (--asof), or be "
+    "intervals that overlap (--overlap). It prints the pairs, or writes them to a file.",
     "keyray join --left orders.csv:customer:str --right customers.csv:customer:str --type left "
     "--show-left amount --show-right city -o pairs.csv\n"
     "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last -o "
@@ -567,15 +570,11 @@ const command command_join = {
     "--right-by symbol:str "
     "--type left --show-right price -o quotes.csv\n",
     run,
-    "--asof gives each left row one right row at most. Of two equally near ones the earlier answers, of "
-    "equal right values "
-    "the last row backward, the first one forward. With --left-by and --right-by only right rows with the "
-    "same values in "
-    "these columns are looked at.\n"
-    "Pairs are sorted by left and then right row, right rows without a partner come last; left rows ascend. "
-    "Row "
-    "ids are u32. In text, no partner is "
-    "an empty cell; in "
-    "OUT.npy it is 4294967295 (KR_NO_ROW of the library).\nVALUES have ',' between them: 42,43 or "
-    "2024-01-31. A text with a comma stands in quotes, also for the shell: \"'a, b',c\".",
+    "--asof gives each left row at most one right row. If two right rows are equally near, the earlier one "
+    "answers. If several right rows have the nearest value, the last of them answers backward, the first of "
+    "them forward. With --left-by and --right-by, only right rows that have the same values in these columns "
+    "can answer.\nPairs are sorted by their left row and then by their right row; right rows without a "
+    "partner come last. Row ids are u32. As text, a row without a partner has empty cells; in OUT.npy the "
+    "missing row is 4294967295 (KR_NO_ROW of the library).\nkeyray help columns says how VALUES and lists of "
+    "columns are written.",
 };

@@ -60,13 +60,109 @@ static void print_json(output *out, uint32_t kind, const kr_kind_info *info)
     output_end(out, '}');
 }
 
-static void print_text(output *out, uint32_t kind, const kr_kind_info *info)
+static int is_same(const kr_option_info *a, const kr_option_info *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->values, b->values) == 0 &&
+           strcmp(a->standard, b->standard) == 0 && strcmp(a->help, b->help) == 0;
+}
+
+/* 1: the kind has this very option. */
+static int has_option(uint32_t kind, const kr_option_info *wanted)
+{
+    kr_option_info option = {.struct_size = sizeof option};
+    for (uint32_t i = 0; kr_option_query(kind, i, &option, NULL) == KR_OK; ++i)
+        if (is_same(&option, wanted))
+            return 1;
+    return 0;
+}
+
+/* The names of the kinds that have the option, "array, pivot"; their number. */
+static uint32_t list_kinds(const kr_option_info *option, char *names, size_t nbytes)
+{
+    kr_kind_info info = {.struct_size = sizeof info};
+    uint32_t n = 0;
+    names[0] = '\0';
+    for (uint32_t kind = 0; kr_kind_query(kind, &info, NULL) == KR_OK; ++kind)
+        if (has_option(kind, option)) {
+            const size_t used = strlen(names);
+            snprintf(names + used, nbytes - used, "%s%s", n++ ? ", " : "", info.name);
+        }
+    return n;
+}
+
+enum { NAMES_NBYTES = 512 };
+
+/* The kind's options that other kinds have, too: their names. */
+static void print_shared(output *out, uint32_t kind, const kr_kind_info *info)
+{
+    kr_option_info option = {.struct_size = sizeof option};
+    char names[NAMES_NBYTES], line[NAMES_NBYTES] = "and, listed at the end:";
+    const size_t begin = strlen(line);
+    for (uint32_t i = 0; i < info->option_count; ++i)
+        if (kr_option_query(kind, i, &option, NULL) == KR_OK &&
+            list_kinds(&option, names, sizeof names) > 1) {
+            const size_t used = strlen(line);
+            snprintf(line + used, sizeof line - used, "%s %s", used > begin ? "," : "", option.name);
+        }
+    if (line[begin]) {
+        fprintf(out->to, "      ");
+        help_print_wrapped(out->to, line, 6, 6);
+    }
+}
+
+/* The options that several kinds have, each once, those of the same kinds together. */
+static void print_options_of_several(output *out)
+{
+    kr_kind_info info = {.struct_size = sizeof info};
+    kr_option_info option = {.struct_size = sizeof option};
+    char names[NAMES_NBYTES], last[NAMES_NBYTES] = "";
+    fprintf(out->to, "\nOptions that several kinds have [default]:\n");
+    for (uint32_t kind = 0; kr_kind_query(kind, &info, NULL) == KR_OK; ++kind)
+        for (uint32_t i = 0; i < info.option_count; ++i) {
+            int is_new = kr_option_query(kind, i, &option, NULL) == KR_OK &&
+                         list_kinds(&option, names, sizeof names) > 1;
+            for (uint32_t before = 0; before < kind && is_new; ++before)
+                is_new = !has_option(before, &option);
+            if (!is_new)
+                continue;
+            if (strcmp(names, last) != 0) {
+                fprintf(out->to, "    ");
+                help_print_wrapped(out->to, names, 4, 4);
+            }
+            memcpy(last, names, sizeof last);
+            print_option(out, &option);
+        }
+}
+
+/* Of all kinds: options that several have are left out. */
+static void print_options_of_one(output *out, uint32_t kind, const kr_kind_info *info)
+{
+    kr_option_info option = {.struct_size = sizeof option};
+    char names[NAMES_NBYTES];
+    for (uint32_t i = 0; i < info->option_count; ++i)
+        if (kr_option_query(kind, i, &option, NULL) == KR_OK && list_kinds(&option, names, sizeof names) == 1)
+            print_option(out, &option);
+    print_shared(out, kind, info);
+}
+
+static void print_head(output *out, const kr_kind_info *info)
 {
     fprintf(out->to, "%s: %s\n    source: %s\n    can:", info->name, info->summary, info->source);
     for (int i = 0; i < N_CAPABILITIES; ++i)
         if (info->capabilities & capabilities[i].bit)
             fprintf(out->to, " %s", capabilities[i].name);
     fprintf(out->to, "\n    options [default]:\n");
+}
+
+static void print_short(output *out, uint32_t kind, const kr_kind_info *info)
+{
+    print_head(out, info);
+    print_options_of_one(out, kind, info);
+}
+
+static void print_text(output *out, uint32_t kind, const kr_kind_info *info)
+{
+    print_head(out, info);
     print_options(out, kind, info, 0);
     if (info->capabilities & KR_CAN_SCAN)
         return;
@@ -101,7 +197,9 @@ static int run(const command *self, int argc, char **argv)
         output_begin(&out, "kinds", '[');
     for (uint32_t i = 0; kr_kind_query(i, &info, NULL) == KR_OK; ++i)
         if (!wanted || strcmp(wanted, info.name) == 0)
-            (out.json ? print_json : print_text)(&out, i, &info);
+            (out.json ? print_json : wanted ? print_text : print_short)(&out, i, &info);
+    if (!out.json && !wanted)
+        print_options_of_several(&out);
     if (out.json)
         output_end(&out, ']');
     output_end(&out, '}');
@@ -112,11 +210,12 @@ const command command_kinds = {
     "kinds",
     "[KIND]",
     "the kinds of index and of scans, what they answer, and their options",
+    "Lists the kinds of index and of scans: what each of them can do, and its options with their values and "
+    "defaults. Options that several kinds share are listed once, at the end; keyray kinds KIND lists all "
+    "options of one kind.",
     "keyray kinds array",
     run,
-    "Lists what each kind can do, and its options with values and defaults. A SPEC names a kind with its "
-    "options: array, "
-    "array:layout=aos,probes=sorted, or best to let keyray choose, and best:updates=on where rows come and "
-    "go. The first ':' ends "
-    "the kind, and ',' ends an option; further ':' belong to a value, as in bits=23:23:18.",
+    "A SPEC names a kind with its options, as in array or array:layout=aos,probes=sorted. best lets keyray "
+    "choose; best:updates=on does so for indexes that take inserts and deletes. The first ':' ends the kind, "
+    "and ',' ends an option; further ':' belong to a value, as in bits=23:23:18.",
 };

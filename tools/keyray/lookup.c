@@ -375,6 +375,8 @@ const command command_lookup = {
     "lookup",
     NULL,
     "look up every value of a column in another column",
+    "Builds an index over the column --keys and looks up each value of --probes or --probe in it. It prints "
+    "the answers, one per value, or writes them to a file.",
     "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count\n"
     "keyray lookup --keys orders.csv:order --probe 42,43 --show customer,amount\n"
     "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 -o "
@@ -382,73 +384,45 @@ const command command_lookup = {
     "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below --show price -o "
     "prices.csv\n",
     run,
-    "--nearest gives one row at most. Of two equally near keys the one below answers, of rows with the same "
-    "key the last "
-    "one from below, the first one from above. NULL and NaN have no nearest key. Kinds that keep keys in "
-    "order can, see "
-    "keyray kinds.\n"
-    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
-    "by the type of the "
-    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
-    "rows has a line for "
-    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
-    "means that nothing "
-    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
-    "none did, where "
-    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
-    "1] - 1."
-    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
-    "shell: \"'a, b',c\".",
+    "--nearest finds at most one row per value. If two keys are equally near, the one below answers. If "
+    "several rows have the nearest key, the last of them answers from below, the first of them from above. "
+    "NULL and NaN have no nearest key. keyray kinds says which kinds can do it.\nkeyray help answers says "
+    "what each --result is, and what OUT.npy holds. keyray help columns says how VALUES and lists of columns "
+    "are written.",
 };
 
 const command command_range = {
     "range",
     NULL,
     "find the rows between a lower and an upper bound, for every pair of bounds",
+    "Builds an index over the column --keys and finds, for each pair of bounds from --lower and --upper, the "
+    "rows whose key lies between them. It prints the answers, one per pair of bounds, or writes them to a "
+    "file.",
     "keyray range --keys orders.csv:day --lower 2024-01-01 --upper 2024-01-31\n"
     "keyray range --keys orders.csv:day --lower months.csv:first --upper months.csv:last --result count,sum "
     "--values "
     "amount -o sums.csv\n",
     run,
-    "Both bounds belong to a range; if the lower one is above the upper one, the range is empty. On a column "
-    "of times, a date "
-    "as the upper bound is its midnight: --upper 2024-01-31 leaves out what happened later that day.\n"
-    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
-    "by the type of the "
-    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
-    "rows has a line for "
-    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
-    "means that nothing "
-    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
-    "none did, where "
-    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
-    "1] - 1."
-    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
-    "shell: \"'a, b',c\".",
+    "Both bounds belong to a range. If the lower bound is above the upper one, the range is empty. On a "
+    "column of times, a date as the upper bound is its midnight: --upper 2024-01-31 leaves out what happened "
+    "later that day.\nkeyray help answers says what each --result is, and what OUT.npy holds. keyray help "
+    "columns says how VALUES and lists of columns are written.",
 };
 
 const command command_update = {
     "update",
     NULL,
     "delete and insert rows of an index, then look up every value of a column",
+    "Builds an index over the column --keys, deletes the rows of some keys, inserts other keys, and then "
+    "looks up each value of --probes or --probe. It prints the answers, one per value, or writes them to a "
+    "file.",
     "keyray update --keys orders.csv:order --delete gone.csv:order --insert new.csv:order --probes "
     "mine.csv:order\n"
     "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n",
     run,
-    "A key that is both deleted and inserted ends with the inserted rows only. Rows of --keys have the row "
-    "ids 0, 1, 2 and so "
-    "on. With --insert-rows the index is validated after the update, which is not timed, and a duplicate row "
-    "id is an error.\n"
-    "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
-    "by the type of the "
-    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
-    "rows has a line for "
-    "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
-    "means that nothing "
-    "matched; OUT.valid.npy, which min and max write beside OUT.npy, has 1 where a value matched and 0 where "
-    "none did, where "
-    "OUT.npy has 0; the rows of probe i stand in OUT.rows.npy from OUT.offsets.npy[i] to OUT.offsets.npy[i + "
-    "1] - 1."
-    "\nVALUES have ',' between them: 42,43 or 2024-01-31. A text with a comma stands in quotes, also for the "
-    "shell: \"'a, b',c\".",
+    "A key that is both deleted and inserted ends with the inserted rows only. The rows of --keys have the "
+    "row ids 0, 1, 2 and so on. With --insert-rows, keyray validates the index after the update, and a row "
+    "id that occurs twice is an error; the time of the update does not include this.\nkeyray help answers "
+    "says what each --result is, and what OUT.npy holds. keyray help columns says how VALUES and lists of "
+    "columns are written.",
 };

@@ -32,8 +32,9 @@ static void print_usage(FILE *to)
     for (int i = 0; i < N_COMMANDS; ++i)
         fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\nOptions:\n  --help     print this; keyray COMMAND --help lists the options of a command\n"
-                "  --version  print the version and the commit\n\n");
-    help_print_wrapped(to, help_columns, 0, 0);
+                "  --version  print the version and the commit\n\nTopics, for keyray help TOPIC:\n");
+    for (int i = 0; i < HELP_TOPICS; ++i)
+        fprintf(to, "  %-9s %s\n", help_topics[i].name, help_topics[i].summary);
     fprintf(to,
             "\nThe manual has keyray(1) and a page for each command, such as keyray-lookup(1).\n\nExample:\n "
             " %s\n",
@@ -65,13 +66,42 @@ static int unknown_command(const char *name)
                      kr_spelling_hint(&nearest, "", "", hint));
 }
 
+/* keyray help, keyray help TOPIC, keyray help COMMAND. */
+static int help(int argc, char **argv)
+{
+    if (argc < 3) {
+        print_usage(stdout);
+        return DONE;
+    }
+    for (int i = 0; i < HELP_TOPICS; ++i)
+        if (strcmp(argv[2], help_topics[i].name) == 0) {
+            help_print_topic(&help_topics[i]);
+            return DONE;
+        }
+    char *command_help[] = {argv[2], (char[]){"--help"}, NULL};
+    for (int i = 0; i < N_COMMANDS; ++i)
+        if (strcmp(argv[2], commands[i]->name) == 0)
+            return commands[i]->run(commands[i], 2, command_help);
+    char hint[KR_SPELLING_HINT_NBYTES];
+    kr_spelling nearest = kr_spelling_begin(argv[2], strlen(argv[2]));
+    for (int i = 0; i < HELP_TOPICS; ++i)
+        kr_spelling_offer(&nearest, help_topics[i].name, strlen(help_topics[i].name));
+    for (int i = 0; i < N_COMMANDS; ++i)
+        kr_spelling_offer(&nearest, commands[i]->name, strlen(commands[i]->name));
+    tool_set_command("", "keyray help columns", "");
+    return tool_fail(USAGE, "no help on '%s'%s; keyray --help lists commands and topics", argv[2],
+                     kr_spelling_hint(&nearest, "", "", hint));
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
         print_usage(stderr);
         return USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "help") == 0)
+        return help(argc, argv);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_usage(stdout);
         return DONE;
     }

@@ -52,6 +52,7 @@ typedef struct command {
     const char *name;
     const char *operand; /* what must follow the name: "point|range", or may: "[KIND]"; or NULL */
     const char *summary;
+    const char *about;   /* sentences that say what it does: what --help and the manual page begin with */
     const char *example; /* one a line */
     int (*run)(const struct command *self, int argc, char **argv);
     const char *details; /* what --help and the manual page say behind the options; or NULL */

@@ -434,21 +434,20 @@ const command command_scan = {
     "scan",
     NULL,
     "find the rows of a table for which a condition is true",
+    "Finds the rows of a table for which a condition is true. It prints these rows, or their number, a sum, "
+    "a minimum, a maximum or a bitmap, or writes them to a file.",
     "keyray scan --column orders.csv:day,amount --where \"day >= '2024-01-01' and amount > 20\" --show "
     "order,amount\n"
     "keyray scan --column orders.csv:day,customer:str --where \"customer = 'anna'\" --count --quiet\n"
     "keyray scan --column day=lineitem.tbl:10,discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
     "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
     run,
-    "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; AND, OR, NOT and "
-    "parentheses, nested to "
-    "any depth. Values are numbers, texts, dates and times in single quotes, and NULL; names that are no "
-    "words stand in double "
-    "quotes. A comparison with NULL is unknown, and so is NOT of it; a row is found if the whole is true. A "
-    "number that the "
-    "column's type does not have is compared by its value; a value of another type is an error. Columns of "
-    "one type may be "
-    "compared with each other.\nRow ids are u32 and ascend. A sum is u64, i64 or f64 by the type of the "
-    "column, a minimum or "
-    "maximum of its type; without a row, or of NULLs only, it is an empty cell, and 0 in OUT.npy.",
+    "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; and AND, OR, NOT and "
+    "parentheses, nested to any depth. Values are numbers, NULL, and texts, dates and times in single "
+    "quotes. A column whose name is not a word stands in double quotes. A comparison with NULL is unknown, "
+    "and NOT of it is unknown, too; a row is found if the whole condition is true. A number that the type of "
+    "the column cannot hold is compared by its value. A value of another kind, such as a text for a column "
+    "of numbers, is an error. Columns of one type may be compared with each other.\nRow ids are u32 and "
+    "ascend. A sum is u64, i64 or f64 by the type of the column; a minimum or maximum has the type of the "
+    "column. Where no row matches, or all values are NULL, it is an empty cell, and 0 in OUT.npy.",
 };

@@ -528,6 +528,8 @@ const command command_bench = {
     "point|range|build|update|scan|loads|join",
     "time lookups, builds, updates, scans and joins on generated data, after checking the answers, or bare "
     "loads",
+    "Times point lookups, ranges, builds, updates, scans and joins, or bare loads from memory. It generates "
+    "its columns itself and reads no files, and it checks the answers before it times anything.",
     "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
     "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
     "keyray bench build --bits 64 --device cpu --scaling\n"
