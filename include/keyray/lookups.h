@@ -61,8 +61,9 @@ KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal)
  *  met), "filtered" (hits that the keys ruled out), "repaired" (probes whose hit was wrong, so that the keys
  * were searched), "untraced" (ranges answered without rays, wholly or from some row on). Of scans, if
  *  kr_scan_options.count_work is 1: "rays", "primitives" (of scenes, that rays met; each stands for one row
- * or several), "intersections" (rows whose own cubes or triangles rays met), "refined" (rows whose values
- * were compared one by one), "spared" (rows that needed no comparison, as vectors or zones decided).
+ * or several), "intersections" (rows whose own cubes or triangles rays met), "rows compared" (rows
+ * whose values were compared one by one), "rows skipped" (rows that needed no comparison, as vectors or zones
+ * decided).
  */
 KR_API uint32_t kr_report_counter_count(const kr_report *report);
 KR_API const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal);

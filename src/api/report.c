@@ -98,8 +98,8 @@ const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal)
         [KR_SCAN_RAYS] = "rays",
         [KR_SCAN_PRIMITIVES] = "primitives",
         [KR_SCAN_INTERSECTIONS] = "intersections",
-        [KR_SCAN_REFINED] = "refined",
-        [KR_SCAN_SPARED] = "spared",
+        [KR_SCAN_REFINED] = "rows compared",
+        [KR_SCAN_SPARED] = "rows skipped",
     };
     if (ordinal >= kr_report_counter_count(report))
         return NULL;

@@ -172,7 +172,7 @@ kr_value_result kr_value_parse_literal(kr_type type, kr_unit unit, const char *t
     const kr_value_result as_real = kr_value_parse(KR_F64, KR_UNIT_NONE, text, nbytes, &real);
     /* A double that is larger than all integers it tells apart may stand for another number. */
     if (as_real == KR_VALUE_OK && fabs(real) > 0x1p53 && !isinf(real))
-        return KR_VALUE_INEXACT;
+        return KR_VALUE_MALFORMED;
     return as_real == KR_VALUE_OK ? real_to_integer(real, type, value) : as_real;
 }
 

@@ -98,7 +98,7 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
     if (!split_source(source, &parts))
         return kr_fail(
             err, KR_ERR_ARGUMENT,
-            "%s names no column file; give FILE.npy, FILE.csv:NAME, FILE.tsv:NAME, FILE.tbl:NUMBER "
+            "%s is not a supported column file; give FILE.npy, FILE.csv:NAME, FILE.tsv:NAME, FILE.tbl:NUMBER "
             "or FILE.bin:TYPE, each also packed as in FILE.csv.gz:NAME, or -:NAME for standard input",
             shown);
 

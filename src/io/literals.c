@@ -57,7 +57,7 @@ static kr_status take_value(struct list *list, size_t *nbytes, bool *quoted, kr_
     while (n > 0 && is_space(list->text[n - 1]))
         n--;
     *nbytes = n;
-    return n ? KR_OK : fail_list(list, "is empty; NULL is written so", err);
+    return n ? KR_OK : fail_list(list, "is empty; write NULL for a missing value", err);
 }
 
 static kr_status read_list(struct list *list, struct kr_builder *builder, kr_error *err)

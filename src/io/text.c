@@ -417,10 +417,10 @@ static kr_status find_position(struct scanner *scanner, const struct wanted *wan
                        "%s has no column %s; it has columns 0 to %llu, and its header has: %s", place->file,
                        place->column, (unsigned long long)header->n_fields - 1, header->names);
     if (header->looks_as_data)
-        return kr_fail(
-            err, KR_ERR_FORMAT,
-            "%s:1: the first row is the header, but it looks as a row: %s; add a row of names before it",
-            place->file, header->names);
+        return kr_fail(err, KR_ERR_FORMAT,
+                       "%s:1: the first row must be the header, but it looks like data: %s; add a row of "
+                       "names before it",
+                       place->file, header->names);
     scanner->column = position;
     return KR_OK;
 }
@@ -554,8 +554,8 @@ kr_status kr_read_tbl(struct kr_input *input, const char *selector, struct kr_fi
     if (kr_value_parse(KR_U32, KR_UNIT_NONE, wanted.name, wanted.nbytes, &number) != KR_VALUE_OK)
         return kr_fail(
             err, KR_ERR_ARGUMENT,
-            "%s needs a column number after it, not '%s': FILE.tbl:NUMBER or FILE.tbl:NUMBER:TYPE, "
-            "with numbers from 0 and a type of " KR_IO_TYPE_NAMES " str",
+            "%s needs a column number after it, not '%s': FILE.tbl:NUMBER or FILE.tbl:NUMBER:TYPE, with "
+            "numbers from 0 and a type of " KR_IO_TYPE_NAMES " str",
             input->name, scanner.place.column);
     scanner.column = number;
     kr_status status = read_column(&scanner, &wanted, 0, file, err);

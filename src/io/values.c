@@ -443,8 +443,10 @@ const char *kr_value_problem(kr_value_result result, kr_type type, kr_unit unit,
         snprintf(text, KR_PROBLEM_NBYTES, "is finer than %s%s", name,
                  unit == KR_UNIT_NS ? ", the finest unit"
                                     : ": read a finer unit, such as ':timestamp64[ns]'");
+    else if (result == KR_VALUE_INEXACT && (type == KR_F32 || type == KR_F64))
+        snprintf(text, KR_PROBLEM_NBYTES, "cannot be held exactly by %s", name);
     else if (result == KR_VALUE_INEXACT)
-        snprintf(text, KR_PROBLEM_NBYTES, "is no value of %s, which would round it", name);
+        snprintf(text, KR_PROBLEM_NBYTES, "is not an integer; the column is %s", name);
     else
         snprintf(text, KR_PROBLEM_NBYTES, "%s %s: expected %s",
                  result == KR_VALUE_RANGE ? "is out of range for" : "is not of type", name,

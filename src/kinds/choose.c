@@ -13,15 +13,15 @@ static const struct choice {
     const char *spec, *reason;
 } choices[] = {
     {"best", 0, "pivot:k=9",
-     "on a GPU the sorted array is fastest, as large batches are partitioned by the index, and pivots over "
-     "it make small batches faster"},
+     "on a GPU the sorted array is fastest, as large batches are partitioned by the index, and pivots "
+     "over it make small batches faster"},
     {"best", 1, "pivot", "a CPU compares all pivots of a node at once, and a search has few cache misses"},
     {"best:updates=on", 0, "pivot:k=9",
-     "on a GPU a batch is merged into the sorted entries in one pass over them, and lookups stay as fast as "
-     "those of best"},
-    {"best:updates=on", 1, "pivot",
-     "a CPU merges 2^12 rows and more into its entries faster than a tree takes them, and lookups stay as "
+     "on a GPU a batch is merged into the sorted entries in one pass over them, and lookups stay as "
      "fast as those of best"},
+    {"best:updates=on", 1, "pivot",
+     "a CPU merges 2^12 rows and more into its entries faster than a tree takes them, and lookups "
+     "stay as fast as those of best"},
 };
 
 static const struct choice *choice_of(const char *text, int on_cpu)
@@ -37,7 +37,7 @@ kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *sp
 {
     const struct choice *choice = choice_of(text, device && device->ops->is_host);
     if (reason)
-        *reason = choice ? choice->reason : "asked for by name";
+        *reason = choice ? choice->reason : "named in the spec";
     return kr_spec_parse(choice ? choice->spec : text, spec, err);
 }
 

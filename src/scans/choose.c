@@ -23,11 +23,10 @@ static const struct choice {
      "faster than reading every row wherever it was measured; building it takes at most a quarter of "
      "the device's memory"},
     {"bindex:vectors=32",
-     "faster than reading every row; with 128 vectors, building it would take more than a quarter of the "
-     "device's memory, with 32 it does not"},
-    {"full",
-     "building bindex would take more than a quarter of the device's memory, even with 32 vectors; full "
-     "needs hardly any"},
+     "faster than reading every row; with 128 vectors, building it would take more than a quarter of "
+     "the device's memory, with 32 it does not"},
+    {"full", "building bindex would take more than a quarter of the device's memory, even with 32 vectors; "
+             "full needs hardly any"},
 };
 
 static kr_status choose_best(kr_table_job *job, kr_spec *spec, kr_error *err)
@@ -68,8 +67,8 @@ static kr_status check_name(const char *text, kr_error *err)
     if (kr_text_is(name, "best"))
         return kr_fail(
             err, KR_ERR_SPEC,
-            "best takes no options for tables; options are those of a kind, and rows come and go in "
-            "all of them; give one of: %s",
+            "best takes no options for tables; options are those of a kind, and rows can be appended and "
+            "deleted in all of them; give one of: %s",
             known);
     return is_known(name) ? KR_OK
                           : kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'; kinds of tables: %s",
@@ -81,7 +80,7 @@ kr_status kr_scan_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_
     job->spec = spec;
     if (text && strcmp(text, "best") == 0)
         return choose_best(job, spec, err);
-    job->reason = "asked for by name";
+    job->reason = "named in the spec";
     kr_status status = check_name(text, err);
     if (status == KR_OK)
         status = kr_spec_parse(text, spec, err);

@@ -94,9 +94,10 @@ static kr_status mark(deletion *d, const uint32_t *rows, uint64_t n, kr_error *e
     if (status == KR_OK)
         status = kr_counters_read(table->device, d->stream, &d->counter, &found, 1, err);
     if (status == KR_OK && found)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "rows[%llu] is no row of the table, whose row ids are below %llu; nothing is deleted",
-                       (unsigned long long)(n - found), (unsigned long long)table->n_rows);
+        return kr_fail(
+            err, KR_ERR_ARGUMENT,
+            "rows[%llu] is not a row of the table, whose row ids are below %llu; nothing is deleted",
+            (unsigned long long)(n - found), (unsigned long long)table->n_rows);
     return status == KR_OK && table->alive.data
                ? kr_bitmap_and(table->device, d->doomed.data, table->alive.data, d->n_words, d->stream, err)
                : status;

@@ -99,7 +99,7 @@ JOINS = [
     ok(JOIN + "--count --quiet", out=exactly("3\n")), ok(JOIN + "--count --type semi --quiet", out=exactly("3\n")),
     ok(JOIN + "--count --type anti", out=r"^count +2$"),
     ok("join --left orders.csv:day --right-lower periods.csv:first --right-upper periods.csv:last {device} --count", out=r"^count +4$"),
-    bad(2, JOIN + "--count -o x.csv", "--count counts rows: no --output"), bad(2, JOIN + "--count --asof backward", "no --asof"),
+    bad(2, JOIN + "--count -o x.csv", "--count counts rows; leave out --output"), bad(2, JOIN + "--count --asof backward", "leave out --output, --asof"),
     ok(JOIN + "--type semi -o -.csv", out=exactly('customer,row\nanna,0\nanna,2\n"da Silva, Eva",3\n')),
     ok(JOIN + "--type anti", out=first("customer  row\nben         1\nben         4\n")),
     ok(JOIN + "--type anti --quiet", out=r"\A\Z"),
@@ -150,8 +150,8 @@ VALUES = [
     ok("range --keys orders.csv:customer:str {device} -o -.csv --result count --lower b --upper da", out=exactly("lower,upper,count\nb,da,2\n")),
     ok("update --keys keys.npy --delete 3,7 --insert 4 --probe 3,4,5 {device} -o -.csv", out=exactly("probe,row\n3,\n4,5\n5,0\n")),
     ok("join --left orders.csv:day --right-lower 2024-01-01 --right-upper 2024-01-31 --type semi {device} -o -.csv", out=exactly("day,row\n2024-01-03,0\n2024-01-20,1\n")),
-    bad(2, ORDER, r"--probes COL is missing, or --probe VALUES\nExample: keyray lookup .*--probe"), bad(2, ORDER + "--probe 1 --probes mine.csv:city", "--probe VALUES, not both"),
-    bad(2, ORDER + "--probes 42", r"--probes 42 names no column file, as FILE.csv:NAME does; --probe 42 looks values up"),
+    bad(2, ORDER, r"--probes COL is missing; give it, or --probe VALUES\nExample: keyray lookup .*--probe"), bad(2, ORDER + "--probe 1 --probes mine.csv:city", "--probe VALUES, not both"),
+    bad(2, ORDER + "--probes 42", r"--probes 42 is not a supported column file, as FILE.csv:NAME is; --probe 42 looks values up"),
     bad(2, ORDER + "--probe mine.csv:city", r"--probe takes values, as in 42,43; --probes mine.csv:city reads the column, and quotes make it a text"),
     bad(2, ORDER + "--probe 1,,2", "--probe 1,,2: value 2 of the list is empty"), bad(2, ORDER + "--probe ''", "value 1 of the list is empty"),
     bad(2, ORDER + "--probe 1,x", "value 2 of the list, 'x', is not of type i64"), bad(2, ORDER + "--probe 1.5", "--probe 1.5: value 1 of the list"),
@@ -220,10 +220,10 @@ SHOWN = [
     *[bad(2, line, "--show adds columns to answers as text; give -o OUT.csv, -o - or -o -.csv") for line in
       ("lookup --keys orders.csv:order --probe 2 --show day " + more for more in ("-o x.npy", "--quiet", "--format json"))],
     bad(2, JOIN + "--show-left day -o x.npy", "--show-left adds columns"), bad(2, JOIN + "--show-right day --format json", "--show-right adds columns"),
-    bad(2, JOIN + "--type semi --show-right city", "--show-right shows right rows, which --type semi and anti do not have"),
+    bad(2, JOIN + "--type semi --show-right city", "--show-right shows columns of right rows, and --type semi and anti have none"),
     bad(2, SCAN + "--count --show day", "--show shows rows; leave --count"), bad(2, SCAN + "--show day --quiet", "--show adds columns"),
     bad(1, SCAN + "--show dya", r"no column 'dya'; did you mean 'day'\?"), bad(1, JOIN + "--show-right cty", r"mine.csv has no column 'cty'; did you mean 'city'\?"),
-    bad(2, "update --keys keys.npy --delete 3 --probe 3 --show x", "--show is no option of update"),
+    bad(2, "update --keys keys.npy --delete 3 --probe 3 --show x", "unknown option --show of update"),
 ]
 
 NEAREST = [

@@ -96,7 +96,7 @@ TIMES = [
 ]
 
 NUMBERS = [
-    refused("keys.npy", "fraction.csv:x", r"row 1 is 6.5, which is no value of u32, which would round it; it is compared with keys.npy"),
+    refused("keys.npy", "fraction.csv:x", r"row 1 is 6.5, which is not an integer; the column is u32; it is compared with keys.npy"),
     lookup("fraction.csv:x", "index.csv:x", [0, NO, 0]), lookup("half.npy", "index.csv:x", [0, NO, 0]), lookup("bools.npy", "index.csv:0", [1, 0, NO]),
     lookup("keys.npy", "u4_big.npy", [1, NO]), lookup("index.csv:x", "keys.npy", [0, NO, NO, NO, NO]),
     refused("keys.npy", "large.csv:x", "row 2 is -1, which is out of range for u32"),
@@ -117,7 +117,7 @@ LAYOUTS = [
     refused("index.csv:y", "probes.npy", "index.csv has no column 'y'; its header has: , x"),
     refused("index.csv:", "probes.npy", "needs a column after it: .* or FILE.csv:0 for the first one", 2),
     refused("twice.csv:x", "probes.npy", "column 'x' occurs 2 times in the header; give its position instead, as in #0"),
-    refused("noheader.csv:0", "probes.npy", "noheader.csv:1: the first row is the header, but it looks as a row: 5, 2024-01-01; add a row of names"),
+    refused("noheader.csv:0", "probes.npy", "noheader.csv:1: the first row must be the header, but it looks like data: 5, 2024-01-01; add a row of names"),
     refused("blank.csv:x", "probes.npy", "blank.csv:3: the row has 1 fields, the header has 2"),
     refused("utf16.csv:x", "probes.npy", "utf16.csv is UTF-16; save it as UTF-8"), refused("nul.csv:x", "probes.npy", r"nul.csv:2: column 'x': '5\?'"),
     refused("comma.csv:a", "probes.npy", "comma.csv:2: column 'a': '1,5' is not a number"),

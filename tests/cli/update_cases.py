@@ -22,7 +22,7 @@ WRONG = [
     bad(2, UPDATE + "--delete keys.npy --delete keys.npy", "--delete is given twice"),
     bad(2, UPDATE + "--delete keys.npy --result sum", "need --values"),
     bad(2, UPDATE + "--delete keys.npy -o x.txt", r"ending in \.npy"),
-    bad(2, UPDATE + "--delete keys.npy --index frob", "unknown kind"), bad(2, "lookup --insert keys.npy", "is no option of lookup;"),
+    bad(2, UPDATE + "--delete keys.npy --index frob", "unknown kind"), bad(2, "lookup --insert keys.npy", "unknown option --insert of lookup;"),
     bad(1, UPDATE + "--delete missing.npy", "cannot open missing.npy"),
     ok(UPDATE + "--insert wide.npy", out="^rows_after +10$"), ok(UPDATE + "--delete wide.npy", out="^rows_after +0$"),
     bad(1, UPDATE + "--insert days.npy", "--insert days.npy is date32, which does not"), bad(1, UPDATE + "--delete large.csv:x", "row 2 is -1, which is out of range for u32"),

@@ -6,12 +6,13 @@
 
 const option_row device_rows[] = {
     {"device", 0, 0, OPTION_TEXT, offsetof(device_options, name), "DEVICE",
-     "cpu, cuda, cuda:N, or auto: a GPU where there is one; a device that is named is never replaced [auto]",
+     "cpu, cuda, cuda:N, or auto, which is a GPU where there is one; keyray never takes another "
+     "device than the one that is named [auto]",
      0, 0},
     {"threads", 0, 0, OPTION_NUMBER, offsetof(device_options, threads), "N",
-     "threads on the CPU, 0: one per core [0]", 0, 1024},
+     "how many threads work on the CPU; 0: one per core [0]", 0, 1024},
     {"memory-cap", 0, 0, OPTION_NUMBER, offsetof(device_options, memory_cap), "BYTES",
-     "device memory in use at once, 0: no cap [0]; K, M, G may follow", 0, UINT64_MAX},
+     "how much device memory may be in use at once; 0: no cap; K, M or G may follow [0]", 0, UINT64_MAX},
     {0},
 };
 

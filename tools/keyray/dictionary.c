@@ -26,8 +26,9 @@ static int collect(dictionary *words, const struct column *columns, uint32_t n)
     for (uint32_t c = 0; c < n; ++c)
         all += column_count_strings(&columns[c]);
     if (all >= KR_NO_ROW)
-        return tool_fail(FAILED, "the text columns of the table have %llu strings, at most 4294967294 go",
-                         (unsigned long long)all);
+        return tool_fail(
+            FAILED, "the text columns of the table have %llu strings, but they may have at most 4294967294",
+            (unsigned long long)all);
     words->at = tool_alloc(all, sizeof *words->at, "strings of the table");
     if (!words->at)
         return FAILED;

@@ -15,9 +15,9 @@ typedef struct explain_options {
 
 static const option_row explain_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, offsetof(explain_options, keys), "COL",
-     "the column to be indexed; of a join its right side", 0, 0},
+     "the column to be indexed; for a join, its right side", 0, 0},
     {"probes", 0, 0, OPTION_NUMBER, offsetof(explain_options, probes), "N",
-     "lookups in the batch, or left rows of a join [as many as keys]", 0, UINT64_MAX},
+     "how many lookups the batch has, or how many left rows the join has [as many as keys]", 0, UINT64_MAX},
     {"index", 0, 0, OPTION_TEXT, offsetof(explain_options, index), "SPEC",
      "kind and options, see keyray kinds [best]", 0, 0},
     {"all", 0, 0, OPTION_FLAG, offsetof(explain_options, all), NULL,
@@ -42,19 +42,20 @@ static void print(const kr_explanation *explanation, const kr_join_info *join, c
     output_text(&out, "probe_order", explanation->probe_order);
     if (join)
         output_indexed(&out, join);
-    output_real(&out, out.json ? "touches_per_probe" : "touches/probe", explanation->touches_per_probe);
+    output_real(&out, out.json ? "touches_per_probe" : "memory accesses per probe",
+                explanation->touches_per_probe);
     if (out.json) {
         output_real(&out, "rays_per_probe", explanation->rays_per_probe);
     } else {
         snprintf(rays, sizeof rays, "at least %.6g", explanation->rays_per_probe);
-        output_text(&out, "rays/probe", explanation->rays_per_probe > 0 ? rays : "0");
+        output_text(&out, "rays per probe", explanation->rays_per_probe > 0 ? rays : "0");
     }
     output_bytes(&out, "footprint", explanation->footprint_nbytes);
     output_bytes(&out, "peak", explanation->peak_nbytes);
     if (!out.json && join && strcmp(join->device, "cpu") == 0)
-        output_text(&out, "note", "a CPU merges sides that ascend, and indexes none");
+        output_text(&out, "note", "on a CPU, keyray merges two sides that both ascend, and indexes neither");
     if (!out.json)
-        output_text(&out, "note", "touches and rays do not compare kinds by time; keyray bench does");
+        output_text(&out, "note", "memory accesses and rays do not compare kinds by time; keyray bench does");
     output_end(&out, '}');
 }
 
@@ -107,10 +108,10 @@ const command command_explain = {
     "explain",
     "point|range|build|join",
     "the kind that would be used and why, its memory, its accesses per probe",
-    "Says which kind of index would be used for a column and why, how much memory it would take, and how "
-    "many memory accesses and rays a probe would cost. It builds nothing and runs nothing.",
+    "Says which kind of index would be used for a column and why, how much memory it would take, and "
+    "how many memory accesses and rays a probe would cost. It builds nothing and runs nothing.",
     "keyray explain point --keys orders.csv:o_orderkey --device cpu",
     run,
-    "Memory accesses are counted where each one waits for the one before it. They and the rays do not "
-    "compare kinds by time; keyray bench does.",
+    "Memory accesses are counted where each one waits for the one before it. They and the rays do "
+    "not compare kinds by time; keyray bench does.",
 };

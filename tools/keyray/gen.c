@@ -18,23 +18,24 @@ typedef struct gen_options {
 
 static const option_row gen_rows[] = {
     {"output", 'o', 1, OPTION_TEXT, AT(output), "OUT.npy",
-     "file to write; ranges write OUT.lower.npy and OUT.upper.npy", 0, 0},
+     "the file to write; ranges are written to OUT.lower.npy and OUT.upper.npy", 0, 0},
     {"count", 0, 1, OPTION_NUMBER, AT(count), "N", "how many to generate", 0, UINT32_MAX},
     {"seed", 0, 0, OPTION_NUMBER, AT(seed), "N",
      "the same seed gives the same bytes on every machine; 0 is 42 [42]", 0, UINT64_MAX},
-    {"threads", 0, 0, OPTION_NUMBER, AT(threads), "N", "threads, 0: one per core [0]", 0, 1024},
+    {"threads", 0, 0, OPTION_NUMBER, AT(threads), "N", "how many threads generate; 0: one per core [0]", 0,
+     1024},
     {0},
 };
 
 static const option_row keys_rows[] = {
-    {"order", 0, 0, OPTION_CHOICE, AT(order), "random|ascending", "order of the keys [random]", 0, 0},
+    {"order", 0, 0, OPTION_CHOICE, AT(order), "random|ascending", "the order of the keys [random]", 0, 0},
     {0},
 };
 
 static const option_row from_keys_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the key set to draw from", 0, 0},
     {"order", 0, 0, OPTION_CHOICE, AT(order), WORKLOAD_ORDERS,
-     "order of probes or ranges; half: every second one ascends [random]", 0, 0},
+     "the order of probes or ranges; half: every second one ascends [random]", 0, 0},
     {0},
 };
 
@@ -162,12 +163,13 @@ const command command_gen = {
     "gen",
     "keys|probes|ranges",
     "workloads of the papers: key sets, probes and ranges",
-    "Generates the workloads of the papers behind the indexes: a column of keys, probes that are drawn from "
-    "a column of keys, or ranges over such a column. It writes .npy files.",
+    "Generates the workloads of the papers behind the indexes: a column of keys, probes that are "
+    "drawn from a column of keys, or ranges over such a column. It writes .npy files.",
     "keyray gen keys --count 2^20 --uniformity 50 -o keys.npy\n"
     "keyray gen probes --keys keys.npy --count 2^20 --hit-rate 80 -o probes.npy\n"
-    "keyray gen ranges --keys keys.npy --count 2^20 --hits 16 -o ranges.npy\n",
+    "keyray gen ranges --keys keys.npy --count 2^20 --hits 16 -o ranges.npy\n"
+    "",
     run,
-    "The same seed gives the same bytes on every machine. Keys are in random order, or ascend. With --order "
-    "half, the probes at even positions ascend and the others stay as they were drawn.",
+    "The same seed gives the same bytes on every machine. Keys are in random order, or ascend. With "
+    "--order half, the probes at even positions ascend and the others stay as they were drawn.",
 };

@@ -25,50 +25,51 @@ typedef struct join_options {
 
 static const option_row join_rows[] = {
     {"left", 0, 1, OPTION_TEXTS, AT(left), "COL",
-     "the left column; give more to join rows that are equal in all of them", 0, 0},
-    {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column, as many as --left", 0, 0},
+     "the left column; give --left and --right several times to join rows that are equal in all "
+     "columns",
+     0, 0},
+    {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column; as many as --left", 0, 0},
     {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL|VALUES",
-     "instead of --right: lower bounds, inclusive, of the left values", 0, 0},
-    {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL|VALUES", "and their upper bounds, inclusive", 0,
-     0},
+     "instead of --right: the lower bounds between which left values lie; bounds belong to the range", 0, 0},
+    {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL|VALUES",
+     "the upper bounds; they belong to the range, too", 0, 0},
     {"asof", 0, 0, OPTION_CHOICE, AT(asof.side), "no|backward|forward|nearest",
      "pair each left row with the right row at or before it, at or after it, or the nearer of both [no]", 0,
      0},
     {"left-by", 0, 0, OPTION_NAMES, AT(left_by), "COLUMN,...",
      "with --asof: left columns that must be equal, names in the file of --left or COLs", 0, 0},
-    {"right-by", 0, 0, OPTION_NAMES, AT(right_by), "COLUMN,...", "the right columns, as many as --left-by", 0,
-     0},
+    {"right-by", 0, 0, OPTION_NAMES, AT(right_by), "COLUMN,...",
+     "the right columns that must be equal to these, as many as --left-by", 0, 0},
     NEAREST_ROWS(AT(asof)),
     {"overlap", 0, 0, OPTION_CHOICE, AT(overlap), "no|closed|open",
-     "pair intervals that overlap, from --left to --left-end and from --right to --right-end; open: not "
-     "those that "
-     "only touch [no]",
+     "pair intervals that overlap: those from --left to --left-end with those from --right to "
+     "--right-end; open: leave out intervals that only touch [no]",
      0, 0},
     {"left-end", 0, 0, OPTION_TEXT, AT(left_end), "COL", "the ends of the left intervals", 0, 0},
     {"right-end", 0, 0, OPTION_TEXT, AT(right_end), "COL", "the ends of the right intervals", 0, 0},
     {"count", 0, 0, OPTION_FLAG, AT(count), NULL,
-     "count the pairs only, or the left rows: takes no memory for them", 0, 0},
+     "only count the pairs, or the left rows of --type semi and anti, which takes no memory for them", 0, 0},
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left|right|full",
-     "pairs; left rows with a partner; left rows without; pairs, and rows of the left, the right or either "
-     "side without [inner]",
+     "inner: pairs; semi: left rows with a partner; anti: left rows without one; left, right, full: "
+     "pairs, and the rows without a partner of the left side, the right side or both [inner]",
      0, 0},
     {"inverse", 0, 0, OPTION_CHOICE, AT(inverse), "auto|on|off",
-     "on a CPU merge sides that ascend, else index what is cheaper by rule; index the left side; or the "
-     "right "
-     "[auto]",
+     "which side is indexed. on: the left one; off: the right one; auto: the one that is cheaper by "
+     "rule, and on a CPU neither of two sides that ascend, which are merged [auto]",
      0, 0},
-    {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "pairs in any order, saves a sort", 0, 0},
+    {"unordered", 0, 0, OPTION_FLAG, AT(unordered), NULL, "leave the pairs in any order, which saves a sort",
+     0, 0},
     {"show-left", 0, 0, OPTION_NAMES, AT(show_left), "COLUMN,...",
      "show these columns of the left rows, too: names in the file of --left, or COLs", 0, 0},
     {"show-right", 0, 0, OPTION_NAMES, AT(show_right), "COLUMN,...",
      "show these columns of the right rows, too: names in the file of --right, or COLs", 0, 0},
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
-     "OUT.csv: the keys and row ids of pairs, or of left rows, an empty cell for no partner; -: the same as "
-     "a table on "
-     "the terminal, -.csv: as CSV there; OUT.npy: row ids only, (n, 2) pairs left and right, or n left rows "
-     "[a table of "
-     "at most 40 lines]",
+     "where the pairs go. OUT.csv: a line for each pair, or for each left row of --type semi and "
+     "anti, with values and row ids, and empty cells where there is no partner; -: the same lines as "
+     "a table on the terminal; -.csv: the same lines as CSV there; OUT.npy: row ids alone, in the "
+     "shape (n, 2) for pairs and (n) for left rows [a table on the terminal, if it has at most 40 "
+     "lines]",
      0, 0},
     {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
     {0},
@@ -123,9 +124,10 @@ static int check_overlap(const join_options *o)
     if (o->overlap && (!o->left_end || !o->right_end))
         return tool_fail(USAGE, "--overlap needs --left-end COL and --right-end COL");
     if (o->count && (o->output || o->asof.side || o->left.n > 1 || (o->overlap && o->type)))
-        return tool_fail(USAGE,
-                         "--count counts rows: no --output, no --asof, no several --left, and no --type with "
-                         "--overlap");
+        return tool_fail(
+            USAGE,
+            "--count counts rows; leave out --output, --asof and further --left columns, and --type with "
+            "--overlap");
     return DONE;
 }
 
@@ -149,7 +151,8 @@ static int check_options(job *j)
         return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
                          o->right.n);
     if (o->show_right.n && !has_pairs(j))
-        return tool_fail(USAGE, "--show-right shows right rows, which --type semi and anti do not have");
+        return tool_fail(USAGE,
+                         "--show-right shows columns of right rows, and --type semi and anti have none");
     const uint32_t is_silent = j->printing.json || j->printing.quiet;
     int code = tool_check_spec(o->index);
     if (!code)
@@ -197,9 +200,9 @@ static int load_ends(job *j)
     if (o->overlap && !code)
         code = column_load(&j->right_end, "--right-end", o->right_end, j->progress);
     if (o->overlap && !code)
-        code = column_check_counts(&j->left[0], &j->left_end, "an interval takes one of each");
+        code = column_check_counts(&j->left[0], &j->left_end, "each interval needs one start and one end");
     if (o->overlap && !code)
-        code = column_check_counts(&j->right[0], &j->right_end, "an interval takes one of each");
+        code = column_check_counts(&j->right[0], &j->right_end, "each interval needs one start and one end");
     return code ? code : o->overlap ? match_ends(j) : load_asof(j);
 }
 
@@ -307,10 +310,11 @@ static int create_columns(job *j, const kr_join_options *how)
     for (uint32_t i = 0; i < n && !code; ++i) {
         left[i] = j->left[i].view;
         right[i] = j->right[i].view;
-        code = column_check_counts(&j->left[0], &j->left[i], "a composite key takes columns of one table");
+        code = column_check_counts(&j->left[0], &j->left[i],
+                                   "the columns of a composite key must be of one table");
         if (!code)
-            code =
-                column_check_counts(&j->right[0], &j->right[i], "a composite key takes columns of one table");
+            code = column_check_counts(&j->right[0], &j->right[i],
+                                       "the columns of a composite key must be of one table");
     }
     if (code)
         return code;
@@ -559,22 +563,24 @@ const command command_join = {
     "join",
     NULL,
     "join two columns on equal values, on ranges, as of a time, or intervals that overlap",
-    "Finds the pairs of rows of two columns, --left and --right, whose values are equal. Instead, left "
-    "values may lie in ranges (--right-lower and --right-upper), follow right values in time (--asof), or be "
-    "intervals that overlap (--overlap). It prints the pairs, or writes them to a file.",
+    "Finds the pairs of rows of two columns, --left and --right, whose values are equal. Instead, "
+    "left values may lie in ranges (--right-lower and --right-upper), follow right values in time "
+    "(--asof), or be intervals that overlap (--overlap). It prints the pairs, or writes them to a "
+    "file.",
     "keyray join --left orders.csv:customer:str --right customers.csv:customer:str --type left "
     "--show-left amount --show-right city -o pairs.csv\n"
-    "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last -o "
-    "pairs.csv\n"
+    "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last "
+    "-o pairs.csv\n"
     "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str "
-    "--right-by symbol:str "
-    "--type left --show-right price -o quotes.csv\n",
+    "--right-by symbol:str --type left --show-right price -o quotes.csv\n"
+    "",
     run,
-    "--asof gives each left row at most one right row. If two right rows are equally near, the earlier one "
-    "answers. If several right rows have the nearest value, the last of them answers backward, the first of "
-    "them forward. With --left-by and --right-by, only right rows that have the same values in these columns "
-    "can answer.\nPairs are sorted by their left row and then by their right row; right rows without a "
-    "partner come last. Row ids are u32. As text, a row without a partner has empty cells; in OUT.npy the "
-    "missing row is 4294967295 (KR_NO_ROW of the library).\nkeyray help columns says how VALUES and lists of "
-    "columns are written.",
+    "--asof gives each left row at most one right row. If two right rows are equally near, the "
+    "earlier one answers. If several right rows have the nearest value, the last of them answers "
+    "backward, the first of them forward. With --left-by and --right-by, only right rows that have "
+    "the same values in these columns can answer.\n"
+    "Pairs are sorted by their left row and then by their right row; right rows without a partner "
+    "come last. Row ids are u32. As text, a row without a partner has empty cells; in OUT.npy the "
+    "missing row is 4294967295 (KR_NO_ROW of the library).\n"
+    "keyray help columns says how VALUES and lists of columns are written.",
 };

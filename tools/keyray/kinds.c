@@ -185,9 +185,10 @@ static int run(const command *self, int argc, char **argv)
     if (wanted && strpbrk(wanted, ":,="))
         return tool_fail(USAGE, "'%s' is a spec; give only the kind, which stands before the ':'", wanted);
     if (wanted && strcmp(wanted, "best") == 0)
-        return tool_fail(USAGE, "'best' stands for pivot: see keyray kinds pivot, "
-                                "and keyray explain point --keys COL --index best, or --index "
-                                "best:updates=on where rows come and go");
+        return tool_fail(
+            USAGE,
+            "'best' stands for pivot: see keyray kinds pivot, and keyray explain point --keys COL --index "
+            "best, or --index best:updates=on when rows are inserted and deleted");
     /* It fails with the list of known kinds. */
     if (wanted && kr_spec_complete(wanted, text, sizeof text, &err) != KR_OK)
         return tool_fail(USAGE, "%s", err.text);
@@ -210,12 +211,12 @@ const command command_kinds = {
     "kinds",
     "[KIND]",
     "the kinds of index and of scans, what they answer, and their options",
-    "Lists the kinds of index and of scans: what each of them can do, and its options with their values and "
-    "defaults. Options that several kinds share are listed once, at the end; keyray kinds KIND lists all "
-    "options of one kind.",
+    "Lists the kinds of index and of scans: what each of them can do, and its options with their "
+    "values and defaults. Options that several kinds share are listed once, at the end; keyray kinds "
+    "KIND lists all options of one kind.",
     "keyray kinds array",
     run,
-    "A SPEC names a kind with its options, as in array or array:layout=aos,probes=sorted. best lets keyray "
-    "choose; best:updates=on does so for indexes that take inserts and deletes. The first ':' ends the kind, "
-    "and ',' ends an option; further ':' belong to a value, as in bits=23:23:18.",
+    "A SPEC names a kind with its options, as in array or array:layout=aos,probes=sorted. best lets "
+    "keyray choose; best:updates=on does so for indexes that take inserts and deletes. The first ':' "
+    "ends the kind, and ',' ends an option; further ':' belong to a value, as in bits=23:23:18.",
 };

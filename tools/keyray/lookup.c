@@ -16,22 +16,21 @@
         "index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [" standard "]", \
             0, 0                                                                                            \
     }
-#define VALUES_ROW(help)                                                 \
-    {                                                                    \
-        "values", 0, 0, OPTION_NAMES, AT(values), "COLUMN,...",          \
-            "what sum, min and max are taken of, " help                  \
-            "; one or more, each a name in the file of --keys or a COL", \
-            0, 0                                                         \
+#define VALUES_ROW(help)                                                                                     \
+    {                                                                                                        \
+        "values", 0, 0, OPTION_NAMES, AT(values), "COLUMN,...",                                              \
+            "the columns whose sum, min and max are wanted, " help "; names in the file of --keys, or COLs", \
+            0, 0                                                                                             \
     }
 #define SHOW_ROW                                                                                    \
     {                                                                                               \
         "show", 0, 0, OPTION_NAMES, AT(show), "COLUMN,...",                                         \
             "show these columns of the rows found, too: names in the file of --keys, or COLs", 0, 0 \
     }
-#define PROBE_ROW                                                                                \
-    {                                                                                            \
-        "probe", 0, 0, OPTION_TEXT, AT(probe), "VALUES",                                         \
-            "instead: the values themselves, as in 42,43 or 2024-01-31 or \"'a, b',NULL\"", 0, 0 \
+#define PROBE_ROW                                                                                            \
+    {                                                                                                        \
+        "probe", 0, 0, OPTION_TEXT, AT(probe), "VALUES",                                                     \
+            "instead of --probes: the values themselves, as in 42,43 or 2024-01-31 or \"'a, b',NULL\"", 0, 0 \
     }
 #define STANDARD_UPDATES "best:updates=on"
 
@@ -51,9 +50,10 @@ static const option_row lookup_rows[] = {
 
 static const option_row range_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
-    {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL|VALUES", "lower bounds, inclusive, as in 2024-01-01", 0, 0},
-    {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL|VALUES", "upper bounds, inclusive; a date is its midnight",
-     0, 0},
+    {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL|VALUES",
+     "the lower bounds, which belong to the ranges, as in 2024-01-01", 0, 0},
+    {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL|VALUES",
+     "the upper bounds, which belong to the ranges; a date is its midnight", 0, 0},
     VALUES_ROW("one value per key"),
     SHOW_ROW,
     INDEX_ROW("best"),
@@ -62,12 +62,15 @@ static const option_row range_rows[] = {
 
 static const option_row update_rows[] = {
     {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
-    {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL|VALUES", "keys to insert, after the deletes", 0, 0},
+    {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL|VALUES", "the keys to insert, after the deletes", 0, 0},
     {"insert-rows", 0, 0, OPTION_TEXT, AT(insert_rows), "COL",
-     "their row ids, one u32 for each; no row that stays may have one of them [the ids after the largest]", 0,
-     0},
+     "the row ids of the inserted keys, one u32 per key; no row that stays may have one of these ids "
+     "[the ids after the largest one]",
+     0, 0},
     {"delete", 0, 0, OPTION_TEXT, AT(delete), "COL|VALUES",
-     "keys to delete, each with all its rows; missing ones are no error", 0, 0},
+     "the keys to delete; all rows of such a key are deleted, and a key that is not there is not an "
+     "error",
+     0, 0},
     {"probes", 0, 0, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
     PROBE_ROW,
     VALUES_ROW("one value per row id below next_row, deleted rows included"),
@@ -77,20 +80,19 @@ static const option_row update_rows[] = {
 
 static const option_row answer_rows[] = {
     {"result", 0, 0, OPTION_CHOICES, AT(results), RESULT_CHOICES,
-     "the answer per probe; row is the smallest matching row, rows are all; several as text: row,count,sum "
-     "[row]",
+     "what is answered for each probe: row is the smallest row that matches, rows are all of them; "
+     "give several for answers as text: row,count,sum [row]",
      0, 0},
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
-     "rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
-    {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N", "rows: the first N of each probe, in that order [all]", 1,
-     UINT64_MAX},
+     "--result rows: the rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
+    {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N",
+     "--result rows: only the first N rows of each probe, in the order of --row-order [all]", 1, UINT64_MAX},
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
-     "OUT.csv: each probe with its answer, an empty cell without a match; -: the same as a table on the "
-     "terminal, "
-     "-.csv: as CSV there; OUT.npy: answers only, where rows write OUT.offsets.npy and OUT.rows.npy, min and "
-     "max also "
-     "OUT.valid.npy, and exists a byte a probe [a table of at most 40 lines]",
+     "where the answers go. OUT.csv: a line for each probe with its answer, and an empty cell where "
+     "nothing matches; -: the same lines as a table on the terminal; -.csv: the same lines as CSV "
+     "there; OUT.npy: the answers alone, see keyray help answers [a table on the terminal, if it has "
+     "at most 40 lines]",
      0, 0},
     {0},
 };
@@ -102,10 +104,11 @@ static int check_probes(const lookup_options *o)
     if (o->probes && o->probe)
         return tool_fail(USAGE, "give --probes COL or --probe VALUES, not both");
     if (!o->probes && !o->probe)
-        return tool_fail(USAGE, "--probes COL is missing, or --probe VALUES");
+        return tool_fail(USAGE, "--probes COL is missing; give it, or --probe VALUES");
     if (o->probes && !kr_file_path_nbytes(o->probes))
         return tool_fail(
-            USAGE, "--probes %s names no column file, as FILE.csv:NAME does; --probe %s looks values up",
+            USAGE,
+            "--probes %s is not a supported column file, as FILE.csv:NAME is; --probe %s looks values up",
             o->probes, o->probes);
     return DONE;
 }
@@ -189,7 +192,7 @@ static int load_changes(lookup_job *j)
                          o->insert_rows, kr_type_name(j->insert_rows.view.type),
                          column_with_type(o->insert_rows, "u32", source));
     if (!code && o->insert_rows && j->insert_rows.view.validity)
-        code = tool_fail(FAILED, "--insert-rows %s has NULLs, which are no row ids", o->insert_rows);
+        code = tool_fail(FAILED, "--insert-rows %s has NULLs, which cannot be row ids", o->insert_rows);
     if (!code && o->insert_rows)
         code = column_check_counts(&j->insert, &j->insert_rows, "give one row id per key");
     return code;
@@ -255,8 +258,9 @@ static int check_row_ids(const lookup_job *j)
     kr_error err = {0};
     const kr_status status = kr_index_validate(j->index, &err);
     if (status == KR_ERR_INVARIANT)
-        return tool_fail(FAILED, "--insert-rows %s: %s; give each row id once, and none of a row that stays",
-                         j->options.insert_rows, err.text);
+        return tool_fail(
+            FAILED, "--insert-rows %s: %s; give each row id once, and do not give the id of a row that stays",
+            j->options.insert_rows, err.text);
     return tool_check(status, &err);
 }
 
@@ -375,54 +379,58 @@ const command command_lookup = {
     "lookup",
     NULL,
     "look up every value of a column in another column",
-    "Builds an index over the column --keys and looks up each value of --probes or --probe in it. It prints "
-    "the answers, one per value, or writes them to a file.",
+    "Builds an index over the column --keys and looks up each value of --probes or --probe in it. It "
+    "prints the answers, one per value, or writes them to a file.",
     "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count\n"
     "keyray lookup --keys orders.csv:order --probe 42,43 --show customer,amount\n"
-    "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 -o "
-    "sums.csv\n"
+    "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 "
+    "-o sums.csv\n"
     "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below --show price -o "
-    "prices.csv\n",
+    "prices.csv\n"
+    "",
     run,
-    "--nearest finds at most one row per value. If two keys are equally near, the one below answers. If "
-    "several rows have the nearest key, the last of them answers from below, the first of them from above. "
-    "NULL and NaN have no nearest key. keyray kinds says which kinds can do it.\nkeyray help answers says "
-    "what each --result is, and what OUT.npy holds. keyray help columns says how VALUES and lists of columns "
-    "are written.",
+    "--nearest finds at most one row per value. If two keys are equally near, the one below answers. "
+    "If several rows have the nearest key, the last of them answers from below, the first of them "
+    "from above. NULL and NaN have no nearest key. keyray kinds says which kinds can do it.\n"
+    "keyray help answers says what each --result is, and what OUT.npy holds. keyray help columns "
+    "says how VALUES and lists of columns are written.",
 };
 
 const command command_range = {
     "range",
     NULL,
     "find the rows between a lower and an upper bound, for every pair of bounds",
-    "Builds an index over the column --keys and finds, for each pair of bounds from --lower and --upper, the "
-    "rows whose key lies between them. It prints the answers, one per pair of bounds, or writes them to a "
-    "file.",
+    "Builds an index over the column --keys and finds, for each pair of bounds from --lower and "
+    "--upper, the rows whose key lies between them. It prints the answers, one per pair of bounds, "
+    "or writes them to a file.",
     "keyray range --keys orders.csv:day --lower 2024-01-01 --upper 2024-01-31\n"
-    "keyray range --keys orders.csv:day --lower months.csv:first --upper months.csv:last --result count,sum "
-    "--values "
-    "amount -o sums.csv\n",
+    "keyray range --keys orders.csv:day --lower months.csv:first --upper months.csv:last --result "
+    "count,sum --values amount -o sums.csv\n"
+    "",
     run,
-    "Both bounds belong to a range. If the lower bound is above the upper one, the range is empty. On a "
-    "column of times, a date as the upper bound is its midnight: --upper 2024-01-31 leaves out what happened "
-    "later that day.\nkeyray help answers says what each --result is, and what OUT.npy holds. keyray help "
-    "columns says how VALUES and lists of columns are written.",
+    "Both bounds belong to a range. If the lower bound is above the upper one, the range is empty. "
+    "On a column of times, a date as the upper bound is its midnight: --upper 2024-01-31 leaves out "
+    "what happened later that day.\n"
+    "keyray help answers says what each --result is, and what OUT.npy holds. keyray help columns "
+    "says how VALUES and lists of columns are written.",
 };
 
 const command command_update = {
     "update",
     NULL,
     "delete and insert rows of an index, then look up every value of a column",
-    "Builds an index over the column --keys, deletes the rows of some keys, inserts other keys, and then "
-    "looks up each value of --probes or --probe. It prints the answers, one per value, or writes them to a "
-    "file.",
+    "Builds an index over the column --keys, deletes the rows of some keys, inserts other keys, and "
+    "then looks up each value of --probes or --probe. It prints the answers, one per value, or "
+    "writes them to a file.",
     "keyray update --keys orders.csv:order --delete gone.csv:order --insert new.csv:order --probes "
     "mine.csv:order\n"
-    "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n",
+    "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n"
+    "",
     run,
-    "A key that is both deleted and inserted ends with the inserted rows only. The rows of --keys have the "
-    "row ids 0, 1, 2 and so on. With --insert-rows, keyray validates the index after the update, and a row "
-    "id that occurs twice is an error; the time of the update does not include this.\nkeyray help answers "
-    "says what each --result is, and what OUT.npy holds. keyray help columns says how VALUES and lists of "
-    "columns are written.",
+    "A key that is both deleted and inserted ends with the inserted rows only. The rows of --keys "
+    "have the row ids 0, 1, 2 and so on. With --insert-rows, keyray validates the index after the "
+    "update, and a row id that occurs twice is an error; the time of the update does not include "
+    "this.\n"
+    "keyray help answers says what each --result is, and what OUT.npy holds. keyray help columns "
+    "says how VALUES and lists of columns are written.",
 };

@@ -252,7 +252,7 @@ static int unknown_option(const command *self, const parser *p, const char *flag
             kr_spelling_offer(&nearest, p->longs[i].name, strlen(p->longs[i].name));
         kr_spelling_hint(&nearest, "--", "", hint);
     }
-    return tool_fail(USAGE, "%s is no option of %s%s%s%s; keyray %s --help lists the options", flag,
+    return tool_fail(USAGE, "unknown option %s of %s%s%s%s; keyray %s --help lists the options", flag,
                      self->name, *operand ? " " : "", operand, hint, self->name);
 }
 

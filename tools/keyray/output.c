@@ -7,10 +7,9 @@
 
 const option_row output_rows[] = {
     {"format", 0, 0, OPTION_CHOICE, offsetof(output_options, json), "text|json",
-     "form of the report on standard output [text]", 0, 0},
+     "the form of the report on standard output [text]", 0, 0},
     {"quiet", 0, 0, OPTION_FLAG, offsetof(output_options, quiet), NULL,
-     "no progress on the terminal and no report in text form; an answer that is one value, such as the "
-     "number "
+     "print no progress and no report in text form; an answer that is one value, such as the number "
      "of --count, is then printed alone",
      0, 0},
     {0},
@@ -193,7 +192,7 @@ void output_phases(output *out, const char *key, const facts *phases)
 }
 
 /* "node room" is the key node_room of JSON. */
-static void write_counter(output *out, const char *name, uint64_t number)
+void output_counter(output *out, const char *name, uint64_t number)
 {
     char key[32];
     snprintf(key, sizeof key, "%s", name);
@@ -205,7 +204,7 @@ static void write_counter(output *out, const char *name, uint64_t number)
 void output_counter_fields(output *out, const index_facts *index)
 {
     for (uint32_t i = 0; i < index->counters.n; ++i)
-        write_counter(out, index->counters.at[i].name, index->counters.at[i].number);
+        output_counter(out, index->counters.at[i].name, index->counters.at[i].number);
     if (!index_facts_has_lists(index))
         return;
     output_real(out, out->json ? "node_fill" : "node fill", index_facts_fill(index));

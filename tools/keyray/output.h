@@ -46,6 +46,8 @@ void output_spec(output *out, const char *key, const char *spec);
 /* An object of the phases' seconds. */
 void output_phases(output *out, const char *key, const facts *phases);
 
+/* A counter by its name, whose spaces are '_' in JSON. */
+void output_counter(output *out, const char *name, uint64_t number);
 /* The counters of an index, into the object that is open. */
 void output_counter_fields(output *out, const index_facts *index);
 /* The same as an object "counters"; nothing for kinds without. */

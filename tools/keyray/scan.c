@@ -24,38 +24,39 @@ typedef struct scan_options {
 
 static const option_row scan_rows[] = {
     {"column", 0, 1, OPTION_NAMES, AT(columns), "[NAME=]COL,...",
-     "the columns of the table, each under its name in the file, or under NAME; after the first one, a name "
-     "alone is a column of the same file as the one before it: orders.csv:day,amount,customer:str",
+     "the columns of the table, each under its name in the file, or under NAME; after the first one, "
+     "a name alone is a column of the same file as the one before it: "
+     "orders.csv:day,amount,customer:str",
      0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
-     "as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; dates, times and texts in "
-     "single quotes [every row]",
+     "the condition, as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; dates, "
+     "times and texts stand in single quotes [every row]",
      0, 0},
-    {"alive", 0, 0, OPTION_TEXT, AT(alive), "COL", "only rows whose bit is 1 in a file that --bitmap wrote",
-     0, 0},
+    {"alive", 0, 0, OPTION_TEXT, AT(alive), "COL",
+     "search only rows whose bit is 1 in a file that --bitmap wrote", 0, 0},
     {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
     {0},
 };
 
 static const option_row result_rows[] = {
-    {"count", 0, 0, OPTION_FLAG, AT(count), NULL, "how many rows match, instead of their ids", 0, 0},
+    {"count", 0, 0, OPTION_FLAG, AT(count), NULL, "print how many rows match, instead of the rows", 0, 0},
     {"bitmap", 0, 0, OPTION_FLAG, AT(bitmap), NULL,
-     "a bit for each row, in 32-bit words, the least significant bit first", 0, 0},
+     "write a bit for each row, in 32-bit words, the least significant bit first", 0, 0},
     {"sum", 0, 0, OPTION_TEXT, AT(sum), "NAME", "the sum of a column over the rows that match, without NULLs",
      0, 0},
-    {"min", 0, 0, OPTION_TEXT, AT(min), "NAME", "its minimum", 0, 0},
-    {"max", 0, 0, OPTION_TEXT, AT(max), "NAME", "its maximum", 0, 0},
+    {"min", 0, 0, OPTION_TEXT, AT(min), "NAME", "the minimum of a column over these rows", 0, 0},
+    {"max", 0, 0, OPTION_TEXT, AT(max), "NAME", "the maximum of a column over these rows", 0, 0},
     {"show", 0, 0, OPTION_NAMES, AT(show), "COLUMN,...",
-     "show these columns of the rows instead of all of --column: names of these, names in the file of the "
-     "first, or COLs",
+     "show these columns of the rows instead of all of --column: names of these, names in the file of "
+     "the first, or COLs",
      0, 0},
     {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N", "only the first N rows that match [all]", 1, UINT64_MAX},
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
-     "OUT.csv: the rows and their values in all columns, or the result asked for; -: the same as a table on "
-     "the "
-     "terminal, -.csv: as CSV there; OUT.npy: row ids only, or the result asked for [a table of at most 40 "
-     "rows]",
+     "where the answer goes. OUT.csv: a line for each row that matches, with its values in all "
+     "columns, or the count, sum, minimum or maximum; -: the same lines as a table on the terminal; "
+     "-.csv: the same lines as CSV there; OUT.npy: the row ids alone, or the one value [a table on "
+     "the terminal, if it has at most 40 lines]",
      0, 0},
     {0},
 };
@@ -97,7 +98,8 @@ static int check_options(job *j)
     /* What an index takes, a table does not. */
     int code = strncmp(o->index, "best:", 5) == 0
                    ? tool_fail(USAGE, "--index best takes no options here: tables of all kinds take appended "
-                                      "and deleted rows; keyray kinds lists kinds that scan")
+                                      "and deleted rows; keyray "
+                                      "kinds lists kinds that scan")
                    : tool_check_spec(o->index);
     if (!code)
         code = answers_check_output(o->output, j->printing.json, &j->form);
@@ -360,7 +362,7 @@ static void print(const job *j)
         output_number(&out, "matches", j->number);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         if (out.json || j->did.counters.at[i].number)
-            output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
+            output_counter(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
     output_bytes(&out, "footprint", info.footprint_nbytes);
     output_bytes(&out, "peak", info.peak_nbytes);
     if (out.json) {
@@ -434,20 +436,23 @@ const command command_scan = {
     "scan",
     NULL,
     "find the rows of a table for which a condition is true",
-    "Finds the rows of a table for which a condition is true. It prints these rows, or their number, a sum, "
-    "a minimum, a maximum or a bitmap, or writes them to a file.",
-    "keyray scan --column orders.csv:day,amount --where \"day >= '2024-01-01' and amount > 20\" --show "
-    "order,amount\n"
+    "Finds the rows of a table for which a condition is true. It prints these rows, or their number, "
+    "a sum, a minimum, a maximum or a bitmap, or writes them to a file.",
+    "keyray scan --column orders.csv:day,amount --where \"day >= '2024-01-01' and amount > 20\" "
+    "--show order,amount\n"
     "keyray scan --column orders.csv:day,customer:str --where \"customer = 'anna'\" --count --quiet\n"
     "keyray scan --column day=lineitem.tbl:10,discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
-    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
+    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n"
+    "",
     run,
-    "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; and AND, OR, NOT and "
-    "parentheses, nested to any depth. Values are numbers, NULL, and texts, dates and times in single "
-    "quotes. A column whose name is not a word stands in double quotes. A comparison with NULL is unknown, "
-    "and NOT of it is unknown, too; a row is found if the whole condition is true. A number that the type of "
-    "the column cannot hold is compared by its value. A value of another kind, such as a text for a column "
-    "of numbers, is an error. Columns of one type may be compared with each other.\nRow ids are u32 and "
-    "ascend. A sum is u64, i64 or f64 by the type of the column; a minimum or maximum has the type of the "
-    "column. Where no row matches, or all values are NULL, it is an empty cell, and 0 in OUT.npy.",
+    "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; and AND, OR, "
+    "NOT and parentheses, nested to any depth. Values are numbers, NULL, and texts, dates and times "
+    "in single quotes. A column whose name is not a word stands in double quotes. A comparison with "
+    "NULL is unknown, and NOT of it is unknown, too; a row is found if the whole condition is true. "
+    "A number that the type of the column cannot hold is compared by its value. A value of another "
+    "kind, such as a text for a column of numbers, is an error. Columns of one type may be compared "
+    "with each other.\n"
+    "Row ids are u32 and ascend. A sum is u64, i64 or f64 by the type of the column; a minimum or "
+    "maximum has the type of the column. Where no row matches, or all values are NULL, it is an "
+    "empty cell, and 0 in OUT.npy.",
 };

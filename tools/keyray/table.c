@@ -40,10 +40,11 @@ static int load_column(struct table *table, const char *text, const kr_progress 
     if (equals == text || !*source)
         return tool_fail(USAGE, "--column is NAME=COL, as in day=orders.csv:day, or a COL, not '%s'", text);
     if (!before && !column_is_file(source))
-        return tool_fail(USAGE,
-                         "--column %s: '%s' is not a supported column file, as in orders.csv:day; only after "
-                         "such a column may a name stand alone",
-                         text, source);
+        return tool_fail(
+            USAGE,
+            "--column %s: '%s' is not a supported column file, as in orders.csv:day; only after such a "
+            "column may a name stand alone",
+            text, source);
     const size_t length = equals ? (size_t)(equals - text) : COLUMN_NAME_NBYTES;
     char *name = tool_alloc(length + 1, 1, "the name of a column");
     if (!name)
@@ -72,7 +73,7 @@ static int load_column(struct table *table, const char *text, const kr_progress 
                             : column_load(column, "--column", source, progress);
     return code ? code
                 : column_check_counts(&table->columns[0], &table->columns[table->n - 1],
-                                      "columns of a table have equally many rows");
+                                      "the columns of a table must have equally many rows");
 }
 
 int table_load(struct table *table, const option_texts *columns, const kr_progress *progress)

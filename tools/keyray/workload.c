@@ -7,19 +7,21 @@
 const option_row workload_keys_rows[] = {
     {"bits", 0, 0, OPTION_CHOICE, AT(bits_64), "32|64", "width of the keys, which are u32 or u64 [32]", 0, 0},
     {"uniformity", 0, 0, OPTION_NUMBER, AT(uniformity), "PERCENT",
-     "percentage of keys drawn uniformly from above the dense part; the others are dense [0]", 0, 100},
+     "how many of the keys are drawn uniformly from above the dense part, in percent; the others are "
+     "dense [0]",
+     0, 100},
     {"dense-centre", 0, 0, OPTION_FLAG, AT(dense_centre), NULL,
      "the dense part lies in the middle of the values, not at 0", 0, 0},
     {"multiplicity", 0, 0, OPTION_NUMBER, AT(multiplicity), "N", "how often each distinct key appears [1]", 1,
      UINT32_MAX},
-    {"stride", 0, 0, OPTION_NUMBER, AT(stride), "N", "distance of neighbours in the dense part [1]", 1,
+    {"stride", 0, 0, OPTION_NUMBER, AT(stride), "N", "the distance of neighbours in the dense part [1]", 1,
      UINT64_MAX},
     {0},
 };
 
 const option_row workload_probes_rows[] = {
-    {"hit-rate", 0, 0, OPTION_NUMBER, AT(hit_rate), "PERCENT", "percentage of probes that match a key [100]",
-     0, 100},
+    {"hit-rate", 0, 0, OPTION_NUMBER, AT(hit_rate), "PERCENT",
+     "how many of the probes match a key, in percent [100]", 0, 100},
     {"outside", 0, 0, OPTION_FLAG, AT(outside), NULL,
      "misses lie outside the keys' value range, not in its gaps", 0, 0},
     {"zipf", 0, 0, OPTION_DECIMAL, AT(zipf), "C",
@@ -28,28 +30,32 @@ const option_row workload_probes_rows[] = {
 };
 
 const option_row workload_ranges_rows[] = {
-    {"hits", 0, 0, OPTION_NUMBER, AT(hits), "N", "expected hits of a range on dense keys [1]", 1, UINT64_MAX},
-    {"multiplier", 0, 0, OPTION_NUMBER, AT(multiplier), "N", "each range is this many times longer [1]", 1,
+    {"hits", 0, 0, OPTION_NUMBER, AT(hits), "N",
+     "how many keys a range is expected to hit, if keys are dense [1]", 1, UINT64_MAX},
+    {"multiplier", 0, 0, OPTION_NUMBER, AT(multiplier), "N", "makes each range this many times longer [1]", 1,
      UINT64_MAX},
     {0},
 };
 
 const option_row workload_updates_rows[] = {
-    {"changes", 0, 0, OPTION_NUMBER, AT(changes), "N", "pairs of rows that exchange their keys [1]", 1,
+    {"changes", 0, 0, OPTION_NUMBER, AT(changes), "N", "how many pairs of rows exchange their keys [1]", 1,
      UINT32_MAX / 2},
     {"pattern", 0, 0, OPTION_CHOICE, AT(by_rank), "positions|ranks",
      "the pairs are neighbours in the column, or in the order of the keys [positions]", 0, 0},
     {"waves", 0, 0, OPTION_NUMBER, AT(waves), "N",
-     "instead, insert and delete rows in N waves, at most 64; no --multiplicity; 0: exchange keys [0]", 0,
-     WORKLOAD_WAVES_MOST},
+     "instead of --changes: insert and delete rows in N waves, at most 64; not with --multiplicity; "
+     "0: exchange keys [0]",
+     0, WORKLOAD_WAVES_MOST},
     {"wave-form", 0, 0, OPTION_CHOICE, AT(wave_form), WORKLOAD_WAVE_FORMS,
-     "waves: grow: N insert, then N delete; alternate: each inserts, then deletes the oldest rows; churn: "
-     "each deletes the oldest and inserts as many in one call [grow]",
+     "what waves do. grow: N waves insert rows, then N waves delete them; alternate: each wave "
+     "inserts rows, then deletes the oldest rows; churn: each wave deletes the oldest rows and "
+     "inserts as many, in one call [grow]",
      0, 0},
-    {"wave-rows", 0, 0, OPTION_NUMBER, AT(wave_rows), "N", "waves: rows that come, and rows that go, in each",
-     0, UINT32_MAX},
+    {"wave-rows", 0, 0, OPTION_NUMBER, AT(wave_rows), "N",
+     "how many rows each wave inserts, and how many it deletes", 0, UINT32_MAX},
     {"growth", 0, 0, OPTION_DECIMAL, AT(growth), "C",
-     "waves that grow, instead: rows after the inserts, as a multiple of those before, 1.01 to 100 [2.2]",
+     "instead of --wave-rows, for --wave-form grow: the rows after all inserts, as a multiple of the "
+     "rows before, from 1.01 to 100 [2.2]",
      101, 10000},
     {0},
 };

@@ -7,8 +7,8 @@ enum { STANDARD_NODE = 32, STANDARD_FILL = 500, REBUILD_AUTO = -1, REBUILD_NEVER
 static const kr_option options[CGRX_OPTIONS] = {
     [CGRX_OPTION_SCENE] =
         {"scene", KR_OPTION_CHOICE, "naive|optimized", 0, 1, CGRX_OPTIMIZED,
-         "naive: extra triangles mark rows and planes; optimized: representatives are moved to "
-         "serve as marks"},
+         "naive: extra triangles mark rows and planes; optimized: representatives are moved to serve as "
+         "marks"},
     [CGRX_OPTION_BUCKET] = {"bucket", KR_OPTION_INTEGER, NULL, 1, 65536, 16,
                             "keys that share a triangle; with updates=on it is node * fill"},
     [CGRX_OPTION_SEARCH] = {"search", KR_OPTION_CHOICE, "binary|linear", 0, 1, CGRX_BINARY,
@@ -22,14 +22,15 @@ static const kr_option options[CGRX_OPTIONS] = {
     [CGRX_OPTION_SCALE] =
         {"scale", KR_OPTION_PAIR, "on|off", 0, 25, 15 | 25 << 8,
          "y and z are stretched by these powers of two, so that the builder groups along rows"},
-    [CGRX_OPTION_RAYS] = {"rays", KR_OPTION_CHOICE, "paper|short|column|auto", 0, 3, CGRX_RAYS_AUTO,
-                          "rays per lookup: paper: up to five, as published; short: up to three, marks "
-                          "name buckets; column: up to two, along the marks first (scene=optimized); "
-                          "auto: column if there are more rows than 3/4 of the buckets, else short"},
+    [CGRX_OPTION_RAYS] =
+        {"rays", KR_OPTION_CHOICE, "paper|short|column|auto", 0, 3, CGRX_RAYS_AUTO,
+         "rays per lookup: paper: up to five, as published; short: up to three, marks name buckets; "
+         "column: up to two, along the marks first (scene=optimized); auto: column if there are more rows "
+         "than 3/4 of the buckets, else short"},
     [CGRX_OPTION_FILTER] =
         {"filter", KR_OPTION_INTEGER, NULL, 0, 16, 0,
-         "bits a key of a Bloom filter that answers most point lookups of absent keys without "
-         "a ray; 0: none"},
+         "bits per key of a Bloom filter that answers most point lookups of absent keys without a ray; 0: "
+         "none"},
     [CGRX_OPTION_BVH] = KR_RAYS_OPTION_BVH,
     [CGRX_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
     [CGRX_OPTION_PARTS] =
@@ -73,8 +74,8 @@ static kr_status settle_updates(kr_spec *spec, kr_error *err)
     if (given(spec, CGRX_OPTION_BUCKET) && o[CGRX_OPTION_BUCKET] != bucket)
         return kr_fail(
             err, KR_ERR_SPEC,
-            "kind 'cgrx': with updates=on bucket is node * fill, here %lld; leave out bucket, or give "
-            "node and fill",
+            "kind 'cgrx': with updates=on bucket is node * fill, here %lld; leave out bucket, or give node "
+            "and fill",
             (long long)bucket);
     o[CGRX_OPTION_BUCKET] = bucket;
     return KR_OK;
@@ -87,9 +88,10 @@ static kr_status settle(kr_spec *spec, kr_error *err)
         return status;
     if (spec->options[CGRX_OPTION_RAYS] == CGRX_RAYS_COLUMN &&
         spec->options[CGRX_OPTION_SCENE] != CGRX_OPTIMIZED)
-        return kr_fail(err, KR_ERR_SPEC,
-                       "kind 'cgrx': rays=column needs scene=optimized: marks of the naive scene do not show "
-                       "where a row ends; give rays=short or scene=optimized");
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind 'cgrx': rays=column needs scene=optimized: marks of the naive scene do not show where a "
+            "row ends; give rays=short or scene=optimized");
     return spec->options[CGRX_OPTION_UPDATES] == CGRX_ON ? settle_updates(spec, err)
                                                          : settle_static(spec, err);
 }
@@ -103,8 +105,9 @@ static const kr_family family = {
 extern const kr_kind kr_kind_cgrx;
 const kr_kind kr_kind_cgrx = {
     .name = "cgrx",
-    .summary = "buckets of keys as triangles of a scene, found by rays (on GPUs without RT cores, in "
-               "software); takes inserts and deletes with updates=on",
+    .summary =
+        "buckets of keys as triangles of a scene, found by rays (on GPUs without RT cores, in software); "
+        "takes inserts and deletes with updates=on",
     .source = "Henneberg, Schuhknecht, Kharal and Brown, \"cgRX\"",
     .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
     .n_options = CGRX_OPTIONS,

@@ -4,7 +4,7 @@
 static const kr_option options[CHAIN_OPTIONS] = {
     [CHAIN_OPTION_OCCUPANCY] = {"occupancy", KR_OPTION_DECIMAL, NULL, 500, 2000, 1000,
                                 "keys of a full build for each slot of the buckets; the others are linked"},
-    [CHAIN_OPTION_SEED] = {"seed", KR_OPTION_INTEGER, NULL, 0, INT32_MAX, 0, "of the hash"},
+    [CHAIN_OPTION_SEED] = {"seed", KR_OPTION_INTEGER, NULL, 0, INT32_MAX, 0, "the seed of the hash"},
 };
 
 static const kr_family family = {

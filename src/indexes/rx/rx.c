@@ -6,17 +6,18 @@
 #include <stdio.h>
 
 static const kr_option options[RX_OPTIONS] = {
-    [RX_OPTION_MODE] = {"mode", KR_OPTION_CHOICE, "naive|extended|3d", 0, 2, KR_POINT_3D,
-                        "keys as coordinates: naive holds unsigned keys below 2^23, extended below 2^29 "
-                        "(triangles and boxes, no offset rays), 3d all"},
+    [RX_OPTION_MODE] =
+        {"mode", KR_OPTION_CHOICE, "naive|extended|3d", 0, 2, KR_POINT_3D,
+         "keys as coordinates: naive holds unsigned keys below 2^23, extended below 2^29 (triangles and "
+         "boxes, no offset rays), 3d all"},
     [RX_OPTION_BITS] =
         {"bits", KR_OPTION_TRIPLE, NULL, 0, 23, 23 | 23 << 8 | 18 << 16,
-         "mode=3d: bits of a key in x, y and z, lowest first; x at least 1, together the type's bits "
-         "or more (other modes: 0:0:0)"},
+         "mode=3d: bits of a key in x, y and z, lowest first; x at least 1, together the type's bits or "
+         "more (other modes: 0:0:0)"},
     [RX_OPTION_SCALE] =
         {"scale", KR_OPTION_TRIPLE, NULL, 0, RX_MOST_SCALE, 0 | 15 << 8 | 25 << 16,
-         "x, y and z are stretched by these powers of two; if steps between rows and planes are as "
-         "long as rows, the builder groups keys in order (mode=extended: 0:0:0)"},
+         "x, y and z are stretched by these powers of two; if steps between rows and planes are as long "
+         "as rows, the builder groups keys in order (mode=extended: 0:0:0)"},
     [RX_OPTION_RAY] = {"ray", KR_OPTION_CHOICE, "perpendicular|offset|zero", 0, 2, RX_RAY_PERPENDICULAR,
                        "the ray of a point lookup: across rows of keys, or along one from the key or zero"},
     [RX_OPTION_RANGE_RAY] = {"range_ray", KR_OPTION_CHOICE, "offset|zero", 0, 1, RX_RAY_OFFSET - 1,
@@ -35,20 +36,22 @@ static const kr_option options[RX_OPTIONS] = {
                          "primitives in the order of keys, or of row ids as in the paper"},
     [RX_OPTION_PARTS] =
         {"parts", KR_OPTION_INTEGER, NULL, 0, 4096, 0,
-         "equal scenes built one after the other, which lowers peak memory; empty ones are left out; "
-         "0: one for 2^22 keys on a GPU, at most 64, and one on the CPU"},
+         "equal scenes built one after the other, which lowers peak memory; empty ones are left out; 0: "
+         "one for 2^22 keys on a GPU, at most 64, and one on the CPU"},
     [RX_OPTION_ENTER] =
         {"enter", KR_OPTION_CHOICE, "part|top", 0, 1, RX_ENTER_PART,
-         "where tracing rays begin: in the part of their keys, which integers find, or above all "
-         "parts; top with order=row"},
-    [RX_OPTION_OUTSIDE] = {"outside", KR_OPTION_CHOICE, "integers|rays", 0, 1, RX_OUTSIDE_INTEGERS,
-                           "what answers points below the lowest key or above the highest: two comparisons, "
-                           "or a ray as in the paper, for studies"},
+         "where tracing rays begin: in the part of their keys, which integers find, or above all parts; "
+         "top with order=row"},
+    [RX_OPTION_OUTSIDE] =
+        {"outside", KR_OPTION_CHOICE, "integers|rays", 0, 1, RX_OUTSIDE_INTEGERS,
+         "what answers points below the lowest key or above the highest: two comparisons, or a ray as in "
+         "the paper, for studies"},
     [RX_OPTION_UPDATE] = {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
                           "kr_index_set_keys makes a new scene, or moves the primitives of the old one"},
-    [RX_OPTION_PRESET] = {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
-                          "what options are that are left out: as said here; as in the paper on RX; or as in "
-                          "the thesis on joins, which optimizes it"},
+    [RX_OPTION_PRESET] =
+        {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
+         "which values the options have that are left out. none: those listed here; paper: those of the "
+         "paper on RX; thesis: those of the thesis on joins, which optimizes RX"},
 };
 
 static int given(const kr_spec *spec, int option)
@@ -110,26 +113,28 @@ static void settle_preset(kr_spec *spec)
 
 static kr_status settle_extended(kr_spec *spec, kr_error *err)
 {
-    kr_status status = require(spec, RX_OPTION_SCALE, 0,
-                               "mode=extended uses the full range of floats and takes no scale; leave out "
-                               "scale, or give mode=3d",
-                               err);
+    kr_status status = require(
+        spec, RX_OPTION_SCALE, 0,
+        "mode=extended uses the full range of floats and takes no scale; leave out scale, or give mode=3d",
+        err);
     if (status == KR_OK)
-        status =
-            require(spec, RX_OPTION_RANGE_RAY, RX_RAY_ZERO - 1,
-                    "mode=extended has no range_ray=offset: floats are too coarse to start beside a key; "
-                    "give range_ray=zero or mode=3d",
-                    err);
+        status = require(
+            spec, RX_OPTION_RANGE_RAY, RX_RAY_ZERO - 1,
+            "mode=extended has no range_ray=offset: floats are too coarse to start beside a key; give "
+            "range_ray=zero or mode=3d",
+            err);
     if (status != KR_OK)
         return status;
     if (spec->options[RX_OPTION_RAY] == RX_RAY_OFFSET)
-        return kr_fail(err, KR_ERR_SPEC,
-                       "kind 'rx': mode=extended has no ray=offset: floats are too coarse to start beside a "
-                       "key; give ray=perpendicular, ray=zero or mode=3d");
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind 'rx': mode=extended has no ray=offset: floats are too coarse to start beside a key; give "
+            "ray=perpendicular, ray=zero or mode=3d");
     if (spec->options[RX_OPTION_PRIM] == KR_PRIM_SPHERE)
-        return kr_fail(err, KR_ERR_SPEC,
-                       "kind 'rx': mode=extended has no prim=sphere: one radius does not fit gaps that grow "
-                       "with the key; give prim=triangle, prim=aabb or mode=3d");
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind 'rx': mode=extended has no prim=sphere: one radius does not fit gaps that grow with the "
+            "key; give prim=triangle, prim=aabb or mode=3d");
     return KR_OK;
 }
 
@@ -141,8 +146,8 @@ static kr_status settle_bits(kr_spec *spec, kr_error *err)
     if (spec->options[RX_OPTION_MODE] != KR_POINT_3D)
         return require(
             spec, RX_OPTION_BITS, 0,
-            "bits is an option of mode=3d, the other modes put the whole key in x; leave out bits, "
-            "or give mode=3d",
+            "bits is an option of mode=3d, the other modes put the whole key in x; leave out bits, or give "
+            "mode=3d",
             err);
     return kr_rays_check_x(spec, bits, err);
 }
@@ -153,10 +158,11 @@ static kr_status settle_scale(kr_spec *spec, kr_error *err)
 {
     if (spec->options[RX_OPTION_PRIM] != KR_PRIM_SPHERE)
         return KR_OK;
-    return require(spec, RX_OPTION_SCALE, 0,
-                   "prim=sphere needs scale=0:0:0: one radius does not fit longer steps; leave out "
-                   "scale, or give prim=triangle",
-                   err);
+    return require(
+        spec, RX_OPTION_SCALE, 0,
+        "prim=sphere needs scale=0:0:0: one radius does not fit longer steps; leave out scale, or give "
+        "prim=triangle",
+        err);
 }
 
 static kr_status settle(kr_spec *spec, kr_error *err)
@@ -169,26 +175,29 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     if (status == KR_OK && o[RX_OPTION_MODE] == KR_POINT_EXTENDED)
         status = settle_extended(spec, err);
     if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
-        status = require(spec, RX_OPTION_COMPACT, KR_COMPACT_OFF,
-                         "update=refit needs compact=off: a scene that may be refitted keeps its "
-                         "uncompacted size; give compact=off or update=rebuild",
-                         err);
+        status = require(
+            spec, RX_OPTION_COMPACT, KR_COMPACT_OFF,
+            "update=refit needs compact=off: a scene that may be refitted keeps its uncompacted size; give "
+            "compact=off or update=rebuild",
+            err);
     if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
-        status =
-            require(spec, RX_OPTION_DEDUPE, RX_OFF,
-                    "update=refit does not go with dedupe=on: refitting cannot add or remove primitives, "
-                    "so every row needs its own; give dedupe=off or update=rebuild",
-                    err);
+        status = require(
+            spec, RX_OPTION_DEDUPE, RX_OFF,
+            "update=refit does not go with dedupe=on: refitting cannot add or remove primitives, so every "
+            "row needs its own; give dedupe=off or update=rebuild",
+            err);
     if (status == KR_OK && o[RX_OPTION_ORDER] == RX_ORDER_ROW)
-        status = require(spec, RX_OPTION_DEDUPE, RX_OFF,
-                         "order=row does not go with dedupe=on: it has a primitive for every row; give "
-                         "dedupe=off or order=key",
-                         err);
+        status = require(
+            spec, RX_OPTION_DEDUPE, RX_OFF,
+            "order=row does not go with dedupe=on: it has a primitive for every row; give dedupe=off or "
+            "order=key",
+            err);
     if (status == KR_OK && o[RX_OPTION_ORDER] == RX_ORDER_ROW)
-        status = require(spec, RX_OPTION_ENTER, RX_ENTER_TOP,
-                         "order=row does not go with enter=part: the keys of a part lie anywhere; give "
-                         "enter=top or order=key",
-                         err);
+        status = require(
+            spec, RX_OPTION_ENTER, RX_ENTER_TOP,
+            "order=row does not go with enter=part: the keys of a part lie anywhere; give enter=top or "
+            "order=key",
+            err);
     return status;
 }
 
@@ -202,9 +211,10 @@ extern const kr_kind kr_kind_rx;
 const kr_kind kr_kind_rx = {
     .name = "rx",
     .summary = "keys as primitives of a scene, found by rays (on GPUs without RT cores, in software)",
-    .source = "Henneberg and Schuhknecht, \"RTIndeX\" (RX); with closest hit and scan, partitions "
-              "and one primitive for equal keys after Wu, \"Fast Database Join on Ray-tracing Core "
-              "Equipped GPU\", 4.1 and 4.2",
+    .source =
+        "Henneberg and Schuhknecht, \"RTIndeX\" (RX); with closest hit and scan, partitions and one "
+        "primitive for equal keys after Wu, \"Fast Database Join on Ray-tracing Core Equipped GPU\", 4.1 "
+        "and 4.2",
     .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_SET_KEYS,
     .n_options = RX_OPTIONS,
     .options = options,

@@ -7,8 +7,8 @@
 static const kr_option options[BINDEX_OPTIONS] = {
     [BINDEX_OPTION_VECTORS] =
         {"vectors", KR_OPTION_INTEGER, NULL, 2, BINDEX_VECTORS, 128,
-         "shares of the rows between which a column has filter vectors, of one bit a row each: with more, "
-         "fewer rows are refined"},
+         "into how many shares the filter vectors of a column divide the rows; a vector has one bit per "
+         "row. With more vectors, fewer rows are compared"},
 };
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -191,7 +191,7 @@ static const kr_scan_family family = {.ops = &ops};
 extern const kr_kind kr_kind_bindex;
 const kr_kind kr_kind_bindex = {
     .name = "bindex",
-    .summary = "scans: a filter vector a column, and the rows between it and the value asked for",
+    .summary = "scans: reads a filter vector of each column, and checks the remaining rows exactly",
     .source = "compared with in Lv et al., \"RTScan\", 5.1",
     .capabilities = KR_CAN_SCAN,
     .n_options = BINDEX_OPTIONS,

@@ -8,13 +8,14 @@
 #include <string.h>
 
 static const kr_option options[FULL_OPTIONS] = {
-    [FULL_OPTION_LOGIC] = {"logic", KR_OPTION_CHOICE, "and|branching|auto", 0, 2, FULL_LOGIC_AUTO,
-                           "whether rows that a predicate ruled out are read for the next: all are, none, or "
-                           "none if few rows are left"},
+    [FULL_OPTION_LOGIC] =
+        {"logic", KR_OPTION_CHOICE, "and|branching|auto", 0, 2, FULL_LOGIC_AUTO,
+         "whether the next predicate reads rows that an earlier one ruled out. and: it reads all rows; "
+         "branching: it reads none of these; auto: branching if few rows are left"},
     [FULL_OPTION_ZONES] =
         {"zones", KR_OPTION_CHOICE, "on|off", 0, 1, FULL_ZONES_ON,
-         "keeps the lowest and highest value of each 1024 rows; they spare reading where a column "
-         "is clustered"},
+         "keep the lowest and highest value of each 1024 rows; where a column is clustered, rows need not "
+         "be read"},
 };
 
 /* ---- Samples --------------------------------------------------------------------------------- */

@@ -5,24 +5,24 @@
 /* The options of both. */
 enum { RTC_OPTION_RAYS, RTC_OPTION_INTERVAL, RTC_OPTION_BVH, RTC_OPTION_COMPACT, RTC_OPTIONS };
 
-#define INTERVAL                                                                                          \
-    {                                                                                                     \
-        "interval", KR_OPTION_DECIMAL, NULL, 10, 8000, 1000,                                              \
-            "between rays, in widths of a primitive; rays further than 1 apart miss rows and are refused" \
+#define INTERVAL                                                                                             \
+    {                                                                                                        \
+        "interval", KR_OPTION_DECIMAL, NULL, 10, 8000, 1000,                                                 \
+            "the distance between rays, in widths of a primitive; more than 1 is refused, since rays would " \
+            "miss rows"                                                                                      \
     }
 static const kr_option rtc1_options[RTC_OPTIONS] = {
     [RTC_OPTION_RAYS] = {"rays", KR_OPTION_INTEGER, NULL, 1, CUBES_CELLS, 1 << 14,
-                         "over a whole column; triangles are as wide as these are apart"},
+                         "how many rays cross a whole column; triangles are as wide as the rays are apart"},
     [RTC_OPTION_INTERVAL] = INTERVAL,
     [RTC_OPTION_BVH] = KR_RAYS_OPTION_BVH,
     [RTC_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
 };
 
 static const kr_option rtc3_options[RTC_OPTIONS] = {
-    [RTC_OPTION_RAYS] =
-        {"rays", KR_OPTION_INTEGER, NULL, 1, 1 << 16, 400,
-         "over a whole column, on each of two axes, all along the third; cubes are as wide as "
-         "these are apart"},
+    [RTC_OPTION_RAYS] = {"rays", KR_OPTION_INTEGER, NULL, 1, 1 << 16, 400,
+                         "how many rays cross a whole column on each of two axes; they go along the third "
+                         "axis, and cubes are as wide as the rays are apart"},
     [RTC_OPTION_INTERVAL] = INTERVAL,
     [RTC_OPTION_BVH] = KR_RAYS_OPTION_BVH,
     [RTC_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),

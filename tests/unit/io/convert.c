@@ -185,7 +185,8 @@ static void columns_convert_or_stay_as_they_are(void **state)
     kr_file_close(file);
     kr_file_close(converted("a.csv:s:str", "a.csv:s:str", KR_OK, ""));
     converted("a.csv:i", "a.csv:n:u8", KR_ERR_TYPE, "a.csv:i: row 2 is 300\tout of range for u8\ta.csv:n:u8");
-    converted("a.csv:f", "a.csv:i", KR_ERR_TYPE, "a.csv:f: row 2 is 2.5\tno value of i64");
+    converted("a.csv:f", "a.csv:i", KR_ERR_TYPE,
+              "a.csv:f: row 2 is 2.5\tis not an integer; the column is i64");
     converted("a.csv:t", "a.csv:d", KR_ERR_TYPE,
               "a.csv:t: row 2 is 2024-01-02 10:00:00\ttime of day\t':timestamp64'");
     converted("a.csv:d", "a.csv:i:timestamp64", KR_ERR_TYPE,
@@ -278,11 +279,11 @@ static void lists_that_are_wrong(void **state)
     list_fails("'x", "a.csv:s:str", "value 1 of the list has no closing quote");
     list_fails("'x'y,2", "a.csv:s:str", "value 1 of the list goes on behind its quotes");
     list_fails("1,x", "a.csv:i", "value 2 of the list, 'x', is not of type i64\tan integer");
-    list_fails("2.5", "a.csv:i", "value 1 of the list, '2.5', is no value of i64");
-    list_fails("1e17", "a.csv:i", "'1e17', is no value of i64");
+    list_fails("2.5", "a.csv:i", "value 1 of the list, '2.5', is not an integer; the column is i64");
+    list_fails("1e17", "a.csv:i", "'1e17', is not of type i64: expected an integer");
     list_fails("300", "a.csv:i:u8", "'300', is out of range for u8");
     list_fails("1e9", "a.csv:i:u8", "'1e9', is out of range for u8");
-    list_fails("nan", "a.csv:i", "'nan', is no value of i64");
+    list_fails("nan", "a.csv:i", "'nan', is not an integer; the column is i64");
     list_fails("42", "a.csv:d", "'42', is not of type date32\ta date such as");
     list_fails("2024-01-01 10:00", "a.csv:d", "time of day\t':timestamp64'");
     list_fails("2024-01-01 10:00:00.5", "a.csv:t:timestamp64[s]", "finer than timestamp64[s]");

@@ -43,7 +43,7 @@ static void sources_that_name_nothing(void **state)
     (void)state;
     static const char *const sources[] = {"", "a", "a.txt", "a.csvx:name", "csv:name", "a.parquet:x"};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        must_fail(sources[i], KR_ERR_ARGUMENT, "names no column file\tFILE.npy");
+        must_fail(sources[i], KR_ERR_ARGUMENT, "is not a supported column file\tFILE.npy");
     put_text("a.npy", "");
     must_fail("a.npy:u9", KR_ERR_ARGUMENT, "a.npy takes only a type after it, not 'u9'");
     kr_error err;

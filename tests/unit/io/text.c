@@ -262,7 +262,7 @@ static void columns_by_position(void **state)
     must_hold("a.csv:#0", KR_I64, 1, (const int64_t[]){8});
     /* No header: a row would be lost in silence. */
     put_text("a.csv", "1,2024-01-01\n2,2024-01-02\n");
-    must_fail("a.csv:0", KR_ERR_FORMAT, "a.csv:1:\tfirst row is the header\t1, 2024-01-01");
+    must_fail("a.csv:0", KR_ERR_FORMAT, "a.csv:1:\tfirst row must be the header\t1, 2024-01-01");
     must_hold("a.csv:1", KR_I64, 1, (const int64_t[]){2});
     put_bytes("a.csv", "a\0b,c\n1,2\n", 10);
     must_hold("a.csv:0", KR_I64, 1, (const int64_t[]){1});

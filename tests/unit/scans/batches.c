@@ -447,7 +447,7 @@ static void tells(void **state)
     asked.n = 3;
     assert_int_equal(ask(table, ROWS, 0, report, &err), KR_OK);
     assert_true(has_step(report, ways[way].batch));
-    assert_true(counter_of(report, "refined") > 0);
+    assert_true(counter_of(report, "rows compared") > 0);
     assert_int_equal(kr_scan_explain(table, asked.parsed[2], text, sizeof text, &err), KR_OK);
     if (!strstr(text, ways[way].either))
         fail_msg("%s", text);

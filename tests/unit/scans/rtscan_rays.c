@@ -24,12 +24,12 @@ static void count_what_rays_meet_of(const char *spec)
         scan(&t, condition, NULL, bitmap, report);
         kr_condition_destroy(condition);
         met += counter(report, "intersections");
-        refined += counter(report, "refined");
-        assert_true(counter(report, "intersections") >= counter(report, "refined"));
+        refined += counter(report, "rows compared");
+        assert_true(counter(report, "intersections") >= counter(report, "rows compared"));
         /* Rays are cast unless nothing is left for them. */
         assert_int_equal(counter(report, "rays") == 0, at_border != 0);
         casting += counter(report, "rays") > 0;
-        assert_in_range(counter(report, "spared") + ROWS_MOST / 16 * 3, 0, 2 * (uint64_t)ROWS_MOST);
+        assert_in_range(counter(report, "rows skipped") + ROWS_MOST / 16 * 3, 0, 2 * (uint64_t)ROWS_MOST);
     }
     assert_in_range(casting, 40, 60);
     assert_in_range(met, refined, 2 * refined);
@@ -72,8 +72,8 @@ static void meet_each_row_once_of(const char *spec, uint32_t pack, int once)
         for (uint64_t r = 0; r < ROWS_MOST; ++r)
             matches += bitmap[r / 32] >> r % 32 & 1;
         if (once)
-            assert_int_equal(counter(report, "refined"), matches);
-        assert_in_range(counter(report, "refined"), matches, counter(report, "intersections"));
+            assert_int_equal(counter(report, "rows compared"), matches);
+        assert_in_range(counter(report, "rows compared"), matches, counter(report, "intersections"));
         assert_true(counter(report, "primitives") * pack >= counter(report, "intersections"));
         if (pack == 1)
             assert_int_equal(counter(report, "primitives"), counter(report, "intersections"));

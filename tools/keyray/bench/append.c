@@ -12,7 +12,7 @@ int bench_scan_check_changes(const workload *w)
 {
     const uint64_t total = bench_scan_total(w);
     if (total >= KR_NO_ROW)
-        return tool_fail(USAGE, "--rows and --append make %llu rows, and a table holds at most 4294967294",
+        return tool_fail(USAGE, "--rows and --append make %llu rows, but a table holds at most 4294967294",
                          (unsigned long long)total);
     if (w->deleted > total)
         return tool_fail(USAGE, "--delete %llu, but the table has %llu rows", (unsigned long long)w->deleted,

@@ -144,7 +144,8 @@ static int gpu_lookups(rivals *r, bench_row *row)
         return tool_fail(USAGE, "--baseline on a GPU reads columns in device memory; leave out --host");
     int code = on_gpu(r, "thrust::lower_bound", kr_baseline_thrust, is_position, row);
     if (!code && r->data->multiplicity != 1)
-        return tool_fail(USAGE, "--baseline: cuco::static_map holds one row a key; leave out --multiplicity");
+        return tool_fail(USAGE,
+                         "--baseline: cuco::static_map holds one row per key; leave out --multiplicity");
     if (!code)
         code = on_gpu(r, "cuco::static_map", kr_baseline_static_map_default, is_row, row);
     if (!code)
@@ -194,8 +195,8 @@ static int answers(rivals *r, int on_cuda, bench_row *row)
     const uint64_t n_probes = data->n_probes;
     if (!on_cuda && data->multiplicity != 1 && data->operation == BENCH_POINT &&
         r->options->result != KR_RESULT_ROW)
-        return tool_fail(USAGE, "--baseline: maps hold one row a key; give --result row, or leave out "
-                                "--multiplicity");
+        return tool_fail(
+            USAGE, "--baseline: maps hold one row per key; give --result row, or leave out --multiplicity");
     r->count = n_probes < BENCH_BASELINE_PROBES ? n_probes : BENCH_BASELINE_PROBES;
     r->first = (n_probes - r->count) / 2;
     r->positions = tool_alloc(r->count, sizeof *r->positions, "the baseline's answers");

@@ -13,27 +13,28 @@
 #define AT(field) offsetof(bench_options, field)
 
 static const option_row key_rows[] = {
-    {"count", 0, 0, OPTION_NUMBER, WORK(count), "N", "keys [2^22]", 1, UINT32_MAX},
+    {"count", 0, 0, OPTION_NUMBER, WORK(count), "N", "how many keys there are [2^22]", 1, UINT32_MAX},
     {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "seed of the workload; 0 is 42 [42]", 0, UINT64_MAX},
-    {"presorted-keys", 0, 0, OPTION_FLAG, WORK(keys_sorted), NULL, "the keys ascend", 0, 0},
+    {"presorted-keys", 0, 0, OPTION_FLAG, WORK(keys_sorted), NULL, "sort the keys", 0, 0},
     {0},
 };
 
 static const option_row probe_rows[] = {
-    {"probes", 0, 0, OPTION_NUMBER, WORK(probes), "N", "lookups or ranges [2^22]", 0, UINT32_MAX},
+    {"probes", 0, 0, OPTION_NUMBER, WORK(probes), "N", "how many lookups or ranges there are [2^22]", 0,
+     UINT32_MAX},
     {"order", 0, 0, OPTION_CHOICE, WORK(order), WORKLOAD_ORDERS,
-     "order of the probes; half: every second one ascends [random]", 0, 0},
+     "the order of the probes; half: every second one ascends [random]", 0, 0},
     {"batches", 0, 0, OPTION_NUMBER, WORK(batches), "N", "look up the probes in N pieces [1]", 1, UINT32_MAX},
     {0},
 };
 
 static const option_row lookup_rows[] = {
-    {"probes-log2", 0, 0, OPTION_NUMBER, AT(probes_log2), "N", "--probes 2^N", 0, 31},
-    {"presorted-probes", 0, 0, OPTION_FLAG, AT(presorted_probes), NULL, "--order ascending", 0, 0},
+    {"probes-log2", 0, 0, OPTION_NUMBER, AT(probes_log2), "N", "the same as --probes 2^N", 0, 31},
+    {"presorted-probes", 0, 0, OPTION_FLAG, AT(presorted_probes), NULL, "the same as --order ascending", 0,
+     0},
     {"result", 0, 0, OPTION_CHOICE, AT(result), "row|count|sum-rows|sum|exists|rows|rows-by-key",
-     "the answer per probe; sum gathers a value per match, rows-by-key lists matches in key order [row, "
-     "of "
-     "ranges sum-rows]",
+     "what is answered for each probe; sum reads a value for each match, rows-by-key lists matches in "
+     "key order [row; for ranges sum-rows]",
      0, 0},
     {0},
 };
@@ -42,56 +43,65 @@ static const option_row scan_rows[] = {
     {"result", 0, 0, OPTION_CHOICE, AT(scan_result), BENCH_SCAN_RESULTS, "the answer to a condition [bitmap]",
      0, 0},
     {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
-     "kind and options; give more to compare. Kinds that answer ranges get an index for each column; their "
-     "row "
-     "ids are merged as bitmaps [best]",
+     "a kind and its options; give several to compare them. A kind of index that answers ranges "
+     "indexes each column; the row ids of its columns are merged as bitmaps [best]",
      0, 0},
-    {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "results in host memory, copies inside the time", 0, 0},
-    {"checked", 0, 0, OPTION_NUMBER, AT(checked), "N", "queries whose bitmaps are checked first [4]", 1,
-     1 << 16},
+    {"host", 0, 0, OPTION_FLAG, AT(host), NULL,
+     "the results are in host memory, and the time includes copies", 0, 0},
+    {"checked", 0, 0, OPTION_NUMBER, AT(checked), "N",
+     "how many queries have their bitmaps checked first [4]", 1, 1 << 16},
     {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
-     "compare with adding up the columns, which shows how fast they can be read", 0, 0},
+     "compare with the time to add up the columns, which shows how fast they can be read", 0, 0},
     {0},
 };
 
 static const option_row call_rows[] = {
     {"calls", 0, 0, OPTION_NUMBER, AT(calls), "N",
-     "calls enqueued back to back in a run, of rivals on a GPU, too; times are those of one [1]", 1, 1 << 20},
+     "how many calls a run enqueues back to back, also of rivals on a GPU; the times printed are "
+     "those of one call [1]",
+     1, 1 << 20},
     {"prepared", 0, 0, OPTION_FLAG, AT(prepared), NULL,
      "prepare the lookup once (kr_prepare_lookup), then run it", 0, 0},
     {"in-turn", 0, 0, OPTION_FLAG, AT(in_turn), NULL,
-     "a run of each --index in turn, instead of all runs of one after the other; all are in memory at once",
+     "time one run of each --index in turn, instead of all runs of one --index after the other; all "
+     "of them are in memory at once",
      0, 0},
     {0},
 };
 
 static const option_row update_rows[] = {
     {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC",
-     "waves: what to build anew for comparison [the index]", 0, 0},
+     "with --waves: the index to build anew for comparison [that of --index]", 0, 0},
     {0},
 };
 
 static const option_row index_rows[] = {
     {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
-     "kind and options; give more to compare [best; of update rx, with --waves best:updates=on]", 0, 0},
-    {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "--count 2^N", 0, 31},
-    {"host", 0, 0, OPTION_FLAG, AT(host), NULL, "columns in host memory, copies inside the time", 0, 0},
-    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
-     "compare: point with std::lower_bound; point and build on the CPU with std::unordered_map and, in "
-     "builds with Abseil, its flat_hash_map and btree_map, of one thread; on a GPU build with CUB's sort "
-     "and, "
-     "in builds with KEYRAY_PEERS, point with thrust's lower_bound and cuCollections' static_map",
+     "a kind and its options; give several to compare them [best; for update rx, and with --waves "
+     "best:updates=on]",
      0, 0},
-    {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with one thread; on the CPU", 0, 0},
+    {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "the same as --count 2^N", 0, 31},
+    {"host", 0, 0, OPTION_FLAG, AT(host), NULL,
+     "the columns are in host memory, and the time includes copies", 0, 0},
+    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
+     "compare with rivals. point: std::lower_bound; point and build on the CPU: std::unordered_map "
+     "and, if keyray was built with Abseil, its flat_hash_map and btree_map, on one thread; build on "
+     "a GPU: CUB's sort; point on a GPU, if keyray was built with KEYRAY_PEERS: thrust's lower_bound "
+     "and cuCollections' static_map",
+     0, 0},
+    {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with the same work on one thread of the CPU",
+     0, 0},
     {0},
 };
 
 static const option_row bench_rows[] = {
     {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
-     "repeat with each value of an option of the workload, or else of the kind; KIND.OPT: of the kind", 0, 0},
-    {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "timed runs, after one to warm up [5]", 1,
-     BENCH_REPEAT_MOST},
-    {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "write the report as JSON to a file, too", 0, 0},
+     "repeat everything with each of these values of an option of the workload, or, if it has no such "
+     "option, of the kind; KIND.OPT is always an option of the kind",
+     0, 0},
+    {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "how many runs are timed, after one that warms up [5]",
+     1, BENCH_REPEAT_MOST},
+    {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "also write the report as JSON to a file", 0, 0},
     {0},
 };
 
@@ -179,7 +189,7 @@ static int check_contradictions(const job *j)
         if (pairs[i].both)
             return tool_fail(USAGE, "%s set the same value; give one of them", pairs[i].names);
     if (j->operation == BENCH_JOIN && (o->result != NOT_GIVEN || o->baseline || o->scaling))
-        return tool_fail(USAGE, "bench join takes no --%s; its results are those of --type",
+        return tool_fail(USAGE, "bench join has no --%s; --type says what its results are",
                          o->baseline  ? "baseline"
                          : o->scaling ? "scaling"
                                       : "result");
@@ -286,9 +296,11 @@ static int name_row(const job *j, const char *spec, const char *value, bench_row
 {
     const char *link = strchr(spec, ':') ? "," : ":";
     if (j->sweeps_spec && strncmp(spec, "best", 4) == 0)
-        return tool_fail(USAGE,
-                         "--sweep %s is no option of the workload; for an option of a kind give --index KIND",
-                         j->sweep_name);
+        return tool_fail(
+            USAGE,
+            "--sweep %s is not an option of the workload; for an option of a kind, name the kind: --index "
+            "KIND",
+            j->sweep_name);
     row->workload = j->w;
     if (value)
         snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
@@ -345,12 +357,14 @@ static int check_waves(const workload *w)
 {
     const int grows = w->wave_form == WAVES_GROW;
     if (w->growth != WORKLOAD_GROWTH && (w->wave_rows || !grows))
-        return tool_fail(USAGE, "--growth is of waves that grow, instead of --wave-rows");
-    if (!grows && (!w->wave_rows || w->wave_rows > w->count))
         return tool_fail(USAGE,
-                         "--wave-form alternate and churn need --wave-rows of 1 to %llu, as many as "
-                         "there are keys",
-                         (unsigned long long)w->count);
+                         "--growth takes the place of --wave-rows in waves that grow; give one of them");
+    if (!grows && (!w->wave_rows || w->wave_rows > w->count))
+        return tool_fail(
+            USAGE,
+            "--wave-form alternate and churn need --wave-rows from 1 to %llu, which is how many keys there "
+            "are",
+            (unsigned long long)w->count);
     if (workload_grown(w) - w->count < w->waves)
         return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
                          (unsigned long long)w->count, (unsigned long long)w->waves);
@@ -368,8 +382,8 @@ static int check_updates(const job *j)
         return tool_fail(USAGE,
                          "--changes and --pattern exchange keys, --waves inserts and deletes; give one");
     if (w->waves && w->multiplicity != 1)
-        return tool_fail(USAGE,
-                         "--waves deletes rows by their keys, so these must be distinct: no --multiplicity");
+        return tool_fail(
+            USAGE, "--waves deletes rows by their keys, so these must be distinct; leave out --multiplicity");
     if (!w->waves && (w->growth != WORKLOAD_GROWTH || j->options.rebuild || w->wave_rows || w->wave_form))
         return tool_fail(USAGE, "--growth, --rebuild, --wave-form and --wave-rows need --waves");
     return w->waves ? check_waves(w) : DONE;
@@ -391,7 +405,8 @@ static int run_loads(job *j, const char *value)
     if (value)
         snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
     if (value && j->sweeps_spec)
-        return tool_fail(USAGE, "--sweep %s is no option of bench loads, which has no index", j->sweep_name);
+        return tool_fail(USAGE, "--sweep %s is not an option of bench loads, which has no index",
+                         j->sweep_name);
     const int code = bench_loads(&j->options, j->device, (uint32_t)j->where.threads, row);
     j->report.n_rows += !code;
     return code;
@@ -526,47 +541,45 @@ static int run(const command *self, int argc, char **argv)
 const command command_bench = {
     "bench",
     "point|range|build|update|scan|loads|join",
-    "time lookups, builds, updates, scans and joins on generated data, after checking the answers, or bare "
-    "loads",
-    "Times point lookups, ranges, builds, updates, scans and joins, or bare loads from memory. It generates "
-    "its columns itself and reads no files, and it checks the answers before it times anything.",
-    "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 --baseline\n"
+    "time lookups, builds, updates, scans and joins on generated data, after checking the answers, "
+    "or bare loads",
+    "Times point lookups, ranges, builds, updates, scans and joins, or bare loads from memory. It "
+    "generates its columns itself and reads no files, and it checks the answers before it times "
+    "anything.",
+    "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 "
+    "--baseline\n"
     "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
     "keyray bench build --bits 64 --device cpu --scaling\n"
     "keyray bench update --index rx --changes 2^10 --pattern ranks\n"
-    "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity 100\n"
+    "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity "
+    "100\n"
     "keyray bench scan --rows 100000000 --queries 1000 --repeat 3\n"
     "keyray bench scan --rows 100000000 --append 1048576 --delete 65536 --index bindex\n"
     "keyray bench scan --workload q6 --scale 10 --index full --index bindex --index btree\n"
     "keyray bench join --count 2^24 --probes 2^27 --hit-rate 50 --index best --index hash\n"
-    "keyray bench loads --sweep group=1,4,16 --aligned\n",
+    "keyray bench loads --sweep group=1,4,16 --aligned\n"
+    "",
     run,
-    "Generates keys and probes, checks the answers against the generator and a sorted array, and then "
-    "measures. The report says "
-    "what the time includes. Only one of two options that set the same value may be given. If the workload "
-    "and the kinds have an "
-    "option of one name, such as bits and order, --sweep KIND.OPT is that of the kind.\n"
-    "update: --changes exchanges the keys of rows, and times lookups before and after. --waves inserts and "
-    "deletes rows; an index "
-    "without updates is built anew each time, and the report says why. Rows are deleted by their keys, so "
-    "keys cannot repeat. With "
-    "--wave-form alternate and churn the size stays, a first wave warms up and is not counted, and lookups, "
-    "a build anew for "
-    "comparison and the check of all keys come after the last wave; with grow they come after each.\n"
-    "scan: a table of --rows rows and as many columns as --predicates, each compared with a constant, as in "
-    "c0 < x and c1 < y and "
-    "c2 < z; or a table of TPC-H with a row for each line item, and what the query asks of its columns, "
-    "where the first call has "
-    "the constants of TPC-H's validation and the others random ones. Texts are codes of a dictionary, "
-    "discounts are in hundredths. "
-    "Bitmaps of a few queries are compared with the columns first. --append and --delete change the table "
-    "after its build, as "
-    "often as --repeat, each time with a new table, after a first time that is printed apart; scans come "
-    "afterwards.\n"
-    "loads: random loads from an array, as in the steps of a search; in each step, lane i of a group loads "
-    "the i-th entry from a "
-    "random position. On a CPU one thread runs all lanes of a group.\n"
-    "Rivals of --baseline run on one thread of the CPU; their answers are checked, too, and the time of a "
-    "map's inserts stands "
-    "beside.",
+    "The answers are checked against the generator and a sorted array, and then everything is timed. "
+    "The report says what the time includes. Of two options that set the same value, only one may be "
+    "given. Where the workload and a kind have an option of the same name, such as bits and order, "
+    "--sweep KIND.OPT is the option of the kind.\n"
+    "update: --changes exchanges the keys of rows, and lookups are timed before and after the "
+    "exchange. --waves inserts and deletes rows; an index that cannot be updated is built anew for "
+    "each wave, and the report says why. Rows are deleted by their keys, so each key occurs once. "
+    "With --wave-form alternate and churn, the number of rows stays the same, and a first wave warms "
+    "up and is not counted. Lookups, a build anew for comparison and the check of all keys follow "
+    "the last wave; with grow, they follow each wave.\n"
+    "scan: a table has --rows rows and as many columns as --predicates, and each column is compared "
+    "with a constant, as in c0 < x and c1 < y and c2 < z. With --workload it is a table of TPC-H "
+    "with a row for each line item, and the condition is that of the query; the first call has the "
+    "constants of TPC-H's validation, the others have random ones. Texts are codes of a dictionary, "
+    "and discounts are in hundredths. First, the bitmaps of a few queries are compared with the "
+    "columns. --append and --delete change the table after its build, as often as --repeat says, "
+    "each time on a new table; a first change is printed apart. Scans come after the changes.\n"
+    "loads: loads from random places of an array, as the steps of a search do. In each step, lane i "
+    "of a group loads the i-th entry after a random position. On a CPU, one thread runs all lanes of "
+    "a group.\n"
+    "The rivals of --baseline on a CPU run on one thread. Their answers are checked, too. The time "
+    "that a map takes for its inserts is printed with its rate.",
 };

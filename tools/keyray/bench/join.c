@@ -11,32 +11,36 @@ enum { PAIRS_AT_A_TIME = 1 << 24 };
 
 const option_row bench_join_rows[] = {
     {"type", 0, 0, OPTION_CHOICE, offsetof(bench_options, join_type), "inner|semi|anti|left",
-     "pairs; left rows with a partner; without one; pairs and left rows without [inner]", 0, 0},
-    {"inverse", 0, 0, OPTION_CHOICE, offsetof(bench_options, inverse), "auto|on|off",
-     "on a CPU merge sides that ascend, else index what is cheaper; index the left side; or the right [auto]",
+     "inner: pairs; semi: left rows with a partner; anti: left rows without one; left: pairs, and "
+     "left rows without a partner [inner]",
      0, 0},
-    {"unordered", 0, 0, OPTION_FLAG, offsetof(bench_options, unordered), NULL, "pairs in any order", 0, 0},
+    {"inverse", 0, 0, OPTION_CHOICE, offsetof(bench_options, inverse), "auto|on|off",
+     "which side is indexed. on: the left one; off: the right one; auto: the cheaper one, and on a "
+     "CPU neither of two sides that ascend, which are merged [auto]",
+     0, 0},
+    {"unordered", 0, 0, OPTION_FLAG, offsetof(bench_options, unordered), NULL, "leave the pairs in any order",
+     0, 0},
     {"asof", 0, 0, OPTION_CHOICE, offsetof(bench_options, asof), "no|backward|forward|nearest",
-     "each probe with the key at or before it, at or after it, or the nearer of both [no]", 0, 0},
+     "pair each probe with the key at or before it, at or after it, or the nearer of both [no]", 0, 0},
     {"groups", 0, 0, OPTION_NUMBER, offsetof(bench_options, groups), "N",
      "with --asof: keys and probes belong to N groups, as quotes and trades to symbols [none]", 1,
      UINT32_MAX},
     {"overlap", 0, 0, OPTION_NUMBER, offsetof(bench_options, overlap), "N",
-     "intervals from keys and probes on, which make N overlaps for each probe on average", 1, UINT32_MAX},
+     "join intervals that begin at the keys and the probes; each probe overlaps N of them on average", 1,
+     UINT32_MAX},
     {"points", 0, 0, OPTION_FLAG, offsetof(bench_options, points), NULL,
      "with --overlap: the left intervals are points, so that this is a join of values with ranges", 0, 0},
     {"cover", 0, 0, OPTION_FLAG, offsetof(bench_options, cover), NULL,
-     "with --overlap: one right interval covers all", 0, 0},
+     "with --overlap: one right interval covers all others", 0, 0},
     {"counted", 0, 0, OPTION_FLAG, offsetof(bench_options, counted), NULL,
-     "with --overlap: pairs are only counted", 0, 0},
+     "with --overlap: only count the pairs", 0, 0},
     {"chunk", 0, 0, OPTION_NUMBER, offsetof(bench_options, chunk), "BYTES",
-     "with --overlap or --streamed: pairs come to the host in chunks of at most so many bytes [they stay on "
-     "the "
-     "device]",
+     "with --overlap or --streamed: copy the pairs to the host in chunks of at most so many bytes "
+     "[they stay on the device]",
      8, (uint64_t)1 << 40},
     {"streamed", 0, 0, OPTION_FLAG, offsetof(bench_options, streamed), NULL,
-     "the probes are in pinned host memory, beside what the bus alone takes; without --chunk the index "
-     "is made before",
+     "the probes are in pinned host memory, and the time that the bus alone takes is printed, too; "
+     "without --chunk, the time does not include the build of the index",
      0, 0},
     {0},
 };
@@ -243,15 +247,16 @@ static int check_options(const bench_options *o)
                          : o->points  ? "points"
                                       : "chunk");
     if (o->streamed && (o->overlap || o->asof || o->join_type || o->inverse))
-        return tool_fail(USAGE, "--streamed makes inner joins on equal keys that are indexed: no --%s",
+        return tool_fail(USAGE, "--streamed makes inner joins on equal keys that are indexed; leave out --%s",
                          o->overlap     ? "overlap"
                          : o->asof      ? "asof"
                          : o->join_type ? "type"
                                         : "inverse");
     if (o->points && (o->counted || o->chunk))
-        return tool_fail(USAGE, "--points holds its pairs: no --%s", o->counted ? "counted" : "chunk");
+        return tool_fail(USAGE, "--points keeps all its pairs; leave out --%s",
+                         o->counted ? "counted" : "chunk");
     if (o->overlap && (o->asof || o->join_type))
-        return tool_fail(USAGE, "--overlap makes inner joins: no --%s", o->asof ? "asof" : "type");
+        return tool_fail(USAGE, "--overlap makes inner joins; leave out --%s", o->asof ? "asof" : "type");
     if (o->counted && o->chunk)
         return tool_fail(USAGE, "--counted counts pairs, --chunk hands them over; give one of them");
     return DONE;

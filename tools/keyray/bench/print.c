@@ -253,7 +253,8 @@ static void print_waves_head(const workload *w, FILE *to)
     else
         fprintf(to,
                 "changes: in each of %llu waves the %llu oldest rows deleted and %llu inserted, after one to "
-                "warm up\n",
+                "warm up\n"
+                "",
                 waves, rows, rows);
 }
 
@@ -301,7 +302,7 @@ static void print_phases(const char *title, const facts *phases, FILE *to)
 
 static void print_text_work(const bench_row *row, FILE *to)
 {
-    fprintf(to, "%10s work a probe:", "");
+    fprintf(to, "%10s work per probe:", "");
     for (uint32_t i = 0; i < row->work.n; ++i)
         fprintf(to, " %.4g %s%s", (double)row->work.at[i].number / (double)row->workload.probes,
                 row->work.at[i].name, i + 1 < row->work.n ? "," : "");

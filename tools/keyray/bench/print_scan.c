@@ -97,7 +97,7 @@ void bench_print_scan_json(output *out, const bench_report *report, const bench_
     output_phases(out, "scan_phases", &row->lookups.phases);
     output_begin(out, "work", '{');
     for (uint32_t i = 0; i < row->work.n; ++i)
-        output_number(out, row->work.at[i].name, row->work.at[i].number);
+        output_counter(out, row->work.at[i].name, row->work.at[i].number);
     output_end(out, '}');
     output_end(out, '}');
 }
@@ -135,7 +135,9 @@ static void print_head(const bench_report *report, FILE *to)
             results[report->options->scan_result], report->options->host ? " in host memory" : "");
     fprintf(to,
             "every call timed by itself, %llu times after one to warm up; mean: all calls enqueued before "
-            "waiting\n\n",
+            "waiting\n"
+            "\n"
+            "",
             (unsigned long long)report->options->repeat);
 }
 
@@ -165,7 +167,7 @@ void bench_print_scan_text(const bench_report *report, FILE *to)
             fprintf(to, "%10s adding up the columns takes %.4f ms: %.2f of the median, %.2f of the mean\n",
                     "", row->before.median * 1e3, row->before.median / row->times.median,
                     row->before.median / row->after.median);
-        fprintf(to, "%10s a call on average:", "");
+        fprintf(to, "%10s per call, on average:", "");
         for (uint32_t p = 0; p < row->lookups.phases.n; ++p)
             fprintf(to, " %s %.4f ms", row->lookups.phases.at[p].name,
                     row->lookups.phases.at[p].seconds * 1e3);

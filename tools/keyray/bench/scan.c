@@ -13,22 +13,24 @@ enum { QUANTILES = 1 << 16, REPORTED = 100 };
 
 const option_row bench_scan_rows[] = {
     {"workload", 0, 0, OPTION_CHOICE, AT(tpch), BENCH_SCAN_WORKLOADS,
-     "generated columns and random constants; or the predicates of a query of TPC-H on a denormalised table "
-     "[comparisons]",
+     "generated columns that are compared with random constants; or the predicates of a query of "
+     "TPC-H on a denormalised table [comparisons]",
      0, 0},
     {"scale", 0, 0, OPTION_DECIMAL, AT(scale), "F", "TPC-H's scale factor: 6 million rows at 1 [1]", 1,
      50000},
-    {"rows", 0, 0, OPTION_NUMBER, AT(rows), "N", "of the table [2^22]", 1, UINT32_MAX - 1},
+    {"rows", 0, 0, OPTION_NUMBER, AT(rows), "N", "how many rows the table has [2^22]", 1, UINT32_MAX - 1},
     {"append", 0, 0, OPTION_NUMBER, AT(append), "N",
-     "rows appended to the table in one call, timed beside its build [0]", 0, UINT32_MAX - 1},
+     "how many rows are appended to the table in one call, whose time is printed with that of the build [0]",
+     0, UINT32_MAX - 1},
     {"delete", 0, 0, OPTION_NUMBER, AT(deleted), "N",
-     "rows, evenly spread, then deleted in one call by their ids, timed [0]", 0, UINT32_MAX - 1},
+     "how many rows, evenly spread, are then deleted by their ids in one call, which is timed [0]", 0,
+     UINT32_MAX - 1},
     {"predicates", 0, 0, OPTION_NUMBER, AT(predicates), "N",
-     "comparisons a < x and b < y ..., a column each [3]", 1, BENCH_SCAN_COLUMNS},
+     "how many comparisons a condition has, a < x and b < y ..., one per column [3]", 1, BENCH_SCAN_COLUMNS},
     {"distribution", 0, 0, OPTION_CHOICE, AT(distribution), BENCH_SCAN_DISTRIBUTIONS,
-     "of the values: all of their width; 0 to rows - 1, each once; ranks of Zipf's law below 2^32; around "
-     "the "
-     "middle; 0 to 63 [uniform]",
+     "how values are distributed. uniform: over all values of their width; distinct: 0 to rows - 1, "
+     "each once; zipf: ranks of Zipf's law below 2^32; normal: around the middle; small: 0 to 63 "
+     "[uniform]",
      0, 0},
     {"zipf", 0, 0, OPTION_DECIMAL, AT(value_zipf), "S", "the exponent of zipf [1.1]", 1, 500},
     {"sigma", 0, 0, OPTION_NUMBER, AT(sigma), "N", "the standard deviation of normal [2^26]", 1,
@@ -36,11 +38,11 @@ const option_row bench_scan_rows[] = {
     {"width", 0, 0, OPTION_CHOICE, AT(wide), "32|64", "bits of a value [32]", 0, 0},
     {"ascending", 0, 0, OPTION_FLAG, AT(ascending), NULL, "the first column ascends", 0, 0},
     {"selectivity", 0, 0, OPTION_DECIMAL, AT(selectivity), "PERCENT",
-     "rows that each comparison selects [random, another for each]", 0, 10000},
+     "how many rows each comparison selects, in percent [random, another one for each]", 0, 10000},
     {"queries", 0, 0, OPTION_NUMBER, AT(queries), "N",
-     "calls of a repetition, with constants of their own [100]", 1, 1 << 16},
-    {"conditions", 0, 0, OPTION_NUMBER, AT(conditions), "N", "conditions of a call [1]", 1, 4096},
-    {"value-seed", 0, 0, OPTION_NUMBER, AT(value_seed), "N", "seed of values and constants [42]", 1,
+     "how many calls a repetition has, each with constants of its own [100]", 1, 1 << 16},
+    {"conditions", 0, 0, OPTION_NUMBER, AT(conditions), "N", "how many conditions a call has [1]", 1, 4096},
+    {"value-seed", 0, 0, OPTION_NUMBER, AT(value_seed), "N", "the seed of values and constants [42]", 1,
      UINT64_MAX},
     {0},
 };
@@ -435,9 +437,9 @@ static int make_rival(bench_scan_run *run, uint32_t threads, const char *spec, b
     const workload *w = run->w;
     kr_column columns[BENCH_SCAN_COLUMNS];
     if (result_of(run->options) != KR_SCAN_BITMAP)
-        return tool_fail(USAGE, "%s answers with bitmaps here: leave --result out", spec);
+        return tool_fail(USAGE, "%s answers with bitmaps here; leave --result out", spec);
     if (w->append || w->deleted)
-        return tool_fail(USAGE, "--append and --delete are of tables, and %s is an index of one column",
+        return tool_fail(USAGE, "--append and --delete change tables, and %s is an index of one column",
                          spec);
     bench_scan_columns(w, 0, w->rows, columns);
     const int code = bench_rival_open(run->device, threads, spec, columns, (uint32_t)w->predicates,

@@ -42,8 +42,9 @@ int bench_rival_check(const char *spec)
     const uint32_t can = capabilities_of(spec);
     return can && !(can & (KR_CAN_RANGE | KR_CAN_SCAN))
                ? tool_fail(USAGE,
-                           "%s answers no ranges, so it is no rival of scans; give a kind that scans or "
-                           "answers ranges, see keyray kinds",
+                           "%s answers no ranges, so it cannot be compared with scans; give a kind that "
+                           "scans or answers "
+                           "ranges, see keyray kinds",
                            spec)
                : DONE;
 }

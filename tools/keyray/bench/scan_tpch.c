@@ -30,16 +30,16 @@ int bench_tpch_settle(workload *w)
 {
     const workload standard = WORKLOAD_DEFAULTS;
     if (!w->tpch && w->scale != standard.scale)
-        return tool_fail(USAGE, "--scale is of TPC-H's tables: give --workload q3, q6 or q17, too");
+        return tool_fail(USAGE,
+                         "--scale sets the size of TPC-H's tables; give --workload q3, q6 or q17, too");
     if (!w->tpch)
         return DONE;
     if (w->rows != standard.rows || w->append || w->predicates != standard.predicates || w->distribution ||
         w->wide || w->ascending || w->selectivity != standard.selectivity)
-        return tool_fail(USAGE,
-                         "--workload of a TPC-H query has its own table and conditions, so --rows, --append, "
-                         "--predicates, "
-                         "--distribution, --width, --ascending and --selectivity do not go with it; --scale "
-                         "sets its size");
+        return tool_fail(
+            USAGE,
+            "--workload of a TPC-H query has its own table and conditions, so leave out --rows, --append, "
+            "--predicates, --distribution, --width, --ascending and --selectivity; --scale sets its size");
     const kr_tpch_spec spec = {w->scale, w->value_seed};
     w->rows = kr_tpch_rows(&spec);
     w->predicates = BENCH_TPCH_COLUMNS;
