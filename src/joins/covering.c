@@ -115,7 +115,6 @@ kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column
         status = fill_levels(c, &ranges, err);
     release_coded(c, &ranges);
     kr_stopwatch_lap(watch, "sort");
-    c->peak_nbytes = kr_device_peak_end(c->device);
     const kr_column keys = {.type = c->type, .count = c->sorted.n, .data = c->sorted.keys.data};
     if (status == KR_OK)
         status = kr_index_make(c->device, spec, &keys, NULL, NULL, &c->index, err);

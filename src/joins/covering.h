@@ -21,7 +21,6 @@ typedef struct kr_covering {
     kr_index *index;       /* of the sorted lower bounds */
     kr_buffer keys, ranks; /* of the left side: codes; how many lower bounds are not above each */
     uint64_t n_right;      /* ranges as they were given */
-    uint64_t peak_nbytes;  /* before the index was built, which begins its own account */
     int several;           /* some key lies in several ranges */
 } kr_covering;
 

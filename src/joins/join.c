@@ -443,13 +443,11 @@ static kr_status build(joining *j, const kr_spec *spec, kr_index **made, kr_erro
     return status;
 }
 
-/* `most`: the peak of all that the join took; `before`: what was in use. */
-static void fill_info(const joining *j, uint64_t most, uint64_t before, kr_join *join)
+static void fill_info(const joining *j, kr_join *join)
 {
     kr_join_info *info = &join->info;
     memcpy(info->tracer, j->index->info.tracer, sizeof info->tracer);
     info->footprint_nbytes = j->index->info.footprint_nbytes;
-    info->peak_nbytes = most > before ? most - before : 0;
     kr_phases_add(&join->phases, &j->watch.phases);
 }
 
@@ -462,7 +460,6 @@ static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
     memcpy(info->spec, index->info.spec, sizeof info->spec);
     snprintf(info->device, sizeof info->device, "%s", job->device->name);
     snprintf(info->indexed, sizeof info->indexed, "right");
-    const uint64_t before = kr_device_peak_begin(job->device);
     kr_status status = kr_join_check_probes(job->left, err);
     if (status == KR_OK)
         status = kr_index_await(index, NULL, err);
@@ -470,17 +467,12 @@ static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
     if (status == KR_OK)
         status = probe(j, job->left, job->upper, join, err);
     kr_stopwatch_stop(&j->watch);
-    fill_info(j, kr_device_peak_end(job->device), before, join);
+    fill_info(j, join);
     return status;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Builds and probes. */
-static kr_status run_indexed(joining *j, const kr_spec *spec, uint64_t before, kr_join *join, kr_error *err)
+static kr_status run_indexed(joining *j, const kr_spec *spec, kr_join *join, kr_error *err)
 {
     const kr_join_job *job = j->job;
     const kr_column *probes = j->inverse ? job->right : job->left;
@@ -489,20 +481,17 @@ static kr_status run_indexed(joining *j, const kr_spec *spec, uint64_t before, k
     if (status == KR_OK)
         status = build(j, spec, &made, err);
     kr_stopwatch_lap(&j->watch, "build");
-    const uint64_t built = larger(j->covering.peak_nbytes, kr_device_peak_end(j->device));
-    (void)kr_device_peak_begin(j->device);
     if (status == KR_OK)
         status = probe(j, probes, j->inverse ? job->upper : NULL, join, err);
     kr_stopwatch_stop(&j->watch);
-    const uint64_t probed = kr_device_peak_end(j->device);
     if (status == KR_OK)
-        fill_info(j, larger(built, probed), before, join);
+        fill_info(j, join);
     kr_covering_release(&j->covering);
     kr_index_destroy(made);
     return status;
 }
 
-kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
+static kr_status run(const kr_join_job *job, kr_join *join, kr_error *err)
 {
     joining j = {.job = job, .device = job->device};
     kr_spec spec;
@@ -512,12 +501,20 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
     kr_status status = kr_join_decide(job, &spec, &j.inverse, &join->info, err);
     if (status != KR_OK)
         return status;
-    const uint64_t before = kr_device_peak_begin(job->device);
     kr_stopwatch_start(&j.watch, job->device, NULL);
     status = kr_join_merge(job, !j.inverse, &j.watch, join, &merged, err);
     if (status == KR_OK && !merged)
-        return run_indexed(&j, &spec, before, join, err);
+        return run_indexed(&j, &spec, join, err);
     kr_stopwatch_stop(&j.watch);
     kr_phases_add(&join->phases, &j.watch.phases);
+    return status;
+}
+
+kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
+{
+    kr_peak peak;
+    kr_peak_begin(&peak, job->device);
+    const kr_status status = run(job, join, err);
+    join->info.peak_nbytes = kr_peak_end(&peak);
     return status;
 }
