@@ -2,6 +2,7 @@
 #include "joins/cost.h"
 #include "joins/covering.h"
 #include "joins/merge.h"
+#include "joins/partners.h"
 #include "kinds/choose.h"
 #include "results/bitmap.h"
 #include "results/found.h"
@@ -38,6 +39,18 @@ static int covers(const joining *j)
 static int is_single(const joining *j)
 {
     return j->index->is_unique && !j->job->upper;
+}
+
+/* The left side is indexed, and the result is some of its rows. */
+static int lists_indexed(const joining *j)
+{
+    return j->inverse && !kr_join_has_pairs(j->job->type);
+}
+
+/* One answer of each probe says all that is asked. */
+static int is_answered(const joining *j)
+{
+    return is_single(j) || (lists_indexed(j) && !j->job->upper);
 }
 
 /* n pairs (first[i], second[i]); `second` is empty where only rows of one side are wanted. */
@@ -123,7 +136,7 @@ static kr_status list_answers(joining *j, int wanted, int with_rows, pair_list *
     return status;
 }
 
-/* All matches: probing rows, which ascend, and indexed rows. */
+/* All matches: probing rows, which ascend, unless only indexed rows are wanted; and indexed rows. */
 static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
 {
     if (is_single(j))
@@ -132,7 +145,8 @@ static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
     if (covers(j))
         return kr_covering_list(&j->covering, &j->query, &j->matches.offsets, j->matched, !j->job->unordered,
                                 &list->first, &list->second, err);
-    kr_status status = allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
+    kr_status status =
+        lists_indexed(j) ? KR_OK : allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
     if (status == KR_OK)
         status = allocate_rows(j, j->matched, "indexed rows of pairs", &list->second, err);
     const kr_matches_copy_job part = {
@@ -219,12 +233,28 @@ static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
 
 /* ---- The types of joins --------------------------------------------------------------------- */
 
+static kr_status list_partners(joining *j, int wanted, pair_list *result, kr_error *err)
+{
+    const kr_column *indexed = j->job->left;
+    kr_partners partners;
+    kr_status status = kr_partners_open(&partners, j->device, indexed->count, err);
+    if (status == KR_OK)
+        status = kr_partners_mark(&partners, j->answers.data, j->query.n, NULL, err);
+    if (status == KR_OK)
+        status = kr_partners_list(&partners, j->index, indexed, wanted, &result->first, &result->n, err);
+    kr_partners_close(&partners);
+    return status;
+}
+
+/* Of ranges among left rows, no two hold the same row: there are no more matches than rows. */
 static kr_status semi_or_anti(joining *j, pair_list *result, kr_error *err)
 {
     const int wanted = j->job->type == KR_JOIN_SEMI;
     pair_list pairs = {.n = 0};
     if (!j->inverse)
         return select_probing(j, wanted, result, err);
+    if (is_answered(j))
+        return list_partners(j, wanted, result, err);
     kr_status status = list_matches(j, &pairs, err);
     if (status == KR_OK)
         status = select_indexed(j, wanted, &pairs, result, err);
@@ -307,10 +337,12 @@ static kr_status find_answers(joining *j, kr_error *err)
 
 static kr_status find_partners(joining *j, kr_error *err)
 {
-    if (is_single(j))
+    if (is_answered(j))
         return find_answers(j, err);
-    const kr_status status = covers(j) ? kr_covering_find(&j->covering, &j->query, &j->matches.offsets, err)
-                                       : kr_matches_find(&j->query, &j->matches, err);
+    const int first = !kr_join_has_pairs(j->job->type);
+    const kr_status status = covers(j)
+                                 ? kr_covering_find(&j->covering, &j->query, first, &j->matches.offsets, err)
+                                 : kr_matches_find(&j->query, &j->matches, err);
     return status == KR_OK ? read_total(j, &j->matches.offsets, j->query.n, &j->matched, err) : status;
 }
 
@@ -348,13 +380,15 @@ static kr_status probe(joining *j, const kr_column *lower, const kr_column *uppe
 {
     kr_resident low = {.column = *lower}, high = {0};
     kr_status status = KR_OK;
-    if (is_single(j) && !kr_column_is_reached(j->device, lower))
+    if (is_answered(j) && !kr_column_is_reached(j->device, lower))
         j->staged = lower;
     else
         status = kr_resident_make(j->device, lower, "a copy of the probes", NULL, &low, err);
     if (status == KR_OK && upper)
         status = kr_resident_make(j->device, upper, "a copy of the upper bounds", NULL, &high, err);
     kr_stopwatch_lap(&j->watch, "copy");
+    if (status == KR_OK && upper && lists_indexed(j))
+        status = kr_ranges_part(j->device, &j->index->spec, NULL, &low, &high, err);
     if (status == KR_OK)
         status = make_query(j, &low.column, upper ? &high.column : NULL, err);
     if (status == KR_OK) {
@@ -381,7 +415,8 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
                                  .left = job->left->count,
                                  .right = job->right->count,
                                  .in_order = !job->unordered && kr_join_has_pairs(job->type),
-                                 .is_range = job->upper != NULL};
+                                 .is_range = job->upper != NULL,
+                                 .is_pairs = (uint32_t)kr_join_has_pairs(job->type)};
     const kr_join_costs costs = kr_join_cost(&shape);
     info->cost_left = costs.left;
     info->cost_right = costs.right;
