@@ -54,6 +54,25 @@ def interrupted_write(keyray, _, folder):
         assert set(os.listdir(folder)) == before, f"left {set(os.listdir(folder)) - before}"
 
 
+def interrupted_twice(keyray, _, folder):
+    """A second signal while a file is written does not keep it from being removed, nor does timeout"""
+    before = set(os.listdir(folder))
+    line = ["gen", "keys", "--count", "2^25", "-o", "big.npy"]
+    for first, second in ((signal.SIGTERM, signal.SIGHUP), (signal.SIGINT, signal.SIGINT), (signal.SIGHUP, signal.SIGQUIT)) * 2:
+        process = subprocess.Popen([keyray, *line], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+        stop_while_writing(process, folder)
+        process.send_signal(first)  # both wait for the process to go on
+        process.send_signal(second)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(60) in (-first, -second), process.returncode
+        assert set(os.listdir(folder)) == before, f"{first}, {second} left {set(os.listdir(folder)) - before}"
+    for tenths in range(1, 7):
+        subprocess.run(["timeout", f"0.{tenths}", keyray, *line], cwd=folder, capture_output=True, check=False)
+        left = set(os.listdir(folder)) - before - {"big.npy"}
+        assert not left, f"timeout left {left}"
+
+
 def ignored_signal(keyray, _, folder):
     """A signal that was ignored from outside, as by nohup, stays ignored"""
     process = subprocess.Popen([keyray, "gen", "keys", "--count", "2^25", "-o", "big.npy"], cwd=folder,
@@ -80,21 +99,34 @@ def interrupted_work(keyray, _, folder):
 
 def full_output(keyray, _, folder):
     """Standard output that cannot be written is an error"""
-    for command in ("info", "--version", "kinds", "--help", "lookup --keys keys.npy --probes probes.npy --device cpu"):
+    lookup = "lookup --keys many.npy --probes many.npy --device cpu"
+    for command in ("info", "--version", "kinds", "--help", lookup, lookup + " -o -", lookup + " -o -.csv"):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([keyray, *command.split()], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True,
                                   check=False)
         assert done.returncode == 1, f"{command}: exit {done.returncode}"
-        assert re.fullmatch(r"keyray[ a-z]*: cannot write to standard output: .*\n", done.stderr), done.stderr
+        assert re.fullmatch(r"keyray[ a-z]*: cannot write to standard output: No space left on device\n", done.stderr), done.stderr
 
 
 def closed_pipe(keyray, _, folder):
     """A reader that went away ends the command as SIGPIPE does: quietly"""
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run([keyray, "kinds"], cwd=folder, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
-    os.close(writing)
-    assert done.returncode == -signal.SIGPIPE and not done.stderr, (done.returncode, done.stderr)
+    for command in ("kinds", "lookup --keys many.npy --probes many.npy --device cpu -o -.csv"):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([keyray, *command.split()], cwd=folder, stdout=writing, stderr=subprocess.PIPE, text=True,
+                              check=False)
+        os.close(writing)
+        assert done.returncode == -signal.SIGPIPE and not done.stderr, (done.returncode, done.stderr)
+
+
+def json_of_any_name(keyray, _, folder):
+    """JSON is valid where the name of a file is no UTF-8"""
+    names = {b"\xff\xc3\xa4\xe2\x82.npy": "\ufffd\u00e4\ufffd\ufffd.npy", b"\xed\xa0\x80\xf0\x9f\x98\x80\xc0\xaf.npy": "\ufffd" * 3 + "\U0001f600" + "\ufffd" * 2 + ".npy"}
+    for name, shown in names.items():
+        done = subprocess.run([keyray.encode(), b"gen", b"keys", b"--count", b"3", b"--format", b"json", b"-o", name], cwd=folder,
+                              capture_output=True, check=True)
+        assert json.loads(done.stdout.decode())["output"] == shown, done.stdout
+        (folder / os.fsdecode(name)).unlink()
 
 
 def closed_streams(keyray, device, folder):
@@ -319,5 +351,5 @@ def manual(keyray, _, __):
         assert run(*line).startswith(".\\\""), line
 
 
-SCRIPTS = [interrupted_write, ignored_signal, interrupted_work, full_output, closed_pipe, closed_streams, full_disk, keeps_old_result,
+SCRIPTS = [interrupted_write, interrupted_twice, ignored_signal, interrupted_work, full_output, closed_pipe, json_of_any_name, closed_streams, full_disk, keeps_old_result,
            progress, interrupted_progress, named_like_a_type, json_file, json_to_device, two_files_or_none, baseline, generated_rows, manual]

@@ -3,6 +3,7 @@
 #include "progress.h"
 #include "tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,15 +235,16 @@ static int print_csv(answers *all)
     csv c = {.all = all};
     kr_error err = {0};
     kr_status status = KR_OK;
-    for (uint64_t nbytes = 1; status == KR_OK && nbytes && !ferror(stdout);) {
+    int code = DONE;
+    for (uint64_t nbytes = 1; status == KR_OK && nbytes && !code;) {
         const void *data = NULL;
         double fraction = 0;
         status = next_piece(&c, &data, &nbytes, &fraction, &err);
-        if (status == KR_OK)
-            fwrite(data, 1, (size_t)nbytes, stdout);
+        if (status == KR_OK && nbytes && fwrite(data, 1, (size_t)nbytes, stdout) != (size_t)nbytes)
+            code = tool_fail_print(errno);
     }
     free(c.piece.at);
-    return tool_check(status, &err);
+    return code ? code : tool_check(status, &err);
 }
 
 /* ---- The table on the terminal -------------------------------------------------------------- */
