@@ -9,12 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096 };
-
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
-static int is_standard_input(const char *source)
+int column_is_standard_input(const char *source)
 {
     return source[0] == '-' && strchr(":.", source[1]);
 }
@@ -23,7 +20,7 @@ static int is_standard_input(const char *source)
 static int keep_input(const char *source)
 {
     static char bytes[1 << 16];
-    if (!is_standard_input(source) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+    if (!column_is_standard_input(source) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
         return DONE;
     FILE *kept = tmpfile();
     ssize_t n = kept ? 1 : -1;
@@ -127,8 +124,7 @@ void column_name(const char *source, char name[COLUMN_NAME_NBYTES])
              nbytes < COLUMN_NAME_NBYTES ? (int)nbytes : COLUMN_NAME_NBYTES - 1, selector);
 }
 
-/* Values in quotes may look like a file. */
-static int names_file(const char *text)
+int column_names_file(const char *text)
 {
     return text[0] != '\'' && text[0] != '"' && kr_file_path_nbytes(text) > 0;
 }
@@ -150,7 +146,7 @@ static int read_values(struct column *column, const char *flag, const char *text
 int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
                        const char *file_flag)
 {
-    if (names_file(text))
+    if (column_names_file(text))
         return tool_fail(
             USAGE,
             "%s takes values, as in 42,43; %s %s reads the column, and quotes make it a text: \"'%s'\"", flag,
@@ -161,8 +157,8 @@ int column_read_values(struct column *column, const char *flag, const char *text
 int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,
                        const kr_progress *progress)
 {
-    return names_file(source) ? column_load(column, flag, source, progress)
-                              : read_values(column, flag, source, keys);
+    return column_names_file(source) ? column_load(column, flag, source, progress)
+                                     : read_values(column, flag, source, keys);
 }
 
 void column_close(struct column *column)
@@ -287,26 +283,26 @@ int column_match(const struct column *keys, struct column *other, column_absent 
 int column_check_output(const char *path, const char *rule)
 {
     const size_t length = strlen(path);
-    if (length < 5 || length > PATH_MOST - 32 || strcmp(path + length - 4, ".npy") != 0)
+    if (length < 5 || length > COLUMN_PATH_MOST - 32 || strcmp(path + length - 4, ".npy") != 0)
         return tool_fail(USAGE, "%s, not '%s'", rule, path);
     return DONE;
 }
 
-static void name_file(char name[PATH_MOST], const char *path, const char *suffix)
+void column_name_output(char name[COLUMN_PATH_MOST], const char *path, const char *suffix)
 {
-    snprintf(name, PATH_MOST, "%.*s%s.npy", (int)strlen(path) - 4, path, suffix);
+    snprintf(name, COLUMN_PATH_MOST, "%.*s%s.npy", (int)strlen(path) - 4, path, suffix);
 }
 
 int column_write(const char *path, const column_file *files, uint32_t n, const kr_progress *progress)
 {
-    char name[PATH_MOST];
+    char name[COLUMN_PATH_MOST];
     kr_error err = {0};
     kr_output *output = NULL;
     progress_writing(1);
     kr_status status = kr_output_create(&output, &err);
     for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
         const column_file *file = &files[i];
-        name_file(name, path, file->suffix);
+        column_name_output(name, path, file->suffix);
         status = kr_output_add_column(output, name, file->type, file->rows, file->columns, file->data,
                                       progress, &err);
     }

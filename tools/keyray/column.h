@@ -29,6 +29,10 @@ int column_load_values(struct column *column, const char *flag, const char *sour
 /* Values only; `file_flag` is the flag for columns. */
 int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
                        const char *file_flag);
+/* 1: a text names a file's column. Values in quotes may look like one. */
+int column_names_file(const char *text);
+/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
+int column_is_standard_input(const char *source);
 /* 1: the row is not NULL. */
 int column_row_is_valid(const kr_column *view, uint64_t row);
 
@@ -64,6 +68,10 @@ typedef struct column_file {
 
 /* Refuses a name that does not end in .npy; `rule` says what it may be. */
 int column_check_output(const char *path, const char *rule);
+
+/* The name of one of them. */
+enum { COLUMN_PATH_MOST = 4096 };
+void column_name_output(char name[COLUMN_PATH_MOST], const char *path, const char *suffix);
 
 /* Writes all of them or, on failure, none. */
 int column_write(const char *path, const column_file *files, uint32_t n, const kr_progress *progress);

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "output.h"
 #include "progress.h"
+#include "targets.h"
 #include "tool.h"
 #include "workload.h"
 
@@ -155,6 +156,10 @@ static int run(const command *self, int argc, char **argv)
     if (code != OPTIONS_GO_ON)
         return code;
     code = column_check_output(options.output, "-o is a file name ending in .npy");
+    if (!code)
+        code = what == GEN_RANGES
+                   ? targets_check(options.output, (const char *const[]){".lower", ".upper"}, 2, groups, 4)
+                   : targets_check(options.output, (const char *const[]){""}, 1, groups, 4);
     return code ? code : generate_and_write(what, &options, &w, &printing);
 }
 

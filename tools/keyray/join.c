@@ -7,6 +7,7 @@
 #include "output.h"
 #include "progress.h"
 #include "shown.h"
+#include "targets.h"
 #include "tool.h"
 
 #include <stdio.h>
@@ -528,6 +529,8 @@ static int run(const command *self, int argc, char **argv)
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = targets_check(j.options.output, (const char *const[]){""}, 1, groups, 3);
     j.progress = progress_callback(j.printing.quiet);
     return code ? code : perform(&j);
 }
@@ -542,7 +545,7 @@ const command command_join = {
     "pairs.csv\n"
     "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str "
     "--right-by symbol:str "
-    "--type left --show-right price -o quotes.csv\n",
+    "--type left --show-right price -o priced.csv\n",
     run,
     "--asof gives each left row one right row at most. Of two equally near ones the earlier answers, of "
     "equal right values "

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "commands.h"
 #include "progress.h"
+#include "targets.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -162,6 +163,16 @@ static int check_options(lookup_job *j)
     if (!code)
         code = tool_check_spec(o->index);
     return code ? code : check_output(j);
+}
+
+/* No file of the answers is one of the columns'. */
+static int check_targets(const lookup_job *j, const option_group *groups, uint32_t n_groups)
+{
+    const char *suffixes[RESULT_FILES_MOST] = {""};
+    uint32_t n = 1;
+    if (j->form == ANSWERS_NPY)
+        n = result_files((kr_result)(j->options.results.at[0] + 1), suffixes);
+    return targets_check(j->options.output, suffixes, n, groups, n_groups);
 }
 
 /* The rows that come and go. */
@@ -365,6 +376,8 @@ static int run(const command *self, int argc, char **argv)
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = check_targets(&j, groups, 4);
     j.progress = progress_callback(j.printing.quiet);
     return code ? code : perform(&j);
 }

@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "shown.h"
 #include "table.h"
+#include "targets.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -395,6 +396,8 @@ static int run(const command *self, int argc, char **argv)
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = targets_check(j.options.output, (const char *const[]){""}, 1, groups, 4);
     /* A wrong condition, before anything is read. */
     if (!code && kr_condition_parse(j.options.where ? j.options.where : "", &j.condition, &err) != KR_OK)
         code = tool_fail(USAGE, "--where: %s", err.text);
