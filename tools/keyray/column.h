@@ -2,11 +2,22 @@
 #ifndef KEYRAY_COLUMN_H
 #define KEYRAY_COLUMN_H
 
+#include "output.h"
+
 #include <keyray/keyray.h>
+
+/* How files are read; set by the group of options that has column_rows and points to column_input. */
+typedef struct column_options {
+    const char *nulls;
+} column_options;
+
+extern column_options column_input;
+extern const option_row column_rows[];
 
 /* All zero: no column. */
 struct column {
     const char *flag, *source; /* "--keys", "orders.csv:o_orderkey" */
+    uint64_t nulls;            /* as it was read: of texts that other columns lack, column_match makes more */
     char *own_source;          /* `source`, if it was made of a name and another column's file */
     kr_file *file;
     kr_column view;
@@ -53,6 +64,16 @@ typedef enum column_absent { ABSENT_NULL, ABSENT_ABOVE, ABSENT_BELOW } column_ab
 
 /* Checks that `other` may be compared with `keys`, and gives its strings the codes that they have there. */
 int column_match(const struct column *keys, struct column *other, column_absent absent);
+
+/* Of a report: columns under one name, of which some may not be there. */
+typedef struct column_nulls {
+    const char *name;
+    const struct column *columns;
+    uint32_t n;
+} column_nulls;
+
+/* An object "nulls" of how many each has; in text only what has some. */
+void column_print_nulls(output *out, const column_nulls *all, uint32_t n);
 
 /* Refuses columns of different lengths; `rule` says why they must have one. */
 int column_check_counts(const struct column *a, const struct column *b, const char *rule);
