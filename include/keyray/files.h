@@ -10,8 +10,16 @@ extern "C" {
 
 typedef struct kr_file kr_file;
 
+/** How a file is read; all zero are the defaults. */
+typedef struct kr_file_options {
+    size_t struct_size;
+    /** Words with ',' between them, as in "NA,NULL": a field of a text file that is one of them, not in
+     * quotes, is NULL. An empty field is NULL in any case. NULL: no words. */
+    const char *nulls;
+} kr_file_options;
+
 /**
- * Reads one column into host memory.
+ * Reads one column into host memory. `options` may be NULL.
  *
  * `source` names a file, and where it has several columns one of them:
  *
@@ -31,14 +39,15 @@ typedef struct kr_file kr_file;
  * ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
  * "timestamp64[s]", [ms], [us] and [ns] are of that unit; integers of "timestamp64" are of a unit that is not
  * known. Times may end with Z or +hh:mm and are turned to UTC. The same types behind "file.npy" convert it
- * exactly; integers become timestamps of the unit named. NULL: an empty field, NULL, null, NA, \N, and NaT;
- * in ":str" columns the words only without quotes, and not NaT.
+ * exactly; integers become timestamps of the unit named. An empty field is NULL, and so are the words of
+ * kr_file_options.nulls.
  *
  * Rows count from 0, without the header. Threads: any. Errors: KR_ERR_IO, KR_ERR_FORMAT (naming file, line
  * and column), KR_ERR_ARGUMENT, KR_ERR_TYPE (a .npy whose values the type lacks), KR_ERR_UNSUPPORTED (.gz in
  * a build without zlib), KR_ERR_HOST_MEMORY, KR_ERR_CANCELLED.
  */
-KR_API kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file **file, kr_error *err);
+KR_API kr_status kr_file_read(const char *source, const kr_file_options *options, const kr_progress *progress,
+                              kr_file **file, kr_error *err);
 /** How many bytes of a source name its file, with the extension: what stands before the ':' of the column. 0
  * if kr_file_read would refuse the source, since it names no column file. Reads nothing. */
 KR_API size_t kr_file_path_nbytes(const char *source);
@@ -71,8 +80,8 @@ KR_API kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *e
  *
  * `text`: values with ',' between them, in single or double quotes where they hold a ',' (a quote inside is
  * doubled): "42,43", "2024-01-01", "'a, b',NULL". They convert as in kr_file_convert: 5.0 is an integer,
- * 2024-01-01 a timestamp. NULL and the other words for it are NULL if they are not quoted. Where `like` is a
- * ":str" column, so is the result, with a dictionary of its own. Close it with kr_file_close.
+ * 2024-01-01 a timestamp. The word NULL, not in quotes, is NULL. Where `like` is a ":str" column, so is the
+ * result, with a dictionary of its own. Close it with kr_file_close.
  *
  * Errors: KR_ERR_ARGUMENT (naming the value), KR_ERR_HOST_MEMORY.
  */

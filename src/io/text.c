@@ -324,8 +324,8 @@ static kr_status read_column(struct scanner *scanner, const struct wanted *wante
                              struct kr_file *file, kr_error *err)
 {
     struct kr_builder builder;
-    kr_status status =
-        kr_builder_begin(&builder, wanted->type, wanted->unit, wanted->strings, file, &scanner->place, err);
+    kr_status status = kr_builder_begin(&builder, wanted->type, wanted->unit, wanted->strings,
+                                        scanner->input->nulls, file, &scanner->place, err);
     if (status == KR_OK)
         status = read_rows(scanner, n_fields, &builder, err);
     return status == KR_OK ? kr_builder_end(&builder, err) : status;

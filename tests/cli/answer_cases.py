@@ -19,7 +19,7 @@ def write_fixtures(folder):
     (folder / "orders.csv").write_text(ORDERS)
     (folder / "mine.csv").write_text(MINE)
     (folder / "periods.csv").write_text(MONTHS)
-    (folder / "odd.csv").write_text('t\n"a ""b"""\n"c;d"\n"NA"\n"e\nf"\ntab\there\nNULL\n' + "x" * 60 + "\n")
+    (folder / "odd.csv").write_text('t\n"a ""b"""\n"c;d"\n"NA"\n"e\nf"\ntab\there\n\n' + "x" * 60 + "\n")
     (folder / "forty.npy").write_bytes(npy.dump("<u4", list(range(40))))
     (folder / "few.npy").write_bytes(npy.dump("<u4", [0] * 4))
     (folder / "far.npy").write_bytes(npy.dump("<u4", [99999] * 4))

@@ -92,9 +92,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     FILE *out = fopen(path, "wb");
     require(out && fwrite(data + 1, 1, nbytes - 1, out) == nbytes - 1 && fclose(out) == 0, "a file to read");
 
+    const kr_file_options words = {.struct_size = sizeof words, .nulls = "NA,NULL"};
     kr_error err = {0};
     kr_file *file = NULL;
-    kr_status status = kr_file_read(whole, NULL, &file, &err);
+    kr_status status = kr_file_read(whole, &words, NULL, &file, &err);
     if (status == KR_OK) {
         require(file != NULL, "success without a file");
         check_column(file);

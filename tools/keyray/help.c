@@ -19,7 +19,8 @@ const char help_columns[] =
     "integers are "
     "i64, decimals f64, dates date32 and times timestamp64[us], and texts an error. A date is the instant of "
     "its midnight in "
-    "UTC, also as an upper bound. Empty fields, NULL and NA are NULL, which matches nothing.";
+    "UTC, also as an upper bound. An empty field is NULL, which matches nothing; --nulls names words that "
+    "are NULL, too.";
 
 /* ---- --help -------------------------------------------------------------------------------- */
 

@@ -81,7 +81,7 @@ static inline kr_file *must_read(const char *source)
 {
     kr_error err = {0};
     kr_file *file = NULL;
-    if (kr_file_read(in_folder(source), NULL, &file, &err) != KR_OK)
+    if (kr_file_read(in_folder(source), NULL, NULL, &file, &err) != KR_OK)
         fail_msg("%s: %s", source, err.text);
     assert_non_null(file);
     return file;
@@ -93,7 +93,7 @@ static inline void must_fail(const char *source, kr_status wanted, const char *p
     kr_error err = {0};
     kr_file *const untouched = (kr_file *)folder;
     kr_file *file = untouched;
-    kr_status status = kr_file_read(in_folder(source), NULL, &file, &err);
+    kr_status status = kr_file_read(in_folder(source), NULL, NULL, &file, &err);
     if (status != wanted)
         fail_msg("%s: %s instead of %s: %s", source, kr_status_name(status), kr_status_name(wanted),
                  err.text);
