@@ -96,12 +96,15 @@ static const kr_question questions[KR_N_QUESTIONS] = {
     {"sum", KR_RESULT_SUM, 0, NULL},
     {"min", KR_RESULT_MIN, 0, NULL},
     {"max", KR_RESULT_MAX, 0, NULL},
+    {"sum-wide", KR_RESULT_SUM_WIDE, 0, NULL},
 };
 
 int kr_case_asks(const kr_case_data *data, uint32_t question)
 {
-    return questions[question].result < KR_RESULT_SUM || questions[question].result > KR_RESULT_MAX ||
-           data->test->row_ids != KR_ROW_IDS_HIGH;
+    const kr_result result = questions[question].result;
+    if (result == KR_RESULT_SUM_WIDE && kr_type_is_float(data->values.view.type))
+        return 0;
+    return !kr_result_has_values(result) || data->test->row_ids != KR_ROW_IDS_HIGH;
 }
 
 const uint32_t kr_ask_needs[KR_N_ASKS] = {KR_CAN_POINT, KR_CAN_RANGE, KR_CAN_NEAREST};

@@ -250,9 +250,7 @@ static void make_outputs(subject *s, const kr_question *question, uint64_t n, ui
                       .result = question->result,
                       .order = question->order,
                       .limit = question->limit,
-                      .values = question->result >= KR_RESULT_SUM && question->result <= KR_RESULT_MAX
-                                    ? &s->values.view
-                                    : NULL,
+                      .values = kr_result_has_values(question->result) ? &s->values.view : NULL,
                       .out = o->out.data,
                       .valid = o->valid.data, /* of no use to most results, which leave it alone */
                       .rows_capacity = capacity};

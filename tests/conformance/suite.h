@@ -128,7 +128,7 @@ typedef struct kr_case {
     int large;      /* 1: with options varied, only for keys of u32 and u64 */
 } kr_case;
 
-enum { KR_N_QUESTIONS = 12 };
+enum { KR_N_QUESTIONS = 13 };
 enum { KR_ASK_POINT, KR_ASK_RANGE, KR_ASK_NEAREST, KR_N_ASKS };
 
 /* A case for one key type: its columns, and the right answers. */

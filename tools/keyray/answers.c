@@ -2,6 +2,7 @@
 
 #include "progress.h"
 #include "tool.h"
+#include "wide.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -114,6 +115,10 @@ static const char *cell_of(const answers_column *column, const uint64_t places[N
     if (column->is_row || column->is_bit) {
         const uint64_t number = column->is_row ? i : (uint64_t)bit(column->data, i);
         *nbytes = kr_value_text(KR_U64, KR_UNIT_NONE, &number, room);
+        return room;
+    }
+    if (column->is_wide) {
+        *nbytes = wide_text((const uint64_t *)column->data + 2 * i, column->type, room);
         return room;
     }
     const char *element = (const char *)column->data + i * kr_type_nbytes(column->type);

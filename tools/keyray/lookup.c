@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "targets.h"
 #include "tool.h"
+#include "wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,13 +204,22 @@ static int load_changes(lookup_job *j)
     return code;
 }
 
+static int wants_sum(const lookup_options *o)
+{
+    int wants = 0;
+    for (uint32_t i = 0; i < o->results.n; ++i)
+        wants |= (kr_result)(o->results.at[i] + 1) == KR_RESULT_SUM;
+    return wants;
+}
+
 static int load_values(lookup_job *j, uint32_t i)
 {
     struct column *values = &j->values[i];
-    const int code =
-        column_load_beside(values, "--values", j->options.values.at[i], &j->keys, 0, j->progress);
+    int code = column_load_beside(values, "--values", j->options.values.at[i], &j->keys, 0, j->progress);
     if (!code && column_is_text(values))
         return tool_fail(FAILED, "--values %s is text, which has no sum, minimum or maximum", values->source);
+    if (!code && wants_sum(&j->options))
+        code = wide_check(values->view.type, "--values", values->source);
     return code || j->is_update ? code : column_check_counts(&j->keys, values, "give one value per key");
 }
 
@@ -410,7 +420,10 @@ const command command_lookup = {
     "keyray kinds.\n"
     "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
     "by the type of the "
-    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "values, min and max are of their type, exists is u8. A sum of integers is exact: text has all of its "
+    "digits, and an "
+    "OUT.npy that cannot hold it is refused. Dates and times have no sum. In text, no match is an empty "
+    "cell, also of a sum; "
     "rows has a line for "
     "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
     "means that nothing "
@@ -436,7 +449,10 @@ const command command_range = {
     "as the upper bound is its midnight: --upper 2024-01-31 leaves out what happened later that day.\n"
     "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
     "by the type of the "
-    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "values, min and max are of their type, exists is u8. A sum of integers is exact: text has all of its "
+    "digits, and an "
+    "OUT.npy that cannot hold it is refused. Dates and times have no sum. In text, no match is an empty "
+    "cell, also of a sum; "
     "rows has a line for "
     "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
     "means that nothing "
@@ -462,7 +478,10 @@ const command command_update = {
     "id is an error.\n"
     "Answers are in the order of the probes. row is u32, count and sum-rows are u64, sum is u64, i64 or f64 "
     "by the type of the "
-    "values, min and max are of their type, exists is u8. In text, no match is an empty cell, also of a sum; "
+    "values, min and max are of their type, exists is u8. A sum of integers is exact: text has all of its "
+    "digits, and an "
+    "OUT.npy that cannot hold it is refused. Dates and times have no sum. In text, no match is an empty "
+    "cell, also of a sum; "
     "rows has a line for "
     "each match, and one for a probe without any. In OUT.npy, row 4294967295 (KR_NO_ROW of the library) "
     "means that nothing "

@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include "progress.h"
+#include "wide.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,6 +124,15 @@ void output_signed(output *out, const char *key, int64_t number)
 {
     write_key(out, key, 0);
     fprintf(out->to, "%lld", (long long)number);
+    end_line(out);
+}
+
+void output_wide(output *out, const char *key, kr_type type, const uint64_t *words)
+{
+    char text[WIDE_NBYTES];
+    wide_text(words, type, text);
+    write_key(out, key, 0);
+    fputs(text, out->to);
     end_line(out);
 }
 

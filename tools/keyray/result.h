@@ -29,6 +29,8 @@ const char *result_name(kr_result kind, char name[RESULT_NAME_NBYTES]);
 /* 1: SUM, MIN, MAX. */
 int result_needs_values(kr_result kind);
 
+/* What the library is asked for: sums of integers in 128 bits, two words for each. */
+kr_result result_asked(const struct result *result);
 /* The type of the elements that `-o` writes. */
 kr_type result_type(const struct result *result);
 /* Bytes of kr_sink.out. */

@@ -10,6 +10,7 @@
 #include "table.h"
 #include "targets.h"
 #include "tool.h"
+#include "wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ typedef struct job {
     kr_scan_result result;
     uint32_t value;  /* SUM, MIN, MAX: the column */
     uint64_t number; /* the result, or how many rows there are */
+    uint64_t sum[2]; /* of integers: instead of the number, see wide.h */
     uint8_t valid;
     uint32_t *rows;
     uint64_t n_out; /* of elements of the file */
@@ -120,7 +122,10 @@ static int find_result(job *j)
         return table_no_column(&j->table, name);
     if (column_is_text(&j->table.columns[j->value]))
         return tool_fail(FAILED, "column '%s' is text, which has no sum, minimum or maximum", name);
-    return DONE;
+    const kr_type type = j->table.columns[j->value].view.type;
+    if (o->sum && wide_is(type))
+        j->result = KR_SCAN_SUM_WIDE;
+    return o->sum ? wide_check(type, "--sum", name) : DONE;
 }
 
 /* Those of --show that the table does not have. */
@@ -197,7 +202,7 @@ static int scan(job *j)
     const int has_rows = j->result == KR_SCAN_ROWS || j->result == KR_SCAN_BITMAP;
     int code = DONE;
     if (j->result != KR_SCAN_BITMAP)
-        code = call(j, &j->number, 0);
+        code = call(j, j->result == KR_SCAN_SUM_WIDE ? j->sum : &j->number, 0);
     j->n_out = j->result == KR_SCAN_BITMAP ? words : j->result == KR_SCAN_ROWS ? j->number : 1;
     const int wanted = j->form != ANSWERS_NONE || (shows_answers(j) && j->n_out <= ANSWERS_SMALL_MOST);
     if (!code && has_rows)
@@ -223,15 +228,7 @@ static kr_type out_type(const job *j)
         return KR_U32;
     if (j->result == KR_SCAN_COUNT)
         return KR_U64;
-    switch (type) {
-    case KR_F32:
-    case KR_F64: return KR_F64;
-    case KR_U8:
-    case KR_U16:
-    case KR_U32:
-    case KR_U64: return KR_U64;
-    default: return KR_I64;
-    }
+    return wide_type(type);
 }
 
 static kr_unit out_unit(const job *j)
@@ -243,8 +240,8 @@ static kr_unit out_unit(const job *j)
 static const char *result_name(const job *j)
 {
     static const char *const names[] = {
-        [KR_SCAN_BITMAP] = "match", [KR_SCAN_ROWS] = "row", [KR_SCAN_COUNT] = "count",
-        [KR_SCAN_SUM] = "sum",      [KR_SCAN_MIN] = "min",  [KR_SCAN_MAX] = "max"};
+        [KR_SCAN_BITMAP] = "match", [KR_SCAN_ROWS] = "row", [KR_SCAN_COUNT] = "count", [KR_SCAN_SUM] = "sum",
+        [KR_SCAN_MIN] = "min",      [KR_SCAN_MAX] = "max",  [KR_SCAN_SUM_WIDE] = "sum"};
     return names[j->result];
 }
 
@@ -286,7 +283,10 @@ static int write_text(job *j)
         answers_add(all, result_name(j), AT_ROW, KR_U32, j->rows)->is_bit = 1;
     } else {
         all->lines = 1;
-        answers_column *column = answers_add(all, result_name(j), AT_ROW, out_type(j), &j->number);
+        const int is_wide = j->result == KR_SCAN_SUM_WIDE;
+        answers_column *column =
+            answers_add(all, result_name(j), AT_ROW, out_type(j), is_wide ? j->sum : &j->number);
+        column->is_wide = is_wide;
         if (j->result != KR_SCAN_COUNT)
             column->validity = &j->valid;
         column->unit = out_unit(j);
@@ -296,13 +296,25 @@ static int write_text(job *j)
     return code;
 }
 
+static int write_npy(job *j)
+{
+    uint64_t *sum = NULL;
+    int code =
+        j->result == KR_SCAN_SUM_WIDE ? wide_narrow(j->sum, 1, out_type(j), j->options.output, &sum) : DONE;
+    const void *data = j->rows ? (const void *)j->rows : sum ? sum : &j->number;
+    const column_file file = {"", out_type(j), 1, j->n_out, data};
+    if (!code)
+        code = column_write(j->options.output, &file, 1, j->progress);
+    free(sum);
+    return code;
+}
+
 static int write_out(job *j)
 {
     const double begin = tool_now();
-    const column_file file = {"", out_type(j), 1, j->n_out, j->rows ? (const void *)j->rows : &j->number};
     int code = DONE;
     if (j->form == ANSWERS_NPY)
-        code = column_write(j->options.output, &file, 1, j->progress);
+        code = write_npy(j);
     else if (j->form != ANSWERS_NONE || shows_answers(j))
         code = write_text(j);
     j->write = tool_now() - begin;
@@ -313,7 +325,9 @@ static int write_out(job *j)
 
 static void print_value(output *out, const job *j)
 {
-    if (j->valid)
+    if (j->valid && j->result == KR_SCAN_SUM_WIDE)
+        output_wide(out, result_name(j), out_type(j), j->sum);
+    else if (j->valid)
         output_value(out, result_name(j), out_type(j), out_unit(j), &j->number);
     else
         output_text(out, result_name(j), "NULL");
@@ -437,5 +451,7 @@ const command command_scan = {
     "one type may be "
     "compared with each other.\nRow ids are u32 and ascend. A sum is u64, i64 or f64 by the type of the "
     "column, a minimum or "
-    "maximum of its type; without a row, or of NULLs only, it is an empty cell, and 0 in OUT.npy.",
+    "maximum of its type. A sum of integers is exact: text has all of its digits, and an OUT.npy that cannot "
+    "hold it is refused. Dates and times have no sum. Without a row, or of NULLs only, it is an empty cell, "
+    "and 0 in OUT.npy.",
 };
