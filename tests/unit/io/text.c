@@ -330,6 +330,18 @@ static void words_for_null(void **state)
     must_have_values(must_read_with("b.tbl:0", "NA"), "01");
 }
 
+static void years_of_other_lengths_have_a_sign(void **state)
+{
+    (void)state;
+    put_text("a.csv", "d,t,m\n+10002-06-22,-0044-03-15 06:00,1\n-0044-03-15,2024-01-01,-0044-03-15\n");
+    must_hold("a.csv:d", KR_DATE32, 2, (const int32_t[]){2933800, -735525});
+    must_hold("a.csv:t", KR_TIMESTAMP64, 2,
+              (const int64_t[]){-735525 * INT64_C(86400000000) + 21600000000, 19723 * INT64_C(86400000000)});
+    must_fail("a.csv:m", KR_ERR_FORMAT, "a.csv:3:\tmixes dates and numbers: '-0044-03-15'");
+    put_text("a.csv", "d\n10002-06-22\n");
+    must_fail("a.csv:d", KR_ERR_FORMAT, "'10002-06-22' is no number, date or time");
+}
+
 static void times_are_found_in_the_text(void **state)
 {
     (void)state;
@@ -512,6 +524,7 @@ int main(void)
         cmocka_unit_test(columns_by_position),
         cmocka_unit_test(only_the_empty_field_is_null),
         cmocka_unit_test(words_for_null),
+        cmocka_unit_test(years_of_other_lengths_have_a_sign),
         cmocka_unit_test(times_are_found_in_the_text),
         cmocka_unit_test(other_encodings),
         cmocka_unit_test(no_rows),
