@@ -25,9 +25,9 @@ typedef struct kr_file_options {
  *
  * - "file.npy": one dimension; integers of 1, 2, 4 and 8 bytes, f2 (which becomes f32), f4, f8, bool (u8),
  * and datetime64[D|s|ms|us|ns] of either byte order; NaT is NULL.
- * - "file.csv:name" (a header row, quotes as in RFC 4180; ',', ';' or a tab separates the fields, whichever
- * is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or "file.csv:#0" is the column at
- * that position, from 0, unless the header has a column of that name.
+ * - "file.csv:name" (a header row, quotes as in RFC 4180; lines end with LF, CR LF or CR; ',', ';' or a tab
+ * separates the fields, whichever is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or
+ * "file.csv:#0" is the column at that position, from 0, unless the header has a column of that name.
  * - "file.tbl:3": TPC-H's '|' files, columns from 0.
  * - "file.bin:u32": raw, little-endian.
  * - Any of these with ".gz" behind the extension, e.g. "file.csv.gz:name": gzip.

@@ -278,18 +278,6 @@ static kr_file *must_read_with(const char *source, const char *nulls)
     return file;
 }
 
-/* Which rows are not NULL, as "1010". */
-static void must_have_values(kr_file *file, const char *wanted)
-{
-    char got[32] = "";
-    const kr_column *column = kr_file_column(file);
-    assert_int_equal(column->count, strlen(wanted));
-    for (uint64_t i = 0; i < column->count; i++)
-        got[i] = is_valid(column, i) ? '1' : '0';
-    assert_string_equal(got, wanted);
-    kr_file_close(file);
-}
-
 static void only_the_empty_field_is_null(void **state)
 {
     (void)state;
