@@ -25,9 +25,9 @@ typedef struct kr_file_options {
  *
  * - "file.npy": one dimension; integers of 1, 2, 4 and 8 bytes, f2 (which becomes f32), f4, f8, bool (u8),
  * and datetime64[D|s|ms|us|ns] of either byte order; NaT is NULL.
- * - "file.csv:name" (a header row, quotes as in RFC 4180; ',', ';' or a tab separates the fields, whichever
- * is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or "file.csv:#0" is the column at
- * that position, from 0, unless the header has a column of that name.
+ * - "file.csv:name" (a header row, quotes as in RFC 4180; lines end with LF, CR LF or CR; ',', ';' or a tab
+ * separates the fields, whichever is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or
+ * "file.csv:#0" is the column at that position, from 0, unless the header has a column of that name.
  * - "file.tbl:3": TPC-H's '|' files, columns from 0.
  * - "file.bin:u32": raw, little-endian.
  * - Any of these with ".gz" behind the extension, e.g. "file.csv.gz:name": gzip.
@@ -38,7 +38,8 @@ typedef struct kr_file_options {
  * follows
  * ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
  * "timestamp64[s]", [ms], [us] and [ns] are of that unit; integers of "timestamp64" are of a unit that is not
- * known. Times may end with Z or +hh:mm and are turned to UTC. The same types behind "file.npy" convert it
+ * known. Times may end with Z or +hh:mm and are turned to UTC. Years below 0 or above 9999 have a sign:
+ * "-0044-03-15", "+12024-01-31", as in ISO 8601. The same types behind "file.npy" convert it
  * exactly; integers become timestamps of the unit named. An empty field is NULL, and so are the words of
  * kr_file_options.nulls.
  *
@@ -92,8 +93,8 @@ KR_API kr_status kr_file_literals(const char *text, const kr_file *like, kr_file
 /**
  * Writes an element as text that kr_file_literals and CSV files read back as the same value, and a NUL;
  * returns its length, 0 for an unknown type or unit. Dates are YYYY-MM-DD; timestamps with a unit YYYY-MM-DD
- * HH:MM:SS[.fraction], others integers; floats have as few digits as read back. Does not depend on the
- * locale.
+ * HH:MM:SS[.fraction] in UTC, others integers; floats and fractions have as few digits as read back. Years
+ * below 0 have a '-', those above 9999 a '+'. Does not depend on the locale.
  */
 KR_API uint32_t kr_value_text(kr_type type, kr_unit unit, const void *value, char text[KR_VALUE_NBYTES]);
 

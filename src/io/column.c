@@ -87,7 +87,11 @@ kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, kr_unit uni
 
 /* ---- Finding the type ---------------------------------------------------------------------- */
 
-enum { DATE_NBYTES = 10 };
+/* Without a time of day. */
+static bool is_date(const char *text, size_t nbytes)
+{
+    return nbytes > 0 && kr_value_date_nbytes(text, nbytes) == nbytes;
+}
 
 /* The narrowest type that holds this text, 0 for none. *large: it is an integer beyond i64. */
 static kr_type classify(const char *text, size_t nbytes, bool *large)
@@ -99,7 +103,7 @@ static kr_type classify(const char *text, size_t nbytes, bool *large)
         return KR_I64;
     if (kr_value_parse(KR_F64, KR_UNIT_NONE, text, nbytes, &value) != KR_VALUE_MALFORMED)
         return KR_F64;
-    const kr_type type = nbytes == DATE_NBYTES ? KR_DATE32 : KR_TIMESTAMP64;
+    const kr_type type = is_date(text, nbytes) ? KR_DATE32 : KR_TIMESTAMP64;
     return kr_value_parse(type, KR_UNIT_US, text, nbytes, &value) != KR_VALUE_MALFORMED ? type : (kr_type)0;
 }
 
@@ -221,7 +225,7 @@ static bool must_infer(const struct kr_builder *builder, kr_value_result result,
     if (!builder->inferred)
         return false;
     return result != KR_VALUE_OK || (builder->large_line && !builder->decimals) ||
-           (builder->type == KR_DATE32 && nbytes != DATE_NBYTES) ||
+           (builder->type == KR_DATE32 && !is_date(text, nbytes)) ||
            (builder->type == KR_TIMESTAMP64 && !kr_value_is_time(text, nbytes));
 }
 

@@ -22,7 +22,7 @@ def write_fixtures(folder):
         "seconds.csv": f"x\n{JAN + 36000}\n", "mixed.csv": f"x\n2024-01-01 00:00:00\n{JAN}\n", "fine.csv": "x\n2024-01-01 00:00:00.123456789\n",
         "bom.csv": "\ufeffx\n5\n", "header.csv": "x,y\n", "blank.csv": "x,y\n5,6\n\n7,8\n", "twice.csv": "x,x\n1,2\n", "zone.csv": "x\n2024-01-01 00:00 CET\n",
         "countries.csv": "code,n\nNA,1\nDE,NA\n,3\nNULL,\n", "visits.csv": "code\nNA\n\nDE\n-\n",
-        "trailing.tbl": "5|1|\n6|2|\n\n", "i64.csv": "x\n9223372036854775808\n", "comma.csv": "a;b\n1,5;2\n",
+        "returns.csv": "x,y\r5,1\r7,2\r", "trailing.tbl": "5|1|\n6|2|\n\n", "i64.csv": "x\n9223372036854775808\n", "comma.csv": "a;b\n1,5;2\n",
     }
     for name, text in texts.items():
         (folder / name).write_bytes(text.encode())
@@ -141,7 +141,7 @@ LAYOUTS = [
     lookup("times.csv:v", "index.csv:x", [4, NO, 4]), lookup("times.csv:name:str", "times.csv:name:str", [0, 1, 2, 2, 4]),
     lookup("tabs.tsv:a,b", "tabs.csv:a", [0, 1]), lookup("tabs.tsv:1", "tabs.csv:#1", [0, 1]), lookup("index.csv:0", "index.csv:#0:u8", [0, 1, 2]),
     lookup("numbers.csv:0", "numbers.csv:#1", [0]), lookup("numbers.csv:2020", "numbers.csv:#0", [0]), lookup("bom.csv:x", "index.csv:x", [0, NO, 0]), lookup("header.csv:y", "index.csv:x", [NO] * 3),
-    lookup("trailing.tbl:0", "index.csv:x", [0, 1, 0]), ok("lookup --keys header.csv:0 --probes header.csv:1 {device}", out="^keys +0$"),
+    lookup("returns.csv:x", "index.csv:x", [0, NO, 0]), lookup("trailing.tbl:0", "index.csv:x", [0, 1, 0]), ok("lookup --keys header.csv:0 --probes header.csv:1 {device}", out="^keys +0$"),
     refused("index.csv:2", "probes.npy", "index.csv has no column '2'; it has columns 0 to 1, and its header has: , x"),
     refused("index.csv:y", "probes.npy", "index.csv has no column 'y'; its header has: , x"),
     refused("index.csv:", "probes.npy", "needs a column after it: .* or FILE.csv:0 for the first one", 2),

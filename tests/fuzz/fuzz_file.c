@@ -142,6 +142,7 @@ int main(int argc, char **argv)
                 "a\tb\n1\t2024-01-01 10:00:00.5Z\n2\t5\n"),
         KR_SEED("\15"
                 "a\tb\n\"1\t\"\t2\n"),
+        KR_SEED("\1a,b\r1,2\r\"3\",\"x\ry\"\r\n0.5,\n\r"),
         {packed, sizeof packed - 1},
     };
     return kr_fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, 4000);

@@ -126,4 +126,16 @@ static inline void must_hold(const char *source, kr_type type, uint64_t count, c
     kr_file_close(file);
 }
 
+/* Which rows are not NULL, as "1010"; closes the file. */
+static inline void must_have_values(kr_file *file, const char *wanted)
+{
+    char got[32] = "";
+    const kr_column *column = kr_file_column(file);
+    assert_int_equal(column->count, strlen(wanted));
+    for (uint64_t i = 0; i < column->count; i++)
+        got[i] = is_valid(column, i) ? '1' : '0';
+    assert_string_equal(got, wanted);
+    kr_file_close(file);
+}
+
 #endif

@@ -278,18 +278,6 @@ static kr_file *must_read_with(const char *source, const char *nulls)
     return file;
 }
 
-/* Which rows are not NULL, as "1010". */
-static void must_have_values(kr_file *file, const char *wanted)
-{
-    char got[32] = "";
-    const kr_column *column = kr_file_column(file);
-    assert_int_equal(column->count, strlen(wanted));
-    for (uint64_t i = 0; i < column->count; i++)
-        got[i] = is_valid(column, i) ? '1' : '0';
-    assert_string_equal(got, wanted);
-    kr_file_close(file);
-}
-
 static void only_the_empty_field_is_null(void **state)
 {
     (void)state;
@@ -328,6 +316,18 @@ static void words_for_null(void **state)
     must_have_values(must_read_with("a.csv:s:str", ""), "1111101");
     put_text("b.tbl", "NA|\n5|\n");
     must_have_values(must_read_with("b.tbl:0", "NA"), "01");
+}
+
+static void years_of_other_lengths_have_a_sign(void **state)
+{
+    (void)state;
+    put_text("a.csv", "d,t,m\n+10002-06-22,-0044-03-15 06:00,1\n-0044-03-15,2024-01-01,-0044-03-15\n");
+    must_hold("a.csv:d", KR_DATE32, 2, (const int32_t[]){2933800, -735525});
+    must_hold("a.csv:t", KR_TIMESTAMP64, 2,
+              (const int64_t[]){-735525 * INT64_C(86400000000) + 21600000000, 19723 * INT64_C(86400000000)});
+    must_fail("a.csv:m", KR_ERR_FORMAT, "a.csv:3:\tmixes dates and numbers: '-0044-03-15'");
+    put_text("a.csv", "d\n10002-06-22\n");
+    must_fail("a.csv:d", KR_ERR_FORMAT, "'10002-06-22' is no number, date or time");
 }
 
 static void times_are_found_in_the_text(void **state)
@@ -512,6 +512,7 @@ int main(void)
         cmocka_unit_test(columns_by_position),
         cmocka_unit_test(only_the_empty_field_is_null),
         cmocka_unit_test(words_for_null),
+        cmocka_unit_test(years_of_other_lengths_have_a_sign),
         cmocka_unit_test(times_are_found_in_the_text),
         cmocka_unit_test(other_encodings),
         cmocka_unit_test(no_rows),
