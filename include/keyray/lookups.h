@@ -18,7 +18,10 @@ typedef enum kr_result {
     KR_RESULT_MIN,      /**< the value type [n], 0 where no value matched, and `valid`; NaN is the largest */
     KR_RESULT_MAX,      /**< as MIN */
     KR_RESULT_ROWS,     /**< uint64_t[n + 1] offsets, and `rows` */
-    KR_RESULT_EXISTS    /**< bitmap of n bits in ceil(n / 8) bytes, unused bits of the last byte 0 */
+    KR_RESULT_EXISTS,   /**< bitmap of n bits in ceil(n / 8) bytes, unused bits of the last byte 0 */
+    KR_RESULT_SUM_WIDE  /**< uint64_t[2 * n]: exact sums of integers (dates and times, too) in 128 bits: the
+                             low word of each probe, then its high word; two's complement for signed
+                             values; 0 where nothing matched. KR_ERR_TYPE for floats */
 } kr_result;
 
 enum {
@@ -89,7 +92,7 @@ typedef struct kr_sink {
     size_t struct_size; /**< sizeof(kr_sink) */
     kr_result result;
     uint32_t order;          /**< ROWS: KR_ORDER_* */
-    const kr_column *values; /**< SUM, MIN, MAX: one value for each row id; NULL values are skipped */
+    const kr_column *values; /**< SUM, SUM_WIDE, MIN, MAX: a value for each row id; NULLs are skipped */
     void *out;
     uint8_t
         *valid; /**< MIN, MAX: bitmap of n bits, required; 0 where no row matched whose value is not NULL */
@@ -147,7 +150,7 @@ typedef struct kr_nearest_options {
  * Of rows with the same key, the one with the largest row id answers from below, the one with the smallest
  * from above, as the last and the first row do in as-of joins of data frames. A key equal to the probe counts
  * as below. The result is that of a lookup whose only match is this row: ROW is its row id or KR_NO_ROW,
- * COUNT is 0 or 1, SUM, MIN and MAX are its value, ROWS lists it.
+ * COUNT is 0 or 1, SUM, SUM_WIDE, MIN and MAX are its value, ROWS lists it.
  *
  * Distances of integers are exact, up to 2^64 - 1. Those of floats are differences of doubles; an infinite
  * key is infinitely far from all others. NULL and NaN probes have no answer, and NaN keys answer nothing.

@@ -235,7 +235,10 @@ typedef enum kr_scan_result {
     KR_SCAN_SUM, /**< of a column over the rows whose value is not NULL: uint64_t, int64_t or double for
                       unsigned, signed (dates too), float values; integers modulo 2^64; and `valid` */
     KR_SCAN_MIN, /**< of the column's type; NaN is the largest; and `valid` */
-    KR_SCAN_MAX
+    KR_SCAN_MAX,
+    KR_SCAN_SUM_WIDE /**< uint64_t[2]: the exact sum of integers (dates and times, too) in 128 bits: the low
+                          word, then the high word; two's complement for signed values; and `valid`.
+                          KR_ERR_TYPE for floats */
 } kr_scan_result;
 
 /**
@@ -248,9 +251,9 @@ typedef enum kr_scan_result {
 typedef struct kr_scan_sink {
     size_t struct_size; /**< sizeof(kr_scan_sink) */
     kr_scan_result result;
-    uint32_t column; /**< SUM, MIN, MAX: which column of the table */
+    uint32_t column; /**< sums, MIN, MAX: which column of the table */
     void *out;
-    uint8_t *valid; /**< SUM, MIN, MAX: 1 byte, 0 if there was no value (out is 0 then); may be NULL */
+    uint8_t *valid; /**< sums, MIN, MAX: 1 byte, 0 if there was no value (out is 0 then); may be NULL */
     uint32_t *rows; /**< ROWS; NULL: only the number is written */
     uint64_t rows_capacity;
 } kr_scan_sink;

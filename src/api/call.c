@@ -1,5 +1,6 @@
 /* Checks of lookups, and what every lookup does before and after its answers. */
 #include "api/call.h"
+#include "results/reduce.h"
 #include "util/structs.h"
 
 #include <stdlib.h>
@@ -34,7 +35,8 @@ kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stre
 
 int kr_sink_needs_values(const kr_sink *sink)
 {
-    return sink->result == KR_RESULT_SUM || sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
+    return sink->result == KR_RESULT_SUM || sink->result == KR_RESULT_SUM_WIDE ||
+           sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
 }
 
 static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_error *err)
@@ -45,14 +47,16 @@ static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_err
     if (status == KR_OK && sink->values->count < index->row_limit)
         return kr_fail(err, KR_ERR_ARGUMENT, "%llu values, but row ids reach %llu: give one value per row id",
                        (unsigned long long)sink->values->count, (unsigned long long)index->row_limit - 1);
-    return status;
+    return status == KR_OK && sink->result == KR_RESULT_SUM_WIDE
+               ? kr_wide_sum_check(sink->values->type, "values", err)
+               : status;
 }
 
 static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t n, int *reaches,
                             kr_error *err)
 {
     const int lists = sink->result == KR_RESULT_ROWS;
-    if ((unsigned)sink->result < KR_RESULT_ROW || (unsigned)sink->result > KR_RESULT_EXISTS)
+    if ((unsigned)sink->result < KR_RESULT_ROW || (unsigned)sink->result > KR_RESULT_SUM_WIDE)
         return kr_fail(err, KR_ERR_ARGUMENT, "%d is not a result; use one of kr_result", (int)sink->result);
     if (sink->order > KR_ORDER_KEY)
         return kr_fail(err, KR_ERR_ARGUMENT, "%u is not an order; use KR_ORDER_ROW or KR_ORDER_KEY",
@@ -75,7 +79,8 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
         status = kr_pointer_check(index->device, sink->rows, "sink->rows", lists ? reaches : NULL, err);
     if (status != KR_OK)
         return status;
-    if ((uintptr_t)sink->out % ((kr_result_bits(sink) + 7) / 8) || (uintptr_t)sink->rows % sizeof(uint32_t))
+    if ((uintptr_t)sink->out % kr_answer_alignment((kr_result_bits(sink) + 7) / 8) ||
+        (uintptr_t)sink->rows % sizeof(uint32_t))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is not aligned to its elements",
                        (uintptr_t)sink->rows % sizeof(uint32_t) ? "rows" : "out");
     return KR_OK;

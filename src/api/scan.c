@@ -1,6 +1,7 @@
 /* kr_scan: check the arguments, fill the report; what kr_prepare_scan reads, too. */
 #include "api/scan.h"
 #include "api/report.h"
+#include "results/reduce.h"
 #include "scans/explain.h"
 #include "util/structs.h"
 
@@ -15,9 +16,9 @@ static kr_status check_pointers(const kr_table *table, kr_answer_sink *answer, u
         sink->result == KR_SCAN_BITMAP ? sizeof(uint32_t) : kr_scan_out_nbytes(table, sink);
     if (!sink->out)
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: out is NULL", i);
-    if ((uintptr_t)sink->out % nbytes || (uintptr_t)sink->rows % sizeof(uint32_t))
+    if ((uintptr_t)sink->out % kr_answer_alignment(nbytes) || (uintptr_t)sink->rows % sizeof(uint32_t))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: %s is not aligned to its elements", i,
-                       (uintptr_t)sink->out % nbytes ? "out" : "rows");
+                       (uintptr_t)sink->rows % sizeof(uint32_t) ? "rows" : "out");
     answer->reaches_out = answer->reaches_valid = answer->reaches_rows = 1;
     kr_status status = kr_pointer_check(device, sink->out, "out of a sink", &answer->reaches_out, err);
     if (status == KR_OK)
@@ -36,13 +37,18 @@ static kr_status read_sink(const kr_table *table, const kr_scan_sink *given, uin
     const kr_status status = kr_struct_read(&kr_struct_scan_sink, given, sink, err);
     if (status != KR_OK)
         return status;
-    if ((unsigned)sink->result < KR_SCAN_BITMAP || (unsigned)sink->result > KR_SCAN_MAX)
+    if ((unsigned)sink->result < KR_SCAN_BITMAP || (unsigned)sink->result > KR_SCAN_SUM_WIDE)
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: %d is not a result; use one of kr_scan_result", i,
                        (int)sink->result);
     const int has_values = sink->result >= KR_SCAN_SUM;
     if (has_values && sink->column >= table->n_columns)
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: column %u, but the table has %u columns", i,
                        sink->column, table->n_columns);
+    if (sink->result == KR_SCAN_SUM_WIDE) {
+        const kr_status fits = kr_wide_sum_check(table->columns[sink->column].type, "the values", err);
+        if (fits != KR_OK)
+            return fits;
+    }
     if (!has_values)
         sink->valid = NULL;
     if (sink->result != KR_SCAN_ROWS)

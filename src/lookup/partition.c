@@ -16,13 +16,15 @@ kr_status kr_partition_back(kr_device *device, const kr_partition *partition, co
     const kr_program *program = nbytes == 1   ? &partition_back_8
                                 : nbytes == 2 ? &partition_back_16
                                 : nbytes == 4 ? &partition_back_32
-                                              : &partition_back_64;
+                                : nbytes == 8 ? &partition_back_64
+                                              : &partition_back_128;
+    const uint32_t element = nbytes < sizeof(uint64_t) ? nbytes : (uint32_t)sizeof(uint64_t);
     const uint32_t tile = partition->tile, bits = partition->view.bits;
     const back_params params = {.marks = partition->marks.data,
                                 .bases = partition->bases.data,
                                 .answers = answers,
                                 .out = out,
-                                .blocks = {tile * nbytes + (sizeof(uint32_t) << bits), 0},
+                                .blocks = {tile * element + (sizeof(uint32_t) << bits), 0},
                                 .n = partition->n,
                                 .tile = tile,
                                 .bits = bits};

@@ -45,8 +45,8 @@ kr_status kr_partition_make_u64(const kr_partition_job *job, kr_batch *batch, kr
                                 kr_error *err);
 void kr_partition_release(kr_device *device, kr_partition *partition, kr_stream *stream);
 
-/* out[i] := the answer of probe i. `answers` are in the order of the parts; elements have 1, 2, 4 or 8 bytes.
- * Enqueues. */
+/* out[i] := the answer of probe i. `answers` are in the order of the parts; elements have 1, 2, 4, 8 or
+ * 16 bytes. Enqueues. */
 kr_status kr_partition_back(kr_device *device, const kr_partition *partition, const void *answers,
                             uint32_t nbytes, void *out, kr_stream *stream, kr_error *err);
 

@@ -34,9 +34,10 @@ KR_BODY void back_read_marks(kr_block block, const back_params *p, uint64_t t, u
     }
 }
 
-#define BACK(name, type)                                                                              \
+/* Answers of `words` elements go back element by element, so that a tile takes no more shared memory. */
+#define BACK(name, type, words)                                                                       \
     KR_BODY void name##_tile(kr_block block, const back_params *p, uint64_t t, const uint32_t *bases, \
-                             type *ordered)                                                           \
+                             uint32_t w, type *ordered)                                               \
     {                                                                                                 \
         const uint64_t first = t * p->tile;                                                           \
         const uint32_t here = p->n - first < p->tile ? (uint32_t)(p->n - first) : p->tile;            \
@@ -46,11 +47,12 @@ KR_BODY void back_read_marks(kr_block block, const back_params *p, uint64_t t, u
             KR_UNROLL                                                                                 \
             for (uint32_t j = 0; j < BACK_AT_ONCE; ++j)                                               \
                 if (from + j * block.size + block.rank < here)                                        \
-                    ordered[sources[j]] = kr_load((const type *)p->answers + places[j]);              \
+                    ordered[sources[j]] =                                                             \
+                        kr_load((const type *)p->answers + (uint64_t)places[j] * (words) + w);        \
         }                                                                                             \
         kr_block_sync(block);                                                                         \
         for (uint32_t i = block.rank; i < here; i += block.size)                                      \
-            kr_store_once((type *)p->out + first + i, ordered[i]);                                    \
+            kr_store_once((type *)p->out + (first + i) * (words) + w, ordered[i]);                    \
     }                                                                                                 \
     KR_BODY void name##_all(kr_block block, char *shared, const back_params *p, uint64_t n_tiles)     \
     {                                                                                                 \
@@ -60,15 +62,18 @@ KR_BODY void back_read_marks(kr_block block, const back_params *p, uint64_t t, u
             for (uint32_t i = block.rank; i < 1u << p->bits; i += block.size)                         \
                 bases[i] = kr_load_once(p->bases + (t << p->bits) + i);                               \
             kr_block_sync(block);                                                                     \
-            name##_tile(block, p, t, bases, ordered);                                                 \
-            kr_block_sync(block);                                                                     \
+            for (uint32_t w = 0; w < (words); ++w) {                                                  \
+                name##_tile(block, p, t, bases, w, ordered);                                          \
+                kr_block_sync(block);                                                                 \
+            }                                                                                         \
         }                                                                                             \
     }                                                                                                 \
     KR_BLOCK_PAIR_PROGRAM(name, back_params, name##_all)
 
-BACK(partition_back_8, uint8_t);
-BACK(partition_back_16, uint16_t);
-BACK(partition_back_32, uint32_t);
-BACK(partition_back_64, uint64_t);
+BACK(partition_back_8, uint8_t, 1);
+BACK(partition_back_16, uint16_t, 1);
+BACK(partition_back_32, uint32_t, 1);
+BACK(partition_back_64, uint64_t, 1);
+BACK(partition_back_128, uint64_t, 2);
 
 #endif

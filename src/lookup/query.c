@@ -307,6 +307,7 @@ uint32_t kr_result_bits(const kr_sink *sink)
     switch (sink->result) {
     case KR_RESULT_ROW: return 32;
     case KR_RESULT_EXISTS: return 1;
+    case KR_RESULT_SUM_WIDE: return 128;
     case KR_RESULT_MIN:
     case KR_RESULT_MAX: return 8 * kr_type_nbytes(sink->values->type);
     default: return 64;

@@ -81,7 +81,7 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
 kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const kr_column *upper,
                            const kr_sink *sink, const kr_column *values, kr_error *err);
 
-/* The bits of one element of sink->out: 1 for the bitmap of EXISTS. */
+/* The bits of the answer to one probe in sink->out: 1 in the bitmap of EXISTS. */
 uint32_t kr_result_bits(const kr_sink *sink);
 
 #endif

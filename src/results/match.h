@@ -40,7 +40,8 @@ KR_BODY uint64_t kr_answer_place(const uint32_t *order, uint64_t i)
 enum {
     KR_REDUCE_MIN_ROW,
     KR_REDUCE_SUM_ROWS,
-    KR_REDUCE_SUM_INTEGERS,
+    KR_REDUCE_SUM_INTEGERS, /* modulo 2^64 */
+    KR_REDUCE_SUM_WIDE,     /* of integers, 128 bits */
     KR_REDUCE_SUM_FLOATS,
     KR_REDUCE_MIN,
     KR_REDUCE_MAX,

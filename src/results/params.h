@@ -15,6 +15,7 @@ typedef struct kr_spread {
 /* Sums and maxima start at 0, minima at the largest value. */
 typedef struct reduce_total {
     uint64_t bits;
+    uint64_t high; /* SUM_WIDE: the upper word, in two's complement; else 0 */
     uint64_t any;
 } reduce_total;
 

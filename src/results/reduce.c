@@ -16,11 +16,21 @@ kr_spread kr_spread_of(const kr_device *device, uint64_t n_matches)
     return spread;
 }
 
+kr_status kr_wide_sum_check(kr_type type, const char *what, kr_error *err)
+{
+    return type == KR_F32 || type == KR_F64
+               ? kr_fail(err, KR_ERR_TYPE,
+                         "%s are %s: a wide sum is of integers; use SUM, which adds floats as doubles", what,
+                         kr_type_name(type))
+               : KR_OK;
+}
+
 static uint32_t operation(kr_result result, const kr_column *values)
 {
     switch (result) {
     case KR_RESULT_ROW: return KR_REDUCE_MIN_ROW;
     case KR_RESULT_SUM_ROWS: return KR_REDUCE_SUM_ROWS;
+    case KR_RESULT_SUM_WIDE: return KR_REDUCE_SUM_WIDE;
     case KR_RESULT_MIN: return KR_REDUCE_MIN;
     case KR_RESULT_MAX: return KR_REDUCE_MAX;
     default:

@@ -129,11 +129,8 @@ KR_BODY reduce_total walk_run(const reduce_params *p, int op, walk_slice slice, 
 KR_BODY reduce_total walk_together(kr_group group, const reduce_params *p, int op, walk_slice slice)
 {
     reduce_total total = walk_run(p, op, slice, group.rank, group.size);
-    for (uint32_t distance = group.size / 2; distance; distance /= 2) {
-        const uint64_t bits = kr_group_other(group, total.bits, distance);
-        const uint64_t any = kr_group_other(group, total.any, distance);
-        reduce_merge(op, &total, (reduce_total){bits, any});
-    }
+    for (uint32_t distance = group.size / 2; distance; distance /= 2)
+        reduce_merge(op, &total, reduce_other(group, op, total, distance));
     return total;
 }
 
@@ -159,9 +156,10 @@ KR_BODY void walk_by_eight(kr_group group, const reduce_params *p, int op, walk_
         const reduce_total part = mine ? walk_together(eight, p, op, theirs) : reduce_start(op);
         const uint32_t turn = kr_popcount32(waiting & before), source = turn * 8 % group.size;
         const uint64_t bits = kr_group_share(group, part.bits, source);
+        const uint64_t high = op == KR_REDUCE_SUM_WIDE ? kr_group_share(group, part.high, source) : 0;
         const uint64_t any = kr_group_share(group, part.any, source);
         if (waiting >> group.rank & 1 && turn < group.size / 8)
-            *total = (reduce_total){bits, any};
+            *total = (reduce_total){bits, high, any};
         waiting = walk_skip(waiting, group.size / 8);
     }
 }
@@ -203,6 +201,7 @@ KR_BODY void walk_reduce(kr_group group, const reduce_params *p, uint64_t i, uin
 WALK_REDUCTION(min_row, KR_REDUCE_MIN_ROW);
 WALK_REDUCTION(sum_rows, KR_REDUCE_SUM_ROWS);
 WALK_REDUCTION(sum_integers, KR_REDUCE_SUM_INTEGERS);
+WALK_REDUCTION(sum_wide, KR_REDUCE_SUM_WIDE);
 WALK_REDUCTION(sum_floats, KR_REDUCE_SUM_FLOATS);
 WALK_REDUCTION(min, KR_REDUCE_MIN);
 WALK_REDUCTION(max, KR_REDUCE_MAX);
@@ -262,6 +261,7 @@ const kr_walk KR_WALK = {
             [KR_REDUCE_MIN_ROW] = &WALK_NAME(min_row),
             [KR_REDUCE_SUM_ROWS] = &WALK_NAME(sum_rows),
             [KR_REDUCE_SUM_INTEGERS] = &WALK_NAME(sum_integers),
+            [KR_REDUCE_SUM_WIDE] = &WALK_NAME(sum_wide),
             [KR_REDUCE_SUM_FLOATS] = &WALK_NAME(sum_floats),
             [KR_REDUCE_MIN] = &WALK_NAME(min),
             [KR_REDUCE_MAX] = &WALK_NAME(max),

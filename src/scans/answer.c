@@ -10,6 +10,8 @@ uint64_t kr_scan_out_nbytes(const kr_table *table, const kr_scan_sink *sink)
 {
     if (sink->result == KR_SCAN_BITMAP)
         return kr_bitmap_words(table->n_rows) * sizeof(uint32_t);
+    if (sink->result == KR_SCAN_SUM_WIDE)
+        return 2 * sizeof(uint64_t);
     if (sink->result == KR_SCAN_MIN || sink->result == KR_SCAN_MAX)
         return kr_type_nbytes(table->columns[sink->column].type);
     return sizeof(uint64_t);
@@ -87,10 +89,11 @@ static kr_status give_number(const kr_answer *a, const kr_answer_sink *sink, con
 {
     kr_device *device = device_of(a);
     kr_buffer scratch = {0};
-    kr_status status = kr_buffer_allocate(device, 2 * sizeof(uint64_t), a->context.stream,
+    kr_status status = kr_buffer_allocate(device, 3 * sizeof(uint64_t), a->context.stream,
                                           "a result of a scan", NULL, &scratch, err);
     void *out = sink->reaches_out ? sink->asked.out : scratch.data;
-    uint8_t *any = sink->asked.valid && sink->reaches_valid ? sink->asked.valid : (uint8_t *)scratch.data + 8;
+    uint8_t *any =
+        sink->asked.valid && sink->reaches_valid ? sink->asked.valid : (uint8_t *)scratch.data + 16;
     if (status == KR_OK)
         status = sink->asked.result == KR_SCAN_COUNT
                      ? kr_selected_count(device, of, out, a->context.stream, err)

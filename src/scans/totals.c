@@ -31,6 +31,8 @@ static uint32_t operation(kr_scan_result result, kr_type type)
 {
     if (result == KR_SCAN_MIN || result == KR_SCAN_MAX)
         return result == KR_SCAN_MIN ? KR_REDUCE_MIN : KR_REDUCE_MAX;
+    if (result == KR_SCAN_SUM_WIDE)
+        return KR_REDUCE_SUM_WIDE;
     return type == KR_F32 || type == KR_F64 ? KR_REDUCE_SUM_FLOATS : KR_REDUCE_SUM_INTEGERS;
 }
 

@@ -67,12 +67,8 @@ KR_BODY void totals_add_word(kr_group group, const reduce_params *reduce, int op
 /* The totals of the group's threads, merged in the order of their ranks by halves. */
 KR_BODY void totals_merge_group(kr_group group, int op, reduce_total *total)
 {
-    for (uint32_t distance = group.size / 2; distance; distance /= 2) {
-        reduce_total other;
-        other.bits = kr_group_other(group, total->bits, distance);
-        other.any = kr_group_other(group, total->any, distance);
-        reduce_merge(op, total, other);
-    }
+    for (uint32_t distance = group.size / 2; distance; distance /= 2)
+        reduce_merge(op, total, reduce_other(group, op, *total, distance));
 }
 
 /* `op` and `type` are constants, so that no load waits for a decision. */
@@ -110,6 +106,7 @@ KR_BODY void totals_slices(kr_group group, const totals_params *p, uint64_t i, u
     (void)n;
     switch (p->reduce.op) {
     case KR_REDUCE_SUM_INTEGERS: totals_slice_of(group, p, KR_REDUCE_SUM_INTEGERS, slice); break;
+    case KR_REDUCE_SUM_WIDE: totals_slice_of(group, p, KR_REDUCE_SUM_WIDE, slice); break;
     case KR_REDUCE_SUM_FLOATS: totals_slice_of(group, p, KR_REDUCE_SUM_FLOATS, slice); break;
     case KR_REDUCE_MIN: totals_slice_of(group, p, KR_REDUCE_MIN, slice); break;
     default: totals_slice_of(group, p, KR_REDUCE_MAX, slice);
@@ -136,12 +133,8 @@ KR_BODY void totals_end(kr_group group, const totals_params *p, uint64_t i, uint
     totals_merge_group(group, op, &total);
     if (group.rank)
         return;
+    reduce_store(&p->reduce, op, 0, total);
     *p->reduce.any = (uint8_t)total.any;
-    if (op == KR_REDUCE_MIN || op == KR_REDUCE_MAX)
-        kr_store_code(p->reduce.type, p->reduce.out, 0,
-                      total.any ? total.bits : kr_zero_code(p->reduce.type));
-    else
-        *(uint64_t *)p->reduce.out = total.bits;
 }
 KR_GROUP_PROGRAM(totals_finish, totals_params, totals_end);
 

@@ -25,7 +25,7 @@ enum { CONDITIONS = sizeof conditions / sizeof *conditions };
 
 static kr_status scan_all(kr_table *table, kr_condition *const *parsed, kr_report *report, kr_error *err)
 {
-    uint64_t counts[CONDITIONS] = {0}, n_rows = 0;
+    uint64_t counts[CONDITIONS] = {0}, n_rows = 0, wide[2] = {0};
     uint32_t found[3 * 300] = {0};
     kr_scan_sink sinks[CONDITIONS];
     const kr_scan_sink *pointers[CONDITIONS];
@@ -35,6 +35,9 @@ static kr_status scan_all(kr_table *table, kr_condition *const *parsed, kr_repor
         pointers[i] = &sinks[i];
     }
     sinks[1].result = KR_SCAN_SUM;
+    sinks[2].result = KR_SCAN_SUM_WIDE;
+    sinks[2].column = 1;
+    sinks[2].out = wide;
     sinks[3].result = KR_SCAN_ROWS;
     sinks[3].out = &n_rows;
     sinks[3].rows = found;
@@ -42,8 +45,17 @@ static kr_status scan_all(kr_table *table, kr_condition *const *parsed, kr_repor
     const kr_status status =
         kr_scan(table, (const kr_condition *const *)parsed, pointers, CONDITIONS, &options, NULL, err);
     add_to_checksum(counts, sizeof counts);
+    add_to_checksum(wide, sizeof wide);
     add_to_checksum(found, sizeof found);
     return status;
+}
+
+/* The bits of the floats as integers, which have wide sums. */
+static kr_column as_integers(const kr_column *floats)
+{
+    kr_column column = *floats;
+    column.type = KR_I32;
+    return column;
 }
 
 /* A change that fails changes nothing. */
@@ -51,7 +63,7 @@ static kr_status change_once(kr_table *table, int change, const kr_column *colum
                              const kr_condition *condition, kr_error *err)
 {
     const uint32_t rows[] = {0, 7, (uint32_t)column->count + 3, 7};
-    const kr_column more[] = {*column, *column};
+    const kr_column more[] = {*column, as_integers(column)};
     kr_table_info before = {.struct_size = sizeof before}, after = before;
     CHECK(kr_table_query(table, &before, NULL) == KR_OK);
     const kr_status status = change % 3 == 0   ? kr_table_append(table, more, 2, NULL, err)
@@ -79,7 +91,7 @@ static kr_status scan_table(kr_device *device, const char *spec, const kr_column
                             kr_error *err)
 {
     static const char *const names[] = {"a", "b"};
-    const kr_column columns[] = {*column, *column};
+    const kr_column columns[] = {*column, as_integers(column)};
     const kr_table_options copies = {.struct_size = sizeof copies, .copy = KR_COPY_ALWAYS};
     kr_condition *parsed[CONDITIONS] = {NULL};
     kr_table *table = NULL;

@@ -237,7 +237,7 @@ enum { ASK_POINTS, ASK_RANGES, ASK_NEAREST, ASK_FIRST_OF_RANGES };
 
 static kr_status ask(kr_index *index, kr_result result, int what, kr_error *err)
 {
-    static uint64_t out[PROBES + 1];
+    static uint64_t out[2 * PROBES];
     static uint8_t valid[PROBES];
     static uint32_t rows[PROBES * KEYS];
     kr_sink sink = {.struct_size = sizeof sink,
@@ -267,13 +267,13 @@ static kr_status ask(kr_index *index, kr_result result, int what, kr_error *err)
     return status;
 }
 
-/* COUNT, EXISTS, SUM and MAX of one search. */
+/* COUNT, EXISTS, SUM, MAX and SUM_WIDE of one search. */
 static kr_status ask_many(kr_index *index, int ranges, kr_error *err)
 {
-    static uint64_t counts[PROBES], sums[PROBES];
+    static uint64_t counts[PROBES], sums[PROBES], wide[2 * PROBES];
     static int16_t most[PROBES];
     static uint8_t exists[PROBES / 8 + 1], valid[PROBES / 8 + 1];
-    const kr_sink sinks[4] = {
+    const kr_sink sinks[5] = {
         {.struct_size = sizeof(kr_sink), .result = KR_RESULT_COUNT, .out = counts},
         {.struct_size = sizeof(kr_sink), .result = KR_RESULT_EXISTS, .out = exists},
         {.struct_size = sizeof(kr_sink), .result = KR_RESULT_SUM, .values = &value_column, .out = sums},
@@ -281,15 +281,17 @@ static kr_status ask_many(kr_index *index, int ranges, kr_error *err)
          .result = KR_RESULT_MAX,
          .values = &value_column,
          .out = most,
-         .valid = valid}};
-    const kr_sink *const all[4] = {&sinks[0], &sinks[1], &sinks[2], &sinks[3]};
+         .valid = valid},
+        {.struct_size = sizeof(kr_sink), .result = KR_RESULT_SUM_WIDE, .values = &value_column, .out = wide}};
+    const kr_sink *const all[5] = {&sinks[0], &sinks[1], &sinks[2], &sinks[3], &sinks[4]};
     const kr_status status =
-        kr_index_lookup_many(index, &probe_column, ranges ? &upper_column : NULL, NULL, all, 4, NULL, err);
+        kr_index_lookup_many(index, &probe_column, ranges ? &upper_column : NULL, NULL, all, 5, NULL, err);
     if (status == KR_OK) {
         add_to_checksum(counts, sizeof counts);
         add_to_checksum(exists, sizeof exists);
         add_to_checksum(sums, sizeof sums);
         add_to_checksum(valid, sizeof valid);
+        add_to_checksum(wide, sizeof wide);
     }
     return status;
 }
@@ -332,7 +334,7 @@ static kr_status ask_all(kr_index *index, kr_error *err)
     uint64_t found = 0;
     kr_status status = kr_index_validate(index, err);
     for (int range = 0; range <= ranges; ++range)
-        for (int result = KR_RESULT_ROW; result <= KR_RESULT_EXISTS && !status; ++result)
+        for (int result = KR_RESULT_ROW; result <= KR_RESULT_SUM_WIDE && !status; ++result)
             status = ask(index, (kr_result)result, range ? ASK_RANGES : ASK_POINTS, err);
     if (!status)
         status = ask_many(index, ranges, err);

@@ -39,7 +39,7 @@ typedef struct arrays {
 
 static uint64_t out_nbytes(void)
 {
-    return (PROBES + 1) * sizeof(uint64_t);
+    return 2 * PROBES * sizeof(uint64_t);
 }
 
 static arrays make_arrays(void)
@@ -301,8 +301,9 @@ int main(int argc, char **argv)
                                         "hash",
                                         "chain",
                                         "cgrx"};
-    static const kr_result results[] = {KR_RESULT_ROW, KR_RESULT_COUNT,  KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
-                                        KR_RESULT_MIN, KR_RESULT_EXISTS, KR_RESULT_ROWS};
+    static const kr_result results[] = {KR_RESULT_ROW,  KR_RESULT_COUNT,   KR_RESULT_SUM_ROWS,
+                                        KR_RESULT_SUM,  KR_RESULT_MIN,     KR_RESULT_EXISTS,
+                                        KR_RESULT_ROWS, KR_RESULT_SUM_WIDE};
     const kr_column column = {.type = KR_U32, .count = KEYS, .data = keys};
     const int skipped = take_device_name(argc, argv);
     if (skipped)

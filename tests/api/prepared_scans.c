@@ -44,7 +44,9 @@ static kr_scan_sink sink_of(char *memory, kr_scan_result result, uint32_t i)
     char *mine = memory + (size_t)i * EACH;
     return (kr_scan_sink){.struct_size = sizeof(kr_scan_sink),
                           .result = result,
-                          .column = result >= KR_SCAN_SUM ? i % COLUMNS : 0,
+                          .column = result == KR_SCAN_SUM_WIDE ? i % 2
+                                    : result >= KR_SCAN_SUM    ? i % COLUMNS
+                                                               : 0,
                           .out = mine,
                           .valid = (uint8_t *)mine + OUT,
                           .rows = (uint32_t *)(mine + OUT + 64),
@@ -87,7 +89,7 @@ static void agree(const char *spec, char *memory, uint32_t *there, uint32_t firs
     const kr_scan_options options = {.struct_size = sizeof options, .alive = there};
     kr_prepared *prepared = NULL;
     for (uint32_t i = 0; i < n; ++i) {
-        sinks[i] = sink_of(memory, (kr_scan_result)(result ? result : (int)KR_SCAN_BITMAP + (int)(i % 6)), i);
+        sinks[i] = sink_of(memory, (kr_scan_result)(result ? result : (int)KR_SCAN_BITMAP + (int)(i % 7)), i);
         pointers[i] = sinks + i;
     }
     change_alive(there);
@@ -235,7 +237,7 @@ int main(int argc, char **argv)
     for (uint32_t s = 0; s < sizeof specs / sizeof *specs; ++s) {
         WORKS(kr_table_create(device, specs[s], columns, names, COLUMNS, NULL, NULL, &table, &err));
         for (uint32_t first = 0; first < CONDITIONS; ++first)
-            for (int result = KR_SCAN_BITMAP; result <= KR_SCAN_MAX; ++result)
+            for (int result = KR_SCAN_BITMAP; result <= KR_SCAN_SUM_WIDE; ++result)
                 agree(specs[s], memory, there, first, 1, result);
         agree(specs[s], memory, there, 0, CONDITIONS, 0);
         agree(specs[s], memory, there, 0, CONDITIONS, KR_SCAN_COUNT);

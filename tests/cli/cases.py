@@ -38,6 +38,8 @@ def write_fixtures(folder):
         "nulls.csv": "k,x\n,1\n,2\n", "fields.csv": "a,b\n1,2\n3\n", "range.csv": "a\n1\n300\n", "words.csv": "a\n1\nx\n",
         "t.tbl": "1|10|x|\n2|20|y|\n1|30|z|\n",
         "c.csv": "x,y\n1,100\n1,200\n2,100\n,100\n", "d.csv": "x,y\n1,200\n2,100\n2,200\n2,\n",
+        "ends.csv": "v,u,n,day,at\n-9223372036854775808,0,1,2024-01-01,2024-01-01 10:00:00\n9223372036854775807,18446744073709551615,,,\n"
+                    "-1,7,3,,\n9223372036854775807,18446744073709551615,4,,\n5,5,5,,\n",
         "spread.csv": "x,y\n-9223372036854775808,0\n9223372036854775807,5\n",
     }
     for name, text in texts.items():
@@ -138,6 +140,18 @@ LOOKUPS = [
     ok("lookup --keys keys.npy --probes right.npy {device} --result max --values ints.npy -o x.npy",
        files={"x.npy": ("<i4", [40, 50, 40]), "x.valid.npy": ("|u1", [1, 1, 1])}),
     ok(LOOKUP + "--index array:layout=aos,probes=sorted -o x.npy", files={"x.npy": ("<u4", [1, NO, 2, 0])}),
+    # Sums of integers have 128 bits; a file of numpy's has 64.
+    ok(LOOKUP + "--result count,sum --values ends.csv:v -o x.csv",
+       files={"x.csv": "probe,count,sum\n3,2,18446744073709551614\n4,0,\n9,1,-1\n5,1,-9223372036854775808\n"}),
+    ok(LOOKUP + "--result sum --values ends.csv:u:u64 --values ends.csv:v --values ends.csv:n -o x.csv",
+       files={"x.csv": "probe,sum_u,sum_v,sum_n\n3,36893488147419103230,18446744073709551614,4\n4,,,\n9,7,-1,3\n5,0,-9223372036854775808,1\n"}),
+    ok("range --keys keys.npy --lower 5,6 --upper 9,3 {device} --result sum --values ends.csv:v -o x.npy", files={"x.npy": ("<i8", [-(1 << 63) + 4, 0])}),
+    bad(1, LOOKUP + "--result sum --values ends.csv:v -o x.npy",
+        "the sum of probe 0 is 18446744073709551614, which int64, the type of x.npy, cannot hold: write text, as with -o OUT.csv"),
+    bad(1, LOOKUP + "--result sum --values ends.csv:u:u64 -o x.npy", "is 36893488147419103230, which uint64, the type of x.npy, cannot hold"),
+    bad(1, LOOKUP + "--result sum --values ends.csv:day", "--values ends.csv:day holds dates, which have no sum; min, max and count take them"),
+    bad(1, LOOKUP + "--result count,sum --values ends.csv:at", "--values ends.csv:at holds times, which have no sum; min, max and count"),
+    ok(LOOKUP + "--result min,max --values ends.csv:at -o x.csv", files={"x.csv": None}),
     bad(2, LOOKUP + "--result sum", "need --values"), bad(2, LOOKUP + "--values ints.npy", "needs --result"),
     bad(1, LOOKUP + "--result sum --values one.npy", "--values one.npy has 1; give one value per key"),
     bad(1, LOOKUP + "--result sum --values a.csv:name:str", "is text"),

@@ -33,6 +33,12 @@ TYPES = [
     ("lookup --keys t_s.npy --probes odd_ns.npy", r"read a finer unit, such as '(:timestamp64\[ns\])'; it is compared with (t_s.npy)", ("keys t_s.npy", "keys {1}{0}")),
     ("lookup --keys dates.csv:d --probes times.csv:t", "read timestamps on both sides, with '(:timestamp64)', or give dates; it is compared with (dates.csv:d)",
      ("--keys dates.csv:d --probes times.csv:t", "--keys {1}{0} --probes times.csv:t{0}")),
+    ("lookup --keys countries.csv:n --probe 1", "; (--nulls 'NA') reads it as NULL; add ':str'", "{line} {0}"),
+    ("lookup --keys countries.csv:n:f64 --probe 1", "; (--nulls 'NA') reads it as NULL", "{line} {0}"),
+    ("range --keys orders.csv:at --lower 2024-01-01 --upper 2024-02-01 --result sum --values at", "have no sum; (min), max and count take them", ("--result sum", "--result {0}")),
+    ("scan --column orders.csv:day --sum day", "have no sum; (min), max and count take them", ("--sum", "--{0}")),
+    ("lookup --keys orders.csv:order --probe 2 -o orders.csv", "give -o another (name)", ("-o orders.csv", "-o x.csv")),
+    ("lookup --keys huge.csv:k --probe 1 --result sum --values v -o x.npy", "write text, as with (-o OUT.csv)", ("-o x.npy", "{0}")),
     # Columns that do not compare.
     ("lookup --keys dates.csv:d --probes seconds.csv:x", r"seconds.csv:x is i64, which does not compare with dates.csv:d, which is date32; if these integers are times, give their unit: "
      r"'(seconds.csv:x:timestamp64\[s\])', or \[ms\]", ("--keys dates.csv:d --probes seconds.csv:x", "--keys dates.csv:d:timestamp64 --probes {0}")),
@@ -125,9 +131,9 @@ ANSWERS = [
 
 # No hint leads to text where text is of no use.
 ENDS = [
-    (MINE + "--result sum --values customer", r"orders.csv:2: column 'customer': 'anna' is not a number, date or time; sum, min and max take numbers, dates and times\nExample"),
-    (MINE + "--result sum --values customer:str", "--values orders.csv:customer:str is text: sum, min and max take numbers"),
-    (SCAN.replace(":str", "") + "--sum who", r"'anna' is not a number, date or time; --sum, --min and --max take numbers, dates and times\n"), (SCAN + "--max who", "is text: --sum, --min and --max take"),
+    (MINE + "--result sum --values customer", r"orders.csv:2: column 'customer': 'anna' is not a number, date or time; sum, min and max do not take texts\nExample"),
+    (MINE + "--result sum --values customer:str", "--values orders.csv:customer:str is text: sum, min and max do not take texts"),
+    (SCAN.replace(":str", "") + "--sum who", r"'anna' is not a number, date or time; --sum, --min and --max do not take texts\n"), (SCAN + "--max who", "is text: --sum, --min and --max do not take"),
     ("lookup --keys orders.csv:customer --probe ben --nearest below", r"is not a number, date or time; --nearest takes numbers, dates and times\n"),
     ("join --left orders.csv:customer --right mine.csv:customer --asof backward", r"; --asof takes numbers, dates and times\n"), ("join --left orders.csv:order --right mine.csv:customer:str --asof backward", "is text: --asof takes"),
     ("join --left orders.csv:order --right mine.csv:customer --overlap open --left-end orders.csv:order --right-end mine.csv:customer", r"; --overlap takes numbers, dates and times\n"),
@@ -141,6 +147,7 @@ ENDS = [
 
 def write_fixtures(folder):
     (folder / "signed.csv").write_text("x\n-5\n9223372036854775808\n")
+    (folder / "huge.csv").write_text("k,v\n1,9223372036854775807\n1,9223372036854775807\n")
     (folder / "beyond.csv").write_text("x\n18446744073709551616\n")
     (folder / "finest.csv").write_text("x\n2024-01-01 00:00:00.0000000001\n")
     (folder / "wide4.npy").write_bytes((folder / "wide.npy").read_bytes().replace(b"(5,)", b"(3,)")[:-16])

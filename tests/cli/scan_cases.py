@@ -8,6 +8,8 @@ TEXT = "scan --column n=a.csv:name:str --column d=a.csv:day --column p=a.csv:pri
 BENCH_SCAN = "bench scan --rows 3000 --queries 5 --repeat 1 --device cpu "
 CONDITION = "--where 'a < 8 and b > 0' "
 
+ENDS = ("scan --column v=ends.csv:v --column u=ends.csv:u:u64 --column day=ends.csv:day {device} ")
+
 CASES = [
     ok(SCAN + CONDITION + "-o x.npy --format json",
        json={"spec": str, "device": str, "tracer": "none", "rows": 5, "columns": 3, "matches": 3, "steps": list,
@@ -23,6 +25,12 @@ CASES = [
     ok(SCAN + CONDITION + "--sum v -o x.npy", out="^sum +4.5$", files={"x.npy": ("<f8", [4.5])}),
     ok(SCAN + CONDITION + "--sum b -o x.npy", out="^sum +100$", files={"x.npy": ("<i8", [100])}),
     ok(SCAN + "--sum a -o x.npy", out="^sum +27$", files={"x.npy": ("<u8", [27])}),
+    ok(ENDS + "--where \"v > 5\" --sum v -o x.csv --format json", json={"sum": 18446744073709551614}, files={"x.csv": "sum\n18446744073709551614\n"}),
+    ok(ENDS + "--sum u", out="^sum +36893488147419103242$"), ok(ENDS + "--where \"v < 0\" --sum v", out="^sum +-9223372036854775809$"),
+    ok(ENDS + "--where \"v < -1\" --sum v -o x.npy", files={"x.npy": ("<i8", [-(1 << 63)])}),
+    bad(1, ENDS + "--sum u -o x.npy", "the sum is 36893488147419103242, which uint64, the type of x.npy, cannot hold"),
+    bad(1, ENDS + "--where \"v < 0\" --sum v -o x.npy", "the sum is -9223372036854775809, which int64"),
+    bad(1, ENDS + "--sum day", "--sum day holds dates, which have no sum; min, max and count take them"),
     ok(SCAN + CONDITION + "--min b -o x.npy", out="^min +10$", files={"x.npy": ("<i4", [10])}),
     ok(SCAN + "--max v", out="^max +8$"), ok(SCAN + "--where false --max v --format json", json={"max": "NULL"}),
     ok(SCAN + "--where 'a < 0' -o x.npy", files={"x.npy": ("<u4", [])}),
@@ -56,7 +64,7 @@ CASES = [
     bad(2, "scan --column a=keys.npy --column a=ints.npy {device}", "two columns are named 'a'"),
     bad(1, "scan --column a=keys.npy --column b=probes.npy {device}", "the columns of a table must have equally many rows"),
     bad(2, SCAN + "--count --bitmap", "give one of them"), bad(2, SCAN + "--sum zz", "no --column is named 'zz'"),
-    bad(1, TEXT + "--sum n", "--column a.csv:name:str is text: --sum, --min and --max take"), bad(1, SCAN + "--alive keys.npy", "is not a bitmap of 5 rows"),
+    bad(1, TEXT + "--sum n", "--column a.csv:name:str is text: --sum, --min and --max do not take"), bad(1, SCAN + "--alive keys.npy", "is not a bitmap of 5 rows"),
     ok(SCAN, out="^reason +faster than reading every row"), ok(SCAN + "--index full", out="^reason +named in the spec$"),
     bad(2, SCAN + "--index best:updates=on", "--index best takes no options here"),
     bad(2, SCAN + "--index frob", "unknown kind 'frob'"), bad(1, SCAN + "--index array", "makes an index of one column"),

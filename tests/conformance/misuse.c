@@ -111,6 +111,12 @@ static void values_misaligned(call *c)
     c->values.data = (const char *)c->values.data + 1;
 }
 
+static void values_are_floats(call *c)
+{
+    c->values.type = KR_F32;
+    c->values.data = c->lower.data;
+}
+
 static void limit_of_counts(call *c)
 {
     c->sink.limit = 3;
@@ -142,6 +148,9 @@ static const misuse lookups[] = {
     {"out is misaligned", KR_ERR_ARGUMENT, KR_RESULT_COUNT, 0, out_misaligned},
     {"values have no type", KR_ERR_TYPE, KR_RESULT_SUM, 0, values_of_no_type},
     {"values have no data", KR_ERR_ARGUMENT, KR_RESULT_SUM, 0, values_without_data},
+    {"values have no data for SUM_WIDE", KR_ERR_ARGUMENT, KR_RESULT_SUM_WIDE, 0, values_without_data},
+    {"out of SUM_WIDE is misaligned", KR_ERR_ARGUMENT, KR_RESULT_SUM_WIDE, 1, out_misaligned},
+    {"floats have no wide sum", KR_ERR_TYPE, KR_RESULT_SUM_WIDE, 0, values_are_floats},
     {"values are misaligned", KR_ERR_ARGUMENT, KR_RESULT_MIN, 0, values_misaligned},
 };
 
@@ -297,8 +306,8 @@ static void test_row_ids(kr_suite *suite, const kr_suite_device *on, const char 
 
 void kr_run_misuse(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "misuse/lookup", test_lookups);
-    kr_for_each_spec(suite, "misuse/incapable", test_incapable);
-    kr_for_each_spec(suite, "misuse/create", test_create);
-    kr_for_each_spec(suite, "misuse/row-ids", test_row_ids);
+    kr_test_special(suite, "misuse/lookup", KR_U32, test_lookups);
+    kr_test_special(suite, "misuse/incapable", KR_U32, test_incapable);
+    kr_test_special(suite, "misuse/create", 0, test_create);
+    kr_test_special(suite, "misuse/row-ids", KR_U32, test_row_ids);
 }

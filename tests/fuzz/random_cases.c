@@ -175,15 +175,14 @@ static kr_status ask(kr_index *index, const kr_column *lower, const kr_column *u
 static void check_answer(kr_rng *rng, kr_index *index, model *m, const kr_column *lower,
                          const kr_column *upper, const kr_column *values)
 {
-    static const kr_result results[] = {KR_RESULT_ROW,    KR_RESULT_COUNT, KR_RESULT_SUM_ROWS,
-                                        KR_RESULT_EXISTS, KR_RESULT_ROWS,  KR_RESULT_ROWS,
-                                        KR_RESULT_SUM,    KR_RESULT_MIN,   KR_RESULT_MAX};
-    const uint64_t n = values ? 9 : 6;
+    static const kr_result results[] = {
+        KR_RESULT_ROW,  KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_EXISTS, KR_RESULT_ROWS,
+        KR_RESULT_ROWS, KR_RESULT_SUM,   KR_RESULT_MIN,      KR_RESULT_MAX,    KR_RESULT_SUM_WIDE};
+    const uint64_t n = !values ? 6 : kr_type_is_float(values->type) ? 9 : 10;
     kr_question question = {.name = "random", .result = results[kr_rng_below(rng, n)]};
     if (question.result == KR_RESULT_ROWS)
         question.order = (uint32_t)kr_rng_below(rng, 2);
-    if (question.result == KR_RESULT_SUM || question.result == KR_RESULT_MIN ||
-        question.result == KR_RESULT_MAX)
+    if (kr_result_has_values(question.result))
         question.values = values;
     kr_answer want = kr_oracle_answer(oracle_of(m), lower, upper, &question),
               got = make_room(&question, &want);

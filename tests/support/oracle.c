@@ -88,12 +88,19 @@ void kr_oracle_span(const kr_oracle *oracle, const void *lower, const void *uppe
         *last = find(oracle, upper, 1);
 }
 
+int kr_result_has_values(kr_result result)
+{
+    return result == KR_RESULT_SUM || result == KR_RESULT_SUM_WIDE || result == KR_RESULT_MIN ||
+           result == KR_RESULT_MAX;
+}
+
 kr_type kr_answer_type(const kr_question *question)
 {
     switch (question->result) {
     case KR_RESULT_ROW: return KR_U32;
     case KR_RESULT_COUNT:
     case KR_RESULT_SUM_ROWS:
+    case KR_RESULT_SUM_WIDE:
     case KR_RESULT_ROWS: return KR_U64;
     case KR_RESULT_SUM: return kr_type_of_sum(question->values->type);
     case KR_RESULT_MIN:
@@ -105,7 +112,12 @@ kr_type kr_answer_type(const kr_question *question)
 
 uint64_t kr_answer_length(kr_result result, uint64_t n)
 {
-    return result == KR_RESULT_EXISTS ? (n + 7) / 8 : result == KR_RESULT_ROWS ? n + 1 : n;
+    switch (result) {
+    case KR_RESULT_EXISTS: return (n + 7) / 8;
+    case KR_RESULT_ROWS: return n + 1;
+    case KR_RESULT_SUM_WIDE: return 2 * n;
+    default: return n;
+    }
 }
 
 uint64_t kr_answer_nbytes(const kr_question *question, uint64_t n)
@@ -159,6 +171,25 @@ static void answer_sum(const kr_oracle *oracle, uint64_t first, uint64_t last, c
         memcpy(out, &sum, sizeof sum);
 }
 
+/* By the compiler's own integers of 128 bits, not by words and carries. */
+static void answer_wide(const kr_oracle *oracle, uint64_t first, uint64_t last, const kr_column *values,
+                        uint64_t *out)
+{
+    __extension__ __int128 sum = 0;
+    for (uint64_t k = first; k < last; ++k) {
+        const uint32_t row = oracle->rows[k];
+        if (!kr_value_is_valid(values, row))
+            continue;
+        const uint64_t integer = kr_value_integer(values->type, kr_value_at(values, row));
+        if (kr_type_is_signed(values->type))
+            sum += (int64_t)integer;
+        else
+            sum += integer;
+    }
+    out[0] = (uint64_t)sum;
+    out[1] = (uint64_t)(sum >> 64);
+}
+
 /* sign -1: the smallest value, +1: the largest. */
 static void answer_extreme(const kr_oracle *oracle, uint64_t first, uint64_t last, uint64_t i, int sign,
                            const kr_column *values, kr_answer *answer)
@@ -190,6 +221,9 @@ static void answer_one(const kr_oracle *oracle, uint64_t first, uint64_t last, u
     case KR_RESULT_COUNT: ((uint64_t *)answer->out)[i] = last - first; break;
     case KR_RESULT_SUM_ROWS: ((uint64_t *)answer->out)[i] = sum; break;
     case KR_RESULT_SUM: answer_sum(oracle, first, last, question->values, (uint64_t *)answer->out + i); break;
+    case KR_RESULT_SUM_WIDE:
+        answer_wide(oracle, first, last, question->values, (uint64_t *)answer->out + 2 * i);
+        break;
     case KR_RESULT_MIN: answer_extreme(oracle, first, last, i, -1, question->values, answer); break;
     case KR_RESULT_MAX: answer_extreme(oracle, first, last, i, 1, question->values, answer); break;
     case KR_RESULT_ROWS: answer_rows(oracle, first, last, i, question, answer); break;
@@ -268,9 +302,10 @@ static int elements_differ(kr_type type, const char *what, uint64_t n, const voi
 int kr_answer_differs(const kr_question *question, const kr_answer *want, const kr_answer *got, char *text,
                       size_t text_nbytes)
 {
-    const char *what = question->result == KR_RESULT_ROWS     ? "offset"
-                       : question->result == KR_RESULT_EXISTS ? "byte"
-                                                              : "probe";
+    const char *what = question->result == KR_RESULT_ROWS       ? "offset"
+                       : question->result == KR_RESULT_EXISTS   ? "byte"
+                       : question->result == KR_RESULT_SUM_WIDE ? "word"
+                                                                : "probe";
     if (question->result == KR_RESULT_MIN || question->result == KR_RESULT_MAX)
         return extremes_differ(question, want, got, text, text_nbytes);
     if (elements_differ(kr_answer_type(question), what, kr_answer_length(question->result, want->n),

@@ -37,6 +37,8 @@ typedef struct kr_answer {
     uint64_t n_rows, capacity; /* of rows */
 } kr_answer;
 
+/* SUM, SUM_WIDE, MIN and MAX. */
+int kr_result_has_values(kr_result result);
 /* The shape of kr_sink.out. */
 kr_type kr_answer_type(const kr_question *question); /* of its elements; EXISTS: u8 */
 uint64_t kr_answer_length(kr_result result, uint64_t n);

@@ -27,6 +27,7 @@ typedef struct answers_column {
     uint64_t validity_offset;
     const kr_file *strings; /* the elements are codes of its strings; or NULL */
     int is_bit;             /* data is a bitmap, and cells are 0 or 1 */
+    int is_wide;            /* elements are sums in two words, see wide.h */
 } answers_column;
 
 typedef struct answers {

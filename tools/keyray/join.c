@@ -1,25 +1,14 @@
-#include "answers.h"
+#include "join.h"
+
 #include "clock.h"
-#include "column.h"
 #include "commands.h"
-#include "device.h"
-#include "nearest.h"
-#include "output.h"
 #include "progress.h"
-#include "shown.h"
+#include "targets.h"
 #include "tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct join_options {
-    option_texts left, right, left_by, right_by, show_left, show_right;
-    nearest_options asof;
-    const char *right_lower, *right_upper, *left_end, *right_end, *output, *index;
-    uint32_t overlap, count;
-    uint32_t type, inverse, unordered, no_rows;
-} join_options;
 
 #define AT(field) offsetof(join_options, field)
 
@@ -75,23 +64,6 @@ static const option_row join_rows[] = {
     {0},
 };
 
-typedef struct job {
-    join_options options;
-    device_options where;
-    output_options printing;
-    const kr_progress *progress;
-    struct column left[OPTION_TEXTS_MOST],
-        right[OPTION_TEXTS_MOST]; /* of a range join: right[0] to right[1] */
-    struct column left_by[OPTION_TEXTS_MOST], right_by[OPTION_TEXTS_MOST], left_end, right_end;
-    kr_device *device;
-    kr_join *join;
-    kr_join_info info;
-    facts phases;
-    answers_form form;
-    shown shown_left, shown_right;
-    double load, run, write;
-} job;
-
 /* ---- Steps --------------------------------------------------------------------------------- */
 
 static int check_asof(const join_options *o)
@@ -106,12 +78,6 @@ static int check_asof(const join_options *o)
         return tool_fail(USAGE, "%u --left-by columns but %u --right-by columns; give as many of each",
                          o->left_by.n, o->right_by.n);
     return nearest_check(&o->asof, "--asof backward, forward or nearest");
-}
-
-static int has_pairs(const job *j)
-{
-    const kr_join_type type = (kr_join_type)(j->options.type + 1);
-    return type != KR_JOIN_SEMI && type != KR_JOIN_ANTI;
 }
 
 static int check_overlap(const join_options *o)
@@ -131,7 +97,7 @@ static int check_overlap(const join_options *o)
     return DONE;
 }
 
-static int check_options(job *j)
+static int check_options(join_job *j)
 {
     const join_options *o = &j->options;
     int wrong = check_asof(o);
@@ -150,7 +116,7 @@ static int check_options(job *j)
     if (!o->right_lower && o->left.n != o->right.n)
         return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
                          o->right.n);
-    if (o->show_right.n && !has_pairs(j))
+    if (o->show_right.n && !join_has_pairs(j))
         return tool_fail(USAGE,
                          "--show-right shows columns of right rows, and --type semi and anti have none");
     const uint32_t is_silent = j->printing.json || j->printing.quiet;
@@ -165,7 +131,7 @@ static int check_options(job *j)
 }
 
 /* The groups of an as-of join, and its times, whose order text does not have on both sides. */
-static int load_asof(job *j)
+static int load_asof(join_job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
@@ -185,13 +151,13 @@ static int load_asof(job *j)
 }
 
 /* All four columns get the type of the left starts. */
-static int match_ends(job *j)
+static int match_ends(join_job *j)
 {
     int code = column_match(&j->left[0], &j->left_end, ABSENT_NULL);
     return code ? code : column_match(&j->left[0], &j->right_end, ABSENT_NULL);
 }
 
-static int load_ends(job *j)
+static int load_ends(join_job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
@@ -206,7 +172,7 @@ static int load_ends(job *j)
     return code ? code : o->overlap ? match_ends(j) : load_asof(j);
 }
 
-static int load_keys(job *j)
+static int load_keys(join_job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
@@ -232,7 +198,7 @@ static int load_keys(job *j)
     return code ? code : column_match(&j->left[0], &j->right[1], ABSENT_BELOW);
 }
 
-static int load(job *j)
+static int load(join_job *j)
 {
     int code = load_keys(j);
     if (!code)
@@ -243,7 +209,7 @@ static int load(job *j)
 }
 
 /* What there is to know of the join, if there is one. */
-static int finish(job *j, kr_status status, kr_error *err)
+static int finish(join_job *j, kr_status status, kr_error *err)
 {
     j->info.struct_size = sizeof j->info;
     if (status == KR_OK)
@@ -252,7 +218,7 @@ static int finish(job *j, kr_status status, kr_error *err)
     return tool_check(status, err);
 }
 
-static int create_asof(job *j, const kr_join_options *how)
+static int create_asof(join_job *j, const kr_join_options *how)
 {
     kr_column left[OPTION_TEXTS_MOST], right[OPTION_TEXTS_MOST];
     const uint32_t n = j->options.left_by.n;
@@ -274,7 +240,7 @@ static int create_asof(job *j, const kr_join_options *how)
 }
 
 /* Only the number of rows is known then, and no join is there. */
-static int count_rows(job *j, const kr_join_options *how)
+static int count_rows(join_job *j, const kr_join_options *how)
 {
     const join_options *o = &j->options;
     const kr_column *left = &j->left[0].view, *right = &j->right[0].view;
@@ -292,7 +258,7 @@ static int count_rows(job *j, const kr_join_options *how)
     return tool_check(status, &err);
 }
 
-static int create_overlap(job *j, const kr_join_options *how)
+static int create_overlap(join_job *j, const kr_join_options *how)
 {
     kr_error err = {0};
     const kr_status status = kr_join_create_overlap(
@@ -301,7 +267,7 @@ static int create_overlap(job *j, const kr_join_options *how)
     return finish(j, status, &err);
 }
 
-static int create_columns(job *j, const kr_join_options *how)
+static int create_columns(join_job *j, const kr_join_options *how)
 {
     kr_column left[OPTION_TEXTS_MOST], right[OPTION_TEXTS_MOST];
     const uint32_t n = j->options.left.n;
@@ -323,7 +289,7 @@ static int create_columns(job *j, const kr_join_options *how)
     return finish(j, status, &err);
 }
 
-static int create(job *j)
+static int create(join_job *j)
 {
     const join_options *o = &j->options;
     const kr_column *left = &j->left[0].view, *right = &j->right[0].view;
@@ -349,136 +315,23 @@ static int create(job *j)
     return finish(j, status, &err);
 }
 
-/* Reads a piece at a time, so that pairs are interleaved without a second copy of everything. */
-enum { PIECE = 1 << 16 };
-
-static int read_pairs(const job *j, uint32_t *rows)
-{
-    static uint32_t left[PIECE], right[PIECE];
-    kr_error err = {0};
-    for (uint64_t first = 0; first < j->info.pairs; first += PIECE) {
-        const uint64_t n = j->info.pairs - first < PIECE ? j->info.pairs - first : PIECE;
-        const kr_status status = kr_join_read(j->join, first, n, left, right, &err);
-        if (status)
-            return tool_check(status, &err);
-        for (uint64_t i = 0; i < n; ++i) {
-            rows[2 * (first + i)] = left[i];
-            rows[2 * (first + i) + 1] = right[i];
-        }
-    }
-    return DONE;
-}
-
-static int write_npy(job *j)
-{
-    const uint32_t columns = has_pairs(j) ? 2 : 1;
-    kr_error err = {0};
-    uint32_t *rows = tool_alloc(j->info.pairs, columns * sizeof *rows, "the result");
-    int code = rows ? DONE : FAILED;
-    if (!code && columns == 2)
-        code = read_pairs(j, rows);
-    else if (!code)
-        code = tool_check(kr_join_read(j->join, 0, j->info.pairs, rows, NULL, &err), &err);
-    if (!code) {
-        const column_file file = {"", KR_U32, columns, j->info.pairs, rows};
-        code = column_write(j->options.output, &file, 1, j->progress);
-    }
-    free(rows);
-    return code;
-}
-
-/* Pairs that are asked for one after the other. */
-typedef struct pair_lines {
-    const job *job;
-    uint64_t first, n; /* of the piece that is here */
-    uint32_t left[PIECE], right[PIECE];
-} pair_lines;
-
-/* answers.place */
-static kr_status place_pair(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
-{
-    pair_lines *lines = ctx;
-    const uint64_t all = lines->job->info.pairs;
-    const int with_right = has_pairs(lines->job);
-    if (line >= lines->first + lines->n) {
-        lines->first = line;
-        lines->n = all - line < PIECE ? all - line : PIECE;
-        const kr_status status = kr_join_read(lines->job->join, line, lines->n, lines->left,
-                                              with_right ? lines->right : NULL, err);
-        if (status != KR_OK)
-            return status;
-    }
-    const uint32_t left = lines->left[line - lines->first];
-    const uint32_t right = with_right ? lines->right[line - lines->first] : KR_NO_ROW;
-    places[AT_ROW] = left == KR_NO_ROW ? NO_PLACE : left;
-    places[AT_OTHER] = right == KR_NO_ROW ? NO_PLACE : right;
-    return KR_OK;
-}
-
-/* Under its name in the file. */
-static void add_column(const struct column *column, int at, answers *all)
-{
-    char name[COLUMN_NAME_NBYTES];
-    column_name(column->source, name);
-    answers_add_file(all, name, at, column->file);
-}
-
-/* Bounds that are written by hand have no name. */
-static void add_bound(const struct column *column, const char *standard, answers *all)
-{
-    if (column_is_file(column->source))
-        add_column(column, AT_OTHER, all);
-    else
-        answers_add_file(all, standard, AT_OTHER, column->file);
-}
-
-static int write_text(job *j)
-{
-    const join_options *o = &j->options;
-    const kr_join_type type = (kr_join_type)(o->type + 1);
-    pair_lines *lines = calloc(1, sizeof *lines);
-    answers *all = calloc(1, sizeof *all);
-    int code = lines && all ? DONE : tool_fail_machine("no host memory for a table of answers");
-    if (!code) {
-        lines->job = j;
-        *all = (answers){.lines = j->info.pairs, .no_rows = o->no_rows, .place = place_pair, .ctx = lines};
-        for (uint32_t i = 0; i < o->left.n; ++i)
-            add_column(&j->left[i], AT_ROW, all);
-        for (uint32_t i = 0; i < o->right.n && (type == KR_JOIN_RIGHT || type == KR_JOIN_FULL); ++i)
-            add_column(&j->right[i], AT_OTHER, all);
-        if (o->right_lower && has_pairs(j)) {
-            add_bound(&j->right[0], "lower", all);
-            add_bound(&j->right[1], "upper", all);
-        }
-        answers_add_row(all, has_pairs(j) ? "left_row" : "row", AT_ROW);
-        if (has_pairs(j))
-            answers_add_row(all, "right_row", AT_OTHER);
-        shown_add(&j->shown_left, AT_ROW, all);
-        shown_add(&j->shown_right, AT_OTHER, all);
-        code = answers_write(all, j->form, o->output, j->progress);
-    }
-    free(all);
-    free(lines);
-    return code;
-}
-
-static int write_out(job *j)
-{
-    const double begin = tool_now();
-    int code = DONE;
-    if (j->options.count)
-        return DONE;
-    if (j->form == ANSWERS_NPY)
-        code = write_npy(j);
-    else if (j->form != ANSWERS_NONE || (!j->printing.json && !j->printing.quiet))
-        code = write_text(j);
-    j->write = tool_now() - begin;
-    return code;
-}
-
 /* ---- Report -------------------------------------------------------------------------------- */
 
-static void print(const job *j)
+static void print_nulls(const join_job *j, output *out)
+{
+    const uint32_t one_side = j->options.right_lower ? 0 : OPTION_TEXTS_MOST;
+    const column_nulls all[] = {{"left", j->left, OPTION_TEXTS_MOST},
+                                {"right", j->right, one_side},
+                                {"right_lower", &j->right[0], !one_side},
+                                {"right_upper", &j->right[1], !one_side},
+                                {"left_by", j->left_by, OPTION_TEXTS_MOST},
+                                {"right_by", j->right_by, OPTION_TEXTS_MOST},
+                                {"left_end", &j->left_end, 1},
+                                {"right_end", &j->right_end, 1}};
+    column_print_nulls(out, all, sizeof all / sizeof *all);
+}
+
+static void print(const join_job *j)
 {
     const uint64_t left = j->left[0].view.count, right = j->right[0].view.count;
     const int left_indexed = strcmp(j->info.indexed, "left") == 0;
@@ -498,8 +351,9 @@ static void print(const job *j)
         output_number(&out, "keys", left_indexed ? left : right);
         output_number(&out, "probes", left_indexed ? right : left);
     }
+    print_nulls(j, &out);
     if (!j->options.count) {
-        output_number(&out, has_pairs(j) ? "pairs" : "rows", j->info.pairs);
+        output_number(&out, join_has_pairs(j) ? "pairs" : "rows", j->info.pairs);
         output_bytes(&out, "footprint", j->info.footprint_nbytes);
         output_bytes(&out, "peak", j->info.peak_nbytes);
     }
@@ -513,7 +367,7 @@ static void print(const job *j)
     output_end(&out, '}');
 }
 
-static int perform(job *j)
+static int perform(join_job *j)
 {
     double begin = tool_now();
     int code = load(j);
@@ -525,7 +379,7 @@ static int perform(job *j)
         code = create(j);
     j->run = tool_now() - begin;
     if (!code)
-        code = write_out(j);
+        code = join_write(j);
     if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
     else if (!code && j->options.count)
@@ -547,14 +401,17 @@ static int perform(job *j)
 
 static int run(const command *self, int argc, char **argv)
 {
-    job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
+    join_job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
     const option_group groups[] = {{"Join", join_rows, &j.options},
+                                   {"Input", column_rows, &column_input},
                                    {"Device", device_rows, &j.where},
                                    {"Output", output_rows, &j.printing}};
-    int code = options_parse(self, groups, 3, argc, argv);
+    int code = options_parse(self, groups, 4, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = targets_check(j.options.output, (const char *const[]){""}, 1, groups, 4);
     j.progress = progress_callback(j.printing.quiet);
     return code ? code : perform(&j);
 }
@@ -572,8 +429,7 @@ const command command_join = {
     "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last "
     "-o pairs.csv\n"
     "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str "
-    "--right-by symbol:str --type left --show-right price -o quotes.csv\n"
-    "",
+    "--right-by symbol:str --type left --show-right price -o priced.csv\n",
     run,
     "--asof gives each left row at most one right row. If two right rows are equally near, the "
     "earlier one answers. If several right rows have the nearest value, the last of them answers "

@@ -5,7 +5,9 @@
 #include "clock.h"
 #include "commands.h"
 #include "progress.h"
+#include "targets.h"
 #include "tool.h"
+#include "wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +171,16 @@ static int check_options(lookup_job *j)
     return code ? code : check_output(j);
 }
 
+/* No file of the answers is one of the columns'. */
+static int check_targets(const lookup_job *j, const option_group *groups, uint32_t n_groups)
+{
+    const char *suffixes[RESULT_FILES_MOST] = {""};
+    uint32_t n = 1;
+    if (j->form == ANSWERS_NPY)
+        n = result_files((kr_result)(j->options.results.at[0] + 1), suffixes);
+    return targets_check(j->options.output, suffixes, n, groups, n_groups);
+}
+
 /* The rows that come and go. */
 static int load_changes(lookup_job *j)
 {
@@ -198,12 +210,21 @@ static int load_changes(lookup_job *j)
     return code;
 }
 
+static int wants_sum(const lookup_options *o)
+{
+    int wants = 0;
+    for (uint32_t i = 0; i < o->results.n; ++i)
+        wants |= (kr_result)(o->results.at[i] + 1) == KR_RESULT_SUM;
+    return wants;
+}
+
 static int load_values(lookup_job *j, uint32_t i)
 {
     struct column *values = &j->values[i];
-    values->no_text = "sum, min and max take numbers, dates and times";
-    const int code =
-        column_load_beside(values, "--values", j->options.values.at[i], &j->keys, 0, j->progress);
+    values->no_text = "sum, min and max do not take texts";
+    int code = column_load_beside(values, "--values", j->options.values.at[i], &j->keys, 0, j->progress);
+    if (!code && wants_sum(&j->options))
+        code = wide_check(values->view.type, "--values", values->source);
     return code || j->is_update ? code : column_check_counts(&j->keys, values, "give one value per key");
 }
 
@@ -280,6 +301,14 @@ static int update(lookup_job *j)
 
 /* ---- Report -------------------------------------------------------------------------------- */
 
+static void print_nulls(const lookup_job *j, output *out)
+{
+    const column_nulls all[] = {{"keys", &j->keys, 1},     {j->is_range ? "lower" : "probes", &j->lower, 1},
+                                {"upper", &j->upper, 1},   {"values", j->values, OPTION_TEXTS_MOST},
+                                {"insert", &j->insert, 1}, {"delete", &j->delete, 1}};
+    column_print_nulls(out, all, sizeof all / sizeof *all);
+}
+
 static void print(const lookup_job *j)
 {
     const kr_index_info *built = &j->built.info, *now = &j->now.info;
@@ -303,6 +332,7 @@ static void print(const lookup_job *j)
         counted = lookup_find_result(j, KR_RESULT_ROWS);
     if (counted)
         output_number(&out, "matches", counted->matches);
+    print_nulls(j, &out);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
     output_bytes(&out, "footprint", now->footprint_nbytes);
@@ -364,13 +394,16 @@ static int run(const command *self, int argc, char **argv)
     j.options.index = j.is_update ? STANDARD_UPDATES : "best";
     const option_row *columns = j.is_range ? range_rows : j.is_update ? update_rows : lookup_rows;
     const option_group groups[] = {{"Columns and index", columns, &j.options},
+                                   {"Input", column_rows, &column_input},
                                    {"Answers", answer_rows, &j.options},
                                    {"Device", device_rows, &j.where},
                                    {"Output", output_rows, &j.printing}};
-    int code = options_parse(self, groups, 4, argc, argv);
+    int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = check_targets(&j, groups, 5);
     j.progress = progress_callback(j.printing.quiet);
     return code ? code : perform(&j);
 }
@@ -386,8 +419,7 @@ const command command_lookup = {
     "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 "
     "-o sums.csv\n"
     "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below --show price -o "
-    "prices.csv\n"
-    "",
+    "prices.csv\n",
     run,
     "--nearest finds at most one row per value. If two keys are equally near, the one below answers. "
     "If several rows have the nearest key, the last of them answers from below, the first of them "
@@ -405,8 +437,7 @@ const command command_range = {
     "or writes them to a file.",
     "keyray range --keys orders.csv:day --lower 2024-01-01 --upper 2024-01-31\n"
     "keyray range --keys orders.csv:day --lower months.csv:first --upper months.csv:last --result "
-    "count,sum --values amount -o sums.csv\n"
-    "",
+    "count,sum --values amount -o sums.csv\n",
     run,
     "Both bounds belong to a range. If the lower bound is above the upper one, the range is empty. "
     "On a column of times, a date as the upper bound is its midnight: --upper 2024-01-31 leaves out "
@@ -424,8 +455,7 @@ const command command_update = {
     "writes them to a file.",
     "keyray update --keys orders.csv:order --delete gone.csv:order --insert new.csv:order --probes "
     "mine.csv:order\n"
-    "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n"
-    "",
+    "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n",
     run,
     "A key that is both deleted and inserted ends with the inserted rows only. The rows of --keys "
     "have the row ids 0, 1, 2 and so on. With --insert-rows, keyray validates the index after the "

@@ -76,7 +76,7 @@ static int find_matches(lookup_job *j)
 static kr_sink sink_of(const lookup_job *j, const struct result *r, kr_report *report)
 {
     return (kr_sink){.struct_size = sizeof(kr_sink),
-                     .result = r->kind,
+                     .result = result_asked(r),
                      .order = j->options.order ? KR_ORDER_KEY : KR_ORDER_ROW,
                      .values = r->values ? &r->values->view : NULL,
                      .out = r->out,

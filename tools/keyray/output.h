@@ -31,6 +31,8 @@ void output_end(output *out, char bracket);                    /* '}' or ']' */
 void output_text(output *out, const char *key, const char *text);
 void output_number(output *out, const char *key, uint64_t number);
 void output_signed(output *out, const char *key, int64_t number);
+/* A sum of integers, see wide.h. */
+void output_wide(output *out, const char *key, kr_type type, const uint64_t *words);
 /* A number; a date or a time as text. */
 void output_value(output *out, const char *key, kr_type type, kr_unit unit, const void *value);
 /* The value alone, on a line: what --quiet leaves of an answer that is one value. */

@@ -2,6 +2,7 @@
 
 #include "column.h"
 #include "tool.h"
+#include "wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,24 +26,21 @@ int result_hides_matches(kr_result kind)
     return kind == KR_RESULT_SUM_ROWS || result_needs_values(kind);
 }
 
-static kr_type sum_type(kr_type value_type)
+static int is_wide(const struct result *result)
 {
-    switch (value_type) {
-    case KR_U8:
-    case KR_U16:
-    case KR_U32:
-    case KR_U64: return KR_U64;
-    case KR_F32:
-    case KR_F64: return KR_F64;
-    default: return KR_I64;
-    }
+    return result->kind == KR_RESULT_SUM && wide_is(result->values->view.type);
+}
+
+kr_result result_asked(const struct result *result)
+{
+    return is_wide(result) ? KR_RESULT_SUM_WIDE : result->kind;
 }
 
 kr_type result_type(const struct result *result)
 {
     switch (result->kind) {
     case KR_RESULT_ROW: return KR_U32;
-    case KR_RESULT_SUM: return sum_type(result->values->view.type);
+    case KR_RESULT_SUM: return wide_type(result->values->view.type);
     case KR_RESULT_MIN:
     case KR_RESULT_MAX: return result->values->view.type;
     case KR_RESULT_EXISTS: return KR_U8;
@@ -55,7 +53,7 @@ uint64_t result_nbytes(const struct result *result)
     if (result->kind == KR_RESULT_EXISTS)
         return (result->n + 7) / 8;
     const uint64_t n = result->n + (result->kind == KR_RESULT_ROWS);
-    return n * kr_type_nbytes(result_type(result));
+    return n * kr_type_nbytes(result_type(result)) * (is_wide(result) ? 2 : 1);
 }
 
 int result_open(struct result *result, kr_result kind, const struct column *values, int is_one_of, uint64_t n)
@@ -138,6 +136,7 @@ void result_add(const struct result *result, answers *all)
     answers_column *column = answers_add(all, result->name, AT_PROBE, result_type(result), result->out);
     const int is_value = result->kind == KR_RESULT_MIN || result->kind == KR_RESULT_MAX;
     column->is_bit = result->kind == KR_RESULT_EXISTS;
+    column->is_wide = is_wide(result);
     column->unit = is_value ? kr_file_unit(result->values->file) : KR_UNIT_NONE;
     column->validity = is_value ? result->valid : result->kind == KR_RESULT_SUM ? result->exists : NULL;
 }
@@ -151,21 +150,44 @@ static uint8_t *expand(const uint8_t *bitmap, uint64_t n)
     return bytes;
 }
 
+uint32_t result_files(kr_result kind, const char *suffixes[RESULT_FILES_MOST])
+{
+    suffixes[0] = kind == KR_RESULT_ROWS ? ".offsets" : "";
+    suffixes[1] = kind == KR_RESULT_ROWS ? ".rows" : ".valid";
+    return kind == KR_RESULT_ROWS || kind == KR_RESULT_MIN || kind == KR_RESULT_MAX ? 2 : 1;
+}
+
+static int write_wide(const struct result *result, const char *path, const kr_progress *progress)
+{
+    const kr_type type = result_type(result);
+    uint64_t *sums = NULL;
+    int code = wide_narrow(result->out, result->n, type, path, &sums);
+    const column_file file = {"", type, 1, result->n, sums};
+    if (!code)
+        code = column_write(path, &file, 1, progress);
+    free(sums);
+    return code;
+}
+
 int result_write(const struct result *result, const char *path, const kr_progress *progress)
 {
+    const char *suffixes[RESULT_FILES_MOST];
+    const uint32_t n = result_files(result->kind, suffixes);
+    if (is_wide(result))
+        return write_wide(result, path, progress);
     if (result->kind == KR_RESULT_ROWS) {
-        const column_file files[] = {{".offsets", KR_U64, 1, result->n + 1, result->out},
-                                     {".rows", KR_U32, 1, result->n_rows, result->rows}};
-        return column_write(path, files, 2, progress);
+        const column_file files[] = {{suffixes[0], KR_U64, 1, result->n + 1, result->out},
+                                     {suffixes[1], KR_U32, 1, result->n_rows, result->rows}};
+        return column_write(path, files, n, progress);
     }
     const uint8_t *bitmap = result->kind == KR_RESULT_EXISTS ? result->out : result->valid;
     uint8_t *bytes = bitmap ? expand(bitmap, result->n) : NULL;
     if (bitmap && !bytes)
         return FAILED;
     const void *out = result->kind == KR_RESULT_EXISTS ? bytes : result->out;
-    const column_file files[] = {{"", result_type(result), 1, result->n, out},
-                                 {".valid", KR_U8, 1, result->n, bytes}};
-    const int code = column_write(path, files, result->valid ? 2 : 1, progress);
+    const column_file files[] = {{suffixes[0], result_type(result), 1, result->n, out},
+                                 {suffixes[1], KR_U8, 1, result->n, bytes}};
+    const int code = column_write(path, files, n, progress);
     free(bytes);
     return code;
 }

@@ -29,6 +29,8 @@ const char *result_name(kr_result kind, char name[RESULT_NAME_NBYTES]);
 /* 1: SUM, MIN, MAX. */
 int result_needs_values(kr_result kind);
 
+/* What the library is asked for: sums of integers in 128 bits, two words for each. */
+kr_result result_asked(const struct result *result);
 /* The type of the elements that `-o` writes. */
 kr_type result_type(const struct result *result);
 /* Bytes of kr_sink.out. */
@@ -52,6 +54,9 @@ void result_matches(const struct result *result, uint8_t *exists);
 /* 1: the answers do not show whether a probe matched: a sum of 0 may be a match. */
 int result_hides_matches(kr_result kind);
 
+/* The files OUT<suffix>.npy of a result; returns how many there are. */
+enum { RESULT_FILES_MOST = 2 };
+uint32_t result_files(kr_result kind, const char *suffixes[RESULT_FILES_MOST]);
 int result_write(const struct result *result, const char *path, const kr_progress *progress);
 
 #endif

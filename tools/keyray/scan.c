@@ -8,7 +8,9 @@
 #include "progress.h"
 #include "shown.h"
 #include "table.h"
+#include "targets.h"
 #include "tool.h"
+#include "wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,7 @@ typedef struct job {
     kr_scan_result result;
     uint32_t value;  /* SUM, MIN, MAX: the column */
     uint64_t number; /* the result, or how many rows there are */
+    uint64_t sum[2]; /* of integers: instead of the number, see wide.h */
     uint8_t valid;
     uint32_t *rows;
     uint64_t n_out; /* of elements of the file */
@@ -125,7 +128,10 @@ static int find_result(job *j)
     j->value = table_find(&j->table, name);
     if (j->value == j->table.n)
         return table_no_column(&j->table, name);
-    return DONE;
+    const kr_type type = j->table.columns[j->value].view.type;
+    if (o->sum && wide_is(type))
+        j->result = KR_SCAN_SUM_WIDE;
+    return o->sum ? wide_check(type, "--sum", name) : DONE;
 }
 
 /* Those of --show that the table does not have. */
@@ -202,7 +208,7 @@ static int scan(job *j)
     const int has_rows = j->result == KR_SCAN_ROWS || j->result == KR_SCAN_BITMAP;
     int code = DONE;
     if (j->result != KR_SCAN_BITMAP)
-        code = call(j, &j->number, 0);
+        code = call(j, j->result == KR_SCAN_SUM_WIDE ? j->sum : &j->number, 0);
     const uint64_t limit = j->options.limit && j->options.limit < j->number ? j->options.limit : j->number;
     j->n_out = j->result == KR_SCAN_BITMAP ? words : j->result == KR_SCAN_ROWS ? limit : 1;
     const int wanted = j->form != ANSWERS_NONE || (shows_answers(j) && j->n_out <= ANSWERS_SMALL_MOST);
@@ -232,15 +238,7 @@ static kr_type out_type(const job *j)
         return KR_U32;
     if (j->result == KR_SCAN_COUNT)
         return KR_U64;
-    switch (type) {
-    case KR_F32:
-    case KR_F64: return KR_F64;
-    case KR_U8:
-    case KR_U16:
-    case KR_U32:
-    case KR_U64: return KR_U64;
-    default: return KR_I64;
-    }
+    return wide_type(type);
 }
 
 static kr_unit out_unit(const job *j)
@@ -252,8 +250,8 @@ static kr_unit out_unit(const job *j)
 static const char *result_name(const job *j)
 {
     static const char *const names[] = {
-        [KR_SCAN_BITMAP] = "match", [KR_SCAN_ROWS] = "row", [KR_SCAN_COUNT] = "count",
-        [KR_SCAN_SUM] = "sum",      [KR_SCAN_MIN] = "min",  [KR_SCAN_MAX] = "max"};
+        [KR_SCAN_BITMAP] = "match", [KR_SCAN_ROWS] = "row", [KR_SCAN_COUNT] = "count", [KR_SCAN_SUM] = "sum",
+        [KR_SCAN_MIN] = "min",      [KR_SCAN_MAX] = "max",  [KR_SCAN_SUM_WIDE] = "sum"};
     return names[j->result];
 }
 
@@ -296,7 +294,10 @@ static int write_text(job *j)
         answers_add(all, result_name(j), AT_ROW, KR_U32, j->rows)->is_bit = 1;
     } else {
         all->lines = 1;
-        answers_column *column = answers_add(all, result_name(j), AT_ROW, out_type(j), &j->number);
+        const int is_wide = j->result == KR_SCAN_SUM_WIDE;
+        answers_column *column =
+            answers_add(all, result_name(j), AT_ROW, out_type(j), is_wide ? j->sum : &j->number);
+        column->is_wide = is_wide;
         if (j->result != KR_SCAN_COUNT)
             column->validity = &j->valid;
         column->unit = out_unit(j);
@@ -306,13 +307,25 @@ static int write_text(job *j)
     return code;
 }
 
+static int write_npy(job *j)
+{
+    uint64_t *sum = NULL;
+    int code =
+        j->result == KR_SCAN_SUM_WIDE ? wide_narrow(j->sum, 1, out_type(j), j->options.output, &sum) : DONE;
+    const void *data = j->rows ? (const void *)j->rows : sum ? sum : &j->number;
+    const column_file file = {"", out_type(j), 1, j->n_out, data};
+    if (!code)
+        code = column_write(j->options.output, &file, 1, j->progress);
+    free(sum);
+    return code;
+}
+
 static int write_out(job *j)
 {
     const double begin = tool_now();
-    const column_file file = {"", out_type(j), 1, j->n_out, j->rows ? (const void *)j->rows : &j->number};
     int code = DONE;
     if (j->form == ANSWERS_NPY)
-        code = column_write(j->options.output, &file, 1, j->progress);
+        code = write_npy(j);
     else if (j->form != ANSWERS_NONE || shows_answers(j))
         code = write_text(j);
     j->write = tool_now() - begin;
@@ -330,7 +343,11 @@ static int is_value(const job *j)
 /* A minimum of no rows is an empty line, as it is an empty cell. */
 static void print_alone(const job *j)
 {
-    if (j->valid || j->result == KR_SCAN_COUNT)
+    char text[WIDE_NBYTES];
+    if (j->valid && j->result == KR_SCAN_SUM_WIDE) {
+        wide_text(j->sum, out_type(j), text);
+        printf("%s\n", text);
+    } else if (j->valid || j->result == KR_SCAN_COUNT)
         output_value_alone(stdout, out_type(j), out_unit(j), &j->number);
     else
         printf("\n");
@@ -338,10 +355,20 @@ static void print_alone(const job *j)
 
 static void print_value(output *out, const job *j)
 {
-    if (j->valid || j->result == KR_SCAN_COUNT)
+    if (j->valid && j->result == KR_SCAN_SUM_WIDE)
+        output_wide(out, result_name(j), out_type(j), j->sum);
+    else if (j->valid || j->result == KR_SCAN_COUNT)
         output_value(out, result_name(j), out_type(j), out_unit(j), &j->number);
     else
         output_text(out, result_name(j), "NULL");
+}
+
+static void print_nulls(const job *j, output *out)
+{
+    column_nulls all[OPTION_TEXTS_MOST];
+    for (uint32_t c = 0; c < j->table.n; ++c)
+        all[c] = (column_nulls){j->table.names[c], &j->table.columns[c], 1};
+    column_print_nulls(out, all, j->table.n);
 }
 
 static void print(const job *j)
@@ -360,6 +387,7 @@ static void print(const job *j)
     output_number(&out, "copied_columns", info.copied_columns);
     if (!is_value(j))
         output_number(&out, "matches", j->number);
+    print_nulls(j, &out);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         if (out.json || j->did.counters.at[i].number)
             output_counter(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
@@ -415,14 +443,17 @@ static int run(const command *self, int argc, char **argv)
 {
     job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
     const option_group groups[] = {{"Table and condition", scan_rows, &j.options},
+                                   {"Input", column_rows, &column_input},
                                    {"Result", result_rows, &j.options},
                                    {"Device", device_rows, &j.where},
                                    {"Output", output_rows, &j.printing}};
     kr_error err = {0};
-    int code = options_parse(self, groups, 4, argc, argv);
+    int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = targets_check(j.options.output, (const char *const[]){""}, 1, groups, 5);
     /* A wrong condition, before anything is read. */
     if (!code && kr_condition_parse(j.options.where ? j.options.where : "", &j.condition, &err) != KR_OK)
         code = tool_fail(USAGE, "--where: %s", err.text);
@@ -442,8 +473,7 @@ const command command_scan = {
     "--show order,amount\n"
     "keyray scan --column orders.csv:day,customer:str --where \"customer = 'anna'\" --count --quiet\n"
     "keyray scan --column day=lineitem.tbl:10,discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
-    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n"
-    "",
+    "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
     run,
     "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; and AND, OR, "
     "NOT and parentheses, nested to any depth. Values are numbers, NULL, and texts, dates and times "
@@ -453,6 +483,7 @@ const command command_scan = {
     "kind, such as a text for a column of numbers, is an error. Columns of one type may be compared "
     "with each other.\n"
     "Row ids are u32 and ascend. A sum is u64, i64 or f64 by the type of the column; a minimum or "
-    "maximum has the type of the column. Where no row matches, or all values are NULL, it is an "
-    "empty cell, and 0 in OUT.npy.",
+    "maximum has the type of the column. A sum of integers is exact: text has all of its digits, and an "
+    "OUT.npy that cannot hold it is refused. Dates and times have no sum. Where no row matches, or all "
+    "values are NULL, the answer is an empty cell, and 0 in OUT.npy.",
 };

@@ -28,7 +28,7 @@ int table_no_column(const struct table *table, const char *name)
 static void name_column(const char *source, const struct column *before, char name[COLUMN_NAME_NBYTES])
 {
     char whole[2 * COLUMN_NAME_NBYTES];
-    const int is_name = before && !column_is_file(source);
+    const int is_name = before && !column_names_file(source);
     snprintf(whole, sizeof whole, "%s%s", is_name ? "x.csv:" : "", source);
     column_name(is_name ? whole : source, name);
 }
@@ -39,7 +39,7 @@ static int load_column(struct table *table, const char *text, const kr_progress 
     const struct column *before = table->n ? &table->columns[table->n - 1] : NULL;
     if (equals == text || !*source)
         return tool_fail(USAGE, "--column is NAME=COL, as in day=orders.csv:day, or a COL, not '%s'", text);
-    if (!before && !column_is_file(source))
+    if (!before && !column_names_file(source))
         return tool_fail(
             USAGE,
             "--column %s: '%s' is not a supported column file, as in orders.csv:day; only after such a "
@@ -68,7 +68,7 @@ static int load_column(struct table *table, const char *text, const kr_progress 
     table->names[table->n] = name;
     struct column *column = &table->columns[table->n++];
     if (table->added && strcmp(table->added, name) == 0)
-        column->no_text = "--sum, --min and --max take numbers, dates and times";
+        column->no_text = "--sum, --min and --max do not take texts";
     const int code = before ? column_load_beside(column, "--column", source, before, 0, progress)
                             : column_load(column, "--column", source, progress);
     return code ? code

@@ -215,12 +215,12 @@ static void check_places(const toy *index, const kr_partition *made, const uint6
 
 static void check_back(kr_device *device, const kr_partition *made)
 {
-    static uint64_t words[PROBES_MOST], answers[PROBES_MOST], out[PROBES_MOST + 1];
+    static uint64_t words[2 * PROBES_MOST], answers[2 * PROBES_MOST], out[2 * PROBES_MOST + 1];
     const uint32_t *places = places_of(made);
     const uint8_t *want = (const uint8_t *)words;
-    for (uint64_t i = 0; i < made->n; ++i)
+    for (uint64_t i = 0; i < 2 * made->n; ++i)
         words[i] = next_random();
-    for (uint32_t nbytes = 1; nbytes <= 8; nbytes *= 2) {
+    for (uint32_t nbytes = 1; nbytes <= 16; nbytes *= 2) {
         for (uint64_t i = 0; i < made->n; ++i)
             memcpy((uint8_t *)answers + (uint64_t)places[i] * nbytes, want + i * nbytes, nbytes);
         memset(out, 0xA5, sizeof out);

@@ -557,8 +557,7 @@ const command command_bench = {
     "keyray bench scan --rows 100000000 --append 1048576 --delete 65536 --index bindex\n"
     "keyray bench scan --workload q6 --scale 10 --index full --index bindex --index btree\n"
     "keyray bench join --count 2^24 --probes 2^27 --hit-rate 50 --index best --index hash\n"
-    "keyray bench loads --sweep group=1,4,16 --aligned\n"
-    "",
+    "keyray bench loads --sweep group=1,4,16 --aligned\n",
     run,
     "The answers are checked against the generator and a sorted array, and then everything is timed. "
     "The report says what the time includes. Of two options that set the same value, only one may be "

@@ -253,8 +253,7 @@ static void print_waves_head(const workload *w, FILE *to)
     else
         fprintf(to,
                 "changes: in each of %llu waves the %llu oldest rows deleted and %llu inserted, after one to "
-                "warm up\n"
-                "",
+                "warm up\n",
                 waves, rows, rows);
 }
 

@@ -136,8 +136,7 @@ static void print_head(const bench_report *report, FILE *to)
     fprintf(to,
             "every call timed by itself, %llu times after one to warm up; mean: all calls enqueued before "
             "waiting\n"
-            "\n"
-            "",
+            "\n",
             (unsigned long long)report->options->repeat);
 }
 

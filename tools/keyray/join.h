@@ -1,0 +1,44 @@
+/* The job of one call of join. */
+#ifndef KEYRAY_JOIN_H
+#define KEYRAY_JOIN_H
+
+#include "answers.h"
+#include "column.h"
+#include "device.h"
+#include "facts.h"
+#include "nearest.h"
+#include "options.h"
+#include "output.h"
+#include "shown.h"
+
+typedef struct join_options {
+    option_texts left, right, left_by, right_by, show_left, show_right;
+    nearest_options asof;
+    const char *right_lower, *right_upper, *left_end, *right_end, *output, *index;
+    uint32_t overlap, count;
+    uint32_t type, inverse, unordered, no_rows;
+} join_options;
+
+typedef struct join_job {
+    join_options options;
+    device_options where;
+    output_options printing;
+    const kr_progress *progress;
+    struct column left[OPTION_TEXTS_MOST],
+        right[OPTION_TEXTS_MOST]; /* of a range join: right[0] to right[1] */
+    struct column left_by[OPTION_TEXTS_MOST], right_by[OPTION_TEXTS_MOST], left_end, right_end;
+    kr_device *device;
+    kr_join *join;
+    kr_join_info info;
+    facts phases;
+    answers_form form;
+    shown shown_left, shown_right;
+    double load, run, write;
+} join_job;
+
+/* 1: the join has pairs, and not left rows alone. */
+int join_has_pairs(const join_job *j);
+/* To the file or the terminal. */
+int join_write(join_job *j);
+
+#endif
