@@ -80,7 +80,8 @@ KR_API uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordina
  * ROWS with too little room: if any array is in host memory, KR_ERR_LIMIT; call with rows NULL first, then
  * offsets[n] is the room needed. If all arrays are in device memory, the call does not wait for the size:
  * offsets[n] holds it, and row ids that do not fit are left out. Of a probe whose row ids fit only in part,
- * any of them may be kept. Room that is not needed may be overwritten.
+ * any of them may be kept. Room that is not needed may be overwritten. A prepared lookup leaves row ids out
+ * on every device (kr_prepare_lookup).
  *
  * With a limit, offsets count the rows that are handed over. Ranges with a limit in KR_ORDER_ROW are gathered
  * whole, a few at a time, to find their smallest row ids: that waits for the stream and takes up to 24 bytes
