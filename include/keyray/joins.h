@@ -61,8 +61,8 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  * been indexed. Merged pairs come out sorted, unordered ones, too. Takes at most 8 bytes a left row beside
  * the result, and what a build of kind `array` takes if the right side is sorted.
  *
- * Blocks. Source: inverse mapping, from a thesis on joins by ray tracing (see src/joins/README.md).
- * Errors: as kr_index_create and kr_index_lookup.
+ * Blocks. Source: inverse mapping, from Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", sections
+ * 3.5 and 4.3. Errors: as kr_index_create and kr_index_lookup.
  *
  * @param options  NULL: defaults
  */

@@ -23,7 +23,8 @@
  * writes the fields that both know, fills the rest of the caller's with 0, and reads nothing but struct_size.
  *            Structs without struct_size never grow.
  *
- * docs/errors.md, docs/memory-and-streams.md and docs/threads.md say more.
+ * docs/errors.md, docs/memory-and-streams.md and docs/threads.md say more. An installation has them, the
+ * README and examples in share/doc/keyray.
  */
 #ifndef KEYRAY_KEYRAY_H
 #define KEYRAY_KEYRAY_H

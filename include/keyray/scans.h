@@ -159,10 +159,10 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  * (kr_table_options.find_text) keep their dictionary.
  *
  * Kinds `full` and `bindex` take the rows in: `full` looks at their zones, `bindex` makes a part of them, and
- * parts anew that are at most eight times as large as all rows behind them (src/scans/bindex/README.md). So
- * the append with which the rows behind the first part reach an eighth of it builds all of `bindex` anew. For
- * `rtscan`, `rtc1` and `rtc3` every append does. Building anew on the device takes the time of
- * kr_table_create. On an error the table is as it was, unless the device was lost.
+ * parts anew that are at most eight times as large as all rows behind them. So the append with which the
+ * rows behind the first part reach an eighth of it builds all of `bindex` anew. For `rtscan`, `rtc1` and
+ * `rtc3` every append does. Building anew on the device takes the time of kr_table_create. On an error the
+ * table is as it was, unless the device was lost.
  *
  * Threads: requires exclusive access to the table.
  * Memory:  columns may be host or device memory. Where columns move to larger memory, or all is built anew,

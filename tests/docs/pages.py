@@ -73,6 +73,16 @@ def sections():
                 yield f"{path.relative_to(ROOT)}: {page} has no section {section!r}"
 
 
+def threads():
+    """docs/threads.md says of every exported function which threads may call it; `name*` is all that begin so."""
+    table = re.findall(r"^\| (`kr_.*) \| .+ \|$", text("docs/threads.md"), re.M)
+    shown = [word for row in table for word in re.findall(r"`(kr_\w+\*?)`", row)]
+    exported = re.findall(r"^kr_\w+$", text("cmake/keyray.exports"), re.M)
+    for name in exported:
+        if not any(name.startswith(word[:-1]) if word.endswith("*") else name == word for word in shown):
+            yield f"docs/threads.md: its table lacks {name}"
+
+
 def links():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
@@ -92,7 +102,7 @@ def names():
 
 
 def main():
-    found = [problem for check in (readme_example, forms, statuses, kinds, include_rules, sections, links, names) for problem in check()]
+    found = [problem for check in (readme_example, forms, statuses, kinds, include_rules, sections, threads, links, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
     return bool(found)
