@@ -83,11 +83,78 @@ def threads():
             yield f"docs/threads.md: its table lacks {name}"
 
 
+def section(page, anchor):
+    """The text below the heading that has this anchor, up to the next heading of its level; None: there is none."""
+    found = re.findall(r"^(#+) (.+)\n((?:(?!^#).*\n)*)", page.read_text(), re.M)
+    slugs = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for _, title, _ in found]
+    return found[slugs.index(anchor)][2] if anchor in slugs else None
+
+
 def links():
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
-            if "://" not in target and not (page.parent / target).exists():
+        for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text()):
+            path = page.parent / target if target else page
+            if "://" in target:
+                continue
+            if not path.exists():
                 yield f"{page.relative_to(ROOT)}: {target} is not there"
+            elif anchor and section(path, anchor) is None:
+                yield f"{page.relative_to(ROOT)}: {target or 'the page'} has no heading {anchor!r}"
+
+
+FIGURES = re.compile(r"<!-- figures: .*? -->\n(.*?)<!-- end of figures -->", re.S)
+RATE = re.compile(r"\d ?(?:[GMk](?:/s|\b)|billion|million|times\b|[nuµm]s\b|%)")
+
+
+def figures():
+    """The README has the figures of docs/performance.md, byte by byte, and no other; those are of the row measured."""
+    page = ROOT / "docs/performance.md"
+    shared, rest = FIGURES.findall(text("README.md")), FIGURES.sub("", text("README.md"))
+    if len(shared) != 1 or shared != FIGURES.findall(page.read_text()):
+        yield "README.md: its table of figures is not that of docs/performance.md"
+        return
+    for line in rest.splitlines():
+        if RATE.search(line):
+            yield f"README.md: has a figure outside of its table: {line}"
+    measured = section(page, "gpu-beside-other-libraries") or ""
+    row = re.findall(r"[\d.]+", re.search(r"^\| 2\^26 u32 \|(.*)$", measured, re.M)[1])
+    for rate, memory in re.findall(r"\| ([\d.]+) \| (\d+) \| (?:yes|no) \|$", shared[0], re.M):
+        if rate not in row or memory not in row + ["256"]:
+            yield f"README.md: {rate} G lookups/s in {memory} MiB is not in the row 2^26 u32 of docs/performance.md"
+    commit = re.search(r"commit ([0-9a-f]{7})", shared[0])[1]
+    if f"commit {commit}" not in measured:
+        yield f"README.md: names commit {commit}, docs/performance.md another for the same figures"
+
+
+def commits():
+    """Each figure has one place and one commit: the list of docs/performance.md, which the pages named link to; and a plot
+    names the commit that the text above it names."""
+    page = ROOT / "docs/performance.md"
+    named = re.findall(r"^\| .+ \| \[.+?\]\(([^)#]*)#?([^)]*)\) \| ([0-9a-f]{7}) \|$", section(page, "which-figure-is-current") or "", re.M)
+    others = {path.name for path in page.parent.glob("performance-*.md")} | {"choosing.md"}
+    for name in sorted(others ^ {target for target, _, _ in named if target}):
+        yield f"docs/performance.md: the list of current figures and the pages differ in {name}"
+    for target, anchor, commit in named:
+        path = page.parent / target if target else page
+        if commit not in (path.read_text() if target else section(path, anchor)):
+            yield f"{path.name}: does not name {commit}, the commit of its figures"
+        if target and "performance.md#which-figure-is-current" not in path.read_text():
+            yield f"{path.name}: does not link to the list of current figures"
+    for heading, plot in re.findall(r"^## (On a \w+)$.*?\]\(([\w-]+\.svg)\)", text("docs/choosing.md"), re.M | re.S):
+        of_plot = re.search(r"commit ([0-9a-f]{7})", text(f"docs/{plot}"))[1]
+        if f"commit {of_plot}" not in section(ROOT / "docs/choosing.md", heading.lower().replace(" ", "-")):
+            yield f"docs/choosing.md: {heading}: {plot} is of commit {of_plot}, which the text does not name"
+
+
+def best_kinds():
+    """docs/choosing.md has the table of src/kinds/choose.c, where 0 is a GPU and 1 a CPU."""
+    source = {(name, int(cpu)): spec for name, cpu, spec in
+              re.findall(r'\{"(best[\w:=]*)", ([01]),\s*"([^"]+)"', text("src/kinds/choose.c"))}
+    page = {}
+    for device, *specs in re.findall(r"^\| ([GC])PU \| `([^`]+)` \| `([^`]+)` \|$", text("docs/choosing.md"), re.M):
+        page.update(zip((("best", int(device == "C")), ("best:updates=on", int(device == "C"))), specs))
+    if not source or source != page:
+        yield f"docs/choosing.md: its table of best kinds is {page}, src/kinds/choose.c has {source}"
 
 
 def names():
@@ -102,7 +169,8 @@ def names():
 
 
 def main():
-    found = [problem for check in (readme_example, forms, statuses, kinds, include_rules, sections, threads, links, names) for problem in check()]
+    found = [problem for check in (readme_example, forms, statuses, kinds, include_rules, sections, threads, links, figures,
+                                   commits, best_kinds, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
     return bool(found)
