@@ -25,6 +25,17 @@ def readme_example():
         yield "README.md: the example is not the text of examples/five_lines.c"
 
 
+def readme_scope():
+    """The README stays a page to begin with, and says what a reader would otherwise find out too late."""
+    page = text("README.md")
+    if len(page.splitlines()) > 190:
+        yield f"README.md: has {len(page.splitlines())} lines; reference belongs in docs/"
+    limits = section(ROOT / "README.md", "what-it-is-not") or ""
+    for word in ("2^32 - 2", "memory", "texts", "DuckDB", "cuDF", "RT cores", "Linux"):
+        if word not in limits:
+            yield f"README.md: What it is not: says nothing of {word}"
+
+
 def forms():
     """Each program that src/program/README.md shows is one that a test runs."""
     tests = text("tests/unit/program/forms.c") + text("tests/unit/tracers/rays.c")
@@ -46,10 +57,13 @@ def statuses():
 def kinds():
     report = subprocess.run([sys.argv[1], "kinds", "--format", "json"], check=True, stdout=subprocess.PIPE)
     names = [kind["name"] for kind in json.loads(report.stdout)["kinds"]]
-    table = text("README.md").partition("## Kinds of index")[2].partition("\n## ")[0]
-    page = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    page = re.findall(r"^\| `(\w+)` \|", text("docs/kinds.md"), re.MULTILINE)
     if not names or names != page:
-        yield f"README.md: its table of kinds has {page}, the command {names}"
+        yield f"docs/kinds.md: its table of kinds has {page}, the command {names}"
+    rows = re.findall(r"^\| [^|`]+ \| ((?:`\w+`(?:, )?)+) \|$", text("README.md"), re.MULTILINE)
+    short = re.findall(r"`(\w+)`", " ".join(rows))
+    if sorted(names) != sorted(short):
+        yield f"README.md: its table of kinds has {short}, the command {names}"
 
 
 def include_rules():
@@ -169,7 +183,7 @@ def names():
 
 
 def main():
-    found = [problem for check in (readme_example, forms, statuses, kinds, include_rules, sections, threads, links, figures,
+    found = [problem for check in (readme_example, readme_scope, forms, statuses, kinds, include_rules, sections, threads, links, figures,
                                    commits, best_kinds, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
