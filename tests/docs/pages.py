@@ -10,6 +10,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = sorted(page for page in ROOT.rglob("*.md")
@@ -64,6 +65,25 @@ def kinds():
     short = re.findall(r"`(\w+)`", " ".join(rows))
     if sorted(names) != sorted(short):
         yield f"README.md: its table of kinds has {short}, the command {names}"
+
+
+def overview():
+    """docs/overview.svg names every kind, and no text reaches the edge of its box, also in a font wider than Helvetica."""
+    svg = xml.etree.ElementTree.fromstring(text("docs/overview.svg"))
+    places = {tag: [each for each in svg.iter() if each.tag.endswith("}" + tag)] for tag in ("text", "rect")}
+    report = subprocess.run([sys.argv[1], "kinds", "--format", "json"], check=True, stdout=subprocess.PIPE)
+    words = " ".join(each.text for each in places["text"])
+    for kind in json.loads(report.stdout)["kinds"]:
+        if not re.search(rf"\b{kind['name']}\b", words):
+            yield f"docs/overview.svg: does not name {kind['name']}"
+    boxes = [[float(each.get(name, 0)) for name in ("x", "y", "width", "height")] for each in places["rect"]]
+    for each in places["text"]:
+        x, y, look = float(each.get("x")), float(each.get("y")), each.get("class", "")
+        size = {"small": 13, "word": 13}.get(look, 15) * (0.64 if look == "head" else 0.54)
+        left, top, width, height = min((box for box in boxes if box[0] <= x <= box[0] + box[2] and box[1] <= y <= box[1] + box[3]),
+                                       key=lambda box: box[2] * box[3])
+        if look != "word" and x + size * len(each.text) > left + width - 10 or y + 8 > top + height:
+            yield f"docs/overview.svg: {each.text!r} reaches the edge of its box"
 
 
 def include_rules():
@@ -183,7 +203,7 @@ def names():
 
 
 def main():
-    found = [problem for check in (readme_example, readme_scope, forms, statuses, kinds, include_rules, sections, threads, links, figures,
+    found = [problem for check in (readme_example, readme_scope, forms, statuses, kinds, overview, include_rules, sections, threads, links, figures,
                                    commits, best_kinds, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
