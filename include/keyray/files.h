@@ -40,7 +40,7 @@ typedef struct kr_file kr_file;
  */
 KR_API kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file **file, kr_error *err);
 /** How many bytes of a source name its file, with the extension: what stands before the ':' of the column. 0
- * if kr_file_read would refuse the source, since it names no column file. Reads nothing. */
+ * if kr_file_read would refuse the source, as its name is not that of a supported file. Reads nothing. */
 KR_API size_t kr_file_path_nbytes(const char *source);
 /** Borrowed; lives as long as the file, and as long as kr_file_convert does not change it. */
 KR_API const kr_column *kr_file_column(const kr_file *file);
@@ -58,7 +58,7 @@ KR_API int kr_file_is_text(const kr_file *file);
  *
  * Values convert where the other type holds the same value, else the call fails and names the first that does
  * not. Numbers go by value. A date is the instant of its midnight in UTC, also where it is the upper bound of
- * a range. A time that is no midnight is no date. Units of timestamps convert into each other; a unit that is
+ * a range. Only midnight times convert to dates. Units of timestamps convert into each other; a unit that is
  * not known goes with none that is. Numbers, dates and times, and texts do not compare with each other. Two
  * ":str" columns stay as they are: each keeps its own dictionary.
  *

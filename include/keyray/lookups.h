@@ -133,15 +133,15 @@ typedef enum kr_nearest_side {
 typedef struct kr_nearest_options {
     size_t struct_size;     /**< sizeof(kr_nearest_options) */
     kr_nearest_side side;   /**< 0: below */
-    uint32_t strict;        /**< 1: a key equal to the probe is no answer: < and > instead of <= and >= */
-    uint32_t limited;       /**< 1: a key farther away than the tolerance is no answer */
+    uint32_t strict;        /**< 1: exclude keys equal to the probe: < and > instead of <= and >= */
+    uint32_t limited;       /**< 1: ignore keys farther away than the tolerance */
     uint32_t reserved;      /**< 0 */
     int64_t tolerance;      /**< for integers, dates (days) and timestamps, in their unit: 0 or more */
     double float_tolerance; /**< for f32 and f64: 0 or more */
 } kr_nearest_options;
 
 /**
- * Finds, for every probe, the row of the nearest key. One row at most answers a probe.
+ * Finds, for every probe, the row of the nearest key. Each probe has one row at most.
  *
  * Of rows with the same key, the one with the largest row id answers from below, the one with the smallest
  * from above, as the last and the first row do in as-of joins of data frames. A key equal to the probe counts

@@ -191,6 +191,25 @@ def best_kinds():
         yield f"docs/choosing.md: its table of best kinds is {page}, src/kinds/choose.c has {source}"
 
 
+# Words that readers stumbled over: nouns and verbs that are left out, and terms that nothing explains.
+RIDDLES = [
+    r"\brows? (?:that )?comes? and go(?:es)?\b", r"2\^\d+ (?:go|come)\b", r"\bone a (?:probe|key|row|lookup)\b",
+    r"\b(?:bytes|bits|ns|rays|hits|lookups|threads|instructions) an? (?:key|probe|row|lookup|hit|match|second|pair|multiprocessor)\b(?! (?:takes|has|holds))",
+    r"\bis no answer\b", r"\bis no (?:value|option) of\b", r"\bnames no column file\b", r"\bno midnight is no date\b",
+    r"\bstands? in quotes\b", r"\brows between right\b", r"\basked, goal\b", r"\b(?:[Aa]sked|[Gg]oal):? \d", r"\btouches/probe\b"]
+
+
+def riddles():
+    """Pages, headers and examples use plain words; lines of code are left out."""
+    paths = PAGES + sorted((ROOT / "include").rglob("*.h")) + sorted((ROOT / "examples").glob("*.c"))
+    for path in paths:
+        page = re.sub(r"^(?: {4}[^\n]*|```.*?^```)$", "", path.read_text(), flags=re.M | re.S) if path.suffix == ".md" else path.read_text()
+        prose = re.sub(r"\s+(?:\* )?", " ", page)
+        for riddle in RIDDLES:
+            for found in re.finditer(riddle, prose):
+                yield f"{path.relative_to(ROOT)}: say it in plain words: {prose[max(0, found.start() - 20):found.end() + 20]}"
+
+
 def names():
     """Names of functions, types and constants are those of the sources; a trailing * or _ leaves the rest open."""
     sources = "\n".join(path.read_text() for folder in ("include", "src") for path in (ROOT / folder).rglob("*.[chu]*"))
@@ -204,7 +223,7 @@ def names():
 
 def main():
     found = [problem for check in (readme_example, readme_scope, forms, statuses, kinds, overview, include_rules, sections, threads, links, figures,
-                                   commits, best_kinds, names) for problem in check()]
+                                   commits, best_kinds, riddles, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
     return bool(found)
