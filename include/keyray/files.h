@@ -16,19 +16,18 @@ typedef struct kr_file kr_file;
  * `source` names a file, and where it has several columns one of them:
  *
  * - "file.npy": one dimension; integers of 1, 2, 4 and 8 bytes, f2 (which becomes f32), f4, f8, bool (u8),
- * and datetime64[D|s|ms|us|ns] of either byte order; NaT is NULL.
+ *   and datetime64[D|s|ms|us|ns] of either byte order; NaT is NULL.
  * - "file.csv:name" (a header row, quotes as in RFC 4180; ',', ';' or a tab separates the fields, whichever
- * is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or "file.csv:#0" is the column at
- * that position, from 0, unless the header has a column of that name.
+ *   is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or "file.csv:#0" is the column at
+ *   that position, from 0, unless the header has a column of that name.
  * - "file.tbl:3": TPC-H's '|' files, columns from 0.
  * - "file.bin:u32": raw, little-endian.
  * - Any of these with ".gz" behind the extension, e.g. "file.csv.gz:name": gzip.
  * - "-.csv:name", "-.npy", ...: standard input; "-:name" is short for "-.csv:name". It is read from where it
- * stands and, if it is a file, left there.
+ *   stands and, if it is a file, left there.
  *
  * Text columns: integers are i64, decimals f64, ISO dates date32, times timestamp64[us], unless a type
- * follows
- * ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
+ * follows ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
  * "timestamp64[s]", [ms], [us] and [ns] are of that unit; integers of "timestamp64" are of a unit that is not
  * known. Times may end with Z or +hh:mm and are turned to UTC. The same types behind "file.npy" convert it
  * exactly; integers become timestamps of the unit named. NULL: an empty field, NULL, null, NA, \N, and NaT;

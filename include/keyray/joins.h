@@ -70,8 +70,8 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
                                 const kr_column *right, const kr_join_options *options, kr_join **join,
                                 kr_error *err);
 /**
- * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes (and 64 MiB), 8 bytes per
- * pair, in any order: for a result, or a side, that is larger than device memory.
+ * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes (and 64 MiB), 8 bytes
+ * per pair, in any order: for a result, or a side, that is larger than device memory.
  *
  * One side is indexed, as `inverse` and its rule say (of ranges the left one), though both may ascend, and
  * must fit; the other is read in pieces of 2^22 rows, and may be as large as host memory. Semi and anti joins
@@ -104,8 +104,7 @@ KR_API kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_co
  *
  * Errors: as kr_join_create; KR_ERR_LIMIT for more than 8 columns.
  *
- * @param left, right  n_columns columns of each side, in pairs of one type; all columns of a side have one
- * length
+ * @param left, right  n_columns columns of each side, in pairs of one type; all of a side have one length
  */
 KR_API kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_column *left,
                                         const kr_column *right, uint32_t n_columns,
@@ -147,10 +146,9 @@ KR_API kr_status kr_join_create_prepared(kr_index *right, const kr_column *left,
  * neighbour nor a tolerance reaches into another group.
  *
  * inner: pairs of the left rows that have a partner. left: a pair for every left row, with KR_NO_ROW where
- * there is none. semi and anti: left rows with or without a partner. There is no right or full type. All in
- * the order of the left rows;
- * `unordered` changes nothing. A NULL equals nothing, in groups too; NaN equals NaN in groups, and has no
- * nearest time.
+ * there is none. semi and anti: left rows with or without a partner. There is no right or full type. Results
+ * are in the order of the left rows; `unordered` changes nothing. A NULL equals nothing, in groups too; NaN
+ * equals NaN in groups, and has no nearest time.
  *
  * Group and time become one key if their ranges take at most 64 bits together; else both become ranks first,
  * which takes two more indexes, one at a time. On a CPU, sides that ascend already are merged and no index is

@@ -57,12 +57,17 @@ KR_API uint32_t kr_report_phase_count(const kr_report *report);
 KR_API const char *kr_report_phase_name(const kr_report *report, uint32_t ordinal);
 KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal);
 
-/** Counters, if kr_sink.count_work is 1 and the kind casts rays: "rays" (cast), "hits" (primitives that rays
- *  met), "filtered" (hits that the keys ruled out), "repaired" (probes whose hit was wrong, so that the keys
- * were searched), "untraced" (ranges answered without rays, wholly or from some row on). Of scans, if
- *  kr_scan_options.count_work is 1: "rays", "primitives" (of scenes, that rays met; each stands for one row
- * or several), "intersections" (rows whose own cubes or triangles rays met), "refined" (rows whose values
- * were compared one by one), "spared" (rows that needed no comparison, as vectors or zones decided).
+/**
+ * Counters of what a lookup or scan did.
+ *
+ * Of lookups, if kr_sink.count_work is 1 and the kind casts rays: "rays" (cast), "hits" (primitives that rays
+ * met), "filtered" (hits that the keys ruled out), "repaired" (probes whose hit was wrong, so that the keys
+ * were searched), "untraced" (ranges answered without rays, wholly or from some row on).
+ *
+ * Of scans, if kr_scan_options.count_work is 1: "rays", "primitives" (of scenes, that rays met; each stands
+ * for one row or several), "intersections" (rows whose own cubes or triangles rays met), "refined" (rows
+ * whose values were compared one by one), "spared" (rows that needed no comparison, as vectors or zones
+ * decided).
  */
 KR_API uint32_t kr_report_counter_count(const kr_report *report);
 KR_API const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal);
@@ -90,10 +95,8 @@ typedef struct kr_sink {
     uint32_t order;          /**< ROWS: KR_ORDER_* */
     const kr_column *values; /**< SUM, MIN, MAX: one value for each row id; NULL values are skipped */
     void *out;
-    uint8_t
-        *valid; /**< MIN, MAX: bitmap of n bits, required; 0 where no row matched whose value is not NULL */
-    uint32_t
-        *rows; /**< ROWS: room for rows_capacity row ids; NULL: only the offsets are written. See below. */
+    uint8_t *valid; /**< MIN, MAX: bitmap of n bits, required; 0 where no value matched that is not NULL */
+    uint32_t *rows; /**< ROWS: room for rows_capacity row ids; NULL: only the offsets are written */
     uint64_t rows_capacity;
     kr_report *report;   /**< or NULL */
     uint32_t count_work; /**< 1: count for the report, which costs time */

@@ -54,11 +54,12 @@ KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, 
 /**
  * Compares a column with values.
  *
+ * Errors: KR_ERR_ARGUMENT (another number of values than `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
+ *
  * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type that goes
  *                with the column's: integers outside of its type are compared by value; floats that are no
  *                integer go with float columns only; dates go with dates and timestamps; timestamps and
- * integers are in the unit of the column. NULL: none Errors: KR_ERR_ARGUMENT (another number of values than
- * `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
+ *                integers are in the unit of the column. NULL: no values
  */
 KR_API kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_column *values,
                                       kr_condition **condition, kr_error *err);
@@ -286,7 +287,7 @@ KR_API kr_status kr_scan(kr_table *table, const kr_condition *const *conditions,
 
 /** Writes how the table would answer the condition, a line for each step, cut off at text_nbytes: first the
  *  condition in its normal form, such as "price < 50", then what answers it. Values are shown as in a
- * condition; texts are those of the condition. Errors: those of kr_scan. */
+ *  condition; texts are those of the condition. Errors: those of kr_scan. */
 KR_API kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, char *text,
                                  size_t text_nbytes, kr_error *err);
 

@@ -191,6 +191,20 @@ def best_kinds():
         yield f"docs/choosing.md: its table of best kinds is {page}, src/kinds/choose.c has {source}"
 
 
+def header_comments():
+    """Comments of public headers read well as they stand: no line of a word or two within a paragraph, no "Errors:" within a
+    sentence, no declaration that a long comment has broken after its type."""
+    for path in sorted((ROOT / "include").rglob("*.h")):
+        page = path.read_text()
+        found = re.findall(r"[\w,] Errors:.*", page) + re.findall(r"^ +\w+\n +\**\w+; /\*\*<.*", page, re.M)
+        for comment in re.findall(r"/\*\*.*?\*/", page, re.S):
+            lines = [re.sub(r"^[/* ]+|[ */]+$", "", line) for line in comment.splitlines()]
+            found += [line for before, line, after in zip(lines, lines[1:], lines[2:])
+                      if before and after and not before.endswith(":") and 0 < len(line.split()) < 4 and not re.match(r"[@-]|\w+:", after)]
+        for words in found:
+            yield f"{path.relative_to(ROOT)}: a comment is badly broken: {words}"
+
+
 # Words that readers stumbled over: nouns and verbs that are left out, and terms that nothing explains.
 RIDDLES = [
     r"\brows? (?:that )?comes? and go(?:es)?\b", r"2\^\d+ (?:go|come)\b", r"\bone a (?:probe|key|row|lookup)\b",
@@ -223,7 +237,7 @@ def names():
 
 def main():
     found = [problem for check in (readme_example, readme_scope, forms, statuses, kinds, overview, include_rules, sections, threads, links, figures,
-                                   commits, best_kinds, riddles, names) for problem in check()]
+                                   commits, best_kinds, header_comments, riddles, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
     return bool(found)
