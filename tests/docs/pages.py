@@ -215,7 +215,7 @@ RIDDLES = [
 
 def riddles():
     """Pages, headers and examples use plain words; lines of code are left out."""
-    paths = PAGES + sorted((ROOT / "include").rglob("*.h")) + sorted((ROOT / "examples").glob("*.c"))
+    paths = PAGES + [ROOT / "docs/keyray.1"] + sorted((ROOT / "include").rglob("*.h")) + sorted((ROOT / "examples").glob("*.c"))
     for path in paths:
         page = re.sub(r"^(?: {4}[^\n]*|```.*?^```)$", "", path.read_text(), flags=re.M | re.S) if path.suffix == ".md" else path.read_text()
         prose = re.sub(r"\s+(?:\* )?", " ", page)
