@@ -150,7 +150,7 @@ def figures():
     for line in rest.splitlines():
         if RATE.search(line):
             yield f"README.md: has a figure outside of its table: {line}"
-    measured = section(page, "gpu-beside-other-libraries") or ""
+    measured = section(page, "gpu-compared-with-other-libraries") or ""
     row = re.findall(r"[\d.]+", re.search(r"^\| 2\^26 u32 \|(.*)$", measured, re.M)[1])
     for rate, memory in re.findall(r"\| ([\d.]+) \| (\d+) \| (?:yes|no) \|$", shared[0], re.M):
         if rate not in row or memory not in row + ["256"]:
