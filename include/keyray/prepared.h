@@ -26,9 +26,8 @@ extern "C" {
  * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
  * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index or table, the
  * conditions, all arrays and this object must outlive every run and every replay; destroy it before its
- * device. After the index or the table has changed, kr_prepared_run is
- * KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can notice if
- * it is.
+ * device. After the index or the table has changed, kr_prepared_run is KR_ERR_ARGUMENT; a graph that was
+ * captured before must not be replayed any more, and nothing can notice if it is.
  */
 typedef struct kr_prepared kr_prepared;
 
@@ -70,8 +69,7 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
  * Errors: as kr_scan; KR_ERR_ARGUMENT for host memory; KR_ERR_UNSUPPORTED for a report and for kinds that
  * cast rays; KR_ERR_DEVICE_MEMORY if the scratch memory does not fit.
  *
- * @param conditions, sinks, n, options  as in kr_scan; the arrays and structs are read now, conditions also
- * by runs
+ * @param conditions, sinks, n, options  as in kr_scan; arrays and structs are read now, conditions also later
  */
 KR_API kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions,
                                  const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,
