@@ -129,7 +129,8 @@ const char *kr_searched_name(uint32_t way)
 kr_probe_plan kr_plan_probes(const kr_probe_case *of)
 {
     const int on_cpu = of->device->ops->is_host != 0;
-    kr_probe_plan plan = {.way = KR_SEARCHED_AS_IS, .reason = "asked for", .piece = WHOLE_PIECE};
+    kr_probe_plan plan = {
+        .way = KR_SEARCHED_AS_IS, .reason = "set by the option probes", .piece = WHOLE_PIECE};
     if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_AS_IS)
         return plan;
     if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_SORTED) {

@@ -106,6 +106,8 @@ OPTIONS = [
     ("join --left keys.npy --right right.npy --left-by keys.npy --right-by right.npy", "give (--left) and (--right) more than once", ("--left-by keys.npy --right-by right.npy", "{0} keys.npy {1} right.npy")),
     ("join --left lower.npy --right right.npy --left-end upper.npy --right-end right.npy", "needs (--overlap closed) or open", "{line} {0}"),
     ("join --left lower.npy --right right.npy --overlap open", "needs (--left-end) COL and (--right-end) COL", "{line} {0} upper.npy {1} right.npy"),
+    ("join --left keys.npy --right right.npy --asof backward --inverse on", "leave (--inverse) at (auto)", ("--inverse on", "{0} {1}")),
+    ("join --left lower.npy --left-end upper.npy --right right.npy --right-end lower.npy --overlap open --inverse on", "leave (--inverse) at (auto)", ("--inverse on", "{0} {1}")),
     ("join --left keys.npy --right-lower rlower.npy", "--right-lower and (--right-upper) belong together", "{line} {0} rupper.npy"),
     ("gen probes --keys values.npy --count 5 -o p.npy", "draw from (integer) or date keys", ("values.npy", "keys.npy")), (SCAN + "--count --bitmap", "give (one) of them", (" --bitmap", "")),
     (SCAN + "--limit 1 --count", "leave --count, .* (out)", (" --count", "")), (SCAN + "--index best:updates=on", "keyray (kinds) lists kinds that scan", "{0}"),

@@ -73,7 +73,7 @@ JOINS = [
     bad(2, ASOF + "--left-by keys.npy", "1 --left-by columns but 0 --right-by"),
     bad(2, ASOF + "--tolerance x", "--tolerance x is not a whole number, and keys.npy is u32"),
     bad(2, ASOF + "--tolerance -1", "--tolerance -1: a distance is 0 or more\n"), bad(1, ASOF + "--index hash", "finds no nearest keys"),
-    bad(1, ASOF + "--inverse on", "an as-of join indexes its right side"),
+    bad(1, ASOF + "--inverse on", "an as-of join always indexes its right side: leave --inverse at auto"),
     bad(1, ASOF + "--left-by one.npy --right-by one.npy", "give one group for each left row"),
     bad(1, "join --left a.csv:name:str --right b.csv:name:str {device} --asof backward", "is text: --asof"),
 ]

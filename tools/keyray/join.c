@@ -215,6 +215,7 @@ static int finish(join_job *j, kr_status status, kr_error *err)
     if (status == KR_OK)
         status = kr_join_query(j->join, &j->info, err);
     join_phases_take(j->join, &j->phases);
+    tool_rename(err, "inverse", "--inverse");
     return tool_check(status, err);
 }
 
@@ -255,6 +256,7 @@ static int count_rows(join_job *j, const kr_join_options *how)
     else if (status == KR_OK)
         status = kr_join_chunks(j->device, o->index, left, right, o->right_lower ? &j->right[1].view : NULL,
                                 how, 0, NULL, NULL, &j->info.pairs, &err);
+    tool_rename(&err, "inverse", "--inverse");
     return tool_check(status, &err);
 }
 
