@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Rows of both sides from which on a join takes much longer than the sample. */
-enum { FROM = 1 << 20 };
+/* Rows of both sides from which on a join takes much longer than the sample, on a GPU and on a CPU. */
+enum { FROM = 1 << 20, FROM_ON_HOST = 1 << 16 };
 
 /* Keys, lower bounds, upper bounds. */
 enum { SIDES = 3 };
@@ -74,7 +74,8 @@ kr_status kr_join_sample(const kr_join_job *job, double *pairs, kr_error *err)
     static const uint64_t none[SIDES] = {UINT64_MAX, UINT64_MAX, 0};
     uint64_t codes[SIDES][SAMPLE_ROWS];
     kr_buffer room = {0};
-    if (!job->left->count || !job->right->count || job->left->count + job->right->count < FROM)
+    if (!job->left->count || !job->right->count ||
+        job->left->count + job->right->count < (job->device->ops->is_host ? FROM_ON_HOST : FROM))
         return KR_OK;
     kr_status status = job->device->ops->is_host ? KR_OK
                                                  : kr_buffer_allocate(job->device, sizeof codes[0], NULL,
