@@ -10,16 +10,24 @@ extern "C" {
 
 typedef struct kr_file kr_file;
 
+/** How a file is read; all zero are the defaults. */
+typedef struct kr_file_options {
+    size_t struct_size;
+    /** Words with ',' between them, as in "NA,NULL": a field of a text file that is one of them, not in
+     * quotes, is NULL. An empty field is NULL in any case. NULL: no words. */
+    const char *nulls;
+} kr_file_options;
+
 /**
- * Reads one column into host memory.
+ * Reads one column into host memory. `options` may be NULL.
  *
  * `source` names a file, and where it has several columns one of them:
  *
  * - "file.npy": one dimension; integers of 1, 2, 4 and 8 bytes, f2 (which becomes f32), f4, f8, bool (u8),
  * and datetime64[D|s|ms|us|ns] of either byte order; NaT is NULL.
- * - "file.csv:name" (a header row, quotes as in RFC 4180; ',', ';' or a tab separates the fields, whichever
- * is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or "file.csv:#0" is the column at
- * that position, from 0, unless the header has a column of that name.
+ * - "file.csv:name" (a header row, quotes as in RFC 4180; lines end with LF, CR LF or CR; ',', ';' or a tab
+ * separates the fields, whichever is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or
+ * "file.csv:#0" is the column at that position, from 0, unless the header has a column of that name.
  * - "file.tbl:3": TPC-H's '|' files, columns from 0.
  * - "file.bin:u32": raw, little-endian.
  * - Any of these with ".gz" behind the extension, e.g. "file.csv.gz:name": gzip.
@@ -30,15 +38,17 @@ typedef struct kr_file kr_file;
  * follows
  * ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
  * "timestamp64[s]", [ms], [us] and [ns] are of that unit; integers of "timestamp64" are of a unit that is not
- * known. Times may end with Z or +hh:mm and are turned to UTC. The same types behind "file.npy" convert it
- * exactly; integers become timestamps of the unit named. NULL: an empty field, NULL, null, NA, \N, and NaT;
- * in ":str" columns the words only without quotes, and not NaT.
+ * known. Times may end with Z or +hh:mm and are turned to UTC. Years below 0 or above 9999 have a sign:
+ * "-0044-03-15", "+12024-01-31", as in ISO 8601. The same types behind "file.npy" convert it
+ * exactly; integers become timestamps of the unit named. An empty field is NULL, and so are the words of
+ * kr_file_options.nulls.
  *
  * Rows count from 0, without the header. Threads: any. Errors: KR_ERR_IO, KR_ERR_FORMAT (naming file, line
  * and column), KR_ERR_ARGUMENT, KR_ERR_TYPE (a .npy whose values the type lacks), KR_ERR_UNSUPPORTED (.gz in
  * a build without zlib), KR_ERR_HOST_MEMORY, KR_ERR_CANCELLED.
  */
-KR_API kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file **file, kr_error *err);
+KR_API kr_status kr_file_read(const char *source, const kr_file_options *options, const kr_progress *progress,
+                              kr_file **file, kr_error *err);
 /** How many bytes of a source name its file, with the extension: what stands before the ':' of the column. 0
  * if kr_file_read would refuse the source, since it names no column file. Reads nothing. */
 KR_API size_t kr_file_path_nbytes(const char *source);
@@ -72,9 +82,8 @@ KR_API kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *e
  *
  * `text`: values with ',' between them, in single or double quotes where they hold a ',' (a quote inside is
  * doubled): "42,43", "2024-01-01", "'a, b',NULL". They convert as in kr_file_convert: 5.0 is an integer,
- * 2024-01-01 a timestamp. NULL and the other words for it are NULL if they are not quoted. Where `like` is a
- * ":str" column, so is the result, with a dictionary of its own (see kr_file_convert). Close it with
- * kr_file_close.
+ * 2024-01-01 a timestamp. The word NULL, not in quotes, is NULL. Where `like` is a ":str" column, so is the
+ * result, with a dictionary of its own (see kr_file_convert). Close it with kr_file_close.
  *
  * Errors: KR_ERR_ARGUMENT (naming the value), KR_ERR_HOST_MEMORY.
  */
@@ -85,8 +94,8 @@ KR_API kr_status kr_file_literals(const char *text, const kr_file *like, kr_file
 /**
  * Writes an element as text that kr_file_literals and CSV files read back as the same value, and a NUL;
  * returns its length, 0 for an unknown type or unit. Dates are YYYY-MM-DD; timestamps with a unit YYYY-MM-DD
- * HH:MM:SS[.fraction], others integers; floats have as few digits as read back. Does not depend on the
- * locale.
+ * HH:MM:SS[.fraction] in UTC, others integers; floats and fractions have as few digits as read back. Years
+ * below 0 have a '-', those above 9999 a '+'. Does not depend on the locale.
  */
 KR_API uint32_t kr_value_text(kr_type type, kr_unit unit, const void *value, char text[KR_VALUE_NBYTES]);
 

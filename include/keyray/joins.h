@@ -80,8 +80,9 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
  * On a GPU, one piece is copied in while the pairs of the one before are copied out; pinned memory
  * (kr_memory_pin) is copied with no buffer in between.
  *
- * Blocks. Memory: the index, 36 bytes for each row of three pieces, two chunks, and a bit for each indexed
- * row if those without a partner are wanted. Errors: as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes,
+ * Blocks. Memory: the index, 36 bytes for each row of three pieces (80 for semi and anti joins with ranges),
+ * two chunks, a bit for each indexed row if those without a partner are wanted, and 4 bytes for each left row
+ * if a semi or anti join indexes it. Errors: as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes,
  * KR_ERR_CANCELLED when the callback returned nonzero.
  *
  * @param right_upper  NULL: equality; else `right` has the lower bounds of ranges, and this the upper ones

@@ -114,7 +114,6 @@ struct kr_device {
     uint32_t block_nbytes;     /* shared memory that a block program may have (program/block.h) */
     kr_stream own;             /* the device's own stream */
     _Atomic uint64_t in_use_nbytes, peak_nbytes;
-    _Atomic uint64_t mark_nbytes;     /* the most in use since kr_device_peak_begin */
     struct kr_tracer *_Atomic tracer; /* what casts rays here, made on first use: tracers/tracer.h */
     void (*tracer_close)(struct kr_tracer *tracer); /* called before the device closes */
 };
@@ -164,14 +163,23 @@ static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_str
         kr_buffer_give_back(owner, buffer, stream);
 }
 
-/* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf. 0: the cap does
- * not allow it; giving back always succeeds. */
-int kr_device_charge(kr_device *device, int64_t nbytes);
+/* What the calling thread takes of a device between kr_peak_begin and kr_peak_end, so that a build can tell
+ * its own peak, whatever other threads do there meanwhile. Peaks nest: all that a thread has begun count.
+ * The fields belong to memory.c. */
+typedef struct kr_peak {
+    struct kr_peak *outer; /* begun before by the same thread */
+    kr_device *device;
+    _Atomic int64_t held, most; /* a library's threads count here, too */
+} kr_peak;
+void kr_peak_begin(kr_peak *peak, kr_device *device);
+/* The most bytes held at once since it began, more than then. Due in any case, in the same thread. */
+uint64_t kr_peak_end(kr_peak *peak);
+/* Those that this thread has begun, for kr_device_charge in other threads. */
+kr_peak *kr_peaks_here(void);
 
-/* The bytes in use now, and the most in use from then on, so that a build can tell its own peak. Two builds
- * at the same time on one device see each other's bytes. */
-uint64_t kr_device_peak_begin(kr_device *device);
-uint64_t kr_device_peak_end(kr_device *device);
+/* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf, for `peaks`.
+ * 0: the cap does not allow it; giving back always succeeds. */
+int kr_device_charge(kr_device *device, kr_peak *peaks, int64_t nbytes);
 
 void kr_device_drain(kr_device *device);
 kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,

@@ -28,30 +28,61 @@ static void raise(_Atomic uint64_t *most, uint64_t held)
         ;
 }
 
-int kr_device_charge(kr_device *device, int64_t nbytes)
+/* The innermost of this thread. */
+static _Thread_local kr_peak *begun;
+
+void kr_peak_begin(kr_peak *peak, kr_device *device)
+{
+    *peak = (kr_peak){.outer = begun, .device = device};
+    begun = peak;
+}
+
+uint64_t kr_peak_end(kr_peak *peak)
+{
+    begun = peak->outer;
+    return (uint64_t)atomic_load(&peak->most);
+}
+
+kr_peak *kr_peaks_here(void)
+{
+    return begun;
+}
+
+static void count(kr_peak *peaks, const kr_device *device, int64_t nbytes)
+{
+    for (kr_peak *peak = peaks; peak; peak = peak->outer) {
+        if (peak->device != device)
+            continue;
+        const int64_t held = atomic_fetch_add(&peak->held, nbytes) + nbytes;
+        int64_t seen = atomic_load(&peak->most);
+        while (seen < held && !atomic_compare_exchange_weak(&peak->most, &seen, held))
+            ;
+    }
+}
+
+/* Memory that was reserved is there, `in_use` bytes before it. */
+static void count_taken(kr_device *device, kr_peak *peaks, uint64_t in_use, uint64_t nbytes)
+{
+    raise(&device->peak_nbytes, in_use + nbytes);
+    count(peaks, device, (int64_t)nbytes);
+}
+
+static void count_given(kr_device *device, kr_peak *peaks, uint64_t nbytes)
+{
+    atomic_fetch_sub(&device->in_use_nbytes, nbytes);
+    count(peaks, device, -(int64_t)nbytes);
+}
+
+int kr_device_charge(kr_device *device, kr_peak *peaks, int64_t nbytes)
 {
     uint64_t in_use;
-    if (nbytes <= 0) {
-        atomic_fetch_sub(&device->in_use_nbytes, (uint64_t)-nbytes);
-        return 1;
-    }
-    if (!reserve(device, (uint64_t)nbytes, &in_use))
+    if (nbytes <= 0)
+        count_given(device, peaks, (uint64_t)-nbytes);
+    else if (reserve(device, (uint64_t)nbytes, &in_use))
+        count_taken(device, peaks, in_use, (uint64_t)nbytes);
+    else
         return 0;
-    raise(&device->peak_nbytes, in_use + (uint64_t)nbytes);
-    raise(&device->mark_nbytes, in_use + (uint64_t)nbytes);
     return 1;
-}
-
-uint64_t kr_device_peak_begin(kr_device *device)
-{
-    const uint64_t in_use = atomic_load(&device->in_use_nbytes);
-    atomic_store(&device->mark_nbytes, in_use);
-    return in_use;
-}
-
-uint64_t kr_device_peak_end(kr_device *device)
-{
-    return atomic_load(&device->mark_nbytes);
 }
 
 static kr_status no_memory(kr_device *device, uint64_t nbytes, uint64_t in_use, const char *what,
@@ -103,7 +134,7 @@ static void give(kr_device *device, void *memory, uint64_t nbytes, void *native)
         options->release(options->allocator_ctx, memory, (size_t)nbytes, native);
     else
         device->ops->release(device, memory, nbytes, native);
-    atomic_fetch_sub(&device->in_use_nbytes, nbytes);
+    count_given(device, begun, nbytes);
 }
 
 kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
@@ -129,8 +160,7 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
             *err = cause;
         return cause.status;
     }
-    raise(&device->peak_nbytes, in_use + nbytes);
-    raise(&device->mark_nbytes, in_use + nbytes);
+    count_taken(device, begun, in_use, nbytes);
     *buffer = (kr_buffer){memory, nbytes};
     if (arena)
         kr_arena_note(arena, memory, nbytes);

@@ -3,18 +3,35 @@
 #include "io/convert.h"
 #include "util/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { HINT_NBYTES = 64 };
+
+/* A word for NULL, as databases, R and pandas write it: what to do about it where it is no value. */
+static const char *null_hint(const struct kr_builder *builder, const char *text, size_t nbytes,
+                             char hint[HINT_NBYTES])
+{
+    static const char *const words[] = {"NULL", "Null", "null", "NA",   "na", "N/A", "n/a", "#N/A", "\\N",
+                                        "NaT",  "NaN",  "nan",  "None", "-",  "--",  "?",   "."};
+    *hint = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words && !builder->quoted; i++)
+        if (strlen(words[i]) == nbytes && memcmp(words[i], text, nbytes) == 0)
+            snprintf(hint, HINT_NBYTES, "; kr_file_options.nulls '%s' reads it as NULL", words[i]);
+    return hint;
+}
 
 static kr_status fail_value(const struct kr_builder *builder, kr_value_result result, const char *text,
                             size_t nbytes, kr_error *err)
 {
     const struct kr_place *place = builder->place;
-    char shown[KR_IO_SHOWN_NBYTES], problem[KR_PROBLEM_NBYTES];
+    char shown[KR_IO_SHOWN_NBYTES], problem[KR_PROBLEM_NBYTES], hint[HINT_NBYTES];
     kr_io_show(shown, text, nbytes);
     kr_value_problem(result, builder->type, builder->unit, problem);
-    return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s: '%s' %s", place->file,
-                   (unsigned long long)place->line, place->column, shown, problem);
+    return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s: '%s' %s%s", place->file,
+                   (unsigned long long)place->line, place->column, shown, problem,
+                   null_hint(builder, text, nbytes, hint));
 }
 
 static kr_status grow(struct kr_builder *builder, kr_error *err)
@@ -48,10 +65,12 @@ static kr_status set_type(struct kr_builder *builder, kr_type type, kr_error *er
 }
 
 kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, kr_unit unit, bool strings,
-                           struct kr_file *file, const struct kr_place *place, kr_error *err)
+                           const char *nulls, struct kr_file *file, const struct kr_place *place,
+                           kr_error *err)
 {
     *builder = (struct kr_builder){.file = file,
                                    .place = place,
+                                   .nulls = nulls,
                                    .unit = unit,
                                    .inferred = !type && !strings,
                                    .unit_inferred = type == KR_TIMESTAMP64 && unit == KR_UNIT_NONE};
@@ -68,7 +87,11 @@ kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, kr_unit uni
 
 /* ---- Finding the type ---------------------------------------------------------------------- */
 
-enum { DATE_NBYTES = 10 };
+/* Without a time of day. */
+static bool is_date(const char *text, size_t nbytes)
+{
+    return nbytes > 0 && kr_value_date_nbytes(text, nbytes) == nbytes;
+}
 
 /* The narrowest type that holds this text, 0 for none. *large: it is an integer beyond i64. */
 static kr_type classify(const char *text, size_t nbytes, bool *large)
@@ -80,7 +103,7 @@ static kr_type classify(const char *text, size_t nbytes, bool *large)
         return KR_I64;
     if (kr_value_parse(KR_F64, KR_UNIT_NONE, text, nbytes, &value) != KR_VALUE_MALFORMED)
         return KR_F64;
-    const kr_type type = nbytes == DATE_NBYTES ? KR_DATE32 : KR_TIMESTAMP64;
+    const kr_type type = is_date(text, nbytes) ? KR_DATE32 : KR_TIMESTAMP64;
     return kr_value_parse(type, KR_UNIT_US, text, nbytes, &value) != KR_VALUE_MALFORMED ? type : (kr_type)0;
 }
 
@@ -124,13 +147,14 @@ static kr_status infer(struct kr_builder *builder, const char *text, size_t nbyt
     const struct kr_place *place = builder->place;
     bool large = false;
     kr_type type = classify(text, nbytes, &large);
-    char shown[KR_IO_SHOWN_NBYTES];
+    char shown[KR_IO_SHOWN_NBYTES], hint[HINT_NBYTES];
     kr_io_show(shown, text, nbytes);
     if (!type)
         return kr_fail(
             err, KR_ERR_FORMAT,
-            "%s:%llu: column %s: '%s' is no number, date or time; add ':str' to read text, or a type",
-            place->file, (unsigned long long)place->line, place->column, shown);
+            "%s:%llu: column %s: '%s' is no number, date or time%s; add ':str' to read text, or a type",
+            place->file, (unsigned long long)place->line, place->column, shown,
+            null_hint(builder, text, nbytes, hint));
     if (large && !builder->large_line) {
         builder->large_line = place->line;
         memcpy(builder->large_text, shown, sizeof shown);
@@ -142,8 +166,9 @@ static kr_status infer(struct kr_builder *builder, const char *text, size_t nbyt
         return set_type(builder, type, err);
     if (is_number(builder->type) != is_number(type))
         return kr_fail(err, KR_ERR_FORMAT,
-                       "%s:%llu: column %s mixes dates and numbers: '%s'; add ':str' to read text",
-                       place->file, (unsigned long long)place->line, place->column, shown);
+                       "%s:%llu: column %s mixes dates and numbers: '%s'%s; add ':str' to read text",
+                       place->file, (unsigned long long)place->line, place->column, shown,
+                       null_hint(builder, text, nbytes, hint));
     if (builder->type == KR_DATE32 && type == KR_TIMESTAMP64)
         return dates_to_times(builder, err);
     if (builder->type == KR_I64 && type == KR_F64)
@@ -172,14 +197,17 @@ static kr_status append_null(struct kr_builder *builder, kr_error *err)
     return KR_OK;
 }
 
-/* A word for NULL, as databases, R and pandas write it. */
-static bool is_null_word(const char *text, size_t nbytes, bool strings)
+static bool is_null(const struct kr_builder *builder, const char *text, size_t nbytes)
 {
-    static const char *const words[] = {"NULL", "null", "NA", "\\N", "NaT"};
-    const size_t n = sizeof words / sizeof *words - strings; /* the last one is NULL among times */
-    for (size_t i = 0; i < n && nbytes <= 4; i++)
-        if (strlen(words[i]) == nbytes && memcmp(words[i], text, nbytes) == 0)
+    if (nbytes == 0)
+        return true;
+    const char *word = builder->quoted ? NULL : builder->nulls;
+    while (word && *word) {
+        const size_t length = strcspn(word, ",");
+        if (length == nbytes && memcmp(word, text, nbytes) == 0)
             return true;
+        word += length + (word[length] == ',');
+    }
     return false;
 }
 
@@ -197,7 +225,7 @@ static bool must_infer(const struct kr_builder *builder, kr_value_result result,
     if (!builder->inferred)
         return false;
     return result != KR_VALUE_OK || (builder->large_line && !builder->decimals) ||
-           (builder->type == KR_DATE32 && nbytes != DATE_NBYTES) ||
+           (builder->type == KR_DATE32 && !is_date(text, nbytes)) ||
            (builder->type == KR_TIMESTAMP64 && !kr_value_is_time(text, nbytes));
 }
 
@@ -224,8 +252,6 @@ static kr_status append_value(struct kr_builder *builder, const char *text, size
     kr_value_result result = KR_VALUE_MALFORMED;
     if (builder->type)
         result = parse_next(builder, text, nbytes);
-    if (result != KR_VALUE_OK && is_null_word(text, nbytes, false))
-        return append_null(builder, err);
     const bool by_type = must_infer(builder, result, text, nbytes),
                by_unit = builder->unit_inferred && result != KR_VALUE_MALFORMED;
     if (by_type || by_unit) {
@@ -252,24 +278,23 @@ kr_status kr_builder_append(struct kr_builder *builder, const char *text, size_t
     kr_status status = make_room(builder, err);
     if (status != KR_OK)
         return status;
-    if (nbytes == 0)
+    builder->quoted = quoted;
+    if (is_null(builder, text, nbytes))
         return append_null(builder, err);
-    if (!builder->file->dictionary)
-        return append_value(builder, text, nbytes, err);
-    return !quoted && is_null_word(text, nbytes, true) ? append_null(builder, err)
-                                                       : append_string(builder, text, nbytes, err);
+    return builder->file->dictionary ? append_string(builder, text, nbytes, err)
+                                     : append_value(builder, text, nbytes, err);
 }
 
 kr_status kr_builder_append_literal(struct kr_builder *builder, const char *text, size_t nbytes, bool quoted,
                                     uint64_t n, kr_error *err)
 {
-    const bool strings = builder->file->dictionary != NULL;
     kr_status status = make_room(builder, err);
     if (status != KR_OK)
         return status;
-    if (nbytes == 0 || (!quoted && is_null_word(text, nbytes, strings)))
+    builder->quoted = quoted;
+    if (is_null(builder, text, nbytes))
         return append_null(builder, err);
-    if (strings)
+    if (builder->file->dictionary)
         return append_string(builder, text, nbytes, err);
     char shown[KR_IO_SHOWN_NBYTES], problem[KR_PROBLEM_NBYTES];
     void *value = (char *)builder->file->data + builder->count * builder->each;

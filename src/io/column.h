@@ -23,6 +23,8 @@ struct kr_builder {
                            integer */
     bool any_value;     /* one that is not NULL was appended since the type is known */
     bool decimals;      /* one was seen while inferring */
+    bool quoted;        /* the field that is appended stands in quotes */
+    const char *nulls;  /* words that are NULL without quotes, with ',' between them; or NULL */
     /* An integer beyond i64 is an error unless the column turns out to hold decimals, which a later
      * field may show. Its line, 0 for none, and its text. */
     uint64_t large_line;
@@ -30,11 +32,11 @@ struct kr_builder {
 };
 
 /* `type` 0 lets the fields decide; `strings` makes a dictionary. Everything is built in *file,
- * so that the owner of *file frees it whatever happens. */
+ * so that the owner of *file frees it whatever happens. `nulls` lives as long as the builder. */
 kr_status kr_builder_begin(struct kr_builder *builder, kr_type type, kr_unit unit, bool strings,
-                           struct kr_file *file, const struct kr_place *place, kr_error *err);
-/* Appends a row. Empty text is NULL, and so are NULL, null, NA and \N, and NaT unless the column is of
- * strings, where these words are NULL only without quotes. */
+                           const char *nulls, struct kr_file *file, const struct kr_place *place,
+                           kr_error *err);
+/* Appends a row. Empty text is NULL, and so is one of `nulls` that is not quoted. */
 kr_status kr_builder_append(struct kr_builder *builder, const char *text, size_t nbytes, bool quoted,
                             kr_error *err);
 /* The same for the n-th value of a list, n from 1; see kr_value_parse_literal. */

@@ -3,6 +3,7 @@
 #include "io/values.h"
 #include "util/error.h"
 #include "util/rounding.h"
+#include "util/structs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,13 +64,14 @@ static bool split_source(const char *source, struct parts *parts)
     return true;
 }
 
-static kr_status read_path(const struct parts *parts, const char *source, const char *path,
+static kr_status read_path(const struct parts *parts, const char *source, const char *path, const char *nulls,
                            const kr_progress *progress, kr_file **file, kr_error *err)
 {
     struct kr_input input;
     kr_status status = kr_input_open(&input, path, parts->gzip, progress, err);
     if (status != KR_OK)
         return status;
+    input.nulls = nulls;
     kr_file *result = kr_host_calloc(1, sizeof *result, "a column file", err);
     if (result)
         kr_io_show(result->name, source, strlen(source));
@@ -85,11 +87,15 @@ static kr_status read_path(const struct parts *parts, const char *source, const 
     return status;
 }
 
-kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file **file, kr_error *err)
+kr_status kr_file_read(const char *source, const kr_file_options *options, const kr_progress *progress,
+                       kr_file **file, kr_error *err)
 {
+    kr_file_options how = {0};
     if (!source || !file)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_file_read: %s is NULL", source ? "file" : "source");
     kr_status status = kr_progress_check(progress, "kr_file_read: progress", err);
+    if (status == KR_OK && options)
+        status = kr_struct_read(&kr_struct_file_options, options, &how, err);
     if (status != KR_OK)
         return status;
     char shown[KR_IO_SHOWN_NBYTES];
@@ -108,7 +114,7 @@ kr_status kr_file_read(const char *source, const kr_progress *progress, kr_file 
     memcpy(path, source, parts.path_nbytes);
     kr_rounding before;
     kr_rounding_begin(&before);
-    status = read_path(&parts, source, path, progress, file, err);
+    status = read_path(&parts, source, path, how.nulls, progress, file, err);
     kr_rounding_end(&before);
     free(path);
     return status;

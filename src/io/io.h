@@ -77,6 +77,7 @@ struct kr_input {
     bool is_standard;
     struct kr_gzip *gzip; /* or NULL */
     const kr_progress *progress;
+    const char *nulls;             /* words for NULL in text, or NULL */
     char name[KR_IO_SHOWN_NBYTES]; /* for errors */
 };
 

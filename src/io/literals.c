@@ -90,8 +90,8 @@ kr_status kr_file_literals(const char *text, const kr_file *like, kr_file **file
     if (made)
         kr_io_show(made->name, text, strlen(text));
     if (status == KR_OK)
-        status = kr_builder_begin(&builder, like->column.type, like->unit, like->dictionary != NULL, made,
-                                  &nowhere, err);
+        status = kr_builder_begin(&builder, like->column.type, like->unit, like->dictionary != NULL, "NULL",
+                                  made, &nowhere, err);
     if (status == KR_OK)
         status = read_list(&list, &builder, err);
     if (status == KR_OK)

@@ -17,6 +17,8 @@ enum { MOST_LINKS = 40, NAME_NBYTES = 40 };
 
 struct kr_output {
     struct kr_target *first;
+    char failed[KR_IO_SHOWN_NBYTES]; /* the first file that could not be added, "" for none */
+    int committed;
 };
 
 static kr_status fail_errno(const struct kr_target *target, const char *call, kr_error *err)
@@ -180,7 +182,6 @@ kr_status kr_target_end(struct kr_target *target, kr_error *err)
     /* Some file systems report only here that the disk is full. */
     const int closed = close(target->fd);
     target->fd = -1;
-    target->complete = closed == 0;
     return closed == 0 ? KR_OK : fail_errno(target, "close", err);
 }
 
@@ -197,31 +198,90 @@ kr_status kr_output_create(kr_output **output, kr_error *err)
     return KR_OK;
 }
 
-/* Keeps the old file under a second name. File systems without such links go without. */
-static kr_status back_up(struct kr_target *target, kr_error *err)
+kr_status kr_output_added(kr_output *output, const char *path, kr_status status)
+{
+    if (output && status != KR_OK && !*output->failed) {
+        const char *shown = path && *path ? path : "a file without a name";
+        kr_io_show(output->failed, shown, strlen(shown));
+    }
+    return status;
+}
+
+/* Puts a file in the place of another in one step, and the other in its place. */
+static int exchange(const char *a, const char *b)
+{
+#ifdef RENAME_EXCHANGE
+    return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+#else
+    (void)a;
+    (void)b;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+/* Renames the temporary file, and keeps the old one under another name. That is one step where the file
+ * system can exchange two files, or give a file a second name; else no file has the target's name for a
+ * moment. */
+static int replace_and_keep(struct kr_target *target)
+{
+    if (exchange(target->temporary, target->path) == 0) {
+        char *spare = target->backup;
+        target->backup = target->temporary;
+        target->temporary = spare;
+        return 0;
+    }
+    const int moved = link(target->path, target->backup) != 0;
+    if (moved && rename(target->path, target->backup) != 0)
+        return -1;
+    if (rename(target->temporary, target->path) == 0)
+        return 0;
+    const int error = errno;
+    if (moved)
+        rename(target->backup, target->path);
+    else
+        unlink(target->backup);
+    errno = error;
+    return -1;
+}
+
+/* `alone`: no other file may fail later, so nothing is kept. */
+static kr_status replace(struct kr_target *target, int alone, kr_error *err)
 {
     char name[NAME_NBYTES];
-    const kr_status status = random_name(target, name, err);
-    if (status != KR_OK)
-        return status;
-    target->backup = beside(target->path, name, err);
-    if (!target->backup)
-        return KR_ERR_HOST_MEMORY;
-    if (link(target->path, target->backup) != 0) {
+    struct stat old;
+    const int is_there = lstat(target->path, &old) == 0;
+    if (is_there && S_ISDIR(old.st_mode)) { /* a file can be exchanged with it */
+        errno = EISDIR;
+        return fail_errno(target, "rename", err);
+    }
+    if (is_there && !alone) {
+        const kr_status status = random_name(target, name, err);
+        if (status != KR_OK)
+            return status;
+        target->backup = beside(target->path, name, err);
+        if (!target->backup)
+            return KR_ERR_HOST_MEMORY;
+    }
+    const int failed = target->backup ? replace_and_keep(target) : rename(target->temporary, target->path);
+    if (failed) {
+        const kr_status status = fail_errno(target, "rename", err);
         free(target->backup);
         target->backup = NULL;
+        return status;
     }
+    target->renamed = 1;
+    free(target->temporary);
+    target->temporary = NULL;
     return KR_OK;
 }
 
-static void undo(struct kr_target *target)
+static void undo(const struct kr_target *target)
 {
     if (target->renamed && target->backup)
         rename(target->backup, target->path);
     else if (target->renamed)
         unlink(target->path);
-    else if (target->backup)
-        unlink(target->backup);
 }
 
 kr_status kr_output_commit(kr_output *output, kr_error *err)
@@ -229,23 +289,13 @@ kr_status kr_output_commit(kr_output *output, kr_error *err)
     kr_status status = KR_OK;
     if (!output)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_output_commit: output is NULL");
-    for (const struct kr_target *at = output->first; at; at = at->next)
-        if (!at->complete || !at->temporary)
-            return kr_fail(err, KR_ERR_ARGUMENT,
-                           "kr_output_commit: %s %s; destroy the output and make another", at->name,
-                           at->complete ? "was committed before" : "was not written whole");
-    /* One file needs no way back. */
-    for (struct kr_target *at = output->first; at && output->first->next && status == KR_OK; at = at->next)
-        status = back_up(at, err);
-    for (struct kr_target *at = output->first; at && status == KR_OK; at = at->next) {
-        if (rename(at->temporary, at->path) != 0) {
-            status = fail_errno(at, "rename", err);
-            break;
-        }
-        at->renamed = 1;
-        free(at->temporary);
-        at->temporary = NULL;
-    }
+    if (*output->failed || output->committed)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_output_commit: %s%s; destroy the output and make another",
+                       *output->failed ? output->failed : "the output was committed before",
+                       *output->failed ? " could not be added, so nothing is written" : "");
+    output->committed = 1;
+    for (struct kr_target *at = output->first; at && status == KR_OK; at = at->next)
+        status = replace(at, !output->first->next, err);
     for (struct kr_target *at = output->first; at; at = at->next) {
         if (status != KR_OK)
             undo(at);
@@ -269,8 +319,8 @@ void kr_output_destroy(kr_output *output)
     free(output);
 }
 
-kr_status kr_output_add_bytes(kr_output *output, const char *path, const void *data, uint64_t nbytes,
-                              const kr_progress *progress, kr_error *err)
+static kr_status add_bytes(kr_output *output, const char *path, const void *data, uint64_t nbytes,
+                           const kr_progress *progress, kr_error *err)
 {
     struct kr_target *target = NULL;
     if (!output || !path || !*path || (!data && nbytes))
@@ -284,6 +334,12 @@ kr_status kr_output_add_bytes(kr_output *output, const char *path, const void *d
     if (status == KR_OK)
         status = kr_target_put(target, data, nbytes, err);
     return status == KR_OK ? kr_target_end(target, err) : status;
+}
+
+kr_status kr_output_add_bytes(kr_output *output, const char *path, const void *data, uint64_t nbytes,
+                              const kr_progress *progress, kr_error *err)
+{
+    return kr_output_added(output, path, add_bytes(output, path, data, nbytes, progress, err));
 }
 
 static kr_status put_pieces(struct kr_target *target, kr_next_piece next, void *ctx, kr_error *err)
@@ -303,8 +359,8 @@ static kr_status put_pieces(struct kr_target *target, kr_next_piece next, void *
     }
 }
 
-kr_status kr_output_add_pieces(kr_output *output, const char *path, kr_next_piece next, void *ctx,
-                               const kr_progress *progress, kr_error *err)
+static kr_status add_pieces(kr_output *output, const char *path, kr_next_piece next, void *ctx,
+                            const kr_progress *progress, kr_error *err)
 {
     struct kr_target *target = NULL;
     if (!output || !path || !*path || !next)
@@ -318,4 +374,10 @@ kr_status kr_output_add_pieces(kr_output *output, const char *path, kr_next_piec
     if (status == KR_OK)
         status = put_pieces(target, next, ctx, err);
     return status == KR_OK ? kr_target_end(target, err) : status;
+}
+
+kr_status kr_output_add_pieces(kr_output *output, const char *path, kr_next_piece next, void *ctx,
+                               const kr_progress *progress, kr_error *err)
+{
+    return kr_output_added(output, path, add_pieces(output, path, next, ctx, progress, err));
 }

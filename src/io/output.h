@@ -10,7 +10,6 @@ struct kr_target {
     char *path;      /* of the target, links followed */
     char *temporary; /* beside it; NULL: not there, or renamed */
     char *backup;    /* while files are renamed: the old target under another name; NULL: there was none */
-    int complete;    /* all is written */
     int renamed;
     uint64_t nbytes, position; /* to be written in all, and so far */
     const kr_progress *progress;
@@ -23,5 +22,8 @@ kr_status kr_target_begin(kr_output *output, const char *path, uint64_t nbytes, 
 kr_status kr_target_put(struct kr_target *target, const void *data, uint64_t nbytes, kr_error *err);
 /* All is put. */
 kr_status kr_target_end(struct kr_target *target, kr_error *err);
+
+/* What adding a file ended with; returns `status`. Once one failed, the output cannot be committed. */
+kr_status kr_output_added(kr_output *output, const char *path, kr_status status);
 
 #endif

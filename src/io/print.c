@@ -1,4 +1,4 @@
-/* A value as text that kr_value_parse reads back. */
+/* A value as text that kr_value_parse reads back as the same. */
 #include "io/values.h"
 
 #include <math.h>
@@ -28,7 +28,10 @@ static int print_days(int64_t days, char text[KR_VALUE_NBYTES])
     int64_t year;
     int month, day;
     kr_days_to_civil(days, &year, &month, &day);
-    return snprintf(text, KR_VALUE_NBYTES, "%s%04lld-%02d-%02d", year < 0 ? "-" : "",
+    return snprintf(text, KR_VALUE_NBYTES, "%s%04lld-%02d-%02d",
+                    year < 0      ? "-"
+                    : year > 9999 ? "+"
+                                  : "",
                     (long long)(year < 0 ? -year : year), month, day);
 }
 
@@ -46,9 +49,12 @@ static int print_timestamp(int64_t steps, kr_unit unit, char text[KR_VALUE_NBYTE
     int n = print_days(seconds / 86400 - (seconds % 86400 < 0), text);
     n += snprintf(text + n, KR_VALUE_NBYTES - (size_t)n, " %02d:%02d:%02d", (int)(second / 3600),
                   (int)(second / 60 % 60), (int)(second % 60));
-    if (fraction)
-        n += snprintf(text + n, KR_VALUE_NBYTES - (size_t)n, ".%0*lld", 3 * (int)(unit - KR_UNIT_S),
-                      (long long)fraction);
+    if (!fraction)
+        return n;
+    n += snprintf(text + n, KR_VALUE_NBYTES - (size_t)n, ".%0*lld", 3 * (int)(unit - KR_UNIT_S),
+                  (long long)fraction);
+    while (text[n - 1] == '0') /* it ends at a digit that is not: the fraction is not 0 */
+        text[--n] = '\0';
     return n;
 }
 

@@ -1,6 +1,7 @@
 /* .csv and .tbl: rows of fields. The file is read through a window that always holds one whole row; the
  * fields of the wanted column are cut out of it, the others only counted. */
 #include "io/column.h"
+#include "io/lines.h"
 
 #include "io/values.h"
 #include "util/error.h"
@@ -29,8 +30,9 @@ struct scanner {
     size_t room, start, end; /* data[start .. end) is not yet read */
     bool ended;              /* nothing follows in the file */
     char separator;
-    bool quotes;     /* else every row ends with a separator */
-    bool any_quotes; /* there are some in the window, so rows are searched for them */
+    bool quotes;      /* else every row ends with a separator */
+    bool any_quotes;  /* there are some in the window, so rows are searched for them */
+    bool any_returns; /* the window has CRs that may be line ends of their own: no LF follows, or not yet */
     uint64_t column;
     struct kr_place place;
 };
@@ -61,62 +63,11 @@ static kr_status refill(struct scanner *scanner, kr_error *err)
     scanner->end += (size_t)got;
     scanner->ended = got < wanted;
     scanner->any_quotes = scanner->quotes && memchr(scanner->data, '"', scanner->end);
+    scanner->any_returns = find_lone_return(scanner->data, scanner->data + scanner->end);
     return status;
 }
 
-/* ---- Bytes, eight at a time ---------------------------------------------------------------- */
-
-/* The high bit of every byte of the word that equals `byte`. */
-static uint64_t matches(const char *at, char byte)
-{
-    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    word ^= (unsigned char)byte * UINT64_C(0x0101010101010101);
-    return ~(((word & low) + low) | word | low);
-}
-
-/* Adds the high bits up in the highest byte; base x86-64 has no instruction that counts bits. */
-static uint64_t count_matches(uint64_t found)
-{
-    return ((found >> 7) * UINT64_C(0x0101010101010101)) >> 56;
-}
-
-static uint64_t count_bytes(const char *at, const char *end, char byte)
-{
-    uint64_t n = 0;
-    for (; end - at >= 8; at += 8)
-        n += count_matches(matches(at, byte));
-    for (; at < end; at++)
-        n += *at == byte;
-    return n;
-}
-
-/* The place behind the n-th such byte, n > 0; NULL when there are fewer. */
-static const char *skip_bytes(const char *at, const char *end, char byte, uint64_t n)
-{
-    for (; end - at >= 8; at += 8) {
-        uint64_t found = matches(at, byte);
-        uint64_t there = count_matches(found);
-        if (there >= n) {
-            while (--n)
-                found &= found - 1;
-            return at + __builtin_ctzll(found) / 8 + 1;
-        }
-        n -= there;
-    }
-    for (; at < end; at++)
-        if (*at == byte && --n == 0)
-            return at + 1;
-    return NULL;
-}
-
 /* ---- Rows ---------------------------------------------------------------------------------- */
-
-static const char *without_return(const char *begin, const char *end)
-{
-    return end > begin && end[-1] == '\r' ? end - 1 : end;
-}
 
 /* A row without quotes, whose fields end at `end`. */
 static void split_plain(const struct scanner *scanner, const char *begin, const char *end, struct row *row)
@@ -133,7 +84,7 @@ static void split_plain(const struct scanner *scanner, const char *begin, const 
 }
 
 /* Cuts one field of a row with quotes and leaves *at behind its separator, or, in the row's last field,
- * behind its newline. CUT_WRONG leaves *at where the fault is. */
+ * behind its line end. CUT_WRONG leaves *at where the fault is. */
 static enum cut cut_quoted(const struct scanner *scanner, const char **at, struct field *field, bool *last)
 {
     const char *end = scanner->data + scanner->end, *begin = *at, *close = begin;
@@ -150,17 +101,16 @@ static enum cut cut_quoted(const struct scanner *scanner, const char **at, struc
         close++;
     }
     const char *stop = close;
-    while (stop < end && *stop != scanner->separator && *stop != '\n' && *stop != '"')
+    while (stop < end && *stop != scanner->separator && *stop != '\n' && *stop != '\r' && *stop != '"')
         stop++;
-    if (stop == end && !scanner->ended)
+    if (!scanner->ended && (stop == end || (*stop == '\r' && stop + 1 == end)))
         return CUT_SHORT;
-    *last = stop == end || *stop == '\n';
-    const char *text_end = *last ? without_return(close, stop) : stop;
-    if ((stop < end && *stop == '"') || (field->quoted && text_end != close))
+    *last = stop == end || *stop == '\n' || *stop == '\r';
+    if ((stop < end && *stop == '"') || (field->quoted && stop != close))
         return CUT_WRONG;
     if (!field->quoted)
-        *field = (struct field){begin, (size_t)(text_end - begin), false};
-    *at = stop < end ? stop + 1 : stop;
+        *field = (struct field){begin, (size_t)(stop - begin), false};
+    *at = *last ? skip_line_end(stop, end) : stop + 1;
     return CUT_WHOLE;
 }
 
@@ -178,7 +128,7 @@ static enum cut split_quoted(const struct scanner *scanner, const char **at, str
     }
     row->next = *at;
     row->empty = false;
-    row->n_lines = count_bytes(begin, *at, '\n');
+    row->n_lines = count_lines(begin, *at);
     return CUT_WHOLE;
 }
 
@@ -187,15 +137,18 @@ static enum cut cut_row(const struct scanner *scanner, const char **at, struct r
 {
     const char *begin = scanner->data + scanner->start, *end = scanner->data + scanner->end;
     *at = begin;
-    const char *newline = memchr(begin, '\n', (size_t)(end - begin));
-    if (!newline && !scanner->ended)
+    const char *stop = scanner->any_returns ? NULL : memchr(begin, '\n', (size_t)(end - begin));
+    if (!stop)
+        stop = scanner->any_returns ? find_line_end(begin, end) : end;
+    /* What follows the last byte, if it is a CR, is not known yet. */
+    if (!scanner->ended && (stop == end || (*stop == '\r' && stop + 1 == end)))
         return CUT_SHORT;
-    const char *stop = newline ? newline : end;
     if (scanner->any_quotes && memchr(begin, '"', (size_t)(stop - begin)))
         return split_quoted(scanner, at, row);
-    row->next = newline ? newline + 1 : end;
+    row->next = skip_line_end(stop, end);
     row->n_lines = 1;
-    stop = without_return(begin, stop);
+    if (!scanner->any_returns && stop > begin && stop[-1] == '\r')
+        stop--;
     row->empty = stop == begin;
     row->n_fields = 0;
     if (!scanner->quotes && row->empty)
@@ -225,8 +178,7 @@ static kr_status next_row(struct scanner *scanner, struct row *row, bool *more, 
         return KR_OK;
     const char *begin = scanner->data + scanner->start;
     return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: byte %llu of the row, reading column %s: %s",
-                   scanner->place.file,
-                   (unsigned long long)(scanner->place.line + count_bytes(begin, at, '\n')),
+                   scanner->place.file, (unsigned long long)(scanner->place.line + count_lines(begin, at)),
                    (unsigned long long)(at - begin), scanner->place.column,
                    scanner->quotes ? "the quotes of this field do not follow RFC 4180, or are not closed"
                                    : "the row does not end with '|'");
@@ -324,8 +276,8 @@ static kr_status read_column(struct scanner *scanner, const struct wanted *wante
                              struct kr_file *file, kr_error *err)
 {
     struct kr_builder builder;
-    kr_status status =
-        kr_builder_begin(&builder, wanted->type, wanted->unit, wanted->strings, file, &scanner->place, err);
+    kr_status status = kr_builder_begin(&builder, wanted->type, wanted->unit, wanted->strings,
+                                        scanner->input->nulls, file, &scanner->place, err);
     if (status == KR_OK)
         status = read_rows(scanner, n_fields, &builder, err);
     return status == KR_OK ? kr_builder_end(&builder, err) : status;
@@ -428,7 +380,7 @@ static kr_status find_separator(struct scanner *scanner, kr_error *err)
         for (size_t i = scanner->start; i < scanner->end && !whole; i++) {
             const char byte = scanner->data[i];
             quoted ^= byte == '"';
-            whole = byte == '\n' && !quoted;
+            whole = (byte == '\n' || byte == '\r') && !quoted;
             for (int s = 0; s < 3 && !quoted; s++)
                 n[s] += byte == separators[s];
         }

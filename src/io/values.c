@@ -222,21 +222,42 @@ void kr_days_to_civil(int64_t days, int64_t *year, int *month, int *day)
     *year = year_of_era + era * 400 + (*month <= 2);
 }
 
-bool kr_value_is_time(const char *text, size_t nbytes)
+/* Years of four digits, or with a sign of four or more, as in ISO 8601. All that any type holds have fewer
+ * digits than the most, whose days and seconds in turn fit in 64 bits or are found not to. */
+enum { YEAR_NBYTES = 4, YEAR_DIGITS_MOST = 12, MONTH_DAY_NBYTES = sizeof "-MM-DD" - 1 };
+
+size_t kr_value_date_nbytes(const char *text, size_t nbytes)
 {
-    return nbytes >= 10 && text[4] == '-' && text[7] == '-';
+    size_t year = YEAR_NBYTES;
+    if (nbytes > 0 && (*text == '+' || *text == '-'))
+        for (year = 1; year < nbytes && is_digit(text[year]);)
+            year++;
+    const bool is_short = year == YEAR_NBYTES && !is_digit(*text);
+    const size_t n = year + MONTH_DAY_NBYTES;
+    return year >= YEAR_NBYTES && !is_short && nbytes >= n && text[year] == '-' && text[year + 3] == '-' ? n
+                                                                                                         : 0;
 }
 
-static kr_value_result parse_day(const char *text, int32_t *days)
+/* All of the text is the date. */
+static kr_value_result parse_day(const char *text, size_t nbytes, int64_t *days)
 {
     static const signed char lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    const int year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
-    if (year < 0 || month < 0 || day < 0)
+    const char *at = text, *end = text + nbytes - MONTH_DAY_NBYTES;
+    const int month = number(end + 1, 2), day = number(end + 4, 2);
+    const bool negative = take_sign(&at, end), is_long = end - at > YEAR_DIGITS_MOST;
+    int64_t year = 0;
+    for (; at < end; at++) {
+        if (!is_digit(*at))
+            return KR_VALUE_MALFORMED;
+        year = is_long ? 0 : year * 10 + (*at - '0');
+    }
+    if (month < 0 || day < 0)
         return KR_VALUE_MALFORMED;
     const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1] || (month == 2 && day == 29 && !leap))
+    if (is_long || month < 1 || month > 12 || day < 1 || day > lengths[month - 1] ||
+        (month == 2 && day == 29 && !leap))
         return KR_VALUE_RANGE;
-    *days = (int32_t)kr_days_from_civil(year, month, day);
+    *days = kr_days_from_civil(negative ? -year : year, month, day);
     return KR_VALUE_OK;
 }
 
@@ -295,41 +316,57 @@ static kr_value_result parse_zone(const char *at, const char *end, int64_t *offs
     return KR_VALUE_OK;
 }
 
+/* The seconds of a day's begin and more, of at most two days. *seconds is wrong where they do not fit. */
+static bool add_day(int64_t days, int64_t more, int64_t *seconds)
+{
+    const bool below = days < 0; /* its begin may be out of range where its end is not */
+    int64_t begin;
+    return !__builtin_mul_overflow(days + below, INT64_C(86400), &begin) &&
+           !__builtin_add_overflow(begin, more - (below ? 86400 : 0), seconds);
+}
+
 /* A date or a time. A malformed text is reported before a value that is out of range. */
 static kr_value_result parse_instant(const char *text, size_t nbytes, struct instant *when)
 {
-    int32_t days = 0;
-    int64_t offset = 0;
+    const size_t date_nbytes = kr_value_date_nbytes(text, nbytes);
+    int64_t days = 0, offset = 0;
     *when = (struct instant){0, 0};
-    if (!kr_value_is_time(text, nbytes))
+    if (!date_nbytes)
         return KR_VALUE_MALFORMED;
-    const char *at = text + 11, *end = text + nbytes;
-    const kr_value_result date = parse_day(text, &days);
+    const char *at = text + date_nbytes, *end = text + nbytes;
+    const kr_value_result date = parse_day(text, date_nbytes, &days);
     kr_value_result clock = KR_VALUE_OK, zone = KR_VALUE_OK;
-    if (nbytes > 10) {
-        if (text[10] != ' ' && text[10] != 'T')
+    if (at < end) {
+        if (*at != ' ' && *at != 'T')
             return KR_VALUE_MALFORMED;
+        at++;
         clock = take_clock(&at, end, when);
         zone = clock == KR_VALUE_MALFORMED ? clock : parse_zone(at, end, &offset);
     }
     if (date == KR_VALUE_MALFORMED || zone == KR_VALUE_MALFORMED)
         return KR_VALUE_MALFORMED;
-    when->seconds += days * INT64_C(86400) - offset;
-    return date != KR_VALUE_OK ? date : clock != KR_VALUE_OK ? clock : zone;
+    const bool fits = add_day(days, when->seconds - offset, &when->seconds);
+    return date != KR_VALUE_OK ? date : clock != KR_VALUE_OK ? clock : fits ? zone : KR_VALUE_RANGE;
 }
 
 static kr_value_result parse_date(const char *text, size_t nbytes, int32_t *days)
 {
     struct instant when;
-    if (nbytes == 10)
-        return kr_value_is_time(text, nbytes) ? parse_day(text, days) : KR_VALUE_MALFORMED;
-    const kr_value_result result = parse_instant(text, nbytes, &when);
-    if (result != KR_VALUE_OK)
-        return result;
-    if (when.nanos || when.seconds % 86400)
-        return KR_VALUE_INEXACT;
-    *days = (int32_t)(when.seconds / 86400);
-    return KR_VALUE_OK;
+    int64_t day = 0;
+    kr_value_result result;
+    if (nbytes > 0 && kr_value_date_nbytes(text, nbytes) == nbytes) {
+        result = parse_day(text, nbytes, &day);
+    } else {
+        result = parse_instant(text, nbytes, &when);
+        if (result == KR_VALUE_OK && (when.nanos || when.seconds % 86400))
+            return KR_VALUE_INEXACT;
+        day = when.seconds / 86400;
+    }
+    if (result == KR_VALUE_OK && (day < INT32_MIN || day > INT32_MAX))
+        return KR_VALUE_RANGE;
+    if (result == KR_VALUE_OK)
+        *days = (int32_t)day;
+    return result;
 }
 
 static kr_value_result parse_timestamp(const char *text, size_t nbytes, kr_unit unit, int64_t *value)

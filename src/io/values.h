@@ -18,13 +18,19 @@ typedef enum kr_value_result {
  * spaces around it. Does not depend on the locale. `unit` counts for timestamp64 only.
  *
  * Integers have an optional sign. Floats are correctly rounded; nan, inf and infinity are accepted in
- * any case. date32 is YYYY-MM-DD, or a time at midnight. timestamp64 is an integer in `unit`, a date, which
- * is its midnight, or YYYY-MM-DD HH:MM[:SS[.fraction]] with a space or a T, and then Z, " UTC", +hh, +hhmm or
- * +hh:mm. Without one of these it is UTC. */
+ * any case. date32 is YYYY-MM-DD, or a time at midnight. A year that has not four digits has a sign:
+ * +12024-01-31. timestamp64 is an integer in `unit`, a date, which is its midnight, or YYYY-MM-DD
+ * HH:MM[:SS[.fraction]] with a space or a T, and then Z, " UTC", +hh, +hhmm or +hh:mm. Without one of these
+ * it is UTC. */
 kr_value_result kr_value_parse(kr_type type, kr_unit unit, const char *text, size_t nbytes, void *value);
 
+/* How many bytes of a text are a date, or look like one; 0 if it does not begin with one. A time goes on. */
+size_t kr_value_date_nbytes(const char *text, size_t nbytes);
 /* Whether it begins like a date or a time. */
-bool kr_value_is_time(const char *text, size_t nbytes);
+static inline bool kr_value_is_time(const char *text, size_t nbytes)
+{
+    return kr_value_date_nbytes(text, nbytes) > 0;
+}
 
 /* What kr_value_parse accepts for the type: "an integer from 0 to 255". */
 const char *kr_value_wanted(kr_type type);

@@ -90,7 +90,8 @@ kr_status kr_output_add_column(kr_output *output, const char *path, kr_type type
 {
     if (!output)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_output_add_column: output is NULL");
-    return add(output, "kr_output_add_column", path, type, rows, columns, data, progress, err);
+    return kr_output_added(
+        output, path, add(output, "kr_output_add_column", path, type, rows, columns, data, progress, err));
 }
 
 kr_status kr_file_write(const char *path, kr_type type, uint64_t rows, uint32_t columns, const void *data,

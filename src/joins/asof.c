@@ -135,21 +135,21 @@ kr_status kr_asof_run(const kr_asof_job *job, kr_join *join, kr_error *err)
                        .help = ASOF_HELP,
                        .tracer = "none"}};
     kr_join_info *info = &join->info;
+    kr_peak peak;
     kr_status status = check(&a, err);
     if (status != KR_OK)
         return status;
-    const uint64_t before = kr_device_peak_begin(job->device);
+    kr_peak_begin(&peak, job->device);
     kr_stopwatch_start(&a.keys.watch, job->device, NULL);
     status = join_sides(&a, join, err);
     kr_stopwatch_stop(&a.keys.watch);
-    keyed_note_peak(&a.keys);
+    info->peak_nbytes = kr_peak_end(&peak);
     if (status == KR_OK)
         status = kr_spec_format(&a.keys.spec, info->spec, sizeof info->spec, err);
     snprintf(info->device, sizeof info->device, "%s", job->device->name);
     memcpy(info->tracer, a.keys.tracer, sizeof info->tracer);
     snprintf(info->indexed, sizeof info->indexed, "%s", a.merged ? "none" : "right");
     info->footprint_nbytes = a.keys.footprint_nbytes;
-    info->peak_nbytes = a.keys.peak_nbytes > before ? a.keys.peak_nbytes - before : 0;
     join->phases = a.keys.watch.phases;
     return status;
 }

@@ -4,7 +4,7 @@
 
 #define HELP "join parts of the sides"
 
-/* Joins the keys of both sides. What was taken until now is the columns and their keys. */
+/* Joins the keys of both sides. */
 static kr_status join_keys(keyed *k, const kr_columns_job *job, const kr_column *left, const kr_column *right,
                            uint32_t used_bits, kr_join *join, kr_error *err)
 {
@@ -14,12 +14,7 @@ static kr_status join_keys(keyed *k, const kr_columns_job *job, const kr_column 
     keys.used_bits = used_bits;
     kr_stopwatch_stop(&k->watch);
     kr_phases_add(&join->phases, &k->watch.phases);
-    keyed_note_peak(k);
-    const uint64_t before = kr_device_peak_begin(k->device);
-    const kr_status status = kr_join_run(&keys, join, err);
-    const uint64_t most = before + join->info.peak_nbytes;
-    k->peak_nbytes = most > k->peak_nbytes ? most : k->peak_nbytes;
-    return status;
+    return kr_join_run(&keys, join, err);
 }
 
 /* Columns that take more than 64 bits together: a number for all but the last, and one for the last. */
@@ -75,15 +70,15 @@ kr_status kr_columns_run(const kr_columns_job *job, kr_join *join, kr_error *err
 {
     kr_device *device = job->how.device;
     keyed k = {.device = device, .n = job->n, .n_equal = job->n, .help = HELP, .tracer = "none"};
+    kr_peak peak;
     kr_status status = check(&k, job, err);
     if (status != KR_OK)
         return status;
-    const uint64_t before = kr_device_peak_begin(device);
+    kr_peak_begin(&peak, device);
     kr_stopwatch_start(&k.watch, device, NULL);
     status = join_columns(&k, job, join, err);
     kr_stopwatch_stop(&k.watch);
-    keyed_note_peak(&k);
     keyed_release(&k);
-    join->info.peak_nbytes = k.peak_nbytes > before ? k.peak_nbytes - before : 0;
+    join->info.peak_nbytes = kr_peak_end(&peak);
     return status;
 }

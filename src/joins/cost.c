@@ -46,6 +46,11 @@ kr_join_costs kr_join_cost(const kr_join_shape *shape)
             .right = 1e-9 * ((r->build + lay_out[is_host]) * right + (r->lookup + scan[is_host]) * left +
                              2 * r->sort * pairs),
         };
+    if (!shape->is_pairs) /* left rows that are indexed look up their own keys */
+        return (kr_join_costs){
+            .left = 1e-9 * ((r->build + r->lookup) * left + r->lookup * right),
+            .right = 1e-9 * (r->build * right + r->lookup * left),
+        };
     return (kr_join_costs){
         .left = 1e-9 * (r->build * left + (r->lookup + r->several) * right + r->sort * pairs),
         .right = 1e-9 * (r->build * right + r->lookup * left),

@@ -16,6 +16,7 @@ typedef struct kr_join_shape {
     uint64_t left, right; /* rows */
     uint32_t in_order;    /* 1: pairs are sorted by left row */
     uint32_t is_range;    /* 1: the right side is ranges */
+    uint32_t is_pairs;    /* 0: only left rows are wanted */
 } kr_join_shape;
 
 kr_join_costs kr_join_cost(const kr_join_shape *shape);

@@ -10,7 +10,7 @@
 static kr_status allocate(const kr_covering *c, uint64_t nbytes, const char *what, kr_buffer *buffer,
                           kr_error *err)
 {
-    return kr_buffer_allocate(c->device, nbytes, NULL, what, HELP, buffer, err);
+    return kr_buffer_allocate(c->device, nbytes, c->stream, what, HELP, buffer, err);
 }
 
 static uint64_t code_nbytes(const kr_covering *c)
@@ -29,7 +29,7 @@ static void release_coded(const kr_covering *c, coded *ranges)
 {
     kr_buffer *const all[] = {&ranges->validity, &ranges->flags, &ranges->uppers, &ranges->lowers};
     for (int i = 0; i < 4; ++i)
-        kr_buffer_release(c->device, all[i], NULL);
+        kr_buffer_release(c->device, all[i], c->stream);
 }
 
 static kr_status encode(const kr_covering *c, const kr_column *lower, const kr_column *upper, coded *ranges,
@@ -57,9 +57,9 @@ static kr_status encode(const kr_covering *c, const kr_column *lower, const kr_c
         .out_type = c->type,
     };
     if (status == KR_OK)
-        status = kr_device_run(c->device, &covering_codes, &params, n, NULL, err);
+        status = kr_device_run(c->device, &covering_codes, &params, n, c->stream, err);
     return status == KR_OK
-               ? kr_bitmap_pack(c->device, ranges->flags.data, n, ranges->validity.data, NULL, err)
+               ? kr_bitmap_pack(c->device, ranges->flags.data, n, ranges->validity.data, c->stream, err)
                : status;
 }
 
@@ -84,10 +84,10 @@ static kr_status fill_levels(kr_covering *c, const coded *ranges, kr_error *err)
     covering_level_params params = {.view = *v, .uppers = ranges->uppers.data, .rows = c->sorted.rows.data};
     for (; params.level < v->levels && status == KR_OK; ++params.level)
         status = kr_device_run(c->device, &covering_largest, &params,
-                               v->first[params.level + 1] - v->first[params.level], NULL, err);
+                               v->first[params.level + 1] - v->first[params.level], c->stream, err);
     while (params.level-- && status == KR_OK)
         status = kr_device_run(c->device, &covering_reach, &params,
-                               v->first[params.level + 1] - v->first[params.level], NULL, err);
+                               v->first[params.level + 1] - v->first[params.level], c->stream, err);
     return status;
 }
 
@@ -95,14 +95,16 @@ static kr_status sort(kr_covering *c, const kr_spec *spec, const coded *ranges, 
 {
     const kr_build build = {
         .device = c->device,
+        .stream = c->stream,
         .spec = spec,
         .keys = {.type = c->type, .count = n, .data = ranges->lowers.data, .validity = ranges->validity.data},
     };
     return kr_sorted_build(&build, &c->sorted, err);
 }
 
-kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column *lower,
-                            const kr_column *upper, kr_stopwatch *watch, kr_error *err)
+/* All but the index. */
+static kr_status arrange(kr_covering *c, const kr_spec *spec, const kr_column *lower, const kr_column *upper,
+                         kr_error *err)
 {
     coded ranges = {{0}, {0}, {0}, {0}};
     c->type = kr_type_key_bits(lower->type) == 64 ? KR_U64 : KR_U32;
@@ -114,23 +116,29 @@ kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column
     if (status == KR_OK)
         status = fill_levels(c, &ranges, err);
     release_coded(c, &ranges);
+    return status;
+}
+
+kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column *lower,
+                            const kr_column *upper, kr_stopwatch *watch, kr_error *err)
+{
+    kr_status status = arrange(c, spec, lower, upper, err);
     kr_stopwatch_lap(watch, "sort");
-    c->peak_nbytes = kr_device_peak_end(c->device);
     const kr_column keys = {.type = c->type, .count = c->sorted.n, .data = c->sorted.keys.data};
     if (status == KR_OK)
         status = kr_index_make(c->device, spec, &keys, NULL, NULL, &c->index, err);
-    kr_buffer_release(c->device, &c->sorted.keys, NULL);
+    kr_buffer_release(c->device, &c->sorted.keys, c->stream);
     return status;
 }
 
 void kr_covering_release(kr_covering *c)
 {
     kr_index_destroy(c->index);
-    kr_buffer_release(c->device, &c->ranks, NULL);
-    kr_buffer_release(c->device, &c->keys, NULL);
-    kr_buffer_release(c->device, &c->reach, NULL);
-    kr_buffer_release(c->device, &c->largest, NULL);
-    kr_sorted_release(c->device, &c->sorted, NULL);
+    kr_buffer_release(c->device, &c->ranks, c->stream);
+    kr_buffer_release(c->device, &c->keys, c->stream);
+    kr_buffer_release(c->device, &c->reach, c->stream);
+    kr_buffer_release(c->device, &c->largest, c->stream);
+    kr_sorted_release(c->device, &c->sorted, c->stream);
 }
 
 /* ---- The search ------------------------------------------------------------------------------- */
@@ -158,7 +166,8 @@ static covering_scan_params scan_of(const kr_covering *c, const uint32_t *ranks,
                                   .rows = c->sorted.rows.data};
 }
 
-kr_status kr_covering_find(kr_covering *c, const kr_query *query, kr_buffer *offsets, kr_error *err)
+kr_status kr_covering_find(kr_covering *c, const kr_query *query, int first, kr_buffer *offsets,
+                           kr_error *err)
 {
     const uint64_t n = query->n;
     kr_buffer several = {0};
@@ -172,6 +181,7 @@ kr_status kr_covering_find(kr_covering *c, const kr_query *query, kr_buffer *off
         status = kr_counters_make(c->device, NULL, 1, &several, err);
     covering_scan_params params = scan_of(c, c->ranks.data, offsets);
     params.several = several.data;
+    params.first = (uint64_t)first;
     if (status == KR_OK)
         status = kr_device_fill(c->device, (uint64_t *)offsets->data + n, 0, sizeof(uint64_t), NULL, err);
     if (status == KR_OK)
@@ -202,4 +212,39 @@ kr_status kr_covering_list(const kr_covering *c, const kr_query *query, const kr
         return status;
     status = kr_join_sort(c->device, c->n_right, right, left, n, err);
     return status == KR_OK ? kr_join_sort(c->device, query->n, left, right, n, err) : status;
+}
+
+/* ---- Parts of ranges --------------------------------------------------------------------------- */
+
+/* A column of n values in memory of its own. */
+static kr_status make_bound(const kr_covering *c, kr_type type, uint64_t n, kr_resident *bound, kr_error *err)
+{
+    *bound = (kr_resident){.column = {.type = type, .count = n}};
+    const kr_status status =
+        allocate(c, n * kr_type_nbytes(type), "ranges without what others hold", &bound->data, err);
+    bound->column.data = bound->data.data;
+    return status;
+}
+
+kr_status kr_ranges_part(kr_device *device, const kr_spec *spec, kr_stream *stream, kr_resident *low,
+                         kr_resident *high, kr_error *err)
+{
+    const kr_type type = low->column.type;
+    kr_covering c = {.device = device, .stream = stream};
+    kr_resident parts[2] = {{.data = {0}}, {.data = {0}}};
+    kr_status status = arrange(&c, spec, &low->column, &high->column, err);
+    kr_resident_release(device, high, stream);
+    kr_resident_release(device, low, stream);
+    if (status == KR_OK)
+        status = make_bound(&c, type, c.sorted.n, &parts[0], err);
+    if (status == KR_OK)
+        status = make_bound(&c, type, c.sorted.n, &parts[1], err);
+    const covering_part_params params = {
+        c.view, c.sorted.keys.data, parts[0].data.data, parts[1].data.data, type, 0};
+    if (status == KR_OK)
+        status = kr_device_run(device, &covering_part, &params, c.sorted.n, stream, err);
+    kr_covering_release(&c);
+    *low = parts[0];
+    *high = parts[1];
+    return status;
 }

@@ -14,14 +14,14 @@
 
 typedef struct kr_covering {
     kr_device *device;
-    kr_type type; /* KR_U32 or KR_U64: of all codes */
+    kr_stream *stream; /* of the build */
+    kr_type type;      /* KR_U32 or KR_U64: of all codes */
     kr_sorted sorted;
     kr_buffer largest, reach;
     kr_covering_view view;
     kr_index *index;       /* of the sorted lower bounds */
     kr_buffer keys, ranks; /* of the left side: codes; how many lower bounds are not above each */
     uint64_t n_right;      /* ranges as they were given */
-    uint64_t peak_nbytes;  /* before the index was built, which begins its own account */
     int several;           /* some key lies in several ranges */
 } kr_covering;
 
@@ -32,11 +32,18 @@ kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column
 /* A query over the left side, in device memory, for kr_covering_find. */
 kr_status kr_covering_query(kr_covering *c, const kr_column *left, kr_stopwatch *watch, kr_query *query,
                             kr_error *err);
-/* offsets: n + 1, how many ranges hold the keys before each. Blocks. */
-kr_status kr_covering_find(kr_covering *c, const kr_query *query, kr_buffer *offsets, kr_error *err);
+/* offsets: n + 1, how many ranges hold the keys before each; with `first` at most one a key. Blocks. */
+kr_status kr_covering_find(kr_covering *c, const kr_query *query, int first, kr_buffer *offsets,
+                           kr_error *err);
 /* All pairs: left rows ascend, and right rows do within each if `ordered`. Allocates both. */
 kr_status kr_covering_list(const kr_covering *c, const kr_query *query, const kr_buffer *offsets, uint64_t n,
                            int ordered, kr_buffer *left, kr_buffer *right, kr_error *err);
 void kr_covering_release(kr_covering *c);
+
+/* Ranges that hold the same values as `low` to `high`, but no value twice: what of each is left beyond those
+ * that begin before it. They take the place of the columns, which are in device memory. For lookups that only
+ * ask which rows some range holds: they find no row twice. May block. */
+kr_status kr_ranges_part(kr_device *device, const kr_spec *spec, kr_stream *stream, kr_resident *low,
+                         kr_resident *high, kr_error *err);
 
 #endif

@@ -80,6 +80,32 @@ KR_BODY void covering_reach_of(const covering_level_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(covering_reach, covering_level_params, covering_reach_of);
 
+/* ---- Parts of ranges, of which no two hold the same value ------------------------------------ */
+
+typedef struct covering_part_params {
+    kr_covering_view view;
+    const void *keys; /* sorted lower bounds, codes */
+    void *lower, *upper;
+    uint32_t type, reserved; /* of lower and upper */
+} covering_part_params;
+kr_assert_size(covering_part_params, 120);
+
+/* What the ranges before this one hold at or above its lower bound goes up to their reach without a gap: one
+ * of them begins at or below that bound and ends there. An empty part is one from the highest value to zero;
+ * other codes may be of no value of floats. */
+KR_BODY void covering_part_of(const covering_part_params *p, uint64_t i)
+{
+    const kr_covering_view *v = &p->view;
+    const uint64_t begin = covering_get(v, p->keys, i), end = covering_get(v, v->largest, i);
+    const uint64_t reach = i ? covering_get(v, v->reach, i - 1) : 0;
+    const int is_behind = i && reach >= begin, is_empty = is_behind && reach >= end;
+    const uint64_t from = is_behind && !is_empty ? reach + 1 : begin;
+    const uint64_t highest = ~(uint64_t)0 >> (64 - kr_type_significant_bits(p->type));
+    kr_store_code(p->type, p->lower, i, is_empty ? highest : from);
+    kr_store_code(p->type, p->upper, i, is_empty ? kr_zero_code(p->type) : end);
+}
+KR_MAP_PROGRAM(covering_part, covering_part_params, covering_part_of);
+
 /* ---- The search ------------------------------------------------------------------------------- */
 
 typedef struct covering_scan_params {
@@ -90,6 +116,7 @@ typedef struct covering_scan_params {
     uint32_t *several;     /* covering_count: not 0 if any key has several */
     const uint32_t *rows; /* of covering_list: right rows in the order of their lower bounds, and the pairs */
     uint32_t *left, *right;
+    uint64_t first; /* 1: whether any range holds a key is all that is asked */
 } covering_scan_params;
 
 /* Past all ranges that end below the key, from place `at` (the end of a block) downwards. */
@@ -130,9 +157,16 @@ KR_BODY uint64_t covering_scan(const covering_scan_params *p, uint64_t i, uint64
     return n;
 }
 
+KR_BODY int covering_is_held(const covering_scan_params *p, uint64_t i)
+{
+    const uint32_t rank = p->ranks[i];
+    return rank != KR_NO_ROW && rank &&
+           covering_get(&p->view, p->view.reach, rank - 1) >= covering_get(&p->view, p->keys, i);
+}
+
 KR_BODY void covering_count_of(const covering_scan_params *p, uint64_t i)
 {
-    const uint64_t n = covering_scan(p, i, 0);
+    const uint64_t n = p->first ? (uint64_t)covering_is_held(p, i) : covering_scan(p, i, 0);
     p->offsets[i] = n;
     if (n > 1 && !kr_atomic_load32(p->several))
         kr_atomic_or32(p->several, 1);

@@ -2,6 +2,7 @@
 #include "joins/cost.h"
 #include "joins/covering.h"
 #include "joins/merge.h"
+#include "joins/partners.h"
 #include "kinds/choose.h"
 #include "results/bitmap.h"
 #include "results/found.h"
@@ -38,6 +39,18 @@ static int covers(const joining *j)
 static int is_single(const joining *j)
 {
     return j->index->is_unique && !j->job->upper;
+}
+
+/* The left side is indexed, and the result is some of its rows. */
+static int lists_indexed(const joining *j)
+{
+    return j->inverse && !kr_join_has_pairs(j->job->type);
+}
+
+/* One answer of each probe says all that is asked. */
+static int is_answered(const joining *j)
+{
+    return is_single(j) || (lists_indexed(j) && !j->job->upper);
 }
 
 /* n pairs (first[i], second[i]); `second` is empty where only rows of one side are wanted. */
@@ -123,7 +136,7 @@ static kr_status list_answers(joining *j, int wanted, int with_rows, pair_list *
     return status;
 }
 
-/* All matches: probing rows, which ascend, and indexed rows. */
+/* All matches: probing rows, which ascend, unless only indexed rows are wanted; and indexed rows. */
 static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
 {
     if (is_single(j))
@@ -132,7 +145,8 @@ static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
     if (covers(j))
         return kr_covering_list(&j->covering, &j->query, &j->matches.offsets, j->matched, !j->job->unordered,
                                 &list->first, &list->second, err);
-    kr_status status = allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
+    kr_status status =
+        lists_indexed(j) ? KR_OK : allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
     if (status == KR_OK)
         status = allocate_rows(j, j->matched, "indexed rows of pairs", &list->second, err);
     const kr_matches_copy_job part = {
@@ -219,12 +233,28 @@ static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
 
 /* ---- The types of joins --------------------------------------------------------------------- */
 
+static kr_status list_partners(joining *j, int wanted, pair_list *result, kr_error *err)
+{
+    const kr_column *indexed = j->job->left;
+    kr_partners partners;
+    kr_status status = kr_partners_open(&partners, j->device, indexed->count, err);
+    if (status == KR_OK)
+        status = kr_partners_mark(&partners, j->answers.data, j->query.n, NULL, err);
+    if (status == KR_OK)
+        status = kr_partners_list(&partners, j->index, indexed, wanted, &result->first, &result->n, err);
+    kr_partners_close(&partners);
+    return status;
+}
+
+/* Of ranges among left rows, no two hold the same row: there are no more matches than rows. */
 static kr_status semi_or_anti(joining *j, pair_list *result, kr_error *err)
 {
     const int wanted = j->job->type == KR_JOIN_SEMI;
     pair_list pairs = {.n = 0};
     if (!j->inverse)
         return select_probing(j, wanted, result, err);
+    if (is_answered(j))
+        return list_partners(j, wanted, result, err);
     kr_status status = list_matches(j, &pairs, err);
     if (status == KR_OK)
         status = select_indexed(j, wanted, &pairs, result, err);
@@ -307,10 +337,12 @@ static kr_status find_answers(joining *j, kr_error *err)
 
 static kr_status find_partners(joining *j, kr_error *err)
 {
-    if (is_single(j))
+    if (is_answered(j))
         return find_answers(j, err);
-    const kr_status status = covers(j) ? kr_covering_find(&j->covering, &j->query, &j->matches.offsets, err)
-                                       : kr_matches_find(&j->query, &j->matches, err);
+    const int first = !kr_join_has_pairs(j->job->type);
+    const kr_status status = covers(j)
+                                 ? kr_covering_find(&j->covering, &j->query, first, &j->matches.offsets, err)
+                                 : kr_matches_find(&j->query, &j->matches, err);
     return status == KR_OK ? read_total(j, &j->matches.offsets, j->query.n, &j->matched, err) : status;
 }
 
@@ -348,13 +380,15 @@ static kr_status probe(joining *j, const kr_column *lower, const kr_column *uppe
 {
     kr_resident low = {.column = *lower}, high = {0};
     kr_status status = KR_OK;
-    if (is_single(j) && !kr_column_is_reached(j->device, lower))
+    if (is_answered(j) && !kr_column_is_reached(j->device, lower))
         j->staged = lower;
     else
         status = kr_resident_make(j->device, lower, "a copy of the probes", NULL, &low, err);
     if (status == KR_OK && upper)
         status = kr_resident_make(j->device, upper, "a copy of the upper bounds", NULL, &high, err);
     kr_stopwatch_lap(&j->watch, "copy");
+    if (status == KR_OK && upper && lists_indexed(j))
+        status = kr_ranges_part(j->device, &j->index->spec, NULL, &low, &high, err);
     if (status == KR_OK)
         status = make_query(j, &low.column, upper ? &high.column : NULL, err);
     if (status == KR_OK) {
@@ -381,7 +415,8 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
                                  .left = job->left->count,
                                  .right = job->right->count,
                                  .in_order = !job->unordered && kr_join_has_pairs(job->type),
-                                 .is_range = job->upper != NULL};
+                                 .is_range = job->upper != NULL,
+                                 .is_pairs = (uint32_t)kr_join_has_pairs(job->type)};
     const kr_join_costs costs = kr_join_cost(&shape);
     info->cost_left = costs.left;
     info->cost_right = costs.right;
@@ -443,13 +478,11 @@ static kr_status build(joining *j, const kr_spec *spec, kr_index **made, kr_erro
     return status;
 }
 
-/* `most`: the peak of all that the join took; `before`: what was in use. */
-static void fill_info(const joining *j, uint64_t most, uint64_t before, kr_join *join)
+static void fill_info(const joining *j, kr_join *join)
 {
     kr_join_info *info = &join->info;
     memcpy(info->tracer, j->index->info.tracer, sizeof info->tracer);
     info->footprint_nbytes = j->index->info.footprint_nbytes;
-    info->peak_nbytes = most > before ? most - before : 0;
     kr_phases_add(&join->phases, &j->watch.phases);
 }
 
@@ -462,7 +495,6 @@ static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
     memcpy(info->spec, index->info.spec, sizeof info->spec);
     snprintf(info->device, sizeof info->device, "%s", job->device->name);
     snprintf(info->indexed, sizeof info->indexed, "right");
-    const uint64_t before = kr_device_peak_begin(job->device);
     kr_status status = kr_join_check_probes(job->left, err);
     if (status == KR_OK)
         status = kr_index_await(index, NULL, err);
@@ -470,17 +502,12 @@ static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
     if (status == KR_OK)
         status = probe(j, job->left, job->upper, join, err);
     kr_stopwatch_stop(&j->watch);
-    fill_info(j, kr_device_peak_end(job->device), before, join);
+    fill_info(j, join);
     return status;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Builds and probes. */
-static kr_status run_indexed(joining *j, const kr_spec *spec, uint64_t before, kr_join *join, kr_error *err)
+static kr_status run_indexed(joining *j, const kr_spec *spec, kr_join *join, kr_error *err)
 {
     const kr_join_job *job = j->job;
     const kr_column *probes = j->inverse ? job->right : job->left;
@@ -489,20 +516,17 @@ static kr_status run_indexed(joining *j, const kr_spec *spec, uint64_t before, k
     if (status == KR_OK)
         status = build(j, spec, &made, err);
     kr_stopwatch_lap(&j->watch, "build");
-    const uint64_t built = larger(j->covering.peak_nbytes, kr_device_peak_end(j->device));
-    (void)kr_device_peak_begin(j->device);
     if (status == KR_OK)
         status = probe(j, probes, j->inverse ? job->upper : NULL, join, err);
     kr_stopwatch_stop(&j->watch);
-    const uint64_t probed = kr_device_peak_end(j->device);
     if (status == KR_OK)
-        fill_info(j, larger(built, probed), before, join);
+        fill_info(j, join);
     kr_covering_release(&j->covering);
     kr_index_destroy(made);
     return status;
 }
 
-kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
+static kr_status run(const kr_join_job *job, kr_join *join, kr_error *err)
 {
     joining j = {.job = job, .device = job->device};
     kr_spec spec;
@@ -512,12 +536,20 @@ kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
     kr_status status = kr_join_decide(job, &spec, &j.inverse, &join->info, err);
     if (status != KR_OK)
         return status;
-    const uint64_t before = kr_device_peak_begin(job->device);
     kr_stopwatch_start(&j.watch, job->device, NULL);
     status = kr_join_merge(job, !j.inverse, &j.watch, join, &merged, err);
     if (status == KR_OK && !merged)
-        return run_indexed(&j, &spec, before, join, err);
+        return run_indexed(&j, &spec, join, err);
     kr_stopwatch_stop(&j.watch);
     kr_phases_add(&join->phases, &j.watch.phases);
+    return status;
+}
+
+kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
+{
+    kr_peak peak;
+    kr_peak_begin(&peak, job->device);
+    const kr_status status = run(job, join, err);
+    join->info.peak_nbytes = kr_peak_end(&peak);
     return status;
 }

@@ -1,7 +1,9 @@
 /* Joins of which a side or the result is larger than the memory of the device: one side is indexed, the other
  * comes in pieces, and so do the pairs. */
+#include "joins/covering.h"
 #include "joins/join_chunks_body.h"
 #include "joins/pair_chunks.h"
+#include "joins/partners.h"
 #include "results/bitmap.h"
 
 enum { PIECE = 1 << 22, SMALLEST = 1 << 16 }; /* probing rows on the device; pairs that are only marked */
@@ -12,8 +14,9 @@ typedef struct streaming_piece {
     kr_resident low, high;
     kr_query query;
     kr_matches matches;
-    uint64_t first;  /* its first row */
-    uint64_t *found; /* pinned: how many pairs it has */
+    kr_buffer answers; /* instead of matches: the first row of each key */
+    uint64_t first;    /* its first row */
+    uint64_t *found;   /* pinned: how many pairs it has */
     int is_open;
 } streaming_piece;
 
@@ -26,8 +29,8 @@ typedef struct streaming {
     kr_index *index;
     streaming_piece pieces[TURNS];
     kr_pair_chunks chunks;
-    kr_buffer marks; /* of indexed rows with a partner, if they are asked for */
-    uint64_t result; /* pairs or rows so far */
+    kr_partners partners; /* indexed rows with a partner, if they are asked for */
+    uint64_t result;      /* pairs or rows so far */
 } streaming;
 
 /* 1 if the result has rows of that side without a partner. */
@@ -42,16 +45,30 @@ static int wants_rows(const streaming *s)
     return !kr_join_has_pairs(s->job->type);
 }
 
+/* 1 if these are the indexed rows. */
+static int lists_indexed(const streaming *s)
+{
+    return s->inverse && wants_rows(s);
+}
+
 static kr_status open_marks(streaming *s, uint64_t n, kr_error *err)
 {
-    kr_device *device = s->job->device;
-    if (!keeps(s, s->inverse) && !(wants_rows(s) && s->inverse))
+    if (!keeps(s, s->inverse) && !lists_indexed(s))
         return KR_OK;
-    kr_status status = kr_buffer_allocate(device, (n / 32 + 1) * 4, NULL, "marks of rows",
-                                          "index the other side", &s->marks, err);
+    const kr_status status = kr_partners_open(&s->partners, s->job->device, n, err);
+    s->chunks.marks = s->partners.marks.data;
+    return status;
+}
+
+/* Rows without a partner beside them, which were listed on `stream`; releases them. */
+static kr_status give_rows(streaming *s, kr_buffer *rows, uint64_t n, kr_stream *stream, int is_left,
+                           uint64_t first_row, kr_error *err)
+{
+    kr_status status = kr_device_sync(s->job->device, stream, err); /* they leave on another stream */
+    s->result += n;
     if (status == KR_OK)
-        status = kr_device_fill(device, s->marks.data, 0, s->marks.nbytes, NULL, err);
-    s->chunks.marks = s->marks.data;
+        status = kr_pair_chunks_give_alone(&s->chunks, rows, n, is_left, wants_rows(s), first_row, err);
+    kr_buffer_release(s->job->device, rows, stream);
     return status;
 }
 
@@ -60,14 +77,8 @@ static kr_status give_selection(streaming *s, const kr_selection *selection, kr_
 {
     kr_buffer rows = {0};
     uint64_t n = 0;
-    kr_status status = kr_selection_list(s->job->device, selection, stream, &rows, &n, err);
-    if (status == KR_OK) /* they leave on another stream */
-        status = kr_device_sync(s->job->device, stream, err);
-    s->result += n;
-    if (status == KR_OK)
-        status = kr_pair_chunks_give_alone(&s->chunks, &rows, n, is_left, wants_rows(s), first_row, err);
-    kr_buffer_release(s->job->device, &rows, stream);
-    return status;
+    const kr_status status = kr_selection_list(s->job->device, selection, stream, &rows, &n, err);
+    return status == KR_OK ? give_rows(s, &rows, n, stream, is_left, first_row, err) : status;
 }
 
 /* The pairs of a piece: marked, and handed over if the result has pairs. */
@@ -89,6 +100,7 @@ static void close_piece(const streaming *s, streaming_piece *piece)
     kr_device *device = s->job->device;
     if (piece->is_open)
         kr_matches_release(&piece->query, &piece->matches);
+    kr_buffer_release(device, &piece->answers, piece->stream);
     kr_resident_release(device, &piece->high, piece->stream);
     kr_resident_release(device, &piece->low, piece->stream);
     piece->is_open = 0;
@@ -104,7 +116,9 @@ static kr_status give_piece(streaming *s, streaming_piece *piece, kr_error *err)
     kr_status status = KR_OK;
     if (!piece->is_open)
         return KR_OK;
-    if (!rows)
+    if (piece->answers.data)
+        status = kr_device_sync(s->job->device, piece->stream, err);
+    else if (!rows)
         status = give_pairs(s, piece, err);
     if (status == KR_OK && (rows || keeps(s, probing_left)))
         status = give_selection(s, &selection, piece->stream, probing_left, piece->first, err);
@@ -121,7 +135,29 @@ static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
     return part;
 }
 
-/* Brings n probing rows and enqueues their search. */
+/* Marks the rows that a piece of points finds. */
+static kr_status mark_answers(streaming *s, streaming_piece *piece, kr_error *err)
+{
+    const uint64_t n = piece->query.n;
+    kr_status status = kr_buffer_allocate(s->job->device, n * sizeof(uint32_t), piece->stream,
+                                          "rows of partners", NULL, &piece->answers, err);
+    if (status == KR_OK)
+        status = kr_query_locate(&piece->query, KR_PUT_ROW, piece->answers.data, err);
+    return status == KR_OK ? kr_partners_mark(&s->partners, piece->answers.data, n, piece->stream, err)
+                           : status;
+}
+
+static kr_status find_matches(streaming *s, streaming_piece *piece, kr_error *err)
+{
+    const kr_status status = kr_matches_find(&piece->query, &piece->matches, err);
+    if (status != KR_OK)
+        return status;
+    const join_chunks_params params = {(const uint64_t *)piece->matches.offsets.data + piece->query.n,
+                                       piece->found};
+    return kr_device_run(s->job->device, &join_chunks_found, &params, 1, piece->stream, err);
+}
+
+/* Brings n probing rows and enqueues their search. Ranges that only mark rows find none of them twice. */
 static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t first, uint64_t n, kr_error *err)
 {
     kr_device *device = s->job->device;
@@ -130,17 +166,16 @@ static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t firs
     kr_status status = kr_resident_make(device, &low, "a piece of a side", piece->stream, &piece->low, err);
     if (status == KR_OK && upper)
         status = kr_resident_make(device, &high, "a piece of a side", piece->stream, &piece->high, err);
+    if (status == KR_OK && upper && lists_indexed(s))
+        status = kr_ranges_part(device, &s->index->spec, piece->stream, &piece->low, &piece->high, err);
     if (status == KR_OK)
         status = kr_query_make(s->index, &piece->low.column, upper ? &piece->high.column : NULL,
                                piece->stream, NULL, &piece->query, err);
-    if (status == KR_OK)
-        status = kr_matches_find(&piece->query, &piece->matches, err);
+    piece->first = first;
     piece->is_open = status == KR_OK;
     if (status != KR_OK)
         return status;
-    const join_chunks_params params = {(const uint64_t *)piece->matches.offsets.data + n, piece->found};
-    piece->first = first;
-    return kr_device_run(device, &join_chunks_found, &params, 1, piece->stream, err);
+    return lists_indexed(s) && !upper ? mark_answers(s, piece, err) : find_matches(s, piece, err);
 }
 
 /* A piece's pairs leave after the next piece has come. */
@@ -195,9 +230,17 @@ static void close_turns(streaming *s)
 /* Indexed rows, once all pieces have left their marks. */
 static kr_status give_indexed(streaming *s, uint64_t n, kr_error *err)
 {
-    const kr_selection selection = {
-        .bitmap = s->marks.data, .n = n, .wanted = wants_rows(s) && s->job->type == KR_JOIN_SEMI};
-    return s->marks.data ? give_selection(s, &selection, NULL, s->inverse, 0, err) : KR_OK;
+    const int wanted = s->job->type == KR_JOIN_SEMI;
+    const kr_selection selection = {.bitmap = s->partners.marks.data, .n = n, .wanted = (uint32_t)wanted};
+    kr_buffer rows = {0};
+    uint64_t found = 0;
+    if (!s->partners.marks.data)
+        return KR_OK;
+    if (!lists_indexed(s) || s->job->upper)
+        return give_selection(s, &selection, NULL, s->inverse, 0, err);
+    const kr_status status =
+        kr_partners_list(&s->partners, s->index, s->job->left, wanted, &rows, &found, err);
+    return status == KR_OK ? give_rows(s, &rows, found, NULL, 1, 0, err) : status;
 }
 
 static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
@@ -210,7 +253,7 @@ static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
         status = kr_join_build(job, spec, indexed, &s->index, err);
     if (status == KR_OK)
         status = open_marks(s, indexed->count, err);
-    if (status == KR_OK && (s->chunks.chunk || s->marks.data))
+    if (status == KR_OK && (s->chunks.chunk || s->partners.marks.data))
         status = kr_pair_chunks_open(&s->chunks, err);
     if (status == KR_OK)
         status = open_turns(s, err);
@@ -236,7 +279,7 @@ kr_status kr_join_chunks_run(const kr_join_job *job, uint64_t cap_nbytes, kr_pai
         status = run(&s, &spec, err);
     kr_pair_chunks_close(&s.chunks); /* waits for streams that close_turns destroys */
     close_turns(&s);
-    kr_buffer_release(job->device, &s.marks, NULL);
+    kr_partners_close(&s.partners);
     kr_index_destroy(s.index);
     if (status == KR_OK && pairs)
         *pairs = s.result;

@@ -31,20 +31,11 @@ void keyed_release(keyed *k)
     }
 }
 
-void keyed_note_peak(keyed *k)
-{
-    const uint64_t most = kr_device_peak_end(k->device);
-    k->peak_nbytes = most > k->peak_nbytes ? most : k->peak_nbytes;
-}
-
 kr_status keyed_index(keyed *k, const kr_column *keys, uint32_t used_bits, kr_index **index, kr_error *err)
 {
-    keyed_note_peak(k);
     const kr_status status = used_bits
                                  ? kr_index_make_narrow(k->device, &k->spec, keys, used_bits, index, err)
                                  : kr_index_make(k->device, &k->spec, keys, NULL, NULL, index, err);
-    keyed_note_peak(k);
-    (void)kr_device_peak_begin(k->device);
     kr_stopwatch_lap(&k->watch, "build");
     if (status == KR_OK) {
         const kr_index_info *info = &(*index)->info;

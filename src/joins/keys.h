@@ -22,7 +22,7 @@ typedef struct keyed {
     const char *help; /* what saves memory */
     keys_side left, right;
     kr_stopwatch watch;
-    uint64_t peak_nbytes, footprint_nbytes; /* the most so far; of the largest index */
+    uint64_t footprint_nbytes; /* of the largest index */
     char tracer[64];
 } keyed;
 
@@ -34,8 +34,6 @@ void keyed_release(keyed *k);
 
 /* Builds an index of `keys`, below 2^used_bits (0: nothing is known), and keeps account of it. */
 kr_status keyed_index(keyed *k, const kr_column *keys, uint32_t used_bits, kr_index **index, kr_error *err);
-/* Indexes keep account of their own peak and begin it anew: takes in what there was until now. */
-void keyed_note_peak(keyed *k);
 /* out[i] := the row of `near`, NULL: of an equal key, for probe i. */
 kr_status keyed_locate(keyed *k, const kr_index *index, const kr_column *probes, const kr_nearby *near,
                        uint32_t *out, kr_error *err);

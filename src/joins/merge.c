@@ -264,7 +264,6 @@ kr_status kr_join_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watc
     uint64_t total = 0;
     if (!may_merge(job))
         return KR_OK;
-    const uint64_t before = kr_device_peak_begin(job->device);
     for (int i = 0; i < 3 && given[i] && status == KR_OK; ++i) {
         status = kr_resident_make(job->device, given[i], "a copy of a side", NULL, &here[i], err);
         columns[i] = &here[i].column;
@@ -275,7 +274,6 @@ kr_status kr_join_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watc
     kr_sorted_release(job->device, &m.sorted, NULL);
     for (int i = 0; i < 3; ++i)
         kr_resident_release(job->device, &here[i], NULL);
-    const uint64_t most = kr_device_peak_end(job->device);
     if (!*done) {
         kr_buffer_release(job->device, &m.right, NULL);
         kr_buffer_release(job->device, &m.left, NULL);
@@ -285,7 +283,6 @@ kr_status kr_join_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watc
     join->right = m.right;
     kr_join_info *info = &join->info;
     info->pairs = total;
-    info->peak_nbytes = most > before ? most - before : 0;
     snprintf(info->tracer, sizeof info->tracer, "none");
     snprintf(info->indexed, sizeof info->indexed, "none");
     return KR_OK;

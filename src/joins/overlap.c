@@ -93,18 +93,9 @@ static kr_status bring_side(overlap *o, int number, const kr_column *const colum
 
 /* ---- Matches ----------------------------------------------------------------------------------- */
 
-static void note_peak(overlap *o)
-{
-    const uint64_t most = kr_device_peak_end(o->device);
-    o->peak_nbytes = most > o->peak_nbytes ? most : o->peak_nbytes;
-}
-
 static kr_status build(overlap *o, const kr_column *keys, kr_index **index, kr_error *err)
 {
-    note_peak(o);
     const kr_status status = kr_index_make(o->device, &o->spec, keys, NULL, NULL, index, err);
-    note_peak(o);
-    (void)kr_device_peak_begin(o->device);
     kr_stopwatch_lap(&o->watch, "build");
     return status;
 }
@@ -145,7 +136,6 @@ kr_status overlap_open(overlap *o, const kr_overlap_job *job, int with_ends, kr_
     kr_status status = check(o, err);
     if (status != KR_OK)
         return status;
-    o->before = kr_device_peak_begin(job->device);
     kr_stopwatch_start(&o->watch, job->device, NULL);
     status = bring_side(o, 0, job->left, with_ends, err);
     if (status == KR_OK)
@@ -172,7 +162,6 @@ void overlap_close(overlap *o)
         for (int j = 0; j < 5; ++j)
             kr_buffer_release(o->device, all[j], NULL);
     }
-    note_peak(o);
 }
 
 /* ---- Left rows with a partner, or without ----------------------------------------------------------- */
@@ -304,6 +293,8 @@ kr_status kr_overlap_run(const kr_overlap_job *job, kr_join *join, kr_error *err
 {
     const int one_side = job->type == KR_JOIN_SEMI || job->type == KR_JOIN_ANTI;
     overlap o;
+    kr_peak peak;
+    kr_peak_begin(&peak, job->device);
     kr_status status = overlap_open(&o, job, one_side || job->type == KR_JOIN_LEFT, err);
     if (status == KR_OK)
         status = one_side ? semi_or_anti(&o, join, err) : inner_or_left(&o, join, err);
@@ -313,7 +304,7 @@ kr_status kr_overlap_run(const kr_overlap_job *job, kr_join *join, kr_error *err
     if (status == KR_OK)
         fill_info(&o, &join->info);
     overlap_close(&o);
-    join->info.peak_nbytes = o.peak_nbytes > o.before ? o.peak_nbytes - o.before : 0;
+    join->info.peak_nbytes = kr_peak_end(&peak);
     join->phases = o.watch.phases;
     return status;
 }

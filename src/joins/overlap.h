@@ -46,7 +46,6 @@ typedef struct overlap {
     kr_matches matches[2];
     uint64_t found[2]; /* pairs of each */
     kr_stopwatch watch;
-    uint64_t before, peak_nbytes;
 } overlap;
 
 /* Makes codes of both sides; overlap_close is due in any case. */

@@ -141,7 +141,7 @@ static void release_inputs(kr_index *index, kr_stream *stream, inputs *in)
 }
 
 /* After a build or a change; `before`: bytes in use without the index. */
-static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t before)
+static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t peak_nbytes)
 {
     kr_index_info *info = &index->info;
     kr_component components[KR_COMPONENTS_MOST];
@@ -154,8 +154,7 @@ static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, 
     for (uint32_t i = 0; i < n; ++i)
         info->footprint_nbytes += components[i].nbytes;
     index->key_bits = differing_bits(index, type);
-    const uint64_t most = kr_device_peak_end(index->device);
-    info->peak_nbytes = most > before ? most - before : 0;
+    info->peak_nbytes = peak_nbytes;
     index->phases = watch->phases;
 }
 
@@ -238,16 +237,18 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
     if (status == KR_OK)
         status = runs_on(made->ops, device, spec, err);
     kr_stopwatch watch;
-    const uint64_t before = kr_device_peak_begin(device);
+    kr_peak peak;
+    kr_peak_begin(&peak, device);
     kr_stopwatch_start(&watch, device, from->stream);
     if (status == KR_OK)
         status = run_build(made, from, &watch, err);
     kr_stopwatch_stop(&watch);
+    const uint64_t peak_nbytes = kr_peak_end(&peak);
     if (status != KR_OK) {
         kr_index_destroy(made);
         return status;
     }
-    fill_info(made, from->keys->type, &watch, before);
+    fill_info(made, from->keys->type, &watch, peak_nbytes);
     *index = made;
     return KR_OK;
 }
@@ -289,15 +290,17 @@ kr_status kr_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_c
                             kr_stream *stream, kr_error *err)
 {
     kr_stopwatch watch;
+    kr_peak peak;
     kr_status status = kr_index_await(index, stream, err);
     if (status != KR_OK)
         return status;
-    const uint64_t before = kr_device_peak_begin(index->device) - index->info.footprint_nbytes;
+    kr_peak_begin(&peak, index->device);
     kr_stopwatch_start(&watch, index->device, stream);
     status = run_change(index, row_ids, keys, stream, &watch, err);
     kr_stopwatch_stop(&watch);
+    const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_peak_end(&peak);
     if (status == KR_OK)
-        fill_info(index, keys->type, &watch, before);
+        fill_info(index, keys->type, &watch, peak_nbytes);
     return status;
 }
 
@@ -366,18 +369,20 @@ static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwat
 kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_error *err)
 {
     kr_stopwatch watch;
+    kr_peak peak;
     /* Without rows, the kind only says whether it can update. */
     if (!wanted->insert_keys.count && !wanted->delete_keys.count)
         return index->ops->update(index->device, index->self, wanted, err);
     kr_status status = kr_index_await(index, wanted->stream, err);
     if (status != KR_OK)
         return status;
-    const uint64_t before = kr_device_peak_begin(index->device) - index->info.footprint_nbytes;
+    kr_peak_begin(&peak, index->device);
     kr_stopwatch_start(&watch, index->device, wanted->stream);
     status = run_update(index, wanted, &watch, err);
     kr_stopwatch_stop(&watch);
+    const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_peak_end(&peak);
     if (status == KR_OK)
-        fill_info(index, index->info.type, &watch, before);
+        fill_info(index, index->info.type, &watch, peak_nbytes);
     return status;
 }
 

@@ -215,7 +215,9 @@ kr_status kr_table_append_rows(kr_table *table, const kr_column *columns, kr_str
 {
     kr_stopwatch watch;
     growth g;
-    const uint64_t before = kr_device_peak_begin(table->device) - kr_table_nbytes(table);
+    kr_peak peak;
+    const uint64_t held = kr_table_nbytes(table);
+    kr_peak_begin(&peak, table->device);
     kr_stopwatch_start(&watch, table->device, stream);
     kr_device_drain(table->device); /* scans that still read what is there */
     kr_status status = open_growth(table, columns, stream, &g, err);
@@ -230,8 +232,9 @@ kr_status kr_table_append_rows(kr_table *table, const kr_column *columns, kr_str
     }
     close_growth(&g);
     kr_stopwatch_stop(&watch);
+    const uint64_t peak_nbytes = held + kr_peak_end(&peak);
     if (!is_done)
         return status;
-    const kr_status end = kr_table_finish(table, &watch, before, stream, status == KR_OK ? err : NULL);
+    const kr_status end = kr_table_finish(table, &watch, peak_nbytes, stream, status == KR_OK ? err : NULL);
     return status == KR_OK ? end : status;
 }

@@ -10,15 +10,17 @@ typedef struct deletion {
     kr_table *table;
     kr_stream *stream;
     kr_stopwatch watch;
-    uint64_t before, n_words;
-    kr_buffer doomed;  /* a bitmap of the rows that go, all of them alive */
-    kr_buffer counter; /* what is counted, or found wrong */
+    kr_peak peak;
+    uint64_t held, n_words; /* held: bytes of the table before */
+    kr_buffer doomed;       /* a bitmap of the rows that go, all of them alive */
+    kr_buffer counter;      /* what is counted, or found wrong */
 } deletion;
 
 static kr_status open_deletion(kr_table *table, kr_stream *stream, deletion *d, kr_error *err)
 {
     *d = (deletion){.table = table, .stream = stream, .n_words = kr_bitmap_words(table->n_rows)};
-    d->before = kr_device_peak_begin(table->device) - kr_table_nbytes(table);
+    d->held = kr_table_nbytes(table);
+    kr_peak_begin(&d->peak, table->device);
     kr_stopwatch_start(&d->watch, table->device, stream);
     const kr_status status = kr_buffer_allocate(table->device, (d->n_words + 1) * sizeof(uint32_t), stream,
                                                 "a bitmap of rows", NULL, &d->doomed, err);
@@ -31,7 +33,8 @@ static kr_status close_deletion(deletion *d, kr_status status, kr_error *err)
     kr_buffer_release(table->device, &d->counter, d->stream);
     kr_buffer_release(table->device, &d->doomed, d->stream);
     kr_stopwatch_stop(&d->watch);
-    return status == KR_OK ? kr_table_finish(table, &d->watch, d->before, d->stream, err) : status;
+    const uint64_t peak_nbytes = d->held + kr_peak_end(&d->peak);
+    return status == KR_OK ? kr_table_finish(table, &d->watch, peak_nbytes, d->stream, err) : status;
 }
 
 /* The table gets a bitmap of rows with its first deletion, with as much room as its columns have. */

@@ -141,7 +141,7 @@ uint64_t kr_table_nbytes(const kr_table *table)
     return nbytes;
 }
 
-static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t before)
+static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes)
 {
     kr_table_info *info = &table->info;
     snprintf(info->device, sizeof info->device, "%s", table->device->name);
@@ -155,16 +155,15 @@ static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t befor
     for (uint32_t c = 0; c < table->n_columns; ++c)
         info->copied_columns += table->residents[c].data.data != NULL;
     info->footprint_nbytes = kr_table_nbytes(table);
-    const uint64_t most = kr_device_peak_end(table->device);
-    info->peak_nbytes = most > before ? most - before : 0;
+    info->peak_nbytes = peak_nbytes;
     table->phases = watch->phases;
     ++table->version;
 }
 
-kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t before, kr_stream *stream,
+kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes, kr_stream *stream,
                           kr_error *err)
 {
-    fill_info(table, watch, before);
+    fill_info(table, watch, peak_nbytes);
     return kr_device_sync(table->device, stream, err);
 }
 
@@ -195,18 +194,20 @@ kr_status kr_table_make(const kr_table_job *job, kr_table **table, kr_error *err
 {
     kr_table *made = NULL;
     kr_stopwatch watch;
+    kr_peak peak;
     kr_status status = allocate(job, &made, err);
     if (status == KR_OK)
         status = kr_spec_format(job->spec, made->info.spec, sizeof made->info.spec, err);
     if (status == KR_OK)
         status = runs_on(made->ops, job->device, job->spec, err);
-    const uint64_t before = kr_device_peak_begin(job->device);
+    kr_peak_begin(&peak, job->device);
     kr_stopwatch_start(&watch, job->device, job->stream);
     if (status == KR_OK)
         status = build(made, job, &watch, err);
     kr_stopwatch_stop(&watch);
+    const uint64_t peak_nbytes = kr_peak_end(&peak);
     if (status == KR_OK)
-        status = kr_table_finish(made, &watch, before, job->stream, err);
+        status = kr_table_finish(made, &watch, peak_nbytes, job->stream, err);
     if (status != KR_OK) {
         kr_table_destroy(made);
         return status;

@@ -43,8 +43,8 @@ kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err);
 /* What a build gets. */
 kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows,
                                  kr_stream *stream, kr_stopwatch *watch);
-/* Fills in what a call reports, and waits: scans need not. `before`: bytes in use without the table. */
-kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t before, kr_stream *stream,
+/* Fills in what a call reports, and waits: scans need not. */
+kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes, kr_stream *stream,
                           kr_error *err);
 kr_plan_columns kr_table_plan_columns(const kr_table *table);
 kr_status kr_table_check(const kr_table *table, kr_error *err);

@@ -23,6 +23,7 @@ const kr_struct kr_struct_table_options = ROW(table_options, ctx);
 const kr_struct kr_struct_table_info = ROW(table_info, peak_nbytes);
 const kr_struct kr_struct_scan_sink = ROW(scan_sink, rows_capacity);
 const kr_struct kr_struct_scan_options = ROW(scan_options, reserved);
+const kr_struct kr_struct_file_options = ROW(file_options, nulls);
 
 /* No struct of any version will be larger: a larger size is a caller's mistake. */
 enum { MOST_NBYTES = 16384 };

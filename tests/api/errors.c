@@ -201,9 +201,9 @@ static void check_files(void)
 {
     kr_file *file = NULL;
     const kr_progress stop = {refuse_progress, NULL};
-    REFUSED(KR_ERR_ARGUMENT, kr_file_read(NULL, NULL, &file, &err));
-    REFUSED(KR_ERR_IO, kr_file_read("there/is/no/such.npy", NULL, &file, &err));
-    REFUSED(KR_ERR_IO, kr_file_read("there/is/no/such.npy", &stop, &file, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_file_read(NULL, NULL, NULL, &file, &err));
+    REFUSED(KR_ERR_IO, kr_file_read("there/is/no/such.npy", NULL, NULL, &file, &err));
+    REFUSED(KR_ERR_IO, kr_file_read("there/is/no/such.npy", NULL, &stop, &file, &err));
     CHECK(file == NULL);
     kr_file_close(NULL);
 }

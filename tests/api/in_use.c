@@ -1,6 +1,8 @@
 /* The count of device memory: it includes what is allocated, excludes what is released, and nothing leaks. */
 #include "check.h"
 
+#include <pthread.h>
+
 static kr_device *device;
 
 static uint64_t in_use(void)
@@ -117,6 +119,82 @@ static void check_indexes(void)
     free(data);
 }
 
+/* ---- Two builds at once ---------------------------------------------------------------------- */
+
+enum { LARGE = 1 << 16, SMALL = 1 << 12 };
+
+/* At one call of the allocator in the large build, another thread makes the small one. */
+static _Thread_local int is_large;
+static uint64_t calls, meet_at, small_peak;
+static kr_device *shared;
+
+static uint64_t build_peak(uint64_t n)
+{
+    kr_index_info info = {.struct_size = sizeof info};
+    kr_index *index = NULL;
+    uint32_t *data = calloc(n, sizeof *data);
+    const kr_column keys = {.type = KR_U32, .count = n, .data = data};
+    for (uint64_t i = 0; i < n; ++i)
+        data[i] = (uint32_t)i * 2654435761u;
+    WORKS(kr_index_create(shared, "array", &keys, NULL, NULL, &index, &err));
+    WORKS(kr_index_query(index, &info, &err));
+    kr_index_destroy(index);
+    free(data);
+    return info.peak_nbytes;
+}
+
+static void *build_small(void *unused)
+{
+    (void)unused;
+    small_peak = build_peak(SMALL);
+    return NULL;
+}
+
+static void meet(void)
+{
+    pthread_t other;
+    if (!is_large || ++calls != meet_at)
+        return;
+    CHECK(pthread_create(&other, NULL, build_small, NULL) == 0);
+    CHECK(pthread_join(other, NULL) == 0);
+}
+
+static void *take(void *ctx, size_t nbytes, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    meet();
+    return aligned_alloc(256, (nbytes + 255) / 256 * 256);
+}
+
+static void give(void *ctx, void *memory, size_t nbytes, void *stream)
+{
+    (void)ctx;
+    (void)nbytes;
+    (void)stream;
+    meet();
+    free(memory);
+}
+
+/* Wherever they meet, each has the peak that it has alone. */
+static void check_two_builds(void)
+{
+    const kr_device_options options = {.struct_size = sizeof options, .allocate = take, .release = give};
+    WORKS(kr_device_open("cpu", &options, &shared, &err));
+    const uint64_t small = build_peak(SMALL);
+    is_large = 1;
+    meet_at = calls = 0;
+    const uint64_t large = build_peak(LARGE), all = calls;
+    CHECK(small >= SMALL * 8 && large >= LARGE * 8 && all > 4);
+    for (meet_at = 1; meet_at <= all; ++meet_at) {
+        calls = small_peak = 0;
+        CHECK(build_peak(LARGE) == large);
+        CHECK(small_peak == small);
+    }
+    is_large = 0;
+    kr_device_close(shared);
+}
+
 int main(void)
 {
     WORKS(kr_device_open("cpu", NULL, &device, &err));
@@ -125,6 +203,7 @@ int main(void)
     check_pieces();
     check_indexes();
     check_join_under_default_cap();
+    check_two_builds();
     kr_device_close(device);
     return failures != 0;
 }

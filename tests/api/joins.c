@@ -66,6 +66,65 @@ static void take_memory(const char *spec, uint32_t unordered)
     kr_memory_release(device, on_left, sizeof left, NULL);
 }
 
+/* ---- Rows of an indexed left side ---------------------------------------------------------------- */
+
+enum { FEW = 30000, MANY = 300000, ABSENT = 3 };
+
+static int add_left(void *ctx, uint64_t n, const uint32_t *left, const uint32_t *right)
+{
+    uint64_t *sum = ctx;
+    CHECK(right == NULL);
+    for (uint64_t i = 0; i < n; ++i)
+        *sum += left[i];
+    return 0;
+}
+
+/* Semi and anti joins of few left rows with many right ones, of so few keys that the pairs would not fit in
+ * memory: no pairs are made. Every third left key has no partner. With `ranges` each right row holds all keys
+ * from its own on but the last. */
+static void list_left_rows(const char *spec, uint32_t n_keys, int ranges)
+{
+    static uint32_t left[FEW], right[MANY], upper[MANY], rows[FEW];
+    const kr_column sides[3] = {{.type = KR_U32, .count = FEW, .data = left},
+                                {.type = KR_U32, .count = MANY, .data = right},
+                                {.type = KR_U32, .count = MANY, .data = upper}};
+    uint64_t n[2] = {0, 0}, sum[2] = {0, 0};
+    for (uint32_t i = 0; i < FEW; ++i) {
+        left[i] = i % ABSENT ? i * 7919u % n_keys : n_keys;
+        ++n[i % ABSENT != 0];
+        sum[i % ABSENT != 0] += i;
+    }
+    for (uint32_t i = 0; i < MANY; ++i) {
+        right[i] = i * 31u % n_keys;
+        upper[i] = n_keys - 1;
+    }
+    for (int semi = 0; semi < 2; ++semi) {
+        const kr_join_options options = {.struct_size = sizeof options,
+                                         .type = semi ? KR_JOIN_SEMI : KR_JOIN_ANTI,
+                                         .inverse = KR_INVERSE_ON};
+        kr_join_info info = {.struct_size = sizeof info};
+        kr_join *join = NULL;
+        uint64_t seen = 0, found = 0, given = 0;
+        WORKS(ranges
+                  ? kr_join_create_range(device, spec, &sides[0], &sides[1], &sides[2], &options, &join, &err)
+                  : kr_join_create(device, spec, &sides[0], &sides[1], &options, &join, &err));
+        WORKS(kr_join_query(join, &info, &err));
+        CHECK(info.pairs == n[semi] && !strcmp(info.indexed, "left"));
+        CHECK(info.peak_nbytes <= (uint64_t)(FEW + MANY) * 80 + ROUNDING);
+        if (info.pairs == n[semi])
+            WORKS(kr_join_read(join, 0, info.pairs, rows, NULL, &err));
+        for (uint64_t i = 0; i < info.pairs; ++i) {
+            CHECK(i == 0 || rows[i - 1] < rows[i]);
+            seen += rows[i];
+        }
+        CHECK(seen == sum[semi]);
+        kr_join_destroy(join);
+        WORKS(kr_join_chunks(device, spec, &sides[0], &sides[1], ranges ? &sides[2] : NULL, &options, 1 << 16,
+                             add_left, &given, &found, &err));
+        CHECK(found == n[semi] && given == sum[semi]);
+    }
+}
+
 /* ---- Prepared sides --------------------------------------------------------------------------- */
 
 /* The pairs of `left` with the index. */
@@ -187,6 +246,13 @@ int main(int argc, char **argv)
     take_memory("array:probes=partitioned", 0);
     take_memory("array:probes=partitioned", 1);
     take_memory("hash", 0);
+    for (uint32_t n_keys = 1; n_keys <= 100; n_keys += 99) {
+        list_left_rows("array", n_keys, 0);
+        list_left_rows("hash", n_keys, 0);
+        list_left_rows("chain", n_keys, 0);
+        list_left_rows("array", n_keys, 1);
+        list_left_rows("btree", n_keys, 1);
+    }
     join_prepared("array");
     join_prepared("hash");
     join_prepared("btree");

@@ -58,7 +58,7 @@ static void read_file(int mode)
     fclose(to);
     strcat(path, ":x:f64");
     fesetround(mode);
-    WORKS(kr_file_read(path, NULL, &file, &err));
+    WORKS(kr_file_read(path, NULL, NULL, &file, &err));
     CHECK(fegetround() == mode);
     fesetround(FE_TONEAREST);
     const double *read = file ? kr_file_column(file)->data : NULL;

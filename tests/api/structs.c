@@ -2,6 +2,8 @@
  * size, of smaller ones, and of larger ones whose tail is zero or not. */
 #include "check.h"
 
+#include <unistd.h>
+
 enum { TAIL = 48, ROOM = 4096, N = 100 };
 
 /* Sizes of the first release, which never change. */
@@ -20,7 +22,8 @@ enum {
     TABLE_OPTIONS = 32,
     TABLE_INFO = 896,
     SCAN_SINK = 48,
-    SCAN_OPTIONS = 32
+    SCAN_OPTIONS = 32,
+    FILE_OPTIONS = 16
 };
 
 static uint32_t data[N], rows[N];
@@ -43,6 +46,7 @@ typedef union any {
     kr_table_options table_options;
     kr_scan_sink scan_sink;
     kr_scan_options scan_options;
+    kr_file_options file_options;
 } any;
 
 static kr_status open_device(const any *options, kr_error *err)
@@ -138,6 +142,19 @@ static kr_status scan_with(const any *options, kr_error *err)
     return kr_scan(table, NULL, NULL, 0, &options->scan_options, NULL, err);
 }
 
+static kr_status read_file(const any *options, kr_error *err)
+{
+    char path[64];
+    kr_file *file = NULL;
+    snprintf(path, sizeof path, "structs-%ld.npy", (long)getpid());
+    kr_status status = kr_file_write(path, KR_U32, N, 1, data, NULL, err);
+    if (status == KR_OK)
+        status = kr_file_read(path, &options->file_options, NULL, &file, err);
+    kr_file_close(file);
+    remove(path);
+    return status;
+}
+
 static void fill_scan_sink(any *sink)
 {
     sink->scan_sink.result = KR_SCAN_BITMAP;
@@ -169,6 +186,7 @@ static const struct input {
     {"kr_table_options", TABLE_OPTIONS, sizeof(kr_table_options), create_table, NULL},
     {"kr_scan_sink", SCAN_SINK, sizeof(kr_scan_sink), scan_to, fill_scan_sink},
     {"kr_scan_options", SCAN_OPTIONS, sizeof(kr_scan_options), scan_with, NULL},
+    {"kr_file_options", FILE_OPTIONS, sizeof(kr_file_options), read_file, NULL},
 };
 
 /* What lies past struct_size is not read. */
@@ -352,7 +370,7 @@ static void check_frozen(void)
         progress.reserved[i] = 1;
         options.progress = progress;
         REFUSED(KR_ERR_ARGUMENT, kr_device_open("cpu", &options, &opened, &err));
-        REFUSED(KR_ERR_ARGUMENT, kr_file_read("x.npy", &progress, &file, &err));
+        REFUSED(KR_ERR_ARGUMENT, kr_file_read("x.npy", NULL, &progress, &file, &err));
         REFUSED(KR_ERR_ARGUMENT, kr_file_write("x.npy", KR_U32, 1, 1, rows, &progress, &err));
     }
 }

@@ -13,7 +13,7 @@ NAT = -(1 << 63)
 def write_fixtures(folder):
     """Beside those of cases.py."""
     times = ("t;v;name\r\n2024-01-01 10:00:00;1;pear\r\n2024-01-05T12:30+02:00;2;NULL\r\n2024-01-31 00:00:00;3;NA\r\n"
-             "2024-01-31T00:00:01Z;4;\"NA\"\r\nNULL;5;\"a;b\"\r\n\r\n\r\n")
+             "2024-01-31T00:00:01Z;4;\"NA\"\r\n;5;\"a;b\"\r\n\r\n\r\n")
     texts = {
         "times.csv": times, "months.csv": "first,last\n2024-01-01,2024-01-31\n2024-02-01,2024-02-29\n",
         "dates.csv": "d\n2024-01-01\n2024-01-05\n", "index.csv": ",x\n0,5\n1,6\n2,5\n",
@@ -21,7 +21,8 @@ def write_fixtures(folder):
         "noheader.csv": "5,2024-01-01\n6,2024-01-02\n", "fraction.csv": "x\n5\n6.5\n", "large.csv": "x\n5\n300\n-1\n",
         "seconds.csv": f"x\n{JAN + 36000}\n", "mixed.csv": f"x\n2024-01-01 00:00:00\n{JAN}\n", "fine.csv": "x\n2024-01-01 00:00:00.123456789\n",
         "bom.csv": "\ufeffx\n5\n", "header.csv": "x,y\n", "blank.csv": "x,y\n5,6\n\n7,8\n", "twice.csv": "x,x\n1,2\n", "zone.csv": "x\n2024-01-01 00:00 CET\n",
-        "trailing.tbl": "5|1|\n6|2|\n\n", "i64.csv": "x\n9223372036854775808\n", "comma.csv": "a;b\n1,5;2\n",
+        "countries.csv": "code,n\nNA,1\nDE,NA\n,3\nNULL,\n", "visits.csv": "code\nNA\n\nDE\n-\n",
+        "returns.csv": "x,y\r5,1\r7,2\r", "trailing.tbl": "5|1|\n6|2|\n\n", "i64.csv": "x\n9223372036854775808\n", "comma.csv": "a;b\n1,5;2\n",
     }
     for name, text in texts.items():
         (folder / name).write_bytes(text.encode())
@@ -93,6 +94,36 @@ TIMES = [
     bad(1, "scan --column t=t_s.npy --column u=t_ms.npy --where \"t < u\" --count {device}", r"are timestamp64\[s\] and timestamp64\[ms\]"),
 ]
 
+def says_no_nulls(text):
+    assert "found" in text and "nulls" not in text, text
+
+
+BY_CODE = "lookup --keys countries.csv:code:str --probes visits.csv:code:str {device} "
+NULLS = [
+    # The empty field alone is NULL: NA is a country.
+    ok(BY_CODE + "-o x.npy", files={"x.npy": ("<u4", [0, NO, 1, NO])}),
+    ok(BY_CODE, out="^found +2\nnulls\n  keys +1\n  probes +1\nfootprint"),
+    ok(BY_CODE + "--format json", json={"nulls.keys": 1, "nulls.probes": 1}),
+    ok(BY_CODE + "--nulls NA,- --format json", json={"nulls.keys": 2, "nulls.probes": 3, "found": 1}),
+    ok("lookup --keys keys.npy --probes probes.npy {device} --format json", json={"nulls": {"keys": 0, "probes": 0}}),
+    ok("lookup --keys keys.npy --probes probes.npy {device}", out=says_no_nulls),
+    ok("lookup --keys countries.csv:code:str --probe NA,NULL,null,'\"NULL\"' {device} -o x.npy", files={"x.npy": ("<u4", [0, NO, NO, 3])}),
+    ok("lookup --keys countries.csv:n --nulls NA --probe 1 {device}", out="^  keys +2$"),
+    refused("keys.npy", "countries.csv:n", "countries.csv:3: column 'n': 'NA' is no number, date or time; --nulls 'NA' reads it as NULL; add ':str'"),
+    refused("keys.npy", "countries.csv:n:f64", "countries.csv:3: column 'n': 'NA' is not of type f64: .*; --nulls 'NA' reads it as NULL$"),
+    ok("range --keys countries.csv:n --lower 1 --upper 9 --nulls NA --result sum --values n {device} --format json", json={"nulls": {"keys": 2, "lower": 0, "upper": 0, "values": 2}}),
+    ok("update --keys nulls.csv:x --insert NULL,5 --delete NULL --probe 5 {device} --format json", json={"nulls": {"keys": 0, "probes": 0, "insert": 1, "delete": 1}}),
+    ok("join --left visits.csv:code:str --right countries.csv:code:str --type left {device} --format json", json={"pairs": 4, "nulls": {"left": 1, "right": 1}}),
+    ok("join --left keys.npy --right-lower NULL,1 --right-upper 5,6 {device} --format json", json={"nulls": {"left": 0, "right_lower": 1, "right_upper": 0}}),
+    ok("join --left keys.npy --right keys.npy --asof backward --left-by keys.npy --right-by keys.npy {device} --format json",
+       json={"nulls": {"left": 0, "right": 0, "left_by": 0, "right_by": 0}}),
+    ok("scan --column c=countries.csv:code:str --column n=countries.csv:n --nulls NA --where \"n is null\" {device} --format json",
+       json={"matches": 2, "nulls": {"c": 2, "n": 2}}),
+    ok("scan --column c=countries.csv:code:str --where \"c = 'NA'\" --count {device}", out="^matches +1\nnulls\n  c +1$"),
+    ok("explain point --keys countries.csv:n --nulls NA {device} --format json", json={"nulls.keys": 2}),
+    bad(1, "gen probes --keys countries.csv:n --nulls NA --count 3 -o x.npy", "--keys countries.csv:n has NULLs"),
+]
+
 NUMBERS = [
     refused("keys.npy", "fraction.csv:x", r"row 1 is 6.5, which is no value of u32, which would round it; it is compared with keys.npy"),
     lookup("fraction.csv:x", "index.csv:x", [0, NO, 0]), lookup("half.npy", "index.csv:x", [0, NO, 0]), lookup("bools.npy", "index.csv:0", [1, 0, NO]),
@@ -107,10 +138,10 @@ NUMBERS = [
 ]
 
 LAYOUTS = [
-    lookup("times.csv:v", "index.csv:x", [4, NO, 4]), lookup("times.csv:name:str", "times.csv:name:str", [0, NO, NO, 3, 4]),
+    lookup("times.csv:v", "index.csv:x", [4, NO, 4]), lookup("times.csv:name:str", "times.csv:name:str", [0, 1, 2, 2, 4]),
     lookup("tabs.tsv:a,b", "tabs.csv:a", [0, 1]), lookup("tabs.tsv:1", "tabs.csv:#1", [0, 1]), lookup("index.csv:0", "index.csv:#0:u8", [0, 1, 2]),
     lookup("numbers.csv:0", "numbers.csv:#1", [0]), lookup("numbers.csv:2020", "numbers.csv:#0", [0]), lookup("bom.csv:x", "index.csv:x", [0, NO, 0]), lookup("header.csv:y", "index.csv:x", [NO] * 3),
-    lookup("trailing.tbl:0", "index.csv:x", [0, 1, 0]), ok("lookup --keys header.csv:0 --probes header.csv:1 {device}", out="^keys +0$"),
+    lookup("returns.csv:x", "index.csv:x", [0, NO, 0]), lookup("trailing.tbl:0", "index.csv:x", [0, 1, 0]), ok("lookup --keys header.csv:0 --probes header.csv:1 {device}", out="^keys +0$"),
     refused("index.csv:2", "probes.npy", "index.csv has no column '2'; it has columns 0 to 1, and its header has: , x"),
     refused("index.csv:y", "probes.npy", "index.csv has no column 'y'; its header has: , x"),
     refused("index.csv:", "probes.npy", "needs a column after it: .* or FILE.csv:0 for the first one", 2),
@@ -135,7 +166,7 @@ PACKED = [
 ]
 
 NO_ZLIB = "is packed, and this build has no zlib; unpack it with gunzip, or build keyray with"
-CASES = TIMES + NUMBERS + LAYOUTS + [{**case, "without": NO_ZLIB} for case in PACKED]
+CASES = TIMES + NULLS + NUMBERS + LAYOUTS + [{**case, "without": NO_ZLIB} for case in PACKED]
 
 
 def ask(keyray, folder, line, **more):

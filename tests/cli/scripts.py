@@ -54,6 +54,25 @@ def interrupted_write(keyray, _, folder):
         assert set(os.listdir(folder)) == before, f"left {set(os.listdir(folder)) - before}"
 
 
+def interrupted_twice(keyray, _, folder):
+    """A second signal while a file is written does not keep it from being removed, nor does timeout"""
+    before = set(os.listdir(folder))
+    line = ["gen", "keys", "--count", "2^25", "-o", "big.npy"]
+    for first, second in ((signal.SIGTERM, signal.SIGHUP), (signal.SIGINT, signal.SIGINT), (signal.SIGHUP, signal.SIGQUIT)) * 2:
+        process = subprocess.Popen([keyray, *line], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+        stop_while_writing(process, folder)
+        process.send_signal(first)  # both wait for the process to go on
+        process.send_signal(second)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(60) in (-first, -second), process.returncode
+        assert set(os.listdir(folder)) == before, f"{first}, {second} left {set(os.listdir(folder)) - before}"
+    for tenths in range(1, 7):
+        subprocess.run(["timeout", f"0.{tenths}", keyray, *line], cwd=folder, capture_output=True, check=False)
+        left = set(os.listdir(folder)) - before - {"big.npy"}
+        assert not left, f"timeout left {left}"
+
+
 def ignored_signal(keyray, _, folder):
     """A signal that was ignored from outside, as by nohup, stays ignored"""
     process = subprocess.Popen([keyray, "gen", "keys", "--count", "2^25", "-o", "big.npy"], cwd=folder,
@@ -80,21 +99,34 @@ def interrupted_work(keyray, _, folder):
 
 def full_output(keyray, _, folder):
     """Standard output that cannot be written is an error"""
-    for command in ("info", "--version", "kinds", "--help", "lookup --keys keys.npy --probes probes.npy --device cpu"):
+    lookup = "lookup --keys many.npy --probes many.npy --device cpu"
+    for command in ("info", "--version", "kinds", "--help", lookup, lookup + " -o -", lookup + " -o -.csv"):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([keyray, *command.split()], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True,
                                   check=False)
         assert done.returncode == 1, f"{command}: exit {done.returncode}"
-        assert re.fullmatch(r"keyray[ a-z]*: cannot write to standard output: .*\n", done.stderr), done.stderr
+        assert re.fullmatch(r"keyray[ a-z]*: cannot write to standard output: No space left on device\n", done.stderr), done.stderr
 
 
 def closed_pipe(keyray, _, folder):
     """A reader that went away ends the command as SIGPIPE does: quietly"""
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run([keyray, "kinds"], cwd=folder, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
-    os.close(writing)
-    assert done.returncode == -signal.SIGPIPE and not done.stderr, (done.returncode, done.stderr)
+    for command in ("kinds", "lookup --keys many.npy --probes many.npy --device cpu -o -.csv"):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([keyray, *command.split()], cwd=folder, stdout=writing, stderr=subprocess.PIPE, text=True,
+                              check=False)
+        os.close(writing)
+        assert done.returncode == -signal.SIGPIPE and not done.stderr, (done.returncode, done.stderr)
+
+
+def json_of_any_name(keyray, _, folder):
+    """JSON is valid where the name of a file is no UTF-8"""
+    names = {b"\xff\xc3\xa4\xe2\x82.npy": "\ufffd\u00e4\ufffd\ufffd.npy", b"\xed\xa0\x80\xf0\x9f\x98\x80\xc0\xaf.npy": "\ufffd" * 3 + "\U0001f600" + "\ufffd" * 2 + ".npy"}
+    for name, shown in names.items():
+        done = subprocess.run([keyray.encode(), b"gen", b"keys", b"--count", b"3", b"--format", b"json", b"-o", name], cwd=folder,
+                              capture_output=True, check=True)
+        assert json.loads(done.stdout.decode())["output"] == shown, done.stdout
+        (folder / os.fsdecode(name)).unlink()
 
 
 def closed_streams(keyray, device, folder):
@@ -234,6 +266,58 @@ def two_files_or_none(keyray, device, folder):
         (folder / left).unlink()
 
 
+def output_is_an_input(keyray, device, folder):
+    """An output never replaces an input: not under another name, a link, standard input or a companion's name"""
+    (folder / "q.csv").write_text("t,p\n1,5\n2,6\n")
+    os.symlink("q.csv", folder / "soft.csv")
+    os.link(folder / "q.csv", folder / "hard.csv")
+    shutil.copy(folder / "keys.npy", folder / "o.rows.npy")
+    shutil.copy(folder / "keys.npy", folder / "o.lower.npy")
+    shutil.copy(folder / "keys.npy", folder / "o.valid.npy")
+    shutil.copy(folder / "keys.npy", folder / "x=y.npy")
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    rows = "lookup --keys o.rows.npy --probes probes.npy"
+    valid = "lookup --keys keys.npy --probes probes.npy --values o.valid.npy"
+    refused = {
+        "lookup --keys q.csv:t --probe 1 -o q.csv": "q.csv, which --keys q.csv:t", "lookup --keys q.csv:t --probe 1 -o soft.csv": "soft.csv, which --keys",
+        "lookup --keys q.csv:t --probe 1 -o hard.csv": "hard.csv, which --keys", "lookup --keys soft.csv:t --probe 1 -o ./q.csv": "./q.csv, which --keys soft.csv:t",
+        "lookup --keys keys.npy --probes ./probes.npy -o probes.npy": "probes.npy, which --probes ./probes.npy",
+        "lookup --keys keys.npy --probes -:t -o q.csv": "q.csv, which --probes -:t", "lookup --keys keys.npy --probe 1 --show q.csv:p -o q.csv": "which --show q.csv:p",
+        rows + " --result rows -o o.npy": "o.rows.npy, which --keys o.rows.npy", valid + " --result min -o o.npy": "o.valid.npy, which --values o.valid.npy",
+        "range --keys keys.npy --lower q.csv:t --upper hard.csv:p -o q.csv": "which --lower", "range --keys keys.npy --lower 1 --upper hard.csv:p -o q.csv": "which --upper",
+        "update --keys keys.npy --insert q.csv:t --probe 1 -o q.csv": "which --insert", "update --keys keys.npy --delete q.csv:t --probe 1 -o q.csv": "which --delete",
+        "join --left keys.npy --right q.csv:t -o q.csv": "which --right", "join --left keys.npy --right keys.npy --show-right q.csv:p -o q.csv": "which --show-right",
+        "join --left keys.npy --right-lower q.csv:t --right-upper q.csv:p -o q.csv": "which --right-lower",
+        "join --left q.csv:t --right q.csv:t --asof backward --left-by p --right-by hard.csv:p -o soft.csv": "soft.csv, which --left q.csv:t",
+        "scan --column t=q.csv:t -o q.csv": "which --column q.csv:t", "scan --column t=x=y.npy -o x=y.npy": "which --column x=y.npy",
+        "gen probes --keys keys.npy --count 3 -o keys.npy": "which --keys", "gen ranges --keys o.lower.npy --count 3 -o o.npy": "o.lower.npy, which --keys"}
+    for line, text in refused.items():
+        with open(folder / "q.csv", "rb") as standard_input:
+            where = [] if line.startswith("gen") else ["--device", device]
+            done = subprocess.run([keyray, *line.split(), *where], cwd=folder, stdin=standard_input, capture_output=True, text=True, check=False)
+        wanted = text if text.startswith("which") else "would replace " + text
+        assert done.returncode == 2 and wanted in done.stderr and not done.stdout, (line, done)
+        after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        assert after == before, (line, [name for name in after if after[name] != before.get(name)])
+    # Files that are not written may be inputs, texts in quotes may look like files, and a copy is another file.
+    for line in (rows + " -o o.npy", valid + " --result sum -o o.npy", "range --keys keys.npy --lower 1 --upper 9 --result count -o new.csv"):
+        done = subprocess.run([keyray, *line.split(), "--device", device], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (line, done.stderr)
+
+
+def examples_keep_their_inputs(keyray, _, __):
+    """No example of --help writes to a file that it reads"""
+    n = 0
+    for command in COMMANDS:
+        helps = subprocess.run([keyray, command, "--help"], capture_output=True, text=True, check=True).stdout
+        for example in helps.partition("\nExample:\n")[2].splitlines():
+            output = re.search(r" -o (\S+)", example)
+            if output:
+                n += 1
+                assert output[1] not in re.sub(r" -o \S+", "", example), example
+    assert n > 5, n
+
+
 def json_file(keyray, device, folder):
     """bench --json writes what --format json prints"""
     line = f"bench point --count 500 --probes 50 --repeat 1 --format json --json b.json --device {device}"
@@ -319,5 +403,6 @@ def manual(keyray, _, __):
         assert run(*line).startswith(".\\\""), line
 
 
-SCRIPTS = [interrupted_write, ignored_signal, interrupted_work, full_output, closed_pipe, closed_streams, full_disk, keeps_old_result,
-           progress, interrupted_progress, named_like_a_type, json_file, json_to_device, two_files_or_none, baseline, generated_rows, manual]
+SCRIPTS = [interrupted_write, interrupted_twice, ignored_signal, interrupted_work, full_output, closed_pipe, json_of_any_name, closed_streams, full_disk, keeps_old_result,
+           progress, interrupted_progress, named_like_a_type, json_file, json_to_device, two_files_or_none, output_is_an_input, examples_keep_their_inputs,
+           baseline, generated_rows, manual]

@@ -220,5 +220,5 @@ static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *s
 
 void kr_run_asof(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "asof", check_spec);
+    kr_test_special(suite, "asof", 0, check_spec);
 }

@@ -1,5 +1,6 @@
 #include "suite.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #define RANDOM KR_PATTERN_RANDOM
@@ -188,6 +189,44 @@ void kr_case_data_of(const kr_suite *suite, const kr_case *test, uint32_t number
                                                                ask == KR_ASK_RANGE ? &data->upper.view : NULL,
                                                                &data->questions[i]);
     kr_oracle_free(&oracle);
+}
+
+static struct {
+    pthread_mutex_t lock;
+    kr_case_data *data;
+} shared[sizeof cases / sizeof cases[0]][KR_N_TYPES];
+
+static void make_locks(void)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+        for (int type = 0; type < KR_N_TYPES; ++type)
+            pthread_mutex_init(&shared[i][type].lock, NULL);
+}
+
+const kr_case_data *kr_case_data_shared(const kr_suite *suite, const kr_case *test, uint32_t number,
+                                        kr_type type)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    kr_case_data **data = &shared[number][type - 1].data;
+    pthread_once(&once, make_locks);
+    pthread_mutex_lock(&shared[number][type - 1].lock);
+    if (!*data) {
+        *data = kr_test_calloc(1, sizeof **data);
+        kr_case_data_make(suite, test, number, type, *data);
+    }
+    pthread_mutex_unlock(&shared[number][type - 1].lock);
+    return *data;
+}
+
+void kr_case_data_drop_shared(void)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+        for (int type = 0; type < KR_N_TYPES; ++type)
+            if (shared[i][type].data) {
+                kr_case_data_free(shared[i][type].data);
+                free(shared[i][type].data);
+                shared[i][type].data = NULL;
+            }
 }
 
 void kr_case_data_free(kr_case_data *data)

@@ -142,5 +142,5 @@ static void check_all_types(kr_suite *suite, const kr_suite_device *on, const ch
 
 void kr_run_chunks(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "chunks", check_all_types);
+    kr_test_special(suite, "chunks", 0, check_all_types);
 }

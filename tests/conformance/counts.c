@@ -49,11 +49,11 @@ static void check_powers(kr_suite *suite, const kr_suite_device *on, const char 
     }
 }
 
-static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *spec, uint64_t k)
+static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
-    char text[KR_SPEC_NBYTES];
+    char text[KR_SPEC_NBYTES], k[32];
     if (strchr(spec, ':')) {
-        check_powers(suite, on, spec, k);
+        check_powers(suite, on, spec, strtoull(kr_spec_option(spec, "k", k), NULL, 10));
         return;
     }
     for (uint32_t i = 0; i < sizeof fan_outs / sizeof fan_outs[0]; ++i) {
@@ -64,17 +64,7 @@ static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *s
 
 void kr_run_counts(kr_suite *suite)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t i = 0; i < suite->n_specs; ++i) {
-            const kr_suite_device *on = &suite->devices[d];
-            const char *spec = suite->specs[i];
-            char k[32];
-            if (suite->is_brief[i] || !kr_spec_option(spec, "k", k)[0] ||
-                !kr_test_begin(suite, "counts/%s/%s", on->info.name, spec))
-                continue;
-            if (!kr_device_runs(suite, on, spec))
-                continue;
-            check_spec(suite, on, spec, strtoull(k, NULL, 10));
-            kr_test_end(suite);
-        }
+    char k[32];
+    if (kr_spec_option(suite->spec, "k", k)[0])
+        kr_test_special(suite, "counts", 0, check_spec);
 }

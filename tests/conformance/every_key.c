@@ -323,34 +323,24 @@ static int has_sets(const char *spec)
 /* KEY-SETS/DEVICE/SPEC */
 static void run_sets(kr_suite *suite)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k) {
-            const kr_suite_device *on = &suite->devices[d];
-            const char *spec = suite->specs[k];
-            if (!has_sets(spec) || !kr_test_begin(suite, "key-sets/%s/%s", on->info.name, spec) ||
-                !kr_device_runs(suite, on, spec))
-                continue;
-            test_sets(suite, on, spec, kr_fitting_type(spec, KR_U32));
-            kr_test_end(suite);
-        }
+    if (!has_sets(suite->spec) ||
+        !kr_test_begin(suite, "key-sets/%s/%s", suite->on->info.name, suite->spec) || !kr_device_runs(suite))
+        return;
+    test_sets(suite, suite->on, suite->spec, kr_fitting_type(suite->spec, KR_U32));
+    kr_test_end(suite);
 }
 
 /* EVERY-KEY/DEVICE/SPEC, brief specs too. */
 void kr_run_every_key(kr_suite *suite)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k) {
-            const kr_suite_device *on = &suite->devices[d];
-            const char *spec = suite->specs[k];
-            if (!kr_test_begin(suite, "every-key/%s/%s", on->info.name, spec) ||
-                !kr_device_runs(suite, on, spec))
-                continue;
-            test_type(suite, on, spec, KR_U8, KR_PATTERN_RANDOM);
-            test_type(suite, on, spec, KR_U8, KR_PATTERN_DENSE);
-            test_type(suite, on, spec, KR_I16, KR_PATTERN_RANDOM);
-            if (!suite->is_brief[k])
-                test_type(suite, on, spec, KR_I8, KR_PATTERN_RANDOM);
-            kr_test_end(suite);
-        }
+    const kr_suite_device *on = suite->on;
+    if (kr_test_begin(suite, "every-key/%s/%s", on->info.name, suite->spec) && kr_device_runs(suite)) {
+        test_type(suite, on, suite->spec, KR_U8, KR_PATTERN_RANDOM);
+        test_type(suite, on, suite->spec, KR_U8, KR_PATTERN_DENSE);
+        test_type(suite, on, suite->spec, KR_I16, KR_PATTERN_RANDOM);
+        if (!suite->listed->is_brief)
+            test_type(suite, on, suite->spec, KR_I8, KR_PATTERN_RANDOM);
+        kr_test_end(suite);
+    }
     run_sets(suite);
 }

@@ -72,14 +72,15 @@ int kr_casts_rays(const kr_suite_device *on, const char *spec)
     return probe_spec(on, spec, &info, NULL) == KR_OK && strncmp(info.tracer, "none", 4) != 0;
 }
 
-int kr_device_runs(kr_suite *suite, const kr_suite_device *on, const char *spec)
+int kr_device_runs(kr_suite *suite)
 {
     kr_index_info info = {.struct_size = sizeof info};
-    kr_error err = {0};
-    const kr_status status = probe_spec(on, spec, &info, &err);
-    if (status == KR_ERR_UNSUPPORTED)
-        kr_test_skip(suite, suite->name, err.text);
-    return status != KR_ERR_UNSUPPORTED;
+    if (!suite->can_run)
+        suite->can_run =
+            probe_spec(suite->on, suite->spec, &info, &suite->refusal) == KR_ERR_UNSUPPORTED ? -1 : 1;
+    if (suite->can_run < 0)
+        kr_test_skip(suite, suite->name, suite->refusal.text);
+    return suite->can_run > 0;
 }
 
 /* A status that is neither KR_OK nor `allowed` fails the test. */
@@ -196,16 +197,17 @@ int kr_fixture_check_all(const kr_fixture *fixture, kr_device *device, const cha
            good;
 }
 
-void kr_for_each_spec(kr_suite *suite, const char *name, kr_special special)
+void kr_test_special(kr_suite *suite, const char *name, kr_type keys, kr_special special)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k) {
-            if (suite->is_brief[k] ||
-                !kr_test_begin(suite, "%s/%s/%s", name, suite->devices[d].info.name, suite->specs[k]))
-                continue;
-            if (!kr_device_runs(suite, &suite->devices[d], suite->specs[k]))
-                continue;
-            special(suite, &suite->devices[d], suite->specs[k]);
-            kr_test_end(suite);
-        }
+    const kr_column column = {.type = keys};
+    const char *must_name;
+    if (suite->listed->is_brief ||
+        !kr_test_begin(suite, "%s/%s/%s", name, suite->on->info.name, suite->spec) || !kr_device_runs(suite))
+        return;
+    if (keys && kr_spec_refuses(suite->spec, &column, &must_name)) {
+        kr_test_skip(suite, suite->name, "the keys of the test have more bits than option bits of the spec");
+        return;
+    }
+    special(suite, suite->on, suite->spec);
+    kr_test_end(suite);
 }

@@ -29,15 +29,17 @@ int kr_fixture_check(const kr_fixture *fixture, const char *spec, kr_index *inde
 int kr_fixture_check_all(const kr_fixture *fixture, kr_device *device, const char *spec, kr_status allowed,
                          uint32_t *refusals);
 
-/* 0: the device cannot run the spec, and the test that runs is counted as skipped with the library's reason.
+/* 0: the device cannot run the suite's spec, and the test that runs is counted as skipped with the library's
+ * reason.
  */
-int kr_device_runs(kr_suite *suite, const kr_suite_device *on, const char *spec);
+int kr_device_runs(kr_suite *suite);
 
 /* 1: the kind casts rays there. */
 int kr_casts_rays(const kr_suite_device *on, const char *spec);
 
-/* A test per device and spec: NAME/DEVICE/SPEC. Brief specs are left out. */
+/* The test NAME/DEVICE/SPEC, unless the spec is brief. One that does not hold `keys`, the type of the test's
+ * keys, is skipped; 0: the test takes a type that the spec holds. */
 typedef void (*kr_special)(kr_suite *suite, const kr_suite_device *on, const char *spec);
-void kr_for_each_spec(kr_suite *suite, const char *name, kr_special special);
+void kr_test_special(kr_suite *suite, const char *name, kr_type keys, kr_special special);
 
 #endif

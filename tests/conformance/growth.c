@@ -310,10 +310,9 @@ static void run_waves(kr_suite *suite, const kr_suite_device *on, const char *sp
 
 /* ---- Which specs ----------------------------------------------------------------------------- */
 
-static void test_spec(kr_suite *suite, const kr_suite_device *on, uint32_t number)
+static void test_spec(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
-    const char *spec = suite->specs[number];
-    const int is_first = kr_is_first_to_update(suite, number);
+    const int is_first = suite->listed->is_first_to_update;
     kr_subject s = {.suite = suite, .on = on, .probes = 12, .model = {.spec = spec, .rng = {suite->seed}}};
     s.model.scene = (kr_scene_of_rows){
         kr_fitting_type(spec, KR_U32), KR_PATTERN_RANDOM, ROWS, KR_NULLS_NONE, KR_ROW_IDS_POSITIONS, 1};
@@ -327,18 +326,11 @@ static void test_spec(kr_suite *suite, const kr_suite_device *on, uint32_t numbe
             run_waves(suite, on, spec, wide ? KR_U64 : KR_U32);
 }
 
-/* GROWTH/DEVICE/SPEC; in the reduced list, one spec of each kind. */
+/* GROWTH/DEVICE/SPEC, once for what is the same in memory; in the reduced list, one spec of each kind. */
 void kr_run_growth(kr_suite *suite)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k) {
-            const kr_suite_device *on = &suite->devices[d];
-            if (suite->is_brief[k] || !kr_spec_can_update(suite->specs[k]) ||
-                (suite->reduced && !kr_is_first_to_update(suite, k)) ||
-                !kr_test_begin(suite, "growth/%s/%s", on->info.name, suite->specs[k]) ||
-                !kr_device_runs(suite, on, suite->specs[k]))
-                continue;
-            test_spec(suite, on, k);
-            kr_test_end(suite);
-        }
+    const kr_listed *listed = suite->listed;
+    if (listed->is_first_stored && kr_spec_can_update(suite->spec) &&
+        (!suite->reduced || listed->is_first_to_update))
+        kr_test_special(suite, "growth", 0, test_spec);
 }

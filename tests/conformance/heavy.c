@@ -2,6 +2,7 @@
  * its match anywhere. */
 #include "fixture.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,29 +45,40 @@ static void check_chunks(kr_suite *suite, kr_index *index, kr_type type)
                        "chunks hold every row of the key, as often as it is asked for");
 }
 
-/* Fixtures of the two types, each made when a spec first asks for it: their oracles take seconds. */
-typedef struct fixtures {
-    kr_suite *suite;
-    int is_made[2];
-    kr_fixture of[2];
-} fixtures;
-
 static const kr_type types[2] = {KR_U32, KR_I64};
 
-static const kr_fixture *fixture_of(fixtures *all, int which)
+/* Fixtures of the two types, each made when a spec first asks for it: their oracles take seconds. */
+static struct {
+    pthread_mutex_t lock;
+    int is_made;
+    kr_fixture fixture;
+} shared[2] = {{.lock = PTHREAD_MUTEX_INITIALIZER}, {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static kr_case_data fixture_data_of(kr_suite *suite, int which)
 {
-    if (!all->is_made[which]) {
+    pthread_mutex_lock(&shared[which].lock);
+    if (!shared[which].is_made) {
         kr_test_column keys = heavy_keys(types[which]);
-        kr_fixture_make_of(all->suite, &keys, PROBES, &all->of[which]);
-        all->is_made[which] = 1;
+        kr_fixture_make_of(suite, &keys, PROBES, &shared[which].fixture);
+        shared[which].is_made = 1;
     }
-    return &all->of[which];
+    pthread_mutex_unlock(&shared[which].lock);
+    return shared[which].fixture.data;
 }
 
-static void check_type(fixtures *all, const kr_suite_device *on, const char *spec, int which)
+void kr_heavy_drop_shared(void)
 {
-    kr_suite *suite = all->suite;
-    const kr_fixture *fixture = fixture_of(all, which);
+    for (int i = 0; i < 2; ++i)
+        if (shared[i].is_made) {
+            kr_fixture_free(&shared[i].fixture);
+            shared[i].is_made = 0;
+        }
+}
+
+static void check_type(kr_suite *suite, const kr_suite_device *on, const char *spec, int which)
+{
+    /* The columns and answers belong to the shared fixture. */
+    const kr_fixture own = {.suite = suite, .data = fixture_data_of(suite, which)}, *fixture = &own;
     const kr_column *keys = &fixture->data.keys.view;
     const char *must_name;
     uint32_t refusals = 0;
@@ -94,24 +106,15 @@ static int is_wanted(const char *spec)
     return wanted;
 }
 
+static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *spec)
+{
+    check_type(suite, on, spec, 0);
+    if (!strchr(spec, ':') && !suite->reduced)
+        check_type(suite, on, spec, 1);
+}
+
 void kr_run_heavy(kr_suite *suite)
 {
-    fixtures all = {.suite = suite};
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k) {
-            const kr_suite_device *on = &suite->devices[d];
-            const char *spec = suite->specs[k];
-            if (suite->is_brief[k] || !is_wanted(spec) ||
-                !kr_test_begin(suite, "heavy/%s/%s", on->info.name, spec))
-                continue;
-            if (!kr_device_runs(suite, on, spec))
-                continue;
-            check_type(&all, on, spec, 0);
-            if (!strchr(spec, ':') && !suite->reduced)
-                check_type(&all, on, spec, 1);
-            kr_test_end(suite);
-        }
-    for (int i = 0; i < 2; ++i)
-        if (all.is_made[i])
-            kr_fixture_free(&all.of[i]);
+    if (is_wanted(suite->spec))
+        kr_test_special(suite, "heavy", 0, check_spec);
 }

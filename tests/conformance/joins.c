@@ -369,27 +369,26 @@ static int place_is_wanted(const kr_suite *suite, const char *spec, uint32_t num
     return suite->exhaustive || !strchr(spec, ':') || (number % 2 == 0) == (place == KR_PLACE_HOST);
 }
 
+static void test_type(kr_suite *suite, kr_type type)
+{
+    if (!kr_type_is_wanted(suite, suite->spec, type) ||
+        !kr_test_begin(suite, "join/%s/%s/%s", suite->on->info.name, suite->spec, kr_type_name(type)) ||
+        !kr_device_runs(suite))
+        return;
+    if (!(kr_spec_capabilities(suite->spec) & KR_CAN_POINT)) {
+        kr_test_skip(suite, suite->name, "the kind cannot look up points");
+        return;
+    }
+    for (uint32_t i = 0; i < sizeof all_sides / sizeof all_sides[0]; ++i)
+        for (int place = KR_PLACE_HOST; place <= KR_PLACE_DEVICE; ++place)
+            if (place_is_wanted(suite, suite->spec, i + (uint32_t)type, (kr_place)place))
+                test_sides(suite, suite->on, suite->spec, type, i, (kr_place)place);
+    kr_test_end(suite);
+}
+
 /* JOIN/DEVICE/SPEC/TYPE, over all sides and places. */
 void kr_run_joins(kr_suite *suite)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k)
-            for (int type = 1; type <= KR_N_TYPES; ++type) {
-                const kr_suite_device *on = &suite->devices[d];
-                if (suite->is_brief[k] || !kr_type_is_wanted(suite, suite->specs[k], (kr_type)type) ||
-                    !kr_test_begin(suite, "join/%s/%s/%s", on->info.name, suite->specs[k],
-                                   kr_type_name((kr_type)type)))
-                    continue;
-                if (!kr_device_runs(suite, on, suite->specs[k]))
-                    continue;
-                if (!(kr_spec_capabilities(suite->specs[k]) & KR_CAN_POINT)) {
-                    kr_test_skip(suite, suite->name, "the kind cannot look up points");
-                    continue;
-                }
-                for (uint32_t i = 0; i < sizeof all_sides / sizeof all_sides[0]; ++i)
-                    for (int place = KR_PLACE_HOST; place <= KR_PLACE_DEVICE; ++place)
-                        if (place_is_wanted(suite, suite->specs[k], i + (uint32_t)type, (kr_place)place))
-                            test_sides(suite, on, suite->specs[k], (kr_type)type, i, (kr_place)place);
-                kr_test_end(suite);
-            }
+    for (int type = 1; type <= KR_N_TYPES && !suite->listed->is_brief; ++type)
+        test_type(suite, (kr_type)type);
 }

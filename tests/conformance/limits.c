@@ -147,34 +147,17 @@ static void test_cancel(kr_suite *suite, const kr_suite_device *on, const char *
     kr_test_column_free(&keys);
 }
 
-/* 1 for the first spec of its kind in the list, of those that hold the keys of this test. */
-static int is_first_of_kind(const kr_suite *suite, uint32_t number)
-{
-    const char *spec = suite->specs[number];
-    const size_t length = strcspn(spec, ":");
-    for (uint32_t k = 0; k < number; ++k)
-        if (strcspn(suite->specs[k], ":") == length && strncmp(suite->specs[k], spec, length) == 0 &&
-            kr_fitting_type(suite->specs[k], KR_U32) == KR_U32)
-            return 0;
-    return kr_fitting_type(spec, KR_U32) == KR_U32;
-}
-
-/* Once for each kind: it is slow, and the loops that report do not depend on the options. */
-static void run_cancel(kr_suite *suite)
-{
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k)
-            if (is_first_of_kind(suite, k) &&
-                kr_test_begin(suite, "cancel/%s/%s", suite->devices[d].info.name, suite->specs[k]) &&
-                kr_device_runs(suite, &suite->devices[d], suite->specs[k])) {
-                test_cancel(suite, &suite->devices[d], suite->specs[k]);
-                kr_test_end(suite);
-            }
-}
-
+/* The memory that a spec asks for depends on what it keeps, not on how it searches. Cancelling once for each
+ * kind: it is slow, and the loops that report do not depend on the options. */
 void kr_run_limits(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "memory-cap", test_caps);
-    kr_for_each_spec(suite, "memory-cap-text", test_cap_text);
-    run_cancel(suite);
+    if (suite->listed->is_first_stored) {
+        kr_test_special(suite, "memory-cap", 0, test_caps);
+        kr_test_special(suite, "memory-cap-text", 0, test_cap_text);
+    }
+    if (suite->listed->is_first_of_kind &&
+        kr_test_begin(suite, "cancel/%s/%s", suite->on->info.name, suite->spec) && kr_device_runs(suite)) {
+        test_cancel(suite, suite->on, suite->spec);
+        kr_test_end(suite);
+    }
 }

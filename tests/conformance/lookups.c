@@ -443,51 +443,39 @@ static void run_subject(subject *s)
 
 /* Brief specs get fewer cases, as do all specs with options in the reduced list; large cases get few
  * specs. */
-static int is_left_out(const kr_suite *suite, uint32_t spec, const kr_case *test, kr_type type, places where)
+static int is_left_out(const kr_suite *suite, const kr_case *test, kr_type type, places where)
 {
     const int few = type == KR_U32 || type == KR_U64;
-    const int varied = strchr(suite->specs[spec], ':') != NULL;
-    if (!kr_type_is_wanted(suite, suite->specs[spec], type))
+    const int varied = strchr(suite->spec, ':') != NULL;
+    if (!kr_type_is_wanted(suite, suite->spec, type))
         return 1;
     if (test->large && !few && varied)
         return 1;
-    return (suite->is_brief[spec] || (suite->reduced && varied)) &&
+    return (suite->listed->is_brief || (suite->reduced && varied)) &&
            (where != ALL_DEVICE || !test->reduced || !(few || type == KR_U8 || type == KR_I16));
 }
 
 /* Where device memory is host memory, mixing makes no difference, and specs with options take each case in
  * one of the two places. */
-static int is_alike(const kr_suite *suite, uint32_t spec, uint32_t number, places where)
+static int is_alike(const kr_suite *suite, uint32_t number, places where)
 {
     const int one_place =
-        strchr(suite->specs[spec], ':') && !suite->is_brief[spec] && !suite->reduced && !suite->exhaustive;
+        strchr(suite->spec, ':') && !suite->listed->is_brief && !suite->reduced && !suite->exhaustive;
     return where == MIXED || (one_place && (number % 2 == 0) != (where == ALL_HOST));
 }
 
-/* Makes the data when the first test that needs it is wanted. */
 static void run_case(kr_suite *suite, const kr_case *test, uint32_t number, kr_type type)
 {
-    kr_case_data data;
-    int made = 0;
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k)
-            for (int p = 0; p < N_PLACES; ++p) {
-                subject s = {.suite = suite,
-                             .on = &suite->devices[d],
-                             .spec = suite->specs[k],
-                             .data = &data,
-                             .places = (places)p};
-                snprintf(s.name, sizeof s.name, "%s/%s/%s/%s/%s", s.on->info.name, s.spec, kr_type_name(type),
-                         test->name, place_names[p]);
-                if ((s.on->is_host && is_alike(suite, k, number + type, (places)p)) ||
-                    is_left_out(suite, k, test, type, (places)p) || !is_wanted(&s))
-                    continue;
-                if (!made++)
-                    kr_case_data_make(suite, test, number, type, &data);
-                run_subject(&s);
-            }
-    if (made)
-        kr_case_data_free(&data);
+    for (int p = 0; p < N_PLACES; ++p) {
+        subject s = {.suite = suite, .on = suite->on, .spec = suite->spec, .places = (places)p};
+        snprintf(s.name, sizeof s.name, "%s/%s/%s/%s/%s", s.on->info.name, s.spec, kr_type_name(type),
+                 test->name, place_names[p]);
+        if ((s.on->is_host && is_alike(suite, number + type, (places)p)) ||
+            is_left_out(suite, test, type, (places)p) || !is_wanted(&s) || kr_test_is_late(suite))
+            continue;
+        s.data = kr_case_data_shared(suite, test, number, type);
+        run_subject(&s);
+    }
 }
 
 void kr_run_lookups(kr_suite *suite)

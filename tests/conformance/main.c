@@ -1,12 +1,10 @@
 /* keyray-conformance: does every kind give the right answers on every device? `--help` says how to ask. */
-#include "jobs.h"
-#include "suite.h"
+#include "queue.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char usage[] =
     "Usage: keyray-conformance test|support|perf [OPTION]...\n"
@@ -21,13 +19,23 @@ static const char usage[] =
     "  --reduced              a short list, for slow tools\n"
     "  --exhaustive           every key type for every index [seven of twelve for those with options]\n"
     "  --shard I/N            every N-th of the indexes from the I-th (0 to N-1): N processes do the whole\n"
-    "  --jobs N               N processes side by side, in turn of one thread and of two [1]\n"
-    "  --threads N            that a call may use on the CPU [one per core]\n"
-    "  --seed N               of all random data [42]\n";
+    "  --jobs N               threads that take the next index each, on devices of their own [1]\n"
+    "  --threads N            that a call may use on the CPU [one or two, by the index]\n"
+    "  --seconds N            begin no test after N seconds, and say which indexes are left [all]\n"
+    "  --order-seed N         shuffle the order of the indexes, so that runs with --seconds cover all in "
+    "time\n"
+    "  --seed N               of all random data [42]\n"
+    "Each index gets a line when it ends. The list as a whole decides which tests an index takes: the tests "
+    "and\n"
+    "their number are the same with any --jobs and --shard. Indexes that differ in options for GPUs are "
+    "tested\n"
+    "once on a CPU; those that keep the same in memory share tests of growth, updates and memory caps.\n";
 
 typedef struct arguments {
-    const char *mode, *device;
-    uint32_t threads, shard, n_shards, jobs;
+    const char *mode;
+    kr_settings settings;
+    kr_queue_options options;
+    kr_spec_list list;
 } arguments;
 
 static int complain(const char *what, const char *value)
@@ -36,46 +44,62 @@ static int complain(const char *what, const char *value)
     return 2;
 }
 
-static const char *const with_value[] = {"--device",  "--kind", "--vary",  "--filter",
-                                         "--threads", "--seed", "--shard", "--jobs"};
+/* A whole number from `least` to `most`. */
+static int read_number(const char *value, uint64_t least, uint64_t most, uint64_t *number)
+{
+    char *end;
+    *number = strtoull(value, &end, 0);
+    return value[0] >= '0' && value[0] <= '9' && !*end && *number >= least && *number <= most;
+}
+
+/* Options with a value. 1: read; 0: not one of them; -1: the value is wrong. */
+static int read_valued(arguments *given, const char *word, const char *value)
+{
+    kr_queue_options *o = &given->options;
+    uint64_t number = 0;
+    int good = 1;
+    if (!strcmp(word, "--device"))
+        good = !strcmp(o->device = value, "cpu") || !strcmp(value, "cuda") || !strcmp(value, "all");
+    else if (!strcmp(word, "--kind"))
+        kr_add_spec(&given->list, value, 0);
+    else if (!strcmp(word, "--vary"))
+        given->settings.kind = value;
+    else if (!strcmp(word, "--filter"))
+        given->settings.filter = value;
+    else if (!strcmp(word, "--seed"))
+        good = read_number(value, 0, UINT64_MAX, &given->settings.seed);
+    else if (!strcmp(word, "--order-seed"))
+        good = read_number(value, 1, UINT64_MAX, &o->order_seed);
+    else if (!strcmp(word, "--shard"))
+        good = sscanf(value, "%u/%u", &o->shard, &o->n_shards) == 2 && o->shard < o->n_shards;
+    else if (!strcmp(word, "--jobs"))
+        good = read_number(value, 1, KR_MAX_JOBS, &number), o->jobs = (uint32_t)number;
+    else if (!strcmp(word, "--threads"))
+        good = read_number(value, 1, 1024, &number), o->threads = (uint32_t)number;
+    else if (!strcmp(word, "--seconds"))
+        good = read_number(value, 1, 1000000, &number), o->seconds = (double)number;
+    else
+        return 0;
+    return good ? 1 : -1;
+}
 
 /* 0, or the exit status + 1. */
-static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
+static int parse(int argc, char **argv, arguments *given)
 {
     for (int i = 1; i < argc; ++i) {
         const char *word = argv[i], *value = argv[i + 1];
-        int valued = 0;
-        for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; ++k)
-            valued |= !strcmp(word, with_value[k]);
+        const int valued = read_valued(given, word, value ? value : "");
         if (valued && !value)
             return 1 + complain("a value is missing after", word);
+        if (valued < 0)
+            return 1 + complain(word, value);
         i += valued;
-        if (!strcmp(word, "--device"))
-            given->device = value;
-        else if (!strcmp(word, "--kind"))
-            kr_add_spec(suite, value, 0);
-        else if (!strcmp(word, "--vary"))
-            suite->kind = value;
-        else if (!strcmp(word, "--filter"))
-            suite->filter = value;
-        else if (!strcmp(word, "--seed"))
-            suite->seed = strtoull(value, NULL, 0);
-        else if (!strcmp(word, "--shard") && (sscanf(value, "%u/%u", &given->shard, &given->n_shards) != 2 ||
-                                              given->shard >= given->n_shards))
-            return 1 + complain("not I/N with I below N:", value);
-        else if (!strcmp(word, "--shard"))
+        if (valued)
             continue;
-        else if (!strcmp(word, "--jobs") &&
-                 (sscanf(value, "%u", &given->jobs) != 1 || given->jobs < 1 || given->jobs > KR_MAX_JOBS))
-            return 1 + complain("not 1 to 256:", value);
-        else if (!strcmp(word, "--jobs"))
-            continue;
-        else if (!strcmp(word, "--threads"))
-            given->threads = (uint32_t)strtoul(value, NULL, 0);
-        else if (!strcmp(word, "--reduced"))
-            suite->reduced = 1;
+        if (!strcmp(word, "--reduced"))
+            given->settings.reduced = 1;
         else if (!strcmp(word, "--exhaustive"))
-            suite->exhaustive = 1;
+            given->settings.exhaustive = 1;
         else if (!strcmp(word, "--help"))
             return printf("%s", usage) > 0 ? 1 : 2;
         else if (word[0] == '-' || given->mode)
@@ -86,156 +110,63 @@ static int parse(int argc, char **argv, arguments *given, kr_suite *suite)
     if (!given->mode ||
         (strcmp(given->mode, "test") && strcmp(given->mode, "support") && strcmp(given->mode, "perf")))
         return 1 + complain("unknown mode", given->mode ? given->mode : "");
-    if (given->jobs > 1 && (given->n_shards > 1 || strcmp(given->mode, "test") != 0))
-        return 1 + complain("--jobs is for the whole of", "test");
-    if (strcmp(given->device, "cpu") && strcmp(given->device, "cuda") && strcmp(given->device, "all"))
-        return 1 + complain("unknown device", given->device);
     return 0;
 }
 
-static int open_device(kr_suite *suite, const kr_device_info *info, uint32_t threads)
+static int check_specs(const kr_spec_list *list)
 {
-    kr_suite_device *on = &suite->devices[suite->n_devices];
-    const kr_device_options options = {.struct_size = sizeof options, .threads = threads};
-    kr_error err = {0};
-    if (suite->n_devices == KR_MAX_DEVICES)
-        return 0;
-    if (kr_device_open(info->name, &options, &on->device, &err)) {
-        fprintf(stderr, "cannot open %s: %s\n", info->name, err.text);
-        return 1;
-    }
-    on->info = *info;
-    on->is_host = strcmp(info->name, "cpu") == 0;
-    ++suite->n_devices;
-    return 0;
-}
-
-/* Opens what was asked for; a GPU that was asked for by name must be there. */
-static int open_devices(kr_suite *suite, const arguments *given)
-{
-    const char *wanted = given->device;
-    kr_device_info info = {.struct_size = sizeof info};
-    kr_error err = {0};
-    uint32_t ordinal = 0, found = 0;
-    for (; kr_device_describe(ordinal, &info, &err) == KR_OK; ++ordinal) {
-        if (strcmp(wanted, "all") != 0 && strncmp(info.name, wanted, strlen(wanted)) != 0)
-            continue;
-        ++found;
-        if (open_device(suite, &info, given->threads))
-            return 1;
-    }
-    if (found == 0) {
-        fprintf(stderr, "there is no device '%s' here: %s\n", wanted, err.text);
-        return 1;
-    }
-    if (ordinal == 1 && strcmp(wanted, "all") == 0 && given->shard == 0)
-        kr_test_skip(suite, "cuda", err.text);
-    return 0;
-}
-
-static int check_specs(const kr_suite *suite)
-{
-    for (uint32_t i = 0; i < suite->n_specs; ++i) {
+    for (uint32_t i = 0; i < list->n; ++i) {
         char text[KR_SPEC_NBYTES];
         kr_error err = {0};
-        if (kr_spec_complete(suite->specs[i], text, sizeof text, &err)) {
+        if (kr_spec_complete(list->at[i].text, text, sizeof text, &err)) {
             fprintf(stderr, "%s\n", err.text);
             return 1;
         }
-        if (strncmp(suite->specs[i], "best", 4) == 0) {
+        if (strncmp(list->at[i].text, "best", 4) == 0) {
             fprintf(stderr, "--kind %s: its kind depends on the device; test that kind, here %s\n",
-                    suite->specs[i], text);
+                    list->at[i].text, text);
             return 1;
         }
     }
     return 0;
 }
 
-static const struct area {
-    const char *name;
-    void (*run)(kr_suite *suite);
-} areas[] = {
-    {"specs", kr_run_specs},         {"lookups", kr_run_lookups}, {"nearest", kr_run_nearest},
-    {"chunks", kr_run_chunks},       {"streams", kr_run_streams}, {"joins", kr_run_joins},
-    {"asof", kr_run_asof},           {"overlap", kr_run_overlap}, {"misuse", kr_run_misuse},
-    {"every_key", kr_run_every_key}, {"counts", kr_run_counts},   {"heavy", kr_run_heavy},
-    {"set_keys", kr_run_set_keys},   {"updates", kr_run_updates}, {"growth", kr_run_growth},
-    {"work", kr_run_work},           {"limits", kr_run_limits},
-};
-
-static double seconds(void)
+/* The modes that print tables. */
+static int print_tables(const arguments *given)
 {
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void run_tests(kr_suite *suite)
-{
-    printf("keyray %s (%s), seed %" PRIu64 "%s, %u specs, devices:", kr_version(), kr_build_commit(),
-           suite->seed, suite->reduced ? ", reduced" : "", suite->n_specs);
-    for (uint32_t i = 0; i < suite->n_devices; ++i)
-        printf(" %s (%s)", suite->devices[i].info.name, suite->devices[i].info.description);
-    printf("\n");
-    fflush(stdout);
-    double spent[sizeof areas / sizeof areas[0]];
-    for (size_t i = 0; i < sizeof areas / sizeof areas[0]; ++i) {
-        const double start = seconds();
-        areas[i].run(suite);
-        spent[i] = seconds() - start;
-    }
-    printf("seconds:");
-    for (size_t i = 0; i < sizeof areas / sizeof areas[0]; ++i)
-        if (spent[i] >= 0.5)
-            printf(" %s %.0f", areas[i].name, spent[i]);
-    printf("\n");
-}
-
-/* Opens the devices, runs, closes them. 0, or the exit status. */
-static int run_share(kr_suite *suite, const arguments *given)
-{
-    kr_keep_shard(suite, given->shard, given->n_shards);
-    if (open_devices(suite, given))
-        return 1;
-    if (!strcmp(given->mode, "support"))
-        kr_print_support(suite);
-    else if (!strcmp(given->mode, "perf"))
-        kr_print_performance(suite);
-    else
-        run_tests(suite);
-    for (uint32_t i = 0; i < suite->n_devices; ++i)
-        kr_device_close(suite->devices[i].device);
-    return 0;
+    enum { MAX_DEVICES = 9 };
+    kr_suite_device devices[MAX_DEVICES];
+    const uint32_t n = kr_open_devices(&given->options, given->options.threads, MAX_DEVICES, devices);
+    for (uint32_t i = 0; i < n; ++i)
+        if (!strcmp(given->mode, "support"))
+            kr_print_support(&devices[i], &given->list);
+        else
+            kr_print_performance(&devices[i], &given->list, given->settings.seed);
+    kr_close_devices(devices, n);
+    return n == 0;
 }
 
 int main(int argc, char **argv)
 {
-    static kr_suite suite = {.seed = 42};
-    arguments given = {.device = "all", .n_shards = 1, .jobs = 1};
+    static arguments given = {.settings = {.seed = 42},
+                              .options = {.device = "all", .n_shards = 1, .jobs = 1}};
     kr_totals totals = {0};
-    const int stop = parse(argc, argv, &given, &suite);
+    const int stop = parse(argc, argv, &given);
     if (stop)
         return stop - 1;
-    if (check_specs(&suite))
+    const int are_named = given.list.n > 0;
+    if (check_specs(&given.list))
         return 2;
-    if (suite.n_specs == 0)
-        kr_expand_specs(&suite);
-    if (suite.n_specs == 0)
-        return complain("there is no kind", suite.kind);
-    const int to = given.jobs > 1 ? kr_divide(given.jobs, &given.shard, &totals) : -1;
-    if (to >= 0) {
-        given.n_shards = given.jobs;
-        given.threads = given.threads ? given.threads : 1 + given.shard % 2;
-    }
-    if (to >= 0 || given.jobs == 1) {
-        if (run_share(&suite, &given))
-            return 1;
-        totals = (kr_totals){suite.passed, suite.failed, suite.skipped};
-    }
-    if (to >= 0)
-        kr_hand_over(to, &totals);
-    else if (!strcmp(given.mode, "test"))
-        printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", totals.passed, totals.failed,
-               totals.skipped);
+    if (!are_named)
+        kr_expand_specs(&given.settings, &given.list);
+    if (given.list.n == 0)
+        return complain("there is no kind", given.settings.kind);
+    if (strcmp(given.mode, "test") != 0)
+        return print_tables(&given);
+    kr_compare_specs(&given.list, are_named);
+    if (kr_run_queue(&given.settings, &given.list, &given.options, &totals))
+        return 1;
+    printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", totals.passed, totals.failed,
+           totals.skipped);
     return totals.failed != 0;
 }

@@ -306,8 +306,8 @@ static void test_row_ids(kr_suite *suite, const kr_suite_device *on, const char 
 
 void kr_run_misuse(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "misuse/lookup", test_lookups);
-    kr_for_each_spec(suite, "misuse/incapable", test_incapable);
-    kr_for_each_spec(suite, "misuse/create", test_create);
-    kr_for_each_spec(suite, "misuse/row-ids", test_row_ids);
+    kr_test_special(suite, "misuse/lookup", KR_U32, test_lookups);
+    kr_test_special(suite, "misuse/incapable", KR_U32, test_incapable);
+    kr_test_special(suite, "misuse/create", 0, test_create);
+    kr_test_special(suite, "misuse/row-ids", KR_U32, test_row_ids);
 }

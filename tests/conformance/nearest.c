@@ -85,5 +85,5 @@ static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *s
 
 void kr_run_nearest(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "nearest", check_spec);
+    kr_test_special(suite, "nearest", 0, check_spec);
 }

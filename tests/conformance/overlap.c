@@ -284,5 +284,5 @@ static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *s
 
 void kr_run_overlap(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "overlap", check_spec);
+    kr_test_special(suite, "overlap", 0, check_spec);
 }

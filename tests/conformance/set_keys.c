@@ -442,14 +442,9 @@ static void test_spec(kr_suite *suite, const kr_suite_device *on, const char *sp
 /* SET-KEYS/DEVICE/SPEC, also for brief specs with an option for it. */
 void kr_run_set_keys(kr_suite *suite)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k) {
-            const char *spec = suite->specs[k];
-            if ((suite->is_brief[k] && !strstr(spec, "update=")) ||
-                !kr_test_begin(suite, "set-keys/%s/%s", suite->devices[d].info.name, spec) ||
-                !kr_device_runs(suite, &suite->devices[d], spec))
-                continue;
-            test_spec(suite, &suite->devices[d], spec);
-            kr_test_end(suite);
-        }
+    if ((suite->listed->is_brief && !strstr(suite->spec, "update=")) ||
+        !kr_test_begin(suite, "set-keys/%s/%s", suite->on->info.name, suite->spec) || !kr_device_runs(suite))
+        return;
+    test_spec(suite, suite->on, suite->spec);
+    kr_test_end(suite);
 }

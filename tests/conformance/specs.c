@@ -1,19 +1,17 @@
-#include "suite.h"
-
-#include "kinds/kind.h"
+#include "specs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void kr_add_spec(kr_suite *suite, const char *spec, int brief)
+void kr_add_spec(kr_spec_list *list, const char *spec, int brief)
 {
-    if (suite->n_specs == KR_MAX_SPECS || strlen(spec) >= KR_SPEC_NBYTES) {
-        fprintf(stderr, "spec number %u is one too many, or too long: %s\n", suite->n_specs, spec);
+    if (list->n == KR_MAX_SPECS || strlen(spec) >= KR_SPEC_NBYTES) {
+        fprintf(stderr, "spec number %u is one too many, or too long: %s\n", list->n, spec);
         exit(1);
     }
-    suite->is_brief[suite->n_specs] = brief != 0;
-    strcpy(suite->specs[suite->n_specs++], spec);
+    list->at[list->n].is_brief = brief != 0;
+    strcpy(list->at[list->n++].text, spec);
 }
 
 /* Of three bit counts: some hold any key, some leave an axis short or empty, and some fit small types, whose
@@ -173,81 +171,70 @@ static const char *habit(const char *kind, int besides)
     return "";
 }
 
-/* 1 when the words, with spaces between, have this one. */
-static int has_word(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); ++at)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return 1;
-    return 0;
-}
-
 /* Adds "kind:settings" unless the library refuses it, some of which test_combinations expects. */
-static void add_legal(kr_suite *suite, const char *kind, const char *settings, int brief)
+static void add_legal(kr_spec_list *list, const char *kind, const char *settings, int brief)
 {
     char spec[2 * KR_SPEC_NBYTES], whole[KR_SPEC_NBYTES];
     snprintf(spec, sizeof spec, "%s:%s", kind, settings);
     if (kr_spec_complete(spec, whole, sizeof whole, NULL) == KR_OK)
-        kr_add_spec(suite, spec, brief);
+        kr_add_spec(list, spec, brief);
 }
 
 /* The tests of special cases leave out bit counts that hold only some types, and launch options. */
 static int is_brief(const kr_option *option, const char *setting)
 {
-    if (strncmp(option->help, "GPU: ", 5) == 0)
-        return 1;
-    return option->form == KR_OPTION_TRIPLE && strcmp(strchr(setting, '=') + 1, triples[0]) != 0;
+    return kr_option_is_for_gpu(option) ||
+           (option->form == KR_OPTION_TRIPLE && strcmp(strchr(setting, '=') + 1, triples[0]) != 0);
 }
 
-static void add_singles(kr_suite *suite, const kr_kind *kind)
+static void add_singles(kr_spec_list *list, const kr_kind *kind, int few)
 {
     const kr_option *option;
     char one[64];
     for (uint32_t i = 0; (option = kr_spec_option_at(kind, i)); ++i)
-        for (uint32_t a = 0; try_setting(option, a, suite->reduced, one, sizeof one); ++a)
-            add_legal(suite, kind->name, one, is_brief(option, one));
+        for (uint32_t a = 0; try_setting(option, a, few, one, sizeof one); ++a)
+            add_legal(list, kind->name, one, is_brief(option, one));
 }
 
-static void add_pairs(kr_suite *suite, const kr_kind *kind)
+static void add_pairs(kr_spec_list *list, const kr_kind *kind)
 {
     const char *alone = habit(kind->name, 0);
     char one[64], two[64], both[128];
     for (uint32_t i = 0; i < kind->n_options; ++i)
         for (uint32_t j = i + 1; j < kind->n_options; ++j) {
-            if (has_word(alone, kind->options[i].name) || has_word(alone, kind->options[j].name))
+            if (kr_has_word(alone, kind->options[i].name) || kr_has_word(alone, kind->options[j].name))
                 continue;
             for (uint32_t a = 0; try_setting(&kind->options[i], a, 1, one, sizeof one); ++a)
                 for (uint32_t b = 0; try_setting(&kind->options[j], b, 1, two, sizeof two); ++b) {
                     snprintf(both, sizeof both, "%s,%s", one, two);
-                    add_legal(suite, kind->name, both, 1);
+                    add_legal(list, kind->name, both, 1);
                 }
         }
 }
 
-static void add_besides(kr_suite *suite, const kr_kind *kind)
+static void add_besides(kr_spec_list *list, const kr_kind *kind)
 {
     char settings[KR_SPEC_NBYTES];
     for (const char *at = habit(kind->name, 1); *at; at += at[0] == '|') {
         const int length = (int)strcspn(at, "|");
         snprintf(settings, sizeof settings, "%.*s", length, at);
-        add_legal(suite, kind->name, settings, 1);
+        add_legal(list, kind->name, settings, 1);
         at += length;
     }
 }
 
-void kr_expand_specs(kr_suite *suite)
+void kr_expand_specs(const kr_settings *settings, kr_spec_list *list)
 {
     const kr_kind *kind;
     for (uint32_t i = 0; (kind = kr_kind_at(i)); ++i) {
-        if (!kind->family || (suite->kind && strcmp(suite->kind, kind->name) != 0))
+        if (!kind->family || (settings->kind && strcmp(settings->kind, kind->name) != 0))
             continue; /* kinds of scans make no index */
-        kr_add_spec(suite, kind->name, 0);
-        add_singles(suite, kind);
-        if (!suite->reduced)
-            add_pairs(suite, kind);
-        if (!suite->reduced)
-            add_besides(suite, kind);
+        kr_add_spec(list, kind->name, 0);
+        add_singles(list, kind, settings->reduced);
+        if (!settings->reduced)
+            add_pairs(list, kind);
+        if (!settings->reduced)
+            add_besides(list, kind);
     }
 }
 
@@ -255,28 +242,6 @@ int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
 {
     return suite->exhaustive || (!suite->reduced && !strchr(spec, ':')) || type == KR_U8 || type == KR_I16 ||
            type == KR_U32 || type == KR_U64 || type == KR_I64 || type == KR_F32 || type == KR_F64;
-}
-
-void kr_keep_shard(kr_suite *suite, uint32_t shard, uint32_t n_shards)
-{
-    uint32_t n = 0;
-    for (uint32_t i = shard; i < suite->n_specs; i += n_shards, ++n) {
-        memmove(suite->specs[n], suite->specs[i], KR_SPEC_NBYTES);
-        suite->is_brief[n] = suite->is_brief[i];
-    }
-    suite->n_specs = n;
-}
-
-uint32_t kr_spec_capabilities(const char *spec)
-{
-    const size_t length = strcspn(spec, ":");
-    const kr_kind *kind;
-    for (uint32_t i = 0; (kind = kr_kind_at(i)); ++i)
-        if (strlen(kind->name) == length && memcmp(kind->name, spec, length) == 0)
-            return kind->capabilities;
-    /* "best" does not promise that its kind takes updates. */
-    return KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_NEAREST |
-           (strcmp(spec, "best:updates=on") ? 0 : KR_CAN_UPDATE);
 }
 
 /* ---- Tests of the strings themselves -------------------------------------------------------- */
@@ -488,7 +453,21 @@ static void test_short(kr_suite *suite, const char *spec)
         kr_test_fail(suite, "'%s' is shortened again, to '%s'", brief, again);
 }
 
-void kr_run_specs(kr_suite *suite)
+static void test_printed(kr_suite *suite, const char *spec)
+{
+    char once[KR_SPEC_NBYTES], twice[KR_SPEC_NBYTES];
+    kr_error err = {0};
+    if (!kr_test_begin(suite, "spec/%s/printed", spec))
+        return;
+    test_short(suite, spec);
+    if (kr_test_ok(suite, kr_spec_complete(spec, once, sizeof once, &err), &err, "print") &&
+        kr_test_ok(suite, kr_spec_complete(once, twice, sizeof twice, &err), &err, once) &&
+        strcmp(once, twice) != 0)
+        kr_test_fail(suite, "'%s' prints as '%s'", once, twice);
+    kr_test_end(suite);
+}
+
+void kr_run_specs(kr_suite *suite, const kr_spec_list *list)
 {
     const kr_kind *kind;
     for (uint32_t i = 0; (kind = kr_kind_at(i)); ++i) {
@@ -496,16 +475,6 @@ void kr_run_specs(kr_suite *suite)
         test_combinations(suite, kind);
         test_tables(suite, i, kind);
     }
-    for (uint32_t i = 0; i < suite->n_specs; ++i) {
-        char once[KR_SPEC_NBYTES], twice[KR_SPEC_NBYTES];
-        kr_error err = {0};
-        if (!kr_test_begin(suite, "spec/%s/printed", suite->specs[i]))
-            continue;
-        test_short(suite, suite->specs[i]);
-        if (kr_test_ok(suite, kr_spec_complete(suite->specs[i], once, sizeof once, &err), &err, "print") &&
-            kr_test_ok(suite, kr_spec_complete(once, twice, sizeof twice, &err), &err, once) &&
-            strcmp(once, twice) != 0)
-            kr_test_fail(suite, "'%s' prints as '%s'", once, twice);
-        kr_test_end(suite);
-    }
+    for (uint32_t i = 0; i < list->n; ++i)
+        test_printed(suite, list->at[i].text);
 }

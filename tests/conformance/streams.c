@@ -185,8 +185,8 @@ static void test_explain(kr_suite *suite, const kr_suite_device *on, const char 
 
 void kr_run_streams(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "streams", test_streams);
-    kr_for_each_spec(suite, "handles", test_handles);
-    kr_for_each_spec(suite, "report", test_report);
-    kr_for_each_spec(suite, "explain", test_explain);
+    kr_test_special(suite, "streams", KR_U32, test_streams);
+    kr_test_special(suite, "handles", 0, test_handles);
+    kr_test_special(suite, "report", 0, test_report);
+    kr_test_special(suite, "explain", KR_U32, test_explain);
 }

@@ -4,24 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int kr_spec_can_update(const char *spec)
-{
-    char value[32];
-    return kr_spec_capabilities(spec) & KR_CAN_UPDATE &&
-           strcmp(kr_spec_option(spec, "updates", value), "off") != 0;
-}
-
-int kr_is_first_to_update(const kr_suite *suite, uint32_t number)
-{
-    const char *spec = suite->specs[number];
-    const size_t length = strcspn(spec, ":");
-    for (uint32_t k = 0; k < number; ++k)
-        if (strcspn(suite->specs[k], ":") == length && strncmp(suite->specs[k], spec, length) == 0 &&
-            kr_spec_can_update(suite->specs[k]))
-            return 0;
-    return kr_spec_can_update(spec);
-}
-
 /* What the index should answer now. */
 void kr_subject_refresh(kr_subject *s)
 {

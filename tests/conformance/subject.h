@@ -15,11 +15,6 @@ typedef struct kr_subject {
     uint64_t before; /* bytes in use without the index */
 } kr_subject;
 
-/* 1: kr_index_update works on indexes of this spec. */
-int kr_spec_can_update(const char *spec);
-/* 1 for the first such spec of its kind in the list: what is slow and the same for all options runs once. */
-int kr_is_first_to_update(const kr_suite *suite, uint32_t number);
-
 /* Builds the index of the model's scene. 0 on an error; kr_subject_end is due in any case. */
 int kr_subject_begin(kr_subject *s, const kr_suite_device *on, kr_error *err);
 void kr_subject_end(kr_subject *s);

@@ -1,12 +1,28 @@
 #include "suite.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+double kr_test_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 int kr_test_wanted(const kr_suite *suite, const char *name)
 {
-    return !suite->filter || strstr(name, suite->filter);
+    return !suite->settings->filter || strstr(name, suite->settings->filter);
+}
+
+int kr_test_is_late(kr_suite *suite)
+{
+    if (suite->settings->deadline > 0 && kr_test_clock() > suite->settings->deadline)
+        suite->was_cut = 1;
+    return suite->was_cut;
 }
 
 int kr_test_begin(kr_suite *suite, const char *name, ...)
@@ -16,7 +32,9 @@ int kr_test_begin(kr_suite *suite, const char *name, ...)
     vsnprintf(suite->name, sizeof suite->name, name, arguments);
     va_end(arguments);
     suite->has_failed = 0;
-    return kr_test_wanted(suite, suite->name);
+    if (!kr_test_wanted(suite, suite->name))
+        return 0;
+    return !kr_test_is_late(suite);
 }
 
 void kr_test_fail(kr_suite *suite, const char *text, ...)
@@ -24,12 +42,14 @@ void kr_test_fail(kr_suite *suite, const char *text, ...)
     va_list arguments;
     if (suite->has_failed++)
         return;
+    flockfile(stdout);
     printf("FAILED %s: ", suite->name);
     va_start(arguments, text);
     vprintf(text, arguments);
     va_end(arguments);
     printf("\n");
     fflush(stdout);
+    funlockfile(stdout);
 }
 
 void kr_test_end(kr_suite *suite)
@@ -38,17 +58,29 @@ void kr_test_end(kr_suite *suite)
     suite->failed += suite->has_failed != 0;
 }
 
+/* 1 for a reason that no thread has given before. */
+static int is_new_reason(const char *reason)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char reasons[KR_MAX_REASONS][192];
+    static uint32_t n_reasons;
+    int is_new = 1;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < n_reasons; ++i)
+        is_new = is_new && strncmp(reasons[i], reason, sizeof reasons[i] - 1) != 0;
+    if (is_new && n_reasons < KR_MAX_REASONS)
+        snprintf(reasons[n_reasons++], sizeof reasons[0], "%s", reason);
+    pthread_mutex_unlock(&lock);
+    return is_new;
+}
+
 void kr_test_skip(kr_suite *suite, const char *name, const char *reason)
 {
     if (!kr_test_wanted(suite, name))
         return;
     ++suite->skipped;
-    for (uint32_t i = 0; i < suite->n_reasons; ++i)
-        if (strncmp(suite->reasons[i], reason, sizeof suite->reasons[i] - 1) == 0)
-            return;
-    if (suite->n_reasons < KR_MAX_REASONS)
-        snprintf(suite->reasons[suite->n_reasons++], sizeof suite->reasons[0], "%s", reason);
-    printf("skipped %s, and others like it: %s\n", name, reason);
+    if (is_new_reason(reason))
+        printf("skipped %s, and others like it: %s\n", name, reason);
 }
 
 int kr_test_expect(kr_suite *suite, int truth, const char *what)

@@ -5,7 +5,7 @@
 #include "memory.h"
 #include "nearest.h"
 
-enum { KR_MAX_SPECS = 1024, KR_MAX_DEVICES = 9, KR_MAX_REASONS = 64 };
+enum { KR_MAX_SPECS = 1024, KR_MAX_REASONS = 64 };
 
 typedef struct kr_suite_device {
     kr_device *device;
@@ -13,32 +13,59 @@ typedef struct kr_suite_device {
     int is_host; /* device memory is host memory here */
 } kr_suite_device;
 
-typedef struct kr_suite {
+/* A spec of the list. The list as a whole decides which tests a spec takes, so a part of the list that runs
+ * alone takes the same tests. */
+typedef struct kr_listed {
+    char text[KR_SPEC_NBYTES];
+    uint8_t is_brief;           /* lookups only, of the reduced list and in device memory */
+    uint8_t is_first_of_kind;   /* of the specs that hold keys of u32 */
+    uint8_t is_first_to_update; /* of the specs of its kind */
+    uint8_t is_first_stored;    /* of the specs of its kind that keep the same in memory */
+    uint8_t is_for_gpu;         /* on a CPU it is the same program as a spec before it */
+} kr_listed;
+
+typedef struct kr_spec_list {
+    uint32_t n;
+    kr_listed at[KR_MAX_SPECS];
+} kr_spec_list;
+
+/* What a call of the runner asks for. */
+typedef struct kr_settings {
     const char *filter; /* a test runs when its name contains this */
+    const char *kind;   /* only this kind's specs are made up; NULL: every kind's */
     uint64_t seed;
     int reduced, exhaustive;
-    const char *kind; /* only this kind's specs are made up; NULL: every kind's */
-    uint32_t n_specs, n_devices;
-    char specs[KR_MAX_SPECS][KR_SPEC_NBYTES];
-    uint8_t is_brief[KR_MAX_SPECS]; /* 1: lookups only, of the reduced list and in device memory */
-    kr_suite_device devices[KR_MAX_DEVICES];
+    double deadline; /* by kr_test_clock; no test begins after it; 0: none */
+} kr_settings;
+
+/* One spec on one device, and the tests of it that ran. Each belongs to one thread. */
+typedef struct kr_suite {
+    const kr_settings *settings;
+    uint64_t seed;
+    int reduced, exhaustive;
+    const kr_suite_device *on;
+    const kr_listed *listed;
+    const char *spec; /* its text */
+    int can_run;      /* 0: not known yet; 1: the device runs the spec; -1: it does not */
+    kr_error refusal; /* why not */
+    int was_cut;      /* the deadline came before the last test began */
     /* the test that runs */
     char name[512];
     int has_failed;
     /* what came out */
     uint64_t passed, failed, skipped;
-    uint32_t n_reasons;
-    char reasons[KR_MAX_REASONS][192];
 } kr_suite;
 
 /* ---- suite.c: one test is begin, any number of failures or one skip, end -------------------- */
 
-/* 0 when the filter leaves this test out; the name is its address. */
+/* 0 when the filter leaves this test out or there is no time left; the name is its address. */
 int kr_test_begin(kr_suite *suite, const char *name, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the first failure of a test. */
 void kr_test_fail(kr_suite *suite, const char *text, ...) __attribute__((format(printf, 2, 3)));
 void kr_test_end(kr_suite *suite);
-/* Instead of begin and end; prints every reason once. */
+/* 1 when no further test may begin. */
+int kr_test_is_late(kr_suite *suite);
+/* Instead of begin and end; prints every reason once in all. */
 void kr_test_skip(kr_suite *suite, const char *name, const char *reason);
 /* Fails the test unless `truth`; returns it. */
 int kr_test_expect(kr_suite *suite, int truth, const char *what);
@@ -48,6 +75,9 @@ int kr_test_ok(kr_suite *suite, kr_status status, const kr_error *err, const cha
 int kr_test_refused(kr_suite *suite, kr_status want, kr_status status, const kr_error *err, const char *call);
 /* 1 when the filter lets a test of this name run. */
 int kr_test_wanted(const kr_suite *suite, const char *name);
+
+/* Seconds since some moment of the past. */
+double kr_test_clock(void);
 
 uint64_t kr_in_use(kr_device *device);
 /* The counters of a lookup's report; all 0 if nothing was counted. */
@@ -63,13 +93,16 @@ uint64_t kr_component_sum(const kr_index *index);
 
 /* All kinds with every choice and some values of every option, one at a time; then, as brief specs, pairs of
  * options that change how answers are found. Combinations that the library refuses are left out. */
-void kr_expand_specs(kr_suite *suite);
-void kr_add_spec(kr_suite *suite, const char *spec, int brief);
+void kr_expand_specs(const kr_settings *settings, kr_spec_list *list);
+void kr_add_spec(kr_spec_list *list, const char *spec, int brief);
+/* Finds which specs are the first of their sort, once the list is complete. Specs that the caller names one
+ * by one take all tests that they are not too slow for. */
+void kr_compare_specs(kr_spec_list *list, int are_named);
+/* 1: kr_index_update works on indexes of this spec. */
+int kr_spec_can_update(const char *spec);
 /* Types go through the same few lines whatever the options: a spec with options takes seven of twelve, of
  * each size and sort, as the reduced list does; all of them in the exhaustive one. */
 int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
-/* Keeps the specs at shard, shard + n_shards, ... */
-void kr_keep_shard(kr_suite *suite, uint32_t shard, uint32_t n_shards);
 /* What the kind of a spec can do. */
 uint32_t kr_spec_capabilities(const char *spec);
 
@@ -118,6 +151,11 @@ void kr_case_data_make(const kr_suite *suite, const kr_case *test, uint32_t numb
 void kr_case_data_of(const kr_suite *suite, const kr_case *test, uint32_t number, kr_test_column *keys,
                      uint32_t *row_ids, kr_case_data *data);
 void kr_case_data_free(kr_case_data *data);
+/* The data of case `number` for a type, which all threads read: made when the first asks for it, kept until
+ * kr_case_data_drop_shared. */
+const kr_case_data *kr_case_data_shared(const kr_suite *suite, const kr_case *test, uint32_t number,
+                                        kr_type type);
+void kr_case_data_drop_shared(void);
 /* One lookup of what = KR_ASK_*. */
 kr_status kr_case_call(const kr_case_data *data, kr_index *index, uint32_t what, const kr_column *lower,
                        const kr_column *upper, const kr_sink *sink, kr_error *err);
@@ -125,7 +163,7 @@ extern const uint32_t kr_ask_needs[KR_N_ASKS]; /* KR_CAN_* */
 /* 0 for a question that this case cannot ask. */
 int kr_case_asks(const kr_case_data *data, uint32_t question);
 
-/* ---- The parts of the list ------------------------------------------------------------------ */
+/* ---- The areas: each runs its tests of the suite's spec on the suite's device ---------------- */
 
 void kr_run_lookups(kr_suite *suite);
 void kr_run_nearest(kr_suite *suite);
@@ -143,9 +181,13 @@ void kr_run_set_keys(kr_suite *suite);
 void kr_run_updates(kr_suite *suite);
 void kr_run_growth(kr_suite *suite);
 void kr_run_work(kr_suite *suite);
-void kr_run_specs(kr_suite *suite);
 
-void kr_print_support(kr_suite *suite);
-void kr_print_performance(kr_suite *suite);
+/* Tests of all specs as strings and of the tables of kinds; they need no device. */
+void kr_run_specs(kr_suite *suite, const kr_spec_list *list);
+
+void kr_heavy_drop_shared(void);
+
+void kr_print_support(const kr_suite_device *on, const kr_spec_list *list);
+void kr_print_performance(const kr_suite_device *on, const kr_spec_list *list, uint64_t seed);
 
 #endif

@@ -38,17 +38,14 @@ static void print_row(const kr_suite_device *on, const char *spec, kr_type type)
     kr_test_column_free(&keys);
 }
 
-void kr_print_support(kr_suite *suite)
+void kr_print_support(const kr_suite_device *on, const kr_spec_list *list)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        printf("%s: %s, %s; rays: %s\n", suite->devices[d].info.name, suite->devices[d].info.description,
-               suite->devices[d].info.software, suite->devices[d].info.tracer);
+    printf("%s: %s, %s; rays: %s\n", on->info.name, on->info.description, on->info.software, on->info.tracer);
     printf("%-28s %-8s %-12s %-6s %-6s %-6s %-6s\n", "spec", "device", "keys", "build", "point", "range",
            "join");
-    for (uint32_t k = 0; k < suite->n_specs && !suite->is_brief[k]; ++k)
-        for (uint32_t d = 0; d < suite->n_devices; ++d)
-            for (int type = 1; type <= KR_N_TYPES; ++type)
-                print_row(&suite->devices[d], suite->specs[k], (kr_type)type);
+    for (uint32_t k = 0; k < list->n && !list->at[k].is_brief; ++k)
+        for (int type = 1; type <= KR_N_TYPES; ++type)
+            print_row(on, list->at[k].text, (kr_type)type);
 }
 
 static void fail(const kr_error *err)
@@ -87,11 +84,10 @@ static kr_status measure(const kr_suite_device *on, const char *spec, const kr_p
     return status;
 }
 
-static void print_times(const kr_suite *suite, const kr_suite_device *on, kr_type type)
+static void print_times(const kr_suite_device *on, const kr_spec_list *list, uint64_t seed, kr_type type)
 {
-    kr_test_column keys = kr_test_column_make(type, PERF_KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed);
-    kr_test_column probes =
-        kr_test_column_make(type, PERF_KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed + 1);
+    kr_test_column keys = kr_test_column_make(type, PERF_KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, seed);
+    kr_test_column probes = kr_test_column_make(type, PERF_KEYS, KR_PATTERN_DENSE, KR_NULLS_NONE, seed + 1);
     kr_placed on_device[2] = {0};
     kr_guarded out = {0};
     kr_error err = {0};
@@ -100,10 +96,10 @@ static void print_times(const kr_suite *suite, const kr_suite_device *on, kr_typ
         status = kr_placed_make(on->device, KR_PLACE_DEVICE, &probes.view, 0, &on_device[1], &err);
     if (!status)
         status = kr_guarded_make(on->device, KR_PLACE_DEVICE, PERF_KEYS * sizeof(uint64_t), 0, &out, &err);
-    for (uint32_t k = 0; k < suite->n_specs && !status; ++k) {
+    for (uint32_t k = 0; k < list->n && !status; ++k) {
         double seconds[3] = {0};
-        kr_status measured = measure(on, suite->specs[k], &on_device[0], &on_device[1], &out, seconds, &err);
-        printf("%-28s %-8s %-6s %9.2f %9.2f %9.2f\n", suite->specs[k], on->info.name, kr_type_name(type),
+        kr_status measured = measure(on, list->at[k].text, &on_device[0], &on_device[1], &out, seconds, &err);
+        printf("%-28s %-8s %-6s %9.2f %9.2f %9.2f\n", list->at[k].text, on->info.name, kr_type_name(type),
                1e3 * seconds[0], PERF_KEYS / seconds[1] / 1e6, PERF_KEYS / seconds[2] / 1e6);
         if (measured)
             fail(&err);
@@ -118,12 +114,10 @@ static void print_times(const kr_suite *suite, const kr_suite_device *on, kr_typ
     kr_test_column_free(&probes);
 }
 
-void kr_print_performance(kr_suite *suite)
+void kr_print_performance(const kr_suite_device *on, const kr_spec_list *list, uint64_t seed)
 {
     printf("%d keys, as many random hits, all in device memory, best of %d\n", PERF_KEYS, PERF_ROUNDS);
     printf("%-28s %-8s %-6s %9s %9s %9s\n", "spec", "device", "keys", "build ms", "row M/s", "range M/s");
-    for (uint32_t d = 0; d < suite->n_devices; ++d) {
-        print_times(suite, &suite->devices[d], KR_U32);
-        print_times(suite, &suite->devices[d], KR_U64);
-    }
+    print_times(on, list, seed, KR_U32);
+    print_times(on, list, seed, KR_U64);
 }

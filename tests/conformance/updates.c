@@ -382,40 +382,43 @@ static void test_scenes(kr_subject *s, const kr_suite_device *on, int which)
     kr_stream_destroy(stream);
 }
 
-static void test_spec(kr_suite *suite, const kr_suite_device *on, uint32_t number)
+static void test_spec(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
-    const char *spec = suite->specs[number];
-    const int is_brief = suite->is_brief[number] && !strstr(spec, "updates=on");
+    const kr_listed *listed = suite->listed;
+    const int is_brief = listed->is_brief && !strstr(spec, "updates=on");
     kr_subject s = {.suite = suite, .on = on, .model = {.spec = spec, .rng = {suite->seed}}};
     test_scenes(&s, on, is_brief ? SCENES_BRIEF : suite->reduced ? SCENES_REDUCED : SCENES_ALL);
     /* Whatever the options, the same code asks for memory, with or without a new scene. */
-    if (!on->is_host || (suite->is_brief[number] && !strstr(spec, "rebuild=1.1")))
+    if (!on->is_host || (listed->is_brief && !strstr(spec, "rebuild=1.1")))
         return;
     s.model.scene = (kr_scene_of_rows){
         kr_fitting_type(spec, KR_U32), KR_PATTERN_DUPLICATES, 100, KR_NULLS_NONE, KR_ROW_IDS_SPARSE, 1};
     if (!suite->has_failed)
         run_faults(&s, on);
     s.model.scene.keys = 1000;
-    if (!suite->has_failed && (kr_is_first_to_update(suite, number) || strstr(spec, "rebuild=1.1")))
+    if (!suite->has_failed && (listed->is_first_to_update || strstr(spec, "rebuild=1.1")))
         run_caps(&s, on);
-    if (!suite->has_failed && kr_is_first_to_update(suite, number))
+    if (!suite->has_failed && listed->is_first_to_update)
         run_cancel(suite, on, spec);
+}
+
+/* An update changes what is kept, so specs that keep the same take the same one. Parts are cut by what an
+ * update left, which the searches of partitioned batches read. */
+static int is_worth_updating(const kr_listed *listed)
+{
+    return listed->is_first_stored || (!listed->is_brief && strstr(listed->text, "probes=partitioned"));
 }
 
 /* UPDATES/DEVICE/SPEC, also for brief specs that can update. */
 void kr_run_updates(kr_suite *suite)
 {
-    for (uint32_t d = 0; d < suite->n_devices; ++d)
-        for (uint32_t k = 0; k < suite->n_specs; ++k) {
-            const char *spec = suite->specs[k];
-            if ((suite->is_brief[k] && !kr_spec_can_update(spec)) ||
-                !kr_test_begin(suite, "updates/%s/%s", suite->devices[d].info.name, spec) ||
-                !kr_device_runs(suite, &suite->devices[d], spec))
-                continue;
-            if (kr_spec_can_update(spec))
-                test_spec(suite, &suite->devices[d], k);
-            else
-                refuse_incapable(suite, &suite->devices[d], spec);
-            kr_test_end(suite);
-        }
+    const int can = kr_spec_can_update(suite->spec);
+    if ((can ? !is_worth_updating(suite->listed) : suite->listed->is_brief) ||
+        !kr_test_begin(suite, "updates/%s/%s", suite->on->info.name, suite->spec) || !kr_device_runs(suite))
+        return;
+    if (can)
+        test_spec(suite, suite->on, suite->spec);
+    else
+        refuse_incapable(suite, suite->on, suite->spec);
+    kr_test_end(suite);
 }

@@ -278,5 +278,5 @@ static void test_work(kr_suite *suite, const kr_suite_device *on, const char *sp
 
 void kr_run_work(kr_suite *suite)
 {
-    kr_for_each_spec(suite, "work", test_work);
+    kr_test_special(suite, "work", 0, test_work);
 }

@@ -92,9 +92,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     FILE *out = fopen(path, "wb");
     require(out && fwrite(data + 1, 1, nbytes - 1, out) == nbytes - 1 && fclose(out) == 0, "a file to read");
 
+    const kr_file_options words = {.struct_size = sizeof words, .nulls = "NA,NULL"};
     kr_error err = {0};
     kr_file *file = NULL;
-    kr_status status = kr_file_read(whole, NULL, &file, &err);
+    kr_status status = kr_file_read(whole, &words, NULL, &file, &err);
     if (status == KR_OK) {
         require(file != NULL, "success without a file");
         check_column(file);
@@ -141,6 +142,7 @@ int main(int argc, char **argv)
                 "a\tb\n1\t2024-01-01 10:00:00.5Z\n2\t5\n"),
         KR_SEED("\15"
                 "a\tb\n\"1\t\"\t2\n"),
+        KR_SEED("\1a,b\r1,2\r\"3\",\"x\ry\"\r\n0.5,\n\r"),
         {packed, sizeof packed - 1},
     };
     return kr_fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, 4000);

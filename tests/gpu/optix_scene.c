@@ -246,13 +246,15 @@ static void test_single(const lab *l, uint32_t prim, uint32_t flags, const kr_bu
     kr_mesh mesh;
     if (!check(!mesh_of(l->device, prim, 0, N, 10, 0, &mesh), "a mesh"))
         return;
-    (void)kr_device_peak_begin(l->device);
+    const uint64_t held = in_use(l) - before;
+    kr_peak begun;
+    kr_peak_begin(&begun, l->device);
     const int built = !ops->build(l->tracer, &mesh, flags, NULL, &scene, &err) &&
                       (!(flags & KR_SCENE_COMPACT) || !ops->compact(scene, NULL, &err));
+    const uint64_t peak = held + kr_peak_end(&begun);
     if (check(built && !mesh.data.data, "%s, %s %s: built", l->device->name, hows[flags], prims[prim])) {
-        const uint64_t peak = kr_device_peak_end(l->device);
         if (!l->device->ops->is_host) /* Embree keeps the mesh, and counts in blocks */
-            check_estimate(l, scene, prim, flags, peak - before);
+            check_estimate(l, scene, prim, flags, peak);
         check(in_use(l) == before + scene->footprint_nbytes, "%s, %s %s: charged what it says",
               l->device->name, hows[flags], prims[prim]);
         check_asks(l, scene, boxes, prim, 0, flags == KR_SCENE_REFIT ? "not yet refitted" : hows[flags]);
@@ -429,17 +431,20 @@ static void print_sizes(const lab *l)
             }
             scene = NULL;
             const int meshed = !mesh_of(l->device, prim, 0, n, wide, 0, &mesh);
-            const uint64_t before = kr_device_peak_begin(l->device);
-            if (!check(meshed && !ops->estimate(l->tracer, prim, n, KR_SCENE_COMPACT, &estimate, &err) &&
-                           !ops->build(l->tracer, &mesh, KR_SCENE_COMPACT, NULL, &scene, &err) &&
-                           (built = scene->footprint_nbytes) && !ops->compact(scene, NULL, &err),
-                       "%s, %llu %s", l->device->name, (unsigned long long)n, prims[prim]))
+            kr_peak begun;
+            kr_peak_begin(&begun, l->device);
+            const int made = meshed &&
+                             !ops->estimate(l->tracer, prim, n, KR_SCENE_COMPACT, &estimate, &err) &&
+                             !ops->build(l->tracer, &mesh, KR_SCENE_COMPACT, NULL, &scene, &err) &&
+                             (built = scene->footprint_nbytes) && !ops->compact(scene, NULL, &err);
+            const uint64_t peak = kr_peak_end(&begun);
+            if (!check(made, "%s, %llu %s", l->device->name, (unsigned long long)n, prims[prim]))
                 return;
             const double each = 1.0 / (double)n;
             printf("      %9llu %-9s %8.2f %8.2f %8.2f %8.2f; %8.2f %8.2f\n", (unsigned long long)n,
                    prims[prim], (double)built * each, (double)scene->footprint_nbytes * each,
-                   (double)(kr_device_peak_end(l->device) - before) * each, (double)refittable * each,
-                   (double)estimate.footprint_nbytes * each, (double)estimate.peak_nbytes * each);
+                   (double)peak * each, (double)refittable * each, (double)estimate.footprint_nbytes * each,
+                   (double)estimate.peak_nbytes * each);
             ops->destroy(scene, NULL);
         }
 }

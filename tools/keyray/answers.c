@@ -4,6 +4,7 @@
 #include "tool.h"
 #include "wide.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +135,7 @@ static kr_status find_places(const answers *all, uint64_t line, uint64_t places[
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
-/* Texts that a reader would take for NULL, or that hold a separator, stand in quotes. */
+/* Texts that other readers take for NULL, or that hold a separator, stand in quotes. */
 static int needs_quotes(const char *cell, size_t nbytes)
 {
     static const char *const words[] = {"NULL", "null", "NA", "\\N"};
@@ -221,14 +222,14 @@ static int write_csv(answers *all, const char *path, const kr_progress *progress
 {
     csv c = {.all = all};
     kr_error err = {0};
-    kr_output *output = NULL;
+    kr_output *outputs = NULL;
     progress_writing(1);
-    kr_status status = kr_output_create(&output, &err);
+    kr_status status = kr_output_create(&outputs, &err);
     if (status == KR_OK)
-        status = kr_output_add_pieces(output, path, next_piece, &c, progress, &err);
+        status = kr_output_add_pieces(outputs, path, next_piece, &c, progress, &err);
     if (status == KR_OK)
-        status = kr_output_commit(output, &err);
-    kr_output_destroy(output);
+        status = kr_output_commit(outputs, &err);
+    kr_output_destroy(outputs);
     progress_writing(0);
     free(c.piece.at);
     return tool_check(status, &err);
@@ -239,15 +240,16 @@ static int print_csv(answers *all)
     csv c = {.all = all};
     kr_error err = {0};
     kr_status status = KR_OK;
-    for (uint64_t nbytes = 1; status == KR_OK && nbytes && !ferror(stdout);) {
+    int code = DONE;
+    for (uint64_t nbytes = 1; status == KR_OK && nbytes && !code;) {
         const void *data = NULL;
         double fraction = 0;
         status = next_piece(&c, &data, &nbytes, &fraction, &err);
-        if (status == KR_OK)
-            fwrite(data, 1, (size_t)nbytes, stdout);
+        if (status == KR_OK && nbytes && fwrite(data, 1, (size_t)nbytes, stdout) != (size_t)nbytes)
+            code = tool_fail_print(errno);
     }
     free(c.piece.at);
-    return tool_check(status, &err);
+    return code ? code : tool_check(status, &err);
 }
 
 /* ---- The table on the terminal -------------------------------------------------------------- */

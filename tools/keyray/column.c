@@ -9,12 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096 };
+column_options column_input;
+
+const option_row column_rows[] = {
+    {"nulls", 0, 0, OPTION_TEXT, offsetof(column_options, nulls), "WORDS",
+     "words that are NULL in text files, unless they stand in quotes, as in NA,NULL; an empty field is NULL "
+     "in any case [none]",
+     0, 0},
+    {0},
+};
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
-static int is_standard_input(const char *source)
+int column_is_standard_input(const char *source)
 {
     return source[0] == '-' && strchr(":.", source[1]);
 }
@@ -23,7 +30,7 @@ static int is_standard_input(const char *source)
 static int keep_input(const char *source)
 {
     static char bytes[1 << 16];
-    if (!is_standard_input(source) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+    if (!column_is_standard_input(source) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
         return DONE;
     FILE *kept = tmpfile();
     ssize_t n = kept ? 1 : -1;
@@ -41,12 +48,23 @@ static int keep_input(const char *source)
                   : DONE;
 }
 
+static void take_view(struct column *column)
+{
+    column->view = *kr_file_column(column->file);
+    column->nulls = 0;
+    for (uint64_t i = 0; column->view.validity && i < column->view.count; ++i)
+        column->nulls += !column_row_is_valid(&column->view, i);
+}
+
 static kr_status try_source(struct column *column, const kr_progress *progress, const char *source,
                             kr_error *err)
 {
-    const kr_status status = kr_file_read(source, progress, &column->file, err);
+    const kr_file_options options = {.struct_size = sizeof options, .nulls = column_input.nulls};
+    const kr_status status = kr_file_read(source, &options, progress, &column->file, err);
     if (status == KR_OK)
-        column->view = *kr_file_column(column->file);
+        take_view(column);
+    else if (err)
+        tool_rename(err, "kr_file_options.nulls", "--nulls");
     return status;
 }
 
@@ -127,8 +145,7 @@ void column_name(const char *source, char name[COLUMN_NAME_NBYTES])
              nbytes < COLUMN_NAME_NBYTES ? (int)nbytes : COLUMN_NAME_NBYTES - 1, selector);
 }
 
-/* Values in quotes may look like a file. */
-static int names_file(const char *text)
+int column_names_file(const char *text)
 {
     return text[0] != '\'' && text[0] != '"' && kr_file_path_nbytes(text) > 0;
 }
@@ -143,14 +160,14 @@ static int read_values(struct column *column, const char *flag, const char *text
         return tool_fail(USAGE, "%s %s: %s", flag, text, err.text);
     if (status)
         return tool_check(status, &err);
-    column->view = *kr_file_column(column->file);
+    take_view(column);
     return DONE;
 }
 
 int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
                        const char *file_flag)
 {
-    if (names_file(text))
+    if (column_names_file(text))
         return tool_fail(
             USAGE,
             "%s takes values, as in 42,43; %s %s reads the column, and quotes make it a text: \"'%s'\"", flag,
@@ -161,8 +178,8 @@ int column_read_values(struct column *column, const char *flag, const char *text
 int column_load_values(struct column *column, const char *flag, const char *source, const struct column *keys,
                        const kr_progress *progress)
 {
-    return names_file(source) ? column_load(column, flag, source, progress)
-                              : read_values(column, flag, source, keys);
+    return column_names_file(source) ? column_load(column, flag, source, progress)
+                                     : read_values(column, flag, source, keys);
 }
 
 void column_close(struct column *column)
@@ -192,6 +209,26 @@ int column_check_counts(const struct column *a, const struct column *b, const ch
     return tool_fail(FAILED, "%s %s has %llu rows but %s %s has %llu; %s", a->flag, a->source,
                      (unsigned long long)a->view.count, b->flag, b->source, (unsigned long long)b->view.count,
                      rule);
+}
+
+void column_print_nulls(output *out, const column_nulls *all, uint32_t n)
+{
+    int begun = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+        uint64_t nulls = 0;
+        int is_there = 0;
+        for (uint32_t c = 0; c < all[i].n; ++c) {
+            nulls += all[i].columns[c].nulls;
+            is_there |= all[i].columns[c].file != NULL;
+        }
+        if (out->json ? !is_there : !nulls)
+            continue;
+        if (!begun++)
+            output_begin(out, "nulls", '{');
+        output_number(out, all[i].name, nulls);
+    }
+    if (begun)
+        output_end(out, '}');
 }
 
 /* ---- Dictionaries -------------------------------------------------------------------------- */
@@ -288,32 +325,32 @@ int column_match(const struct column *keys, struct column *other, column_absent 
 int column_check_output(const char *path, const char *rule)
 {
     const size_t length = strlen(path);
-    if (length < 5 || length > PATH_MOST - 32 || strcmp(path + length - 4, ".npy") != 0)
+    if (length < 5 || length > COLUMN_PATH_MOST - 32 || strcmp(path + length - 4, ".npy") != 0)
         return tool_fail(USAGE, "%s, not '%s'", rule, path);
     return DONE;
 }
 
-static void name_file(char name[PATH_MOST], const char *path, const char *suffix)
+void column_name_output(char name[COLUMN_PATH_MOST], const char *path, const char *suffix)
 {
-    snprintf(name, PATH_MOST, "%.*s%s.npy", (int)strlen(path) - 4, path, suffix);
+    snprintf(name, COLUMN_PATH_MOST, "%.*s%s.npy", (int)strlen(path) - 4, path, suffix);
 }
 
 int column_write(const char *path, const column_file *files, uint32_t n, const kr_progress *progress)
 {
-    char name[PATH_MOST];
+    char name[COLUMN_PATH_MOST];
     kr_error err = {0};
-    kr_output *output = NULL;
+    kr_output *outputs = NULL;
     progress_writing(1);
-    kr_status status = kr_output_create(&output, &err);
+    kr_status status = kr_output_create(&outputs, &err);
     for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
         const column_file *file = &files[i];
-        name_file(name, path, file->suffix);
-        status = kr_output_add_column(output, name, file->type, file->rows, file->columns, file->data,
+        column_name_output(name, path, file->suffix);
+        status = kr_output_add_column(outputs, name, file->type, file->rows, file->columns, file->data,
                                       progress, &err);
     }
     if (status == KR_OK)
-        status = kr_output_commit(output, &err);
-    kr_output_destroy(output);
+        status = kr_output_commit(outputs, &err);
+    kr_output_destroy(outputs);
     progress_writing(0);
     return tool_check(status, &err);
 }

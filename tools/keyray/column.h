@@ -2,11 +2,22 @@
 #ifndef KEYRAY_COLUMN_H
 #define KEYRAY_COLUMN_H
 
+#include "output.h"
+
 #include <keyray/keyray.h>
+
+/* How files are read; set by the group of options that has column_rows and points to column_input. */
+typedef struct column_options {
+    const char *nulls;
+} column_options;
+
+extern column_options column_input;
+extern const option_row column_rows[];
 
 /* All zero: no column. */
 struct column {
     const char *flag, *source; /* "--keys", "orders.csv:o_orderkey" */
+    uint64_t nulls;            /* as it was read: of texts that other columns lack, column_match makes more */
     char *own_source;          /* `source`, if it was made of a name and another column's file */
     kr_file *file;
     kr_column view;
@@ -29,6 +40,10 @@ int column_load_values(struct column *column, const char *flag, const char *sour
 /* Values only; `file_flag` is the flag for columns. */
 int column_read_values(struct column *column, const char *flag, const char *text, const struct column *keys,
                        const char *file_flag);
+/* 1: a text names a file's column. Values in quotes may look like one. */
+int column_names_file(const char *text);
+/* "-", "-:name", "-.csv:name"; a file of such a name is "./-.csv". */
+int column_is_standard_input(const char *source);
 /* 1: the row is not NULL. */
 int column_row_is_valid(const kr_column *view, uint64_t row);
 
@@ -50,6 +65,16 @@ typedef enum column_absent { ABSENT_NULL, ABSENT_ABOVE, ABSENT_BELOW } column_ab
 /* Checks that `other` may be compared with `keys`, and gives its strings the codes that they have there. */
 int column_match(const struct column *keys, struct column *other, column_absent absent);
 
+/* Of a report: columns under one name, of which some may not be there. */
+typedef struct column_nulls {
+    const char *name;
+    const struct column *columns;
+    uint32_t n;
+} column_nulls;
+
+/* An object "nulls" of how many each has; in text only what has some. */
+void column_print_nulls(output *out, const column_nulls *all, uint32_t n);
+
 /* Refuses columns of different lengths; `rule` says why they must have one. */
 int column_check_counts(const struct column *a, const struct column *b, const char *rule);
 
@@ -64,6 +89,10 @@ typedef struct column_file {
 
 /* Refuses a name that does not end in .npy; `rule` says what it may be. */
 int column_check_output(const char *path, const char *rule);
+
+/* The name of one of them. */
+enum { COLUMN_PATH_MOST = 4096 };
+void column_name_output(char name[COLUMN_PATH_MOST], const char *path, const char *suffix);
 
 /* Writes all of them or, on failure, none. */
 int column_write(const char *path, const column_file *files, uint32_t n, const kr_progress *progress);

@@ -27,7 +27,7 @@ static const option_row explain_rows[] = {
 
 /* `join`: NULL, or which side of a join would be indexed. */
 static void print(const kr_explanation *explanation, const kr_join_info *join, const char *operation,
-                  const kr_column *keys, const explain_options *options, const output_options *printing)
+                  const struct column *keys, const explain_options *options, const output_options *printing)
 {
     output out = output_begin_report(stdout, printing->json);
     char rays[32];
@@ -36,8 +36,9 @@ static void print(const kr_explanation *explanation, const kr_join_info *join, c
     output_text(&out, "reason", explanation->reason);
     output_text(&out, "device", explanation->device);
     output_text(&out, "tracer", explanation->tracer);
-    output_text(&out, "type", kr_type_name(keys->type));
-    output_number(&out, "keys", keys->count);
+    output_text(&out, "type", kr_type_name(keys->view.type));
+    output_number(&out, "keys", keys->view.count);
+    column_print_nulls(&out, &(column_nulls){"keys", keys, 1}, 1);
     output_number(&out, "probes", options->probes);
     output_text(&out, "probe_order", explanation->probe_order);
     if (join)
@@ -64,13 +65,14 @@ static int run(const command *self, int argc, char **argv)
     device_options where = DEVICE_DEFAULTS;
     output_options printing = {0};
     const option_group groups[] = {{"Options", explain_rows, &options},
+                                   {"Input", column_rows, &column_input},
                                    {"Device", device_rows, &where},
                                    {"Output", output_rows, &printing}};
     int code = DONE;
-    const int operation = options_operand(self, groups, 3, argc, argv, &code);
+    const int operation = options_operand(self, groups, 4, argc, argv, &code);
     if (operation < 0)
         return code;
-    code = options_parse(self, groups, 3, argc - 1, argv + 1);
+    code = options_parse(self, groups, 4, argc - 1, argv + 1);
     if (code != OPTIONS_GO_ON)
         return code;
 
@@ -97,7 +99,7 @@ static int run(const command *self, int argc, char **argv)
         code = tool_check(
             kr_join_explain(device, options.index, options.probes, keys.view.count, NULL, &join, &err), &err);
     if (!code && (printing.json || !printing.quiet))
-        print(&explanation, is_join ? &join : NULL, argv[1], &keys.view, &options, &printing);
+        print(&explanation, is_join ? &join : NULL, argv[1], &keys, &options, &printing);
     kr_device_close(device);
     column_close(&keys);
     return code;

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "output.h"
 #include "progress.h"
+#include "targets.h"
 #include "tool.h"
 #include "workload.h"
 
@@ -137,24 +138,31 @@ static int run(const command *self, int argc, char **argv)
     gen_options options = {.seed = 42};
     workload w = WORKLOAD_DEFAULTS;
     output_options printing = {0};
-    enum { OPTIONS, OUTPUT, KEYS, KEYS_KIND, DRAWN, PROBES_KIND, RANGES_KIND, N_GROUPS };
+    enum { OPTIONS, OUTPUT, KEYS, KEYS_KIND, DRAWN, PROBES_KIND, RANGES_KIND, INPUT, N_GROUPS };
     const option_group all[N_GROUPS] = {{"Options", gen_rows, &options},
                                         {"Output", output_rows, &printing},
                                         {"Keys", keys_rows, &options},
                                         {"Kinds of keys", workload_keys_rows, &w},
                                         {"Probes and ranges", from_keys_rows, &options},
                                         {"Kinds of probes", workload_probes_rows, &w},
-                                        {"Kinds of ranges", workload_ranges_rows, &w}};
+                                        {"Kinds of ranges", workload_ranges_rows, &w},
+                                        {"Input", column_rows, &column_input}};
     static const int of[][2] = {{KEYS, KEYS_KIND}, {DRAWN, PROBES_KIND}, {DRAWN, RANGES_KIND}};
     int code = DONE;
     const int what = options_operand(self, all, N_GROUPS, argc, argv, &code);
     if (what < 0)
         return code;
-    const option_group groups[] = {all[OPTIONS], all[OUTPUT], all[of[what][0]], all[of[what][1]]};
-    code = options_parse(self, groups, 4, argc - 1, argv + 1);
+    const option_group groups[] = {all[OPTIONS], all[OUTPUT], all[of[what][0]], all[of[what][1]], all[INPUT]};
+    const uint32_t n_groups = what == GEN_KEYS ? 4 : 5;
+    code = options_parse(self, groups, n_groups, argc - 1, argv + 1);
     if (code != OPTIONS_GO_ON)
         return code;
     code = column_check_output(options.output, "-o is a file name ending in .npy");
+    if (!code)
+        code = what == GEN_RANGES
+                   ? targets_check(options.output, (const char *const[]){".lower", ".upper"}, 2, groups,
+                                   n_groups)
+                   : targets_check(options.output, (const char *const[]){""}, 1, groups, n_groups);
     return code ? code : generate_and_write(what, &options, &w, &printing);
 }
 

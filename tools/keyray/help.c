@@ -17,9 +17,11 @@ const char help_columns[] =
     "FILE.csv:NAME:str: u8 i8 u16 "
     "i16 u32 i32 u64 i64 f32 f64 date32 timestamp64 timestamp64[s|ms|us|ns], and str for texts. Without one, "
     "integers are "
-    "i64, decimals f64, dates date32 and times timestamp64[us], and texts an error. A date is the instant of "
+    "i64, decimals f64, dates date32 and times timestamp64[us], and texts an error. Times are written in "
+    "UTC, with as few decimals as read back. A date is the instant of "
     "its midnight in "
-    "UTC, also as an upper bound. Empty fields, NULL and NA are NULL, which matches nothing.";
+    "UTC, also as an upper bound. An empty field is NULL, which matches nothing; --nulls names words that "
+    "are NULL, too.";
 
 /* ---- --help -------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "output.h"
 #include "progress.h"
 #include "shown.h"
+#include "targets.h"
 #include "tool.h"
 
 #include <stdio.h>
@@ -455,6 +456,20 @@ static int write_out(job *j)
 
 /* ---- Report -------------------------------------------------------------------------------- */
 
+static void print_nulls(const job *j, output *out)
+{
+    const uint32_t one_side = j->options.right_lower ? 0 : OPTION_TEXTS_MOST;
+    const column_nulls all[] = {{"left", j->left, OPTION_TEXTS_MOST},
+                                {"right", j->right, one_side},
+                                {"right_lower", &j->right[0], !one_side},
+                                {"right_upper", &j->right[1], !one_side},
+                                {"left_by", j->left_by, OPTION_TEXTS_MOST},
+                                {"right_by", j->right_by, OPTION_TEXTS_MOST},
+                                {"left_end", &j->left_end, 1},
+                                {"right_end", &j->right_end, 1}};
+    column_print_nulls(out, all, sizeof all / sizeof *all);
+}
+
 static void print(const job *j)
 {
     const uint64_t left = j->left[0].view.count, right = j->right[0].view.count;
@@ -474,6 +489,7 @@ static void print(const job *j)
         output_number(&out, "probes", left_indexed ? right : left);
     }
     output_number(&out, has_pairs(j) ? "pairs" : "rows", j->info.pairs);
+    print_nulls(j, &out);
     if (!j->options.count) {
         output_bytes(&out, "footprint", j->info.footprint_nbytes);
         output_bytes(&out, "peak", j->info.peak_nbytes);
@@ -522,12 +538,15 @@ static int run(const command *self, int argc, char **argv)
 {
     job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
     const option_group groups[] = {{"Join", join_rows, &j.options},
+                                   {"Input", column_rows, &column_input},
                                    {"Device", device_rows, &j.where},
                                    {"Output", output_rows, &j.printing}};
-    int code = options_parse(self, groups, 3, argc, argv);
+    int code = options_parse(self, groups, 4, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = targets_check(j.options.output, (const char *const[]){""}, 1, groups, 4);
     j.progress = progress_callback(j.printing.quiet);
     return code ? code : perform(&j);
 }
@@ -542,7 +561,7 @@ const command command_join = {
     "pairs.csv\n"
     "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str "
     "--right-by symbol:str "
-    "--type left --show-right price -o quotes.csv\n",
+    "--type left --show-right price -o priced.csv\n",
     run,
     "--asof gives each left row one right row at most. Of two equally near ones the earlier answers, of "
     "equal right values "

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "commands.h"
 #include "progress.h"
+#include "targets.h"
 #include "tool.h"
 #include "wide.h"
 
@@ -165,6 +166,16 @@ static int check_options(lookup_job *j)
     return code ? code : check_output(j);
 }
 
+/* No file of the answers is one of the columns'. */
+static int check_targets(const lookup_job *j, const option_group *groups, uint32_t n_groups)
+{
+    const char *suffixes[RESULT_FILES_MOST] = {""};
+    uint32_t n = 1;
+    if (j->form == ANSWERS_NPY)
+        n = result_files((kr_result)(j->options.results.at[0] + 1), suffixes);
+    return targets_check(j->options.output, suffixes, n, groups, n_groups);
+}
+
 /* The rows that come and go. */
 static int load_changes(lookup_job *j)
 {
@@ -284,6 +295,14 @@ static int update(lookup_job *j)
 
 /* ---- Report -------------------------------------------------------------------------------- */
 
+static void print_nulls(const lookup_job *j, output *out)
+{
+    const column_nulls all[] = {{"keys", &j->keys, 1},     {j->is_range ? "lower" : "probes", &j->lower, 1},
+                                {"upper", &j->upper, 1},   {"values", j->values, OPTION_TEXTS_MOST},
+                                {"insert", &j->insert, 1}, {"delete", &j->delete, 1}};
+    column_print_nulls(out, all, sizeof all / sizeof *all);
+}
+
 static void print(const lookup_job *j)
 {
     const kr_index_info *built = &j->built.info, *now = &j->now.info;
@@ -307,6 +326,7 @@ static void print(const lookup_job *j)
         counted = lookup_find_result(j, KR_RESULT_ROWS);
     if (counted)
         output_number(&out, "matches", counted->matches);
+    print_nulls(j, &out);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
     output_bytes(&out, "footprint", now->footprint_nbytes);
@@ -368,13 +388,16 @@ static int run(const command *self, int argc, char **argv)
     j.options.index = j.is_update ? STANDARD_UPDATES : "best";
     const option_row *columns = j.is_range ? range_rows : j.is_update ? update_rows : lookup_rows;
     const option_group groups[] = {{"Columns and index", columns, &j.options},
+                                   {"Input", column_rows, &column_input},
                                    {"Answers", answer_rows, &j.options},
                                    {"Device", device_rows, &j.where},
                                    {"Output", output_rows, &j.printing}};
-    int code = options_parse(self, groups, 4, argc, argv);
+    int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = check_targets(&j, groups, 5);
     j.progress = progress_callback(j.printing.quiet);
     return code ? code : perform(&j);
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,16 +86,6 @@ static int run(int argc, char **argv)
     return unknown_command(argv[1]);
 }
 
-/* A reader that ended early, as in `keyray kinds | head -1`: end as a program does that SIGPIPE stops. */
-static void end_without_reader(void)
-{
-    struct pollfd out = {.fd = STDOUT_FILENO};
-    if (poll(&out, 1, 0) == 1 && out.revents & POLLERR) {
-        signal(SIGPIPE, SIG_DFL);
-        raise(SIGPIPE);
-    }
-}
-
 int main(int argc, char **argv)
 {
     keep_standard_streams();
@@ -105,11 +94,8 @@ int main(int argc, char **argv)
     int code = run(argc, argv);
     progress_clear();
     errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == DONE) {
-        const int error = errno;
-        end_without_reader();
-        code = tool_fail_machine("cannot write to standard output: %s", strerror(error));
-    }
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == DONE)
+        code = tool_fail_print(errno);
     if (progress_interrupted()) {
         /* The shell must see which signal ended the process. */
         signal(progress_interrupted(), SIG_DFL);

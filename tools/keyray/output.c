@@ -16,16 +16,37 @@ const option_row output_rows[] = {
 
 enum { LABEL_COLUMN = 14 };
 
+/* Bytes of the letter of UTF-8 that begins here; 0: none does. */
+static int letter_nbytes(const unsigned char *at)
+{
+    const int more = *at < 0x80 ? 0 : *at >= 0xc2 && *at < 0xe0 ? 1 : *at >= 0xe0 && *at < 0xf0 ? 2 : 3;
+    if (*at >= 0x80 && (*at < 0xc2 || *at > 0xf4))
+        return 0;
+    for (int i = 1; i <= more; ++i)
+        if ((at[i] & 0xc0) != 0x80) /* the NUL at the end, too */
+            return 0;
+    /* A longer form than needed, half of a pair of UTF-16, or above the last letter. */
+    const int wrong = (*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) ||
+                      (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f);
+    return wrong ? 0 : 1 + more;
+}
+
+/* Names of files may have any bytes, but JSON is UTF-8: others become U+FFFD, the replacement character. */
 static void write_quoted(FILE *to, const char *text)
 {
     fputc('"', to);
-    for (const unsigned char *at = (const unsigned char *)text; *at; ++at)
-        if (*at == '"' || *at == '\\')
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        const int nbytes = letter_nbytes(at);
+        if (!nbytes)
+            fputs("\\ufffd", to);
+        else if (*at == '"' || *at == '\\')
             fprintf(to, "\\%c", *at);
         else if (*at < 0x20 || *at == 0x7f)
             fprintf(to, "\\u%04x", *at);
         else
-            fputc(*at, to);
+            fwrite(at, 1, (size_t)nbytes, to);
+        at += nbytes ? nbytes : 1;
+    }
     fputc('"', to);
 }
 

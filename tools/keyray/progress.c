@@ -15,8 +15,11 @@ static double started, drawn;
 
 static void on_signal(int number)
 {
-    if (writing_files && !signal_seen) {
-        signal_seen = number;
+    if (writing_files) {
+        /* Only the way out removes unfinished files, so whatever comes after the first signal must not cut it
+         * short: timeout(1) and shells that end send two. */
+        if (!signal_seen)
+            signal_seen = number;
         return;
     }
     if (visible && write(STDERR_FILENO, CLEAR, sizeof CLEAR - 1) < 0)

@@ -5,7 +5,8 @@
 #include <keyray/keyray.h>
 
 /* Takes over SIGINT, SIGTERM, SIGHUP and SIGQUIT. Outside of progress_writing() they end the process at once,
- * since there is nothing to clean up; inside they make the callback ask the library to stop. */
+ * since there is nothing to clean up; inside the first one makes the callback ask the library to stop, and
+ * more are ignored. */
 void progress_start(void);
 
 /* Between (1) and (0) there may be temporary or unfinished files. */

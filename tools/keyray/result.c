@@ -150,6 +150,13 @@ static uint8_t *expand(const uint8_t *bitmap, uint64_t n)
     return bytes;
 }
 
+uint32_t result_files(kr_result kind, const char *suffixes[RESULT_FILES_MOST])
+{
+    suffixes[0] = kind == KR_RESULT_ROWS ? ".offsets" : "";
+    suffixes[1] = kind == KR_RESULT_ROWS ? ".rows" : ".valid";
+    return kind == KR_RESULT_ROWS || kind == KR_RESULT_MIN || kind == KR_RESULT_MAX ? 2 : 1;
+}
+
 static int write_wide(const struct result *result, const char *path, const kr_progress *progress)
 {
     const kr_type type = result_type(result);
@@ -164,21 +171,23 @@ static int write_wide(const struct result *result, const char *path, const kr_pr
 
 int result_write(const struct result *result, const char *path, const kr_progress *progress)
 {
+    const char *suffixes[RESULT_FILES_MOST];
+    const uint32_t n = result_files(result->kind, suffixes);
     if (is_wide(result))
         return write_wide(result, path, progress);
     if (result->kind == KR_RESULT_ROWS) {
-        const column_file files[] = {{".offsets", KR_U64, 1, result->n + 1, result->out},
-                                     {".rows", KR_U32, 1, result->n_rows, result->rows}};
-        return column_write(path, files, 2, progress);
+        const column_file files[] = {{suffixes[0], KR_U64, 1, result->n + 1, result->out},
+                                     {suffixes[1], KR_U32, 1, result->n_rows, result->rows}};
+        return column_write(path, files, n, progress);
     }
     const uint8_t *bitmap = result->kind == KR_RESULT_EXISTS ? result->out : result->valid;
     uint8_t *bytes = bitmap ? expand(bitmap, result->n) : NULL;
     if (bitmap && !bytes)
         return FAILED;
     const void *out = result->kind == KR_RESULT_EXISTS ? bytes : result->out;
-    const column_file files[] = {{"", result_type(result), 1, result->n, out},
-                                 {".valid", KR_U8, 1, result->n, bytes}};
-    const int code = column_write(path, files, result->valid ? 2 : 1, progress);
+    const column_file files[] = {{suffixes[0], result_type(result), 1, result->n, out},
+                                 {suffixes[1], KR_U8, 1, result->n, bytes}};
+    const int code = column_write(path, files, n, progress);
     free(bytes);
     return code;
 }

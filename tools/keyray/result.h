@@ -54,6 +54,9 @@ void result_matches(const struct result *result, uint8_t *exists);
 /* 1: the answers do not show whether a probe matched: a sum of 0 may be a match. */
 int result_hides_matches(kr_result kind);
 
+/* The files OUT<suffix>.npy of a result; returns how many there are. */
+enum { RESULT_FILES_MOST = 2 };
+uint32_t result_files(kr_result kind, const char *suffixes[RESULT_FILES_MOST]);
 int result_write(const struct result *result, const char *path, const kr_progress *progress);
 
 #endif

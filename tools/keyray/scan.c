@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "shown.h"
 #include "table.h"
+#include "targets.h"
 #include "tool.h"
 #include "wide.h"
 
@@ -332,6 +333,14 @@ static void print_value(output *out, const job *j)
         output_text(out, result_name(j), "NULL");
 }
 
+static void print_nulls(const job *j, output *out)
+{
+    column_nulls all[OPTION_TEXTS_MOST];
+    for (uint32_t c = 0; c < j->table.n; ++c)
+        all[c] = (column_nulls){j->table.names[c], &j->table.columns[c], 1};
+    column_print_nulls(out, all, j->table.n);
+}
+
 static void print(const job *j)
 {
     kr_table_info info = {.struct_size = sizeof info};
@@ -348,6 +357,7 @@ static void print(const job *j)
         output_number(&out, "matches", j->number);
     else
         print_value(&out, j);
+    print_nulls(j, &out);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         if (out.json || j->did.counters.at[i].number)
             output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
@@ -401,14 +411,17 @@ static int run(const command *self, int argc, char **argv)
 {
     job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
     const option_group groups[] = {{"Table and condition", scan_rows, &j.options},
+                                   {"Input", column_rows, &column_input},
                                    {"Result", result_rows, &j.options},
                                    {"Device", device_rows, &j.where},
                                    {"Output", output_rows, &j.printing}};
     kr_error err = {0};
-    int code = options_parse(self, groups, 4, argc, argv);
+    int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;
     code = check_options(&j);
+    if (!code)
+        code = targets_check(j.options.output, (const char *const[]){""}, 1, groups, 5);
     /* A wrong condition, before anything is read. */
     if (!code && kr_condition_parse(j.options.where ? j.options.where : "", &j.condition, &err) != KR_OK)
         code = tool_fail(USAGE, "--where: %s", err.text);

@@ -2,10 +2,13 @@
 
 #include "progress.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *name = "", *examples = "", *operand = "";
 
@@ -80,6 +83,17 @@ int tool_fail_machine(const char *text, ...)
     fail(FAILED, 0, text, arguments);
     va_end(arguments);
     return FAILED;
+}
+
+int tool_fail_print(int error)
+{
+    /* A reader that ended early, as in `keyray kinds | head -1`: end as a program does that SIGPIPE stops. */
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    if (poll(&out, 1, 0) == 1 && out.revents & POLLERR) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    return tool_fail_machine("cannot write to standard output: %s", strerror(error));
 }
 
 void tool_rename(kr_error *err, const char *field, const char *option)

@@ -21,6 +21,10 @@ int tool_fail(int code, const char *text, ...) __attribute__((format(printf, 2, 
 /* The same with FAILED where the machine, and not the command line, is the cause: no example. */
 int tool_fail_machine(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same where standard output could not be written; `error` is the errno of the call that failed. Where
+ * nobody reads any more, SIGPIPE ends the process. */
+int tool_fail_print(int error);
+
 /* The same for a status of the library; 0 for KR_OK. */
 int tool_check(kr_status status, const kr_error *err);
 

@@ -19,6 +19,7 @@ typedef struct kr_embree_account {
 typedef struct kr_embree_turn {
     pthread_mutex_t lock;
     pthread_t caller;
+    kr_peak *peaks; /* of the caller; NULL between turns */
     kr_embree_account *account;
     const char *phase; /* for progress and errors */
     kr_error *err;

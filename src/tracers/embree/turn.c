@@ -6,12 +6,13 @@
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-static void give_back(kr_device *device, kr_embree_account *account, uint64_t nbytes)
+static void give_back(kr_device *device, const kr_embree_turn *turn, uint64_t nbytes)
 {
+    kr_embree_account *account = turn->account;
     const uint64_t beyond = nbytes < account->uncharged ? nbytes : account->uncharged;
     account->uncharged -= beyond;
     account->charged -= nbytes - beyond;
-    kr_device_charge(device, -(int64_t)(nbytes - beyond));
+    kr_device_charge(device, turn->peaks, -(int64_t)(nbytes - beyond));
 }
 
 /* Embree calls this before it takes memory or, with `post`, after that. It releases a block that is refused
@@ -23,8 +24,8 @@ static bool memory_monitor(void *ctx, ssize_t bytes, bool post)
     bool allowed = true;
     pthread_mutex_lock(&turn->counting);
     if (bytes <= 0) {
-        give_back(tracer->head.device, turn->account, (uint64_t)-bytes);
-    } else if (kr_device_charge(tracer->head.device, bytes)) {
+        give_back(tracer->head.device, turn, (uint64_t)-bytes);
+    } else if (kr_device_charge(tracer->head.device, turn->peaks, bytes)) {
         turn->account->charged += (uint64_t)bytes;
     } else {
         allowed = turn->must;
@@ -94,6 +95,7 @@ void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, 
     pthread_mutex_lock(&turn->lock);
     kr_rounding_begin(&turn->rounding);
     turn->caller = pthread_self();
+    turn->peaks = kr_peaks_here();
     turn->account = account;
     turn->phase = phase;
     turn->err = err;
@@ -107,6 +109,7 @@ void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, 
 void kr_embree_turn_end(kr_embree_tracer *tracer)
 {
     tracer->turn.account = &tracer->own;
+    tracer->turn.peaks = NULL;
     kr_rounding_end(&tracer->turn.rounding);
     pthread_mutex_unlock(&tracer->turn.lock);
 }

@@ -254,15 +254,15 @@ static void lists_of_values(void **state)
     lists_hold("2024-01-01,2024-01-01 10:00+02:00,7", "a.csv:t", 3,
                (const int64_t[]){19723 * 86400000000, 19723 * 86400000000 + 28800000000, 7});
     lists_hold("2024-01-01", "a.csv:t:timestamp64[s]", 1, (const int64_t[]){19723 * 86400});
-    kr_file *file = list("NULL,5,NA,''", "a.csv:i");
-    for (uint64_t i = 0; i < 4; i++)
+    kr_file *file = list("NULL,5,''", "a.csv:i");
+    for (uint64_t i = 0; i < 3; i++)
         assert_int_equal(is_valid(kr_file_column(file), i), i == 1);
     kr_file_close(file);
-    file = list("pear,'a, \"b\"',\"it's\",'it''s',NULL,'NULL'", "a.csv:s:str");
+    file = list("pear,'a, \"b\"',\"it's\",'it''s',NULL,'NULL',NA,null", "a.csv:s:str");
     const kr_column *column = kr_file_column(file);
-    static const char *const wanted[] = {"pear", "a, \"b\"", "it's", "it's", NULL, "NULL"};
-    assert_int_equal(column->count, 6);
-    for (uint64_t i = 0; i < 6; i++) {
+    static const char *const wanted[] = {"pear", "a, \"b\"", "it's", "it's", NULL, "NULL", "NA", "null"};
+    assert_int_equal(column->count, 8);
+    for (uint64_t i = 0; i < 8; i++) {
         assert_int_equal(is_valid(column, i), wanted[i] != NULL);
         if (wanted[i])
             assert_string_equal(kr_file_string(file, ((const uint32_t *)column->data)[i], NULL), wanted[i]);
@@ -282,6 +282,7 @@ static void lists_that_are_wrong(void **state)
     list_fails("1,x", "a.csv:i", "value 2 of the list, 'x', is not of type i64\tan integer");
     list_fails("2.5", "a.csv:i", "value 1 of the list, '2.5', is no value of i64");
     list_fails("1e17", "a.csv:i", "'1e17', is no value of i64");
+    list_fails("NA", "a.csv:i", "value 1 of the list, 'NA', is not of type i64");
     list_fails("300", "a.csv:i:u8", "'300', is out of range for u8");
     list_fails("1e9", "a.csv:i:u8", "'1e9', is out of range for u8");
     list_fails("nan", "a.csv:i", "'nan', is no value of i64");

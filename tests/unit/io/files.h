@@ -81,7 +81,7 @@ static inline kr_file *must_read(const char *source)
 {
     kr_error err = {0};
     kr_file *file = NULL;
-    if (kr_file_read(in_folder(source), NULL, &file, &err) != KR_OK)
+    if (kr_file_read(in_folder(source), NULL, NULL, &file, &err) != KR_OK)
         fail_msg("%s: %s", source, err.text);
     assert_non_null(file);
     return file;
@@ -93,7 +93,7 @@ static inline void must_fail(const char *source, kr_status wanted, const char *p
     kr_error err = {0};
     kr_file *const untouched = (kr_file *)folder;
     kr_file *file = untouched;
-    kr_status status = kr_file_read(in_folder(source), NULL, &file, &err);
+    kr_status status = kr_file_read(in_folder(source), NULL, NULL, &file, &err);
     if (status != wanted)
         fail_msg("%s: %s instead of %s: %s", source, kr_status_name(status), kr_status_name(wanted),
                  err.text);
@@ -123,6 +123,18 @@ static inline void must_hold(const char *source, kr_type type, uint64_t count, c
     assert_int_equal(column->reserved, 0);
     if (memcmp(column->data, elements, count * kr_type_nbytes(type)) != 0)
         fail_msg("%s holds other elements", source);
+    kr_file_close(file);
+}
+
+/* Which rows are not NULL, as "1010"; closes the file. */
+static inline void must_have_values(kr_file *file, const char *wanted)
+{
+    char got[32] = "";
+    const kr_column *column = kr_file_column(file);
+    assert_int_equal(column->count, strlen(wanted));
+    for (uint64_t i = 0; i < column->count; i++)
+        got[i] = is_valid(column, i) ? '1' : '0';
+    assert_string_equal(got, wanted);
     kr_file_close(file);
 }
 

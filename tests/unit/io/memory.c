@@ -62,7 +62,7 @@ static kr_status attempt(const char *source, unsigned long n, kr_error *err)
     else if (strcmp(source, "list") == 0)
         status = kr_file_literals("'b',NULL,a", like, &file, err);
     else
-        status = kr_file_read(path, NULL, &file, err);
+        status = kr_file_read(path, NULL, NULL, &file, err);
     if (status == KR_OK && strcmp(source, "a.csv:n") == 0)
         status = convert(&file, narrow, err);
     if (status == KR_OK && strcmp(source, "a.tbl:1:str") == 0)

@@ -48,9 +48,9 @@ static void sources_that_name_nothing(void **state)
     must_fail("a.npy:u9", KR_ERR_ARGUMENT, "a.npy takes only a type after it, not 'u9'");
     kr_error err;
     kr_file *file = NULL;
-    assert_int_equal(kr_file_read(NULL, NULL, &file, &err), KR_ERR_ARGUMENT);
-    assert_int_equal(kr_file_read("a.npy", NULL, NULL, &err), KR_ERR_ARGUMENT);
-    assert_int_equal(kr_file_read("", NULL, &file, NULL), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_read(NULL, NULL, NULL, &file, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_read("a.npy", NULL, NULL, NULL, &err), KR_ERR_ARGUMENT);
+    assert_int_equal(kr_file_read("", NULL, NULL, &file, NULL), KR_ERR_ARGUMENT);
     assert_null(kr_file_column(NULL));
     kr_file_close(NULL);
 }
@@ -156,14 +156,14 @@ static void progress_and_cancel(void **state)
         kr_progress progress = {watching, &watch};
         kr_error err;
         kr_file *file = NULL;
-        assert_int_equal(kr_file_read(in_folder(big_sources[i]), &progress, &file, &err), KR_OK);
+        assert_int_equal(kr_file_read(in_folder(big_sources[i]), NULL, &progress, &file, &err), KR_OK);
         assert_true(watch.calls >= 3 && watch.last == 1);
         kr_file_close(file);
         file = NULL;
         const unsigned calls = watch.calls;
         for (unsigned stop_at = 1; stop_at <= calls; stop_at++) {
             watch = (struct watch){.stop_at = stop_at};
-            assert_int_equal(kr_file_read(in_folder(big_sources[i]), &progress, &file, &err),
+            assert_int_equal(kr_file_read(in_folder(big_sources[i]), NULL, &progress, &file, &err),
                              KR_ERR_CANCELLED);
             assert_null(file);
             assert_int_equal(watch.calls, stop_at);
@@ -182,7 +182,7 @@ static void files_that_shrink(void **state)
         kr_progress progress = {watching, &watch};
         kr_error err;
         kr_file *file = NULL;
-        assert_int_equal(kr_file_read(in_folder(big_sources[i]), &progress, &file, &err), KR_ERR_IO);
+        assert_int_equal(kr_file_read(in_folder(big_sources[i]), NULL, &progress, &file, &err), KR_ERR_IO);
         assert_non_null(strstr(err.text, "became shorter"));
         assert_non_null(strstr(err.text, "5000000 of"));
         assert_null(file);

@@ -268,30 +268,66 @@ static void columns_by_position(void **state)
     must_hold("a.csv:0", KR_I64, 1, (const int64_t[]){1});
 }
 
-static void words_for_null(void **state)
+static kr_file *must_read_with(const char *source, const char *nulls)
+{
+    const kr_file_options options = {.struct_size = sizeof options, .nulls = nulls};
+    kr_error err = {0};
+    kr_file *file = NULL;
+    if (kr_file_read(in_folder(source), &options, NULL, &file, &err) != KR_OK)
+        fail_msg("%s: %s", source, err.text);
+    return file;
+}
+
+static void only_the_empty_field_is_null(void **state)
 {
     (void)state;
     put_text("a.csv",
+             "s,i,d,q\nNULL,1,2024-01-01,1\nNA,NA,NaT,\"NA\"\n,,,\n\"\",\\N,NULL,1\nNaT,null,None,2\n");
+    kr_file *file = must_read("a.csv:s:str");
+    assert_string_equal(kr_file_string(file, ((const uint32_t *)kr_file_column(file)->data)[1], NULL), "NA");
+    must_have_values(file, "11001");
+    must_fail("a.csv:i", KR_ERR_FORMAT,
+              "a.csv:3: column 'i': 'NA' is no number\tkr_file_options.nulls 'NA' reads it as NULL");
+    must_fail("a.csv:i:u8", KR_ERR_FORMAT,
+              "a.csv:3: column 'i': 'NA' is not of type u8\tkr_file_options.nulls 'NA'");
+    must_fail("a.csv:d", KR_ERR_FORMAT,
+              "a.csv:3: column 'd': 'NaT' is no number\tkr_file_options.nulls 'NaT'");
+    kr_error err;
+    kr_file *none = NULL;
+    assert_int_equal(kr_file_read(in_folder("a.csv:q"), NULL, NULL, &none, &err), KR_ERR_FORMAT);
+    assert_null(strstr(err.text, "nulls")); /* which would not help: it stands in quotes */
+}
+
+static void words_for_null(void **state)
+{
+    (void)state;
+    static const char words[] = "NULL,null,NA,\\N,NaT,-999";
+    put_text("a.csv",
              "i,d,s\nNULL,2024-01-01,NULL\n1,NaT,\"NULL\"\nNA,NA,NA\n\\N,null,\\N\nnull,2024-01-02,NaT\n"
-             "\"NA\",\"NULL\",\n2,\\N,nan\n");
-    kr_file *file = must_read("a.csv:i");
-    const kr_column *column = kr_file_column(file);
-    assert_int_equal(column->type, KR_I64);
-    for (uint64_t i = 0; i < 7; i++)
-        assert_int_equal(is_valid(column, i), i == 1 || i == 6);
-    kr_file_close(file);
-    file = must_read("a.csv:d");
-    column = kr_file_column(file);
-    assert_int_equal(column->type, KR_DATE32);
-    for (uint64_t i = 0; i < 7; i++)
-        assert_int_equal(is_valid(column, i), i == 0 || i == 4);
-    kr_file_close(file);
-    file = must_read("a.csv:s:str");
-    column = kr_file_column(file);
-    for (uint64_t i = 0; i < 7; i++)
-        assert_int_equal(is_valid(column, i), i == 1 || i == 4 || i == 6);
-    assert_string_equal(kr_file_string(file, ((const uint32_t *)column->data)[1], NULL), "NULL");
-    kr_file_close(file);
+             "-999,,\n2,\\N,nan\n");
+    must_have_values(must_read_with("a.csv:i", words), "0100001");
+    must_have_values(must_read_with("a.csv:i:u8", words), "0100001");
+    must_have_values(must_read_with("a.csv:d", words), "1000100");
+    kr_file *file = must_read_with("a.csv:s:str", words);
+    assert_string_equal(kr_file_string(file, ((const uint32_t *)kr_file_column(file)->data)[1], NULL),
+                        "NULL");
+    must_have_values(file, "0100001");
+    must_have_values(must_read_with("a.csv:s:str", "N,NULLS,,NUL,null"), "1111101");
+    must_have_values(must_read_with("a.csv:s:str", ""), "1111101");
+    put_text("b.tbl", "NA|\n5|\n");
+    must_have_values(must_read_with("b.tbl:0", "NA"), "01");
+}
+
+static void years_of_other_lengths_have_a_sign(void **state)
+{
+    (void)state;
+    put_text("a.csv", "d,t,m\n+10002-06-22,-0044-03-15 06:00,1\n-0044-03-15,2024-01-01,-0044-03-15\n");
+    must_hold("a.csv:d", KR_DATE32, 2, (const int32_t[]){2933800, -735525});
+    must_hold("a.csv:t", KR_TIMESTAMP64, 2,
+              (const int64_t[]){-735525 * INT64_C(86400000000) + 21600000000, 19723 * INT64_C(86400000000)});
+    must_fail("a.csv:m", KR_ERR_FORMAT, "a.csv:3:\tmixes dates and numbers: '-0044-03-15'");
+    put_text("a.csv", "d\n10002-06-22\n");
+    must_fail("a.csv:d", KR_ERR_FORMAT, "'10002-06-22' is no number, date or time");
 }
 
 static void times_are_found_in_the_text(void **state)
@@ -474,7 +510,9 @@ int main(void)
         cmocka_unit_test(empty_lines_at_the_end),
         cmocka_unit_test(separators),
         cmocka_unit_test(columns_by_position),
+        cmocka_unit_test(only_the_empty_field_is_null),
         cmocka_unit_test(words_for_null),
+        cmocka_unit_test(years_of_other_lengths_have_a_sign),
         cmocka_unit_test(times_are_found_in_the_text),
         cmocka_unit_test(other_encodings),
         cmocka_unit_test(no_rows),

@@ -1,0 +1,2 @@
+/* The CUDA kernels of numbers.c. */
+#include "joins/partners_body.h"

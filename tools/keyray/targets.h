@@ -1,0 +1,13 @@
+/* Files that a call writes: none of them may be one that it reads. */
+#ifndef KEYRAY_TARGETS_H
+#define KEYRAY_TARGETS_H
+
+#include "options.h"
+
+/* Refuses -o PATH, before anything is read, if it would replace an input of the call: a column of any option,
+ * or standard input that is a file. Links and other names of one file count. Of OUT.npy the files
+ * OUT<suffix>.npy are written, "" for itself; other forms have the suffix "" only. */
+int targets_check(const char *path, const char *const *suffixes, uint32_t n, const option_group *groups,
+                  uint32_t n_groups);
+
+#endif
