@@ -21,7 +21,7 @@ static kr_file *read_texts(const char *text)
     fprintf(to, "x\n%s", text);
     fclose(to);
     strcat(path, ":x:str");
-    WORKS(kr_file_read(path, NULL, &file, &err));
+    WORKS(kr_file_read(path, NULL, NULL, &file, &err));
     *strchr(path, ':') = '\0';
     remove(path);
     return file;
