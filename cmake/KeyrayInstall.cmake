@@ -1,4 +1,5 @@
-# The installed package: the shared library, the command, headers, find_package and pkg-config files.
+# The installed package: the shared library, the command, headers, find_package and pkg-config files, and in
+# share/doc/keyray the pages that headers and README name, under the same relative names.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyray)
@@ -8,6 +9,13 @@ install(TARGETS keyray EXPORT keyrayTargets
 install(TARGETS keyray-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/keyray DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
+set(repository ${PROJECT_SOURCE_DIR})
+install(FILES ${repository}/LICENSE ${repository}/README.md ${repository}/CHANGELOG.md ${repository}/CONTRIBUTING.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${repository}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY ${repository}/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        FILES_MATCHING PATTERN "*.c" PATTERN "demo" EXCLUDE)
 install(EXPORT keyrayTargets NAMESPACE keyray:: DESTINATION ${package_dir})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyrayConfig.cmake.in

@@ -67,7 +67,7 @@ static int answers_per_probe(kr_index *index)
     sink.out = exists;
     if (failed(kr_index_lookup(index, &probes, &sink, NULL, &err), &err))
         return 1;
-    return wrong + differs("EXISTS: one bit a probe", exists, (uint8_t[]){0x0B}, sizeof exists);
+    return wrong + differs("EXISTS: one bit per probe", exists, (uint8_t[]){0x0B}, sizeof exists);
 }
 
 /* Aggregates of another column over the rows that match. */

@@ -1,4 +1,4 @@
-/* Rows of a table for which a condition is true, and a sum over them; then rows come and go.
+/* Rows of a table for which a condition is true, and a sum over them; then rows are appended and deleted.
  *
  *     cc scan.c $(pkg-config --cflags --libs keyray) && ./a.out                                         */
 #include <keyray/keyray.h>

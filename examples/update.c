@@ -1,4 +1,4 @@
-/* Rows that come and go: an index that is changed, and looked up before and after.
+/* Rows are deleted and inserted: an index is looked up, changed, and looked up again.
  *
  * A call first deletes the rows of its delete_keys, then inserts its insert_keys. Here the caller gives their
  * row ids; by default they follow the largest one. */

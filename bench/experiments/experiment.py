@@ -128,13 +128,13 @@ def per_key(key):
 
 MS = Column("ms", milliseconds)
 RATE = Column("M/s", lambda run: run["per_second"] / 1e6)
-NS_A_MATCH = Column("ns a match", lambda run: milliseconds(run) * 1e6 / run["workload"]["probes"] / matches(run))
-FOOTPRINT = Column("bytes a key", per_key("footprint"))
-OVERHEAD = Column("more while built, bytes a key", lambda run: per_key("peak")(run) - per_key("footprint")(run))
+NS_A_MATCH = Column("ns per match", lambda run: milliseconds(run) * 1e6 / run["workload"]["probes"] / matches(run))
+FOOTPRINT = Column("bytes per key", per_key("footprint"))
+OVERHEAD = Column("more while built, bytes per key", lambda run: per_key("peak")(run) - per_key("footprint")(run))
 PER_BYTE = Column("/s per byte", lambda run: run["per_second_per_byte"])
-PEAK = Column("peak, bytes a key", per_key("peak"))
-RAYS = Column("rays a probe", work("rays"))
-HITS = Column("hits a probe", work("hits"))
+PEAK = Column("peak, bytes per key", per_key("peak"))
+RAYS = Column("rays per probe", work("rays"))
+HITS = Column("hits per probe", work("hits"))
 UNTRACED = Column("untraced a probe", work("untraced"))
 
 

@@ -20,9 +20,8 @@ typedef struct kr_device_options {
     uint64_t memory_cap_nbytes;
     /**
      * The caller's allocator for device memory (host memory on "cpu"), e.g. a pool; set both functions or
-     * neither.
-     * Must be callable from any thread and align memory to 256 bytes. `native_stream` is the cudaStream_t in
-     * whose order the memory is used, NULL on "cpu". Returns NULL when there is no memory.
+     * neither. Must be callable from any thread and align memory to 256 bytes. `native_stream` is the
+     * cudaStream_t in whose order the memory is used, NULL on "cpu". Returns NULL when there is no memory.
      */
     void *(*allocate)(void *ctx, size_t nbytes, void *native_stream);
     void (*release)(void *ctx, void *memory, size_t nbytes, void *native_stream);
@@ -95,8 +94,8 @@ KR_API void kr_memory_release(kr_device *device, void *memory, uint64_t nbytes, 
  * Errors: KR_ERR_HOST_MEMORY if the system pins no more; KR_ERR_ARGUMENT for device memory.
  */
 KR_API kr_status kr_memory_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err);
-/** Ends what kr_memory_pin began, and nothing else: before the memory is freed, after all calls that use it.
- */
+/** Ends what kr_memory_pin began, and nothing else. Call it after all calls that use the memory, before it is
+ *  freed. */
 KR_API void kr_memory_unpin(kr_device *device, void *memory);
 /** Copies in any direction; blocks when either side is host memory. The two must not overlap. */
 KR_API kr_status kr_memory_copy(kr_device *device, void *to, const void *from, uint64_t nbytes,

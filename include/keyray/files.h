@@ -24,19 +24,18 @@ typedef struct kr_file_options {
  * `source` names a file, and where it has several columns one of them:
  *
  * - "file.npy": one dimension; integers of 1, 2, 4 and 8 bytes, f2 (which becomes f32), f4, f8, bool (u8),
- * and datetime64[D|s|ms|us|ns] of either byte order; NaT is NULL.
+ *   and datetime64[D|s|ms|us|ns] of either byte order; NaT is NULL.
  * - "file.csv:name" (a header row, quotes as in RFC 4180; lines end with LF, CR LF or CR; ',', ';' or a tab
- * separates the fields, whichever is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or
- * "file.csv:#0" is the column at that position, from 0, unless the header has a column of that name.
+ *   separates the fields, whichever is most frequent in the header), "file.tsv:name" (tabs). "file.csv:0" or
+ *   "file.csv:#0" is the column at that position, from 0, unless the header has a column of that name.
  * - "file.tbl:3": TPC-H's '|' files, columns from 0.
  * - "file.bin:u32": raw, little-endian.
  * - Any of these with ".gz" behind the extension, e.g. "file.csv.gz:name": gzip.
  * - "-.csv:name", "-.npy", ...: standard input; "-:name" is short for "-.csv:name". It is read from where it
- * stands and, if it is a file, left there.
+ *   stands and, if it is a file, left there.
  *
  * Text columns: integers are i64, decimals f64, ISO dates date32, times timestamp64[us], unless a type
- * follows
- * ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
+ * follows ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
  * "timestamp64[s]", [ms], [us] and [ns] are of that unit; integers of "timestamp64" are of a unit that is not
  * known. Times may end with Z or +hh:mm and are turned to UTC. Years below 0 or above 9999 have a sign:
  * "-0044-03-15", "+12024-01-31", as in ISO 8601. The same types behind "file.npy" convert it
@@ -50,7 +49,7 @@ typedef struct kr_file_options {
 KR_API kr_status kr_file_read(const char *source, const kr_file_options *options, const kr_progress *progress,
                               kr_file **file, kr_error *err);
 /** How many bytes of a source name its file, with the extension: what stands before the ':' of the column. 0
- * if kr_file_read would refuse the source, since it names no column file. Reads nothing. */
+ * if kr_file_read would refuse the source, as its name is not that of a supported file. Reads nothing. */
 KR_API size_t kr_file_path_nbytes(const char *source);
 /** Borrowed; lives as long as the file, and as long as kr_file_convert does not change it. */
 KR_API const kr_column *kr_file_column(const kr_file *file);
@@ -68,7 +67,7 @@ KR_API int kr_file_is_text(const kr_file *file);
  *
  * Values convert where the other type holds the same value, else the call fails and names the first that does
  * not. Numbers go by value. A date is the instant of its midnight in UTC, also where it is the upper bound of
- * a range. A time that is no midnight is no date. Units of timestamps convert into each other; a unit that is
+ * a range. Only midnight times convert to dates. Units of timestamps convert into each other; a unit that is
  * not known goes with none that is. Numbers, dates and times, and texts do not compare with each other. A
  * ":str" column takes over the dictionary of `like`, and its codes become the codes there; a text that is not
  * there has none, and the call fails.

@@ -91,7 +91,7 @@ typedef struct kr_estimate {
  * which counts as memory of the device.
  *
  * How close: docs/memory-and-streams.md, "Estimates". The bounds do not include row ids that the caller
- * gives: up to 16 bytes a row at the peak, and 4 for a copy from host memory. They do not include later
+ * gives: up to 16 bytes per row at the peak, and 4 for a copy from host memory. They do not include later
  * changes. Errors: as kr_index_create.
  */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,

@@ -25,7 +25,7 @@ typedef struct kr_join_options {
     kr_join_type type;       /**< 0: inner */
     kr_join_inverse inverse; /**< AUTO merges what ascends, or indexes the cheaper side, by rule; ON
                                   indexes the left, OFF the right side */
-    uint32_t unordered;      /**< 1: pairs in any order, spares a sort when the left side was indexed */
+    uint32_t unordered;      /**< 1: pairs in any order, which saves a sort if the left side was indexed */
     uint32_t reserved;       /**< 0 */
 } kr_join_options;
 
@@ -58,11 +58,11 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  * (kr_join_info.indexed is "none"): inner, left, semi and anti joins with `inverse` AUTO, of a left side
  * without a validity bitmap. One pass over each side finds out; it ends at the first row that is below the
  * one before. A right side in no order, or with a validity bitmap, is sorted and merged where it would have
- * been indexed. Merged pairs come out sorted, unordered ones, too. Takes at most 8 bytes a left row beside
+ * been indexed. Merged pairs come out sorted, unordered ones, too. Takes at most 8 bytes per left row beside
  * the result, and what a build of kind `array` takes if the right side is sorted.
  *
- * Blocks. Source: inverse mapping, from a thesis on joins by ray tracing (see src/joins/README.md).
- * Errors: as kr_index_create and kr_index_lookup.
+ * Blocks. Source: inverse mapping, from Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", sections
+ * 3.5 and 4.3. Errors: as kr_index_create and kr_index_lookup.
  *
  * @param options  NULL: defaults
  */
@@ -70,8 +70,8 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
                                 const kr_column *right, const kr_join_options *options, kr_join **join,
                                 kr_error *err);
 /**
- * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes (and 64 MiB), 8 bytes a
- * pair, in any order: for a result, or a side, that is larger than device memory.
+ * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes (and 64 MiB), 8 bytes
+ * per pair, in any order: for a result, or a side, that is larger than device memory.
  *
  * One side is indexed, as `inverse` and its rule say (of ranges the left one), though both may ascend, and
  * must fit; the other is read in pieces of 2^22 rows, and may be as large as host memory. Semi and anti joins
@@ -99,14 +99,13 @@ KR_API kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_co
  * any of them equals nothing.
  *
  * The columns become one key if the ranges of the right side's values take at most 64 bits together, which
- * takes 4 or 8 bytes a row of either side; else numbers that the right rows give them, which takes an index
- * of each column, one at a time, and 24 bytes a row. NULL rows and left values outside the right side's
+ * takes 4 or 8 bytes per row of either side; else numbers that the right rows give them, which takes an index
+ * of each column, one at a time, and 24 bytes per row. NULL rows and left values outside the right side's
  * ranges get keys without a partner.
  *
  * Errors: as kr_join_create; KR_ERR_LIMIT for more than 8 columns.
  *
- * @param left, right  n_columns columns of each side, in pairs of one type; all columns of a side have one
- * length
+ * @param left, right  n_columns columns of each side, in pairs of one type; all of a side have one length
  */
 KR_API kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_column *left,
                                         const kr_column *right, uint32_t n_columns,
@@ -148,17 +147,16 @@ KR_API kr_status kr_join_create_prepared(kr_index *right, const kr_column *left,
  * neighbour nor a tolerance reaches into another group.
  *
  * inner: pairs of the left rows that have a partner. left: a pair for every left row, with KR_NO_ROW where
- * there is none. semi and anti: left rows with or without a partner. There is no right or full type. All in
- * the order of the left rows;
- * `unordered` changes nothing. A NULL equals nothing, in groups too; NaN equals NaN in groups, and has no
- * nearest time.
+ * there is none. semi and anti: left rows with or without a partner. There is no right or full type. Results
+ * are in the order of the left rows; `unordered` changes nothing. A NULL equals nothing, in groups too; NaN
+ * equals NaN in groups, and has no nearest time.
  *
  * Group and time become one key if their ranges take at most 64 bits together; else both become ranks first,
  * which takes two more indexes, one at a time. On a CPU, sides that ascend already are merged and no index is
  * built (kr_join_info.indexed is "none"); with group columns, sides that ascend by groups and times.
  *
  * Blocks. Memory: columns may be host or device memory each. Takes the index of the right side, its keys and
- * those of the left one (4 or 8 bytes a row), and 4 bytes a left row.
+ * those of the left one (4 or 8 bytes per row), and 4 bytes per left row.
  * Errors: as kr_index_create and kr_index_nearest; KR_ERR_UNSUPPORTED for `inverse` ON and for kinds without
  *         KR_CAN_NEAREST; KR_ERR_LIMIT for more than 8 group columns.
  * Source: the search is that of the kind; the rules are those of data frames' as-of joins.
@@ -209,7 +207,7 @@ KR_API kr_status kr_join_create_overlap(kr_device *device, const char *spec, con
                                         const kr_join_options *options, kr_join **join, kr_error *err);
 
 /**
- * The pairs of an inner kr_join_create_overlap, in chunks of at most cap_nbytes, 8 bytes a pair, in any
+ * The pairs of an inner kr_join_create_overlap, in chunks of at most cap_nbytes, 8 bytes per pair, in any
  * order.
  *
  * Blocks. Errors: as kr_join_create_overlap; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED when the

@@ -20,10 +20,11 @@
  *            "Input" in their comment: zero the rest, then fill in fields; zero means default. An older
  *            caller's struct is read as if its missing fields were 0; a newer caller's is accepted as long as
  *            the fields that this library does not know are 0 (up to 16384 bytes). "Output": the library
- * writes the fields that both know, fills the rest of the caller's with 0, and reads nothing but struct_size.
- *            Structs without struct_size never grow.
+ *            writes the fields that both know, fills the rest of the caller's with 0, and reads nothing but
+ *            struct_size. Structs without struct_size never grow.
  *
- * docs/errors.md, docs/memory-and-streams.md and docs/threads.md say more.
+ * docs/errors.md, docs/memory-and-streams.md and docs/threads.md say more. An installation has them, the
+ * README and examples in share/doc/keyray.
  */
 #ifndef KEYRAY_KEYRAY_H
 #define KEYRAY_KEYRAY_H

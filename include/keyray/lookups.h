@@ -60,12 +60,17 @@ KR_API uint32_t kr_report_phase_count(const kr_report *report);
 KR_API const char *kr_report_phase_name(const kr_report *report, uint32_t ordinal);
 KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal);
 
-/** Counters, if kr_sink.count_work is 1 and the kind casts rays: "rays" (cast), "hits" (primitives that rays
- *  met), "filtered" (hits that the keys ruled out), "repaired" (probes whose hit was wrong, so that the keys
- * were searched), "untraced" (ranges answered without rays, wholly or from some row on). Of scans, if
- *  kr_scan_options.count_work is 1: "rays", "primitives" (of scenes, that rays met; each stands for one row
- * or several), "intersections" (rows whose own cubes or triangles rays met), "refined" (rows whose values
- * were compared one by one), "spared" (rows that needed no comparison, as vectors or zones decided).
+/**
+ * Counters of what a lookup or scan did.
+ *
+ * Of lookups, if kr_sink.count_work is 1 and the kind casts rays: "rays" (cast), "hits" (primitives that rays
+ * met), "filtered" (hits that the keys ruled out), "repaired" (probes whose hit was wrong, so that the keys
+ * were searched), "untraced" (ranges answered without rays, wholly or from some row on).
+ *
+ * Of scans, if kr_scan_options.count_work is 1: "rays", "primitives" (of scenes, that rays met; each stands
+ * for one row or several), "intersections" (rows whose own cubes or triangles rays met), "refined" (rows
+ * whose values were compared one by one), "spared" (rows that needed no comparison, as vectors or zones
+ * decided).
  */
 KR_API uint32_t kr_report_counter_count(const kr_report *report);
 KR_API const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal);
@@ -80,7 +85,8 @@ KR_API uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordina
  * ROWS with too little room: if any array is in host memory, KR_ERR_LIMIT; call with rows NULL first, then
  * offsets[n] is the room needed. If all arrays are in device memory, the call does not wait for the size:
  * offsets[n] holds it, and row ids that do not fit are left out. Of a probe whose row ids fit only in part,
- * any of them may be kept. Room that is not needed may be overwritten.
+ * any of them may be kept. Room that is not needed may be overwritten. A prepared lookup leaves row ids out
+ * on every device (kr_prepare_lookup).
  *
  * With a limit, offsets count the rows that are handed over. Ranges with a limit in KR_ORDER_ROW are gathered
  * whole, a few at a time, to find their smallest row ids: that waits for the stream and takes up to 24 bytes
@@ -93,10 +99,8 @@ typedef struct kr_sink {
     uint32_t order;          /**< ROWS: KR_ORDER_* */
     const kr_column *values; /**< SUM, SUM_WIDE, MIN, MAX: a value for each row id; NULLs are skipped */
     void *out;
-    uint8_t
-        *valid; /**< MIN, MAX: bitmap of n bits, required; 0 where no row matched whose value is not NULL */
-    uint32_t
-        *rows; /**< ROWS: room for rows_capacity row ids; NULL: only the offsets are written. See below. */
+    uint8_t *valid; /**< MIN, MAX: bitmap of n bits, required; 0 where no value matched that is not NULL */
+    uint32_t *rows; /**< ROWS: room for rows_capacity row ids; NULL: only the offsets are written */
     uint64_t rows_capacity;
     kr_report *report;   /**< or NULL */
     uint32_t count_work; /**< 1: count for the report, which costs time */
@@ -136,15 +140,15 @@ typedef enum kr_nearest_side {
 typedef struct kr_nearest_options {
     size_t struct_size;     /**< sizeof(kr_nearest_options) */
     kr_nearest_side side;   /**< 0: below */
-    uint32_t strict;        /**< 1: a key equal to the probe is no answer: < and > instead of <= and >= */
-    uint32_t limited;       /**< 1: a key farther away than the tolerance is no answer */
+    uint32_t strict;        /**< 1: exclude keys equal to the probe: < and > instead of <= and >= */
+    uint32_t limited;       /**< 1: ignore keys farther away than the tolerance */
     uint32_t reserved;      /**< 0 */
     int64_t tolerance;      /**< for integers, dates (days) and timestamps, in their unit: 0 or more */
     double float_tolerance; /**< for f32 and f64: 0 or more */
 } kr_nearest_options;
 
 /**
- * Finds, for every probe, the row of the nearest key. One row at most answers a probe.
+ * Finds, for every probe, the row of the nearest key. Each probe has one row at most.
  *
  * Of rows with the same key, the one with the largest row id answers from below, the one with the smallest
  * from above, as the last and the first row do in as-of joins of data frames. A key equal to the probe counts

@@ -26,9 +26,8 @@ extern "C" {
  * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
  * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index or table, the
  * conditions, all arrays and this object must outlive every run and every replay; destroy it before its
- * device. After the index or the table has changed, kr_prepared_run is
- * KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can notice if
- * it is.
+ * device. After the index or the table has changed, kr_prepared_run is KR_ERR_ARGUMENT; a graph that was
+ * captured before must not be replayed any more, and nothing can notice if it is.
  */
 typedef struct kr_prepared kr_prepared;
 
@@ -36,8 +35,12 @@ typedef struct kr_prepared kr_prepared;
  * Prepares kr_index_lookup, kr_index_range or kr_index_nearest. Looks everything up once, so all arrays must
  * be there, and the sink is written. All arrays must be in device memory (on "cpu": host memory).
  *
- * ROWS: as kr_index_lookup with device memory, what does not fit is left out. A limit of ROWS by row id of
- * ranges needs sizes on the host and is KR_ERR_UNSUPPORTED, as are reports.
+ * ROWS: row ids that do not fit in kr_sink.rows_capacity are left out, also on "cpu", where kr_index_lookup
+ * returns KR_ERR_LIMIT. The offsets are of all rows that match (within the limit), whether they fit or not:
+ * if offsets[n] is more than rows_capacity, row ids were left out, those from place rows_capacity on. Of a
+ * probe whose row ids fit only in part, any of them may be kept. Ranges in KR_ORDER_ROW take 16 bytes of
+ * scratch memory for each row id of rows_capacity, and the time to sort them; on "cpu" only as many as there
+ * are. A limit of ROWS by row id of ranges needs sizes on the host and is KR_ERR_UNSUPPORTED, as are reports.
  *
  * Blocks. Threads: any number may prepare. CUDA refuses calls that wait for a whole GPU, such as
  * cudaDeviceSynchronize, while work is recorded, for a moment at the end: nobody but keyray should make one
@@ -58,14 +61,15 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
  * Prepares kr_scan: n conditions of a table of kind "full" or "bindex". Scans twice, so the sinks are
  * written. `out`, `valid`, `rows` and `alive` must be in device memory (on "cpu": host memory); what may
  * change between runs are the bits of `alive`. Conditions are planned when they are prepared, and again by
- * each run that does not replay a recording: on "cpu", and when the caller captures it.
+ * each run that does not replay a recording: on "cpu", and when the caller captures it. ROWS that do not fit
+ * are left out, also on "cpu": if `out` is more than rows_capacity, only the first rows_capacity row ids are
+ * there.
  *
  * Blocks. Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap.
  * Errors: as kr_scan; KR_ERR_ARGUMENT for host memory; KR_ERR_UNSUPPORTED for a report and for kinds that
  * cast rays; KR_ERR_DEVICE_MEMORY if the scratch memory does not fit.
  *
- * @param conditions, sinks, n, options  as in kr_scan; the arrays and structs are read now, conditions also
- * by runs
+ * @param conditions, sinks, n, options  as in kr_scan; arrays and structs are read now, conditions also later
  */
 KR_API kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions,
                                  const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,

@@ -54,13 +54,13 @@ KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, 
 /**
  * Compares a column with values.
  *
+ * Errors: KR_ERR_ARGUMENT (another number of values than `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
+ *
  * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type that goes
  *                with the column's: integers outside of its type are compared by value; floats that are no
  *                integer go with float columns only; dates go with dates and timestamps; timestamps and
  *                integers are in the unit of the column; codes of texts go with a column of the same
- *                dictionary. NULL: none
- *
- * Errors: KR_ERR_ARGUMENT (another number of values than `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
+ *                dictionary. NULL: no values
  */
 KR_API kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_column *values,
                                       kr_condition **condition, kr_error *err);
@@ -161,10 +161,10 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  * (kr_table_options.find_text) keep their dictionary.
  *
  * Kinds `full` and `bindex` take the rows in: `full` looks at their zones, `bindex` makes a part of them, and
- * parts anew that are at most eight times as large as all rows behind them (src/scans/bindex/README.md). So
- * the append with which the rows behind the first part reach an eighth of it builds all of `bindex` anew. For
- * `rtscan`, `rtc1` and `rtc3` every append does. Building anew on the device takes the time of
- * kr_table_create. On an error the table is as it was, unless the device was lost.
+ * parts anew that are at most eight times as large as all rows behind them. So the append with which the
+ * rows behind the first part reach an eighth of it builds all of `bindex` anew. For `rtscan`, `rtc1` and
+ * `rtc3` every append does. Building anew on the device takes the time of kr_table_create. On an error the
+ * table is as it was, unless the device was lost.
  *
  * Threads: requires exclusive access to the table.
  * Memory:  columns may be host or device memory. Where columns move to larger memory, or all is built anew,
@@ -291,7 +291,7 @@ KR_API kr_status kr_scan(kr_table *table, const kr_condition *const *conditions,
 
 /** Writes how the table would answer the condition, a line for each step, cut off at text_nbytes: first the
  *  condition in its normal form, such as "price < 50", then what answers it. Values are shown as in a
- * condition; texts are those of the condition. Errors: those of kr_scan. */
+ *  condition; texts are those of the condition. Errors: those of kr_scan. */
 KR_API kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, char *text,
                                  size_t text_nbytes, kr_error *err);
 

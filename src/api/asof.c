@@ -12,13 +12,13 @@ static kr_status check_options(const kr_join_options *options, kr_error *err)
                        "kr_join_type and kr_join_inverse",
                        (int)options->type, (int)options->inverse, options->unordered, options->reserved);
     if (options->type == KR_JOIN_RIGHT || options->type == KR_JOIN_FULL)
-        return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "an as-of join has no right or full type: exchange the sides for a left join, or take "
-                       "an anti join "
-                       "of the exchanged sides");
+        return kr_fail(
+            err, KR_ERR_UNSUPPORTED,
+            "an as-of join has no right or full type: it answers each left row with one right row at "
+            "most; take inner, left, semi or anti");
     if (options->inverse == KR_INVERSE_ON)
         return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "an as-of join indexes its right side; leave inverse at auto, or exchange the sides");
+                       "an as-of join always indexes its right side: leave inverse at auto");
     return KR_OK;
 }
 

@@ -42,7 +42,8 @@ static kr_status answer(lookup *c, kr_error *err)
 
 /* ---- ROWS ---------------------------------------------------------------------------------- */
 
-/* With device memory on a GPU: nothing waits, and what does not fit is left out. */
+/* With device memory on a GPU, and prepared on any device: nothing waits, what does not fit is left out, and
+ * scratch memory depends on the room that there is, not on how many rows match. */
 static kr_status rows_enqueued(lookup *c, kr_error *err)
 {
     kr_device *device = c->call.index->device;
@@ -173,7 +174,7 @@ kr_status kr_call_enqueue(kr_call *call, const kr_sink *sink, kr_error *err)
     lookup c = {*call, sink};
     if (sink->result != KR_RESULT_ROWS)
         return kr_query_answer(&c.call.query, sink, sink->values, err);
-    return c.call.index->device->ops->is_host ? rows_on_host_device(&c, err) : rows_enqueued(&c, err);
+    return rows_enqueued(&c, err);
 }
 
 /* ---- Point and range lookups --------------------------------------------------------------- */

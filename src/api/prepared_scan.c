@@ -117,5 +117,6 @@ kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions
         return status;
     }
     made->version = table->version;
+    made->answer.leaves_out = 1;
     return kr_prepared_make(table->device, &scan_ops, made, prepared, err);
 }

@@ -200,6 +200,9 @@ kr_status kr_device_run_whole(kr_device *device, const kr_program *program, cons
                               kr_stream *stream, kr_error *err);
 /* Allocate their scratch memory, work, release it; all in stream order. */
 kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err);
+/* The same, with scratch memory for `most` pairs, n or more: for work that takes the same memory each time. */
+kr_status kr_device_sort_some(kr_device *device, const kr_sort *sort, uint64_t most, kr_stream *stream,
+                              kr_error *err);
 kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, kr_stream *stream,
                                   kr_error *err);
 uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort);

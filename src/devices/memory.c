@@ -358,19 +358,28 @@ uint64_t kr_device_scan_temp(kr_device *device, uint64_t n)
     return n ? device->ops->scan_temp_nbytes(device, n) : 0;
 }
 
-kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err)
+kr_status kr_device_sort_some(kr_device *device, const kr_sort *sort, uint64_t most, kr_stream *stream,
+                              kr_error *err)
 {
+    kr_sort largest = *sort;
     kr_buffer temp;
-    if (sort->n == 0)
+    largest.n = most;
+    if (most == 0)
         return KR_OK;
-    kr_status status = kr_buffer_allocate(device, kr_device_sort_temp(device, sort), stream,
+    kr_status status = kr_buffer_allocate(device, kr_device_sort_temp(device, &largest), stream,
                                           "scratch memory of a sort", NULL, &temp, err);
     if (status)
         return status;
-    status =
-        device->ops->sort_pairs(device, sort, temp.data, temp.nbytes, kr_native_stream(device, stream), err);
+    if (sort->n)
+        status = device->ops->sort_pairs(device, sort, temp.data, temp.nbytes,
+                                         kr_native_stream(device, stream), err);
     kr_buffer_release(device, &temp, stream);
     return status;
+}
+
+kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err)
+{
+    return kr_device_sort_some(device, sort, sort->n, stream, err);
 }
 
 kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, kr_stream *stream,

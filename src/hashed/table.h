@@ -80,6 +80,7 @@ typedef struct kr_hashed_source {
     uint32_t *rows;
     uint64_t n;
     uint64_t room_for; /* keys */
+    uint64_t full;     /* 0, or: more keys than these get room for others, as a table that grows */
 } kr_hashed_source;
 kr_status kr_hashed_fill_u32(const kr_hashed_source *source, kr_hashed *table, int *fits, kr_error *err);
 kr_status kr_hashed_fill_u64(const kr_hashed_source *source, kr_hashed *table, int *fits, kr_error *err);

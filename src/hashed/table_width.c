@@ -11,6 +11,9 @@
 
 KR_PROGRAM_DECLARE(table_find_group);
 
+/* In thousandths of its keys: what a table that has grown has room for. */
+enum { GROWN = 1090 };
+
 /* ---- Filling --------------------------------------------------------------------------------------- */
 
 typedef struct fill {
@@ -123,9 +126,10 @@ static kr_status fill_buckets(fill *f, kr_error *err)
 {
     kr_hashed *table = f->table;
     const uint64_t node = kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, table->design.linked);
-    const uint64_t n_keys = f->found[TABLE_COUNT_KEYS];
+    const uint64_t n_keys = f->found[TABLE_COUNT_KEYS], full = f->source->full;
+    const uint64_t room = full && n_keys > full ? n_keys * GROWN / 1000 : n_keys;
     const uint64_t heads =
-        kr_hashed_heads(&table->design, n_keys > f->source->room_for ? n_keys : f->source->room_for);
+        kr_hashed_heads(&table->design, room > f->source->room_for ? room : f->source->room_for);
     if (heads >= UINT32_MAX)
         return kr_fail(err, KR_ERR_LIMIT, "%llu buckets: a table has at most 4294967294; use a higher %s",
                        (unsigned long long)heads, table->design.linked ? "occupancy" : "load");
@@ -242,7 +246,7 @@ static kr_status build_sorted(const kr_build *build, uint64_t room_for, kr_hashe
     kr_status status = kr_sorted_sort(build, &table->seed, &sorted, err);
     kr_stopwatch_lap(build->watch, "sort");
     const kr_hashed_source source = {build->device,    build->stream, build->watch, sorted.keys.data,
-                                     sorted.rows.data, sorted.n,      room_for};
+                                     sorted.rows.data, sorted.n,      room_for,     0};
     if (status == KR_OK)
         status = KR_W(kr_hashed_fill)(&source, table, fits, err);
     kr_sorted_release(build->device, &sorted, build->stream);

@@ -191,31 +191,17 @@ KR_BODY void table_settle_one(kr_group group, const table_update_params *p, uint
 }
 KR_GROUP_PROGRAM(table_settle, table_update_params, table_settle_one);
 
-/* ---- All entries, to build anew from --------------------------------------------------------------- */
+/* ---- All entries in order, to build anew from -------------------------------------------------------- */
 
+/* Buckets are in the order of mixed codes, and so are the keys that are in their own bucket, once those of a
+ * bucket are: only the others have to be sorted. */
 typedef struct table_flat_params {
     kr_hashed_view table;
-    const kr_key *deletes;
-    uint64_t *before; /* rows of each node: sums, in the order of the nodes */
-    kr_key *keys;     /* mixed by `seed` */
-    uint32_t *rows;
-    uint64_t seed;
-    uint32_t n_deletes, reserved;
+    uint64_t *before; /* rows of each node: of keys at home << 32 | of others; then their sums */
+    kr_key *keys[2];  /* of keys at home; of others, in the order of nodes */
+    uint32_t *rows[2];
 } table_flat_params;
-kr_assert_size(table_flat_params, 104);
-
-KR_BODY int table_flat_stays(const table_flat_params *p, kr_key mixed)
-{
-    uint32_t low = 0, high = p->n_deletes;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (kr_load(p->deletes + middle) < mixed)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == p->n_deletes || kr_load(p->deletes + low) != mixed;
-}
+kr_assert_size(table_flat_params, 96);
 
 KR_BODY kr_match table_flat_span(const table_flat_params *p, char *node, uint32_t meta, uint32_t j)
 {
@@ -224,26 +210,66 @@ KR_BODY kr_match table_flat_span(const table_flat_params *p, char *node, uint32_
     return meta & table_several(p->table.linked, j) ? p->table.spans[word] : one;
 }
 
+/* Slots of node i whose keys are at home. */
+KR_BODY uint32_t table_flat_home(const kr_hashed_view *t, char *node, uint32_t meta, uint64_t i)
+{
+    uint32_t home = 0;
+    for (uint32_t live = i < t->n_heads ? meta & table_all(t) : 0; live; live &= live - 1) {
+        const uint32_t j = kr_ctz32(live);
+        home |= table_home(t, table_keys(node)[j]) == i ? 1u << j : 0;
+    }
+    return home;
+}
+
 KR_BODY void table_flat_count_one(const table_flat_params *p, uint64_t i)
 {
-    char *node = table_node(&p->table, (uint32_t)i);
-    const uint32_t meta = *table_meta(node, p->table.slots);
+    const kr_hashed_view *t = &p->table;
+    char *node = table_node(t, (uint32_t)i);
+    const uint32_t meta = *table_meta(node, t->slots), home = table_flat_home(t, node, meta, i);
     uint64_t rows = 0;
-    for (uint32_t live = meta & table_all(&p->table); live; live &= live - 1) {
+    for (uint32_t live = meta & table_all(t); live; live &= live - 1) {
         const uint32_t j = kr_ctz32(live);
-        if (table_flat_stays(p, table_keys(node)[j]))
-            rows += table_flat_span(p, node, meta, j).count;
+        rows += (uint64_t)table_flat_span(p, node, meta, j).count << (home >> j & 1 ? 32 : 0);
     }
     p->before[i] = rows;
 }
 KR_MAP_PROGRAM(table_flat_count, table_flat_params, table_flat_count_one);
 
-KR_BODY void table_flat_copy(const table_flat_params *p, kr_key key, kr_match span, int several, uint64_t at,
-                             uint32_t rank, uint32_t size)
+/* Whether the keys of these slots ascend, as in a bucket that was filled from sorted entries. */
+KR_BODY int table_flat_ascends(char *node, uint32_t slots)
 {
+    const kr_key *keys = table_keys(node);
+    int ascends = 1;
+    kr_key last = 0;
+    for (uint32_t live = slots; live; live &= live - 1) {
+        const kr_key key = keys[kr_ctz32(live)];
+        ascends &= key >= last;
+        last = key;
+    }
+    return ascends;
+}
+
+/* Rows of the keys of these slots that are smaller than that of slot j. */
+KR_BODY uint64_t table_flat_below(const table_flat_params *p, char *node, uint32_t meta, uint32_t slots,
+                                  uint32_t j)
+{
+    const kr_key key = table_keys(node)[j];
+    uint64_t rows = 0;
+    for (uint32_t live = slots; live; live &= live - 1) {
+        const uint32_t k = kr_ctz32(live);
+        if (table_keys(node)[k] < key)
+            rows += table_flat_span(p, node, meta, k).count;
+    }
+    return rows;
+}
+
+KR_BODY void table_flat_copy(const table_flat_params *p, kr_key key, kr_match span, uint32_t where,
+                             uint64_t at, uint32_t rank, uint32_t size)
+{
+    const uint32_t away = where & 1, several = where >> 1;
     for (uint64_t k = rank; k < span.count; k += size) {
-        p->keys[at + k] = key;
-        p->rows[at + k] = several ? p->table.aside[(uint64_t)span.where + k] : span.where;
+        p->keys[away][at + k] = key;
+        p->rows[away][at + k] = several ? p->table.aside[(uint64_t)span.where + k] : span.where;
     }
 }
 
@@ -251,44 +277,50 @@ KR_BODY void table_flat_one(kr_group group, const table_flat_params *p, uint64_t
 {
     const kr_hashed_view *t = &p->table;
     char *node = i < n ? table_node(t, (uint32_t)i) : NULL;
-    const uint32_t meta = node ? *table_meta(node, t->slots) : 0;
-    uint64_t at = node ? p->before[i] : 0;
+    const uint32_t meta = node ? *table_meta(node, t->slots) : 0, all = meta & table_all(t);
+    const uint32_t home = node ? table_flat_home(t, node, meta, i) : 0;
+    const uint64_t before = node ? p->before[i] : 0;
+    const int ascends = !node || table_flat_ascends(node, home);
+    uint64_t home_at = before >> 32, away_at = (uint32_t)before;
     for (uint32_t j = 0; j < t->slots; ++j) {
+        const uint32_t away = ~(home >> j) & 1, several = (meta & table_several(t->linked, j)) != 0;
+        const uint32_t where = away | several << 1;
         kr_match span = {0, 0};
         kr_key key = 0;
-        const int several = (meta & table_several(t->linked, j)) != 0;
-        if (meta >> j & 1 && table_flat_stays(p, table_keys(node)[j])) {
+        uint64_t at = away ? away_at : home_at;
+        if (all >> j & 1) {
             span = table_flat_span(p, node, meta, j);
-            key = kr_mix(kr_unmix(table_keys(node)[j], t->seed), p->seed);
+            key = table_keys(node)[j];
+            if (!away && !ascends)
+                at = (before >> 32) + table_flat_below(p, node, meta, home, j);
+            away_at += away ? span.count : 0;
+            home_at += away ? 0 : span.count;
         }
         const int alone = group.size == 1 || span.count <= TABLE_ALONE;
         if (alone)
-            table_flat_copy(p, key, span, several, at, 0, 1);
+            table_flat_copy(p, key, span, where, at, 0, 1);
         for (uint32_t waiting = kr_group_ballot(group, !alone); waiting; waiting &= waiting - 1) {
             const uint32_t owner = kr_ctz32(waiting);
             const uint64_t both = kr_group_share(group, span.where | (uint64_t)span.count << 32, owner);
             const kr_match theirs = {(uint32_t)both, (uint32_t)(both >> 32)};
-            table_flat_copy(p, (kr_key)kr_group_share(group, key, owner), theirs, 1,
-                            kr_group_share(group, at, owner), group.rank, group.size);
+            const uint64_t place = kr_group_share(group, at | (uint64_t)where << 32, owner);
+            table_flat_copy(p, (kr_key)kr_group_share(group, key, owner), theirs, (uint32_t)(place >> 32),
+                            (uint32_t)place, group.rank, group.size);
         }
-        at += span.count;
     }
 }
 KR_GROUP_PROGRAM(table_flat, table_flat_params, table_flat_one);
 
-/* Codes mixed by another seed; and keys in another order. */
+/* Codes mixed by another seed. */
 typedef struct table_remix_params {
-    const kr_key *from;
-    kr_key *to;
-    const uint32_t *index; /* NULL: the same order */
+    kr_key *keys;
     uint64_t from_seed, to_seed;
 } table_remix_params;
-kr_assert_size(table_remix_params, 40);
+kr_assert_size(table_remix_params, 24);
 
 KR_BODY void table_remix_one(const table_remix_params *p, uint64_t i)
 {
-    p->to[i] =
-        kr_mix(kr_unmix(kr_load(p->from + (p->index ? kr_load(p->index + i) : i)), p->from_seed), p->to_seed);
+    p->keys[i] = kr_mix(kr_unmix(p->keys[i], p->from_seed), p->to_seed);
 }
 KR_MAP_PROGRAM(table_remix, table_remix_params, table_remix_one);
 

@@ -1,11 +1,15 @@
 /* kr_index_update of a table, at one key width: in place where there is room, else into a new table. */
 #include "hashed/table.h"
 #include "hashed/update_body.h"
-#include "sorted/changes.h"
+#include "sorted/merge.h"
 
-/* In thousandths. A table that has grown or shrunk this far from its load is made anew. One that grew gets
- * room for more keys than it has. FULL: of the slots, which is enough for keys to find one. */
-enum { MOST = 1060, LEAST = 600, FULL = 970, ROOM = 1090 };
+/* In thousandths. A table that has grown or shrunk this far from its load is made anew. FULL: of the slots,
+ * which is enough for keys to find one. */
+enum { MOST = 1060, LEAST = 600, FULL = 970 };
+
+/* So many changes on a GPU, if they are one for SHARE rows of the table, are dearer in place than a new
+ * table. An insert counts as CLAIMS deletes. docs/performance-tables.md has the measurements. */
+enum { LARGE = 1 << 16, SHARE = 3, CLAIMS = 2 };
 
 typedef struct update {
     kr_device *device;
@@ -282,113 +286,119 @@ static kr_status change(update *u, int *done, kr_error *err)
 
 /* ---- Anew ------------------------------------------------------------------------------------------ */
 
-/* All entries after the batch, mixed by `seed`: in the order of the rows of each key, except that inserted
- * rows come last. */
-static kr_status flatten(update *u, uint64_t seed, kr_sorted *flat, kr_error *err)
+static kr_status allocate_entries(update *u, uint64_t n, kr_sorted *entries, kr_error *err)
 {
-    const kr_sorted *inserts = &u->changes.inserts;
-    const uint64_t nodes = u->table->n_heads + u->table->n_more, kept = rows_after(u) - inserts->n;
+    entries->n = n;
+    const kr_status status = allocate(u, n * sizeof(kr_key), "keys", &entries->keys, err);
+    return status == KR_OK ? allocate(u, n * sizeof(uint32_t), "row ids", &entries->rows, err) : status;
+}
+
+static kr_status sort(update *u, kr_sorted *entries, kr_error *err)
+{
+    kr_sorted made = {0};
+    kr_status status = allocate_entries(u, entries->n, &made, err);
+    const kr_sort by_key = {.key_bits = KR_KEY_BITS,
+                            .end_bit = KR_KEY_BITS,
+                            .n = entries->n,
+                            .keys_in = entries->keys.data,
+                            .keys_out = made.keys.data,
+                            .rows_in = entries->rows.data,
+                            .rows_out = made.rows.data};
+    if (status == KR_OK)
+        status = kr_device_sort(u->device, &by_key, u->job->stream, err);
+    kr_sorted_release(u->device, status == KR_OK ? entries : &made, u->job->stream);
+    if (status == KR_OK)
+        *entries = made;
+    return status;
+}
+
+/* The entries of the table: sorted, of keys at home, and in no order, of others. */
+static kr_status flatten(update *u, kr_sorted *home, kr_sorted *away, kr_error *err)
+{
+    const uint64_t nodes = u->table->n_heads + u->table->n_more;
     kr_stream *stream = u->job->stream;
     kr_buffer before = {0};
-    flat->n = rows_after(u);
-    kr_status status = allocate(u, flat->n * sizeof(kr_key), "all keys", &flat->keys, err);
+    uint64_t rows = 0;
+    kr_status status = allocate(u, (nodes + 1) * sizeof(uint64_t), "rows of nodes", &before, err);
+    table_flat_params params = {.table = kr_hashed_view_of(u->table), .before = before.data};
     if (status == KR_OK)
-        status = allocate(u, flat->n * sizeof(uint32_t), "all row ids", &flat->rows, err);
-    if (status == KR_OK)
-        status = allocate(u, (nodes + 1) * sizeof(uint64_t), "rows of nodes", &before, err);
-    const table_flat_params params = {.table = kr_hashed_view_of(u->table),
-                                      .deletes = u->params.deletes,
-                                      .before = before.data,
-                                      .keys = flat->keys.data,
-                                      .rows = flat->rows.data,
-                                      .seed = seed,
-                                      .n_deletes = u->params.n_deletes};
-    const table_remix_params remix = {u->params.inserts, (kr_key *)flat->keys.data + kept, NULL,
-                                      u->table->seed, seed};
+        status = kr_device_fill(u->device, params.before + nodes, 0, sizeof(uint64_t), stream, err);
     if (status == KR_OK)
         status = kr_device_run(u->device, &KR_W(table_flat_count), &params, nodes, stream, err);
     if (status == KR_OK)
-        status = kr_device_exclusive_sum(u->device, before.data, nodes, stream, err);
+        status = kr_device_exclusive_sum(u->device, params.before, nodes + 1, stream, err);
+    const kr_buffer total = {params.before + nodes, sizeof rows};
+    if (status == KR_OK)
+        status = kr_counters_read(u->device, stream, &total, &rows, 1, err);
+    if (status == KR_OK)
+        status = allocate_entries(u, rows >> 32, home, err);
+    if (status == KR_OK)
+        status = allocate_entries(u, (uint32_t)rows, away, err);
+    params.keys[0] = home->keys.data;
+    params.rows[0] = home->rows.data;
+    params.keys[1] = away->keys.data;
+    params.rows[1] = away->rows.data;
     if (status == KR_OK)
         status = kr_device_run(u->device, &KR_W(table_flat), &params, nodes, stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(u->device, &KR_W(table_remix), &remix, inserts->n, stream, err);
-    if (status == KR_OK && inserts->n)
-        status = kr_device_copy(u->device, (uint32_t *)flat->rows.data + kept, inserts->rows.data,
-                                inserts->n * sizeof(uint32_t), stream, err);
     kr_buffer_release(u->device, &before, stream);
     return status;
 }
 
-/* Brings rows in ascending order, so that those of a key are, too. */
-static kr_status order_rows(update *u, uint64_t seed, kr_sorted *flat, kr_error *err)
+/* Old entries without deleted keys, and with others; releases the old ones. */
+static kr_status merge(update *u, const kr_sorted *inserts, kr_sorted *old, kr_error *err)
 {
-    kr_sorted made = {.n = flat->n};
-    kr_buffer index = {0};
-    kr_status status = allocate(u, flat->n * sizeof(uint32_t), "ordered row ids", &made.rows, err);
-    if (status == KR_OK)
-        status = allocate(u, flat->n * sizeof(uint32_t), "their order", &index, err);
-    if (status == KR_OK)
-        status = allocate(u, flat->n * sizeof(kr_key), "keys in the order of rows", &made.keys, err);
-    const kr_sort by_row = {.key_bits = 32,
-                            .end_bit = 32,
-                            .n = flat->n,
-                            .keys_in = flat->rows.data,
-                            .keys_out = made.rows.data,
-                            .rows_out = index.data};
-    const table_remix_params pick = {flat->keys.data, made.keys.data, index.data, seed, seed};
-    if (status == KR_OK)
-        status = kr_device_sort(u->device, &by_row, u->job->stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(u->device, &KR_W(table_remix), &pick, flat->n, u->job->stream, err);
-    kr_buffer_release(u->device, &index, u->job->stream);
-    const kr_sorted old = *flat;
-    *flat = made;
-    made = old;
-    kr_sorted_release(u->device, &made, u->job->stream);
+    const kr_changes changes = {u->changes.deletes, *inserts};
+    const kr_entries entries =
+        kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), old->keys.data, old->rows.data, old->n);
+    kr_sorted made = {0};
+    const kr_status status =
+        KR_W(kr_sorted_merge)(u->device, u->job->stream, u->job->watch, &changes, &entries, &made, err);
+    kr_sorted_release(u->device, old, u->job->stream);
+    *old = made;
     return status;
 }
 
-static kr_status sort(update *u, const kr_sorted *from, kr_sorted *to, kr_error *err)
+/* All entries after the batch, in the order of the table's seed. The batch is merged into those that are not
+ * at home, which are few, and then these into the others. */
+static kr_status merge_all(update *u, kr_sorted *all, kr_error *err)
 {
-    to->n = from->n;
-    kr_status status = allocate(u, from->n * sizeof(kr_key), "sorted keys", &to->keys, err);
+    kr_sorted away = {0};
+    kr_status status = flatten(u, all, &away, err);
     if (status == KR_OK)
-        status = allocate(u, from->n * sizeof(uint32_t), "sorted row ids", &to->rows, err);
-    const kr_sort by_key = {.key_bits = KR_KEY_BITS,
-                            .end_bit = KR_KEY_BITS,
-                            .n = from->n,
-                            .keys_in = from->keys.data,
-                            .keys_out = to->keys.data,
-                            .rows_in = from->rows.data,
-                            .rows_out = to->rows.data};
-    return status == KR_OK ? kr_device_sort(u->device, &by_key, u->job->stream, err) : status;
+        status = sort(u, &away, err);
+    kr_stopwatch_lap(u->job->watch, "flatten");
+    if (status == KR_OK)
+        status = merge(u, &u->changes.inserts, &away, err);
+    if (status == KR_OK)
+        status = merge(u, &away, all, err);
+    kr_sorted_release(u->device, &away, u->job->stream);
+    return status;
 }
 
 static kr_status build_anew(update *u, kr_hashed *made, int *fits, kr_error *err)
 {
     kr_stream *stream = u->job->stream;
-    kr_sorted flat = {0}, sorted = {0};
-    const uint64_t keys = keys_after(u), slots = (uint64_t)u->table->n_heads * made->design.slots;
-    const int grows = u->table->n_keys && keys * 1000 > slots * made->design.load;
-    kr_status status = flatten(u, made->seed, &flat, err);
-    if (status == KR_OK && u->job->insert_rows) /* perhaps less than those of the same key */
-        status = order_rows(u, made->seed, &flat, err);
-    if (status == KR_OK)
-        status = sort(u, &flat, &sorted, err);
-    kr_sorted_release(u->device, &flat, stream);
-    kr_stopwatch_lap(u->job->watch, "sort");
-    const uint64_t room = kr_hashed_room(made, keys), more = grows ? keys * ROOM / 1000 : keys;
+    kr_sorted all = {0};
+    const uint64_t slots = (uint64_t)u->table->n_heads * made->design.slots;
+    kr_status status = merge_all(u, &all, err);
+    const table_remix_params remix = {all.keys.data, u->table->seed, made->seed};
+    if (status == KR_OK && made->seed != u->table->seed) {
+        status = kr_device_run(u->device, &KR_W(table_remix), &remix, all.n, stream, err);
+        if (status == KR_OK)
+            status = sort(u, &all, err);
+        kr_stopwatch_lap(u->job->watch, "sort");
+    }
     const kr_hashed_source source = {u->device,
                                      stream,
                                      u->job->watch,
-                                     sorted.keys.data,
-                                     sorted.rows.data,
-                                     sorted.n,
-                                     room > more ? room : more};
+                                     all.keys.data,
+                                     all.rows.data,
+                                     all.n,
+                                     kr_hashed_room(made, all.n),
+                                     u->table->n_keys ? slots * made->design.load / 1000 : 0};
     if (status == KR_OK)
         status = KR_W(kr_hashed_fill)(&source, made, fits, err);
-    kr_sorted_release(u->device, &sorted, stream);
+    kr_sorted_release(u->device, &all, stream);
     return status;
 }
 
@@ -419,9 +429,20 @@ static kr_status rebuild(update *u, kr_error *err)
     return KR_OK;
 }
 
+/* A batch that changes so large a share of the rows is made into a new table on a GPU, which reads and writes
+ * all in order there, where planning and changing go to random places for each key. On a CPU what fits is
+ * faster in place, whatever its share. */
+static int is_large(const update *u)
+{
+    const uint64_t changed = CLAIMS * u->changes.inserts.n + u->changes.deletes.n;
+    return !u->device->ops->is_host && changed >= LARGE && changed >= u->table->n_rows / SHARE;
+}
+
 static kr_status apply(update *u, kr_error *err)
 {
     int done = 0;
+    if (is_large(u))
+        return rebuild(u, err);
     kr_status status = plan(u, err);
     if (status == KR_OK && rows_after(u) >= KR_NO_ROW)
         return kr_fail(

@@ -134,7 +134,9 @@ kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column
 void kr_covering_release(kr_covering *c)
 {
     kr_index_destroy(c->index);
-    kr_buffer_release(c->device, &c->ranks, c->stream);
+    kr_buffer *const all[] = {&c->found, &c->slices, &c->rests, &c->ranks};
+    for (int i = 0; i < 4; ++i)
+        kr_buffer_release(c->device, all[i], c->stream);
     kr_buffer_release(c->device, &c->keys, c->stream);
     kr_buffer_release(c->device, &c->reach, c->stream);
     kr_buffer_release(c->device, &c->largest, c->stream);
@@ -157,41 +159,93 @@ kr_status kr_covering_query(kr_covering *c, const kr_column *left, kr_stopwatch 
     return status == KR_OK ? kr_query_make_nearest(c->index, &keys, &rank, NULL, watch, query, err) : status;
 }
 
-static covering_scan_params scan_of(const kr_covering *c, const uint32_t *ranks, const kr_buffer *offsets)
+static covering_scan_params scan_of(const kr_covering *c, const kr_query *query, const kr_buffer *offsets)
 {
     return (covering_scan_params){.view = c->view,
                                   .keys = c->keys.data,
-                                  .ranks = ranks,
+                                  .ranks = c->ranks.data,
+                                  .rests = c->rests.data,
                                   .offsets = offsets->data,
-                                  .rows = c->sorted.rows.data};
+                                  .slices = c->slices.data,
+                                  .found = c->found.data,
+                                  .rows = c->sorted.rows.data,
+                                  .n = query->n};
+}
+
+/* A prefix sum of n values and the end, which is read. Blocks. */
+static kr_status add_up(const kr_covering *c, uint64_t *values, uint64_t n, uint64_t *total, kr_error *err)
+{
+    const kr_buffer end = {values + n, sizeof *values};
+    kr_status status = kr_device_fill(c->device, values + n, 0, sizeof *values, NULL, err);
+    if (status == KR_OK)
+        status = kr_device_exclusive_sum(c->device, values, n + 1, NULL, err);
+    return status == KR_OK ? kr_counters_read(c->device, NULL, &end, total, 1, err) : status;
+}
+
+/* Most slices in all, unless there are more keys that need them. */
+enum { SLICES = 1 << 18 };
+
+/* Cuts the rests of `long_keys` keys into slices, and adds what these find. Blocks. */
+static kr_status count_slices(kr_covering *c, covering_scan_params *params, uint64_t long_keys, kr_error *err)
+{
+    const uint64_t n = params->n;
+    uint64_t found = 0;
+    kr_status status = allocate(c, (n + 1) * sizeof(uint64_t), "slices of keys", &c->slices, err);
+    params->slices = c->slices.data;
+    params->most = SLICES / long_keys + 1;
+    if (status == KR_OK)
+        status = kr_device_run(c->device, &covering_slices, params, n, NULL, err);
+    if (status == KR_OK)
+        status = add_up(c, params->slices, n, &c->n_slices, err);
+    if (status == KR_OK)
+        status = allocate(c, (c->n_slices + 1) * sizeof(uint64_t), "pairs of slices", &c->found, err);
+    params->found = c->found.data;
+    if (status == KR_OK)
+        status = kr_device_run(c->device, &covering_slice_count, params, c->n_slices, NULL, err);
+    if (status == KR_OK)
+        status = add_up(c, params->found, c->n_slices, &found, err);
+    return status == KR_OK ? kr_device_run(c->device, &covering_slice_add, params, n, NULL, err) : status;
+}
+
+/* counts: whether some key has several; keys that need slices. Blocks. */
+static kr_status count(kr_covering *c, covering_scan_params *params, const kr_buffer *counts, kr_error *err)
+{
+    uint64_t seen[2] = {0, 0};
+    kr_status status = kr_device_run(c->device, &covering_count, params, params->n, NULL, err);
+    if (status == KR_OK)
+        status = kr_counters_read(c->device, NULL, counts, seen, 2, err);
+    if (status == KR_OK && seen[1]) {
+        status = count_slices(c, params, seen[1], err);
+        if (status == KR_OK)
+            status = kr_counters_read(c->device, NULL, counts, seen, 2, err);
+    }
+    c->several = seen[0] != 0;
+    return status;
 }
 
 kr_status kr_covering_find(kr_covering *c, const kr_query *query, int first, kr_buffer *offsets,
                            kr_error *err)
 {
     const uint64_t n = query->n;
-    kr_buffer several = {0};
-    uint64_t seen = 0;
+    kr_buffer counts = {0};
+    uint64_t pairs = 0;
     kr_status status = allocate(c, n * sizeof(uint32_t), "ranks of keys", &c->ranks, err);
     if (status == KR_OK)
         status = kr_query_locate(query, KR_PUT_ROW, c->ranks.data, err);
     if (status == KR_OK)
         status = allocate(c, (n + 1) * sizeof(uint64_t), "offsets of pairs", offsets, err);
+    if (status == KR_OK && !first)
+        status = allocate(c, n * sizeof(uint32_t), "ranges that are left", &c->rests, err);
     if (status == KR_OK)
-        status = kr_counters_make(c->device, NULL, 1, &several, err);
-    covering_scan_params params = scan_of(c, c->ranks.data, offsets);
-    params.several = several.data;
+        status = kr_counters_make(c->device, NULL, 2, &counts, err);
+    covering_scan_params params = scan_of(c, query, offsets);
+    params.counts = counts.data;
     params.first = (uint64_t)first;
     if (status == KR_OK)
-        status = kr_device_fill(c->device, (uint64_t *)offsets->data + n, 0, sizeof(uint64_t), NULL, err);
+        status = count(c, &params, &counts, err);
     if (status == KR_OK)
-        status = kr_device_run(c->device, &covering_count, &params, n, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(c->device, offsets->data, n + 1, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(c->device, NULL, &several, &seen, 1, err);
-    kr_buffer_release(c->device, &several, NULL);
-    c->several = seen != 0;
+        status = add_up(c, params.offsets, n, &pairs, err);
+    kr_buffer_release(c->device, &counts, NULL);
     kr_stopwatch_lap(query->watch, "count");
     return status;
 }
@@ -202,11 +256,13 @@ kr_status kr_covering_list(const kr_covering *c, const kr_query *query, const kr
     kr_status status = kr_join_allocate(c->device, n, "left rows", left, err);
     if (status == KR_OK)
         status = kr_join_allocate(c->device, n, "right rows", right, err);
-    covering_scan_params params = scan_of(c, c->ranks.data, offsets);
+    covering_scan_params params = scan_of(c, query, offsets);
     params.left = left->data;
     params.right = right->data;
     if (status == KR_OK && n)
         status = kr_device_run(c->device, &covering_list, &params, query->n, NULL, err);
+    if (status == KR_OK && n)
+        status = kr_device_run(c->device, &covering_slice_list, &params, c->n_slices, NULL, err);
     kr_stopwatch_lap(query->watch, "rows");
     if (status != KR_OK || !n || !ordered || !c->several)
         return status;

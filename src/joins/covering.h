@@ -4,7 +4,8 @@
  * Ranges are sorted by their lower bounds, and an index of these says how many are not above a key. Those
  * ranges are read downwards. `reach`, the largest upper bound up to each, says when to stop: ranges that do
  * not overlap take two reads. `largest`, a tree of 32 children a node over the upper bounds, skips ranges
- * that end below the key, so that one range that holds all others costs O(log n) reads a key, not n. */
+ * that end below the key, so that one range that holds all others costs O(log n) reads a key, not n. Where
+ * many ranges lie under a key, the rest of them is read in slices, each by another thread. */
 #ifndef KEYRAY_JOINS_COVERING_H
 #define KEYRAY_JOINS_COVERING_H
 
@@ -19,10 +20,12 @@ typedef struct kr_covering {
     kr_sorted sorted;
     kr_buffer largest, reach;
     kr_covering_view view;
-    kr_index *index;       /* of the sorted lower bounds */
-    kr_buffer keys, ranks; /* of the left side: codes; how many lower bounds are not above each */
-    uint64_t n_right;      /* ranges as they were given */
-    int several;           /* some key lies in several ranges */
+    kr_index *index;                /* of the sorted lower bounds */
+    kr_buffer keys, ranks;          /* of the left side: codes; how many lower bounds are not above each */
+    kr_buffer rests, slices, found; /* ranges of a key that slices read; its first slice; pairs before each */
+    uint64_t n_slices;
+    uint64_t n_right; /* ranges as they were given */
+    int several;      /* some key lies in several ranges */
 } kr_covering;
 
 /* Indexes the ranges `lower` to `upper`; both are in device memory. kr_covering_release is due in any case.

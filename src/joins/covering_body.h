@@ -112,11 +112,16 @@ typedef struct covering_scan_params {
     kr_covering_view view;
     const void *keys;      /* codes of the left side */
     const uint32_t *ranks; /* how many lower bounds are not above each; KR_NO_ROW: NULL */
-    uint64_t *offsets;     /* covering_count: how many ranges hold each; covering_list: where its pairs go */
-    uint32_t *several;     /* covering_count: not 0 if any key has several */
-    const uint32_t *rows; /* of covering_list: right rows in the order of their lower bounds, and the pairs */
+    uint32_t *rests;       /* how many of these are left to slices */
+    uint64_t *offsets;     /* how many ranges hold each key; after a prefix sum, where its pairs go */
+    uint64_t *counts;      /* of keys in several ranges, if there is any; of those with a rest */
+    uint64_t *slices;      /* of each key; after a prefix sum, its first */
+    uint64_t *found;       /* of each slice; after a prefix sum, before it */
+    const uint32_t *rows;  /* of the lists: right rows in the order of their lower bounds, and the pairs */
     uint32_t *left, *right;
     uint64_t first; /* 1: whether any range holds a key is all that is asked */
+    uint64_t n;     /* keys */
+    uint64_t most;  /* slices of a key */
 } covering_scan_params;
 
 /* Past all ranges that end below the key, from place `at` (the end of a block) downwards. */
@@ -131,54 +136,148 @@ KR_BODY uint32_t covering_skip(const kr_covering_view *v, uint32_t at, uint64_t 
     return level ? (block - 1) << level * COVERING_FAN_BITS : at;
 }
 
-/* Writes the pairs from `to` on, unless `left` is NULL; returns how many there are. */
-KR_BODY uint64_t covering_scan(const covering_scan_params *p, uint64_t i, uint64_t to)
+/* Reads the ranges below place *at, down to `end` or for so many steps; *at is where it stopped, or `end`
+ * where none before reaches the key. Writes the pairs of key i from `to` on, unless `left` is NULL; returns
+ * how many. */
+KR_BODY uint64_t covering_scan(const covering_scan_params *p, uint64_t i, uint32_t *at, uint32_t end,
+                               uint32_t steps, uint64_t to)
 {
     const kr_covering_view *v = &p->view;
-    const uint32_t rank = p->ranks[i];
     const uint64_t key = covering_get(v, p->keys, i);
     uint64_t n = 0;
-    /* No range up to here reaches the key: the scan is over. */
-    for (uint32_t at = rank == KR_NO_ROW ? 0 : rank; at && covering_get(v, v->reach, at - 1) >= key;) {
-        const uint32_t next = covering_skip(v, at, key);
-        if (next != at) {
-            at = next;
+    for (; *at > end && steps; --steps) {
+        if (covering_get(v, v->reach, *at - 1) < key)
+            break;
+        const uint32_t next = covering_skip(v, *at, key);
+        if (next != *at) {
+            *at = next;
             continue;
         }
-        --at;
-        if (covering_get(v, v->largest, at) < key)
+        --*at;
+        if (covering_get(v, v->largest, *at) < key)
             continue;
         if (p->left) {
             p->left[to + n] = (uint32_t)i;
-            p->right[to + n] = p->rows[at];
+            p->right[to + n] = p->rows[*at];
         }
         ++n;
     }
+    *at = steps || *at < end ? end : *at;
     return n;
 }
 
-KR_BODY int covering_is_held(const covering_scan_params *p, uint64_t i)
+KR_BODY uint32_t covering_rank(const covering_scan_params *p, uint64_t i)
 {
     const uint32_t rank = p->ranks[i];
-    return rank != KR_NO_ROW && rank &&
-           covering_get(&p->view, p->view.reach, rank - 1) >= covering_get(&p->view, p->keys, i);
+    return rank == KR_NO_ROW ? 0 : rank;
 }
 
+KR_BODY uint64_t covering_is_held(const covering_scan_params *p, uint64_t i)
+{
+    const uint32_t rank = covering_rank(p, i);
+    return rank && covering_get(&p->view, p->view.reach, rank - 1) >= covering_get(&p->view, p->keys, i);
+}
+
+KR_BODY void covering_note_several(const covering_scan_params *p, uint64_t n)
+{
+    if (n > 1 && !kr_atomic_load32((const uint32_t *)p->counts))
+        kr_atomic_or32((uint32_t *)p->counts, 1);
+}
+
+/* The first steps of a key, which are all that most keys take. */
 KR_BODY void covering_count_of(const covering_scan_params *p, uint64_t i)
 {
-    const uint64_t n = p->first ? (uint64_t)covering_is_held(p, i) : covering_scan(p, i, 0);
+    uint32_t at = covering_rank(p, i);
+    if (p->first) {
+        p->offsets[i] = covering_is_held(p, i);
+        return;
+    }
+    const uint64_t n = covering_scan(p, i, &at, 0, COVERING_STEPS, 0);
     p->offsets[i] = n;
-    if (n > 1 && !kr_atomic_load32(p->several))
-        kr_atomic_or32(p->several, 1);
+    p->rests[i] = at;
+    covering_note_several(p, n);
+    if (at)
+        kr_atomic_add64(p->counts + 1, 1);
 }
 KR_MAP_PROGRAM(covering_count, covering_scan_params, covering_count_of);
 
 KR_BODY void covering_list_of(const covering_scan_params *p, uint64_t i)
 {
     const uint64_t to = kr_load(p->offsets + i);
+    uint32_t at = covering_rank(p, i);
     if (kr_load(p->offsets + i + 1) > to)
-        covering_scan(p, i, to);
+        covering_scan(p, i, &at, p->rests[i], UINT32_MAX, to);
 }
 KR_MAP_PROGRAM(covering_list, covering_scan_params, covering_list_of);
+
+/* ---- Slices: keys under which many ranges lie are the work of many threads ------------------------ */
+
+/* The first of the ranges below `rest` from which on their reach, which never falls, is not below the key. */
+KR_BODY uint32_t covering_rest_begin(const covering_scan_params *p, uint64_t i, uint32_t rest)
+{
+    const uint64_t key = covering_get(&p->view, p->keys, i);
+    uint32_t low = 0, high = rest;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (covering_get(&p->view, p->view.reach, middle) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+KR_BODY void covering_slices_of(const covering_scan_params *p, uint64_t i)
+{
+    const uint32_t rest = p->rests[i], length = rest ? rest - covering_rest_begin(p, i, rest) : 0;
+    const uint64_t slices = ((uint64_t)length + COVERING_STEPS - 1) / COVERING_STEPS;
+    p->slices[i] = slices < p->most ? slices : p->most;
+}
+KR_MAP_PROGRAM(covering_slices, covering_scan_params, covering_slices_of);
+
+/* The key of slice t, and the slice's ranges: those below *at, down to *end. */
+KR_BODY uint64_t covering_slice(const covering_scan_params *p, uint64_t t, uint32_t *at, uint32_t *end)
+{
+    uint64_t low = 0, high = p->n; /* the last key whose first slice is not above t */
+    while (low + 1 < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (p->slices[middle] <= t)
+            low = middle;
+        else
+            high = middle;
+    }
+    const uint32_t rest = p->rests[low], length = rest - covering_rest_begin(p, low, rest);
+    const uint64_t slices = p->slices[low + 1] - p->slices[low], s = t - p->slices[low];
+    *at = rest - (uint32_t)(length * s / slices);
+    *end = rest - (uint32_t)(length * (s + 1) / slices);
+    return low;
+}
+
+KR_BODY void covering_slice_count_of(const covering_scan_params *p, uint64_t t)
+{
+    uint32_t at, end;
+    const uint64_t i = covering_slice(p, t, &at, &end);
+    p->found[t] = covering_scan(p, i, &at, end, UINT32_MAX, 0);
+}
+KR_MAP_PROGRAM(covering_slice_count, covering_scan_params, covering_slice_count_of);
+
+KR_BODY void covering_slice_add_of(const covering_scan_params *p, uint64_t i)
+{
+    const uint64_t n = p->offsets[i] + p->found[p->slices[i + 1]] - p->found[p->slices[i]];
+    p->offsets[i] = n;
+    covering_note_several(p, n);
+}
+KR_MAP_PROGRAM(covering_slice_add, covering_scan_params, covering_slice_add_of);
+
+/* The pairs of a key's slices come behind those of its first steps. */
+KR_BODY void covering_slice_list_of(const covering_scan_params *p, uint64_t t)
+{
+    uint32_t at, end;
+    const uint64_t i = covering_slice(p, t, &at, &end);
+    const uint64_t behind = p->found[p->slices[i + 1]] - p->found[t];
+    if (p->found[t + 1] > p->found[t])
+        covering_scan(p, i, &at, end, UINT32_MAX, kr_load(p->offsets + i + 1) - behind);
+}
+KR_MAP_PROGRAM(covering_slice_list, covering_scan_params, covering_slice_list_of);
 
 #endif

@@ -6,6 +6,9 @@
 
 enum { COVERING_FAN_BITS = 5, COVERING_FAN = 1 << COVERING_FAN_BITS, COVERING_LEVELS = 8 };
 
+/* Ranges that are read for a key by one thread, and those of a slice, if slices are not too many. */
+enum { COVERING_STEPS = 1024 };
+
 typedef struct kr_covering_view {
     void *largest, *reach;           /* codes, all levels one after the other */
     uint64_t first[COVERING_LEVELS]; /* of each level, and the end */

@@ -57,9 +57,6 @@ static kr_status allocate_pairs(kr_device *device, uint64_t n, kr_stream *stream
     for (int i = 0; i < 4 && status == KR_OK; ++i)
         status = kr_buffer_allocate(device, n * sizeof(uint32_t), stream, "ordering row ids",
                                     "use KR_ORDER_KEY or kr_index_lookup_chunks", all[i], err);
-    /* pairs that the copy does not write sort behind the last match */
-    for (int i = 0; i < 2 && status == KR_OK; ++i)
-        status = kr_device_fill(device, all[i]->data, 0xFF, all[i]->nbytes, stream, err);
     return status;
 }
 
@@ -75,26 +72,44 @@ static uint32_t bits_of(uint64_t largest)
     return largest >> 32 ? 32 : 32 - kr_clz32((uint32_t)largest);
 }
 
-/* Two stable sorts, by row id and then by match. */
+/* Pairs that are sorted. Where device memory is host memory, they are counted by now. Elsewhere they are as
+ * many as there is room for, and those that the copy does not write sort behind the last match. */
+static uint64_t count_pairs(const kr_device *device, const kr_row_lists_job *job)
+{
+    const uint64_t total = device->ops->is_host ? job->offsets[job->n] - job->base : job->capacity;
+    return total < job->capacity ? total : job->capacity;
+}
+
+static kr_status clear_pairs(kr_device *device, const pairs *p, kr_stream *stream, kr_error *err)
+{
+    if (device->ops->is_host)
+        return KR_OK;
+    const kr_status status = kr_device_fill(device, p->rows.data, 0xFF, p->rows.nbytes, stream, err);
+    return status == KR_OK ? kr_device_fill(device, p->probes.data, 0xFF, p->probes.nbytes, stream, err)
+                           : status;
+}
+
+/* Two stable sorts, by row id and then by match. Their scratch memory depends on the room alone, as prepared
+ * work must have it (devices/arena.h). */
 static kr_status sort_pairs(kr_device *device, const kr_row_lists_job *job, const pairs *p, kr_stream *stream,
                             kr_error *err)
 {
     const kr_sort by_row = {.key_bits = 32,
                             .end_bit = bits_of(job->row_limit),
-                            .n = job->capacity,
+                            .n = count_pairs(device, job),
                             .keys_in = p->rows.data,
                             .keys_out = p->rows_sorted.data,
                             .rows_in = p->probes.data,
                             .rows_out = p->probes_sorted.data};
     const kr_sort by_probe = {.key_bits = 32,
                               .end_bit = bits_of(job->n),
-                              .n = job->capacity,
+                              .n = by_row.n,
                               .keys_in = p->probes_sorted.data,
                               .keys_out = job->probes ? job->probes : p->probes.data,
                               .rows_in = p->rows_sorted.data,
                               .rows_out = job->out};
-    const kr_status status = kr_device_sort(device, &by_row, stream, err);
-    return status == KR_OK ? kr_device_sort(device, &by_probe, stream, err) : status;
+    const kr_status status = kr_device_sort_some(device, &by_row, job->capacity, stream, err);
+    return status == KR_OK ? kr_device_sort_some(device, &by_probe, job->capacity, stream, err) : status;
 }
 
 kr_status kr_row_lists_copy_ascending(kr_device *device, const kr_row_lists_job *job, kr_stream *stream,
@@ -102,6 +117,8 @@ kr_status kr_row_lists_copy_ascending(kr_device *device, const kr_row_lists_job 
 {
     pairs p = {{0}, {0}, {0}, {0}};
     kr_status status = allocate_pairs(device, job->capacity, stream, &p, err);
+    if (status == KR_OK)
+        status = clear_pairs(device, &p, stream, err);
     if (status == KR_OK)
         status = copy(device, job, p.rows.data, p.probes.data, stream, err);
     if (status == KR_OK)

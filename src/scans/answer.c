@@ -71,7 +71,7 @@ static kr_status give_rows(const kr_answer *a, const kr_answer_sink *sink, const
     kr_status status = kr_selected_places_find(device, of, &places, a->context.stream, err);
     if (status != KR_OK)
         return status;
-    if (device->ops->is_host || !reaches_sink(sink)) {
+    if (!reaches_sink(sink) || (device->ops->is_host && !a->leaves_out)) {
         status = rows_to_host(a, sink, of, &places, err);
     } else {
         status = copy_out(a, sink->asked.out, kr_selected_places_total(&places), sizeof(uint64_t), err);

@@ -17,28 +17,47 @@ uint64_t kr_parts_size(uint64_t n, uint64_t parts)
     return ceil_div(n, parts);
 }
 
-/* All other scenes exist while the last is built. */
-kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t part, uint32_t flags,
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Raises *most to what n_parts scenes of `part` primitives take. All others exist while the last is built. */
+static kr_status include(kr_tracer *tracer, uint32_t prim, uint64_t part, uint64_t n_parts, uint32_t flags,
+                         kr_scene_estimate *most, kr_error *err)
+{
+    const uint64_t group = n_parts > 1 ? n_parts * GROUP_PART_NBYTES + GROUP_NBYTES : 0;
+    kr_scene_estimate one = {0};
+    const kr_status status = tracer->ops->estimate(tracer, prim, part, flags, &one, err);
+    if (status != KR_OK)
+        return status;
+    most->footprint_nbytes = larger(most->footprint_nbytes, n_parts * one.footprint_nbytes + group);
+    most->peak_nbytes =
+        larger(most->peak_nbytes, (n_parts - 1) * one.footprint_nbytes + one.peak_nbytes + group);
+    return KR_OK;
+}
+
+/* Fewer primitives can make more parts: 4,609 in at most 4,096 parts are 2,305 pairs, but 4,092 are 4,092
+ * single ones. A scene of half as many primitives takes more than half of the memory, so the worst cases are
+ * all primitives, and as many parts as there may be of one primitive less. */
+kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t parts, uint32_t flags,
                             kr_scene_estimate *estimate, kr_error *err)
 {
     kr_tracer *tracer;
-    kr_scene_estimate one = {0};
-    *estimate = (kr_scene_estimate){0};
+    kr_scene_estimate made = {0};
+    *estimate = made;
     if (!n)
         return KR_OK;
-    const uint64_t n_parts = ceil_div(n, part), group = n_parts * GROUP_PART_NBYTES + GROUP_NBYTES;
+    const uint64_t most_parts = larger(parts, ceil_div(n, KR_MOST_PRIMITIVES));
+    const uint64_t part = kr_parts_size(n, most_parts);
     kr_status status = kr_tracer_of(device, &tracer, err);
     if (status == KR_OK)
-        status = tracer->ops->estimate(tracer, prim, part, flags, &one, err);
-    if (status != KR_OK)
-        return status;
-    estimate->footprint_nbytes = n_parts * one.footprint_nbytes;
-    estimate->peak_nbytes = (n_parts - 1) * one.footprint_nbytes + one.peak_nbytes;
-    if (n_parts > 1) {
-        estimate->footprint_nbytes += group;
-        estimate->peak_nbytes += group;
-    }
-    return KR_OK;
+        status = include(tracer, prim, part, ceil_div(n, part), flags, &made, err);
+    if (status == KR_OK && part > 1)
+        status = include(tracer, prim, part - 1, most_parts, flags, &made, err);
+    if (status == KR_OK)
+        *estimate = made;
+    return status;
 }
 
 kr_status kr_parts_mesh(const kr_parts_job *job, uint32_t i, kr_mesh *mesh, kr_error *err)

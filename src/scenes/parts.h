@@ -32,8 +32,9 @@ typedef struct kr_parts_job {
 
 /* How many primitives a part holds. */
 uint64_t kr_parts_size(uint64_t n, uint64_t parts);
-/* Upper bounds of n primitives in parts of `part`. Peak: with the footprint and one part's mesh. */
-kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t part, uint32_t flags,
+/* Upper bounds of n primitives or fewer in at most `parts` equal parts, or in as many as a tracer needs.
+ * Peak: with the footprint and one part's mesh. */
+kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t parts, uint32_t flags,
                             kr_scene_estimate *estimate, kr_error *err);
 /* On failure nothing is left. */
 kr_status kr_parts_build(const kr_parts_job *job, kr_parts *parts, kr_error *err);

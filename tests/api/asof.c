@@ -139,6 +139,16 @@ static void refuse(kr_status want, const sides *s, const char *spec, kr_nearest_
     CHECK(join == NULL);
 }
 
+/* The sides of an as-of join cannot change places: each would be answered with other rows. */
+static void check_advice(const sides *s, kr_join_options options, const char *advice)
+{
+    kr_join *join = NULL;
+    kr_error err = {0};
+    options.struct_size = sizeof options;
+    CHECK(create(s, "array", NULL, &options, &join, &err) == KR_ERR_UNSUPPORTED);
+    CHECK(strstr(err.text, advice) && !strstr(err.text, "exchange"));
+}
+
 static void check_refusals(void)
 {
     const uint32_t times[] = {1, 2, 3}, others[] = {1, 2};
@@ -152,6 +162,8 @@ static void check_refusals(void)
     refuse(KR_ERR_UNSUPPORTED, &good, "full", any, inner);
     refuse(KR_ERR_SPEC, &good, "frob", any, inner);
     refuse(KR_ERR_UNSUPPORTED, &good, "array", any, (kr_join_options){.inverse = KR_INVERSE_ON});
+    check_advice(&good, (kr_join_options){.inverse = KR_INVERSE_ON}, "leave inverse at auto");
+    check_advice(&good, (kr_join_options){.type = KR_JOIN_RIGHT}, "take inner, left, semi or anti");
     refuse(KR_ERR_ARGUMENT, &good, "array", any, (kr_join_options){.type = (kr_join_type)7});
     refuse(KR_ERR_UNSUPPORTED, &good, "array", any, (kr_join_options){.type = KR_JOIN_RIGHT});
     refuse(KR_ERR_UNSUPPORTED, &good, "array", any, (kr_join_options){.type = KR_JOIN_FULL});

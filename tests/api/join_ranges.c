@@ -38,6 +38,8 @@ static const shape shapes[] = {
     {"one covers all", MOST, 0, MOST, UINT32_MAX},
     {"some cover much", MOST, 5, 1000, 300000},
     {"equal starts", 5000, 0, 1, 100},
+    {"deep", 6000, 70000, 0, 0}, /* more ranges under a key than one thread reads */
+    {"deep, one covers all", 9000, 80000, 9000, UINT32_MAX},
 };
 
 /* Right rows are in no order, and two of three lower bounds of "equal starts" are equal. */

@@ -139,7 +139,7 @@ static void agree(arrays *a, int shape, kr_result result, const char *spec)
     change_probes(a);
     WORKS(prepare(shape, a, &sink, &prepared, &err));
     CHECK(kr_prepared_is_recorded(prepared) ==
-          (strcmp(device_name, "cpu") != 0 && strcmp(spec, "cgrx") != 0));
+          (strcmp(device_name, "cpu") != 0 && strcmp(spec, "rx") != 0 && strncmp(spec, "cgrx", 4) != 0));
     for (int run = 0; run < 3; ++run) {
         change_probes(a);
         clear(a);
@@ -159,6 +159,163 @@ static void agree(arrays *a, int shape, kr_result result, const char *spec)
         free(want);
     }
     kr_prepared_destroy(prepared);
+}
+
+/* ---- ROWS of a few probes, whose matches grow and shrink from run to run --------------------------- */
+
+enum { FEW = 100, WHOLE = 3, SMALL_ROOM = 50, NARROW_ROOM = 5000 };
+
+typedef enum contents { NARROW, WIDE, EMPTY, EVERYTHING, FLOOD, SOME_EMPTY, CONTENTS } contents;
+
+/* The rows of the keys by (key, row id), and their keys. */
+static uint32_t by_key[KEYS], keys_in_order[KEYS];
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return keys[x] != keys[y] ? (keys[x] > keys[y]) - (keys[x] < keys[y]) : (x > y) - (x < y);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void order_keys(void)
+{
+    for (uint32_t i = 0; i < KEYS; ++i)
+        by_key[i] = i;
+    qsort(by_key, KEYS, sizeof *by_key, compare_keys);
+    for (uint32_t i = 0; i < KEYS; ++i)
+        keys_in_order[i] = keys[by_key[i]];
+}
+
+/* The first place in the order whose key is `key` or larger. */
+static uint32_t place_of(uint64_t key)
+{
+    uint32_t low = 0, high = KEYS;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (keys_in_order[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Bounds of the first FEW probes, here and on the device. EVERYTHING fits in ROWS, FLOOD does not. */
+static void change_bounds(const arrays *a, contents what, int shape)
+{
+    for (uint32_t i = 0; i < FEW; ++i) {
+        const int all = what == FLOOD || (what == EVERYTHING && i < WHOLE);
+        const int none = what == EMPTY || (what == EVERYTHING && !all) || (what == SOME_EMPTY && i % 3);
+        lower[i] = all ? 0 : none ? 4 * KEYS + 9 : keys[random_below(KEYS)];
+        upper[i] = all ? 4 * KEYS : none ? 4 * KEYS + 5 : lower[i] + (what == NARROW ? 3 : 2000);
+        if (shape == POINTS)
+            upper[i] = lower[i];
+    }
+    WORKS(kr_memory_copy(device, (void *)a->lower.data, lower, sizeof lower, NULL, &err));
+    WORKS(kr_memory_copy(device, (void *)a->upper.data, upper, sizeof upper, NULL, &err));
+}
+
+/* How many rows of a probe are wanted; `rows` gets them in the order of the sink, if they are to be listed.
+ */
+static uint64_t expect_rows(const kr_sink *sink, uint32_t probe, int listed, uint32_t *rows)
+{
+    const uint32_t from = place_of(lower[probe]), to = place_of((uint64_t)upper[probe] + 1);
+    const uint64_t n = to > from ? to - from : 0;
+    if (listed)
+        memcpy(rows, by_key + from, n * sizeof *rows);
+    if (listed && sink->order == KR_ORDER_ROW)
+        qsort(rows, n, sizeof *rows, compare_rows);
+    return sink->limit && sink->limit < n ? sink->limit : n;
+}
+
+/* Row ids of a probe that fit only in part: any of them, each once. */
+static int are_some(const uint32_t *got, uint64_t n_got, const uint32_t *want, uint64_t n)
+{
+    unsigned char *seen = calloc(KEYS, 1);
+    uint64_t right = 0;
+    for (uint64_t i = 0; i < n; ++i)
+        seen[want[i]] = 1;
+    for (uint64_t i = 0; i < n_got; ++i) {
+        right += got[i] < KEYS && seen[got[i]];
+        if (got[i] < KEYS)
+            seen[got[i]] = 0;
+    }
+    free(seen);
+    return right == n_got;
+}
+
+/* Offsets tell all that match, row ids are there as far as there is room, and nothing is written behind it.
+ */
+static int is_right(const kr_sink *sink, const unsigned char *wrote)
+{
+    static uint32_t want[KEYS];
+    const uint64_t *offsets = (const uint64_t *)wrote;
+    const uint32_t *rows = (const uint32_t *)(wrote + out_nbytes());
+    const uint64_t room = sink->rows_capacity;
+    uint64_t at = 0;
+    int right = 1;
+    for (uint32_t i = 0; i < FEW; ++i) {
+        const uint64_t left = at < room ? room - at : 0, n = expect_rows(sink, i, left > 0, want);
+        right &= offsets[i] == at;
+        if (left)
+            right &=
+                n <= left ? !memcmp(rows + at, want, n * sizeof *want) : are_some(rows + at, left, want, n);
+        at += n;
+    }
+    for (uint64_t i = room; i < ROWS; ++i)
+        right &= rows[i] == 0;
+    return right && offsets[FEW] == at;
+}
+
+/* Prepared with some bounds, run with all of them. */
+static void follow(arrays *a, int shape, const kr_sink *sink, contents first, const char *spec)
+{
+    kr_prepared *prepared = NULL;
+    const uint64_t count = a->lower.count;
+    a->lower.count = a->upper.count = FEW;
+    change_bounds(a, first, shape);
+    WORKS(prepare(shape, a, sink, &prepared, &err));
+    for (int run = 0; run < CONTENTS && prepared; ++run) {
+        change_bounds(a, (contents)run, shape);
+        clear(a);
+        const uint64_t before = in_use();
+        WORKS(kr_prepared_run(prepared, NULL, &err));
+        CHECK(in_use() == before);
+        unsigned char *wrote = read_back(a);
+        const int right = is_right(sink, wrote);
+        CHECK(right);
+        if (!right)
+            printf("  %s, shape %d, order %u, limit %llu, room %llu, contents %d, prepared with %d\n", spec,
+                   shape, sink->order, (unsigned long long)sink->limit,
+                   (unsigned long long)sink->rows_capacity, run, (int)first);
+        free(wrote);
+    }
+    kr_prepared_destroy(prepared);
+    a->lower.count = a->upper.count = count;
+}
+
+/* Both orders, with a limit where that can be prepared, with enough room for all but FLOOD and with too
+ * little. */
+static void follow_matches(arrays *a, int shapes, const char *spec)
+{
+    static const uint64_t rooms[] = {ROWS, NARROW_ROOM, SMALL_ROOM, 0}, limits[] = {0, 7};
+    static const contents first[] = {EMPTY, NARROW, EVERYTHING};
+    for (int shape = POINTS; shape < shapes; ++shape)
+        for (uint32_t order = KR_ORDER_ROW; order <= KR_ORDER_KEY; ++order)
+            for (uint32_t l = 0; l < 2; ++l)
+                for (uint32_t i = 0; i < 4 * 3; ++i) {
+                    kr_sink sink = sink_of(a, KR_RESULT_ROWS);
+                    sink.order = order;
+                    sink.limit = limits[l];
+                    sink.rows_capacity = rooms[i / 3];
+                    if (order == KR_ORDER_KEY || shape == POINTS || !sink.limit)
+                        follow(a, shape, &sink, first[i % 3], spec);
+                }
 }
 
 /* ---- What is refused ---------------------------------------------------------------------------- */
@@ -300,7 +457,9 @@ int main(int argc, char **argv)
                                         "btree",
                                         "hash",
                                         "chain",
-                                        "cgrx"};
+                                        "cgrx",
+                                        "cgrx:updates=on",
+                                        "rx"};
     static const kr_result results[] = {KR_RESULT_ROW,  KR_RESULT_COUNT,   KR_RESULT_SUM_ROWS,
                                         KR_RESULT_SUM,  KR_RESULT_MIN,     KR_RESULT_EXISTS,
                                         KR_RESULT_ROWS, KR_RESULT_SUM_WIDE};
@@ -313,14 +472,17 @@ int main(int argc, char **argv)
         keys[i] = random_below(4 * KEYS);
         values[i] = i * 3;
     }
+    order_keys();
     arrays a = make_arrays();
     for (uint32_t s = 0; s < sizeof specs / sizeof specs[0]; ++s) {
         const int is_hashed = !strcmp(specs[s], "hash") || !strcmp(specs[s], "chain");
+        const int shapes = is_hashed ? RANGES : !strcmp(specs[s], "rx") ? NEAREST : SHAPES;
         if (kr_index_create(device, specs[s], &column, NULL, NULL, &index_of_keys, NULL) != KR_OK)
-            continue; /* cgrx, where nothing casts rays */
-        for (int shape = POINTS; shape < (is_hashed ? 1 : SHAPES); ++shape)
+            continue; /* cgrx and rx, where nothing casts rays */
+        for (int shape = POINTS; shape < shapes; ++shape)
             for (uint32_t r = 0; r < sizeof results / sizeof results[0]; ++r)
                 agree(&a, shape, results[r], specs[s]);
+        follow_matches(&a, shapes < NEAREST ? shapes : NEAREST, specs[s]);
         refuse(&a);
         share(&a);
         if (!strcmp(specs[s], "btree"))

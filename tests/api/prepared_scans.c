@@ -115,6 +115,55 @@ static void agree(const char *spec, char *memory, uint32_t *there, uint32_t firs
     kr_prepared_destroy(prepared);
 }
 
+/* ---- ROWS with too little room ------------------------------------------------------------------- */
+
+static int are_left_out(const char *run_wrote, const char *want, uint64_t room)
+{
+    int right = 1;
+    for (uint32_t i = 0; i < CONDITIONS; ++i) {
+        const char *got = run_wrote + (size_t)i * EACH, *whole = want + (size_t)i * EACH;
+        const uint64_t n = *(const uint64_t *)whole, kept = n < room ? n : room;
+        const uint32_t *rows = (const uint32_t *)(got + OUT + 64);
+        right &= *(const uint64_t *)got == n && !memcmp(rows, whole + OUT + 64, kept * sizeof *rows);
+        for (uint64_t r = room; r < ROWS; ++r)
+            right &= rows[r] == 0;
+    }
+    return right;
+}
+
+/* The number of all rows that match is told; those that do not fit are left out. */
+static void leave_out(const char *spec, char *memory, uint32_t *there, uint64_t room)
+{
+    kr_scan_sink sinks[CONDITIONS];
+    const kr_scan_sink *pointers[CONDITIONS];
+    const kr_scan_options options = {.struct_size = sizeof options, .alive = there};
+    kr_prepared *prepared = NULL;
+    for (uint32_t i = 0; i < CONDITIONS; ++i) {
+        sinks[i] = sink_of(memory, KR_SCAN_ROWS, i);
+        sinks[i].rows_capacity = room;
+        pointers[i] = sinks + i;
+    }
+    change_alive(there);
+    WORKS(kr_prepare_scan(table, conditions, pointers, CONDITIONS, &options, &prepared, &err));
+    for (int run = 0; run < RUNS && prepared; ++run) {
+        change_alive(there);
+        clear(memory);
+        WORKS(kr_prepared_run(prepared, NULL, &err));
+        char *run_wrote = read_back(memory);
+        for (uint32_t i = 0; i < CONDITIONS; ++i)
+            sinks[i].rows_capacity = ROWS;
+        WORKS(kr_scan(table, conditions, pointers, CONDITIONS, &options, NULL, &err));
+        char *want = read_back(memory);
+        const int right = are_left_out(run_wrote, want, room);
+        CHECK(right);
+        if (!right)
+            printf("  %s, room %llu, run %d\n", spec, (unsigned long long)room, run);
+        free(run_wrote);
+        free(want);
+    }
+    kr_prepared_destroy(prepared);
+}
+
 /* ---- What is refused ---------------------------------------------------------------------------- */
 
 static void refuse(char *memory, uint32_t *there)
@@ -242,6 +291,8 @@ int main(int argc, char **argv)
         agree(specs[s], memory, there, 0, CONDITIONS, 0);
         agree(specs[s], memory, there, 0, CONDITIONS, KR_SCAN_COUNT);
         agree(specs[s], memory, there, 0, CONDITIONS, KR_SCAN_BITMAP);
+        leave_out(specs[s], memory, there, 0);
+        leave_out(specs[s], memory, there, 300);
         refuse(memory, there);
         refuse_changed(memory);
         agree(specs[s], memory, there, 0, CONDITIONS, KR_SCAN_ROWS);

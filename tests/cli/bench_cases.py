@@ -307,10 +307,15 @@ def experiments_choosing(keyray, device, folder):
     rows = re.findall(r"^\| 2\^(10|16) \| (.*) \|$", table, re.MULTILINE)
     assert len(rows) == 2 * 2 * 8 and all("**" in cells or cells == "- | -" for _, cells in rows), table
     assert sum(cells == "- | -" for _, cells in rows) == 2 * 4, table  # too few keys for COUNT and updates
-    for title in ("Points, half misses", "COUNT of ranges of 2^16", "Update, 2^15 go, 2^15 come", "Memory"):
+    for title in ("Points, half misses", "COUNT of ranges of 2^16", "Update: delete 2^15, insert 2^15", "Memory"):
         assert re.search(rf"^\| {re.escape(title)} \| (`.*` at 2\^1[06]|-)", table, re.MULTILINE), title
     plot = xml.etree.ElementTree.fromstring((folder / "p.svg").read_text())
-    assert len([line for line in plot.iter() if line.tag.endswith("polyline")]) == 2 * (8 - 1) * 2
+    lines = [line.attrib for line in plot.iter() if line.tag.endswith("polyline")]
+    assert len(lines) == 2 + 2 * (8 - 1) * 2, lines  # two of the legend
+    assert len({(line["stroke"], line.get("stroke-dasharray")) for line in lines}) == 2  # not by colour alone
+    assert sum("stroke-dasharray" in line for line in lines) == len(lines) // 2
+    words = [text.text for text in plot.iter() if text.tag.endswith("text")]
+    assert words.count("keys (log scale)") == 14 and words.count("ms (log scale)") == 4, words
     wrong = subprocess.run([EXPERIMENTS / "choosing", *line.split(), kinds, "--operations", "frob"], cwd=folder, capture_output=True, check=False)
     assert wrong.returncode == 2 and b"--operations are hits," in wrong.stderr
     only = subprocess.run([EXPERIMENTS / "choosing", *line.split(), "frob"], cwd=folder, capture_output=True, text=True, check=False)

@@ -10,6 +10,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = sorted(page for page in ROOT.rglob("*.md")
@@ -23,6 +24,17 @@ def text(name):
 def readme_example():
     if f"```c\n{text('examples/five_lines.c')}```" not in text("README.md"):
         yield "README.md: the example is not the text of examples/five_lines.c"
+
+
+def readme_scope():
+    """The README stays a page to begin with, and says what a reader would otherwise find out too late."""
+    page = text("README.md")
+    if len(page.splitlines()) > 190:
+        yield f"README.md: has {len(page.splitlines())} lines; reference belongs in docs/"
+    limits = section(ROOT / "README.md", "what-it-is-not") or ""
+    for word in ("2^32 - 2", "memory", "texts", "DuckDB", "cuDF", "RT cores", "Linux"):
+        if word not in limits:
+            yield f"README.md: What it is not: says nothing of {word}"
 
 
 def forms():
@@ -46,10 +58,32 @@ def statuses():
 def kinds():
     report = subprocess.run([sys.argv[1], "kinds", "--format", "json"], check=True, stdout=subprocess.PIPE)
     names = [kind["name"] for kind in json.loads(report.stdout)["kinds"]]
-    table = text("README.md").partition("## Kinds of index")[2].partition("\n## ")[0]
-    page = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    page = re.findall(r"^\| `(\w+)` \|", text("docs/kinds.md"), re.MULTILINE)
     if not names or names != page:
-        yield f"README.md: its table of kinds has {page}, the command {names}"
+        yield f"docs/kinds.md: its table of kinds has {page}, the command {names}"
+    rows = re.findall(r"^\| [^|`]+ \| ((?:`\w+`(?:, )?)+) \|$", text("README.md"), re.MULTILINE)
+    short = re.findall(r"`(\w+)`", " ".join(rows))
+    if sorted(names) != sorted(short):
+        yield f"README.md: its table of kinds has {short}, the command {names}"
+
+
+def overview():
+    """docs/overview.svg names every kind, and no text reaches the edge of its box, also in a font wider than Helvetica."""
+    svg = xml.etree.ElementTree.fromstring(text("docs/overview.svg"))
+    places = {tag: [each for each in svg.iter() if each.tag.endswith("}" + tag)] for tag in ("text", "rect")}
+    report = subprocess.run([sys.argv[1], "kinds", "--format", "json"], check=True, stdout=subprocess.PIPE)
+    words = " ".join(each.text for each in places["text"])
+    for kind in json.loads(report.stdout)["kinds"]:
+        if not re.search(rf"\b{kind['name']}\b", words):
+            yield f"docs/overview.svg: does not name {kind['name']}"
+    boxes = [[float(each.get(name, 0)) for name in ("x", "y", "width", "height")] for each in places["rect"]]
+    for each in places["text"]:
+        x, y, look = float(each.get("x")), float(each.get("y")), each.get("class", "")
+        size = {"small": 13, "word": 13}.get(look, 15) * (0.64 if look == "head" else 0.54)
+        left, top, width, height = min((box for box in boxes if box[0] <= x <= box[0] + box[2] and box[1] <= y <= box[1] + box[3]),
+                                       key=lambda box: box[2] * box[3])
+        if look != "word" and x + size * len(each.text) > left + width - 10 or y + 8 > top + height:
+            yield f"docs/overview.svg: {each.text!r} reaches the edge of its box"
 
 
 def include_rules():
@@ -73,11 +107,121 @@ def sections():
                 yield f"{path.relative_to(ROOT)}: {page} has no section {section!r}"
 
 
+def threads():
+    """docs/threads.md says of every exported function which threads may call it; `name*` is all that begin so."""
+    table = re.findall(r"^\| (`kr_.*) \| .+ \|$", text("docs/threads.md"), re.M)
+    shown = [word for row in table for word in re.findall(r"`(kr_\w+\*?)`", row)]
+    exported = re.findall(r"^kr_\w+$", text("cmake/keyray.exports"), re.M)
+    for name in exported:
+        if not any(name.startswith(word[:-1]) if word.endswith("*") else name == word for word in shown):
+            yield f"docs/threads.md: its table lacks {name}"
+
+
+def section(page, anchor):
+    """The text below the heading that has this anchor, up to the next heading of its level; None: there is none."""
+    found = re.findall(r"^(#+) (.+)\n((?:(?!^#).*\n)*)", page.read_text(), re.M)
+    slugs = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for _, title, _ in found]
+    return found[slugs.index(anchor)][2] if anchor in slugs else None
+
+
 def links():
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
-            if "://" not in target and not (page.parent / target).exists():
+        for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text()):
+            path = page.parent / target if target else page
+            if "://" in target:
+                continue
+            if not path.exists():
                 yield f"{page.relative_to(ROOT)}: {target} is not there"
+            elif anchor and section(path, anchor) is None:
+                yield f"{page.relative_to(ROOT)}: {target or 'the page'} has no heading {anchor!r}"
+
+
+FIGURES = re.compile(r"<!-- figures: .*? -->\n(.*?)<!-- end of figures -->", re.S)
+RATE = re.compile(r"\d ?(?:[GMk](?:/s|\b)|billion|million|times\b|[nuµm]s\b|%)")
+
+
+def figures():
+    """The README has the figures of docs/performance.md, byte by byte, and no other; those are of the row measured."""
+    page = ROOT / "docs/performance.md"
+    shared, rest = FIGURES.findall(text("README.md")), FIGURES.sub("", text("README.md"))
+    if len(shared) != 1 or shared != FIGURES.findall(page.read_text()):
+        yield "README.md: its table of figures is not that of docs/performance.md"
+        return
+    for line in rest.splitlines():
+        if RATE.search(line):
+            yield f"README.md: has a figure outside of its table: {line}"
+    measured = section(page, "gpu-compared-with-other-libraries") or ""
+    row = re.findall(r"[\d.]+", re.search(r"^\| 2\^26 u32 \|(.*)$", measured, re.M)[1])
+    for rate, memory in re.findall(r"\| ([\d.]+) \| (\d+) \| (?:yes|no) \|$", shared[0], re.M):
+        if rate not in row or memory not in row + ["256"]:
+            yield f"README.md: {rate} G lookups/s in {memory} MiB is not in the row 2^26 u32 of docs/performance.md"
+    commit = re.search(r"commit ([0-9a-f]{7})", shared[0])[1]
+    if f"commit {commit}" not in measured:
+        yield f"README.md: names commit {commit}, docs/performance.md another for the same figures"
+
+
+def commits():
+    """Each figure has one place and one commit: the list of docs/performance.md, which the pages named link to; and a plot
+    names the commit that the text above it names."""
+    page = ROOT / "docs/performance.md"
+    named = re.findall(r"^\| .+ \| \[.+?\]\(([^)#]*)#?([^)]*)\) \| ([0-9a-f]{7}) \|$", section(page, "which-figure-is-current") or "", re.M)
+    others = {path.name for path in page.parent.glob("performance-*.md")} | {"choosing.md"}
+    for name in sorted(others ^ {target for target, _, _ in named if target}):
+        yield f"docs/performance.md: the list of current figures and the pages differ in {name}"
+    for target, anchor, commit in named:
+        path = page.parent / target if target else page
+        if commit not in (path.read_text() if target else section(path, anchor)):
+            yield f"{path.name}: does not name {commit}, the commit of its figures"
+        if target and "performance.md#which-figure-is-current" not in path.read_text():
+            yield f"{path.name}: does not link to the list of current figures"
+    for heading, plot in re.findall(r"^## (On a \w+)$.*?\]\(([\w-]+\.svg)\)", text("docs/choosing.md"), re.M | re.S):
+        of_plot = re.search(r"commit ([0-9a-f]{7})", text(f"docs/{plot}"))[1]
+        if f"commit {of_plot}" not in section(ROOT / "docs/choosing.md", heading.lower().replace(" ", "-")):
+            yield f"docs/choosing.md: {heading}: {plot} is of commit {of_plot}, which the text does not name"
+
+
+def best_kinds():
+    """docs/choosing.md has the table of src/kinds/choose.c, where 0 is a GPU and 1 a CPU."""
+    source = {(name, int(cpu)): spec for name, cpu, spec in
+              re.findall(r'\{"(best[\w:=]*)", ([01]),\s*"([^"]+)"', text("src/kinds/choose.c"))}
+    page = {}
+    for device, *specs in re.findall(r"^\| ([GC])PU \| `([^`]+)` \| `([^`]+)` \|$", text("docs/choosing.md"), re.M):
+        page.update(zip((("best", int(device == "C")), ("best:updates=on", int(device == "C"))), specs))
+    if not source or source != page:
+        yield f"docs/choosing.md: its table of best kinds is {page}, src/kinds/choose.c has {source}"
+
+
+def header_comments():
+    """Comments of public headers read well as they stand: no line of a word or two within a paragraph, no "Errors:" within a
+    sentence, no declaration that a long comment has broken after its type."""
+    for path in sorted((ROOT / "include").rglob("*.h")):
+        page = path.read_text()
+        found = re.findall(r"[\w,] Errors:.*", page) + re.findall(r"^ +\w+\n +\**\w+; /\*\*<.*", page, re.M)
+        for comment in re.findall(r"/\*\*.*?\*/", page, re.S):
+            lines = [re.sub(r"^[/* ]+|[ */]+$", "", line) for line in comment.splitlines()]
+            found += [line for before, line, after in zip(lines, lines[1:], lines[2:])
+                      if before and after and not before.endswith(":") and 0 < len(line.split()) < 4 and not re.match(r"[@-]|\w+:", after)]
+        for words in found:
+            yield f"{path.relative_to(ROOT)}: a comment is badly broken: {words}"
+
+
+# Words that readers stumbled over: nouns and verbs that are left out, and terms that nothing explains.
+RIDDLES = [
+    r"\brows? (?:that )?comes? and go(?:es)?\b", r"2\^\d+ (?:go|come)\b", r"\bone a (?:probe|key|row|lookup)\b",
+    r"\b(?:bytes|bits|ns|rays|hits|lookups|threads|instructions) an? (?:key|probe|row|lookup|hit|match|second|pair|multiprocessor)\b(?! (?:takes|has|holds))",
+    r"\bis no answer\b", r"\bis no (?:value|option) of\b", r"\bnames no column file\b", r"\bno midnight is no date\b",
+    r"\bstands? in quotes\b", r"\brows between right\b", r"\basked, goal\b", r"\b(?:[Aa]sked|[Gg]oal):? \d", r"\btouches/probe\b"]
+
+
+def riddles():
+    """Pages, headers and examples use plain words; lines of code are left out."""
+    paths = PAGES + [ROOT / "docs/keyray.1"] + sorted((ROOT / "include").rglob("*.h")) + sorted((ROOT / "examples").glob("*.c"))
+    for path in paths:
+        page = re.sub(r"^(?: {4}[^\n]*|```.*?^```)$", "", path.read_text(), flags=re.M | re.S) if path.suffix == ".md" else path.read_text()
+        prose = re.sub(r"\s+(?:\* )?", " ", page)
+        for riddle in RIDDLES:
+            for found in re.finditer(riddle, prose):
+                yield f"{path.relative_to(ROOT)}: say it in plain words: {prose[max(0, found.start() - 20):found.end() + 20]}"
 
 
 def names():
@@ -92,7 +236,8 @@ def names():
 
 
 def main():
-    found = [problem for check in (readme_example, forms, statuses, kinds, include_rules, sections, links, names) for problem in check()]
+    found = [problem for check in (readme_example, readme_scope, forms, statuses, kinds, overview, include_rules, sections, threads, links, figures,
+                                   commits, best_kinds, header_comments, riddles, names) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
     return bool(found)

@@ -27,6 +27,19 @@ def installed_files(prefix):
     return {path.relative_to(prefix).as_posix() for path in prefix.rglob("*") if not path.is_dir()}
 
 
+def problems_of_pages(prefix, files):
+    """Pages and examples that an installed header or example names, and links of installed pages, that lead nowhere."""
+    documents = "share/doc/keyray"
+    for path in (*prefix.glob("include/keyray/*.h"), *prefix.glob(f"{documents}/examples/*")):
+        for named in re.findall(r"\b(?:[\w-]+/)+[\w-]+\.(?:md|c)\b", path.read_text()):
+            if f"{documents}/{named}" not in files:
+                yield f"{path.name} names {named}, which is not installed"
+    for path in (prefix / documents).rglob("*.md"):
+        for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
+            if "://" not in target and not (path.parent / target).exists():
+                yield f"{path.relative_to(prefix)}: {target} is not installed"
+
+
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
@@ -46,9 +59,14 @@ def check(scratch, build, cmake, compiler, version):
     (scratch / "first").rename(prefix)
     files = installed_files(prefix)
     print("installed:", *sorted(files), sep="\n  ")
-    for wanted in ("bin/keyray", "share/man/man1/keyray.1", "share/man/man1/keyray-lookup.1", "include/keyray/keyray.h", "include/keyray/keyray_cuda.h"):
+    for wanted in ("bin/keyray", "share/man/man1/keyray.1", "share/man/man1/keyray-lookup.1", "include/keyray/keyray.h", "include/keyray/keyray_cuda.h",
+                   *(f"share/doc/keyray/{name}" for name in ("LICENSE", "README.md", "CHANGELOG.md", "docs/errors.md",
+                                                            "docs/overview.svg", "examples/five_lines.c"))):
         if wanted not in files:
             sys.exit(f"{wanted} is not installed")
+    problems = list(problems_of_pages(prefix, files))
+    if problems:
+        sys.exit("\n".join(problems))
     pc = next(prefix.rglob("keyray.pc"))
     libraries = pc.parent.parent
     expected = f"{version} {version}"

@@ -35,9 +35,8 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
     uint64_t most =
         n_buckets + (rows > 1 ? least(rows, n_buckets) : 0) + (planes > 1 ? least(planes, n_buckets) : 0);
     most = least(most, KR_MOST_PRIMITIVES);
-    const uint64_t part = kr_parts_size(most, design->parts);
-    kr_status status =
-        kr_parts_estimate(device, KR_PRIM_TRIANGLE, most, part, design->scene_flags, &bvh, err);
+    const kr_status status =
+        kr_parts_estimate(device, KR_PRIM_TRIANGLE, most, design->parts, design->scene_flags, &bvh, err);
     if (status != KR_OK)
         return status;
     const uint64_t targets = most * sizeof(uint32_t),

@@ -15,26 +15,31 @@ static const char *const mesh_name[] = {"triangles", "spheres", "boxes"};
  * smaller parts cost more to build than they save (docs/performance-rx.md). */
 enum { KEYS_A_PART = 1 << 22, MOST_PARTS = 64 };
 
-static uint64_t part_of(const kr_device *device, const rx_design *design, uint64_t n)
+static uint64_t parts_of(const kr_device *device, const rx_design *design, uint64_t n)
 {
-    uint64_t parts = design->parts;
-    if (parts == 0)
-        parts = device->ops->is_host ? 1 : kr_parts_size(n, KEYS_A_PART);
-    if (design->parts == 0 && parts > MOST_PARTS)
-        parts = MOST_PARTS;
-    return kr_parts_size(n, parts);
+    if (design->parts)
+        return design->parts;
+    const uint64_t parts = device->ops->is_host ? 1 : kr_parts_size(n, KEYS_A_PART);
+    return parts > MOST_PARTS ? MOST_PARTS : parts;
 }
 
 kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_t n,
                              kr_scene_estimate *estimate, kr_error *err)
 {
-    *estimate = (kr_scene_estimate){0};
+    const uint64_t parts = parts_of(device, design, n), full = (parts - 1) * KEYS_A_PART;
+    kr_scene_estimate fewer = {0};
+    *estimate = fewer;
     if (n == 0)
         return KR_OK;
-    uint64_t part = part_of(device, design, n);
-    if (part > KR_MOST_PRIMITIVES) /* equal keys may reduce it further */
-        part = KR_MOST_PRIMITIVES;
-    return kr_parts_estimate(device, design->prim, n, part, design->scene_flags, estimate, err);
+    kr_status status = kr_parts_estimate(device, design->prim, n, parts, design->scene_flags, estimate, err);
+    /* NULL rows and equal keys may leave a part less, each of which is then larger. */
+    if (status == KR_OK && !design->parts && parts > 1 && full < n)
+        status = kr_parts_estimate(device, design->prim, full, parts - 1, design->scene_flags, &fewer, err);
+    if (fewer.footprint_nbytes > estimate->footprint_nbytes)
+        estimate->footprint_nbytes = fewer.footprint_nbytes;
+    if (fewer.peak_nbytes > estimate->peak_nbytes)
+        estimate->peak_nbytes = fewer.peak_nbytes;
+    return status;
 }
 
 static kr_status fill(const void *from, uint32_t i, uint64_t first, uint64_t n, float *out, kr_error *err)
@@ -103,7 +108,8 @@ kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *
     rx_scenes made = {{0}};
     kr_status status = KR_OK;
     if (source->n) {
-        const kr_parts_job job = job_of(source, part_of(source->device, source->design, source->n));
+        const kr_parts_job job =
+            job_of(source, kr_parts_size(source->n, parts_of(source->device, source->design, source->n)));
         if (job.part > KR_MOST_PRIMITIVES)
             return kr_fail(err, KR_ERR_LIMIT,
                            "kind 'rx': %llu primitives, but a scene holds %llu; give parts=%llu or more",

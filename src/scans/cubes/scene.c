@@ -1,11 +1,9 @@
 #include "scans/cubes/scene.h"
 #include "scans/cubes/scene_body.h"
+#include "scenes/parts.h"
 #include "scenes/rays.h"
 
 #include <stdlib.h>
-
-/* Of a scene over several parts: instances, their tree, and scratch memory. */
-enum { GROUP_PART_NBYTES = 1024, GROUP_NBYTES = 4096 };
 
 static uint64_t ceil_div(uint64_t a, uint64_t b)
 {
@@ -26,16 +24,8 @@ static uint64_t part_of(const cubes_scene_job *job)
 
 kr_status cubes_scene_estimate(const cubes_scene_job *job, kr_scene_estimate *estimate, kr_error *err)
 {
-    kr_tracer *tracer;
-    kr_scene_estimate one = {0};
-    kr_status status = kr_tracer_of(job->device, &tracer, err);
-    const uint64_t part = part_of(job), n_parts = ceil_div(primitives_of(job), part);
-    if (status == KR_OK)
-        status = tracer->ops->estimate(tracer, job->prim, part, job->flags, &one, err);
-    const uint64_t group = n_parts > 1 ? n_parts * GROUP_PART_NBYTES + GROUP_NBYTES : 0;
-    estimate->footprint_nbytes = n_parts * one.footprint_nbytes + group;
-    estimate->peak_nbytes = (n_parts - 1) * one.footprint_nbytes + one.peak_nbytes + group;
-    return status;
+    return kr_parts_estimate(job->device, job->prim, primitives_of(job), job->parts, job->flags, estimate,
+                             err);
 }
 
 static kr_status build_part(const cubes_scene_job *job, kr_tracer *tracer, uint64_t first, uint64_t n,

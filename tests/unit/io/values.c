@@ -414,6 +414,29 @@ static void values_as_text(void **state)
     assert_string_equal(text, "");
 }
 
+/* Of any size: steps of all units, and days. */
+static void dates_and_times_read_back(void **state)
+{
+    uint64_t random = 88172645463325252;
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        char text[KR_VALUE_NBYTES];
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        const int64_t steps = (int64_t)random >> (i % 64);
+        const int32_t days = (int32_t)steps;
+        const kr_unit unit = (kr_unit)(KR_UNIT_S + i % 4);
+        int64_t back = 0;
+        int32_t back_days = 0;
+        uint32_t nbytes = kr_value_text(KR_TIMESTAMP64, unit, &steps, text);
+        assert_true(nbytes < KR_VALUE_NBYTES);
+        assert_int_equal(kr_value_parse(KR_TIMESTAMP64, unit, text, nbytes, &back), KR_VALUE_OK);
+        assert_int_equal(back, steps);
+        nbytes = kr_value_text(KR_DATE32, KR_UNIT_NONE, &days, text);
+        assert_int_equal(kr_value_parse(KR_DATE32, KR_UNIT_NONE, text, nbytes, &back_days), KR_VALUE_OK);
+        assert_int_equal(back_days, days);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +450,7 @@ int main(void)
         cmocka_unit_test(times_as_dates),
         cmocka_unit_test(calendar),
         cmocka_unit_test(values_as_text),
+        cmocka_unit_test(dates_and_times_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
