@@ -3,6 +3,7 @@
 #include "scans/plan.h"
 #include "io/values.h"
 #include "key/key.h"
+#include "kinds/column.h"
 #include "scans/grow.h"
 #include "scans/intervals.h"
 #include "scans/literal.h"
@@ -187,12 +188,22 @@ static int add_codes(const making *m, const kr_node *node, const values *v, int 
     }
 }
 
+/* The column has the texts of that dictionary. */
+static kr_status check_texts(const making *m, uint32_t column, const char *other, uint64_t dictionary)
+{
+    char what[64];
+    snprintf(what, sizeof what, "column '%.48s'", m->columns->names[column]);
+    return kr_column_check_texts(what, m->columns->columns[column].dictionary, other, dictionary, m->err);
+}
+
 static kr_status make_comparison(making *m, const kr_node *node, int negated, uint64_t *made)
 {
     kr_leaf leaf = {.other = KR_NO_COLUMN};
     kr_code_set set = {0};
     values v = {0};
     kr_status status = find_column(m, node, node->column, &leaf.column);
+    if (status == KR_OK && node->dictionary) /* numbers stand for codes of whatever dictionary */
+        status = check_texts(m, leaf.column, "the values", node->dictionary);
     if (status == KR_OK)
         status = find_values(m, node, &leaf, &v);
     if (status == KR_OK &&
@@ -219,7 +230,14 @@ static int same_type(const kr_plan_columns *columns, uint32_t a, uint32_t b)
 {
     const kr_type type = columns->columns[a].type;
     return type == columns->columns[b].type &&
+           !columns->columns[a].dictionary == !columns->columns[b].dictionary &&
            (type != KR_TIMESTAMP64 || kr_plan_unit(columns, a) == kr_plan_unit(columns, b));
+}
+
+static const char *type_of(const kr_plan_columns *columns, uint32_t column, char text[KR_TYPE_TEXT_NBYTES])
+{
+    const kr_column *of = columns->columns + column;
+    return of->dictionary ? "text" : kr_type_text(of->type, kr_plan_unit(columns, column), text);
 }
 
 static kr_status make_columns(making *m, const kr_node *node, int negated, uint64_t *made)
@@ -235,9 +253,13 @@ static kr_status make_columns(making *m, const kr_node *node, int negated, uint6
         status = kr_fail(m->err, KR_ERR_TYPE,
                          "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
                          m->columns->names[leaf.column], m->columns->names[leaf.other],
-                         kr_place_text(node->at, place),
-                         kr_type_text(columns[leaf.column].type, kr_plan_unit(m->columns, leaf.column), left),
-                         kr_type_text(columns[leaf.other].type, kr_plan_unit(m->columns, leaf.other), right));
+                         kr_place_text(node->at, place), type_of(m->columns, leaf.column, left),
+                         type_of(m->columns, leaf.other, right));
+    }
+    char other[64];
+    if (status == KR_OK) {
+        snprintf(other, sizeof other, "column '%.48s'", m->columns->names[leaf.other]);
+        status = check_texts(m, leaf.column, other, columns[leaf.other].dictionary);
     }
     if (status != KR_OK)
         return status;
