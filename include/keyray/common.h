@@ -124,6 +124,11 @@ KR_API const char *kr_type_name(kr_type type);
  * A borrowed view of a column. This struct never grows. A zeroed one is an empty column without a type,
  * which no call accepts as keys.
  *
+ * Texts are codes of a dictionary, which kr_file_column names in `dictionary`. The same code says another
+ * text in another dictionary, so columns that are compared must have the same one: else KR_ERR_TYPE. A copy
+ * of the codes, in device memory for example, takes `dictionary` along. A program that numbers texts itself
+ * sets 0.
+ *
  * NULL rows are not indexed, and a NULL probe matches nothing. The arrays must stay valid until the call, or
  * the stream it was enqueued on, is done. An index keeps no pointer into its keys.
  */
@@ -134,7 +139,8 @@ typedef struct kr_column {
     const void *data;           /**< count elements, aligned to their size; may be NULL when count is 0 */
     const uint8_t *validity;    /**< Arrow's bitmap, 1 is valid, least significant bit first; or NULL */
     uint64_t validity_offset;   /**< the bit of row 0 in `validity` (the offset of a sliced Arrow array) */
-    uint64_t reserved_words[3]; /**< 0 */
+    uint64_t dictionary;        /**< which dictionary the codes of texts (u32) belong to; 0: no texts */
+    uint64_t reserved_words[2]; /**< 0 */
 } kr_column;
 
 /** "No row": the answer of KR_RESULT_ROW to a probe without a match. No row id has this value. */

@@ -68,8 +68,9 @@ KR_API int kr_file_is_text(const kr_file *file);
  * Values convert where the other type holds the same value, else the call fails and names the first that does
  * not. Numbers go by value. A date is the instant of its midnight in UTC, also where it is the upper bound of
  * a range. Only midnight times convert to dates. Units of timestamps convert into each other; a unit that is
- * not known goes with none that is. Numbers, dates and times, and texts do not compare with each other. Two
- * ":str" columns stay as they are: each keeps its own dictionary.
+ * not known goes with none that is. Numbers, dates and times, and texts do not compare with each other. A
+ * ":str" column takes over the dictionary of `like`, and its codes become the codes there; a text that is not
+ * there has none, and the call fails.
  *
  * Errors: KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_HOST_MEMORY; *file is then unchanged.
  */
@@ -81,7 +82,7 @@ KR_API kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *e
  * `text`: values with ',' between them, in single or double quotes where they hold a ',' (a quote inside is
  * doubled): "42,43", "2024-01-01", "'a, b',NULL". They convert as in kr_file_convert: 5.0 is an integer,
  * 2024-01-01 a timestamp. The word NULL, not in quotes, is NULL. Where `like` is a ":str" column, so is the
- * result, with a dictionary of its own. Close it with kr_file_close.
+ * result, with a dictionary of its own (see kr_file_convert). Close it with kr_file_close.
  *
  * Errors: KR_ERR_ARGUMENT (naming the value), KR_ERR_HOST_MEMORY.
  */

@@ -59,12 +59,13 @@ KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, 
  * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type that goes
  *                with the column's: integers outside of its type are compared by value; floats that are no
  *                integer go with float columns only; dates go with dates and timestamps; timestamps and
- *                integers are in the unit of the column. NULL: no values
+ *                integers are in the unit of the column; codes of texts go with a column of the same
+ *                dictionary. NULL: no values
  */
 KR_API kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_column *values,
                                       kr_condition **condition, kr_error *err);
 /** Compares two columns of one type; `compare` is KR_LESS ... KR_NOT_EQUAL. Columns of dictionary codes are
- *  compared by their codes, so they must share a dictionary. */
+ *  compared by their codes, so kr_column.dictionary must be the same. */
 KR_API kr_status kr_condition_compare_columns(const char *left, kr_compare compare, const char *right,
                                               kr_condition **condition, kr_error *err);
 /** All of n conditions; of none: true. Conditions are copied. */

@@ -32,6 +32,8 @@ static kr_status check_pair(kr_device *device, const kr_column *left, const kr_c
     if (status == KR_OK && left->type != right->type)
         return kr_fail(err, KR_ERR_TYPE, "%s is %s and %s is %s: convert one to the type of the other",
                        names[0], kr_type_name(left->type), names[1], kr_type_name(right->type));
+    if (status == KR_OK)
+        status = kr_column_check_texts(names[0], left->dictionary, names[1], right->dictionary, err);
     if (status == KR_OK && counts && (left->count != counts[0] || right->count != counts[1]))
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "%s has %llu rows for %llu times, %s %llu for %llu: give one for each time", names[0],

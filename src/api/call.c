@@ -13,7 +13,9 @@ static kr_status check_probes(const kr_index *index, const kr_column *column, co
         return kr_fail(err, KR_ERR_TYPE,
                        "%s are %s, but the index holds %s: convert one to the type of the other", what,
                        kr_type_name(column->type), kr_type_name(index->info.type));
-    return status;
+    return status == KR_OK
+               ? kr_column_check_texts(what, column->dictionary, "the index", index->dictionary, err)
+               : status;
 }
 
 kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, int *reaches,

@@ -25,7 +25,8 @@ static kr_status check_column(const kr_table *table, const kr_column *columns, u
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "%s has %llu rows, but column 0 has %llu: all must have the same number", what,
                        (unsigned long long)column->count, (unsigned long long)columns[0].count);
-    return KR_OK;
+    return kr_column_check_texts(what, column->dictionary, "that of the table", table->columns[c].dictionary,
+                                 err);
 }
 
 kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_columns, kr_stream *stream,

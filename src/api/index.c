@@ -59,7 +59,9 @@ static kr_status check_keys(const kr_index *index, const kr_column *keys, const 
         return kr_fail(err, KR_ERR_TYPE,
                        "%s are %s, but the index holds %s: convert them to the type of the index", what,
                        kr_type_name(keys->type), kr_type_name(index->info.type));
-    return status;
+    return status == KR_OK
+               ? kr_column_check_texts(what, keys->dictionary, "the index", index->dictionary, err)
+               : status;
 }
 
 static kr_status check_row_ids(const kr_index *index, const uint32_t *row_ids, const char *what,
@@ -135,7 +137,7 @@ kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const u
     if (insert_rows && !insert_keys)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_index_update: insert_rows without insert_keys; give a key per row id");
-    const kr_column none = {.type = index->info.type};
+    const kr_column none = {.type = index->info.type, .dictionary = index->dictionary};
     const kr_update wanted = {.stream = stream,
                               .delete_keys = delete_keys ? *delete_keys : none,
                               .insert_keys = insert_keys ? *insert_keys : none,

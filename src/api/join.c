@@ -30,7 +30,9 @@ static kr_status check_sides(kr_device *device, const kr_column *left, const kr_
         return kr_fail(err, KR_ERR_TYPE,
                        "the left side is %s and %s is %s: convert one to the type of the other",
                        kr_type_name(left->type), name, kr_type_name(right->type));
-    return status;
+    return status == KR_OK
+               ? kr_column_check_texts("the left side", left->dictionary, name, right->dictionary, err)
+               : status;
 }
 
 /* `columns` NULL: the sides are those of the job. */
@@ -170,6 +172,10 @@ static kr_status check_prepared(const kr_index *right, const kr_column *left, co
         return kr_fail(err, KR_ERR_TYPE,
                        "the left side is %s, but the index holds %s: convert one to the type of the other",
                        kr_type_name(left->type), kr_type_name(right->info.type));
+    const kr_status status =
+        kr_column_check_texts("the left side", left->dictionary, "the index", right->dictionary, err);
+    if (status != KR_OK)
+        return status;
     if (job->inverse == KR_INVERSE_ON)
         return kr_fail(err, KR_ERR_UNSUPPORTED,
                        "the right side is an index already: leave inverse at auto, or use kr_join_create");

@@ -11,7 +11,9 @@ static kr_status check_column(const kr_overlap_job *job, const kr_column *column
         return kr_fail(err, KR_ERR_TYPE,
                        "the left starts are %s and %s are %s: convert one to the type of the other",
                        kr_type_name(first->type), what, kr_type_name(column->type));
-    return status;
+    return status == KR_OK
+               ? kr_column_check_texts("the left starts", first->dictionary, what, column->dictionary, err)
+               : status;
 }
 
 static kr_status check_side(const kr_overlap_job *job, const kr_column *const side[2], const char *starts,

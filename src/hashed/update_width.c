@@ -7,9 +7,9 @@
  * which is enough for keys to find one. */
 enum { MOST = 1060, LEAST = 600, FULL = 970 };
 
-/* So many changes on a GPU, if they are one for SHARE rows of the table, are dearer in place than a new
- * table. An insert counts as CLAIMS deletes. docs/performance-tables.md has the measurements. */
-enum { LARGE = 1 << 16, SHARE = 3, CLAIMS = 2 };
+/* So many inserts, in hundredths of the rows, take as long in place on a GPU as a new table does:
+ * docs/performance-tables.md. */
+enum { LARGE = 1 << 16, SHARE = 40 };
 
 typedef struct update {
     kr_device *device;
@@ -429,13 +429,13 @@ static kr_status rebuild(update *u, kr_error *err)
     return KR_OK;
 }
 
-/* A batch that changes so large a share of the rows is made into a new table on a GPU, which reads and writes
- * all in order there, where planning and changing go to random places for each key. On a CPU what fits is
- * faster in place, whatever its share. */
+/* On a GPU, a batch with so many inserts is made into a new table, which reads and writes all in order, where
+ * planning and changing go to random places for each key. Deletes are cheap in place; on a CPU inserts are,
+ * too. */
 static int is_large(const update *u)
 {
-    const uint64_t changed = CLAIMS * u->changes.inserts.n + u->changes.deletes.n;
-    return !u->device->ops->is_host && changed >= LARGE && changed >= u->table->n_rows / SHARE;
+    const uint64_t inserts = u->changes.inserts.n;
+    return !u->device->ops->is_host && inserts >= LARGE && inserts * 100 >= u->table->n_rows * SHARE;
 }
 
 static kr_status apply(update *u, kr_error *err)

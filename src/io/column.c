@@ -351,6 +351,8 @@ kr_status kr_builder_end(struct kr_builder *builder, kr_error *err)
         return status == KR_OK ? KR_ERR_HOST_MEMORY : status;
     file->data = data;
     file->column = (kr_column){.type = builder->type, .count = builder->count};
+    if (file->dictionary)
+        file->column.dictionary = kr_dictionary_identity(file->dictionary);
     file->unit = builder->type == KR_TIMESTAMP64 ? builder->unit : KR_UNIT_NONE;
     return KR_OK;
 }

@@ -240,12 +240,64 @@ kr_status kr_file_recast(struct kr_file *file, const struct kr_file *like, kr_er
     return KR_OK;
 }
 
+static kr_status fail_text(const struct kr_file *file, const struct kr_file *like, uint64_t row,
+                           kr_error *err)
+{
+    char shown[KR_IO_SHOWN_NBYTES];
+    size_t nbytes = 0;
+    const char *text = kr_dictionary_string(file->dictionary, ((const uint32_t *)file->data)[row], &nbytes);
+    kr_io_show(shown, text, nbytes);
+    return kr_fail(
+        err, KR_ERR_TYPE,
+        "%s: row %llu is '%s', which is not among the texts of %s, so it has no code there; leave such "
+        "rows out, as nothing there is equal to them",
+        file->name, (unsigned long long)row, shown, *like->name ? like->name : "the other column");
+}
+
+/* The codes that the strings of a file have in another dictionary; KR_NO_ROW for those that it lacks. NULL if
+ * there is no memory. */
+static uint32_t *map_strings(const struct kr_file *file, const struct kr_dictionary *to, kr_error *err)
+{
+    uint32_t n = 0;
+    size_t nbytes = 0;
+    while (kr_dictionary_string(file->dictionary, n, &nbytes))
+        ++n;
+    uint32_t *map = kr_host_calloc(n, sizeof *map, "codes of texts", err);
+    for (uint32_t code = 0; map && code < n; code++) {
+        const char *text = kr_dictionary_string(file->dictionary, code, &nbytes);
+        if (!kr_dictionary_find(to, text, nbytes, &map[code]))
+            map[code] = KR_NO_ROW;
+    }
+    return map;
+}
+
+/* Gives the texts the codes that they have in the dictionary of `like`. */
+static kr_status recode(struct kr_file *file, const struct kr_file *like, kr_error *err)
+{
+    uint32_t *codes = file->data, *map = map_strings(file, like->dictionary, err);
+    const uint64_t n = file->column.count;
+    kr_status status = map ? KR_OK : KR_ERR_HOST_MEMORY;
+    for (uint64_t row = 0; row < n && status == KR_OK; row++)
+        if (!is_null(&file->column, row) && map[codes[row]] == KR_NO_ROW)
+            status = fail_text(file, like, row, err);
+    for (uint64_t row = 0; row < n && status == KR_OK; row++)
+        if (!is_null(&file->column, row))
+            codes[row] = map[codes[row]];
+    free(map);
+    if (status != KR_OK)
+        return status;
+    kr_dictionary_destroy(file->dictionary);
+    file->dictionary = kr_dictionary_share(like->dictionary);
+    file->column.dictionary = like->column.dictionary;
+    return KR_OK;
+}
+
 kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *err)
 {
     if (!file || !like)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_file_convert: %s is NULL", file ? "like" : "file");
     if (file->dictionary && like->dictionary)
-        return KR_OK;
+        return file->dictionary == like->dictionary ? KR_OK : recode(file, like, err);
     if (file->dictionary || like->dictionary || !kr_types_compare(file->column.type, like->column.type))
         return fail_types(file, like, err);
     if (file->column.type == like->column.type && file->unit == like->unit)

@@ -3,6 +3,7 @@
 
 #include "util/error.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@ struct entry {
 };
 
 struct kr_dictionary {
+    _Atomic uint64_t owners;
+    uint64_t identity;
     char *bytes; /* every string with a NUL after it */
     uint64_t used_nbytes, room_nbytes;
     struct entry *entries; /* by code */
@@ -22,11 +25,15 @@ struct kr_dictionary {
 
 enum { FIRST_ROOM = 512 };
 
+static _Atomic uint64_t last_identity;
+
 struct kr_dictionary *kr_dictionary_create(kr_error *err)
 {
     struct kr_dictionary *dictionary = kr_host_calloc(1, sizeof *dictionary, "a dictionary", err);
     if (!dictionary)
         return NULL;
+    dictionary->owners = 1;
+    dictionary->identity = atomic_fetch_add(&last_identity, 1) + 1;
     dictionary->room = FIRST_ROOM;
     dictionary->n_slots = 2 * FIRST_ROOM;
     dictionary->entries = kr_host_calloc(dictionary->room, sizeof *dictionary->entries, "a dictionary", err);
@@ -37,9 +44,20 @@ struct kr_dictionary *kr_dictionary_create(kr_error *err)
     return NULL;
 }
 
+struct kr_dictionary *kr_dictionary_share(struct kr_dictionary *dictionary)
+{
+    atomic_fetch_add(&dictionary->owners, 1);
+    return dictionary;
+}
+
+uint64_t kr_dictionary_identity(const struct kr_dictionary *dictionary)
+{
+    return dictionary->identity;
+}
+
 void kr_dictionary_destroy(struct kr_dictionary *dictionary)
 {
-    if (!dictionary)
+    if (!dictionary || atomic_fetch_sub(&dictionary->owners, 1) > 1)
         return;
     free(dictionary->slots);
     free(dictionary->entries);
@@ -203,6 +221,31 @@ end:
     free(order);
     free(ranks);
     return status;
+}
+
+/* Byte by byte; of strings that begin alike, the shorter one is below. */
+static int compare_with(const struct kr_dictionary *dictionary, uint64_t code, const char *text,
+                        size_t nbytes)
+{
+    const struct entry *entry = &dictionary->entries[code];
+    const int order =
+        memcmp(dictionary->bytes + entry->offset, text, entry->nbytes < nbytes ? entry->nbytes : nbytes);
+    return order ? order : (entry->nbytes > nbytes) - (entry->nbytes < nbytes);
+}
+
+bool kr_dictionary_find(const struct kr_dictionary *dictionary, const char *text, size_t nbytes,
+                        uint32_t *code)
+{
+    uint64_t low = 0, high = dictionary->count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (compare_with(dictionary, middle, text, nbytes) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *code = (uint32_t)low;
+    return low < dictionary->count && compare_with(dictionary, low, text, nbytes) == 0;
 }
 
 const char *kr_dictionary_string(const struct kr_dictionary *dictionary, uint32_t code, size_t *nbytes)

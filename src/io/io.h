@@ -27,12 +27,19 @@ void *kr_io_resize(void *memory, uint64_t n, uint64_t each, const char *what, kr
 struct kr_dictionary;
 
 struct kr_dictionary *kr_dictionary_create(kr_error *err);
+/* One more owner; each calls kr_dictionary_destroy. */
+struct kr_dictionary *kr_dictionary_share(struct kr_dictionary *dictionary);
 void kr_dictionary_destroy(struct kr_dictionary *dictionary);
+/* kr_column.dictionary: a number that no other dictionary of the process has. */
+uint64_t kr_dictionary_identity(const struct kr_dictionary *dictionary);
 /* The code of a string, in order of first appearance. */
 kr_status kr_dictionary_code(struct kr_dictionary *dictionary, const char *text, size_t nbytes,
                              uint32_t *code, kr_error *err);
 /* Renumbers in byte order, once, when all strings are in; `rank` (caller frees) maps old codes to new. */
 kr_status kr_dictionary_sort(struct kr_dictionary *dictionary, uint32_t **rank, kr_error *err);
+/* The code of a string among sorted ones; false if it is not there. */
+bool kr_dictionary_find(const struct kr_dictionary *dictionary, const char *text, size_t nbytes,
+                        uint32_t *code);
 /* NULL past the last code. A NUL follows the string. */
 const char *kr_dictionary_string(const struct kr_dictionary *dictionary, uint32_t code, size_t *nbytes);
 

@@ -3,6 +3,7 @@
 #include "joins/covering.h"
 #include "joins/merge.h"
 #include "joins/partners.h"
+#include "joins/sample.h"
 #include "kinds/choose.h"
 #include "results/bitmap.h"
 #include "results/found.h"
@@ -400,6 +401,27 @@ static kr_status probe(joining *j, const kr_column *lower, const kr_column *uppe
     return status;
 }
 
+/* Each left row has a partner, as foreign keys do, unless a sample tells. Pairs are dearer where ranges are
+ * indexed: if that does not pay without any, their number does not matter. */
+static kr_status find_costs(const kr_join_job *job, const kr_spec *spec, kr_join_costs *costs, kr_error *err)
+{
+    kr_join_shape shape = {.device = job->device,
+                           .kind = spec->kind,
+                           .left = job->left->count,
+                           .right = job->right->count,
+                           .in_order = !job->unordered && kr_join_has_pairs(job->type),
+                           .is_range = job->upper != NULL,
+                           .is_pairs = (uint32_t)kr_join_has_pairs(job->type)};
+    kr_status status = KR_OK;
+    const kr_join_costs without = kr_join_cost(&shape);
+    shape.pairs = (double)job->left->count;
+    if (job->upper && job->left->data && shape.is_pairs && job->inverse == KR_INVERSE_AUTO &&
+        without.right < without.left)
+        status = kr_join_sample(job, &shape.pairs, err);
+    *costs = kr_join_cost(&shape);
+    return status;
+}
+
 kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr_join_info *info,
                          kr_error *err)
 {
@@ -410,14 +432,10 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
         status = kr_spec_format(spec, info->spec, sizeof info->spec, err);
     if (status != KR_OK)
         return status;
-    const kr_join_shape shape = {.device = job->device,
-                                 .kind = spec->kind,
-                                 .left = job->left->count,
-                                 .right = job->right->count,
-                                 .in_order = !job->unordered && kr_join_has_pairs(job->type),
-                                 .is_range = job->upper != NULL,
-                                 .is_pairs = (uint32_t)kr_join_has_pairs(job->type)};
-    const kr_join_costs costs = kr_join_cost(&shape);
+    kr_join_costs costs;
+    status = find_costs(job, spec, &costs, err);
+    if (status != KR_OK)
+        return status;
     info->cost_left = costs.left;
     info->cost_right = costs.right;
     *inverse = job->inverse == KR_INVERSE_AUTO ? costs.left < costs.right : job->inverse == KR_INVERSE_ON;

@@ -11,9 +11,13 @@ kr_status kr_column_check_shape(kr_device *device, const kr_column *column, cons
         return kr_fail(err, KR_ERR_TYPE, "%s: %d is not a column type; use one of kr_type", what,
                        (int)column->type);
     const uint64_t *words = column->reserved_words;
-    if (column->reserved || words[0] || words[1] || words[2])
+    if (column->reserved || words[0] || words[1])
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: the reserved fields must be 0; zero the struct first",
                        what);
+    if (column->dictionary && column->type != KR_U32)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "%s: %s with a dictionary, but codes of texts are u32; set kr_column.dictionary to 0",
+                       what, kr_type_name(column->type));
     if (column->count > INT64_MAX / 8)
         return kr_fail(err, KR_ERR_LIMIT, "%s: %llu rows are more than memory can hold", what,
                        (unsigned long long)column->count);
@@ -35,6 +39,22 @@ kr_status kr_column_check(kr_device *device, const kr_column *column, const char
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu rows but no data", what,
                        (unsigned long long)column->count);
     return status;
+}
+
+kr_status kr_column_check_texts(const char *what, uint64_t dictionary, const char *other,
+                                uint64_t other_dictionary, kr_error *err)
+{
+    if (dictionary == other_dictionary)
+        return KR_OK;
+    if (dictionary && other_dictionary)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "%s and %s have texts of different dictionaries, where one code says two texts; "
+                       "kr_file_convert gives one the dictionary of the other",
+                       what, other);
+    return kr_fail(err, KR_ERR_TYPE,
+                   "%s has texts, but %s has numbers (kr_column.dictionary is 0): a copy of codes takes the "
+                   "dictionary of the column along",
+                   dictionary ? what : other, dictionary ? other : what);
 }
 
 int kr_column_is_reached(kr_device *device, const kr_column *column)

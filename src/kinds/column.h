@@ -11,6 +11,11 @@ kr_status kr_column_check_shape(kr_device *device, const kr_column *column, cons
 kr_status kr_column_check(kr_device *device, const kr_column *column, const char *what, int *reaches,
                           kr_error *err);
 
+/* Refuses codes of different dictionaries, and codes of texts beside numbers; the words name both in the
+ * error. */
+kr_status kr_column_check_texts(const char *what, uint64_t dictionary, const char *other,
+                                uint64_t other_dictionary, kr_error *err);
+
 /* Copies `nbytes` to the device, through pinned buffers so that reading and copying overlap. Blocks. */
 kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
                     kr_error *err);

@@ -231,6 +231,7 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
         return KR_ERR_HOST_MEMORY;
     made->device = device;
     made->spec = *spec;
+    made->dictionary = from->keys->dictionary;
     made->ops = kr_family_ops_of(spec->kind->family, from->keys->type);
     kr_status status = kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err);
     if (status == KR_OK)

@@ -14,6 +14,7 @@ struct kr_index {
     _Atomic uint32_t is_ready; /* 1: the event has passed, so that nobody need wait for it */
     uint64_t version;          /* raised by every change */
     uint64_t row_limit;        /* row ids are below it */
+    uint64_t dictionary;       /* of the keys, see kr_column */
     uint32_t key_bits;         /* low bits in which keys of the index differ */
     uint32_t is_unique;        /* 1: no two rows have the same key; 0: perhaps, always so after a change */
     kr_phases phases;          /* of the build or the last change */

@@ -12,11 +12,12 @@ typedef struct kr_spread {
     uint32_t threads;    /* per slice: a power of two, 1 where groups are single threads */
 } kr_spread;
 
-/* Sums and maxima start at 0, minima at the largest value. */
+/* Sums and maxima start at 0, minima at the largest value. A sum of 128 bits has its upper word in the upper
+ * 63 bits of `any`: 2^32 values of one word do not fill them, and the total of any other reduction stays
+ * small. */
 typedef struct reduce_total {
     uint64_t bits;
-    uint64_t high; /* SUM_WIDE: the upper word, in two's complement; else 0 */
-    uint64_t any;
+    uint64_t any; /* bit 0: there was a value */
 } reduce_total;
 
 enum { REDUCE_ALONE = 16 };

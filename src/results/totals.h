@@ -8,7 +8,20 @@
 KR_BODY reduce_total reduce_start(int op)
 {
     const int is_min = op == KR_REDUCE_MIN_ROW || op == KR_REDUCE_MIN;
-    return (reduce_total){is_min ? ~(uint64_t)0 : 0, 0, 0};
+    return (reduce_total){is_min ? ~(uint64_t)0 : 0, 0};
+}
+
+/* The upper words of two wide sums; `carry`: the lower word has wrapped, so it is below what was added. */
+KR_BODY uint64_t reduce_add_high(uint64_t any, uint64_t more, int carry)
+{
+    const uint64_t one = 1;
+    return ((any & ~one) + (more & ~one) + ((uint64_t)carry << 1)) | ((any | more) & one);
+}
+
+/* The upper word, whose sign is the highest bit of `any`. */
+KR_BODY uint64_t reduce_high(reduce_total total)
+{
+    return total.any >> 1 | (total.any & (uint64_t)1 << 63);
 }
 
 KR_BODY void reduce_merge(int op, reduce_total *total, reduce_total more)
@@ -21,15 +34,10 @@ KR_BODY void reduce_merge(int op, reduce_total *total, reduce_total more)
         total->bits = kr_f64_bits(kr_bits_f64(total->bits) + kr_bits_f64(more.bits));
     else
         total->bits += more.bits;
-    if (op == KR_REDUCE_SUM_WIDE) /* the lower word has wrapped if it is below what was added */
-        total->high += more.high + (total->bits < more.bits);
-    total->any |= more.any;
-}
-
-/* The upper word of an integer that kr_code_integer has extended to one word. */
-KR_BODY uint64_t reduce_high(uint32_t type, uint64_t integer)
-{
-    return kr_type_in(type, KR_TYPES_SIGNED) ? (uint64_t)0 - (integer >> 63) : 0;
+    if (op == KR_REDUCE_SUM_WIDE)
+        total->any = reduce_add_high(total->any, more.any, total->bits < more.bits);
+    else
+        total->any |= more.any;
 }
 
 /* The contribution of a value that is not NULL. */
@@ -39,25 +47,25 @@ KR_BODY reduce_total reduce_code(uint32_t type, int op, uint64_t code)
         code = kr_code_integer(type, code);
     if (op == KR_REDUCE_SUM_FLOATS)
         code = kr_f64_bits(kr_code_float(type, code));
-    return (reduce_total){code, op == KR_REDUCE_SUM_WIDE ? reduce_high(type, code) : 0, 1};
+    const uint64_t high = kr_type_in(type, KR_TYPES_SIGNED) ? (uint64_t)0 - (code >> 63) : 0;
+    return (reduce_total){code, op == KR_REDUCE_SUM_WIDE ? high << 1 | 1 : 1};
 }
 
 /* The contribution of one row. */
 KR_BODY reduce_total reduce_one(const reduce_params *p, int op, uint32_t row)
 {
     if (op == KR_REDUCE_MIN_ROW || op == KR_REDUCE_SUM_ROWS)
-        return (reduce_total){row, 0, 1};
+        return (reduce_total){row, 1};
     if (row >= p->n_values || !kr_is_valid(p->validity, p->validity_offset, row))
         return reduce_start(op);
     return reduce_code(p->type, op, kr_load_code(p->type, p->values, row));
 }
 
 /* The total of the thread `distance` away in the group. */
-KR_BODY reduce_total reduce_other(kr_group group, int op, reduce_total total, uint32_t distance)
+KR_BODY reduce_total reduce_other(kr_group group, reduce_total total, uint32_t distance)
 {
     const uint64_t bits = kr_group_other(group, total.bits, distance);
-    const uint64_t high = op == KR_REDUCE_SUM_WIDE ? kr_group_other(group, total.high, distance) : 0;
-    return (reduce_total){bits, high, kr_group_other(group, total.any, distance)};
+    return (reduce_total){bits, kr_group_other(group, total.any, distance)};
 }
 
 KR_BODY void reduce_store(const reduce_params *p, int op, uint64_t i, reduce_total total)
@@ -70,7 +78,7 @@ KR_BODY void reduce_store(const reduce_params *p, int op, uint64_t i, reduce_tot
         p->any[place] = (uint8_t)total.any;
     } else if (op == KR_REDUCE_SUM_WIDE) {
         ((uint64_t *)p->out)[2 * place] = total.bits;
-        ((uint64_t *)p->out)[2 * place + 1] = total.high;
+        ((uint64_t *)p->out)[2 * place + 1] = reduce_high(total);
     } else {
         ((uint64_t *)p->out)[place] = total.bits;
     }

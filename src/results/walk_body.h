@@ -130,7 +130,7 @@ KR_BODY reduce_total walk_together(kr_group group, const reduce_params *p, int o
 {
     reduce_total total = walk_run(p, op, slice, group.rank, group.size);
     for (uint32_t distance = group.size / 2; distance; distance /= 2)
-        reduce_merge(op, &total, reduce_other(group, op, total, distance));
+        reduce_merge(op, &total, reduce_other(group, total, distance));
     return total;
 }
 
@@ -156,10 +156,9 @@ KR_BODY void walk_by_eight(kr_group group, const reduce_params *p, int op, walk_
         const reduce_total part = mine ? walk_together(eight, p, op, theirs) : reduce_start(op);
         const uint32_t turn = kr_popcount32(waiting & before), source = turn * 8 % group.size;
         const uint64_t bits = kr_group_share(group, part.bits, source);
-        const uint64_t high = op == KR_REDUCE_SUM_WIDE ? kr_group_share(group, part.high, source) : 0;
         const uint64_t any = kr_group_share(group, part.any, source);
         if (waiting >> group.rank & 1 && turn < group.size / 8)
-            *total = (reduce_total){bits, high, any};
+            *total = (reduce_total){bits, any};
         waiting = walk_skip(waiting, group.size / 8);
     }
 }

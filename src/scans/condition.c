@@ -92,7 +92,10 @@ static kr_status check_values(const char *column, kr_compare compare, const kr_c
 static int add_comparison(kr_condition *made, const char *column, kr_compare compare, const kr_column *values,
                           kr_error *err)
 {
-    kr_node node = {.op = KR_NODE_COMPARE, .compare = compare, .n = values ? values->count : 0};
+    kr_node node = {.op = KR_NODE_COMPARE,
+                    .compare = compare,
+                    .n = values ? values->count : 0,
+                    .dictionary = values && values->count ? values->dictionary : 0};
     for (uint64_t i = 0; i < node.n; ++i)
         if (!kr_condition_add_literal(made, literal_of(values, i), err))
             return 0;

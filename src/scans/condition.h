@@ -35,6 +35,7 @@ typedef struct kr_node {
     uint64_t size;                /* nodes of this subtree, which ends here */
     uint64_t literal;             /* COMPARE: the first */
     uint64_t column, other;       /* where the names are among the texts; `other` of COLUMNS only */
+    uint64_t dictionary;          /* COMPARE: of the literals, which are codes of texts; 0: they are not */
     uint64_t at;                  /* its first character in the parsed text, counted from 1; 0: not parsed */
     uint64_t column_at, other_at; /* the same of the names */
     uint64_t source;              /* where the parsed text is among the texts */

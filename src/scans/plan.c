@@ -3,6 +3,7 @@
 #include "scans/plan.h"
 #include "io/values.h"
 #include "key/key.h"
+#include "kinds/column.h"
 #include "scans/grow.h"
 #include "scans/intervals.h"
 #include "scans/literal.h"
@@ -200,12 +201,22 @@ static int add_codes(const making *m, const kr_node *node, const values *v, int 
     }
 }
 
+/* The column has the texts of that dictionary. */
+static kr_status check_texts(const making *m, uint32_t column, const char *other, uint64_t dictionary)
+{
+    char what[64];
+    snprintf(what, sizeof what, "column '%.48s'", m->columns->names[column]);
+    return kr_column_check_texts(what, m->columns->columns[column].dictionary, other, dictionary, m->err);
+}
+
 static kr_status make_comparison(making *m, const kr_node *node, int negated, uint64_t *made)
 {
     kr_leaf leaf = {.other = KR_NO_COLUMN};
     kr_code_set set = {0};
     values v = {0};
     kr_status status = find_column(m, node, 0, 0, &leaf.column);
+    if (status == KR_OK && node->dictionary) /* numbers stand for codes of whatever dictionary */
+        status = check_texts(m, leaf.column, "the values", node->dictionary);
     if (status == KR_OK)
         status = find_values(m, node, &leaf, &v);
     if (status == KR_OK &&
@@ -232,16 +243,9 @@ static int same_type(const kr_plan_columns *columns, uint32_t a, uint32_t b)
 {
     const kr_type type = columns->columns[a].type;
     return type == columns->columns[b].type &&
+           !columns->columns[a].dictionary == !columns->columns[b].dictionary &&
            (type != KR_TIMESTAMP64 || kr_plan_unit(columns, a) == kr_plan_unit(columns, b)) &&
            kr_is_text_column(columns, a) == kr_is_text_column(columns, b);
-}
-
-/* "text", or the type with its unit. */
-static const char *column_type(const kr_plan_columns *columns, uint32_t c, char text[KR_TYPE_TEXT_NBYTES])
-{
-    if (kr_is_text_column(columns, c))
-        return "text";
-    return kr_type_text(columns->columns[c].type, kr_plan_unit(columns, c), text);
 }
 
 static int has_column(const kr_plan_columns *columns, const char *name)
@@ -250,6 +254,13 @@ static int has_column(const kr_plan_columns *columns, const char *name)
     while (c < columns->n && strcmp(columns->names[c], name) != 0)
         ++c;
     return c < columns->n;
+}
+
+static const char *type_of(const kr_plan_columns *columns, uint32_t column, char text[KR_TYPE_TEXT_NBYTES])
+{
+    const kr_column *of = columns->columns + column;
+    const int is_text = of->dictionary || kr_is_text_column(columns, column);
+    return is_text ? "text" : kr_type_text(of->type, kr_plan_unit(columns, column), text);
 }
 
 static kr_status make_columns(making *m, const kr_node *node, int negated, uint64_t *made)
@@ -262,12 +273,16 @@ static kr_status make_columns(making *m, const kr_node *node, int negated, uint6
         status = find_column(m, node, 1, 1, &leaf.other);
     if (status == KR_OK && !same_type(m->columns, leaf.column, leaf.other)) {
         char left[KR_TYPE_TEXT_NBYTES], right[KR_TYPE_TEXT_NBYTES];
-        status =
-            kr_fail(m->err, KR_ERR_TYPE,
-                    "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
-                    m->columns->names[leaf.column], m->columns->names[leaf.other],
-                    kr_place_text(m->condition, node, node->at, place),
-                    column_type(m->columns, leaf.column, left), column_type(m->columns, leaf.other, right));
+        status = kr_fail(m->err, KR_ERR_TYPE,
+                         "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
+                         m->columns->names[leaf.column], m->columns->names[leaf.other],
+                         kr_place_text(m->condition, node, node->at, place),
+                         type_of(m->columns, leaf.column, left), type_of(m->columns, leaf.other, right));
+    }
+    char other[64];
+    if (status == KR_OK) {
+        snprintf(other, sizeof other, "column '%.48s'", m->columns->names[leaf.other]);
+        status = check_texts(m, leaf.column, other, m->columns->columns[leaf.other].dictionary);
     }
     if (status != KR_OK)
         return status;

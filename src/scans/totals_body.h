@@ -68,7 +68,7 @@ KR_BODY void totals_add_word(kr_group group, const reduce_params *reduce, int op
 KR_BODY void totals_merge_group(kr_group group, int op, reduce_total *total)
 {
     for (uint32_t distance = group.size / 2; distance; distance /= 2)
-        reduce_merge(op, total, reduce_other(group, op, *total, distance));
+        reduce_merge(op, total, reduce_other(group, *total, distance));
 }
 
 /* `op` and `type` are constants, so that no load waits for a decision. */
@@ -134,7 +134,7 @@ KR_BODY void totals_end(kr_group group, const totals_params *p, uint64_t i, uint
     if (group.rank)
         return;
     reduce_store(&p->reduce, op, 0, total);
-    *p->reduce.any = (uint8_t)total.any;
+    *p->reduce.any = (uint8_t)(total.any & 1);
 }
 KR_GROUP_PROGRAM(totals_finish, totals_params, totals_end);
 

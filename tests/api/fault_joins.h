@@ -17,6 +17,8 @@ enum {
     JOIN_MERGED_TWICE,
     JOIN_MERGED_SORTED,
     JOIN_RANGES,
+    JOIN_SEMI,
+    JOIN_SEMI_RANGES,
     JOIN_PREPARED,
     JOIN_CHUNKS,
     JOIN_COLUMNS,
@@ -85,6 +87,22 @@ static kr_status join_chunks(kr_device *device, const char *spec, const fault_si
     return status ? status : kr_join_create(device, spec, sides->left, sides->right, options, joined, err);
 }
 
+/* Left rows that are indexed: counted by chunks first, then listed. */
+static kr_status join_semi(kr_device *device, const char *spec, int ranges, const fault_sides *sides,
+                           kr_join_options *options, kr_join **joined, kr_error *err)
+{
+    const kr_column *upper = ranges ? sides->upper : NULL;
+    uint64_t rows = 0;
+    options->type = KR_JOIN_SEMI;
+    options->inverse = KR_INVERSE_ON;
+    const kr_status status =
+        kr_join_chunks(device, spec, sides->left, sides->right, upper, options, 0, NULL, NULL, &rows, err);
+    if (status)
+        return status;
+    return ranges ? kr_join_create_range(device, spec, sides->left, sides->right, upper, options, joined, err)
+                  : kr_join_create(device, spec, sides->left, sides->right, options, joined, err);
+}
+
 /* Two columns: the keys and a few numbers; all of their values if `wide`, so that together they take more
  * than 64 bits. */
 static kr_status join_columns(kr_device *device, const char *spec, int wide, const fault_sides *sides,
@@ -136,6 +154,8 @@ static kr_status fault_join(kr_device *device, const char *spec, int which, cons
         return kr_join_create_range(device, spec, sides->left, sides->right, sides->upper, &options, joined,
                                     err);
     }
+    if (which == JOIN_SEMI || which == JOIN_SEMI_RANGES)
+        return join_semi(device, spec, which == JOIN_SEMI_RANGES, sides, &options, joined, err);
     options.type = which == JOIN_FULL ? KR_JOIN_FULL : KR_JOIN_LEFT;
     options.inverse = which == JOIN_LEFT_INDEXED || which == JOIN_FULL ? KR_INVERSE_ON : KR_INVERSE_OFF;
     return kr_join_create(device, spec, sides->left, sides->right, &options, joined, err);

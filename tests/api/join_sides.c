@@ -29,7 +29,8 @@ static const shape judged[] = {
     {"cgrx", 20, 23, 1, KR_JOIN_INNER, 0, 0},  {"cgrx", 23, 20, 0, KR_JOIN_INNER, 2, 0},
     {"array", 20, 24, 0, KR_JOIN_INNER, 0, 1}, {"array", 24, 20, 0, KR_JOIN_INNER, 0, 1},
     {"best", 20, 22, 1, KR_JOIN_INNER, 0, 16}, {"best", 18, 20, 0, KR_JOIN_INNER, 0, 256},
-    {"cgrx", 20, 23, 0, KR_JOIN_INNER, 0, 1},  {"btree", 22, 22, 0, KR_JOIN_LEFT, 0, 2},
+    {"cgrx", 20, 23, 0, KR_JOIN_INNER, 0, 1},  {"cgrx", 20, 23, 1, KR_JOIN_INNER, 0, 64},
+    {"btree", 22, 22, 0, KR_JOIN_LEFT, 0, 2},
 };
 
 enum { JUDGED = sizeof judged / sizeof *judged, ROUNDS = 3, ROUNDS_MOST = 25, SMALLER = 7 };

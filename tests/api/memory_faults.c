@@ -359,7 +359,7 @@ static kr_status join(kr_device *device, const char *spec, int which, kr_error *
     const fault_sides sides = {&key_column, &probe_column, &upper_column};
     kr_join *joined = NULL;
     kr_join_info info = {.struct_size = sizeof info};
-    uint32_t left, right;
+    uint32_t left = 0, right = 0;
     kr_status status = fault_join(device, spec, which, &sides, &joined, err);
     if (!status)
         status = kr_join_query(joined, &info, err);
@@ -443,7 +443,7 @@ static kr_status use_index(kr_device *device, const char *spec, kr_stream *strea
         status = try_rows(index, err);
     kr_index_destroy(index);
     for (int which = 0; which < JOINS && !status; ++which)
-        if ((which != JOIN_OVERLAP || can & KR_CAN_RANGE) &&
+        if (((which != JOIN_OVERLAP && which != JOIN_SEMI_RANGES) || can & KR_CAN_RANGE) &&
             ((which != JOIN_ASOF && which != JOIN_RANKED && which != JOIN_RANGES) || can & KR_CAN_NEAREST))
             status = join(device, spec, which, err);
     return status;

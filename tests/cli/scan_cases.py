@@ -48,6 +48,7 @@ CASES = [
     bad(1, SCAN + "--where 'zz < 5'", r"no column 'zz' at character 1; its columns: a, b, v"),
     bad(1, SCAN + "--where \"a < 'x'\"", "column 'a' is u32, but it is compared with the text 'x' at character 5; give an integer"),
     bad(1, SCAN + "--where 'a < 2.5'", "with a number with decimals at character 5; give an integer"),
+    bad(1, "scan --column n=a.csv:name:str --column k=a.csv:k:u32 {device} --where 'n = k'", "'n' and 'k' at character 1 are text and u32; only columns of one type can be compared"),
     bad(1, TEXT + "--where 'n = 5'", "column 'n' is text, but it is compared with an integer at character 5"),
     bad(1, TEXT + "--where \"d in ('2020-01-02', '1970-02-30')\"", "'1970-02-30' at character 21, which does not exist"),
     ok(SCAN + "--where 'v < 1e400 and v > -1e400'", out="^matches +5$"), ok(SCAN + "--where 'v = 1e400'", out="^matches +0$"),

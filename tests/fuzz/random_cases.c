@@ -413,10 +413,10 @@ static void misuse(kr_rng *rng, kr_index *index, const model *m)
     kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = out};
     switch (kr_rng_below(rng, 9)) {
     case 0: sink.struct_size = kr_rng_below(rng, 60); break;
-    case 1: sink.result = (kr_result)(9 + kr_rng_below(rng, 1000)); break;
+    case 1: sink.result = (kr_result)(10 + kr_rng_below(rng, 1000)); break;
     case 2: sink.out = NULL; break;
     case 3: sink.out = (char *)out + 1 + kr_rng_below(rng, 7); break;
-    case 4: probe.reserved_words[kr_rng_below(rng, 3)] = 1 + kr_rng_next(rng) / 2; break;
+    case 4: probe.reserved_words[kr_rng_below(rng, 2)] = 1 + kr_rng_next(rng) / 2; break;
     case 5: probe.data = NULL; break;
     case 6: sink.reserved = 1 + (uint32_t)kr_rng_below(rng, 1000); break;
     case 7: sink.order = 2 + (uint32_t)kr_rng_below(rng, 1000); break;

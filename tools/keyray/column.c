@@ -337,6 +337,7 @@ static int match_strings(const struct column *keys, struct column *other, column
         map[code] = find_code(keys->file, n_keys, text, nbytes, absent);
     }
     const int code = column_replace_codes(other, map);
+    other->view.dictionary = keys->view.dictionary;
     free(map);
     return code;
 }

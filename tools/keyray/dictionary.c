@@ -62,10 +62,15 @@ static int replace(const dictionary *words, struct column *column)
 
 int dictionary_open(dictionary *words, struct column *columns, uint32_t n)
 {
+    uint64_t identity = 0; /* that of the first text column stands for the one dictionary of all */
     int code = collect(words, columns, n);
-    for (uint32_t c = 0; c < n && !code; ++c)
-        if (column_is_text(&columns[c]))
-            code = replace(words, &columns[c]);
+    for (uint32_t c = 0; c < n && !code; ++c) {
+        if (!column_is_text(&columns[c]))
+            continue;
+        code = replace(words, &columns[c]);
+        identity = identity ? identity : columns[c].view.dictionary;
+        columns[c].view.dictionary = identity;
+    }
     return code;
 }
 

@@ -184,6 +184,8 @@ static void columns_convert_or_stay_as_they_are(void **state)
     assert_int_equal(((const int64_t *)kr_file_column(file)->data)[2], 19724 * 86400000000);
     kr_file_close(file);
     kr_file_close(converted("a.csv:s:str", "a.csv:s:str", KR_OK, ""));
+    converted("a.csv:s:str", "a.csv:n:str", KR_ERR_TYPE,
+              "a.csv:s:str: row 0 is 'x'\tnot among the texts of\ta.csv:n:str");
     converted("a.csv:i", "a.csv:n:u8", KR_ERR_TYPE, "a.csv:i: row 2 is 300\tout of range for u8\ta.csv:n:u8");
     converted("a.csv:f", "a.csv:i", KR_ERR_TYPE,
               "a.csv:f: row 2 is 2.5\tis not an integer; the column is i64");

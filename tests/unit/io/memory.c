@@ -38,9 +38,9 @@ static kr_file *like; /* a column of strings */
 static kr_file *narrow;
 
 /* Of no use to the caller where it fails. */
-static kr_status convert(kr_file **file, kr_error *err)
+static kr_status convert(kr_file **file, const kr_file *to, kr_error *err)
 {
-    const kr_status status = kr_file_convert(*file, narrow, err);
+    const kr_status status = kr_file_convert(*file, to, err);
     if (status != KR_OK) {
         kr_file_close(*file);
         *file = NULL;
@@ -64,7 +64,9 @@ static kr_status attempt(const char *source, unsigned long n, kr_error *err)
     else
         status = kr_file_read(path, NULL, NULL, &file, err);
     if (status == KR_OK && strcmp(source, "a.csv:n") == 0)
-        status = convert(&file, err);
+        status = convert(&file, narrow, err);
+    if (status == KR_OK && strcmp(source, "a.tbl:1:str") == 0)
+        status = convert(&file, like, err);
     armed = false;
     if (status != KR_OK)
         assert_null(file);

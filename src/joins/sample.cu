@@ -1,0 +1,2 @@
+/* The CUDA kernels of sample.c. */
+#include "joins/sample_body.h"

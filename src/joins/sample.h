@@ -1,0 +1,11 @@
+/* About how many pairs a join of values with ranges has, by a sample of both sides: for the rule that says
+ * which side to index. */
+#ifndef KEYRAY_JOINS_SAMPLE_H
+#define KEYRAY_JOINS_SAMPLE_H
+
+#include "joins/join.h"
+
+/* Blocks. Of sides with few rows, whose join takes no longer than the sample, *pairs is what it was. */
+kr_status kr_join_sample(const kr_join_job *job, double *pairs, kr_error *err);
+
+#endif
