@@ -29,8 +29,7 @@ static kr_status check_tolerance(kr_type type, const kr_nearest_options *options
     if (!options->limited && (options->tolerance || options->float_tolerance != 0))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_nearest_options.%s needs limited=1", field);
     if (options->tolerance < 0)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_nearest_options.tolerance is %lld: a distance is 0 or more",
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_nearest_options.tolerance is %lld: a distance is 0 or more",
                        (long long)options->tolerance);
     if (isnan(options->float_tolerance) || options->float_tolerance < 0)
         return kr_fail(err, KR_ERR_ARGUMENT,

@@ -12,12 +12,12 @@ enum { LOADS_CHECKED = 4096 };
 #define AT(field) offsetof(workload, field)
 
 const option_row bench_loads_rows[] = {
-    {"entries", 0, 0, OPTION_NUMBER, AT(entries), "N", "u32 entries of the array [2^28]", 1,
+    {"entries", 0, 0, OPTION_NUMBER, AT(entries), "N", "how many u32 entries the array has [2^28]", 1,
      (uint64_t)UINT32_MAX + 1},
-    {"lanes", 0, 0, OPTION_NUMBER, AT(lanes), "N", "threads that load side by side [2^16]", 1, 1 << 24},
-    {"steps", 0, 0, OPTION_NUMBER, AT(steps), "N", "loads of each lane [1024]", 1, 1 << 20},
+    {"lanes", 0, 0, OPTION_NUMBER, AT(lanes), "N", "how many threads load side by side [2^16]", 1, 1 << 24},
+    {"steps", 0, 0, OPTION_NUMBER, AT(steps), "N", "how many loads each lane makes [1024]", 1, 1 << 20},
     {"group", 0, 0, OPTION_NUMBER, AT(group), "N",
-     "lanes that load neighbours: a power of two [1 to 1024, one after the other]", 1, 1024},
+     "how many lanes load neighbours: a power of two [1 to 1024, one after the other]", 1, 1024},
     {"aligned", 0, 0, OPTION_FLAG, AT(aligned), NULL, "groups load from multiples of their size", 0, 0},
     {0},
 };
