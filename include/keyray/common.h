@@ -76,10 +76,17 @@ typedef struct kr_error {
 
 /**
  * Called by long calls, on the calling thread: after every 2^22 elements of most steps, so short calls never
- * call it. If several threads call the library, several may call it at once. This struct never grows.
+ * call it. On "cpu" also before each step of a scan, and of a table's build or change, over 2^22 rows or
+ * more, and every 20 ms or so of a step that takes longer. If several threads call the library, several may
+ * call it at once. This struct never grows.
+ *
+ * On a GPU work is enqueued, and what is enqueued cannot be cancelled. There it is called while columns are
+ * copied from host memory, and between the pieces of lookups and joins in host memory; lookups and joins of
+ * device memory, scans wherever their arrays are, and deletions by condition do not call it.
  *
  * `fraction` runs from 0 to 1 within `phase`, a short static string. Return nonzero to stop: the call
- * then ends with KR_ERR_CANCELLED and leaves nothing half done.
+ * then ends with KR_ERR_CANCELLED and leaves indexes, tables and files as they were; arrays of results may
+ * hold a part of them.
  */
 typedef struct kr_progress {
     int (*call)(void *ctx, const char *phase, double fraction); /**< NULL: no callback */

@@ -236,7 +236,7 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  *          eighth more of them is kept as room. Growing holds the old and the new nodes at once. Deletes
  *          release nothing: to shrink, create the index anew. In addition to the index, a call takes the
  *          sorted batch, 24 bytes for each list and 4 for each node; where it rebuilds the index, the sorted
- *          rows and a second scene.
+ *          rows, twice for a moment, and a second scene.
  * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),

@@ -113,7 +113,8 @@ KR_API kr_status kr_join_create_columns(kr_device *device, const char *spec, con
 /** The same as kr_join_create with a range for each right row: left values between right_lower[i] and
  * right_upper[i], both included. One side is indexed: the left rows (`inverse` ON), or the ranges (OFF): then
  * by their lower bounds, and a tree of their upper bounds skips those that end too early, however they
- * overlap or nest. AUTO takes what costs less. OFF is KR_ERR_UNSUPPORTED for kinds that find no nearest keys
+ * overlap or nest. AUTO takes what costs less; where ranges may be it, 512 rows of each column say about how
+ * many pairs there are. OFF is KR_ERR_UNSUPPORTED for kinds that find no nearest keys
  * (`rx`). Merges if the left side and both columns of bounds ascend and have no validity bitmap. */
 KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
                                       const kr_column *right_lower, const kr_column *right_upper,

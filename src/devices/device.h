@@ -198,9 +198,14 @@ kr_status kr_device_run(kr_device *device, const kr_program *program, const void
 /* The same, but no progress callback can cancel it: what it overwrites would be left half done. */
 kr_status kr_device_run_whole(kr_device *device, const kr_program *program, const void *params, uint64_t n,
                               kr_stream *stream, kr_error *err);
+/* Before a step over n elements: calls the progress callback if there are 2^22 or more, where the step is
+ * done and not only enqueued. `fraction` as in kr_progress. */
+kr_status kr_device_report(const kr_device *device, const char *phase, uint64_t n, double fraction,
+                           kr_error *err);
 /* Allocate their scratch memory, work, release it; all in stream order. */
 kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err);
-/* The same, with scratch memory for `most` pairs, n or more: for work that takes the same memory each time. */
+/* The same, with scratch memory for `most` pairs, n or more: for work that takes the same memory each time.
+ */
 kr_status kr_device_sort_some(kr_device *device, const kr_sort *sort, uint64_t most, kr_stream *stream,
                               kr_error *err);
 kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, kr_stream *stream,

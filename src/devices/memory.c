@@ -348,6 +348,16 @@ kr_status kr_device_run_whole(kr_device *device, const kr_program *program, cons
     return kr_device_run(device, &whole, params, n, stream, err);
 }
 
+enum { REPORT_FROM = 1 << 22 };
+
+kr_status kr_device_report(const kr_device *device, const char *phase, uint64_t n, double fraction,
+                           kr_error *err)
+{
+    return device->ops->is_host && n >= REPORT_FROM
+               ? kr_progress_report(&device->options.progress, phase, fraction, err)
+               : KR_OK;
+}
+
 uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort)
 {
     return sort->n ? device->ops->sort_temp_nbytes(device, sort) : 0;

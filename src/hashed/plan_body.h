@@ -51,11 +51,12 @@ typedef struct table_update_params {
     uint32_t *used;                  /* nodes behind the buckets */
     uint32_t *failed;                /* claims set it to 1 */
     uint32_t *waiting,
-        *n_waiting; /* inserts that open a full bucket; TABLE_STRIPES lists, and their lengths */
+        *n_waiting;  /* inserts that open a full bucket; TABLE_STRIPES lists, and their lengths */
+    uint32_t *marks; /* of slots whose keys go, in a rebuild: 16 bits a node */
     uint32_t n_deletes, n_inserts;
     uint32_t n_spans, n_aside; /* before the update */
 } table_update_params;
-kr_assert_size(table_update_params, 160);
+kr_assert_size(table_update_params, 168);
 
 /* Places of one of the lists. */
 KR_BODY uint64_t table_list_places(uint64_t n_inserts)

@@ -191,17 +191,29 @@ KR_BODY void table_settle_one(kr_group group, const table_update_params *p, uint
 }
 KR_GROUP_PROGRAM(table_settle, table_update_params, table_settle_one);
 
+/* For a rebuild: the slot of a deleted key. */
+KR_BODY void table_mark_one(const table_update_params *p, uint64_t i)
+{
+    const uint64_t doomed = p->doomed[i];
+    if ((doomed & 15) == TABLE_PLAN_NOTHING)
+        return;
+    const uint64_t target = table_follow(&p->table, doomed, kr_load(p->deletes + i)), node = target >> 8;
+    kr_atomic_or32(p->marks + node / 2, (uint32_t)1 << (node % 2 * 16 + (target >> 4 & 15)));
+}
+KR_MAP_PROGRAM(table_mark, table_update_params, table_mark_one);
+
 /* ---- All entries in order, to build anew from -------------------------------------------------------- */
 
 /* Buckets are in the order of mixed codes, and so are the keys that are in their own bucket, once those of a
  * bucket are: only the others have to be sorted. */
 typedef struct table_flat_params {
     kr_hashed_view table;
-    uint64_t *before; /* rows of each node: of keys at home << 32 | of others; then their sums */
-    kr_key *keys[2];  /* of keys at home; of others, in the order of nodes */
+    const uint32_t *marks; /* NULL, or slots whose keys are left out: 16 bits a node */
+    uint64_t *before;      /* rows of each node: of keys at home << 32 | of others; then their sums */
+    kr_key *keys[2];       /* of keys at home; of others, in the order of nodes */
     uint32_t *rows[2];
 } table_flat_params;
-kr_assert_size(table_flat_params, 96);
+kr_assert_size(table_flat_params, 104);
 
 KR_BODY kr_match table_flat_span(const table_flat_params *p, char *node, uint32_t meta, uint32_t j)
 {
@@ -210,11 +222,18 @@ KR_BODY kr_match table_flat_span(const table_flat_params *p, char *node, uint32_
     return meta & table_several(p->table.linked, j) ? p->table.spans[word] : one;
 }
 
-/* Slots of node i whose keys are at home. */
-KR_BODY uint32_t table_flat_home(const kr_hashed_view *t, char *node, uint32_t meta, uint64_t i)
+/* Slots of node i whose keys stay. */
+KR_BODY uint32_t table_flat_live(const table_flat_params *p, uint32_t meta, uint64_t i)
+{
+    const uint32_t gone = p->marks ? kr_load(p->marks + i / 2) >> (i % 2 * 16) : 0;
+    return meta & table_all(&p->table) & ~gone;
+}
+
+/* Those of them whose keys are at home. */
+KR_BODY uint32_t table_flat_home(const kr_hashed_view *t, char *node, uint32_t stay, uint64_t i)
 {
     uint32_t home = 0;
-    for (uint32_t live = i < t->n_heads ? meta & table_all(t) : 0; live; live &= live - 1) {
+    for (uint32_t live = i < t->n_heads ? stay : 0; live; live &= live - 1) {
         const uint32_t j = kr_ctz32(live);
         home |= table_home(t, table_keys(node)[j]) == i ? 1u << j : 0;
     }
@@ -225,9 +244,10 @@ KR_BODY void table_flat_count_one(const table_flat_params *p, uint64_t i)
 {
     const kr_hashed_view *t = &p->table;
     char *node = table_node(t, (uint32_t)i);
-    const uint32_t meta = *table_meta(node, t->slots), home = table_flat_home(t, node, meta, i);
+    const uint32_t meta = *table_meta(node, t->slots), stay = table_flat_live(p, meta, i);
+    const uint32_t home = table_flat_home(t, node, stay, i);
     uint64_t rows = 0;
-    for (uint32_t live = meta & table_all(t); live; live &= live - 1) {
+    for (uint32_t live = stay; live; live &= live - 1) {
         const uint32_t j = kr_ctz32(live);
         rows += (uint64_t)table_flat_span(p, node, meta, j).count << (home >> j & 1 ? 32 : 0);
     }
@@ -277,8 +297,9 @@ KR_BODY void table_flat_one(kr_group group, const table_flat_params *p, uint64_t
 {
     const kr_hashed_view *t = &p->table;
     char *node = i < n ? table_node(t, (uint32_t)i) : NULL;
-    const uint32_t meta = node ? *table_meta(node, t->slots) : 0, all = meta & table_all(t);
-    const uint32_t home = node ? table_flat_home(t, node, meta, i) : 0;
+    const uint32_t meta = node ? *table_meta(node, t->slots) : 0;
+    const uint32_t stay = node ? table_flat_live(p, meta, i) : 0;
+    const uint32_t home = node ? table_flat_home(t, node, stay, i) : 0;
     const uint64_t before = node ? p->before[i] : 0;
     const int ascends = !node || table_flat_ascends(node, home);
     uint64_t home_at = before >> 32, away_at = (uint32_t)before;
@@ -288,7 +309,7 @@ KR_BODY void table_flat_one(kr_group group, const table_flat_params *p, uint64_t
         kr_match span = {0, 0};
         kr_key key = 0;
         uint64_t at = away ? away_at : home_at;
-        if (all >> j & 1) {
+        if (stay >> j & 1) {
             span = table_flat_span(p, node, meta, j);
             key = table_keys(node)[j];
             if (!away && !ascends)

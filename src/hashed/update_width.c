@@ -19,6 +19,7 @@ typedef struct update {
     kr_buffer targets;            /* of the inserts, then of the deletes */
     kr_buffer needs;              /* the counters lie behind the needs, to be read with their sum */
     kr_buffer spans, aside, more; /* larger ones, with what the old hold */
+    kr_buffer marks;              /* of a rebuild: slots whose keys go */
     table_update_params params;
     uint64_t need; /* spans << 32 | rows in them */
     uint64_t found[TABLE_CHANGES];
@@ -320,7 +321,8 @@ static kr_status flatten(update *u, kr_sorted *home, kr_sorted *away, kr_error *
     kr_buffer before = {0};
     uint64_t rows = 0;
     kr_status status = allocate(u, (nodes + 1) * sizeof(uint64_t), "rows of nodes", &before, err);
-    table_flat_params params = {.table = kr_hashed_view_of(u->table), .before = before.data};
+    table_flat_params params = {
+        .table = kr_hashed_view_of(u->table), .marks = u->marks.data, .before = before.data};
     if (status == KR_OK)
         status = kr_device_fill(u->device, params.before + nodes, 0, sizeof(uint64_t), stream, err);
     if (status == KR_OK)
@@ -344,13 +346,15 @@ static kr_status flatten(update *u, kr_sorted *home, kr_sorted *away, kr_error *
     return status;
 }
 
-/* Old entries without deleted keys, and with others; releases the old ones. */
+/* Old entries with others; releases the old ones. */
 static kr_status merge(update *u, const kr_sorted *inserts, kr_sorted *old, kr_error *err)
 {
-    const kr_changes changes = {u->changes.deletes, *inserts};
+    const kr_changes changes = {.inserts = *inserts};
     const kr_entries entries =
         kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), old->keys.data, old->rows.data, old->n);
     kr_sorted made = {0};
+    if (!inserts->n)
+        return KR_OK;
     const kr_status status =
         KR_W(kr_sorted_merge)(u->device, u->job->stream, u->job->watch, &changes, &entries, &made, err);
     kr_sorted_release(u->device, old, u->job->stream);
@@ -402,16 +406,36 @@ static kr_status build_anew(update *u, kr_hashed *made, int *fits, kr_error *err
     return status;
 }
 
-static kr_status rebuild(update *u, kr_error *err)
+/* Marks the slots of deleted keys. */
+static kr_status mark(update *u, int is_planned, kr_error *err)
+{
+    const uint64_t n = u->changes.deletes.n, nodes = u->table->n_heads + u->table->n_more;
+    kr_status status = KR_OK;
+    if (!n || !nodes)
+        return KR_OK;
+    if (!is_planned) {
+        status = begin(u, err);
+        if (status == KR_OK)
+            status = run(u, &KR_W(table_doom), n, err);
+    }
+    if (status == KR_OK)
+        status = allocate(u, (nodes / 2 + 1) * sizeof(uint32_t), "marks of deleted keys", &u->marks, err);
+    if (status == KR_OK)
+        status = kr_device_fill(u->device, u->marks.data, 0, u->marks.nbytes, u->job->stream, err);
+    u->params.marks = u->marks.data;
+    return status == KR_OK ? run(u, &KR_W(table_mark), n, err) : status;
+}
+
+static kr_status rebuild(update *u, int is_planned, kr_error *err)
 {
     kr_hashed made = {.design = u->table->design,
                       .seed = u->table->seed,
                       .reseeds = u->table->reseeds,
                       .key_bits = KR_KEY_BITS};
-    kr_status status = KR_OK;
     int fits = 0;
+    kr_status status = mark(u, is_planned, err);
     release_changed(u);
-    if (u->found[TABLE_CHANGE_FAILED])
+    if (status == KR_OK && u->found[TABLE_CHANGE_FAILED])
         status = kr_hashed_reseed(&made, err);
     while (status == KR_OK && !fits) {
         status = build_anew(u, &made, &fits, err);
@@ -420,6 +444,7 @@ static kr_status rebuild(update *u, kr_error *err)
     }
     if (status == KR_OK)
         status = kr_device_sync(u->device, u->job->stream, err);
+    kr_buffer_release(u->device, &u->marks, u->job->stream);
     if (status != KR_OK) {
         kr_hashed_release(u->device, u->job->stream, &made);
         return status;
@@ -442,7 +467,7 @@ static kr_status apply(update *u, kr_error *err)
 {
     int done = 0;
     if (is_large(u))
-        return rebuild(u, err);
+        return rebuild(u, 0, err);
     kr_status status = plan(u, err);
     if (status == KR_OK && rows_after(u) >= KR_NO_ROW)
         return kr_fail(
@@ -452,7 +477,7 @@ static kr_status apply(update *u, kr_error *err)
             (unsigned long long)rows_after(u));
     if (status == KR_OK && fits(u))
         status = change(u, &done, err);
-    return status == KR_OK && !done ? rebuild(u, err) : status;
+    return status == KR_OK && !done ? rebuild(u, 1, err) : status;
 }
 
 kr_status KR_W(kr_hashed_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)

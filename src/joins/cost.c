@@ -19,7 +19,7 @@ static const kind_rates gpu_kinds[] = {
 
 static const kind_rates cpu_kinds[] = {
     {"hash", 54, 0, 0, 16, 0},  {"chain", 54, 0, 0, 16, 0}, {"rx", 300, 0, 0, 240, 0},
-    {"cgrx", 40, 0, 0, 240, 0}, {NULL, 36, 0, 0, 29, 0},
+    {"cgrx", 40, 0, 0, 600, 0}, {NULL, 36, 0, 0, 29, 0},
 };
 
 /* The same for all kinds. */

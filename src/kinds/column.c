@@ -121,6 +121,22 @@ kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbyt
     return status;
 }
 
+kr_status kr_bring(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
+                   kr_error *err)
+{
+    const uint64_t piece = device->ops->is_host ? UPLOAD_NBYTES : nbytes;
+    kr_status status = KR_OK;
+    if (!kr_device_reaches(device, from))
+        return kr_upload(device, to, from, nbytes, stream, err);
+    for (uint64_t done = 0; status == KR_OK && done < nbytes; done += piece) {
+        const uint64_t n = nbytes - done < piece ? nbytes - done : piece;
+        status = kr_device_copy(device, (char *)to + done, (const char *)from + done, n, stream, err);
+        if (status == KR_OK && done + n < nbytes)
+            status = kr_device_report(device, "copy", nbytes, (double)(done + n) / (double)nbytes, err);
+    }
+    return status;
+}
+
 /* Copies one array, unless the device already reaches it. */
 static kr_status bring(kr_device *device, const void **pointer, uint64_t nbytes, const char *what,
                        kr_stream *stream, kr_buffer *buffer, kr_error *err)

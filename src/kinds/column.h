@@ -16,6 +16,9 @@ kr_status kr_column_check(kr_device *device, const kr_column *column, const char
 kr_status kr_column_check_texts(const char *what, uint64_t dictionary, const char *other,
                                 uint64_t other_dictionary, kr_error *err);
 
+/* Copies `nbytes` from wherever they are. On a CPU a progress callback can cancel it halfway. */
+kr_status kr_bring(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
+                   kr_error *err);
 /* Copies `nbytes` to the device, through pinned buffers so that reading and copying overlap. Blocks. */
 kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
                     kr_error *err);

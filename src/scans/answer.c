@@ -201,15 +201,26 @@ static kr_status place_answers(const kr_answer *a, uint32_t first, batch *b, kr_
     return status;
 }
 
+/* `done`: conditions. Finding the rows of one is half of it, giving them the other half. */
+static kr_status report(const kr_answer *a, double done, kr_error *err)
+{
+    return kr_device_report(device_of(a), "scan", a->table->n_rows, done / a->n, err);
+}
+
 static kr_status answer_batch(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
 {
     kr_status status = make_plans(a, first, b, err);
     if (status == KR_OK)
         status = place_answers(a, first, b, err);
     if (status == KR_OK)
+        status = report(a, first, err);
+    if (status == KR_OK)
         status = kr_scan_run(a->table, b->jobs, b->n, b->alive, &a->context, err);
-    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
-        status = give(a, a->sinks + first + i, b->jobs + i, err);
+    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i) {
+        status = report(a, first + (b->n + i) / 2.0, err);
+        if (status == KR_OK)
+            status = give(a, a->sinks + first + i, b->jobs + i, err);
+    }
     for (uint32_t i = 0; i < b->n; ++i)
         kr_plan_release(&b->jobs[i].plan);
     return status;

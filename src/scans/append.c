@@ -52,15 +52,12 @@ static kr_status put_values(growth *g, uint32_t c, kr_error *err)
         status = allocate(g, g->room * each, "a longer column", &g->fresh[c].data, err);
         to = g->fresh[c].data.data;
         if (status == KR_OK)
-            status = kr_device_copy(device, to, old->data, old->count * each, g->stream, err);
+            status = kr_bring(device, to, old->data, old->count * each, g->stream, err);
     }
     g->columns[c].data = to;
     if (status != KR_OK)
         return status;
-    to += old->count * each;
-    return kr_device_reaches(device, more->data)
-               ? kr_device_copy(device, to, more->data, more->count * each, g->stream, err)
-               : kr_upload(device, to, more->data, more->count * each, g->stream, err);
+    return kr_bring(device, to + old->count * each, more->data, more->count * each, g->stream, err);
 }
 
 /* `from` is a column of n rows in device memory, or has no validity. */
@@ -134,9 +131,13 @@ static kr_status open_growth(kr_table *table, const kr_column *more, kr_stream *
 
 static kr_status put_rows(growth *g, kr_stopwatch *watch, kr_error *err)
 {
+    const uint32_t n = g->table->n_columns;
+    const uint64_t n_written = g->moves ? g->n_rows : g->more[0].count;
     kr_status status = KR_OK;
-    for (uint32_t c = 0; c < g->table->n_columns && status == KR_OK; ++c) {
-        status = put_values(g, c, err);
+    for (uint32_t c = 0; c < n && status == KR_OK; ++c) {
+        status = kr_device_report(g->table->device, "copy", n_written, (double)c / n, err);
+        if (status == KR_OK)
+            status = put_values(g, c, err);
         if (status == KR_OK)
             status = put_validity(g, c, err);
         g->columns[c].count = g->n_rows;

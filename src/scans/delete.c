@@ -60,7 +60,9 @@ static kr_status delete_doomed(deletion *d, uint64_t *n_deleted, kr_error *err)
     const kr_selected doomed = {d->doomed.data, table->n_rows, NULL};
     kr_buffer alive = {0};
     uint64_t count = 0;
-    kr_status status = kr_selected_count(table->device, &doomed, d->counter.data, d->stream, err);
+    kr_status status = kr_device_report(table->device, "delete", table->n_rows, 0.5, err);
+    if (status == KR_OK)
+        status = kr_selected_count(table->device, &doomed, d->counter.data, d->stream, err);
     if (status == KR_OK)
         status = kr_counters_read(table->device, d->stream, &d->counter, &count, 1, err);
     if (status == KR_OK && count)
@@ -91,7 +93,9 @@ static kr_status mark(deletion *d, const uint32_t *rows, uint64_t n, kr_error *e
     kr_table *table = d->table;
     uint64_t found = 0;
     const delete_mark_params params = {rows, d->doomed.data, d->counter.data, n, table->n_rows};
-    kr_status status = kr_device_fill(table->device, d->doomed.data, 0, d->doomed.nbytes, d->stream, err);
+    kr_status status = kr_device_report(table->device, "delete", table->n_rows, 0, err);
+    if (status == KR_OK)
+        status = kr_device_fill(table->device, d->doomed.data, 0, d->doomed.nbytes, d->stream, err);
     if (status == KR_OK)
         status = kr_device_run(table->device, &delete_mark, &params, n, d->stream, err);
     if (status == KR_OK)

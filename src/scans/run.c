@@ -29,6 +29,7 @@ typedef struct running {
     const kr_scan_context *context;
     const kr_plan *plan;
     const kr_leaf **leaves; /* room for all of the plan */
+    uint64_t n_selected;    /* leaves that were answered */
     task *tasks;
     uint64_t n_tasks, room_tasks;
     kr_error *err;
@@ -113,7 +114,11 @@ static kr_status select_leaves(running *r, uint32_t n, const bits *alive, bits *
     const kr_table *table = r->table;
     kr_select job = {r->leaves, n, alive ? alive->data : NULL, NULL, NULL};
     kr_buffer extra = {0};
-    kr_status status = open_sum(r, sum, &extra, &job.bitmap);
+    const double share = n ? (double)r->n_selected / (double)r->plan->n_leaves : 0;
+    kr_status status = kr_device_report(table->device, "select", table->n_rows, share, r->err);
+    r->n_selected += n;
+    if (status == KR_OK)
+        status = open_sum(r, sum, &extra, &job.bitmap);
     if (status == KR_OK)
         status = n ? table->ops->select(table->device, table->self, &job, r->context, r->err)
                    : kr_bitmap_begin(table->device, job.bitmap, job.alive, table->n_rows, r->context->stream,

@@ -37,9 +37,7 @@ static kr_status bring(const kr_table_job *job, const void **pointer, uint64_t n
     kr_status status = kr_buffer_allocate(device, nbytes, job->stream, "a copy of a column",
                                           "columns that are on the device already need no copy", buffer, err);
     if (status == KR_OK)
-        status = kr_device_reaches(device, *pointer)
-                     ? kr_device_copy(device, buffer->data, *pointer, nbytes, job->stream, err)
-                     : kr_upload(device, buffer->data, *pointer, nbytes, job->stream, err);
+        status = kr_bring(device, buffer->data, *pointer, nbytes, job->stream, err);
     *pointer = buffer->data;
     return status;
 }
@@ -183,8 +181,11 @@ kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns
 static kr_status build(kr_table *table, const kr_table_job *job, kr_stopwatch *watch, kr_error *err)
 {
     kr_status status = KR_OK;
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c)
-        status = bring_column(job, job->columns + c, table->residents + c, table->columns + c, err);
+    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c) {
+        status = kr_device_report(job->device, "copy", table->n_rows, (double)c / job->n_columns, err);
+        if (status == KR_OK)
+            status = bring_column(job, job->columns + c, table->residents + c, table->columns + c, err);
+    }
     kr_stopwatch_lap(watch, "copy");
     const kr_table_build build = kr_table_build_of(table, table->columns, table->n_rows, job->stream, watch);
     return status == KR_OK ? table->ops->build(&build, &table->self, err) : status;

@@ -119,6 +119,40 @@ static void check_shape(const char *spec, const shape *s)
     }
 }
 
+/* ---- AUTO ------------------------------------------------------------------------------------- */
+
+enum { KEYS = 1 << 10, RANGES = 1 << 16 };
+
+/* With rays, ranges are indexed where there are more of them than keys, but not if they make so many pairs
+ * that copying these side by side is what matters. A sample of both sides tells. */
+static void check_auto(uint32_t length, const char *indexed)
+{
+    static uint32_t keys[KEYS], from[RANGES], to[RANGES];
+    const kr_column key_column = {.type = KR_U32, .count = KEYS, .data = keys};
+    const kr_column low = {.type = KR_U32, .count = RANGES, .data = from},
+                    high = {.type = KR_U32, .count = RANGES, .data = to};
+    const kr_join_options options = {.struct_size = sizeof options, .unordered = 1};
+    kr_join_info info = {.struct_size = sizeof info};
+    kr_join *made = NULL;
+    kr_error why = {0};
+    for (uint32_t i = 0; i < KEYS; ++i)
+        keys[i] = random_below(1u << 30);
+    for (uint32_t i = 0; i < RANGES; ++i) {
+        from[i] = random_below(1u << 30);
+        to[i] = from[i] + length;
+    }
+    const kr_status status =
+        kr_join_create_range(device, "cgrx", &key_column, &low, &high, &options, &made, &why);
+    if (status == KR_ERR_UNSUPPORTED) {
+        printf("AUTO of cgrx skipped: %s\n", why.text);
+        return;
+    }
+    CHECK(status == KR_OK);
+    WORKS(kr_join_query(made, &info, &err));
+    CHECK(!strcmp(info.indexed, indexed));
+    kr_join_destroy(made);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const specs[] = {"array", "btree:node=8", "pivot"};
@@ -129,6 +163,10 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < sizeof specs / sizeof specs[0]; ++i)
         for (uint32_t k = 0; k < sizeof shapes / sizeof shapes[0]; ++k)
             check_shape(specs[i], &shapes[k]);
+    if (argc < 2) { /* a GPU has other rates: join_sides.c */
+        check_auto(1000, "right");
+        check_auto(1u << 27, "left");
+    }
     kr_device_close(device);
     return failures != 0;
 }

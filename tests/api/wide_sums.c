@@ -81,20 +81,25 @@ static void *in_device(const void *from, uint64_t nbytes)
 
 /* With all arrays in device memory, where a call only enqueues, and again as prepared work. `out` is aligned
  * to a word and no more. */
-static void look_up_there(kr_index *index, const char *spec, const kr_column *values_there, int range)
+static void look_up_there(kr_index *index, const char *spec, const kr_column *of, int range)
 {
     static uint64_t sums[2 * PROBES + 1];
     uint32_t *low = in_device(lower, sizeof lower), *high = in_device(upper, sizeof upper);
     uint64_t *out = in_device(NULL, sizeof sums);
     const kr_column low_there = {.type = KR_U32, .count = PROBES, .data = low},
                     high_there = {.type = KR_U32, .count = PROBES, .data = high};
+    const uint64_t nbytes = of->count * kr_type_nbytes(of->type);
+    void *data = in_device(of->data, nbytes), *bits = in_device(of->validity, sizeof validity);
+    kr_column values_there = *of;
+    values_there.data = data;
+    values_there.validity = of->validity ? bits : NULL;
     const kr_sink sink = {
-        .struct_size = sizeof sink, .result = KR_RESULT_SUM_WIDE, .values = values_there, .out = out + 1};
+        .struct_size = sizeof sink, .result = KR_RESULT_SUM_WIDE, .values = &values_there, .out = out + 1};
     kr_prepared *prepared = NULL;
     WORKS(range ? kr_index_range(index, &low_there, &high_there, &sink, NULL, &err)
                 : kr_index_lookup(index, &low_there, &sink, NULL, &err));
     WORKS(kr_memory_copy(device, sums, out, sizeof sums, NULL, &err));
-    expect(values_there, PROBES, range, sums + 1, spec);
+    expect(of, PROBES, range, sums + 1, spec);
     memset(sums, 0, sizeof sums);
     WORKS(kr_memory_copy(device, out, sums, sizeof sums, NULL, &err));
     WORKS(range ? kr_prepare_range(index, &low_there, &high_there, &sink, &prepared, &err)
@@ -102,8 +107,10 @@ static void look_up_there(kr_index *index, const char *spec, const kr_column *va
     for (int run = 0; run < 3; ++run)
         WORKS(kr_prepared_run(prepared, NULL, &err));
     WORKS(kr_memory_copy(device, sums, out, sizeof sums, NULL, &err));
-    expect(values_there, PROBES, range, sums + 1, "prepared");
+    expect(of, PROBES, range, sums + 1, "prepared");
     kr_prepared_destroy(prepared);
+    kr_memory_release(device, bits, sizeof validity, NULL);
+    kr_memory_release(device, data, nbytes, NULL);
     kr_memory_release(device, out, sizeof sums, NULL);
     kr_memory_release(device, high, sizeof upper, NULL);
     kr_memory_release(device, low, sizeof lower, NULL);

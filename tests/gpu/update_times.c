@@ -79,7 +79,7 @@ static double seconds_anew(const char *spec, const kr_column *keys)
 static void time_update(const char *spec, uint64_t n, uint64_t deleted, uint64_t inserted)
 {
     const kr_column old = make_keys(0, n), gone = make_keys(0, deleted), come = make_keys(n, inserted),
-                    result = make_keys(deleted, n - deleted + inserted);
+                    result = make_keys(0, n + inserted);
     const double anew = seconds_anew(spec, &result);
     double best = 1e9;
     for (int round = 0; round <= ROUNDS; ++round) {

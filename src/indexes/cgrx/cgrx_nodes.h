@@ -66,19 +66,26 @@ uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes);
 /* The lists as bodies see them; all zero if there are none. */
 cgrx_lists cgrx_nodes_lists(const cgrx_nodes *nodes);
 
+/* What lists may become: entries of all, at least and at most, and of the longest. */
+typedef struct cgrx_bounds {
+    double fewest, most, longest;
+} cgrx_bounds;
+
 /* A batch, sorted and without NULLs. Deletes may repeat keys. Row ids of inserts are first_row + rows[i]. */
 typedef struct cgrx_batch {
     const kr_sorted *deletes, *inserts;
     uint32_t first_row;
+    const cgrx_bounds *within; /* NULL: no bounds */
 } cgrx_batch;
 
 /* Applies deletes, then inserts. Afterwards lists are dense again, and starts, hints and longest are new.
- * Blocks. On failure everything is as it was: KR_ERR_LIMIT when there would be more than 2^32 - 2 entries,
+ * Blocks. *is_beyond: 1 if that would leave entries beyond the bounds; then nothing is changed. NULL without
+ * bounds. On failure everything is as it was: KR_ERR_LIMIT when there would be more than 2^32 - 2 entries,
  * KR_ERR_DEVICE_MEMORY when nodes do not fit. If nodes run out, all nodes move to memory for an eighth more
  * than are needed. */
 kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
                                   const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
-                                  kr_error *err);
+                                  int *is_beyond, kr_error *err);
 
 /* All entries in order, with lowest and highest. Blocks. */
 kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_storage *storage,

@@ -209,15 +209,28 @@ static void adopt(update *u)
     nodes->longest = (uint32_t)u->longest;
 }
 
+static int is_within(const update *u, const cgrx_bounds *bounds)
+{
+    return !bounds || !u->n_rows ||
+           ((double)u->n_rows >= bounds->fewest && (double)u->n_rows <= bounds->most &&
+            (double)u->longest <= bounds->longest);
+}
+
 kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
                                   const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
-                                  kr_error *err)
+                                  int *is_beyond, kr_error *err)
 {
     update u = {.device = device, .stream = stream, .storage = storage, .nodes = nodes};
     if (batch->deletes->n == 0 && batch->inserts->n == 0)
         return KR_OK;
     begin(&u, batch);
     kr_status status = make_plan(&u, err);
+    if (status == KR_OK && !is_within(&u, batch->within)) {
+        *is_beyond = 1;
+        release(&u);
+        kr_stopwatch_lap(watch, "plan");
+        return KR_OK;
+    }
     if (status == KR_OK)
         status = make_room(&u, err);
     kr_stopwatch_lap(watch, "plan");

@@ -3,7 +3,7 @@
  * is built anew. */
 #include "indexes/cgrx/cgrx_index.h"
 #include "indexes/cgrx/cgrx_scene_params.h"
-#include "sorted/changes.h"
+#include "sorted/merge.h"
 
 KR_PROGRAM_DECLARE(cgrx_read_ends);
 KR_PROGRAM_DECLARE(cgrx_fill_filter);
@@ -27,72 +27,102 @@ static kr_status read_ends(kr_device *device, kr_stream *stream, const kr_buffer
     return status;
 }
 
-static int is_due(const cgrx_index *index)
+static cgrx_bounds bounds_of(const cgrx_index *index)
 {
-    const double ratio = index->design.rebuild, n = (double)index->n, built = (double)index->built;
-    const double longest = (double)index->nodes.longest / index->design.bucket;
-    return ratio > 0 && index->n && (n > built * ratio || n * ratio < built || longest > LONGEST * ratio);
+    const double ratio = index->design.rebuild, built = (double)index->built;
+    return (cgrx_bounds){built / ratio, built * ratio, LONGEST * ratio * index->design.bucket};
 }
 
-/* Makes scene and filter beside the old ones, then writes the lists over the old lists' memory. Without
- * enough memory, or when the caller cancels, the index stays as it is and the next batch tries again: the
- * batch is already applied, and no answer depends on a rebuild. */
-static kr_status rebuild(kr_device *device, const kr_update *job, cgrx_index *index, kr_error *err)
+/* All entries with the batch merged into them; the lists stay as they are. */
+static kr_status merge_all(kr_device *device, const kr_update *job, const kr_changes *c,
+                           const cgrx_index *index, kr_sorted *merged, kr_error *err)
 {
-    kr_error why = {0};
     kr_sorted flat = {0};
-    cgrx_index made = {.design = index->design};
     kr_status status =
-        KR_W(cgrx_nodes_flatten)(device, job->stream, &index->storage, &index->nodes, &flat, &why);
-    const cgrx_source source = {device, job->stream, job->watch, &index->design, &flat};
-    const cgrx_nodes_source lists = {device, job->stream, job->watch, &index->design, &flat};
+        KR_W(cgrx_nodes_flatten)(device, job->stream, &index->storage, &index->nodes, &flat, err);
+    const kr_entries old =
+        kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), flat.keys.data, flat.rows.data, flat.n);
     if (status == KR_OK)
-        status = KR_W(cgrx_scene_build)(&source, &made.scene, &why);
+        status = KR_W(kr_sorted_merge)(device, job->stream, job->watch, c, &old, merged, err);
+    kr_sorted_release(device, &flat, job->stream);
+    return status;
+}
+
+/* Applies the batch by building all anew: scene and filter beside the old ones, then the lists over the old
+ * lists' memory, which cannot be cancelled. On failure the index is as it was. */
+static kr_status rebuild(kr_device *device, const kr_update *job, const kr_changes *c, cgrx_index *index,
+                         kr_error *err)
+{
+    kr_sorted merged = {0};
+    cgrx_index made = {.design = index->design};
+    kr_status status = merge_all(device, job, c, index, &merged, err);
+    const cgrx_source source = {device, job->stream, job->watch, &index->design, &merged};
+    const cgrx_nodes_source lists = {device, job->stream, job->watch, &index->design, &merged};
     if (status == KR_OK)
-        status = KR_W(cgrx_filter_make)(device, job->stream, &index->design, &flat, &made.filter, &why);
+        status = KR_W(cgrx_scene_build)(&source, &made.scene, err);
     if (status == KR_OK)
-        status = KR_W(cgrx_nodes_rebuild)(&lists, &index->storage, &index->nodes, &why);
+        status = KR_W(cgrx_filter_make)(device, job->stream, &index->design, &merged, &made.filter, err);
+    if (status == KR_OK)
+        status = KR_W(cgrx_nodes_rebuild)(&lists, &index->storage, &index->nodes, err);
     if (status == KR_OK) {
         const cgrx_index old = *index;
         index->scene = made.scene;
         index->filter = made.filter;
-        index->built = index->n;
+        index->n = index->built = merged.n;
+        index->lowest = merged.lowest;
+        index->highest = merged.highest;
         made = (cgrx_index){.scene = old.scene, .filter = old.filter};
     }
     cgrx_scene_release(device, job->stream, &made.scene);
     kr_buffer_release(device, &made.filter, job->stream);
-    kr_sorted_release(device, &flat, job->stream);
+    kr_sorted_release(device, &merged, job->stream);
     kr_stopwatch_lap(job->watch, "rebuild");
-    if (status != KR_ERR_DEVICE && status != KR_ERR_DEVICE_LOST)
-        return KR_OK;
-    if (err)
-        *err = why;
     return status;
 }
 
-/* Everything that may fail comes before the lists change. */
-static kr_status apply(kr_device *device, const kr_update *job, const kr_changes *c, cgrx_index *index,
-                       kr_error *err)
+/* Changes the lists in place, unless all should be built anew. Everything that may fail comes before the
+ * lists change. */
+static kr_status change_lists(kr_device *device, const kr_update *job, const kr_changes *c,
+                              const cgrx_bounds *within, cgrx_index *index, int *is_beyond, kr_error *err)
 {
-    const cgrx_batch batch = {&c->deletes, &c->inserts, 0};
+    const cgrx_batch batch = {&c->deletes, &c->inserts, 0, within};
     const cgrx_filter_params filter = {c->inserts.keys.data, index->filter.data,
                                        index->filter.nbytes / sizeof(uint64_t)};
     kr_buffer ends = {0};
     kr_status status = kr_counters_make(device, job->stream, 2, &ends, err);
     if (status == KR_OK)
         status = KR_W(cgrx_nodes_update)(device, job->stream, job->watch, &batch, &index->storage,
-                                         &index->nodes, err);
-    if (status == KR_OK) {
+                                         &index->nodes, is_beyond, err);
+    if (status == KR_OK && !(is_beyond && *is_beyond)) {
         index->n = index->nodes.n_rows;
         if (index->filter.data && c->inserts.n)
             status =
                 kr_device_run_whole(device, &KR_W(cgrx_fill_filter), &filter, c->inserts.n, job->stream, err);
         if (status == KR_OK)
             status = read_ends(device, job->stream, &ends, index, err);
-        if (status == KR_OK && is_due(index))
-            status = rebuild(device, job, index, err);
     }
     kr_buffer_release(device, &ends, job->stream);
+    return status;
+}
+
+/* Without enough memory to build all anew, the batch goes to the lists, and the next one tries again: no
+ * answer depends on it. */
+static kr_status apply(kr_device *device, const kr_update *job, const kr_changes *c, cgrx_index *index,
+                       kr_error *err)
+{
+    const cgrx_bounds bounds = bounds_of(index);
+    kr_error why = {0};
+    int is_beyond = 0;
+    kr_status status = index->design.rebuild > 0
+                           ? change_lists(device, job, c, &bounds, index, &is_beyond, err)
+                           : change_lists(device, job, c, NULL, index, NULL, err);
+    if (status != KR_OK || !is_beyond)
+        return status;
+    status = rebuild(device, job, c, index, &why);
+    if (status == KR_ERR_DEVICE_MEMORY || status == KR_ERR_HOST_MEMORY || status == KR_ERR_LIMIT)
+        return change_lists(device, job, c, NULL, index, NULL, err);
+    if (status != KR_OK && err)
+        *err = why;
     return status;
 }
 

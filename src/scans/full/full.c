@@ -127,6 +127,10 @@ static kr_status make_zones(const kr_table_build *build, const full_table *befor
     for (uint32_t c = 0; c < build->n_columns && status == KR_OK; ++c) {
         const full_zones *old = before && before->zones ? before->zones + c : NULL;
         const uint64_t n_old = old ? before->n_rows : 0;
+        status = kr_device_report(build->device, "zones", build->n_rows - n_old, (double)c / build->n_columns,
+                                  err);
+        if (status != KR_OK)
+            break;
         status = kr_type_key_bits(table->columns[c].type) == 64
                      ? full_zones_make_u64(build, table->columns + c, old, n_old, table->zones + c, err)
                      : full_zones_make_u32(build, table->columns + c, old, n_old, table->zones + c, err);

@@ -246,9 +246,9 @@ static kr_status update_lists(trial *t, entries *deletes, entries *inserts, kr_e
     const uint64_t fault = fail_at;
     fail_at = 0;
     kr_sorted gone = upload(t->w, deletes, 0), come = upload(t->w, inserts, first_row);
-    const cgrx_batch batch = {&gone, &come, first_row};
+    const cgrx_batch batch = {&gone, &come, first_row, NULL};
     fail_at = fault;
-    const kr_status status = t->w->update(device, NULL, NULL, &batch, &t->storage, &t->nodes, err);
+    const kr_status status = t->w->update(device, NULL, NULL, &batch, &t->storage, &t->nodes, NULL, err);
     kr_sorted_release(device, &come, NULL);
     kr_sorted_release(device, &gone, NULL);
     return status;

@@ -1,0 +1,224 @@
+/* Tables and scans of 5 * 10^6 rows under a progress callback that cancels at its first call, its second,
+ * ...: each call says KR_ERR_CANCELLED and changes nothing, until it is not cancelled any more. */
+#include "check.h"
+
+enum { N = 5000000, MORE = 4200000, WORDS = (N + 31) / 32, MANY = 3000 };
+
+static kr_device *device;
+static kr_table *table;
+static uint32_t values[N + MORE], times[N + MORE], bitmap[(N + MORE + 31) / 32], rows[N + MORE];
+static const char *const names[] = {"value", "time"};
+static uint64_t calls, cancel_at; /* 0: never */
+static double last;
+static const char *last_phase;
+
+static int progress(void *ctx, const char *phase, double fraction)
+{
+    (void)ctx;
+    CHECK(phase && fraction >= 0 && fraction <= 1);
+    ++calls;
+    last_phase = phase;
+    last = fraction;
+    return cancel_at && calls == cancel_at;
+}
+
+static uint64_t in_use(void)
+{
+    kr_device_info info = {.struct_size = sizeof info};
+    WORKS(kr_device_query(device, &info, &err));
+    return info.in_use_nbytes;
+}
+
+typedef kr_status step(const void *what, kr_error *err);
+
+/* Cancels `run` at its n-th call of the callback for every n, and checks that nothing stays behind; the last
+ * time it is done. It must have been cancelled at least `least` times. */
+static void cancel(step *run, const void *what, uint64_t least, const char *name, void (*is_as_before)(void))
+{
+    const uint64_t before = in_use();
+    kr_status status = KR_ERR_CANCELLED;
+    uint64_t n = 0;
+    while (status == KR_ERR_CANCELLED && n < MANY) {
+        kr_error err = {0};
+        calls = 0;
+        cancel_at = ++n;
+        status = run(what, &err);
+        const int struck = calls >= n;
+        cancel_at = 0;
+        CHECK(status == (struck ? KR_ERR_CANCELLED : KR_OK));
+        if (status != KR_ERR_CANCELLED)
+            break;
+        CHECK(err.text[0] && calls == n);
+        CHECK(in_use() == before);
+        if (is_as_before && (n < 3 || n % 64 == 0))
+            is_as_before();
+    }
+    CHECK(n > least && n < MANY);
+    if (!(n > least && n < MANY))
+        printf("  %s: cancelled %llu times, last in %s at %f\n", name, (unsigned long long)(n - 1),
+               last_phase ? last_phase : "nothing", last);
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------- */
+
+typedef struct creation {
+    const char *spec;
+    kr_copy copy;
+} creation;
+
+static kr_status create(const void *what, kr_error *err)
+{
+    const creation *c = what;
+    const kr_column columns[] = {{.type = KR_U32, .count = N, .data = values},
+                                 {.type = KR_U32, .count = N, .data = times}};
+    const kr_table_options options = {.struct_size = sizeof options, .copy = c->copy};
+    return kr_table_create(device, c->spec, columns, names, 2, &options, NULL, &table, err);
+}
+
+/* ---- Scans -------------------------------------------------------------------------------------- */
+
+static kr_condition *condition;
+static uint64_t want_rows, want_alive; /* of the table as it should be */
+
+static kr_status scan(const void *what, kr_error *err)
+{
+    const kr_scan_sink *sink = what;
+    const kr_condition *const conditions[] = {condition};
+    return kr_scan(table, conditions, &sink, 1, NULL, NULL, err);
+}
+
+static uint64_t count(void)
+{
+    uint64_t n = 0;
+    const kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_COUNT, .out = &n};
+    WORKS(scan(&sink, &err));
+    return n;
+}
+
+static void is_unchanged(void)
+{
+    kr_table_info info = {.struct_size = sizeof info};
+    WORKS(kr_table_query(table, &info, &err));
+    WORKS(kr_table_validate(table, &err));
+    CHECK(info.rows == want_rows && info.alive_rows == want_alive);
+    uint64_t n = 0;
+    const kr_scan_sink all = {.struct_size = sizeof all, .result = KR_SCAN_COUNT, .out = &n},
+                       *sinks[] = {&all};
+    WORKS(kr_scan(table, NULL, sinks, 1, NULL, NULL, &err));
+    CHECK(n == want_alive);
+}
+
+static void cancel_scans(uint64_t want)
+{
+    uint64_t out[2] = {0};
+    uint8_t valid = 0;
+    const kr_scan_sink sinks[] = {
+        {.struct_size = sizeof *sinks, .result = KR_SCAN_COUNT, .out = out},
+        {.struct_size = sizeof *sinks, .result = KR_SCAN_BITMAP, .out = bitmap},
+        {.struct_size = sizeof *sinks, .result = KR_SCAN_ROWS, .out = out, .rows = rows, .rows_capacity = N},
+        {.struct_size = sizeof *sinks, .result = KR_SCAN_SUM, .out = out, .valid = &valid, .column = 1},
+    };
+    for (uint32_t i = 0; i < sizeof sinks / sizeof *sinks; ++i) {
+        out[0] = 77;
+        calls = 0;
+        cancel_at = 1;
+        REFUSED(KR_ERR_CANCELLED, scan(sinks + i, &err));
+        CHECK(out[0] == 77);
+        cancel(scan, sinks + i, 1, "a scan", NULL);
+        CHECK(i == 1 || i == 3 || out[0] == want);
+    }
+    CHECK(count() == want);
+}
+
+/* ---- Changes ------------------------------------------------------------------------------------ */
+
+static kr_status delete_rows(const void *what, kr_error *err)
+{
+    uint64_t n_deleted = 0;
+    const kr_status status = kr_table_delete(table, what, 3, NULL, &n_deleted, err);
+    CHECK(n_deleted == (status == KR_OK ? 3 : 0));
+    return status;
+}
+
+static kr_status delete_where(const void *what, kr_error *err)
+{
+    uint64_t n_deleted = 0;
+    const kr_status status = kr_table_delete_where(table, condition, NULL, &n_deleted, err);
+    CHECK(n_deleted == (status == KR_OK ? *(const uint64_t *)what : 0));
+    return status;
+}
+
+static kr_status append(const void *what, kr_error *err)
+{
+    const kr_column more[] = {{.type = KR_U32, .count = MORE, .data = values + N},
+                              {.type = KR_U32, .count = MORE, .data = times + N}};
+    (void)what;
+    return kr_table_append(table, more, 2, NULL, err);
+}
+
+/* The rows for which the condition holds, of the first n. */
+static uint64_t matches(uint64_t n)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; ++i)
+        count += values[i] < 300 || times[i] == 5;
+    return count;
+}
+
+static void change(void)
+{
+    static const uint32_t gone[] = {1, N / 2, N - 1};
+    uint64_t left = matches(N);
+    want_rows = want_alive = N;
+    cancel_scans(left);
+    cancel(delete_rows, gone, 1, "a deletion by row id", is_unchanged);
+    want_alive -= 3;
+    is_unchanged();
+    for (uint32_t i = 0; i < 3; ++i)
+        left -= values[gone[i]] < 300 || times[gone[i]] == 5;
+    CHECK(count() == left);
+    cancel(delete_where, &left, 1, "a deletion by condition", is_unchanged);
+    want_alive -= left;
+    is_unchanged();
+    CHECK(count() == 0);
+    cancel(append, NULL, 1, "appended rows", is_unchanged);
+    want_rows += MORE;
+    want_alive += MORE;
+    is_unchanged();
+    CHECK(count() == matches(N + MORE) - matches(N));
+}
+
+/* A small table calls nothing. */
+static void stay_silent(const char *spec)
+{
+    const kr_column column = {.type = KR_U32, .count = 1000, .data = values};
+    const kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_BITMAP, .out = bitmap};
+    calls = 0;
+    WORKS(kr_table_create(device, spec, &column, names, 1, NULL, NULL, &table, &err));
+    WORKS(kr_scan(table, NULL, &(const kr_scan_sink *){&sink}, 1, NULL, NULL, &err));
+    CHECK(calls == 0);
+    kr_table_destroy(table);
+}
+
+int main(void)
+{
+    static const creation creations[] = {
+        {"full", KR_COPY_NEVER}, {"full:zones=off", KR_COPY_ALWAYS}, {"bindex", KR_COPY_AUTO}};
+    const kr_device_options options = {.struct_size = sizeof options, .progress = {.call = progress}};
+    WORKS(kr_device_open("cpu", &options, &device, &err));
+    WORKS(kr_condition_parse("value < 300 or time = 5", &condition, &err));
+    for (uint32_t i = 0; i < N + MORE; ++i) {
+        values[i] = i * 2654435761u >> 20;
+        times[i] = i / 1000;
+    }
+    for (uint32_t c = 0; c < sizeof creations / sizeof *creations; ++c) {
+        cancel(create, creations + c, 1, creations[c].spec, NULL);
+        change();
+        kr_table_destroy(table);
+        stay_silent(creations[c].spec);
+    }
+    kr_condition_destroy(condition);
+    CHECK(in_use() == 0);
+    kr_device_close(device);
+    return failures != 0;
+}
