@@ -81,8 +81,9 @@ typedef struct kr_error {
  * call it at once. This struct never grows.
  *
  * On a GPU work is enqueued, and what is enqueued cannot be cancelled. There it is called while columns are
- * copied from host memory, and between the pieces of lookups and joins in host memory; lookups and joins of
- * device memory, scans wherever their arrays are, and deletions by condition do not call it.
+ * copied from host memory, between the parts of a refit, and between the pieces of calls that work in pieces:
+ * lookups in host memory, and chunks. Other lookups and scans, wherever their arrays are, and deletions by
+ * condition do not call it.
  *
  * `fraction` runs from 0 to 1 within `phase`, a short static string. Return nonzero to stop: the call
  * then ends with KR_ERR_CANCELLED and leaves indexes, tables and files as they were; arrays of results may
