@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-enum { ROUNDS = 5, SLOWER_PERCENT = 110 };
+enum { ROUNDS = 5, SLOWER_PERCENT = 200 };
 
 static kr_device *device;
 
