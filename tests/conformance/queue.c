@@ -23,8 +23,9 @@ static const struct area {
 };
 enum { N_AREAS = sizeof areas / sizeof areas[0] };
 
-/* A spec of the list on a device; SPECS_THEMSELVES: the tests that need no device. */
-enum { SPECS_THEMSELVES = UINT32_MAX };
+/* A spec of the list on a device; SPECS_THEMSELVES, which is no place in the list: the tests that need no
+ * device. */
+enum { SPECS_THEMSELVES = KR_MAX_SPECS };
 typedef struct unit {
     uint32_t spec, device;
     int is_done;

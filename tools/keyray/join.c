@@ -55,8 +55,10 @@ static const option_row join_rows[] = {
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "where the pairs go. OUT.csv: a line for each pair, or for each left row of --type semi and "
-     "anti, with values and row ids, and empty cells where there is no partner; -: the same lines as "
-     "a table on the terminal; -.csv: the same lines as CSV there; OUT.npy: row ids alone, in the "
+     "anti, with the values of --left (ranges: both sides), row ids and the columns of --show-left and "
+     "--show-right, and empty cells where there is no partner; a name of both sides becomes right_NAME on "
+     "the right; -: the same lines as a table on the terminal; -.csv: the same lines as CSV there; OUT.npy: "
+     "row ids alone, in the "
      "shape (n, 2) for pairs and (n) for left rows [a table on the terminal, if it has at most 40 "
      "lines]",
      0, 0},

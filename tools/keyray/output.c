@@ -10,8 +10,8 @@ const option_row output_rows[] = {
     {"format", 0, 0, OPTION_CHOICE, offsetof(output_options, json), "text|json",
      "the form of the report on standard output [text]", 0, 0},
     {"quiet", 0, 0, OPTION_FLAG, offsetof(output_options, quiet), NULL,
-     "print no progress and no report in text form; an answer that is one value, such as the number "
-     "of --count, is then printed alone",
+     "print no progress, no report in text form, and no table unless -o asks for it; an answer that is "
+     "one value, such as the number of --count, is then printed alone",
      0, 0},
     {0},
 };
