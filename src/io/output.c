@@ -284,6 +284,18 @@ static void undo(const struct kr_target *target)
         unlink(target->path);
 }
 
+/* Targets are listed newest first. */
+static void reverse(kr_output *output)
+{
+    struct kr_target *reversed = NULL;
+    for (struct kr_target *at = output->first, *next; at; at = next) {
+        next = at->next;
+        at->next = reversed;
+        reversed = at;
+    }
+    output->first = reversed;
+}
+
 kr_status kr_output_commit(kr_output *output, kr_error *err)
 {
     kr_status status = KR_OK;
@@ -294,8 +306,11 @@ kr_status kr_output_commit(kr_output *output, kr_error *err)
                        *output->failed ? output->failed : "the output was committed before",
                        *output->failed ? " could not be added, so nothing is written" : "");
     output->committed = 1;
+    /* In the order of adding, and undone the other way round: two names may be of one file. */
+    reverse(output);
     for (struct kr_target *at = output->first; at && status == KR_OK; at = at->next)
         status = replace(at, !output->first->next, err);
+    reverse(output);
     for (struct kr_target *at = output->first; at; at = at->next) {
         if (status != KR_OK)
             undo(at);
