@@ -1,6 +1,7 @@
 /* What a batch of deletes and inserts, both sorted by mixed codes, means for a table. Nothing is written.
  *
  *   doom     counts what the deletes take away
+ *   early    counts inserts whose row ids may be below old ones
  *   plan     finds each inserted key, and what its rows need aside
  *   crowd    of kind chain: looks at the new keys of each bucket, whether they are too many, and the nodes
  *            that they need */
@@ -20,6 +21,7 @@ enum {
     TABLE_CHANGE_STEPS,      /* to the new keys */
     TABLE_CHANGE_MOVED,      /* to other keys, which made way for them, */
     TABLE_CHANGE_MOVED_FROM, /* and to where these were */
+    TABLE_CHANGE_EARLY,      /* inserts whose row ids may be below old ones */
     TABLE_CHANGE_FAILED,     /* buckets with too many new keys, or keys that found no slot */
     TABLE_CHANGES
 };
@@ -55,8 +57,9 @@ typedef struct table_update_params {
     uint32_t *marks; /* of slots whose keys go, in a rebuild: 16 bits a node */
     uint32_t n_deletes, n_inserts;
     uint32_t n_spans, n_aside; /* before the update */
+    uint32_t next_row;         /* above all row ids that are there */
 } table_update_params;
-kr_assert_size(table_update_params, 168);
+kr_assert_size(table_update_params, 176);
 
 /* Places of one of the lists. */
 KR_BODY uint64_t table_list_places(uint64_t n_inserts)
@@ -118,6 +121,12 @@ KR_BODY void table_doom_one(const table_update_params *p, uint64_t i, uint32_t *
     tally[TABLE_CHANGE_STEPS_GONE] += stays ? 0 : place.steps;
 }
 TABLE_TALLY_PROGRAM(table_doom, table_update_params, TABLE_CHANGES, table_doom_one);
+
+KR_BODY void table_early_one(const table_update_params *p, uint64_t i, uint32_t *tally)
+{
+    tally[TABLE_CHANGE_EARLY] += kr_load(p->rows + i) < p->next_row;
+}
+TABLE_TALLY_PROGRAM(table_early, table_update_params, TABLE_CHANGES, table_early_one);
 
 KR_BODY uint32_t table_run(const table_update_params *p, uint64_t i)
 {

@@ -202,135 +202,116 @@ KR_BODY void table_mark_one(const table_update_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(table_mark, table_update_params, table_mark_one);
 
-/* ---- All entries in order, to build anew from -------------------------------------------------------- */
+/* ---- All entries, to build anew from ----------------------------------------------------------------- */
 
-/* Buckets are in the order of mixed codes, and so are the keys that are in their own bucket, once those of a
- * bucket are: only the others have to be sorted. */
-typedef struct table_flat_params {
+typedef struct table_gather_params {
     kr_hashed_view table;
     const uint32_t *marks; /* NULL, or slots whose keys are left out: 16 bits a node */
-    uint64_t *before;      /* rows of each node: of keys at home << 32 | of others; then their sums */
-    kr_key *keys[2];       /* of keys at home; of others, in the order of nodes */
-    uint32_t *rows[2];
-} table_flat_params;
-kr_assert_size(table_flat_params, 104);
-
-KR_BODY kr_match table_flat_span(const table_flat_params *p, char *node, uint32_t meta, uint32_t j)
-{
-    const uint32_t word = table_words(node, p->table.slots)[j];
-    const kr_match one = {word, 1};
-    return meta & table_several(p->table.linked, j) ? p->table.spans[word] : one;
-}
+    kr_key *keys;          /* in any order, but the rows of a key side by side, ascending */
+    uint32_t *rows;
+    uint32_t *taken; /* places in both */
+} table_gather_params;
+kr_assert_size(table_gather_params, 88);
 
 /* Slots of node i whose keys stay. */
-KR_BODY uint32_t table_flat_live(const table_flat_params *p, uint32_t meta, uint64_t i)
+KR_BODY uint32_t table_gather_live(const table_gather_params *p, uint32_t meta, uint64_t i)
 {
     const uint32_t gone = p->marks ? kr_load(p->marks + i / 2) >> (i % 2 * 16) : 0;
     return meta & table_all(&p->table) & ~gone;
 }
 
-/* Those of them whose keys are at home. */
-KR_BODY uint32_t table_flat_home(const kr_hashed_view *t, char *node, uint32_t stay, uint64_t i)
+KR_BODY kr_match table_gather_span(const table_gather_params *p, char *node, uint32_t several, uint32_t j)
 {
-    uint32_t home = 0;
-    for (uint32_t live = i < t->n_heads ? stay : 0; live; live &= live - 1) {
-        const uint32_t j = kr_ctz32(live);
-        home |= table_home(t, table_keys(node)[j]) == i ? 1u << j : 0;
-    }
-    return home;
+    const uint32_t word = table_words(node, p->table.slots)[j];
+    const kr_match one = {word, 1};
+    return several >> j & 1 ? p->table.spans[word] : one;
 }
 
-KR_BODY void table_flat_count_one(const table_flat_params *p, uint64_t i)
+/* Takes places for the rows of all threads of the group, which ask the counter once; returns the first of
+ * this thread. */
+KR_BODY uint32_t table_gather_take(kr_group group, const table_gather_params *p, uint32_t rows)
+{
+    uint32_t before = 0, sum = rows, first = 0;
+    for (uint32_t distance = 1; distance < group.size; distance *= 2) {
+        const uint32_t other = (uint32_t)kr_group_other(group, sum, distance);
+        before += group.rank & distance ? other : 0;
+        sum += other;
+    }
+    if (group.rank == 0 && sum)
+        first = kr_atomic_take32(p->taken, sum);
+    return (uint32_t)kr_group_share(group, first, 0) + before;
+}
+
+/* Copies the slots `stay` of each thread's node to its places. 8 or 16 threads work on one node, so what they
+ * read and write lies side by side. */
+KR_BODY void table_gather_slots(kr_group group, const table_gather_params *p, uint64_t first_node,
+                                uint32_t stay, uint32_t at)
 {
     const kr_hashed_view *t = &p->table;
-    char *node = table_node(t, (uint32_t)i);
-    const uint32_t meta = *table_meta(node, t->slots), stay = table_flat_live(p, meta, i);
-    const uint32_t home = table_flat_home(t, node, stay, i);
-    uint64_t rows = 0;
-    for (uint32_t live = stay; live; live &= live - 1) {
-        const uint32_t j = kr_ctz32(live);
-        rows += (uint64_t)table_flat_span(p, node, meta, j).count << (home >> j & 1 ? 32 : 0);
+    const uint32_t threads = t->slots <= 8 ? 8 : 16;
+    for (uint32_t k = group.rank; k < group.size * threads; k += group.size) {
+        const uint64_t theirs = kr_group_share(group, at | (uint64_t)stay << 32, k / threads);
+        const uint32_t live = (uint32_t)(theirs >> 32), j = k % threads;
+        if (live >> j & 1) {
+            char *node = table_node(t, (uint32_t)(first_node + k / threads));
+            const uint64_t to = (uint32_t)theirs + (uint64_t)kr_popcount32(live & ((1u << j) - 1));
+            p->keys[to] = kr_load(table_keys(node) + j);
+            p->rows[to] = kr_load(table_words(node, t->slots) + j);
+        }
     }
-    p->before[i] = rows;
-}
-KR_MAP_PROGRAM(table_flat_count, table_flat_params, table_flat_count_one);
-
-/* Whether the keys of these slots ascend, as in a bucket that was filled from sorted entries. */
-KR_BODY int table_flat_ascends(char *node, uint32_t slots)
-{
-    const kr_key *keys = table_keys(node);
-    int ascends = 1;
-    kr_key last = 0;
-    for (uint32_t live = slots; live; live &= live - 1) {
-        const kr_key key = keys[kr_ctz32(live)];
-        ascends &= key >= last;
-        last = key;
-    }
-    return ascends;
 }
 
-/* Rows of the keys of these slots that are smaller than that of slot j. */
-KR_BODY uint64_t table_flat_below(const table_flat_params *p, char *node, uint32_t meta, uint32_t slots,
-                                  uint32_t j)
+KR_BODY void table_gather_copy(const table_gather_params *p, kr_key key, kr_match span, uint32_t several,
+                               uint64_t at, uint32_t rank, uint32_t size)
 {
-    const kr_key key = table_keys(node)[j];
-    uint64_t rows = 0;
-    for (uint32_t live = slots; live; live &= live - 1) {
-        const uint32_t k = kr_ctz32(live);
-        if (table_keys(node)[k] < key)
-            rows += table_flat_span(p, node, meta, k).count;
-    }
-    return rows;
-}
-
-KR_BODY void table_flat_copy(const table_flat_params *p, kr_key key, kr_match span, uint32_t where,
-                             uint64_t at, uint32_t rank, uint32_t size)
-{
-    const uint32_t away = where & 1, several = where >> 1;
     for (uint64_t k = rank; k < span.count; k += size) {
-        p->keys[away][at + k] = key;
-        p->rows[away][at + k] = several ? p->table.aside[(uint64_t)span.where + k] : span.where;
+        p->keys[at + k] = key;
+        p->rows[at + k] = several ? p->table.aside[(uint64_t)span.where + k] : span.where;
     }
 }
 
-KR_BODY void table_flat_one(kr_group group, const table_flat_params *p, uint64_t i, uint64_t n)
+/* The same for nodes with keys of several rows. Long spans are the work of all threads. */
+KR_BODY void table_gather_spans(kr_group group, const table_gather_params *p, char *node, uint32_t stay,
+                                uint32_t several, uint32_t at)
 {
-    const kr_hashed_view *t = &p->table;
-    char *node = i < n ? table_node(t, (uint32_t)i) : NULL;
-    const uint32_t meta = node ? *table_meta(node, t->slots) : 0;
-    const uint32_t stay = node ? table_flat_live(p, meta, i) : 0;
-    const uint32_t home = node ? table_flat_home(t, node, stay, i) : 0;
-    const uint64_t before = node ? p->before[i] : 0;
-    const int ascends = !node || table_flat_ascends(node, home);
-    uint64_t home_at = before >> 32, away_at = (uint32_t)before;
-    for (uint32_t j = 0; j < t->slots; ++j) {
-        const uint32_t away = ~(home >> j) & 1, several = (meta & table_several(t->linked, j)) != 0;
-        const uint32_t where = away | several << 1;
+    for (uint32_t j = 0; j < p->table.slots; ++j) {
+        const uint32_t spanned = several >> j & 1;
         kr_match span = {0, 0};
         kr_key key = 0;
-        uint64_t at = away ? away_at : home_at;
         if (stay >> j & 1) {
-            span = table_flat_span(p, node, meta, j);
+            span = table_gather_span(p, node, several, j);
             key = table_keys(node)[j];
-            if (!away && !ascends)
-                at = (before >> 32) + table_flat_below(p, node, meta, home, j);
-            away_at += away ? span.count : 0;
-            home_at += away ? 0 : span.count;
         }
         const int alone = group.size == 1 || span.count <= TABLE_ALONE;
         if (alone)
-            table_flat_copy(p, key, span, where, at, 0, 1);
+            table_gather_copy(p, key, span, spanned, at, 0, 1);
         for (uint32_t waiting = kr_group_ballot(group, !alone); waiting; waiting &= waiting - 1) {
             const uint32_t owner = kr_ctz32(waiting);
             const uint64_t both = kr_group_share(group, span.where | (uint64_t)span.count << 32, owner);
             const kr_match theirs = {(uint32_t)both, (uint32_t)(both >> 32)};
-            const uint64_t place = kr_group_share(group, at | (uint64_t)where << 32, owner);
-            table_flat_copy(p, (kr_key)kr_group_share(group, key, owner), theirs, (uint32_t)(place >> 32),
-                            (uint32_t)place, group.rank, group.size);
+            table_gather_copy(p, (kr_key)kr_group_share(group, key, owner), theirs, 1,
+                              kr_group_share(group, at, owner), group.rank, group.size);
         }
+        at += span.count;
     }
 }
-KR_GROUP_PROGRAM(table_flat, table_flat_params, table_flat_one);
+
+KR_BODY void table_gather_one(kr_group group, const table_gather_params *p, uint64_t i, uint64_t n)
+{
+    const kr_hashed_view *t = &p->table;
+    char *node = i < n ? table_node(t, (uint32_t)i) : NULL;
+    const uint32_t meta = node ? *table_meta(node, t->slots) : 0;
+    const uint32_t stay = node ? table_gather_live(p, meta, i) : 0;
+    const uint32_t several = stay & meta >> (t->linked ? 16 : 7);
+    uint32_t rows = kr_popcount32(stay & ~several);
+    for (uint32_t left = several; left; left &= left - 1)
+        rows += table_gather_span(p, node, several, kr_ctz32(left)).count;
+    const uint32_t at = table_gather_take(group, p, rows);
+    table_gather_slots(group, p, i - group.rank, several ? 0 : stay, at);
+    if (kr_group_ballot(group, several != 0))
+        table_gather_spans(group, p, node, several ? stay : 0, several, at);
+}
+KR_GROUP_PROGRAM(table_gather, table_gather_params, table_gather_one);
 
 /* Codes mixed by another seed. */
 typedef struct table_remix_params {

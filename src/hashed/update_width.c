@@ -1,15 +1,16 @@
 /* kr_index_update of a table, at one key width: in place where there is room, else into a new table. */
 #include "hashed/table.h"
 #include "hashed/update_body.h"
-#include "sorted/merge.h"
+#include "sorted/changes.h"
 
 /* In thousandths. A table that has grown or shrunk this far from its load is made anew. FULL: of the slots,
  * which is enough for keys to find one. */
 enum { MOST = 1060, LEAST = 600, FULL = 970 };
 
-/* So many inserts, in hundredths of the rows, take as long in place on a GPU as a new table does:
- * docs/performance-tables.md. */
-enum { LARGE = 1 << 16, SHARE = 40 };
+/* Batches that a GPU makes into a new table without a plan, in hundredths of the rows: so many inserts take
+ * as long in place as a new table does; so many, where a new table is likely, as their plan would make it a
+ * tenth slower. docs/performance-tables.md. */
+enum { LARGE = 1 << 16, SHARE = 40, SHARE_GROWING = 5 };
 
 typedef struct update {
     kr_device *device;
@@ -20,6 +21,7 @@ typedef struct update {
     kr_buffer needs;              /* the counters lie behind the needs, to be read with their sum */
     kr_buffer spans, aside, more; /* larger ones, with what the old hold */
     kr_buffer marks;              /* of a rebuild: slots whose keys go */
+    int is_large;                 /* 1: the inserts are not sorted and not planned */
     table_update_params params;
     uint64_t need; /* spans << 32 | rows in them */
     uint64_t found[TABLE_CHANGES];
@@ -67,7 +69,7 @@ static void release(update *u)
 static kr_status begin(update *u, kr_error *err)
 {
     const kr_hashed *table = u->table;
-    const uint64_t n = u->changes.inserts.n;
+    const uint64_t n = u->is_large ? 0 : u->changes.inserts.n;
     const uint64_t targets = (n + u->changes.deletes.n) * sizeof(uint64_t);
     const uint64_t lists = u->table->design.linked ? 0 : table_list_places(n) * TABLE_STRIPES;
     kr_status status =
@@ -94,6 +96,7 @@ static kr_status begin(update *u, kr_error *err)
         .n_inserts = (uint32_t)n,
         .n_spans = (uint32_t)table->n_spans,
         .n_aside = (uint32_t)table->n_aside,
+        .next_row = u->job->next_row,
     };
     return status;
 }
@@ -102,7 +105,7 @@ static kr_status begin(update *u, kr_error *err)
 static kr_status read_counters(update *u, kr_error *err)
 {
     uint64_t read[1 + STRIPES];
-    const kr_buffer from = {u->params.needs + u->changes.inserts.n, sizeof read};
+    const kr_buffer from = {u->params.needs + u->params.n_inserts, sizeof read};
     const kr_status status = kr_counters_read(u->device, u->job->stream, &from, read, 1 + STRIPES, err);
     if (status == KR_OK) {
         u->need = read[0];
@@ -111,12 +114,15 @@ static kr_status read_counters(update *u, kr_error *err)
     return status;
 }
 
+/* Of a large batch: only what is deleted, and whether row ids are in order. */
 static kr_status plan(update *u, kr_error *err)
 {
-    const uint64_t n = u->changes.inserts.n;
     kr_status status = begin(u, err);
+    const uint64_t n = u->params.n_inserts;
     if (status == KR_OK)
         status = run(u, &KR_W(table_doom), u->changes.deletes.n, err);
+    if (status == KR_OK && u->job->insert_rows)
+        status = run(u, &KR_W(table_early), u->changes.inserts.n, err);
     if (status == KR_OK)
         status = run(u, &KR_W(table_plan), n, err);
     if (status == KR_OK && u->table->n_heads && u->table->design.linked)
@@ -294,88 +300,63 @@ static kr_status allocate_entries(update *u, uint64_t n, kr_sorted *entries, kr_
     return status == KR_OK ? allocate(u, n * sizeof(uint32_t), "row ids", &entries->rows, err) : status;
 }
 
-static kr_status sort(update *u, kr_sorted *entries, kr_error *err)
+/* The entries that stay, then the inserts: stably sorted by key, the rows of each key ascend unless inserts
+ * are early. */
+static kr_status gather(update *u, kr_sorted *all, kr_error *err)
 {
-    kr_sorted made = {0};
-    kr_status status = allocate_entries(u, entries->n, &made, err);
+    const kr_sorted *inserts = &u->changes.inserts;
+    const uint64_t nodes = u->table->n_heads + u->table->n_more, n = rows_after(u), old = n - inserts->n;
+    kr_stream *stream = u->job->stream;
+    kr_buffer taken = {0};
+    kr_status status = allocate_entries(u, n, all, err);
+    if (status == KR_OK)
+        status = kr_counters_make(u->device, stream, 1, &taken, err);
+    kr_key *keys = all->keys.data;
+    uint32_t *rows = all->rows.data;
+    const table_gather_params params = {kr_hashed_view_of(u->table), u->marks.data, keys, rows, taken.data};
+    if (status == KR_OK)
+        status = kr_device_run(u->device, &KR_W(table_gather), &params, nodes, stream, err);
+    if (status == KR_OK && inserts->n)
+        status = kr_device_copy(u->device, keys + old, inserts->keys.data, inserts->n * sizeof(kr_key),
+                                stream, err);
+    if (status == KR_OK && inserts->n)
+        status = kr_device_copy(u->device, rows + old, inserts->rows.data, inserts->n * sizeof(uint32_t),
+                                stream, err);
+    kr_buffer_release(u->device, &taken, stream);
+    kr_stopwatch_lap(u->job->watch, "gather");
+    return status;
+}
+
+/* Sorts entries by key alone, which is enough unless inserts are early. */
+static kr_status sort_by_key(update *u, const kr_sorted *entries, kr_sorted *made, kr_error *err)
+{
+    kr_status status = allocate_entries(u, entries->n, made, err);
     const kr_sort by_key = {.key_bits = KR_KEY_BITS,
                             .end_bit = KR_KEY_BITS,
                             .n = entries->n,
                             .keys_in = entries->keys.data,
-                            .keys_out = made.keys.data,
+                            .keys_out = made->keys.data,
                             .rows_in = entries->rows.data,
-                            .rows_out = made.rows.data};
-    if (status == KR_OK)
-        status = kr_device_sort(u->device, &by_key, u->job->stream, err);
+                            .rows_out = made->rows.data};
+    return status == KR_OK ? kr_device_sort(u->device, &by_key, u->job->stream, err) : status;
+}
+
+/* Like the rows of a build, by key and row id. */
+static kr_status sort(update *u, kr_sorted *entries, kr_error *err)
+{
+    const kr_build rows = {.device = u->device,
+                           .stream = u->job->stream,
+                           .keys = {.type = KR_KEY_BITS == 64 ? KR_U64 : KR_U32,
+                                    .count = entries->n,
+                                    .data = entries->keys.data},
+                           .row_ids = entries->rows.data};
+    kr_sorted made = {0};
+    const kr_status status = u->found[TABLE_CHANGE_EARLY] ? kr_sorted_sort(&rows, NULL, &made, err)
+                                                          : sort_by_key(u, entries, &made, err);
     kr_sorted_release(u->device, status == KR_OK ? entries : &made, u->job->stream);
     if (status == KR_OK)
         *entries = made;
-    return status;
-}
-
-/* The entries of the table: sorted, of keys at home, and in no order, of others. */
-static kr_status flatten(update *u, kr_sorted *home, kr_sorted *away, kr_error *err)
-{
-    const uint64_t nodes = u->table->n_heads + u->table->n_more;
-    kr_stream *stream = u->job->stream;
-    kr_buffer before = {0};
-    uint64_t rows = 0;
-    kr_status status = allocate(u, (nodes + 1) * sizeof(uint64_t), "rows of nodes", &before, err);
-    table_flat_params params = {
-        .table = kr_hashed_view_of(u->table), .marks = u->marks.data, .before = before.data};
-    if (status == KR_OK)
-        status = kr_device_fill(u->device, params.before + nodes, 0, sizeof(uint64_t), stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(u->device, &KR_W(table_flat_count), &params, nodes, stream, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(u->device, params.before, nodes + 1, stream, err);
-    const kr_buffer total = {params.before + nodes, sizeof rows};
-    if (status == KR_OK)
-        status = kr_counters_read(u->device, stream, &total, &rows, 1, err);
-    if (status == KR_OK)
-        status = allocate_entries(u, rows >> 32, home, err);
-    if (status == KR_OK)
-        status = allocate_entries(u, (uint32_t)rows, away, err);
-    params.keys[0] = home->keys.data;
-    params.rows[0] = home->rows.data;
-    params.keys[1] = away->keys.data;
-    params.rows[1] = away->rows.data;
-    if (status == KR_OK)
-        status = kr_device_run(u->device, &KR_W(table_flat), &params, nodes, stream, err);
-    kr_buffer_release(u->device, &before, stream);
-    return status;
-}
-
-/* Old entries with others; releases the old ones. */
-static kr_status merge(update *u, const kr_sorted *inserts, kr_sorted *old, kr_error *err)
-{
-    const kr_changes changes = {.inserts = *inserts};
-    const kr_entries entries =
-        kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), old->keys.data, old->rows.data, old->n);
-    kr_sorted made = {0};
-    if (!inserts->n)
-        return KR_OK;
-    const kr_status status =
-        KR_W(kr_sorted_merge)(u->device, u->job->stream, u->job->watch, &changes, &entries, &made, err);
-    kr_sorted_release(u->device, old, u->job->stream);
-    *old = made;
-    return status;
-}
-
-/* All entries after the batch, in the order of the table's seed. The batch is merged into those that are not
- * at home, which are few, and then these into the others. */
-static kr_status merge_all(update *u, kr_sorted *all, kr_error *err)
-{
-    kr_sorted away = {0};
-    kr_status status = flatten(u, all, &away, err);
-    if (status == KR_OK)
-        status = sort(u, &away, err);
-    kr_stopwatch_lap(u->job->watch, "flatten");
-    if (status == KR_OK)
-        status = merge(u, &u->changes.inserts, &away, err);
-    if (status == KR_OK)
-        status = merge(u, &away, all, err);
-    kr_sorted_release(u->device, &away, u->job->stream);
+    kr_stopwatch_lap(u->job->watch, "sort");
     return status;
 }
 
@@ -384,14 +365,12 @@ static kr_status build_anew(update *u, kr_hashed *made, int *fits, kr_error *err
     kr_stream *stream = u->job->stream;
     kr_sorted all = {0};
     const uint64_t slots = (uint64_t)u->table->n_heads * made->design.slots;
-    kr_status status = merge_all(u, &all, err);
+    kr_status status = gather(u, &all, err);
     const table_remix_params remix = {all.keys.data, u->table->seed, made->seed};
-    if (status == KR_OK && made->seed != u->table->seed) {
+    if (status == KR_OK && made->seed != u->table->seed)
         status = kr_device_run(u->device, &KR_W(table_remix), &remix, all.n, stream, err);
-        if (status == KR_OK)
-            status = sort(u, &all, err);
-        kr_stopwatch_lap(u->job->watch, "sort");
-    }
+    if (status == KR_OK)
+        status = sort(u, &all, err);
     const kr_hashed_source source = {u->device,
                                      stream,
                                      u->job->watch,
@@ -407,33 +386,27 @@ static kr_status build_anew(update *u, kr_hashed *made, int *fits, kr_error *err
 }
 
 /* Marks the slots of deleted keys. */
-static kr_status mark(update *u, int is_planned, kr_error *err)
+static kr_status mark(update *u, kr_error *err)
 {
     const uint64_t n = u->changes.deletes.n, nodes = u->table->n_heads + u->table->n_more;
-    kr_status status = KR_OK;
     if (!n || !nodes)
         return KR_OK;
-    if (!is_planned) {
-        status = begin(u, err);
-        if (status == KR_OK)
-            status = run(u, &KR_W(table_doom), n, err);
-    }
-    if (status == KR_OK)
-        status = allocate(u, (nodes / 2 + 1) * sizeof(uint32_t), "marks of deleted keys", &u->marks, err);
+    kr_status status =
+        allocate(u, (nodes / 2 + 1) * sizeof(uint32_t), "marks of deleted keys", &u->marks, err);
     if (status == KR_OK)
         status = kr_device_fill(u->device, u->marks.data, 0, u->marks.nbytes, u->job->stream, err);
     u->params.marks = u->marks.data;
     return status == KR_OK ? run(u, &KR_W(table_mark), n, err) : status;
 }
 
-static kr_status rebuild(update *u, int is_planned, kr_error *err)
+static kr_status rebuild(update *u, kr_error *err)
 {
     kr_hashed made = {.design = u->table->design,
                       .seed = u->table->seed,
                       .reseeds = u->table->reseeds,
                       .key_bits = KR_KEY_BITS};
     int fits = 0;
-    kr_status status = mark(u, is_planned, err);
+    kr_status status = mark(u, err);
     release_changed(u);
     if (status == KR_OK && u->found[TABLE_CHANGE_FAILED])
         status = kr_hashed_reseed(&made, err);
@@ -455,19 +428,23 @@ static kr_status rebuild(update *u, int is_planned, kr_error *err)
 }
 
 /* On a GPU, a batch with so many inserts is made into a new table, which reads and writes all in order, where
- * planning and changing go to random places for each key. Deletes are cheap in place; on a CPU inserts are,
+ * planning and changing go to random places for each key. Fewer are enough where as many of them as of the
+ * table's rows are other keys, and these would not fit. Deletes are cheap in place; on a CPU inserts are,
  * too. */
 static int is_large(const update *u)
 {
-    const uint64_t inserts = u->changes.inserts.n;
-    return !u->device->ops->is_host && inserts >= LARGE && inserts * 100 >= u->table->n_rows * SHARE;
+    const kr_hashed *table = u->table;
+    const uint64_t inserts = u->job->insert_keys.count,
+                   slots = (uint64_t)table->n_heads * table->design.slots;
+    const double keys = (double)table->n_keys * (1 + (double)inserts / (double)(table->n_rows + 1));
+    const int grows = keys * 1e6 > (double)slots * table->design.load * MOST;
+    return !u->device->ops->is_host && inserts >= LARGE &&
+           inserts * 100 >= table->n_rows * (grows ? SHARE_GROWING : SHARE);
 }
 
 static kr_status apply(update *u, kr_error *err)
 {
     int done = 0;
-    if (is_large(u))
-        return rebuild(u, 0, err);
     kr_status status = plan(u, err);
     if (status == KR_OK && rows_after(u) >= KR_NO_ROW)
         return kr_fail(
@@ -475,20 +452,20 @@ static kr_status apply(update *u, kr_error *err)
             "%llu rows after the update: an index holds at most 4294967294; insert less, or make a "
             "second index",
             (unsigned long long)rows_after(u));
-    if (status == KR_OK && fits(u))
+    if (status == KR_OK && !u->is_large && fits(u))
         status = change(u, &done, err);
-    return status == KR_OK && !done ? rebuild(u, 1, err) : status;
+    return status == KR_OK && !done ? rebuild(u, err) : status;
 }
 
 kr_status KR_W(kr_hashed_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
 {
     kr_hashed *table = self;
     update u = {.device = device, .job = job, .table = table};
-    kr_status status = KR_OK;
     if (!job->delete_keys.count && !job->insert_keys.count)
         return KR_OK;
-    status = kr_changes_make(device, job, &table->seed, &u.changes, err);
-    kr_stopwatch_lap(job->watch, "sort");
+    u.is_large = is_large(&u);
+    kr_status status = u.is_large ? kr_changes_list(device, job, table->seed, &u.changes, err)
+                                  : kr_changes_make(device, job, &table->seed, &u.changes, err);
     if (status == KR_OK && (u.changes.deletes.n || u.changes.inserts.n))
         status = apply(&u, err);
     release(&u);

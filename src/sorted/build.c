@@ -76,18 +76,26 @@ static kr_status mix(const kr_build *build, uint64_t seed, const kr_row_list *li
     return status == KR_OK ? kr_mix_codes(build->device, &job, build->stream, err) : status;
 }
 
+/* The rows of the column and their codes, which are hashed if there is a seed. */
+static kr_status prepare(const kr_build *build, const uint64_t *seed, kr_row_list *list, kr_buffer *codes,
+                         const void **keys, kr_error *err)
+{
+    kr_status status = kr_row_list_make(build, list, err);
+    if (status == KR_OK)
+        status = encode_keys(build, list, codes, keys, err);
+    if (status == KR_OK && seed)
+        status = mix(build, *seed, list, codes, keys, err);
+    kr_stopwatch_lap(build->watch, "prepare");
+    return status;
+}
+
 kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted *sorted, kr_error *err)
 {
     kr_row_list list = {0};
     kr_buffer codes = {0};
     kr_sorted made = {0};
     const void *keys = NULL;
-    kr_status status = kr_row_list_make(build, &list, err);
-    if (status == KR_OK)
-        status = encode_keys(build, &list, &codes, &keys, err);
-    if (status == KR_OK && seed)
-        status = mix(build, *seed, &list, &codes, &keys, err);
-    kr_stopwatch_lap(build->watch, "prepare");
+    kr_status status = prepare(build, seed, &list, &codes, &keys, err);
     if (status == KR_OK)
         status = sort_into(build, &list, keys, seed != NULL, &made, err);
     kr_buffer_release(build->device, &codes, build->stream);
@@ -95,6 +103,30 @@ kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted 
     kr_stopwatch_lap(build->watch, "sort");
     if (status == KR_OK)
         *sorted = made;
+    else
+        kr_sorted_release(build->device, &made, build->stream);
+    return status;
+}
+
+kr_status kr_sorted_list(const kr_build *build, uint64_t seed, kr_sorted *listed, kr_error *err)
+{
+    kr_row_list list = {0};
+    kr_sorted made = {0};
+    const void *keys = NULL;
+    kr_status status = prepare(build, &seed, &list, &made.keys, &keys, err);
+    made.n = list.n;
+    const uint64_t nbytes = list.n * sizeof(uint32_t);
+    if (status == KR_OK)
+        status =
+            kr_buffer_allocate(build->device, nbytes, build->stream, "listed row ids", NULL, &made.rows, err);
+    const number_params number = {made.rows.data};
+    if (status == KR_OK)
+        status = list.rows
+                     ? kr_device_copy(build->device, made.rows.data, list.rows, nbytes, build->stream, err)
+                     : kr_device_run(build->device, &sorted_number_rows, &number, list.n, build->stream, err);
+    kr_row_list_release(build->device, &list, build->stream);
+    if (status == KR_OK)
+        *listed = made;
     else
         kr_sorted_release(build->device, &made, build->stream);
     return status;

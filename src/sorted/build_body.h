@@ -38,4 +38,15 @@ KR_BODY void repeats_tiles(kr_block block, char *shared, const repeats_params *p
 }
 KR_BLOCK_PROGRAM(sorted_repeats, repeats_params, repeats_tiles);
 
+/* Row ids 0, 1, 2, ... */
+typedef struct number_params {
+    uint32_t *rows;
+} number_params;
+
+KR_BODY void number_row(const number_params *p, uint64_t i)
+{
+    p->rows[i] = (uint32_t)i;
+}
+KR_MAP_PROGRAM(sorted_number_rows, number_params, number_row);
+
 #endif

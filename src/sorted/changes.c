@@ -74,8 +74,8 @@ static kr_status sort_small(kr_device *device, const kr_update *job, const uint6
 /* ---- A sort for each ------------------------------------------------------------------------- */
 
 /* Without a watch: each phase would wait for the device. */
-static kr_status sort_each(kr_device *device, const kr_update *job, const uint64_t *seed, kr_changes *made,
-                           kr_error *err)
+static kr_status make_each(kr_device *device, const kr_update *job, const uint64_t *seed, int sorted,
+                           kr_changes *made, kr_error *err)
 {
     const kr_build deletes = {.device = device, .stream = job->stream, .keys = job->delete_keys};
     const kr_build inserts = {
@@ -84,7 +84,8 @@ static kr_status sort_each(kr_device *device, const kr_update *job, const uint64
     if (deletes.keys.count)
         status = kr_sorted_sort(&deletes, seed, &made->deletes, err);
     if (status == KR_OK && inserts.keys.count)
-        status = kr_sorted_sort(&inserts, seed, &made->inserts, err);
+        status = sorted ? kr_sorted_sort(&inserts, seed, &made->inserts, err)
+                        : kr_sorted_list(&inserts, *seed, &made->inserts, err);
     if (status == KR_OK && !job->insert_rows && made->inserts.n) {
         const shift_params params = {made->inserts.rows.data, job->next_row};
         status = kr_device_run(device, &sorted_shift_rows, &params, made->inserts.n, job->stream, err);
@@ -92,16 +93,30 @@ static kr_status sort_each(kr_device *device, const kr_update *job, const uint64
     return status;
 }
 
+/* Gives out what was made, or releases it. */
+static kr_status give(kr_device *device, const kr_update *job, kr_status status, kr_changes *made,
+                      kr_changes *changes)
+{
+    kr_stopwatch_lap(job->watch, "sort");
+    if (status == KR_OK)
+        *changes = *made;
+    else
+        kr_changes_release(device, job->stream, made);
+    return status;
+}
+
 kr_status kr_changes_make(kr_device *device, const kr_update *job, const uint64_t *seed, kr_changes *changes,
                           kr_error *err)
 {
     kr_changes made = {.deletes = {.n = 0}};
-    const kr_status status =
-        is_small(job) ? sort_small(device, job, seed, &made, err) : sort_each(device, job, seed, &made, err);
-    kr_stopwatch_lap(job->watch, "sort");
-    if (status == KR_OK)
-        *changes = made;
-    else
-        kr_changes_release(device, job->stream, &made);
-    return status;
+    const kr_status status = is_small(job) ? sort_small(device, job, seed, &made, err)
+                                           : make_each(device, job, seed, 1, &made, err);
+    return give(device, job, status, &made, changes);
+}
+
+kr_status kr_changes_list(kr_device *device, const kr_update *job, uint64_t seed, kr_changes *changes,
+                          kr_error *err)
+{
+    kr_changes made = {.deletes = {.n = 0}};
+    return give(device, job, make_each(device, job, &seed, 0, &made, err), &made, changes);
 }

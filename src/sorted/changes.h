@@ -12,6 +12,9 @@ typedef struct kr_changes {
 /* `seed` as in kr_sorted_sort. On failure nothing is left. */
 kr_status kr_changes_make(kr_device *device, const kr_update *job, const uint64_t *seed, kr_changes *changes,
                           kr_error *err);
+/* The same, but the inserts are not sorted: they ascend by their row ids. */
+kr_status kr_changes_list(kr_device *device, const kr_update *job, uint64_t seed, kr_changes *changes,
+                          kr_error *err);
 void kr_changes_release(kr_device *device, kr_stream *stream, kr_changes *changes);
 
 #endif
