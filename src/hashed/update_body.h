@@ -209,9 +209,10 @@ typedef struct table_gather_params {
     const uint32_t *marks; /* NULL, or slots whose keys are left out: 16 bits a node */
     kr_key *keys;          /* in any order, but the rows of a key side by side, ascending */
     uint32_t *rows;
-    uint32_t *taken; /* places in both */
+    uint32_t *taken; /* places in both, from `end` down */
+    uint64_t end;
 } table_gather_params;
-kr_assert_size(table_gather_params, 88);
+kr_assert_size(table_gather_params, 96);
 
 /* Slots of node i whose keys stay. */
 KR_BODY uint32_t table_gather_live(const table_gather_params *p, uint32_t meta, uint64_t i)
@@ -239,7 +240,8 @@ KR_BODY uint32_t table_gather_take(kr_group group, const table_gather_params *p,
     }
     if (group.rank == 0 && sum)
         first = kr_atomic_take32(p->taken, sum);
-    return (uint32_t)kr_group_share(group, first, 0) + before;
+    sum = (uint32_t)kr_group_share(group, sum, 0);
+    return (uint32_t)p->end - sum - (uint32_t)kr_group_share(group, first, 0) + before;
 }
 
 /* Copies the slots `stay` of each thread's node to its places. 8 or 16 threads work on one node, so what they

@@ -21,7 +21,8 @@ typedef struct update {
     kr_buffer needs;              /* the counters lie behind the needs, to be read with their sum */
     kr_buffer spans, aside, more; /* larger ones, with what the old hold */
     kr_buffer marks;              /* of a rebuild: slots whose keys go */
-    int is_large;                 /* 1: the inserts are not sorted and not planned */
+    kr_sorted all;                /* of a rebuild: room for all old rows, then the inserts */
+    int is_large; /* 1: the inserts are there from the beginning, not sorted and not planned */
     table_update_params params;
     uint64_t need; /* spans << 32 | rows in them */
     uint64_t found[TABLE_CHANGES];
@@ -31,9 +32,9 @@ typedef struct update {
  * lengths of lists. */
 enum { STRIPES = TABLE_STRIPES * TABLE_CHANGES, COUNTERS = 1 + STRIPES + 2 + TABLE_STRIPES / 2 };
 
-static kr_status run(update *u, const kr_program *program, uint64_t n, kr_error *err)
+static kr_status run(update *u, const kr_program *program, const void *params, uint64_t n, kr_error *err)
 {
-    return kr_device_run(u->device, program, &u->params, n, u->job->stream, err);
+    return kr_device_run(u->device, program, params, n, u->job->stream, err);
 }
 
 static kr_status run_whole(update *u, const kr_program *program, uint64_t n, kr_error *err)
@@ -61,6 +62,7 @@ static void release_changed(update *u)
 static void release(update *u)
 {
     release_changed(u);
+    kr_sorted_release(u->device, &u->all, u->job->stream);
     kr_changes_release(u->device, u->job->stream, &u->changes);
 }
 
@@ -83,7 +85,7 @@ static kr_status begin(update *u, kr_error *err)
         .table = kr_hashed_view_of(table),
         .deletes = u->changes.deletes.keys.data,
         .inserts = u->changes.inserts.keys.data,
-        .rows = u->changes.inserts.rows.data,
+        .rows = u->is_large ? (uint32_t *)u->all.rows.data + table->n_rows : u->changes.inserts.rows.data,
         .targets = u->targets.data,
         .doomed = u->targets.data ? (uint64_t *)u->targets.data + n : NULL,
         .needs = needs,
@@ -120,13 +122,13 @@ static kr_status plan(update *u, kr_error *err)
     kr_status status = begin(u, err);
     const uint64_t n = u->params.n_inserts;
     if (status == KR_OK)
-        status = run(u, &KR_W(table_doom), u->changes.deletes.n, err);
+        status = run(u, &KR_W(table_doom), &u->params, u->changes.deletes.n, err);
     if (status == KR_OK && u->job->insert_rows)
-        status = run(u, &KR_W(table_early), u->changes.inserts.n, err);
+        status = run(u, &KR_W(table_early), &u->params, u->changes.inserts.n, err);
     if (status == KR_OK)
-        status = run(u, &KR_W(table_plan), n, err);
+        status = run(u, &KR_W(table_plan), &u->params, n, err);
     if (status == KR_OK && u->table->n_heads && u->table->design.linked)
-        status = run(u, &KR_W(table_crowd), n, err);
+        status = run(u, &KR_W(table_crowd), &u->params, n, err);
     if (status == KR_OK && n)
         status = kr_device_exclusive_sum(u->device, u->params.needs, n + 1, u->job->stream, err);
     if (status == KR_OK)
@@ -300,88 +302,131 @@ static kr_status allocate_entries(update *u, uint64_t n, kr_sorted *entries, kr_
     return status == KR_OK ? allocate(u, n * sizeof(uint32_t), "row ids", &entries->rows, err) : status;
 }
 
-/* The entries that stay, then the inserts: stably sorted by key, the rows of each key ascend unless inserts
- * are early. */
-static kr_status gather(update *u, kr_sorted *all, kr_error *err)
+/* Of a large batch: the inserts behind the room for the old entries. */
+static kr_status list_inserts(update *u, kr_error *err)
+{
+    const uint64_t old = u->table->n_rows;
+    kr_status status = allocate_entries(u, old + u->job->insert_keys.count, &u->all, err);
+    kr_listed inserts = {(kr_key *)u->all.keys.data + old, (uint32_t *)u->all.rows.data + old, 0};
+    if (status == KR_OK)
+        status = kr_changes_list(u->device, u->job, u->table->seed, &inserts, err);
+    u->changes.inserts.n = inserts.n;
+    return status;
+}
+
+/* The same of a batch that is sorted. */
+static kr_status copy_inserts(update *u, kr_error *err)
 {
     const kr_sorted *inserts = &u->changes.inserts;
-    const uint64_t nodes = u->table->n_heads + u->table->n_more, n = rows_after(u), old = n - inserts->n;
-    kr_stream *stream = u->job->stream;
+    const uint64_t old = u->table->n_rows, n = inserts->n;
+    kr_status status = allocate_entries(u, old + n, &u->all, err);
+    if (status == KR_OK && n)
+        status = kr_device_copy(u->device, (kr_key *)u->all.keys.data + old, inserts->keys.data,
+                                n * sizeof(kr_key), u->job->stream, err);
+    if (status == KR_OK && n)
+        status = kr_device_copy(u->device, (uint32_t *)u->all.rows.data + old, inserts->rows.data,
+                                n * sizeof(uint32_t), u->job->stream, err);
+    return status;
+}
+
+static kr_status make_changes(update *u, kr_error *err)
+{
+    const uint64_t seed = u->table->seed;
+    kr_status status;
+    if (!u->is_large)
+        return kr_changes_make(u->device, u->job, &seed, &u->changes, err);
+    status = kr_changes_deletes(u->device, u->job, seed, &u->changes.deletes, err);
+    if (status == KR_OK)
+        status = list_inserts(u, err);
+    kr_stopwatch_lap(u->job->watch, "sort");
+    return status;
+}
+
+/* The entries that stay go in front of the inserts: stably sorted by key, the rows of each key ascend unless
+ * inserts are early. */
+static kr_status gather(update *u, kr_error *err)
+{
+    const uint64_t nodes = u->table->n_heads + u->table->n_more;
     kr_buffer taken = {0};
-    kr_status status = allocate_entries(u, n, all, err);
+    kr_status status = KR_OK;
+    if (!u->all.keys.data) /* else those of a large batch are there */
+        status = u->is_large ? list_inserts(u, err) : copy_inserts(u, err);
     if (status == KR_OK)
-        status = kr_counters_make(u->device, stream, 1, &taken, err);
-    kr_key *keys = all->keys.data;
-    uint32_t *rows = all->rows.data;
-    const table_gather_params params = {kr_hashed_view_of(u->table), u->marks.data, keys, rows, taken.data};
+        status = kr_counters_make(u->device, u->job->stream, 1, &taken, err);
+    const table_gather_params params = {kr_hashed_view_of(u->table),
+                                        u->marks.data,
+                                        u->all.keys.data,
+                                        u->all.rows.data,
+                                        taken.data,
+                                        u->table->n_rows};
     if (status == KR_OK)
-        status = kr_device_run(u->device, &KR_W(table_gather), &params, nodes, stream, err);
-    if (status == KR_OK && inserts->n)
-        status = kr_device_copy(u->device, keys + old, inserts->keys.data, inserts->n * sizeof(kr_key),
-                                stream, err);
-    if (status == KR_OK && inserts->n)
-        status = kr_device_copy(u->device, rows + old, inserts->rows.data, inserts->n * sizeof(uint32_t),
-                                stream, err);
-    kr_buffer_release(u->device, &taken, stream);
+        status = run(u, &KR_W(table_gather), &params, nodes, err);
+    kr_buffer_release(u->device, &taken, u->job->stream);
     kr_stopwatch_lap(u->job->watch, "gather");
     return status;
 }
 
-/* Sorts entries by key alone, which is enough unless inserts are early. */
-static kr_status sort_by_key(update *u, const kr_sorted *entries, kr_sorted *made, kr_error *err)
+/* Like the rows of a build, by key and row id. */
+static kr_status sort_early(update *u, const kr_key *keys, const uint32_t *rows, uint64_t n, kr_sorted *made,
+                            kr_error *err)
 {
-    kr_status status = allocate_entries(u, entries->n, made, err);
+    const kr_build build = {.device = u->device,
+                            .stream = u->job->stream,
+                            .keys = {.type = KR_KEY_BITS == 64 ? KR_U64 : KR_U32, .count = n, .data = keys},
+                            .row_ids = rows};
+    return kr_sorted_sort(&build, NULL, made, err);
+}
+
+static kr_status sort_by_key(update *u, const kr_key *keys, const uint32_t *rows, uint64_t n, kr_sorted *made,
+                             kr_error *err)
+{
+    kr_status status = allocate_entries(u, n, made, err);
     const kr_sort by_key = {.key_bits = KR_KEY_BITS,
                             .end_bit = KR_KEY_BITS,
-                            .n = entries->n,
-                            .keys_in = entries->keys.data,
+                            .n = n,
+                            .keys_in = keys,
                             .keys_out = made->keys.data,
-                            .rows_in = entries->rows.data,
+                            .rows_in = rows,
                             .rows_out = made->rows.data};
     return status == KR_OK ? kr_device_sort(u->device, &by_key, u->job->stream, err) : status;
 }
 
-/* Like the rows of a build, by key and row id. */
-static kr_status sort(update *u, kr_sorted *entries, kr_error *err)
+/* By key alone is enough unless inserts are early. */
+static kr_status sort(update *u, kr_error *err)
 {
-    const kr_build rows = {.device = u->device,
-                           .stream = u->job->stream,
-                           .keys = {.type = KR_KEY_BITS == 64 ? KR_U64 : KR_U32,
-                                    .count = entries->n,
-                                    .data = entries->keys.data},
-                           .row_ids = entries->rows.data};
+    const uint64_t skipped = u->found[TABLE_CHANGE_ROWS], n = rows_after(u);
+    const kr_key *keys = (const kr_key *)u->all.keys.data + skipped;
+    const uint32_t *rows = (const uint32_t *)u->all.rows.data + skipped;
     kr_sorted made = {0};
-    const kr_status status = u->found[TABLE_CHANGE_EARLY] ? kr_sorted_sort(&rows, NULL, &made, err)
-                                                          : sort_by_key(u, entries, &made, err);
-    kr_sorted_release(u->device, status == KR_OK ? entries : &made, u->job->stream);
-    if (status == KR_OK)
-        *entries = made;
+    const kr_status status = u->found[TABLE_CHANGE_EARLY] ? sort_early(u, keys, rows, n, &made, err)
+                                                          : sort_by_key(u, keys, rows, n, &made, err);
+    kr_sorted_release(u->device, &u->all, u->job->stream);
+    u->all = made;
     kr_stopwatch_lap(u->job->watch, "sort");
     return status;
 }
 
 static kr_status build_anew(update *u, kr_hashed *made, int *fits, kr_error *err)
 {
-    kr_stream *stream = u->job->stream;
-    kr_sorted all = {0};
     const uint64_t slots = (uint64_t)u->table->n_heads * made->design.slots;
-    kr_status status = gather(u, &all, err);
-    const table_remix_params remix = {all.keys.data, u->table->seed, made->seed};
+    kr_status status = gather(u, err);
+    const uint64_t skipped = u->found[TABLE_CHANGE_ROWS];
+    const table_remix_params remix = {(kr_key *)u->all.keys.data + skipped, u->table->seed, made->seed};
     if (status == KR_OK && made->seed != u->table->seed)
-        status = kr_device_run(u->device, &KR_W(table_remix), &remix, all.n, stream, err);
+        status = run(u, &KR_W(table_remix), &remix, rows_after(u), err);
     if (status == KR_OK)
-        status = sort(u, &all, err);
+        status = sort(u, err);
     const kr_hashed_source source = {u->device,
-                                     stream,
+                                     u->job->stream,
                                      u->job->watch,
-                                     all.keys.data,
-                                     all.rows.data,
-                                     all.n,
-                                     kr_hashed_room(made, all.n),
+                                     u->all.keys.data,
+                                     u->all.rows.data,
+                                     u->all.n,
+                                     kr_hashed_room(made, u->all.n),
                                      u->table->n_keys ? slots * made->design.load / 1000 : 0};
     if (status == KR_OK)
         status = KR_W(kr_hashed_fill)(&source, made, fits, err);
-    kr_sorted_release(u->device, &all, stream);
+    kr_sorted_release(u->device, &u->all, u->job->stream);
     return status;
 }
 
@@ -396,7 +441,7 @@ static kr_status mark(update *u, kr_error *err)
     if (status == KR_OK)
         status = kr_device_fill(u->device, u->marks.data, 0, u->marks.nbytes, u->job->stream, err);
     u->params.marks = u->marks.data;
-    return status == KR_OK ? run(u, &KR_W(table_mark), n, err) : status;
+    return status == KR_OK ? run(u, &KR_W(table_mark), &u->params, n, err) : status;
 }
 
 static kr_status rebuild(update *u, kr_error *err)
@@ -464,8 +509,7 @@ kr_status KR_W(kr_hashed_update)(kr_device *device, void *self, const kr_update 
     if (!job->delete_keys.count && !job->insert_keys.count)
         return KR_OK;
     u.is_large = is_large(&u);
-    kr_status status = u.is_large ? kr_changes_list(device, job, table->seed, &u.changes, err)
-                                  : kr_changes_make(device, job, &table->seed, &u.changes, err);
+    kr_status status = make_changes(&u, err);
     if (status == KR_OK && (u.changes.deletes.n || u.changes.inserts.n))
         status = apply(&u, err);
     release(&u);

@@ -63,28 +63,29 @@ kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key
     return status == KR_OK ? kr_device_sync(device, stream, err) : status;
 }
 
-static kr_status mix(const kr_build *build, uint64_t seed, const kr_row_list *list, kr_buffer *codes,
-                     const void **keys, kr_error *err)
+/* Into `to`, or into `codes`, which are made where there are none yet. */
+static kr_status mix(const kr_build *build, uint64_t seed, const kr_row_list *list, void *to,
+                     kr_buffer *codes, const void **keys, kr_error *err)
 {
     const uint32_t bits = kr_type_key_bits(build->keys.type);
     kr_status status = KR_OK;
-    if (!codes->data)
+    if (!to && !codes->data)
         status = kr_buffer_allocate(build->device, list->n * (bits / 8), build->stream, "hashed keys", NULL,
                                     codes, err);
-    const kr_mix_job job = {*keys, codes->data, list->n, seed, bits};
-    *keys = codes->data;
+    const kr_mix_job job = {*keys, to ? to : codes->data, list->n, seed, bits};
+    *keys = job.out;
     return status == KR_OK ? kr_mix_codes(build->device, &job, build->stream, err) : status;
 }
 
 /* The rows of the column and their codes, which are hashed if there is a seed. */
-static kr_status prepare(const kr_build *build, const uint64_t *seed, kr_row_list *list, kr_buffer *codes,
-                         const void **keys, kr_error *err)
+static kr_status prepare(const kr_build *build, const uint64_t *seed, kr_row_list *list, void *to,
+                         kr_buffer *codes, const void **keys, kr_error *err)
 {
     kr_status status = kr_row_list_make(build, list, err);
     if (status == KR_OK)
         status = encode_keys(build, list, codes, keys, err);
     if (status == KR_OK && seed)
-        status = mix(build, *seed, list, codes, keys, err);
+        status = mix(build, *seed, list, to, codes, keys, err);
     kr_stopwatch_lap(build->watch, "prepare");
     return status;
 }
@@ -95,7 +96,7 @@ kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted 
     kr_buffer codes = {0};
     kr_sorted made = {0};
     const void *keys = NULL;
-    kr_status status = prepare(build, seed, &list, &codes, &keys, err);
+    kr_status status = prepare(build, seed, &list, NULL, &codes, &keys, err);
     if (status == KR_OK)
         status = sort_into(build, &list, keys, seed != NULL, &made, err);
     kr_buffer_release(build->device, &codes, build->stream);
@@ -108,27 +109,21 @@ kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted 
     return status;
 }
 
-kr_status kr_sorted_list(const kr_build *build, uint64_t seed, kr_sorted *listed, kr_error *err)
+kr_status kr_sorted_list(const kr_build *build, uint64_t seed, kr_listed *listed, kr_error *err)
 {
     kr_row_list list = {0};
-    kr_sorted made = {0};
+    kr_buffer codes = {0};
     const void *keys = NULL;
-    kr_status status = prepare(build, &seed, &list, &made.keys, &keys, err);
-    made.n = list.n;
-    const uint64_t nbytes = list.n * sizeof(uint32_t);
-    if (status == KR_OK)
-        status =
-            kr_buffer_allocate(build->device, nbytes, build->stream, "listed row ids", NULL, &made.rows, err);
-    const number_params number = {made.rows.data};
+    kr_status status = prepare(build, &seed, &list, listed->keys, &codes, &keys, err);
+    const number_params number = {listed->rows};
+    listed->n = list.n;
     if (status == KR_OK)
         status = list.rows
-                     ? kr_device_copy(build->device, made.rows.data, list.rows, nbytes, build->stream, err)
+                     ? kr_device_copy(build->device, listed->rows, list.rows, list.n * sizeof(uint32_t),
+                                      build->stream, err)
                      : kr_device_run(build->device, &sorted_number_rows, &number, list.n, build->stream, err);
+    kr_buffer_release(build->device, &codes, build->stream);
     kr_row_list_release(build->device, &list, build->stream);
-    if (status == KR_OK)
-        *listed = made;
-    else
-        kr_sorted_release(build->device, &made, build->stream);
     return status;
 }
 

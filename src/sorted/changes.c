@@ -74,49 +74,63 @@ static kr_status sort_small(kr_device *device, const kr_update *job, const uint6
 /* ---- A sort for each ------------------------------------------------------------------------- */
 
 /* Without a watch: each phase would wait for the device. */
-static kr_status make_each(kr_device *device, const kr_update *job, const uint64_t *seed, int sorted,
-                           kr_changes *made, kr_error *err)
+static kr_build build_of(kr_device *device, const kr_update *job, int inserts)
 {
-    const kr_build deletes = {.device = device, .stream = job->stream, .keys = job->delete_keys};
-    const kr_build inserts = {
-        .device = device, .stream = job->stream, .keys = job->insert_keys, .row_ids = job->insert_rows};
-    kr_status status = KR_OK;
-    if (deletes.keys.count)
-        status = kr_sorted_sort(&deletes, seed, &made->deletes, err);
-    if (status == KR_OK && inserts.keys.count)
-        status = sorted ? kr_sorted_sort(&inserts, seed, &made->inserts, err)
-                        : kr_sorted_list(&inserts, *seed, &made->inserts, err);
-    if (status == KR_OK && !job->insert_rows && made->inserts.n) {
-        const shift_params params = {made->inserts.rows.data, job->next_row};
-        status = kr_device_run(device, &sorted_shift_rows, &params, made->inserts.n, job->stream, err);
-    }
-    return status;
+    return (kr_build){.device = device,
+                      .stream = job->stream,
+                      .keys = inserts ? job->insert_keys : job->delete_keys,
+                      .row_ids = inserts ? job->insert_rows : NULL};
 }
 
-/* Gives out what was made, or releases it. */
-static kr_status give(kr_device *device, const kr_update *job, kr_status status, kr_changes *made,
-                      kr_changes *changes)
+static kr_status sort_one(kr_device *device, const kr_update *job, const uint64_t *seed, int inserts,
+                          kr_sorted *made, kr_error *err)
 {
-    kr_stopwatch_lap(job->watch, "sort");
+    const kr_build build = build_of(device, job, inserts);
+    return build.keys.count ? kr_sorted_sort(&build, seed, made, err) : KR_OK;
+}
+
+/* Row ids that are not given count from zero until here. */
+static kr_status shift_rows(kr_device *device, const kr_update *job, uint32_t *rows, uint64_t n,
+                            kr_error *err)
+{
+    const shift_params params = {rows, job->next_row};
+    return job->insert_rows || !n ? KR_OK
+                                  : kr_device_run(device, &sorted_shift_rows, &params, n, job->stream, err);
+}
+
+static kr_status sort_each(kr_device *device, const kr_update *job, const uint64_t *seed, kr_changes *made,
+                           kr_error *err)
+{
+    kr_status status = sort_one(device, job, seed, 0, &made->deletes, err);
     if (status == KR_OK)
-        *changes = *made;
-    else
-        kr_changes_release(device, job->stream, made);
-    return status;
+        status = sort_one(device, job, seed, 1, &made->inserts, err);
+    return status == KR_OK ? shift_rows(device, job, made->inserts.rows.data, made->inserts.n, err) : status;
 }
 
 kr_status kr_changes_make(kr_device *device, const kr_update *job, const uint64_t *seed, kr_changes *changes,
                           kr_error *err)
 {
     kr_changes made = {.deletes = {.n = 0}};
-    const kr_status status = is_small(job) ? sort_small(device, job, seed, &made, err)
-                                           : make_each(device, job, seed, 1, &made, err);
-    return give(device, job, status, &made, changes);
+    const kr_status status =
+        is_small(job) ? sort_small(device, job, seed, &made, err) : sort_each(device, job, seed, &made, err);
+    kr_stopwatch_lap(job->watch, "sort");
+    if (status == KR_OK)
+        *changes = made;
+    else
+        kr_changes_release(device, job->stream, &made);
+    return status;
 }
 
-kr_status kr_changes_list(kr_device *device, const kr_update *job, uint64_t seed, kr_changes *changes,
+kr_status kr_changes_deletes(kr_device *device, const kr_update *job, uint64_t seed, kr_sorted *deletes,
+                             kr_error *err)
+{
+    return sort_one(device, job, &seed, 0, deletes, err);
+}
+
+kr_status kr_changes_list(kr_device *device, const kr_update *job, uint64_t seed, kr_listed *inserts,
                           kr_error *err)
 {
-    kr_changes made = {.deletes = {.n = 0}};
-    return give(device, job, make_each(device, job, &seed, 0, &made, err), &made, changes);
+    const kr_build build = build_of(device, job, 1);
+    const kr_status status = kr_sorted_list(&build, seed, inserts, err);
+    return status == KR_OK ? shift_rows(device, job, inserts->rows, inserts->n, err) : status;
 }

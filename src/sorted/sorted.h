@@ -18,8 +18,15 @@ kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *er
 /* The same without the ends, in the order of kr_mix(code, *seed) (key/hash.h) where `seed` is not NULL: then
  * `keys` holds these hashes instead of codes. */
 kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted *sorted, kr_error *err);
-/* The hashes of the same rows, not sorted: in ascending order of their row ids. */
-kr_status kr_sorted_list(const kr_build *build, uint64_t seed, kr_sorted *listed, kr_error *err);
+/* Where the hashes of a column go, unsorted: device memory with room for one of each of its rows. */
+typedef struct kr_listed {
+    void *keys;
+    uint32_t *rows;
+    uint64_t n; /* out: rows without NULLs */
+} kr_listed;
+
+/* The hashes of the same rows in ascending order of their row ids. */
+kr_status kr_sorted_list(const kr_build *build, uint64_t seed, kr_listed *listed, kr_error *err);
 void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
 void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate);
 /* Fills lowest and highest. Blocks. */

@@ -150,6 +150,74 @@ static void waves_of_replaced_keys(void **state)
         }
 }
 
+/* ---- Large batches, as on a GPU ---------------------------------------------------------------- */
+
+/* What GPUs make anew without a plan, programs of the CPU make in the same way. */
+static const kr_device_ops *pretend_gpu(kr_device_ops *ops)
+{
+    const kr_device_ops *cpu = device->ops;
+    *ops = *cpu;
+    ops->is_host = 0;
+    device->ops = ops;
+    return cpu;
+}
+
+/* Two fifths of the rows of the table: old keys, new ones, and some several times, with row ids below and
+ * above the old. `gone` old keys are deleted, of which a seventh come back. */
+static void draft_large(uint32_t wide, uint32_t gone)
+{
+    enum { INSERTS = 66000 };
+    for (uint32_t i = 0; i < INSERTS; ++i)
+        add(&inserts, key_of(wide, i % 7 ? 100000 + i : i % 11 ? i : 42));
+    for (uint32_t i = 0; i < gone; ++i)
+        add(&deletes, key_of(wide, 2 * i));
+}
+
+static void large_batches_make_a_table_anew(void **state)
+{
+    static const uint32_t gone[] = {0, 3000, 99000};
+    (void)state;
+    for (uint32_t s = 0; s < SPECS; ++s)
+        for (uint32_t d = 0; d < 3; ++d) {
+            kr_device_ops ops;
+            const uint32_t wide = (s + d) % 2;
+            fill_model(wide, 100000);
+            kr_index *index = make(specs[s], wide);
+            const kr_device_ops *cpu = pretend_gpu(&ops);
+            draft_large(wide, gone[d]);
+            apply(index, wide);
+            assert_true(was_made_anew(index));
+            device->ops = cpu;
+            kr_index_destroy(index);
+        }
+}
+
+/* Row ids that follow the old ones need no second sort. */
+static void large_batches_number_their_rows(void **state)
+{
+    static columns come;
+    kr_device_ops ops;
+    kr_error err = {0};
+    (void)state;
+    for (uint32_t wide = 0; wide < 2; ++wide) {
+        static uint32_t rows[100000];
+        model.n = 0;
+        for (uint32_t i = 0; i < 100000; ++i)
+            add_row(&model, key_of(wide, i), rows[i] = i);
+        kr_index *index = make("hash", wide);
+        const kr_device_ops *cpu = pretend_gpu(&ops);
+        draft_large(wide, 0);
+        for (uint32_t i = 0; i < inserts.n; ++i)
+            inserts.at[i].row = 100000 + i;
+        columns_of(&inserts, wide, &come);
+        assert_int_equal(kr_index_update(index, &come.view, NULL, NULL, NULL, &err), KR_OK);
+        model_update();
+        check(index, wide);
+        device->ops = cpu;
+        kr_index_destroy(index);
+    }
+}
+
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 /* Every allocation or every program of a batch fails in turn; then the batch goes through. */
@@ -198,10 +266,29 @@ static void fail_batches(uint64_t *countdown, kr_status wanted, uint32_t least)
         }
 }
 
+/* A large batch of which no table with the first seed holds all keys. */
+static void fail_large_batches(uint64_t *countdown, kr_status wanted)
+{
+    for (uint32_t wide = 0; wide < 2; ++wide) {
+        kr_device_ops ops;
+        fill_model(wide, 100000);
+        kr_index *index = make(wide ? "chain" : "hash", wide);
+        const kr_device_ops *before = pretend_gpu(&ops);
+        draft_large(wide, 3000);
+        for (uint32_t i = 0; i < 300; ++i)
+            add(&inserts, key_behind(wide, wide ? i : 77 + i));
+        fail_batch(index, wide, countdown, wanted, 4);
+        assert_true(counter(index, "seeds given up") >= 1);
+        device->ops = before;
+        kr_index_destroy(index);
+    }
+}
+
 static void failed_allocations_change_nothing(void **state)
 {
     (void)state;
     fail_batches(&fail_at, KR_ERR_DEVICE_MEMORY, 4);
+    fail_large_batches(&fail_at, KR_ERR_DEVICE_MEMORY);
 }
 
 static void cancelling_changes_nothing(void **state)
@@ -210,15 +297,21 @@ static void cancelling_changes_nothing(void **state)
     (void)state;
     cancel_programs(device, &half);
     fail_batches(&cancel_at, KR_ERR_CANCELLED, 2);
+    fail_large_batches(&cancel_at, KR_ERR_CANCELLED);
     device->ops = real_ops;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sequences_follow_the_model),        cmocka_unit_test(grows_from_nothing_and_shrinks),
-        cmocka_unit_test(rows_aside_are_given_back),         cmocka_unit_test(waves_of_replaced_keys),
-        cmocka_unit_test(failed_allocations_change_nothing), cmocka_unit_test(cancelling_changes_nothing),
+        cmocka_unit_test(sequences_follow_the_model),
+        cmocka_unit_test(grows_from_nothing_and_shrinks),
+        cmocka_unit_test(rows_aside_are_given_back),
+        cmocka_unit_test(waves_of_replaced_keys),
+        cmocka_unit_test(large_batches_make_a_table_anew),
+        cmocka_unit_test(large_batches_number_their_rows),
+        cmocka_unit_test(failed_allocations_change_nothing),
+        cmocka_unit_test(cancelling_changes_nothing),
     };
     open_device();
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
