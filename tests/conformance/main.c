@@ -168,5 +168,11 @@ int main(int argc, char **argv)
         return 1;
     printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", totals.passed, totals.failed,
            totals.skipped);
+    if (given.settings.filter && totals.passed + totals.failed + totals.skipped == 0 && !totals.left &&
+        given.options.n_shards == 1) {
+        fprintf(stderr, "no test ran: the filter '%s' matches none of these indexes\n",
+                given.settings.filter);
+        return 2;
+    }
     return totals.failed != 0;
 }

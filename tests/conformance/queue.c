@@ -210,19 +210,20 @@ static void print_start(const queue *q, const kr_suite_device *devices)
     fflush(stdout);
 }
 
-static void print_left(const queue *q, const kr_suite_device *devices)
+static uint32_t print_left(const queue *q, const kr_suite_device *devices)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < q->n; ++i)
         left += !q->units[i].is_done;
     if (left == 0)
-        return;
+        return 0;
     printf("the time was over: %u of %u did not run, or not to their end:\n", left, q->n);
     for (uint32_t i = 0; i < q->n; ++i)
         if (!q->units[i].is_done)
             printf("  %s %s\n", devices[q->units[i].device].info.name,
                    q->units[i].spec == SPECS_THEMSELVES ? "specs and kinds"
                                                         : q->list->at[q->units[i].spec].text);
+    return left;
 }
 
 static void print_areas(const queue *q)
@@ -260,7 +261,7 @@ int kr_run_queue(kr_settings *settings, const kr_spec_list *list, const kr_queue
     make_units(&q, devices);
     print_start(&q, devices);
     run_threads(&q);
-    print_left(&q, devices);
+    q.totals.left = print_left(&q, devices);
     print_areas(&q);
     free(q.units);
     kr_close_devices(devices, q.n_devices);

@@ -17,6 +17,7 @@ typedef struct kr_queue_options {
 
 typedef struct kr_totals {
     uint64_t passed, failed, skipped;
+    uint32_t left; /* units that did not run, or not to their end, when the time was over */
 } kr_totals;
 
 /* Opens the devices that the options ask for, at most `most`, into `devices`. Their number; 0: an error was

@@ -62,6 +62,11 @@ def test_seconds():
     assert len(ended) <= of - left and len(named) <= left < of + 1
 
 
+def test_nothing_matches():
+    """A run whose filter matches no test does not pass."""
+    run("--kind", "array", "--filter", "i64/no-such-case", expect=2)
+
+
 def test_small_keys():
     """Keys of 32 bits do not fit eight bits: those tests are skipped with the reason, and the others pass."""
     passed, failed, _ = counts(run("--kind", "rx:bits=3:2:3", "--filter", "/rx:bits=3:2:3"))
