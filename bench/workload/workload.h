@@ -17,7 +17,7 @@ void *kr_workload_alloc(uint64_t n, uint64_t each, const char *what, kr_error *e
 
 #define KR_WORKLOAD_PARTS_MAX 256
 
-/* Into how many parts, one a thread, `count` elements are cut; threads 0 means all cores. */
+/* Into how many parts, one per thread, `count` elements are cut; threads 0 means all cores. */
 uint32_t kr_workload_parts(uint32_t threads, uint64_t count);
 
 typedef void (*kr_part_work)(void *ctx, uint32_t part, uint64_t first, uint64_t end);

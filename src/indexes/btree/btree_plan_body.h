@@ -24,7 +24,7 @@ enum {
 typedef struct btree_sums {
     uint32_t entries, leaves; /* after the batch */
     uint32_t taken, freed;    /* leaves */
-    uint32_t changed;         /* leaves after the batch that something of it comes to, or goes from */
+    uint32_t changed;         /* leaves after the batch that it inserts into or deletes from */
     uint32_t reserved;
 } btree_sums;
 
