@@ -15,7 +15,7 @@ enum { KR_REORDER_NONE, KR_REORDER_LOOKUP, KR_REORDER_DOUBLE };
 typedef struct kr_launch {
     uint32_t threads;    /* of a block, a multiple of 32 up to 1024; 0: KR_LAUNCH_THREADS */
     uint32_t per_thread; /* probes that each thread (or group) takes of a tile, 1 to 32; 0: 1 */
-    uint32_t is_static;  /* 1: one block a multiprocessor, which loops over tiles */
+    uint32_t is_static;  /* 1: one block per multiprocessor, which loops over tiles */
     uint32_t n_pins;     /* words that each block copies to shared memory first */
     uint32_t reorder;    /* KR_REORDER_*: tiles then hold at most KR_LAUNCH_ORDER_PROBES probes */
     uint32_t group;      /* threads per probe; 0: 1 */

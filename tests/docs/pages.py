@@ -206,13 +206,13 @@ def header_comments():
 
 
 # "Bytes a key", "one a probe": what is counted, and for what. CLAUSE: no such phrase, as in "how many keys a node holds".
-COUNTED = re.compile(r"\b(?:bits?|bytes?|children|divisions|elements|entries|event|hits?|instructions|intersections|keys|leaves|lines?|loads?|lookups|"
+COUNTED = re.compile(r"\b(?:bits?|blocks?|bytes?|children|divisions|elements|entries|event|hits?|instructions|intersections|keys?|leaves|lines?|loads?|lookups|"
                      r"matches|memory|ms|nodes?|ns|number|once|one|pairs|pivots|position|probes?|rays?|(?:n\)|one|two) (?:reads?|search)|repaired|"
-                     r"rows?|slots?|steps|store|threads?|tiles|time|total|traffic|triangles?|two|untraced|us|words?|[\d.]*\d|µs)$")
+                     r"rows?|slots?|steps|store|threads?|tiles|time|total|tracers?|traffic|triangles?|two|untraced|us|words?|[\d.]*\d|µs)$")
 CLAUSE = ("begins|casts|collects|costs|deletes|does|draws|enqueues|gets|had|has|hit|holds|is|made|makes|matches|may|names|needs|returns|takes|tells|"
           "works")
-PER = re.compile(r" an? (?:axis|bit|block|box|bucket|build|call|column|condition|corner|day|element|hit|key|launch|leaf|left row|level|line|list|"
-                 r"load|lookup|match|multiprocessor|node|pair|part|piece|primitive|probe|query|range|ray|row|scan|scene|second|slice|slot|step|thread|"
+PER = re.compile(r" an? (?:axis|bit|block|box|bucket|build|call|column|condition|corner|day|device|element|hit|key|launch|leaf|left row|level|line|list|"
+                 r"load|lookup|match|multiprocessor|node|pair|part|piece|primitive|probe|query|range|ray|row|scan|scene|second|side|slice|slot|step|thread|"
                  rf"tile|turn|update)\b(?!'|-| of a | (?:{CLAUSE})\b)")
 # Other words that readers stumbled over, in small letters: nouns and verbs that are left out, and terms that nothing explains.
 # Each begins with a letter or a space, so that the search is quick.

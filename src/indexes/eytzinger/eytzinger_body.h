@@ -122,7 +122,7 @@ KR_BODY int eytzinger_step(const eytzinger_params *p, kr_pin pin, uint32_t k_or_
     return eytzinger_go(p, k, from, c, s);
 }
 
-/* One node by a group, a key a thread. */
+/* A group compares one node, one key per thread. */
 KR_BODY int eytzinger_step_group(const eytzinger_params *p, kr_pin pin, kr_group group, uint32_t k,
                                  eytzinger_state *s)
 {
