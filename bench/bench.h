@@ -158,7 +158,7 @@ uint64_t kr_tpch_rows(const kr_tpch_spec *spec);
 /** Writes a column, kr_tpch_rows long: the line items of an order are neighbours. The bytes do not depend on
  *  `threads` (0: all cores). */
 void kr_generate_tpch(const kr_tpch_spec *spec, kr_tpch_column column, uint32_t threads, uint32_t *values);
-/** How many words a column of texts has, and word `i` of them, ascending; 0 for other columns. */
+/** The number of words of a column of texts, and word `i` of them, ascending; 0 for other columns. */
 uint32_t kr_tpch_words(kr_tpch_column column);
 void kr_tpch_word(kr_tpch_column column, uint32_t i, char text[16]);
 /** The i-th random number for constants of TPC-H's queries, below n. */
@@ -220,7 +220,7 @@ typedef struct kr_baseline_batch {
 int kr_baseline_thrust(kr_baseline_batch *batch, char *text, size_t text_nbytes);
 
 /** cuCollections' static_map from key to row; an answer is the key's row or KR_NO_ROW. Keys must be distinct.
- * _default: its authors' setting, four threads a probe, at their examples' load of 0.5. _best: one, two or
+ * _default: its authors' setting, four threads per probe, at their examples' load of 0.5. _best: one, two or
  * four threads, at load 0.5 or 0.75, whichever is fastest. Nonzero on failure. Only in builds with
  * KEYRAY_PEERS. */
 int kr_baseline_static_map_default(kr_baseline_batch *batch, char *text, size_t text_nbytes);

@@ -14,7 +14,7 @@ static const uint8_t price_known[1] = {0xDF};
 static const uint32_t pieces[SALES] = {3, 1, 4, 1, 5, 9, 2, 6};
 
 static const int32_t wanted[POINTS] = {20, 35, 0, 90};
-/* 20 .. 40, and 60 .. 50, which is empty: bounds are inclusive, and lower > upper is no error. */
+/* 20 .. 40, and 60 .. 50, which is empty: bounds are inclusive, and lower > upper is not an error. */
 static const int32_t lower[RANGES] = {20, 60}, upper[RANGES] = {40, 50};
 
 static const kr_column keys = {.type = KR_I32, .count = SALES, .data = prices, .validity = price_known};

@@ -43,7 +43,7 @@ int main(void)
         printf("row %u\n", rows[i]); /* 0 and 4: NULL > 25 is unknown, and so is NOT of it */
     printf("sum of prices %.2f\n", sum);
 
-    /* Rows 6 and 7 come, row 4 goes. From here on the table needs the arrays above no more. */
+    /* Append rows 6 and 7, delete row 4. From here on the table no longer needs the arrays above. */
     const uint32_t more_quantity[] = {9, 70}, gone[] = {4};
     const double more_price[] = {24.0, 95.5};
     const kr_column more[] = {{.type = KR_U32, .count = 2, .data = more_quantity},

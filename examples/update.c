@@ -10,7 +10,7 @@ enum { ORDERS = 6, NEW = 3, CANCELLED = 2, PROBES = 4 };
 
 /* Customers of six orders, which are rows 0 to 5. */
 static const uint32_t customers[ORDERS] = {7, 3, 7, 9, 3, 5};
-/* Customers 3 and 4 cancel all of their orders; 4 has none, which is no error. */
+/* Customers 3 and 4 cancel all of their orders; 4 has none, which is not an error. */
 static const uint32_t cancelled[CANCELLED] = {3, 4};
 /* Orders 6, 7 and 10. Customer 3 orders again, and keeps the new order. */
 static const uint32_t new_customers[NEW] = {7, 3, 8}, new_rows[NEW] = {6, 7, 10};

@@ -14,7 +14,7 @@ __device__ uint64_t first_of_thread()
     return blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
 }
 
-// Four words a load; the words behind the last four are the first thread's.
+// Four words per load; the words behind the last four are the first thread's.
 __global__ void sum_column(const uint32_t *__restrict__ words, uint64_t n, unsigned long long *sum)
 {
     const uint64_t stride = gridDim.x * uint64_t(blockDim.x);

@@ -44,7 +44,7 @@ struct map_memory {
     }
 };
 
-// The greatest value that is no key marks empty slots.
+// The greatest value that is not a key marks empty slots.
 template <typename Key>
 Key absent_key(const kr_baseline_batch &batch)
 {
@@ -96,7 +96,7 @@ cudaError_t measure_setting(kr_baseline_batch &batch, double load, std::vector<d
         return cudaSuccess;
     best = seconds;
     batch.footprint_nbytes = map.capacity() * sizeof(cuco::pair<Key, Key>);
-    snprintf(batch.setting, sizeof batch.setting, "load %g, threads a probe: %d", load, Threads);
+    snprintf(batch.setting, sizeof batch.setting, "load %g, threads per probe: %d", load, Threads);
     std::vector<Key> found(batch.count);
     status = cudaMemcpy(found.data(), rows + batch.first, batch.count * sizeof(Key), cudaMemcpyDeviceToHost);
     std::transform(found.begin(), found.end(), batch.answers,

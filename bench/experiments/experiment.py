@@ -97,7 +97,7 @@ ORDERS = [Point("unsorted", {"order": "random"}), Point("sorted", {"order": "asc
 
 
 def hits_of(scale, most, step=2, option="hits"):
-    """The same total of matches for any number a probe, so that long ranges take no longer than short ones."""
+    """The same total of matches for any number per probe, so that long ranges take no longer than short ones."""
     return [Point(f"{option} 2^{n}", {option: f"2^{n}", "probes": f"2^{max(scale.probes - n, 0)}"})
             for n in range(0, min(most, scale.keys) + 1, step)]
 
@@ -135,7 +135,7 @@ PER_BYTE = Column("/s per byte", lambda run: run["per_second_per_byte"])
 PEAK = Column("peak, bytes per key", per_key("peak"))
 RAYS = Column("rays per probe", work("rays"))
 HITS = Column("hits per probe", work("hits"))
-UNTRACED = Column("untraced a probe", work("untraced"))
+UNTRACED = Column("untraced per probe", work("untraced"))
 
 
 # ---- Running

@@ -35,7 +35,7 @@ uint32_t kr_workload_parts(uint32_t threads, uint64_t count)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t parts = threads ? threads : cores > 0 ? (uint64_t)cores : 1;
-    /* Below a few thousand elements a thread costs more than it saves. */
+    /* For fewer than a few thousand elements, a thread costs more than it saves. */
     if (parts > count / 4096 + 1)
         parts = count / 4096 + 1;
     if (parts > KR_WORKLOAD_PARTS_MAX)

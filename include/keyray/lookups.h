@@ -172,7 +172,7 @@ KR_API kr_status kr_index_nearest(kr_index *index, const kr_column *probes, cons
  * Answers several sinks with one search: what kr_index_lookup, kr_index_range or kr_index_nearest would
  * answer to each of them. Matches are found once, and every result is made of them.
  *
- * Memory: 8 bytes of device memory a probe for the matches. Where an array lies in host memory that the
+ * Memory: 8 bytes of device memory per probe for the matches. Where an array lies in host memory that the
  * device does not reach, the batch goes through it in pieces of 2^22 probes, and the call blocks. After an
  * error the arrays may hold a part of the answers. A report in a sink says what the one search did.
  *

@@ -44,8 +44,8 @@ typedef enum kr_compare {
  * "false" are conditions. An empty text is "true".
  *
  * Integers outside of the column's type are compared by value, so the comparison is true or false for all
- * rows that are not NULL. Decimals that are no integer go with float columns only. Numbers beyond the largest
- * double are finite: below inf, and equal to no value.
+ * rows that are not NULL. Decimals that are not integers go with float columns only. Numbers beyond the
+ * largest double are finite: below inf, and equal to no value.
  *
  * Errors: KR_ERR_FORMAT, naming the character, KR_ERR_HOST_MEMORY. A value of another type than its column is
  * an error of the scan, which names the character of the value.
@@ -57,8 +57,8 @@ KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, 
  * Errors: KR_ERR_ARGUMENT (another number of values than `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
  *
  * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type that goes
- *                with the column's: integers outside of its type are compared by value; floats that are no
- *                integer go with float columns only; dates go with dates and timestamps; timestamps and
+ *                with the column's: integers outside of its type are compared by value; floats that are not
+ *                integers go with float columns only; dates go with dates and timestamps; timestamps and
  *                integers are in the unit of the column; codes of texts go with a column of the same
  *                dictionary. NULL: no values
  */
@@ -194,11 +194,11 @@ KR_API kr_status kr_table_append(kr_table *table, const kr_column *columns, uint
  * Memory:  takes a bit for each row of the table, and a copy of ids in host memory.
  * Stream:  ids in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
- * Errors:  KR_ERR_ARGUMENT (an id that is no row of the table; nothing is deleted), KR_ERR_HOST_MEMORY,
+ * Errors:  KR_ERR_ARGUMENT (an id that is not a row of the table; nothing is deleted), KR_ERR_HOST_MEMORY,
  *          KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
  *
  * @param rows       n row ids in host or device memory, in any order; ids given twice and rows deleted before
- *                   are no errors
+ *                   are not errors
  * @param n_deleted  host memory: how many rows were alive and no longer are; or NULL
  */
 KR_API kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,

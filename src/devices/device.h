@@ -76,8 +76,8 @@ typedef struct kr_device_ops {
     /* Optional: 1 if the work before the event is done; 1 if the stream is being captured in a graph. */
     int (*event_done)(kr_device *device, void *event);
     int (*is_capturing)(kr_device *device, void *stream);
-    /* Optional, for devices that are no hosts: an event that keeps its time, recorded; NULL if there is none.
-     * Then the seconds between two of them, when both are done. event_destroy releases them. */
+    /* Optional, for devices that are not the host: an event that keeps its time, recorded; NULL if there is
+     * none. Then the seconds between two of them, when both are done. event_destroy releases them. */
     void *(*stamp)(kr_device *device, void *stream);
     double (*stamp_seconds)(kr_device *device, void *from, void *to);
 

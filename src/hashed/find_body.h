@@ -1,4 +1,4 @@
-/* Lookups in a table: one thread a probe, or a group of threads that compare the slots of a node together
+/* Lookups in a table: one thread per probe, or a group of threads that compare the slots of a node together
  * (cooperative groups, as in the hash tables that the papers compare with). */
 #ifndef KEYRAY_HASHED_FIND_BODY_H
 #define KEYRAY_HASHED_FIND_BODY_H

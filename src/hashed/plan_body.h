@@ -54,7 +54,7 @@ typedef struct table_update_params {
     uint32_t *failed;                /* claims set it to 1 */
     uint32_t *waiting,
         *n_waiting;  /* inserts that open a full bucket; TABLE_STRIPES lists, and their lengths */
-    uint32_t *marks; /* of slots whose keys go, in a rebuild: 16 bits a node */
+    uint32_t *marks; /* of slots whose keys are deleted, in a rebuild: 16 bits per node */
     uint32_t n_deletes, n_inserts;
     uint32_t n_spans, n_aside; /* before the update */
     uint32_t next_row;         /* above all row ids that are there */

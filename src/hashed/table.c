@@ -115,7 +115,7 @@ kr_status kr_hashed_estimate(const kr_shape *shape, const kr_hashed_design *desi
     const uint64_t n = shape->count, tiles = n / 32768 + 2;
     const uint64_t kept =
         larger(table_nbytes(shape, design, n, 1), table_nbytes(shape, design, n / 2 + 1, 2));
-    kr_shape hashed = *shape; /* all bits are sorted, and what is sorted is no column */
+    kr_shape hashed = *shape; /* all bits are sorted, and what is sorted is not a column */
     hashed.type = bits == 64 ? KR_U64 : KR_U32;
     kr_sorted_estimate(&hashed, need);
     const uint64_t codes = shape->has_validity || shape->has_row_ids ? 0 : n * (bits / 8);

@@ -12,7 +12,7 @@
 
 /* ---- Rows aside, of many keys by one thread each, or of one key by all threads of a group ----------- */
 
-/* The rows of one key: those it had, and those that come. */
+/* The rows of one key: those it had, and those inserted. */
 typedef struct table_merge {
     uint32_t where;      /* in `aside` */
     uint32_t first, run; /* inserts */
@@ -109,7 +109,7 @@ KR_BODY uint64_t table_follow(const kr_hashed_view *t, uint64_t target, kr_key k
     return target;
 }
 
-/* Steps to a key that goes were counted where `doom` found it. */
+/* Steps to a deleted key were counted where `doom` found it. */
 KR_BODY void table_count_moved(const table_update_params *p, uint64_t i, kr_key key, uint64_t from,
                                uint64_t to)
 {
@@ -206,7 +206,7 @@ KR_MAP_PROGRAM(table_mark, table_update_params, table_mark_one);
 
 typedef struct table_gather_params {
     kr_hashed_view table;
-    const uint32_t *marks; /* NULL, or slots whose keys are left out: 16 bits a node */
+    const uint32_t *marks; /* NULL, or slots whose keys are left out: 16 bits per node */
     kr_key *keys;          /* in any order, but the rows of a key side by side, ascending */
     uint32_t *rows;
     uint32_t *taken; /* places in both, from `end` down */

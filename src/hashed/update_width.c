@@ -20,7 +20,7 @@ typedef struct update {
     kr_buffer targets;            /* of the inserts, then of the deletes */
     kr_buffer needs;              /* the counters lie behind the needs, to be read with their sum */
     kr_buffer spans, aside, more; /* larger ones, with what the old hold */
-    kr_buffer marks;              /* of a rebuild: slots whose keys go */
+    kr_buffer marks;              /* of a rebuild: slots whose keys are deleted */
     kr_sorted all;                /* of a rebuild: room for all old rows, then the inserts */
     int is_large; /* 1: the inserts are there from the beginning, not sorted and not planned */
     table_update_params params;
@@ -157,7 +157,7 @@ static int is_worn(const kr_hashed *table)
 }
 
 /* The most places aside, with those that hold nothing: as many as there are rows after deletes, one for 16
- * rows of the table where rows come. So replaced rows add little memory. */
+ * rows of the table where rows are inserted. So replaced rows add little memory. */
 static uint64_t most_aside(const update *u)
 {
     const uint64_t need = u->need & UINT32_MAX;

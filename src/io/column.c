@@ -9,7 +9,7 @@
 
 enum { HINT_NBYTES = 64 };
 
-/* A word for NULL, as databases, R and pandas write it: what to do about it where it is no value. */
+/* A word for NULL, as databases, R and pandas write it: what to do about it where it is not a value. */
 static const char *null_hint(const struct kr_builder *builder, const char *text, size_t nbytes,
                              char hint[HINT_NBYTES])
 {

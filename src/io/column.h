@@ -23,7 +23,7 @@ struct kr_builder {
                            integer */
     bool any_value;     /* one that is not NULL was appended since the type is known */
     bool decimals;      /* one was seen while inferring */
-    bool quoted;        /* the field that is appended stands in quotes */
+    bool quoted;        /* the field that is appended is quoted */
     const char *nulls;  /* words that are NULL without quotes, with ',' between them; or NULL */
     /* An integer beyond i64 is an error unless the column turns out to hold decimals, which a later
      * field may show. Its line, 0 for none, and its text. */

@@ -111,7 +111,7 @@ static kr_value_result real_to_integer(double value, kr_type type, void *to)
 
 /* ---- Dates and times ----------------------------------------------------------------------- */
 
-/* Steps of one unit as steps of another, both given as steps a day. */
+/* Steps of one unit as steps of another, both given as steps per day. */
 static kr_value_result rescale(int64_t steps, int64_t from_per_day, int64_t to_per_day, kr_type type,
                                void *to)
 {

@@ -53,7 +53,7 @@ const char *kr_io_type_hint(const char *name, bool with_text, char hint[KR_TYPE_
     kr_spelling nearest = kr_spelling_begin(name, strlen(name));
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (strcasecmp(aliases[i].other, name) == 0 && (with_text || strcmp(aliases[i].type, "str") != 0)) {
-            snprintf(hint, KR_TYPE_HINT_NBYTES, "; did you mean '%s'?", aliases[i].type);
+            snprintf(hint, KR_TYPE_HINT_NBYTES, " (did you mean '%s'?)", aliases[i].type);
             return hint;
         }
     for (unsigned type = 1; kr_type_name((kr_type)type); type++)

@@ -5,7 +5,7 @@
 
 #include "io/io.h"
 
-/* "; did you mean 'i64'?" for int64, or "". `with_text`: str is a type, too. */
+/* " (did you mean 'i64'?)" for int64, or "". `with_text`: str is a type, too. */
 enum { KR_TYPE_HINT_NBYTES = 128 };
 const char *kr_io_type_hint(const char *name, bool with_text, char hint[KR_TYPE_HINT_NBYTES]);
 

@@ -403,7 +403,7 @@ kr_status kr_read_npy(struct kr_input *input, const char *selector, struct kr_fi
     if (*selector && !kr_io_type_named(selector, &unit))
         return kr_fail(
             err, KR_ERR_ARGUMENT,
-            "%s takes only a type after it, not '%s': it has one column%s; types are " KR_IO_TYPE_NAMES,
+            "%s takes only a type after it, not '%s'%s: it has one column; types are " KR_IO_TYPE_NAMES,
             input->name, shown, kr_io_type_hint(shown, false, hint));
     char *text = kr_host_calloc(HEADER_MOST, 1, "a .npy header", err);
     if (!text)

@@ -238,7 +238,7 @@ static kr_status fail_fields(const struct scanner *scanner, uint64_t line, uint6
 }
 
 /* Reads the remaining rows. `n_fields` 0: rows have as many fields as the first one. Empty lines at the end
- * are no rows; in a file with one column they may be NULLs, so there they are. */
+ * are not rows; in a file with one column they may be NULLs, so there they are. */
 static kr_status read_rows(struct scanner *scanner, uint64_t n_fields, struct kr_builder *builder,
                            kr_error *err)
 {

@@ -6,9 +6,9 @@
  * rows): docs/performance-joins.md has the measurements and what is left out. */
 typedef struct kind_rates {
     const char *kind;
-    double build, repeated; /* a row to index; more where its key may be there already */
-    double build_once;      /* an index, whatever its rows */
-    double lookup, doubled; /* a row to look up among 2^20; more for each doubling of these */
+    double build, repeated; /* per row to index; more where its key may be there already */
+    double build_once;      /* per index, whatever its rows */
+    double lookup, doubled; /* per row to look up among 2^20; more for each doubling of these */
 } kind_rates;
 
 static const kind_rates gpu_kinds[] = {
@@ -26,14 +26,15 @@ static const kind_rates cpu_kinds[] = {
 typedef struct device_rates {
     const kind_rates *kinds;
     double lookup_once;
-    double back;          /* a row, to put its one answer back in order */
-    double several, list; /* a row that may find several; each that it finds */
-    double sort;          /* a pair, by its left row */
-    double range;         /* a range to look up, more than a value */
+    double back;          /* per row: putting its one answer back in order */
+    double several, list; /* per row that may find several; per row that it finds */
+    double sort;          /* per pair: sorting it by its left row */
+    double range;         /* per range to look up: what it takes more than a value */
     double lay_out,
-        lay_once; /* a range that is indexed, to sort and lay out, beside the index of its start */
-    double scan, scan_doubled; /* a key to count and list the ranges among 2^20 that hold it; each doubling */
-    double scan_pair;          /* each of these ranges */
+        lay_once; /* per indexed range: sorting and laying it out, beside the index of its start */
+    double scan,
+        scan_doubled; /* per key: counting and listing the ranges among 2^20 that hold it; per doubling */
+    double scan_pair; /* per range that holds it */
 } device_rates;
 
 static const device_rates on_gpu = {gpu_kinds, 60000, 0.004,  0.030, 0.0064, 0.033,

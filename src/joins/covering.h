@@ -3,8 +3,8 @@
  *
  * Ranges are sorted by their lower bounds, and an index of these says how many are not above a key. Those
  * ranges are read downwards. `reach`, the largest upper bound up to each, says when to stop: ranges that do
- * not overlap take two reads. `largest`, a tree of 32 children a node over the upper bounds, skips ranges
- * that end below the key, so that one range that holds all others costs O(log n) reads a key, not n. Where
+ * not overlap take two reads. `largest`, a tree of 32 children per node over the upper bounds, skips ranges
+ * that end below the key, so that one range that holds all others costs O(log n) reads per key, not n. Where
  * many ranges lie under a key, the rest of them is read in slices, each by another thread. */
 #ifndef KEYRAY_JOINS_COVERING_H
 #define KEYRAY_JOINS_COVERING_H
@@ -35,7 +35,7 @@ kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column
 /* A query over the left side, in device memory, for kr_covering_find. */
 kr_status kr_covering_query(kr_covering *c, const kr_column *left, kr_stopwatch *watch, kr_query *query,
                             kr_error *err);
-/* offsets: n + 1, how many ranges hold the keys before each; with `first` at most one a key. Blocks. */
+/* offsets: n + 1, how many ranges hold the keys before each; with `first` at most one per key. Blocks. */
 kr_status kr_covering_find(kr_covering *c, const kr_query *query, int first, kr_buffer *offsets,
                            kr_error *err);
 /* All pairs: left rows ascend, and right rows do within each if `ordered`. Allocates both. */

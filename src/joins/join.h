@@ -46,8 +46,8 @@ kr_status kr_join_build(const kr_join_job *job, const kr_spec *spec, const kr_co
 /* Fills join->left, right and info, and adds to its phases. Blocks. */
 kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err);
 
-/* Hands over the result in chunks of at most cap_nbytes, 8 a pair; `chunk` NULL: counts it only. The indexed
- * side and a piece of the other are on the device. Blocks. */
+/* Hands over the result in chunks of at most cap_nbytes, 8 per pair; `chunk` NULL: counts it only. The
+ * indexed side and a piece of the other are on the device. Blocks. */
 kr_status kr_join_chunks_run(const kr_join_job *job, uint64_t cap_nbytes, kr_pairs_chunk chunk, void *ctx,
                              uint64_t *pairs, kr_error *err);
 

@@ -28,7 +28,7 @@ typedef struct kr_pair_chunks {
     uint32_t next; /* slot; it is the oldest, too */
 } kr_pair_chunks;
 
-/* Makes room for c->most pairs a slot. kr_pair_chunks_close is due in any case. */
+/* Makes room for c->most pairs per slot. kr_pair_chunks_close is due in any case. */
 kr_status kr_pair_chunks_open(kr_pair_chunks *c, kr_error *err);
 void kr_pair_chunks_close(kr_pair_chunks *c);
 

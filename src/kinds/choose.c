@@ -5,7 +5,7 @@
 /* What "best" stands for, by measurements (docs/choosing.md, docs/performance.md). They correct the decision
  * tree of Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 6.1: where the paper recommends
  * three kinds, the sorted array is the fastest for large batches, as they are partitioned by the index, and
- * levels of pivots over it are as fast there and up to 1.8 times faster for small ones. With k=9 a node of
+ * levels of pivots over it are as fast there and up to 1.8 times faster for small ones. With k=9, a node of
  * u32 keys has 32 bytes, as much as a GPU reads at a time: up to 1.37 times faster than k=17. */
 static const struct choice {
     const char *text;

@@ -55,7 +55,7 @@ kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *er
         return KR_OK;
     return kr_fail(
         err, KR_ERR_UNSUPPORTED,
-        "kind '%s' on %s: pin= and reorder= need %d bytes of shared memory a block, and this GPU has %u; "
+        "kind '%s' on %s: pin= and reorder= need %d bytes of shared memory per block, and this GPU has %u; "
         "leave them out",
         spec->kind->name, device->name, KR_LAUNCH_SHARED, device->block_nbytes);
 }

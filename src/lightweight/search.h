@@ -24,7 +24,7 @@ enum {
 enum { KR_SCHEDULE_DYNAMIC, KR_SCHEDULE_STATIC };
 enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
 
-/* The rows of a kind's option table, one a line. */
+/* The rows of a kind's option table, one per line. */
 /* clang-format off */
 #define KR_SEARCH_OPTION_ROWS \
     [KR_SEARCH_LAYOUT] = {"layout", KR_OPTION_CHOICE, "soa|aos", 0, 1, KR_LAYOUT_SOA, \
@@ -51,7 +51,7 @@ kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err);
 /* A family's runs_on: whether the device has the shared memory that the options need. */
 kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *err);
 
-/* The programs of a fan-out: with one thread a probe, and with k - 1 if group=k-1 allows this k. */
+/* The programs of a fan-out: with one thread per probe, and with k - 1 if group=k-1 allows this k. */
 typedef struct kr_search_programs {
     uint32_t k; /* 0: any k, the last of a table */
     const kr_program *alone, *group;

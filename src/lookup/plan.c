@@ -19,8 +19,8 @@ enum {
     PART_PROBE_BITS = 10, /* and at least 2^10 probes, so that a block's search is worth its pivots */
     PART_PIECE = 1 << 27,
     PART_PIECE_LEAST = 1 << 20,
-    PART_SCRATCH = 35, /* bytes a probe of a piece, at most: code, mark, base, order, match, answer, flag */
-    BATCH_SCRATCH = 17 /* bytes a probe of the whole batch, at most: match, offset, flag */
+    PART_SCRATCH = 35, /* bytes per probe of a piece, at most: code, mark, base, order, match, answer, flag */
+    BATCH_SCRATCH = 17 /* bytes per probe of the whole batch, at most: match, offset, flag */
 };
 /* Probes of a segment. A GPU's blocks work on IN_FLIGHT segments at a time, one part after the other: those
  * of an H200. Shorter segments keep them in fewer parts, which then stay in its second-level cache of 50 MB,

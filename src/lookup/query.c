@@ -107,7 +107,7 @@ kr_status kr_query_locate_rows(const kr_query *query, uint32_t *rows, uint32_t *
     return status;
 }
 
-/* ---- Answers that need one byte a probe, then a bitmap -------------------------------------- */
+/* ---- Answers that need one byte per probe, then a bitmap ------------------------------------ */
 
 static kr_status answer_exists(const kr_query *query, const kr_sink *sink, kr_error *err)
 {

@@ -5,7 +5,7 @@
 
 enum { PIECE = 1 << 22, TURNS = 3, LANES = 6, PINNED_FROM = 1 << 20 };
 
-/* One array of the lookup, split by probes. Bitmaps have 1 bit an element and may start within a byte. */
+/* One array of the lookup, split by probes. Bitmaps have 1 bit per element and may start within a byte. */
 typedef struct staged_lane {
     const char *from; /* input in host memory, or NULL */
     char *to;         /* output in host memory, or NULL */

@@ -1,6 +1,6 @@
 /* How a GPU launches a probe program with launch options (Henneberg and Schuhknecht, "Is Binary Search
  * Really All You Need?", section 4): blocks scheduled dynamically or one per multiprocessor, probes per
- * thread, words of the search pinned in shared memory, probes reordered within a block, several threads a
+ * thread, words of the search pinned in shared memory, probes reordered within a block, several threads per
  * probe. A CPU runs the same body as it runs a probe program: nothing is pinned or reordered, and a group is
  * one thread.
  *
@@ -15,10 +15,10 @@ enum { KR_REORDER_NONE, KR_REORDER_LOOKUP, KR_REORDER_DOUBLE };
 typedef struct kr_launch {
     uint32_t threads;    /* of a block, a multiple of 32 up to 1024; 0: KR_LAUNCH_THREADS */
     uint32_t per_thread; /* probes that each thread (or group) takes of a tile, 1 to 32; 0: 1 */
-    uint32_t is_static;  /* 1: one block a multiprocessor, which loops over tiles */
+    uint32_t is_static;  /* 1: one block per multiprocessor, which loops over tiles */
     uint32_t n_pins;     /* words that each block copies to shared memory first */
     uint32_t reorder;    /* KR_REORDER_*: tiles then hold at most KR_LAUNCH_ORDER_PROBES probes */
-    uint32_t group;      /* threads a probe; 0: 1 */
+    uint32_t group;      /* threads per probe; 0: 1 */
     uint32_t reserved[2];
 } kr_launch;
 kr_assert_size(kr_launch, 32);

@@ -32,7 +32,7 @@ typedef struct reduce_params {
     uint64_t validity_offset;
     uint64_t n_values; /* row ids past it have no value */
     void *out;
-    uint8_t *any;         /* MIN, MAX: one byte a match */
+    uint8_t *any;         /* MIN, MAX: one byte per match */
     reduce_total *totals; /* one for each slice, to be merged; NULL: answers are stored directly */
     kr_spread spread;
     uint32_t type;

@@ -54,7 +54,7 @@ kr_reduction kr_reduction_of(const kr_rows *rows, kr_result result, const kr_col
     return (kr_reduction){params, (rows->any_order ? rows->any_order : rows->walk)->reduce[op]};
 }
 
-/* One total a slice, then one answer a match. */
+/* One total per slice, then one answer per match. */
 static kr_status reduce_slices(kr_device *device, const kr_program *program, reduce_params *params,
                                uint64_t n, kr_stream *stream, kr_error *err)
 {

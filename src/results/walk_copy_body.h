@@ -6,7 +6,7 @@
  *
  * A walk that opens at any row at once (KR_WALK_JUMPS) gives every thread the next row of the window,
  * whichever match it belongs to, so that a warp writes rows side by side. Other walks go through a match from
- * its start: one thread reads a few rows, eight threads more, the group many. */
+ * its start: one thread reads a few rows, eight threads read more, the group reads many. */
 #ifndef KEYRAY_RESULTS_WALK_COPY_BODY_H
 #define KEYRAY_RESULTS_WALK_COPY_BODY_H
 

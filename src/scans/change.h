@@ -1,5 +1,5 @@
-/* Rows that come to a table and go. All need exclusive access, have checked arguments, and block. On failure
- * the table is as it was, unless the device was lost. */
+/* Rows appended to a table and deleted from it. All need exclusive access, have checked arguments, and block.
+ * On failure the table is as it was, unless the device was lost. */
 #ifndef KEYRAY_SCANS_CHANGE_H
 #define KEYRAY_SCANS_CHANGE_H
 

@@ -12,7 +12,7 @@ typedef struct deletion {
     kr_stopwatch watch;
     kr_peak peak;
     uint64_t held, n_words; /* held: bytes of the table before */
-    kr_buffer doomed;       /* a bitmap of the rows that go, all of them alive */
+    kr_buffer doomed;       /* a bitmap of the rows to delete, all of them alive */
     kr_buffer counter;      /* what is counted, or found wrong */
 } deletion;
 

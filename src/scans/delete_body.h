@@ -7,7 +7,7 @@
 typedef struct delete_mark_params {
     const uint32_t *rows;
     uint32_t *bitmap;
-    uint64_t *found; /* 0, or n less the index of the first that is no row */
+    uint64_t *found; /* 0, or n less the index of the first that is not a row */
     uint64_t n, n_rows;
 } delete_mark_params;
 kr_assert_size(delete_mark_params, 40);

@@ -111,7 +111,7 @@ static int fail_without_quotes(parsing *p, const char *at)
 {
     char what[128];
     const size_t nbytes = strspn(at, "0123456789-:.TZ+");
-    snprintf(what, sizeof what, "dates and times stand in single quotes: '%.*s'",
+    snprintf(what, sizeof what, "put dates and times in single quotes: '%.*s'",
              nbytes < 40 ? (int)nbytes : 40, at);
     return fail_at(p, at, what);
 }
@@ -285,8 +285,8 @@ static int fail_no_value(parsing *p, const token *t)
     if (!is_name && (t->kind != WORD || is_reserved(t)))
         return fail_at(p, t->at, "expected a value: a number, a text in single quotes, or NULL");
     const uint64_t nbytes = t->nbytes - 2 * (uint64_t)is_name;
-    snprintf(what, sizeof what, "expected a value; %stexts stand in single quotes: '%.*s'",
-             is_name ? "double quotes are for names of columns, and " : "", nbytes < 40 ? (int)nbytes : 40,
+    snprintf(what, sizeof what, "expected a value; %sput texts in single quotes: '%.*s'",
+             is_name ? "double quotes are for names of columns; " : "", nbytes < 40 ? (int)nbytes : 40,
              t->at + is_name);
     return fail_at(p, t->at, what);
 }

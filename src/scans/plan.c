@@ -68,7 +68,7 @@ static const char *quotes_hint(const kr_node *node, const char *wanted, int foun
 {
     hint[0] = '\0';
     if (node->op == KR_NODE_COLUMNS && found && strlen(wanted) < 40)
-        snprintf(hint, 96, "; texts stand in single quotes: '%s'", wanted);
+        snprintf(hint, 96, "; put texts in single quotes: '%s'", wanted);
     return hint;
 }
 

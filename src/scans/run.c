@@ -129,7 +129,7 @@ static kr_status select_leaves(running *r, uint32_t n, const bits *alive, bits *
     return status;
 }
 
-/* The operands of node `at` that are no leaves, the largest first; the leaves go to r->leaves. */
+/* The operands of node `at` that are not leaves, the largest first; the leaves go to r->leaves. */
 static kr_status split(running *r, uint64_t at, uint64_t **operands, uint32_t *n_operands, uint32_t *n_leaves)
 {
     const kr_plan_node *nodes = r->plan->nodes;

@@ -11,10 +11,10 @@
 #include "tracers/ray.h"
 
 /* Primitives of one scene. The buffer holds floats:
- *   triangles  3 corners of x, y, z     36 bytes a primitive
+ *   triangles  3 corners of x, y, z     36 bytes per primitive
  *   spheres    centre                   12, all with the same radius
  *   boxes      lower and upper corner   24
- * A buffer of triangles is KR_MESH_PAD bytes longer: Embree reads it in place, 16 bytes a corner. */
+ * A buffer of triangles is KR_MESH_PAD bytes longer: Embree reads it in place, 16 bytes per corner. */
 #define KR_MESH_PAD 4
 typedef struct kr_mesh {
     uint32_t prim; /* KR_PRIM_* */

@@ -79,6 +79,6 @@ const char *kr_spelling_hint(const kr_spelling *nearest, const char *before, con
 {
     text[0] = '\0';
     if (nearest->name[0])
-        snprintf(text, KR_SPELLING_HINT_NBYTES, "; did you mean %s%s%s?", before, nearest->name, after);
+        snprintf(text, KR_SPELLING_HINT_NBYTES, " (did you mean %s%s%s?)", before, nearest->name, after);
     return text;
 }

@@ -22,7 +22,7 @@ kr_spelling kr_spelling_begin(const char *wanted, size_t nbytes);
 void kr_spelling_offer(kr_spelling *nearest, const char *name, size_t nbytes);
 /* The same for each of "a|b|c". */
 void kr_spelling_offer_choices(kr_spelling *nearest, const char *choices);
-/* "; did you mean --probes?", where `before` is "--" and `after` is ""; "" if no name is near. */
+/* " (did you mean --probes?)", where `before` is "--" and `after` is ""; "" if no name is near. */
 const char *kr_spelling_hint(const kr_spelling *nearest, const char *before, const char *after,
                              char text[KR_SPELLING_HINT_NBYTES]);
 

@@ -44,8 +44,8 @@ static void check_cap(void)
     kr_device_close(capped);
 }
 
-/* Partitioned batches are cut into pieces where a cap leaves no room for the batch; the 16 bytes a probe that
- * ROWS holds for the entire batch are taken into account. */
+/* Partitioned batches are cut into pieces where a cap leaves no room for the batch; the 16 bytes per probe
+ * that ROWS holds for the entire batch are taken into account. */
 static void check_pieces(void)
 {
     enum { KEYS = 1 << 20, PROBES = 1 << 22 };

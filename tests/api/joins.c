@@ -38,7 +38,8 @@ static void decide(void)
 
 enum { LEFT = 1 << 20, RIGHT = 1 << 18, ROUNDING = 1 << 20 };
 
-/* With distinct right keys: the result, the index, and 12 bytes a left row. Both sides are on the device. */
+/* With distinct right keys: the result, the index, and 12 bytes per left row. Both sides are on the device.
+ */
 static void take_memory(const char *spec, uint32_t unordered)
 {
     static uint32_t left[LEFT], right[RIGHT];

@@ -1,5 +1,4 @@
-/* kr_index_update: wrong calls, kinds without updates, and rows that come and go in every kind with updates.
- */
+/* kr_index_update: wrong calls, kinds without updates, and inserts and deletes in every kind with updates. */
 #include "check.h"
 
 static const uint32_t data[4] = {4, 3, 2, 1}, row_ids[4] = {10, 11, 12, 13};

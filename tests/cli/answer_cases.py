@@ -219,9 +219,9 @@ SHOWN = [
     ok("scan --column keys.npy --where 'keys > 4' {device} --count --quiet", out=exactly("3\n")),
     bad(2, "scan --column day {device}", "--column day: 'day' is not a supported column file, as in orders.csv:day; only after such a column may a name stand alone"),
     bad(2, "scan --column orders.csv:day,day {device}", "two columns are named 'day'; give each a name of its own, as in NAME=day"),
-    bad(1, "scan --column orders.csv:day,amonut {device}", r"orders.csv has no column 'amonut'; did you mean 'amount'\?"),
+    bad(1, "scan --column orders.csv:day,amonut {device}", r"orders.csv has no column 'amonut' \(did you mean 'amount'\?\)"),
     bad(2, "scan --column =orders.csv:day {device}", "--column is NAME=COL"), bad(2, "scan --column a= {device}", "--column is NAME=COL"),
-    bad(1, ORDER + "--probe 2 --show custmer", r"orders.csv has no column 'custmer'; did you mean 'customer'\?; its header has: order, customer"),
+    bad(1, ORDER + "--probe 2 --show custmer", r"orders.csv has no column 'custmer' \(did you mean 'customer'\?\); its header has: order, customer"),
     bad(1, ORDER + "--probe 2 --show mine.csv:city", "--keys orders.csv:order has 5 rows but --show mine.csv:city has 4; show one value per row"),
     bad(1, ORDER + "--probe 2 --show missing.csv:x", "cannot open missing.csv"), bad(2, ORDER + "--probe 2 --show orders.csv", "--show orders.csv needs a column"),
     bad(2, "lookup --keys keys.npy --probe 3 --show x", "--show keys.npy takes only a type after it"),
@@ -231,7 +231,7 @@ SHOWN = [
     bad(2, JOIN + "--show-left day -o x.npy", "--show-left adds columns"), bad(2, JOIN + "--show-right day --format json", "--show-right adds columns"),
     bad(2, JOIN + "--type semi --show-right city", "--show-right shows columns of right rows, and --type semi and anti have none"),
     bad(2, SCAN + "--count --show day", "--show shows rows; leave --count"), bad(2, SCAN + "--show day --quiet", "--show adds columns"),
-    bad(1, SCAN + "--show dya", r"no column 'dya'; did you mean 'day'\?"), bad(1, JOIN + "--show-right cty", r"mine.csv has no column 'cty'; did you mean 'city'\?"),
+    bad(1, SCAN + "--show dya", r"no column 'dya' \(did you mean 'day'\?\)"), bad(1, JOIN + "--show-right cty", r"mine.csv has no column 'cty' \(did you mean 'city'\?\)"),
     bad(2, "update --keys keys.npy --delete 3 --probe 3 --show x", "unknown option --show of update"),
 ]
 
@@ -264,12 +264,12 @@ SEVERAL = [
     # Rays are counted once for each result.
     ok("lookup --keys keys.npy --probes probes.npy --result count,exists --index rx {device} --format json", needs="rx", json={"rays": 4}),
     ok("lookup --keys keys.npy --probes probes.npy --result rows -o x.csv --index rx {device} --format json", needs="rx", json={"rays": 4}, files={"x.csv": None}),
-    bad(2, LOOKUP + "--result row,cuont", r"row\|count\|.*, not 'cuont'; did you mean count\?"), bad(2, LOOKUP + "--result row,", "not ''"),
+    bad(2, LOOKUP + "--result row,cuont", r"row\|count\|.*, not 'cuont' \(did you mean count\?\)"), bad(2, LOOKUP + "--result row,", "not ''"),
     bad(2, LOOKUP + "--result row,count,row", "--result has row twice"), bad(2, LOOKUP + "--result row,sum", "need --values COLUMN"),
     bad(2, LOOKUP + "--result row,count --values amount", "--values needs --result sum"),
     bad(2, LOOKUP + "--result row,count -o x.npy", r"several results go into one file with names of columns: -o OUT.csv, not -o x.npy"),
     bad(2, LOOKUP + "--result sum --values amount --values order -o x.npy", "several results go into one file"),
-    bad(1, LOOKUP + "--result sum --values amonut", r"orders.csv has no column 'amonut'; did you mean 'amount'\?"),
+    bad(1, LOOKUP + "--result sum --values amonut", r"orders.csv has no column 'amonut' \(did you mean 'amount'\?\)"),
     bad(1, LOOKUP + "--result sum --values customer:str", "--values orders.csv:customer:str is text: sum, min and max do not take texts"),
     bad(1, LOOKUP + "--result sum --values mine.csv:customer", "'anna' is not a number"),
 ]

@@ -27,7 +27,7 @@ def write_fixtures(folder):
     bad = {
         "truncated": npy.dump("<u4", KEYS)[:-3], "lying": npy.dump("<u4", KEYS, (500,)),
         "huge": npy.dump("<u4", KEYS, (1 << 63,)), "big_endian": npy.dump(">u4", KEYS),
-        "matrix": npy.dump("<u4", [1, 2, 3, 4], (2, 2)), "text": b"these are no numbers at all, just bytes",
+        "matrix": npy.dump("<u4", [1, 2, 3, 4], (2, 2)), "text": b"these are not numbers at all, just bytes",
         "nothing": b"", "header": b"\x93NUMPY\x01\x00\xff\xff{'descr'",
     }
     for name, data in bad.items():
@@ -67,28 +67,28 @@ JOIN = "join --left keys.npy --right right.npy {device} "
 
 GENERAL = [
     ok("--help", out="Usage: keyray COMMAND"), ok("help", out="lookup"), ok("help columns", out=r"\ACOL names"), ok("help answers", out=r"\AAnswers"),
-    ok("help join", out=r"\AUsage: keyray join"), bad(2, "help colums", r"no help on 'colums'; did you mean columns\?; keyray --help lists"), ok("--version", out=r"^keyray \d+\.\d+\.\d+ \("),
+    ok("help join", out=r"\AUsage: keyray join"), bad(2, "help colums", r"no help on 'colums' \(did you mean columns\?\); keyray --help lists"), ok("--version", out=r"^keyray \d+\.\d+\.\d+ \("),
     bad(2, "", r"Usage(.|\n)*\nExample:\n  keyray lookup .*\n$"), bad(2, "frobnicate", r"unknown command 'frobnicate'; keyray --help .*\nExample: keyray lookup"),
-    bad(2, "--frob", "unknown command"), bad(2, "lokup", r"unknown command 'lokup'; did you mean lookup\?"),
+    bad(2, "--frob", "unknown command"), bad(2, "lokup", r"unknown command 'lokup' \(did you mean lookup\?\)"),
     bad(2, "--hlep", r"did you mean --help\?"), bad(2, "scna", r"did you mean scan\?"),
     *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
       ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "bench")],
     # An option is written whole.
-    bad(2, "bench point --keys x.npy", r"unknown option --keys of bench point; did you mean --keys-log2\?"),
+    bad(2, "bench point --keys x.npy", r"unknown option --keys of bench point \(did you mean --keys-log2\?\)"),
     *[bad(2, f"{line} {option}", "unknown option " + re.escape(option.partition(" ")[0]) + f" of {line};? ?")
       for line, option in (("info", "--form json"), ("kinds", "--quie"), ("explain point", "--key=keys.npy"), ("gen keys", "--coun 5"),
                            ("lookup", "--prob keys.npy"), ("range", "--low=5"), ("update", "--del 5"), ("join", "--lef keys.npy"), ("scan", "--colum a=keys.npy"),
                            ("bench point", "--cou 5"), ("lookup", "--hel"), ("lookup", "--ma"), ("lookup", "--quie=1"), ("lookup", "--key"))],
     ok("lookup --quiet -h", out="^Usage: keyray lookup"),
-    bad(2, "lookup --frob", "unknown option --frob of lookup;"), bad(2, "lookup -z", "unknown option -z of lookup;"),
-    bad(2, "lookup --keys=a.npy --porbes b.npy", r"unknown option --porbes of lookup; did you mean --probes\?; .*\nExample: keyray lookup .*--probes "),
-    bad(2, "range --uper=x.npy", r"unknown option --uper=x.npy of range; did you mean --upper\?; .*\nExample: keyray range "),
-    bad(2, LOOKUP + "--result cuont", r"row\|.*, not 'cuont'; did you mean count\?"), bad(2, "gen kyes", r"not 'kyes'; did you mean keys\?\nExample: keyray gen keys"),
+    bad(2, "lookup --frob", r"unknown option --frob of lookup \(did you mean --probe\?\);"), bad(2, "lookup -z", "unknown option -z of lookup;"),
+    bad(2, "lookup --keys=a.npy --porbes b.npy", r"unknown option --porbes of lookup \(did you mean --probes\?\); .*\nExample: keyray lookup .*--probes "),
+    bad(2, "range --uper=x.npy", r"unknown option --uper=x.npy of range \(did you mean --upper\?\); .*\nExample: keyray range "),
+    bad(2, LOOKUP + "--result cuont", r"row\|.*, not 'cuont' \(did you mean count\?\)"), bad(2, "gen kyes", r"not 'kyes' \(did you mean keys\?\)\nExample: keyray gen keys"),
     bad(2, "gen ranges --hit 5", r"\nExample: keyray gen ranges "), bad(2, "bench build --baselin=1", r"\nExample: keyray bench build "),
-    bad(2, LOOKUP + "--index aray", r"unknown kind 'aray'; did you mean array\?; known"),
-    bad(2, LOOKUP + "--index array:layuot=aos", r"no option 'layuot'; did you mean layout\?; its options"),
-    bad(2, LOOKUP + "--index array:layout=aso", r"soa\|aos, not 'aso'; did you mean aos\?"), bad(2, "kinds arary", r"did you mean array\?"),
-    bad(1, "lookup --keys a.csv:pric --probes values.npy {device}", r"no column 'pric'; did you mean 'price'\?; its header has"),
+    bad(2, LOOKUP + "--index aray", r"unknown kind 'aray' \(did you mean array\?\); known"),
+    bad(2, LOOKUP + "--index array:layuot=aos", r"no option 'layuot' \(did you mean layout\?\); its options"),
+    bad(2, LOOKUP + "--index array:layout=aso", r"soa\|aos, not 'aso' \(did you mean aos\?\)"), bad(2, "kinds arary", r"did you mean array\?"),
+    bad(1, "lookup --keys a.csv:pric --probes values.npy {device}", r"no column 'pric' \(did you mean 'price'\?\); its header has"),
     bad(1, "lookup --keys a.csv:quantity --probes values.npy {device}", r"no column 'quantity'; its header has: k, day, name, price\nExample: keyray lookup "),
     bad(2, "lookup --keys", "--keys needs a value"), bad(2, "lookup", "--keys COL is missing"),
     bad(2, "lookup --quiet=1", "takes no value"), bad(2, LOOKUP + "extra", "unexpected 'extra'"),
@@ -312,7 +312,7 @@ BENCHES = [
 
 WITH = "lookup --probes probes.npy {device} --keys "
 BAD_INPUT = [
-    # Columns with no row, one row, or one value are no error.
+    # Columns with no row, one row, or one value are not errors.
     ok(WITH + "empty.npy --format json", json={"keys": 0, "found": 0}),
     ok("lookup --keys keys.npy --probes empty.npy {device} -o x.npy", files={"x.npy": ("<u4", [])}),
     ok("lookup --keys keys.npy --probes empty.npy {device} --result rows -o x.npy",

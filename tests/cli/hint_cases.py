@@ -16,8 +16,8 @@ TYPES = [
     ("lookup --keys orders.csv:customer --probe anna", r"orders.csv:2: column 'customer': 'anna' is not a number, .*; add '(:str)' to read text",
      ("customer", "customer{0}")),
     ("lookup --keys mixed.csv:x --probes few.npy", "mixes dates and numbers: .*; add '(:str)' to read text", ("mixed.csv:x --probes few.npy", "mixed.csv:x{0} --probe 5")),
-    ("lookup --keys orders.csv:order:int64 --probe 2", r"'int64' is not a type; did you mean '(i64)'\?; types are u8 i8 .* str", ("int64", "{0}")),
-    *[(f"lookup --keys {file}:{wrong} --probe {probe}", rf"'{wrong}'.*; did you mean '({right})'\?", (wrong, "{0}"))
+    ("lookup --keys orders.csv:order:int64 --probe 2", r"'int64' is not a type \(did you mean '(i64)'\?\); types are u8 i8 .* str", ("int64", "{0}")),
+    *[(f"lookup --keys {file}:{wrong} --probe {probe}", rf"'{wrong}'.* \(did you mean '({right})'\?\)", (wrong, "{0}"))
       for file, wrong, right, probe in (("orders.csv:order", "double", "f64", "2"), ("orders.csv:order", "u46", "u16", "2"), ("orders.csv:0", "INT", "i64", "2"),
                                         ("orders.csv:#0", "float32", "f32", "2"), ("orders.csv:customer", "string", "str", "ben"), ("orders.csv:day", "date", "date32", "2024-01-03"),
                                         ("orders.csv:at", "datetime", "timestamp64", "2024-01-31"), ("t.tbl:0", "int64", "i64", "1"), ("raw.bin", "uint32", "u32", "3"),
@@ -56,10 +56,10 @@ TYPES = [
 ]
 
 NAMES = [
-    (LOOKUP.replace("order ", "ordre "), r"no column 'ordre'; did you mean '(order)'\?", ("ordre", "{0}")),
+    (LOOKUP.replace("order ", "ordre "), r"no column 'ordre' \(did you mean '(order)'\?\)", ("ordre", "{0}")),
     ("lookup --keys orders.csv:numbre --probe 2", "its header has: (order), customer", ("numbre", "{0}")),
     ("lookup --keys twice.csv:x --probe 2", "give its position instead, as in (#0)", ("csv:x", "csv:{0}")),
-    ("lokup --keys keys.npy --probe 3", r"unknown command 'lokup'; did you mean (lookup)\?", ("lokup", "{0}")),
+    ("lokup --keys keys.npy --probe 3", r"unknown command 'lokup' \(did you mean (lookup)\?\)", ("lokup", "{0}")),
     ("frob", "; keyray (--help) lists the commands", "{0}"),
     ("lookup --keys keys.npy --porbe 3", r"did you mean (--probe)\?", ("--porbe", "{0}")),
     ("lookup --frob", "; keyray (lookup --help) lists the options", "{0}"), ("bench point --frob", "; keyray (bench --help) lists the options", "{0}"),
@@ -72,14 +72,14 @@ NAMES = [
     ("kinds best", "see keyray (kinds pivot)", "{0}"), ("kinds best", "(explain point --keys) COL (--index best)", "{0} keys.npy {1}"),
     ("kinds best", "(explain point --keys) COL .*(--index best:updates=on)", "{0} keys.npy {1}"),
     (LOOKUP + "--index hash --nearest below", "finds no nearest keys; .*: (array), ", ("hash", "{0}")), (LOOKUP + "--device cuda:99999", "use (--device cpu) or auto", ("--device cuda:99999", "{0}")),
-    (SCAN + "--where 'amonut > 5'", r"no column 'amonut' at character 1; did you mean '(amount)'\?", ("amonut", "{0}")),
-    (SCAN + "--where 'amount > 5 and who = anna'", r"no column 'anna' at character 22; texts stand in single quotes: ('anna')", ("'amount > 5 and who = anna'", '"amount > 5 and who = {0}"')),
-    (SCAN + "--where 'who in (anna)'", r"texts stand in single quotes: ('anna')", ("'who in (anna)'", '"who in ({0})"')),
+    (SCAN + "--where 'amonut > 5'", r"no column 'amonut' at character 1 \(did you mean '(amount)'\?\)", ("amonut", "{0}")),
+    (SCAN + "--where 'amount > 5 and who = anna'", r"no column 'anna' at character 22; put texts in single quotes: ('anna')", ("'amount > 5 and who = anna'", '"amount > 5 and who = {0}"')),
+    (SCAN + "--where 'who in (anna)'", r"put texts in single quotes: ('anna')", ("'who in (anna)'", '"who in ({0})"')),
     (SCAN + "--where 'who = 5'", "give a text in (single quotes)", ("'who = 5'", '"who = \'5\'"')), (SCAN + "--where \"amount = '5'\"", "give a number (without quotes)", ("'5'", "5")),
-    ("scan --column orders.csv:day --where 'day > 2024-01-31'", "dates and times stand in single quotes: ('2024-01-31')", ("'day > 2024-01-31'", '"day > {0}"')),
+    ("scan --column orders.csv:day --where 'day > 2024-01-31'", "put dates and times in single quotes: ('2024-01-31')", ("'day > 2024-01-31'", '"day > {0}"')),
     ("scan --column orders.csv:day --where 'day > 5'", "give a date: ('1998-12-01')", ("'day > 5'", '"day > {0}"')),
     ("scan --column orders.csv:at --where 'at > 5.5'", "give an integer, a date or a time: ('1998-12-01 12:00:00')", ("'at > 5.5'", '"at > {0}"')),
-    (SCAN + "--sum amonut", r"no --column is named 'amonut'; did you mean '(amount)'\?", ("amonut", "{0}")),
+    (SCAN + "--sum amonut", r"no --column is named 'amonut' \(did you mean '(amount)'\?\)", ("amonut", "{0}")),
     ("scan --column orders.csv:day,day", "give each a name of its own, as in (NAME=day)", (",day", ",{0}")),
     ("scan --column day", "as in (orders.csv:day)", ("day", "{0}")), ("scan --column =x", "as in (day=orders.csv:day)", ("=x", "{0}")),
 ]

@@ -120,7 +120,7 @@ def closed_pipe(keyray, _, folder):
 
 
 def json_of_any_name(keyray, _, folder):
-    """JSON is valid where the name of a file is no UTF-8"""
+    """JSON is valid where the name of a file is not UTF-8"""
     names = {b"\xff\xc3\xa4\xe2\x82.npy": "\ufffd\u00e4\ufffd\ufffd.npy", b"\xed\xa0\x80\xf0\x9f\x98\x80\xc0\xaf.npy": "\ufffd" * 3 + "\U0001f600" + "\ufffd" * 2 + ".npy"}
     for name, shown in names.items():
         done = subprocess.run([keyray.encode(), b"gen", b"keys", b"--count", b"3", b"--format", b"json", b"-o", name], cwd=folder,

@@ -1,4 +1,4 @@
-/* Small types, exhaustively: every value as a probe, and every pair of u8 values as bounds. With few bits an
+/* Small types, exhaustively: every value as a probe, and every pair of u8 values as bounds. With few bits per
  * axis these keys fill rows and planes, so every way in which a range can begin and end in them comes up.
  * Kinds that gather keys in buckets get many sets of keys besides, in buckets of many sizes, and no lookup
  * may need more rays than it should, nor a repair. */

@@ -1,5 +1,5 @@
 /* Long sequences of kr_index_update: nodes split and merge level by level, tables grow and shrink, keys with
- * very many rows come and go. In the end memory is what an index of these rows needs. */
+ * very many rows are inserted and deleted. In the end memory is what an index of these rows needs. */
 #include "subject.h"
 
 #include <stdio.h>

@@ -95,7 +95,7 @@ static uint64_t estimate_factor(const subject *s, uint64_t n_rows)
     return compacts ? 6 : 4;
 }
 
-/* What small indexes may round up to: a block and one a part. */
+/* What small indexes may round up to: a block, and one for each part. */
 static uint64_t rounding(const char *spec, uint64_t n_rows)
 {
     char value[32];
@@ -136,7 +136,7 @@ static void check_facts(subject *s, const kr_estimate *estimate, uint64_t n_rows
                    "facts name the whole spec");
 }
 
-/* Validation takes 4 bytes of device memory a slot, as documented, and a little for counters. */
+/* Validation takes 4 bytes of device memory per slot, as documented, and a little for counters. */
 static void check_validate(subject *s)
 {
     const uint64_t slots = kr_slot_count(s->index);

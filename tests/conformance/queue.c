@@ -23,7 +23,7 @@ static const struct area {
 };
 enum { N_AREAS = sizeof areas / sizeof areas[0] };
 
-/* A spec of the list on a device; SPECS_THEMSELVES, which is no place in the list: the tests that need no
+/* A spec of the list on a device; SPECS_THEMSELVES, which is not a place in the list: the tests that need no
  * device. */
 enum { SPECS_THEMSELVES = KR_MAX_SPECS };
 typedef struct unit {

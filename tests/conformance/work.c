@@ -81,7 +81,7 @@ static int make(kr_suite *suite, const char *spec, uint64_t n_probes, spread *s)
         s->one_row = 0;
     }
     s->bucket = number_of(kr_spec_option(spec, "bucket", value));
-    if (s->bucket) { /* two keys a row */
+    if (s->bucket) { /* two keys per row */
         s->step = UINT64_C(1) << (number_of(kr_spec_option(spec, "bits", value)) - 1);
         s->most_rays = !strcmp(kr_spec_option(spec, "rays", value), "paper") ? 5
                        : !strcmp(value, "column")                            ? 2
@@ -188,7 +188,7 @@ static void check_ranges(kr_suite *suite, const spread *s, const kr_test_work *d
     expect_number(suite, s->untraced, did->untraced, "ranges over more rows than may be traced");
     expect_number(suite, 0, did->repaired, "repaired ranges of plain keys");
     kr_test_expect(suite, did->rays >= RANGES - s->untraced && did->rays <= s->rows,
-                   "a traced range casts a ray at least, and one a row at most");
+                   "a traced range casts at least one ray, and at most one per row");
     kr_test_expect(suite, did->hits >= RANGES - s->untraced && did->filtered <= did->hits,
                    "every traced range meets a key");
 }
@@ -231,7 +231,7 @@ static uint64_t number_in_components(const kr_index *index, const char *word)
     return 0;
 }
 
-/* A component says how many parts there are: no more than primitives, of which `cgrx` has one or two a
+/* A component says how many parts there are: no more than primitives, of which `cgrx` has one or two per
  * bucket. */
 static void check_parts(kr_suite *suite, const char *spec, const spread *s, const kr_index *index)
 {

@@ -205,23 +205,48 @@ def header_comments():
             yield f"{path.relative_to(ROOT)}: a comment is badly broken: {words}"
 
 
-# Words that readers stumbled over: nouns and verbs that are left out, and terms that nothing explains.
-RIDDLES = [
-    r"\brows? (?:that )?comes? and go(?:es)?\b", r"2\^\d+ (?:go|come)\b", r"\bone a (?:probe|key|row|lookup)\b",
-    r"\b(?:bytes|bits|ns|rays|hits|lookups|threads|instructions) an? (?:key|probe|row|lookup|hit|match|second|pair|multiprocessor)\b(?! (?:takes|has|holds))",
-    r"\bis no answer\b", r"\bis no (?:value|option) of\b", r"\bnames no column file\b", r"\bno midnight is no date\b",
-    r"\bstands? in quotes\b", r"\brows between right\b", r"\basked, goal\b", r"\b(?:[Aa]sked|[Gg]oal):? \d", r"\btouches/probe\b"]
+# "Bytes a key", "one a probe": what is counted, and for what. CLAUSE: no such phrase, as in "how many keys a node holds".
+COUNTED = re.compile(r"\b(?:bits?|blocks?|bytes?|children|divisions|elements|entries|event|hits?|instructions|intersections|keys?|leaves|lines?|loads?|lookups|"
+                     r"matches|memory|ms|nodes?|ns|number|once|one|pairs|pivots|position|probes?|rays?|(?:n\)|one|two) (?:reads?|search)|repaired|"
+                     r"rows?|slots?|steps|store|threads?|tiles|time|total|tracers?|traffic|triangles?|two|untraced|us|words?|[\d.]*\d|µs)$")
+CLAUSE = ("begins|casts|collects|costs|deletes|does|draws|enqueues|gets|had|has|hit|holds|is|made|makes|matches|may|names|needs|returns|takes|tells|"
+          "works")
+PER = re.compile(r" an? (?:axis|bit|block|box|bucket|build|call|column|condition|corner|day|device|element|hit|key|launch|leaf|left row|level|line|list|"
+                 r"load|lookup|match|multiprocessor|node|pair|part|piece|primitive|probe|query|range|ray|row|scan|scene|second|side|slice|slot|step|thread|"
+                 rf"tile|turn|update)\b(?!'|-| of a | (?:{CLAUSE})\b)")
+# Other words that readers stumbled over, in small letters: nouns and verbs that are left out, and terms that nothing explains.
+# Each begins with a letter or a space, so that the search is quick.
+RIDDLES = [re.compile(riddle) for riddle in (
+    r"rows? (?:that )?(?:comes?|came)(?: to a table)? and (?:go|goes|went)\b", r"rows that go\b", r"keys go(?: and|,| in\b| \*/)", r"2\^\d+ (?:go|come)\b",
+    r" (?:that|which|it) (?:is|are|was) no (?!difference|faster|larger|less|longer|more|slower)\w+", r"is no (?:answer|(?:value|option) of)\b",
+    r"names no column file\b", r"no midnight is no date\b", r"stands? in (?:double |single )?quotes\b", r"rows between right\b",
+    r"refined rows\b", r"rows (?:that )?(?:are )?refined\b", r"spared (?:rows|share)\b", r"vectors spared?\b", r"asked, goal\b",
+    r"asked:? \d", r"goal:? \d", r"touches/probe\b", r"[?]; [a-z]")]
+
+
+def prose(path):
+    """What a file says, in one line: without the code of a page, the quotes between the parts of a text, and the signs that begin the
+    lines of a comment."""
+    words = path.read_text()
+    if path.suffix == ".md":
+        words = re.sub(r"^(?: {4}[^\n]*|```.*?^```)$", "", words, flags=re.M | re.S)
+    elif path.suffix not in (".1", ".exports"):
+        words = re.sub(r'"\s*\n\s*r?f?"|\n\s*(?:\*|//|#) ', lambda found: "" if found[0][0] == '"' else " ", words)
+    return re.sub(r"\s+", " ", words)
 
 
 def riddles():
-    """Pages, headers and examples use plain words; lines of code are left out."""
-    paths = PAGES + [ROOT / "docs/keyray.1"] + sorted((ROOT / "include").rglob("*.h")) + sorted((ROOT / "examples").glob("*.c"))
-    for path in paths:
-        page = re.sub(r"^(?: {4}[^\n]*|```.*?^```)$", "", path.read_text(), flags=re.M | re.S) if path.suffix == ".md" else path.read_text()
-        prose = re.sub(r"\s+(?:\* )?", " ", page)
-        for riddle in RIDDLES:
-            for found in re.finditer(riddle, prose):
-                yield f"{path.relative_to(ROOT)}: say it in plain words: {prose[max(0, found.start() - 20):found.end() + 20]}"
+    """Pages, and the comments and texts of sources, use plain words."""
+    sources = [path for folder in ("bench", "cmake", "examples", "include", "src", "tests", "tools") for path in sorted((ROOT / folder).rglob("*"))
+               if path.suffix in (".c", ".cpp", ".cu", ".cuh", ".exports", ".h", ".py") and path != pathlib.Path(__file__).resolve()]
+    sources += [path for path in sorted((ROOT / "bench/experiments").iterdir()) if path.is_file() and not path.suffix]
+    for path in PAGES + [ROOT / "docs/keyray.1"] + sources:
+        words = prose(path)
+        small = words.lower()
+        places = [found.start() for riddle in RIDDLES for found in riddle.finditer(small)]
+        places += [found.start() for found in PER.finditer(small) if COUNTED.search(small, max(0, found.start() - 20), found.start())]
+        for at in places:
+            yield f"{path.relative_to(ROOT)}: say it in plain words: {words[max(0, at - 30):at + 40]}"
 
 
 def names():
@@ -232,7 +257,7 @@ def names():
         words = re.findall(r"\b(?:kr|KR)_\w+", page.read_text()) if page.name != "adding-an-index.md" else []
         for word in sorted(set(words) - known):
             if not (word.endswith("_") and any(name.startswith(word) for name in known)):
-                yield f"{page.relative_to(ROOT)}: {word} is no name of the sources"
+                yield f"{page.relative_to(ROOT)}: {word} is not a name of the sources"
 
 
 def main():

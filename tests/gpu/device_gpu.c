@@ -415,7 +415,7 @@ static void test_reuse(void)
 
 /* ---- Errors -------------------------------------------------------------------------------- */
 
-/* A function that is no kernel: the launch is refused. */
+/* A function that is not a kernel: the launch is refused. */
 static int launch_nothing(const void *params, uint64_t n, void *stream)
 {
     const dim3 one = {1, 1, 1};

@@ -413,7 +413,7 @@ static void test_cap(const char *name)
 /* The memory of a scene, by size: the figures behind the estimates. */
 static void print_sizes(const lab *l)
 {
-    printf("      bytes a primitive: built, compacted, peak of both, refittable; estimated footprint and "
+    printf("      bytes per primitive: built, compacted, peak of both, refittable; estimated footprint and "
            "peak\n");
     for (uint32_t prim = 0; prim < KR_PRIMS; ++prim)
         for (uint64_t n = 1 << 10; n <= 1 << 22; n *= 16) {

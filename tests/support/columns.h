@@ -28,7 +28,7 @@ typedef enum kr_nulls {
     KR_NULLS_NONE,   /* no bitmap */
     KR_NULLS_NO_ROW, /* a bitmap without a zero */
     KR_NULLS_SOME,
-    KR_NULLS_SLICED, /* some, and a bitmap that begins at a bit that is no multiple of 8 */
+    KR_NULLS_SLICED, /* some, and a bitmap that begins at a bit that is not a multiple of 8 */
     KR_NULLS_ALL
 } kr_nulls;
 

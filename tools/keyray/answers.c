@@ -137,7 +137,7 @@ static kr_status find_places(const answers *all, uint64_t line, uint64_t places[
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
-/* Texts that other readers take for NULL, or that hold a separator, stand in quotes. */
+/* Texts that other readers take for NULL, or that hold a separator, are quoted. */
 static int needs_quotes(const char *cell, size_t nbytes)
 {
     static const char *const words[] = {"NULL", "null", "NA", "\\N"};

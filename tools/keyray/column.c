@@ -13,7 +13,7 @@ column_options column_input;
 
 const option_row column_rows[] = {
     {"nulls", 0, 0, OPTION_TEXT, offsetof(column_options, nulls), "WORDS",
-     "words that are NULL in text files, unless they stand in quotes, as in NA,NULL; an empty field is NULL "
+     "words that are NULL in text files, unless they are quoted, as in NA,NULL; an empty field is NULL "
      "in any case [none]",
      0, 0},
     {0},

@@ -111,7 +111,7 @@ const command command_explain = {
     "point|range|build|join",
     "the kind that would be used and why, its memory, its accesses per probe",
     "Says which kind of index would be used for a column and why, how much memory it would take, and "
-    "how many memory accesses and rays a probe would cost. It builds nothing and runs nothing.",
+    "how many memory accesses and rays each probe would take. It builds nothing and runs nothing.",
     "keyray explain point --keys orders.csv:o_orderkey --device cpu",
     run,
     "Memory accesses are counted where each one waits for the one before it. They and the rays do "

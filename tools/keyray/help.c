@@ -25,18 +25,17 @@ const help_topic help_topics[HELP_TOPICS] = {
      "timestamp64 timestamp64[s|ms|us|ns], and str for texts. Without a type, a text file decides by its "
      "values: integers are read as i64, decimals as f64, dates as date32 and times as timestamp64[us]; a "
      "text "
-     "is an error where nothing says str. For columns of --show it is no error: they are then read as "
+     "is an error where nothing says str. For columns of --show it is not an error: they are then read as "
      "texts.\n\n"
      "An empty field is NULL, which matches nothing; --nulls names words that are NULL, too.\n\n"
      "Times are written in UTC, with as few decimals as read back. A date is the instant of its midnight in "
      "UTC, also as an upper bound: 2024-01-31 leaves out what "
      "happened "
      "later on that day.\n\n"
-     "VALUES are values written by hand, with ',' between them: 42,43 or 2024-01-31 or NULL. A text with a "
-     "comma "
-     "stands in quotes. Quote it twice: for keyray and for the shell, as in \"'a, b',c\".\n\n"
-     "COLUMN,... is a list of names in the file of another column, or of COLs, with ',' between them. A name "
-     "with a comma stands in quotes: \"'a,b',c\"."},
+     "VALUES are values written by hand, with ',' between them: 42,43 or 2024-01-31 or NULL. Quote a text "
+     "with a comma, and quote it twice: for keyray and for the shell, as in \"'a, b',c\".\n\n"
+     "COLUMN,... is a list of names in the file of another column, or of COLs, with ',' between them. Quote "
+     "a name with a comma: \"'a,b',c\"."},
     {"answers", "what lookup, range and update answer, in text and in files for numpy",
      "Answers are in the order of the probes. --result says what is answered for each probe:\n"
      "  row       the smallest row that matches, u32\n"

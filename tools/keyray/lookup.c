@@ -1,5 +1,5 @@
 /* lookup and range: one batch of probes against an index that is built for it; update: the same after rows
- * came and went. */
+ * were inserted and deleted. */
 #include "lookup.h"
 
 #include "clock.h"
@@ -181,7 +181,7 @@ static int check_targets(const lookup_job *j, const option_group *groups, uint32
     return targets_check(j->options.output, suffixes, n, groups, n_groups);
 }
 
-/* The rows that come and go. */
+/* The rows to insert and the keys to delete. */
 static int load_changes(lookup_job *j)
 {
     const lookup_options *o = &j->options;

@@ -38,7 +38,7 @@ static uint64_t nanos_of(const char *name)
     return 0;
 }
 
-/* Nanoseconds of a step of the keys; 0 where they are no times, or their unit is not known. */
+/* Nanoseconds of a step of the keys; 0 where they are not times, or their unit is not known. */
 static uint64_t nanos_of_step(kr_type type, kr_unit unit)
 {
     static const char *const names[] = {[KR_UNIT_NONE] = "",
@@ -61,7 +61,7 @@ static const char *name_of_step(kr_type type, kr_unit unit)
 }
 
 /* "1.5min" in steps of `step` nanoseconds, rounded down: distances of keys are whole steps, so none lies
- * between. 0: it is no duration. *large: it is beyond 63 bits. */
+ * between. 0: it is not a duration. *large: it is beyond 63 bits. */
 static int read_duration(const char *text, uint64_t step, int64_t *steps, int *large)
 {
     const size_t whole = strspn(text, "0123456789");

@@ -120,7 +120,7 @@ static int add_names(const option_row *row, char *value, option_texts *texts)
     }
 }
 
-/* "; did you mean count?" or "". */
+/* " (did you mean count?)" or "". */
 static const char *choice_hint(const char *choices, const char *text, char hint[KR_SPELLING_HINT_NBYTES])
 {
     kr_spelling nearest = kr_spelling_begin(text, strlen(text));

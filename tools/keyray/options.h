@@ -9,7 +9,7 @@ typedef enum option_form {
     OPTION_FLAG,    /* uint32_t: 1 when given */
     OPTION_TEXT,    /* const char * */
     OPTION_TEXTS,   /* option_texts: may be given several times */
-    OPTION_NAMES,   /* the same, also several with ',' between: a,b; one with a ',' is in quotes */
+    OPTION_NAMES,   /* the same, also several with ',' between: a,b; one with a ',' is quoted */
     OPTION_NUMBER,  /* uint64_t from minimum to maximum: 1000, 64K, 2^26 */
     OPTION_DECIMAL, /* uint64_t, hundredths, from minimum to maximum: 1.25 */
     OPTION_CHOICE,  /* uint32_t: position in `choices`, "row|count" */
@@ -53,7 +53,7 @@ typedef struct command {
     const char *operand; /* what must follow the name: "point|range", or may: "[KIND]"; or NULL */
     const char *summary;
     const char *about;   /* sentences that say what it does: what --help and the manual page begin with */
-    const char *example; /* one a line */
+    const char *example; /* one per line */
     int (*run)(const struct command *self, int argc, char **argv);
     const char *details; /* what --help and the manual page say behind the options; or NULL */
 } command;

@@ -141,7 +141,7 @@ void result_add(const struct result *result, answers *all)
     column->validity = is_value ? result->valid : result->kind == KR_RESULT_SUM ? result->exists : NULL;
 }
 
-/* A bitmap as one byte a bit. */
+/* A bitmap as one byte per bit. */
 static uint8_t *expand(const uint8_t *bitmap, uint64_t n)
 {
     uint8_t *bytes = tool_alloc(n, 1, "the bits of the results as bytes");

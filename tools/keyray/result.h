@@ -45,7 +45,7 @@ void result_close(struct result *result);
 
 /* Sets found and matches; results that hide matches must have `exists`. */
 void result_count(struct result *result);
-/* Lines of text: one a probe, or of ROWS one a match and one for each probe without. */
+/* Lines of text: one per probe; of ROWS one per match, and one for each probe without a match. */
 uint64_t result_lines(const struct result *result);
 /* Adds its column. Without a match the cell is empty, also of a sum. */
 void result_add(const struct result *result, answers *all);

@@ -31,8 +31,8 @@ static const option_row scan_rows[] = {
      "orders.csv:day,amount,customer:str",
      0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
-     "the condition, as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; dates, "
-     "times and texts stand in single quotes [every row]",
+     "the condition, as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; put "
+     "dates, times and texts in single quotes [every row]",
      0, 0},
     {"alive", 0, 0, OPTION_TEXT, AT(alive), "COL",
      "search only rows whose bit is 1 in a file that --bitmap wrote", 0, 0},
@@ -477,7 +477,7 @@ const command command_scan = {
     run,
     "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; and AND, OR, "
     "NOT and parentheses, nested to any depth. Values are numbers, NULL, and texts, dates and times "
-    "in single quotes. A column whose name is not a word stands in double quotes. A comparison with "
+    "in single quotes. Put the name of a column in double quotes if it is not a word. A comparison with "
     "NULL is unknown, and NOT of it is unknown, too; a row is found if the whole condition is true. "
     "A number that the type of the column cannot hold is compared by its value. A value of another "
     "kind, such as a text for a column of numbers, is an error. Columns of one type may be compared "

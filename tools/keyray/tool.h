@@ -10,7 +10,7 @@
 /* FAILED: an error at run time. USAGE: an unknown command, flag, kind, option or value. */
 enum { DONE = 0, FAILED = 1, USAGE = 2, INTERRUPTED = 130 };
 
-/* The sub-command, whose name begins every error, and its examples, one a line, of which the one that has
+/* The sub-command, whose name begins every error, and its examples, one per line, of which the one that has
  * most of the flags that an error names ends it. Of examples for several operands only those of `operand`
  * count. */
 void tool_set_command(const char *command, const char *examples, const char *operand);

@@ -49,9 +49,9 @@ typedef struct line {
 
 /* The scratch memory of one thread. */
 typedef struct worker {
-    line *lines;      /* one a bucket */
-    uint64_t *first;  /* one a bucket: where the stripe at hand begins in it */
-    uint64_t *counts; /* one a bucket, for each of STRIPES stripes */
+    line *lines;      /* one per bucket */
+    uint64_t *first;  /* one per bucket: where the stripe at hand begins in it */
+    uint64_t *counts; /* one per bucket, for each of STRIPES stripes */
     pair *pairs[2];
 } worker;
 

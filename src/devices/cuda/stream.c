@@ -70,7 +70,7 @@ int kr_cuda_event_done(kr_device *device, void *event)
     (void)device; /* events know theirs */
     const cudaError_t code = cudaEventQuery(event);
     if (code != cudaSuccess)
-        (void)cudaGetLastError(); /* not ready is no error */
+        (void)cudaGetLastError(); /* not ready is not an error */
     return code == cudaSuccess;
 }
 

@@ -4,7 +4,7 @@
 static const kr_option options[ARRAY_OPTIONS] = {
     KR_SEARCH_OPTION_ROWS,
     [ARRAY_OPTION_K] = {"k", KR_OPTION_INTEGER, NULL, 2, 33, 2,
-                        "fan-out of the search: 2 is binary (AO+BS); above, k - 1 pivots a step (AO+KS)"},
+                        "fan-out of the search: 2 is binary (AO+BS); above, k - 1 pivots per step (AO+KS)"},
 };
 
 static kr_status settle(kr_spec *spec, kr_error *err)

@@ -140,7 +140,7 @@ KR_BODY int array_begin_kary(const array_params *p, uint64_t i, array_state *s)
     return any;
 }
 
-/* The number of pivots, one a piece, before the first whose key is >= lower. Each thread of the group reads
+/* The number of pivots, one per piece, before the first whose key is >= lower. Each thread of the group reads
  * one at a time. */
 KR_BODY uint32_t array_pieces(const array_params *p, kr_group group, const array_state *s, uint32_t piece,
                               uint32_t pivots)

@@ -24,7 +24,7 @@ enum {
 typedef struct btree_sums {
     uint32_t entries, leaves; /* after the batch */
     uint32_t taken, freed;    /* leaves */
-    uint32_t changed;         /* leaves after the batch that something of it comes to, or goes from */
+    uint32_t changed;         /* leaves after the batch that it inserts into or deletes from */
     uint32_t reserved;
 } btree_sums;
 
@@ -158,8 +158,8 @@ KR_BODY int btree_is_deleted(const btree_update_params *p, btree_range range, kr
     return range.from < end && kr_load(p->deletes + range.from) == key;
 }
 
-/* Which of a thread's slots hold deleted keys, a bit each. Few deletes are read one after the other: their
- * loads do not wait for each other, as the steps of a search do. */
+/* Which of a thread's slots hold deleted keys, one bit per slot. Few deletes are read one after the other:
+ * their loads do not wait for each other, as the steps of a search do. */
 KR_BODY uint64_t btree_find_deleted(const btree_update_params *p, btree_range deletes, const kr_key *keys,
                                     uint32_t n)
 {

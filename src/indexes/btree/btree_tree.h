@@ -27,7 +27,7 @@ typedef struct btree_tree {
     uint32_t n_leaves, room;
     uint32_t node_bits;
     uint32_t in_order; /* 1: order[i] is i for all leaves that are not free */
-    float per_row;     /* leaves a row, on average */
+    float per_row;     /* leaves per row, on average */
     uint32_t n_slots, n_levels;
     uint32_t levels[BTREE_LEVELS]; /* the first slot of each */
 } btree_tree;

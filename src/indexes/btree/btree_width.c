@@ -249,7 +249,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
                            : status;
 }
 
-/* A node a level, the leaf and the row id. */
+/* One node per level, the leaf and the row id. */
 static double touches(const kr_shape *shape)
 {
     const btree_design design = btree_design_of(shape->spec);

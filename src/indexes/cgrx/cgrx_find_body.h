@@ -86,7 +86,7 @@ KR_BODY uint32_t cgrx_after_nothing(const cgrx_params *p, const cgrx_state *s)
     return CGRX_LOST;
 }
 
-/* Section 3.3's mapping: the next bucket begins behind a mark that is no representative. */
+/* Section 3.3's mapping: the next bucket begins behind a mark that is not a representative. */
 KR_BODY void cgrx_named(const cgrx_params *p, cgrx_state *s, uint32_t bucket)
 {
     s->bucket = bucket;

@@ -14,7 +14,7 @@ typedef struct cgrx_index_params {
 } cgrx_index_params;
 kr_assert_size(cgrx_index_params, 40);
 
-/* Entries that a group takes at once, one a thread: all in one node. */
+/* Entries that a group takes at once, one per thread: all in one node. */
 typedef struct list_run {
     uint32_t node, at; /* of the first */
     uint32_t n;        /* 0: the list is over */

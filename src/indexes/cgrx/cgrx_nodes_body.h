@@ -113,7 +113,7 @@ typedef struct check_params {
     cgrx_lists lists;
     const kr_key *ends;
     const uint32_t *end_rows, *spare;
-    uint32_t *seen; /* a bit a node */
+    uint32_t *seen; /* one bit per node */
     uint64_t *found;
     uint64_t n, n_used, n_spare;
 } check_params;

@@ -1,4 +1,4 @@
-/* The scene of kind `cgrx`: a triangle a bucket, and marks that lead to the next row and plane. */
+/* The scene of kind `cgrx`: one triangle per bucket, and marks that lead to the next row and plane. */
 #ifndef KEYRAY_INDEXES_CGRX_CGRX_SCENE_H
 #define KEYRAY_INDEXES_CGRX_CGRX_SCENE_H
 

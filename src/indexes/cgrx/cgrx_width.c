@@ -197,7 +197,7 @@ static const kr_program *search_of(const kr_locate *job)
 }
 
 /* Rays and search are two programs: ray programs have neither shared memory nor groups, and the times can be
- * measured apart. They exchange 4 bytes a probe. */
+ * measured apart. They exchange 4 bytes per probe. */
 static kr_status locate_by_rays(kr_device *device, cgrx_params *params, const kr_locate *job,
                                 kr_stream *stream, kr_error *err)
 {
@@ -288,7 +288,7 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
 
 /* ---- Validate --------------------------------------------------------------------------------- */
 
-/* cgrx_check looks at three triangles a bucket. */
+/* cgrx_check looks at three triangles per bucket. */
 enum { CHECKS = 3 };
 
 static kr_status check_rays(kr_device *device, const cgrx_index *index, const kr_buffer *counter,

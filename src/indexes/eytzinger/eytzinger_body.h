@@ -1,4 +1,4 @@
-/* The searches of kind `eytzinger`: from the root down, a node of k - 1 keys a step (Henneberg and
+/* The searches of kind `eytzinger`: from the root down, a node of k - 1 keys per step (Henneberg and
  * Schuhknecht, "Is Binary Search Really All You Need?", 3.2 and 3.4; eytzinger_tree.h defines the layout).
  *
  * Invariant of a descent for `lower`: the first entry with a code of at least lower is the candidate `at`, or
@@ -77,7 +77,7 @@ KR_BODY int eytzinger_arrive(const eytzinger_params *p, uint32_t k, eytzinger_st
 }
 
 /* Goes to child c of the current node, whose first entry is `from`; all its keys before c are < lower. This
- * uses a mask: with few keys a node, a branch would be mispredicted half of the time. */
+ * uses a mask: with few keys per node, a branch would be mispredicted half of the time. */
 KR_BODY int eytzinger_go(const eytzinger_params *p, uint32_t k, uint64_t from, uint32_t c, eytzinger_state *s)
 {
     const uint64_t n = p->entries.n, child = (uint64_t)s->node * k + 1 + c, next = child * (k - 1);
@@ -122,7 +122,7 @@ KR_BODY int eytzinger_step(const eytzinger_params *p, kr_pin pin, uint32_t k_or_
     return eytzinger_go(p, k, from, c, s);
 }
 
-/* One node by a group, a key a thread. */
+/* A group compares one node, one key per thread. */
 KR_BODY int eytzinger_step_group(const eytzinger_params *p, kr_pin pin, kr_group group, uint32_t k,
                                  eytzinger_state *s)
 {

@@ -206,7 +206,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     return kr_order_check(device, &KR_W(eytzinger_check), &params, &params.found, index->store.n, err);
 }
 
-/* A node a level, whose keys are adjacent; then the row. */
+/* One node per level, whose keys are adjacent; then the row. */
 static double touches(const kr_shape *shape)
 {
     double levels = 0;

@@ -27,7 +27,7 @@ static const kr_family family = {
 extern const kr_kind kr_kind_hash;
 const kr_kind kr_kind_hash = {
     .name = "hash",
-    .summary = "a hash table with open addressing, a cache line a bucket; points only",
+    .summary = "a hash table with open addressing, one cache line per bucket; points only",
     .source =
         "compared with in Henneberg and Schuhknecht, \"RTIndeX\", 4.1, and \"Is Binary Search Really All "
         "You Need?\", 5.1",

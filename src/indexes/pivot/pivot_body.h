@@ -196,7 +196,7 @@ PIVOT_PROGRAM(pivot_group_k9, 9, 8u);
 PIVOT_PROGRAM(pivot_group_k17, 17, 16u);
 PIVOT_PROGRAM(pivot_group_k33, 33, 32u);
 
-/* The nearest keys, by one thread a probe, for the k of `best` on GPUs and the default. */
+/* The nearest keys, by one thread per probe, for the k of `best` on GPUs and the default. */
 PIVOT_PROGRAM_ENDING(pivot_nearest_k0, p->shape.k, 1u, pivot_end_nearest);
 PIVOT_PROGRAM_ENDING(pivot_nearest_k9, 9, 1u, pivot_end_nearest);
 PIVOT_PROGRAM_ENDING(pivot_nearest_k17, 17, 1u, pivot_end_nearest);

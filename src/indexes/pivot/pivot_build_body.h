@@ -1,4 +1,4 @@
-/* Building and checking the levels: one load and one store a slot (Henneberg and Schuhknecht, "Is Binary
+/* Building and checking the levels: one load and one store per slot (Henneberg and Schuhknecht, "Is Binary
  * Search Really All You Need?", section 3.5). */
 #ifndef KEYRAY_INDEXES_PIVOT_PIVOT_BUILD_BODY_H
 #define KEYRAY_INDEXES_PIVOT_PIVOT_BUILD_BODY_H

@@ -229,7 +229,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     return status == KR_OK ? check_pivots(device, self, err) : status;
 }
 
-/* A node a level, the halvings in place of levels that were cut off, the leaf and the row id. */
+/* One node per level, the halvings in place of levels that were cut off, the leaf and the row id. */
 static double touches(const kr_shape *shape)
 {
     pivot_shape levels;

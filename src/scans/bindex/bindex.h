@@ -96,7 +96,7 @@ typedef struct bindex_lists {
 /* What answering a leaf takes. */
 typedef struct bindex_work {
     uint64_t vectors;
-    uint64_t refined;  /* rows of its runs */
+    uint64_t refined;  /* rows checked: those of its runs */
     uint64_t compared; /* of these, rows whose codes are read */
 } bindex_work;
 
@@ -113,7 +113,7 @@ typedef struct bindex_pass {
     bindex_params params; /* complete but for `blocks` when the pass is finished */
 } bindex_pass;
 
-/* Leaves whose bits a block of the device has room for. */
+/* The most leaves whose bits fit in a block of the device. */
 uint32_t bindex_leaves_most(const kr_device *device);
 int bindex_pass_has_room(const bindex_pass *pass, const kr_device *device);
 /* The next leaf of the pass; `work` may be NULL. */

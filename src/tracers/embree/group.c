@@ -56,7 +56,7 @@ kr_status kr_embree_group(kr_tracer *tracer, kr_scene *const *scenes, uint32_t n
     return status;
 }
 
-/* Not refused by the cap: it takes no more than grouping did, a few hundred bytes a scene, and the scenes
+/* Not refused by the cap: it takes no more than grouping did, a few hundred bytes per scene, and the scenes
  * have moved already. */
 kr_status kr_embree_regroup(kr_scene *scene, kr_stream *stream, kr_error *err)
 {

@@ -1,4 +1,4 @@
-/* Marks and lookups of cgrx without float errors: scenes of few bits an axis, an exact tracer, every key. If
+/* Marks and lookups of cgrx without float errors: scenes of few bits per axis, an exact tracer, every key. If
  * several triangles lie at one point, the tracer names the lowest slot, then the highest. */
 #define KR_KEY_BITS 32
 #define KR_RAY_MODULE cgrx_ray

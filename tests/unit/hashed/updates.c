@@ -117,8 +117,8 @@ static int was_made_anew(const kr_index *index)
     return 0;
 }
 
-/* Keys go and as many come: memory and ways stay near those of a fresh build of so many keys, and most waves
- * are applied in place where there is room for both. */
+/* As many keys are inserted as deleted: memory and ways stay near those of a fresh build of so many keys, and
+ * most waves are applied in place where there is room for both. */
 static void waves_of_replaced_keys(void **state)
 {
     enum { KEYS = 50000, WAVES = 64, REPLACED = 2000 };

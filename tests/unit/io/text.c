@@ -295,7 +295,7 @@ static void only_the_empty_field_is_null(void **state)
     kr_error err;
     kr_file *none = NULL;
     assert_int_equal(kr_file_read(in_folder("a.csv:q"), NULL, NULL, &none, &err), KR_ERR_FORMAT);
-    assert_null(strstr(err.text, "nulls")); /* which would not help: it stands in quotes */
+    assert_null(strstr(err.text, "nulls")); /* which would not help: it is quoted */
 }
 
 static void words_for_null(void **state)
@@ -417,7 +417,7 @@ static void columns_that_are_not_there(void **state)
     for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++)
         must_fail(selectors[i], KR_ERR_ARGUMENT, "a.tbl needs a column number\tFILE.tbl:NUMBER");
     must_fail("a.tbl:1:u33", KR_ERR_ARGUMENT,
-              "a.tbl:1:u33: 'u33' is not a type\tdid you mean 'u32'?\ttypes are u8");
+              "a.tbl:1:u33: 'u33' is not a type (did you mean 'u32'?); types are u8");
     must_fail("a.tbl:1:", KR_ERR_ARGUMENT, "'' is not a type; types are u8");
 }
 

@@ -32,7 +32,7 @@ typedef struct fixture {
 
 static fixture f; /* operations have no place for one of their own */
 
-/* Two rays a probe and three hits, one of them filtered; every fifth probe is repaired, every seventh
+/* Two rays per probe and three hits, one of them filtered; every fifth probe is repaired, every seventh
  * untraced. */
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
                         kr_error *err)

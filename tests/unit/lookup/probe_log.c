@@ -107,7 +107,7 @@ static void follows_the_pieces(void **unused)
     free(offsets);
 }
 
-/* On a CPU a large index gets its probes sorted by leading bits, which is no partitioning. */
+/* On a CPU a large index gets its probes sorted by leading bits, which is not partitioning. */
 static void names_sorting(void **unused)
 {
     enum { KEYS = 1 << 21 };

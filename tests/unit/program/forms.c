@@ -87,7 +87,7 @@ KR_BODY int search_begin(const search_params *p, uint64_t i, search_state *s)
     return s->low < s->high;
 }
 
-/* One load a step: the CPU steps 32 probes in turn, so that their cache misses overlap. */
+/* One load per step: the CPU steps 32 probes in turn, so that their cache misses overlap. */
 KR_BODY int search_step(const search_params *p, search_state *s)
 {
     const uint32_t middle = s->low + (s->high - s->low) / 2;

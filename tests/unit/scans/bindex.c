@@ -360,8 +360,8 @@ static void many_columns(void **state)
 
 /* ---- What a scan costs ----------------------------------------------------------------------- */
 
-/* Rows refined are at most half a section, and fewer compared than in a few cells; a value that fills
- * sections needs no refinement at all. */
+/* Rows checked are at most half a section, and fewer compared than in a few cells; a value that fills
+ * sections needs no check at all. */
 static void refines_little(void **state)
 {
     enum { N = 200000, VECTORS = 32 };

@@ -1,4 +1,4 @@
-/* Tables whose rows come and go: random sequences of appends, deletes and scans, of every kind of scan,
+/* Tables that change: random sequences of appends, deletes and scans, of every kind of scan,
  * against loops over plain columns. */
 #include "device_name.h"
 #include "memory.h"

@@ -536,22 +536,20 @@ static void asks_for_quotes(void **state)
 {
     (void)state;
     refuse("text = ERROR", KR_ERR_ARGUMENT,
-           "no column 'ERROR' at character 8; texts stand in single quotes: 'ERROR'; its columns: a, A");
+           "no column 'ERROR' at character 8; put texts in single quotes: 'ERROR'; its columns: a, A");
     refuse("a = 1 and text = \"fig\"", KR_ERR_ARGUMENT,
-           "no column 'fig' at character 18; texts stand in single quotes: 'fig'");
-    refuse("ERROR = text", KR_ERR_ARGUMENT, "no column 'ERROR' at character 1; texts stand in single quotes");
+           "no column 'fig' at character 18; put texts in single quotes: 'fig'");
+    refuse("ERROR = text", KR_ERR_ARGUMENT, "no column 'ERROR' at character 1; put texts in single quotes");
     refuse("texd = ERROR", KR_ERR_ARGUMENT,
-           "no column 'texd' at character 1; did you mean 'text'?; its columns");
+           "no column 'texd' at character 1 (did you mean 'text'?); its columns");
     refuse("a = 5 and 5 < zz", KR_ERR_ARGUMENT, "no column 'zz' at character 15; its columns");
     refuse("text in (fig, 'pear')", KR_ERR_FORMAT,
-           "character 10, at \"fig, 'pear')\": expected a value; texts stand in single quotes: 'fig'");
-    refuse(
-        "text in (\"fig\")", KR_ERR_FORMAT,
-        "expected a value; double quotes are for names of columns, and texts stand in single quotes: 'fig'");
+           "character 10, at \"fig, 'pear')\": expected a value; put texts in single quotes: 'fig'");
+    refuse("text in (\"fig\")", KR_ERR_FORMAT,
+           "expected a value; double quotes are for names of columns; put texts in single quotes: 'fig'");
     refuse("a = 1 and day > 2024-01-31 or a = 2", KR_ERR_FORMAT,
-           "character 17, at \"2024-01-31 or a = 2\": dates and times stand in single quotes: '2024-01-31'");
-    refuse("time > 12:30", KR_ERR_FORMAT,
-           "character 8, at \"12:30\": dates and times stand in single quotes");
+           "character 17, at \"2024-01-31 or a = 2\": put dates and times in single quotes: '2024-01-31'");
+    refuse("time > 12:30", KR_ERR_FORMAT, "character 8, at \"12:30\": put dates and times in single quotes");
     refuse("a = '5'", KR_ERR_TYPE, "the text '5' at character 5; give an integer without quotes");
 }
 
@@ -566,7 +564,7 @@ static void names_the_text(void **state)
     const kr_condition *const nested[] = {parts[0], both};
     assert_int_equal(kr_condition_and(nested, 2, &all, &err), KR_OK);
     assert_int_equal(kr_plan_make(all, &table, &plan, &err), KR_ERR_ARGUMENT);
-    assert_non_null(strstr(err.text, "'ERROR' at character 18 of \"i = 2 and text = ERROR\"; texts stand"));
+    assert_non_null(strstr(err.text, "'ERROR' at character 18 of \"i = 2 and text = ERROR\"; put texts"));
     kr_condition_destroy(all);
     kr_condition_destroy(both);
     kr_condition_destroy(parts[0]);

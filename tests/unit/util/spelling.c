@@ -19,15 +19,15 @@ static void check(const char *wanted, const char *choices, const char *hint)
 static void names_that_are_near(void **state)
 {
     (void)state;
-    check("porbes", "keys|probes|result", "; did you mean --probes?"); /* exchanged */
-    check("probe", "keys|probes", "; did you mean --probes?");         /* missing */
-    check("prrobes", "keys|probes", "; did you mean --probes?");       /* added */
-    check("prides", "keys|probes", "; did you mean --probes?");        /* two others of six */
-    check("PROBES", "keys|probes", "; did you mean --probes?");
-    check("mem", "keys|memory-cap", "; did you mean --memory-cap?");
-    check("soa", "aos|soa", "; did you mean --soa?"); /* the nearest of two, wherever it stands */
-    check("aos", "soa|aos", "; did you mean --aos?");
-    check("sum-row", "sum|rows|sum-rows", "; did you mean --sum-rows?");
+    check("porbes", "keys|probes|result", " (did you mean --probes?)"); /* exchanged */
+    check("probe", "keys|probes", " (did you mean --probes?)");         /* missing */
+    check("prrobes", "keys|probes", " (did you mean --probes?)");       /* added */
+    check("prides", "keys|probes", " (did you mean --probes?)");        /* two others of six */
+    check("PROBES", "keys|probes", " (did you mean --probes?)");
+    check("mem", "keys|memory-cap", " (did you mean --memory-cap?)");
+    check("soa", "aos|soa", " (did you mean --soa?)"); /* the nearest of two, wherever it stands */
+    check("aos", "soa|aos", " (did you mean --aos?)");
+    check("sum-row", "sum|rows|sum-rows", " (did you mean --sum-rows?)");
 }
 
 static void names_that_are_not(void **state)
@@ -52,7 +52,7 @@ static void long_names(void **state)
         kr_spelling_offer(&nearest, long_name, nbytes - 1);
         kr_spelling_hint(&nearest, "'", "'", text);
         assert_int_equal(strlen(text),
-                         nbytes < KR_SPELLING_NBYTES ? nbytes - 1 + strlen("; did you mean ''?") : 0);
+                         nbytes < KR_SPELLING_NBYTES ? nbytes - 1 + strlen(" (did you mean ''?)") : 0);
         if (nbytes + 1 >= KR_SPELLING_NBYTES)
             continue;
         kr_spelling_offer(&nearest, long_name, nbytes + 1); /* as near as the first, which stays */

@@ -352,7 +352,7 @@ static int run_in_turn(job *j, const bench_data *data, const char *value)
     return code;
 }
 
-/* How many rows come in waves, and that there are rows to go. */
+/* Checks that waves have rows to insert, and not more than an index holds. */
 static int check_waves(const workload *w)
 {
     const int grows = w->wave_form == WAVES_GROW;

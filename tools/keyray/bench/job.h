@@ -130,7 +130,7 @@ typedef struct bench_change {
 typedef struct bench_baseline {
     char name[96];
     uint64_t footprint_nbytes; /* what its lookups read, or its sort leaves */
-    double rate;               /* lookups or pairs a second */
+    double rate;               /* lookups or pairs per second */
     double build_seconds;      /* of a map that was looked up, else 0 */
 } bench_baseline;
 
@@ -165,7 +165,7 @@ typedef struct bench_run {
     kr_prepared *prepared; /* answers `result`; NULL: not asked for */
     kr_result result;
     uint32_t order; /* of row ids: KR_ORDER_* */
-    void *out;      /* room for 8 bytes a probe and 8 more, where the library writes */
+    void *out;      /* room for 8 bytes per probe and 8 more, where the library writes */
     void *rows;     /* KR_RESULT_ROWS: room for all row ids; NULL: they are only counted */
     uint64_t rows_capacity;
 } bench_run;

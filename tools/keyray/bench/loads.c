@@ -134,8 +134,7 @@ void bench_print_loads_json(output *out, const bench_row *row)
 
 void bench_print_loads_text(const bench_report *report, FILE *to)
 {
-    fprintf(to,
-            "every lane draws a position a step, the same in a group, and loads its entry from there on\n");
+    fprintf(to, "every lane draws a position in each step, the same in a group, and loads from there on\n");
     fprintf(to, "inside the time: drawing, loading, adding up; one run to warm up, then %llu\n\n",
             (unsigned long long)report->options->repeat);
     fprintf(to, "%10s %10s %10s %12s %10s %8s  %s\n", "min ms", "median ms", "max ms", "M loads/s", "GB/s",

@@ -1,6 +1,6 @@
 /* Updates in waves. They grow an index and shrink it again, as in Henneberg, Schuhknecht, Kharal and Brown,
- * "cgRX", 6.5; or its size stays, since the oldest rows go when others come. Rows come in the order of the
- * column, so that the row of each key is known. */
+ * "cgRX", 6.5; or its size stays, since the oldest rows are deleted when others are inserted. Rows are
+ * inserted in the order of the column, so that the row of each key is known. */
 #include "job.h"
 
 #include "../clock.h"
