@@ -5,7 +5,7 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 STEP := @printf '\n== %s\n'
 
-.PHONY: help deps build demo test format check install clean
+.PHONY: help deps configure build demo test format check install clean
 
 help:
 	@echo 'make demo     install what is missing, build, and join real tables (under two minutes)'
@@ -19,14 +19,18 @@ deps:
 	$(STEP) 'deps: what the build and the tests need'
 	@ci/deps build test
 
-build:
+configure:
 	$(STEP) 'build: preset $(PRESET) into $(BUILD)'
 	@ci/deps --check build
 	cmake --preset $(PRESET)
+
+build: configure
 	cmake --build --preset $(PRESET)
 
+# The command alone, without tests.
 demo: deps
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory configure
+	cmake --build --preset $(PRESET) --target keyray-command
 	$(STEP) 'demo: join, range and point lookups on TPC-H tables'
 	sh examples/demo/demo.sh $(BUILD)/bin/keyray
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const char new_process[] = "the GPU's state is lost for this process: start a new one";
-static const char not_built[] = "keyray has no code for this GPU: build it with its architecture in "
-                                "KEYRAY_CUDA_ARCHITECTURES, or update the driver";
+static const char not_built[] = "this build has no code for this GPU: build on this machine, or "
+                                "with `cmake --preset package`, or update the driver";
 
 /* Every error that is not KR_ERR_DEVICE. */
 static const struct {
