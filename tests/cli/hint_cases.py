@@ -119,6 +119,13 @@ BENCHES = [
     (f"bench point {TIMED} --keys-log2 5", "give (one) of them", (" --keys-log2 5", "")), (f"bench point {TIMED} --prepared --batches 2", "leave (out) --batches", (" --batches 2", "")),
     (f"bench point {TIMED} --multiplicity 3 --result sum --baseline", "give (--result row), or leave out --multiplicity", ("--result sum", "{0}")),
     (f"bench point {TIMED} --sweep frob=1", "for an option of a kind, name the kind: (--index) KIND", ("--sweep frob=1", "{0} array --sweep k=3,5")),
+    (f"bench point {TIMED.replace('--count 99 ', '')} --keys x.npy", "generates its keys: (--count), --bits, .*, --multiplicity and --stride say how", ("--keys x.npy", "{0} 99")),
+    *[(f"bench point {TIMED} --keys x.npy", f"({option})", ("--keys x.npy", "{0} " + value)) for option, value in
+      (("--bits", "64"), ("--uniformity", "100"), ("--multiplicity", "3"), ("--stride", "2"))],
+    ("bench --keys keys.npy", "the report of keyray (lookup) has the times of a file", "{0} --keys keys.npy --probe 3"),
+    ("bench join --left keys.npy", "(--count), --bits, --uniformity, --multiplicity, (--probes) and (--hit-rate) say how", "bench join --device cpu --repeat 1 {0} 99 {1} 9 {2} 100"),
+    ("bench scan --column a=keys.npy", "(--rows), (--predicates) and (--distribution) say how", "bench scan --device cpu --repeat 1 --queries 2 {0} 99 {1} 2 {2} zipf"),
+    ("bench loads --keys keys.npy", "(--entries) says how large", "bench loads --device cpu --repeat 1 --steps 2 {0} 2^20"),
     (f"bench join {TIMED} --groups 5", "--groups needs (--asof backward), forward or nearest", "{line} {0}"), (f"bench join {TIMED} --points", "--points needs (--overlap) N", "{line} {0} 5"),
     ("bench scan --rows 99 --queries 2 --repeat 1 --device cpu --scale 0.01", "give --workload q3, (q6) or q17, too", "bench scan --queries 2 --repeat 1 --device cpu --scale 0.01 --workload {0}"),
     ("bench update --count 99 --probes 9 --repeat 1 --device cpu --index array --changes 3", "give (--waves) N to insert and delete rows", ("--changes 3", "{0} 2")),
