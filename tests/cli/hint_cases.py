@@ -100,6 +100,7 @@ OPTIONS = [
     ("lookup --keys seconds.csv:x:timestamp64 --probe 5 --nearest below --tolerance 5s", r"read them with a unit, as in ':(timestamp64\[s\])'", ("timestamp64", "{0}")),
     ("lookup --keys seconds.csv:x:timestamp64 --probe 5 --nearest below --tolerance 5s", "give a (whole) number", ("5s", "5")),
     (LOOKUP + "--nearest below --tolerance 99999999999999999999", "leave it (out)", (" --tolerance 99999999999999999999", "")),
+    ("join --left orders.csv:at --right orders.csv:at --asof backward --tolerance -5s", "--tolerance -5s: a tolerance is not negative; give (5s)", ("-5s", "{0}")),
     (LOOKUP + "--show day,", "as in (a,b)", ("day,", "day,at")), ("lookup --keys orders.csv:order --probe 1,,2", "write (NULL) for a missing value", (",,", ",{0},")),
     ("lookup --keys orders.csv:order", "--probes COL is missing; give it, or (--probe) VALUES", "{line} {0} 2"), ("update --keys keys.npy --probe 3", "give --insert COL, (--delete) COL or both", "{line} {0} 3"),
     ("update --keys keys.npy --delete 3 --insert-rows lower.npy --probe 3", "--insert-rows needs (--insert) COL", "{line} {0} lower.npy"),
