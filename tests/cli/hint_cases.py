@@ -111,7 +111,8 @@ OPTIONS = [
     ("join --left lower.npy --left-end upper.npy --right right.npy --right-end lower.npy --overlap open --inverse on", "leave (--inverse) at (auto)", ("--inverse on", "{0} {1}")),
     ("join --left keys.npy --right-lower rlower.npy", "--right-lower and (--right-upper) belong together", "{line} {0} rupper.npy"),
     ("gen probes --keys values.npy --count 5 -o p.npy", "draw from (integer) or date keys", ("values.npy", "keys.npy")), (SCAN + "--count --bitmap", "give (one) of them", (" --bitmap", "")),
-    (SCAN + "--limit 1 --count", "leave --count, .* (out)", (" --count", "")), (SCAN + "--index best:updates=on", "keyray (kinds) lists kinds that scan", "{0}"),
+    (SCAN + "--limit 1 --count", "leave --count, .* (out)", (" --count", "")), (SCAN + "--no-rows --count -o -", "leave --count, .* (out)", (" --count", "")),
+    *[(JOIN + f"--count {option} -o -", "leave --count (out)", ("--count ", "")) for option in ("--limit 1", "--show-left amount", "--show-right city", "--no-rows", "--unordered")], (SCAN + "--index best:updates=on", "keyray (kinds) lists kinds that scan", "{0}"),
     (LOOKUP + "--threads 99999", "is a number from (0) to 1024", ("99999", "{0}")),
 ]
 
