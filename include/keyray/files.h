@@ -131,8 +131,9 @@ typedef kr_status (*kr_next_piece)(void *ctx, const void **data, uint64_t *nbyte
  * more after the end or an error. */
 KR_API kr_status kr_output_add_pieces(kr_output *output, const char *path, kr_next_piece next, void *ctx,
                                       const kr_progress *progress, kr_error *err);
-/** Renames all temporary files, once. On an error every target is as it was before; KR_ERR_ARGUMENT if an add
- *  failed or the output was committed before. */
+/** Renames all temporary files, once. On an error every target is as it was before, or the text says which
+ * one the system did not let be put back, and where its old content is; KR_ERR_ARGUMENT if an add failed or
+ * the output was committed before. */
 KR_API kr_status kr_output_commit(kr_output *output, kr_error *err);
 /** Removes the temporary files that were not renamed. */
 KR_API void kr_output_destroy(kr_output *output);

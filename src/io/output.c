@@ -220,29 +220,51 @@ static int exchange(const char *a, const char *b)
 #endif
 }
 
+/* What could not be undone comes first in the error: the rest of a long text is cut. The call and its code
+ * stay those of the first failure. */
+static void add_failure(kr_error *err, const char *text, const char *path, const char *reason,
+                        const char *kept)
+{
+    char shown[KR_IO_SHOWN_NBYTES] = "";
+    if (!err)
+        return;
+    const kr_error first = *err;
+    if (kept)
+        kr_io_show(shown, kept, strlen(kept));
+    kr_fail_call(err, first.status, first.vendor_call, first.vendor_code, "%s %s (%s)%s%s%s; %s", text, path,
+                 reason, kept ? ": its old content is in " : "", shown, kept ? ", move it back" : "",
+                 first.text);
+}
+
+/* The old file gets its name again; where that fails it stays under its other name. */
+static void put_back(const struct kr_target *target, kr_error *err)
+{
+    if (rename(target->backup, target->path) != 0)
+        add_failure(err, "cannot put back", target->name, strerror(errno), target->backup);
+}
+
 /* Renames the temporary file, and keeps the old one under another name. That is one step where the file
  * system can exchange two files, or give a file a second name; else no file has the target's name for a
  * moment. */
-static int replace_and_keep(struct kr_target *target)
+static kr_status replace_and_keep(struct kr_target *target, kr_error *err)
 {
     if (exchange(target->temporary, target->path) == 0) {
         char *spare = target->backup;
         target->backup = target->temporary;
         target->temporary = spare;
-        return 0;
+        return KR_OK;
     }
     const int moved = link(target->path, target->backup) != 0;
     if (moved && rename(target->path, target->backup) != 0)
-        return -1;
+        return fail_errno(target, "rename", err);
     if (rename(target->temporary, target->path) == 0)
-        return 0;
-    const int error = errno;
+        return KR_OK;
+    const kr_status status = fail_errno(target, "rename", err);
     if (moved)
-        rename(target->backup, target->path);
+        put_back(target, err);
     else
         unlink(target->backup);
-    errno = error;
-    return -1;
+    return status;
 }
 
 /* `alone`: no other file may fail later, so nothing is kept. */
@@ -255,17 +277,20 @@ static kr_status replace(struct kr_target *target, int alone, kr_error *err)
         errno = EISDIR;
         return fail_errno(target, "rename", err);
     }
+    kr_status status = KR_OK;
     if (is_there && !alone) {
-        const kr_status status = random_name(target, name, err);
+        status = random_name(target, name, err);
         if (status != KR_OK)
             return status;
         target->backup = beside(target->path, name, err);
         if (!target->backup)
             return KR_ERR_HOST_MEMORY;
     }
-    const int failed = target->backup ? replace_and_keep(target) : rename(target->temporary, target->path);
-    if (failed) {
-        const kr_status status = fail_errno(target, "rename", err);
+    if (target->backup)
+        status = replace_and_keep(target, err);
+    else if (rename(target->temporary, target->path) != 0)
+        status = fail_errno(target, "rename", err);
+    if (status != KR_OK) {
         free(target->backup);
         target->backup = NULL;
         return status;
@@ -276,12 +301,12 @@ static kr_status replace(struct kr_target *target, int alone, kr_error *err)
     return KR_OK;
 }
 
-static void undo(const struct kr_target *target)
+static void undo(const struct kr_target *target, kr_error *err)
 {
     if (target->renamed && target->backup)
-        rename(target->backup, target->path);
-    else if (target->renamed)
-        unlink(target->path);
+        put_back(target, err);
+    else if (target->renamed && unlink(target->path) != 0)
+        add_failure(err, "cannot remove the new", target->name, strerror(errno), NULL);
 }
 
 /* Targets are listed newest first. */
@@ -313,7 +338,7 @@ kr_status kr_output_commit(kr_output *output, kr_error *err)
     reverse(output);
     for (struct kr_target *at = output->first; at; at = at->next) {
         if (status != KR_OK)
-            undo(at);
+            undo(at, err);
         else if (at->backup)
             unlink(at->backup);
         free(at->backup);

@@ -74,7 +74,13 @@ GENERAL = [
     *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
       ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "bench")],
     # An option is written whole.
-    bad(2, "bench point --keys x.npy", r"unknown option --keys of bench point \(did you mean --keys-log2\?\)"),
+    *[bad(2, f"bench {line} x.npy", rf"unknown option --{name} of bench {operand}; bench reads no files, it generates its keys: --count, .*--stride say how; "
+          "the report of keyray lookup has the times of a file\n") for line, operand, name in
+      (("point --keys", "point", "keys"), ("range --lower", "range", "lower"), ("build --count 5 --keys", "build", "keys"), ("update --insert", "update", "insert"))],
+    bad(2, "bench --keys x.npy", "must come first, not '--keys'; bench reads no files, it generates its keys: --count, "), bad(2, "bench --keys=x.npy", "bench reads no files"),
+    bad(2, "bench join --left=x.npy", "unknown option --left=x.npy of bench join; bench reads no files, it generates its keys, right, and its probes, left: --count, .*--probes"),
+    bad(2, "bench scan --column x.npy", "bench reads no files, it generates its table: --rows"), bad(2, "bench loads --keys x.npy", "generates its array: --entries says"),
+    bad(2, "bench point --key x.npy", r"unknown option --key of bench point \(did you mean --"), bad(2, "bench poimt --keys x.npy", r"did you mean point\?"),
     *[bad(2, f"{line} {option}", "unknown option " + re.escape(option.partition(" ")[0]) + f" of {line};? ?")
       for line, option in (("info", "--form json"), ("kinds", "--quie"), ("explain point", "--key=keys.npy"), ("gen keys", "--coun 5"),
                            ("lookup", "--prob keys.npy"), ("range", "--low=5"), ("update", "--del 5"), ("join", "--lef keys.npy"), ("scan", "--colum a=keys.npy"),

@@ -100,6 +100,7 @@ OPTIONS = [
     ("lookup --keys seconds.csv:x:timestamp64 --probe 5 --nearest below --tolerance 5s", r"read them with a unit, as in ':(timestamp64\[s\])'", ("timestamp64", "{0}")),
     ("lookup --keys seconds.csv:x:timestamp64 --probe 5 --nearest below --tolerance 5s", "give a (whole) number", ("5s", "5")),
     (LOOKUP + "--nearest below --tolerance 99999999999999999999", "leave it (out)", (" --tolerance 99999999999999999999", "")),
+    ("join --left orders.csv:at --right orders.csv:at --asof backward --tolerance -5s", "--tolerance -5s: a tolerance is not negative; give (5s)", ("-5s", "{0}")),
     (LOOKUP + "--show day,", "as in (a,b)", ("day,", "day,at")), ("lookup --keys orders.csv:order --probe 1,,2", "write (NULL) for a missing value", (",,", ",{0},")),
     ("lookup --keys orders.csv:order", "--probes COL is missing; give it, or (--probe) VALUES", "{line} {0} 2"), ("update --keys keys.npy --probe 3", "give --insert COL, (--delete) COL or both", "{line} {0} 3"),
     ("update --keys keys.npy --delete 3 --insert-rows lower.npy --probe 3", "--insert-rows needs (--insert) COL", "{line} {0} lower.npy"),
@@ -110,7 +111,8 @@ OPTIONS = [
     ("join --left lower.npy --left-end upper.npy --right right.npy --right-end lower.npy --overlap open --inverse on", "leave (--inverse) at (auto)", ("--inverse on", "{0} {1}")),
     ("join --left keys.npy --right-lower rlower.npy", "--right-lower and (--right-upper) belong together", "{line} {0} rupper.npy"),
     ("gen probes --keys values.npy --count 5 -o p.npy", "draw from (integer) or date keys", ("values.npy", "keys.npy")), (SCAN + "--count --bitmap", "give (one) of them", (" --bitmap", "")),
-    (SCAN + "--limit 1 --count", "leave --count, .* (out)", (" --count", "")), (SCAN + "--index best:updates=on", "keyray (kinds) lists kinds that scan", "{0}"),
+    (SCAN + "--limit 1 --count", "leave --count, .* (out)", (" --count", "")), (SCAN + "--no-rows --count -o -", "leave --count, .* (out)", (" --count", "")),
+    *[(JOIN + f"--count {option} -o -", "leave --count (out)", ("--count ", "")) for option in ("--limit 1", "--show-left amount", "--show-right city", "--no-rows", "--unordered")], (SCAN + "--index best:updates=on", "keyray (kinds) lists kinds that scan", "{0}"),
     (LOOKUP + "--threads 99999", "is a number from (0) to 1024", ("99999", "{0}")),
 ]
 
@@ -119,6 +121,13 @@ BENCHES = [
     (f"bench point {TIMED} --keys-log2 5", "give (one) of them", (" --keys-log2 5", "")), (f"bench point {TIMED} --prepared --batches 2", "leave (out) --batches", (" --batches 2", "")),
     (f"bench point {TIMED} --multiplicity 3 --result sum --baseline", "give (--result row), or leave out --multiplicity", ("--result sum", "{0}")),
     (f"bench point {TIMED} --sweep frob=1", "for an option of a kind, name the kind: (--index) KIND", ("--sweep frob=1", "{0} array --sweep k=3,5")),
+    (f"bench point {TIMED.replace('--count 99 ', '')} --keys x.npy", "generates its keys: (--count), --bits, .*, --multiplicity and --stride say how", ("--keys x.npy", "{0} 99")),
+    *[(f"bench point {TIMED} --keys x.npy", f"({option})", ("--keys x.npy", "{0} " + value)) for option, value in
+      (("--bits", "64"), ("--uniformity", "100"), ("--multiplicity", "3"), ("--stride", "2"))],
+    ("bench --keys keys.npy", "the report of keyray (lookup) has the times of a file", "{0} --keys keys.npy --probe 3"),
+    ("bench join --left keys.npy", "(--count), --bits, --uniformity, --multiplicity, (--probes) and (--hit-rate) say how", "bench join --device cpu --repeat 1 {0} 99 {1} 9 {2} 100"),
+    ("bench scan --column a=keys.npy", "(--rows), (--predicates) and (--distribution) say how", "bench scan --device cpu --repeat 1 --queries 2 {0} 99 {1} 2 {2} zipf"),
+    ("bench loads --keys keys.npy", "(--entries) says how large", "bench loads --device cpu --repeat 1 --steps 2 {0} 2^20"),
     (f"bench join {TIMED} --groups 5", "--groups needs (--asof backward), forward or nearest", "{line} {0}"), (f"bench join {TIMED} --points", "--points needs (--overlap) N", "{line} {0} 5"),
     ("bench scan --rows 99 --queries 2 --repeat 1 --device cpu --scale 0.01", "give --workload q3, (q6) or q17, too", "bench scan --queries 2 --repeat 1 --device cpu --scale 0.01 --workload {0}"),
     ("bench update --count 99 --probes 9 --repeat 1 --device cpu --index array --changes 3", "give (--waves) N to insert and delete rows", ("--changes 3", "{0} 2")),

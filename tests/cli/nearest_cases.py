@@ -1,4 +1,8 @@
 """Cases of nearest keys, limits, as-of joins and joins of intervals."""
+import json
+import shlex
+import subprocess
+
 from cases import BENCH, LOOKUP, NO, bad, ok
 
 NEAREST = [
@@ -14,7 +18,11 @@ NEAREST = [
     bad(2, LOOKUP + "--strict", "--strict needs --nearest"), bad(2, LOOKUP + "--tolerance 3", "--tolerance needs --nearest"),
     bad(2, LOOKUP + "--nearest below --tolerance 1.5", "--tolerance 1.5 is not a whole number, and keys.npy is u32"),
     bad(2, LOOKUP + "--nearest below --tolerance 9223372036854775808", "--tolerance 9223372036854775808 is more than any distance .*; leave it out"),
-    bad(2, LOOKUP + "--nearest below --tolerance=-1", "--tolerance -1: a distance is 0 or more\n"), bad(2, LOOKUP + "--nearest below --tolerance -1", "--tolerance -1: a"),
+    *[bad(2, f"{LOOKUP} --nearest below --tolerance{between}-1", "--tolerance -1: a tolerance is not negative; give 1\n") for between in "= "],
+    bad(2, LOOKUP + "--nearest below --tolerance -99999999999999999999", "--tolerance -9+: a tolerance is not negative"), bad(2, LOOKUP + "--nearest below --tolerance -x", "--tolerance -x is not a whole number"),
+    bad(2, LOOKUP + "--nearest below --tolerance --1", "--tolerance --1 is not a whole number"), ok(LOOKUP + "--nearest below --tolerance -0 --format json", json={"found": 3}),
+    bad(2, "lookup --keys values.npy --probe 1 --nearest below {device} --tolerance -1.5", "--tolerance -1.5: a tolerance is not negative; give 1.5\n"),
+    bad(2, "lookup --keys values.npy --probe 1 --nearest below {device} --tolerance nan", "--tolerance nan is not a number, and values.npy is f64"),
     bad(1, LOOKUP + "--nearest below --tolerance 4294967296", "no two values of type u32 are more than 4294967295 apart"),
     bad(1, LOOKUP + "--nearest below --index hash", "kind 'hash' finds no nearest keys; .*: array, "),
     bad(1, "lookup --keys a.csv:name:str --probes b.csv:name:str --nearest below {device}", "is text: --nearest"),
@@ -42,7 +50,8 @@ DURATIONS = [
     ok("lookup --keys t_s.npy --probe '2024-01-01 10:00:01' --nearest below --tolerance 1999ms {device} -o x.npy", files={"x.npy": ("<u4", [0])}),
     ok("lookup --keys t_s.npy --probe '2024-01-01 10:00:01' --nearest below --tolerance 999ms {device} -o x.npy", files={"x.npy": ("<u4", [NO])}),
     bad(2, TRADES + "5sec", "--tolerance 5sec is not a duration; give one in ns, us, ms, s, min, h or d, .* or a whole number of us, which trades.csv:time counts in"),
-    bad(2, TRADES + "s", "--tolerance s is not a duration"), bad(2, TRADES + "1.5", "not a duration"), bad(2, TRADES + "-5s", "not a duration"),
+    bad(2, TRADES + "s", "--tolerance s is not a duration"), bad(2, TRADES + "1.5", "not a duration"), bad(2, TRADES + "-x", "--tolerance -x is not a duration"),
+    *[bad(2, TRADES + text, rf"--tolerance {text}: a tolerance is not negative; give {text[1:]}\n") for text in ("-5s", "-1.5h", "-5", "-0.5d", "-200000000d")], bids("-0s", 1, "", "", ""),
     bad(2, TRADES + "1.s", "not a duration"), bad(2, TRADES + "200000000d", "--tolerance 200000000d is more than any distance"),
     bad(2, "lookup --keys days.npy --probe 2020-01-04 --nearest below --tolerance x {device}", "or a whole number of days, which days.npy counts in"),
     bad(2, LOOKUP + "--nearest below --tolerance 5s", "--tolerance 5s is not a whole number, and keys.npy is u32"),
@@ -56,6 +65,11 @@ GROUPED = "join --left c.csv:y --right d.csv:y --left-by c.csv:x --right-by d.cs
 # keys 5 3 9 3 7; right 3 7 3. c: (1,100) (1,200) (2,100) (,100); d: (1,200) (2,100) (2,200) (2,).
 JOINS = [
     ok(ASOF + "-o x.npy", files={"x.npy": ("<u4", (5, 2), [0, 2, 1, 2, 2, 1, 3, 2, 4, 1])}),
+    ok(ASOF + "--count --quiet", out=r"\A5\n\Z"), ok(ASOF + "--strict --count", out=r"\Acount +3\nspec (.|\n)*^footprint "),
+    ok(ASOF + "--strict --type anti --count -o -.csv", out=r"\Acount\n2\n\Z"), ok(ASOF + "--strict --count --type left --format json", json={"count": 5, "spec": str}),
+    ok(ASOF + "--strict --type left --limit 2 -o x.npy", out="^pairs +5$", files={"x.npy": ("<u4", (2, 2), [0, 2, 1, NO])}),
+    ok(GROUPED + "backward --limit 1 -o -.csv", out=r"\Ay,left_row,right_row\n200,1,0\n\Z"), ok(GROUPED + "backward --count --quiet", out=r"\A2\n\Z"),
+    bad(2, ASOF + "--count --limit 2", "--limit is about rows; leave --count out"), bad(1, ASOF + "--count --type full", "as-of"),
     ok(ASOF + "--strict --type left -o x.npy", files={"x.npy": ("<u4", (5, 2), [0, 2, 1, NO, 2, 1, 3, NO, 4, 2])}),
     ok(ASOF + "--tolerance 1 --type anti --index btree -o x.npy", files={"x.npy": ("<u4", [0, 2])}),
     ok("join --left keys.npy --right right.npy {device} --asof forward --type semi -o x.npy",
@@ -72,7 +86,7 @@ JOINS = [
     bad(2, ASOF + "--left keys.npy --right right.npy", "--asof takes one --left and one --right"),
     bad(2, ASOF + "--left-by keys.npy", "1 --left-by columns but 0 --right-by"),
     bad(2, ASOF + "--tolerance x", "--tolerance x is not a whole number, and keys.npy is u32"),
-    bad(2, ASOF + "--tolerance -1", "--tolerance -1: a distance is 0 or more\n"), bad(1, ASOF + "--index hash", "finds no nearest keys"),
+    bad(2, ASOF + "--tolerance -1", "--tolerance -1: a tolerance is not negative; give 1\n"), bad(1, ASOF + "--index hash", "finds no nearest keys"),
     bad(1, ASOF + "--inverse on", "an as-of join always indexes its right side: leave --inverse at auto"),
     bad(1, ASOF + "--left-by one.npy --right-by one.npy", "give one group for each left row"),
     bad(1, "join --left a.csv:name:str --right b.csv:name:str {device} --asof backward", "is text: --asof"),
@@ -127,11 +141,45 @@ INTERVALS = [
     bad(2, OVERLAP + "half", r"no\|closed\|open"), bad(2, OVERLAP + "closed --asof backward", "and no --asof"),
     bad(2, "join --left keys.npy --right right.npy {device} --left-end keys.npy", "--left-end needs --overlap"),
     bad(2, "join --left keys.npy --right right.npy {device} --overlap open", "--overlap needs --left-end COL"),
-    bad(2, OVERLAP + "closed --count -o x.npy", "--count counts rows"),
+    ok(OVERLAP + "closed --count -o x.npy", out=r"\Acount +4$", files={"x.npy": ("<u8", [4])}), ok(OVERLAP + "open --type left --count", out=r"\Acount +3\nspec "),
+    ok(OVERLAP + "closed --limit 3 -o x.npy", out="^pairs +4$", files={"x.npy": ("<u4", (3, 2), [0, 0, 0, 2, 2, 1])}),
+    ok(OVERLAP + "open --unordered --limit 1 -o -.csv", out=r"\A.*\n(3,0,2|8,2,1)\n\Z"),
     bad(1, "join --left keys.npy --left-end one.npy --right right.npy --right-end right.npy {device} --overlap closed", "each interval needs one start and one end"),
     bad(1, OVERLAP + "closed --index hash", "answers no range lookups"), bad(1, OVERLAP + "closed --inverse on", "indexes both sides"),
     bad(1, "join --left a.csv:name:str --left-end a.csv:name:str --right b.csv:name:str --right-end b.csv:name:str {device} "
            "--overlap open", "is text: --overlap"),
 ]
 
+COLUMNS = "join --left c.csv:x --left c.csv:y --right d.csv:x --right d.csv:y {device} "
+FORMS = ["join --left keys.npy --right right.npy {device} ", "join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy {device} ", COLUMNS,
+         *[OVERLAP + ends + " " for ends in ("closed", "open")], *[form + side + " " for form in (ASOF.replace("backward ", ""), GROUPED) for side in ("backward", "forward", "nearest")]]
+
+
+def every_form(keyray, device, folder):
+    """Every join: --count is how many lines it writes, --limit leaves the first of them"""
+    def run(line):
+        done = subprocess.run([keyray, *shlex.split(line.replace("{device}", f"--device {device}"))], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    counts = set()
+    for form in FORMS:
+        for kind in ("inner", "left", "right", "full", "semi", "anti"):
+            line = f"{form} --type {kind} "
+            code, text, errors = run(line + "-o -.csv")
+            if code:
+                assert kind in ("right", "full") and ("--asof" in form or "--overlap" in form), f"{line}: {errors}"
+                assert run(line + "--count") == run(line + "--limit 1") == (code, "", errors), line
+                continue
+            lines = text.splitlines(keepends=True)
+            n = len(lines) - 1
+            assert run(line + "--count --quiet") == (0, f"{n}\n", ""), f"{line}: not {n}"
+            code, report, errors = run(line + "--limit 2 -o x.csv --format json")
+            assert code == 0 and json.loads(report).get("pairs", json.loads(report).get("rows")) == n, f"{line}: {report}{errors}"
+            assert (folder / "x.csv").read_text() == "".join(lines[:3]), line
+            assert run(line + f"--limit {n + 1} -o -.csv") == (0, text, ""), line
+            counts.add((kind, n))
+    assert len(counts) > 12, f"these joins hardly differ: {counts}"
+
+
+SCRIPTS = [every_form]
 CASES = NEAREST + DURATIONS + JOINS + LIMITS + BENCHES + INTERVALS

@@ -127,7 +127,7 @@ def main(arguments):
     keyray = str(pathlib.Path(options.keyray).resolve())
     parts = (cases, input_cases, nearest_cases, answer_cases, update_cases, scan_cases, bench_cases)
     jobs = [(case["run"], run_case, case) for part in parts for case in part.CASES]
-    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + hint_cases.SCRIPTS + input_cases.SCRIPTS + bench_cases.SCRIPTS]
+    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + hint_cases.SCRIPTS + nearest_cases.SCRIPTS + input_cases.SCRIPTS + bench_cases.SCRIPTS]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:
         if options.words and not any(word in title for word in options.words):

@@ -376,3 +376,36 @@ int answers_write(answers *all, answers_form form, const char *path, const kr_pr
         printf("\n");
     return code;
 }
+
+uint64_t answers_limited(uint64_t n, uint64_t limit)
+{
+    return limit && limit < n ? limit : n;
+}
+
+static int write_element(const answers_column *value, const char *path, const kr_progress *progress)
+{
+    uint64_t *sum = NULL;
+    int code = value->is_wide ? wide_narrow(value->data, 1, value->type, path, &sum) : DONE;
+    const column_file file = {"", value->type, 1, 1, sum ? sum : value->data};
+    if (!code)
+        code = column_write(path, &file, 1, progress);
+    free(sum);
+    return code;
+}
+
+int answers_write_value(const answers_column *value, answers_form form, const char *path,
+                        const kr_progress *progress)
+{
+    if (form == ANSWERS_NONE)
+        return DONE;
+    if (form == ANSWERS_NPY)
+        return write_element(value, path, progress);
+    answers *all = calloc(1, sizeof *all);
+    if (!all)
+        return tool_fail_machine("no host memory for a table of answers");
+    all->lines = all->n = 1;
+    all->columns[0] = *value;
+    const int code = answers_write(all, form, path, progress);
+    free(all);
+    return code;
+}

@@ -63,6 +63,14 @@ void answers_add_row(answers *all, const char *name, int at);
 void answers_add_file(answers *all, const char *name, int at, const kr_file *file);
 answers_column *answers_add(answers *all, const char *name, int at, kr_type type, const void *data);
 
+/* How many of n lines --limit leaves; 0 is no limit. */
+uint64_t answers_limited(uint64_t n, uint64_t limit);
+
+/* Writes an answer that is one value: in text a line, in OUT.npy an element. Without -o nothing, since the
+ * report has it. */
+int answers_write_value(const answers_column *value, answers_form form, const char *path,
+                        const kr_progress *progress);
+
 /* Writes a form that is text. Without -o: a table if it is small, and else a line that says what is left out.
  */
 int answers_write(answers *all, answers_form form, const char *path, const kr_progress *progress);

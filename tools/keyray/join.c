@@ -37,7 +37,9 @@ static const option_row join_rows[] = {
     {"left-end", 0, 0, OPTION_TEXT, AT(left_end), "COL", "the ends of the left intervals", 0, 0},
     {"right-end", 0, 0, OPTION_TEXT, AT(right_end), "COL", "the ends of the right intervals", 0, 0},
     {"count", 0, 0, OPTION_FLAG, AT(count), NULL,
-     "only count the pairs, or the left rows of --type semi and anti, which takes no memory for them", 0, 0},
+     "print how many rows the join has, instead of the rows: pairs, or left rows of --type semi and anti; "
+     "only with --asof, several --left columns, or --overlap and --type does this take memory for them",
+     0, 0},
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left|right|full",
      "inner: pairs; semi: left rows with a partner; anti: left rows without one; left, right, full: "
      "pairs, and the rows without a partner of the left side, the right side or both [inner]",
@@ -52,15 +54,15 @@ static const option_row join_rows[] = {
      "show these columns of the left rows, too: names in the file of --left, or COLs", 0, 0},
     {"show-right", 0, 0, OPTION_NAMES, AT(show_right), "COLUMN,...",
      "show these columns of the right rows, too: names in the file of --right, or COLs", 0, 0},
+    LIMIT_ROW(AT(limit), "only the first N rows of the join, with --unordered any N of them"),
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "where the pairs go. OUT.csv: a line for each pair, or for each left row of --type semi and "
      "anti, with the values of --left (ranges: both sides), row ids and the columns of --show-left and "
      "--show-right, and empty cells where there is no partner; a name of both sides becomes right_NAME on "
-     "the right; -: the same lines as a table on the terminal; -.csv: the same lines as CSV there; OUT.npy: "
-     "row ids alone, in the "
-     "shape (n, 2) for pairs and (n) for left rows [a table on the terminal, if it has at most 40 "
-     "lines]",
+     "the right; -: the same lines as a table on the terminal; -.csv: the same lines as CSV there; "
+     "OUT.npy: row ids alone, in the shape (n, 2) for pairs and (n) for left rows. With --count, the one "
+     "value goes there [a table on the terminal, if it has at most 40 lines]",
      0, 0},
     {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
     {0},
@@ -91,12 +93,19 @@ static int check_overlap(const join_options *o)
         return tool_fail(USAGE, "--overlap takes one --left and one --right, and no --asof");
     if (o->overlap && (!o->left_end || !o->right_end))
         return tool_fail(USAGE, "--overlap needs --left-end COL and --right-end COL");
-    if (o->count && (o->output || o->asof.side || o->left.n > 1 || (o->overlap && o->type)))
-        return tool_fail(
-            USAGE,
-            "--count counts rows; leave out --output, --asof and further --left columns, and --type with "
-            "--overlap");
     return DONE;
+}
+
+/* Refuses what says something about rows, where only their number is wanted. */
+static int check_count(const join_options *o)
+{
+    const char *of_rows = o->show_left.n    ? "--show-left"
+                          : o->show_right.n ? "--show-right"
+                          : o->limit        ? "--limit"
+                          : o->no_rows      ? "--no-rows"
+                          : o->unordered    ? "--unordered"
+                                            : NULL;
+    return o->count && of_rows ? shown_refuse(of_rows, "--count") : DONE;
 }
 
 static int check_options(join_job *j)
@@ -105,6 +114,8 @@ static int check_options(join_job *j)
     int wrong = check_asof(o);
     if (!wrong)
         wrong = check_overlap(o);
+    if (!wrong)
+        wrong = check_count(o);
     if (wrong)
         return wrong;
     if (!o->right_lower != !o->right_upper)
@@ -242,6 +253,12 @@ static int create_asof(join_job *j, const kr_join_options *how)
     return finish(j, status, &err);
 }
 
+/* 1: the library counts the rows of such a join without making them. */
+static int counts_alone(const join_options *o)
+{
+    return o->count && !o->asof.side && o->left.n == 1 && !(o->overlap && o->type);
+}
+
 /* Only the number of rows is known then, and no join is there. */
 static int count_rows(join_job *j, const kr_join_options *how)
 {
@@ -297,13 +314,14 @@ static int create(join_job *j)
 {
     const join_options *o = &j->options;
     const kr_column *left = &j->left[0].view, *right = &j->right[0].view;
+    /* A number has no order, so nothing is sorted for it. */
     const kr_join_options how = {.struct_size = sizeof how,
                                  .type = (kr_join_type)(o->type + 1),
                                  .inverse = (kr_join_inverse)o->inverse,
-                                 .unordered = o->unordered};
+                                 .unordered = o->unordered || o->count};
     kr_error err = {0};
     kr_status status;
-    if (o->count)
+    if (counts_alone(o))
         return count_rows(j, &how);
     if (o->asof.side)
         return create_asof(j, &how);
@@ -342,10 +360,10 @@ static void print(const join_job *j)
     output out = output_begin_report(stdout, j->printing.json);
     if (j->options.count)
         output_number(&out, "count", j->info.pairs);
-    else
+    if (j->join)
         output_spec(&out, "spec", j->info.spec);
     output_text(&out, "device", j->info.device);
-    if (!j->options.count) {
+    if (j->join) {
         output_text(&out, "tracer", j->info.tracer);
         output_indexed(&out, &j->info);
     }
@@ -356,8 +374,9 @@ static void print(const join_job *j)
         output_number(&out, "probes", left_indexed ? right : left);
     }
     print_nulls(j, &out);
-    if (!j->options.count) {
+    if (!j->options.count)
         output_number(&out, join_has_pairs(j) ? "pairs" : "rows", j->info.pairs);
+    if (j->join) {
         output_bytes(&out, "footprint", j->info.footprint_nbytes);
         output_bytes(&out, "peak", j->info.peak_nbytes);
     }
@@ -382,11 +401,12 @@ static int perform(join_job *j)
     if (!code)
         code = create(j);
     j->run = tool_now() - begin;
+    j->n_out = answers_limited(j->info.pairs, j->options.limit);
     if (!code)
         code = join_write(j);
     if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
-    else if (!code && j->options.count)
+    else if (!code && j->form == ANSWERS_NONE && j->options.count)
         output_value_alone(stdout, KR_U64, KR_UNIT_NONE, &j->info.pairs);
     shown_close(&j->shown_left);
     shown_close(&j->shown_right);

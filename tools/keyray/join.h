@@ -17,6 +17,7 @@ typedef struct join_options {
     const char *right_lower, *right_upper, *left_end, *right_end, *output, *index;
     uint32_t overlap, count;
     uint32_t type, inverse, unordered, no_rows;
+    uint64_t limit;
 } join_options;
 
 typedef struct join_job {
@@ -30,6 +31,7 @@ typedef struct join_job {
     kr_device *device;
     kr_join *join;
     kr_join_info info;
+    uint64_t n_out; /* rows that are written: info.pairs, or those that --limit leaves */
     facts phases;
     answers_form form;
     shown shown_left, shown_right;

@@ -19,8 +19,8 @@ static int read_pairs(const join_job *j, uint32_t *rows)
 {
     static uint32_t left[PIECE], right[PIECE];
     kr_error err = {0};
-    for (uint64_t first = 0; first < j->info.pairs; first += PIECE) {
-        const uint64_t n = j->info.pairs - first < PIECE ? j->info.pairs - first : PIECE;
+    for (uint64_t first = 0; first < j->n_out; first += PIECE) {
+        const uint64_t n = j->n_out - first < PIECE ? j->n_out - first : PIECE;
         const kr_status status = kr_join_read(j->join, first, n, left, right, &err);
         if (status)
             return tool_check(status, &err);
@@ -36,14 +36,14 @@ static int write_npy(join_job *j)
 {
     const uint32_t columns = join_has_pairs(j) ? 2 : 1;
     kr_error err = {0};
-    uint32_t *rows = tool_alloc(j->info.pairs, columns * sizeof *rows, "the result");
+    uint32_t *rows = tool_alloc(j->n_out, columns * sizeof *rows, "the result");
     int code = rows ? DONE : FAILED;
     if (!code && columns == 2)
         code = read_pairs(j, rows);
     else if (!code)
-        code = tool_check(kr_join_read(j->join, 0, j->info.pairs, rows, NULL, &err), &err);
+        code = tool_check(kr_join_read(j->join, 0, j->n_out, rows, NULL, &err), &err);
     if (!code) {
-        const column_file file = {"", KR_U32, columns, j->info.pairs, rows};
+        const column_file file = {"", KR_U32, columns, j->n_out, rows};
         code = column_write(j->options.output, &file, 1, j->progress);
     }
     free(rows);
@@ -61,7 +61,7 @@ typedef struct pair_lines {
 static kr_status place_pair(void *ctx, uint64_t line, uint64_t places[N_PLACES], kr_error *err)
 {
     pair_lines *lines = ctx;
-    const uint64_t all = lines->job->info.pairs;
+    const uint64_t all = lines->job->n_out;
     const int with_right = join_has_pairs(lines->job);
     if (line >= lines->first + lines->n) {
         lines->first = line;
@@ -104,7 +104,7 @@ static int write_text(join_job *j)
     int code = lines && all ? DONE : tool_fail_machine("no host memory for a table of answers");
     if (!code) {
         lines->job = j;
-        *all = (answers){.lines = j->info.pairs, .no_rows = o->no_rows, .place = place_pair, .ctx = lines};
+        *all = (answers){.lines = j->n_out, .no_rows = o->no_rows, .place = place_pair, .ctx = lines};
         for (uint32_t i = 0; i < o->left.n; ++i)
             add_column(&j->left[i], AT_ROW, all);
         for (uint32_t i = 0; i < o->right.n && (type == KR_JOIN_RIGHT || type == KR_JOIN_FULL); ++i)
@@ -125,13 +125,19 @@ static int write_text(join_job *j)
     return code;
 }
 
+static int write_count(join_job *j)
+{
+    const answers_column value = {.name = "count", .at = AT_ROW, .type = KR_U64, .data = &j->info.pairs};
+    return answers_write_value(&value, j->form, j->options.output, j->progress);
+}
+
 int join_write(join_job *j)
 {
     const double begin = tool_now();
     int code = DONE;
     if (j->options.count)
-        return DONE;
-    if (j->form == ANSWERS_NPY)
+        code = write_count(j);
+    else if (j->form == ANSWERS_NPY)
         code = write_npy(j);
     else if (j->form != ANSWERS_NONE || (!j->printing.json && !j->printing.quiet))
         code = write_text(j);

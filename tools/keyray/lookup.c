@@ -87,8 +87,7 @@ static const option_row answer_rows[] = {
      0, 0},
     {"row-order", 0, 0, OPTION_CHOICE, AT(order), "row|key",
      "--result rows: the rows of a probe ascend by row id, or by key, which is faster [row]", 0, 0},
-    {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N",
-     "--result rows: only the first N rows of each probe, in the order of --row-order [all]", 1, UINT64_MAX},
+    LIMIT_ROW(AT(limit), "--result rows: only the first N rows of each probe, in the order of --row-order"),
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "where the answers go. OUT.csv: a line for each probe with its answer, and an empty cell where "

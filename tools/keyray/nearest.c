@@ -103,30 +103,43 @@ static int refuse(const char *text, const char *source, kr_type type, kr_unit un
                      is_float ? "number" : "whole number", source, kr_type_name(type));
 }
 
+/* A number or duration without a sign. 0: it is none. *large: it is beyond 63 bits. */
+static int read_distance(const char *text, kr_type type, uint64_t step, kr_nearest_options *made, int *large)
+{
+    const int is_float = type == KR_F32 || type == KR_F64;
+    char *end = NULL;
+    *large = 0;
+    if (step && read_duration(text, step, &made->tolerance, large))
+        return 1;
+    if (*text == '-')
+        return 0;
+    errno = 0;
+    if (is_float)
+        made->float_tolerance = strtod(text, &end);
+    else
+        made->tolerance = strtoll(text, &end, 10);
+    *large = errno == ERANGE && !is_float;
+    return end != text && !*end && !isnan(made->float_tolerance) && made->tolerance >= 0 &&
+           made->float_tolerance >= 0;
+}
+
 int nearest_read(const nearest_options *options, const char *source, kr_type type, kr_unit unit,
                  kr_nearest_options *made)
 {
     const char *text = options->tolerance;
-    const uint64_t step = nanos_of_step(type, unit);
-    const int is_float = type == KR_F32 || type == KR_F64;
-    char *end = NULL;
     int large = 0;
     *made = (kr_nearest_options){.struct_size = sizeof *made,
                                  .side = (kr_nearest_side)options->side,
                                  .strict = options->strict,
                                  .limited = text != NULL};
-    if (!text || (step && read_duration(text, step, &made->tolerance, &large) && !large))
+    if (!text)
         return DONE;
-    errno = 0;
-    if (is_float)
-        made->float_tolerance = strtod(text, &end);
-    else if (!large)
-        made->tolerance = strtoll(text, &end, 10);
-    if (!large && (end == text || *end))
+    const int has_minus = *text == '-';
+    if (!read_distance(text + has_minus, type, nanos_of_step(type, unit), made, &large))
         return refuse(text, source, type, unit);
-    if (!large && (made->tolerance < 0 || made->float_tolerance < 0 || isnan(made->float_tolerance)))
-        return tool_fail(USAGE, "--tolerance %s: a distance is 0 or more", text);
-    if (large || (errno == ERANGE && !is_float))
+    if (has_minus && (large || made->tolerance > 0 || made->float_tolerance > 0))
+        return tool_fail(USAGE, "--tolerance %s: a tolerance is not negative; give %s", text, text + 1);
+    if (large)
         return tool_fail(USAGE,
                          "--tolerance %s is more than any distance between two values of %s; leave it out",
                          text, source);

@@ -241,11 +241,24 @@ static const char *operand_of(const command *self, char **argv)
     return strcmp(argv[0], self->name) == 0 ? "" : argv[0];
 }
 
+/* `flag` is "--name" or "--name=value"; NULL: the command has nothing to say of it. */
+static const char *instead_of(const command *self, const char *operand, const char *flag)
+{
+    char name[32];
+    if (!self->instead || strncmp(flag, "--", 2) != 0)
+        return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(flag + 2, "="), flag + 2);
+    return self->instead(operand, name);
+}
+
 /* `flag` is "-x", "--name" or "--name=value". */
 static int unknown_option(const command *self, const parser *p, const char *flag, char **argv)
 {
     char hint[KR_SPELLING_HINT_NBYTES] = "";
-    const char *operand = operand_of(self, argv);
+    const char *operand = operand_of(self, argv), *instead = instead_of(self, operand, flag);
+    if (instead)
+        return tool_fail(USAGE, "unknown option %s of %s%s%s; %s", flag, self->name, *operand ? " " : "",
+                         operand, instead);
     if (flag[1] == '-') {
         kr_spelling nearest = kr_spelling_begin(flag + 2, strcspn(flag + 2, "="));
         for (int i = 0; p->longs[i].name; ++i)
@@ -338,9 +351,10 @@ int options_operand(const command *self, const option_group *all, uint32_t n_all
     }
     char hint[KR_SPELLING_HINT_NBYTES];
     const int choice = argc > 1 ? options_choice(self->operand, argv[1], strlen(argv[1])) : -1;
+    const char *instead = argc > 1 ? instead_of(self, "", argv[1]) : NULL;
     if (choice < 0 && argc > 1)
-        *code = tool_fail(USAGE, "one of %s must come first, not '%s'%s", self->operand, argv[1],
-                          choice_hint(self->operand, argv[1], hint));
+        *code = tool_fail(USAGE, "one of %s must come first, not '%s'%s%s", self->operand, argv[1],
+                          instead ? "; " : choice_hint(self->operand, argv[1], hint), instead ? instead : "");
     else if (choice < 0)
         *code = tool_fail(USAGE, "one of %s is missing; see keyray %s --help", self->operand, self->name);
     return choice;

@@ -56,6 +56,9 @@ typedef struct command {
     const char *example; /* one per line */
     int (*run)(const struct command *self, int argc, char **argv);
     const char *details; /* what --help and the manual page say behind the options; or NULL */
+    /* What to give instead of an option that the command does not have; NULL: name the nearest in spelling.
+     * The function may be NULL, too. `operand` is "" where none was given. */
+    const char *(*instead)(const char *operand, const char *option);
 } command;
 
 /* The result of options_parse: go on, done (help was printed), or an exit status. */

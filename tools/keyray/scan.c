@@ -52,7 +52,7 @@ static const option_row result_rows[] = {
      "show these columns of the rows instead of all of --column: names of these, names in the file of "
      "the first, or COLs",
      0, 0},
-    {"limit", 0, 0, OPTION_NUMBER, AT(limit), "N", "only the first N rows that match [all]", 1, UINT64_MAX},
+    LIMIT_ROW(AT(limit), "only the first N rows that match"),
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "where the answer goes. OUT.csv: a line for each row that matches, with its values in all "
@@ -94,10 +94,9 @@ static int check_options(job *j)
     const uint32_t n = o->count + o->bitmap + (o->sum != NULL) + (o->min != NULL) + (o->max != NULL);
     if (n > 1)
         return tool_fail(USAGE, "--count, --bitmap, --sum, --min and --max are results; give one of them");
-    if (o->show.n && n)
-        return tool_fail(USAGE, "--show shows rows; leave --count, --bitmap, --sum, --min and --max out");
-    if (o->limit && n)
-        return tool_fail(USAGE, "--limit is about rows; leave --count, --bitmap, --sum, --min and --max out");
+    const char *of_rows = o->show.n ? "--show" : o->limit ? "--limit" : o->no_rows ? "--no-rows" : NULL;
+    if (n && of_rows)
+        return shown_refuse(of_rows, "--count, --bitmap, --sum, --min and --max");
     /* What an index takes, a table does not. */
     int code = strncmp(o->index, "best:", 5) == 0
                    ? tool_fail(USAGE, "--index best takes no options here: tables of all kinds take appended "
@@ -209,8 +208,9 @@ static int scan(job *j)
     int code = DONE;
     if (j->result != KR_SCAN_BITMAP)
         code = call(j, j->result == KR_SCAN_SUM_WIDE ? j->sum : &j->number, 0);
-    const uint64_t limit = j->options.limit && j->options.limit < j->number ? j->options.limit : j->number;
-    j->n_out = j->result == KR_SCAN_BITMAP ? words : j->result == KR_SCAN_ROWS ? limit : 1;
+    j->n_out = j->result == KR_SCAN_BITMAP ? words
+               : j->result == KR_SCAN_ROWS ? answers_limited(j->number, j->options.limit)
+                                           : 1;
     const int wanted = j->form != ANSWERS_NONE || (shows_answers(j) && j->n_out <= ANSWERS_SMALL_MOST);
     if (!code && has_rows)
         code = (j->rows =
@@ -289,18 +289,9 @@ static int write_text(job *j)
             (answers){.lines = j->n_out, .no_rows = j->options.no_rows, .place = place_row, .ctx = j->rows};
         answers_add_row(all, "row", AT_ROW);
         add_columns(j, all);
-    } else if (j->result == KR_SCAN_BITMAP) {
+    } else {
         all->lines = j->table.columns[0].view.count;
         answers_add(all, result_name(j), AT_ROW, KR_U32, j->rows)->is_bit = 1;
-    } else {
-        all->lines = 1;
-        const int is_wide = j->result == KR_SCAN_SUM_WIDE;
-        answers_column *column =
-            answers_add(all, result_name(j), AT_ROW, out_type(j), is_wide ? j->sum : &j->number);
-        column->is_wide = is_wide;
-        if (j->result != KR_SCAN_COUNT)
-            column->validity = &j->valid;
-        column->unit = out_unit(j);
     }
     const int code = answers_write(all, j->form, j->options.output, j->progress);
     free(all);
@@ -309,22 +300,36 @@ static int write_text(job *j)
 
 static int write_npy(job *j)
 {
-    uint64_t *sum = NULL;
-    int code =
-        j->result == KR_SCAN_SUM_WIDE ? wide_narrow(j->sum, 1, out_type(j), j->options.output, &sum) : DONE;
-    const void *data = j->rows ? (const void *)j->rows : sum ? sum : &j->number;
-    const column_file file = {"", out_type(j), 1, j->n_out, data};
-    if (!code)
-        code = column_write(j->options.output, &file, 1, j->progress);
-    free(sum);
-    return code;
+    const column_file file = {"", KR_U32, 1, j->n_out, j->rows};
+    return column_write(j->options.output, &file, 1, j->progress);
+}
+
+/* 1: the answer is one value, and not a row for each match. */
+static int is_value(const job *j)
+{
+    return j->result != KR_SCAN_ROWS && j->result != KR_SCAN_BITMAP;
+}
+
+static int write_value(job *j)
+{
+    const int is_wide = j->result == KR_SCAN_SUM_WIDE;
+    answers_column value = {.at = AT_ROW,
+                            .type = out_type(j),
+                            .unit = out_unit(j),
+                            .data = is_wide ? j->sum : &j->number,
+                            .validity = j->result == KR_SCAN_COUNT ? NULL : &j->valid,
+                            .is_wide = is_wide};
+    snprintf(value.name, sizeof value.name, "%s", result_name(j));
+    return answers_write_value(&value, j->form, j->options.output, j->progress);
 }
 
 static int write_out(job *j)
 {
     const double begin = tool_now();
     int code = DONE;
-    if (j->form == ANSWERS_NPY)
+    if (is_value(j))
+        code = write_value(j);
+    else if (j->form == ANSWERS_NPY)
         code = write_npy(j);
     else if (j->form != ANSWERS_NONE || shows_answers(j))
         code = write_text(j);
@@ -333,12 +338,6 @@ static int write_out(job *j)
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
-
-/* 1: the answer is one value, and not a row for each match. */
-static int is_value(const job *j)
-{
-    return j->result != KR_SCAN_ROWS && j->result != KR_SCAN_BITMAP;
-}
 
 /* A minimum of no rows is an empty line, as it is an empty cell. */
 static void print_alone(const job *j)

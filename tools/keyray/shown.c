@@ -45,3 +45,8 @@ int shown_check_no_rows(uint32_t no_rows, answers_form form, uint32_t is_silent)
             USAGE, "--no-rows leaves columns of answers as text out; give -o OUT.csv, -o - or -o -.csv");
     return DONE;
 }
+
+int shown_refuse(const char *flag, const char *results)
+{
+    return tool_fail(USAGE, "%s is about rows; leave %s out", flag, results);
+}

@@ -26,6 +26,15 @@ void shown_close(shown *all);
         "no-rows", 0, 0, OPTION_FLAG, field, NULL, "leave the columns of row numbers out", 0, 0 \
     }
 
+/* The same of a uint64_t. */
+#define LIMIT_ROW(field, help)                                                 \
+    {                                                                          \
+        "limit", 0, 0, OPTION_NUMBER, field, "N", help " [all]", 1, UINT64_MAX \
+    }
+
+/* Refuses an option about rows beside `results`, the options whose answers are none. */
+int shown_refuse(const char *flag, const char *results);
+
 /* Refuses --no-rows where nothing shows rows. */
 int shown_check_no_rows(uint32_t no_rows, answers_form form, uint32_t is_silent);
 

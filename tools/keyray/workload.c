@@ -2,6 +2,8 @@
 
 #include "tool.h"
 
+#include <string.h>
+
 #define AT(field) offsetof(workload, field)
 
 const option_row workload_keys_rows[] = {
@@ -119,4 +121,24 @@ uint64_t workload_grown(const workload *w)
     if (w->wave_form != WAVES_GROW)
         return w->count + (w->waves + 1) * w->wave_rows; /* one wave warms up */
     return w->wave_rows ? w->count + w->waves * w->wave_rows : w->count * w->growth / 100;
+}
+
+const char *workload_instead(const char *operand, const char *option)
+{
+    static const char files[] = "keys|probe|lower|upper|values|insert|delete|left|right|left-by|right-by|"
+                                "right-lower|right-upper|left-end|right-end|column|alive|where";
+    if (options_choice(files, option, strlen(option)) < 0)
+        return NULL;
+    if (strcmp(operand, "scan") == 0)
+        return "bench reads no files, it generates its table: --rows, --predicates and --distribution say "
+               "how, "
+               "--workload takes one of TPC-H; the report of keyray scan has the times of a file";
+    if (strcmp(operand, "loads") == 0)
+        return "bench reads no files, it generates its array: --entries says how large it is";
+    if (strcmp(operand, "join") == 0)
+        return "bench reads no files, it generates its keys, right, and its probes, left: --count, --bits, "
+               "--uniformity, --multiplicity, --probes and --hit-rate say how; the report of keyray join has "
+               "the times of files";
+    return "bench reads no files, it generates its keys: --count, --bits, --uniformity, --multiplicity and "
+           "--stride say how; the report of keyray lookup has the times of a file";
 }

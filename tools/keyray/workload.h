@@ -57,6 +57,9 @@ kr_keys_spec workload_keys(const workload *w);
 kr_probes_spec workload_probes(const workload *w);
 kr_ranges_spec workload_ranges(const workload *w);
 kr_swaps_spec workload_swaps(const workload *w);
+/* How `keyray bench OPERAND` makes what an option of other commands reads from a file; NULL for other
+ * options. */
+const char *workload_instead(const char *operand, const char *option);
 /* All keys of an update: those at first, and those that waves insert. */
 uint64_t workload_grown(const workload *w);
 

@@ -581,4 +581,5 @@ const command command_bench = {
     "a group.\n"
     "The rivals of --baseline on a CPU run on one thread. Their answers are checked, too. The time "
     "that a map takes for its inserts is printed with its rate.",
+    workload_instead,
 };
