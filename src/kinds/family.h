@@ -7,9 +7,9 @@
 #define KEYRAY_KINDS_FAMILY_H
 
 #include "devices/device.h"
+#include "devices/stopwatch.h"
 #include "kinds/batch.h"
 #include "kinds/kind.h"
-#include "kinds/stopwatch.h"
 
 /* Bytes of an index: those kept, and those at the peak of its build, which include them. */
 typedef struct kr_need {

@@ -4,7 +4,7 @@
 #ifndef KEYRAY_SCENES_PARTS_H
 #define KEYRAY_SCENES_PARTS_H
 
-#include "kinds/stopwatch.h"
+#include "devices/stopwatch.h"
 #include "tracers/tracer.h"
 
 typedef struct kr_parts {

@@ -8,7 +8,7 @@
 #ifndef KEYRAY_SCANS_CUBES_CELLS_H
 #define KEYRAY_SCANS_CUBES_CELLS_H
 
-#include "kinds/stopwatch.h"
+#include "devices/stopwatch.h"
 #include "scans/vectors.h"
 
 /* With so many cells half a cell is 32 steps of a float at the far end of a scene. */

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_SCANS_CUBES_SCENE_H
 #define KEYRAY_SCANS_CUBES_SCENE_H
 
-#include "kinds/stopwatch.h"
+#include "devices/stopwatch.h"
 #include "scans/cubes/cubes_params.h"
 #include "tracers/tracer.h"
 

@@ -1,7 +1,7 @@
 /* Seconds by phase. A GPU records the time in the stream, so that laps wait for nothing; on other devices a
  * lap waits for the stream and reads the clock. Laps of a watch that was not started do nothing. */
-#ifndef KEYRAY_KINDS_STOPWATCH_H
-#define KEYRAY_KINDS_STOPWATCH_H
+#ifndef KEYRAY_DEVICES_STOPWATCH_H
+#define KEYRAY_DEVICES_STOPWATCH_H
 
 #include <keyray/keyray.h>
 

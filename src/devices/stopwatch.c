@@ -1,4 +1,4 @@
-#include "kinds/stopwatch.h"
+#include "devices/stopwatch.h"
 #include "devices/device.h"
 
 #include <string.h>

@@ -1,0 +1,104 @@
+#include "devices/work.h"
+
+/* ---- Memory -------------------------------------------------------------------------------- */
+
+void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what)
+{
+    if (work->n_taken == KR_WORK_TAKEN_MOST)
+        KR_STEP(work,
+                kr_fail(work->err, KR_ERR_INTERNAL, "work takes %d pieces of memory at most; report this",
+                        (int)KR_WORK_TAKEN_MOST));
+    if (work->status != KR_OK || nbytes == 0)
+        return NULL;
+    kr_buffer *taken = &work->taken[work->n_taken];
+    work->status = kr_buffer_allocate(work->device, nbytes, work->stream, what, work->help, taken, work->err);
+    return work->status == KR_OK ? work->taken[work->n_taken++].data : NULL;
+}
+
+uint64_t *kr_work_counters(kr_work *work, uint32_t n)
+{
+    uint64_t *counters = kr_work_take(work, n * sizeof *counters, "counters");
+    kr_work_fill(work, counters, 0, n * sizeof *counters);
+    return counters;
+}
+
+/* Takes it out of the list; no memory if it is not there. */
+static kr_buffer remove_taken(kr_work *work, const void *memory)
+{
+    uint32_t i = work->n_taken;
+    while (i > 0 && work->taken[i - 1].data != memory)
+        --i;
+    if (i == 0)
+        return (kr_buffer){0};
+    const kr_buffer found = work->taken[i - 1];
+    for (; i < work->n_taken; ++i)
+        work->taken[i - 1] = work->taken[i];
+    --work->n_taken;
+    return found;
+}
+
+void kr_work_give(kr_work *work, const void *memory)
+{
+    kr_buffer given = remove_taken(work, memory);
+    kr_buffer_release(work->device, &given, work->stream);
+}
+
+kr_buffer kr_work_keep(kr_work *work, const void *memory)
+{
+    return work->status == KR_OK ? remove_taken(work, memory) : (kr_buffer){0};
+}
+
+kr_status kr_work_end(kr_work *work)
+{
+    while (work->n_taken > 0)
+        kr_buffer_release(work->device, &work->taken[--work->n_taken], work->stream);
+    return work->status;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------- */
+
+void kr_work_run(kr_work *work, const kr_program *program, const void *params, uint64_t n)
+{
+    KR_STEP(work, kr_device_run(work->device, program, params, n, work->stream, work->err));
+}
+
+void kr_work_run_whole(kr_work *work, const kr_program *program, const void *params, uint64_t n)
+{
+    KR_STEP(work, kr_device_run_whole(work->device, program, params, n, work->stream, work->err));
+}
+
+void kr_work_sort(kr_work *work, const kr_sort *sort)
+{
+    KR_STEP(work, kr_device_sort(work->device, sort, work->stream, work->err));
+}
+
+void kr_work_sum(kr_work *work, uint64_t *values, uint64_t n)
+{
+    KR_STEP(work, kr_device_exclusive_sum(work->device, values, n, work->stream, work->err));
+}
+
+void kr_work_copy(kr_work *work, void *to, const void *from, uint64_t nbytes)
+{
+    KR_STEP(work, kr_device_copy(work->device, to, from, nbytes, work->stream, work->err));
+}
+
+void kr_work_fill(kr_work *work, void *to, int byte, uint64_t nbytes)
+{
+    KR_STEP(work, kr_device_fill(work->device, to, byte, nbytes, work->stream, work->err));
+}
+
+void kr_work_sync(kr_work *work)
+{
+    KR_STEP(work, kr_device_sync(work->device, work->stream, work->err));
+}
+
+void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes)
+{
+    kr_work_copy(work, to, from, nbytes);
+    kr_work_sync(work);
+}
+
+void kr_work_lap(kr_work *work, const char *name)
+{
+    kr_stopwatch_lap(work->watch, name);
+}

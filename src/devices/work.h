@@ -1,0 +1,85 @@
+/* Work on a device, step by step: where it runs, what it has taken, and whether a step has failed. Steps
+ * after one that failed do nothing, so a function reads as if none did; its caller asks for the status once,
+ * at the end.
+ *
+ *     kr_work work = kr_work_on(device, stream, err);
+ *     uint32_t *order = kr_work_take(&work, n * sizeof *order, "the order of rows");
+ *     kr_work_run(&work, &sort_of_rows, &(sort_params){order, rows}, n);
+ *     return kr_work_end(&work);
+ *
+ * What a step gives back after a failure is NULL or 0, and must only be handed to further steps. Memory that
+ * is taken is scratch memory: the end gives it back, the last first, unless it was kept. Of one thread. */
+#ifndef KEYRAY_DEVICES_WORK_H
+#define KEYRAY_DEVICES_WORK_H
+
+#include "devices/device.h"
+#include "devices/stopwatch.h"
+
+enum { KR_WORK_TAKEN_MOST = 32 };
+
+typedef struct kr_work {
+    kr_device *device;
+    kr_stream *stream;   /* NULL: the device's own */
+    kr_stopwatch *watch; /* NULL: phases are not timed */
+    const char *help;    /* NULL, or how the caller can save memory, for errors */
+    kr_error *err;       /* NULL: the text is not wanted */
+    kr_status status;    /* of the first step that failed */
+    uint32_t n_taken;
+    kr_buffer taken[KR_WORK_TAKEN_MOST];
+} kr_work;
+
+static inline kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
+{
+    kr_work work;
+    work.device = device;
+    work.stream = stream;
+    work.watch = NULL;
+    work.help = NULL;
+    work.err = err;
+    work.status = KR_OK;
+    work.n_taken = 0;
+    return work;
+}
+
+static inline int kr_work_goes_on(const kr_work *work)
+{
+    return work->status == KR_OK;
+}
+
+/* A step that is a call of another function: it is made only if no step has failed. */
+#define KR_STEP(work, call)          \
+    do {                             \
+        if ((work)->status == KR_OK) \
+            (work)->status = (call); \
+    } while (0)
+
+/* Gives back all that is still taken. */
+kr_status kr_work_end(kr_work *work);
+
+/* Memory; `what` names its use in the error. NULL also for 0 bytes. */
+void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what);
+/* The same, with zeros: n counters that programs add to. */
+uint64_t *kr_work_counters(kr_work *work, uint32_t n);
+/* Memory that is no longer needed; NULL does nothing. */
+void kr_work_give(kr_work *work, const void *memory);
+/* Memory that outlives the work, if no step has failed; else none, and the end gives it back. */
+kr_buffer kr_work_keep(kr_work *work, const void *memory);
+
+/* Enqueue. */
+void kr_work_run(kr_work *work, const kr_program *program, const void *params, uint64_t n);
+/* No progress callback can cancel it: what it overwrites would be left half done. */
+void kr_work_run_whole(kr_work *work, const kr_program *program, const void *params, uint64_t n);
+void kr_work_sort(kr_work *work, const kr_sort *sort);
+/* values[i] := sum of the values before i. */
+void kr_work_sum(kr_work *work, uint64_t *values, uint64_t n);
+void kr_work_copy(kr_work *work, void *to, const void *from, uint64_t nbytes);
+void kr_work_fill(kr_work *work, void *to, int byte, uint64_t nbytes);
+
+/* Block. */
+void kr_work_sync(kr_work *work);
+void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes);
+
+/* The time since the last lap belongs to phase `name`. */
+void kr_work_lap(kr_work *work, const char *name);
+
+#endif
