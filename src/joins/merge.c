@@ -77,9 +77,11 @@ static kr_status sort_right(merging *m, const kr_column *right, kr_error *err)
                             .keys = *right,
                             .is_unique = &is_unique,
                             .used_bits = m->job->used_bits};
-    const kr_status status = kr_sorted_build(&build, &m->sorted, err);
+    kr_work w = kr_work_on(m->device, NULL, err);
+    m->sorted = kr_sorted_build(&w, &build);
+    kr_sorted_keep(&w, &m->sorted);
     m->distinct = is_unique != 0;
-    return status;
+    return kr_work_end(&w);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------- */

@@ -6,8 +6,7 @@
 #ifndef KEYRAY_KINDS_FAMILY_H
 #define KEYRAY_KINDS_FAMILY_H
 
-#include "devices/device.h"
-#include "devices/stopwatch.h"
+#include "devices/work.h"
 #include "kinds/batch.h"
 #include "kinds/kind.h"
 
@@ -39,6 +38,13 @@ typedef struct kr_build {
     uint32_t used_bits; /* codes are below 2^used_bits, which spares passes of a sort; 0: nothing is known */
 } kr_build;
 
+static inline kr_work kr_work_of_build(const kr_build *build, kr_error *err)
+{
+    kr_work work = kr_work_on(build->device, build->stream, err);
+    work.watch = build->watch;
+    return work;
+}
+
 /* One batch to locate. */
 typedef struct kr_locate {
     kr_batch batch;
@@ -66,6 +72,13 @@ typedef struct kr_update {
     uint32_t next_row;
     kr_stopwatch *watch;
 } kr_update;
+
+static inline kr_work kr_work_of_update(kr_device *on, const kr_update *job, kr_error *err)
+{
+    kr_work work = kr_work_on(on, job->stream, err);
+    work.watch = job->watch;
+    return work;
+}
 
 enum { KR_COMPONENTS_MOST = 8, KR_COUNTERS_MOST = 8 };
 

@@ -169,7 +169,10 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
     if (!index)
         return KR_ERR_HOST_MEMORY;
     index->design = rx_design_of(build->spec, build->device);
-    status = kr_sorted_build(build, &index->sorted, err);
+    kr_work w = kr_work_of_build(build, err);
+    index->sorted = kr_sorted_build(&w, build);
+    kr_sorted_keep(&w, &index->sorted);
+    status = kr_work_end(&w);
     if (status == KR_OK)
         status = place(build->device, build->stream, build->watch, index, &source, err);
     if (status == KR_OK)
@@ -349,7 +352,11 @@ static kr_status set_keys(kr_device *device, void *self, const kr_set_keys *job,
 {
     rx_index *index = self, made = {.design = index->design};
     rx_source source;
-    kr_status status = kr_sorted_set_keys(device, &index->sorted, job, &made.sorted, err);
+    kr_work w = kr_work_on(device, job->stream, err);
+    w.watch = job->watch;
+    made.sorted = kr_sorted_set_keys(&w, &index->sorted, job);
+    kr_sorted_keep(&w, &made.sorted);
+    kr_status status = kr_work_end(&w);
     if (status == KR_OK)
         status = place(device, job->stream, job->watch, &made, &source, err);
     if (status == KR_OK && index->design.refit && index->sorted.n)
