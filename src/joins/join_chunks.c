@@ -1,5 +1,5 @@
-/* Joins of which a side or the result is larger than the memory of the device: one side is indexed, the other
- * comes in pieces, and so do the pairs. */
+/* Joins of which a side or the result is larger than the memory of the device. One side is indexed; the other
+ * is brought to the device piece by piece, and the pairs are handed over chunk by chunk. */
 #include "joins/covering.h"
 #include "joins/join_chunks_body.h"
 #include "joins/pair_chunks.h"
@@ -8,19 +8,20 @@
 
 enum { PIECE = 1 << 22, SMALLEST = 1 << 16 }; /* probing rows on the device; pairs that are only marked */
 
-/* A piece of the probing side. */
+/* A piece: rows of the side that is not indexed, which are looked up in the other. */
 typedef struct streaming_piece {
     kr_stream *stream;
     kr_resident low, high;
     kr_query query;
     kr_matches matches;
     kr_buffer answers; /* instead of matches: the first row of each key */
-    uint64_t first;    /* its first row */
-    uint64_t *found;   /* pinned: how many pairs it has */
+    uint64_t first;    /* the side's row that the piece begins with */
+    uint64_t *found;   /* in pinned memory: how many pairs the piece has */
     int is_open;
 } streaming_piece;
 
-/* Of one piece the pairs leave, of one they are made, and one comes. */
+/* So many pieces are open at a time: one whose pairs are copied out, one that is looked up, and one that is
+ * copied in. */
 enum { TURNS = 3 };
 
 typedef struct streaming {

@@ -166,8 +166,7 @@ void overlap_close(overlap *o)
 
 /* ---- Left rows with a partner, or without ----------------------------------------------------------- */
 
-/* counts[i] := the right starts up to the end of left row i (`before` 0), or the right ends before its start.
- */
+/* counts[i] := right starts up to the end of left row i (`before` 0), or right ends before its start. */
 static kr_status count(overlap *o, int before, const kr_index *index, uint64_t *counts, kr_error *err)
 {
     overlap_side *left = &o->sides[0];

@@ -507,8 +507,7 @@ static int write_leaf(making *m, kr_plan *plan, const part *p)
     return add_plan_node(plan, (kr_plan_node){KR_PLAN_LEAF, (uint32_t)plan->n_leaves++, 1}, m->err);
 }
 
-/* Postfix order of the parts below `root`. `open` holds the way from the root: a part and its next operand.
- */
+/* Postfix order of the parts below `root`. `open` holds the way there: each part and its next operand. */
 static int write_plan(making *m, uint64_t root, kr_plan *plan)
 {
     typedef struct step {
