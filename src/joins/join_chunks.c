@@ -126,15 +126,6 @@ static kr_status give_piece(streaming *s, streaming_piece *piece, kr_error *err)
     return status;
 }
 
-static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
-{
-    kr_column part = *column;
-    part.data = (const char *)column->data + first * kr_type_nbytes(column->type);
-    part.validity_offset += first;
-    part.count = n;
-    return part;
-}
-
 /* Marks the rows that a piece of points finds. */
 static kr_status mark_answers(streaming *s, streaming_piece *piece, kr_error *err)
 {
@@ -162,7 +153,8 @@ static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t firs
 {
     kr_device *device = s->job->device;
     const kr_column *lower = s->inverse ? s->job->right : s->job->left, *upper = s->job->upper;
-    const kr_column low = slice(lower, first, n), high = slice(upper ? upper : lower, first, n);
+    const kr_column low = kr_column_slice(lower, first, n),
+                    high = kr_column_slice(upper ? upper : lower, first, n);
     kr_status status = kr_resident_make(device, &low, "a piece of a side", piece->stream, &piece->low, err);
     if (status == KR_OK && upper)
         status = kr_resident_make(device, &high, "a piece of a side", piece->stream, &piece->high, err);
