@@ -119,11 +119,7 @@ static kr_status check(asof *a, kr_error *err)
     kr_status status = kr_choose(a->keys.device, a->job->spec, &a->keys.spec, NULL, err);
     if (status == KR_OK)
         status = kr_kind_check(a->keys.spec.kind, KR_CAN_NEAREST, err);
-    if (status == KR_OK && (a->job->left->count >= KR_NO_ROW || a->job->right->count >= KR_NO_ROW))
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu and %llu rows: a side of a join has at most 4294967294; join parts",
-                       (unsigned long long)a->job->left->count, (unsigned long long)a->job->right->count);
-    return status;
+    return status == KR_OK ? kr_join_check_rows(a->job->left, a->job->right, "join parts", err) : status;
 }
 
 kr_status kr_asof_run(const kr_asof_job *job, kr_join *join, kr_error *err)

@@ -1,6 +1,7 @@
 /* Joins of which a side or the result is larger than the memory of the device: one side is indexed, the other
  * comes in pieces, and so do the pairs. */
 #include "joins/covering.h"
+#include "joins/join.h"
 #include "joins/join_chunks_body.h"
 #include "joins/pair_chunks.h"
 #include "joins/partners.h"
@@ -240,7 +241,7 @@ static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
     const kr_join_job *job = s->job;
     const kr_column *indexed = s->inverse ? job->left : job->right;
     const kr_column *probes = s->inverse ? job->right : job->left;
-    kr_status status = kr_join_check_probes(probes, err);
+    kr_status status = kr_join_check_rows(probes, NULL, "join parts of it", err);
     if (status == KR_OK)
         status = kr_join_build(job, spec, indexed, &s->index, err);
     if (status == KR_OK)

@@ -11,7 +11,7 @@
 #ifndef KEYRAY_JOINS_MERGE_H
 #define KEYRAY_JOINS_MERGE_H
 
-#include "joins/join.h"
+#include "joins/pairs.h"
 
 /* Merges the sides, fills *join but for spec, device and costs, and sets *done, if the device is a CPU and
  * all columns ascend, or the left one if `may_sort`. Else the time it took to find that out is in `watch`.
