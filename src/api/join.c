@@ -1,4 +1,5 @@
 /* kr_join_*: check the arguments, decide which side is indexed. */
+#include "joins/join.h"
 #include "joins/columns.h"
 #include "util/structs.h"
 

@@ -10,7 +10,7 @@
 #define KEYRAY_JOINS_COVERING_H
 
 #include "joins/covering_view.h"
-#include "joins/join.h"
+#include "lookup/query.h"
 #include "sorted/sorted.h"
 
 typedef struct kr_covering {

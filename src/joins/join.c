@@ -60,41 +60,6 @@ typedef struct pair_list {
     uint64_t n;
 } pair_list;
 
-kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_buffer *buffer, kr_error *err)
-{
-    if (n > UINT64_MAX / 16)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu pairs are too many: join smaller sides, or use a semi or anti join",
-                       (unsigned long long)n);
-    return kr_buffer_allocate(device, n * sizeof(uint32_t), NULL, what,
-                              "join a smaller side, or use a semi or anti join", buffer, err);
-}
-
-kr_status kr_join_sort(kr_device *device, uint64_t rows, kr_buffer *keys, kr_buffer *others, uint64_t n,
-                       kr_error *err)
-{
-    kr_buffer sorted_keys = {0}, sorted_others = {0};
-    kr_status status = kr_join_allocate(device, n, "sorted pairs", &sorted_keys, err);
-    if (status == KR_OK)
-        status = kr_join_allocate(device, n, "sorted pairs", &sorted_others, err);
-    const kr_sort sort = {.key_bits = 32,
-                          .end_bit = rows >> 32 ? 32 : 32 - kr_clz32((uint32_t)rows),
-                          .n = n,
-                          .keys_in = keys->data,
-                          .keys_out = sorted_keys.data,
-                          .rows_in = others->data,
-                          .rows_out = sorted_others.data};
-    if (status == KR_OK)
-        status = kr_device_sort(device, &sort, NULL, err);
-    kr_buffer_release(device, status == KR_OK ? keys : &sorted_keys, NULL);
-    kr_buffer_release(device, status == KR_OK ? others : &sorted_others, NULL);
-    if (status == KR_OK) {
-        *keys = sorted_keys;
-        *others = sorted_others;
-    }
-    return status;
-}
-
 static kr_status allocate_rows(const joining *j, uint64_t n, const char *what, kr_buffer *buffer,
                                kr_error *err)
 {
@@ -190,17 +155,6 @@ static kr_status select_probing(joining *j, int wanted, pair_list *list, kr_erro
     return kr_selection_list(j->device, &selection, NULL, &list->first, &list->n, err);
 }
 
-/* Rows without a partner, beside KR_NO_ROW, whose bytes are all ones. */
-static kr_status write_alone(const joining *j, const pair_list *alone, uint32_t *rows, uint32_t *partners,
-                             kr_error *err)
-{
-    const uint64_t nbytes = alone->n * sizeof *rows;
-    if (!alone->n)
-        return KR_OK;
-    const kr_status status = kr_device_copy(j->device, rows, alone->first.data, nbytes, NULL, err);
-    return status == KR_OK ? kr_device_fill(j->device, partners, 0xFF, nbytes, NULL, err) : status;
-}
-
 /* Adds the rows of both sides that have no partner behind the pairs (left, right). */
 static kr_status append_alone(const joining *j, const pair_list *left, const pair_list *right,
                               pair_list *pairs, kr_error *err)
@@ -216,9 +170,10 @@ static kr_status append_alone(const joining *j, const pair_list *left, const pai
     if (status == KR_OK && n)
         status = kr_device_copy(j->device, second, pairs->second.data, nbytes, NULL, err);
     if (status == KR_OK)
-        status = write_alone(j, left, first + n, second + n, err);
+        status = kr_join_write_alone(j->device, &left->first, left->n, first + n, second + n, err);
     if (status == KR_OK)
-        status = write_alone(j, right, second + n + left->n, first + n + left->n, err);
+        status = kr_join_write_alone(j->device, &right->first, right->n, second + n + left->n,
+                                     first + n + left->n, err);
     release_list(j, status == KR_OK ? pairs : &all);
     if (status == KR_OK)
         *pairs = all;
@@ -461,15 +416,6 @@ kr_status kr_join_build(const kr_join_job *job, const kr_spec *spec, const kr_co
                           : kr_index_make(job->device, spec, indexed, NULL, NULL, index, err);
 }
 
-kr_status kr_join_check_probes(const kr_column *probes, kr_error *err)
-{
-    return probes->count < KR_NO_ROW
-               ? KR_OK
-               : kr_fail(err, KR_ERR_LIMIT,
-                         "%llu rows: a side of a join has at most 4294967294; join parts of it",
-                         (unsigned long long)probes->count);
-}
-
 /* The index of the right ranges. */
 static kr_status build_covering(joining *j, const kr_spec *spec, kr_error *err)
 {
@@ -513,7 +459,7 @@ static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
     memcpy(info->spec, index->info.spec, sizeof info->spec);
     snprintf(info->device, sizeof info->device, "%s", job->device->name);
     snprintf(info->indexed, sizeof info->indexed, "right");
-    kr_status status = kr_join_check_probes(job->left, err);
+    kr_status status = kr_join_check_rows(job->left, NULL, "join parts of it", err);
     if (status == KR_OK)
         status = kr_index_await(index, NULL, err);
     kr_stopwatch_start(&j->watch, job->device, NULL);
@@ -530,7 +476,7 @@ static kr_status run_indexed(joining *j, const kr_spec *spec, kr_join *join, kr_
     const kr_join_job *job = j->job;
     const kr_column *probes = j->inverse ? job->right : job->left;
     kr_index *made = NULL;
-    kr_status status = kr_join_check_probes(probes, err);
+    kr_status status = kr_join_check_rows(probes, NULL, "join parts of it", err);
     if (status == KR_OK)
         status = build(j, spec, &made, err);
     kr_stopwatch_lap(&j->watch, "build");

@@ -1,6 +1,7 @@
 /* Joins of which a side or the result is larger than the memory of the device. One side is indexed; the other
  * is brought to the device piece by piece, and the pairs are handed over chunk by chunk. */
 #include "joins/covering.h"
+#include "joins/join.h"
 #include "joins/join_chunks_body.h"
 #include "joins/pair_chunks.h"
 #include "joins/partners.h"
@@ -127,15 +128,6 @@ static kr_status give_piece(streaming *s, streaming_piece *piece, kr_error *err)
     return status;
 }
 
-static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
-{
-    kr_column part = *column;
-    part.data = (const char *)column->data + first * kr_type_nbytes(column->type);
-    part.validity_offset += first;
-    part.count = n;
-    return part;
-}
-
 /* Marks the rows that a piece of points finds. */
 static kr_status mark_answers(streaming *s, streaming_piece *piece, kr_error *err)
 {
@@ -163,7 +155,8 @@ static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t firs
 {
     kr_device *device = s->job->device;
     const kr_column *lower = s->inverse ? s->job->right : s->job->left, *upper = s->job->upper;
-    const kr_column low = slice(lower, first, n), high = slice(upper ? upper : lower, first, n);
+    const kr_column low = kr_column_slice(lower, first, n),
+                    high = kr_column_slice(upper ? upper : lower, first, n);
     kr_status status = kr_resident_make(device, &low, "a piece of a side", piece->stream, &piece->low, err);
     if (status == KR_OK && upper)
         status = kr_resident_make(device, &high, "a piece of a side", piece->stream, &piece->high, err);
@@ -249,7 +242,7 @@ static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
     const kr_join_job *job = s->job;
     const kr_column *indexed = s->inverse ? job->left : job->right;
     const kr_column *probes = s->inverse ? job->right : job->left;
-    kr_status status = kr_join_check_probes(probes, err);
+    kr_status status = kr_join_check_rows(probes, NULL, "join parts of it", err);
     if (status == KR_OK)
         status = kr_join_build(job, spec, indexed, &s->index, err);
     if (status == KR_OK)

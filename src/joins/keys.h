@@ -2,7 +2,7 @@
 #ifndef KEYRAY_JOINS_KEYS_H
 #define KEYRAY_JOINS_KEYS_H
 
-#include "joins/join.h"
+#include "joins/pairs.h"
 
 enum { KR_BY_MOST = 8 }; /* columns that are asked for equality */
 

@@ -28,24 +28,23 @@ static const kr_program *program_of(const merging *m, const kr_program *narrow, 
 
 /* ---- Order ------------------------------------------------------------------------------------ */
 
-/* Whether the first n rows ascend, and whether they are distinct besides. */
-static kr_status check_column(const merging *m, const kr_column *column, uint64_t n, int *ascends,
-                              int *distinct, kr_error *err)
+kr_status kr_join_ascends(kr_device *device, const kr_column *column, uint64_t n, int *ascends, int *distinct,
+                          kr_error *err)
 {
+    const kr_program *program = kr_type_key_bits(column->type) == 64 ? &join_order_u64 : &join_order_u32;
     kr_buffer counters = {0};
     uint64_t seen[2] = {0};
-    kr_status status = kr_counters_make(m->device, NULL, 2, &counters, err);
+    kr_status status = kr_counters_make(device, NULL, 2, &counters, err);
     const join_order_params params = {.data = column->data,
                                       .falls = counters.data,
                                       .repeats = (uint64_t *)counters.data + 1,
                                       .n = n,
                                       .type = column->type};
     if (status == KR_OK)
-        status =
-            kr_device_run(m->device, program_of(m, &join_order_u32, &join_order_u64), &params, n, NULL, err);
+        status = kr_device_run(device, program, &params, n, NULL, err);
     if (status == KR_OK)
-        status = kr_counters_read(m->device, NULL, &counters, seen, 2, err);
-    kr_buffer_release(m->device, &counters, NULL);
+        status = kr_counters_read(device, NULL, &counters, seen, 2, err);
+    kr_buffer_release(device, &counters, NULL);
     *ascends = !seen[0];
     *distinct = !seen[1];
     return status;
@@ -61,7 +60,7 @@ static kr_status check_order(merging *m, const kr_column *const columns[3], uint
             const uint64_t rows = whole || columns[i]->count < FIRST_LOOK ? columns[i]->count : FIRST_LOOK;
             int ascends = !columns[i]->validity;
             if (ascends)
-                status = check_column(m, columns[i], rows, &ascends, &m->distinct, err);
+                status = kr_join_ascends(m->device, columns[i], rows, &ascends, &m->distinct, err);
             *n = ascends ? *n : m->may_sort ? i : 0;
         }
     return status;

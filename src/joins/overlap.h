@@ -2,7 +2,7 @@
 #ifndef KEYRAY_JOINS_OVERLAP_H
 #define KEYRAY_JOINS_OVERLAP_H
 
-#include "joins/join.h"
+#include "joins/pairs.h"
 
 /* A checked join. */
 typedef struct kr_overlap_job {
