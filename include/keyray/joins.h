@@ -141,7 +141,7 @@ KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const
                                       const kr_join_options *options, kr_join **join, kr_error *err);
 
 /**
- * Joins a column with an index that exists, the prepared right side: as often as you like, with no build.
+ * Joins a column with an index that exists, which is the right side: as often as you like, with no build.
  * Right rows are the row ids of the index, whatever its kind, and as its last change left them.
  *
  * Results are those of kr_join_create and, with `left_upper`, pairs of each left range and the right rows

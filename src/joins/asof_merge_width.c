@@ -1,7 +1,7 @@
 /* As-of joins of columns that ascend already, on a CPU: a range of left rows begins with a search, and then
  * both sides are read once. */
 #include "joins/asof_state.h"
-#include "joins/merge.h"
+#include "joins/sort_merge.h"
 #include "kinds/nearest.h"
 #include "sorted/gallop.h"
 

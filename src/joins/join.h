@@ -4,9 +4,9 @@
 
 #include "joins/pairs.h"
 
-/* The kind, and 1 in *inverse if the left side is indexed; fills spec, device, indexed and the costs of
- * *info. */
-kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr_join_info *info,
+/* The kind, and 1 in *indexes_left if the left side is to be indexed; fills spec, device, indexed and the
+ * costs of *info. */
+kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *indexes_left, kr_join_info *info,
                          kr_error *err);
 kr_status kr_join_build(const kr_join_job *job, const kr_spec *spec, const kr_column *indexed,
                         kr_index **index, kr_error *err);

@@ -27,7 +27,7 @@ enum { TURNS = 3 };
 
 typedef struct streaming {
     const kr_join_job *job;
-    int inverse; /* 1: the left side is indexed */
+    int indexes_left; /* 1: the left side is indexed, 0: the right one */
     kr_index *index;
     streaming_piece pieces[TURNS];
     kr_pair_chunks chunks;
@@ -50,12 +50,12 @@ static int wants_rows(const streaming *s)
 /* 1 if these are the indexed rows. */
 static int lists_indexed(const streaming *s)
 {
-    return s->inverse && wants_rows(s);
+    return s->indexes_left && wants_rows(s);
 }
 
 static kr_status open_marks(streaming *s, uint64_t n, kr_error *err)
 {
-    if (!keeps(s, s->inverse) && !lists_indexed(s))
+    if (!keeps(s, s->indexes_left) && !lists_indexed(s))
         return KR_OK;
     const kr_status status = kr_partners_open(&s->partners, s->job->device, n, err);
     s->chunks.marks = s->partners.marks.data;
@@ -92,7 +92,7 @@ static kr_status give_pairs(streaming *s, const streaming_piece *piece, kr_error
     if (!s->chunks.is_silent)
         s->result += found;
     if (status == KR_OK && (s->chunks.chunk || s->chunks.marks))
-        status = kr_pair_chunks_give(&s->chunks, &piece->query, &piece->matches, found, s->inverse,
+        status = kr_pair_chunks_give(&s->chunks, &piece->query, &piece->matches, found, s->indexes_left,
                                      piece->first, err);
     return status;
 }
@@ -111,7 +111,7 @@ static void close_piece(const streaming *s, streaming_piece *piece)
 /* What a piece has found. */
 static kr_status give_piece(streaming *s, streaming_piece *piece, kr_error *err)
 {
-    const int probing_left = !s->inverse, rows = wants_rows(s) && probing_left;
+    const int probing_left = !s->indexes_left, rows = wants_rows(s) && probing_left;
     const kr_selection selection = {.offsets = piece->matches.offsets.data,
                                     .n = piece->query.n,
                                     .wanted = rows && s->job->type == KR_JOIN_SEMI};
@@ -154,7 +154,7 @@ static kr_status find_matches(streaming *s, streaming_piece *piece, kr_error *er
 static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t first, uint64_t n, kr_error *err)
 {
     kr_device *device = s->job->device;
-    const kr_column *lower = s->inverse ? s->job->right : s->job->left, *upper = s->job->upper;
+    const kr_column *lower = s->indexes_left ? s->job->right : s->job->left, *upper = s->job->right_upper;
     const kr_column low = kr_column_slice(lower, first, n),
                     high = kr_column_slice(upper ? upper : lower, first, n);
     kr_status status = kr_resident_make(device, &low, "a piece of a side", piece->stream, &piece->low, err);
@@ -230,8 +230,8 @@ static kr_status give_indexed(streaming *s, uint64_t n, kr_error *err)
     uint64_t found = 0;
     if (!s->partners.marks.data)
         return KR_OK;
-    if (!lists_indexed(s) || s->job->upper)
-        return give_selection(s, &selection, NULL, s->inverse, 0, err);
+    if (!lists_indexed(s) || s->job->right_upper)
+        return give_selection(s, &selection, NULL, s->indexes_left, 0, err);
     const kr_status status =
         kr_partners_list(&s->partners, s->index, s->job->left, wanted, &rows, &found, err);
     return status == KR_OK ? give_rows(s, &rows, found, NULL, 1, 0, err) : status;
@@ -240,8 +240,8 @@ static kr_status give_indexed(streaming *s, uint64_t n, kr_error *err)
 static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
 {
     const kr_join_job *job = s->job;
-    const kr_column *indexed = s->inverse ? job->left : job->right;
-    const kr_column *probes = s->inverse ? job->right : job->left;
+    const kr_column *indexed = s->indexes_left ? job->left : job->right;
+    const kr_column *probes = s->indexes_left ? job->right : job->left;
     kr_status status = kr_join_check_rows(probes, NULL, "join parts of it", err);
     if (status == KR_OK)
         status = kr_join_build(job, spec, indexed, &s->index, err);
@@ -267,8 +267,8 @@ kr_status kr_join_chunks_run(const kr_join_job *job, uint64_t cap_nbytes, kr_pai
                               .most = most < UINT32_MAX ? most : UINT32_MAX,
                               .chunk = chunk,
                               .ctx = ctx}};
-    kr_status status = kr_join_decide(job, &spec, &s.inverse, &info, err);
-    s.inverse |= job->upper != NULL; /* pieces of ranges, among left rows */
+    kr_status status = kr_join_decide(job, &spec, &s.indexes_left, &info, err);
+    s.indexes_left |= job->right_upper != NULL; /* pieces of ranges, among left rows */
     if (status == KR_OK)
         status = run(&s, &spec, err);
     kr_pair_chunks_close(&s.chunks); /* waits for streams that close_turns destroys */

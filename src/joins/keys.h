@@ -16,7 +16,7 @@ typedef struct keys_side {
 typedef struct keyed {
     kr_device *device;
     kr_spec spec;
-    uint32_t n; /* columns of a side */
+    uint32_t n;       /* columns of a side */
     uint32_t n_equal; /* the first of them: only compared for equality; the others keep order and distances */
     const char *help; /* what saves memory */
     keys_side left, right;

@@ -11,18 +11,26 @@ struct kr_join {
     kr_join_info info;
 };
 
-/* A checked join. upper NULL: equality; else the end of each right range, or, with a prepared side, of each
- * left one. */
+/* A checked join: on equal values, or with ranges on one side, whose lower bounds are `right` or `left`. */
 typedef struct kr_join_job {
     kr_device *device;
     const char *spec;
-    const kr_column *left, *right, *upper;
-    const kr_index *prepared; /* the right side, instead of spec and right */
+    const kr_column *left, *right;
+    const kr_column *right_upper; /* NULL, or the upper bounds of right ranges */
+    const kr_column *left_upper;  /* NULL, or those of left ranges, which need right_index */
+    const kr_index *right_index;  /* NULL, or the right side, instead of spec and right */
     kr_join_type type;
-    kr_join_inverse inverse;
+    kr_join_inverse index_side; /* ON: the left side is indexed, OFF: the right one, AUTO: the cheaper one */
+    int may_merge;              /* 1: nothing is indexed if both sides can be read in order */
     int unordered;
     uint32_t used_bits; /* codes of both sides are below 2^used_bits; 0: nothing is known */
 } kr_join_job;
+
+/* 1: pairs of a value and a range that holds it; 0: of equal values. */
+static inline int kr_join_has_ranges(const kr_join_job *job)
+{
+    return job->left_upper || job->right_upper;
+}
 
 /* 1: rows of both sides; 0: left rows only. */
 static inline int kr_join_has_pairs(kr_join_type type)

@@ -1,4 +1,4 @@
-#include "joins/merge.h"
+#include "joins/sort_merge.h"
 #include "sorted/sorted.h"
 
 #include <stdio.h>
@@ -171,7 +171,7 @@ static kr_status merge_sides(merging *m, uint64_t *total, kr_error *err)
     const int with_pairs = kr_join_has_pairs(m->job->type);
     const uint64_t each = (m->params.n_left / PIECES + 63) / 64 * 64;
     m->params.each = each < PIECE_LEAST ? PIECE_LEAST : each < PIECE_MOST ? each : PIECE_MOST;
-    m->params.single = !m->job->upper && (!with_pairs || m->distinct);
+    m->params.single = !m->job->right_upper && (!with_pairs || m->distinct);
     m->params.outer = m->job->type == KR_JOIN_LEFT;
     m->params.without = m->job->type == KR_JOIN_ANTI;
     m->pieces = (m->params.n_left + m->params.each - 1) / m->params.each;
@@ -211,18 +211,18 @@ static kr_status name_right(const merging *m, uint64_t total, kr_error *err)
 
 /* ---- The whole join ---------------------------------------------------------------------------- */
 
-static int may_merge(const kr_join_job *job)
+static int can_merge(const kr_join_job *job)
 {
-    return job->device->ops->is_host && job->inverse == KR_INVERSE_AUTO && job->type != KR_JOIN_RIGHT &&
-           job->type != KR_JOIN_FULL && !job->left->validity && !(job->upper && job->right->validity) &&
-           !(job->upper && job->upper->validity) && job->left->count < KR_NO_ROW &&
+    return job->device->ops->is_host && job->may_merge && job->type != KR_JOIN_RIGHT &&
+           job->type != KR_JOIN_FULL && !job->left->validity && !(job->right_upper && job->right->validity) &&
+           !(job->right_upper && job->right_upper->validity) && job->left->count < KR_NO_ROW &&
            job->right->count < KR_NO_ROW;
 }
 
 static kr_status run(merging *m, const kr_column *const columns[3], kr_stopwatch *watch, uint64_t *total,
                      int *done, kr_error *err)
 {
-    const uint32_t all = m->job->upper ? 3 : 2;
+    const uint32_t all = m->job->right_upper ? 3 : 2;
     uint32_t ascend = all;
     kr_status status = check_order(m, columns, &ascend, err);
     kr_stopwatch_lap(watch, "order");
@@ -237,7 +237,7 @@ static kr_status run(merging *m, const kr_column *const columns[3], kr_stopwatch
     const int sorted = ascend < all;
     m->params.left = columns[0]->data;
     m->params.lower = sorted ? m->sorted.keys.data : columns[1]->data;
-    m->params.upper = m->job->upper ? columns[2]->data : m->params.lower;
+    m->params.upper = m->job->right_upper ? columns[2]->data : m->params.lower;
     m->params.n_left = columns[0]->count;
     m->params.n_right = sorted ? m->sorted.n : columns[1]->count;
     m->params.type = columns[0]->type;
@@ -250,18 +250,18 @@ static kr_status run(merging *m, const kr_column *const columns[3], kr_stopwatch
     return status;
 }
 
-kr_status kr_join_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join, int *done,
-                        kr_error *err)
+kr_status kr_join_sort_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join,
+                             int *done, kr_error *err)
 {
-    const kr_column *const given[3] = {job->left, job->right, job->upper}, *columns[3] = {NULL};
+    const kr_column *const given[3] = {job->left, job->right, job->right_upper}, *columns[3] = {NULL};
     kr_resident here[3] = {0};
     merging m = {.job = job,
                  .device = job->device,
                  .is_wide = kr_type_key_bits(job->left->type) == 64,
-                 .may_sort = may_sort && !job->upper};
+                 .may_sort = may_sort && !job->right_upper};
     kr_status status = KR_OK;
     uint64_t total = 0;
-    if (!may_merge(job))
+    if (!can_merge(job))
         return KR_OK;
     for (int i = 0; i < 3 && given[i] && status == KR_OK; ++i) {
         status = kr_resident_make(job->device, given[i], "a copy of a side", NULL, &here[i], err);

@@ -2,7 +2,7 @@
  * one: how many are less says where each left key belongs. No branch depends on a single key, so random gaps
  * cost no more than even ones. Where the right side has many keys between two left ones, they are skipped by
  * searches in doubling steps. */
-#include "joins/merge.h"
+#include "joins/sort_merge.h"
 #include "sorted/gallop.h"
 
 /* The compiler takes vectors that the instruction set lacks apart. */
@@ -16,7 +16,7 @@
 enum { LANES = VECTOR_NBYTES / sizeof(kr_key) };
 typedef kr_key lanes __attribute__((vector_size(VECTOR_NBYTES)));
 
-typedef uint32_t numbers __attribute__((vector_size(4 * LANES)));
+typedef uint32_t rows_lanes __attribute__((vector_size(4 * LANES)));
 
 /* A column whose codes are read in vectors. */
 typedef struct side {
@@ -280,7 +280,7 @@ KR_BODY void left_numbers(const left_rows *rows, uint32_t out[LANES])
 
 KR_BODY void spread(const lanes *values, uint32_t out[LANES])
 {
-    const numbers narrow = __builtin_convertvector(*values, numbers);
+    const rows_lanes narrow = __builtin_convertvector(*values, rows_lanes);
     kr_copy_bytes(out, &narrow, sizeof narrow);
 }
 
