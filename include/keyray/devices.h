@@ -104,8 +104,7 @@ KR_API void kr_memory_release(kr_device *device, void *memory, uint64_t nbytes, 
 KR_API kr_status kr_memory_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err);
 
 /**
- * Ends what kr_memory_pin began, and nothing else. Call it after all calls that use the memory, before it is
- * freed.
+ * Ends what kr_memory_pin began, and nothing else. Call it after all uses of the memory, before it is freed.
  */
 KR_API void kr_memory_unpin(kr_device *device, void *memory);
 /** Copies in any direction; blocks when either side is host memory. The two must not overlap. */

@@ -60,9 +60,9 @@ KR_API kr_status kr_file_read(const char *source, const kr_file_options *options
                               kr_file **file, kr_error *err);
 
 /**
- * Returns how many bytes of a source name its file, with the extension: what stands before the ':' of the
- * column. Returns 0 if kr_file_read would refuse the source, as its name is not that of a supported file.
- * Reads nothing.
+ * Returns, and reads nothing for that, how many bytes of a source name its file, with the extension: what
+ * stands before the ':' of the column; 0 if kr_file_read would refuse the source, as its name is not that of
+ * a supported file.
  */
 KR_API size_t kr_file_path_nbytes(const char *source);
 /** The column. Borrowed; lives as long as the file, and as long as kr_file_convert does not change it. */

@@ -68,8 +68,7 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  *          takes if the right side is sorted.
  * Stream:  none; the call blocks until its work is done.
  * Errors:  as kr_index_create and kr_index_lookup.
- * Source:  inverse mapping, from Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", sections 3.5 and
- *          4.3.
+ * Source:  inverse mapping: Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", sections 3.5 and 4.3.
  *
  * @param options  NULL: defaults
  */
@@ -92,8 +91,8 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
  *          chunks, a bit for each indexed row if those without a partner are wanted, and 4 bytes for each
  *          left row if a semi or anti join indexes it.
  * Stream:  none; the call blocks until its work is done.
- * Errors:  as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED when the callback
- *          returned nonzero.
+ * Errors:  as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED if `chunk` returned
+ *          nonzero.
  *
  * @param right_upper  NULL: equality; else `right` has the lower bounds of ranges, and this the upper ones
  * @param options      NULL: defaults
@@ -131,8 +130,7 @@ KR_API kr_status kr_join_create_columns(kr_device *device, const char *spec, con
  * costs less; where ranges may be it, 512 rows of each column say about how many pairs there are. Merges if
  * the left side and both columns of bounds ascend and have no validity bitmap.
  *
- * Errors:  as kr_join_create; KR_ERR_UNSUPPORTED for `inverse` OFF with kinds that find no nearest keys
- *          (`rx`).
+ * Errors:  as kr_join_create; KR_ERR_UNSUPPORTED for `inverse` OFF with kinds without KR_CAN_NEAREST (`rx`).
  *
  * @param options  NULL: defaults
  */
@@ -238,8 +236,8 @@ KR_API kr_status kr_join_create_overlap(kr_device *device, const char *spec, con
  * in any order.
  *
  * Stream:  none; the call blocks until its work is done.
- * Errors:  as kr_join_create_overlap; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED when the
- *          callback returned nonzero.
+ * Errors:  as kr_join_create_overlap; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED if `chunk`
+ *          returned nonzero.
  *
  * @param chunk  NULL: pairs are only counted
  * @param pairs  receives how many pairs there are; may be NULL if `chunk` is not

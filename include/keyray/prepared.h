@@ -70,7 +70,7 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
  * written. `out`, `valid`, `rows` and `alive` must be in device memory (on "cpu": host memory); what may
  * change between runs are the bits of `alive`. Conditions are planned when they are prepared, and again by
  * each run that does not replay a recording: on "cpu", and when the caller captures it. ROWS that do not fit
- * are left out, also on "cpu": if `out` is more than rows_capacity, only the first rows_capacity row ids are
+ * are left out, also on "cpu": if `out` is more than rows_capacity, only the first rows_capacity ids are
  * there.
  *
  * Memory:  kr_prepared_scratch_nbytes, in device memory, counted against the cap.

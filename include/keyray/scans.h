@@ -34,8 +34,8 @@ typedef enum kr_compare {
 } kr_compare;
 
 /**
- * Reads a condition: comparisons (< <= > >= = <> == !=), IS [NOT] NULL, [NOT] BETWEEN x AND y, [NOT] IN
- * (x, ...), AND, OR, NOT and parentheses, nested to any depth; words in any case.
+ * Reads a condition: comparisons (< <= > >= = <> == !=), IS [NOT] NULL, [NOT] IN (x, ...), [NOT] BETWEEN x
+ * AND y, AND, OR, NOT and parentheses, nested to any depth; words in any case.
  *
  * Names of columns are words, or anything between double quotes. Values: 5, -1.5e3, nan, inf, NULL, and texts
  * in single quotes (a quote is doubled): '1998-12-01' for a date, '1998-12-01 12:30:00.5' for a timestamp,

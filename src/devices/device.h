@@ -34,8 +34,7 @@ struct kr_stream {
 };
 
 typedef struct kr_device_ops {
-    /* 1: device memory is host memory, every call is done when it returns; copies to the device are never
-     * needed. */
+    /* 1: device memory is host memory, every call is done when it returns, copies to it are never needed. */
     uint32_t is_host;
     /* Threads of a group (program/program.h): a warp's, or 1 where blocks are single threads, too. */
     uint32_t group_threads;

@@ -132,8 +132,7 @@ typedef struct kr_family_ops {
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
 } kr_family_ops;
 
-/* Says that a GPU partitions batches of at least 2^probes_bits probes if the index has at least 2^rows_bits
- * rows. */
+/* A GPU partitions batches of at least 2^probes_bits probes if the index has at least 2^rows_bits rows. */
 typedef struct kr_parts_from {
     uint8_t rows_bits, probes_bits;
 } kr_parts_from;
