@@ -141,8 +141,7 @@ typedef struct kr_parts_from {
 typedef struct kr_probe_policy {
     /* When a GPU partitions a batch: parts_from[0] for keys of up to 32 bits, parts_from[1] for wider ones.
      * Each is a list by rising rows_bits, and the last entry whose rows the index has decides. A list without
-     * entries: never, as for families that cannot. The numbers were measured: docs/performance.md, "Order of
-     * the probes". */
+     * entries: never, as for families that cannot. Measured: docs/performance.md, "Order of the probes". */
     kr_parts_from parts_from[2][4];
     uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
     uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */
