@@ -1,5 +1,4 @@
-/* What errors advise: the type that was probably meant, and the source that reads a column as another type.
- */
+/* What errors advise: the type that was probably meant, the source that reads a column as another type. */
 #ifndef KEYRAY_IO_HINTS_H
 #define KEYRAY_IO_HINTS_H
 
