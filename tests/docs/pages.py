@@ -87,11 +87,18 @@ def overview():
 
 
 def include_rules():
-    """The table of docs/architecture.md against that of ci/check-includes; "itself" is a folder or "."."""
-    rules = ast.literal_eval(re.search(r"^MAY_INCLUDE = (\{.*?^\})", text("ci/check-includes"), re.M | re.S)[1])
+    """The table of docs/architecture.md against that of ci/check-includes; "itself" is a folder or ".", `DEVICES` a list of headers."""
+    source = ast.parse(text("ci/check-includes")).body
+    tables = {node.targets[0].id: ast.unparse(node.value) for node in source if isinstance(node, ast.Assign)}
+    devices = ast.literal_eval(tables["DEVICES"])
+    rules = ast.literal_eval(tables["MAY_INCLUDE"].replace("*DEVICES", ", ".join(map(repr, devices))))
     page = {}
     for folder, cell in re.findall(r"^\| `([\w/]+)` \| [^|]+ \| ([^|]+) \|$", text("docs/architecture.md"), re.M):
         page[folder] = set(re.findall(r"`([\w/.]+)`", cell)) | ({"itself"} if "itself" in cell else set())
+        page[folder] = page[folder] - {"DEVICES"} | (set(devices) if "DEVICES" in page[folder] else set())
+    listed = re.search(r"`DEVICES` are (.*?)\.\s", text("docs/architecture.md"), re.S)
+    if re.findall(r"`([\w/.]+)`", listed[1] if listed else "") != devices:
+        yield f"docs/architecture.md: says that `DEVICES` are {listed and listed[1]}, ci/check-includes has {devices}"
     for folder in sorted(rules.keys() | page.keys()):
         rule = {"itself" if word in (".", folder + "/") and folder != "include/keyray" else word
                 for word in rules.get(folder, ["no rule"])}
