@@ -38,6 +38,13 @@ def first(text):
     return r"\A" + re.escape(text) + r"\nspec "
 
 
+def says(words):
+    """Of --help, whose lines are wrapped."""
+    def judge(text):
+        assert words in " ".join(text.split()), f"--help does not say {words!r}"
+    return judge
+
+
 LOOKUP = "lookup --keys orders.csv:customer:str --probes mine.csv:customer:str {device} "
 RANGE = "range --keys orders.csv:day --lower periods.csv:first --upper periods.csv:last {device} "
 SUM = RANGE + "--result sum --values orders.csv:amount "
@@ -153,6 +160,19 @@ SCANS = [
     ok(SCAN + "--where 'amount = 20' --bitmap -o -.csv", out=exactly("match\n1\n0\n0\n1\n0\n")),
     ok("scan --column a=many.npy {device}", out=r"\A20000 lines of answers are not shown"),
     ok("scan --column a=many.npy {device} --quiet", out=r"\A\Z"),
+]
+
+# --quiet, and what --help says of it.
+ALONE = "an answer that is one value, such as the number of --count, is then printed alone"
+QUIET = [
+    *[ok(f"{command} --help", out=says(f"table unless -o asks for it; {ALONE}")) for command in ("join", "scan")],
+    *[ok(f"{command} --help", out=says("no answers unless -o asks for them; -o -.csv prints them without the report -h, --help")) for command in ("lookup", "range", "update")],
+    *[ok(f"{command} --help", out=says("--quiet print no progress and no report in text form")) for command in ("explain", "gen", "bench")],
+    *[ok(f"{command} --help", out=says("--quiet changes nothing, because this command prints its list and nothing else -h")) for command in ("info", "kinds")],
+    *[ok(f"{line} --result count {{device}} --quiet", out=exactly("")) for line in
+      ("lookup --keys orders.csv:order --probe 1", "range --keys orders.csv:order --lower 1 --upper 1", "update --keys orders.csv:order --delete 2 --probe 1")],
+    ok("lookup --keys orders.csv:order --probe 1 --result count {device} --quiet -o -.csv", out=exactly("probe,count\n1,1\n")),
+    ok("kinds --quiet", out="^array: "), ok("info --quiet", out="^keyray +[0-9]"), ok("explain point --keys orders.csv:order --quiet {device}", out=exactly("")),
 ]
 
 ORDER = "lookup --keys orders.csv:order {device} -o -.csv "
@@ -287,4 +307,4 @@ SEVERAL = [
     bad(1, LOOKUP + "--result sum --values mine.csv:customer", "'anna' is not a number"),
 ]
 
-CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES + SHOWN + NEAREST + SEVERAL
+CASES = FORMS + LOOKUPS + JOINS + SCANS + QUIET + VALUES + SHOWN + NEAREST + SEVERAL

@@ -429,7 +429,7 @@ static int run(const command *self, int argc, char **argv)
     const option_group groups[] = {{"Join", join_rows, &j.options},
                                    {"Input", column_rows, &column_input},
                                    {"Device", device_rows, &j.where},
-                                   {"Output", output_rows, &j.printing}};
+                                   {"Output", output_value_rows, &j.printing}};
     int code = options_parse(self, groups, 4, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;

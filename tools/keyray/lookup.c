@@ -396,7 +396,7 @@ static int run(const command *self, int argc, char **argv)
                                    {"Input", column_rows, &column_input},
                                    {"Answers", answer_rows, &j.options},
                                    {"Device", device_rows, &j.where},
-                                   {"Output", output_rows, &j.printing}};
+                                   {"Output", output_answers_rows, &j.printing}};
     int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;

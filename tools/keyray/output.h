@@ -13,7 +13,9 @@ typedef struct output_options {
     uint32_t json, quiet;
 } output_options;
 
-extern const option_row output_rows[];
+/* The options of output_options, which differ in what --quiet leaves: of commands that print a list and
+ * nothing else, a report, answers, and answers of which some are one value. */
+extern const option_row output_list_rows[], output_rows[], output_answers_rows[], output_value_rows[];
 
 typedef struct output {
     FILE *to;

@@ -445,7 +445,7 @@ static int run(const command *self, int argc, char **argv)
                                    {"Input", column_rows, &column_input},
                                    {"Result", result_rows, &j.options},
                                    {"Device", device_rows, &j.where},
-                                   {"Output", output_rows, &j.printing}};
+                                   {"Output", output_value_rows, &j.printing}};
     kr_error err = {0};
     int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
