@@ -104,6 +104,12 @@ LOOKUPS = [
     ok("lookup --keys values.npy --probes values.npy {device} -o -.csv", out=exactly("probe,row\n0.5,0\n1.5,1\n2.5,2\n-4,3\n8,4\n")),
 ]
 
+# What help says of a probe without a match is what the cases above show.
+LOOKUPS += [
+    ok("help answers", out=says("a probe without a match has an empty cell, but 0 for count, sum-rows and exists.")),
+    *[ok(f"{command} --help", out=says("where nothing matches, the cell is empty, but 0 for count, sum-rows and exists;")) for command in ("lookup", "range", "update")],
+]
+
 JOINS = [
     ok(JOIN + "-o -.csv", out=exactly('customer,left_row,right_row\nanna,0,0\nanna,2,0\n"da Silva, Eva",3,2\n')),
     ok(JOIN + "--type left -o -", out=exactly("customer       left_row  right_row\nanna                  0          0\nben                   1\n"
