@@ -193,7 +193,7 @@ static kr_status fail_types(const struct kr_file *file, const struct kr_file *li
 static kr_status fail_row(const struct kr_file *file, const struct kr_file *like, uint64_t row,
                           kr_value_result result, kr_error *err)
 {
-    char shown[KR_VALUE_NBYTES], problem[KR_PROBLEM_NBYTES];
+    char shown[KR_VALUE_NBYTES], problem[KR_PROBLEM_NBYTES], hint[KR_COMPARE_HINT_NBYTES];
     const bool file_unknown = file->column.type == KR_TIMESTAMP64 && file->unit == KR_UNIT_NONE;
     const char *value = (const char *)file->column.data + row * kr_type_nbytes(file->column.type);
     if (result == KR_VALUE_NO_UNIT)
@@ -204,8 +204,9 @@ static kr_status fail_row(const struct kr_file *file, const struct kr_file *like
             file_unknown ? file->name : like->name, file_unknown ? like->name : file->name);
     kr_value_text(file->column.type, file->unit, value, shown);
     kr_value_problem(result, like->column.type, like->unit, problem);
-    return kr_fail(err, KR_ERR_TYPE, "%s: row %llu is %s, which %s%s%s", file->name, (unsigned long long)row,
-                   shown, problem, *like->name ? "; it is compared with " : "", like->name);
+    return kr_fail(err, KR_ERR_TYPE, "%s: row %llu is %s, which %s%s%s%s", file->name,
+                   (unsigned long long)row, shown, problem, *like->name ? "; it is compared with " : "",
+                   like->name, kr_io_convert_hint(result, file, like, hint));
 }
 
 static bool is_null(const kr_column *column, uint64_t row)

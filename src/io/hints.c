@@ -124,3 +124,26 @@ const char *kr_io_compare_hint(const struct kr_file *a, const struct kr_file *b,
     }
     return hint;
 }
+
+/* ---- Values that do not convert ------------------------------------------------------------ */
+
+static bool is_real(kr_type type)
+{
+    return type == KR_F32 || type == KR_F64;
+}
+
+const char *kr_io_convert_hint(kr_value_result result, const struct kr_file *file, const struct kr_file *like,
+                               char hint[KR_COMPARE_HINT_NBYTES])
+{
+    char extension[8], source[KR_IO_SHOWN_NBYTES + 24];
+    const bool is_text = is_text_file(extension_of(like->name, extension));
+    *hint = '\0';
+    /* The type of a .bin file says how its bytes are laid out, so another one would read other values. */
+    if (result != KR_VALUE_INEXACT || !is_real(file->column.type) ||
+        (!is_text && strcasecmp(extension, ".npy") != 0))
+        return hint;
+    with_type(like->name, "f64", source);
+    snprintf(hint, KR_COMPARE_HINT_NBYTES, "; '%s' reads it as f64%s", source,
+             is_text && !is_real(like->column.type) ? ", which rounds large integers" : "");
+    return hint;
+}

@@ -4,6 +4,7 @@
 #define KEYRAY_IO_HINTS_H
 
 #include "io/io.h"
+#include "io/values.h"
 
 /* " (did you mean 'i64'?)" for int64, or "". `with_text`: str is a type, too. */
 enum { KR_TYPE_HINT_NBYTES = 128 };
@@ -13,6 +14,11 @@ const char *kr_io_type_hint(const char *name, bool with_text, char hint[KR_TYPE_
  * compare. Some of these have no remedy; then it says what does compare. */
 enum { KR_COMPARE_HINT_NBYTES = 288 };
 const char *kr_io_compare_hint(const struct kr_file *a, const struct kr_file *b,
+                               char hint[KR_COMPARE_HINT_NBYTES]);
+
+/* "; 'orders.csv:order:f64' reads it as f64" and the like: how to read `like`, so that a value of `file`
+ * which does not convert to its type does; or "". */
+const char *kr_io_convert_hint(kr_value_result result, const struct kr_file *file, const struct kr_file *like,
                                char hint[KR_COMPARE_HINT_NBYTES]);
 
 #endif

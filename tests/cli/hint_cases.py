@@ -7,6 +7,8 @@ import re
 import shlex
 import subprocess
 
+import npy
+
 LOOKUP = "lookup --keys orders.csv:order --probe 2 "
 MINE = "lookup --keys orders.csv:customer:str --probes mine.csv:customer:str "
 JOIN = "join --left orders.csv:customer:str --right mine.csv:customer:str "
@@ -39,6 +41,15 @@ TYPES = [
     ("scan --column orders.csv:day --sum day", "have no sum; (min), max and count take them", ("--sum", "--{0}")),
     ("lookup --keys orders.csv:order --probe 2 -o orders.csv", "give -o another (name)", ("-o orders.csv", "-o x.csv")),
     ("lookup --keys huge.csv:k --probe 1 --result sum --values v -o x.npy", "write text, as with (-o OUT.csv)", ("-o x.npy", "{0}")),
+    # Numbers with decimals beside integers, and beside shorter ones.
+    ("join --left orders.csv:order --right orders.csv:amount", "row 1 is 35.5, which is not an integer; the column is i64; it is compared with orders.csv:order; '(orders.csv:order:f64)' reads it as f64, which rounds large integers\n",
+     ("left orders.csv:order", "left {0}")),
+    ("lookup --keys orders.csv:order:u8 --probes orders.csv:amount", "'(orders.csv:order:f64)' reads it as f64, which", ("orders.csv:order:u8", "{0}")),
+    ("lookup --keys keys.npy --probes values.npy", r"it is compared with keys.npy; '(keys.npy:f64)' reads it as f64\n", ("keys.npy", "{0}")),
+    ("lookup --keys t.tbl:0 --probes values.npy", "'(t.tbl:0:f64)' reads it as f64", ("t.tbl:0", "{0}")),
+    ("lookup --keys orders.csv:amount:f32 --probes thirds.npy", r"cannot be held exactly by f32; it is compared with orders.csv:amount:f32; '(orders.csv:amount:f64)' reads it as f64\n",
+     ("orders.csv:amount:f32", "{0}")),
+    ("update --keys keys.npy --insert values.npy --probe 3", "'(keys.npy:f64)' reads it as f64", ("keys.npy", "{0}")),
     # Columns that do not compare.
     ("lookup --keys dates.csv:d --probes seconds.csv:x", r"seconds.csv:x is i64, which does not compare with dates.csv:d, which is date32; if these integers are times, give their unit: "
      r"'(seconds.csv:x:timestamp64\[s\])', or \[ms\]", ("--keys dates.csv:d --probes seconds.csv:x", "--keys dates.csv:d:timestamp64 --probes {0}")),
@@ -150,6 +161,7 @@ ENDS = [
     ("join --left orders.csv:order --right mine.csv:customer --overlap open --left-end orders.csv:order --right-end mine.csv:customer", r"; --overlap takes numbers, dates and times\n"),
     ("lookup --keys values.npy --probes dates.csv:d", "which is f64; numbers compare with numbers, and dates and times with each other"),
     ("lookup --keys a.csv:name:str --probes few.npy", "which is str; only columns of .csv, .tsv and .tbl files can be texts"),
+    ("lookup --keys raw.bin:u32 --probes values.npy", r"which is not an integer; the column is u32; it is compared with raw.bin:u32\n"),
     ("update --keys a.csv:name:str --probe fig --insert b.csv:name:str", r"is text: an index holds the texts of --keys only\n"),
     ("scan --column n=a.csv:name:str,k=a.csv:k --where 'n = k'", r"are text and i64; only columns of one type can be compared\n"),
     ("lookup --keys finest.csv:x:timestamp64[ns] --probe 2024-01-01", r"is finer than timestamp64\[ns\], the finest unit\n"),
@@ -157,6 +169,7 @@ ENDS = [
 
 
 def write_fixtures(folder):
+    (folder / "thirds.npy").write_bytes(npy.dump("<f8", [1 / 3]))
     (folder / "signed.csv").write_text("x\n-5\n9223372036854775808\n")
     (folder / "huge.csv").write_text("k,v\n1,9223372036854775807\n1,9223372036854775807\n")
     (folder / "beyond.csv").write_text("x\n18446744073709551616\n")
