@@ -60,14 +60,14 @@ typedef struct pair_list {
     uint64_t n;
 } pair_list;
 
+/* What to do where the rows of a join take too much memory. */
+#define SMALLER "join a smaller side, or use a semi or anti join or kr_join_chunks"
+
 kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_buffer *buffer, kr_error *err)
 {
     if (n > UINT64_MAX / 16)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu pairs are too many: join smaller sides, or use a semi or anti join",
-                       (unsigned long long)n);
-    return kr_buffer_allocate(device, n * sizeof(uint32_t), NULL, what,
-                              "join a smaller side, or use a semi or anti join", buffer, err);
+        return kr_fail(err, KR_ERR_LIMIT, "%llu pairs are too many: " SMALLER, (unsigned long long)n);
+    return kr_buffer_allocate(device, n * sizeof(uint32_t), NULL, what, SMALLER, buffer, err);
 }
 
 kr_status kr_join_sort(kr_device *device, uint64_t rows, kr_buffer *keys, kr_buffer *others, uint64_t n,
@@ -128,7 +128,7 @@ static kr_status list_answers(joining *j, int wanted, int with_rows, pair_list *
         .n = j->query.n,
         .wanted = (uint32_t)wanted,
         .with_rows = (uint32_t)with_rows,
-        .help = "join a smaller side, or use a semi or anti join",
+        .help = SMALLER,
     };
     kr_found found;
     const kr_status status = kr_found_list(&job, &found, err);

@@ -23,6 +23,7 @@ def write_fixtures(folder):
     (folder / "years.csv").write_text("d\n+10002-06-22\n-0044-03-15\n")
     (folder / "years.npy").write_bytes(npy.dump("<M8[D]", [2933800, -735525, -(1 << 63)]))
     (folder / "zones.csv").write_text("t\n2024-01-31T12:30:00.487Z\n2024-01-31T12:30+02:00\n2024-01-31 12:30:00.0000010\n")
+    (folder / "same.npy").write_bytes(npy.dump("<u4", [7] * 2000))
     (folder / "forty.npy").write_bytes(npy.dump("<u4", list(range(40))))
     (folder / "few.npy").write_bytes(npy.dump("<u4", [0] * 4))
     (folder / "far.npy").write_bytes(npy.dump("<u4", [99999] * 4))
@@ -102,6 +103,15 @@ LOOKUPS = [
        "2024-02-01,2024-02-29,2\n2024-02-01,2024-02-29,3\n2025-01-01,2025-01-31,\n")),
     ok("update --keys keys.npy --delete one.npy --probes probes.npy {device} -o -.csv", out=exactly("probe,row\n3,\n4,\n9,2\n5,0\n")),
     ok("lookup --keys values.npy --probes values.npy {device} -o -.csv", out=exactly("probe,row\n0.5,0\n1.5,1\n2.5,2\n-4,3\n8,4\n")),
+]
+
+# Rows of a join that take too much memory; that --count works is in hint_cases.
+TOO_MUCH = " --memory-cap 8M {device}"
+LOOKUPS += [
+    ok("join --help", out=says("with --unordered any N of them; all rows are made first, which takes memory for them [all]")),
+    bad(1, "join --left same.npy --right same.npy --left same.npy --right same.npy" + TOO_MUCH, r"; join a smaller side, or use a semi or anti join\n"),
+    bad(1, "join --left same.npy --left-end same.npy --right same.npy --right-end same.npy --overlap closed --type left" + TOO_MUCH, r"; join parts of the sides\n"),
+    ok("join --left same.npy --right same.npy --count --quiet" + TOO_MUCH, out=exactly("4000000\n")),
 ]
 
 # What help says of a probe without a match is what the cases above show.

@@ -124,6 +124,9 @@ OPTIONS = [
     ("gen probes --keys values.npy --count 5 -o p.npy", "draw from (integer) or date keys", ("values.npy", "keys.npy")), (SCAN + "--count --bitmap", "give (one) of them", (" --bitmap", "")),
     (SCAN + "--limit 1 --count", "leave --count, .* (out)", (" --count", "")), (SCAN + "--no-rows --count -o -", "leave --count, .* (out)", (" --count", "")),
     *[(JOIN + f"--count {option} -o -", "leave --count (out)", ("--count ", "")) for option in ("--limit 1", "--show-left amount", "--show-right city", "--no-rows", "--unordered")], (SCAN + "--index best:updates=on", "keyray (kinds) lists kinds that scan", "{0}"),
+    ("join --left same.npy --right same.npy --memory-cap 8M --limit 5", "or use a semi or anti join or (--count)", ("--limit 5", "{0}")),
+    ("join --left same.npy --right-lower same.npy --right-upper same.npy --memory-cap 8M -o x.npy", "or use a semi or anti join or (--count)", ("-o x.npy", "{0}")),
+    ("join --left same.npy --left-end same.npy --right same.npy --right-end same.npy --overlap closed --memory-cap 8M", "join parts of the sides, or use (--count)", "{line} {0}"),
     (LOOKUP + "--threads 99999", "is a number from (0) to 1024", ("99999", "{0}")),
 ]
 
