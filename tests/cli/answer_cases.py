@@ -23,6 +23,8 @@ def write_fixtures(folder):
     (folder / "years.csv").write_text("d\n+10002-06-22\n-0044-03-15\n")
     (folder / "years.npy").write_bytes(npy.dump("<M8[D]", [2933800, -735525, -(1 << 63)]))
     (folder / "zones.csv").write_text("t\n2024-01-31T12:30:00.487Z\n2024-01-31T12:30+02:00\n2024-01-31 12:30:00.0000010\n")
+    (folder / "void.csv").write_text("k,v,w\n1,,1\n1,,2\n2,5,\n3,1.5,0\n3,,\n")
+    (folder / "more_void.csv").write_text("v\n\n\n5\n1.5\n\n\n")
     (folder / "same.npy").write_bytes(npy.dump("<u4", [7] * 2000))
     (folder / "forty.npy").write_bytes(npy.dump("<u4", list(range(40))))
     (folder / "few.npy").write_bytes(npy.dump("<u4", [0] * 4))
@@ -103,6 +105,22 @@ LOOKUPS = [
        "2024-02-01,2024-02-29,2\n2024-02-01,2024-02-29,3\n2025-01-01,2025-01-31,\n")),
     ok("update --keys keys.npy --delete one.npy --probes probes.npy {device} -o -.csv", out=exactly("probe,row\n3,\n4,\n9,2\n5,0\n")),
     ok("lookup --keys values.npy --probes values.npy {device} -o -.csv", out=exactly("probe,row\n0.5,0\n1.5,1\n2.5,2\n-4,3\n8,4\n")),
+]
+
+# Values that are NULL alone have no sum, minimum or maximum, as in SQL.
+VOID = " --values v,w --result count,sum,min,max {device} -o -.csv"
+NAMES = "count,sum_v,sum_w,min_v,min_w,max_v,max_w\n"
+LOOKUPS += [
+    ok("lookup --keys void.csv:k --probe 1,2,3,9" + VOID, out=exactly(f"probe,{NAMES}1,2,,3,,1,,2\n2,1,5,,5,,5,\n3,2,1.5,0,1.5,0,1.5,0\n9,0,,,,,,\n")),
+    ok("range --keys void.csv:k --lower 1,1 --upper 1,3" + VOID, out=exactly(f"lower,upper,{NAMES}1,1,2,,3,,1,,2\n1,3,5,6.5,3,1.5,0,5,2\n")),
+    ok("update --keys void.csv:k --delete 2 --insert 2 --probe 1,2,3 --values more_void.csv:v --result sum {device} -o -.csv", out=exactly("probe,sum\n1,\n2,\n3,1.5\n")),
+    ok("lookup --keys void.csv:k --probe 1,2 --values v --result sum {device}", out=first("probe  sum\n    1\n    2    5\n")),
+    ok("lookup --keys void.csv:k --probe 1,2 --values v --result sum {device} -o x.npy --quiet", out=exactly(""), files={"x.npy": ("<f8", [0, 5])}),
+    ok("lookup --keys void.csv:k --probe 1,2 --values w --result sum {device} -o x.npy --quiet", out=exactly(""), files={"x.npy": ("<i8", [3, 0])}),
+    *[ok(f"scan --column void.csv:k,v --where 'k = 1' --{result} v {{device}} --format json", json={result: None}) for result in ("sum", "min", "max")],
+    ok("scan --column void.csv:k,w --where 'k = 2' --sum w {device} --format json", json={"sum": None}), ok("scan --column void.csv:k,w --where 'k = 2' --sum w {device}", out=r"\Asum +NULL$"),
+    ok("scan --column void.csv:k,w --where 'k = 2' --sum w {device} -o -.csv", out=exactly("sum\n\n")),
+    ok("help answers", out=says("A sum, min or max is empty where no value matches that is not NULL, as in SQL.")),
 ]
 
 # Rows of a join that take too much memory; that --count works is in hint_cases.

@@ -177,6 +177,13 @@ void output_value(output *out, const char *key, kr_type type, kr_unit unit, cons
     fputs(text[strspn(text, "+-")] == 'n' || text[strspn(text, "+-")] == 'i' ? "null" : text, out->to);
 }
 
+void output_null(output *out, const char *key)
+{
+    write_key(out, key, 0);
+    fputs(out->json ? "null" : "NULL", out->to);
+    end_line(out);
+}
+
 void output_value_alone(FILE *to, kr_type type, kr_unit unit, const void *value)
 {
     char text[KR_VALUE_NBYTES];

@@ -39,6 +39,8 @@ void output_wide(output *out, const char *key, kr_type type, const uint64_t *wor
 void output_value(output *out, const char *key, kr_type type, kr_unit unit, const void *value);
 /* The value alone, on a line: what --quiet leaves of an answer that is one value. */
 void output_value_alone(FILE *to, kr_type type, kr_unit unit, const void *value);
+/* There is no value. */
+void output_null(output *out, const char *key);
 void output_bytes(output *out, const char *key, uint64_t nbytes);
 void output_real(output *out, const char *key, double number);
 void output_seconds(output *out, const char *key, double seconds);
