@@ -206,12 +206,7 @@ static kr_status fail_row(const struct kr_file *file, const struct kr_file *like
     kr_value_problem(result, like->column.type, like->unit, problem);
     return kr_fail(err, KR_ERR_TYPE, "%s: row %llu is %s, which %s%s%s%s", file->name,
                    (unsigned long long)row, shown, problem, *like->name ? "; it is compared with " : "",
-                   like->name, kr_io_convert_hint(result, file, like, hint));
-}
-
-static bool is_null(const kr_column *column, uint64_t row)
-{
-    return column->validity && !(column->validity[row / 8] >> (row % 8) & 1);
+                   like->name, kr_io_convert_hint(result, file, row, like, hint));
 }
 
 kr_status kr_file_recast(struct kr_file *file, const struct kr_file *like, kr_error *err)
@@ -225,7 +220,7 @@ kr_status kr_file_recast(struct kr_file *file, const struct kr_file *like, kr_er
     for (uint64_t row = 0; row < from->count; row++) {
         const void *value = (const char *)from->data + row * each;
         const kr_value_result result =
-            is_null(from, row)
+            kr_io_is_null(from, row)
                 ? KR_VALUE_OK
                 : kr_value_convert(from->type, file->unit, value, type, like->unit, data + row * to_each);
         if (result != KR_VALUE_OK) {
@@ -279,10 +274,10 @@ static kr_status recode(struct kr_file *file, const struct kr_file *like, kr_err
     const uint64_t n = file->column.count;
     kr_status status = map ? KR_OK : KR_ERR_HOST_MEMORY;
     for (uint64_t row = 0; row < n && status == KR_OK; row++)
-        if (!is_null(&file->column, row) && map[codes[row]] == KR_NO_ROW)
+        if (!kr_io_is_null(&file->column, row) && map[codes[row]] == KR_NO_ROW)
             status = fail_text(file, like, row, err);
     for (uint64_t row = 0; row < n && status == KR_OK; row++)
-        if (!is_null(&file->column, row))
+        if (!kr_io_is_null(&file->column, row))
             codes[row] = map[codes[row]];
     free(map);
     if (status != KR_OK)
