@@ -57,6 +57,12 @@ struct kr_file {
 /* Marks a row NULL. The first call makes the bitmap: `capacity` rows, all ones. */
 kr_status kr_file_set_null(struct kr_file *file, uint64_t row, uint64_t capacity, kr_error *err);
 
+/* Columns of files begin at bit 0 of their validity. */
+static inline bool kr_io_is_null(const kr_column *column, uint64_t row)
+{
+    return column->validity && !(column->validity[row / 8] >> (row % 8) & 1);
+}
+
 /* kr_file_convert to a type that the one does compare with; like->name may be "". */
 kr_status kr_file_recast(struct kr_file *file, const struct kr_file *like, kr_error *err);
 

@@ -92,7 +92,7 @@ static kr_status list_answers(joining *j, int wanted, int with_rows, pair_list *
         .n = j->query.n,
         .wanted = (uint32_t)wanted,
         .with_rows = (uint32_t)with_rows,
-        .help = "join a smaller side, or use a semi or anti join",
+        .help = KR_JOIN_SMALLER,
     };
     kr_found found;
     const kr_status status = kr_found_list(&job, &found, err);

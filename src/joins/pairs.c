@@ -16,11 +16,8 @@ kr_status kr_join_check_rows(const kr_column *side, const kr_column *other, cons
 kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_buffer *buffer, kr_error *err)
 {
     if (n > UINT64_MAX / 16)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu pairs are too many: join smaller sides, or use a semi or anti join",
-                       (unsigned long long)n);
-    return kr_buffer_allocate(device, n * sizeof(uint32_t), NULL, what,
-                              "join a smaller side, or use a semi or anti join", buffer, err);
+        return kr_fail(err, KR_ERR_LIMIT, "%llu pairs are too many: " KR_JOIN_SMALLER, (unsigned long long)n);
+    return kr_buffer_allocate(device, n * sizeof(uint32_t), NULL, what, KR_JOIN_SMALLER, buffer, err);
 }
 
 kr_status kr_join_sort(kr_device *device, uint64_t rows, kr_buffer *keys, kr_buffer *others, uint64_t n,

@@ -40,6 +40,8 @@ static inline int kr_join_has_pairs(kr_join_type type)
 
 /* Fails if a side has more rows than row ids can name; `other` may be NULL. `help` says what to do. */
 kr_status kr_join_check_rows(const kr_column *side, const kr_column *other, const char *help, kr_error *err);
+/* What to do where the rows of a join take too much memory. */
+#define KR_JOIN_SMALLER "join a smaller side, or use a semi or anti join or kr_join_chunks"
 /* Memory for n rows of the result. */
 kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_buffer *buffer, kr_error *err);
 /* Sorts n pairs by `keys`, rows below `rows` or KR_NO_ROW; stable. */
