@@ -240,21 +240,6 @@ kr_status kr_join_query(const kr_join *join, kr_join_info *info, kr_error *err)
     return status;
 }
 
-uint32_t kr_join_phase_count(const kr_join *join)
-{
-    return join ? join->phases.n : 0;
-}
-
-const char *kr_join_phase_name(const kr_join *join, uint32_t ordinal)
-{
-    return kr_phases_name(join ? &join->phases : NULL, ordinal);
-}
-
-double kr_join_phase_seconds(const kr_join *join, uint32_t ordinal)
-{
-    return kr_phases_seconds(join ? &join->phases : NULL, ordinal);
-}
-
 kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *left_rows,
                        uint32_t *right_rows, kr_error *err)
 {

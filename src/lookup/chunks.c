@@ -1,5 +1,5 @@
 /* ROWS in chunks: the matches of a piece of the batch are found once, then cut between probes so that each
- * chunk's row ids fit the cap. Also serves kr_index_lookup with ROWS and host memory. */
+ * chunk's row ids fit the cap. Also serves rows.c with host memory. */
 #include "lookup/chunks.h"
 
 #include <stdlib.h>
