@@ -1,6 +1,7 @@
-/* Which entry of a kind of scan answers what; each answer against a loop over the
+/* Which entry of a kind of scan answers what, and in how many launches; each answer against a loop over the
  * rows. */
 #include "scans/table.h"
+#include "tracers/tracer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +53,7 @@ static kr_table *make(const char *spec, uint32_t n)
 /* ---- Counted calls --------------------------------------------------------------------------- */
 
 static const kr_scan_ops *real_ops;
-static uint32_t n_selects, n_batches;
+static uint32_t n_selects, n_batches, n_casts;
 
 static kr_status count_select(kr_device *on, const void *self, const kr_select *job,
                               const kr_scan_context *context, kr_error *err)
@@ -77,6 +78,15 @@ static void count_calls(kr_table *table, kr_scan_ops *counting)
     counting->select_batch = count_batch;
     table->ops = counting;
     n_selects = n_batches = 0;
+}
+
+static const kr_tracer_ops *real_tracer;
+
+static kr_status count_cast(kr_tracer *tracer, const kr_ray_program *program, const void *params, uint64_t n,
+                            kr_stream *stream, kr_error *err)
+{
+    ++n_casts;
+    return real_tracer->run(tracer, program, params, n, stream, err);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -113,6 +123,19 @@ static uint64_t write_conjunction(char *text, uint32_t n, uint32_t limit)
             holds &= values[c][i] < limit;
         count += holds;
     }
+    return count;
+}
+
+/* c0 in (0, step, 2 step, ...), of n values. */
+static uint64_t write_list(char *text, uint32_t n, uint32_t step)
+{
+    uint64_t count = 0;
+    strcpy(text, "c0 in (0");
+    for (uint32_t v = 1; v < n; ++v)
+        sprintf(text + strlen(text), ", %u", v * step);
+    strcat(text, ")");
+    for (uint32_t i = 0; i < ROWS; ++i)
+        count += values[0][i] % step == 0 && values[0][i] / step < n;
     return count;
 }
 
@@ -164,6 +187,32 @@ static void take_long_conjunctions(void **state)
     kr_table_destroy(table);
 }
 
+/* However many regions a list of values leaves to rays. */
+static void cast_in_one_launch(void **state)
+{
+    kr_table *table = make("rtscan", 3);
+    kr_tracer *tracer = NULL;
+    kr_tracer_ops counting;
+    char text[TEXT_NBYTES];
+    const char *texts[] = {text};
+    (void)state;
+    assert_int_equal(kr_tracer_of(device, &tracer, NULL), KR_OK);
+    real_tracer = tracer->ops;
+    counting = *real_tracer;
+    counting.run = count_cast;
+    for (uint32_t n = 1; n <= 400; n += 133) {
+        uint64_t count = 0;
+        const uint64_t want = write_list(text, n, 241);
+        n_casts = 0;
+        tracer->ops = &counting;
+        count_rows(table, texts, 1, &count);
+        tracer->ops = real_tracer;
+        assert_int_equal(count, want);
+        assert_int_equal(n_casts, 1);
+    }
+    kr_table_destroy(table);
+}
+
 static int open_device(void **state)
 {
     (void)state;
@@ -186,6 +235,7 @@ int main(void)
         cmocka_unit_test_prestate(offer_no_lone_conjunction, "rtscan"),
         cmocka_unit_test_prestate(offer_no_lone_conjunction, "rtc3"),
         cmocka_unit_test(take_long_conjunctions),
+        cmocka_unit_test(cast_in_one_launch),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
