@@ -3,6 +3,7 @@
 #define KEYRAY_SCANS_CUBES_PARTS_H
 
 #include "scans/cubes/cubes.h"
+#include "scans/cubes/cubes_params.h"
 
 typedef struct cubes_part {
     const cubes_table *table;

@@ -1,5 +1,6 @@
 /* Parts of conjunctions as the programs take them. */
 #include "scans/cubes/parts.h"
+#include "scans/cubes/scene.h"
 #include "scans/cubes/sieve_body.h"
 
 _Static_assert(CUBES_SIEVE_AXES == (int)CUBES_AXES && CUBES_SIEVE_VECTORS >= CUBES_BINS_MOST + 2,
@@ -75,7 +76,7 @@ const kr_ray_program *cubes_program_of(const cubes_group *group)
 
 cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, const kr_scan_context *context)
 {
-    return (cubes_ray_params){.scene = cubes_scene_view(&group->scene),
+    return (cubes_ray_params){.scene = kr_parts_view(&group->scene),
                               .records = group->records.data,
                               .rows = group->rows.data,
                               .work = context->work,
@@ -95,7 +96,7 @@ kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t
     kr_tracer *tracer;
     kr_status status = kr_tracer_of(table->device, &tracer, err);
     if (status == KR_OK)
-        status = cubes_open_scene(table, group, stream, err);
+        status = cubes_scene_open(table, group, stream, err);
     if (status != KR_OK)
         return status;
     cubes_ray_params params = cubes_ray_params_of(group, table->design.pack, &context);

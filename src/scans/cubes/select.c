@@ -3,6 +3,7 @@
  * ORs of conjunctions whose columns share a scene: their sieved rows are united, their regions are visited
  * together, and a row that is met gets the truth of the whole. */
 #include "scans/cubes/parts.h"
+#include "scans/cubes/scene.h"
 #include "scans/cubes/sieve_params.h"
 #include "scans/describe.h"
 #include "scans/grow.h"
@@ -402,7 +403,7 @@ static kr_status cast(const batch *b, const placed *p, cubes_group *group, uint6
     kr_tracer *tracer;
     kr_status status = kr_tracer_of(b->table->device, &tracer, b->err);
     if (status == KR_OK)
-        status = cubes_open_scene(b->table, group, b->context->stream, b->err);
+        status = cubes_scene_open(b->table, group, b->context->stream, b->err);
     if (status != KR_OK)
         return status;
     cubes_ray_params params = cubes_ray_params_of(group, b->table->design.pack, b->context);
