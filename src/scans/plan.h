@@ -6,14 +6,12 @@
 #ifndef KEYRAY_SCANS_PLAN_H
 #define KEYRAY_SCANS_PLAN_H
 
-#include "util/error.h"
+#include "scans/columns.h"
 
 /* Codes low .. high. */
 typedef struct kr_interval {
     uint64_t low, high;
 } kr_interval;
-
-#define KR_NO_COLUMN 0xFFFFFFFFu
 
 /* Where a text of the condition lies among the codes of a column with a dictionary. */
 typedef struct kr_label {
@@ -56,21 +54,6 @@ static inline int kr_plan_has_or(const kr_plan *plan)
 {
     return plan->n_nodes > plan->n_leaves + 1 ||
            (plan->n_leaves && plan->nodes[plan->n_nodes - 1].op == KR_PLAN_OR);
-}
-
-/* What a plan needs to know of a table. */
-typedef struct kr_plan_columns {
-    uint32_t n;
-    const kr_column *columns; /* types, and whether there is validity */
-    const char *const *names;
-    int (*find_text)(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code);
-    void *ctx;
-    const kr_unit *units; /* of timestamp64; NULL: microseconds */
-} kr_plan_columns;
-
-static inline kr_unit kr_plan_unit(const kr_plan_columns *columns, uint32_t column)
-{
-    return columns->units ? columns->units[column] : KR_UNIT_US;
 }
 
 /* condition NULL: true. KR_ERR_ARGUMENT for an unknown column, KR_ERR_TYPE for a value of another type. */

@@ -1,0 +1,23 @@
+/* What conditions and plans need to know of a table. */
+#ifndef KEYRAY_SCANS_COLUMNS_H
+#define KEYRAY_SCANS_COLUMNS_H
+
+#include "util/error.h"
+
+#define KR_NO_COLUMN 0xFFFFFFFFu
+
+typedef struct kr_plan_columns {
+    uint32_t n;
+    const kr_column *columns; /* types, and whether there is validity */
+    const char *const *names;
+    int (*find_text)(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code);
+    void *ctx;
+    const kr_unit *units; /* of timestamp64; NULL: microseconds */
+} kr_plan_columns;
+
+static inline kr_unit kr_plan_unit(const kr_plan_columns *columns, uint32_t column)
+{
+    return columns->units ? columns->units[column] : KR_UNIT_US;
+}
+
+#endif
