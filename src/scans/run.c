@@ -299,7 +299,7 @@ kr_status kr_scan_check_plan(const kr_table *table, const kr_plan *plan, kr_erro
                    table->names[plan->leaves[i].other], others);
 }
 
-/* Plans with leaves go to the kind, if it takes batches. */
+/* Plans with leaves go to the kind, if it takes batches. A conjunction alone is what `select` is for. */
 static kr_status offer(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
                        kr_batch_job *offered, const kr_scan_context *context, kr_error *err)
 {
@@ -307,9 +307,9 @@ static kr_status offer(const kr_table *table, const kr_scan_job *jobs, uint32_t 
     for (uint32_t i = 0; i < n; ++i)
         if (jobs[i].plan.n_leaves)
             offered[n_offered++] = (kr_batch_job){&jobs[i].plan, jobs[i].bitmap, jobs[i].count, 0};
-    return table->ops->select_batch && n_offered
-               ? table->ops->select_batch(table->device, table->self, offered, n_offered, alive, context, err)
-               : KR_OK;
+    if (!table->ops->select_batch || !n_offered || (n_offered == 1 && !kr_plan_has_or(offered->plan)))
+        return KR_OK;
+    return table->ops->select_batch(table->device, table->self, offered, n_offered, alive, context, err);
 }
 
 kr_status kr_scan_run(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
