@@ -112,7 +112,7 @@ OPTIONS = [
     (LOOKUP + "--limit 1", "--limit needs (--result rows)", "{line} {0}"), (LOOKUP + "--result row,rows", "leave row (out)", ("row,rows", "rows")),
     (LOOKUP + "--result count --show day", "give (--result row) or rows", ("--result count", "{0}")), (LOOKUP + "--result count --show day", "give --result row or (rows)", ("--result count", "--result {0}")),
     (LOOKUP + "--result row,count -o x.npy", "(-o OUT.csv), not -o x.npy", ("-o x.npy", "{0}")), (LOOKUP + "--show day --quiet", "give (-o OUT.csv), -o - or -o -.csv", "{line} {0}"),
-    *[(LOOKUP + f"{option} --quiet", "give -o OUT.csv, -o - or (-o -.csv)", "{line} {0}") for option in ("--show day", "--no-rows")], (JOIN + "--no-rows --quiet", "give -o OUT.csv, (-o -) or", "{line} {0}"),
+    *[(LOOKUP + f"{option} --quiet", "give -o OUT.csv, -o - or (-o -.csv)", "{line} {0}") for option in ("--show day", "--show day --no-rows")], (JOIN + "--no-rows --quiet", "give -o OUT.csv, (-o -) or", "{line} {0}"),
     (LOOKUP + "-o - --format json", "give -o a (file)", ("-o -", "-o x.csv")), (LOOKUP + "-o x.txt", r"ending in \.npy or (\.csv)", ("x.txt", "x{0}")),
     (LOOKUP + "--strict", "--strict needs (--nearest below), above or either", "{line} {0}"), (LOOKUP + "--nearest below --tolerance 5s", "is not a (whole) number", ("5s", "5")),
     ("lookup --keys orders.csv:at --probe 2024-02-01 --nearest below --tolerance 5sec", "give one in ns, .*, as in (1d) or 36h", ("5sec", "{0}")),
@@ -136,6 +136,10 @@ OPTIONS = [
     ("join --left same.npy --right same.npy --memory-cap 8M --limit 5", "or use a semi or anti join or (--count)", ("--limit 5", "{0}")),
     ("join --left same.npy --right-lower same.npy --right-upper same.npy --memory-cap 8M -o x.npy", "or use a semi or anti join or (--count)", ("-o x.npy", "{0}")),
     ("join --left same.npy --left-end same.npy --right same.npy --right-end same.npy --overlap closed --memory-cap 8M", "join parts of the sides, or use (--count)", "{line} {0}"),
+    (LOOKUP + "--no-rows", "leaves nothing but the probes; give (--show) COLUMN, or (--result) with count, too", "{line} {0} day"),
+    (LOOKUP + "--result rows --no-rows", "give --show COLUMN, or (--result) with count, too", ("--result rows", "{0} rows,count")),
+    ("range --keys orders.csv:order --lower 1 --upper 2 --no-rows -o -", "give --show COLUMN, or (--result) with count", "{line} {0} row,count"),
+    ("update --keys orders.csv:order --delete 1 --probe 2 --no-rows", "nothing but the probes; give (--result) with count", "{line} {0} row,count"),
     (LOOKUP + "--threads 99999", "is a number from (0) to 1024", ("99999", "{0}")),
 ]
 
