@@ -293,6 +293,8 @@ kr_status kr_scan_check_plan(const kr_table *table, const kr_plan *plan, kr_erro
     for (uint32_t k = 0; kr_kind_at(k); ++k)
         if (kr_kind_at(k)->scan && kr_kind_at(k)->scan->ops->compares_columns)
             kr_text_add(others, sizeof others, "%s%s", others[0] ? ", " : "", kr_kind_at(k)->name);
+    if (!others[0])
+        kr_text_add(others, sizeof others, "none of this build, whose KEYRAY_KINDS leaves them out");
     return kr_fail(err, KR_ERR_UNSUPPORTED,
                    "kind '%s' does not compare column '%s' with column '%s'; kinds that do: %s",
                    table->spec.kind->name, table->names[plan->leaves[i].column],
