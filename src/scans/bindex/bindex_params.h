@@ -3,6 +3,7 @@
 #define KEYRAY_SCANS_BINDEX_BINDEX_PARAMS_H
 
 #include "program/block.h"
+#include "scans/join.h"
 
 enum {
     BINDEX_TILE = 65536, /* rows; a row of a tile is named by 16 bits */
@@ -85,19 +86,13 @@ kr_assert_size(bindex_params, 832 + 72 + 256 + 768 + 128 + 24);
  * of `to` and `from`; `root` is then the result. Without joins it is the AND of all planes. */
 typedef struct bindex_job {
     bindex_params params;
-    uint32_t joins[BINDEX_LEAVES]; /* bindex_join */
+    uint32_t joins[BINDEX_LEAVES]; /* kr_join_of */
     uint32_t n_joins, root;
 } bindex_job;
 kr_assert_size(bindex_job, 2120);
 
 /* A job in the shared memory of a block; planes behind it begin at 16 bytes. */
 enum { BINDEX_JOB_NBYTES = 2128 };
-
-enum { BINDEX_JOIN_AND, BINDEX_JOIN_OR };
-KR_BOTH uint32_t bindex_join(uint32_t op, uint32_t to, uint32_t from)
-{
-    return op << 16 | to << 8 | from;
-}
 
 typedef struct bindex_batch_params {
     const bindex_job *jobs; /* NULL: `only` */

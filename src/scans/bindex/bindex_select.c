@@ -79,24 +79,13 @@ static int fits(const kr_device *device, const bindex_table *table, const kr_pla
 
 /* ---- A launch -------------------------------------------------------------------------------- */
 
-/* The plane of a node is that of its first operand, to which the others are joined. */
+/* Leaves have planes of their own. */
 static void write_joins(const kr_plan *plan, bindex_job *job)
 {
-    uint32_t planes[2 * BINDEX_LEAVES] = {0};
-    for (uint64_t at = 0; at < plan->n_nodes; ++at) {
-        const kr_plan_node *node = plan->nodes + at;
-        uint64_t child = at - 1;
-        for (uint32_t i = 0; node->op != KR_PLAN_LEAF && i < node->n; child -= plan->nodes[child].size, ++i) {
-            if (i)
-                job->joins[job->n_joins++] = bindex_join(
-                    node->op == KR_PLAN_OR ? BINDEX_JOIN_OR : BINDEX_JOIN_AND, planes[at], planes[child]);
-            else
-                planes[at] = planes[child];
-        }
-        if (node->op == KR_PLAN_LEAF)
-            planes[at] = node->n;
-    }
-    job->root = planes[plan->n_nodes - 1];
+    uint32_t planes[2 * BINDEX_LEAVES];
+    for (uint64_t at = 0; at < plan->n_nodes; ++at)
+        planes[at] = plan->nodes[at].op == KR_PLAN_LEAF ? plan->nodes[at].n : KR_NO_PLACE;
+    job->root = kr_plan_join(plan, planes, job->joins, &job->n_joins);
 }
 
 /* The rows that a pass leaves are alive for the next. */

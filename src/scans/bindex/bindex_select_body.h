@@ -302,7 +302,7 @@ KR_BODY void bindex_join_planes(kr_block block, const bindex_job *job, uint32_t 
         const uint32_t *from = planes + (job->joins[i] & 0xFF) * BINDEX_WORDS;
         for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
             const uint32_t w = bindex_word(block, first + m);
-            to[w] = job->joins[i] >> 16 == BINDEX_JOIN_OR ? to[w] | from[w] : to[w] & from[w];
+            to[w] = job->joins[i] >> 16 == KR_JOIN_OR ? to[w] | from[w] : to[w] & from[w];
         }
     }
     for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)

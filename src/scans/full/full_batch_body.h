@@ -165,7 +165,7 @@ KR_BODY uint32_t *full_batch_result(const char *tables, uint32_t lane)
 
 KR_BODY uint32_t full_joined(uint32_t join, uint32_t a, uint32_t b)
 {
-    return join >> 16 == FULL_JOIN_OR ? a | b : a & b;
+    return join >> 16 == KR_JOIN_OR ? a | b : a & b;
 }
 
 #if KR_ON_CUDA

@@ -3,6 +3,7 @@
 #define KEYRAY_SCANS_FULL_FULL_BATCH_PARAMS_H
 
 #include "program/block.h"
+#include "scans/join.h"
 
 /* A lane is an AND of leaves, at most one for each column; bit `lane` of a mask says whether a row can still
  * be in it. Conditions of one launch have up to FULL_LANES of them. An element of the program has
@@ -59,16 +60,9 @@ KR_BOTH uint32_t full_node_of(uint32_t levels, uint32_t s)
     return ((uint32_t)1 << (levels - 1 - below)) + ((s + 1) >> (below + 1));
 }
 
-/* What joins lanes: lane `to` becomes the AND or the OR of `to` and `from`. */
-enum { FULL_JOIN_AND, FULL_JOIN_OR };
-KR_BOTH uint32_t full_join(uint32_t op, uint32_t to, uint32_t from)
-{
-    return op << 16 | to << 8 | from;
-}
-
 typedef struct full_batch_params {
-    /* Where results go, a pointer for each lane, NULL for those that were joined to others; then joins; then
-     * the tables of columns. */
+    /* Where results go, a pointer for each lane, NULL for those that were joined to others; then joins
+     * (kr_join_of); then the tables of columns. */
     const char *tables;
     const uint32_t *alive;       /* or NULL */
     uint64_t *compared, *spared; /* NULL, or counters of rows */

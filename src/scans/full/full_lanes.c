@@ -72,8 +72,6 @@ int full_batch_holds(const full_table *table, const kr_plan *plan)
 
 /* ---- Lanes ----------------------------------------------------------------------------------- */
 
-enum { NO_LANE = FULL_LANES };
-
 static void add_leaf(full_batch *batch, const kr_leaf *leaf, uint32_t lane, uint32_t is_or)
 {
     batch->leaves[batch->n_leaves++] = (full_lane_leaf){leaf, lane, place_of(batch, leaf), is_or};
@@ -86,12 +84,6 @@ static uint32_t add_lane(full_batch *batch, uint32_t is_or)
     return lane;
 }
 
-static void add_join(full_batch *batch, uint32_t team, uint32_t op, uint32_t to, uint32_t from)
-{
-    batch->joins[team][batch->n_joins[team]++] =
-        full_join(op == KR_PLAN_OR ? FULL_JOIN_OR : FULL_JOIN_AND, to, from);
-}
-
 /* The team that has least to do so far; it does all joins of a plan, one after the other. */
 static uint32_t choose_team(const full_batch *batch)
 {
@@ -102,44 +94,33 @@ static uint32_t choose_team(const full_batch *batch)
     return best;
 }
 
-/* The lane of a node: that of its own leaves, else of an operand, to which the other operands are joined. */
-static uint32_t add_node(full_batch *batch, const kr_plan *plan, uint64_t at, const uint32_t *lanes,
-                         uint32_t team)
+/* The lane of a node's own leaves; KR_NO_PLACE: it has none. */
+static uint32_t add_node(full_batch *batch, const kr_plan *plan, uint64_t at)
 {
     const kr_plan_node *node = plan->nodes + at;
     const uint32_t is_or = node->op == KR_PLAN_OR;
-    uint32_t lane = NO_LANE;
+    uint32_t lane = KR_NO_PLACE;
     uint64_t child = at - 1;
     for (uint32_t i = 0; i < node->n; child -= plan->nodes[child].size, ++i) {
         if (plan->nodes[child].op != KR_PLAN_LEAF)
             continue;
-        lane = lane == NO_LANE ? add_lane(batch, is_or) : lane;
+        lane = lane == KR_NO_PLACE ? add_lane(batch, is_or) : lane;
         add_leaf(batch, plan->leaves + plan->nodes[child].n, lane, is_or);
-    }
-    child = at - 1;
-    for (uint32_t i = 0; i < node->n; child -= plan->nodes[child].size, ++i) {
-        if (plan->nodes[child].op == KR_PLAN_LEAF)
-            continue;
-        if (lane == NO_LANE)
-            lane = lanes[child];
-        else
-            add_join(batch, team, node->op, lane, lanes[child]);
     }
     return lane;
 }
 
-/* `lanes` has room for a lane of each node. */
+/* Returns the lane of the result. `lanes` has room for a lane of each node. */
 static uint32_t add_plan(full_batch *batch, const kr_plan *plan, uint32_t *lanes)
 {
     const uint32_t team = choose_team(batch);
+    for (uint64_t at = 0; at < plan->n_nodes; ++at)
+        lanes[at] = plan->nodes[at].op == KR_PLAN_LEAF ? KR_NO_PLACE : add_node(batch, plan, at);
     if (plan->n_nodes == 1) {
         lanes[0] = add_lane(batch, 0);
         add_leaf(batch, plan->leaves, lanes[0], 0);
     }
-    for (uint64_t at = 0; at < plan->n_nodes; ++at)
-        if (plan->nodes[at].op != KR_PLAN_LEAF)
-            lanes[at] = add_node(batch, plan, at, lanes, team);
-    return lanes[plan->n_nodes - 1];
+    return kr_plan_join(plan, lanes, batch->joins[team], &batch->n_joins[team]);
 }
 
 kr_status full_batch_add(full_batch *batch, const kr_batch_job *job, uint32_t i, int *is_added, kr_error *err)
