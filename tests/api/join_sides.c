@@ -148,10 +148,13 @@ static double median(const measured *m, int way)
     return (m->seconds[way][(m->rounds - 1) / 2] + m->seconds[way][m->rounds / 2]) / 2;
 }
 
-/* How many times as long AUTO takes as the better of the two sides. */
+/* How many times as long AUTO takes as the better of the two sides: by their medians or, as other programs may disturb
+ * most rounds of a way, by their fastest runs. */
 static double ratio_of(const measured *m)
 {
-    return median(m, AUTO) / smaller(median(m, LEFT_INDEXED), median(m, RIGHT_INDEXED));
+    const double fastest = smaller(m->seconds[LEFT_INDEXED][0], m->seconds[RIGHT_INDEXED][0]);
+    return smaller(median(m, AUTO) / smaller(median(m, LEFT_INDEXED), median(m, RIGHT_INDEXED)),
+                   m->seconds[AUTO][0] / fastest);
 }
 
 /* One join of each way, in another order in each of six rounds: a busy machine lets a program wait after a
