@@ -1,5 +1,6 @@
 #include "joins/covering.h"
 #include "joins/covering_body.h"
+#include "joins/pairs.h"
 #include "key/encode.h"
 #include "kinds/index.h"
 #include "kinds/nearest.h"

@@ -1,4 +1,4 @@
-/* Parameters of the programs that read rows of matches, for results/walk_programs.h and what runs them. */
+/* Parameters of programs that read rows of matches, for results/walk_programs.h and what runs them. */
 #ifndef KEYRAY_RESULTS_PARAMS_H
 #define KEYRAY_RESULTS_PARAMS_H
 

@@ -322,6 +322,28 @@ def experiments_choosing(keyray, device, folder):
     assert only.returncode == 1 and "nothing was measured" in only.stderr, only.stderr
 
 
+def experiments_choosing_plot(keyray, device, folder):
+    """The plot of bench/experiments/choosing hides no kind, adds kinds of another run, and says what is old or left out"""
+    line = (f"--build {pathlib.Path(keyray).parents[1]} --device {device} --sizes 10,12 --widths 32 --operations hits,memory "
+            "--probes-log2 8 --repeat 1 --table t.md --plot p.svg --later hash")
+    more = ["--kinds", "array eytzinger", "--note", "hits=measured <long> ago", "--later-reports", "later"]
+    done = subprocess.run([EXPERIMENTS / "choosing", *line.split(), *more], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    plot = xml.etree.ElementTree.fromstring((folder / "p.svg").read_text())
+    words = [text.text for text in plot.iter() if text.tag.endswith("text")]
+    assert words[1].startswith("later: ") and "hash, later" in words and words.count("measured <long> ago") == 1, words
+    assert "without pivot, chain, btree, cgrx:updates=on, rx: not measured in this run" in words[2], words
+    assert "hash" not in (folder / "t.md").read_text() and (folder / "later").is_dir()
+    marks = {each[0].text.rpartition(":")[0]: tuple(map(float, re.findall(r"[\d.]+", each.get("transform"))))
+             for each in plot.iter() if len(each) and "bytes per key" in (each[0].text or "")}
+    for keys in (10, 12):
+        array, eytzinger = (marks[f"{spec}, 2^{keys} keys"] for spec in ("array", "eytzinger"))  # both keep 8 bytes per key
+        assert array[1] == eytzinger[1] and abs(array[0] - eytzinger[0]) > 8, marks
+    for wrong in (["--kinds", "hash", "--later-reports", "later"], ["--kinds", "array"], [*more, "--note", "frob=x"]):
+        done = subprocess.run([EXPERIMENTS / "choosing", *line.split(), *wrong], cwd=folder, capture_output=True, check=False)
+        assert done.returncode == 2, (wrong, done.stderr)
+
+
 # Stands in for ncu: runs the command on little data and prints three kernels, and one more for each timed run.
 NCU = """#!/usr/bin/env python3
 import subprocess, sys
@@ -379,4 +401,4 @@ def run_experiments(keyray, device, folder, script, names, size="--keys-log2 8 -
 
 
 SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
-           experiments_counters, points_of_kinds]
+           experiments_choosing_plot, experiments_counters, points_of_kinds]

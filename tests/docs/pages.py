@@ -87,11 +87,18 @@ def overview():
 
 
 def include_rules():
-    """The table of docs/architecture.md against that of ci/check-includes; "itself" is a folder or "."."""
-    rules = ast.literal_eval(re.search(r"^MAY_INCLUDE = (\{.*?^\})", text("ci/check-includes"), re.M | re.S)[1])
+    """The table of docs/architecture.md against that of ci/check-includes; "itself" is a folder or ".", `DEVICES` a list of headers."""
+    source = ast.parse(text("ci/check-includes")).body
+    tables = {node.targets[0].id: ast.unparse(node.value) for node in source if isinstance(node, ast.Assign)}
+    devices = ast.literal_eval(tables["DEVICES"])
+    rules = ast.literal_eval(tables["MAY_INCLUDE"].replace("*DEVICES", ", ".join(map(repr, devices))))
     page = {}
     for folder, cell in re.findall(r"^\| `([\w/]+)` \| [^|]+ \| ([^|]+) \|$", text("docs/architecture.md"), re.M):
         page[folder] = set(re.findall(r"`([\w/.]+)`", cell)) | ({"itself"} if "itself" in cell else set())
+        page[folder] = page[folder] - {"DEVICES"} | (set(devices) if "DEVICES" in page[folder] else set())
+    listed = re.search(r"`DEVICES` are (.*?)\.\s", text("docs/architecture.md"), re.S)
+    if re.findall(r"`([\w/.]+)`", listed[1] if listed else "") != devices:
+        yield f"docs/architecture.md: says that `DEVICES` are {listed and listed[1]}, ci/check-includes has {devices}"
     for folder in sorted(rules.keys() | page.keys()):
         rule = {"itself" if word in (".", folder + "/") and folder != "include/keyray" else word
                 for word in rules.get(folder, ["no rule"])}
@@ -161,8 +168,8 @@ def figures():
 
 
 def commits():
-    """Each figure has one place and one commit: the list of docs/performance.md, which the pages named link to; and a plot
-    names the commit that the text above it names."""
+    """Each figure has one place and one commit: the list of docs/performance.md, which the pages named link to; and the
+    text above a plot names the commits that the plot names."""
     page = ROOT / "docs/performance.md"
     named = re.findall(r"^\| .+ \| \[.+?\]\(([^)#]*)#?([^)]*)\) \| ([0-9a-f]{7}) \|$", section(page, "which-figure-is-current") or "", re.M)
     others = {path.name for path in page.parent.glob("performance-*.md")} | {"choosing.md"}
@@ -175,9 +182,9 @@ def commits():
         if target and "performance.md#which-figure-is-current" not in path.read_text():
             yield f"{path.name}: does not link to the list of current figures"
     for heading, plot in re.findall(r"^## (On a \w+)$.*?\]\(([\w-]+\.svg)\)", text("docs/choosing.md"), re.M | re.S):
-        of_plot = re.search(r"commit ([0-9a-f]{7})", text(f"docs/{plot}"))[1]
-        if f"commit {of_plot}" not in section(ROOT / "docs/choosing.md", heading.lower().replace(" ", "-")):
-            yield f"docs/choosing.md: {heading}: {plot} is of commit {of_plot}, which the text does not name"
+        for of_plot in sorted(set(re.findall(r"commit ([0-9a-f]{7})", text(f"docs/{plot}")))):
+            if f"commit {of_plot}" not in section(ROOT / "docs/choosing.md", heading.lower().replace(" ", "-")):
+                yield f"docs/choosing.md: {heading}: {plot} is of commit {of_plot}, which the text does not name"
 
 
 def best_kinds():
@@ -191,13 +198,24 @@ def best_kinds():
         yield f"docs/choosing.md: its table of best kinds is {page}, src/kinds/choose.c has {source}"
 
 
+# What a comment of a public header says of a call after what the call does, as keyray.h lists it.
+HEADINGS = ["Cost", "Memory", "Lifetime", "Stream", "Threads", "Errors", "Source"]
+
+
 def header_comments():
-    """Comments of public headers read well as they stand: no line of a word or two within a paragraph, no "Errors:" within a
-    sentence, no declaration that a long comment has broken after its type."""
+    """Comments of public headers read well as they stand: no line of a word or two within a paragraph, no declaration that a long
+    comment has broken after its type. What a call takes and returns is in one order, each on lines of its own (keyray.h), and a
+    comment of several lines begins and ends with a line of signs."""
     for path in sorted((ROOT / "include").rglob("*.h")):
         page = path.read_text()
-        found = re.findall(r"[\w,] Errors:.*", page) + re.findall(r"^ +\w+\n +\**\w+; /\*\*<.*", page, re.M)
+        found = re.findall(r"^ +\w+\n +\**\w+; /\*\*<.*", page, re.M)
+        found += re.findall(rf"\w.* (?:{'|'.join(HEADINGS)}): .*", page)
         for comment in re.findall(r"/\*\*.*?\*/", page, re.S):
+            headings = re.findall(rf"^ *\* ({'|'.join(HEADINGS)}): ", comment, re.M)
+            if headings != sorted(headings, key=HEADINGS.index) and path.name != "keyray.h":
+                found.append(f"{', '.join(headings)} are not in the order of keyray.h")
+            if "\n" in comment and not comment.startswith("/**<") and not re.match(r"/\*\*\n.*\n *\*/$", comment, re.S):
+                found.append(comment.splitlines()[0])
             lines = [re.sub(r"^[/* ]+|[ */]+$", "", line) for line in comment.splitlines()]
             found += [line for before, line, after in zip(lines, lines[1:], lines[2:])
                       if before and after and not before.endswith(":") and 0 < len(line.split()) < 4 and not re.match(r"[@-]|\w+:", after)]

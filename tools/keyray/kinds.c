@@ -173,7 +173,7 @@ static void print_text(output *out, uint32_t kind, const kr_kind_info *info)
 static int run(const command *self, int argc, char **argv)
 {
     output_options printing = {0};
-    const option_group groups[] = {{"Output", output_rows, &printing}};
+    const option_group groups[] = {{"Output", output_list_rows, &printing}};
     const char *wanted = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
     const int skip = wanted ? 1 : 0;
     const int code = options_parse(self, groups, 1, argc - skip, argv + skip);

@@ -90,8 +90,9 @@ static const option_row answer_rows[] = {
     LIMIT_ROW(AT(limit), "--result rows: only the first N rows of each probe, in the order of --row-order"),
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
-     "where the answers go. OUT.csv: a line for each probe with its answer, and an empty cell where "
-     "nothing matches; -: the same lines as a table on the terminal; -.csv: the same lines as CSV "
+     "where the answers go. OUT.csv: a line for each probe with its answer; where nothing matches, the "
+     "cell is empty, but 0 for count, sum-rows and exists; -: the same lines as a table on the terminal; "
+     "-.csv: the same lines as CSV "
      "there; OUT.npy: the answers alone, see keyray help answers [a table on the terminal, if it has "
      "at most 40 lines]",
      0, 0},
@@ -396,7 +397,7 @@ static int run(const command *self, int argc, char **argv)
                                    {"Input", column_rows, &column_input},
                                    {"Answers", answer_rows, &j.options},
                                    {"Device", device_rows, &j.where},
-                                   {"Output", output_rows, &j.printing}};
+                                   {"Output", output_answers_rows, &j.printing}};
     int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;

@@ -6,13 +6,39 @@
 #include <math.h>
 #include <string.h>
 
+#define FORMAT_ROW                                                                  \
+    {                                                                               \
+        "format", 0, 0, OPTION_CHOICE, offsetof(output_options, json), "text|json", \
+            "the form of the report on standard output [text]", 0, 0                \
+    }
+#define QUIET_ROW(help)                                                               \
+    {                                                                                 \
+        "quiet", 0, 0, OPTION_FLAG, offsetof(output_options, quiet), NULL, help, 0, 0 \
+    }
+
+const option_row output_list_rows[] = {
+    FORMAT_ROW,
+    QUIET_ROW("changes nothing, because this command prints its list and nothing else"),
+    {0},
+};
+
 const option_row output_rows[] = {
-    {"format", 0, 0, OPTION_CHOICE, offsetof(output_options, json), "text|json",
-     "the form of the report on standard output [text]", 0, 0},
-    {"quiet", 0, 0, OPTION_FLAG, offsetof(output_options, quiet), NULL,
-     "print no progress, no report in text form, and no table unless -o asks for it; an answer that is "
-     "one value, such as the number of --count, is then printed alone",
-     0, 0},
+    FORMAT_ROW,
+    QUIET_ROW("print no progress and no report in text form"),
+    {0},
+};
+
+const option_row output_answers_rows[] = {
+    FORMAT_ROW,
+    QUIET_ROW("print no progress, no report in text form, and no answers unless -o asks for them; -o -.csv "
+              "prints them without the report"),
+    {0},
+};
+
+const option_row output_value_rows[] = {
+    FORMAT_ROW,
+    QUIET_ROW("print no progress, no report in text form, and no table unless -o asks for it; an answer "
+              "that is one value, such as the number of --count, is then printed alone"),
     {0},
 };
 
@@ -149,6 +175,13 @@ void output_value(output *out, const char *key, kr_type type, kr_unit unit, cons
     }
     write_key(out, key, 0);
     fputs(text[strspn(text, "+-")] == 'n' || text[strspn(text, "+-")] == 'i' ? "null" : text, out->to);
+}
+
+void output_null(output *out, const char *key)
+{
+    write_key(out, key, 0);
+    fputs(out->json ? "null" : "NULL", out->to);
+    end_line(out);
 }
 
 void output_value_alone(FILE *to, kr_type type, kr_unit unit, const void *value)

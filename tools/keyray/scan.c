@@ -359,7 +359,7 @@ static void print_value(output *out, const job *j)
     else if (j->valid || j->result == KR_SCAN_COUNT)
         output_value(out, result_name(j), out_type(j), out_unit(j), &j->number);
     else
-        output_text(out, result_name(j), "NULL");
+        output_null(out, result_name(j));
 }
 
 static void print_nulls(const job *j, output *out)
@@ -445,7 +445,7 @@ static int run(const command *self, int argc, char **argv)
                                    {"Input", column_rows, &column_input},
                                    {"Result", result_rows, &j.options},
                                    {"Device", device_rows, &j.where},
-                                   {"Output", output_rows, &j.printing}};
+                                   {"Output", output_value_rows, &j.printing}};
     kr_error err = {0};
     int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
@@ -484,5 +484,5 @@ const command command_scan = {
     "Row ids are u32 and ascend. A sum is u64, i64 or f64 by the type of the column; a minimum or "
     "maximum has the type of the column. A sum of integers is exact: text has all of its digits, and an "
     "OUT.npy that cannot hold it is refused. Dates and times have no sum. Where no row matches, or all "
-    "values are NULL, the answer is an empty cell, and 0 in OUT.npy.",
+    "values are NULL, there is none, as in SQL: text has an empty cell, JSON has null, and OUT.npy has 0.",
 };

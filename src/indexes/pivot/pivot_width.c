@@ -23,45 +23,30 @@ static void shape_of(const kr_spec *spec, uint64_t n, pivot_shape *shape)
                    shape);
 }
 
-KR_PROGRAM_DECLARE(pivot_k0);
-KR_PROGRAM_DECLARE(pivot_k2);
-KR_PROGRAM_DECLARE(pivot_k3);
-KR_PROGRAM_DECLARE(pivot_k5);
-KR_PROGRAM_DECLARE(pivot_k9);
-KR_PROGRAM_DECLARE(pivot_k17);
-KR_PROGRAM_DECLARE(pivot_k33);
-KR_PROGRAM_DECLARE(pivot_first_k0);
-KR_PROGRAM_DECLARE(pivot_first_k2);
-KR_PROGRAM_DECLARE(pivot_first_k3);
-KR_PROGRAM_DECLARE(pivot_first_k5);
-KR_PROGRAM_DECLARE(pivot_first_k9);
-KR_PROGRAM_DECLARE(pivot_first_k17);
-KR_PROGRAM_DECLARE(pivot_first_k33);
-KR_PROGRAM_DECLARE(pivot_group_k3);
-KR_PROGRAM_DECLARE(pivot_group_k5);
-KR_PROGRAM_DECLARE(pivot_group_k9);
-KR_PROGRAM_DECLARE(pivot_group_k17);
-KR_PROGRAM_DECLARE(pivot_group_k33);
+/* The fan-outs whose programs have k as a constant: by one thread for each probe alone, or by k - 1 threads
+ * together, too. k0 takes any k. */
+#define FAN_OUTS(alone, grouped) alone(2) grouped(3) grouped(5) grouped(9) grouped(17) grouped(33)
+
+#define DECLARE(k)                  \
+    KR_PROGRAM_DECLARE(pivot_k##k); \
+    KR_PROGRAM_DECLARE(pivot_first_k##k);
+#define DECLARE_GROUPED(k) \
+    DECLARE(k)             \
+    KR_PROGRAM_DECLARE(pivot_group_k##k);
+#define ALONE(k) {k, &KR_W(pivot_k##k), NULL},
+#define GROUPED(k) {k, &KR_W(pivot_k##k), &KR_W(pivot_group_k##k)},
+#define FIRST(k) {k, &KR_W(pivot_first_k##k), NULL},
+
+FAN_OUTS(DECLARE, DECLARE_GROUPED)
+DECLARE(0)
 KR_PROGRAM_DECLARE(pivot_nearest_k0);
 KR_PROGRAM_DECLARE(pivot_nearest_k9);
 KR_PROGRAM_DECLARE(pivot_nearest_k17);
 
-static const kr_search_programs programs[] = {
-    {2, &KR_W(pivot_k2), NULL},
-    {3, &KR_W(pivot_k3), &KR_W(pivot_group_k3)},
-    {5, &KR_W(pivot_k5), &KR_W(pivot_group_k5)},
-    {9, &KR_W(pivot_k9), &KR_W(pivot_group_k9)},
-    {17, &KR_W(pivot_k17), &KR_W(pivot_group_k17)},
-    {33, &KR_W(pivot_k33), &KR_W(pivot_group_k33)},
-    {0, &KR_W(pivot_k0), NULL},
-};
+static const kr_search_programs programs[] = {FAN_OUTS(ALONE, GROUPED) ALONE(0)};
 
 /* For lookups of the first match only, if no levels are cut off. */
-static const kr_search_programs firsts[] = {
-    {2, &KR_W(pivot_first_k2), NULL}, {3, &KR_W(pivot_first_k3), NULL},   {5, &KR_W(pivot_first_k5), NULL},
-    {9, &KR_W(pivot_first_k9), NULL}, {17, &KR_W(pivot_first_k17), NULL}, {33, &KR_W(pivot_first_k33), NULL},
-    {0, &KR_W(pivot_first_k0), NULL},
-};
+static const kr_search_programs firsts[] = {FAN_OUTS(FIRST, FIRST) FIRST(0)};
 
 static const kr_program *program_of(const kr_device *device, const kr_spec *spec)
 {

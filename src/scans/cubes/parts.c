@@ -21,8 +21,24 @@ kr_status cubes_part_add(cubes_part *p, const cubes_region *region, kr_error *er
     return KR_OK;
 }
 
-/* A row for which the sieve and the condition differ does so on some axis, of which we take the first: on
- * those before it the row is in both, on those behind it in the leaf, or in kept bins if it is so on this. */
+/* The condition selects the rows that are in the leaf on every axis, the sieve those that are in kept bins on
+ * every axis. Rays visit the rows that only one of the two selects. With two axes, x before y:
+ *
+ *              +-------+-----+ leaf
+ *              |   D   |     |
+ *        +-----+-------+  B  |      ^ y
+ *        |     | both  |     |      |
+ *        |  A  +-------+-----+      +--> x
+ *        |     |   C   |
+ *        +-----+-------+
+ *        kept bins
+ *
+ * Such a row is in a rest of some axis: in the leaf or in kept bins, but not in both. We take the first such
+ * axis, so on the axes before it the row is in both. On those behind it, the row is in kept bins if the rest
+ * is (A: the sieve alone selects the row), or else in the leaf (B: the condition alone does). So every rest
+ * of every axis gives one region: A and B are those of x, C and D those of y.
+ *
+ * Adds the regions of the axis at `place` in the order of axes. */
 static kr_status add_regions(cubes_part *p, uint32_t place, kr_error *err)
 {
     const cubes_sieved *here = p->sieved + p->order[place];
