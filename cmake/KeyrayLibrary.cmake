@@ -12,6 +12,7 @@ set(folders src/api src/lookup src/kinds src/results src/program src/key src/sor
 keyray_sources(all_sources ${folders})
 keyray_body_sources(body_sources ${folders})
 list(APPEND all_sources ${body_sources})
+keyray_leave_out_kinds(all_sources)
 if(KEYRAY_HAVE_CUDA)
     keyray_sources(cuda_sources src/devices/cuda src/tracers/optix)
     set(ray_sources ${all_sources})

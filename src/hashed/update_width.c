@@ -275,7 +275,7 @@ static kr_sorted take_entries(update *u, uint64_t n)
                        .n = n};
 }
 
-/* Entries from the first that is no old one on. */
+/* Entries behind the first `first` ones. */
 static kr_key *keys_behind(const update *u, uint64_t first)
 {
     return u->all.keys.data ? (kr_key *)u->all.keys.data + first : NULL;

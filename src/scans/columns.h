@@ -5,6 +5,8 @@
 #include "key/key.h"
 #include "util/error.h"
 
+#define KR_NO_COLUMN 0xFFFFFFFFu
+
 /* What a plan needs to know of a table. */
 typedef struct kr_plan_columns {
     uint32_t n;

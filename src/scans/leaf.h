@@ -6,8 +6,6 @@
 #include "scans/condition.h"
 #include "scans/intervals.h"
 
-#define KR_NO_COLUMN 0xFFFFFFFFu
-
 /* Where a text of the condition lies among the codes of a column with a dictionary. */
 typedef struct kr_label {
     uint64_t code;    /* the first whose text is not below */

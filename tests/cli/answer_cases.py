@@ -149,6 +149,11 @@ JOINS = [
     ok(JOIN + "--count --quiet", out=exactly("3\n")), ok(JOIN + "--count --type semi --quiet", out=exactly("3\n")),
     ok(JOIN + "--count --type anti", out=r"^count +2$"),
     ok("join --left orders.csv:day --right-lower periods.csv:first --right-upper periods.csv:last {device} --count", out=r"^count +4$"),
+    # No heading without lines below it, and no cost of 0.
+    ok(JOIN + "--count", out=r"^  join  .*s\n\Z"), ok(JOIN + "--count --format json", json={"join_phases": {}}),
+    ok(JOIN + "--inverse off", out=r"^indexed +right\nrule +left indexed [1-9][0-9.]* [mun]s, right indexed [1-9][0-9.]* [mun]s: to compare the sides, not to predict$"),
+    ok("explain join --keys orders.csv:order {device}", out=r"^rule +left indexed [1-9]"), ok(JOIN + "--format json", json={"cost_left": float, "cost_right": float}),
+    ok("join --left orders.csv:order --right orders.csv:order --device cpu", out=r"^indexed +none\nleft +5$"),
     ok(JOIN + "--count -o -.csv", out=exactly("count\n3\n")), ok(JOIN + "--count -o - --quiet", out=exactly("count\n    3\n")),
     ok(JOIN + "--count -o x.csv", out=r"\Acount +3\ndevice ", files={"x.csv": "count\n3\n"}), ok(JOIN + "--count --quiet -o x.npy", out=exactly(""), files={"x.npy": ("<u8", [3])}),
     ok(JOIN + "--count --format json --quiet -o x.npy", json={"count": 3, "seconds.write": float}, files={"x.npy": None}),

@@ -195,6 +195,8 @@ static int load_keys(join_job *j)
         j->left[0].no_text = j->right[0].no_text = j->left_end.no_text = j->right_end.no_text =
             o->asof.side ? "--asof takes numbers, dates and times"
                          : "--overlap takes numbers, dates and times";
+    for (uint32_t i = 0; i < OPTION_TEXTS_MOST; ++i) /* of other joins there is one column on each side */
+        j->left[i].may_repeat = j->right[i].may_repeat = !o->asof.side && !o->overlap && !o->right_lower;
     for (uint32_t i = 0; !code && i < o->left.n; ++i)
         code = column_load(&j->left[i], "--left", o->left.at[i], j->progress);
     for (uint32_t i = 0; !code && i < o->right.n; ++i)

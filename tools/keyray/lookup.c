@@ -143,7 +143,7 @@ static int check_results(lookup_job *j)
 static int check_output(lookup_job *j)
 {
     const lookup_options *o = &j->options;
-    const int code = answers_check_output(o->output, j->printing.json, &j->form);
+    int code = answers_check_output(o->output, j->printing.json, &j->form);
     if (!code && j->form == ANSWERS_NPY && (o->results.n > 1 || o->values.n > 1))
         return tool_fail(USAGE,
                          "several results go into one file with names of columns: -o OUT.csv, not -o %s",
@@ -151,7 +151,13 @@ static int check_output(lookup_job *j)
     const uint32_t is_silent = j->printing.json || j->printing.quiet;
     if (!code && shown_check_no_rows(o->no_rows, j->form, is_silent))
         return USAGE;
-    return code ? code : shown_check(&o->show, "--show", j->form, is_silent);
+    if (!code)
+        code = shown_check(&o->show, "--show", j->form, is_silent);
+    const kr_result only = o->results.n == 1 ? (kr_result)(o->results.at[0] + 1) : (kr_result)0;
+    if (!code && o->no_rows && !o->show.n && (only == KR_RESULT_ROW || only == KR_RESULT_ROWS))
+        return tool_fail(USAGE, "--no-rows leaves nothing but the probes; give %s--result with count, too",
+                         j->is_update ? "" : "--show COLUMN, or ");
+    return code;
 }
 
 static int check_options(lookup_job *j)

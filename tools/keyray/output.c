@@ -249,6 +249,8 @@ void output_spec(output *out, const char *key, const char *spec)
 
 void output_phases(output *out, const char *key, const facts *phases)
 {
+    if (!out->json && !phases->n)
+        return;
     output_begin(out, key, '{');
     for (uint32_t i = 0; i < phases->n; ++i)
         output_seconds(out, phases->at[i].name, phases->at[i].seconds);
@@ -284,11 +286,29 @@ void output_counters(output *out, const index_facts *index)
     output_end(out, '}');
 }
 
+/* "1.5 us". */
+static const char *short_time(char text[32], double seconds)
+{
+    static const char *const units[] = {"s", "ms", "us", "ns"};
+    unsigned unit = 0;
+    for (; seconds < 1 && unit < 3; ++unit)
+        seconds *= 1000;
+    snprintf(text, 32, "%.3g %s", seconds, units[unit]);
+    return text;
+}
+
 void output_indexed(output *out, const kr_join_info *info)
 {
     output_text(out, "indexed", info->indexed);
     if (info->cost_left <= 0 && info->cost_right <= 0)
         return;
-    output_seconds(out, out->json ? "cost_left" : "cost if left", info->cost_left);
-    output_seconds(out, out->json ? "cost_right" : "cost if right", info->cost_right);
+    if (out->json) {
+        output_seconds(out, "cost_left", info->cost_left);
+        output_seconds(out, "cost_right", info->cost_right);
+    } else if (strcmp(info->indexed, "none") != 0) { /* two sides that were merged have no such cost */
+        char left[32], right[32], text[160];
+        snprintf(text, sizeof text, "left indexed %s, right indexed %s: to compare the sides, not to predict",
+                 short_time(left, info->cost_left), short_time(right, info->cost_right));
+        output_text(out, "rule", text);
+    }
 }

@@ -49,7 +49,7 @@ void output_truth(output *out, const char *key, int truth);
 /* Every option in JSON; in text those that differ from the defaults. */
 void output_spec(output *out, const char *key, const char *spec);
 
-/* An object of the phases' seconds. */
+/* An object of the phases' seconds; in text nothing if there are none. */
 void output_phases(output *out, const char *key, const facts *phases);
 
 /* A counter by its name, whose spaces are '_' in JSON. */

@@ -146,7 +146,7 @@ static rx_source place(kr_work *w, rx_index *index)
     return source;
 }
 
-/* All but the scenes, which are no scratch memory. */
+/* All but the scenes, which are not scratch memory. */
 static void keep(kr_work *w, rx_index *made)
 {
     kr_sorted_keep(w, &made->sorted);

@@ -1,5 +1,6 @@
 /* Parts of conjunctions: which group answers which leaves, what the sieve leaves of them, and the regions. */
 #include "scans/cubes/parts.h"
+#include "scans/cubes/groups.h"
 #include "scans/describe.h"
 #include "scans/grow.h"
 
@@ -214,4 +215,29 @@ void cubes_part_describe(const cubes_part *p, char *text, size_t nbytes)
         }
     kr_text_add(text, nbytes, ": %u filter vectors, %llu regions, %llu rays", n_vectors,
                 (unsigned long long)p->n_regions, (unsigned long long)p->n_rays);
+}
+
+void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes)
+{
+    const cubes_table *table = self;
+    char line[KR_SCAN_STEP_NBYTES];
+    cubes_part *parts = NULL;
+    uint32_t n_parts = 0;
+    text[0] = '\0';
+    if (!table->n_rows || cubes_parts_make(table, job, &parts, &n_parts, NULL) != KR_OK)
+        return;
+    if (n_parts > 1) {
+        kr_text_add(text, nbytes, "scenes of ");
+        cubes_groups_describe(table->groups, table->n_groups, table->names, text, nbytes);
+        kr_text_add(text, nbytes, "%s\n",
+                    table->design.together > 1 ? "; columns that no option names are split evenly" : "");
+        kr_text_add(text, nbytes,
+                    "%u groups in turn, the one with most open columns first; each sees the rows left\n",
+                    n_parts);
+    }
+    for (uint32_t i = 0; i < n_parts; ++i) {
+        cubes_part_describe(parts + i, line, sizeof line);
+        kr_text_add(text, nbytes, "%s\n", line);
+    }
+    cubes_parts_release(parts, n_parts);
 }
