@@ -39,8 +39,7 @@ function(keyray_compile_options target)
 endfunction()
 
 # Usage: keyray_sources(OUT FOLDER...): the C sources of the folders, and with CUDA their .cu files. A new
-# file is seen by the next build, so adding an index needs no edit here. Ray programs become PTX instead
-# (KeyrayPtx.cmake).
+# file is seen by the next build, so adding an index needs no edit here.
 function(keyray_sources out)
     set(patterns)
     foreach(folder IN LISTS ARGN)
@@ -50,8 +49,31 @@ function(keyray_sources out)
         endif()
     endforeach()
     file(GLOB sources CONFIGURE_DEPENDS ${patterns})
-    list(FILTER sources EXCLUDE REGEX "_ray_width\\.cu$")
     set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Usage: keyray_body_sources(OUT FOLDER...): of every NAME_body.h in the folders under src/, NAME.c and, with CUDA,
+# NAME.cu, unless the folder has the file. They include the header and nothing else, and lie in the build's folder as
+# the header does under the project's. A new header is seen by the next build.
+function(keyray_body_sources out)
+    set(suffixes c)
+    if(KEYRAY_HAVE_CUDA)
+        list(APPEND suffixes cu)
+    endif()
+    list(TRANSFORM ARGN APPEND "/*_body.h" OUTPUT_VARIABLE patterns)
+    file(GLOB bodies CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src ${patterns})
+    set(made)
+    foreach(body IN LISTS bodies)
+        string(REGEX REPLACE "_body\\.h$" "" name ${body})
+        foreach(suffix IN LISTS suffixes)
+            if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/${name}.${suffix})
+                set(source ${PROJECT_BINARY_DIR}/src/${name}.${suffix})
+                file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${body}\"\n" @ONLY)
+                list(APPEND made ${source})
+            endif()
+        endforeach()
+    endforeach()
+    set(${out} ${made} PARENT_SCOPE)
 endfunction()
 
 # Usage: keyray_link_cxx_runtime(TARGET): links C++'s runtime in, so that a user needs no more than libc.

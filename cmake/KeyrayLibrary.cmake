@@ -1,17 +1,23 @@
 # libkeyray, shared (installed, used by the command) and static (used by unit tests, which reach internals).
 #
-# Every source is compiled once for both. Files named *_width.c and *_width.cu do not name the width of their
-# keys and are compiled twice, with KR_KEY_BITS 32 and 64; *_ray_width.cu become PTX (KeyrayPtx.cmake). Files named
-# *_simd_width.c and *_simd.c hold programs that the CPU runs in the largest instruction set it has: they are compiled
-# for each set besides, with KR_ISA 0 (plain), 1 (AVX2) and 2 (AVX-512).
+# Every source is compiled once for both. NAME_body.h is the source of NAME.c, which gets the loops for the CPU, and of
+# NAME.cu, which gets the kernels: keyray_body_sources makes those that are not there. The end of NAME says how it is
+# compiled, whoever wrote the file. *_width.c and *_width.cu do not name the width of their keys and are compiled twice,
+# with KR_KEY_BITS 32 and 64; *_ray_width.cu become PTX (KeyrayPtx.cmake). *_simd_width.c and *_simd.c hold programs that
+# the CPU runs in the largest instruction set it has: they are compiled for each set besides, with KR_ISA 0 (plain),
+# 1 (AVX2) and 2 (AVX-512).
 
-keyray_sources(all_sources src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/io src/joins
-               src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/hashed src/indexes/* src/scans src/scans/*)
+set(folders src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/io src/joins
+    src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/hashed src/indexes/* src/scans src/scans/*)
+keyray_sources(all_sources ${folders})
+keyray_body_sources(body_sources ${folders})
+list(APPEND all_sources ${body_sources})
 keyray_leave_out_kinds(all_sources)
 if(KEYRAY_HAVE_CUDA)
     keyray_sources(cuda_sources src/devices/cuda src/tracers/optix)
-    file(GLOB ray_sources CONFIGURE_DEPENDS src/indexes/*/*_ray_width.cu src/scans/*/*_ray_width.cu)
-    keyray_leave_out_kinds(ray_sources)
+    set(ray_sources ${all_sources})
+    list(FILTER ray_sources INCLUDE REGEX "_ray_width\\.cu$")
+    list(FILTER all_sources EXCLUDE REGEX "_ray_width\\.cu$")
     keyray_ptx(ptx_sources ${ray_sources})
     list(APPEND all_sources ${cuda_sources} ${ptx_sources})
 endif()

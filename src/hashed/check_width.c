@@ -1,5 +1,5 @@
 /* kr_index_validate of a table, at one key width. */
-#include "hashed/check_body.h"
+#include "hashed/check_width_body.h"
 #include "hashed/table.h"
 
 enum { STRIPES = TABLE_STRIPES * TABLE_CHECKS };

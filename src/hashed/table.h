@@ -1,5 +1,5 @@
 /* Hash tables with all rows of a key in one place, for the kinds `hash` and `chain`: the structure, and the
- * operations that both families use. table_body.h says how nodes lie in memory. */
+ * operations that both families use. table_nodes.h says how nodes lie in memory. */
 #ifndef KEYRAY_HASHED_TABLE_H
 #define KEYRAY_HASHED_TABLE_H
 

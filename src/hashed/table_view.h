@@ -1,4 +1,4 @@
-/* A table as bodies see it; table_body.h says how nodes lie in memory. */
+/* A table as bodies see it; table_nodes.h says how nodes lie in memory. */
 #ifndef KEYRAY_HASHED_TABLE_VIEW_H
 #define KEYRAY_HASHED_TABLE_VIEW_H
 

@@ -1,6 +1,6 @@
 /* Tables at one key width: building and looking up. */
-#include "hashed/fill_body.h"
 #include "hashed/find_params.h"
+#include "hashed/table_width_body.h"
 
 #include "hashed/table.h"
 #include "key/encode.h"

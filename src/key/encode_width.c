@@ -1,5 +1,5 @@
 #include "key/encode.h"
-#include "key/encode_body.h"
+#include "key/encode_width_body.h"
 
 void KR_W(kr_encode)(kr_work *work, const kr_encode_job *job)
 {

@@ -1,5 +1,5 @@
 #include "lightweight/parts.h"
-#include "lightweight/parts_body.h"
+#include "lightweight/parts_width_body.h"
 
 /* Bits of the smallest gap between two keys of a part that are copied to shared memory, and the most such
  * keys, and one (docs/performance-lightweight.md): one for PIVOT_PROBES probes that a block searches for,

@@ -1,10 +1,10 @@
 #include "lightweight/store.h"
-#include "lightweight/store_body.h"
+#include "lightweight/store_params.h"
 #include "results/dense.h"
 
 #include <stdlib.h>
 
-/* Both widths: kr_store_pack of store_body.h. */
+/* kr_store_pack of store_width_body.h, for both widths. */
 extern const kr_program kr_store_pack_u32, kr_store_pack_u64;
 
 static uint32_t layout_of(const kr_spec *spec)

@@ -1,5 +1,5 @@
 #include "lookup/partition.h"
-#include "lookup/partition_back.h"
+#include "lookup/partition_body.h"
 
 void kr_partition_release(kr_device *device, kr_partition *partition, kr_stream *stream)
 {

@@ -1,5 +1,5 @@
 #include "lookup/partition.h"
-#include "lookup/partition_body.h"
+#include "lookup/partition_width_body.h"
 
 /* Small batches are cut into small tiles, so that all multiprocessors have some. */
 enum { TILES_LEAST = 256, SMALL_TILE = 2048 };

@@ -9,7 +9,7 @@
  *   KR_BLOCK_PAIR_PROGRAM: the same, with registers for as many blocks as a multiprocessor has threads for:
  * two, or one where it has fewer threads. So one works while the other waits for memory.
  *
- * A block has 1024 threads on a GPU. A .cu file may define KR_BLOCK_SIZE before it includes anything: blocks
+ * A block has 1024 threads on a GPU. A NAME.cu may define KR_BLOCK_SIZE before it includes anything: blocks
  * of 256 that are many at a time suit programs that wait for memory more often than they compute.
  *
  * A thread owns the elements block.rank, block.rank + block.size, ... An array of KR_MINE(n) elements holds a

@@ -1,7 +1,8 @@
 /* Programs: the work of one probe (or one element) as a small C body, and the executors that run it.
  *
- * A body is written once in a header. The .c file that includes it gets the CPU executor and the
- * kr_program that names both; the .cu file that includes it gets the CUDA kernel and its launcher.
+ * A body is written once in a header NAME_body.h. NAME.c, which includes it, gets the CPU executor and the
+ * kr_program that names both; NAME.cu, which includes it, gets the CUDA kernel and its launcher. CMake makes
+ * these files, unless they are there.
  * Devices run a kr_program without knowing what it does (devices/device.h, run).
  *
  *   KR_MAP_PROGRAM(name, params_t, body)

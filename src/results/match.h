@@ -7,7 +7,7 @@
  * A *walk* reads rows by number. It sees neither keys nor probes, so it is compiled once and not once per
  * width. It opens anywhere in a match, in at most logarithmic time; so slices of a match, groups of threads,
  * row lists, chunks and cancelling work for every family. Where row j of a match simply lies at where + j,
- * results/dense.h has the walk; a family brings one of its own with results/walk_body.h. */
+ * results/dense.h has the walk; a family brings one of its own with results/walk_programs.h. */
 #ifndef KEYRAY_RESULTS_MATCH_H
 #define KEYRAY_RESULTS_MATCH_H
 
@@ -48,7 +48,7 @@ enum {
     KR_REDUCTIONS
 };
 
-/* The programs of a walk; results/walk_body.h makes them. */
+/* The programs of a walk; results/walk_programs.h makes them. */
 typedef struct kr_walk {
     const char *name;
     const kr_program *reduce[KR_REDUCTIONS]; /* reduce_params */

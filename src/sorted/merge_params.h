@@ -1,4 +1,4 @@
-/* What the programs of a merge see (sorted/merge_body.h). */
+/* What the programs of a merge see (sorted/merge_programs.h). */
 #ifndef KEYRAY_SORTED_MERGE_PARAMS_H
 #define KEYRAY_SORTED_MERGE_PARAMS_H
 

@@ -3,7 +3,7 @@
 #define KEYRAY_SORTED_VALIDATE_BODY_H
 
 #include "sorted/entries.h"
-#include "sorted/order_body.h"
+#include "sorted/order_check.h"
 
 typedef struct check_order_params {
     kr_entries entries;

@@ -1,6 +1,7 @@
-/* Ray programs: the work of one probe as a program body that may cast rays. One source for both tracers: the
- * .c file that includes a body gets the CPU executor, whose rays go to Embree, and the kr_ray_program that
- * names everything; the .cu file, compiled to PTX, gets the OptiX programs.
+/* Ray programs: the work of one probe as a program body that may cast rays. One source for both tracers:
+ * NAME_ray_width_body.h, of which CMake makes NAME_ray_width.c and NAME_ray_width.cu. The first gets the CPU
+ * executor, whose rays go to Embree, and the kr_ray_program that names everything; the second, compiled to
+ * PTX, gets the OptiX programs.
  *
  *   KR_RAY_PROGRAM(name, begin, step, end, hit, box)
  *       int  begin(const KR_RAY_PARAMS *, uint64_t i, KR_RAY_STATE *)   0: nothing to do

@@ -1,6 +1,6 @@
 /* The operations of kind `array` at one key width. */
 #include "indexes/array/array.h"
-#include "indexes/array/array_body.h"
+#include "indexes/array/array_width_body.h"
 #include "lightweight/parts.h"
 #include "lightweight/update.h"
 

@@ -1,6 +1,6 @@
 /* Lookups of partitioned batches in kind `btree`, at one key width. */
 #include "indexes/btree/btree.h"
-#include "indexes/btree/btree_parts_body.h"
+#include "indexes/btree/btree_parts_width_body.h"
 
 /* Keys in a block's shared memory, at most: two blocks on a multiprocessor leave most of it to the cache. */
 enum { MOST_PIVOTS_NBYTES = 32 * 1024 };

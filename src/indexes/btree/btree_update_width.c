@@ -2,7 +2,7 @@
  * anew. */
 #include "devices/work.h"
 #include "indexes/btree/btree.h"
-#include "indexes/btree/btree_update_body.h"
+#include "indexes/btree/btree_update_width_body.h"
 #include "sorted/merge.h"
 
 /* With so many rows of a batch for each leaf, most leaves change, and streaming all entries is faster. */

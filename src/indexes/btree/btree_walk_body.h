@@ -86,6 +86,6 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
 }
 
 #define KR_WALK btree_walk
-#include "results/walk_body.h"
+#include "results/walk_programs.h"
 
 #endif

@@ -1,7 +1,7 @@
 /* The operations of kind `btree` at one key width. */
 #include "indexes/btree/btree.h"
-#include "indexes/btree/btree_check_body.h"
 #include "indexes/btree/btree_walk.h"
+#include "indexes/btree/btree_width_body.h"
 
 #include <stdlib.h>
 

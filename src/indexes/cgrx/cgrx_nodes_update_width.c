@@ -1,6 +1,6 @@
 /* Applies batches of deletes and inserts to lists of nodes, at one key width. */
 #include "indexes/cgrx/cgrx_nodes_room.h"
-#include "indexes/cgrx/cgrx_nodes_update_body.h"
+#include "indexes/cgrx/cgrx_nodes_update_width_body.h"
 #include "sorted/rows.h"
 
 KR_PROGRAM_DECLARE(cgrx_nodes_index);

@@ -1,8 +1,8 @@
 /* Lists of nodes at one key width: build from sorted entries, flatten, check. */
 #include "indexes/cgrx/cgrx_nodes.h"
 
-#include "indexes/cgrx/cgrx_nodes_body.h"
 #include "indexes/cgrx/cgrx_nodes_room.h"
+#include "indexes/cgrx/cgrx_nodes_width_body.h"
 #include "sorted/rows.h"
 
 /* ---- Room ---------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* Building the scene of kind `cgrx` from sorted keys, at one key width. */
 #include "indexes/cgrx/cgrx_scene.h"
-#include "indexes/cgrx/cgrx_scene_body.h"
+#include "indexes/cgrx/cgrx_scene_width_body.h"
 #include "scenes/rays.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The operations of kind `cgrx` at one key width. */
-#include "indexes/cgrx/cgrx_body.h"
 #include "indexes/cgrx/cgrx_index.h"
 #include "indexes/cgrx/cgrx_walk.h"
+#include "indexes/cgrx/cgrx_width_body.h"
 #include "results/dense.h"
 #include "scenes/rays.h"
 #include "sorted/rows.h"

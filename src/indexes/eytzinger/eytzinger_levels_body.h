@@ -31,6 +31,6 @@ KR_BODY uint32_t walk_row(const walk_view *view, uint64_t slot)
 
 #define KR_WALK eytzinger_by_level
 #define KR_WALK_REDUCES
-#include "results/walk_body.h"
+#include "results/walk_programs.h"
 
 #endif

@@ -33,6 +33,6 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
 
 #define KR_WALK_JUMPS
 #define KR_WALK eytzinger_by_rank
-#include "results/walk_body.h"
+#include "results/walk_programs.h"
 
 #endif

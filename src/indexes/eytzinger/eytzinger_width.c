@@ -1,8 +1,8 @@
 /* The operations of kind `eytzinger` at one key width. */
 #include "indexes/eytzinger/eytzinger.h"
-#include "indexes/eytzinger/eytzinger_build_body.h"
 #include "indexes/eytzinger/eytzinger_params.h"
 #include "indexes/eytzinger/eytzinger_walk.h"
+#include "indexes/eytzinger/eytzinger_width_body.h"
 #include "lightweight/update.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The operations of kind `pivot` at one key width. */
 #include "indexes/pivot/pivot.h"
-#include "indexes/pivot/pivot_build_body.h"
+#include "indexes/pivot/pivot_width_body.h"
 #include "lightweight/parts.h"
 #include "lightweight/update.h"
 #include "sorted/rows.h"

@@ -1,7 +1,7 @@
 /* The operations of kind `rx` at one key width. */
-#include "indexes/rx/rx_body.h"
 #include "indexes/rx/rx_params.h"
 #include "indexes/rx/rx_scene.h"
+#include "indexes/rx/rx_width_body.h"
 #include "results/dense.h"
 #include "scenes/rays.h"
 #include "sorted/rows.h"

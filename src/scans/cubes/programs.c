@@ -1,7 +1,9 @@
 /* Parts of conjunctions as the programs take them. */
 #include "scans/cubes/parts.h"
 #include "scans/cubes/scene.h"
-#include "scans/cubes/sieve_body.h"
+#include "scans/cubes/sieve_params.h"
+
+KR_PROGRAM_DECLARE(cubes_sieve_words);
 
 _Static_assert(CUBES_SIEVE_AXES == (int)CUBES_AXES && CUBES_SIEVE_VECTORS >= CUBES_BINS_MOST + 2,
                "the sieve has room for every leaf of a group");

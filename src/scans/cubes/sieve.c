@@ -1,4 +1,5 @@
 #include "scans/cubes/sieve.h"
+#include "scans/cubes/sieve_body.h"
 #include "scans/grow.h"
 
 #include <stdlib.h>

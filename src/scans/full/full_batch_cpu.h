@@ -1,5 +1,5 @@
-/* The executor of full_batch_body.h on CPUs; included by it only. 512 rows at a time: their codes, the edges'
- * words and the lanes' words stay in the first-level cache. */
+/* The executor of full_batch_simd_width_body.h on CPUs; included by it only. 512 rows at a time: their codes,
+ * the edges' words and the lanes' words stay in the first-level cache. */
 #ifndef KEYRAY_SCANS_FULL_FULL_BATCH_CPU_H
 #define KEYRAY_SCANS_FULL_FULL_BATCH_CPU_H
 

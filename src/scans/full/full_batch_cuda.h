@@ -1,5 +1,5 @@
-/* The executor of full_batch_body.h on GPUs; included by it only. A warp has 256 rows: eight words of every
- * result, a sector of memory each. Thread r has rows 8 r .. 8 r + 7. */
+/* The executor of full_batch_simd_width_body.h on GPUs; included by it only. A warp has 256 rows: eight words
+ * of every result, a sector of memory each. Thread r has rows 8 r .. 8 r + 7. */
 #ifndef KEYRAY_SCANS_FULL_FULL_BATCH_CUDA_H
 #define KEYRAY_SCANS_FULL_FULL_BATCH_CUDA_H
 

@@ -1,6 +1,6 @@
 /* Zones of a column at one key width. */
 #include "scans/full/full.h"
-#include "scans/full/full_zones_body.h"
+#include "scans/full/full_zones_width_body.h"
 
 #include <stdlib.h>
 

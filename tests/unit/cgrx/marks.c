@@ -13,7 +13,7 @@ static void cgrx_no_box(const void *params, uint32_t primitive, float box[6])
     (void)params, (void)primitive, (void)box;
 }
 
-#include "indexes/cgrx/cgrx_find_body.h"
+#include "indexes/cgrx/cgrx_find.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,2 +1,0 @@
-/* The walk of tables on the CPU. */
-#include "hashed/walk_body.h"

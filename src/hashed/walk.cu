@@ -1,2 +1,0 @@
-/* The CUDA kernels of the walk of tables. */
-#include "hashed/walk_body.h"

@@ -1,1 +1,0 @@
-#include "indexes/btree/btree_walk_body.h"

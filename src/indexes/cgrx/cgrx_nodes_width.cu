@@ -1,2 +1,0 @@
-/* The CUDA kernels of the bodies, at one key width. */
-#include "indexes/cgrx/cgrx_nodes_body.h"

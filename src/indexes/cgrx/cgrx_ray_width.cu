@@ -1,2 +1,0 @@
-/* The OptiX programs, at one key width: compiled to PTX. */
-#include "indexes/cgrx/cgrx_ray_body.h"

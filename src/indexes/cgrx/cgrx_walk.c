@@ -1,1 +1,0 @@
-#include "indexes/cgrx/cgrx_walk_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernels of the walk over lists. */
-#include "indexes/cgrx/cgrx_walk_body.h"

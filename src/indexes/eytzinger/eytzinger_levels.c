@@ -1,1 +1,0 @@
-#include "indexes/eytzinger/eytzinger_levels_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernels of covering.c. */
-#include "joins/covering_body.h"

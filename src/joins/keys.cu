@@ -1,2 +1,0 @@
-/* The CUDA kernels of keys.c. */
-#include "joins/keys_body.h"

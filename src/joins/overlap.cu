@@ -1,2 +1,0 @@
-/* The CUDA kernels of joins of intervals. */
-#include "joins/overlap_body.h"

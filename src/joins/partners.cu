@@ -1,2 +1,0 @@
-/* The CUDA kernels of numbers.c. */
-#include "joins/partners_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernels of sample.c. */
-#include "joins/sample_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernels of the bodies. */
-#include "kinds/index_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernels of the bodies. */
-#include "lightweight/parts_body.h"

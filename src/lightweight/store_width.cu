@@ -1,2 +1,0 @@
-/* The CUDA kernels of store.c at one key width. */
-#include "lightweight/store_body.h"

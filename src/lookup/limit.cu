@@ -1,2 +1,0 @@
-/* The CUDA kernel of limit.c. */
-#include "lookup/limit_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernels of counts.c. */
-#include "results/counts_body.h"

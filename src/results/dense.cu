@@ -1,2 +1,0 @@
-/* The CUDA kernels of the dense walk. */
-#include "results/dense_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernels of the bodies. */
-#include "results/row_ids_body.h"

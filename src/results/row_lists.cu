@@ -1,2 +1,0 @@
-/* The CUDA kernel of the body. */
-#include "results/row_lists_body.h"

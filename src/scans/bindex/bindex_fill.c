@@ -1,1 +1,0 @@
-#include "scans/bindex/bindex_fill_body.h"

@@ -1,1 +1,0 @@
-#include "scans/bindex/bindex_select_body.h"

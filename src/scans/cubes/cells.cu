@@ -1,2 +1,0 @@
-/* The CUDA kernels of the bodies. */
-#include "scans/cubes/cells_body.h"

@@ -1,2 +1,0 @@
-/* The OptiX programs, at one key width: compiled to PTX. */
-#include "scans/cubes/cubes_ray_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernel of the body. */
-#include "scans/delete_body.h"

@@ -1,2 +1,0 @@
-/* The CUDA kernels of kind `full`. */
-#include "scans/full/full_body.h"

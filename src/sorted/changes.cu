@@ -1,2 +1,0 @@
-/* The CUDA kernels of the bodies. */
-#include "sorted/changes_body.h"
