@@ -148,8 +148,8 @@ static double median(const measured *m, int way)
     return (m->seconds[way][(m->rounds - 1) / 2] + m->seconds[way][m->rounds / 2]) / 2;
 }
 
-/* How many times as long AUTO takes as the better of the two sides: by their medians or, as other programs may disturb
- * most rounds of a way, by their fastest runs. */
+/* How many times as long AUTO takes as the better of the two sides: by their medians or, as other programs
+ * may disturb most rounds of a way, by their fastest runs. */
 static double ratio_of(const measured *m)
 {
     const double fastest = smaller(m->seconds[LEFT_INDEXED][0], m->seconds[RIGHT_INDEXED][0]);
