@@ -7,9 +7,11 @@
 
 keyray_sources(all_sources src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/io src/joins
                src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/hashed src/indexes/* src/scans src/scans/*)
+keyray_leave_out_kinds(all_sources)
 if(KEYRAY_HAVE_CUDA)
     keyray_sources(cuda_sources src/devices/cuda src/tracers/optix)
     file(GLOB ray_sources CONFIGURE_DEPENDS src/indexes/*/*_ray_width.cu src/scans/*/*_ray_width.cu)
+    keyray_leave_out_kinds(ray_sources)
     keyray_ptx(ptx_sources ${ray_sources})
     list(APPEND all_sources ${cuda_sources} ${ptx_sources})
 endif()

@@ -85,9 +85,9 @@ typedef struct kr_error {
  * lookups in host memory, and chunks. Other lookups and scans, wherever their arrays are, and deletions by
  * condition do not call it.
  *
- * `fraction` runs from 0 to 1 within `phase`, a short static string. Return nonzero to stop: the call
- * then ends with KR_ERR_CANCELLED and leaves indexes, tables and files as they were; arrays of results may
- * hold a part of them.
+ * `fraction` runs from 0 to 1 within `phase`, a short static string. Return nonzero to stop: the call then
+ * ends with KR_ERR_CANCELLED and leaves indexes, tables and files as they were; arrays of results may hold a
+ * part of them.
  */
 typedef struct kr_progress {
     int (*call)(void *ctx, const char *phase, double fraction); /**< NULL: no callback */
@@ -97,8 +97,10 @@ typedef struct kr_progress {
 
 /* ---- Columns ------------------------------------------------------------------------------- */
 
-/** Element types. The order of keys: integers by value; floats by value, -0 equal to +0, all NaNs
- *  equal and after everything else. Every bit pattern is a legal key. */
+/**
+ * Element types. The order of keys: integers by value; floats by value, -0 equal to +0, all NaNs equal and
+ * after everything else. Every bit pattern is a legal key.
+ */
 typedef enum kr_type {
     KR_U8 = 1,
     KR_I8,
@@ -129,8 +131,8 @@ KR_API uint32_t kr_type_nbytes(kr_type type);
 KR_API const char *kr_type_name(kr_type type);
 
 /**
- * A borrowed view of a column. This struct never grows. A zeroed one is an empty column without a type,
- * which no call accepts as keys.
+ * A borrowed view of a column. This struct never grows. A zeroed one is an empty column without a type, which
+ * no call accepts as keys.
  *
  * Texts are codes of a dictionary, which kr_file_column names in `dictionary`. The same code says another
  * text in another dictionary, so columns that are compared must have the same one: else KR_ERR_TYPE. A copy

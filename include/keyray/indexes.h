@@ -10,10 +10,12 @@ extern "C" {
 
 /* ---- Kinds and spec strings ---------------------------------------------------------------- */
 
-/* A spec names an index: "array", "array:layout=aos", "rx:bits=23:23:18,probes=sorted". The first ':' ends
+/*
+ * A spec names an index: "array", "array:layout=aos", "rx:bits=23:23:18,probes=sorted". The first ':' ends
  * the kind, ',' separates options; further ':' belong to a value. Options left out take their defaults, or
  * values that fit the options given. An unknown kind, option or value is KR_ERR_SPEC; the text lists the
- * known ones. */
+ * known ones.
+ */
 
 /** Room for any spec with every option filled in. */
 #define KR_SPEC_NBYTES 512
@@ -28,7 +30,7 @@ enum {
     KR_CAN_NEAREST = 32  /**< kr_index_nearest, kr_join_create_asof */
 };
 
-/** Output. All pointers are to static memory. */
+/** Output: a kind. All pointers are to static memory. */
 typedef struct kr_kind_info {
     size_t struct_size; /**< sizeof(kr_kind_info), set by the caller */
     const char *name;
@@ -38,7 +40,7 @@ typedef struct kr_kind_info {
     uint32_t option_count;
 } kr_kind_info;
 
-/** Kinds of index that this library has. */
+/** How many kinds of index this library has. */
 KR_API uint32_t kr_kind_count(void);
 /** Describes kind `ordinal`; KR_ERR_SPEC past the last. */
 KR_API kr_status kr_kind_query(uint32_t ordinal, kr_kind_info *info, kr_error *err);
@@ -52,7 +54,7 @@ typedef enum kr_option_form {
     KR_OPTION_TEXT     /**< up to 239 characters, commas included: "a+b,c"; or a word */
 } kr_option_form;
 
-/** Output. All pointers are to static memory. */
+/** Output: an option of a kind. All pointers are to static memory. */
 typedef struct kr_option_info {
     size_t struct_size; /**< sizeof(kr_option_info), set by the caller */
     const char *name;
@@ -70,7 +72,8 @@ KR_API kr_status kr_option_query(uint32_t kind, uint32_t option, kr_option_info 
 
 /**
  * Writes the spec with every option filled in; "best" becomes the kind that a GPU gets.
- * Errors: KR_ERR_SPEC; KR_ERR_LIMIT if it does not fit text_nbytes.
+ *
+ * Errors:  KR_ERR_SPEC; KR_ERR_LIMIT if it does not fit text_nbytes.
  */
 KR_API kr_status kr_spec_complete(const char *spec, char *text, size_t text_nbytes, kr_error *err);
 /** Writes the spec without the options that it does not need: kr_spec_complete makes the same of both. */
@@ -78,7 +81,7 @@ KR_API kr_status kr_spec_shorten(const char *spec, char *text, size_t text_nbyte
 
 /* ---- Before a build ------------------------------------------------------------------------ */
 
-/** Output. */
+/** Output: upper bounds of memory. */
 typedef struct kr_estimate {
     size_t struct_size;        /**< sizeof(kr_estimate), set by the caller */
     uint64_t footprint_nbytes; /**< bytes kept */
@@ -86,20 +89,22 @@ typedef struct kr_estimate {
 } kr_estimate;
 
 /**
- * Upper bounds of the memory of a build. They depend on the type and count of `keys`, on whether there is
- * validity, and on whether `keys` are in host or device memory. Keys are never read: `data` may be NULL,
- * which counts as memory of the device.
+ * Estimates the memory of a build: upper bounds. They depend on the type and count of `keys`, on whether
+ * there is validity, and on whether `keys` are in host or device memory. Keys are never read: `data` may be
+ * NULL, which counts as memory of the device.
  *
- * How close: docs/memory-and-streams.md, "Estimates". The bounds do not include row ids that the caller
- * gives: up to 16 bytes per row at the peak, and 4 for a copy from host memory. They do not include later
- * changes. Errors: as kr_index_create.
+ * docs/memory-and-streams.md, "Estimates", says how close they are. The bounds do not include row ids that
+ * the caller gives: up to 16 bytes per row at the peak, and 4 for a copy from host memory. They do not
+ * include later changes.
+ *
+ * Errors:  as kr_index_create.
  */
 KR_API kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys,
                                    kr_estimate *estimate, kr_error *err);
 
 typedef enum kr_operation { KR_OP_POINT = 1, KR_OP_RANGE, KR_OP_BUILD, KR_OP_JOIN } kr_operation;
 
-/** Output. */
+/** Output: what would be done. */
 typedef struct kr_explanation {
     size_t struct_size;        /**< sizeof(kr_explanation), set by the caller */
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
@@ -113,9 +118,12 @@ typedef struct kr_explanation {
     double rays_per_probe;                  /**< a lower bound: ranges may need more; 0: casts none */
 } kr_explanation;
 
-/** Describes what would be done for `n_probes` probes, without doing it. `spec` may be "best". `keys` as in
- *  kr_index_estimate. For KR_OP_BUILD and KR_OP_JOIN, `n_probes` is the number of later probes.
- *  Errors: as kr_index_create. */
+/**
+ * Describes what would be done for `n_probes` probes, without doing it. `spec` may be "best". `keys` as in
+ * kr_index_estimate. For KR_OP_BUILD and KR_OP_JOIN, `n_probes` is the number of later probes.
+ *
+ * Errors:  as kr_index_create.
+ */
 KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, const char *spec,
                                   const kr_column *keys, uint64_t n_probes, kr_explanation *explanation,
                                   kr_error *err);
@@ -125,10 +133,10 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
 /**
  * Builds an index over `keys`: at most 2^32 - 2 rows.
  *
- * Stream: `keys` and `row_ids` in device memory are read in the order of `stream`. Returns when the
- *         index can be used from any stream: it carries a ready event that later calls wait for.
- * Errors: KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY
- *         (the text names the bytes needed and the option that helps), KR_ERR_CANCELLED.
+ * Stream:  `keys` and `row_ids` in device memory are read in the order of `stream`. Returns when the index
+ *          can be used from any stream: it carries a ready event that later calls wait for.
+ * Errors:  KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY
+ *          (the text names the bytes needed and the option that helps), KR_ERR_CANCELLED.
  *
  * @param spec     kind and options; "best" lets the library choose, "best:updates=on" a kind that takes
  *                 kr_index_update
@@ -136,12 +144,12 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
  */
 KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,
                                  const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
-/** Waits for lookups that were enqueued on it. */
+/** Releases the index. Waits for lookups that were enqueued on it. */
 KR_API void kr_index_destroy(kr_index *index);
 
 /* ---- Facts --------------------------------------------------------------------------------- */
 
-/** Output. */
+/** Output: what an index is. */
 typedef struct kr_index_info {
     size_t struct_size;        /**< sizeof(kr_index_info), set by the caller */
     char spec[KR_SPEC_NBYTES]; /**< every option filled in; "auto" stays "auto" */
@@ -154,6 +162,7 @@ typedef struct kr_index_info {
     uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build or the last change */
 } kr_index_info;
 
+/** Describes an index. */
 KR_API kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *err);
 
 /* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */
@@ -168,14 +177,18 @@ KR_API uint32_t kr_index_component_count(const kr_index *index);
 KR_API const char *kr_index_component_name(const kr_index *index, uint32_t ordinal);
 KR_API uint64_t kr_index_component_nbytes(const kr_index *index, uint32_t ordinal);
 
-/** Counters of a kind's structure; most kinds have none. `btree` has "leaves", "leaf room" (leaves that
- *  there is memory for), "leaf slots" (the most entries of one), "levels" (above the leaves) and "leaf fill
- *  percent" (of all slots). `hash` and `chain` have "buckets", "nodes behind buckets" (`chain`), "slots of a
- *  node", "keys", "nodes read to find all keys" (each once), "rows aside" (of keys with several rows), "seeds
- *  given up" (because keys collided) and "built by inserting" (`hash:build=insert`: 1, or 0 where keys with
- *  several rows or collisions made it sort). `cgrx:updates=on` has "lists", "nodes" (in all
- *  lists), "node room" (nodes that there is memory for), "node entries" (the most that a node holds) and
- *  "longest list" (its nodes). */
+/**
+ * Counters of a kind's structure; most kinds have none.
+ *
+ * - `btree`: "leaves", "leaf room" (leaves that there is memory for), "leaf slots" (the most entries of one),
+ *   "levels" (above the leaves) and "leaf fill percent" (of all slots).
+ * - `hash` and `chain`: "buckets", "nodes behind buckets" (`chain`), "slots of a node", "keys", "nodes read
+ *   to find all keys" (each once), "rows aside" (of keys with several rows), "seeds given up" (because keys
+ *   collided) and "built by inserting" (`hash:build=insert`: 1, or 0 where keys with several rows or
+ *   collisions made it sort).
+ * - `cgrx:updates=on`: "lists", "nodes" (in all lists), "node room" (nodes that there is memory for), "node
+ *   entries" (the most that a node holds) and "longest list" (its nodes).
+ */
 KR_API uint32_t kr_index_counter_count(const kr_index *index);
 KR_API const char *kr_index_counter_name(const kr_index *index, uint32_t ordinal);
 KR_API uint64_t kr_index_counter_value(const kr_index *index, uint32_t ordinal);
@@ -183,8 +196,9 @@ KR_API uint64_t kr_index_counter_value(const kr_index *index, uint32_t ordinal);
 /**
  * Checks every invariant of the index; KR_ERR_INVARIANT names the first that is broken.
  *
- * Blocks. Cost: a pass over the index and 4 bytes of device memory for each slot (a row, or a place that may
- * hold one); if row ids are sparse, a sort of the row ids and about 24 bytes for each slot.
+ * Cost:    a pass over the index and 4 bytes of device memory for each slot (a row, or a place that may hold
+ *          one); if row ids are sparse, a sort of the row ids and about 24 bytes for each slot.
+ * Stream:  none; the call blocks until its work is done.
  */
 KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
 
@@ -196,11 +210,11 @@ KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
  * Afterwards the index answers as if it had been created from the changed column. The kind's option `update`
  * selects how. On an error the index is as it was, unless the device was lost.
  *
- * Threads: requires exclusive access to the index.
  * Memory:  `row_ids` and `keys` may each be host or device memory; both may be freed afterwards. Takes, in
  *          addition to the index, about as much as a build at its peak.
  * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
+ * Threads: requires exclusive access to the index.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot), KR_ERR_TYPE, KR_ERR_ARGUMENT (a row id that is not in the
  *          index or given twice, a NULL key), KR_ERR_LIMIT (a key that the kind cannot hold),
  *          KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
@@ -224,21 +238,25 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * the leaves that it concerns, `cgrx:updates=on` the buckets, `hash` and `chain` the slots. The last four
  * make all anew where that is needed. Kind `rx` cannot.
  *
+ * In addition to the index, a call takes memory of the device:
+ *
+ * - `array`, `pivot`, `eytzinger`: old and new entries at once, the sorted batch, 4 bytes for each inserted
+ *   key and 20 for each deleted one.
+ * - `btree`: up to 24 bytes for each leaf and the sorted batch, or, when it makes all leaves anew, their
+ *   entries twice.
+ * - `hash`, `chain`: the sorted batch, 16 bytes for each inserted key and 8 for each deleted one, and what
+ *   more rows and nodes need; when they make the table anew, all entries twice and a second table.
+ * - `cgrx:updates=on`: the sorted batch, 24 bytes for each list and 4 for each node; where it rebuilds the
+ *   index, the sorted rows, twice for a moment, and a second scene. Its nodes begin half empty (the option
+ *   `fill`), and an eighth more of them is kept as room. Growing holds the old and the new nodes at once.
+ *   Deletes release nothing: to shrink, create the index anew.
+ *
  * Value columns of later lookups must hold a value for every row id below kr_index_info.next_row.
  *
- * Threads: requires exclusive access to the index.
- * Memory:  each array may be host or device memory; all may be freed afterwards. A merge holds old and new
- *          entries at once, the sorted batch, 4 bytes for each inserted key and 20 for each deleted one.
- *          `btree` takes up to 24 bytes for each leaf and the sorted batch, or, when it makes all leaves
- *          anew, their entries twice. `hash` and `chain` take the sorted batch, 16 bytes for each inserted
- *          key and 8 for each deleted one, and what more rows and nodes need; when they make the table anew,
- *          all entries twice and a second table. Nodes of `cgrx` begin half empty (the option `fill`), and an
- *          eighth more of them is kept as room. Growing holds the old and the new nodes at once. Deletes
- *          release nothing: to shrink, create the index anew. In addition to the index, a call takes the
- *          sorted batch, 24 bytes for each list and 4 for each node; where it rebuilds the index, the sorted
- *          rows, twice for a moment, and a second scene.
+ * Memory:  each array may be host or device memory; all may be freed afterwards.
  * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
+ * Threads: requires exclusive access to the index.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
  *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more
  *          rows or higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY,
@@ -247,8 +265,8 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  *
  * @param insert_keys  of the index's type, or NULL: none; NULL keys take a row id and are not indexed
  * @param insert_rows  insert_keys->count distinct row ids, none of a row that stays (only kr_index_validate
- *                     checks this); or NULL: kr_index_info.next_row and those after it. After row id
- *                     2^32 - 2 was given, only given row ids can be inserted
+ *                     checks this); or NULL: kr_index_info.next_row and those after it. After row id 2^32 - 2
+ *                     was given, only given row ids can be inserted
  * @param delete_keys  of the index's type, or NULL: none; NULL keys delete nothing
  */
 KR_API kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const uint32_t *insert_rows,

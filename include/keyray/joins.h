@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/** Which rows a join gives. */
 typedef enum kr_join_type {
     KR_JOIN_INNER = 1, /**< pairs */
     KR_JOIN_SEMI,      /**< left rows with a partner */
@@ -17,19 +18,22 @@ typedef enum kr_join_type {
     KR_JOIN_RIGHT,     /**< pairs, and right rows without a partner */
     KR_JOIN_FULL       /**< pairs, and rows of either side without a partner */
 } kr_join_type;
+
+/** Which side is indexed: see kr_join_options. */
 typedef enum kr_join_inverse { KR_INVERSE_AUTO = 0, KR_INVERSE_ON, KR_INVERSE_OFF } kr_join_inverse;
 
-/** Input. */
+/** Input: how two sides are joined. */
 typedef struct kr_join_options {
-    size_t struct_size;      /**< sizeof(kr_join_options) */
-    kr_join_type type;       /**< 0: inner */
-    kr_join_inverse inverse; /**< AUTO merges what ascends, or indexes the cheaper side, by rule; ON
-                                  indexes the left, OFF the right side */
-    uint32_t unordered;      /**< 1: pairs in any order, which saves a sort if the left side was indexed */
-    uint32_t reserved;       /**< 0 */
+    size_t struct_size; /**< sizeof(kr_join_options) */
+    kr_join_type type;  /**< 0: inner */
+
+    /** AUTO merges what ascends, or indexes the cheaper side by rule; ON indexes the left, OFF the right. */
+    kr_join_inverse inverse;
+    uint32_t unordered; /**< 1: pairs in any order, which saves a sort if the left side was indexed */
+    uint32_t reserved;  /**< 0 */
 } kr_join_options;
 
-/** Output. */
+/** Output: what a join did. */
 typedef struct kr_join_info {
     size_t struct_size;        /**< sizeof(kr_join_info), set by the caller */
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
@@ -38,8 +42,8 @@ typedef struct kr_join_info {
     char indexed[8]; /**< "left", "right", "both" (intervals), or "none": the sides were merged */
     uint64_t pairs;  /**< rows of the result: pairs, or the left rows of semi and anti joins */
     uint64_t footprint_nbytes, peak_nbytes;
-    double cost_left, cost_right; /**< the rule's seconds with either side indexed (of one thread on a CPU):
-                                     to compare, not to predict */
+    /** The rule's seconds with either side indexed (of one thread on a CPU): to compare, not to predict. */
+    double cost_left, cost_right;
 } kr_join_info;
 
 typedef struct kr_join kr_join;
@@ -58,20 +62,23 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  * (kr_join_info.indexed is "none"): inner, left, semi and anti joins with `inverse` AUTO, of a left side
  * without a validity bitmap. One pass over each side finds out; it ends at the first row that is below the
  * one before. A right side in no order, or with a validity bitmap, is sorted and merged where it would have
- * been indexed. Merged pairs come out sorted, unordered ones, too. Takes at most 8 bytes per left row beside
- * the result, and what a build of kind `array` takes if the right side is sorted.
+ * been indexed. Merged pairs come out sorted, unordered ones, too.
  *
- * Blocks. Source: inverse mapping, from Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", sections
- * 3.5 and 4.3. Errors: as kr_index_create and kr_index_lookup.
+ * Memory:  a merge takes at most 8 bytes per left row beside the result, and what a build of kind `array`
+ *          takes if the right side is sorted.
+ * Stream:  none; the call blocks until its work is done.
+ * Errors:  as kr_index_create and kr_index_lookup.
+ * Source:  inverse mapping: Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", sections 3.5 and 4.3.
  *
  * @param options  NULL: defaults
  */
 KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left,
                                 const kr_column *right, const kr_join_options *options, kr_join **join,
                                 kr_error *err);
+
 /**
- * The rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes (and 64 MiB), 8 bytes
- * per pair, in any order: for a result, or a side, that is larger than device memory.
+ * Hands over the rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes (and 64 MiB),
+ * 8 bytes per pair, in any order: for a result, or a side, that is larger than device memory.
  *
  * One side is indexed, as `inverse` and its rule say (of ranges the left one), though both may ascend, and
  * must fit; the other is read in pieces of 2^22 rows, and may be as large as host memory. Semi and anti joins
@@ -80,10 +87,12 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
  * On a GPU, one piece is copied in while the pairs of the one before are copied out; pinned memory
  * (kr_memory_pin) is copied with no buffer in between.
  *
- * Blocks. Memory: the index, 36 bytes for each row of three pieces (80 for semi and anti joins with ranges),
- * two chunks, a bit for each indexed row if those without a partner are wanted, and 4 bytes for each left row
- * if a semi or anti join indexes it. Errors: as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes,
- * KR_ERR_CANCELLED when the callback returned nonzero.
+ * Memory:  the index, 36 bytes for each row of three pieces (80 for semi and anti joins with ranges), two
+ *          chunks, a bit for each indexed row if those without a partner are wanted, and 4 bytes for each
+ *          left row if a semi or anti join indexes it.
+ * Stream:  none; the call blocks until its work is done.
+ * Errors:  as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED if `chunk` returned
+ *          nonzero.
  *
  * @param right_upper  NULL: equality; else `right` has the lower bounds of ranges, and this the upper ones
  * @param options      NULL: defaults
@@ -94,6 +103,7 @@ KR_API kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_co
                                 const kr_column *right, const kr_column *right_upper,
                                 const kr_join_options *options, uint64_t cap_nbytes, kr_pairs_chunk chunk,
                                 void *ctx, uint64_t *pairs, kr_error *err);
+
 /**
  * Joins rows that are equal in all of n_columns columns; otherwise as kr_join_create. A row with a NULL in
  * any of them equals nothing.
@@ -103,33 +113,43 @@ KR_API kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_co
  * of each column, one at a time, and 24 bytes per row. NULL rows and left values outside the right side's
  * ranges get keys without a partner.
  *
- * Errors: as kr_join_create; KR_ERR_LIMIT for more than 8 columns.
+ * Errors:  as kr_join_create; KR_ERR_LIMIT for more than 8 columns.
  *
  * @param left, right  n_columns columns of each side, in pairs of one type; all of a side have one length
  */
 KR_API kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_column *left,
                                         const kr_column *right, uint32_t n_columns,
                                         const kr_join_options *options, kr_join **join, kr_error *err);
-/** The same as kr_join_create with a range for each right row: left values between right_lower[i] and
- * right_upper[i], both included. One side is indexed: the left rows (`inverse` ON), or the ranges (OFF): then
- * by their lower bounds, and a tree of their upper bounds skips those that end too early, however they
- * overlap or nest. AUTO takes what costs less; where ranges may be it, 512 rows of each column say about how
- * many pairs there are. OFF is KR_ERR_UNSUPPORTED for kinds that find no nearest keys
- * (`rx`). Merges if the left side and both columns of bounds ascend and have no validity bitmap. */
+
+/**
+ * Joins a column with ranges, a range for each right row: a left row and right row i are a pair if the left
+ * value is between right_lower[i] and right_upper[i], both included. Otherwise as kr_join_create.
+ *
+ * One side is indexed: the left rows (`inverse` ON), or the ranges (OFF): then by their lower bounds, and a
+ * tree of their upper bounds skips those that end too early, however they overlap or nest. AUTO takes what
+ * costs less; where ranges may be it, 512 rows of each column say about how many pairs there are. Merges if
+ * the left side and both columns of bounds ascend and have no validity bitmap.
+ *
+ * Errors:  as kr_join_create; KR_ERR_UNSUPPORTED for `inverse` OFF with kinds without KR_CAN_NEAREST (`rx`).
+ *
+ * @param options  NULL: defaults
+ */
 KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
                                       const kr_column *right_lower, const kr_column *right_upper,
                                       const kr_join_options *options, kr_join **join, kr_error *err);
+
 /**
- * Joins a column with an index that exists, the prepared right side: as often as you like, with no build.
+ * Joins a column with an index that exists, which is the right side: as often as you like, with no build.
  * Right rows are the row ids of the index, whatever its kind, and as its last change left them.
  *
  * Results are those of kr_join_create and, with `left_upper`, pairs of each left range and the right rows
- * whose keys it holds, both ends included.
+ * whose keys it holds, both ends included. The index may be destroyed before the join. Of kr_join_info,
+ * footprint_nbytes is that of the index, and the costs are 0.
  *
- * Blocks. Threads: as kr_index_lookup; several may join with one index at once. The index may be destroyed
- * before the join. kr_join_info: footprint_nbytes is that of the index; the costs are 0.
- * Errors: as kr_index_lookup and kr_index_range; KR_ERR_UNSUPPORTED for `inverse` ON and for right and full
- *         joins, which would need the rows that no probe finds.
+ * Stream:  none; the call blocks until its work is done.
+ * Threads: as kr_index_lookup; several may join with one index at once.
+ * Errors:  as kr_index_lookup and kr_index_range; KR_ERR_UNSUPPORTED for `inverse` ON and for right and full
+ *          joins, which would need the rows that no probe finds.
  *
  * @param left        probes, or the lower bounds of ranges
  * @param left_upper  NULL, or their upper bounds
@@ -137,10 +157,11 @@ KR_API kr_status kr_join_create_range(kr_device *device, const char *spec, const
  */
 KR_API kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const kr_column *left_upper,
                                          const kr_join_options *options, kr_join **join, kr_error *err);
+
 /**
- * An as-of join: each left row is paired with the one right row whose time is nearest to its own, among the
- * right rows whose group columns equal its own. Quotes and trades: the last quote of the symbol at or before
- * each trade.
+ * Makes an as-of join: each left row is paired with the one right row whose time is nearest to its own, among
+ * the right rows whose group columns equal its own. Quotes and trades: the last quote of the symbol at or
+ * before each trade.
  *
  * `nearest` says which time is nearest, as for kr_index_nearest: from below (a backward as-of join), from
  * above (forward) or from either side, strict or not, within a tolerance. Of right rows with the same group
@@ -156,16 +177,17 @@ KR_API kr_status kr_join_create_prepared(kr_index *right, const kr_column *left,
  * which takes two more indexes, one at a time. On a CPU, sides that ascend already are merged and no index is
  * built (kr_join_info.indexed is "none"); with group columns, sides that ascend by groups and times.
  *
- * Blocks. Memory: columns may be host or device memory each. Takes the index of the right side, its keys and
- * those of the left one (4 or 8 bytes per row), and 4 bytes per left row.
- * Errors: as kr_index_create and kr_index_nearest; KR_ERR_UNSUPPORTED for `inverse` ON and for kinds without
- *         KR_CAN_NEAREST; KR_ERR_LIMIT for more than 8 group columns.
- * Source: the search is that of the kind; the rules are those of data frames' as-of joins.
+ * Memory:  columns may be host or device memory each. Takes the index of the right side, its keys and those
+ *          of the left one (4 or 8 bytes per row), and 4 bytes per left row.
+ * Stream:  none; the call blocks until its work is done.
+ * Errors:  as kr_index_create and kr_index_nearest; KR_ERR_UNSUPPORTED for `inverse` ON and for kinds without
+ *          KR_CAN_NEAREST; KR_ERR_LIMIT for more than 8 group columns.
+ * Source:  the search is that of the kind; the rules are those of data frames' as-of joins.
  *
- * @param left, right         the times, of one type
- * @param left_by, right_by   n_by group columns of each side, in pairs of one type, one row for each time
- * @param nearest             NULL: the last time at or before
- * @param options             NULL: inner
+ * @param left, right        the times, of one type
+ * @param left_by, right_by  n_by group columns of each side, in pairs of one type, one row for each time
+ * @param nearest            NULL: the last time at or before
+ * @param options            NULL: inner
  */
 KR_API kr_status kr_join_create_asof(kr_device *device, const char *spec, const kr_column *left,
                                      const kr_column *right, const kr_column *left_by,
@@ -188,17 +210,19 @@ typedef enum kr_interval_ends {
  * give pairs sorted by left and right row unless unordered, semi and anti joins left rows. There is no right
  * or full type.
  *
- * Time: O(n log n + pairs). Both sides are indexed by their starts: a pair has its left start in the right
- * interval, or its right start in the left one behind the start. How many pairs there are is known, in 64
- * bits, before memory for them is asked for; kr_join_overlap_chunks hands over more of them than fit.
+ * The time is O(n log n + pairs). Both sides are indexed by their starts: a pair has its left start in the
+ * right interval, or its right start in the left one behind the start. How many pairs there are is known, in
+ * 64 bits, before memory for them is asked for; kr_join_overlap_chunks hands over more of them than fit.
  *
- * Blocks. Memory: columns may be host or device memory each. Takes two indexes, 16 to 32 bytes for each row
- * of either side, and the result; to sort it, as much again. Errors: as kr_index_create and kr_index_range;
- * KR_ERR_UNSUPPORTED for kinds without KR_CAN_RANGE and for `inverse` other than AUTO; KR_ERR_DEVICE_MEMORY,
- * naming the bytes, for more pairs than fit. Source: the two lookups are those of sweeps over sorted starts,
- * as for joins of intervals in databases.
+ * Memory:  columns may be host or device memory each. Takes two indexes, 16 to 32 bytes for each row of
+ *          either side, and the result; to sort it, as much again.
+ * Stream:  none; the call blocks until its work is done.
+ * Errors:  as kr_index_create and kr_index_range; KR_ERR_UNSUPPORTED for kinds without KR_CAN_RANGE and for
+ *          `inverse` other than AUTO; KR_ERR_DEVICE_MEMORY, naming the bytes, for more pairs than fit.
+ * Source:  the two lookups are those of sweeps over sorted starts, as for joins of intervals in databases.
  *
- * @param left_start, left_end, right_start, right_end  of one type; a start and an end for each row
+ * @param left_start, left_end  columns of one type: a start and an end for each left row
+ * @param right_start, right_end  the same of the right side
  * @param ends     0: closed
  * @param options  NULL: inner, sorted
  */
@@ -208,11 +232,12 @@ KR_API kr_status kr_join_create_overlap(kr_device *device, const char *spec, con
                                         const kr_join_options *options, kr_join **join, kr_error *err);
 
 /**
- * The pairs of an inner kr_join_create_overlap, in chunks of at most cap_nbytes, 8 bytes per pair, in any
- * order.
+ * Hands over the pairs of an inner kr_join_create_overlap, in chunks of at most cap_nbytes, 8 bytes per pair,
+ * in any order.
  *
- * Blocks. Errors: as kr_join_create_overlap; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED when the
- * callback returned nonzero.
+ * Stream:  none; the call blocks until its work is done.
+ * Errors:  as kr_join_create_overlap; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED if `chunk`
+ *          returned nonzero.
  *
  * @param chunk  NULL: pairs are only counted
  * @param pairs  receives how many pairs there are; may be NULL if `chunk` is not
@@ -223,19 +248,22 @@ KR_API kr_status kr_join_overlap_chunks(kr_device *device, const char *spec, con
                                         uint64_t cap_nbytes, kr_pairs_chunk chunk, void *ctx, uint64_t *pairs,
                                         kr_error *err);
 
+/** Releases the join and its result. */
 KR_API void kr_join_destroy(kr_join *join);
 
 /**
  * Says which side kr_join_create would index for sides of so many rows, and what the rule counts for either:
  * fills spec, device, indexed, cost_left and cost_right of *info; the others become 0. Reads no column, so
  * `indexed` is the side that is indexed unless the sides are merged.
- * Errors: KR_ERR_SPEC, KR_ERR_ARGUMENT, KR_ERR_UNSUPPORTED.
+ *
+ * Errors:  KR_ERR_SPEC, KR_ERR_ARGUMENT, KR_ERR_UNSUPPORTED.
  *
  * @param options  NULL: defaults
  */
 KR_API kr_status kr_join_explain(kr_device *device, const char *spec, uint64_t left_rows, uint64_t right_rows,
                                  const kr_join_options *options, kr_join_info *info, kr_error *err);
 
+/** Describes a join. */
 KR_API kr_status kr_join_query(const kr_join *join, kr_join_info *info, kr_error *err);
 /** Phases of the join by ordinal; past the last, the name is NULL and the seconds 0. */
 KR_API uint32_t kr_join_phase_count(const kr_join *join);

@@ -11,15 +11,15 @@ extern "C" {
 struct CUstream_st; /* cudaStream_t and CUstream are pointers to it */
 
 /**
- * Wraps a stream of the caller; kr_stream_destroy then releases the wrapper and leaves the CUDA stream
- * alone. NULL is CUDA's legacy default stream.
+ * Wraps a stream of the caller; kr_stream_destroy then releases the wrapper and leaves the CUDA stream alone.
+ * NULL is CUDA's legacy default stream.
  *
- * Errors: KR_ERR_UNSUPPORTED when the device is not a CUDA device, KR_ERR_HOST_MEMORY.
+ * Errors:  KR_ERR_UNSUPPORTED when the device is not a CUDA device, KR_ERR_HOST_MEMORY.
  */
 KR_API kr_status kr_stream_wrap_cuda(kr_device *device, struct CUstream_st *cuda_stream, kr_stream **stream,
                                      kr_error *err);
 
-/** The CUDA stream behind a kr_stream (NULL: the device's own), to order other work after keyray's. */
+/** Gives the CUDA stream behind a kr_stream (NULL: the device's own), to order other work after keyray's. */
 KR_API kr_status kr_stream_get_cuda(kr_device *device, kr_stream *stream, struct CUstream_st **cuda_stream,
                                     kr_error *err);
 

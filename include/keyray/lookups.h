@@ -13,17 +13,18 @@ typedef enum kr_result {
     KR_RESULT_ROW = 1,  /**< uint32_t[n]: smallest matching row id, or KR_NO_ROW */
     KR_RESULT_COUNT,    /**< uint64_t[n] */
     KR_RESULT_SUM_ROWS, /**< uint64_t[n]: sum of the matching row ids, the papers' aggregate */
-    KR_RESULT_SUM,      /**< uint64_t, int64_t or double [n] for unsigned, signed (dates too), float
-                             values; integers modulo 2^64; 0 where nothing matched */
+    KR_RESULT_SUM,      /**< uint64_t, int64_t or double [n] for unsigned, signed (dates too), float values;
+                             integers modulo 2^64; 0 where nothing matched */
     KR_RESULT_MIN,      /**< the value type [n], 0 where no value matched, and `valid`; NaN is the largest */
     KR_RESULT_MAX,      /**< as MIN */
     KR_RESULT_ROWS,     /**< uint64_t[n + 1] offsets, and `rows` */
     KR_RESULT_EXISTS,   /**< bitmap of n bits in ceil(n / 8) bytes, unused bits of the last byte 0 */
     KR_RESULT_SUM_WIDE  /**< uint64_t[2 * n]: exact sums of integers (dates and times, too) in 128 bits: the
-                             low word of each probe, then its high word; two's complement for signed
-                             values; 0 where nothing matched. KR_ERR_TYPE for floats */
+                             low word of each probe, then its high word; two's complement for signed values;
+                             0 where nothing matched. KR_ERR_TYPE for floats */
 } kr_result;
 
+/** kr_sink.order: the order of the rows of a probe. */
 enum {
     KR_ORDER_ROW = 0, /**< ROWS: row ids ascend within a probe */
     KR_ORDER_KEY = 1  /**< ROWS: by (key, row id), the order of the scan; no sort of wide ranges */
@@ -34,28 +35,40 @@ enum {
 /** What a lookup did. Asking for a report makes the call wait until the lookup is done. */
 typedef struct kr_report kr_report;
 
-/** An empty report, to put in a kr_sink; each lookup that succeeds overwrites it.
- *  Threads: one lookup at a time. Errors: KR_ERR_HOST_MEMORY. */
+/**
+ * Makes an empty report, to put in a kr_sink; each lookup that succeeds overwrites it.
+ *
+ * Threads: one lookup at a time.
+ * Errors:  KR_ERR_HOST_MEMORY.
+ */
 KR_API kr_status kr_report_create(kr_report **report, kr_error *err);
+/** Releases a report. */
 KR_API void kr_report_destroy(kr_report *report);
 
+/** How many probes the lookup had. */
 KR_API uint64_t kr_report_probe_count(const kr_report *report);
 
 /* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */
 
-/** The orders in which probes were searched, and the probes of each: "as-is"; "sorted", by all or by leading
- *  bits; "partitioned", grouped by parts of the index. */
+/**
+ * The orders in which probes were searched, and the probes of each: "as-is"; "sorted", by all or by leading
+ * bits; "partitioned", grouped by parts of the index.
+ */
 KR_API uint32_t kr_report_order_count(const kr_report *report);
 KR_API const char *kr_report_order_name(const kr_report *report, uint32_t ordinal);
 KR_API uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal);
 
-/** Steps of a scan, a line of text each: what answered which predicate. Texts live as long as the report,
- * until another call fills it. */
+/**
+ * Steps of a scan, a line of text each: what answered which predicate. Texts live as long as the report,
+ * until another call fills it.
+ */
 KR_API uint32_t kr_report_step_count(const kr_report *report);
 KR_API const char *kr_report_step_text(const kr_report *report, uint32_t ordinal);
 
-/** Phases: "copy", "sort", "search", "reduce", ... Batches in host memory on a GPU overlap all of them and
- *  have one phase, "copy+search". */
+/**
+ * Phases: "copy", "sort", "search", "reduce", ... Batches in host memory on a GPU overlap all of them and
+ * have one phase, "copy+search".
+ */
 KR_API uint32_t kr_report_phase_count(const kr_report *report);
 KR_API const char *kr_report_phase_name(const kr_report *report, uint32_t ordinal);
 KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal);
@@ -105,38 +118,40 @@ typedef struct kr_sink {
     kr_report *report;   /**< or NULL */
     uint32_t count_work; /**< 1: count for the report, which costs time */
     uint32_t reserved;   /**< 0 */
-    uint64_t limit; /**< ROWS: at most so many rows of each probe, the first in the order that `order` says;
-                         0: all */
+    /** ROWS: at most so many rows of each probe, the first in the order that `order` says; 0: all. */
+    uint64_t limit;
 } kr_sink;
 
 /**
  * Looks up every probe.
  *
  * A missing key is a result, not an error. Zero probes succeed.
- * Errors: KR_ERR_TYPE (probes->type differs from the keys'), KR_ERR_ARGUMENT, KR_ERR_LIMIT,
- *         KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
+ *
+ * Errors:  KR_ERR_TYPE (probes->type differs from the keys'), KR_ERR_ARGUMENT, KR_ERR_LIMIT,
+ *          KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
  */
 KR_API kr_status kr_index_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink,
                                  kr_stream *stream, kr_error *err);
 
 /**
- * Finds, for every i, the keys between lower[i] and upper[i], both inclusive. lower > upper, or a NULL
- * bound, is an empty range. Both columns have the keys' type and the same count.
- * Errors: as kr_index_lookup.
+ * Finds, for every i, the keys between lower[i] and upper[i], both inclusive. lower > upper, or a NULL bound,
+ * is an empty range. Both columns have the keys' type and the same count.
+ *
+ * Errors:  as kr_index_lookup.
  */
 KR_API kr_status kr_index_range(kr_index *index, const kr_column *lower, const kr_column *upper,
                                 const kr_sink *sink, kr_stream *stream, kr_error *err);
 
 /* ---- Nearest keys -------------------------------------------------------------------------- */
 
-/** Which keys answer a probe, if it is not strict: */
+/** Which key answers a probe, if the search is not strict. */
 typedef enum kr_nearest_side {
     KR_NEAREST_BELOW = 1, /**< the largest key <= probe */
     KR_NEAREST_ABOVE,     /**< the smallest key >= probe */
     KR_NEAREST_EITHER     /**< the nearer of both; of two equally near keys the one below */
 } kr_nearest_side;
 
-/** Input. */
+/** Input: which key is nearest. */
 typedef struct kr_nearest_options {
     size_t struct_size;     /**< sizeof(kr_nearest_options) */
     kr_nearest_side side;   /**< 0: below */
@@ -158,10 +173,12 @@ typedef struct kr_nearest_options {
  * Distances of integers are exact, up to 2^64 - 1. Those of floats are differences of doubles; an infinite
  * key is infinitely far from all others. NULL and NaN probes have no answer, and NaN keys answer nothing.
  *
- * Memory, stream and threads: as kr_index_lookup.
- * Errors: as kr_index_lookup; KR_ERR_UNSUPPORTED (the kind lacks KR_CAN_NEAREST); KR_ERR_ARGUMENT for a
- *         tolerance that is negative, is NaN, or is not for the type; KR_ERR_LIMIT for one that no two values
- *         of the type exceed.
+ * Memory:  as kr_index_lookup.
+ * Stream:  as kr_index_lookup.
+ * Threads: as kr_index_lookup.
+ * Errors:  as kr_index_lookup; KR_ERR_UNSUPPORTED (the kind lacks KR_CAN_NEAREST); KR_ERR_ARGUMENT for a
+ *          tolerance that is negative, is NaN, or is not for the type; KR_ERR_LIMIT for one that no two
+ *          values of the type exceed.
  *
  * @param options  NULL: the largest key <= probe, however far
  */
@@ -170,15 +187,15 @@ KR_API kr_status kr_index_nearest(kr_index *index, const kr_column *probes, cons
 
 /**
  * Answers several sinks with one search: what kr_index_lookup, kr_index_range or kr_index_nearest would
- * answer to each of them. Matches are found once, and every result is made of them.
+ * answer to each of them. Matches are found once, and every result is made of them. After an error the arrays
+ * may hold a part of the answers. A report in a sink says what the one search did.
  *
- * Memory: 8 bytes of device memory per probe for the matches. Where an array lies in host memory that the
- * device does not reach, the batch goes through it in pieces of 2^22 probes, and the call blocks. After an
- * error the arrays may hold a part of the answers. A report in a sink says what the one search did.
- *
- * Stream and threads: as kr_index_lookup. Errors: as the single calls; KR_ERR_UNSUPPORTED for ROWS, which
- * take a call of their own; KR_ERR_ARGUMENT for two sinks with one array or report; KR_ERR_LIMIT for more
- * than 64 sinks.
+ * Memory:  8 bytes of device memory per probe for the matches. Where an array lies in host memory that the
+ *          device does not reach, the batch goes through it in pieces of 2^22 probes.
+ * Stream:  as kr_index_lookup; the call blocks if the batch goes through in pieces.
+ * Threads: as kr_index_lookup.
+ * Errors:  as the single calls; KR_ERR_UNSUPPORTED for ROWS, which take a call of their own; KR_ERR_ARGUMENT
+ *          for two sinks with one array or report; KR_ERR_LIMIT for more than 64 sinks.
  *
  * @param lower    probes, or lower bounds
  * @param upper    NULL, or upper bounds
@@ -196,9 +213,15 @@ typedef int (*kr_rows_chunk)(void *ctx, uint64_t first_probe, uint64_t n_probes,
 /**
  * Hands over all matches in chunks of at most `cap_nbytes` of row ids, cut between probes, in probe order.
  *
- * offsets[0 .. n_probes] start at 0 in every chunk. `upper` NULL means point lookups. Blocks.
- * Errors: as kr_index_lookup; KR_ERR_LIMIT, naming the size needed, when one probe exceeds the cap,
- *         KR_ERR_CANCELLED when the callback returned nonzero.
+ * offsets[0 .. n_probes] start at 0 in every chunk.
+ *
+ * Stream:  none; the call blocks until its work is done.
+ * Errors:  as kr_index_lookup; KR_ERR_LIMIT, naming the size needed, when one probe exceeds the cap,
+ *          KR_ERR_CANCELLED when the callback returned nonzero.
+ *
+ * @param lower  probes, or lower bounds
+ * @param upper  NULL, or upper bounds
+ * @param order  KR_ORDER_*
  */
 KR_API kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper,
                                         uint32_t order, uint64_t cap_nbytes, kr_rows_chunk chunk, void *ctx,

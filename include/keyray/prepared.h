@@ -1,4 +1,7 @@
-/** @file Prepared lookups and scans: bound once, run many times, with no device memory taken in between. */
+/**
+ * keyray: prepared lookups and scans: bound once, run many times, with no device memory taken in between.
+ * Include <keyray/keyray.h>.
+ */
 #ifndef KEYRAY_PREPARED_H
 #define KEYRAY_PREPARED_H
 
@@ -23,11 +26,12 @@ extern "C" {
  * KR_ERR_UNSUPPORTED; scans that cast rays are not even prepared). Every other lookup, scan, change and
  * allocation refuses a stream that is being captured, before it breaks the capture.
  *
+ * Lifetime: the index or table, the conditions, all arrays and this object must outlive every run and every
+ *          replay; destroy it before its device. After the index or the table has changed, kr_prepared_run is
+ *          KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can
+ *          notice if it is.
  * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
- * them on one stream, or order them. Replays of a graph count as runs. Lifetime: the index or table, the
- * conditions, all arrays and this object must outlive every run and every replay; destroy it before its
- * device. After the index or the table has changed, kr_prepared_run is KR_ERR_ARGUMENT; a graph that was
- * captured before must not be replayed any more, and nothing can notice if it is.
+ *          them on one stream, or order them. Replays of a graph count as runs.
  */
 typedef struct kr_prepared kr_prepared;
 
@@ -42,17 +46,21 @@ typedef struct kr_prepared kr_prepared;
  * scratch memory for each row id of rows_capacity, and the time to sort them; on "cpu" only as many as there
  * are. A limit of ROWS by row id of ranges needs sizes on the host and is KR_ERR_UNSUPPORTED, as are reports.
  *
- * Blocks. Threads: any number may prepare. CUDA refuses calls that wait for a whole GPU, such as
- * cudaDeviceSynchronize, while work is recorded, for a moment at the end: nobody but keyray should make one
- * then. Do not prepare while another thread captures in CUDA's global mode.
- * Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap; the recording itself is the
- * driver's, and not counted. Errors: as the lookup; KR_ERR_ARGUMENT for host memory; KR_ERR_DEVICE_MEMORY if
- * the scratch memory does not fit.
+ * Memory:  kr_prepared_scratch_nbytes, in device memory, counted against the cap; the recording itself is the
+ *          driver's, and not counted.
+ * Stream:  none; the call blocks until its work is done.
+ * Threads: any number may prepare. CUDA refuses calls that wait for a whole GPU, such as
+ *          cudaDeviceSynchronize, while work is recorded, for a moment at the end: nobody but keyray should
+ *          make one then. Do not prepare while another thread captures in CUDA's global mode.
+ * Errors:  as the lookup; KR_ERR_ARGUMENT for host memory; KR_ERR_DEVICE_MEMORY if the scratch memory does
+ *          not fit.
  */
 KR_API kr_status kr_prepare_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink,
                                    kr_prepared **prepared, kr_error *err);
+/** As kr_prepare_lookup, with ranges. */
 KR_API kr_status kr_prepare_range(kr_index *index, const kr_column *lower, const kr_column *upper,
                                   const kr_sink *sink, kr_prepared **prepared, kr_error *err);
+/** As kr_prepare_lookup, with nearest keys. */
 KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
                                     const kr_nearest_options *options, const kr_sink *sink,
                                     kr_prepared **prepared, kr_error *err);
@@ -62,12 +70,13 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
  * written. `out`, `valid`, `rows` and `alive` must be in device memory (on "cpu": host memory); what may
  * change between runs are the bits of `alive`. Conditions are planned when they are prepared, and again by
  * each run that does not replay a recording: on "cpu", and when the caller captures it. ROWS that do not fit
- * are left out, also on "cpu": if `out` is more than rows_capacity, only the first rows_capacity row ids are
+ * are left out, also on "cpu": if `out` is more than rows_capacity, only the first rows_capacity ids are
  * there.
  *
- * Blocks. Memory: kr_prepared_scratch_nbytes, in device memory, counted against the cap.
- * Errors: as kr_scan; KR_ERR_ARGUMENT for host memory; KR_ERR_UNSUPPORTED for a report and for kinds that
- * cast rays; KR_ERR_DEVICE_MEMORY if the scratch memory does not fit.
+ * Memory:  kr_prepared_scratch_nbytes, in device memory, counted against the cap.
+ * Stream:  none; the call blocks until its work is done.
+ * Errors:  as kr_scan; KR_ERR_ARGUMENT for host memory; KR_ERR_UNSUPPORTED for a report and for kinds that
+ *          cast rays; KR_ERR_DEVICE_MEMORY if the scratch memory does not fit.
  *
  * @param conditions, sinks, n, options  as in kr_scan; arrays and structs are read now, conditions also later
  */
@@ -78,14 +87,16 @@ KR_API kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *con
 /** Enqueues the lookup or scan on `stream` (NULL: the device's own). On "cpu" it is done on return. */
 KR_API kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *err);
 
-/** 1: runs replay a recording, 0: they enqueue anew, on "cpu", for kinds that cast rays, and where recording
- *  failed, which costs nothing but time. */
+/**
+ * 1: runs replay a recording, 0: they enqueue anew, on "cpu", for kinds that cast rays, and where recording
+ * failed, which costs nothing but time.
+ */
 KR_API int kr_prepared_is_recorded(const kr_prepared *prepared);
 
 /** Bytes of device memory that it holds. */
 KR_API uint64_t kr_prepared_scratch_nbytes(const kr_prepared *prepared);
 
-/** Waits for all work of the device. */
+/** Releases it, with its scratch memory. Waits for all work of the device. */
 KR_API void kr_prepared_destroy(kr_prepared *prepared);
 
 #ifdef __cplusplus

@@ -14,10 +14,13 @@ typedef struct kr_condition kr_condition;
 
 /* ---- Conditions ---------------------------------------------------------------------------- */
 
-/* A condition is true, false or unknown for a row, as in SQL: a comparison with NULL is unknown, and so is
+/*
+ * A condition is true, false or unknown for a row, as in SQL: a comparison with NULL is unknown, and so is
  * NOT of it. A scan selects the rows for which the whole condition is true. NaN equals NaN and is above all
- * other numbers. Conditions name columns; only a scan looks these names up. */
+ * other numbers. Conditions name columns; only a scan looks these names up.
+ */
 
+/** How a column is compared, and with how many values. */
 typedef enum kr_compare {
     KR_LESS = 1, /**< one value */
     KR_LESS_EQUAL,
@@ -31,8 +34,8 @@ typedef enum kr_compare {
 } kr_compare;
 
 /**
- * Reads a condition: comparisons (< <= > >= = <> == !=), [NOT] BETWEEN x AND y, [NOT] IN (x, ...),
- * IS [NOT] NULL, AND, OR, NOT and parentheses, nested to any depth; words in any case.
+ * Reads a condition: comparisons (< <= > >= = <> == !=), IS [NOT] NULL, [NOT] IN (x, ...), [NOT] BETWEEN x
+ * AND y, AND, OR, NOT and parentheses, nested to any depth; words in any case.
  *
  * Names of columns are words, or anything between double quotes. Values: 5, -1.5e3, nan, inf, NULL, and texts
  * in single quotes (a quote is doubled): '1998-12-01' for a date, '1998-12-01 12:30:00.5' for a timestamp,
@@ -40,21 +43,24 @@ typedef enum kr_compare {
  * a date, and 5.0 an integer; a value that the column's type lacks otherwise is an error. Times may end with
  * Z or +hh:mm and are turned to UTC. For a timestamp column, times and dates count in the unit that
  * kr_table_options.units gives it, microseconds since 1970-01-01 00:00:00 if it gives none; integers are
- * values of the column. A comparison may have the column on either side, or a column on both. "true" and
- * "false" are conditions. An empty text is "true".
+ * values of the column.
+ *
+ * A comparison may have the column on either side, or a column on both. "true" and "false" are conditions. An
+ * empty text is "true".
  *
  * Integers outside of the column's type are compared by value, so the comparison is true or false for all
  * rows that are not NULL. Decimals that are not integers go with float columns only. Numbers beyond the
  * largest double are finite: below inf, and equal to no value.
  *
- * Errors: KR_ERR_FORMAT, naming the character, KR_ERR_HOST_MEMORY. A value of another type than its column is
- * an error of the scan, which names the character of the value.
+ * Errors:  KR_ERR_FORMAT, naming the character, KR_ERR_HOST_MEMORY. A value of another type than its column
+ *          is an error of the scan, which names the character of the value.
  */
 KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, kr_error *err);
+
 /**
  * Compares a column with values.
  *
- * Errors: KR_ERR_ARGUMENT (another number of values than `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
+ * Errors:  KR_ERR_ARGUMENT (another number of values than `compare` takes), KR_ERR_TYPE, KR_ERR_HOST_MEMORY.
  *
  * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type that goes
  *                with the column's: integers outside of its type are compared by value; floats that are not
@@ -64,8 +70,11 @@ KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, 
  */
 KR_API kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_column *values,
                                       kr_condition **condition, kr_error *err);
-/** Compares two columns of one type; `compare` is KR_LESS ... KR_NOT_EQUAL. Columns of dictionary codes are
- *  compared by their codes, so kr_column.dictionary must be the same. */
+
+/**
+ * Compares two columns of one type; `compare` is KR_LESS ... KR_NOT_EQUAL. Columns of dictionary codes are
+ * compared by their codes, so kr_column.dictionary must be the same.
+ */
 KR_API kr_status kr_condition_compare_columns(const char *left, kr_compare compare, const char *right,
                                               kr_condition **condition, kr_error *err);
 /** All of n conditions; of none: true. Conditions are copied. */
@@ -74,22 +83,26 @@ KR_API kr_status kr_condition_and(const kr_condition *const *conditions, uint32_
 /** Any of n conditions; of none: false. */
 KR_API kr_status kr_condition_or(const kr_condition *const *conditions, uint32_t n, kr_condition **condition,
                                  kr_error *err);
+/** The opposite of a condition; unknown where it is unknown. The condition is copied. */
 KR_API kr_status kr_condition_not(const kr_condition *negated, kr_condition **condition, kr_error *err);
+/** Releases a condition. */
 KR_API void kr_condition_destroy(kr_condition *condition);
 
 /* ---- Tables -------------------------------------------------------------------------------- */
 
+/** Whether a table copies its columns. */
 typedef enum kr_copy {
     KR_COPY_AUTO = 0, /**< columns that the device reaches are referenced, others are copied */
     KR_COPY_ALWAYS,
     KR_COPY_NEVER /**< KR_ERR_ARGUMENT if the device does not reach a column */
 } kr_copy;
 
-/** Input. */
+/** Input: how a table is made. */
 typedef struct kr_table_options {
     size_t struct_size; /**< sizeof(kr_table_options) */
     kr_copy copy;
     uint32_t reserved; /**< 0 */
+
     /**
      * For columns of dictionary codes in the order of their texts: *code := the first code whose text is not
      * below `text`. Returns 1 if it is that text, 0 if not, -1 if the column holds no texts. NULL: no column
@@ -97,12 +110,15 @@ typedef struct kr_table_options {
      */
     int (*find_text)(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code);
     void *ctx;
-    /** The unit of each timestamp64 column, n_columns of them, copied by the call; KR_UNIT_NONE where it is
-     * not known: such a column is compared with integers only. NULL: all are of microseconds. */
+
+    /**
+     * The unit of each timestamp64 column, n_columns of them, copied by the call; KR_UNIT_NONE where it is
+     * not known: such a column is compared with integers only. NULL: all are of microseconds.
+     */
     const kr_unit *units;
 } kr_table_options;
 
-/** Output. */
+/** Output: what a table is. */
 typedef struct kr_table_info {
     size_t struct_size;        /**< sizeof(kr_table_info), set by the caller */
     char spec[KR_SPEC_NBYTES]; /**< every option filled in */
@@ -120,14 +136,15 @@ typedef struct kr_table_info {
  * Makes a table of columns of equal length, at most 2^32 - 2 rows, and builds what the kind scans with.
  *
  * Columns that are referenced (kr_table_options.copy) must stay valid and unchanged until the table is
- * destroyed, or kr_table_append has copied them. Kinds of scans: `keyray kinds`; "best" is bindex with 128 or
- * 32 vectors while that takes at most a quarter of the device's memory (or of the cap), else full:
- * kr_table_info.reason. It takes no options; rows are appended to and deleted from tables of any kind.
+ * destroyed, or kr_table_append has copied them. `keyray kinds` lists the kinds of scans. "best" is bindex
+ * with 128 or 32 vectors while that takes at most a quarter of the device's memory (or of the cap), else
+ * full; kr_table_info.reason says which and why. "best" takes no options; rows are appended to and deleted
+ * from tables of any kind.
  *
- * Stream: columns in device memory are read in the order of `stream`. Returns when the table can be scanned
- *         from any stream.
- * Errors: KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT (lengths that differ, a name twice), KR_ERR_LIMIT,
- *         KR_ERR_UNSUPPORTED, KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
+ * Stream:  columns in device memory are read in the order of `stream`. Returns when the table can be scanned
+ *          from any stream.
+ * Errors:  KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT (lengths that differ, a name twice), KR_ERR_LIMIT,
+ *          KR_ERR_UNSUPPORTED, KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
  *
  * @param names    one for each column; NULL: "c0", "c1", ...
  * @param options  NULL: defaults
@@ -136,15 +153,19 @@ KR_API kr_status kr_table_create(kr_device *device, const char *spec, const kr_c
                                  const char *const *names, uint32_t n_columns,
                                  const kr_table_options *options, kr_stream *stream, kr_table **table,
                                  kr_error *err);
-/** Waits for scans that were enqueued on it. */
+/** Releases the table. Waits for scans that were enqueued on it. */
 KR_API void kr_table_destroy(kr_table *table);
 
-/** Upper bounds of the memory that kr_table_create takes, copies of columns included; later changes are not.
- * Columns are not read: their data may be NULL, which counts as memory of the device. Errors: as
- * kr_table_create. */
+/**
+ * Estimates the memory that kr_table_create takes: upper bounds, copies of columns included; later changes
+ * are not. Columns are not read: their data may be NULL, which counts as memory of the device.
+ *
+ * Errors:  as kr_table_create.
+ */
 KR_API kr_status kr_table_estimate(kr_device *device, const char *spec, const kr_column *columns,
                                    uint32_t n_columns, const kr_table_options *options, kr_estimate *estimate,
                                    kr_error *err);
+/** Describes a table. */
 KR_API kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_error *err);
 /** Checks every invariant of what was built; KR_ERR_INVARIANT names the first that is broken. Blocks. */
 KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
@@ -161,16 +182,16 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  * (kr_table_options.find_text) keep their dictionary.
  *
  * Kinds `full` and `bindex` take the rows in: `full` looks at their zones, `bindex` makes a part of them, and
- * parts anew that are at most eight times as large as all rows behind them. So the append with which the
- * rows behind the first part reach an eighth of it builds all of `bindex` anew. For `rtscan`, `rtc1` and
- * `rtc3` every append does. Building anew on the device takes the time of kr_table_create. On an error the
- * table is as it was, unless the device was lost.
+ * parts anew that are at most eight times as large as all rows behind them. So the append with which the rows
+ * behind the first part reach an eighth of it builds all of `bindex` anew. For `rtscan`, `rtc1` and `rtc3`
+ * every append does. Building anew on the device takes the time of kr_table_create. On an error the table is
+ * as it was, unless the device was lost.
  *
- * Threads: requires exclusive access to the table.
  * Memory:  columns may be host or device memory. Where columns move to larger memory, or all is built anew,
  *          the old is released last: kr_table_info.peak_nbytes tells.
  * Stream:  columns in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
+ * Threads: requires exclusive access to the table.
  * Errors:  KR_ERR_ARGUMENT (another number of columns, lengths that differ), KR_ERR_TYPE, KR_ERR_LIMIT (more
  *          than 2^32 - 2 rows in all), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE,
  *          KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
@@ -190,10 +211,10 @@ KR_API kr_status kr_table_append(kr_table *table, const kr_column *columns, uint
  * alive rows is scanned in less than half the time and takes half the memory. On an error the table is as it
  * was, unless the device was lost.
  *
- * Threads: requires exclusive access to the table.
  * Memory:  takes a bit for each row of the table, and a copy of ids in host memory.
  * Stream:  ids in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
+ * Threads: requires exclusive access to the table.
  * Errors:  KR_ERR_ARGUMENT (an id that is not a row of the table; nothing is deleted), KR_ERR_HOST_MEMORY,
  *          KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
  *
@@ -204,8 +225,10 @@ KR_API kr_status kr_table_append(kr_table *table, const kr_column *columns, uint
 KR_API kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
                                  uint64_t *n_deleted, kr_error *err);
 
-/** Deletes the rows for which a condition holds, those that a scan would select; NULL: every row. Otherwise
- *  as kr_table_delete, with the errors of kr_scan. */
+/**
+ * Deletes the rows for which a condition holds, those that a scan would select; NULL: every row. Otherwise as
+ * kr_table_delete, with the errors of kr_scan.
+ */
 KR_API kr_status kr_table_delete_where(kr_table *table, const kr_condition *condition, kr_stream *stream,
                                        uint64_t *n_deleted, kr_error *err);
 
@@ -217,8 +240,11 @@ KR_API kr_status kr_table_delete_where(kr_table *table, const kr_condition *cond
 KR_API uint32_t kr_table_phase_count(const kr_table *table);
 KR_API const char *kr_table_phase_name(const kr_table *table, uint32_t ordinal);
 KR_API double kr_table_phase_seconds(const kr_table *table, uint32_t ordinal);
-/** Components of the footprint: "columns" (copies), "spare room" (for appended rows), "alive rows" (a bitmap,
- *  after deletes), "vectors", "bvh", ... */
+
+/**
+ * Components of the footprint: "columns" (copies), "spare room" (for appended rows), "alive rows" (a bitmap,
+ * after deletes), "vectors", "bvh", ...
+ */
 KR_API uint32_t kr_table_component_count(const kr_table *table);
 KR_API const char *kr_table_component_name(const kr_table *table, uint32_t ordinal);
 KR_API uint64_t kr_table_component_nbytes(const kr_table *table, uint32_t ordinal);
@@ -229,15 +255,16 @@ KR_API uint64_t kr_table_counter_value(const kr_table *table, uint32_t ordinal);
 
 /* ---- Scans --------------------------------------------------------------------------------- */
 
+/** The answer wanted for a condition, and the shape of kr_scan_sink.out. */
 typedef enum kr_scan_result {
     KR_SCAN_BITMAP = 1, /**< uint32_t[ceil(rows / 32)]: bit i % 32 of word i / 32 is row i (on a little-endian
                              machine Arrow's bitmap); bits past the last row are 0 */
     KR_SCAN_ROWS,       /**< uint64_t: how many rows there are; and `rows`: their ids, ascending */
     KR_SCAN_COUNT,      /**< uint64_t */
-    KR_SCAN_SUM, /**< of a column over the rows whose value is not NULL: uint64_t, int64_t or double for
-                      unsigned, signed (dates too), float values; integers modulo 2^64; and `valid` */
-    KR_SCAN_MIN, /**< of the column's type; NaN is the largest; and `valid` */
-    KR_SCAN_MAX,
+    KR_SCAN_SUM,     /**< of a column over the rows whose value is not NULL: uint64_t, int64_t or double for
+                          unsigned, signed (dates too), float values; integers modulo 2^64; and `valid` */
+    KR_SCAN_MIN,     /**< of the column's type; NaN is the largest; and `valid` */
+    KR_SCAN_MAX,     /**< as MIN */
     KR_SCAN_SUM_WIDE /**< uint64_t[2]: the exact sum of integers (dates and times, too) in 128 bits: the low
                           word, then the high word; two's complement for signed values; and `valid`.
                           KR_ERR_TYPE for floats */
@@ -247,8 +274,8 @@ typedef enum kr_scan_result {
  * Input: where the answer to one condition goes. Arrays may be host or device memory.
  *
  * ROWS with too little room: if an array of the call is in host memory, KR_ERR_LIMIT; call with rows NULL
- * first, then `out` is the room needed. If all are in device memory, the call does not wait for the size:
- * row ids that do not fit are left out.
+ * first, then `out` is the room needed. If all are in device memory, the call does not wait for the size: row
+ * ids that do not fit are left out.
  */
 typedef struct kr_scan_sink {
     size_t struct_size; /**< sizeof(kr_scan_sink) */
@@ -260,7 +287,7 @@ typedef struct kr_scan_sink {
     uint64_t rows_capacity;
 } kr_scan_sink;
 
-/** Input. */
+/** Input: of all conditions of a scan. */
 typedef struct kr_scan_options {
     size_t struct_size;    /**< sizeof(kr_scan_options) */
     const uint32_t *alive; /**< a bitmap as KR_SCAN_BITMAP: only rows whose bit is 1 can match, if they were
@@ -289,9 +316,13 @@ KR_API kr_status kr_scan(kr_table *table, const kr_condition *const *conditions,
                          const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,
                          kr_stream *stream, kr_error *err);
 
-/** Writes how the table would answer the condition, a line for each step, cut off at text_nbytes: first the
- *  condition in its normal form, such as "price < 50", then what answers it. Values are shown as in a
- *  condition; texts are those of the condition. Errors: those of kr_scan. */
+/**
+ * Writes how the table would answer the condition, a line for each step, cut off at text_nbytes: first the
+ * condition in its normal form, such as "price < 50", then what answers it. Values are shown as in a
+ * condition; texts are those of the condition.
+ *
+ * Errors:  those of kr_scan.
+ */
 KR_API kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, char *text,
                                  size_t text_nbytes, kr_error *err);
 

@@ -1,5 +1,6 @@
 /* Checks of lookups, and what every lookup does before and after its answers. */
 #include "api/call.h"
+#include "lookup/rows.h"
 #include "results/reduce.h"
 #include "util/structs.h"
 
@@ -166,6 +167,12 @@ kr_status kr_call_open(kr_call *c, const kr_wanted *w, kr_stopwatch *watch, int 
     if (watch)
         kr_stopwatch_start(watch, c->index->device, c->stream);
     return status;
+}
+
+kr_status kr_call_enqueue(kr_call *c, const kr_sink *sink, kr_error *err)
+{
+    return sink->result == KR_RESULT_ROWS ? kr_rows_enqueue(&c->query, sink, err)
+                                          : kr_query_answer(&c->query, sink, sink->values, err);
 }
 
 kr_status kr_call_report(kr_call *c, kr_report *report, kr_error *err)

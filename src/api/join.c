@@ -1,4 +1,5 @@
 /* kr_join_*: check the arguments, decide which side is indexed. */
+#include "joins/join.h"
 #include "joins/columns.h"
 #include "util/structs.h"
 
@@ -60,7 +61,8 @@ static kr_status read_options(const kr_join_options *options, kr_join_job *job, 
     if (status != KR_OK)
         return status;
     job->type = given.type ? given.type : KR_JOIN_INNER;
-    job->inverse = given.inverse;
+    job->index_side = given.inverse;
+    job->may_merge = given.inverse == KR_INVERSE_AUTO;
     job->unordered = (int)given.unordered;
     return KR_OK;
 }
@@ -86,11 +88,11 @@ static kr_status check_ranges(const kr_join_job *job, kr_error *err)
 {
     kr_status status = check_sides(job->device, job->left, job->right, "the lower bound", err);
     if (status == KR_OK)
-        status = check_sides(job->device, job->left, job->upper, "the upper bound", err);
-    if (status == KR_OK && job->right->count != job->upper->count)
+        status = check_sides(job->device, job->left, job->right_upper, "the upper bound", err);
+    if (status == KR_OK && job->right->count != job->right_upper->count)
         status = kr_fail(err, KR_ERR_ARGUMENT,
                          "%llu lower bounds and %llu upper bounds: give one of each per range",
-                         (unsigned long long)job->right->count, (unsigned long long)job->upper->count);
+                         (unsigned long long)job->right->count, (unsigned long long)job->right_upper->count);
     return status;
 }
 
@@ -101,7 +103,7 @@ kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_col
     if (!device || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_range: device or join is NULL");
     kr_join_job job = {
-        .device = device, .spec = spec, .left = left, .right = right_lower, .upper = right_upper};
+        .device = device, .spec = spec, .left = left, .right = right_lower, .right_upper = right_upper};
     const kr_status status = check_ranges(&job, err);
     return status == KR_OK ? create_with(&job, options, join, err) : status;
 }
@@ -150,12 +152,13 @@ kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_column *l
     if (!device || (!chunk && !pairs))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_chunks: %s NULL",
                        device ? "chunk and pairs are both" : "device is");
-    kr_join_job job = {.device = device, .spec = spec, .left = left, .right = right, .upper = right_upper};
+    kr_join_job job = {
+        .device = device, .spec = spec, .left = left, .right = right, .right_upper = right_upper};
     kr_status status =
         right_upper ? check_ranges(&job, err) : check_sides(device, left, right, "the right side", err);
     if (status == KR_OK)
         status = read_options(options, &job, err);
-    if (status == KR_OK && right_upper && job.inverse == KR_INVERSE_OFF)
+    if (status == KR_OK && right_upper && job.index_side == KR_INVERSE_OFF)
         status = kr_fail(err, KR_ERR_UNSUPPORTED,
                          "a range join in chunks indexes its left side; leave inverse at auto");
     if (status == KR_OK && chunk && cap_nbytes < 2 * sizeof(uint32_t))
@@ -165,8 +168,8 @@ kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_column *l
 }
 
 /* What an index that exists cannot do. */
-static kr_status check_prepared(const kr_index *right, const kr_column *left, const kr_join_job *job,
-                                kr_error *err)
+static kr_status check_right_index(const kr_index *right, const kr_column *left, const kr_join_job *job,
+                                   kr_error *err)
 {
     if (left->type != right->info.type)
         return kr_fail(err, KR_ERR_TYPE,
@@ -176,7 +179,7 @@ static kr_status check_prepared(const kr_index *right, const kr_column *left, co
         kr_column_check_texts("the left side", left->dictionary, "the index", right->dictionary, err);
     if (status != KR_OK)
         return status;
-    if (job->inverse == KR_INVERSE_ON)
+    if (job->index_side == KR_INVERSE_ON)
         return kr_fail(err, KR_ERR_UNSUPPORTED,
                        "the right side is an index already: leave inverse at auto, or use kr_join_create");
     if (job->type == KR_JOIN_RIGHT || job->type == KR_JOIN_FULL)
@@ -192,7 +195,7 @@ kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const 
 {
     if (!right || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_prepared: right or join is NULL");
-    kr_join_job job = {.device = right->device, .left = left, .upper = left_upper, .prepared = right};
+    kr_join_job job = {.device = right->device, .left = left, .left_upper = left_upper, .right_index = right};
     kr_status status = kr_column_check(job.device, left, "the left side", NULL, err);
     if (status == KR_OK && left_upper)
         status = check_sides(job.device, left, left_upper, "the upper bound", err);
@@ -203,7 +206,7 @@ kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const 
     if (status == KR_OK)
         status = read_options(options, &job, err);
     if (status == KR_OK)
-        status = check_prepared(right, left, &job, err);
+        status = check_right_index(right, left, &job, err);
     return status == KR_OK ? create(&job, NULL, join, err) : status;
 }
 
@@ -214,14 +217,14 @@ kr_status kr_join_explain(kr_device *device, const char *spec, uint64_t left_row
     kr_join_job job = {.device = device, .spec = spec, .left = &left, .right = &right};
     kr_join_info found = {.struct_size = sizeof found};
     kr_spec chosen;
-    int inverse;
+    int indexes_left;
     if (!device || !info)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_explain: device or info is NULL");
     kr_status status = kr_struct_check(&kr_struct_join_info, info, err);
     if (status == KR_OK)
         status = read_options(options, &job, err);
     if (status == KR_OK)
-        status = kr_join_decide(&job, &chosen, &inverse, &found, err);
+        status = kr_join_decide(&job, &chosen, &indexes_left, &found, err);
     if (status == KR_OK)
         kr_struct_write(&kr_struct_join_info, &found, info);
     return status;
@@ -235,21 +238,6 @@ kr_status kr_join_query(const kr_join *join, kr_join_info *info, kr_error *err)
     if (status == KR_OK)
         kr_struct_write(&kr_struct_join_info, &join->info, info);
     return status;
-}
-
-uint32_t kr_join_phase_count(const kr_join *join)
-{
-    return join ? join->phases.n : 0;
-}
-
-const char *kr_join_phase_name(const kr_join *join, uint32_t ordinal)
-{
-    return kr_phases_name(join ? &join->phases : NULL, ordinal);
-}
-
-double kr_join_phase_seconds(const kr_join *join, uint32_t ordinal)
-{
-    return kr_phases_seconds(join ? &join->phases : NULL, ordinal);
 }
 
 kr_status kr_join_read(kr_join *join, uint64_t first, uint64_t count, uint32_t *left_rows,

@@ -2,9 +2,7 @@
  * dispatch on where the buffers are. */
 #include "api/call.h"
 #include "lookup/chunks.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "lookup/rows.h"
 
 /* A checked call of one sink. */
 typedef struct lookup {
@@ -12,8 +10,7 @@ typedef struct lookup {
     const kr_sink *sink;
 } lookup;
 
-/* ---- All but ROWS -------------------------------------------------------------------------- */
-
+/* Every result but ROWS. */
 static kr_status answer(lookup *c, kr_error *err)
 {
     kr_device *device = c->call.index->device;
@@ -40,141 +37,10 @@ static kr_status answer(lookup *c, kr_error *err)
     return status;
 }
 
-/* ---- ROWS ---------------------------------------------------------------------------------- */
-
-/* With device memory on a GPU, and prepared on any device: nothing waits, what does not fit is left out, and
- * scratch memory depends on the room that there is, not on how many rows match. */
-static kr_status rows_enqueued(lookup *c, kr_error *err)
-{
-    kr_device *device = c->call.index->device;
-    const kr_query *query = &c->call.query;
-    kr_matches matches = {0};
-    kr_status status = kr_matches_find(query, &matches, err);
-    if (status != KR_OK)
-        return status;
-    status = kr_device_copy(device, c->sink->out, matches.offsets.data, matches.offsets.nbytes,
-                            c->call.stream, err);
-    const kr_matches_copy_job part = {
-        .count = query->n,
-        .capacity = c->sink->rows ? c->sink->rows_capacity : 0,
-        .out = c->sink->rows,
-        .order = c->sink->order,
-    };
-    if (status == KR_OK)
-        status = kr_matches_copy(query, &matches, &part, err);
-    kr_matches_release(query, &matches);
-    return status;
-}
-
-/* Where device memory is host memory, the size is known before anything is written. */
-static kr_status rows_on_host_device(lookup *c, kr_error *err)
-{
-    const kr_query *query = &c->call.query;
-    kr_matches matches = {0};
-    kr_status status = kr_matches_find(query, &matches, err);
-    if (status != KR_OK)
-        return status;
-    const uint64_t total = ((const uint64_t *)matches.offsets.data)[query->n];
-    const kr_matches_copy_job part = {
-        .count = query->n, .capacity = total, .out = c->sink->rows, .order = c->sink->order};
-    if (c->sink->rows && total > c->sink->rows_capacity)
-        status = kr_fail(err, KR_ERR_LIMIT, "%llu row ids match, but rows_capacity is %llu; raise it",
-                         (unsigned long long)total, (unsigned long long)c->sink->rows_capacity);
-    else if (c->sink->rows)
-        status = kr_matches_copy(query, &matches, &part, err);
-    if (status == KR_OK)
-        memcpy(c->sink->out, matches.offsets.data, matches.offsets.nbytes);
-    kr_matches_release(query, &matches);
-    return status;
-}
-
-/* Host memory on a GPU: one pass counts; a second one copies the row ids, if all of them fit. */
-typedef struct gather {
-    kr_device *device;
-    const kr_sink *sink;
-    uint64_t *offsets; /* host, n + 1 */
-    uint64_t total;    /* row ids so far */
-    kr_error error;    /* of a failed copy within the callback */
-} gather;
-
-static int gather_offsets(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
-                          const uint32_t *rows)
-{
-    gather *g = ctx;
-    (void)rows;
-    for (uint64_t i = 0; i <= n_probes; ++i)
-        g->offsets[first_probe + i] = g->total + offsets[i];
-    g->total += offsets[n_probes];
-    return 0;
-}
-
-static int gather_rows(void *ctx, uint64_t first_probe, uint64_t n_probes, const uint64_t *offsets,
-                       const uint32_t *rows)
-{
-    gather *g = ctx;
-    return kr_memory_copy(g->device, g->sink->rows + g->offsets[first_probe], rows,
-                          offsets[n_probes] * sizeof *rows, NULL, &g->error) != KR_OK;
-}
-
-static kr_status gather_all(lookup *c, gather *g, kr_error *err)
-{
-    kr_query again = c->call.query; /* the same probes: counted and logged once */
-    kr_chunks job = {
-        .whole = &c->call.query,
-        .lower = c->call.lower,
-        .upper = c->call.upper,
-        .order = c->sink->order,
-        .count_only = 1,
-        .cap_nbytes = UINT64_MAX / 2,
-        .chunk = gather_offsets,
-        .ctx = g,
-    };
-    kr_status status = kr_chunks_run(&job, err);
-    if (status != KR_OK)
-        return status;
-    if (c->sink->rows && g->total > c->sink->rows_capacity)
-        return kr_fail(err, KR_ERR_LIMIT, "%llu row ids match, but rows_capacity is %llu; raise it",
-                       (unsigned long long)g->total, (unsigned long long)c->sink->rows_capacity);
-    job.count_only = 0;
-    again.work = NULL;
-    again.log = NULL;
-    job.whole = &again;
-    job.chunk = gather_rows;
-    if (c->sink->rows)
-        status = kr_chunks_run(&job, err);
-    if (g->error.status != KR_OK) { /* it says more than that the callback stopped */
-        if (err)
-            *err = g->error;
-        return g->error.status;
-    }
-    const uint64_t nbytes = (c->call.lower->count + 1) * sizeof(uint64_t);
-    return status == KR_OK ? kr_memory_copy(g->device, c->sink->out, g->offsets, nbytes, NULL, err) : status;
-}
-
-static kr_status rows_staged(lookup *c, kr_error *err)
-{
-    gather g = {.device = c->call.index->device, .sink = c->sink};
-    g.offsets = kr_host_calloc(c->call.lower->count + 1, sizeof(uint64_t), "offsets", err);
-    if (!g.offsets)
-        return KR_ERR_HOST_MEMORY;
-    const kr_status status = gather_all(c, &g, err);
-    free(g.offsets);
-    return status;
-}
-
 static kr_status answer_rows(lookup *c, kr_error *err)
 {
-    if (c->call.index->device->ops->is_host)
-        return rows_on_host_device(c, err);
-    return c->call.reaches ? rows_enqueued(c, err) : rows_staged(c, err);
-}
-
-kr_status kr_call_enqueue(kr_call *call, const kr_sink *sink, kr_error *err)
-{
-    lookup c = {*call, sink};
-    if (sink->result != KR_RESULT_ROWS)
-        return kr_query_answer(&c.call.query, sink, sink->values, err);
-    return rows_enqueued(&c, err);
+    const kr_rows_job job = {&c->call.query, c->call.lower, c->call.upper, c->sink, c->call.reaches};
+    return kr_rows_answer(&job, err);
 }
 
 /* ---- Point and range lookups --------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* kr_report_*: reports by ordinal. lookup.c fills them. */
+/* kr_report_*: reports by ordinal, but for phases (facts.c). call.c and scan.c fill them. */
 #include "api/report.h"
 
 #include <stdlib.h>
@@ -62,23 +62,6 @@ uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal)
 {
     const uint32_t way = way_at(report, ordinal);
     return way < KR_SEARCHED_WAYS ? report->log.probes[way] : 0;
-}
-
-/* ---- Phases ---------------------------------------------------------------------------------- */
-
-uint32_t kr_report_phase_count(const kr_report *report)
-{
-    return report ? report->phases.n : 0;
-}
-
-const char *kr_report_phase_name(const kr_report *report, uint32_t ordinal)
-{
-    return kr_phases_name(report ? &report->phases : NULL, ordinal);
-}
-
-double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal)
-{
-    return kr_phases_seconds(report ? &report->phases : NULL, ordinal);
 }
 
 /* ---- Counters -------------------------------------------------------------------------------- */

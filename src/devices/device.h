@@ -34,8 +34,7 @@ struct kr_stream {
 };
 
 typedef struct kr_device_ops {
-    /* 1: device memory is host memory, every call is done when it returns; copies to the device are
-     * never needed. */
+    /* 1: device memory is host memory, every call is done when it returns, copies to it are never needed. */
     uint32_t is_host;
     /* Threads of a group (program/program.h): a warp's, or 1 where blocks are single threads, too. */
     uint32_t group_threads;
@@ -84,8 +83,7 @@ typedef struct kr_device_ops {
     /* Optional: work that is done often. From record_begin to record_end what this thread enqueues on the
      * stream is kept and not done; drains of other threads wait meanwhile, one of this thread never ends.
      * replay then enqueues all of it on any stream; a replay begins when the one before it has ended.
-     * record_end is due after each record_begin that succeeded; with recording NULL it forgets what was kept.
-     */
+     * record_end is due after each record_begin that succeeded; recording NULL forgets what was kept. */
     kr_status (*record_begin)(kr_device *device, void *stream, kr_error *err);
     kr_status (*record_end)(kr_device *device, void *stream, void **recording, kr_error *err);
     kr_status (*replay)(kr_device *device, void *recording, void *stream, kr_error *err);
@@ -164,8 +162,8 @@ static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_str
 }
 
 /* What the calling thread takes of a device between kr_peak_begin and kr_peak_end, so that a build can tell
- * its own peak, whatever other threads do there meanwhile. Peaks nest: all that a thread has begun count.
- * The fields belong to memory.c. */
+ * its own peak, whatever other threads do there meanwhile. Peaks nest: all that a thread has begun count. The
+ * fields belong to memory.c. */
 typedef struct kr_peak {
     struct kr_peak *outer; /* begun before by the same thread */
     kr_device *device;
@@ -178,7 +176,7 @@ uint64_t kr_peak_end(kr_peak *peak);
 kr_peak *kr_peaks_here(void);
 
 /* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf, for `peaks`.
- * 0: the cap does not allow it; giving back always succeeds. */
+ * Returns 0 if the cap does not allow it; giving back always succeeds. */
 int kr_device_charge(kr_device *device, kr_peak *peaks, int64_t nbytes);
 
 void kr_device_drain(kr_device *device);
@@ -204,8 +202,7 @@ kr_status kr_device_report(const kr_device *device, const char *phase, uint64_t 
                            kr_error *err);
 /* Allocate their scratch memory, work, release it; all in stream order. */
 kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err);
-/* The same, with scratch memory for `most` pairs, n or more: for work that takes the same memory each time.
- */
+/* The same, with scratch memory for `most` pairs (n or more), for work that takes the same each time. */
 kr_status kr_device_sort_some(kr_device *device, const kr_sort *sort, uint64_t most, kr_stream *stream,
                               kr_error *err);
 kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, kr_stream *stream,

@@ -1,8 +1,21 @@
 #include "devices/work.h"
 
+/* The list needs no values: n_taken says how much of it there is. */
+kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
+{
+    kr_work work;
+    work.device = device;
+    work.stream = stream;
+    work.watch = NULL;
+    work.err = err;
+    work.status = KR_OK;
+    work.n_taken = 0;
+    return work;
+}
+
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what)
+void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help)
 {
     if (work->n_taken == KR_WORK_TAKEN_MOST)
         KR_STEP(work,
@@ -11,8 +24,19 @@ void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what)
     if (work->status != KR_OK || nbytes == 0)
         return NULL;
     kr_buffer *taken = &work->taken[work->n_taken];
-    work->status = kr_buffer_allocate(work->device, nbytes, work->stream, what, work->help, taken, work->err);
+    work->status = kr_buffer_allocate(work->device, nbytes, work->stream, what, help, taken, work->err);
     return work->status == KR_OK ? work->taken[work->n_taken++].data : NULL;
+}
+
+void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what)
+{
+    return kr_work_take_or(work, nbytes, what, NULL);
+}
+
+kr_buffer kr_work_buffer(kr_work *work, uint64_t nbytes, const char *what)
+{
+    void *memory = kr_work_take(work, nbytes, what);
+    return (kr_buffer){memory, memory ? nbytes : 0};
 }
 
 uint64_t *kr_work_counters(kr_work *work, uint32_t n)
@@ -46,6 +70,14 @@ void kr_work_give(kr_work *work, const void *memory)
 kr_buffer kr_work_keep(kr_work *work, const void *memory)
 {
     return work->status == KR_OK ? remove_taken(work, memory) : (kr_buffer){0};
+}
+
+void *kr_work_object(kr_work *work, size_t nbytes, const char *what)
+{
+    void *object = work->status == KR_OK ? kr_host_calloc(1, nbytes, what, work->err) : NULL;
+    if (!object)
+        KR_STEP(work, KR_ERR_HOST_MEMORY);
+    return object;
 }
 
 kr_status kr_work_end(kr_work *work)

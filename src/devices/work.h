@@ -21,25 +21,13 @@ typedef struct kr_work {
     kr_device *device;
     kr_stream *stream;   /* NULL: the device's own */
     kr_stopwatch *watch; /* NULL: phases are not timed */
-    const char *help;    /* NULL, or how the caller can save memory, for errors */
     kr_error *err;       /* NULL: the text is not wanted */
     kr_status status;    /* of the first step that failed */
     uint32_t n_taken;
     kr_buffer taken[KR_WORK_TAKEN_MOST];
 } kr_work;
 
-static inline kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
-{
-    kr_work work;
-    work.device = device;
-    work.stream = stream;
-    work.watch = NULL;
-    work.help = NULL;
-    work.err = err;
-    work.status = KR_OK;
-    work.n_taken = 0;
-    return work;
-}
+kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err);
 
 static inline int kr_work_goes_on(const kr_work *work)
 {
@@ -56,14 +44,22 @@ static inline int kr_work_goes_on(const kr_work *work)
 /* Gives back all that is still taken. */
 kr_status kr_work_end(kr_work *work);
 
-/* Memory; `what` names its use in the error. NULL also for 0 bytes. */
+/* Memory; `what` names its use in the error, and `help` says how the caller can save it. NULL also for 0
+ * bytes. */
 void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what);
-/* The same, with zeros: n counters that programs add to. */
+void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help);
+/* The same with its size. */
+kr_buffer kr_work_buffer(kr_work *work, uint64_t nbytes, const char *what);
+/* n counters that programs add to, all 0. */
 uint64_t *kr_work_counters(kr_work *work, uint32_t n);
 /* Memory that is no longer needed; NULL does nothing. */
 void kr_work_give(kr_work *work, const void *memory);
-/* Memory that outlives the work, if no step has failed; else none, and the end gives it back. */
+/* Memory that outlives the work, if no step has failed; else none, and the end gives it back. So what a
+ * function makes is scratch memory until the function that began the work keeps it. */
 kr_buffer kr_work_keep(kr_work *work, const void *memory);
+
+/* Zeroed host memory that the caller frees, also after a failure; NULL if there was none, or one before. */
+void *kr_work_object(kr_work *work, size_t nbytes, const char *what);
 
 /* Enqueue. */
 void kr_work_run(kr_work *work, const kr_program *program, const void *params, uint64_t n);

@@ -5,51 +5,40 @@
 enum { STRIPES = TABLE_STRIPES * TABLE_CHECKS };
 
 typedef struct check {
-    kr_device *device;
+    kr_work *work;
     const kr_hashed *table;
-    kr_buffer counts;
     table_check_params params;
     uint64_t found[TABLE_CHECKS];
 } check;
 
-static kr_status run(check *c, const kr_program *program, uint64_t n, kr_error *err)
+static void run(check *c, const kr_program *program, uint64_t n)
 {
-    return kr_device_run(c->device, program, &c->params, n, NULL, err);
+    kr_work_run(c->work, program, &c->params, n);
 }
 
-static kr_status read_counts(check *c, kr_error *err)
+static void read_counts(check *c)
 {
-    uint64_t stripes[STRIPES];
-    const kr_status status = kr_counters_read(c->device, NULL, &c->counts, stripes, STRIPES, err);
-    if (status == KR_OK)
-        table_tally_sum(stripes, TABLE_CHECKS, c->found);
-    return status;
+    uint64_t stripes[STRIPES] = {0};
+    kr_work_read(c->work, stripes, c->params.counts, sizeof stripes);
+    table_tally_sum(stripes, TABLE_CHECKS, c->found);
 }
 
-static kr_status check_links(check *c, kr_error *err)
+static void check_links(check *c)
 {
-    const uint64_t nodes = c->table->n_heads + c->table->n_more;
-    kr_status status = KR_OK;
-    if (!c->table->design.linked)
-        return KR_OK;
-    status = run(c, &KR_W(table_check_links), nodes, err);
-    if (status == KR_OK)
-        status = read_counts(c, err);
-    if (status == KR_OK && c->found[TABLE_CHECK_LINKS])
-        return kr_fail(err, KR_ERR_INVARIANT, "%llu links lead back, or to nodes that are not there",
-                       (unsigned long long)c->found[TABLE_CHECK_LINKS]);
-    return status;
+    run(c, &KR_W(table_check_links), c->table->n_heads + c->table->n_more);
+    read_counts(c);
+    if (c->found[TABLE_CHECK_LINKS])
+        KR_STEP(c->work, kr_fail(c->work->err, KR_ERR_INVARIANT,
+                                 "%llu links lead back, or to nodes that are not there",
+                                 (unsigned long long)c->found[TABLE_CHECK_LINKS]));
 }
 
-static kr_status count(check *c, kr_error *err)
+static void count(check *c)
 {
-    const uint64_t nodes = c->table->n_heads + c->table->n_more;
-    kr_status status = run(c, &KR_W(table_check_nodes), nodes, err);
-    if (status == KR_OK)
-        status = run(c, &KR_W(table_check_spans), c->table->n_spans, err);
-    if (status == KR_OK)
-        status = run(c, &KR_W(table_check_places), c->table->n_aside, err);
-    return status == KR_OK ? read_counts(c, err) : status;
+    run(c, &KR_W(table_check_nodes), c->table->n_heads + c->table->n_more);
+    run(c, &KR_W(table_check_spans), c->table->n_spans);
+    run(c, &KR_W(table_check_places), c->table->n_aside);
+    read_counts(c);
 }
 
 static kr_status expect(uint64_t found, uint64_t counted, const char *what, kr_error *err)
@@ -86,17 +75,16 @@ static kr_status judge(const check *c, kr_error *err)
 
 kr_status KR_W(kr_hashed_validate)(kr_device *device, const void *self, kr_error *err)
 {
-    check c = {.device = device, .table = self};
-    kr_status status = kr_counters_make(device, NULL, STRIPES, &c.counts, err);
+    kr_work w = kr_work_on(device, NULL, err);
+    check c = {.work = &w, .table = self};
     c.params = (table_check_params){.table = kr_hashed_view_of(self),
-                                    .counts = c.counts.data,
+                                    .counts = kr_work_counters(&w, STRIPES),
                                     .n_more = c.table->n_more,
                                     .n_spans = c.table->n_spans,
                                     .n_aside = c.table->n_aside};
-    if (status == KR_OK)
-        status = check_links(&c, err);
-    if (status == KR_OK)
-        status = count(&c, err);
-    kr_buffer_release(device, &c.counts, NULL);
-    return status == KR_OK ? judge(&c, err) : status;
+    if (c.table->design.linked)
+        check_links(&c);
+    count(&c);
+    KR_STEP(&w, judge(&c, err));
+    return kr_work_end(&w);
 }

@@ -28,6 +28,23 @@ void kr_hashed_release(kr_device *device, kr_stream *stream, kr_hashed *table)
     kr_buffer_release(device, &table->heads, stream);
 }
 
+void kr_hashed_keep(kr_work *w, kr_hashed *table)
+{
+    table->heads = kr_work_keep(w, table->heads.data);
+    table->more = kr_work_keep(w, table->more.data);
+    table->spans = kr_work_keep(w, table->spans.data);
+    table->aside = kr_work_keep(w, table->aside.data);
+}
+
+void kr_hashed_give(kr_work *w, kr_hashed *table)
+{
+    kr_work_give(w, table->aside.data);
+    kr_work_give(w, table->spans.data);
+    kr_work_give(w, table->more.data);
+    kr_work_give(w, table->heads.data);
+    table->heads = table->more = table->spans = table->aside = (kr_buffer){0};
+}
+
 void kr_hashed_destroy(kr_device *device, void *self)
 {
     kr_hashed_release(device, NULL, self);

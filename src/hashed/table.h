@@ -61,6 +61,9 @@ extern const kr_program table_find_slots_u32, table_find_slots_u64, table_find_l
 
 kr_hashed_view kr_hashed_view_of(const kr_hashed *table);
 void kr_hashed_release(kr_device *device, kr_stream *stream, kr_hashed *table);
+/* What a work makes is its scratch memory until it is kept, or given back. */
+void kr_hashed_keep(kr_work *work, kr_hashed *table);
+void kr_hashed_give(kr_work *work, kr_hashed *table);
 /* Buckets for so many keys. */
 uint64_t kr_hashed_heads(const kr_hashed_design *design, uint64_t n_keys);
 /* Remembers how the table was made. 0: too many steps to most keys, as they collide: try another seed. */
@@ -69,20 +72,16 @@ int kr_hashed_is_made(kr_hashed *table);
 kr_status kr_hashed_reseed(kr_hashed *table, kr_error *err);
 /* The keys to make room for: n, and more of them when several seeds did not help. */
 uint64_t kr_hashed_room(const kr_hashed *table, uint64_t n);
-/* Makes `table`, all of whose buffers are empty, of entries sorted by mixed codes, with room for `keys` keys
- * at least. `sorted` is in the order of table->seed; its row ids are overwritten. *fits becomes 0 where keys
- * collide too much: then nothing is left, and another seed should be tried. */
 typedef struct kr_hashed_source {
-    kr_device *device;
-    kr_stream *stream;
-    kr_stopwatch *watch;
-    const void *keys; /* mixed codes */
-    uint32_t *rows;
+    const void *keys; /* mixed codes, in ascending order */
+    uint32_t *rows;   /* which are overwritten */
     uint64_t n;
     uint64_t room_for; /* keys */
     uint64_t full;     /* 0, or: more keys than these get room for others, as a table that grows */
 } kr_hashed_source;
-kr_status kr_hashed_fill_u32(const kr_hashed_source *source, kr_hashed *table, int *fits, kr_error *err);
-kr_status kr_hashed_fill_u64(const kr_hashed_source *source, kr_hashed *table, int *fits, kr_error *err);
+/* Makes `table`, all of whose buffers are empty, of entries in the order of table->seed. 0: keys collide too
+ * much, or a step failed: then nothing is left, and in the first case another seed should be tried. */
+int kr_hashed_fill_u32(kr_work *work, const kr_hashed_source *source, kr_hashed *table);
+int kr_hashed_fill_u64(kr_work *work, const kr_hashed_source *source, kr_hashed *table);
 
 #endif

@@ -1,6 +1,7 @@
 #include "io/column.h"
 
 #include "io/convert.h"
+#include "io/hints.h"
 #include "util/error.h"
 
 #include <stdio.h>
@@ -27,11 +28,13 @@ static kr_status fail_value(const struct kr_builder *builder, kr_value_result re
 {
     const struct kr_place *place = builder->place;
     char shown[KR_IO_SHOWN_NBYTES], problem[KR_PROBLEM_NBYTES], hint[HINT_NBYTES];
+    char time_hint[KR_TIME_HINT_NBYTES];
     kr_io_show(shown, text, nbytes);
     kr_value_problem(result, builder->type, builder->unit, problem);
-    return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s: '%s' %s%s", place->file,
+    return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: column %s: '%s' %s%s%s", place->file,
                    (unsigned long long)place->line, place->column, shown, problem,
-                   null_hint(builder, text, nbytes, hint));
+                   null_hint(builder, text, nbytes, hint),
+                   kr_io_time_hint(result, builder->type, builder->unit, text, nbytes, time_hint));
 }
 
 static kr_status grow(struct kr_builder *builder, kr_error *err)
@@ -147,13 +150,15 @@ static kr_status infer(struct kr_builder *builder, const char *text, size_t nbyt
     const struct kr_place *place = builder->place;
     bool large = false;
     kr_type type = classify(text, nbytes, &large);
-    char shown[KR_IO_SHOWN_NBYTES], hint[HINT_NBYTES];
+    char shown[KR_IO_SHOWN_NBYTES], hint[HINT_NBYTES], time_hint[KR_TIME_HINT_NBYTES];
     kr_io_show(shown, text, nbytes);
     if (!type)
-        return kr_fail(err, KR_ERR_FORMAT,
-                       "%s:%llu: column %s: '%s' is not a number, date or time%s; add ':str' to read text",
-                       place->file, (unsigned long long)place->line, place->column, shown,
-                       null_hint(builder, text, nbytes, hint));
+        return kr_fail(
+            err, KR_ERR_FORMAT,
+            "%s:%llu: column %s: '%s' is not a number, date or time%s%s; add ':str' to read text",
+            place->file, (unsigned long long)place->line, place->column, shown,
+            null_hint(builder, text, nbytes, hint),
+            kr_io_time_hint(KR_VALUE_MALFORMED, (kr_type)0, KR_UNIT_NONE, text, nbytes, time_hint));
     if (large && !builder->large_line) {
         builder->large_line = place->line;
         memcpy(builder->large_text, shown, sizeof shown);
@@ -295,13 +300,16 @@ kr_status kr_builder_append_literal(struct kr_builder *builder, const char *text
         return append_null(builder, err);
     if (builder->file->dictionary)
         return append_string(builder, text, nbytes, err);
-    char shown[KR_IO_SHOWN_NBYTES], problem[KR_PROBLEM_NBYTES];
+    char shown[KR_IO_SHOWN_NBYTES], problem[KR_PROBLEM_NBYTES], hint[KR_TIME_HINT_NBYTES];
     void *value = (char *)builder->file->data + builder->count * builder->each;
     const kr_value_result result = kr_value_parse_literal(builder->type, builder->unit, text, nbytes, value);
     kr_io_show(shown, text, nbytes);
     if (result != KR_VALUE_OK)
-        return kr_fail(err, KR_ERR_ARGUMENT, "value %llu of the list, '%s', %s", (unsigned long long)n, shown,
-                       kr_value_problem(result, builder->type, builder->unit, problem));
+        return kr_fail(err, KR_ERR_ARGUMENT, "value %llu of the list, '%s', %s%s", (unsigned long long)n,
+                       shown, kr_value_problem(result, builder->type, builder->unit, problem),
+                       result == KR_VALUE_MALFORMED
+                           ? kr_io_time_hint(result, builder->type, builder->unit, text, nbytes, hint)
+                           : "");
     builder->count++;
     return KR_OK;
 }

@@ -193,7 +193,7 @@ static kr_status fail_types(const struct kr_file *file, const struct kr_file *li
 static kr_status fail_row(const struct kr_file *file, const struct kr_file *like, uint64_t row,
                           kr_value_result result, kr_error *err)
 {
-    char shown[KR_VALUE_NBYTES], problem[KR_PROBLEM_NBYTES];
+    char shown[KR_VALUE_NBYTES], problem[KR_PROBLEM_NBYTES], hint[KR_COMPARE_HINT_NBYTES];
     const bool file_unknown = file->column.type == KR_TIMESTAMP64 && file->unit == KR_UNIT_NONE;
     const char *value = (const char *)file->column.data + row * kr_type_nbytes(file->column.type);
     if (result == KR_VALUE_NO_UNIT)
@@ -204,13 +204,9 @@ static kr_status fail_row(const struct kr_file *file, const struct kr_file *like
             file_unknown ? file->name : like->name, file_unknown ? like->name : file->name);
     kr_value_text(file->column.type, file->unit, value, shown);
     kr_value_problem(result, like->column.type, like->unit, problem);
-    return kr_fail(err, KR_ERR_TYPE, "%s: row %llu is %s, which %s%s%s", file->name, (unsigned long long)row,
-                   shown, problem, *like->name ? "; it is compared with " : "", like->name);
-}
-
-static bool is_null(const kr_column *column, uint64_t row)
-{
-    return column->validity && !(column->validity[row / 8] >> (row % 8) & 1);
+    return kr_fail(err, KR_ERR_TYPE, "%s: row %llu is %s, which %s%s%s%s", file->name,
+                   (unsigned long long)row, shown, problem, *like->name ? "; it is compared with " : "",
+                   like->name, kr_io_convert_hint(result, file, row, like, hint));
 }
 
 kr_status kr_file_recast(struct kr_file *file, const struct kr_file *like, kr_error *err)
@@ -224,7 +220,7 @@ kr_status kr_file_recast(struct kr_file *file, const struct kr_file *like, kr_er
     for (uint64_t row = 0; row < from->count; row++) {
         const void *value = (const char *)from->data + row * each;
         const kr_value_result result =
-            is_null(from, row)
+            kr_io_is_null(from, row)
                 ? KR_VALUE_OK
                 : kr_value_convert(from->type, file->unit, value, type, like->unit, data + row * to_each);
         if (result != KR_VALUE_OK) {
@@ -278,10 +274,10 @@ static kr_status recode(struct kr_file *file, const struct kr_file *like, kr_err
     const uint64_t n = file->column.count;
     kr_status status = map ? KR_OK : KR_ERR_HOST_MEMORY;
     for (uint64_t row = 0; row < n && status == KR_OK; row++)
-        if (!is_null(&file->column, row) && map[codes[row]] == KR_NO_ROW)
+        if (!kr_io_is_null(&file->column, row) && map[codes[row]] == KR_NO_ROW)
             status = fail_text(file, like, row, err);
     for (uint64_t row = 0; row < n && status == KR_OK; row++)
-        if (!is_null(&file->column, row))
+        if (!kr_io_is_null(&file->column, row))
             codes[row] = map[codes[row]];
     free(map);
     if (status != KR_OK)

@@ -1,5 +1,6 @@
 #include "io/hints.h"
 
+#include "io/convert.h"
 #include "util/spelling.h"
 
 #include <stdio.h>
@@ -122,5 +123,75 @@ const char *kr_io_compare_hint(const struct kr_file *a, const struct kr_file *b,
         snprintf(hint, KR_COMPARE_HINT_NBYTES,
                  "; numbers compare with numbers, and dates and times with each other");
     }
+    return hint;
+}
+
+/* ---- Values that do not convert ------------------------------------------------------------ */
+
+static bool is_real(kr_type type)
+{
+    return type == KR_F32 || type == KR_F64;
+}
+
+/* Whether all values of a column of timestamps, and one value of another file, are some of that unit. */
+static bool unit_holds(kr_unit unit, const struct kr_file *all, const struct kr_file *file, uint64_t row)
+{
+    const char *values = all->column.data, *value = file->column.data;
+    int64_t steps;
+    if (kr_value_convert(file->column.type, file->unit, value + row * kr_type_nbytes(file->column.type),
+                         KR_TIMESTAMP64, unit, &steps) != KR_VALUE_OK)
+        return false;
+    for (uint64_t i = 0; i < all->column.count; i++)
+        if (!kr_io_is_null(&all->column, i) &&
+            kr_value_convert(KR_TIMESTAMP64, all->unit, values + i * sizeof steps, KR_TIMESTAMP64, unit,
+                             &steps) != KR_VALUE_OK)
+            return false;
+    return true;
+}
+
+const char *kr_io_convert_hint(kr_value_result result, const struct kr_file *file, uint64_t row,
+                               const struct kr_file *like, char hint[KR_COMPARE_HINT_NBYTES])
+{
+    char extension[8], source[KR_IO_SHOWN_NBYTES + 24], type[KR_TYPE_TEXT_NBYTES];
+    const bool is_text = is_text_file(extension_of(like->name, extension));
+    *hint = '\0';
+    /* The type of a .bin file says how its bytes are laid out, so another one would read other values. */
+    if (!is_text && strcasecmp(extension, ".npy") != 0)
+        return hint;
+    if (result == KR_VALUE_INEXACT && is_real(file->column.type)) {
+        with_type(like->name, "f64", source);
+        snprintf(hint, KR_COMPARE_HINT_NBYTES, "; '%s' reads it as f64%s", source,
+                 is_text && !is_real(like->column.type) ? ", which rounds large integers" : "");
+    }
+    for (int unit = (int)like->unit - 1; result == KR_VALUE_RANGE && unit >= KR_UNIT_S; unit--)
+        if (unit_holds((kr_unit)unit, like, file, row)) {
+            with_type(like->name, kr_type_text(KR_TIMESTAMP64, (kr_unit)unit, type), source);
+            snprintf(hint, KR_COMPARE_HINT_NBYTES, "; '%s' reads it in a unit that holds both", source);
+            break;
+        }
+    return hint;
+}
+
+/* ---- Texts that do not fit the type ---------------------------------------------------------- */
+
+const char *kr_io_time_hint(kr_value_result result, kr_type type, kr_unit unit, const char *text,
+                            size_t nbytes, char hint[KR_TIME_HINT_NBYTES])
+{
+    char name[KR_TYPE_TEXT_NBYTES], with_sign[64];
+    int64_t value;
+    *hint = '\0';
+    for (int coarser = (int)unit - 1; result == KR_VALUE_RANGE && coarser >= KR_UNIT_S; coarser--)
+        if (kr_value_parse(type, (kr_unit)coarser, text, nbytes, &value) == KR_VALUE_OK) {
+            snprintf(hint, KR_TIME_HINT_NBYTES, "; read a coarser unit, such as ':%s'",
+                     kr_type_text(type, (kr_unit)coarser, name));
+            return hint;
+        }
+    const bool may_be_time = !type || type == KR_DATE32 || type == KR_TIMESTAMP64;
+    if (result != KR_VALUE_MALFORMED || !may_be_time || nbytes + 2 > sizeof with_sign)
+        return hint;
+    snprintf(with_sign, sizeof with_sign, "+%.*s", (int)nbytes, text);
+    if (kr_value_is_time(with_sign, nbytes + 1) &&
+        kr_value_parse(KR_TIMESTAMP64, KR_UNIT_S, with_sign, nbytes + 1, &value) != KR_VALUE_MALFORMED)
+        snprintf(hint, KR_TIME_HINT_NBYTES, "; a year above 9999 has a sign, as in '%s'", with_sign);
     return hint;
 }

@@ -80,6 +80,26 @@ static kr_status open_path(struct kr_input *input, const char *path, kr_error *e
     return KR_ERR_IO;
 }
 
+/* The next bytes of the file itself, which may be packed; a kr_gzip_reader. */
+static kr_status read_file(void *from, void *to, size_t nbytes, size_t *got, kr_error *err)
+{
+    struct kr_input *input = from;
+    ssize_t n;
+    do {
+        n = read(input->fd, to, nbytes);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return kr_fail_call(err, KR_ERR_IO, "read", errno, "cannot read %s: %s", input->name,
+                            strerror(errno));
+    if (n == 0 && input->file_nbytes != KR_IO_UNKNOWN && input->file_position < input->file_nbytes)
+        return kr_fail(
+            err, KR_ERR_IO, "%s became shorter while it was read: %llu of %llu bytes are left; read it again",
+            input->name, (unsigned long long)input->file_position, (unsigned long long)input->file_nbytes);
+    input->file_position += (uint64_t)n;
+    *got = (size_t)n;
+    return KR_OK;
+}
+
 kr_status kr_input_open(struct kr_input *input, const char *path, bool gzip, const kr_progress *progress,
                         kr_error *err)
 {
@@ -90,7 +110,7 @@ kr_status kr_input_open(struct kr_input *input, const char *path, bool gzip, con
         return status;
     input->nbytes = gzip ? KR_IO_UNKNOWN : input->file_nbytes;
     if (gzip)
-        status = kr_gzip_open(input, err);
+        status = kr_gzip_open(input->name, read_file, input, &input->gzip, err);
     if (status != KR_OK)
         kr_input_close(input);
     return status;
@@ -115,32 +135,14 @@ static kr_status report(const struct kr_input *input, kr_error *err)
     return kr_progress_report(input->progress, "reading", fraction, err);
 }
 
-kr_status kr_input_read_file(struct kr_input *input, void *to, size_t nbytes, size_t *got, kr_error *err)
-{
-    ssize_t n;
-    do {
-        n = read(input->fd, to, nbytes);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return kr_fail_call(err, KR_ERR_IO, "read", errno, "cannot read %s: %s", input->name,
-                            strerror(errno));
-    if (n == 0 && input->file_nbytes != KR_IO_UNKNOWN && input->file_position < input->file_nbytes)
-        return kr_fail(
-            err, KR_ERR_IO, "%s became shorter while it was read: %llu of %llu bytes are left; read it again",
-            input->name, (unsigned long long)input->file_position, (unsigned long long)input->file_nbytes);
-    input->file_position += (uint64_t)n;
-    *got = (size_t)n;
-    return KR_OK;
-}
-
 kr_status kr_input_read(struct kr_input *input, void *to, uint64_t nbytes, uint64_t *got, kr_error *err)
 {
     uint64_t done = 0;
     while (done < nbytes) {
         size_t wanted = nbytes - done < KR_IO_BUFFER_NBYTES ? (size_t)(nbytes - done) : KR_IO_BUFFER_NBYTES;
         size_t n = 0;
-        kr_status status = input->gzip ? kr_gzip_read(input, (char *)to + done, wanted, &n, err)
-                                       : kr_input_read_file(input, (char *)to + done, wanted, &n, err);
+        kr_status status = input->gzip ? kr_gzip_read(input->gzip, (char *)to + done, wanted, &n, err)
+                                       : read_file(input, (char *)to + done, wanted, &n, err);
         if (status != KR_OK)
             return status;
         if (n == 0)

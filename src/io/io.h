@@ -57,6 +57,12 @@ struct kr_file {
 /* Marks a row NULL. The first call makes the bitmap: `capacity` rows, all ones. */
 kr_status kr_file_set_null(struct kr_file *file, uint64_t row, uint64_t capacity, kr_error *err);
 
+/* Columns of files begin at bit 0 of their validity. */
+static inline bool kr_io_is_null(const kr_column *column, uint64_t row)
+{
+    return column->validity && !(column->validity[row / 8] >> (row % 8) & 1);
+}
+
 /* kr_file_convert to a type that the one does compare with; like->name may be "". */
 kr_status kr_file_recast(struct kr_file *file, const struct kr_file *like, kr_error *err);
 
@@ -88,16 +94,19 @@ void kr_input_close(struct kr_input *input);
 /* Reads the next nbytes, fewer only at the end. A file that became shorter than it was when it was opened is
  * an error, so a caller that stays within input->nbytes always gets all it asked for. */
 kr_status kr_input_read(struct kr_input *input, void *to, uint64_t nbytes, uint64_t *got, kr_error *err);
-/* The same of the file's own bytes. */
-kr_status kr_input_read_file(struct kr_input *input, void *to, size_t nbytes, size_t *got, kr_error *err);
 
 /* ---- gzip (gzip.c) ------------------------------------------------------------------------- */
 
-/* KR_ERR_UNSUPPORTED in a build without zlib. */
-kr_status kr_gzip_open(struct kr_input *input, kr_error *err);
+/* Reads the next packed bytes, up to nbytes; 0 at their end. */
+typedef kr_status (*kr_gzip_reader)(void *from, void *to, size_t nbytes, size_t *got, kr_error *err);
+
+/* Unpacks what `read` gives. `name` is for errors; it and `from` stay until kr_gzip_close. KR_ERR_UNSUPPORTED
+ * in a build without zlib. */
+kr_status kr_gzip_open(const char *name, kr_gzip_reader read, void *from, struct kr_gzip **gzip,
+                       kr_error *err);
 void kr_gzip_close(struct kr_gzip *gzip);
-/* Up to nbytes of what input->file holds unpacked; 0 at its end. */
-kr_status kr_gzip_read(struct kr_input *input, void *to, size_t nbytes, size_t *got, kr_error *err);
+/* The next unpacked bytes, up to nbytes; 0 at their end. */
+kr_status kr_gzip_read(struct kr_gzip *gzip, void *to, size_t nbytes, size_t *got, kr_error *err);
 
 /* ---- Readers: one per format, listed in file.c --------------------------------------------- */
 

@@ -1,5 +1,4 @@
-/* Files that appear together: written to temporary files beside their targets, renamed when all are complete.
- */
+/* Files that appear together: temporary files beside their targets, renamed when all are complete. */
 #include "io/output.h"
 #include "util/error.h"
 

@@ -420,9 +420,12 @@ static kr_status find_separator(struct scanner *scanner, kr_error *err)
     }
 }
 
-/* Skips a UTF-8 byte order mark. */
-static kr_status check_encoding(struct scanner *scanner, kr_error *err)
+/* Reads the first bytes, and skips a UTF-8 byte order mark, which some programs write before a table. */
+static kr_status begin_text(struct scanner *scanner, kr_error *err)
 {
+    const kr_status status = refill(scanner, err);
+    if (status != KR_OK)
+        return status;
     const char *data = scanner->data;
     if (scanner->end >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
         scanner->start = 3;
@@ -434,9 +437,7 @@ static kr_status check_encoding(struct scanner *scanner, kr_error *err)
 static kr_status read_header(struct scanner *scanner, const struct wanted *wanted, uint64_t *n_fields,
                              kr_error *err)
 {
-    kr_status status = refill(scanner, err);
-    if (status == KR_OK)
-        status = check_encoding(scanner, err);
+    kr_status status = begin_text(scanner, err);
     if (status == KR_OK && !scanner->separator)
         scanner->separator = ',', status = find_separator(scanner, err);
     if (status != KR_OK)
@@ -510,7 +511,9 @@ kr_status kr_read_tbl(struct kr_input *input, const char *selector, struct kr_fi
             "numbers from 0 and a type of " KR_IO_TYPE_NAMES " str",
             input->name, scanner.place.column);
     scanner.column = number;
-    kr_status status = read_column(&scanner, &wanted, 0, file, err);
+    kr_status status = begin_text(&scanner, err);
+    if (status == KR_OK)
+        status = read_column(&scanner, &wanted, 0, file, err);
     free(scanner.data);
     return status;
 }

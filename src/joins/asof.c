@@ -1,4 +1,5 @@
 #include "joins/asof.h"
+#include "joins/asof_state.h"
 #include "kinds/choose.h"
 #include "kinds/nearest.h"
 #include "results/found.h"
@@ -37,7 +38,7 @@ static kr_status search(asof *a, const kr_column *left, const kr_column *right, 
 static kr_status find_rows(asof *a, kr_error *err)
 {
     keys_folded folded;
-    kr_nearby near = a->job->near;
+    kr_nearby near = a->near;
     if (!a->keys.n_equal)
         return search(a, asof_times(a, &a->keys.left), asof_times(a, &a->keys.right), NULL, &near, 0, err);
     kr_status status = keys_fold_sides(&a->keys, &folded, err);
@@ -56,7 +57,7 @@ static kr_status find_rows(asof *a, kr_error *err)
 /* Every left row, and what it got. */
 static kr_status take_all(asof *a, kr_join *join, kr_error *err)
 {
-    const uint64_t n = a->job->left->count;
+    const uint64_t n = a->keys.left.n;
     const kr_status status = keyed_allocate(&a->keys, n * sizeof(uint32_t), "left rows", &join->left, err);
     join->right = a->rows;
     a->rows = (kr_buffer){0};
@@ -64,13 +65,13 @@ static kr_status take_all(asof *a, kr_join *join, kr_error *err)
     return status == KR_OK ? kr_number(a->keys.device, join->left.data, n, NULL, err) : status;
 }
 
-static kr_status take_some(asof *a, kr_join *join, kr_error *err)
+static kr_status take_some(asof *a, kr_join_type type, kr_join *join, kr_error *err)
 {
     const kr_found_job job = {.device = a->keys.device,
                               .answers = &a->rows,
-                              .n = a->job->left->count,
-                              .wanted = a->job->type != KR_JOIN_ANTI,
-                              .with_rows = a->job->type == KR_JOIN_INNER,
+                              .n = a->keys.left.n,
+                              .wanted = type != KR_JOIN_ANTI,
+                              .with_rows = type == KR_JOIN_INNER,
                               .help = ASOF_HELP};
     kr_found found;
     const kr_status status = kr_found_list(&job, &found, err);
@@ -92,9 +93,8 @@ static kr_status bring_side(asof *a, const kr_column *time, const kr_column *by,
     return status == KR_OK ? keyed_bring(&a->keys, side, time, n_by, 1, "a copy of the times", err) : status;
 }
 
-static kr_status join_sides(asof *a, kr_join *join, kr_error *err)
+static kr_status join_sides(asof *a, const kr_asof_job *job, kr_join *join, kr_error *err)
 {
-    const kr_asof_job *job = a->job;
     kr_status status = bring_side(a, job->left, job->left_by, &a->keys.left, err);
     if (status == KR_OK)
         status = bring_side(a, job->right, job->right_by, &a->keys.right, err);
@@ -105,7 +105,7 @@ static kr_status join_sides(asof *a, kr_join *join, kr_error *err)
     if (status == KR_OK)
         status = find_rows(a, err);
     if (status == KR_OK)
-        status = job->type == KR_JOIN_LEFT ? take_all(a, join, err) : take_some(a, join, err);
+        status = job->type == KR_JOIN_LEFT ? take_all(a, join, err) : take_some(a, job->type, join, err);
     if (status == KR_OK)
         status = kr_device_sync(a->keys.device, NULL, err);
     kr_stopwatch_lap(&a->keys.watch, "pairs");
@@ -114,21 +114,17 @@ static kr_status join_sides(asof *a, kr_join *join, kr_error *err)
     return status;
 }
 
-static kr_status check(asof *a, kr_error *err)
+static kr_status check(asof *a, const kr_asof_job *job, kr_error *err)
 {
-    kr_status status = kr_choose(a->keys.device, a->job->spec, &a->keys.spec, NULL, err);
+    kr_status status = kr_choose(a->keys.device, job->spec, &a->keys.spec, NULL, err);
     if (status == KR_OK)
         status = kr_kind_check(a->keys.spec.kind, KR_CAN_NEAREST, err);
-    if (status == KR_OK && (a->job->left->count >= KR_NO_ROW || a->job->right->count >= KR_NO_ROW))
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu and %llu rows: a side of a join has at most 4294967294; join parts",
-                       (unsigned long long)a->job->left->count, (unsigned long long)a->job->right->count);
-    return status;
+    return status == KR_OK ? kr_join_check_rows(job->left, job->right, "join parts", err) : status;
 }
 
 kr_status kr_asof_run(const kr_asof_job *job, kr_join *join, kr_error *err)
 {
-    asof a = {.job = job,
+    asof a = {.near = job->near,
               .keys = {.device = job->device,
                        .n = job->n_by + 1,
                        .n_equal = job->n_by,
@@ -136,12 +132,12 @@ kr_status kr_asof_run(const kr_asof_job *job, kr_join *join, kr_error *err)
                        .tracer = "none"}};
     kr_join_info *info = &join->info;
     kr_peak peak;
-    kr_status status = check(&a, err);
+    kr_status status = check(&a, job, err);
     if (status != KR_OK)
         return status;
     kr_peak_begin(&peak, job->device);
     kr_stopwatch_start(&a.keys.watch, job->device, NULL);
-    status = join_sides(&a, join, err);
+    status = join_sides(&a, job, join, err);
     kr_stopwatch_stop(&a.keys.watch);
     info->peak_nbytes = kr_peak_end(&peak);
     if (status == KR_OK)

@@ -1,35 +1,18 @@
 /* As-of joins of columns that ascend already, on a CPU: a range of left rows begins with a search, and then
  * both sides are read once. */
-#include "joins/asof.h"
+#include "joins/asof_state.h"
+#include "joins/sort_merge.h"
 #include "kinds/nearest.h"
 #include "sorted/gallop.h"
 
 typedef struct merge_params {
     const void *left, *right;
     uint32_t *out;
-    uint64_t *falls; /* of asof_ascends: rows below the one before */
     kr_nearby near;
     uint64_t n;              /* right rows */
     uint32_t type, reserved; /* of both columns */
 } merge_params;
-kr_assert_size(merge_params, 64);
-
-/* ---- Whether a column ascends: read until a row is below the one before -------------------------- */
-
-enum { CHECKED = 4096 };
-
-KR_BODY void check_rows(const merge_params *p, uint64_t first, uint64_t end)
-{
-    for (uint64_t at = first; at < end && !kr_atomic_load32((const uint32_t *)p->falls); at += CHECKED) {
-        const uint64_t stop = end - at < CHECKED ? end : at + CHECKED;
-        uint32_t falls = 0;
-        for (uint64_t i = at ? at : 1; i < stop; ++i)
-            falls += kr_load_key(p->type, p->left, i - 1) > kr_load_key(p->type, p->left, i);
-        if (falls)
-            kr_atomic_add64(p->falls, 1);
-    }
-}
-KR_CPU_PROGRAM(asof_ascends, merge_params, check_rows);
+kr_assert_size(merge_params, 56);
 
 /* ---- The merge --------------------------------------------------------------------------------- */
 
@@ -68,17 +51,6 @@ KR_BODY void merge_rows(const merge_params *p, uint64_t first, uint64_t end)
 }
 KR_CPU_PROGRAM(asof_merge_rows, merge_params, merge_rows);
 
-static kr_status ascends(asof *a, const kr_column *column, const kr_buffer *counter, int *yes, kr_error *err)
-{
-    const merge_params params = {.left = column->data, .falls = counter->data, .type = column->type};
-    uint64_t falls = 0;
-    kr_status status = kr_device_run(a->keys.device, &KR_W(asof_ascends), &params, column->count, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(a->keys.device, NULL, counter, &falls, 1, err);
-    *yes = falls == 0;
-    return status;
-}
-
 kr_status KR_W(asof_merge)(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near,
                            int *done, kr_error *err)
 {
@@ -88,16 +60,12 @@ kr_status KR_W(asof_merge)(asof *a, const kr_column *left, const kr_column *righ
                                  .near = *near,
                                  .n = right->count,
                                  .type = left->type};
-    kr_buffer counter = {0};
-    int yes = 0;
+    int yes = 0, distinct;
     if (left->validity || right->validity)
         return KR_OK;
-    kr_status status = kr_counters_make(a->keys.device, NULL, 1, &counter, err);
-    if (status == KR_OK)
-        status = ascends(a, right, &counter, &yes, err);
+    kr_status status = kr_join_ascends(a->keys.device, right, right->count, &yes, &distinct, err);
     if (status == KR_OK && yes)
-        status = ascends(a, left, &counter, &yes, err);
-    kr_buffer_release(a->keys.device, &counter, NULL);
+        status = kr_join_ascends(a->keys.device, left, left->count, &yes, &distinct, err);
     kr_stopwatch_lap(&a->keys.watch, "search");
     if (status == KR_OK && yes) {
         status = kr_device_run(a->keys.device, &KR_W(asof_merge_rows), &params, left->count, NULL, err);

@@ -5,8 +5,8 @@
  *
  * A right row's rank is the number of right times before its own. Then the right times at or below a left one
  * are those with a rank less than the number of right times that are not after it, and so on. */
-#include "joins/asof.h"
 #include "joins/asof_ranked_body.h"
+#include "joins/asof_state.h"
 #include "joins/numbers.h"
 
 /* Ranks of the left times: right times before each (0), or not after it (1). */
@@ -55,23 +55,23 @@ typedef struct neighbours {
 
 static kr_status find_neighbours(asof *a, const neighbours *from, int below, uint32_t *out, kr_error *err)
 {
-    const int strict = (a->job->near.how & KR_NEAR_STRICT) != 0;
+    const int strict = (a->near.how & KR_NEAR_STRICT) != 0;
     const kr_buffer *rank = below != strict ? &from->ranks->not_after : &from->ranks->before.left;
-    const uint64_t n = a->job->left->count;
+    const uint64_t n = a->keys.left.n;
     const kr_nearby near = {.how = (below ? KR_NEAR_BELOW | KR_NEAR_STRICT : KR_NEAR_ABOVE) | KR_NEAR_GROUPED,
                             .type = KR_U64,
                             .low_bits = (uint16_t)from->rank_bits};
     const kr_column probes = numbers_column(&from->keys->left, n);
     const kr_status status =
         numbers_pair(&a->keys, &from->ids->left, rank, from->rank_bits,
-                     (a->job->right->count + 1) << from->rank_bits, &from->keys->left, n, err);
+                     (a->keys.right.n + 1) << from->rank_bits, &from->keys->left, n, err);
     return status == KR_OK ? keyed_locate(&a->keys, from->index, &probes, &near, out, err) : status;
 }
 
 static kr_status search_keys(asof *a, const neighbours *from, kr_error *err)
 {
-    const uint64_t n = a->job->left->count;
-    const kr_nearby *near = &a->job->near;
+    const uint64_t n = a->keys.left.n;
+    const kr_nearby *near = &a->near;
     const int sides = near->how & (KR_NEAR_BELOW | KR_NEAR_ABOVE),
               both = sides == (KR_NEAR_BELOW | KR_NEAR_ABOVE);
     kr_buffer other = {0};
@@ -101,7 +101,7 @@ static kr_status search_keys(asof *a, const neighbours *from, kr_error *err)
 
 static kr_status search_ranked(asof *a, const numbers *ids, const ranks *ranked, kr_error *err)
 {
-    const uint64_t n = a->job->right->count;
+    const uint64_t n = a->keys.right.n;
     const uint32_t rank_bits = keys_bits(n);
     numbers keys = {{0}, {0}};
     kr_index *index = NULL;

@@ -1,4 +1,5 @@
 #include "joins/columns.h"
+#include "joins/join.h"
 #include "joins/numbers.h"
 #include "kinds/choose.h"
 
@@ -58,11 +59,9 @@ static kr_status join_columns(keyed *k, const kr_columns_job *job, kr_join *join
 /* Before any time is spent. */
 static kr_status check(keyed *k, const kr_columns_job *job, kr_error *err)
 {
-    const kr_status status = kr_choose(k->device, job->how.spec, &k->spec, NULL, err);
-    if (status == KR_OK && (job->left->count >= KR_NO_ROW || job->right->count >= KR_NO_ROW))
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu and %llu rows: a side of a join has at most 4294967294; join parts of it",
-                       (unsigned long long)job->left->count, (unsigned long long)job->right->count);
+    kr_status status = kr_choose(k->device, job->how.spec, &k->spec, NULL, err);
+    if (status == KR_OK)
+        status = kr_join_check_rows(job->left, job->right, "join parts of it", err);
     return status == KR_OK ? kr_kind_check(k->spec.kind, KR_CAN_POINT, err) : status;
 }
 

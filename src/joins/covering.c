@@ -1,5 +1,6 @@
 #include "joins/covering.h"
 #include "joins/covering_body.h"
+#include "joins/pairs.h"
 #include "key/encode.h"
 #include "kinds/index.h"
 #include "kinds/nearest.h"
@@ -99,7 +100,10 @@ static kr_status sort(kr_covering *c, const kr_spec *spec, const coded *ranges, 
         .spec = spec,
         .keys = {.type = c->type, .count = n, .data = ranges->lowers.data, .validity = ranges->validity.data},
     };
-    return kr_sorted_build(&build, &c->sorted, err);
+    kr_work w = kr_work_on(c->device, c->stream, err);
+    c->sorted = kr_sorted_build(&w, &build);
+    kr_sorted_keep(&w, &c->sorted);
+    return kr_work_end(&w);
 }
 
 /* All but the index. */
@@ -152,8 +156,11 @@ kr_status kr_covering_query(kr_covering *c, const kr_column *left, kr_stopwatch 
     kr_column keys = *left;
     kr_status status = allocate(c, left->count * code_nbytes(c), "keys as codes", &c->keys, err);
     const kr_encode_job job = {left->data, NULL, c->keys.data, left->count, left->type};
+    kr_work w = kr_work_on(c->device, NULL, err);
     if (status == KR_OK && left->count)
-        status = kr_encode(c->device, &job, NULL, err);
+        kr_encode(&w, &job);
+    if (status == KR_OK)
+        status = kr_work_end(&w);
     keys.type = c->type;
     keys.data = c->keys.data;
     return status == KR_OK ? kr_query_make_nearest(c->index, &keys, &rank, NULL, watch, query, err) : status;

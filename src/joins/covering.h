@@ -10,7 +10,7 @@
 #define KEYRAY_JOINS_COVERING_H
 
 #include "joins/covering_view.h"
-#include "joins/join.h"
+#include "lookup/query.h"
 #include "sorted/sorted.h"
 
 typedef struct kr_covering {
@@ -28,8 +28,7 @@ typedef struct kr_covering {
     int several;      /* some key lies in several ranges */
 } kr_covering;
 
-/* Indexes the ranges `lower` to `upper`; both are in device memory. kr_covering_release is due in any case.
- */
+/* Indexes the ranges `lower` to `upper`, both in device memory. kr_covering_release is due in any case. */
 kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column *lower,
                             const kr_column *upper, kr_stopwatch *watch, kr_error *err);
 /* A query over the left side, in device memory, for kr_covering_find. */

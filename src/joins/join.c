@@ -1,9 +1,9 @@
 #include "joins/join.h"
 #include "joins/cost.h"
 #include "joins/covering.h"
-#include "joins/merge.h"
 #include "joins/partners.h"
 #include "joins/sample.h"
+#include "joins/sort_merge.h"
 #include "kinds/choose.h"
 #include "results/bitmap.h"
 #include "results/found.h"
@@ -15,15 +15,14 @@
 typedef struct joining {
     const kr_join_job *job;
     kr_device *device;
-    int inverse; /* 1: the left side is indexed */
+    int indexes_left; /* 1: the left side is indexed, 0: the right one */
     const kr_index *index;
     kr_query query; /* over the side that is not indexed, the probing one */
     kr_stopwatch watch;
     /* Keys of the indexed side are distinct: */
-    kr_buffer answers; /* uint32_t[n]: the row of each probe, or KR_NO_ROW */
-    kr_buffer names;   /* uint32_t[n]: which probe an answer is of; none: answer i is of probe i */
-    const kr_column
-        *staged; /* NULL, or the probes, in host memory: they come in pieces as they are searched */
+    kr_buffer answers;       /* uint32_t[n]: the row of each probe, or KR_NO_ROW */
+    kr_buffer names;         /* uint32_t[n]: which probe an answer is of; none: answer i is of probe i */
+    const kr_column *staged; /* NULL, or the probes, in host memory: searched while they are copied */
     /* Or not, or ranges: */
     kr_matches matches; /* of ranges that are indexed: only offsets */
     uint64_t matched;   /* rows of all matches */
@@ -33,25 +32,25 @@ typedef struct joining {
 /* The right side is ranges, and it is indexed. */
 static int covers(const joining *j)
 {
-    return j->job->upper && !j->inverse && !j->job->prepared;
+    return j->job->right_upper && !j->indexes_left;
 }
 
 /* Each probe has one partner at most. */
 static int is_single(const joining *j)
 {
-    return j->index->is_unique && !j->job->upper;
+    return j->index->is_unique && !kr_join_has_ranges(j->job);
 }
 
 /* The left side is indexed, and the result is some of its rows. */
 static int lists_indexed(const joining *j)
 {
-    return j->inverse && !kr_join_has_pairs(j->job->type);
+    return j->indexes_left && !kr_join_has_pairs(j->job->type);
 }
 
 /* One answer of each probe says all that is asked. */
 static int is_answered(const joining *j)
 {
-    return is_single(j) || (lists_indexed(j) && !j->job->upper);
+    return is_single(j) || (lists_indexed(j) && !kr_join_has_ranges(j->job));
 }
 
 /* n pairs (first[i], second[i]); `second` is empty where only rows of one side are wanted. */
@@ -59,41 +58,6 @@ typedef struct pair_list {
     kr_buffer first, second;
     uint64_t n;
 } pair_list;
-
-kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_buffer *buffer, kr_error *err)
-{
-    if (n > UINT64_MAX / 16)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu pairs are too many: join smaller sides, or use a semi or anti join",
-                       (unsigned long long)n);
-    return kr_buffer_allocate(device, n * sizeof(uint32_t), NULL, what,
-                              "join a smaller side, or use a semi or anti join", buffer, err);
-}
-
-kr_status kr_join_sort(kr_device *device, uint64_t rows, kr_buffer *keys, kr_buffer *others, uint64_t n,
-                       kr_error *err)
-{
-    kr_buffer sorted_keys = {0}, sorted_others = {0};
-    kr_status status = kr_join_allocate(device, n, "sorted pairs", &sorted_keys, err);
-    if (status == KR_OK)
-        status = kr_join_allocate(device, n, "sorted pairs", &sorted_others, err);
-    const kr_sort sort = {.key_bits = 32,
-                          .end_bit = rows >> 32 ? 32 : 32 - kr_clz32((uint32_t)rows),
-                          .n = n,
-                          .keys_in = keys->data,
-                          .keys_out = sorted_keys.data,
-                          .rows_in = others->data,
-                          .rows_out = sorted_others.data};
-    if (status == KR_OK)
-        status = kr_device_sort(device, &sort, NULL, err);
-    kr_buffer_release(device, status == KR_OK ? keys : &sorted_keys, NULL);
-    kr_buffer_release(device, status == KR_OK ? others : &sorted_others, NULL);
-    if (status == KR_OK) {
-        *keys = sorted_keys;
-        *others = sorted_others;
-    }
-    return status;
-}
 
 static kr_status allocate_rows(const joining *j, uint64_t n, const char *what, kr_buffer *buffer,
                                kr_error *err)
@@ -128,7 +92,7 @@ static kr_status list_answers(joining *j, int wanted, int with_rows, pair_list *
         .n = j->query.n,
         .wanted = (uint32_t)wanted,
         .with_rows = (uint32_t)with_rows,
-        .help = "join a smaller side, or use a semi or anti join",
+        .help = KR_JOIN_SMALLER,
     };
     kr_found found;
     const kr_status status = kr_found_list(&job, &found, err);
@@ -155,7 +119,7 @@ static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
         .capacity = j->matched,
         .out = list->second.data,
         .probes = list->first.data,
-        .order = j->job->prepared && !j->job->unordered ? KR_ORDER_ROW : KR_ORDER_KEY,
+        .order = j->job->right_index && !j->job->unordered ? KR_ORDER_ROW : KR_ORDER_KEY,
     };
     return status == KR_OK ? kr_matches_copy(&j->query, &j->matches, &part, err) : status;
 }
@@ -164,7 +128,7 @@ static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
 static kr_status select_indexed(joining *j, int wanted, const pair_list *pairs, pair_list *list,
                                 kr_error *err)
 {
-    const uint64_t n = j->inverse ? j->job->left->count : j->job->right->count;
+    const uint64_t n = j->indexes_left ? j->job->left->count : j->job->right->count;
     kr_selection selection = {.n = n, .wanted = (uint32_t)wanted};
     kr_buffer bitmap = {0};
     kr_status status =
@@ -190,17 +154,6 @@ static kr_status select_probing(joining *j, int wanted, pair_list *list, kr_erro
     return kr_selection_list(j->device, &selection, NULL, &list->first, &list->n, err);
 }
 
-/* Rows without a partner, beside KR_NO_ROW, whose bytes are all ones. */
-static kr_status write_alone(const joining *j, const pair_list *alone, uint32_t *rows, uint32_t *partners,
-                             kr_error *err)
-{
-    const uint64_t nbytes = alone->n * sizeof *rows;
-    if (!alone->n)
-        return KR_OK;
-    const kr_status status = kr_device_copy(j->device, rows, alone->first.data, nbytes, NULL, err);
-    return status == KR_OK ? kr_device_fill(j->device, partners, 0xFF, nbytes, NULL, err) : status;
-}
-
 /* Adds the rows of both sides that have no partner behind the pairs (left, right). */
 static kr_status append_alone(const joining *j, const pair_list *left, const pair_list *right,
                               pair_list *pairs, kr_error *err)
@@ -216,9 +169,10 @@ static kr_status append_alone(const joining *j, const pair_list *left, const pai
     if (status == KR_OK && n)
         status = kr_device_copy(j->device, second, pairs->second.data, nbytes, NULL, err);
     if (status == KR_OK)
-        status = write_alone(j, left, first + n, second + n, err);
+        status = kr_join_write_alone(j->device, &left->first, left->n, first + n, second + n, err);
     if (status == KR_OK)
-        status = write_alone(j, right, second + n + left->n, first + n + left->n, err);
+        status = kr_join_write_alone(j->device, &right->first, right->n, second + n + left->n,
+                                     first + n + left->n, err);
     release_list(j, status == KR_OK ? pairs : &all);
     if (status == KR_OK)
         *pairs = all;
@@ -252,7 +206,7 @@ static kr_status semi_or_anti(joining *j, pair_list *result, kr_error *err)
 {
     const int wanted = j->job->type == KR_JOIN_SEMI;
     pair_list pairs = {.n = 0};
-    if (!j->inverse)
+    if (!j->indexes_left)
         return select_probing(j, wanted, result, err);
     if (is_answered(j))
         return list_partners(j, wanted, result, err);
@@ -286,7 +240,7 @@ static kr_status list_sides(joining *j, pair_list *result, pair_list *probing, p
     const kr_join_type type = j->job->type;
     const int lefts = type == KR_JOIN_LEFT || type == KR_JOIN_FULL;
     const int rights = type == KR_JOIN_RIGHT || type == KR_JOIN_FULL;
-    const int all_probing = j->inverse ? rights : lefts, all_indexed = j->inverse ? lefts : rights;
+    const int all_probing = j->indexes_left ? rights : lefts, all_indexed = j->indexes_left ? lefts : rights;
     if (is_single(j) && all_probing && !all_indexed)
         return list_probes(j, result, err);
     kr_status status = all_probing ? select_probing(j, 0, probing, err) : KR_OK;
@@ -300,16 +254,16 @@ static kr_status list_sides(joining *j, pair_list *result, pair_list *probing, p
 static kr_status list_pairs(joining *j, pair_list *result, kr_error *err)
 {
     pair_list alone[2] = {{.n = 0}, {.n = 0}}; /* of the probing and the indexed side */
-    const pair_list *left = &alone[j->inverse], *right = &alone[!j->inverse];
+    const pair_list *left = &alone[j->indexes_left], *right = &alone[!j->indexes_left];
     kr_status status = list_sides(j, result, &alone[0], &alone[1], err);
-    if (j->inverse) {
+    if (j->indexes_left) {
         const kr_buffer rights = result->first;
         result->first = result->second;
         result->second = rights;
     }
     if (status == KR_OK && (left->n || right->n))
         status = append_alone(j, left, right, result, err);
-    if (status == KR_OK && !j->job->unordered && (j->inverse || left->n))
+    if (status == KR_OK && !j->job->unordered && (j->indexes_left || left->n))
         status = sort_by_left(j, result, err);
     release_list(j, &alone[1]);
     release_list(j, &alone[0]);
@@ -410,24 +364,24 @@ static kr_status find_costs(const kr_join_job *job, const kr_spec *spec, kr_join
                            .left = job->left->count,
                            .right = job->right->count,
                            .in_order = !job->unordered && kr_join_has_pairs(job->type),
-                           .is_range = job->upper != NULL,
+                           .is_range = (uint32_t)kr_join_has_ranges(job),
                            .is_pairs = (uint32_t)kr_join_has_pairs(job->type)};
     kr_status status = KR_OK;
     const kr_join_costs without = kr_join_cost(&shape);
     shape.pairs = (double)job->left->count;
-    if (job->upper && job->left->data && shape.is_pairs && job->inverse == KR_INVERSE_AUTO &&
+    if (job->right_upper && job->left->data && shape.is_pairs && job->index_side == KR_INVERSE_AUTO &&
         without.right < without.left)
         status = kr_join_sample(job, &shape.pairs, err);
     *costs = kr_join_cost(&shape);
     return status;
 }
 
-kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr_join_info *info,
+kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *indexes_left, kr_join_info *info,
                          kr_error *err)
 {
     kr_status status = kr_choose(job->device, job->spec, spec, NULL, err);
     if (status == KR_OK) /* before any time is spent on a build */
-        status = kr_query_check(spec->kind, job->upper != NULL, err);
+        status = kr_query_check(spec->kind, kr_join_has_ranges(job), err);
     if (status == KR_OK)
         status = kr_spec_format(spec, info->spec, sizeof info->spec, err);
     if (status != KR_OK)
@@ -438,15 +392,16 @@ kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *inverse, kr
         return status;
     info->cost_left = costs.left;
     info->cost_right = costs.right;
-    *inverse = job->inverse == KR_INVERSE_AUTO ? costs.left < costs.right : job->inverse == KR_INVERSE_ON;
-    if (job->upper && !*inverse) { /* ranges are found by the nearest lower bound */
-        status = kr_kind_check(spec->kind, KR_CAN_NEAREST, job->inverse == KR_INVERSE_AUTO ? NULL : err);
-        *inverse = status != KR_OK;
-        if (status != KR_OK && job->inverse != KR_INVERSE_AUTO)
+    const int may_choose = job->index_side == KR_INVERSE_AUTO;
+    *indexes_left = may_choose ? costs.left < costs.right : job->index_side == KR_INVERSE_ON;
+    if (job->right_upper && !*indexes_left) { /* ranges are found by the nearest lower bound */
+        status = kr_kind_check(spec->kind, KR_CAN_NEAREST, may_choose ? NULL : err);
+        *indexes_left = status != KR_OK;
+        if (status != KR_OK && !may_choose)
             return status;
     }
     snprintf(info->device, sizeof info->device, "%s", job->device->name);
-    snprintf(info->indexed, sizeof info->indexed, "%s", *inverse ? "left" : "right");
+    snprintf(info->indexed, sizeof info->indexed, "%s", *indexes_left ? "left" : "right");
     return KR_OK;
 }
 
@@ -461,15 +416,6 @@ kr_status kr_join_build(const kr_join_job *job, const kr_spec *spec, const kr_co
                           : kr_index_make(job->device, spec, indexed, NULL, NULL, index, err);
 }
 
-kr_status kr_join_check_probes(const kr_column *probes, kr_error *err)
-{
-    return probes->count < KR_NO_ROW
-               ? KR_OK
-               : kr_fail(err, KR_ERR_LIMIT,
-                         "%llu rows: a side of a join has at most 4294967294; join parts of it",
-                         (unsigned long long)probes->count);
-}
-
 /* The index of the right ranges. */
 static kr_status build_covering(joining *j, const kr_spec *spec, kr_error *err)
 {
@@ -477,7 +423,7 @@ static kr_status build_covering(joining *j, const kr_spec *spec, kr_error *err)
     j->covering.device = j->device;
     kr_status status = kr_resident_make(j->device, j->job->right, "a copy of the ranges", NULL, &low, err);
     if (status == KR_OK)
-        status = kr_resident_make(j->device, j->job->upper, "a copy of the ranges", NULL, &high, err);
+        status = kr_resident_make(j->device, j->job->right_upper, "a copy of the ranges", NULL, &high, err);
     if (status == KR_OK)
         status = kr_covering_build(&j->covering, spec, &low.column, &high.column, &j->watch, err);
     kr_resident_release(j->device, &high, NULL);
@@ -491,7 +437,7 @@ static kr_status build(joining *j, const kr_spec *spec, kr_index **made, kr_erro
     if (covers(j))
         return build_covering(j, spec, err);
     const kr_status status =
-        kr_join_build(j->job, spec, j->inverse ? j->job->left : j->job->right, made, err);
+        kr_join_build(j->job, spec, j->indexes_left ? j->job->left : j->job->right, made, err);
     j->index = *made;
     return status;
 }
@@ -504,21 +450,21 @@ static void fill_info(const joining *j, kr_join *join)
     kr_phases_add(&join->phases, &j->watch.phases);
 }
 
-static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
+static kr_status run_with_index(joining *j, kr_join *join, kr_error *err)
 {
     const kr_join_job *job = j->job;
-    const kr_index *index = job->prepared;
+    const kr_index *index = job->right_index;
     kr_join_info *info = &join->info;
     j->index = index;
     memcpy(info->spec, index->info.spec, sizeof info->spec);
     snprintf(info->device, sizeof info->device, "%s", job->device->name);
     snprintf(info->indexed, sizeof info->indexed, "right");
-    kr_status status = kr_join_check_probes(job->left, err);
+    kr_status status = kr_join_check_rows(job->left, NULL, "join parts of it", err);
     if (status == KR_OK)
         status = kr_index_await(index, NULL, err);
     kr_stopwatch_start(&j->watch, job->device, NULL);
     if (status == KR_OK)
-        status = probe(j, job->left, job->upper, join, err);
+        status = probe(j, job->left, job->left_upper, join, err);
     kr_stopwatch_stop(&j->watch);
     fill_info(j, join);
     return status;
@@ -528,14 +474,14 @@ static kr_status run_prepared(joining *j, kr_join *join, kr_error *err)
 static kr_status run_indexed(joining *j, const kr_spec *spec, kr_join *join, kr_error *err)
 {
     const kr_join_job *job = j->job;
-    const kr_column *probes = j->inverse ? job->right : job->left;
+    const kr_column *probes = j->indexes_left ? job->right : job->left;
     kr_index *made = NULL;
-    kr_status status = kr_join_check_probes(probes, err);
+    kr_status status = kr_join_check_rows(probes, NULL, "join parts of it", err);
     if (status == KR_OK)
         status = build(j, spec, &made, err);
     kr_stopwatch_lap(&j->watch, "build");
     if (status == KR_OK)
-        status = probe(j, probes, j->inverse ? job->upper : NULL, join, err);
+        status = probe(j, probes, j->indexes_left ? job->right_upper : NULL, join, err);
     kr_stopwatch_stop(&j->watch);
     if (status == KR_OK)
         fill_info(j, join);
@@ -549,13 +495,13 @@ static kr_status run(const kr_join_job *job, kr_join *join, kr_error *err)
     joining j = {.job = job, .device = job->device};
     kr_spec spec;
     int merged = 0;
-    if (job->prepared)
-        return run_prepared(&j, join, err);
-    kr_status status = kr_join_decide(job, &spec, &j.inverse, &join->info, err);
+    if (job->right_index)
+        return run_with_index(&j, join, err);
+    kr_status status = kr_join_decide(job, &spec, &j.indexes_left, &join->info, err);
     if (status != KR_OK)
         return status;
     kr_stopwatch_start(&j.watch, job->device, NULL);
-    status = kr_join_merge(job, !j.inverse, &j.watch, join, &merged, err);
+    status = kr_join_sort_merge(job, !j.indexes_left, &j.watch, join, &merged, err);
     if (status == KR_OK && !merged)
         return run_indexed(&j, &spec, join, err);
     kr_stopwatch_stop(&j.watch);

@@ -1,6 +1,7 @@
-/* Joins of which a side or the result is larger than the memory of the device: one side is indexed, the other
- * comes in pieces, and so do the pairs. */
+/* Joins of which a side or the result is larger than the memory of the device. One side is indexed; the other
+ * is brought to the device piece by piece, and the pairs are handed over chunk by chunk. */
 #include "joins/covering.h"
+#include "joins/join.h"
 #include "joins/join_chunks_body.h"
 #include "joins/pair_chunks.h"
 #include "joins/partners.h"
@@ -8,24 +9,25 @@
 
 enum { PIECE = 1 << 22, SMALLEST = 1 << 16 }; /* probing rows on the device; pairs that are only marked */
 
-/* A piece of the probing side. */
+/* A piece: rows of the side that is not indexed, which are looked up in the other. */
 typedef struct streaming_piece {
     kr_stream *stream;
     kr_resident low, high;
     kr_query query;
     kr_matches matches;
     kr_buffer answers; /* instead of matches: the first row of each key */
-    uint64_t first;    /* its first row */
-    uint64_t *found;   /* pinned: how many pairs it has */
+    uint64_t first;    /* the side's row that the piece begins with */
+    uint64_t *found;   /* in pinned memory: how many pairs the piece has */
     int is_open;
 } streaming_piece;
 
-/* Of one piece the pairs leave, of one they are made, and one comes. */
+/* So many pieces are open at a time: one whose pairs are copied out, one that is looked up, and one that is
+ * copied in. */
 enum { TURNS = 3 };
 
 typedef struct streaming {
     const kr_join_job *job;
-    int inverse; /* 1: the left side is indexed */
+    int indexes_left; /* 1: the left side is indexed, 0: the right one */
     kr_index *index;
     streaming_piece pieces[TURNS];
     kr_pair_chunks chunks;
@@ -48,12 +50,12 @@ static int wants_rows(const streaming *s)
 /* 1 if these are the indexed rows. */
 static int lists_indexed(const streaming *s)
 {
-    return s->inverse && wants_rows(s);
+    return s->indexes_left && wants_rows(s);
 }
 
 static kr_status open_marks(streaming *s, uint64_t n, kr_error *err)
 {
-    if (!keeps(s, s->inverse) && !lists_indexed(s))
+    if (!keeps(s, s->indexes_left) && !lists_indexed(s))
         return KR_OK;
     const kr_status status = kr_partners_open(&s->partners, s->job->device, n, err);
     s->chunks.marks = s->partners.marks.data;
@@ -90,7 +92,7 @@ static kr_status give_pairs(streaming *s, const streaming_piece *piece, kr_error
     if (!s->chunks.is_silent)
         s->result += found;
     if (status == KR_OK && (s->chunks.chunk || s->chunks.marks))
-        status = kr_pair_chunks_give(&s->chunks, &piece->query, &piece->matches, found, s->inverse,
+        status = kr_pair_chunks_give(&s->chunks, &piece->query, &piece->matches, found, s->indexes_left,
                                      piece->first, err);
     return status;
 }
@@ -109,7 +111,7 @@ static void close_piece(const streaming *s, streaming_piece *piece)
 /* What a piece has found. */
 static kr_status give_piece(streaming *s, streaming_piece *piece, kr_error *err)
 {
-    const int probing_left = !s->inverse, rows = wants_rows(s) && probing_left;
+    const int probing_left = !s->indexes_left, rows = wants_rows(s) && probing_left;
     const kr_selection selection = {.offsets = piece->matches.offsets.data,
                                     .n = piece->query.n,
                                     .wanted = rows && s->job->type == KR_JOIN_SEMI};
@@ -124,15 +126,6 @@ static kr_status give_piece(streaming *s, streaming_piece *piece, kr_error *err)
         status = give_selection(s, &selection, piece->stream, probing_left, piece->first, err);
     close_piece(s, piece);
     return status;
-}
-
-static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
-{
-    kr_column part = *column;
-    part.data = (const char *)column->data + first * kr_type_nbytes(column->type);
-    part.validity_offset += first;
-    part.count = n;
-    return part;
 }
 
 /* Marks the rows that a piece of points finds. */
@@ -161,8 +154,9 @@ static kr_status find_matches(streaming *s, streaming_piece *piece, kr_error *er
 static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t first, uint64_t n, kr_error *err)
 {
     kr_device *device = s->job->device;
-    const kr_column *lower = s->inverse ? s->job->right : s->job->left, *upper = s->job->upper;
-    const kr_column low = slice(lower, first, n), high = slice(upper ? upper : lower, first, n);
+    const kr_column *lower = s->indexes_left ? s->job->right : s->job->left, *upper = s->job->right_upper;
+    const kr_column low = kr_column_slice(lower, first, n),
+                    high = kr_column_slice(upper ? upper : lower, first, n);
     kr_status status = kr_resident_make(device, &low, "a piece of a side", piece->stream, &piece->low, err);
     if (status == KR_OK && upper)
         status = kr_resident_make(device, &high, "a piece of a side", piece->stream, &piece->high, err);
@@ -236,8 +230,8 @@ static kr_status give_indexed(streaming *s, uint64_t n, kr_error *err)
     uint64_t found = 0;
     if (!s->partners.marks.data)
         return KR_OK;
-    if (!lists_indexed(s) || s->job->upper)
-        return give_selection(s, &selection, NULL, s->inverse, 0, err);
+    if (!lists_indexed(s) || s->job->right_upper)
+        return give_selection(s, &selection, NULL, s->indexes_left, 0, err);
     const kr_status status =
         kr_partners_list(&s->partners, s->index, s->job->left, wanted, &rows, &found, err);
     return status == KR_OK ? give_rows(s, &rows, found, NULL, 1, 0, err) : status;
@@ -246,9 +240,9 @@ static kr_status give_indexed(streaming *s, uint64_t n, kr_error *err)
 static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
 {
     const kr_join_job *job = s->job;
-    const kr_column *indexed = s->inverse ? job->left : job->right;
-    const kr_column *probes = s->inverse ? job->right : job->left;
-    kr_status status = kr_join_check_probes(probes, err);
+    const kr_column *indexed = s->indexes_left ? job->left : job->right;
+    const kr_column *probes = s->indexes_left ? job->right : job->left;
+    kr_status status = kr_join_check_rows(probes, NULL, "join parts of it", err);
     if (status == KR_OK)
         status = kr_join_build(job, spec, indexed, &s->index, err);
     if (status == KR_OK)
@@ -273,8 +267,8 @@ kr_status kr_join_chunks_run(const kr_join_job *job, uint64_t cap_nbytes, kr_pai
                               .most = most < UINT32_MAX ? most : UINT32_MAX,
                               .chunk = chunk,
                               .ctx = ctx}};
-    kr_status status = kr_join_decide(job, &spec, &s.inverse, &info, err);
-    s.inverse |= job->upper != NULL; /* pieces of ranges, among left rows */
+    kr_status status = kr_join_decide(job, &spec, &s.indexes_left, &info, err);
+    s.indexes_left |= job->right_upper != NULL; /* pieces of ranges, among left rows */
     if (status == KR_OK)
         status = run(&s, &spec, err);
     kr_pair_chunks_close(&s.chunks); /* waits for streams that close_turns destroys */

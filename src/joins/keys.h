@@ -2,7 +2,7 @@
 #ifndef KEYRAY_JOINS_KEYS_H
 #define KEYRAY_JOINS_KEYS_H
 
-#include "joins/join.h"
+#include "joins/pairs.h"
 
 enum { KR_BY_MOST = 8 }; /* columns that are asked for equality */
 
@@ -16,9 +16,8 @@ typedef struct keys_side {
 typedef struct keyed {
     kr_device *device;
     kr_spec spec;
-    uint32_t n; /* columns of a side */
-    uint32_t
-        n_equal; /* the first of them: asked for equality only. Of the others, order and distances stay. */
+    uint32_t n;       /* columns of a side */
+    uint32_t n_equal; /* the first of them: only compared for equality; the others keep order and distances */
     const char *help; /* what saves memory */
     keys_side left, right;
     kr_stopwatch watch;

@@ -123,11 +123,8 @@ static kr_status check(overlap *o, kr_error *err)
     kr_status status = kr_choose(o->device, job->spec, &o->spec, NULL, err);
     if (status == KR_OK)
         status = kr_query_check(o->spec.kind, 1, err);
-    if (status == KR_OK && (job->left[0]->count >= KR_NO_ROW || job->right[0]->count >= KR_NO_ROW))
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu and %llu rows: a side of a join has at most 4294967294; join parts of it",
-                       (unsigned long long)job->left[0]->count, (unsigned long long)job->right[0]->count);
-    return status;
+    return status == KR_OK ? kr_join_check_rows(job->left[0], job->right[0], "join parts of it", err)
+                           : status;
 }
 
 kr_status overlap_open(overlap *o, const kr_overlap_job *job, int with_ends, kr_error *err)
@@ -166,8 +163,7 @@ void overlap_close(overlap *o)
 
 /* ---- Left rows with a partner, or without ----------------------------------------------------------- */
 
-/* counts[i] := the right starts up to the end of left row i (`before` 0), or the right ends before its start.
- */
+/* counts[i] := right starts up to the end of left row i (`before` 0), or right ends before its start. */
 static kr_status count(overlap *o, int before, const kr_index *index, uint64_t *counts, kr_error *err)
 {
     overlap_side *left = &o->sides[0];
@@ -241,11 +237,8 @@ static kr_status list_pairs(overlap *o, const kr_found *alone, kr_join *join, kr
         status = copy_pairs(o, 0, left, right, err);
     if (status == KR_OK)
         status = copy_pairs(o, 1, left + o->found[0], right + o->found[0], err);
-    if (status == KR_OK && alone->n)
-        status = kr_device_copy(o->device, left + pairs, alone->probes.data, alone->n * sizeof(uint32_t),
-                                NULL, err);
-    if (status == KR_OK && alone->n)
-        status = kr_device_fill(o->device, right + pairs, 0xFF, alone->n * sizeof(uint32_t), NULL, err);
+    if (status == KR_OK)
+        status = kr_join_write_alone(o->device, &alone->probes, alone->n, left + pairs, right + pairs, err);
     join->info.pairs = n;
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_JOINS_OVERLAP_H
 #define KEYRAY_JOINS_OVERLAP_H
 
-#include "joins/join.h"
+#include "joins/pairs.h"
 
 /* A checked join. */
 typedef struct kr_overlap_job {
@@ -17,8 +17,7 @@ typedef struct kr_overlap_job {
 /* Fills join->left, right and info. Blocks. */
 kr_status kr_overlap_run(const kr_overlap_job *job, kr_join *join, kr_error *err);
 
-/* Hands over all pairs in chunks of at most cap_nbytes, 8 per pair; `chunk` NULL: counts them only. Blocks.
- */
+/* Hands over all pairs in chunks of at most cap_nbytes, 8 per pair; `chunk` NULL: only counts. Blocks. */
 kr_status kr_overlap_chunks(const kr_overlap_job *job, uint64_t cap_nbytes, kr_pairs_chunk chunk, void *ctx,
                             uint64_t *pairs, kr_error *err);
 

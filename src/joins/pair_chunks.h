@@ -3,7 +3,7 @@
 #ifndef KEYRAY_JOINS_PAIR_CHUNKS_H
 #define KEYRAY_JOINS_PAIR_CHUNKS_H
 
-#include "joins/join.h"
+#include "lookup/query.h"
 
 /* A chunk on its way. */
 typedef struct kr_pair_slot {

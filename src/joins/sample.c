@@ -70,7 +70,7 @@ static double pairs_of(uint64_t codes[SIDES][SAMPLE_ROWS])
 
 kr_status kr_join_sample(const kr_join_job *job, double *pairs, kr_error *err)
 {
-    const kr_column *const sides[SIDES] = {job->left, job->right, job->upper};
+    const kr_column *const sides[SIDES] = {job->left, job->right, job->right_upper};
     static const uint64_t none[SIDES] = {UINT64_MAX, UINT64_MAX, 0};
     uint64_t codes[SIDES][SAMPLE_ROWS];
     kr_buffer room = {0};

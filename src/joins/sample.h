@@ -3,7 +3,7 @@
 #ifndef KEYRAY_JOINS_SAMPLE_H
 #define KEYRAY_JOINS_SAMPLE_H
 
-#include "joins/join.h"
+#include "joins/pairs.h"
 
 /* Blocks. Of sides with few rows, whose join takes no longer than the sample, *pairs is what it was. */
 kr_status kr_join_sample(const kr_join_job *job, double *pairs, kr_error *err);

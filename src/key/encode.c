@@ -1,14 +1,18 @@
 #include "key/encode.h"
 #include "key/key.h"
 
-kr_status kr_mix_codes(kr_device *device, const kr_mix_job *job, kr_stream *stream, kr_error *err)
+void kr_mix_codes(kr_work *work, const kr_mix_job *job)
 {
-    return job->bits == 64 ? kr_mix_codes_u64(device, job, stream, err)
-                           : kr_mix_codes_u32(device, job, stream, err);
+    if (job->bits == 64)
+        kr_mix_codes_u64(work, job);
+    else
+        kr_mix_codes_u32(work, job);
 }
 
-kr_status kr_encode(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err)
+void kr_encode(kr_work *work, const kr_encode_job *job)
 {
-    return kr_type_key_bits(job->type) == 64 ? kr_encode_u64(device, job, stream, err)
-                                             : kr_encode_u32(device, job, stream, err);
+    if (kr_type_key_bits(job->type) == 64)
+        kr_encode_u64(work, job);
+    else
+        kr_encode_u32(work, job);
 }

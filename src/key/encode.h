@@ -2,7 +2,7 @@
 #ifndef KEYRAY_KEY_ENCODE_H
 #define KEYRAY_KEY_ENCODE_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 
 typedef struct kr_encode_job {
     const void *data;
@@ -13,9 +13,9 @@ typedef struct kr_encode_job {
 } kr_encode_job;
 
 /* Picks the width by the type. Enqueues. */
-kr_status kr_encode(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err);
-kr_status kr_encode_u32(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err);
-kr_status kr_encode_u64(kr_device *device, const kr_encode_job *job, kr_stream *stream, kr_error *err);
+void kr_encode(kr_work *work, const kr_encode_job *job);
+void kr_encode_u32(kr_work *work, const kr_encode_job *job);
+void kr_encode_u64(kr_work *work, const kr_encode_job *job);
 
 /* out[i] := kr_mix(codes[i], seed) (key/hash.h); in place, too. Enqueues. */
 typedef struct kr_mix_job {
@@ -24,8 +24,8 @@ typedef struct kr_mix_job {
     uint64_t n, seed;
     uint32_t bits; /* of a code: 32 or 64 */
 } kr_mix_job;
-kr_status kr_mix_codes(kr_device *device, const kr_mix_job *job, kr_stream *stream, kr_error *err);
-kr_status kr_mix_codes_u32(kr_device *device, const kr_mix_job *job, kr_stream *stream, kr_error *err);
-kr_status kr_mix_codes_u64(kr_device *device, const kr_mix_job *job, kr_stream *stream, kr_error *err);
+void kr_mix_codes(kr_work *work, const kr_mix_job *job);
+void kr_mix_codes_u32(kr_work *work, const kr_mix_job *job);
+void kr_mix_codes_u64(kr_work *work, const kr_mix_job *job);
 
 #endif

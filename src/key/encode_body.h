@@ -1,12 +1,17 @@
+/* Makes codes of the values of a column, and mixes codes for hashing, one element at a time (key/encode.h).
+ *
+ * A code is an unsigned integer of 32 or 64 bits, in the order of the values (key/key.h). Mixing is a
+ * bijection (key/hash.h), so different codes stay different. */
 #ifndef KEYRAY_KEY_ENCODE_BODY_H
 #define KEYRAY_KEY_ENCODE_BODY_H
 
 #include "key/hash.h"
 #include "program/program.h"
 
+/* codes[i] := the code of row index[i]; of row i if index is NULL. */
 typedef struct encode_params {
-    const void *data;
-    const uint32_t *index;
+    const void *data;      /* the column's values */
+    const uint32_t *index; /* or NULL */
     kr_key *codes;
     uint32_t type, reserved;
 } encode_params;
@@ -18,7 +23,7 @@ KR_BODY void encode(const encode_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(key_encode, encode_params, encode);
 
-/* `out` may be `codes`, so they are read plainly. */
+/* out[i] := codes[i], mixed. `out` may be `codes`, so these are not read as memory that never changes. */
 typedef struct mix_params {
     const kr_key *codes;
     kr_key *out;

@@ -28,8 +28,7 @@ KR_BOTH uint64_t kr_mix64(uint64_t code, uint64_t seed)
     return (x ^ x >> 32) * (uint64_t)0xD6E8FEB86659FD93;
 }
 
-/* The code behind a mixed one: the steps of kr_mix backwards, with the inverse factors modulo 2^32 and 2^64.
- */
+/* The code behind a mixed one: the steps of kr_mix backwards, with inverse factors modulo 2^32 and 2^64. */
 KR_BOTH uint32_t kr_unmix32(uint32_t mixed, uint64_t seed)
 {
     uint32_t x = (mixed ^ mixed >> 16) * 0x7ED1B41Du;

@@ -32,13 +32,48 @@ static const struct choice *choice_of(const char *text, int on_cpu)
     return NULL;
 }
 
+/* The first kind of this build with all of the capabilities, or NULL. */
+static const kr_kind *first_that(uint32_t capabilities)
+{
+    uint32_t i = 0;
+    const kr_kind *kind;
+    while ((kind = kr_kind_at(i)) && (!kind->family || (kind->capabilities & capabilities) != capabilities))
+        ++i;
+    return kind;
+}
+
+/* "best" in a build without the kind that was measured to be the fastest: the first that answers as much, or
+ * at least points. */
+static kr_status stand_in(const char *text, kr_spec *spec, const char **reason, kr_error *err)
+{
+    const uint32_t wishes[] = {KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_NEAREST, KR_CAN_POINT | KR_CAN_RANGE,
+                               KR_CAN_POINT};
+    const int updates = strcmp(text, "best") != 0;
+    const kr_kind *kind = NULL;
+    char here[256];
+    for (size_t i = 0; !kind && i < sizeof wishes / sizeof wishes[0]; ++i)
+        kind = first_that(wishes[i] | (updates ? KR_CAN_UPDATE : 0));
+    if (reason)
+        *reason =
+            "the first kind of this build that can; KEYRAY_KINDS leaves out pivot, which best stands for";
+    if (kind)
+        return kr_spec_parse(updates && kind->updates_with ? kind->updates_with : kind->name, spec, err);
+    kr_kind_list(here, sizeof here);
+    return kr_fail(
+        err, KR_ERR_SPEC,
+        "this build has no kind that %s could stand for: KEYRAY_KINDS lists %s; build with pivot in it", text,
+        here);
+}
+
 kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                           kr_error *err)
 {
     const struct choice *choice = choice_of(text, device && device->ops->is_host);
     if (reason)
         *reason = choice ? choice->reason : "named in the spec";
-    return kr_spec_parse(choice ? choice->spec : text, spec, err);
+    if (choice && kr_spec_parse(choice->spec, spec, NULL) != KR_OK)
+        return stand_in(text, spec, reason, err);
+    return choice ? KR_OK : kr_spec_parse(text, spec, err);
 }
 
 kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,

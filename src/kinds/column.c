@@ -57,6 +57,15 @@ kr_status kr_column_check_texts(const char *what, uint64_t dictionary, const cha
                    dictionary ? what : other, dictionary ? other : what);
 }
 
+kr_column kr_column_slice(const kr_column *column, uint64_t first, uint64_t n)
+{
+    kr_column part = *column;
+    part.data = (const char *)column->data + first * kr_type_nbytes(column->type);
+    part.validity_offset += first;
+    part.count = n;
+    return part;
+}
+
 int kr_column_is_reached(kr_device *device, const kr_column *column)
 {
     return !column || ((!column->data || kr_device_reaches(device, column->data)) &&

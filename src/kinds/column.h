@@ -29,6 +29,9 @@ static inline uint64_t kr_validity_nbytes(const kr_column *column)
     return (column->validity_offset % 8 + column->count + 7) / 8;
 }
 
+/* Rows first .. first + n - 1. */
+kr_column kr_column_slice(const kr_column *column, uint64_t first, uint64_t n);
+
 /* 1 if the device reaches all arrays; a column may be NULL. */
 int kr_column_is_reached(kr_device *device, const kr_column *column);
 

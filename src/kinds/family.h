@@ -6,8 +6,7 @@
 #ifndef KEYRAY_KINDS_FAMILY_H
 #define KEYRAY_KINDS_FAMILY_H
 
-#include "devices/device.h"
-#include "devices/stopwatch.h"
+#include "devices/work.h"
 #include "kinds/batch.h"
 #include "kinds/kind.h"
 
@@ -39,6 +38,13 @@ typedef struct kr_build {
     uint32_t used_bits; /* codes are below 2^used_bits, which spares passes of a sort; 0: nothing is known */
 } kr_build;
 
+static inline kr_work kr_work_of_build(const kr_build *build, kr_error *err)
+{
+    kr_work work = kr_work_on(build->device, build->stream, err);
+    work.watch = build->watch;
+    return work;
+}
+
 /* One batch to locate. */
 typedef struct kr_locate {
     kr_batch batch;
@@ -66,6 +72,13 @@ typedef struct kr_update {
     uint32_t next_row;
     kr_stopwatch *watch;
 } kr_update;
+
+static inline kr_work kr_work_of_update(kr_device *on, const kr_update *job, kr_error *err)
+{
+    kr_work work = kr_work_on(on, job->stream, err);
+    work.watch = job->watch;
+    return work;
+}
 
 enum { KR_COMPONENTS_MOST = 8, KR_COUNTERS_MOST = 8 };
 
@@ -132,15 +145,16 @@ typedef struct kr_family_ops {
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
 } kr_family_ops;
 
-/* On a GPU, from 2^rows_bits rows on, batches of 2^probes_bits probes and more are partitioned. */
+/* A GPU partitions batches of at least 2^probes_bits probes if the index has at least 2^rows_bits rows. */
 typedef struct kr_parts_from {
     uint8_t rows_bits, probes_bits;
 } kr_parts_from;
 
 /* What probes=auto does with a batch. */
 typedef struct kr_probe_policy {
-    /* Of keys of 32 and of 64 bits, by rising rows; the last that an index has the rows for holds. Empty
-     * where the family cannot. By measurement: docs/performance.md, "Order of the probes". */
+    /* When a GPU partitions a batch: parts_from[0] for keys of up to 32 bits, parts_from[1] for wider ones.
+     * Each is a list by rising rows_bits, and the last entry whose rows the index has decides. A list without
+     * entries: never, as for families that cannot. Measured: docs/performance.md, "Order of the probes". */
     kr_parts_from parts_from[2][4];
     uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
     uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */

@@ -72,11 +72,19 @@ static kr_status add_counters(kr_device *device, kr_stream *stream, inputs *in, 
     return kr_counters_make(device, stream, KR_ROWS_COUNTERS, &in->counters, err);
 }
 
+static kr_status summarize(kr_device *device, const kr_rows *rows, const inputs *in, kr_stream *stream,
+                           kr_rows_summary *summary, kr_error *err)
+{
+    kr_work w = kr_work_on(device, stream, err);
+    *summary = kr_rows_summarize(&w, rows, in->counters.data);
+    return kr_work_end(&w);
+}
+
 static kr_status find_row_limit(kr_index *index, const inputs *in, kr_stream *stream, kr_error *err)
 {
     const kr_rows rows = index->ops->rows(index->self);
     kr_rows_summary summary;
-    const kr_status status = kr_rows_summarize(index->device, &rows, &in->counters, stream, &summary, err);
+    const kr_status status = summarize(index->device, &rows, in, stream, &summary, err);
     if (status == KR_OK)
         index->row_limit = summary.end;
     return status;
@@ -87,7 +95,7 @@ static kr_status summarize_given(kr_device *device, const inputs *in, kr_stream 
                                  kr_rows_summary *summary, kr_error *err)
 {
     const kr_rows rows = kr_dense_rows(in->rows.column.data, sizeof(uint32_t), in->rows.column.count);
-    return kr_rows_summarize(device, &rows, &in->counters, stream, summary, err);
+    return summarize(device, &rows, in, stream, summary, err);
 }
 
 /* Fails if there is a NULL. Blocks. */

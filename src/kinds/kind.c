@@ -3,18 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KR_KIND(name) extern const kr_kind kr_kind_##name;
-#include "kinds/kinds.def"
-#undef KR_KIND
-
-#define KR_KIND(name) &kr_kind_##name,
-static const kr_kind *const kinds[] = {
-#include "kinds/kinds.def"
-};
-
-const kr_kind *kr_kind_at(uint32_t ordinal)
+void kr_kind_list(char *text, size_t text_nbytes)
 {
-    return ordinal < sizeof kinds / sizeof kinds[0] ? kinds[ordinal] : NULL;
+    text[0] = '\0';
+    for (uint32_t i = 0; kr_kind_at(i); ++i) {
+        kr_text_append(text, text_nbytes, i ? ";" : "");
+        kr_text_append(text, text_nbytes, kr_kind_at(i)->name);
+    }
 }
 
 static const char *words_of(uint32_t capability)
@@ -40,6 +35,13 @@ kr_status kr_kind_check(const kr_kind *kind, uint32_t capability, kr_error *err)
         if (other->capabilities & capability)
             snprintf(able + used, sizeof able - used, "%s%s", used ? ", " : "",
                      by_option ? other->updates_with : other->name);
+    }
+    if (!able[0]) {
+        kr_kind_list(able, sizeof able);
+        return kr_fail(err, KR_ERR_UNSUPPORTED,
+                       "kind '%s' %s, and this build has no kind that can: KEYRAY_KINDS lists %s; build with "
+                       "more kinds",
+                       kind->name, words_of(capability), able);
     }
     return kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' %s; create the index with a kind that can: %s",
                    kind->name, words_of(capability), able);

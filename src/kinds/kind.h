@@ -26,6 +26,10 @@ typedef struct kr_kind {
 
 /* Kinds in the order of kinds.def; NULL past the last. */
 const kr_kind *kr_kind_at(uint32_t ordinal);
+/* Names of kinds that this build leaves out (CMake's KEYRAY_KINDS); NULL past the last. */
+const char *kr_kind_left_out_at(uint32_t ordinal);
+/* Writes the names of the kinds of this build, as KEYRAY_KINDS takes them: "array;pivot". */
+void kr_kind_list(char *text, size_t text_nbytes);
 
 /* KR_ERR_UNSUPPORTED if the kind lacks the capability (one KR_CAN_*); the text names kinds that have it. */
 kr_status kr_kind_check(const kr_kind *kind, uint32_t capability, kr_error *err);

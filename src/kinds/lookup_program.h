@@ -18,8 +18,7 @@
  *       lanes
  *           Threads of a group on a GPU, a power of two up to 32: a constant, or KR_LANES_OF_LAUNCH.
  *
- * params_t has members batch (kr_batch), put (kr_put) and launch (kr_launch). A state has at most 32 bytes.
- */
+ * params_t has members batch (kr_batch), put (kr_put), launch (kr_launch). A state has at most 32 bytes. */
 #ifndef KEYRAY_KINDS_LOOKUP_PROGRAM_H
 #define KEYRAY_KINDS_LOOKUP_PROGRAM_H
 

@@ -11,6 +11,26 @@ const kr_option kr_common_options[KR_COMMON_COUNT] = {
                           "the index, or whichever is faster here; results are always in the order given"},
 };
 
+static int is_left_out(kr_text name)
+{
+    uint32_t i = 0;
+    while (kr_kind_left_out_at(i) && !kr_text_is(name, kr_kind_left_out_at(i)))
+        ++i;
+    return kr_kind_left_out_at(i) != NULL;
+}
+
+kr_status kr_spec_fail_left_out(kr_text name, kr_error *err)
+{
+    char here[256];
+    if (!is_left_out(name))
+        return KR_OK;
+    kr_kind_list(here, sizeof here);
+    return kr_fail(err, KR_ERR_SPEC,
+                   "this build has no kind '%.*s': KEYRAY_KINDS lists %s; name one of these, or build with "
+                   "'%.*s' in KEYRAY_KINDS",
+                   (int)name.nbytes, name.at, here, (int)name.nbytes, name.at);
+}
+
 static const kr_kind *find_kind(kr_text name, kr_error *err)
 {
     char known[256] = "", hint[KR_SPELLING_HINT_NBYTES];
@@ -28,7 +48,7 @@ static const kr_kind *find_kind(kr_text name, kr_error *err)
         kr_fail(err, KR_ERR_SPEC,
                 "best takes no options but updates=on, the others are those of a kind; give one of: %s",
                 known);
-    else
+    else if (kr_spec_fail_left_out(name, err) == KR_OK)
         kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'%s; known kinds: best, %s", (int)name.nbytes, name.at,
                 kr_spelling_hint(&nearest, "", "", hint), known);
     return NULL;

@@ -24,6 +24,8 @@ const kr_option *kr_spec_option_at(const struct kr_kind *kind, uint32_t position
 
 /* Calls the kind's settle last. "best" is not a spec: kinds/choose.h resolves it first. */
 kr_status kr_spec_parse(const char *text, kr_spec *spec, kr_error *err);
+/* KR_ERR_SPEC for the name of a kind that this build leaves out (CMake's KEYRAY_KINDS), else KR_OK. */
+kr_status kr_spec_fail_left_out(kr_text name, kr_error *err);
 /* Every option filled in; KR_ERR_LIMIT when it does not fit. */
 kr_status kr_spec_format(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err);
 /* Without the options that the text does not need to mean the same. */

@@ -48,61 +48,56 @@ static kr_store describe(const kr_build *build, const kr_sorted *sorted)
     };
 }
 
-kr_status kr_store_reserve(kr_device *device, kr_stream *stream, const kr_store *like, uint64_t n_slots,
-                           const char *help, kr_store *store, kr_error *err)
+void kr_store_keep(kr_work *w, kr_store *store)
+{
+    store->keys = kr_work_keep(w, store->keys.data);
+    store->rows = kr_work_keep(w, store->rows.data);
+}
+
+static kr_buffer take(kr_work *w, uint64_t nbytes, const char *what, const char *help)
+{
+    void *memory = kr_work_take_or(w, nbytes, what, help);
+    return (kr_buffer){memory, memory ? nbytes : 0};
+}
+
+kr_store kr_store_reserve(kr_work *w, const kr_store *like, uint64_t n_slots, const char *help)
 {
     kr_store made = *like;
     const int apart = made.layout == KR_LAYOUT_SOA;
-    made.keys = made.rows = (kr_buffer){0};
-    kr_status status =
-        kr_buffer_allocate(device, n_slots * kr_layout_stride(made.layout, made.key_bits / 8), stream,
-                           apart ? "keys in their places" : "packed entries", help, &made.keys, err);
-    if (status == KR_OK && apart)
-        status = kr_buffer_allocate(device, n_slots * sizeof(uint32_t), stream, "row ids in their places",
-                                    help, &made.rows, err);
-    if (status == KR_OK)
-        *store = made;
-    else
-        kr_store_release(device, &made, stream);
-    return status;
+    const uint64_t keys_nbytes = n_slots * kr_layout_stride(made.layout, made.key_bits / 8);
+    made.rows = (kr_buffer){0};
+    made.keys = take(w, keys_nbytes, apart ? "keys in their places" : "packed entries", help);
+    if (apart)
+        made.rows = take(w, n_slots * sizeof(uint32_t), "row ids in their places", help);
+    return made;
 }
 
-kr_status kr_store_open(const kr_build *build, const kr_sorted *sorted, uint64_t n_slots, const char *help,
-                        kr_store *store, kr_error *err)
+kr_store kr_store_open(kr_work *w, const kr_build *build, const kr_sorted *sorted, uint64_t n_slots,
+                       const char *help)
 {
     const kr_store like = describe(build, sorted);
-    return kr_store_reserve(build->device, build->stream, &like, n_slots, help, store, err);
+    return kr_store_reserve(w, &like, n_slots, help);
 }
 
-static kr_status pack(const kr_build *build, const kr_sorted *sorted, kr_store *store, kr_error *err)
+static kr_store pack(kr_work *w, const kr_build *build, const kr_sorted *sorted)
 {
-    kr_status status = kr_store_open(build, sorted, sorted->n, "layout=soa", store, err);
-    if (status != KR_OK)
-        return status;
-    const kr_pack_params params = {sorted->keys.data, sorted->rows.data, kr_store_entries(store)};
-    status = kr_device_run(build->device, store->key_bits == 64 ? &kr_store_pack_u64 : &kr_store_pack_u32,
-                           &params, store->n, build->stream, err);
-    kr_stopwatch_lap(build->watch, "place");
-    if (status != KR_OK)
-        kr_store_release(build->device, store, build->stream);
-    return status;
+    const kr_store store = kr_store_open(w, build, sorted, sorted->n, "layout=soa");
+    const kr_pack_params params = {sorted->keys.data, sorted->rows.data, kr_store_entries(&store)};
+    kr_work_run(w, store.key_bits == 64 ? &kr_store_pack_u64 : &kr_store_pack_u32, &params, store.n);
+    kr_sorted_give(w, sorted);
+    kr_work_lap(w, "place");
+    return store;
 }
 
-kr_status kr_store_build(const kr_build *build, kr_store *store, kr_error *err)
+kr_store kr_store_build(kr_work *w, const kr_build *build)
 {
-    kr_sorted sorted = {0};
-    kr_status status = kr_sorted_build(build, &sorted, err);
-    if (status != KR_OK)
-        return status;
-    if (kr_store_packs(build->spec)) {
-        status = pack(build, &sorted, store, err);
-        kr_sorted_release(build->device, &sorted, build->stream);
-        return status;
-    }
-    *store = describe(build, &sorted);
-    store->keys = sorted.keys;
-    store->rows = sorted.rows;
-    return KR_OK;
+    const kr_sorted sorted = kr_sorted_build(w, build);
+    if (kr_store_packs(build->spec))
+        return pack(w, build, &sorted);
+    kr_store store = describe(build, &sorted);
+    store.keys = sorted.keys;
+    store.rows = sorted.rows;
+    return store;
 }
 
 kr_entries kr_store_entries(const kr_store *store)

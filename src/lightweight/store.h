@@ -18,15 +18,15 @@ typedef struct kr_store {
     uint32_t by_one; /* scan_threads=1 */
 } kr_store;
 
-/* Sorts and lays out in key order. On failure everything is released. */
-kr_status kr_store_build(const kr_build *build, kr_store *store, kr_error *err);
-/* Allocates n_slots slots for sorted entries, which the kind then places itself. On failure nothing is left;
- * `help` is the advice in the error. */
-kr_status kr_store_open(const kr_build *build, const kr_sorted *sorted, uint64_t n_slots, const char *help,
-                        kr_store *store, kr_error *err);
+/* What a work makes is its scratch memory until it is kept. */
+void kr_store_keep(kr_work *work, kr_store *store);
+/* Sorts and lays out in key order. */
+kr_store kr_store_build(kr_work *work, const kr_build *build);
+/* n_slots slots for sorted entries, which the kind then places itself; `help` is the advice in the error. */
+kr_store kr_store_open(kr_work *work, const kr_build *build, const kr_sorted *sorted, uint64_t n_slots,
+                       const char *help);
 /* The same for a store that is otherwise like another. */
-kr_status kr_store_reserve(kr_device *device, kr_stream *stream, const kr_store *like, uint64_t n_slots,
-                           const char *help, kr_store *store, kr_error *err);
+kr_store kr_store_reserve(kr_work *work, const kr_store *like, uint64_t n_slots, const char *help);
 /* The memory of n_slots slots. `moved`: the sorted entries are copied, so that both copies exist at once. */
 void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_need *estimate);
 int kr_store_packs(const kr_spec *spec); /* 1: the layout is not soa */

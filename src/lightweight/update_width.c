@@ -1,41 +1,31 @@
 #include "lightweight/update.h"
 
-kr_status KR_W(kr_store_merge)(kr_merge *m, const kr_store *store, uint64_t n_slots, kr_store *merged,
-                               kr_error *err)
+kr_store KR_W(kr_store_merge)(kr_merge *m, const kr_store *store, uint64_t n_slots)
 {
-    kr_store made;
-    kr_status status = kr_store_reserve(
-        m->device, m->stream, store, n_slots,
-        "an update holds old and new entries at once; cgrx:updates=on changes them in place", &made, err);
-    if (status != KR_OK)
-        return status;
+    kr_store made = kr_store_reserve(
+        m->work, store, n_slots,
+        "an update holds old and new entries at once; cgrx:updates=on changes them in place");
     made.n = m->n;
     const kr_entries entries = kr_store_entries(&made);
-    status = KR_W(kr_merge_write)(m, &entries, err);
+    KR_W(kr_merge_write)(m, &entries);
     made.lowest = m->lowest;
     made.highest = m->highest;
-    if (status == KR_OK)
-        *merged = made;
-    else
-        kr_store_release(m->device, &made, m->stream);
-    return status;
+    return made;
 }
 
-kr_status KR_W(kr_store_update)(kr_device *device, const kr_store *store, const kr_update *job,
-                                kr_store *merged, int *changed, kr_error *err)
+kr_store KR_W(kr_store_update)(kr_work *w, const kr_store *store, const kr_update *job, int *changed)
 {
-    kr_changes changes = {.deletes = {.n = 0}};
+    kr_store merged = {.n = 0};
     kr_sorted_merge_params params;
     const kr_entries old = kr_store_entries(store);
-    kr_merge m = KR_W(kr_merge_of_entries)(device, job->stream, &old, store->layout, &params);
-    kr_status status = kr_changes_make(device, job, NULL, &changes, err);
-    if (status == KR_OK)
-        status = KR_W(kr_merge_plan)(&m, &changes, err);
-    *changed = status == KR_OK && KR_W(kr_merge_changes)(&m);
+    kr_merge m = KR_W(kr_merge_of_entries)(w, &old, store->layout, &params);
+    const kr_changes changes = kr_changes_make(w, job, NULL);
+    KR_W(kr_merge_plan)(&m, &changes);
+    *changed = KR_W(kr_merge_changes)(&m);
     if (*changed)
-        status = KR_W(kr_store_merge)(&m, store, m.n, merged, err);
-    KR_W(kr_merge_release)(&m);
-    kr_changes_release(device, job->stream, &changes);
-    kr_stopwatch_lap(job->watch, "merge");
-    return status;
+        merged = KR_W(kr_store_merge)(&m, store, m.n);
+    KR_W(kr_merge_give)(&m);
+    kr_changes_give(w, &changes);
+    kr_work_lap(w, "merge");
+    return merged;
 }

@@ -1,5 +1,5 @@
 /* ROWS in chunks: the matches of a piece of the batch are found once, then cut between probes so that each
- * chunk's row ids fit the cap. Also serves kr_index_lookup with ROWS and host memory. */
+ * chunk's row ids fit the cap. Also serves rows.c with host memory. */
 #include "lookup/chunks.h"
 
 #include <stdlib.h>
@@ -95,22 +95,12 @@ static kr_status give_piece(piece *p, uint64_t piece_first, kr_error *err)
     return status;
 }
 
-/* Rows first .. first + n - 1 of a column. */
-static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
-{
-    kr_column part = *column;
-    part.data = (const char *)column->data + first * kr_type_nbytes(column->type);
-    part.validity_offset += first;
-    part.count = n;
-    return part;
-}
-
 static kr_status run_piece(piece *p, uint64_t first, uint64_t n, kr_error *err)
 {
     const kr_chunks *job = p->job;
     kr_device *device = job->whole->index->device;
-    const kr_column lower_part = slice(job->lower, first, n);
-    const kr_column upper_part = slice(job->upper ? job->upper : job->lower, first, n);
+    const kr_column lower_part = kr_column_slice(job->lower, first, n);
+    const kr_column upper_part = kr_column_slice(job->upper ? job->upper : job->lower, first, n);
     kr_resident lower = {0}, upper = {0};
     kr_status status =
         kr_resident_make(device, &lower_part, "a chunk of probes", job->whole->stream, &lower, err);

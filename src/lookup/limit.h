@@ -1,5 +1,4 @@
-/* The smallest row ids of wide matches, whose rows are numbered by key: ranges with a limit in KR_ORDER_ROW.
- */
+/* The smallest row ids of wide matches whose rows are numbered by key: ranges with a limit, KR_ORDER_ROW. */
 #ifndef KEYRAY_LOOKUP_LIMIT_H
 #define KEYRAY_LOOKUP_LIMIT_H
 

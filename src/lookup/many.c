@@ -135,21 +135,13 @@ static kr_status answer_piece(const kr_many *job, const kr_query *query, uint64_
     return status == KR_OK ? end : status;
 }
 
-static kr_column slice(const kr_column *column, uint64_t first, uint64_t n)
-{
-    kr_column part = *column;
-    part.data = (const char *)column->data + first * kr_type_nbytes(column->type);
-    part.validity_offset += first;
-    part.count = n;
-    return part;
-}
-
 static kr_status run_piece(const kr_many *job, uint64_t first, uint64_t n, kr_error *err)
 {
     const kr_query *whole = job->whole;
     kr_device *device = whole->index->device;
     const kr_column *upper = job->upper ? job->upper : job->lower;
-    const kr_column low_part = slice(job->lower, first, n), high_part = slice(upper, first, n);
+    const kr_column low_part = kr_column_slice(job->lower, first, n),
+                    high_part = kr_column_slice(upper, first, n);
     kr_resident low = {0}, high = {0};
     kr_status status = kr_resident_make(device, &low_part, "a piece of the batch", whole->stream, &low, err);
     if (status == KR_OK && job->upper)

@@ -17,8 +17,8 @@
 typedef struct kr_partition {
     kr_partition_view view;
     kr_buffer codes; /* of the lower bounds, part by part */
-    kr_buffer
-        marks; /* uint32_t, of each tile's probes in order: kr_partition_mark; none where answers stay */
+    /* uint32_t, of each tile's probes in order: kr_partition_mark; none where answers stay. */
+    kr_buffer marks;
     kr_buffer bases; /* uint32_t: for each tile and part, what to add to a place in the tile; likewise */
     kr_buffer order; /* uint32_t: positions before; only where upper bounds or validity need them */
     kr_buffer work;  /* starts and segments */

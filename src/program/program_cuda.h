@@ -8,8 +8,7 @@
 
 enum { KR_BLOCK = 256 };
 
-/* Threads of a multiprocessor that a kernel can ask for: 8.0, 9.0 and 10.x have 2048, others at least 1024.
- */
+/* Threads of a multiprocessor that a kernel can ask for: 2048 on 8.0, 9.0 and 10.x, else 1024 or more. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
 #define KR_THREADS_AT_ONCE 2048
 #else

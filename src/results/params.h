@@ -1,5 +1,4 @@
-/* Parameters of the programs that read rows of matches, for results/walk_body.h and the files that run them.
- */
+/* Parameters of programs that read rows of matches, for results/walk_body.h and the files that run them. */
 #ifndef KEYRAY_RESULTS_PARAMS_H
 #define KEYRAY_RESULTS_PARAMS_H
 

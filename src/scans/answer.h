@@ -17,8 +17,7 @@ typedef struct kr_answer {
     uint32_t n;
     const uint32_t *alive;
     int reaches_alive;
-    int leaves_out; /* 1: row ids that do not fit are left out, on every device; 0: only where nothing waits
-                     */
+    int leaves_out; /* 1: row ids that do not fit are left out on every device; 0: only where nothing waits */
     kr_scan_context context;
 } kr_answer;
 

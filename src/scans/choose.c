@@ -29,20 +29,44 @@ static const struct choice {
              "full needs hardly any"},
 };
 
+/* "best" in a build without the kinds of `choices`. */
+static kr_status stand_in(kr_spec *spec, kr_error *err)
+{
+    char here[256];
+    uint32_t i = 0;
+    while (kr_kind_at(i) && !kr_kind_at(i)->scan)
+        ++i;
+    if (kr_kind_at(i))
+        return kr_spec_parse(kr_kind_at(i)->name, spec, err);
+    kr_kind_list(here, sizeof here);
+    return kr_fail(
+        err, KR_ERR_SPEC,
+        "this build has no kind that scans tables: KEYRAY_KINDS lists %s; build with bindex or full "
+        "in it",
+        here);
+}
+
 static kr_status choose_best(kr_table_job *job, kr_spec *spec, kr_error *err)
 {
     const kr_table_shape shape = {job->device, spec, job->columns[0].count, job->n_columns, job->columns};
+    const uint32_t n = sizeof choices / sizeof *choices;
+    uint32_t left_out = 0;
     kr_status status = KR_OK;
-    for (uint32_t i = 0; i < sizeof choices / sizeof *choices && status == KR_OK; ++i) {
+    for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
         kr_need need = {0};
+        if (kr_spec_parse(choices[i].spec, spec, NULL) != KR_OK) {
+            ++left_out;
+            continue;
+        }
         job->reason = choices[i].reason;
-        status = kr_spec_parse(choices[i].spec, spec, err);
-        if (status == KR_OK)
-            status = spec->kind->scan->ops->estimate(&shape, &need, err);
+        status = spec->kind->scan->ops->estimate(&shape, &need, err);
         if (need.peak_nbytes <= plenty(job->device))
             break;
     }
-    return status;
+    if (left_out)
+        job->reason =
+            "of the kinds of this build; KEYRAY_KINDS leaves out bindex or full, which best chooses from";
+    return left_out == n ? stand_in(spec, err) : status;
 }
 
 static int is_known(kr_text name)
@@ -51,6 +75,16 @@ static int is_known(kr_text name)
     while (kr_kind_at(i) && !kr_text_is(name, kr_kind_at(i)->name))
         ++i;
     return kr_kind_at(i) != NULL;
+}
+
+static const char *advice(void)
+{
+    const int has_bindex = is_known((kr_text){"bindex", 6}), has_full = is_known((kr_text){"full", 4});
+    if (has_bindex && has_full)
+        return "use bindex or full";
+    if (has_bindex || has_full)
+        return has_bindex ? "use bindex" : "use full";
+    return "build with bindex or full in KEYRAY_KINDS";
 }
 
 /* Errors name kinds of scans, which those of specs in general do not. */
@@ -70,9 +104,12 @@ static kr_status check_name(const char *text, kr_error *err)
             "best takes no options for tables; options are those of a kind, and rows can be appended and "
             "deleted in all of them; give one of: %s",
             known);
-    return is_known(name) ? KR_OK
-                          : kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'; kinds of tables: %s",
-                                    (int)name.nbytes, name.at, known);
+    if (is_known(name))
+        return KR_OK;
+    const kr_status status = kr_spec_fail_left_out(name, err);
+    return status != KR_OK ? status
+                           : kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'; kinds of tables: %s",
+                                     (int)name.nbytes, name.at, known);
 }
 
 kr_status kr_scan_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_error *err)
@@ -85,8 +122,7 @@ kr_status kr_scan_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_
     if (status == KR_OK)
         status = kr_spec_parse(text, spec, err);
     if (status == KR_OK && !spec->kind->scan)
-        return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "kind '%s' makes an index of one column, not a table; use bindex or full",
-                       spec->kind->name);
+        return kr_fail(err, KR_ERR_UNSUPPORTED, "kind '%s' makes an index of one column, not a table; %s",
+                       spec->kind->name, advice());
     return status;
 }

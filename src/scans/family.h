@@ -99,9 +99,10 @@ typedef struct kr_scan_ops {
     /* Enqueues; waits for nothing. */
     kr_status (*select)(kr_device *device, const void *self, const kr_select *job,
                         const kr_scan_context *context, kr_error *err);
-    /* Optional: n plans, at least 1 and at most KR_SELECTS_MOST, all with the same `alive`. Answers those for
-     * which it has a better way than one conjunction after the other, and marks them: plans that share what
-     * they read, AND and OR in one pass. The library takes the others apart. Enqueues. */
+    /* Optional: n plans, at least 1 and at most KR_SELECTS_MOST, all with the same `alive`; a plan alone has
+     * an OR. Answers those for which it has a better way than one conjunction after the other, and marks
+     * them: plans that share what they read, AND and OR in one pass. The library takes the others apart.
+     * Enqueues. */
     kr_status (*select_batch)(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
                               const uint32_t *alive, const kr_scan_context *context, kr_error *err);
     /* Optional: appends how `select` would answer the conjunction, lines ending in '\n' (kr_text_add). */

@@ -3,7 +3,12 @@
 #ifndef KEYRAY_SCANS_INTERVALS_H
 #define KEYRAY_SCANS_INTERVALS_H
 
-#include "scans/plan.h"
+#include "util/error.h"
+
+/* Codes low .. high. */
+typedef struct kr_interval {
+    uint64_t low, high;
+} kr_interval;
 
 typedef struct kr_code_set {
     kr_interval *at;

@@ -18,11 +18,6 @@ const char *kr_place_text(const kr_condition *condition, const kr_node *node, ui
     return text;
 }
 
-static uint64_t most_code(uint32_t type)
-{
-    return ~(uint64_t)0 >> (64 - kr_type_significant_bits(type));
-}
-
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* Exact, though an integer may have more digits than a double. */
@@ -74,7 +69,7 @@ static kr_bound find_float(uint32_t type, const kr_literal *literal)
 
 static kr_bound find_integer(uint32_t type, const kr_literal *literal)
 {
-    const uint64_t bias = kr_type_bias(type), most = most_code(type);
+    const uint64_t bias = kr_type_bias(type), most = kr_plan_most_code(type);
     if (literal->kind == KR_LITERAL_HUGE)
         return literal->negative ? (kr_bound){0, 0, 0} : (kr_bound){most, 0, 1};
     if (literal->negative && literal->bits)

@@ -2,8 +2,8 @@
 #ifndef KEYRAY_SCANS_LITERAL_H
 #define KEYRAY_SCANS_LITERAL_H
 
+#include "scans/columns.h"
 #include "scans/condition.h"
-#include "scans/plan.h"
 
 /* The first code whose value is not below the literal, and whether it equals it. */
 typedef struct kr_bound {

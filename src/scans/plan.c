@@ -1,15 +1,9 @@
 /* From a condition to its normal form. A tree of small parts is made bottom up, flattened and folded as it
  * grows, and then written in postfix order. */
 #include "scans/plan.h"
-#include "io/values.h"
-#include "key/key.h"
-#include "kinds/column.h"
 #include "scans/grow.h"
 #include "scans/intervals.h"
-#include "scans/literal.h"
-#include "util/spelling.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define NONE UINT64_MAX
@@ -35,11 +29,6 @@ typedef struct making {
     kr_error *err;
 } making;
 
-static uint64_t most_code(uint32_t type)
-{
-    return ~(uint64_t)0 >> (64 - kr_type_significant_bits(type));
-}
-
 static uint64_t add_part(making *m, part made)
 {
     if (!kr_grow((void **)&m->parts, &m->room_parts, m->n_parts, 1, sizeof made, "a condition", m->err))
@@ -52,242 +41,11 @@ static uint64_t add_part(making *m, part made)
 static uint64_t add_leaf(making *m, kr_leaf leaf)
 {
     if (!kr_grow((void **)&m->leaves, &m->room_leaves, m->n_leaves, 1, sizeof leaf, "a condition", m->err)) {
-        free(leaf.labels);
-        free(leaf.intervals);
+        kr_leaf_release(&leaf);
         return NONE;
     }
     m->leaves[m->n_leaves++] = leaf;
     return add_part(m, (part){.op = KR_PLAN_LEAF, .leaf = m->n_leaves - 1, .is_folded = 1});
-}
-
-/* ---- Leaves ---------------------------------------------------------------------------------- */
-
-/* A name in a comparison of columns that no column has: probably a text without its quotes. `found`: the
- * other side is a column. */
-static const char *quotes_hint(const kr_node *node, const char *wanted, int found, char hint[96])
-{
-    hint[0] = '\0';
-    if (node->op == KR_NODE_COLUMNS && found && strlen(wanted) < 40)
-        snprintf(hint, 96, "; put texts in single quotes: '%s'", wanted);
-    return hint;
-}
-
-/* `found`: the other name of the comparison is a column. */
-static kr_status find_column(const making *m, const kr_node *node, int is_other, int found, uint32_t *column)
-{
-    char place[KR_PLACE_NBYTES], known[200] = "", hint[KR_SPELLING_HINT_NBYTES], quotes[96];
-    const char *wanted = m->condition->texts + (is_other ? node->other : node->column);
-    kr_spelling nearest = kr_spelling_begin(wanted, strlen(wanted));
-    for (uint32_t c = 0; c < m->columns->n; ++c) {
-        const size_t used = strlen(known);
-        if (!strcmp(m->columns->names[c], wanted)) {
-            *column = c;
-            return KR_OK;
-        }
-        snprintf(known + used, sizeof known - used, "%s%s", c ? ", " : "", m->columns->names[c]);
-        kr_spelling_offer(&nearest, m->columns->names[c], strlen(m->columns->names[c]));
-    }
-    return kr_fail(m->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s%s%s; its columns: %s", wanted,
-                   kr_place_text(m->condition, node, is_other ? node->other_at : node->column_at, place),
-                   kr_spelling_hint(&nearest, "'", "'", hint), quotes_hint(node, wanted, found, quotes),
-                   known);
-}
-
-/* Adds the codes of {x : x compare the bound}, for comparisons with one value. */
-static int add_compared(kr_code_set *set, uint32_t compare, kr_bound at, uint64_t most, kr_error *err)
-{
-    /* The codes below the value are 0 .. below - 1, those above it from `above` on, if they exist. */
-    const int has_below = at.above || at.code > 0, has_above = !at.above && (!at.exact || at.code < most);
-    const uint64_t last_below = at.above ? most : at.code - 1, first_above = at.code + at.exact;
-    const int less = compare == KR_LESS || compare == KR_LESS_EQUAL || compare == KR_NOT_EQUAL;
-    const int greater = compare == KR_GREATER || compare == KR_GREATER_EQUAL || compare == KR_NOT_EQUAL;
-    const int equal = compare == KR_LESS_EQUAL || compare == KR_GREATER_EQUAL || compare == KR_EQUAL;
-    return (!less || !has_below || kr_code_set_add(set, 0, last_below, err)) &&
-           (!greater || !has_above || kr_code_set_add(set, first_above, most, err)) &&
-           (!equal || !at.exact || kr_code_set_add(set, at.code, at.code, err));
-}
-
-/* What is true exactly where the comparison is false. */
-static uint32_t opposite(uint32_t compare)
-{
-    static const uint32_t of[] = {
-        [KR_LESS] = KR_GREATER_EQUAL, [KR_LESS_EQUAL] = KR_GREATER, [KR_GREATER] = KR_LESS_EQUAL,
-        [KR_GREATER_EQUAL] = KR_LESS, [KR_EQUAL] = KR_NOT_EQUAL,    [KR_NOT_EQUAL] = KR_EQUAL};
-    return of[compare];
-}
-
-typedef struct values {
-    kr_bound *bounds;
-    uint8_t *is_null;
-} values;
-
-/* What descriptions need to know of texts: the codes do not tell. */
-static int keep_text(const making *m, kr_leaf *leaf, const kr_literal *literal, kr_bound at)
-{
-    if (literal->kind != KR_LITERAL_TEXT) /* the bits of others are no place in the texts */
-        return 1;
-    const char *text = m->condition->texts + literal->bits;
-    if (m->columns->columns[leaf->column].type == KR_TIMESTAMP64 && kr_value_is_time(text, literal->nbytes))
-        leaf->unit = kr_plan_unit(m->columns, leaf->column);
-    if (m->columns->columns[leaf->column].type != KR_U32)
-        return 1;
-    if (!kr_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, 1, sizeof *leaf->labels,
-                 "texts of a condition", m->err))
-        return 0;
-    leaf->labels[leaf->n_labels++] = (kr_label){at.code, at.exact, text};
-    return 1;
-}
-
-static kr_status find_values(const making *m, const kr_node *node, kr_leaf *leaf, values *found)
-{
-    kr_status status = KR_OK;
-    found->bounds = kr_host_calloc(node->n, sizeof *found->bounds, "values of a condition", m->err);
-    found->is_null = kr_host_calloc(node->n, 1, "values of a condition", m->err);
-    if (!found->bounds || !found->is_null)
-        return KR_ERR_HOST_MEMORY;
-    for (uint64_t i = 0; i < node->n && status == KR_OK; ++i) {
-        const kr_literal *literal = m->condition->literals + node->literal + i;
-        found->is_null[i] = literal->kind == KR_LITERAL_NULL;
-        if (!found->is_null[i])
-            status = kr_literal_find(m->columns, leaf->column, m->condition, node, literal, &found->bounds[i],
-                                     m->err);
-        if (status == KR_OK && !keep_text(m, leaf, literal, found->bounds[i]))
-            status = KR_ERR_HOST_MEMORY;
-    }
-    return status;
-}
-
-/* IN: its values; NOT IN: all others, and none at all if one value is NULL. */
-static int add_in(kr_code_set *set, const values *v, uint64_t n, int negated, uint64_t most, kr_error *err)
-{
-    int has_null = 0, ok = 1;
-    for (uint64_t i = 0; i < n && ok; ++i) {
-        has_null |= v->is_null[i];
-        ok = v->is_null[i] || add_compared(set, KR_EQUAL, v->bounds[i], most, err);
-    }
-    kr_code_set_tidy(set);
-    if (ok && negated && has_null)
-        set->n = 0;
-    else if (ok && negated)
-        ok = kr_code_set_complement(set, most, err);
-    return ok;
-}
-
-/* BETWEEN is two comparisons: its opposite holds where one of them is false, whatever the other is. */
-static int add_between(kr_code_set *set, const values *v, int negated, uint64_t most, kr_error *err)
-{
-    kr_code_set outside = {0};
-    const int ok = (v->is_null[0] || add_compared(&outside, KR_LESS, v->bounds[0], most, err)) &&
-                   (v->is_null[1] || add_compared(&outside, KR_GREATER, v->bounds[1], most, err));
-    kr_code_set_tidy(&outside);
-    if (ok && !negated && (v->is_null[0] || v->is_null[1]))
-        outside.n = 0;
-    else if (ok && !negated && !kr_code_set_complement(&outside, most, err))
-        return 0;
-    *set = outside;
-    return ok;
-}
-
-static int add_codes(const making *m, const kr_node *node, const values *v, int negated, uint64_t most,
-                     kr_code_set *set)
-{
-    switch (node->compare) {
-    case KR_IS_NULL: return !negated || kr_code_set_add(set, 0, most, m->err);
-    case KR_IN: return add_in(set, v, node->n, negated, most, m->err);
-    case KR_BETWEEN: return add_between(set, v, negated, most, m->err);
-    default:
-        return v->is_null[0] || add_compared(set, negated ? opposite(node->compare) : node->compare,
-                                             v->bounds[0], most, m->err);
-    }
-}
-
-/* The column has the texts of that dictionary. */
-static kr_status check_texts(const making *m, uint32_t column, const char *other, uint64_t dictionary)
-{
-    char what[64];
-    snprintf(what, sizeof what, "column '%.48s'", m->columns->names[column]);
-    return kr_column_check_texts(what, m->columns->columns[column].dictionary, other, dictionary, m->err);
-}
-
-static kr_status make_comparison(making *m, const kr_node *node, int negated, uint64_t *made)
-{
-    kr_leaf leaf = {.other = KR_NO_COLUMN};
-    kr_code_set set = {0};
-    values v = {0};
-    kr_status status = find_column(m, node, 0, 0, &leaf.column);
-    if (status == KR_OK && node->dictionary) /* numbers stand for codes of whatever dictionary */
-        status = check_texts(m, leaf.column, "the values", node->dictionary);
-    if (status == KR_OK)
-        status = find_values(m, node, &leaf, &v);
-    if (status == KR_OK &&
-        !add_codes(m, node, &v, negated, most_code(m->columns->columns[leaf.column].type), &set))
-        status = KR_ERR_HOST_MEMORY;
-    free(v.is_null);
-    free(v.bounds);
-    if (status != KR_OK) {
-        free(leaf.labels);
-        free(set.at);
-        return status;
-    }
-    kr_code_set_tidy(&set);
-    /* IN () is false even for NULL, so NOT IN () is true for it. */
-    leaf.nulls = (node->compare == KR_IS_NULL && !negated) || (node->compare == KR_IN && !node->n && negated);
-    leaf.intervals = set.at;
-    leaf.n_intervals = set.n;
-    leaf.room = set.room;
-    *made = add_leaf(m, leaf);
-    return *made == NONE ? KR_ERR_HOST_MEMORY : KR_OK;
-}
-
-static int same_type(const kr_plan_columns *columns, uint32_t a, uint32_t b)
-{
-    const kr_type type = columns->columns[a].type;
-    return type == columns->columns[b].type &&
-           !columns->columns[a].dictionary == !columns->columns[b].dictionary &&
-           (type != KR_TIMESTAMP64 || kr_plan_unit(columns, a) == kr_plan_unit(columns, b)) &&
-           kr_is_text_column(columns, a) == kr_is_text_column(columns, b);
-}
-
-static int has_column(const kr_plan_columns *columns, const char *name)
-{
-    uint32_t c = 0;
-    while (c < columns->n && strcmp(columns->names[c], name) != 0)
-        ++c;
-    return c < columns->n;
-}
-
-static const char *type_of(const kr_plan_columns *columns, uint32_t column, char text[KR_TYPE_TEXT_NBYTES])
-{
-    const kr_column *of = columns->columns + column;
-    const int is_text = of->dictionary || kr_is_text_column(columns, column);
-    return is_text ? "text" : kr_type_text(of->type, kr_plan_unit(columns, column), text);
-}
-
-static kr_status make_columns(making *m, const kr_node *node, int negated, uint64_t *made)
-{
-    char place[KR_PLACE_NBYTES];
-    kr_leaf leaf = {.compare = negated ? opposite(node->compare) : node->compare};
-    const int has_other = has_column(m->columns, m->condition->texts + node->other);
-    kr_status status = find_column(m, node, 0, has_other, &leaf.column);
-    if (status == KR_OK)
-        status = find_column(m, node, 1, 1, &leaf.other);
-    if (status == KR_OK && !same_type(m->columns, leaf.column, leaf.other)) {
-        char left[KR_TYPE_TEXT_NBYTES], right[KR_TYPE_TEXT_NBYTES];
-        status = kr_fail(m->err, KR_ERR_TYPE,
-                         "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
-                         m->columns->names[leaf.column], m->columns->names[leaf.other],
-                         kr_place_text(m->condition, node, node->at, place),
-                         type_of(m->columns, leaf.column, left), type_of(m->columns, leaf.other, right));
-    }
-    char other[64];
-    if (status == KR_OK) {
-        snprintf(other, sizeof other, "column '%.48s'", m->columns->names[leaf.other]);
-        status = check_texts(m, leaf.column, other, m->columns->columns[leaf.other].dictionary);
-    }
-    if (status != KR_OK)
-        return status;
-    *made = add_leaf(m, leaf);
-    return *made == NONE ? KR_ERR_HOST_MEMORY : KR_OK;
 }
 
 /* ---- Folding --------------------------------------------------------------------------------- */
@@ -308,14 +66,6 @@ static void append(making *m, uint64_t parent, uint64_t child)
     append_all(m, parent, child, child);
 }
 
-static void release_leaf(kr_leaf *leaf)
-{
-    free(leaf->labels);
-    free(leaf->intervals);
-    leaf->labels = NULL;
-    leaf->intervals = NULL;
-}
-
 /* `more` becomes part of `leaf`: united under an OR; under an AND the complements are. */
 static int fold_leaf(making *m, kr_leaf *leaf, kr_leaf *more, uint32_t op)
 {
@@ -332,7 +82,7 @@ static int fold_leaf(making *m, kr_leaf *leaf, kr_leaf *more, uint32_t op)
     leaf->n_labels += ok ? more->n_labels : 0;
     if (leaf->unit == KR_UNIT_NONE)
         leaf->unit = more->unit;
-    release_leaf(more);
+    kr_leaf_release(more);
     leaf->intervals = set.at;
     leaf->n_intervals = set.n;
     leaf->room = set.room;
@@ -346,7 +96,7 @@ static int turn(making *m, kr_leaf *leaf, uint32_t op)
     int ok = 1;
     kr_code_set_tidy(&set);
     if (op == KR_PLAN_AND)
-        ok = kr_code_set_complement(&set, most_code(m->columns->columns[leaf->column].type), m->err);
+        ok = kr_code_set_complement(&set, kr_plan_most_code(m->columns->columns[leaf->column].type), m->err);
     leaf->intervals = set.at;
     leaf->n_intervals = set.n;
     leaf->room = set.room;
@@ -365,7 +115,7 @@ static int truth(const making *m, const part *p)
     if (!leaf->n_intervals && (!leaf->nulls || !column->validity))
         return 0;
     const int all = leaf->n_intervals == 1 && !leaf->intervals[0].low &&
-                    leaf->intervals[0].high == most_code(column->type);
+                    leaf->intervals[0].high == kr_plan_most_code(column->type);
     return all && (leaf->nulls || !column->validity) ? 1 : -1;
 }
 
@@ -473,19 +223,24 @@ static void find_negated(making *m)
 static kr_status make_node(making *m, uint64_t i)
 {
     const kr_node *node = m->condition->nodes + i;
-    uint64_t made = NONE;
-    kr_status status = KR_OK;
+    const int negated = m->negated[i];
+    kr_leaf leaf = {0};
     if (node->op == KR_NODE_NOT)
         return KR_OK;
     if (node->op == KR_NODE_AND || node->op == KR_NODE_OR)
-        return join(m, (node->op == KR_NODE_AND) != m->negated[i] ? KR_PLAN_AND : KR_PLAN_OR, node->n)
+        return join(m, (node->op == KR_NODE_AND) != negated ? KR_PLAN_AND : KR_PLAN_OR, node->n)
                    ? KR_OK
                    : KR_ERR_HOST_MEMORY;
-    status = node->op == KR_NODE_COLUMNS ? make_columns(m, node, m->negated[i], &made)
-                                         : make_comparison(m, node, m->negated[i], &made);
-    if (status == KR_OK)
-        m->stack[m->n_stack++] = made;
-    return status;
+    const kr_status status = node->op == KR_NODE_COLUMNS
+                                 ? kr_leaf_of_columns(m->condition, node, negated, m->columns, &leaf, m->err)
+                                 : kr_leaf_of_values(m->condition, node, negated, m->columns, &leaf, m->err);
+    if (status != KR_OK)
+        return status;
+    const uint64_t made = add_leaf(m, leaf);
+    if (made == NONE)
+        return KR_ERR_HOST_MEMORY;
+    m->stack[m->n_stack++] = made;
+    return KR_OK;
 }
 
 static int add_plan_node(kr_plan *plan, kr_plan_node node, kr_error *err)
@@ -507,8 +262,7 @@ static int write_leaf(making *m, kr_plan *plan, const part *p)
     return add_plan_node(plan, (kr_plan_node){KR_PLAN_LEAF, (uint32_t)plan->n_leaves++, 1}, m->err);
 }
 
-/* Postfix order of the parts below `root`. `open` holds the way from the root: a part and its next operand.
- */
+/* Postfix order of the parts below `root`. `open` holds the way there: each part and its next operand. */
 static int write_plan(making *m, uint64_t root, kr_plan *plan)
 {
     typedef struct step {
@@ -574,7 +328,7 @@ kr_status kr_plan_make(const kr_condition *condition, const kr_plan_columns *col
     else if (!add_plan_node(&made, (kr_plan_node){KR_PLAN_AND, 0, 1}, err))
         status = KR_ERR_HOST_MEMORY;
     for (uint64_t i = 0; i < m.n_leaves; ++i)
-        release_leaf(m.leaves + i);
+        kr_leaf_release(m.leaves + i);
     free(m.of_column);
     free(m.negated);
     free(m.stack);
@@ -591,7 +345,7 @@ kr_status kr_plan_make(const kr_condition *condition, const kr_plan_columns *col
 void kr_plan_release(kr_plan *plan)
 {
     for (uint64_t i = 0; i < plan->n_leaves; ++i)
-        release_leaf(plan->leaves + i);
+        kr_leaf_release(plan->leaves + i);
     free(plan->nodes);
     free(plan->leaves);
     *plan = (kr_plan){0};

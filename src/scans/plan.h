@@ -6,33 +6,8 @@
 #ifndef KEYRAY_SCANS_PLAN_H
 #define KEYRAY_SCANS_PLAN_H
 
-#include "util/error.h"
-
-/* Codes low .. high. */
-typedef struct kr_interval {
-    uint64_t low, high;
-} kr_interval;
-
-#define KR_NO_COLUMN 0xFFFFFFFFu
-
-/* Where a text of the condition lies among the codes of a column with a dictionary. */
-typedef struct kr_label {
-    uint64_t code;    /* the first whose text is not below */
-    uint32_t exact;   /* 1: it is that text */
-    const char *text; /* the condition's */
-} kr_label;
-
-typedef struct kr_leaf {
-    uint32_t column;
-    uint32_t other;   /* KR_NO_COLUMN; or compare `column` with this column of the same type, see `compare` */
-    uint32_t compare; /* KR_LESS ... KR_NOT_EQUAL; such a leaf is not true where one of both is NULL */
-    uint32_t nulls;   /* 1: rows whose value is NULL belong to the leaf */
-    kr_unit unit;     /* of a timestamp that was compared with texts; else KR_UNIT_NONE */
-    uint64_t n_intervals, room; /* room: how many there is memory for */
-    kr_interval *intervals;     /* ascending; between two of them lies at least one code */
-    uint64_t n_labels, room_labels;
-    kr_label *labels; /* for descriptions; valid while the condition is */
-} kr_leaf;
+#include "scans/columns.h"
+#include "scans/leaf.h"
 
 enum { KR_PLAN_LEAF, KR_PLAN_AND, KR_PLAN_OR };
 
@@ -56,21 +31,6 @@ static inline int kr_plan_has_or(const kr_plan *plan)
 {
     return plan->n_nodes > plan->n_leaves + 1 ||
            (plan->n_leaves && plan->nodes[plan->n_nodes - 1].op == KR_PLAN_OR);
-}
-
-/* What a plan needs to know of a table. */
-typedef struct kr_plan_columns {
-    uint32_t n;
-    const kr_column *columns; /* types, and whether there is validity */
-    const char *const *names;
-    int (*find_text)(void *ctx, uint32_t column, const char *text, size_t nbytes, uint32_t *code);
-    void *ctx;
-    const kr_unit *units; /* of timestamp64; NULL: microseconds */
-} kr_plan_columns;
-
-static inline kr_unit kr_plan_unit(const kr_plan_columns *columns, uint32_t column)
-{
-    return columns->units ? columns->units[column] : KR_UNIT_US;
 }
 
 /* condition NULL: true. KR_ERR_ARGUMENT for an unknown column, KR_ERR_TYPE for a value of another type. */

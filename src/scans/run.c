@@ -293,13 +293,15 @@ kr_status kr_scan_check_plan(const kr_table *table, const kr_plan *plan, kr_erro
     for (uint32_t k = 0; kr_kind_at(k); ++k)
         if (kr_kind_at(k)->scan && kr_kind_at(k)->scan->ops->compares_columns)
             kr_text_add(others, sizeof others, "%s%s", others[0] ? ", " : "", kr_kind_at(k)->name);
+    if (!others[0])
+        kr_text_add(others, sizeof others, "none of this build, whose KEYRAY_KINDS leaves them out");
     return kr_fail(err, KR_ERR_UNSUPPORTED,
                    "kind '%s' does not compare column '%s' with column '%s'; kinds that do: %s",
                    table->spec.kind->name, table->names[plan->leaves[i].column],
                    table->names[plan->leaves[i].other], others);
 }
 
-/* Plans with leaves go to the kind, if it takes batches. */
+/* Plans with leaves go to the kind, if it takes batches. A conjunction alone is what `select` is for. */
 static kr_status offer(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
                        kr_batch_job *offered, const kr_scan_context *context, kr_error *err)
 {
@@ -307,9 +309,9 @@ static kr_status offer(const kr_table *table, const kr_scan_job *jobs, uint32_t 
     for (uint32_t i = 0; i < n; ++i)
         if (jobs[i].plan.n_leaves)
             offered[n_offered++] = (kr_batch_job){&jobs[i].plan, jobs[i].bitmap, jobs[i].count, 0};
-    return table->ops->select_batch && n_offered
-               ? table->ops->select_batch(table->device, table->self, offered, n_offered, alive, context, err)
-               : KR_OK;
+    if (!table->ops->select_batch || !n_offered || (n_offered == 1 && !kr_plan_has_or(offered->plan)))
+        return KR_OK;
+    return table->ops->select_batch(table->device, table->self, offered, n_offered, alive, context, err);
 }
 
 kr_status kr_scan_run(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,

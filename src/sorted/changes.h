@@ -9,14 +9,11 @@ typedef struct kr_changes {
     kr_sorted deletes, inserts;
 } kr_changes;
 
-/* `seed` as in kr_sorted_sort. On failure nothing is left. */
-kr_status kr_changes_make(kr_device *device, const kr_update *job, const uint64_t *seed, kr_changes *changes,
-                          kr_error *err);
+/* Scratch memory of the work. `seed` as in kr_sorted_sort. */
+kr_changes kr_changes_make(kr_work *work, const kr_update *job, const uint64_t *seed);
 /* The halves on their own: the deletes, and the inserts unsorted, which ascend by their row ids. */
-kr_status kr_changes_deletes(kr_device *device, const kr_update *job, uint64_t seed, kr_sorted *deletes,
-                             kr_error *err);
-kr_status kr_changes_list(kr_device *device, const kr_update *job, uint64_t seed, kr_listed *inserts,
-                          kr_error *err);
-void kr_changes_release(kr_device *device, kr_stream *stream, kr_changes *changes);
+kr_sorted kr_changes_deletes(kr_work *work, const kr_update *job, uint64_t seed);
+void kr_changes_list(kr_work *work, const kr_update *job, uint64_t seed, kr_listed *inserts);
+void kr_changes_give(kr_work *work, const kr_changes *changes);
 
 #endif

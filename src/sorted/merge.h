@@ -6,14 +6,10 @@
 
 #include "sorted/changes.h"
 
-/* Into new sorted columns, with their ends. `old` is in key order, in two arrays or side by side. On failure
- * nothing is left. Ends the phase "merge". */
-kr_status kr_sorted_merge_u32(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
-                              const kr_changes *changes, const kr_entries *old, kr_sorted *merged,
-                              kr_error *err);
-kr_status kr_sorted_merge_u64(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
-                              const kr_changes *changes, const kr_entries *old, kr_sorted *merged,
-                              kr_error *err);
+/* Into new sorted columns, with their ends, which are scratch memory of the work. `old` is in key order, in
+ * two arrays or side by side. Ends the phase "merge". */
+kr_sorted kr_sorted_merge_u32(kr_work *work, const kr_changes *changes, const kr_entries *old);
+kr_sorted kr_sorted_merge_u64(kr_work *work, const kr_changes *changes, const kr_entries *old);
 
 #if defined(KR_KEY_BITS)
 #include "sorted/merge_params.h"
@@ -34,30 +30,26 @@ typedef struct kr_merge_programs {
         &KR_W(name##_bound), &KR_W(name##_find), &KR_W(name##_split), &KR_W(name##_write) \
     }
 
-enum { KR_MERGE_SCRATCHES = 7 };
-
 typedef struct kr_merge {
-    kr_device *device;
-    kr_stream *stream;
+    kr_work *work;
     kr_merge_programs programs;
     void *params;             /* of the programs */
     kr_merge_params *merge;   /* its member, with `old` set */
     uint64_t n;               /* of the result, known after the plan */
     uint64_t lowest, highest; /* after the write */
-    kr_buffer scratch[KR_MERGE_SCRATCHES];
 } kr_merge;
 
 /* For entries in key order; `layout`: that of the result. */
-kr_merge KR_W(kr_merge_of_entries)(kr_device *device, kr_stream *stream, const kr_entries *old,
-                                   uint32_t layout, kr_sorted_merge_params *params);
+kr_merge KR_W(kr_merge_of_entries)(kr_work *work, const kr_entries *old, uint32_t layout,
+                                   kr_sorted_merge_params *params);
 /* Finds where everything goes. KR_ERR_LIMIT: there would be too many rows. */
-kr_status KR_W(kr_merge_plan)(kr_merge *merge, const kr_changes *changes, kr_error *err);
-/* 0: nothing is deleted or inserted. */
+void KR_W(kr_merge_plan)(kr_merge *merge, const kr_changes *changes);
+/* 0: nothing is deleted or inserted, or a step has failed. */
 int KR_W(kr_merge_changes)(const kr_merge *merge);
 /* Writes into entries with room for all. Blocks. */
-kr_status KR_W(kr_merge_write)(kr_merge *merge, const kr_entries *merged, kr_error *err);
-/* Also after a failure. */
-void KR_W(kr_merge_release)(kr_merge *merge);
+void KR_W(kr_merge_write)(kr_merge *merge, const kr_entries *merged);
+/* The scratch memory of the plan. */
+void KR_W(kr_merge_give)(const kr_merge *merge);
 
 #endif
 

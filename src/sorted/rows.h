@@ -7,12 +7,13 @@
 
 typedef struct kr_row_list {
     uint64_t n;
-    kr_buffer index;      /* positions in the column; none: 0 .. n - 1 */
-    kr_buffer ids;        /* row ids, when they had to be made */
+    uint32_t *index;      /* positions in the column; NULL: 0 .. n - 1 */
+    uint32_t *ids;        /* row ids, when they had to be made */
     const uint32_t *rows; /* row ids; NULL: 0 .. n - 1. Points into ids, index or the caller's */
 } kr_row_list;
 
-kr_status kr_row_list_make(const kr_build *build, kr_row_list *list, kr_error *err);
-void kr_row_list_release(kr_device *device, kr_row_list *list, kr_stream *stream);
+/* The lists are scratch memory of the work. */
+kr_row_list kr_row_list_make(kr_work *work, const kr_build *build);
+void kr_row_list_give(kr_work *work, const kr_row_list *list);
 
 #endif

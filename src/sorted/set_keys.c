@@ -1,5 +1,4 @@
 /* Changes keys of rows in a sorted column. */
-#include "devices/work.h"
 #include "sorted/rows.h"
 #include "sorted/set_keys_body.h"
 #include "sorted/sorted.h"
@@ -69,33 +68,28 @@ static void replace_keys(kr_work *w, const kr_set_keys *job, const by_row *entri
 static kr_sorted order_by_key(kr_work *w, const by_row *entries, uint64_t n, kr_type type)
 {
     const uint32_t key_bits = kr_type_key_bits(type);
-    void *keys = kr_work_take(w, n * (key_bits / 8), "sorted keys");
-    uint32_t *rows = kr_work_take(w, n * sizeof *rows, "sorted row ids");
+    kr_sorted made = {.keys = kr_work_buffer(w, n * (key_bits / 8), "sorted keys"),
+                      .rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids"),
+                      .n = n};
     const kr_sort sort = {.key_bits = key_bits,
                           .end_bit = kr_type_significant_bits(type),
                           .n = n,
                           .keys_in = entries->keys,
-                          .keys_out = keys,
+                          .keys_out = made.keys.data,
                           .rows_in = entries->rows,
-                          .rows_out = rows};
+                          .rows_out = made.rows.data};
     kr_work_sort(w, &sort);
-    kr_sorted made = {.keys = {.data = keys}, .n = n};
-    KR_STEP(w, kr_sorted_read_ends(w->device, w->stream, key_bits, &made, w->err));
-    made.keys = kr_work_keep(w, keys);
-    made.rows = kr_work_keep(w, rows);
+    kr_sorted_read_ends(w, key_bits, &made);
     return made;
 }
 
-kr_status kr_sorted_set_keys(kr_device *device, const kr_sorted *sorted, const kr_set_keys *job,
-                             kr_sorted *changed, kr_error *err)
+kr_sorted kr_sorted_set_keys(kr_work *w, const kr_sorted *sorted, const kr_set_keys *job)
 {
-    kr_work w = kr_work_on(device, job->stream, err);
-    const by_row entries = order_by_row(&w, sorted, kr_type_key_bits(job->keys.type));
-    replace_keys(&w, job, &entries, sorted->n);
-    const kr_sorted made = order_by_key(&w, &entries, sorted->n, job->keys.type);
-    const kr_status status = kr_work_end(&w);
-    kr_stopwatch_lap(job->watch, "sort");
-    if (status == KR_OK)
-        *changed = made;
-    return status;
+    const by_row entries = order_by_row(w, sorted, kr_type_key_bits(job->keys.type));
+    replace_keys(w, job, &entries, sorted->n);
+    const kr_sorted made = order_by_key(w, &entries, sorted->n, job->keys.type);
+    kr_work_give(w, entries.keys);
+    kr_work_give(w, entries.rows);
+    kr_work_lap(w, "sort");
+    return made;
 }

@@ -13,11 +13,16 @@ typedef struct kr_sorted {
     uint64_t lowest, highest; /* codes of the first and the last key; 0 when n is 0 */
 } kr_sorted;
 
-/* The key width follows from the type of the column. On failure everything is released. */
-kr_status kr_sorted_build(const kr_build *build, kr_sorted *sorted, kr_error *err);
+/* What a work makes is its scratch memory until it is kept; then kr_sorted_release releases it. */
+void kr_sorted_give(kr_work *work, const kr_sorted *sorted);
+void kr_sorted_keep(kr_work *work, kr_sorted *sorted);
+void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
+
+/* The key width follows from the type of the column. */
+kr_sorted kr_sorted_build(kr_work *work, const kr_build *build);
 /* The same without the ends, in the order of kr_mix(code, *seed) (key/hash.h) where `seed` is not NULL: then
  * `keys` holds these hashes instead of codes. */
-kr_status kr_sorted_sort(const kr_build *build, const uint64_t *seed, kr_sorted *sorted, kr_error *err);
+kr_sorted kr_sorted_sort(kr_work *work, const kr_build *build, const uint64_t *seed);
 /* Where the hashes of a column go, unsorted: device memory with room for one of each of its rows. */
 typedef struct kr_listed {
     void *keys;
@@ -26,17 +31,14 @@ typedef struct kr_listed {
 } kr_listed;
 
 /* The hashes of the same rows in ascending order of their row ids. */
-kr_status kr_sorted_list(const kr_build *build, uint64_t seed, kr_listed *listed, kr_error *err);
-void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
+void kr_sorted_list(kr_work *work, const kr_build *build, uint64_t seed, kr_listed *listed);
 void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate);
 /* Fills lowest and highest. Blocks. */
-kr_status kr_sorted_read_ends(kr_device *device, kr_stream *stream, uint32_t key_bits, kr_sorted *sorted,
-                              kr_error *err);
+void kr_sorted_read_ends(kr_work *work, uint32_t key_bits, kr_sorted *sorted);
 
 /* The same rows, some of them with other keys. Fails with KR_ERR_ARGUMENT for a row id that is not there or
  * given twice. `sorted` is left as it is. Blocks. */
-kr_status kr_sorted_set_keys(kr_device *device, const kr_sorted *sorted, const kr_set_keys *job,
-                             kr_sorted *changed, kr_error *err);
+kr_sorted kr_sorted_set_keys(kr_work *work, const kr_sorted *sorted, const kr_set_keys *job);
 
 /* KR_ERR_INVARIANT where entries are out of order. Blocks. */
 typedef struct kr_sorted_check {

@@ -154,6 +154,35 @@ static void check_huge_columns(void)
     kr_index_destroy(index);
 }
 
+/* Facts by ordinal end with NULL and 0, and NULL has none. */
+static void check_facts(void)
+{
+    const uint32_t data[4] = {4, 3, 2, 1};
+    const kr_column keys = {.type = KR_U32, .count = 4, .data = data};
+    kr_index *index = NULL;
+    kr_index_info info = {.struct_size = sizeof info};
+    uint64_t nbytes = 0;
+    WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index, &err));
+    WORKS(kr_index_query(index, &info, &err));
+    const uint32_t components = kr_index_component_count(index), phases = kr_index_phase_count(index);
+    for (uint32_t i = 0; i < components; ++i) {
+        CHECK(kr_index_component_name(index, i) != NULL);
+        nbytes += kr_index_component_nbytes(index, i);
+    }
+    CHECK(components && nbytes == info.footprint_nbytes);
+    CHECK(!kr_index_component_name(index, components) && !kr_index_component_nbytes(index, components));
+    CHECK(phases && kr_index_phase_name(index, phases - 1) && !kr_index_phase_name(index, phases));
+    CHECK(!kr_index_counter_name(index, kr_index_counter_count(index)));
+    CHECK(!kr_index_counter_value(index, UINT32_MAX));
+    CHECK(!kr_index_component_count(NULL) && !kr_index_component_name(NULL, 0));
+    CHECK(!kr_index_counter_count(NULL) && !kr_index_counter_value(NULL, 0) && !kr_index_phase_count(NULL));
+    CHECK(!kr_table_component_count(NULL) && !kr_table_component_nbytes(NULL, 0));
+    CHECK(!kr_table_counter_count(NULL) && !kr_table_counter_name(NULL, 0) && !kr_table_phase_count(NULL));
+    CHECK(!kr_join_phase_count(NULL) && !kr_join_phase_name(NULL, 0));
+    CHECK(!kr_report_phase_count(NULL) && !kr_report_phase_name(NULL, 0));
+    kr_index_destroy(index);
+}
+
 static void check_joins(void)
 {
     const uint32_t data[4] = {4, 3, 2, 1};
@@ -220,6 +249,7 @@ int main(void)
     check_kinds();
     check_index();
     check_huge_columns();
+    check_facts();
     check_joins();
     check_files();
     kr_device_close(device);

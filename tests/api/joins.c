@@ -264,6 +264,39 @@ static void stream_left(const char *spec)
     CHECK(pairs == STREAMED && seen.n == STREAMED && seen.sum == sum);
 }
 
+static void refused_with(kr_status got, const kr_error *err, const char *text)
+{
+    CHECK(got == KR_ERR_LIMIT && strcmp(err->text, text) == 0);
+    if (strcmp(err->text, text) != 0)
+        printf("  it says '%s'\n", err->text);
+}
+
+/* More rows than row ids can name: every join says so before it reads any. */
+static void refuse_rows(void)
+{
+#define MOST " rows: a side of a join has at most 4294967294; join parts"
+    static const uint32_t values[1];
+    const kr_column large = {.type = KR_U32, .count = KR_NO_ROW, .data = values};
+    const kr_column small = {.type = KR_U32, .count = 1, .data = values};
+    const kr_column left[2] = {large, large}, right[2] = {small, small};
+    kr_join *join = NULL;
+    kr_error err = {0};
+    uint64_t pairs = 0;
+    refused_with(kr_join_create(device, "array", &large, &small, NULL, &join, &err), &err,
+                 "4294967295" MOST " of it");
+    refused_with(kr_join_chunks(device, "array", &large, &small, NULL, NULL, 8, NULL, NULL, &pairs, &err),
+                 &err, "4294967295" MOST " of it");
+    refused_with(kr_join_create_columns(device, "array", left, right, 2, NULL, &join, &err), &err,
+                 "4294967295 and 1" MOST " of it");
+    refused_with(kr_join_create_overlap(device, "array", &small, &small, &large, &large, KR_ENDS_CLOSED, NULL,
+                                        &join, &err),
+                 &err, "1 and 4294967295" MOST " of it");
+    refused_with(kr_join_create_asof(device, "array", &large, &small, NULL, NULL, 0, NULL, NULL, &join, &err),
+                 &err, "4294967295 and 1" MOST);
+    CHECK(join == NULL);
+#undef MOST
+}
+
 int main(int argc, char **argv)
 {
     const int skipped = take_device_name(argc, argv);
@@ -283,6 +316,7 @@ int main(int argc, char **argv)
     count_cross("array");
     count_cross("hash");
     stream_left("array");
+    refuse_rows();
     kr_device_close(device);
     return failures != 0;
 }

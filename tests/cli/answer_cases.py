@@ -23,6 +23,9 @@ def write_fixtures(folder):
     (folder / "years.csv").write_text("d\n+10002-06-22\n-0044-03-15\n")
     (folder / "years.npy").write_bytes(npy.dump("<M8[D]", [2933800, -735525, -(1 << 63)]))
     (folder / "zones.csv").write_text("t\n2024-01-31T12:30:00.487Z\n2024-01-31T12:30+02:00\n2024-01-31 12:30:00.0000010\n")
+    (folder / "void.csv").write_text("k,v,w\n1,,1\n1,,2\n2,5,\n3,1.5,0\n3,,\n")
+    (folder / "more_void.csv").write_text("v\n\n\n5\n1.5\n\n\n")
+    (folder / "same.npy").write_bytes(npy.dump("<u4", [7] * 2000))
     (folder / "forty.npy").write_bytes(npy.dump("<u4", list(range(40))))
     (folder / "few.npy").write_bytes(npy.dump("<u4", [0] * 4))
     (folder / "far.npy").write_bytes(npy.dump("<u4", [99999] * 4))
@@ -36,6 +39,13 @@ def exactly(text):
 def first(text):
     """The table is followed by an empty line and the report."""
     return r"\A" + re.escape(text) + r"\nspec "
+
+
+def says(words):
+    """Of --help, whose lines are wrapped."""
+    def judge(text):
+        assert words in " ".join(text.split()), f"--help does not say {words!r}"
+    return judge
 
 
 LOOKUP = "lookup --keys orders.csv:customer:str --probes mine.csv:customer:str {device} "
@@ -97,6 +107,37 @@ LOOKUPS = [
     ok("lookup --keys values.npy --probes values.npy {device} -o -.csv", out=exactly("probe,row\n0.5,0\n1.5,1\n2.5,2\n-4,3\n8,4\n")),
 ]
 
+# Values that are NULL alone have no sum, minimum or maximum, as in SQL.
+VOID = " --values v,w --result count,sum,min,max {device} -o -.csv"
+NAMES = "count,sum_v,sum_w,min_v,min_w,max_v,max_w\n"
+LOOKUPS += [
+    ok("lookup --keys void.csv:k --probe 1,2,3,9" + VOID, out=exactly(f"probe,{NAMES}1,2,,3,,1,,2\n2,1,5,,5,,5,\n3,2,1.5,0,1.5,0,1.5,0\n9,0,,,,,,\n")),
+    ok("range --keys void.csv:k --lower 1,1 --upper 1,3" + VOID, out=exactly(f"lower,upper,{NAMES}1,1,2,,3,,1,,2\n1,3,5,6.5,3,1.5,0,5,2\n")),
+    ok("update --keys void.csv:k --delete 2 --insert 2 --probe 1,2,3 --values more_void.csv:v --result sum {device} -o -.csv", out=exactly("probe,sum\n1,\n2,\n3,1.5\n")),
+    ok("lookup --keys void.csv:k --probe 1,2 --values v --result sum {device}", out=first("probe  sum\n    1\n    2    5\n")),
+    ok("lookup --keys void.csv:k --probe 1,2 --values v --result sum {device} -o x.npy --quiet", out=exactly(""), files={"x.npy": ("<f8", [0, 5])}),
+    ok("lookup --keys void.csv:k --probe 1,2 --values w --result sum {device} -o x.npy --quiet", out=exactly(""), files={"x.npy": ("<i8", [3, 0])}),
+    *[ok(f"scan --column void.csv:k,v --where 'k = 1' --{result} v {{device}} --format json", json={result: None}) for result in ("sum", "min", "max")],
+    ok("scan --column void.csv:k,w --where 'k = 2' --sum w {device} --format json", json={"sum": None}), ok("scan --column void.csv:k,w --where 'k = 2' --sum w {device}", out=r"\Asum +NULL$"),
+    ok("scan --column void.csv:k,w --where 'k = 2' --sum w {device} -o -.csv", out=exactly("sum\n\n")),
+    ok("help answers", out=says("A sum, min or max is empty where no value matches that is not NULL, as in SQL.")),
+]
+
+# Rows of a join that take too much memory; that --count works is in hint_cases.
+TOO_MUCH = " --memory-cap 8M {device}"
+LOOKUPS += [
+    ok("join --help", out=says("with --unordered any N of them; all rows are made first, which takes memory for them [all]")),
+    bad(1, "join --left same.npy --right same.npy --left same.npy --right same.npy" + TOO_MUCH, r"; join a smaller side, or use a semi or anti join\n"),
+    bad(1, "join --left same.npy --left-end same.npy --right same.npy --right-end same.npy --overlap closed --type left" + TOO_MUCH, r"; join parts of the sides\n"),
+    ok("join --left same.npy --right same.npy --count --quiet" + TOO_MUCH, out=exactly("4000000\n")),
+]
+
+# What help says of a probe without a match is what the cases above show.
+LOOKUPS += [
+    ok("help answers", out=says("a probe without a match has an empty cell, but 0 for count, sum-rows and exists.")),
+    *[ok(f"{command} --help", out=says("where nothing matches, the cell is empty, but 0 for count, sum-rows and exists;")) for command in ("lookup", "range", "update")],
+]
+
 JOINS = [
     ok(JOIN + "-o -.csv", out=exactly('customer,left_row,right_row\nanna,0,0\nanna,2,0\n"da Silva, Eva",3,2\n')),
     ok(JOIN + "--type left -o -", out=exactly("customer       left_row  right_row\nanna                  0          0\nben                   1\n"
@@ -108,6 +149,11 @@ JOINS = [
     ok(JOIN + "--count --quiet", out=exactly("3\n")), ok(JOIN + "--count --type semi --quiet", out=exactly("3\n")),
     ok(JOIN + "--count --type anti", out=r"^count +2$"),
     ok("join --left orders.csv:day --right-lower periods.csv:first --right-upper periods.csv:last {device} --count", out=r"^count +4$"),
+    # No heading without lines below it, and no cost of 0.
+    ok(JOIN + "--count", out=r"^  join  .*s\n\Z"), ok(JOIN + "--count --format json", json={"join_phases": {}}),
+    ok(JOIN + "--inverse off", out=r"^indexed +right\nrule +left indexed [1-9][0-9.]* [mun]s, right indexed [1-9][0-9.]* [mun]s: to compare the sides, not to predict$"),
+    ok("explain join --keys orders.csv:order {device}", out=r"^rule +left indexed [1-9]"), ok(JOIN + "--format json", json={"cost_left": float, "cost_right": float}),
+    ok("join --left orders.csv:order --right orders.csv:order --device cpu", out=r"^indexed +none\nleft +5$"),
     ok(JOIN + "--count -o -.csv", out=exactly("count\n3\n")), ok(JOIN + "--count -o - --quiet", out=exactly("count\n    3\n")),
     ok(JOIN + "--count -o x.csv", out=r"\Acount +3\ndevice ", files={"x.csv": "count\n3\n"}), ok(JOIN + "--count --quiet -o x.npy", out=exactly(""), files={"x.npy": ("<u8", [3])}),
     ok(JOIN + "--count --format json --quiet -o x.npy", json={"count": 3, "seconds.write": float}, files={"x.npy": None}),
@@ -153,6 +199,19 @@ SCANS = [
     ok(SCAN + "--where 'amount = 20' --bitmap -o -.csv", out=exactly("match\n1\n0\n0\n1\n0\n")),
     ok("scan --column a=many.npy {device}", out=r"\A20000 lines of answers are not shown"),
     ok("scan --column a=many.npy {device} --quiet", out=r"\A\Z"),
+]
+
+# --quiet, and what --help says of it.
+ALONE = "an answer that is one value, such as the number of --count, is then printed alone"
+QUIET = [
+    *[ok(f"{command} --help", out=says(f"table unless -o asks for it; {ALONE}")) for command in ("join", "scan")],
+    *[ok(f"{command} --help", out=says("no answers unless -o asks for them; -o -.csv prints them without the report -h, --help")) for command in ("lookup", "range", "update")],
+    *[ok(f"{command} --help", out=says("--quiet print no progress and no report in text form")) for command in ("explain", "gen", "bench")],
+    *[ok(f"{command} --help", out=says("--quiet changes nothing, because this command prints its list and nothing else -h")) for command in ("info", "kinds")],
+    *[ok(f"{line} --result count {{device}} --quiet", out=exactly("")) for line in
+      ("lookup --keys orders.csv:order --probe 1", "range --keys orders.csv:order --lower 1 --upper 1", "update --keys orders.csv:order --delete 2 --probe 1")],
+    ok("lookup --keys orders.csv:order --probe 1 --result count {device} --quiet -o -.csv", out=exactly("probe,count\n1,1\n")),
+    ok("kinds --quiet", out="^array: "), ok("info --quiet", out="^keyray +[0-9]"), ok("explain point --keys orders.csv:order --quiet {device}", out=exactly("")),
 ]
 
 ORDER = "lookup --keys orders.csv:order {device} -o -.csv "
@@ -287,4 +346,4 @@ SEVERAL = [
     bad(1, LOOKUP + "--result sum --values mine.csv:customer", "'anna' is not a number"),
 ]
 
-CASES = FORMS + LOOKUPS + JOINS + SCANS + VALUES + SHOWN + NEAREST + SEVERAL
+CASES = FORMS + LOOKUPS + JOINS + SCANS + QUIET + VALUES + SHOWN + NEAREST + SEVERAL

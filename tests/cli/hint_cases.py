@@ -7,6 +7,8 @@ import re
 import shlex
 import subprocess
 
+import npy
+
 LOOKUP = "lookup --keys orders.csv:order --probe 2 "
 MINE = "lookup --keys orders.csv:customer:str --probes mine.csv:customer:str "
 JOIN = "join --left orders.csv:customer:str --right mine.csv:customer:str "
@@ -39,6 +41,24 @@ TYPES = [
     ("scan --column orders.csv:day --sum day", "have no sum; (min), max and count take them", ("--sum", "--{0}")),
     ("lookup --keys orders.csv:order --probe 2 -o orders.csv", "give -o another (name)", ("-o orders.csv", "-o x.csv")),
     ("lookup --keys huge.csv:k --probe 1 --result sum --values v -o x.npy", "write text, as with (-o OUT.csv)", ("-o x.npy", "{0}")),
+    # Numbers with decimals beside integers, and beside shorter ones.
+    ("join --left orders.csv:order --right orders.csv:amount", "row 1 is 35.5, which is not an integer; the column is i64; it is compared with orders.csv:order; '(orders.csv:order:f64)' reads it as f64, which rounds large integers\n",
+     ("left orders.csv:order", "left {0}")),
+    ("lookup --keys orders.csv:order:u8 --probes orders.csv:amount", "'(orders.csv:order:f64)' reads it as f64, which", ("orders.csv:order:u8", "{0}")),
+    ("lookup --keys keys.npy --probes values.npy", r"it is compared with keys.npy; '(keys.npy:f64)' reads it as f64\n", ("keys.npy", "{0}")),
+    ("lookup --keys t.tbl:0 --probes values.npy", "'(t.tbl:0:f64)' reads it as f64", ("t.tbl:0", "{0}")),
+    ("lookup --keys orders.csv:amount:f32 --probes thirds.npy", r"cannot be held exactly by f32; it is compared with orders.csv:amount:f32; '(orders.csv:amount:f64)' reads it as f64\n",
+     ("orders.csv:amount:f32", "{0}")),
+    ("update --keys keys.npy --insert values.npy --probe 3", "'(keys.npy:f64)' reads it as f64", ("keys.npy", "{0}")),
+    # Times beyond the range of a unit, and years of five digits.
+    ("scan --column eons.csv:x", r"'\+36536598-01-28 21:54:06.976' is out of range for timestamp64\[us\]: .*; read a coarser unit, such as '(:timestamp64\[ms\])'\n", ("csv:x", "csv:x{0}")),
+    ("lookup --keys eons.csv:x:timestamp64[ns] --probe 2024-01-01", r"out of range for timestamp64\[ns\]: .*; read a coarser unit, such as '(:timestamp64\[ms\])'", (":timestamp64[ns]", "{0}")),
+    ("lookup --keys times.csv:t --probes eons.csv:x:timestamp64[ms]", r"it is compared with times.csv:t; '(times.csv:t:timestamp64\[ms\])' reads it in a unit that holds both\n", ("times.csv:t", "{0}")),
+    ("lookup --keys t_us.npy --probes eons.csv:x:timestamp64[ms]", r"; '(t_us.npy:timestamp64\[ms\])' reads it in a unit", ("t_us.npy", "{0}")),
+    ("lookup --keys far_days.csv:d --probe 2024-01-01", r"'10002-06-22' is not a number, date or time; a year above 9999 has a sign, as in '(\+10002-06-22)'; add ':str'", ("far_days.csv:d --probe 2024-01-01", "years.csv:d --probe {0}")),
+    ("lookup --keys far_days.csv:d:date32 --probe 2024-01-01", r"is not of type date32: .*; a year above 9999 has a sign, as in '(\+10002-06-22)'\n", ("far_days.csv:d:date32 --probe 2024-01-01", "years.csv:d --probe {0}")),
+    ("lookup --keys years.csv:d --probe 10002-06-22", r"a year above 9999 has a sign, as in '(\+10002-06-22)'\n", ("10002-06-22", "{0}")),
+    ("range --keys times.csv:t --lower '10002-06-22 10:00:00' --upper 2024-01-01", r"has a sign, as in '(\+10002-06-22 10:00:00)'\n", ("10002-06-22 10:00:00", "{0}")),
     # Columns that do not compare.
     ("lookup --keys dates.csv:d --probes seconds.csv:x", r"seconds.csv:x is i64, which does not compare with dates.csv:d, which is date32; if these integers are times, give their unit: "
      r"'(seconds.csv:x:timestamp64\[s\])', or \[ms\]", ("--keys dates.csv:d --probes seconds.csv:x", "--keys dates.csv:d:timestamp64 --probes {0}")),
@@ -92,7 +112,7 @@ OPTIONS = [
     (LOOKUP + "--limit 1", "--limit needs (--result rows)", "{line} {0}"), (LOOKUP + "--result row,rows", "leave row (out)", ("row,rows", "rows")),
     (LOOKUP + "--result count --show day", "give (--result row) or rows", ("--result count", "{0}")), (LOOKUP + "--result count --show day", "give --result row or (rows)", ("--result count", "--result {0}")),
     (LOOKUP + "--result row,count -o x.npy", "(-o OUT.csv), not -o x.npy", ("-o x.npy", "{0}")), (LOOKUP + "--show day --quiet", "give (-o OUT.csv), -o - or -o -.csv", "{line} {0}"),
-    *[(LOOKUP + f"{option} --quiet", "give -o OUT.csv, -o - or (-o -.csv)", "{line} {0}") for option in ("--show day", "--no-rows")], (JOIN + "--no-rows --quiet", "give -o OUT.csv, (-o -) or", "{line} {0}"),
+    *[(LOOKUP + f"{option} --quiet", "give -o OUT.csv, -o - or (-o -.csv)", "{line} {0}") for option in ("--show day", "--show day --no-rows")], (JOIN + "--no-rows --quiet", "give -o OUT.csv, (-o -) or", "{line} {0}"),
     (LOOKUP + "-o - --format json", "give -o a (file)", ("-o -", "-o x.csv")), (LOOKUP + "-o x.txt", r"ending in \.npy or (\.csv)", ("x.txt", "x{0}")),
     (LOOKUP + "--strict", "--strict needs (--nearest below), above or either", "{line} {0}"), (LOOKUP + "--nearest below --tolerance 5s", "is not a (whole) number", ("5s", "5")),
     ("lookup --keys orders.csv:at --probe 2024-02-01 --nearest below --tolerance 5sec", "give one in ns, .*, as in (1d) or 36h", ("5sec", "{0}")),
@@ -113,6 +133,20 @@ OPTIONS = [
     ("gen probes --keys values.npy --count 5 -o p.npy", "draw from (integer) or date keys", ("values.npy", "keys.npy")), (SCAN + "--count --bitmap", "give (one) of them", (" --bitmap", "")),
     (SCAN + "--limit 1 --count", "leave --count, .* (out)", (" --count", "")), (SCAN + "--no-rows --count -o -", "leave --count, .* (out)", (" --count", "")),
     *[(JOIN + f"--count {option} -o -", "leave --count (out)", ("--count ", "")) for option in ("--limit 1", "--show-left amount", "--show-right city", "--no-rows", "--unordered")], (SCAN + "--index best:updates=on", "keyray (kinds) lists kinds that scan", "{0}"),
+    ("join --left same.npy --right same.npy --memory-cap 8M --limit 5", "or use a semi or anti join or (--count)", ("--limit 5", "{0}")),
+    ("join --left same.npy --right-lower same.npy --right-upper same.npy --memory-cap 8M -o x.npy", "or use a semi or anti join or (--count)", ("-o x.npy", "{0}")),
+    ("join --left same.npy --left-end same.npy --right same.npy --right-end same.npy --overlap closed --memory-cap 8M", "join parts of the sides, or use (--count)", "{line} {0}"),
+    # A list of columns where an option takes one, and is given several times.
+    ("join --left orders.csv:customer:str,order --right orders.csv:customer:str,order", "'str,order' is not a type; .*; give --left once for each column: (--left orders.csv:customer:str --left orders.csv:order)\n",
+     "join {0} --right orders.csv:customer:str --right orders.csv:order"),
+    ("join --left orders.csv:order,day --right orders.csv:order,day", "no column 'order,day'; .*; give --left once for each column: (--left orders.csv:order --left orders.csv:day)\n",
+     "join {0} --right orders.csv:order --right orders.csv:day"),
+    ("join --left orders.csv:order --left orders.csv:day --right orders.csv:order,day --right orders.csv:day", "give --right once for each column: (--right orders.csv:order --right orders.csv:day)\n",
+     "join --left orders.csv:order --left orders.csv:day {0}"),
+    (LOOKUP + "--no-rows", "leaves nothing but the probes; give (--show) COLUMN, or (--result) with count, too", "{line} {0} day"),
+    (LOOKUP + "--result rows --no-rows", "give --show COLUMN, or (--result) with count, too", ("--result rows", "{0} rows,count")),
+    ("range --keys orders.csv:order --lower 1 --upper 2 --no-rows -o -", "give --show COLUMN, or (--result) with count", "{line} {0} row,count"),
+    ("update --keys orders.csv:order --delete 1 --probe 2 --no-rows", "nothing but the probes; give (--result) with count", "{line} {0} row,count"),
     (LOOKUP + "--threads 99999", "is a number from (0) to 1024", ("99999", "{0}")),
 ]
 
@@ -150,13 +184,23 @@ ENDS = [
     ("join --left orders.csv:order --right mine.csv:customer --overlap open --left-end orders.csv:order --right-end mine.csv:customer", r"; --overlap takes numbers, dates and times\n"),
     ("lookup --keys values.npy --probes dates.csv:d", "which is f64; numbers compare with numbers, and dates and times with each other"),
     ("lookup --keys a.csv:name:str --probes few.npy", "which is str; only columns of .csv, .tsv and .tbl files can be texts"),
+    ("lookup --keys raw.bin:u32 --probes values.npy", r"which is not an integer; the column is u32; it is compared with raw.bin:u32\n"),
     ("update --keys a.csv:name:str --probe fig --insert b.csv:name:str", r"is text: an index holds the texts of --keys only\n"),
     ("scan --column n=a.csv:name:str,k=a.csv:k --where 'n = k'", r"are text and i64; only columns of one type can be compared\n"),
+    ("join --left orders.csv:at,order --right orders.csv:at --asof backward", "no column 'at,order'; its header has: order, customer, day, amount, at\n"),
+    ("lookup --keys orders.csv:order,day --probe 1", "no column 'order,day'; its header has: order, customer, day, amount, at\n"),
+    ("lookup --keys fine.csv:x:timestamp64[ns] --probes eons.csv:x:timestamp64[ms]", r"out of range for timestamp64\[ns\]: .*; it is compared with fine.csv:x:timestamp64\[ns\]\n"),
+    ("lookup --keys thirteen.csv:d --probe 2024-01-01", r"'2024-13-01' is out of range for date32: expected a date such as 1995-03-15\n"),
+    ("lookup --keys times.csv:t --probe '2024-13-01 10:00:00'", r"is out of range for timestamp64\[us\]: .* 12:30:00.000001\+02:00\n"),
     ("lookup --keys finest.csv:x:timestamp64[ns] --probe 2024-01-01", r"is finer than timestamp64\[ns\], the finest unit\n"),
 ]
 
 
 def write_fixtures(folder):
+    (folder / "thirds.npy").write_bytes(npy.dump("<f8", [1 / 3]))
+    (folder / "eons.csv").write_text("x\n+36536598-01-28 21:54:06.976\n")
+    (folder / "far_days.csv").write_text("d\n2024-01-01\n10002-06-22\n")
+    (folder / "thirteen.csv").write_text("d\n2024-13-01\n")
     (folder / "signed.csv").write_text("x\n-5\n9223372036854775808\n")
     (folder / "huge.csv").write_text("k,v\n1,9223372036854775807\n1,9223372036854775807\n")
     (folder / "beyond.csv").write_text("x\n18446744073709551616\n")

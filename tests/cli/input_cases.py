@@ -22,12 +22,13 @@ def write_fixtures(folder):
         "seconds.csv": f"x\n{JAN + 36000}\n", "mixed.csv": f"x\n2024-01-01 00:00:00\n{JAN}\n", "fine.csv": "x\n2024-01-01 00:00:00.123456789\n",
         "quotes.csv": "time,symbol,bid\n2024-01-01 10:00:00,a,1\n2024-01-01 10:00:05.500,b,2\n2024-01-01 10:04:00,a,3\n2024-01-02 12:00:00,b,4\n",
         "trades.csv": "time,symbol,size\n2024-01-01 10:00:00,a,10\n2024-01-01 10:00:10,b,20\n2024-01-01 10:04:01,a,30\n2024-01-03 00:00:00,b,40\n",
-        "bom.csv": "\ufeffx\n5\n", "header.csv": "x,y\n", "blank.csv": "x,y\n5,6\n\n7,8\n", "twice.csv": "x,x\n1,2\n", "zone.csv": "x\n2024-01-01 00:00 CET\n",
+        "bom.csv": "\ufeffx\n5\n", "bom.tbl": "\ufeff5|1|\n6|2|\n", "bom.tsv": "\ufeffx\ty\n5\t1\n", "header.csv": "x,y\n", "blank.csv": "x,y\n5,6\n\n7,8\n", "twice.csv": "x,x\n1,2\n", "zone.csv": "x\n2024-01-01 00:00 CET\n",
         "countries.csv": "code,n\nNA,1\nDE,NA\n,3\nNULL,\n", "visits.csv": "code\nNA\n\nDE\n-\n",
         "returns.csv": "x,y\r5,1\r7,2\r", "trailing.tbl": "5|1|\n6|2|\n\n", "i64.csv": "x\n9223372036854775808\n", "comma.csv": "a;b\n1,5;2\n",
     }
     for name, text in texts.items():
         (folder / name).write_bytes(text.encode())
+    (folder / "utf16.tbl").write_bytes("5|\n".encode("utf-16"))
     (folder / "utf16.csv").write_bytes("x\n5\n".encode("utf-16"))
     (folder / "nul.csv").write_bytes(b"x\n5\0\n")
     steps = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
@@ -142,7 +143,7 @@ NUMBERS = [
 LAYOUTS = [
     lookup("times.csv:v", "index.csv:x", [4, NO, 4]), lookup("times.csv:name:str", "times.csv:name:str", [0, 1, 2, 2, 4]),
     lookup("tabs.tsv:a,b", "tabs.csv:a", [0, 1]), lookup("tabs.tsv:1", "tabs.csv:#1", [0, 1]), lookup("index.csv:0", "index.csv:#0:u8", [0, 1, 2]),
-    lookup("numbers.csv:0", "numbers.csv:#1", [0]), lookup("numbers.csv:2020", "numbers.csv:#0", [0]), lookup("bom.csv:x", "index.csv:x", [0, NO, 0]), lookup("header.csv:y", "index.csv:x", [NO] * 3),
+    lookup("numbers.csv:0", "numbers.csv:#1", [0]), lookup("numbers.csv:2020", "numbers.csv:#0", [0]), lookup("bom.csv:x", "index.csv:x", [0, NO, 0]), lookup("bom.tbl:0", "bom.tsv:x", [0]), lookup("header.csv:y", "index.csv:x", [NO] * 3),
     lookup("returns.csv:x", "index.csv:x", [0, NO, 0]), lookup("trailing.tbl:0", "index.csv:x", [0, 1, 0]), ok("lookup --keys header.csv:0 --probes header.csv:1 {device}", out="^keys +0$"),
     refused("index.csv:2", "probes.npy", "index.csv has no column '2'; it has columns 0 to 1, and its header has: , x"),
     refused("index.csv:y", "probes.npy", "index.csv has no column 'y'; its header has: , x"),
@@ -150,7 +151,7 @@ LAYOUTS = [
     refused("twice.csv:x", "probes.npy", "column 'x' occurs 2 times in the header; give its position instead, as in #0"),
     refused("noheader.csv:0", "probes.npy", "noheader.csv:1: the first row must be the header, but it looks like data: 5, 2024-01-01; add a row of names"),
     refused("blank.csv:x", "probes.npy", "blank.csv:3: the row has 1 fields, the header has 2"),
-    refused("utf16.csv:x", "probes.npy", "utf16.csv is UTF-16; save it as UTF-8"), refused("nul.csv:x", "probes.npy", r"nul.csv:2: column 'x': '5\?'"),
+    refused("utf16.csv:x", "probes.npy", "utf16.csv is UTF-16; save it as UTF-8"), refused("utf16.tbl:0", "probes.npy", "utf16.tbl is UTF-16; save it as UTF-8"), refused("nul.csv:x", "probes.npy", r"nul.csv:2: column 'x': '5\?'"),
     refused("comma.csv:a", "probes.npy", "comma.csv:2: column 'a': '1,5' is not a number"),
 ]
 

@@ -33,7 +33,7 @@ CASES = [
     bad(1, ENDS + "--where \"v < 0\" --sum v -o x.npy", "the sum is -9223372036854775809, which int64"),
     bad(1, ENDS + "--sum day", "--sum day holds dates, which have no sum; min, max and count take them"),
     ok(SCAN + CONDITION + "--min b -o x.npy", out="^min +10$", files={"x.npy": ("<i4", [10])}),
-    ok(SCAN + "--max v", out="^max +8$"), ok(SCAN + "--where false --max v --format json", json={"max": "NULL"}),
+    ok(SCAN + "--max v", out="^max +8$"), ok(SCAN + "--where false --max v --format json", json={"max": None}),
     ok(SCAN + "--where 'a < 0' -o x.npy", files={"x.npy": ("<u4", [])}),
     ok(SCAN + "--where 'a > 4' --alive one.npy", out="^matches +1$"),  # rows 0 and 1 are alive
     ok("scan --column a=empty.npy {device} --where 'a < 5'", out="^matches +0$"),

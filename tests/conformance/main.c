@@ -160,6 +160,10 @@ int main(int argc, char **argv)
         return 2;
     if (!are_named)
         kr_expand_specs(&given.settings, &given.list);
+    if (given.list.n == 0 && !given.settings.kind) {
+        printf("skipped: this build has no kind that makes an index (KEYRAY_KINDS)\n");
+        return 77;
+    }
     if (given.list.n == 0)
         return complain("there is no kind", given.settings.kind);
     if (strcmp(given.mode, "test") != 0)

@@ -198,13 +198,24 @@ def best_kinds():
         yield f"docs/choosing.md: its table of best kinds is {page}, src/kinds/choose.c has {source}"
 
 
+# What a comment of a public header says of a call after what the call does, as keyray.h lists it.
+HEADINGS = ["Cost", "Memory", "Lifetime", "Stream", "Threads", "Errors", "Source"]
+
+
 def header_comments():
-    """Comments of public headers read well as they stand: no line of a word or two within a paragraph, no "Errors:" within a
-    sentence, no declaration that a long comment has broken after its type."""
+    """Comments of public headers read well as they stand: no line of a word or two within a paragraph, no declaration that a long
+    comment has broken after its type. What a call takes and returns is in one order, each on lines of its own (keyray.h), and a
+    comment of several lines begins and ends with a line of signs."""
     for path in sorted((ROOT / "include").rglob("*.h")):
         page = path.read_text()
-        found = re.findall(r"[\w,] Errors:.*", page) + re.findall(r"^ +\w+\n +\**\w+; /\*\*<.*", page, re.M)
+        found = re.findall(r"^ +\w+\n +\**\w+; /\*\*<.*", page, re.M)
+        found += re.findall(rf"\w.* (?:{'|'.join(HEADINGS)}): .*", page)
         for comment in re.findall(r"/\*\*.*?\*/", page, re.S):
+            headings = re.findall(rf"^ *\* ({'|'.join(HEADINGS)}): ", comment, re.M)
+            if headings != sorted(headings, key=HEADINGS.index) and path.name != "keyray.h":
+                found.append(f"{', '.join(headings)} are not in the order of keyray.h")
+            if "\n" in comment and not comment.startswith("/**<") and not re.match(r"/\*\*\n.*\n *\*/$", comment, re.S):
+                found.append(comment.splitlines()[0])
             lines = [re.sub(r"^[/* ]+|[ */]+$", "", line) for line in comment.splitlines()]
             found += [line for before, line, after in zip(lines, lines[1:], lines[2:])
                       if before and after and not before.endswith(":") and 0 < len(line.split()) < 4 and not re.match(r"[@-]|\w+:", after)]

@@ -56,6 +56,19 @@ static void replace_hint(const char *no_text, kr_error *err)
         snprintf(hint, sizeof err->text - (size_t)(hint - err->text), "; %s", no_text);
 }
 
+/* A list of names where one column is expected: what to give instead. */
+static void advise_one_by_one(const struct column *column, kr_error *err)
+{
+    const char *source = column->source, *flag = column->flag;
+    const size_t path_nbytes = kr_file_path_nbytes(source), used = strlen(err->text);
+    const char *comma = strchr(source + path_nbytes, ',');
+    if (!column->may_repeat || !comma || !comma[1] ||
+        (!strstr(err->text, " has no column ") && !strstr(err->text, " is not a type")))
+        return;
+    snprintf(err->text + used, sizeof err->text - used, "; give %s once for each column: %s %.*s %s %.*s:%s",
+             flag, flag, (int)(comma - source), source, flag, (int)path_nbytes, source, comma + 1);
+}
+
 static void take_view(struct column *column)
 {
     column->view = *kr_file_column(column->file);
@@ -73,6 +86,7 @@ static kr_status try_source(struct column *column, const kr_progress *progress, 
         take_view(column);
     } else if (err) {
         replace_hint(column->no_text, err);
+        advise_one_by_one(column, err);
         tool_rename(err, "kr_file_options.nulls", "--nulls");
     }
     return status;

@@ -31,7 +31,7 @@ static void print_device(output *out, const kr_device_info *info)
 static int run(const command *self, int argc, char **argv)
 {
     output_options printing = {0};
-    const option_group groups[] = {{"Output", output_rows, &printing}};
+    const option_group groups[] = {{"Output", output_list_rows, &printing}};
     const int code = options_parse(self, groups, 1, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;

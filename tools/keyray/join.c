@@ -54,7 +54,9 @@ static const option_row join_rows[] = {
      "show these columns of the left rows, too: names in the file of --left, or COLs", 0, 0},
     {"show-right", 0, 0, OPTION_NAMES, AT(show_right), "COLUMN,...",
      "show these columns of the right rows, too: names in the file of --right, or COLs", 0, 0},
-    LIMIT_ROW(AT(limit), "only the first N rows of the join, with --unordered any N of them"),
+    LIMIT_ROW(AT(limit),
+              "only the first N rows of the join, with --unordered any N of them; all rows are made first, "
+              "which takes memory for them"),
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
      "where the pairs go. OUT.csv: a line for each pair, or for each left row of --type semi and "
@@ -193,6 +195,8 @@ static int load_keys(join_job *j)
         j->left[0].no_text = j->right[0].no_text = j->left_end.no_text = j->right_end.no_text =
             o->asof.side ? "--asof takes numbers, dates and times"
                          : "--overlap takes numbers, dates and times";
+    for (uint32_t i = 0; i < OPTION_TEXTS_MOST; ++i) /* of other joins there is one column on each side */
+        j->left[i].may_repeat = j->right[i].may_repeat = !o->asof.side && !o->overlap && !o->right_lower;
     for (uint32_t i = 0; !code && i < o->left.n; ++i)
         code = column_load(&j->left[i], "--left", o->left.at[i], j->progress);
     for (uint32_t i = 0; !code && i < o->right.n; ++i)
@@ -221,6 +225,27 @@ static int load(join_job *j)
     return code;
 }
 
+/* 1: the library counts the rows of such a join without making them. */
+static int counts_alone(const join_options *o)
+{
+    return !o->asof.side && o->left.n == 1 && !(o->overlap && o->type);
+}
+
+/* Where the rows take too much memory, the library advises a call that also counts them: what --count does,
+ * if it makes no rows itself. */
+static void advise_count(const join_options *o, kr_error *err)
+{
+    static const char *const calls[] = {"kr_join_chunks", "kr_join_overlap_chunks"};
+    static const char *const advice[] = {" or kr_join_chunks", ", or use kr_join_overlap_chunks"};
+    for (int i = 0; i < 2; ++i) {
+        char *found = strstr(err->text, advice[i]);
+        if (counts_alone(o))
+            tool_rename(err, calls[i], "--count");
+        else if (found)
+            memmove(found, found + strlen(advice[i]), strlen(found + strlen(advice[i])) + 1);
+    }
+}
+
 /* What there is to know of the join, if there is one. */
 static int finish(join_job *j, kr_status status, kr_error *err)
 {
@@ -229,6 +254,7 @@ static int finish(join_job *j, kr_status status, kr_error *err)
         status = kr_join_query(j->join, &j->info, err);
     join_phases_take(j->join, &j->phases);
     tool_rename(err, "inverse", "--inverse");
+    advise_count(&j->options, err);
     return tool_check(status, err);
 }
 
@@ -251,12 +277,6 @@ static int create_asof(join_job *j, const kr_join_options *how)
                             &nearest, how, &j->join, &err);
     nearest_rename(&err);
     return finish(j, status, &err);
-}
-
-/* 1: the library counts the rows of such a join without making them. */
-static int counts_alone(const join_options *o)
-{
-    return o->count && !o->asof.side && o->left.n == 1 && !(o->overlap && o->type);
 }
 
 /* Only the number of rows is known then, and no join is there. */
@@ -321,7 +341,7 @@ static int create(join_job *j)
                                  .unordered = o->unordered || o->count};
     kr_error err = {0};
     kr_status status;
-    if (counts_alone(o))
+    if (o->count && counts_alone(o))
         return count_rows(j, &how);
     if (o->asof.side)
         return create_asof(j, &how);
@@ -429,7 +449,7 @@ static int run(const command *self, int argc, char **argv)
     const option_group groups[] = {{"Join", join_rows, &j.options},
                                    {"Input", column_rows, &column_input},
                                    {"Device", device_rows, &j.where},
-                                   {"Output", output_rows, &j.printing}};
+                                   {"Output", output_value_rows, &j.printing}};
     int code = options_parse(self, groups, 4, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;

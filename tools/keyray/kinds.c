@@ -170,10 +170,25 @@ static void print_text(output *out, uint32_t kind, const kr_kind_info *info)
     print_options(out, kind, info, 1);
 }
 
+/* Which kind it stands for depends on the kinds of the build. */
+static int refuse_best(void)
+{
+    char text[KR_SPEC_NBYTES];
+    kr_error err = {0};
+    if (kr_spec_complete("best", text, sizeof text, &err) != KR_OK)
+        return tool_fail(USAGE, "%s", err.text);
+    text[strcspn(text, ":")] = '\0';
+    return tool_fail(
+        USAGE,
+        "'best' stands for %s: see keyray kinds %s, and keyray explain point --keys COL --index best, "
+        "or --index best:updates=on when rows are inserted and deleted",
+        text, text);
+}
+
 static int run(const command *self, int argc, char **argv)
 {
     output_options printing = {0};
-    const option_group groups[] = {{"Output", output_rows, &printing}};
+    const option_group groups[] = {{"Output", output_list_rows, &printing}};
     const char *wanted = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
     const int skip = wanted ? 1 : 0;
     const int code = options_parse(self, groups, 1, argc - skip, argv + skip);
@@ -185,10 +200,7 @@ static int run(const command *self, int argc, char **argv)
     if (wanted && strpbrk(wanted, ":,="))
         return tool_fail(USAGE, "'%s' is a spec; give only the kind, which stands before the ':'", wanted);
     if (wanted && strcmp(wanted, "best") == 0)
-        return tool_fail(
-            USAGE,
-            "'best' stands for pivot: see keyray kinds pivot, and keyray explain point --keys COL --index "
-            "best, or --index best:updates=on when rows are inserted and deleted");
+        return refuse_best();
     /* It fails with the list of known kinds. */
     if (wanted && kr_spec_complete(wanted, text, sizeof text, &err) != KR_OK)
         return tool_fail(USAGE, "%s", err.text);

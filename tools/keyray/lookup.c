@@ -90,8 +90,9 @@ static const option_row answer_rows[] = {
     LIMIT_ROW(AT(limit), "--result rows: only the first N rows of each probe, in the order of --row-order"),
     NO_ROWS_ROW(AT(no_rows)),
     {"output", 'o', 0, OPTION_TEXT, AT(output), "OUT",
-     "where the answers go. OUT.csv: a line for each probe with its answer, and an empty cell where "
-     "nothing matches; -: the same lines as a table on the terminal; -.csv: the same lines as CSV "
+     "where the answers go. OUT.csv: a line for each probe with its answer; where nothing matches, the "
+     "cell is empty, but 0 for count, sum-rows and exists; -: the same lines as a table on the terminal; "
+     "-.csv: the same lines as CSV "
      "there; OUT.npy: the answers alone, see keyray help answers [a table on the terminal, if it has "
      "at most 40 lines]",
      0, 0},
@@ -142,7 +143,7 @@ static int check_results(lookup_job *j)
 static int check_output(lookup_job *j)
 {
     const lookup_options *o = &j->options;
-    const int code = answers_check_output(o->output, j->printing.json, &j->form);
+    int code = answers_check_output(o->output, j->printing.json, &j->form);
     if (!code && j->form == ANSWERS_NPY && (o->results.n > 1 || o->values.n > 1))
         return tool_fail(USAGE,
                          "several results go into one file with names of columns: -o OUT.csv, not -o %s",
@@ -150,7 +151,13 @@ static int check_output(lookup_job *j)
     const uint32_t is_silent = j->printing.json || j->printing.quiet;
     if (!code && shown_check_no_rows(o->no_rows, j->form, is_silent))
         return USAGE;
-    return code ? code : shown_check(&o->show, "--show", j->form, is_silent);
+    if (!code)
+        code = shown_check(&o->show, "--show", j->form, is_silent);
+    const kr_result only = o->results.n == 1 ? (kr_result)(o->results.at[0] + 1) : (kr_result)0;
+    if (!code && o->no_rows && !o->show.n && (only == KR_RESULT_ROW || only == KR_RESULT_ROWS))
+        return tool_fail(USAGE, "--no-rows leaves nothing but the probes; give %s--result with count, too",
+                         j->is_update ? "" : "--show COLUMN, or ");
+    return code;
 }
 
 static int check_options(lookup_job *j)
@@ -396,7 +403,7 @@ static int run(const command *self, int argc, char **argv)
                                    {"Input", column_rows, &column_input},
                                    {"Answers", answer_rows, &j.options},
                                    {"Device", device_rows, &j.where},
-                                   {"Output", output_rows, &j.printing}};
+                                   {"Output", output_answers_rows, &j.printing}};
     int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;

@@ -73,6 +73,25 @@ static int find_matches(lookup_job *j)
     return code;
 }
 
+/* A sum without a value is none, as in SQL. The library says 0 then, but it says of minima whether there is
+ * one. The time of this call is not counted. */
+static int find_sums(lookup_job *j, struct result *sum)
+{
+    const kr_column *values = &sum->values->view;
+    const double search = j->search;
+    void *minima = tool_alloc(sum->n, kr_type_nbytes(values->type), "minima, which say where sums are");
+    sum->valid = minima ? tool_alloc((sum->n + 7) / 8, 1, "the results' validity") : NULL;
+    const kr_sink sink = {.struct_size = sizeof sink,
+                          .result = KR_RESULT_MIN,
+                          .values = values,
+                          .out = minima,
+                          .valid = sum->valid};
+    const int code = sum->valid ? call(j, &sink) : FAILED;
+    j->search = search;
+    free(minima);
+    return code;
+}
+
 static kr_sink sink_of(const lookup_job *j, const struct result *r, kr_report *report)
 {
     return (kr_sink){.struct_size = sizeof(kr_sink),
@@ -167,6 +186,12 @@ static int shows_answers(const lookup_job *j)
     return !j->printing.json && !j->printing.quiet && count_lines(j) <= ANSWERS_SMALL_MOST;
 }
 
+/* 1: answers are written as text, which has empty cells. */
+static int has_cells(const lookup_job *j)
+{
+    return j->form == ANSWERS_NONE ? shows_answers(j) : j->form != ANSWERS_NPY;
+}
+
 static int search_all(lookup_job *j, const reports *filled)
 {
     int code = open_results(j);
@@ -181,6 +206,9 @@ static int search_all(lookup_job *j, const reports *filled)
         j->results[i].exists = j->exists;
         result_count(&j->results[i]);
     }
+    for (uint32_t i = 0; !code && has_cells(j) && i < j->n_results; ++i)
+        if (j->results[i].kind == KR_RESULT_SUM && j->results[i].values->view.validity)
+            code = find_sums(j, &j->results[i]);
     if (!code && (j->form != ANSWERS_NONE || shows_answers(j)))
         code = list_rows(j, filled);
     if (!code && lookup_find_result(j, KR_RESULT_ROWS))

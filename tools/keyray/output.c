@@ -6,13 +6,39 @@
 #include <math.h>
 #include <string.h>
 
+#define FORMAT_ROW                                                                  \
+    {                                                                               \
+        "format", 0, 0, OPTION_CHOICE, offsetof(output_options, json), "text|json", \
+            "the form of the report on standard output [text]", 0, 0                \
+    }
+#define QUIET_ROW(help)                                                               \
+    {                                                                                 \
+        "quiet", 0, 0, OPTION_FLAG, offsetof(output_options, quiet), NULL, help, 0, 0 \
+    }
+
+const option_row output_list_rows[] = {
+    FORMAT_ROW,
+    QUIET_ROW("changes nothing, because this command prints its list and nothing else"),
+    {0},
+};
+
 const option_row output_rows[] = {
-    {"format", 0, 0, OPTION_CHOICE, offsetof(output_options, json), "text|json",
-     "the form of the report on standard output [text]", 0, 0},
-    {"quiet", 0, 0, OPTION_FLAG, offsetof(output_options, quiet), NULL,
-     "print no progress, no report in text form, and no table unless -o asks for it; an answer that is "
-     "one value, such as the number of --count, is then printed alone",
-     0, 0},
+    FORMAT_ROW,
+    QUIET_ROW("print no progress and no report in text form"),
+    {0},
+};
+
+const option_row output_answers_rows[] = {
+    FORMAT_ROW,
+    QUIET_ROW("print no progress, no report in text form, and no answers unless -o asks for them; -o -.csv "
+              "prints them without the report"),
+    {0},
+};
+
+const option_row output_value_rows[] = {
+    FORMAT_ROW,
+    QUIET_ROW("print no progress, no report in text form, and no table unless -o asks for it; an answer "
+              "that is one value, such as the number of --count, is then printed alone"),
     {0},
 };
 
@@ -168,6 +194,13 @@ void output_value(output *out, const char *key, kr_type type, kr_unit unit, cons
     fputs(text[strspn(text, "+-")] == 'n' || text[strspn(text, "+-")] == 'i' ? "null" : text, out->to);
 }
 
+void output_null(output *out, const char *key)
+{
+    write_key(out, key, 0);
+    fputs(out->json ? "null" : "NULL", out->to);
+    end_line(out);
+}
+
 void output_value_alone(FILE *to, kr_type type, kr_unit unit, const void *value)
 {
     char text[KR_VALUE_NBYTES];
@@ -233,6 +266,8 @@ void output_spec(output *out, const char *key, const char *spec)
 
 void output_phases(output *out, const char *key, const facts *phases)
 {
+    if (!out->json && !phases->n)
+        return;
     output_begin(out, key, '{');
     for (uint32_t i = 0; i < phases->n; ++i)
         output_seconds(out, phases->at[i].name, phases->at[i].seconds);
@@ -268,11 +303,29 @@ void output_counters(output *out, const index_facts *index)
     output_end(out, '}');
 }
 
+/* "1.5 us". */
+static const char *short_time(char text[32], double seconds)
+{
+    static const char *const units[] = {"s", "ms", "us", "ns"};
+    unsigned unit = 0;
+    for (; seconds < 1 && unit < 3; ++unit)
+        seconds *= 1000;
+    snprintf(text, 32, "%.3g %s", seconds, units[unit]);
+    return text;
+}
+
 void output_indexed(output *out, const kr_join_info *info)
 {
     output_text(out, "indexed", info->indexed);
     if (info->cost_left <= 0 && info->cost_right <= 0)
         return;
-    output_seconds(out, out->json ? "cost_left" : "cost if left", info->cost_left);
-    output_seconds(out, out->json ? "cost_right" : "cost if right", info->cost_right);
+    if (out->json) {
+        output_seconds(out, "cost_left", info->cost_left);
+        output_seconds(out, "cost_right", info->cost_right);
+    } else if (strcmp(info->indexed, "none") != 0) { /* two sides that were merged have no such cost */
+        char left[32], right[32], text[160];
+        snprintf(text, sizeof text, "left indexed %s, right indexed %s: to compare the sides, not to predict",
+                 short_time(left, info->cost_left), short_time(right, info->cost_right));
+        output_text(out, "rule", text);
+    }
 }

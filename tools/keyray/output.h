@@ -13,7 +13,9 @@ typedef struct output_options {
     uint32_t json, quiet;
 } output_options;
 
-extern const option_row output_rows[];
+/* The options of output_options, which differ in what --quiet leaves: of commands that print a list and
+ * nothing else, a report, answers, and answers of which some are one value. */
+extern const option_row output_list_rows[], output_rows[], output_answers_rows[], output_value_rows[];
 
 typedef struct output {
     FILE *to;
@@ -39,6 +41,8 @@ void output_wide(output *out, const char *key, kr_type type, const uint64_t *wor
 void output_value(output *out, const char *key, kr_type type, kr_unit unit, const void *value);
 /* The value alone, on a line: what --quiet leaves of an answer that is one value. */
 void output_value_alone(FILE *to, kr_type type, kr_unit unit, const void *value);
+/* There is no value. */
+void output_null(output *out, const char *key);
 void output_bytes(output *out, const char *key, uint64_t nbytes);
 void output_real(output *out, const char *key, double number);
 void output_seconds(output *out, const char *key, double seconds);
@@ -47,7 +51,7 @@ void output_truth(output *out, const char *key, int truth);
 /* Every option in JSON; in text those that differ from the defaults. */
 void output_spec(output *out, const char *key, const char *spec);
 
-/* An object of the phases' seconds. */
+/* An object of the phases' seconds; in text nothing if there are none. */
 void output_phases(output *out, const char *key, const facts *phases);
 
 /* A counter by its name, whose spaces are '_' in JSON. */

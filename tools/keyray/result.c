@@ -135,10 +135,11 @@ void result_add(const struct result *result, answers *all)
     }
     answers_column *column = answers_add(all, result->name, AT_PROBE, result_type(result), result->out);
     const int is_value = result->kind == KR_RESULT_MIN || result->kind == KR_RESULT_MAX;
+    const int is_sum = result->kind == KR_RESULT_SUM;
     column->is_bit = result->kind == KR_RESULT_EXISTS;
     column->is_wide = is_wide(result);
     column->unit = is_value ? kr_file_unit(result->values->file) : KR_UNIT_NONE;
-    column->validity = is_value ? result->valid : result->kind == KR_RESULT_SUM ? result->exists : NULL;
+    column->validity = is_sum && !result->valid ? result->exists : result->valid;
 }
 
 /* A bitmap as one byte per bit. */

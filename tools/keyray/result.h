@@ -13,7 +13,7 @@ struct result {
     kr_result kind;
     uint64_t n; /* probes */
     void *out;
-    uint8_t *valid;
+    uint8_t *valid; /* of MIN, MAX, and of SUM over values with NULLs: which probes have a value */
     uint32_t *rows;
     uint64_t n_rows;
     const uint8_t *exists;       /* which probes matched, for results that hide it; not the result's own */
@@ -47,7 +47,7 @@ void result_close(struct result *result);
 void result_count(struct result *result);
 /* Lines of text: one per probe; of ROWS one per match, and one for each probe without a match. */
 uint64_t result_lines(const struct result *result);
-/* Adds its column. Without a match the cell is empty, also of a sum. */
+/* Adds its column. Where there is no match, or no value that is not NULL, the cell of a sum is empty, too. */
 void result_add(const struct result *result, answers *all);
 /* Sets the bits of the probes that matched, by a result that shows it. */
 void result_matches(const struct result *result, uint8_t *exists);

@@ -97,12 +97,13 @@ static int check_options(job *j)
     const char *of_rows = o->show.n ? "--show" : o->limit ? "--limit" : o->no_rows ? "--no-rows" : NULL;
     if (n && of_rows)
         return shown_refuse(of_rows, "--count, --bitmap, --sum, --min and --max");
-    /* What an index takes, a table does not. */
-    int code = strncmp(o->index, "best:", 5) == 0
-                   ? tool_fail(USAGE, "--index best takes no options here: tables of all kinds take appended "
-                                      "and deleted rows; keyray "
-                                      "kinds lists kinds that scan")
-                   : tool_check_spec(o->index);
+    /* What an index takes, a table does not; and best, alone, is another kind for a table. */
+    int code = DONE;
+    if (strncmp(o->index, "best:", 5) == 0)
+        code = tool_fail(USAGE, "--index best takes no options here: tables of all kinds take appended and "
+                                "deleted rows; keyray kinds lists kinds that scan");
+    else if (strcmp(o->index, "best") != 0)
+        code = tool_check_spec(o->index);
     if (!code)
         code = answers_check_output(o->output, j->printing.json, &j->form);
     const uint32_t is_silent = j->printing.json || j->printing.quiet;
@@ -359,7 +360,7 @@ static void print_value(output *out, const job *j)
     else if (j->valid || j->result == KR_SCAN_COUNT)
         output_value(out, result_name(j), out_type(j), out_unit(j), &j->number);
     else
-        output_text(out, result_name(j), "NULL");
+        output_null(out, result_name(j));
 }
 
 static void print_nulls(const job *j, output *out)
@@ -445,7 +446,7 @@ static int run(const command *self, int argc, char **argv)
                                    {"Input", column_rows, &column_input},
                                    {"Result", result_rows, &j.options},
                                    {"Device", device_rows, &j.where},
-                                   {"Output", output_rows, &j.printing}};
+                                   {"Output", output_value_rows, &j.printing}};
     kr_error err = {0};
     int code = options_parse(self, groups, 5, argc, argv);
     if (code != OPTIONS_GO_ON)
@@ -484,5 +485,5 @@ const command command_scan = {
     "Row ids are u32 and ascend. A sum is u64, i64 or f64 by the type of the column; a minimum or "
     "maximum has the type of the column. A sum of integers is exact: text has all of its digits, and an "
     "OUT.npy that cannot hold it is refused. Dates and times have no sum. Where no row matches, or all "
-    "values are NULL, the answer is an empty cell, and 0 in OUT.npy.",
+    "values are NULL, there is none, as in SQL: text has an empty cell, JSON has null, and OUT.npy has 0.",
 };

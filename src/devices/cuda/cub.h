@@ -1,6 +1,6 @@
-/* The part of the back end that is C++, behind C functions that return a cudaError_t and work on the
- * current GPU. As in CUB itself, temp NULL writes the size of the scratch memory to *temp_nbytes and does
- * nothing else. */
+/* The part of the back end that is C++, behind C functions that return a cudaError_t and work on the current
+ * GPU. As in CUB itself, temp NULL writes the size of the scratch memory to *temp_nbytes and does nothing
+ * else. */
 #ifndef KEYRAY_DEVICES_CUDA_CUB_H
 #define KEYRAY_DEVICES_CUDA_CUB_H
 

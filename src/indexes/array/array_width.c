@@ -43,18 +43,17 @@ static void set_search(array_index *index)
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
 {
-    array_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
-    if (!index)
-        return KR_ERR_HOST_MEMORY;
-    const kr_status status = kr_store_build(build, &index->store, err);
-    if (status != KR_OK) {
-        free(index);
-        return status;
+    kr_work w = kr_work_of_build(build, err);
+    array_index *index = kr_work_object(&w, sizeof *index, "an index");
+    kr_store store = kr_store_build(&w, build);
+    kr_store_keep(&w, &store);
+    if (kr_work_goes_on(&w)) {
+        index->store = store;
+        index->spec = *build->spec;
+        set_search(index);
     }
-    index->spec = *build->spec;
-    set_search(index);
     *self = index;
-    return KR_OK;
+    return kr_work_end(&w);
 }
 
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
@@ -78,15 +77,16 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
 static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
 {
     array_index *index = self;
-    kr_store merged;
+    kr_work w = kr_work_of_update(device, job, err);
     int changed = 0;
-    const kr_status status = KR_W(kr_store_update)(device, &index->store, job, &merged, &changed, err);
-    if (status != KR_OK || !changed)
-        return status;
-    kr_store_release(device, &index->store, job->stream);
-    index->store = merged;
-    set_search(index);
-    return KR_OK;
+    kr_store merged = KR_W(kr_store_update)(&w, &index->store, job, &changed);
+    if (changed && kr_work_goes_on(&w)) {
+        kr_store_keep(&w, &merged);
+        kr_store_release(device, &index->store, job->stream);
+        index->store = merged;
+        set_search(index);
+    }
+    return kr_work_end(&w);
 }
 
 /* Binary search halves n + 1 places; K-ary search divides them by k and reads up to k - 1 pivots. Then comes

@@ -99,6 +99,14 @@ void btree_open_directory(btree_tree *tree, const kr_buffer *directory, uint32_t
     tree->starts = (uint32_t *)((char *)directory->data + (uint64_t)tree->n_slots * key_nbytes);
 }
 
+void btree_keep(kr_work *w, btree_index *made)
+{
+    made->keys = kr_work_keep(w, made->keys.data);
+    made->rows = kr_work_keep(w, made->rows.data);
+    made->order = kr_work_keep(w, made->order.data);
+    made->directory = kr_work_keep(w, made->directory.data);
+}
+
 void btree_release(kr_device *device, btree_index *index, kr_stream *stream)
 {
     kr_buffer_release(device, &index->directory, stream);

@@ -35,16 +35,11 @@ uint64_t btree_directory_nbytes(const btree_tree *tree, uint32_t key_nbytes);
 void btree_open_directory(btree_tree *tree, const kr_buffer *directory, uint32_t key_nbytes);
 void btree_release(kr_device *device, btree_index *index, kr_stream *stream);
 
-/* Makes all of *made but its ends, of sorted entries. On failure nothing is left. Enqueues. */
-typedef struct btree_source {
-    kr_device *device;
-    kr_stream *stream;
-    kr_stopwatch *watch;
-    const btree_design *design;
-    const kr_sorted *sorted;
-} btree_source;
-kr_status btree_make_u32(const btree_source *source, btree_index *made, kr_error *err);
-kr_status btree_make_u64(const btree_source *source, btree_index *made, kr_error *err);
+/* A tree of sorted entries, all but its ends. What a work makes is its scratch memory until it is kept.
+ * Enqueues. */
+btree_index btree_make_u32(kr_work *work, const btree_design *design, const kr_sorted *sorted);
+btree_index btree_make_u64(kr_work *work, const btree_design *design, const kr_sorted *sorted);
+void btree_keep(kr_work *work, btree_index *made);
 
 /* A family's `update`. */
 kr_status btree_update_u32(kr_device *device, void *self, const kr_update *job, kr_error *err);

@@ -26,24 +26,19 @@ static kr_entries flatten(kr_work *w, const btree_index *index)
 
 static void merge_all(kr_work *w, const kr_changes *changes, btree_index *index)
 {
-    kr_sorted merged = {0};
-    btree_index made = {0};
     const kr_entries old = flatten(w, index);
-    KR_STEP(w, KR_W(kr_sorted_merge)(w->device, w->stream, w->watch, changes, &old, &merged, w->err));
+    const kr_sorted merged = KR_W(kr_sorted_merge)(w, changes, &old);
     kr_work_give(w, old.rows);
     kr_work_give(w, old.keys);
-    const btree_source source = {w->device, w->stream, w->watch, &index->design, &merged};
-    KR_STEP(w, KR_W(btree_make)(&source, &made, w->err));
+    btree_index made = KR_W(btree_make)(w, &index->design, &merged);
     kr_work_sync(w);
-    if (kr_work_goes_on(w)) {
-        const btree_index old_index = *index;
-        *index = made;
-        index->lowest = merged.lowest;
-        index->highest = merged.highest;
-        made = old_index;
-    }
-    btree_release(w->device, &made, w->stream);
-    kr_sorted_release(w->device, &merged, w->stream);
+    btree_keep(w, &made);
+    if (!kr_work_goes_on(w))
+        return;
+    btree_release(w->device, index, w->stream);
+    *index = made;
+    index->lowest = merged.lowest;
+    index->highest = merged.highest;
 }
 
 /* ---- In the leaves --------------------------------------------------------------------------- */
@@ -196,13 +191,10 @@ static int pays(const btree_index *index, const kr_changes *changes)
 kr_status KR_W(btree_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
 {
     btree_index *index = self;
-    kr_changes changes = {.deletes = {.n = 0}};
-    kr_work w = kr_work_on(device, job->stream, err);
-    w.watch = job->watch;
-    KR_STEP(&w, kr_changes_make(device, job, NULL, &changes, err));
+    kr_work w = kr_work_of_update(device, job, err);
+    const kr_changes changes = kr_changes_make(&w, job, NULL);
     if (changes.inserts.n || (changes.deletes.n && index->tree.n))
         if (!pays(index, &changes) || !change_leaves(&w, &changes, index))
             merge_all(&w, &changes, index);
-    kr_changes_release(device, job->stream, &changes);
     return kr_work_end(&w);
 }

@@ -41,72 +41,57 @@ static kr_status estimate(const kr_shape *shape, kr_need *need, kr_error *err)
     return KR_OK;
 }
 
-static kr_status allocate(const btree_source *source, btree_index *made, kr_error *err)
+static kr_buffer take(kr_work *w, uint64_t nbytes, const char *what, const char *help)
+{
+    void *memory = kr_work_take_or(w, nbytes, what, help);
+    return (kr_buffer){memory, memory ? nbytes : 0};
+}
+
+static void allocate(kr_work *w, btree_index *made)
 {
     static const char *const help = "fill=1.0, or kind array";
     btree_tree *tree = &made->tree;
-    kr_status status = kr_buffer_allocate(source->device, leaves_nbytes(tree, sizeof(kr_key)), source->stream,
-                                          "the keys of leaves", help, &made->keys, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(source->device, leaves_nbytes(tree, sizeof(uint32_t)), source->stream,
-                                    "the row ids of leaves", help, &made->rows, err);
-    if (status == KR_OK)
-        status =
-            kr_buffer_allocate(source->device, btree_directory_nbytes(tree, sizeof(kr_key)), source->stream,
-                               "the directory of leaves", "a larger node", &made->directory, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(source->device, (uint64_t)tree->room * sizeof(uint32_t), source->stream,
-                                    "the order of leaves", "a larger node", &made->order, err);
+    made->keys = take(w, leaves_nbytes(tree, sizeof(kr_key)), "the keys of leaves", help);
+    made->rows = take(w, leaves_nbytes(tree, sizeof(uint32_t)), "the row ids of leaves", help);
+    made->directory =
+        take(w, btree_directory_nbytes(tree, sizeof(kr_key)), "the directory of leaves", "a larger node");
+    made->order = take(w, (uint64_t)tree->room * sizeof(uint32_t), "the order of leaves", "a larger node");
     tree->keys = made->keys.data;
     tree->rows = made->rows.data;
     tree->order = made->order.data;
     btree_open_directory(tree, &made->directory, sizeof(kr_key));
-    return status;
 }
 
-kr_status KR_W(btree_make)(const btree_source *source, btree_index *made, kr_error *err)
+btree_index KR_W(btree_make)(kr_work *w, const btree_design *design, const kr_sorted *sorted)
 {
-    btree_index index = {.design = *source->design, .spread = source->sorted->n};
-    kr_status status = btree_size(source->design, source->sorted->n, &index.tree, err);
-    if (status == KR_OK)
-        status = allocate(source, &index, err);
-    const btree_spread_params spread = {index.tree, source->sorted->keys.data, source->sorted->rows.data,
-                                        source->design->filled, 0};
-    if (status == KR_OK)
-        status = kr_device_run(source->device, &KR_W(btree_spread), &spread, leaves_nbytes(&index.tree, 1),
-                               source->stream, err);
-    const btree_levels_params levels = {index.tree, NULL};
-    if (status == KR_OK)
-        status = kr_device_run(source->device, &KR_W(btree_fill), &levels,
-                               index.tree.n_slots - index.tree.n_leaves, source->stream, err);
-    kr_stopwatch_lap(source->watch, "leaves");
-    if (status == KR_OK)
-        *made = index;
-    else
-        btree_release(source->device, &index, source->stream);
-    return status;
+    btree_index made = {.design = *design, .spread = sorted->n};
+    KR_STEP(w, btree_size(design, sorted->n, &made.tree, w->err));
+    allocate(w, &made);
+    const btree_spread_params spread = {made.tree, sorted->keys.data, sorted->rows.data, design->filled, 0};
+    const btree_levels_params levels = {made.tree, NULL};
+    kr_work_run(w, &KR_W(btree_spread), &spread, leaves_nbytes(&made.tree, 1));
+    kr_work_run(w, &KR_W(btree_fill), &levels, made.tree.n_slots - made.tree.n_leaves);
+    kr_work_lap(w, "leaves");
+    return made;
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
 {
     const btree_design design = btree_design_of(build->spec);
-    kr_sorted sorted = {0};
     btree_tree tree;
-    kr_status status = btree_size(&design, build->keys.count, &tree, err);
-    if (status != KR_OK)
-        return status;
-    btree_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
-    if (!index)
-        return KR_ERR_HOST_MEMORY;
+    kr_work w = kr_work_of_build(build, err);
+    KR_STEP(&w, btree_size(&design, build->keys.count, &tree, err)); /* before anything is sorted */
+    btree_index *index = kr_work_object(&w, sizeof *index, "an index");
+    const kr_sorted sorted = kr_sorted_build(&w, build);
+    btree_index made = KR_W(btree_make)(&w, &design, &sorted);
+    btree_keep(&w, &made);
+    if (kr_work_goes_on(&w)) {
+        *index = made;
+        index->lowest = sorted.lowest;
+        index->highest = sorted.highest;
+    }
     *self = index;
-    const btree_source source = {build->device, build->stream, build->watch, &design, &sorted};
-    status = kr_sorted_build(build, &sorted, err);
-    if (status == KR_OK)
-        status = KR_W(btree_make)(&source, index, err);
-    index->lowest = sorted.lowest;
-    index->highest = sorted.highest;
-    kr_sorted_release(build->device, &sorted, build->stream);
-    return status;
+    return kr_work_end(&w);
 }
 
 static void destroy(kr_device *device, void *self)
@@ -196,7 +181,7 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
     return 5;
 }
 
-static kr_status read_wrongs(kr_device *device, const kr_buffer *counters, kr_error *err)
+static void read_wrongs(kr_work *w, const uint64_t *counters)
 {
     static const char *const wrong[BTREE_WRONGS] = {
         [BTREE_WRONG_ORDER] = "place %llu of the order of leaves names another's leaf, or none",
@@ -205,48 +190,29 @@ static kr_status read_wrongs(kr_device *device, const kr_buffer *counters, kr_er
         [BTREE_WRONG_SEPARATOR] = "slot %llu of the separators and their levels holds the wrong key",
     };
     uint64_t found[BTREE_WRONGS] = {0};
-    kr_status status = kr_counters_read(device, NULL, counters, found, BTREE_WRONGS, err);
-    for (int i = 0; i < BTREE_WRONGS && status == KR_OK; ++i)
+    kr_work_read(w, found, counters, sizeof found);
+    for (int i = 0; i < BTREE_WRONGS; ++i)
         if (found[i])
-            status = kr_fail(err, KR_ERR_INVARIANT, wrong[i], (unsigned long long)found[i] - 1);
-    return status;
+            KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, wrong[i], (unsigned long long)found[i] - 1));
 }
 
 /* The directory first: the other checks follow it. */
-static kr_status check(kr_device *device, btree_check_params *params, const kr_buffer *counters,
-                       kr_error *err)
-{
-    const btree_tree *tree = &params->tree;
-    kr_status status = kr_device_run(device, &KR_W(btree_check_directory), params, tree->room, NULL, err);
-    if (status == KR_OK)
-        status = read_wrongs(device, counters, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &KR_W(btree_check_leaves), params,
-                               (uint64_t)tree->n_leaves << tree->node_bits, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &KR_W(btree_check_levels), params, tree->n_slots, NULL, err);
-    return status == KR_OK ? read_wrongs(device, counters, err) : status;
-}
-
 static kr_status validate(kr_device *device, const void *self, kr_error *err)
 {
     btree_check_params params = {.tree = ((const btree_index *)self)->tree};
-    kr_buffer counters = {0}, seen = {0};
-    kr_status status = kr_counters_make(device, NULL, BTREE_WRONGS, &counters, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(device, (uint64_t)params.tree.room * sizeof(uint32_t), NULL,
-                                    "the leaves that were met", NULL, &seen, err);
-    if (status == KR_OK)
-        status = kr_device_fill(device, seen.data, 0, seen.nbytes, NULL, err);
-    params.found = counters.data;
-    params.seen = seen.data;
-    if (status == KR_OK)
-        status = check(device, &params, &counters, err);
-    kr_buffer_release(device, &seen, NULL);
-    kr_buffer_release(device, &counters, NULL);
-    return status == KR_OK ? kr_order_check(device, &KR_W(btree_check_entries), &params, &params.found,
-                                            params.tree.n, err)
-                           : status;
+    const btree_tree *tree = &params.tree;
+    const uint64_t seen_nbytes = (uint64_t)tree->room * sizeof(uint32_t);
+    kr_work w = kr_work_on(device, NULL, err);
+    uint64_t *counters = params.found = kr_work_counters(&w, BTREE_WRONGS);
+    params.seen = kr_work_take(&w, seen_nbytes, "the leaves that were met");
+    kr_work_fill(&w, params.seen, 0, seen_nbytes);
+    kr_work_run(&w, &KR_W(btree_check_directory), &params, tree->room);
+    read_wrongs(&w, counters);
+    kr_work_run(&w, &KR_W(btree_check_leaves), &params, (uint64_t)tree->n_leaves << tree->node_bits);
+    kr_work_run(&w, &KR_W(btree_check_levels), &params, tree->n_slots);
+    read_wrongs(&w, counters);
+    KR_STEP(&w, kr_order_check(device, &KR_W(btree_check_entries), &params, &params.found, tree->n, err));
+    return kr_work_end(&w);
 }
 
 /* One node per level, the leaf and the row id. */

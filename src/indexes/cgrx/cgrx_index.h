@@ -19,14 +19,13 @@ typedef struct cgrx_index {
 
 void cgrx_index_release(kr_device *device, kr_stream *stream, cgrx_index *index);
 
-/* Makes scene, filter and storage from `sorted`, which is released or taken over. On failure nothing is left
- * of any of them. */
-kr_status KR_W(cgrx_construct)(kr_device *device, kr_stream *stream, kr_stopwatch *watch, kr_sorted *sorted,
-                               cgrx_index *index, kr_error *err);
+/* Makes all of the index but its design from `sorted`, scratch memory of the work, of which it may keep
+ * arrays. On failure the index is as it was. */
+void KR_W(cgrx_construct)(kr_work *work, const kr_sorted *sorted, cgrx_index *index);
 kr_status KR_W(cgrx_update)(kr_device *device, void *self, const kr_update *job, kr_error *err);
 cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index);
-kr_status KR_W(cgrx_filter_make)(kr_device *device, kr_stream *stream, const cgrx_design *design,
-                                 const kr_sorted *sorted, kr_buffer *filter, kr_error *err);
+/* Scratch memory of the work. */
+kr_buffer KR_W(cgrx_filter_make)(kr_work *work, const cgrx_design *design, const kr_sorted *sorted);
 uint64_t cgrx_filter_words(const cgrx_design *design, uint64_t n);
 
 #endif

@@ -55,31 +55,36 @@ uint64_t cgrx_room_of(uint64_t n_nodes)
     return room < CGRX_NO_NODE ? room : CGRX_NO_NODE;
 }
 
-void cgrx_room_release(kr_device *device, kr_stream *stream, cgrx_room *room)
+void cgrx_nodes_keep(kr_work *w, cgrx_storage *storage, cgrx_nodes *nodes)
 {
-    cgrx_nodes_release(device, stream, &room->nodes);
-    cgrx_storage_release(device, stream, &room->storage);
+    kr_buffer *buffers[BUFFERS];
+    buffers_of(nodes, buffers);
+    for (int i = 0; i < BUFFERS; ++i)
+        *buffers[i] = kr_work_keep(w, buffers[i]->data);
+    storage->keys = kr_work_keep(w, storage->keys.data);
+    storage->rows = kr_work_keep(w, storage->rows.data);
 }
 
-static void take_over(kr_device *device, kr_stream *stream, kr_buffer *from, kr_buffer *to)
+static void take_over(kr_work *w, const kr_buffer *from, kr_buffer *to)
 {
     if (!from->data)
         return;
-    kr_buffer_release(device, to, stream);
-    *to = *from;
-    *from = (kr_buffer){0};
+    kr_buffer_release(w->device, to, w->stream);
+    *to = kr_work_keep(w, from->data);
 }
 
-void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx_storage *storage,
-                     cgrx_nodes *nodes)
+void cgrx_room_adopt(kr_work *w, const cgrx_room *room, cgrx_storage *storage, cgrx_nodes *nodes)
 {
     kr_buffer *from[BUFFERS], *to[BUFFERS];
-    buffers_of(&room->nodes, from);
+    cgrx_room made = *room;
+    if (!kr_work_goes_on(w))
+        return;
+    buffers_of(&made.nodes, from);
     buffers_of(nodes, to);
     for (int i = 0; i < BUFFERS; ++i)
-        take_over(device, stream, from[i], to[i]);
-    take_over(device, stream, &room->storage.keys, &storage->keys);
-    take_over(device, stream, &room->storage.rows, &storage->rows);
+        take_over(w, from[i], to[i]);
+    take_over(w, &made.storage.keys, &storage->keys);
+    take_over(w, &made.storage.rows, &storage->rows);
     storage->layout = room->storage.layout;
     nodes->room = nodes->next.nbytes / sizeof(uint32_t);
 }

@@ -22,8 +22,8 @@ typedef struct cgrx_storage {
 
 /* The entries as bodies see them. `n`: entries in order from slot 0 on; 0 with lists. */
 kr_entries KR_W(cgrx_storage_entries)(const cgrx_storage *storage, uint64_t n);
-kr_status KR_W(cgrx_storage_allocate)(kr_device *device, kr_stream *stream, uint32_t layout, uint64_t n,
-                                      cgrx_storage *storage, kr_error *err);
+/* Scratch memory of the work. */
+cgrx_storage KR_W(cgrx_storage_take)(kr_work *work, uint32_t layout, uint64_t n);
 void cgrx_storage_release(kr_device *device, kr_stream *stream, cgrx_storage *storage);
 
 typedef struct cgrx_nodes {
@@ -43,9 +43,6 @@ typedef struct cgrx_nodes {
 
 /* The source of lists: sorted entries, cut into lists of design->bucket entries. */
 typedef struct cgrx_nodes_source {
-    kr_device *device;
-    kr_stream *stream;
-    kr_stopwatch *watch;
     const cgrx_design *design;
     const kr_sorted *sorted; /* at least one entry */
 } cgrx_nodes_source;
@@ -54,13 +51,14 @@ typedef struct cgrx_nodes_source {
  * arrays. */
 void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design, kr_need *estimate);
 
-/* Makes both anew. On failure nothing is left. */
-kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
-                                 kr_error *err);
+/* Makes both anew, as scratch memory of the work until it is kept. */
+void KR_W(cgrx_nodes_build)(kr_work *work, const cgrx_nodes_source *source, cgrx_storage *storage,
+                            cgrx_nodes *nodes);
+void cgrx_nodes_keep(kr_work *work, cgrx_storage *storage, cgrx_nodes *nodes);
 /* The same in the memory of existing lists: reuses buffers that are large enough and first allocates the
  * others, so that on failure the old lists are unchanged. The sorted entries must not lie in that memory. */
-kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
-                                   kr_error *err);
+void KR_W(cgrx_nodes_rebuild)(kr_work *work, const cgrx_nodes_source *source, cgrx_storage *storage,
+                              cgrx_nodes *nodes);
 void cgrx_nodes_release(kr_device *device, kr_stream *stream, cgrx_nodes *nodes);
 uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes);
 /* The lists as bodies see them; all zero if there are none. */
@@ -83,18 +81,15 @@ typedef struct cgrx_batch {
  * bounds. On failure everything is as it was: KR_ERR_LIMIT when there would be more than 2^32 - 2 entries,
  * KR_ERR_DEVICE_MEMORY when nodes do not fit. If nodes run out, all nodes move to memory for an eighth more
  * than are needed. */
-kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
-                                  const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
-                                  int *is_beyond, kr_error *err);
+void KR_W(cgrx_nodes_update)(kr_work *work, const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
+                             int *is_beyond);
 
-/* All entries in order, with lowest and highest. Blocks. */
-kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_storage *storage,
-                                   const cgrx_nodes *nodes, kr_sorted *sorted, kr_error *err);
+/* All entries in order, with lowest and highest: scratch memory of the work. Blocks. */
+kr_sorted KR_W(cgrx_nodes_flatten)(kr_work *work, const cgrx_storage *storage, const cgrx_nodes *nodes);
 
 /* Checks the lists: starts ascend to n, every node is in one list or spare, lists have as many nodes as their
  * entries need, ends ascend, entries lie between the ends around them, hints are right. KR_ERR_INVARIANT
  * names the first violation. Blocks. (kr_sorted_validate checks that all entries ascend.) */
-kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_storage *storage, const cgrx_nodes *nodes,
-                                    kr_error *err);
+void KR_W(cgrx_nodes_validate)(kr_work *work, const cgrx_storage *storage, const cgrx_nodes *nodes);
 
 #endif

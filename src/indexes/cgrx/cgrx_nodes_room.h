@@ -19,12 +19,9 @@ typedef struct cgrx_room {
 /* Nodes to allocate where n_nodes are needed: an eighth more. */
 uint64_t cgrx_room_of(uint64_t n_nodes);
 
-/* On failure nothing is left. KR_ERR_LIMIT: more nodes than 32 bits can number. */
-kr_status KR_W(cgrx_room_make)(kr_device *device, kr_stream *stream, const cgrx_want *want,
-                               const cgrx_nodes *nodes, cgrx_room *room, kr_error *err);
-void cgrx_room_release(kr_device *device, kr_stream *stream, cgrx_room *room);
-/* New buffers take the place of the old ones. */
-void cgrx_room_adopt(kr_device *device, kr_stream *stream, cgrx_room *room, cgrx_storage *storage,
-                     cgrx_nodes *nodes);
+/* Scratch memory of the work. KR_ERR_LIMIT: more nodes than 32 bits can number. */
+cgrx_room KR_W(cgrx_room_make)(kr_work *work, const cgrx_want *want, const cgrx_nodes *nodes);
+/* New buffers are kept and take the place of the old ones, if no step has failed. */
+void cgrx_room_adopt(kr_work *work, const cgrx_room *room, cgrx_storage *storage, cgrx_nodes *nodes);
 
 #endif

@@ -5,37 +5,15 @@
 
 KR_PROGRAM_DECLARE(cgrx_nodes_index);
 
-/* Scratch arrays, released together. */
-enum { DELETE_TO, INSERT_TO, COUNTS, MOVES, LONGEST, BEFORE, SCRATCHES };
-
 typedef struct update {
-    kr_device *device;
-    kr_stream *stream;
+    kr_work *work;
     cgrx_storage *storage;
     cgrx_nodes *nodes;
-    kr_buffer scratch[SCRATCHES];
     update_params params;
     uint64_t n_rows, longest; /* afterwards */
     uint64_t taken, given_back;
     cgrx_room room;
 } update;
-
-static kr_status allocate(update *u, int which, uint64_t nbytes, const char *what, kr_error *err)
-{
-    return kr_buffer_allocate(u->device, nbytes, u->stream, what, NULL, &u->scratch[which], err);
-}
-
-static void release(update *u)
-{
-    cgrx_room_release(u->device, u->stream, &u->room);
-    for (int i = SCRATCHES; i-- > 0;)
-        kr_buffer_release(u->device, &u->scratch[i], u->stream);
-}
-
-static kr_status run(update *u, const kr_program *program, uint64_t n, kr_error *err)
-{
-    return kr_device_run(u->device, program, &u->params, n, u->stream, err);
-}
 
 static void begin(update *u, const cgrx_batch *batch)
 {
@@ -59,83 +37,67 @@ static void begin(update *u, const cgrx_batch *batch)
 
 /* ---- Plan ---------------------------------------------------------------------------------- */
 
-static kr_status allocate_plan(update *u, kr_error *err)
+static void allocate_plan(update *u)
 {
+    kr_work *w = u->work;
     const uint64_t lists = u->nodes->n_lists, sums = (lists + 1) * sizeof(uint64_t);
-    kr_status status = allocate(u, DELETE_TO, lists * sizeof(uint32_t), "deletes of lists", err);
-    if (status == KR_OK)
-        status = allocate(u, INSERT_TO, lists * sizeof(uint32_t), "inserts of lists", err);
-    if (status == KR_OK)
-        status = allocate(u, COUNTS, sums, "counts of lists", err);
-    if (status == KR_OK)
-        status = allocate(u, MOVES, sums, "nodes of lists", err);
-    if (status == KR_OK)
-        status = kr_counters_make(u->device, u->stream, 1, &u->scratch[LONGEST], err);
-    u->params.delete_to = u->scratch[DELETE_TO].data;
-    u->params.insert_to = u->scratch[INSERT_TO].data;
-    u->params.counts = u->scratch[COUNTS].data;
-    u->params.moves = u->scratch[MOVES].data;
-    u->params.longest = u->scratch[LONGEST].data;
-    return status;
+    u->params.delete_to = kr_work_take(w, lists * sizeof(uint32_t), "deletes of lists");
+    u->params.insert_to = kr_work_take(w, lists * sizeof(uint32_t), "inserts of lists");
+    u->params.counts = kr_work_take(w, sums, "counts of lists");
+    u->params.moves = kr_work_take(w, sums, "nodes of lists");
+    u->params.longest = kr_work_counters(w, 1);
 }
 
 /* Sums up counts and moves, and reads the totals. */
-static kr_status sum_up(update *u, kr_error *err)
+static void sum_up(update *u)
 {
+    kr_work *w = u->work;
     const uint64_t lists = u->nodes->n_lists;
     uint64_t moves = 0;
-    kr_status status = kr_device_exclusive_sum(u->device, u->params.counts, lists + 1, u->stream, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(u->device, u->params.moves, lists + 1, u->stream, err);
-    if (status == KR_OK)
-        status =
-            kr_device_copy(u->device, &u->n_rows, u->params.counts + lists, sizeof u->n_rows, u->stream, err);
-    if (status == KR_OK)
-        status = kr_device_copy(u->device, &moves, u->params.moves + lists, sizeof moves, u->stream, err);
-    if (status == KR_OK)
-        status = kr_counters_read(u->device, u->stream, &u->scratch[LONGEST], &u->longest, 1, err);
+    if (!kr_work_goes_on(w))
+        return;
+    kr_work_sum(w, u->params.counts, lists + 1);
+    kr_work_sum(w, u->params.moves, lists + 1);
+    kr_work_copy(w, &u->n_rows, u->params.counts + lists, sizeof u->n_rows);
+    kr_work_copy(w, &moves, u->params.moves + lists, sizeof moves);
+    kr_work_read(w, &u->longest, u->params.longest, sizeof u->longest);
     u->taken = moves & UINT32_MAX;
     u->given_back = moves >> 32;
-    if (status == KR_OK && u->n_rows >= KR_NO_ROW)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "%llu rows after the update: an index holds at most 4294967294; insert "
-                       "less, or make a second index",
-                       (unsigned long long)u->n_rows);
-    return status;
+    if (u->n_rows >= KR_NO_ROW)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
+                           "%llu rows after the update: an index holds at most 4294967294; insert "
+                           "less, or make a second index",
+                           (unsigned long long)u->n_rows));
 }
 
-static kr_status make_plan(update *u, kr_error *err)
+static void make_plan(update *u)
 {
     const uint64_t lists = u->nodes->n_lists;
-    kr_status status = allocate_plan(u, err);
-    if (status == KR_OK)
-        status = run(u, &KR_W(cgrx_nodes_route), lists, err);
-    if (status == KR_OK)
-        status = run(u, &KR_W(cgrx_nodes_plan), lists + 1, err);
-    return status == KR_OK ? sum_up(u, err) : status;
+    allocate_plan(u);
+    kr_work_run(u->work, &KR_W(cgrx_nodes_route), &u->params, lists);
+    kr_work_run(u->work, &KR_W(cgrx_nodes_plan), &u->params, lists + 1);
+    sum_up(u);
 }
 
 /* ---- Room ---------------------------------------------------------------------------------- */
 
-static kr_status copy(update *u, const kr_buffer *to, const kr_buffer *from, kr_error *err)
+static void copy(update *u, const kr_buffer *to, const kr_buffer *from)
 {
-    return to->data ? kr_device_copy(u->device, to->data, from->data, from->nbytes, u->stream, err) : KR_OK;
+    if (to->data)
+        kr_work_copy(u->work, to->data, from->data, from->nbytes);
 }
 
 /* Copies the old nodes to the new ones. */
-static kr_status move(update *u, kr_error *err)
+static void move(update *u)
 {
     const cgrx_room *room = &u->room;
-    kr_status status = copy(u, &room->storage.keys, &u->storage->keys, err);
-    if (status == KR_OK)
-        status = copy(u, &room->storage.rows, &u->storage->rows, err);
-    if (status == KR_OK)
-        status = copy(u, &room->nodes.next, &u->nodes->next, err);
+    copy(u, &room->storage.keys, &u->storage->keys);
+    copy(u, &room->storage.rows, &u->storage->rows);
+    copy(u, &room->nodes.next, &u->nodes->next);
     if (room->nodes.next.data) {
         u->params.store = KR_W(cgrx_storage_entries)(&room->storage, 0);
         u->params.lists.next = room->nodes.next.data;
     }
-    return status;
 }
 
 static uint64_t spare_taken(const update *u)
@@ -144,23 +106,19 @@ static uint64_t spare_taken(const update *u)
 }
 
 /* Makes the list of spare nodes: those that are left, then room for those that are given back. */
-static kr_status make_spare(update *u, kr_error *err)
+static void make_spare(update *u)
 {
+    kr_work *w = u->work;
     const uint64_t left = u->nodes->n_spare - spare_taken(u);
-    kr_buffer *spare = &u->room.nodes.spare;
     if (u->given_back == 0)
-        return KR_OK;
-    kr_status status = kr_buffer_allocate(u->device, (left + u->given_back) * sizeof(uint32_t), u->stream,
-                                          "spare nodes", NULL, spare, err);
-    if (status == KR_OK)
-        status = kr_device_copy(u->device, spare->data, u->nodes->spare.data, left * sizeof(uint32_t),
-                                u->stream, err);
-    if (status == KR_OK)
-        u->params.given_back = (uint32_t *)spare->data + left;
-    return status;
+        return;
+    u->room.nodes.spare = kr_work_buffer(w, (left + u->given_back) * sizeof(uint32_t), "spare nodes");
+    uint32_t *spare = u->room.nodes.spare.data;
+    kr_work_copy(w, spare, u->nodes->spare.data, left * sizeof *spare);
+    u->params.given_back = spare ? spare + left : NULL;
 }
 
-static kr_status make_room(update *u, kr_error *err)
+static void make_room(update *u)
 {
     const cgrx_want want = {
         .n_nodes = u->nodes->n_used + u->taken - spare_taken(u),
@@ -169,22 +127,17 @@ static kr_status make_room(update *u, kr_error *err)
         .node = u->nodes->node,
         .layout = u->storage->layout,
     };
-    kr_status status = KR_W(cgrx_room_make)(u->device, u->stream, &want, u->nodes, &u->room, err);
-    if (status == KR_OK)
-        status = move(u, err);
-    if (status == KR_OK)
-        status = make_spare(u, err);
+    u->room = KR_W(cgrx_room_make)(u->work, &want, u->nodes);
+    move(u);
+    make_spare(u);
     const kr_buffer *next = u->room.nodes.next.data ? &u->room.nodes.next : &u->nodes->next;
-    if (status == KR_OK)
-        status = allocate(u, BEFORE, next->nbytes, "links back", err);
     u->params.next = next->data;
-    u->params.before = u->scratch[BEFORE].data;
-    return status;
+    u->params.before = kr_work_take(u->work, next->nbytes, "links back");
 }
 
 /* ---- Apply --------------------------------------------------------------------------------- */
 
-static kr_status write_index(update *u, kr_error *err)
+static void write_index(update *u)
 {
     const kr_buffer *hints = u->room.nodes.hints.data ? &u->room.nodes.hints : &u->nodes->hints;
     const cgrx_index_params params = {
@@ -194,15 +147,16 @@ static kr_status write_index(update *u, kr_error *err)
         .n = u->n_rows,
         .n_lists = u->nodes->n_lists,
     };
-    return kr_device_run_whole(u->device, &KR_W(cgrx_nodes_index), &params, params.n_lists + UINT64_C(1),
-                               u->stream, err);
+    kr_work_run_whole(u->work, &KR_W(cgrx_nodes_index), &params, params.n_lists + UINT64_C(1));
 }
 
 static void adopt(update *u)
 {
     cgrx_nodes *nodes = u->nodes;
     const uint64_t spare = spare_taken(u);
-    cgrx_room_adopt(u->device, u->stream, &u->room, u->storage, nodes);
+    if (!kr_work_goes_on(u->work))
+        return;
+    cgrx_room_adopt(u->work, &u->room, u->storage, nodes);
     nodes->n_used += u->taken - spare;
     nodes->n_spare += u->given_back - spare;
     nodes->n_rows = u->n_rows;
@@ -216,35 +170,37 @@ static int is_within(const update *u, const cgrx_bounds *bounds)
             (double)u->longest <= bounds->longest);
 }
 
-kr_status KR_W(cgrx_nodes_update)(kr_device *device, kr_stream *stream, kr_stopwatch *watch,
-                                  const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
-                                  int *is_beyond, kr_error *err)
+/* All but what was kept. */
+static void give(update *u)
 {
-    update u = {.device = device, .stream = stream, .storage = storage, .nodes = nodes};
+    const update_params *p = &u->params;
+    const void *const all[] = {p->before, p->longest, p->moves, p->counts, p->insert_to, p->delete_to};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        kr_work_give(u->work, all[i]);
+}
+
+void KR_W(cgrx_nodes_update)(kr_work *w, const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
+                             int *is_beyond)
+{
+    update u = {.work = w, .storage = storage, .nodes = nodes};
     if (batch->deletes->n == 0 && batch->inserts->n == 0)
-        return KR_OK;
+        return;
     begin(&u, batch);
-    kr_status status = make_plan(&u, err);
-    if (status == KR_OK && !is_within(&u, batch->within)) {
+    make_plan(&u);
+    if (kr_work_goes_on(w) && !is_within(&u, batch->within)) {
         *is_beyond = 1;
-        release(&u);
-        kr_stopwatch_lap(watch, "plan");
-        return KR_OK;
+        give(&u);
+        kr_work_lap(w, "plan");
+        return;
     }
-    if (status == KR_OK)
-        status = make_room(&u, err);
-    kr_stopwatch_lap(watch, "plan");
+    make_room(&u);
+    kr_work_lap(w, "plan");
     /* From here on lists change in place, so the update can no longer be cancelled. */
-    if (status == KR_OK)
-        status = kr_device_run_whole(device, &KR_W(cgrx_nodes_apply), &u.params, nodes->n_lists, stream, err);
-    kr_stopwatch_lap(watch, "apply");
-    if (status == KR_OK)
-        status = write_index(&u, err);
-    if (status == KR_OK)
-        status = kr_device_sync(device, stream, err);
-    if (status == KR_OK)
-        adopt(&u);
-    release(&u);
-    kr_stopwatch_lap(watch, "index");
-    return status;
+    kr_work_run_whole(w, &KR_W(cgrx_nodes_apply), &u.params, nodes->n_lists);
+    kr_work_lap(w, "apply");
+    write_index(&u);
+    kr_work_sync(w);
+    adopt(&u);
+    give(&u);
+    kr_work_lap(w, "index");
 }

@@ -29,49 +29,34 @@ void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design,
 }
 
 /* A new buffer if the old one is too small. */
-static kr_status renew(kr_device *device, kr_stream *stream, const kr_buffer *old, uint64_t nbytes,
-                       const char *what, kr_buffer *made, kr_error *err)
+static kr_buffer renew(kr_work *w, const kr_buffer *old, uint64_t nbytes, const char *what)
 {
-    return old->nbytes >= nbytes ? KR_OK : kr_buffer_allocate(device, nbytes, stream, what, NULL, made, err);
+    return old->nbytes >= nbytes ? (kr_buffer){0} : kr_work_buffer(w, nbytes, what);
 }
 
-kr_status KR_W(cgrx_room_make)(kr_device *device, kr_stream *stream, const cgrx_want *want,
-                               const cgrx_nodes *nodes, cgrx_room *room, kr_error *err)
+cgrx_room KR_W(cgrx_room_make)(kr_work *w, const cgrx_want *want, const cgrx_nodes *nodes)
 {
     const uint64_t n_nodes = want->n_nodes > nodes->room ? cgrx_room_of(want->n_nodes) : nodes->room;
-    const uint64_t starts = starts_nbytes(want->n_lists), keys = want->n_lists * sizeof(kr_key);
-    const uint64_t ids = want->n_lists * sizeof(uint32_t);
-    cgrx_room made = {.storage.layout = want->layout};
-    kr_status status = KR_OK;
+    const uint64_t keys = want->n_lists * sizeof(kr_key), ids = want->n_lists * sizeof(uint32_t);
+    cgrx_room room = {.storage.layout = want->layout};
     if (want->n_nodes > CGRX_NO_NODE)
-        return kr_fail(err, KR_ERR_LIMIT, "%llu nodes: lists have at most 4294967295; use larger nodes",
-                       (unsigned long long)want->n_nodes);
+        KR_STEP(w,
+                kr_fail(w->err, KR_ERR_LIMIT, "%llu nodes: lists have at most 4294967295; use larger nodes",
+                        (unsigned long long)want->n_nodes));
     if (n_nodes != nodes->room)
-        status = KR_W(cgrx_storage_allocate)(device, stream, want->layout, n_nodes * want->node,
-                                             &made.storage, err);
-    if (status == KR_OK)
-        status = renew(device, stream, &nodes->next, n_nodes * sizeof(uint32_t), "links of nodes",
-                       &made.nodes.next, err);
-    if (status == KR_OK)
-        status = renew(device, stream, &nodes->starts, starts, "starts of lists", &made.nodes.starts, err);
-    if (status == KR_OK)
-        status = renew(device, stream, &nodes->hints, hints_nbytes(want->n_rows), "hints to lists",
-                       &made.nodes.hints, err);
-    if (status == KR_OK)
-        status = renew(device, stream, &nodes->ends, keys, "ends of lists", &made.nodes.ends, err);
-    if (status == KR_OK)
-        status = renew(device, stream, &nodes->end_rows, ids, "cuts of lists", &made.nodes.end_rows, err);
-    if (status == KR_OK)
-        *room = made;
-    else
-        cgrx_room_release(device, stream, &made);
-    return status;
+        room.storage = KR_W(cgrx_storage_take)(w, want->layout, n_nodes * want->node);
+    room.nodes.next = renew(w, &nodes->next, n_nodes * sizeof(uint32_t), "links of nodes");
+    room.nodes.starts = renew(w, &nodes->starts, starts_nbytes(want->n_lists), "starts of lists");
+    room.nodes.hints = renew(w, &nodes->hints, hints_nbytes(want->n_rows), "hints to lists");
+    room.nodes.ends = renew(w, &nodes->ends, keys, "ends of lists");
+    room.nodes.end_rows = renew(w, &nodes->end_rows, ids, "cuts of lists");
+    return room;
 }
 
 /* ---- Build --------------------------------------------------------------------------------- */
 
-static kr_status fill_lists(const cgrx_nodes_source *source, const cgrx_storage *storage,
-                            const cgrx_nodes *nodes, kr_error *err)
+static void fill_lists(kr_work *w, const cgrx_nodes_source *source, const cgrx_storage *storage,
+                       const cgrx_nodes *nodes)
 {
     const place_params entries = {
         .keys = source->sorted->keys.data,
@@ -92,104 +77,91 @@ static kr_status fill_lists(const cgrx_nodes_source *source, const cgrx_storage 
         .n_lists = nodes->n_lists,
         .bucket = source->design->bucket,
     };
-    kr_status status = kr_device_run_whole(source->device, &KR_W(cgrx_nodes_place), &entries, entries.n,
-                                           source->stream, err);
-    if (status == KR_OK)
-        status = kr_device_run_whole(source->device, &KR_W(cgrx_nodes_index), &index,
-                                     index.n_lists + UINT64_C(1), source->stream, err);
-    if (status == KR_OK)
-        status =
-            kr_device_fill(source->device, nodes->next.data, 0xFF, nodes->next.nbytes, source->stream, err);
-    return status;
+    kr_work_run_whole(w, &KR_W(cgrx_nodes_place), &entries, entries.n);
+    kr_work_run_whole(w, &KR_W(cgrx_nodes_index), &index, index.n_lists + UINT64_C(1));
+    kr_work_fill(w, nodes->next.data, 0xFF, nodes->next.nbytes);
 }
 
-kr_status KR_W(cgrx_nodes_rebuild)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
-                                   kr_error *err)
+static cgrx_want want_of(const cgrx_nodes_source *source)
 {
     const uint64_t n = source->sorted->n, n_lists = cgrx_buckets_of(source->design, n);
-    const cgrx_want want = {
+    return (cgrx_want){
         .n_nodes = n_lists,
         .n_rows = n,
         .n_lists = (uint32_t)n_lists,
         .node = source->design->node,
         .layout = source->design->layout,
     };
-    cgrx_room room;
-    kr_status status = KR_W(cgrx_room_make)(source->device, source->stream, &want, nodes, &room, err);
-    if (status != KR_OK)
-        return status;
-    cgrx_room_adopt(source->device, source->stream, &room, storage, nodes);
-    nodes->n_lists = want.n_lists;
-    nodes->node = want.node;
-    nodes->n_used = n_lists;
-    nodes->n_spare = 0;
-    nodes->n_rows = n;
-    nodes->longest = n < source->design->bucket ? (uint32_t)n : source->design->bucket;
-    status = fill_lists(source, storage, nodes, err);
-    kr_stopwatch_lap(source->watch, "pack");
-    return status;
 }
 
-kr_status KR_W(cgrx_nodes_build)(const cgrx_nodes_source *source, cgrx_storage *storage, cgrx_nodes *nodes,
-                                 kr_error *err)
+/* Numbers and entries of lists whose buffers are there. */
+static void write_lists(kr_work *w, const cgrx_nodes_source *source, const cgrx_storage *storage,
+                        cgrx_nodes *nodes)
 {
-    cgrx_storage made = {0};
-    cgrx_nodes lists = {0};
-    const kr_status status = KR_W(cgrx_nodes_rebuild)(source, &made, &lists, err);
-    if (status == KR_OK) {
-        *storage = made;
-        *nodes = lists;
-        return KR_OK;
-    }
-    cgrx_nodes_release(source->device, source->stream, &lists);
-    cgrx_storage_release(source->device, source->stream, &made);
-    return status;
+    const cgrx_want want = want_of(source);
+    nodes->n_lists = want.n_lists;
+    nodes->node = want.node;
+    nodes->n_used = want.n_nodes;
+    nodes->n_spare = 0;
+    nodes->n_rows = want.n_rows;
+    nodes->longest = want.n_rows < source->design->bucket ? (uint32_t)want.n_rows : source->design->bucket;
+    fill_lists(w, source, storage, nodes);
+    kr_work_lap(w, "pack");
+}
+
+void KR_W(cgrx_nodes_rebuild)(kr_work *w, const cgrx_nodes_source *source, cgrx_storage *storage,
+                              cgrx_nodes *nodes)
+{
+    const cgrx_want want = want_of(source);
+    const cgrx_room room = KR_W(cgrx_room_make)(w, &want, nodes);
+    if (!kr_work_goes_on(w))
+        return;
+    cgrx_room_adopt(w, &room, storage, nodes);
+    write_lists(w, source, storage, nodes);
+}
+
+void KR_W(cgrx_nodes_build)(kr_work *w, const cgrx_nodes_source *source, cgrx_storage *storage,
+                            cgrx_nodes *nodes)
+{
+    const cgrx_want want = want_of(source);
+    const cgrx_nodes none = {.n_lists = 0};
+    const cgrx_room room = KR_W(cgrx_room_make)(w, &want, &none);
+    *storage = room.storage;
+    *nodes = room.nodes;
+    nodes->room = nodes->next.nbytes / sizeof(uint32_t);
+    write_lists(w, source, storage, nodes);
 }
 
 /* ---- Flatten ------------------------------------------------------------------------------- */
 
-kr_status KR_W(cgrx_nodes_flatten)(kr_device *device, kr_stream *stream, const cgrx_storage *storage,
-                                   const cgrx_nodes *nodes, kr_sorted *sorted, kr_error *err)
+kr_sorted KR_W(cgrx_nodes_flatten)(kr_work *w, const cgrx_storage *storage, const cgrx_nodes *nodes)
 {
-    kr_sorted made = {.n = nodes->n_rows};
-    kr_status status =
-        kr_buffer_allocate(device, made.n * sizeof(kr_key), stream, "sorted keys", NULL, &made.keys, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(device, made.n * sizeof(uint32_t), stream, "sorted row ids", NULL,
-                                    &made.rows, err);
+    const uint64_t n = nodes->n_rows;
+    kr_sorted made = {.keys = kr_work_buffer(w, n * sizeof(kr_key), "sorted keys"),
+                      .rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids"),
+                      .n = n};
     const flatten_params params = {KR_W(cgrx_storage_entries)(storage, 0), cgrx_nodes_lists(nodes),
                                    made.keys.data, made.rows.data};
-    if (status == KR_OK && made.n)
-        status = kr_device_run(device, &KR_W(cgrx_nodes_flatten_lists), &params, nodes->n_lists, stream, err);
-    if (status == KR_OK)
-        status = kr_sorted_read_ends(device, stream, KR_KEY_BITS, &made, err);
-    if (status == KR_OK)
-        *sorted = made;
-    else
-        kr_sorted_release(device, &made, stream);
-    return status;
+    if (n)
+        kr_work_run(w, &KR_W(cgrx_nodes_flatten_lists), &params, nodes->n_lists);
+    kr_sorted_read_ends(w, KR_KEY_BITS, &made);
+    return made;
 }
 
 /* ---- Check --------------------------------------------------------------------------------- */
 
-static kr_status run_checks(kr_device *device, const check_params *params, const kr_buffer *counters,
-                            uint64_t found[CHECKS], kr_error *err)
+static void run_checks(kr_work *w, const check_params *params, uint64_t found[CHECKS])
 {
     const uint64_t lists = params->lists.n, hints = params->n / CGRX_LISTS_STRIDE + 2;
-    const uint64_t words = params->n_used / 32 + 1;
-    kr_status status = kr_device_run(device, &KR_W(cgrx_nodes_check_list), params, lists, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &KR_W(cgrx_nodes_check_hint), params, hints, NULL, err);
-    if (status == KR_OK && params->n_spare)
-        status = kr_device_run(device, &KR_W(cgrx_nodes_check_spare), params, params->n_spare, NULL, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &KR_W(cgrx_nodes_check_seen), params, words, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, counters, found, CHECKS, err);
-    if (status != KR_OK || found[CHECK_START] || found[CHECK_CHAIN])
-        return status;
-    status = kr_device_run(device, &KR_W(cgrx_nodes_check_entries), params, lists, NULL, err);
-    return status == KR_OK ? kr_counters_read(device, NULL, counters, found, CHECKS, err) : status;
+    kr_work_run(w, &KR_W(cgrx_nodes_check_list), params, lists);
+    kr_work_run(w, &KR_W(cgrx_nodes_check_hint), params, hints);
+    kr_work_run(w, &KR_W(cgrx_nodes_check_spare), params, params->n_spare);
+    kr_work_run(w, &KR_W(cgrx_nodes_check_seen), params, params->n_used / 32 + 1);
+    kr_work_read(w, found, params->found, CHECKS * sizeof *found);
+    if (found[CHECK_START] || found[CHECK_CHAIN])
+        return;
+    kr_work_run(w, &KR_W(cgrx_nodes_check_entries), params, lists);
+    kr_work_read(w, found, params->found, CHECKS * sizeof *found);
 }
 
 static kr_status judge(const cgrx_nodes *nodes, const uint64_t found[CHECKS], kr_error *err)
@@ -215,34 +187,27 @@ static kr_status judge(const cgrx_nodes *nodes, const uint64_t found[CHECKS], kr
     return KR_OK;
 }
 
-kr_status KR_W(cgrx_nodes_validate)(kr_device *device, const cgrx_storage *storage, const cgrx_nodes *nodes,
-                                    kr_error *err)
+void KR_W(cgrx_nodes_validate)(kr_work *w, const cgrx_storage *storage, const cgrx_nodes *nodes)
 {
-    kr_buffer seen = {0}, counters = {0};
+    const uint64_t seen_nbytes = (nodes->n_used / 32 + 1) * sizeof(uint32_t);
     uint64_t found[CHECKS] = {0};
-    if (nodes->n_lists == 0)
-        return KR_OK;
-    kr_status status = kr_counters_make(device, NULL, CHECKS, &counters, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(device, (nodes->n_used / 32 + 1) * sizeof(uint32_t), NULL,
-                                    "a bitmap of nodes", NULL, &seen, err);
-    if (status == KR_OK)
-        status = kr_device_fill(device, seen.data, 0, seen.nbytes, NULL, err);
+    uint64_t *counters = kr_work_counters(w, CHECKS);
+    uint32_t *seen = kr_work_take(w, seen_nbytes, "a bitmap of nodes");
+    kr_work_fill(w, seen, 0, seen_nbytes);
     const check_params params = {
         .store = KR_W(cgrx_storage_entries)(storage, 0),
         .lists = cgrx_nodes_lists(nodes),
         .ends = nodes->ends.data,
         .end_rows = nodes->end_rows.data,
         .spare = nodes->spare.data,
-        .seen = seen.data,
-        .found = counters.data,
+        .seen = seen,
+        .found = counters,
         .n = nodes->n_rows,
         .n_used = nodes->n_used,
         .n_spare = nodes->n_spare,
     };
-    if (status == KR_OK)
-        status = run_checks(device, &params, &counters, found, err);
-    kr_buffer_release(device, &seen, NULL);
-    kr_buffer_release(device, &counters, NULL);
-    return status == KR_OK ? judge(nodes, found, err) : status;
+    run_checks(w, &params, found);
+    kr_work_give(w, seen);
+    kr_work_give(w, counters);
+    KR_STEP(w, judge(nodes, found, w->err));
 }

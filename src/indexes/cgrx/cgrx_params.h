@@ -18,8 +18,8 @@ typedef struct cgrx_params {
     kr_put put;
     cgrx_entries entries;
     const uint32_t *targets; /* NULL: primitive p is target p */
-    const uint32_t
-        *row_first; /* per bucket: the first bucket with a representative in its row; not for rays=paper */
+    /* For each bucket, the first bucket with a representative in its row; not for rays=paper. */
+    const uint32_t *row_first;
     const uint32_t *plane_first; /* the same for its plane */
     const void *ends;            /* with lists: kr_key[n_buckets], the largest key each owns */
     const uint64_t *filter;      /* or NULL */

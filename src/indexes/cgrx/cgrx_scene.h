@@ -18,9 +18,6 @@ typedef struct cgrx_scene {
 
 /* What a scene is made from. */
 typedef struct cgrx_source {
-    kr_device *device;
-    kr_stream *stream;
-    kr_stopwatch *watch;
     const cgrx_design *design;
     const kr_sorted *sorted; /* at least one key */
 } cgrx_source;
@@ -28,8 +25,10 @@ typedef struct cgrx_source {
 /* The bounds hold for any keys of `bits` significant bits. */
 kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design, uint64_t n, uint32_t bits,
                                     kr_scene_estimate *estimate, kr_error *err);
-/* On failure nothing is left. May wait for the stream. */
-kr_status KR_W(cgrx_scene_build)(const cgrx_source *source, cgrx_scene *scene, kr_error *err);
+/* Its arrays are scratch memory of the work until they are kept; its parts are released if a step fails. May
+ * wait for the stream. */
+cgrx_scene KR_W(cgrx_scene_build)(kr_work *work, const cgrx_source *source);
+void cgrx_scene_keep(kr_work *work, cgrx_scene *scene);
 void cgrx_scene_release(kr_device *device, kr_stream *stream, cgrx_scene *scene);
 uint64_t cgrx_scene_nbytes(const cgrx_scene *scene);
 

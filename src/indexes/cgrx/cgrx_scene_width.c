@@ -51,26 +51,21 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
 }
 
 /* Reads the keys around the ends of the first bucket and the last but one. */
-static kr_status read_bounds(const cgrx_source *from, cgrx_scene *scene, kr_error *err)
+static void read_bounds(kr_work *w, const cgrx_source *from, cgrx_scene *scene)
 {
     const uint64_t bucket = from->design->bucket, last = (scene->n_buckets - 1) * bucket;
     const uint64_t at[4] = {bucket - 1, bucket, last - 1, last};
     const kr_key *keys = from->sorted->keys.data;
-    kr_key read[4];
-    kr_status status = KR_OK;
-    for (int i = 0; i < 4 && status == KR_OK; ++i)
-        status = kr_device_copy(from->device, read + i, keys + at[i], sizeof(kr_key), from->stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(from->device, from->stream, err);
-    if (status != KR_OK)
-        return status;
     const int optimized = from->design->scene == CGRX_OPTIMIZED;
+    kr_key read[4] = {0};
+    for (int i = 0; i < 4 && kr_work_goes_on(w); ++i)
+        kr_work_copy(w, read + i, keys + at[i], sizeof(kr_key));
+    kr_work_sync(w);
     const cgrx_end first = {.rep = read[0], .next_key = read[1]},
                    before = {.rep = read[2], .next_key = read[3]};
     scene->first_end = cgrx_owns_to(&from->design->map, optimized, &first);
     scene->last_begin = cgrx_owns_to(&from->design->map, optimized, &before);
     scene->last_rep = from->sorted->highest;
-    return KR_OK;
 }
 
 static cgrx_scene_params params_of(const cgrx_source *from, const cgrx_scene *scene)
@@ -102,42 +97,34 @@ static uint32_t rays_of(const cgrx_design *design, const cgrx_scene_params *para
 }
 
 /* Counts triangles and rows with a representative, and finds where each bucket's triangles begin. */
-static kr_status count(const cgrx_source *from, cgrx_scene_params *params, kr_buffer *counts, uint64_t *n,
-                       uint64_t *n_rows, kr_error *err)
+static uint64_t count(kr_work *w, cgrx_scene_params *params, uint64_t *n_rows)
 {
-    const uint64_t nbytes = (params->n_buckets + 1) * sizeof(uint64_t);
+    const uint64_t n_buckets = params->n_buckets;
     uint64_t both = 0;
-    if (params->n_buckets > KR_MOST_PRIMITIVES)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "kind 'cgrx': %llu buckets, but a scene holds %llu triangles; give a larger bucket",
-                       (unsigned long long)params->n_buckets, (unsigned long long)KR_MOST_PRIMITIVES);
-    kr_status status = kr_buffer_allocate(from->device, nbytes, from->stream, "counts of triangles",
-                                          "bucket=N", counts, err);
-    params->counts = counts->data;
-    if (status == KR_OK)
-        status =
-            kr_device_run(from->device, &KR_W(cgrx_count), params, params->n_buckets + 1, from->stream, err);
-    if (status == KR_OK)
-        status =
-            kr_device_exclusive_sum(from->device, params->counts, params->n_buckets + 1, from->stream, err);
-    if (status == KR_OK)
-        status = kr_device_copy(from->device, &both, params->counts + params->n_buckets, sizeof both,
-                                from->stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(from->device, from->stream, err);
-    *n = (uint32_t)both;
+    if (n_buckets > KR_MOST_PRIMITIVES)
+        KR_STEP(w,
+                kr_fail(w->err, KR_ERR_LIMIT,
+                        "kind 'cgrx': %llu buckets, but a scene holds %llu triangles; give a larger bucket",
+                        (unsigned long long)n_buckets, (unsigned long long)KR_MOST_PRIMITIVES));
+    params->counts =
+        kr_work_take_or(w, (n_buckets + 1) * sizeof *params->counts, "counts of triangles", "bucket=N");
+    kr_work_run(w, &KR_W(cgrx_count), params, n_buckets + 1);
+    kr_work_sum(w, params->counts, n_buckets + 1);
+    if (params->counts)
+        kr_work_read(w, &both, params->counts + n_buckets, sizeof both);
+    const uint64_t n = (uint32_t)both;
     *n_rows = both >> 32;
-    if (status == KR_OK && *n > KR_MOST_PRIMITIVES)
-        status = kr_fail(err, KR_ERR_LIMIT,
-                         "kind 'cgrx': %llu triangles, but a scene holds %llu; give a larger bucket",
-                         (unsigned long long)*n, (unsigned long long)KR_MOST_PRIMITIVES);
-    return status;
+    if (n > KR_MOST_PRIMITIVES)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
+                           "kind 'cgrx': %llu triangles, but a scene holds %llu; give a larger bucket",
+                           (unsigned long long)n, (unsigned long long)KR_MOST_PRIMITIVES));
+    return n;
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
 typedef struct part_source {
-    const cgrx_source *from;
+    kr_work *work;
     const cgrx_scene_params *params;
     const uint32_t *begins; /* of each part, and the last bucket */
 } part_source;
@@ -150,43 +137,33 @@ static kr_status fill(const void *source, uint32_t i, uint64_t first, uint64_t n
     params.first = (uint32_t)first;
     params.end = (uint32_t)(first + n);
     params.first_bucket = s->begins[i];
-    return kr_device_run(s->from->device, &KR_W(cgrx_triangles), &params, s->begins[i + 1] - s->begins[i] + 1,
-                         s->from->stream, err);
+    return kr_device_run(s->work->device, &KR_W(cgrx_triangles), &params, s->begins[i + 1] - s->begins[i] + 1,
+                         s->work->stream, err);
 }
 
 /* Fills begins[0 .. n_parts]. Waits for the stream. */
-static kr_status find_parts(const cgrx_source *from, cgrx_scene_params *params, uint32_t n_parts,
-                            uint32_t *begins, kr_error *err)
+static void find_parts(kr_work *w, cgrx_scene_params *params, uint32_t n_parts, uint32_t *begins)
 {
     const uint64_t nbytes = n_parts * sizeof *begins;
-    kr_buffer found = {0};
     begins[0] = 0;
     begins[n_parts] = (uint32_t)params->n_buckets - 1;
     if (n_parts == 1)
-        return KR_OK;
-    kr_status status = kr_buffer_allocate(from->device, nbytes, from->stream, "the parts of a scene",
-                                          "parts=1", &found, err);
-    params->begins = found.data;
-    if (status == KR_OK)
-        status = kr_device_run(from->device, &KR_W(cgrx_begins), params, n_parts, from->stream, err);
-    if (status == KR_OK)
-        status = kr_device_copy(from->device, begins, found.data, nbytes, from->stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(from->device, from->stream, err);
-    kr_buffer_release(from->device, &found, from->stream);
-    return status;
+        return;
+    params->begins = kr_work_take_or(w, nbytes, "the parts of a scene", "parts=1");
+    kr_work_run(w, &KR_W(cgrx_begins), params, n_parts);
+    kr_work_read(w, begins, params->begins, nbytes);
+    kr_work_give(w, params->begins);
 }
 
 /* n triangles, of which each part writes its own. */
-static kr_status build_parts(const cgrx_source *from, cgrx_scene_params *params, uint64_t n,
-                             cgrx_scene *scene, kr_error *err)
+static void build_parts(kr_work *w, const cgrx_design *design, cgrx_scene_params *params, uint64_t n,
+                        cgrx_scene *scene)
 {
-    const cgrx_design *design = from->design;
-    part_source source = {from, params, NULL};
+    part_source source = {w, params, NULL};
     const kr_parts_job job = {
-        .device = from->device,
-        .stream = from->stream,
-        .watch = from->watch,
+        .device = w->device,
+        .stream = w->stream,
+        .watch = w->watch,
         .what = "triangles",
         .help = "a larger bucket=N or parts=N",
         .prim = KR_PRIM_TRIANGLE,
@@ -197,71 +174,53 @@ static kr_status build_parts(const cgrx_source *from, cgrx_scene_params *params,
         .fill = fill,
         .source = &source,
     };
+    if (!kr_work_goes_on(w))
+        return;
     const uint32_t n_parts = (uint32_t)kr_parts_size(n, job.part);
-    uint32_t *begins = kr_host_calloc(n_parts + 1, sizeof *begins, "the parts of a scene", err);
-    kr_status status = begins ? KR_OK : KR_ERR_HOST_MEMORY;
+    uint32_t *begins = kr_work_object(w, (n_parts + 1) * sizeof *begins, "the parts of a scene");
     params->part = (uint32_t)job.part;
     source.begins = begins;
-    if (status == KR_OK)
-        status = find_parts(from, params, n_parts, begins, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(from->device, n * sizeof(uint32_t), from->stream, "targets of triangles",
-                                    "bucket=N", &scene->targets, err);
-    params->targets = scene->targets.data;
-    if (status == KR_OK)
-        status = kr_parts_build(&job, &scene->parts, err);
-    if (status == KR_OK && !params->rows && n == params->n_buckets) /* primitive p is target p */
-        kr_buffer_release(from->device, &scene->targets, from->stream);
+    if (begins)
+        find_parts(w, params, n_parts, begins);
+    params->targets = kr_work_take_or(w, n * sizeof *params->targets, "targets of triangles", "bucket=N");
+    KR_STEP(w, kr_parts_build(&job, &scene->parts, w->err));
+    if (!params->rows && n == params->n_buckets) { /* primitive p is target p */
+        kr_work_give(w, params->targets);
+        params->targets = NULL;
+    }
+    scene->targets.data = params->targets;
     free(begins);
-    return status;
 }
 
 /* The buckets that rays along y and z find, unless rays=paper. */
-static kr_status name_buckets(const cgrx_source *from, cgrx_scene_params *params, cgrx_scene *scene,
-                              kr_error *err)
+static void name_buckets(kr_work *w, const cgrx_design *design, cgrx_scene_params *params, cgrx_scene *scene)
 {
     const uint64_t nbytes = scene->n_buckets * sizeof(uint32_t);
-    if (!params->rows || !params->optimized || from->design->rays == CGRX_RAYS_PAPER)
-        return KR_OK;
-    kr_status status = kr_buffer_allocate(from->device, nbytes, from->stream, "first buckets of rows",
-                                          "rays=paper", &scene->row_first, err);
-    if (status == KR_OK && params->planes)
-        status = kr_buffer_allocate(from->device, nbytes, from->stream, "first buckets of planes",
-                                    "rays=paper", &scene->plane_first, err);
-    params->row_first = scene->row_first.data;
-    params->plane_first = scene->plane_first.data;
-    if (status == KR_OK)
-        status = kr_device_run(from->device, &KR_W(cgrx_names), params, scene->n_buckets, from->stream, err);
-    kr_stopwatch_lap(from->watch, "names");
-    return status;
+    if (!params->rows || !params->optimized || design->rays == CGRX_RAYS_PAPER)
+        return;
+    params->row_first = kr_work_take_or(w, nbytes, "first buckets of rows", "rays=paper");
+    if (params->planes)
+        params->plane_first = kr_work_take_or(w, nbytes, "first buckets of planes", "rays=paper");
+    scene->row_first.data = params->row_first;
+    scene->plane_first.data = params->plane_first;
+    kr_work_run(w, &KR_W(cgrx_names), params, scene->n_buckets);
+    kr_work_lap(w, "names");
 }
 
-static kr_status build_within(const cgrx_source *from, cgrx_scene *scene, kr_buffer *counts, kr_error *err)
+cgrx_scene KR_W(cgrx_scene_build)(kr_work *w, const cgrx_source *from)
 {
-    kr_status status = read_bounds(from, scene, err);
-    cgrx_scene_params params = params_of(from, scene);
-    uint64_t n = 0, n_rows = 0;
-    if (status == KR_OK)
-        status = count(from, &params, counts, &n, &n_rows, err);
-    scene->rays = rays_of(from->design, &params, n_rows);
-    kr_stopwatch_lap(from->watch, "triangles");
-    if (status == KR_OK)
-        status = build_parts(from, &params, n, scene, err);
-    kr_buffer_release(from->device, counts, from->stream);
-    return status == KR_OK ? name_buckets(from, &params, scene, err) : status;
-}
-
-kr_status KR_W(cgrx_scene_build)(const cgrx_source *from, cgrx_scene *scene, kr_error *err)
-{
-    cgrx_scene made = {.n_buckets = cgrx_buckets_of(from->design, from->sorted->n),
-                       .first_end = ~(uint64_t)0};
-    kr_buffer counts = {0};
-    kr_status status = KR_OK;
-    if (made.n_buckets > 1)
-        status = build_within(from, &made, &counts, err);
-    if (status == KR_OK)
-        *scene = made;
-    else
-        cgrx_scene_release(from->device, from->stream, &made);
-    return status;
+    cgrx_scene scene = {.n_buckets = cgrx_buckets_of(from->design, from->sorted->n),
+                        .first_end = ~(uint64_t)0};
+    uint64_t n_rows = 0;
+    if (scene.n_buckets < 2)
+        return scene;
+    read_bounds(w, from, &scene);
+    cgrx_scene_params params = params_of(from, &scene);
+    const uint64_t n = count(w, &params, &n_rows);
+    scene.rays = rays_of(from->design, &params, n_rows);
+    kr_work_lap(w, "triangles");
+    build_parts(w, from->design, &params, n, &scene);
+    kr_work_give(w, params.counts);
+    name_buckets(w, from->design, &params, &scene);
+    return scene;
 }

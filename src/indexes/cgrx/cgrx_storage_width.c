@@ -6,20 +6,13 @@ kr_entries KR_W(cgrx_storage_entries)(const cgrx_storage *storage, uint64_t n)
     return kr_entries_of(storage->layout, sizeof(kr_key), storage->keys.data, storage->rows.data, n);
 }
 
-kr_status KR_W(cgrx_storage_allocate)(kr_device *device, kr_stream *stream, uint32_t layout, uint64_t n,
-                                      cgrx_storage *storage, kr_error *err)
+cgrx_storage KR_W(cgrx_storage_take)(kr_work *w, uint32_t layout, uint64_t n)
 {
-    cgrx_storage made = {.layout = layout};
     const int apart = layout == KR_LAYOUT_SOA;
-    kr_status status =
-        kr_buffer_allocate(device, n * kr_layout_stride(layout, sizeof(kr_key)), stream,
-                           apart ? "keys of buckets" : "entries of buckets", NULL, &made.keys, err);
-    if (status == KR_OK && apart)
-        status = kr_buffer_allocate(device, n * sizeof(uint32_t), stream, "row ids of buckets", NULL,
-                                    &made.rows, err);
-    if (status == KR_OK)
-        *storage = made;
-    else
-        cgrx_storage_release(device, stream, &made);
-    return status;
+    cgrx_storage made = {.layout = layout};
+    made.keys = kr_work_buffer(w, n * kr_layout_stride(layout, sizeof(kr_key)),
+                               apart ? "keys of buckets" : "entries of buckets");
+    if (apart)
+        made.rows = kr_work_buffer(w, n * sizeof(uint32_t), "row ids of buckets");
+    return made;
 }

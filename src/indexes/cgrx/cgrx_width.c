@@ -59,94 +59,77 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
 
 /* ---- Build and destroy ------------------------------------------------------------------------ */
 
-kr_status KR_W(cgrx_filter_make)(kr_device *device, kr_stream *stream, const cgrx_design *design,
-                                 const kr_sorted *sorted, kr_buffer *filter, kr_error *err)
+kr_buffer KR_W(cgrx_filter_make)(kr_work *w, const cgrx_design *design, const kr_sorted *sorted)
 {
-    const uint64_t words = cgrx_filter_words(design, sorted->n);
+    const uint64_t words = cgrx_filter_words(design, sorted->n), nbytes = words * sizeof(uint64_t);
     if (!design->filter)
-        return KR_OK;
-    kr_status status =
-        kr_buffer_allocate(device, words * sizeof(uint64_t), stream, "the filter", "filter=0", filter, err);
-    const cgrx_filter_params params = {sorted->keys.data, filter->data, words};
-    if (status == KR_OK)
-        status = kr_device_fill(device, filter->data, 0, filter->nbytes, stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &KR_W(cgrx_fill_filter), &params, sorted->n, stream, err);
-    return status;
+        return (kr_buffer){0};
+    uint64_t *filter = kr_work_take_or(w, nbytes, "the filter", "filter=0");
+    const cgrx_filter_params params = {sorted->keys.data, filter, words};
+    kr_work_fill(w, filter, 0, nbytes);
+    kr_work_run(w, &KR_W(cgrx_fill_filter), &params, sorted->n);
+    return (kr_buffer){filter, nbytes};
 }
 
-/* updates=off: takes the sorted arrays over, or makes entries beside them. */
-static kr_status place_entries(kr_device *device, kr_stream *stream, kr_sorted *sorted, cgrx_index *index,
-                               kr_error *err)
+/* updates=off: takes the sorted arrays, or makes entries beside them. */
+static void place_entries(kr_work *w, const kr_sorted *sorted, cgrx_index *made)
 {
-    index->storage.layout = index->design.layout;
-    if (index->design.layout == KR_LAYOUT_SOA) {
-        index->storage.keys = sorted->keys;
-        index->storage.rows = sorted->rows;
-        sorted->keys = sorted->rows = (kr_buffer){0};
-        return KR_OK;
+    made->storage.layout = made->design.layout;
+    if (made->design.layout == KR_LAYOUT_SOA) {
+        made->storage.keys = sorted->keys;
+        made->storage.rows = sorted->rows;
+        return;
     }
-    kr_status status =
-        KR_W(cgrx_storage_allocate)(device, stream, index->design.layout, sorted->n, &index->storage, err);
+    made->storage = KR_W(cgrx_storage_take)(w, made->design.layout, sorted->n);
     const cgrx_pack_params params = {sorted->keys.data, sorted->rows.data,
-                                     KR_W(cgrx_storage_entries)(&index->storage, sorted->n)};
-    return status == KR_OK ? kr_device_run(device, &KR_W(cgrx_pack), &params, sorted->n, stream, err)
-                           : status;
+                                     KR_W(cgrx_storage_entries)(&made->storage, sorted->n)};
+    kr_work_run(w, &KR_W(cgrx_pack), &params, sorted->n);
 }
 
-static kr_status place(kr_device *device, kr_stream *stream, kr_stopwatch *watch, kr_sorted *sorted,
-                       cgrx_index *index, kr_error *err)
+static void place(kr_work *w, const kr_sorted *sorted, cgrx_index *made)
 {
-    const cgrx_nodes_source source = {device, stream, watch, &index->design, sorted};
-    if (index->design.node)
-        return KR_W(cgrx_nodes_build)(&source, &index->storage, &index->nodes, err);
-    const kr_status status = place_entries(device, stream, sorted, index, err);
-    kr_stopwatch_lap(watch, "pack");
-    return status;
-}
-
-kr_status KR_W(cgrx_construct)(kr_device *device, kr_stream *stream, kr_stopwatch *watch, kr_sorted *sorted,
-                               cgrx_index *index, kr_error *err)
-{
-    const cgrx_source source = {device, stream, watch, &index->design, sorted};
-    kr_status status = KR_OK;
-    if (sorted->n)
-        status = KR_W(cgrx_scene_build)(&source, &index->scene, err);
-    if (status == KR_OK && sorted->n)
-        status = KR_W(cgrx_filter_make)(device, stream, &index->design, sorted, &index->filter, err);
-    if (status == KR_OK && sorted->n)
-        status = place(device, stream, watch, sorted, index, err);
-    if (status != KR_OK) {
-        cgrx_index_release(device, stream, index);
+    if (made->design.node) {
+        const cgrx_nodes_source source = {&made->design, sorted};
+        KR_W(cgrx_nodes_build)(w, &source, &made->storage, &made->nodes);
     } else {
-        index->n = index->built = sorted->n;
-        index->lowest = sorted->lowest;
-        index->highest = sorted->highest;
+        place_entries(w, sorted, made);
+        kr_work_lap(w, "pack");
     }
-    kr_sorted_release(device, sorted, stream);
-    return status;
+}
+
+void KR_W(cgrx_construct)(kr_work *w, const kr_sorted *sorted, cgrx_index *index)
+{
+    cgrx_index made = {.design = index->design,
+                       .n = sorted->n,
+                       .built = sorted->n,
+                       .lowest = sorted->lowest,
+                       .highest = sorted->highest};
+    const cgrx_source source = {&made.design, sorted};
+    if (sorted->n) {
+        made.scene = KR_W(cgrx_scene_build)(w, &source);
+        made.filter = KR_W(cgrx_filter_make)(w, &made.design, sorted);
+        place(w, sorted, &made);
+    }
+    cgrx_scene_keep(w, &made.scene);
+    made.filter = kr_work_keep(w, made.filter.data);
+    cgrx_nodes_keep(w, &made.storage, &made.nodes);
+    if (kr_work_goes_on(w))
+        *index = made;
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
 {
-    kr_sorted sorted;
-    kr_status status = kr_rays_check_bits(build->spec, build->spec->options[CGRX_OPTION_BITS],
-                                          (uint32_t)build->keys.type, err);
-    if (status != KR_OK)
-        return status;
-    cgrx_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
-    if (!index)
-        return KR_ERR_HOST_MEMORY;
-    index->design = cgrx_design_of(build->spec);
-    status = kr_sorted_build(build, &sorted, err);
-    if (status == KR_OK)
-        status = KR_W(cgrx_construct)(build->device, build->stream, build->watch, &sorted, index, err);
-    if (status != KR_OK) {
-        free(index);
-        return status;
-    }
+    kr_work w = kr_work_of_build(build, err);
+    KR_STEP(&w, kr_rays_check_bits(build->spec, build->spec->options[CGRX_OPTION_BITS],
+                                   (uint32_t)build->keys.type, err));
+    cgrx_index *index = kr_work_object(&w, sizeof *index, "an index");
+    if (index)
+        index->design = cgrx_design_of(build->spec);
     *self = index;
-    return KR_OK;
+    const kr_sorted sorted = kr_sorted_build(&w, build);
+    if (index)
+        KR_W(cgrx_construct)(&w, &sorted, index);
+    return kr_work_end(&w);
 }
 
 static void destroy(kr_device *device, void *self)
@@ -201,20 +184,15 @@ static const kr_program *search_of(const kr_locate *job)
 static kr_status locate_by_rays(kr_device *device, cgrx_params *params, const kr_locate *job,
                                 kr_stream *stream, kr_error *err)
 {
-    const kr_program *search = search_of(job);
-    kr_buffer found = {0};
+    kr_work w = kr_work_on(device, stream, err);
     kr_tracer *tracer;
-    kr_status status = kr_tracer_of(device, &tracer, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(device, job->n * sizeof(uint32_t), stream, "buckets of probes",
-                                    "kr_index_lookup_chunks needs less", &found, err);
-    params->found = found.data;
-    if (status == KR_OK)
-        status = kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, stream, err);
+    KR_STEP(&w, kr_tracer_of(device, &tracer, err));
+    params->found = kr_work_take_or(&w, job->n * sizeof *params->found, "buckets of probes",
+                                    "kr_index_lookup_chunks needs less");
+    KR_STEP(&w, kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, stream, err));
     kr_stopwatch_lap(job->watch, "rays");
-    if (status == KR_OK)
-        status = kr_device_run(device, search, params, job->n, stream, err);
-    kr_buffer_release(device, &found, stream);
+    kr_work_run(&w, search_of(job), params, job->n);
+    const kr_status status = kr_work_end(&w);
     kr_stopwatch_lap(job->watch, "bucket search");
     return status;
 }
@@ -291,57 +269,48 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
 /* cgrx_check looks at three triangles per bucket. */
 enum { CHECKS = 3 };
 
-static kr_status check_rays(kr_device *device, const cgrx_index *index, const kr_buffer *counter,
-                            kr_error *err)
+static void check_rays(kr_work *w, const cgrx_index *index, uint64_t *counter)
 {
     cgrx_params params = KR_W(cgrx_params_of)(index);
     kr_tracer *tracer;
     uint64_t bad = 0;
-    params.put.out = counter->data;
-    kr_status status = kr_tracer_of(device, &tracer, err);
-    if (status == KR_OK)
-        status = kr_scene_run(tracer, &KR_W(cgrx_check), &params, CHECKS * index->scene.n_buckets, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, counter, &bad, 1, err);
-    if (status == KR_OK && bad)
-        status = kr_fail(err, KR_ERR_INVARIANT,
-                         "a ray just before a triangle of bucket %llu misses it, or finds another bucket",
-                         (unsigned long long)bad - 1);
-    return status;
+    params.put.out = counter;
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
+    KR_STEP(w,
+            kr_scene_run(tracer, &KR_W(cgrx_check), &params, CHECKS * index->scene.n_buckets, NULL, w->err));
+    kr_work_read(w, &bad, counter, sizeof bad);
+    if (bad)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT,
+                           "a ray just before a triangle of bucket %llu misses it, or finds another bucket",
+                           (unsigned long long)bad - 1));
 }
 
-static kr_status check_filter(kr_device *device, const cgrx_index *index, const kr_buffer *counter,
-                              kr_error *err)
+static void check_filter(kr_work *w, const cgrx_index *index, uint64_t *counter)
 {
     const cgrx_filter_check_params params = {index->filter.data, index->filter.nbytes / sizeof(uint64_t),
-                                             entries_of(index), counter->data};
+                                             entries_of(index), counter};
     uint64_t bad = 0;
-    kr_status status = kr_device_run(device, &KR_W(cgrx_check_filter), &params, index->n, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, counter, &bad, 1, err);
-    if (status == KR_OK && bad)
-        status = kr_fail(err, KR_ERR_INVARIANT, "the key at position %llu is missing in the filter",
-                         (unsigned long long)bad - 1);
-    return status;
+    kr_work_run(w, &KR_W(cgrx_check_filter), &params, index->n);
+    kr_work_read(w, &bad, counter, sizeof bad);
+    if (bad)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "the key at position %llu is missing in the filter",
+                           (unsigned long long)bad - 1));
 }
 
 static kr_status validate(kr_device *device, const void *self, kr_error *err)
 {
     const cgrx_index *index = self;
     cgrx_order_params order = {.entries = entries_of(index)};
-    kr_buffer counter = {0};
-    kr_status status =
-        index->nodes.n_lists ? KR_W(cgrx_nodes_validate)(device, &index->storage, &index->nodes, err) : KR_OK;
-    if (status == KR_OK)
-        status = kr_order_check(device, &KR_W(cgrx_check_order), &order, &order.found, index->n, err);
-    if (status == KR_OK)
-        status = kr_counters_make(device, NULL, 1, &counter, err);
-    if (status == KR_OK && index->filter.data && index->n)
-        status = check_filter(device, index, &counter, err);
-    if (status == KR_OK && index->scene.parts.n_parts)
-        status = check_rays(device, index, &counter, err);
-    kr_buffer_release(device, &counter, NULL);
-    return status;
+    kr_work w = kr_work_on(device, NULL, err);
+    if (index->nodes.n_lists)
+        KR_W(cgrx_nodes_validate)(&w, &index->storage, &index->nodes);
+    KR_STEP(&w, kr_order_check(device, &KR_W(cgrx_check_order), &order, &order.found, index->n, err));
+    uint64_t *counter = kr_work_counters(&w, 1);
+    if (index->filter.data && index->n)
+        check_filter(&w, index, counter);
+    if (index->scene.parts.n_parts)
+        check_rays(&w, index, counter);
+    return kr_work_end(&w);
 }
 
 extern const kr_family_ops KR_W(cgrx_ops);

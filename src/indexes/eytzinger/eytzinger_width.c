@@ -79,74 +79,66 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
     return KR_OK;
 }
 
-static kr_status place(const kr_build *build, const kr_sorted *sorted, eytzinger_index *index, kr_error *err)
+static kr_store place(kr_work *w, const kr_build *build, const kr_sorted *sorted, const eytzinger_tree *tree)
 {
-    index->tree = eytzinger_tree_of(k_of(build->spec), (uint32_t)sorted->n);
-    kr_status status =
-        kr_store_open(build, sorted, slots_of(build->spec, sorted->n), "kind array", &index->store, err);
-    const eytzinger_place_params params = {sorted->keys.data, sorted->rows.data,
-                                           kr_store_entries(&index->store), index->tree};
-    if (status == KR_OK)
-        status = kr_device_run(build->device, &KR_W(eytzinger_place), &params, sorted->n, build->stream, err);
-    kr_stopwatch_lap(build->watch, "place");
-    return status;
+    const kr_store store = kr_store_open(w, build, sorted, slots_of(build->spec, sorted->n), "kind array");
+    const eytzinger_place_params params = {sorted->keys.data, sorted->rows.data, kr_store_entries(&store),
+                                           *tree};
+    kr_work_run(w, &KR_W(eytzinger_place), &params, sorted->n);
+    kr_sorted_give(w, sorted);
+    kr_work_lap(w, "place");
+    return store;
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
 {
-    eytzinger_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
-    if (!index)
-        return KR_ERR_HOST_MEMORY;
-    kr_sorted sorted = {0};
-    kr_status status = kr_sorted_build(build, &sorted, err);
-    if (status == KR_OK)
-        status = place(build, &sorted, index, err);
-    kr_sorted_release(build->device, &sorted, build->stream);
-    if (status != KR_OK) {
-        kr_store_release(build->device, &index->store, build->stream);
-        free(index);
-        return status;
-    }
-    index->spec = *build->spec;
-    index->by_level = build->spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS;
-    index->launch = launch_of(build->spec, index->store.n);
-    index->program = program_of(build->device, build->spec);
+    const kr_spec *spec = build->spec;
+    kr_work w = kr_work_of_build(build, err);
+    eytzinger_index *index = kr_work_object(&w, sizeof *index, "an index");
+    const kr_sorted sorted = kr_sorted_build(&w, build);
+    const eytzinger_tree tree = eytzinger_tree_of(k_of(spec), (uint32_t)sorted.n);
+    kr_store store = place(&w, build, &sorted, &tree);
+    kr_store_keep(&w, &store);
+    if (kr_work_goes_on(&w))
+        *index = (eytzinger_index){
+            .store = store,
+            .tree = tree,
+            .launch = launch_of(spec, store.n),
+            .program = program_of(build->device, spec),
+            .by_level = spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS,
+            .spec = *spec,
+        };
     *self = index;
-    return KR_OK;
+    return kr_work_end(&w);
 }
 
 /* The new tree is complete before it takes the place of the old one. */
 static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
 {
     eytzinger_index *index = self;
-    kr_store merged = {.n = 0};
-    kr_changes changes = {.deletes = {.n = 0}};
+    kr_work w = kr_work_of_update(device, job, err);
     eytzinger_merge_params params = {.merge = {.old = kr_store_entries(&index->store)},
                                      .blocks = {KR_MERGE_SHARED, 0},
                                      .old = index->tree};
-    kr_merge m = {.device = device,
-                  .stream = job->stream,
+    kr_merge m = {.work = &w,
                   .programs = KR_MERGE_PROGRAMS_OF(eytzinger_merge),
                   .params = &params,
                   .merge = &params.merge};
-    kr_status status = kr_changes_make(device, job, NULL, &changes, err);
-    if (status == KR_OK)
-        status = KR_W(kr_merge_plan)(&m, &changes, err);
-    const int changed = status == KR_OK && KR_W(kr_merge_changes)(&m);
-    if (changed) {
+    const kr_changes changes = kr_changes_make(&w, job, NULL);
+    KR_W(kr_merge_plan)(&m, &changes);
+    if (KR_W(kr_merge_changes)(&m)) {
         params.merged = eytzinger_tree_of(k_of(&index->spec), (uint32_t)m.n);
-        status = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n), &merged, err);
+        kr_store merged = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n));
+        kr_store_keep(&w, &merged);
+        if (kr_work_goes_on(&w)) {
+            kr_store_release(device, &index->store, job->stream);
+            index->store = merged;
+            index->tree = params.merged;
+            index->launch = launch_of(&index->spec, merged.n);
+        }
     }
-    KR_W(kr_merge_release)(&m);
-    kr_changes_release(device, job->stream, &changes);
-    if (status == KR_OK && changed) {
-        kr_store_release(device, &index->store, job->stream);
-        index->store = merged;
-        index->tree = params.merged;
-        index->launch = launch_of(&index->spec, merged.n);
-    }
-    kr_stopwatch_lap(job->watch, "merge");
-    return status;
+    kr_work_lap(&w, "merge");
+    return kr_work_end(&w);
 }
 
 static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,

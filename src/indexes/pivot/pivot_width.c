@@ -23,45 +23,30 @@ static void shape_of(const kr_spec *spec, uint64_t n, pivot_shape *shape)
                    shape);
 }
 
-KR_PROGRAM_DECLARE(pivot_k0);
-KR_PROGRAM_DECLARE(pivot_k2);
-KR_PROGRAM_DECLARE(pivot_k3);
-KR_PROGRAM_DECLARE(pivot_k5);
-KR_PROGRAM_DECLARE(pivot_k9);
-KR_PROGRAM_DECLARE(pivot_k17);
-KR_PROGRAM_DECLARE(pivot_k33);
-KR_PROGRAM_DECLARE(pivot_first_k0);
-KR_PROGRAM_DECLARE(pivot_first_k2);
-KR_PROGRAM_DECLARE(pivot_first_k3);
-KR_PROGRAM_DECLARE(pivot_first_k5);
-KR_PROGRAM_DECLARE(pivot_first_k9);
-KR_PROGRAM_DECLARE(pivot_first_k17);
-KR_PROGRAM_DECLARE(pivot_first_k33);
-KR_PROGRAM_DECLARE(pivot_group_k3);
-KR_PROGRAM_DECLARE(pivot_group_k5);
-KR_PROGRAM_DECLARE(pivot_group_k9);
-KR_PROGRAM_DECLARE(pivot_group_k17);
-KR_PROGRAM_DECLARE(pivot_group_k33);
+/* The fan-outs whose programs have k as a constant: by one thread for each probe alone, or by k - 1 threads
+ * together, too. k0 takes any k. */
+#define FAN_OUTS(alone, grouped) alone(2) grouped(3) grouped(5) grouped(9) grouped(17) grouped(33)
+
+#define DECLARE(k)                  \
+    KR_PROGRAM_DECLARE(pivot_k##k); \
+    KR_PROGRAM_DECLARE(pivot_first_k##k);
+#define DECLARE_GROUPED(k) \
+    DECLARE(k)             \
+    KR_PROGRAM_DECLARE(pivot_group_k##k);
+#define ALONE(k) {k, &KR_W(pivot_k##k), NULL},
+#define GROUPED(k) {k, &KR_W(pivot_k##k), &KR_W(pivot_group_k##k)},
+#define FIRST(k) {k, &KR_W(pivot_first_k##k), NULL},
+
+FAN_OUTS(DECLARE, DECLARE_GROUPED)
+DECLARE(0)
 KR_PROGRAM_DECLARE(pivot_nearest_k0);
 KR_PROGRAM_DECLARE(pivot_nearest_k9);
 KR_PROGRAM_DECLARE(pivot_nearest_k17);
 
-static const kr_search_programs programs[] = {
-    {2, &KR_W(pivot_k2), NULL},
-    {3, &KR_W(pivot_k3), &KR_W(pivot_group_k3)},
-    {5, &KR_W(pivot_k5), &KR_W(pivot_group_k5)},
-    {9, &KR_W(pivot_k9), &KR_W(pivot_group_k9)},
-    {17, &KR_W(pivot_k17), &KR_W(pivot_group_k17)},
-    {33, &KR_W(pivot_k33), &KR_W(pivot_group_k33)},
-    {0, &KR_W(pivot_k0), NULL},
-};
+static const kr_search_programs programs[] = {FAN_OUTS(ALONE, GROUPED) ALONE(0)};
 
 /* For lookups of the first match only, if no levels are cut off. */
-static const kr_search_programs firsts[] = {
-    {2, &KR_W(pivot_first_k2), NULL}, {3, &KR_W(pivot_first_k3), NULL},   {5, &KR_W(pivot_first_k5), NULL},
-    {9, &KR_W(pivot_first_k9), NULL}, {17, &KR_W(pivot_first_k17), NULL}, {33, &KR_W(pivot_first_k33), NULL},
-    {0, &KR_W(pivot_first_k0), NULL},
-};
+static const kr_search_programs firsts[] = {FAN_OUTS(FIRST, FIRST) FIRST(0)};
 
 static const kr_program *program_of(const kr_device *device, const kr_spec *spec)
 {
@@ -109,55 +94,58 @@ static void destroy(kr_device *device, void *self)
     kr_store_destroy(device, self);
 }
 
-/* For the entries that the store holds. */
-static kr_status fill(kr_device *device, kr_stream *stream, pivot_index *index, kr_error *err)
+/* For the entries that the store holds. The pivots are scratch memory of the work. */
+static void fill(kr_work *w, pivot_index *index)
 {
     const kr_spec *spec = &index->spec;
     shape_of(spec, index->store.n, &index->shape);
     index->launch = launch_of(spec, &index->shape);
-    index->program = program_of(device, spec);
-    index->first = first_of(device, spec, &index->shape);
-    const kr_status status =
-        kr_buffer_allocate(device, (uint64_t)index->shape.n_slots * sizeof(kr_key), stream, "the pivots",
-                           "fewer levels, or a larger k", &index->pivots, err);
-    if (status != KR_OK)
-        return status;
-    const pivot_build_params params = {kr_store_entries(&index->store), index->pivots.data, NULL,
-                                       index->shape};
-    return kr_device_run(device, &KR_W(pivot_fill), &params, index->shape.n_slots, stream, err);
+    index->program = program_of(w->device, spec);
+    index->first = first_of(w->device, spec, &index->shape);
+    kr_key *pivots = kr_work_take_or(w, (uint64_t)index->shape.n_slots * sizeof *pivots, "the pivots",
+                                     "fewer levels, or a larger k");
+    const pivot_build_params params = {kr_store_entries(&index->store), pivots, NULL, index->shape};
+    kr_work_run(w, &KR_W(pivot_fill), &params, index->shape.n_slots);
+    index->pivots.data = pivots;
+}
+
+static void keep(kr_work *w, pivot_index *made)
+{
+    kr_store_keep(w, &made->store);
+    made->pivots = kr_work_keep(w, made->pivots.data);
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
 {
-    pivot_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
-    if (!index)
-        return KR_ERR_HOST_MEMORY;
+    kr_work w = kr_work_of_build(build, err);
+    pivot_index *index = kr_work_object(&w, sizeof *index, "an index");
+    pivot_index made = {.store = kr_store_build(&w, build), .spec = *build->spec};
+    fill(&w, &made);
+    keep(&w, &made);
+    if (kr_work_goes_on(&w))
+        *index = made;
     *self = index;
-    kr_status status = kr_store_build(build, &index->store, err);
-    if (status != KR_OK)
-        return status;
-    index->spec = *build->spec;
-    status = fill(build->device, build->stream, index, err);
-    kr_stopwatch_lap(build->watch, "pivots");
-    return status;
+    kr_work_lap(&w, "pivots");
+    return kr_work_end(&w);
 }
 
 /* The new entries and their pivots are complete before they take the place of the old ones. */
 static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
 {
     pivot_index *index = self, made = {.spec = index->spec};
+    kr_work w = kr_work_of_update(device, job, err);
     int changed = 0;
-    kr_status status = KR_W(kr_store_update)(device, &index->store, job, &made.store, &changed, err);
-    if (status != KR_OK || !changed)
-        return status;
-    status = fill(device, job->stream, &made, err);
-    pivot_index *dropped = status == KR_OK ? index : &made;
-    kr_buffer_release(device, &dropped->pivots, job->stream);
-    kr_store_release(device, &dropped->store, job->stream);
-    if (status == KR_OK)
+    made.store = KR_W(kr_store_update)(&w, &index->store, job, &changed);
+    if (changed)
+        fill(&w, &made);
+    if (changed && kr_work_goes_on(&w)) {
+        keep(&w, &made);
+        kr_buffer_release(device, &index->pivots, job->stream);
+        kr_store_release(device, &index->store, job->stream);
         *index = made;
-    kr_stopwatch_lap(job->watch, "pivots");
-    return status;
+        kr_work_lap(&w, "pivots");
+    }
+    return kr_work_end(&w);
 }
 
 /* For partitioned batches, if nodes have 8 pivots. */
@@ -206,21 +194,16 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
 
 static kr_status check_pivots(kr_device *device, const pivot_index *index, kr_error *err)
 {
-    kr_buffer counter = {0};
-    uint64_t found = 0;
-    kr_status status = kr_counters_make(device, NULL, 1, &counter, err);
-    if (status == KR_OK) {
-        const pivot_build_params params = {kr_store_entries(&index->store), index->pivots.data, counter.data,
-                                           index->shape};
-        status = kr_device_run(device, &KR_W(pivot_check), &params, index->shape.n_slots, NULL, err);
-    }
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counter, &found, 1, err);
-    kr_buffer_release(device, &counter, NULL);
-    if (status == KR_OK && found)
-        return kr_fail(err, KR_ERR_INVARIANT, "slot %llu of the pivots holds the wrong key",
-                       (unsigned long long)found - 1);
-    return status;
+    kr_work w = kr_work_on(device, NULL, err);
+    uint64_t *counter = kr_work_counters(&w, 1), found = 0;
+    const pivot_build_params params = {kr_store_entries(&index->store), index->pivots.data, counter,
+                                       index->shape};
+    kr_work_run(&w, &KR_W(pivot_check), &params, index->shape.n_slots);
+    kr_work_read(&w, &found, counter, sizeof found);
+    if (found)
+        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "slot %llu of the pivots holds the wrong key",
+                            (unsigned long long)found - 1));
+    return kr_work_end(&w);
 }
 
 static kr_status validate(kr_device *device, const void *self, kr_error *err)

@@ -54,16 +54,16 @@ static kr_status fill(const void *from, uint32_t i, uint64_t first, uint64_t n, 
         .prim = source->design->prim,
     };
     (void)i;
-    return kr_device_run(source->device, source->mesh, &params, n, source->stream, err);
+    return kr_device_run(source->work->device, source->mesh, &params, n, source->work->stream, err);
 }
 
 static kr_parts_job job_of(const rx_source *source, uint64_t part)
 {
     const rx_design *design = source->design;
     return (kr_parts_job){
-        .device = source->device,
-        .stream = source->stream,
-        .watch = source->watch,
+        .device = source->work->device,
+        .stream = source->work->stream,
+        .watch = source->work->watch,
         .what = mesh_name[design->prim],
         .help = "give a larger parts=...",
         .prim = design->prim,
@@ -78,108 +78,99 @@ static kr_parts_job job_of(const rx_source *source, uint64_t part)
 }
 
 /* Makes the list of parts that rays begin in, or rewrites the keys of an existing one. */
-static kr_status make_doors(const rx_source *source, rx_scenes *scenes, kr_error *err)
+static void make_doors(const rx_source *source, rx_scenes *scenes)
 {
-    kr_device *device = source->device;
+    kr_work *w = source->work;
     const kr_parts *parts = &scenes->parts;
     const uint64_t nbytes = parts->n_parts * sizeof(rx_door);
-    rx_door *list = kr_host_calloc(parts->n_parts, sizeof *list, "the parts of a scene", err);
-    kr_status status = list ? KR_OK : KR_ERR_HOST_MEMORY;
-    for (uint32_t i = 0; status == KR_OK && i < parts->n_parts; ++i) {
+    rx_door *list = kr_work_object(w, nbytes, "the parts of a scene");
+    for (uint32_t i = 0; list && i < parts->n_parts; ++i) {
         list[i].scene = parts->parts[i]->view;
         list[i].scene.first = (uint32_t)(i * parts->part);
     }
-    if (status == KR_OK && !scenes->doors.data)
-        status = kr_buffer_allocate(device, nbytes, source->stream, "the list of parts", "enter=top",
-                                    &scenes->doors, err);
-    if (status == KR_OK)
-        status = kr_device_copy(device, scenes->doors.data, list, nbytes, source->stream, err);
-    const rx_doors_params params = {source->keys, source->positions, scenes->doors.data};
-    if (status == KR_OK)
-        status = kr_device_run(device, source->doors, &params, parts->n_parts, source->stream, err);
-    if (status == KR_OK) /* the list is freed now */
-        status = kr_device_sync(device, source->stream, err);
+    void *doors = scenes->doors.data;
+    if (!doors)
+        doors = kr_work_take_or(w, nbytes, "the list of parts", "enter=top");
+    const rx_doors_params params = {source->keys, source->positions, doors};
+    kr_work_copy(w, doors, list, nbytes);
+    kr_work_run(w, source->doors, &params, parts->n_parts);
+    kr_work_sync(w); /* the list is freed now */
+    if (!scenes->doors.data)
+        scenes->doors = kr_work_keep(w, doors);
     free(list);
-    return status;
 }
 
-kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *err)
+rx_scenes rx_scenes_build(const rx_source *source)
 {
+    kr_work *w = source->work;
     rx_scenes made = {{0}};
-    kr_status status = KR_OK;
-    if (source->n) {
-        const kr_parts_job job =
-            job_of(source, kr_parts_size(source->n, parts_of(source->device, source->design, source->n)));
-        if (job.part > KR_MOST_PRIMITIVES)
-            return kr_fail(err, KR_ERR_LIMIT,
+    if (!source->n || !kr_work_goes_on(w))
+        return made;
+    const kr_parts_job job =
+        job_of(source, kr_parts_size(source->n, parts_of(w->device, source->design, source->n)));
+    if (job.part > KR_MOST_PRIMITIVES)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
                            "kind 'rx': %llu primitives, but a scene holds %llu; give parts=%llu or more",
                            (unsigned long long)job.n, (unsigned long long)KR_MOST_PRIMITIVES,
-                           (unsigned long long)kr_parts_size(job.n, KR_MOST_PRIMITIVES));
-        status = kr_parts_build(&job, &made.parts, err);
+                           (unsigned long long)kr_parts_size(job.n, KR_MOST_PRIMITIVES)));
+    KR_STEP(w, kr_parts_build(&job, &made.parts, w->err));
+    if (made.parts.group && source->design->enter) {
+        make_doors(source, &made);
+        kr_work_lap(w, "bvh");
     }
-    if (status == KR_OK && made.parts.group && source->design->enter) {
-        status = make_doors(source, &made, err);
-        kr_stopwatch_lap(source->watch, "bvh");
-    }
-    if (status == KR_OK)
-        *scenes = made;
-    else
-        rx_scenes_release(&made, source->stream);
-    return status;
+    if (!kr_work_goes_on(w))
+        rx_scenes_release(&made, w->stream);
+    return made;
 }
 
-/* Refits parts until one fails. Undoing cannot be cancelled. */
-static kr_status refit_parts(const rx_source *source, rx_scenes *scenes, uint32_t n, int undoes,
-                             uint32_t *done, kr_error *err)
+/* Refits parts until one fails; returns how many were. Undoing cannot be cancelled. */
+static uint32_t refit_parts(const rx_source *source, rx_scenes *scenes, uint32_t n, int undoes)
 {
+    kr_work *w = source->work;
     const kr_parts_job job = job_of(source, scenes->parts.part);
-    kr_status status = KR_OK;
-    for (*done = 0; *done < n; ++*done) {
-        kr_scene *scene = scenes->parts.parts[*done];
-        kr_mesh mesh;
+    for (uint32_t done = 0; done < n; ++done) {
+        kr_scene *scene = scenes->parts.parts[done];
+        kr_mesh mesh = {0};
         if (!undoes)
-            status = kr_progress_report(&source->device->options.progress, "refit", (double)*done / n, err);
-        if (status != KR_OK)
-            return status;
-        status = kr_parts_mesh(&job, *done, &mesh, err);
-        if (status != KR_OK)
-            return status;
-        status = scene->tracer->ops->refit(scene, &mesh, source->stream, err);
-        kr_buffer_release(source->device, &mesh.data, source->stream);
-        if (status != KR_OK)
-            return status;
-        kr_stopwatch_lap(source->watch, "refit");
+            KR_STEP(w, kr_progress_report(&w->device->options.progress, "refit", (double)done / n, w->err));
+        KR_STEP(w, kr_parts_mesh(&job, done, &mesh, w->err));
+        KR_STEP(w, scene->tracer->ops->refit(scene, &mesh, w->stream, w->err));
+        kr_buffer_release(w->device, &mesh.data, w->stream);
+        if (!kr_work_goes_on(w))
+            return done;
+        kr_work_lap(w, "refit");
     }
-    return status;
+    return n;
 }
 
 /* Refits the group over the parts, once these have moved. */
-static kr_status refit_group(const rx_source *source, rx_scenes *scenes, kr_error *err)
+static void refit_group(const rx_source *source, rx_scenes *scenes)
 {
+    kr_work *w = source->work;
     kr_scene *group = scenes->parts.group;
     if (!group)
-        return KR_OK;
-    const kr_status status = group->tracer->ops->regroup(group, source->stream, err);
-    return status == KR_OK && scenes->doors.data ? make_doors(source, scenes, err) : status;
+        return;
+    KR_STEP(w, group->tracer->ops->regroup(group, w->stream, w->err));
+    if (scenes->doors.data)
+        make_doors(source, scenes);
 }
 
-kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes, kr_error *err)
+void rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes)
 {
-    uint32_t done = 0, undone = 0;
-    kr_status status = refit_parts(source, scenes, scenes->parts.n_parts, 0, &done, err);
-    if (status == KR_OK)
-        status = refit_group(source, scenes, err);
-    if (status == KR_OK) {
+    const uint32_t done = refit_parts(source, scenes, scenes->parts.n_parts, 0);
+    refit_group(source, scenes);
+    if (kr_work_goes_on(source->work)) {
         scenes->stale = 0;
-        return KR_OK;
+        return;
     }
-    /* Lookups on other streams do not wait for undoing, so this function waits. */
-    if ((done < scenes->parts.n_parts && scenes->parts.parts[done]->is_broken) ||
-        (done && (refit_parts(old, scenes, done, 1, &undone, NULL) != KR_OK ||
-                  refit_group(old, scenes, NULL) != KR_OK ||
-                  kr_device_sync(source->device, source->stream, NULL) != KR_OK)))
+    const int is_broken = done < scenes->parts.n_parts && scenes->parts.parts[done]->is_broken;
+    if (done && !is_broken) {
+        refit_parts(old, scenes, done, 1);
+        refit_group(old, scenes);
+        kr_work_sync(old->work); /* lookups on other streams do not wait for undoing */
+    }
+    if (is_broken || !kr_work_goes_on(old->work))
         scenes->stale = 1;
-    return status;
 }
 
 void rx_scenes_release(rx_scenes *scenes, kr_stream *stream)

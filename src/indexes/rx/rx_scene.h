@@ -13,9 +13,7 @@ typedef struct rx_scenes {
 
 /* Which primitives to make, and where. */
 typedef struct rx_source {
-    kr_device *device;
-    kr_stream *stream;
-    kr_stopwatch *watch;
+    kr_work *work;           /* in which the scenes are made */
     const kr_program *mesh;  /* rx_mesh at the keys' width */
     const kr_program *doors; /* rx_doors, likewise */
     const void *keys;
@@ -27,11 +25,11 @@ typedef struct rx_source {
 /* Upper bounds for n primitives. Peak: with the footprint and the meshes. */
 kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_t n,
                              kr_scene_estimate *estimate, kr_error *err);
-/* On failure nothing is left. Without primitives there are no scenes. */
-kr_status rx_scenes_build(const rx_source *source, rx_scenes *scenes, kr_error *err);
-/* Moves the primitives from their places in `old` to those in `source`. On failure they are unchanged, or the
- * scenes are stale. */
-kr_status rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes, kr_error *err);
+/* Without primitives there are no scenes. On failure nothing is left. */
+rx_scenes rx_scenes_build(const rx_source *source);
+/* Moves the primitives from their places in `old`, whose work is another, to those in `source`. On failure
+ * they are unchanged, or the scenes are stale. */
+void rx_scenes_refit(const rx_source *source, const rx_source *old, rx_scenes *scenes);
 void rx_scenes_release(rx_scenes *scenes, kr_stream *stream);
 uint64_t rx_scenes_nbytes(const rx_scenes *scenes);
 

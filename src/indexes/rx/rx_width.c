@@ -62,63 +62,52 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
 }
 
 /* order=row: primitive r is the r-th row. */
-static kr_status place_by_row(rx_index *index, const rx_source *to, kr_error *err)
+static void place_by_row(rx_index *index, const rx_source *to)
 {
+    kr_work *w = to->work;
     const uint64_t nbytes = to->n * sizeof(uint32_t);
-    kr_buffer ids = {0};
-    kr_status status = kr_buffer_allocate(to->device, nbytes, to->stream, "positions of rows", "order=key",
-                                          &index->positions, err);
-    if (status == KR_OK)
-        status =
-            kr_buffer_allocate(to->device, nbytes, to->stream, "ordered row ids", "order=key", &ids, err);
+    uint32_t *positions = kr_work_take_or(w, nbytes, "positions of rows", "order=key");
+    uint32_t *ids = kr_work_take_or(w, nbytes, "ordered row ids", "order=key");
     const kr_sort sort = {.key_bits = 32,
                           .end_bit = 32,
                           .n = to->n,
                           .keys_in = index->sorted.rows.data,
-                          .keys_out = ids.data,
-                          .rows_out = index->positions.data};
-    if (status == KR_OK)
-        status = kr_device_sort(to->device, &sort, to->stream, err);
-    kr_buffer_release(to->device, &ids, to->stream);
-    return status;
+                          .keys_out = ids,
+                          .rows_out = positions};
+    kr_work_sort(w, &sort);
+    kr_work_give(w, ids);
+    index->positions = (kr_buffer){positions, nbytes};
 }
 
 /* Counts distinct keys by blocks; `blocks` then holds where each block's keys begin, and the total. */
-static kr_status count_distinct(const rx_source *to, const rx_distinct_params *params, uint64_t *distinct,
-                                kr_error *err)
+static uint64_t count_distinct(const rx_source *to, const rx_distinct_params *params)
 {
+    kr_work *w = to->work;
     const uint64_t n_blocks = blocks_of(to->n);
-    kr_status status = kr_device_run(to->device, &KR_W(rx_count_distinct), params, n_blocks, to->stream, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(to->device, params->blocks, n_blocks, to->stream, err);
-    if (status == KR_OK)
-        status = kr_device_copy(to->device, distinct, params->blocks + n_blocks - 1, sizeof *distinct,
-                                to->stream, err);
-    return status == KR_OK ? kr_device_sync(to->device, to->stream, err) : status;
+    uint64_t distinct = to->n;
+    kr_work_run(w, &KR_W(rx_count_distinct), params, n_blocks);
+    kr_work_sum(w, params->blocks, n_blocks);
+    if (params->blocks)
+        kr_work_read(w, &distinct, params->blocks + n_blocks - 1, sizeof distinct);
+    return distinct;
 }
 
 /* dedupe=on: primitive d is the d-th distinct key. No table if all keys are distinct. */
-static kr_status place_distinct(rx_index *index, rx_source *to, kr_error *err)
+static void place_distinct(rx_index *index, rx_source *to)
 {
-    kr_buffer blocks = {0};
-    uint64_t distinct = to->n;
-    kr_status status = kr_buffer_allocate(to->device, blocks_of(to->n) * sizeof(uint64_t), to->stream,
-                                          "counts of distinct keys", "dedupe=off", &blocks, err);
-    rx_distinct_params params = {to->keys, blocks.data, NULL, to->n};
-    if (status == KR_OK)
-        status = count_distinct(to, &params, &distinct, err);
-    if (status == KR_OK && distinct < to->n) {
-        status = kr_buffer_allocate(to->device, distinct * sizeof(uint32_t), to->stream,
-                                    "positions of distinct keys", "dedupe=off", &index->positions, err);
-        params.positions = index->positions.data;
-        if (status == KR_OK)
-            status = kr_device_run(to->device, &KR_W(rx_write_distinct), &params, blocks_of(to->n) - 1,
-                                   to->stream, err);
+    kr_work *w = to->work;
+    uint64_t *blocks =
+        kr_work_take_or(w, blocks_of(to->n) * sizeof *blocks, "counts of distinct keys", "dedupe=off");
+    rx_distinct_params params = {to->keys, blocks, NULL, to->n};
+    const uint64_t distinct = count_distinct(to, &params), nbytes = distinct * sizeof(uint32_t);
+    if (distinct < to->n) {
+        params.positions = kr_work_take_or(w, nbytes, "positions of distinct keys", "dedupe=off");
+        kr_work_run(w, &KR_W(rx_write_distinct), &params, blocks_of(to->n) - 1);
+        index->positions = (kr_buffer){params.positions, nbytes};
     }
-    kr_buffer_release(to->device, &blocks, to->stream);
-    kr_stopwatch_lap(to->watch, "dedupe");
+    kr_work_give(w, blocks);
+    kr_work_lap(w, "dedupe");
     to->n = distinct;
-    return status;
 }
 
 /* ---- Build and destroy --------------------------------------------------------------------- */
@@ -130,12 +119,10 @@ static void release(kr_device *device, rx_index *index, kr_stream *stream)
     kr_sorted_release(device, &index->sorted, stream);
 }
 
-static rx_source source_of(kr_device *device, kr_stream *stream, kr_stopwatch *watch, const rx_index *index)
+static rx_source source_of(kr_work *work, const rx_index *index)
 {
     return (rx_source){
-        .device = device,
-        .stream = stream,
-        .watch = watch,
+        .work = work,
         .mesh = &KR_W(rx_mesh),
         .doors = &KR_W(rx_doors),
         .keys = index->sorted.keys.data,
@@ -145,42 +132,43 @@ static rx_source source_of(kr_device *device, kr_stream *stream, kr_stopwatch *w
     };
 }
 
-/* Checks the keys against the mode and decides which primitives there are. */
-static kr_status place(kr_device *device, kr_stream *stream, kr_stopwatch *watch, rx_index *index,
-                       rx_source *source, kr_error *err)
+/* Checks the keys against the mode and decides which primitives there are. The index is scratch memory of the
+ * work. */
+static rx_source place(kr_work *w, rx_index *index)
 {
-    *source = source_of(device, stream, watch, index);
-    kr_status status = rx_check_highest(&index->design, index->sorted.highest, err);
-    if (status == KR_OK && source->n && index->design.by_row)
-        status = place_by_row(index, source, err);
-    if (status == KR_OK && source->n && index->design.dedupe)
-        status = place_distinct(index, source, err);
-    source->positions = index->positions.data;
-    return status;
+    rx_source source = source_of(w, index);
+    KR_STEP(w, rx_check_highest(&index->design, index->sorted.highest, w->err));
+    if (source.n && index->design.by_row)
+        place_by_row(index, &source);
+    if (source.n && index->design.dedupe)
+        place_distinct(index, &source);
+    source.positions = index->positions.data;
+    return source;
+}
+
+/* All but the scenes, which are not scratch memory. */
+static void keep(kr_work *w, rx_index *made)
+{
+    kr_sorted_keep(w, &made->sorted);
+    made->positions = kr_work_keep(w, made->positions.data);
 }
 
 static kr_status build(const kr_build *build, void **self, kr_error *err)
 {
-    rx_source source;
-    kr_status status = rx_check_bits(build->spec, (uint32_t)build->keys.type, err);
-    if (status != KR_OK)
-        return status;
-    rx_index *index = kr_host_calloc(1, sizeof *index, "an index", err);
-    if (!index)
-        return KR_ERR_HOST_MEMORY;
-    index->design = rx_design_of(build->spec, build->device);
-    status = kr_sorted_build(build, &index->sorted, err);
-    if (status == KR_OK)
-        status = place(build->device, build->stream, build->watch, index, &source, err);
-    if (status == KR_OK)
-        status = rx_scenes_build(&source, &index->scenes, err);
-    if (status != KR_OK) {
-        release(build->device, index, build->stream);
-        free(index);
-        return status;
-    }
+    kr_work w = kr_work_of_build(build, err);
+    KR_STEP(&w, rx_check_bits(build->spec, (uint32_t)build->keys.type, err));
+    rx_index *index = kr_work_object(&w, sizeof *index, "an index");
+    rx_index made = {.scenes = {.stale = 0}};
+    if (index)
+        made.design = rx_design_of(build->spec, build->device);
+    made.sorted = kr_sorted_build(&w, build);
+    const rx_source source = place(&w, &made);
+    made.scenes = rx_scenes_build(&source);
+    keep(&w, &made);
+    if (kr_work_goes_on(&w))
+        *index = made;
     *self = index;
-    return KR_OK;
+    return kr_work_end(&w);
 }
 
 static void destroy(kr_device *device, void *self)
@@ -266,53 +254,50 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
 
 /* ---- Validate ------------------------------------------------------------------------------ */
 
-/* Runs a check, with or without rays, that leaves the largest bad entry plus one in a counter. */
-static kr_status check_positions(kr_device *device, const rx_index *index, const kr_buffer *counter,
-                                 uint64_t *bad, kr_error *err)
+/* Checks, with or without rays, leave the largest bad entry plus one in a counter. */
+static uint64_t check_positions(kr_work *w, const rx_index *index, uint64_t *counter)
 {
+    uint64_t bad = 0;
     const rx_positions_params params = {
         .keys = index->sorted.keys.data,
         .rows = index->sorted.rows.data,
         .positions = index->positions.data,
         .n_positions = index->scenes.parts.n,
         .n = index->sorted.n,
-        .found = counter->data,
+        .found = counter,
         .by_row = index->design.by_row,
     };
-    kr_status status =
-        kr_device_run(device, &KR_W(rx_check_positions), &params, index->scenes.parts.n, NULL, err);
-    return status == KR_OK ? kr_counters_read(device, NULL, counter, bad, 1, err) : status;
+    kr_work_run(w, &KR_W(rx_check_positions), &params, index->scenes.parts.n);
+    kr_work_read(w, &bad, counter, sizeof bad);
+    return bad;
 }
 
-static kr_status check_rays(kr_device *device, const rx_index *index, const kr_buffer *counter, uint64_t *bad,
-                            kr_error *err)
+static uint64_t check_rays(kr_work *w, const rx_index *index, uint64_t *counter)
 {
     kr_tracer *tracer;
-    kr_status status = kr_tracer_of(device, &tracer, err);
+    uint64_t bad = 0;
     rx_ray_params params = ray_params(index, index->design.point_ray);
-    params.put.out = counter->data;
-    if (status == KR_OK)
-        status = kr_scene_run(tracer, &KR_W(rx_check), &params, index->sorted.n, NULL, err);
-    return status == KR_OK ? kr_counters_read(device, NULL, counter, bad, 1, err) : status;
+    params.put.out = counter;
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
+    KR_STEP(w, kr_scene_run(tracer, &KR_W(rx_check), &params, index->sorted.n, NULL, w->err));
+    kr_work_read(w, &bad, counter, sizeof bad);
+    return bad;
 }
 
 static kr_status check_scenes(kr_device *device, const rx_index *index, kr_error *err)
 {
-    kr_buffer counter = {0};
-    uint64_t bad = 0;
-    kr_status status = kr_counters_make(device, NULL, 1, &counter, err);
-    if (status == KR_OK && index->positions.data)
-        status = check_positions(device, index, &counter, &bad, err);
-    if (status == KR_OK && bad)
-        status = kr_fail(err, KR_ERR_INVARIANT, "entry %llu of the table of positions is wrong",
-                         (unsigned long long)bad - 1);
-    if (status == KR_OK && index->design.prim != KR_PRIM_AABB) /* lookups do not trust boxes either */
-        status = check_rays(device, index, &counter, &bad, err);
-    if (status == KR_OK && bad)
-        status = kr_fail(err, KR_ERR_INVARIANT, "the ray of the key at position %llu does not meet it",
-                         (unsigned long long)bad - 1);
-    kr_buffer_release(device, &counter, NULL);
-    return status;
+    kr_work w = kr_work_on(device, NULL, err);
+    uint64_t *counter = kr_work_counters(&w, 1);
+    uint64_t bad = index->positions.data ? check_positions(&w, index, counter) : 0;
+    if (bad)
+        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "entry %llu of the table of positions is wrong",
+                            (unsigned long long)bad - 1));
+    if (index->design.prim != KR_PRIM_AABB) /* lookups do not trust boxes either */
+        bad = check_rays(&w, index, counter);
+    if (bad)
+        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "the ray of the key at position %llu does not meet it",
+                            (unsigned long long)bad - 1));
+    return kr_work_end(&w);
 }
 
 static kr_status validate(kr_device *device, const void *self, kr_error *err)
@@ -334,35 +319,38 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
 /* ---- Rows that get other keys -------------------------------------------------------------- */
 
 /* `made` takes over the scenes of `index` and moves their primitives. On failure `index` gets them back. */
-static kr_status refit(const rx_source *source, rx_index *index, rx_index *made, kr_error *err)
+static void refit(const rx_source *source, rx_index *index, rx_index *made)
 {
-    const rx_source old = source_of(source->device, source->stream, NULL, index);
-    const kr_status status = rx_scenes_refit(source, &old, &index->scenes, err);
-    if (status == KR_OK) {
+    kr_work undo = kr_work_on(source->work->device, source->work->stream, NULL);
+    const rx_source old = source_of(&undo, index);
+    if (!kr_work_goes_on(source->work))
+        return;
+    rx_scenes_refit(source, &old, &index->scenes);
+    (void)kr_work_end(&undo);
+    if (kr_work_goes_on(source->work)) {
         made->scenes = index->scenes;
         index->scenes = (rx_scenes){0};
     }
-    return status;
 }
 
 static kr_status set_keys(kr_device *device, void *self, const kr_set_keys *job, kr_error *err)
 {
     rx_index *index = self, made = {.design = index->design};
-    rx_source source;
-    kr_status status = kr_sorted_set_keys(device, &index->sorted, job, &made.sorted, err);
-    if (status == KR_OK)
-        status = place(device, job->stream, job->watch, &made, &source, err);
-    if (status == KR_OK && index->design.refit && index->sorted.n)
-        status = refit(&source, index, &made, err);
-    else if (status == KR_OK)
-        status = rx_scenes_build(&source, &made.scenes, err);
-    if (status != KR_OK) {
-        release(device, &made, job->stream);
-        return status;
+    kr_work w = kr_work_on(device, job->stream, err);
+    w.watch = job->watch;
+    made.sorted = kr_sorted_set_keys(&w, &index->sorted, job);
+    const rx_source source = place(&w, &made);
+    if (index->design.refit && index->sorted.n)
+        refit(&source, index, &made);
+    else
+        made.scenes = rx_scenes_build(&source);
+    if (kr_work_goes_on(&w)) {
+        keep(&w, &made);
+        release(device, index, job->stream);
+        *index = made;
+        kr_work_sync(&w); /* fails only with the device */
     }
-    release(device, index, job->stream);
-    *index = made;
-    return kr_device_sync(device, job->stream, err); /* fails only with the device */
+    return kr_work_end(&w);
 }
 
 extern const kr_family_ops KR_W(rx_ops);

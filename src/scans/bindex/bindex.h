@@ -136,7 +136,7 @@ void bindex_pass_clear(bindex_pass *pass);
 /* Shared memory of a block. */
 uint32_t bindex_pass_shared(uint32_t n_leaves, uint32_t n_runs);
 
-/* ---- Answers (bindex_answer.c, bindex_batch.c) ----------------------------------------------- */
+/* ---- Answers (bindex_select.c), and what is said of them (bindex_explain.c) ------------------ */
 
 kr_status bindex_select_rows(kr_device *device, const void *self, const kr_select *job,
                              const kr_scan_context *context, kr_error *err);
@@ -145,7 +145,7 @@ kr_status bindex_select_batch(kr_device *device, const void *self, kr_batch_job 
 void bindex_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 int bindex_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
 /* A step for each leaf. */
-void bindex_log(const bindex_table *table, const kr_leaf *const *leaves, uint32_t n, const bindex_work *works,
+void bindex_log(const bindex_table *table, const kr_leaf *const *leaves, uint64_t n, const bindex_work *works,
                 kr_scan_log *log);
 
 extern const kr_program bindex_sample, bindex_pick, bindex_fill, bindex_count, bindex_check_starts,

@@ -29,9 +29,7 @@ KR_BODY void bindex_take_sample(kr_group group, const bindex_sample_params *p, u
 }
 KR_GROUP_PROGRAM(bindex_sample, bindex_sample_params, bindex_take_sample);
 
-/* Evenly spaced among those that are not NULL. NULLs have the highest code, which a row may have,
- * too: no matter.
- */
+/* Evenly spaced among those that are not NULL. NULLs have the highest code, which a row may have, too. */
 KR_BODY void bindex_pick_code(const bindex_pick_params *p, uint64_t i)
 {
     const uint64_t n = p->count - kr_load(p->nulls);

@@ -98,8 +98,10 @@ static kr_status encode(const cubes_cells_job *job, cubes_cells *cells, uint64_t
                         kr_error *err)
 {
     const kr_build build = build_of(job);
-    kr_sorted sorted = {0};
-    kr_status status = kr_sorted_build(&build, &sorted, err);
+    kr_work w = kr_work_on(job->device, job->stream, err);
+    kr_sorted sorted = kr_sorted_build(&w, &build);
+    kr_sorted_keep(&w, &sorted);
+    kr_status status = kr_work_end(&w);
     if (status != KR_OK)
         return status;
     while (job->column->count >> cells->low_bits >= CUBES_CELLS)

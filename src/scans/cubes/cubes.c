@@ -2,6 +2,7 @@
 #include "scans/cubes/cubes.h"
 #include "scans/cubes/groups.h"
 #include "scans/cubes/order.h"
+#include "scans/cubes/scene.h"
 #include "scans/totals.h"
 #include "scenes/rays.h"
 
@@ -130,40 +131,6 @@ static kr_status order_rows(const kr_table_build *build, const cubes_table *tabl
     return status;
 }
 
-static kr_status build_scene(const cubes_table *table, cubes_group *group, kr_stream *stream,
-                             kr_stopwatch *watch, kr_error *err)
-{
-    const cubes_scene_job job = {.device = table->device,
-                                 .stream = stream,
-                                 .watch = watch,
-                                 .records = group->records.data,
-                                 .n = table->n_rows,
-                                 .pack = table->design.pack,
-                                 .half = group->matrix.half,
-                                 .prim = table->design.prim,
-                                 .parts = table->design.parts,
-                                 .flags = table->design.scene_flags,
-                                 .compact = table->design.compact,
-                                 .saves_memory = table->design.saves_memory};
-    return cubes_scene_build(&job, &group->scene, err);
-}
-
-kr_status cubes_open_scene(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err)
-{
-    pthread_mutex_t *lock = (pthread_mutex_t *)&table->lock;
-    kr_status status = KR_OK;
-    if (!table->design.is_lazy)
-        return KR_OK;
-    pthread_mutex_lock(lock);
-    if (!group->scene.n_parts) {
-        status = build_scene(table, group, stream, NULL, err);
-        if (status == KR_OK) /* for scans on other streams */
-            status = kr_device_sync(table->device, stream, err);
-    }
-    pthread_mutex_unlock(lock);
-    return status;
-}
-
 /* ---- Columns --------------------------------------------------------------------------------- */
 
 /* The place of a column in each group that has it. */
@@ -257,7 +224,7 @@ static kr_status cubes_build(const kr_table_build *build, void **self, kr_error 
             status = order_rows(build, table, table->groups + g, err);
     }
     for (uint32_t g = 0; g < table->n_groups && !design.is_lazy && status == KR_OK; ++g)
-        status = build_scene(table, table->groups + g, build->stream, build->watch, err);
+        status = cubes_scene_build(table, table->groups + g, build->stream, build->watch, err);
     return status;
 }
 
@@ -265,7 +232,7 @@ static void cubes_destroy(kr_device *device, void *self)
 {
     cubes_table *table = self;
     for (uint32_t g = table->groups ? table->n_groups : 0; g-- > 0;) {
-        cubes_scene_release(&table->groups[g].scene, NULL);
+        kr_parts_release(&table->groups[g].scene, NULL);
         kr_buffer_release(device, &table->groups[g].rows, NULL);
         kr_buffer_release(device, &table->groups[g].records, NULL);
     }
@@ -288,19 +255,13 @@ static kr_status cubes_estimate(const kr_table_shape *shape, kr_need *need, kr_e
 {
     const cubes_design design = design_of(shape->spec);
     const uint32_t n_groups = cubes_groups_count(shape->spec->text, design.together, shape->n_columns);
-    const cubes_scene_job job = {.device = shape->device,
-                                 .n = shape->n_rows,
-                                 .pack = design.pack,
-                                 .prim = design.prim,
-                                 .parts = design.parts,
-                                 .flags = design.scene_flags};
     kr_scene_estimate scene = {0};
     const uint64_t slots = cubes_slots(shape->n_rows, design.pack);
     uint64_t kept = n_groups * shape->n_rows * sizeof(uint64_t), peak = 0;
     *need = (kr_need){0, 0};
     if (!shape->n_rows)
         return KR_OK;
-    const kr_status status = cubes_scene_estimate(&job, &scene, err);
+    const kr_status status = cubes_scene_estimate(shape->device, &design, shape->n_rows, &scene, err);
     for (uint32_t c = 0; c < shape->n_columns; ++c) {
         const kr_column *column = shape->columns + c;
         const uint64_t scratch = cubes_cells_scratch(shape->device, column, design.bins, (int)design.encode);
@@ -331,7 +292,7 @@ static uint32_t cubes_components(const void *self, kr_component components[KR_CO
     for (uint32_t g = 0; g < table->n_groups; ++g) {
         records += table->groups[g].records.nbytes;
         rows += table->groups[g].rows.nbytes;
-        scenes += cubes_scene_nbytes(&table->groups[g].scene);
+        scenes += kr_parts_nbytes(&table->groups[g].scene);
     }
     pthread_mutex_unlock(lock);
     components[0] = (kr_component){"vectors", vectors};

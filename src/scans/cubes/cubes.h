@@ -7,9 +7,9 @@
 #define KEYRAY_SCANS_CUBES_CUBES_H
 
 #include "scans/cubes/rays.h"
-#include "scans/cubes/scene.h"
 #include "scans/cubes/sieve.h"
 #include "scans/family.h"
+#include "scenes/parts.h"
 
 #include <pthread.h>
 
@@ -39,7 +39,7 @@ typedef struct cubes_group {
     uint32_t is_wide;             /* 1: codes of 64 bits */
     kr_buffer records, rows;      /* of slots (cubes/order.h): uint64_t, uint32_t */
     cubes_matrix matrix;
-    cubes_scene scene;
+    kr_parts scene;
 } cubes_group;
 
 typedef struct cubes_table {
@@ -66,8 +66,6 @@ kr_status cubes_select_batch(kr_device *device, const void *self, kr_batch_job *
                              const uint32_t *alive, const kr_scan_context *context, kr_error *err);
 int cubes_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
 void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
-/* Builds the scene of the group unless it is there, which waits for the stream; any thread may ask. */
-kr_status cubes_open_scene(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err);
 /* Writes 1 for every row that rays meet which visit the whole scene. Enqueues. */
 kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t *bitmap, kr_stream *stream,
                           kr_error *err);

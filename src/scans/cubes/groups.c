@@ -104,8 +104,7 @@ static kr_status fill_named(const char *text, uint32_t n_columns, const char *co
     return status;
 }
 
-/* Columns without a use, in their order: as few groups as there can be, of sizes that differ by at most one.
- */
+/* Columns without a use, in order: as few groups as there can be, of sizes that differ by at most one. */
 static void split_others(const uint8_t *uses, uint32_t together, uint32_t n_columns, cubes_group *next)
 {
     uint32_t left = 0, room = 0;

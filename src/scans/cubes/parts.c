@@ -1,5 +1,6 @@
 /* Parts of conjunctions: which group answers which leaves, what the sieve leaves of them, and the regions. */
 #include "scans/cubes/parts.h"
+#include "scans/cubes/groups.h"
 #include "scans/describe.h"
 #include "scans/grow.h"
 
@@ -21,8 +22,24 @@ kr_status cubes_part_add(cubes_part *p, const cubes_region *region, kr_error *er
     return KR_OK;
 }
 
-/* A row for which the sieve and the condition differ does so on some axis, of which we take the first: on
- * those before it the row is in both, on those behind it in the leaf, or in kept bins if it is so on this. */
+/* The condition selects the rows that are in the leaf on every axis, the sieve those that are in kept bins on
+ * every axis. Rays visit the rows that only one of the two selects. With two axes, x before y:
+ *
+ *              +-------+-----+ leaf
+ *              |   D   |     |
+ *        +-----+-------+  B  |      ^ y
+ *        |     | both  |     |      |
+ *        |  A  +-------+-----+      +--> x
+ *        |     |   C   |
+ *        +-----+-------+
+ *        kept bins
+ *
+ * Such a row is in a rest of some axis: in the leaf or in kept bins, but not in both. We take the first such
+ * axis, so on the axes before it the row is in both. On those behind it, the row is in kept bins if the rest
+ * is (A: the sieve alone selects the row), or else in the leaf (B: the condition alone does). So every rest
+ * of every axis gives one region: A and B are those of x, C and D those of y.
+ *
+ * Adds the regions of the axis at `place` in the order of axes. */
 static kr_status add_regions(cubes_part *p, uint32_t place, kr_error *err)
 {
     const cubes_sieved *here = p->sieved + p->order[place];
@@ -198,4 +215,29 @@ void cubes_part_describe(const cubes_part *p, char *text, size_t nbytes)
         }
     kr_text_add(text, nbytes, ": %u filter vectors, %llu regions, %llu rays", n_vectors,
                 (unsigned long long)p->n_regions, (unsigned long long)p->n_rays);
+}
+
+void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes)
+{
+    const cubes_table *table = self;
+    char line[KR_SCAN_STEP_NBYTES];
+    cubes_part *parts = NULL;
+    uint32_t n_parts = 0;
+    text[0] = '\0';
+    if (!table->n_rows || cubes_parts_make(table, job, &parts, &n_parts, NULL) != KR_OK)
+        return;
+    if (n_parts > 1) {
+        kr_text_add(text, nbytes, "scenes of ");
+        cubes_groups_describe(table->groups, table->n_groups, table->names, text, nbytes);
+        kr_text_add(text, nbytes, "%s\n",
+                    table->design.together > 1 ? "; columns that no option names are split evenly" : "");
+        kr_text_add(text, nbytes,
+                    "%u groups in turn, the one with most open columns first; each sees the rows left\n",
+                    n_parts);
+    }
+    for (uint32_t i = 0; i < n_parts; ++i) {
+        cubes_part_describe(parts + i, line, sizeof line);
+        kr_text_add(text, nbytes, "%s\n", line);
+    }
+    cubes_parts_release(parts, n_parts);
 }

@@ -3,6 +3,7 @@
 #define KEYRAY_SCANS_CUBES_PARTS_H
 
 #include "scans/cubes/cubes.h"
+#include "scans/cubes/cubes_params.h"
 
 typedef struct cubes_part {
     const cubes_table *table;
@@ -26,8 +27,11 @@ void cubes_part_release(cubes_part *p);
 kr_status cubes_part_add(cubes_part *p, const cubes_region *region, kr_error *err);
 void cubes_part_describe(const cubes_part *p, char *text, size_t nbytes);
 
-/* ---- Programs (select.c) --------------------------------------------------------------------- */
+/* ---- Programs (programs.c) ------------------------------------------------------------------- */
 
+/* The first bitmap of one part: rows of `alive` that are in the kept bins of all of its leaves. Enqueues. */
+kr_status cubes_part_sieve(const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
+                           const kr_scan_context *context, kr_error *err);
 /* The test of a leaf; `ends`, and `lows` and `highs` of more than one interval, are left to the caller. */
 cubes_test cubes_test_of(const cubes_part *p, uint32_t axis);
 /* The intervals' ends, lows before highs. */

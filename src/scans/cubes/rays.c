@@ -10,8 +10,7 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
     return a / b + (a % b != 0);
 }
 
-/* Rays that are next to each other in number are so in the scene: the shorter axis across them comes first.
- */
+/* Rays that follow each other in number are neighbours in the scene: the shorter axis comes first. */
 static cubes_rays rays_along(const cubes_matrix *matrix, const cubes_region *region, uint32_t along)
 {
     uint32_t a = (along + 1) % CUBES_AXES, b = (along + 2) % CUBES_AXES;

@@ -1,96 +1,75 @@
 #include "scans/cubes/scene.h"
 #include "scans/cubes/scene_body.h"
-#include "scenes/parts.h"
-#include "scenes/rays.h"
 
-#include <stdlib.h>
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
+static uint64_t primitives_of(const cubes_design *design, uint64_t n_rows)
 {
-    return a / b + (a % b != 0);
+    return (n_rows + design->pack - 1) / design->pack;
 }
 
-static uint64_t primitives_of(const cubes_scene_job *job)
+kr_status cubes_scene_estimate(kr_device *device, const cubes_design *design, uint64_t n_rows,
+                               kr_scene_estimate *estimate, kr_error *err)
 {
-    return ceil_div(job->n, job->pack);
+    return kr_parts_estimate(device, design->prim, primitives_of(design, n_rows), design->parts,
+                             design->scene_flags, estimate, err);
 }
 
-/* Primitives of every part but the last. */
-static uint64_t part_of(const cubes_scene_job *job)
+/* What primitives are made of. */
+typedef struct source {
+    const cubes_table *table;
+    const cubes_group *group;
+    kr_stream *stream;
+} source;
+
+static kr_status fill(const void *from, uint32_t part, uint64_t first, uint64_t n, float *out, kr_error *err)
 {
-    const uint64_t n = primitives_of(job), least = ceil_div(n, KR_MOST_PRIMITIVES);
-    return ceil_div(n, job->parts > least ? job->parts : least);
+    const source *s = from;
+    const cubes_design *design = &s->table->design;
+    const cubes_mesh_params params = {.records = s->group->records.data,
+                                      .out = out,
+                                      .first = first,
+                                      .half = s->group->matrix.half,
+                                      .prim = design->prim,
+                                      .pack = design->pack};
+    (void)part;
+    return kr_device_run(s->table->device, &cubes_mesh, &params, n, s->stream, err);
 }
 
-kr_status cubes_scene_estimate(const cubes_scene_job *job, kr_scene_estimate *estimate, kr_error *err)
+kr_status cubes_scene_build(const cubes_table *table, cubes_group *group, kr_stream *stream,
+                            kr_stopwatch *watch, kr_error *err)
 {
-    return kr_parts_estimate(job->device, job->prim, primitives_of(job), job->parts, job->flags, estimate,
-                             err);
+    const cubes_design *design = &table->design;
+    const uint64_t n = primitives_of(design, table->n_rows);
+    const uint64_t fewest = kr_parts_size(n, KR_MOST_PRIMITIVES);
+    const source from = {table, group, stream};
+    const kr_parts_job job = {
+        .device = table->device,
+        .stream = stream,
+        .watch = watch,
+        .what = design->prim == KR_PRIM_AABB ? "boxes" : "triangles",
+        .help = design->saves_memory,
+        .prim = design->prim,
+        .flags = design->scene_flags,
+        .compact = (uint32_t)design->compact,
+        .n = n,
+        .part = kr_parts_size(n, design->parts > fewest ? design->parts : fewest),
+        .fill = fill,
+        .source = &from,
+    };
+    return kr_parts_build(&job, &group->scene, err);
 }
 
-static kr_status build_part(const cubes_scene_job *job, kr_tracer *tracer, uint64_t first, uint64_t n,
-                            kr_scene **part, kr_error *err)
+kr_status cubes_scene_open(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err)
 {
-    const char *what = job->prim == KR_PRIM_AABB ? "boxes" : "triangles";
-    kr_mesh mesh = {.prim = job->prim, .n = n};
-    kr_status status = kr_buffer_allocate(job->device, kr_mesh_nbytes(mesh.prim, n), job->stream, what,
-                                          job->saves_memory, &mesh.data, err);
-    if (status != KR_OK)
-        return status;
-    const cubes_mesh_params params = {job->records, mesh.data.data, first, job->half,
-                                      job->prim,    job->pack,      0};
-    status = kr_device_run(job->device, &cubes_mesh, &params, n, job->stream, err);
-    kr_stopwatch_lap(job->watch, what);
-    if (status == KR_OK)
-        status = tracer->ops->build(tracer, &mesh, job->flags, job->stream, part, err);
-    kr_buffer_release(job->device, &mesh.data, job->stream);
-    kr_stopwatch_lap(job->watch, "bvh");
-    if (status == KR_OK && kr_rays_wants_compact(job->compact, *part)) {
-        status = tracer->ops->compact(*part, job->stream, err);
-        kr_stopwatch_lap(job->watch, "compact");
+    pthread_mutex_t *lock = (pthread_mutex_t *)&table->lock;
+    kr_status status = KR_OK;
+    if (!table->design.is_lazy)
+        return KR_OK;
+    pthread_mutex_lock(lock);
+    if (!group->scene.n_parts) {
+        status = cubes_scene_build(table, group, stream, NULL, err);
+        if (status == KR_OK) /* for scans on other streams */
+            status = kr_device_sync(table->device, stream, err);
     }
+    pthread_mutex_unlock(lock);
     return status;
-}
-
-kr_status cubes_scene_build(const cubes_scene_job *job, cubes_scene *scene, kr_error *err)
-{
-    const uint64_t n = primitives_of(job), part = part_of(job);
-    cubes_scene made = {.n_parts = (uint32_t)ceil_div(n, part)};
-    kr_tracer *tracer;
-    kr_status status = kr_tracer_of(job->device, &tracer, err);
-    if (status != KR_OK)
-        return status;
-    made.parts = kr_host_calloc(made.n_parts, sizeof *made.parts, "the parts of a scene", err);
-    if (!made.parts)
-        return KR_ERR_HOST_MEMORY;
-    for (uint32_t i = 0; i < made.n_parts && status == KR_OK; ++i) {
-        const uint64_t left = n - i * part;
-        status = build_part(job, tracer, i * part, left < part ? left : part, made.parts + i, err);
-    }
-    if (status == KR_OK && made.n_parts > 1)
-        status = tracer->ops->group(tracer, made.parts, made.n_parts, part, job->stream, &made.group, err);
-    if (status == KR_OK)
-        *scene = made;
-    else
-        cubes_scene_release(&made, job->stream);
-    return status;
-}
-
-void cubes_scene_release(cubes_scene *scene, kr_stream *stream)
-{
-    if (scene->group)
-        scene->group->tracer->ops->destroy(scene->group, stream);
-    for (uint32_t i = scene->parts ? scene->n_parts : 0; i-- > 0;)
-        if (scene->parts[i])
-            scene->parts[i]->tracer->ops->destroy(scene->parts[i], stream);
-    free(scene->parts);
-    *scene = (cubes_scene){0};
-}
-
-uint64_t cubes_scene_nbytes(const cubes_scene *scene)
-{
-    uint64_t nbytes = scene->group ? scene->group->footprint_nbytes : 0;
-    for (uint32_t i = 0; i < scene->n_parts; ++i)
-        nbytes += scene->parts[i]->footprint_nbytes;
-    return nbytes;
 }

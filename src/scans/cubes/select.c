@@ -1,225 +1,571 @@
-/* How tables of cubes answer conjunctions. */
-#include "scans/cubes/groups.h"
+/* Conditions, one or many. In each stage one launch sieves for all of them, and then one launch for each
+ * group casts the rays of all of them. The first stage answers the first part of each conjunction, and whole
+ * ORs of conjunctions whose columns share a scene: their sieved rows are united, their regions are visited
+ * together, and a row that is met gets the truth of the whole. */
 #include "scans/cubes/parts.h"
-#include "scans/cubes/sieve_body.h"
+#include "scans/cubes/scene.h"
+#include "scans/cubes/sieve_params.h"
 #include "scans/describe.h"
+#include "scans/grow.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-_Static_assert(CUBES_SIEVE_AXES == (int)CUBES_AXES && CUBES_SIEVE_VECTORS >= CUBES_BINS_MOST + 2,
-               "the sieve has room for every leaf of a group");
+KR_PROGRAM_DECLARE(cubes_sieve_batch);
 
-/* ---- Sieve ----------------------------------------------------------------------------------- */
+/* Conjunctions of an OR that are answered together. */
+enum { TERMS_MOST = 16 };
 
-static void add_axis(const cubes_part *p, uint32_t axis, cubes_sieve_params *params)
+/* A plan: the parts of a conjunction, one for each stage; or the conjunctions of an OR, all in one stage. */
+typedef struct member {
+    kr_batch_job *asked; /* NULL: of cubes_select */
+    uint32_t *bitmap;
+    cubes_part *parts;
+    uint32_t n_parts, is_or;
+    uint32_t n_stages;
+    uint32_t *spare; /* a second bitmap, if there are several stages */
+} member;
+
+/* An array in host memory that becomes one in device memory. */
+typedef struct array {
+    void *data;
+    uint64_t n, room;
+} array;
+
+/* What the programs of a stage read. */
+enum { SIEVE_JOBS, SIEVE_LEAVES, VECTORS, RAY_JOBS, TESTS, RAYS, ENDS, LISTS };
+
+typedef struct batch {
+    const cubes_table *table;
+    const kr_scan_context *context;
+    const uint32_t *alive;
+    member members[KR_SELECTS_MOST];
+    uint32_t n, n_stages;
+    kr_buffer spares;
+    /* Of the stage under way. */
+    array lists[LISTS];
+    const cubes_part *only; /* NULL, or all that it answers */
+    kr_error *err;
+} batch;
+
+/* ---- Which plans ----------------------------------------------------------------------------- */
+
+/* The leaves of a node that is a leaf or an AND of leaves. */
+static uint32_t leaves_of(const kr_plan *plan, uint64_t at, const kr_leaf **leaves)
 {
-    const kr_vectors *vectors = &p->table->columns[p->group->columns[axis]].vectors;
-    const cubes_sieved *from = p->sieved + axis;
-    cubes_sieve_axis *to = params->axes + params->n_axes++;
-    to->words = vectors->words.data;
-    to->stride = vectors->stride;
-    to->n_vectors = from->n_vectors;
-    to->inverts = from->inverts;
-    for (uint32_t v = 0; v < from->n_vectors; ++v)
-        to->vectors[v] = from->vectors[v];
+    const kr_plan_node *node = plan->nodes + at;
+    const uint32_t n = node->op == KR_PLAN_LEAF ? 1 : node->n;
+    const uint64_t first = node->op == KR_PLAN_LEAF ? at : at - n;
+    for (uint32_t i = 0; i < n; ++i)
+        leaves[i] = plan->leaves + plan->nodes[first + i].n;
+    return n;
 }
 
-static kr_status sieve(const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
-                       const kr_scan_context *context, kr_error *err)
+/* Whether the plan is an OR of conjunctions of leaves with values; its operands, if so. */
+static uint32_t terms_of(const kr_plan *plan, uint64_t terms[TERMS_MOST])
 {
-    cubes_sieve_params params = {.bitmap = bitmap,
-                                 .alive = alive,
-                                 .found = context->work ? context->work + KR_SCAN_SPARED : NULL,
-                                 .n_rows = p->table->n_rows};
-    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-        if (p->leaves[axis] && !p->sieved[axis].n_vectors && !p->sieved[axis].inverts)
-            return kr_device_fill(p->table->device, bitmap, 0,
-                                  kr_bitmap_words(p->table->n_rows) * sizeof(uint32_t), context->stream, err);
-    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-        if (p->leaves[axis])
-            add_axis(p, axis, &params);
-    return kr_device_run(p->table->device, &cubes_sieve_words, &params, kr_bitmap_words(p->table->n_rows),
-                         context->stream, err);
-}
-
-/* ---- Refine ---------------------------------------------------------------------------------- */
-
-void cubes_write_ends(const kr_leaf *leaf, uint64_t *ends)
-{
-    for (uint64_t i = 0; i < leaf->n_intervals; ++i) {
-        ends[i] = leaf->intervals[i].low;
-        ends[leaf->n_intervals + i] = leaf->intervals[i].high;
+    const kr_plan_node *root = plan->nodes + plan->n_nodes - 1;
+    uint64_t child = plan->n_nodes - 2;
+    if (root->op != KR_PLAN_OR || root->n > TERMS_MOST)
+        return 0;
+    for (uint32_t i = 0; i < root->n; child -= plan->nodes[child].size, ++i) {
+        const kr_plan_node *node = plan->nodes + child;
+        if (node->op != KR_PLAN_LEAF && node->size != node->n + 1)
+            return 0;
+        terms[i] = child;
     }
+    return root->n;
 }
 
-cubes_test cubes_test_of(const cubes_part *p, uint32_t axis)
+static int has_column(const cubes_group *group, uint32_t column)
 {
-    const cubes_column *column = p->table->columns + p->group->columns[axis];
-    const kr_leaf *leaf = p->leaves[axis];
-    const uint64_t n = leaf->n_intervals;
-    cubes_span span = {0, -1};
-    if (n)
-        span = cubes_cells_of(&column->cells, leaf->intervals[0].low, leaf->intervals[n - 1].high);
-    return (cubes_test){.data = column->column.data,
-                        .low = n == 1 ? leaf->intervals[0].low : 0,
-                        .high = n == 1 ? leaf->intervals[0].high : 0,
-                        .first = span.first,
-                        .last = span.last,
-                        .null_first = (int32_t)column->cells.n,
-                        .nulls = leaf->nulls,
-                        .n_intervals = (uint32_t)n,
-                        .type = (uint32_t)column->column.type,
-                        .axis = axis};
+    int has = 0;
+    for (uint32_t axis = 0; axis < group->n_columns; ++axis)
+        has |= group->columns[axis] == column;
+    return has;
 }
 
-static kr_status bring_intervals(const cubes_part *p, const kr_leaf *leaf, const kr_scan_context *context,
-                                 kr_buffer *buffer, kr_error *err)
+static cubes_group *group_of_all(const cubes_table *table, const kr_plan *plan)
 {
-    const uint64_t nbytes = 2 * leaf->n_intervals * sizeof(uint64_t);
-    uint64_t *ends = kr_host_calloc(nbytes, 1, "values of a condition", err);
-    if (!ends)
+    for (uint32_t g = 0; g < table->n_groups; ++g) {
+        int has_all = 1;
+        for (uint64_t l = 0; l < plan->n_leaves; ++l)
+            has_all &= has_column(table->groups + g, plan->leaves[l].column);
+        if (has_all)
+            return table->groups + g;
+    }
+    return NULL;
+}
+
+/* A part for each conjunction of the OR, all of one group. */
+static kr_status make_terms(const cubes_table *table, const kr_plan *plan, const uint64_t *terms, uint32_t n,
+                            member *m, kr_error *err)
+{
+    cubes_group *group = group_of_all(table, plan);
+    const kr_leaf *leaves[CUBES_AXES];
+    kr_status status = KR_OK;
+    m->parts = kr_host_calloc(n, sizeof *m->parts, "a condition", err);
+    if (!m->parts)
         return KR_ERR_HOST_MEMORY;
-    cubes_write_ends(leaf, ends);
-    kr_status status = kr_buffer_allocate(p->table->device, nbytes, context->stream, "values of a condition",
-                                          NULL, buffer, err);
-    if (status == KR_OK)
-        status = kr_device_copy(p->table->device, buffer->data, ends, nbytes, context->stream, err);
-    free(ends);
+    m->n_parts = n;
+    m->is_or = m->n_stages = 1;
+    for (uint32_t t = 0; t < n && status == KR_OK; ++t) {
+        cubes_part *part = m->parts + t;
+        const uint32_t n_leaves = leaves_of(plan, terms[t], leaves);
+        part->table = table;
+        part->group = group;
+        for (uint32_t l = 0; l < n_leaves; ++l)
+            for (uint32_t axis = 0; axis < group->n_columns; ++axis)
+                if (group->columns[axis] == leaves[l]->column)
+                    part->leaves[axis] = leaves[l];
+        status = cubes_part_plan(part, err);
+    }
     return status;
 }
 
-static kr_status add_test(const cubes_part *p, uint32_t axis, const kr_scan_context *context,
-                          kr_buffer *buffer, cubes_ray_params *params, kr_error *err)
+static kr_status make_conjunction(const cubes_table *table, const kr_select *job, member *m, kr_error *err)
 {
-    const kr_leaf *leaf = p->leaves[axis];
-    cubes_test *to = params->tests + params->only.end_test++;
-    *to = cubes_test_of(p, axis);
-    if (leaf->n_intervals < 2)
+    const kr_status status = cubes_parts_make(table, job, &m->parts, &m->n_parts, err);
+    m->n_stages = m->n_parts;
+    return status;
+}
+
+static kr_status make_and(const cubes_table *table, const kr_plan *plan, member *m, kr_error *err)
+{
+    const kr_leaf **leaves = kr_host_calloc(plan->n_leaves, sizeof *leaves, "a condition", err);
+    if (!leaves)
+        return KR_ERR_HOST_MEMORY;
+    const kr_select job = {.leaves = leaves, .n_leaves = leaves_of(plan, plan->n_nodes - 1, leaves)};
+    const kr_status status = make_conjunction(table, &job, m, err);
+    free(leaves);
+    return status;
+}
+
+/* The number of conjunctions, if one scene answers the whole OR; else 0. */
+static uint32_t terms_together(const cubes_table *table, const kr_plan *plan, uint64_t terms[TERMS_MOST])
+{
+    const uint32_t n = table->n_rows ? terms_of(plan, terms) : 0;
+    return n && group_of_all(table, plan) ? n : 0;
+}
+
+/* Leaves out ORs of several scenes. */
+static kr_status choose(batch *b, kr_batch_job *jobs, uint32_t n)
+{
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
+        uint64_t terms[TERMS_MOST];
+        const int has_or = kr_plan_has_or(jobs[i].plan);
+        const uint32_t n_terms = has_or ? terms_together(b->table, jobs[i].plan, terms) : 0;
+        if (has_or && !n_terms)
+            continue;
+        member *m = b->members + b->n++;
+        m->asked = jobs + i;
+        m->bitmap = jobs[i].bitmap;
+        status = has_or ? make_terms(b->table, jobs[i].plan, terms, n_terms, m, b->err)
+                        : make_and(b->table, jobs[i].plan, m, b->err);
+    }
+    return status;
+}
+
+/* ---- Bitmaps --------------------------------------------------------------------------------- */
+
+/* Stages of a plan write two bitmaps in turn, the last of them the result. */
+static uint32_t *bitmap_of(const member *m, uint32_t stage)
+{
+    return (m->n_stages - 1 - stage) % 2 ? m->spare : m->bitmap;
+}
+
+static const uint32_t *alive_of(const batch *b, const member *m, uint32_t stage)
+{
+    return stage ? bitmap_of(m, stage - 1) : b->alive;
+}
+
+static kr_status make_spares(batch *b)
+{
+    const uint64_t words = (kr_bitmap_words(b->table->n_rows) + 63) / 64 * 64;
+    uint64_t n = 0;
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < b->n; ++i)
+        n += b->members[i].n_stages > 1;
+    if (n)
+        status = kr_buffer_allocate(b->table->device, n * words * sizeof(uint32_t), b->context->stream,
+                                    b->n > 1 ? "bitmaps of parts of conditions"
+                                             : "a bitmap of a part of a condition",
+                                    b->n > 1 ? "fewer conditions at once" : NULL, &b->spares, b->err);
+    for (uint32_t i = b->n; i-- > 0 && status == KR_OK;)
+        if (b->members[i].n_stages > 1)
+            b->members[i].spare = (uint32_t *)b->spares.data + --n * words;
+    return status;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static const uint64_t each_of[LISTS] = {[SIEVE_JOBS] = sizeof(cubes_sieve_job),
+                                        [SIEVE_LEAVES] = sizeof(cubes_sieve_leaf),
+                                        [VECTORS] = sizeof(uint32_t),
+                                        [RAY_JOBS] = sizeof(cubes_ray_job),
+                                        [TESTS] = sizeof(cubes_test),
+                                        [RAYS] = sizeof(cubes_rays),
+                                        [ENDS] = sizeof(uint64_t)};
+
+/* Room for n more elements, zeroed; NULL: there is no memory. */
+static void *extend(batch *b, uint32_t which, uint64_t n)
+{
+    array *l = b->lists + which;
+    if (!kr_grow(&l->data, &l->room, l->n, n, each_of[which], "a batch of conditions", b->err))
+        return NULL;
+    void *at = (char *)l->data + l->n * each_of[which];
+    memset(at, 0, n * each_of[which]);
+    l->n += n;
+    return at;
+}
+
+static uint64_t list_nbytes(const batch *b, uint32_t which)
+{
+    return (b->lists[which].n * each_of[which] + 7) / 8 * 8;
+}
+
+/* Parts first .. end - 1 of a member are those of a stage. */
+static void parts_of(const member *m, uint32_t stage, uint32_t *first, uint32_t *end)
+{
+    *first = m->is_or ? 0 : stage;
+    *end = m->is_or ? m->n_parts : stage + 1;
+}
+
+static int add_sieve_leaf(batch *b, const cubes_part *part, uint32_t axis)
+{
+    const kr_vectors *vectors = &part->table->columns[part->group->columns[axis]].vectors;
+    const cubes_sieved *from = part->sieved + axis;
+    const uint32_t first = (uint32_t)b->lists[VECTORS].n;
+    uint32_t *numbers = from->n_vectors ? extend(b, VECTORS, from->n_vectors) : NULL;
+    cubes_sieve_leaf *leaf = extend(b, SIEVE_LEAVES, 1);
+    if (!leaf || (from->n_vectors && !numbers))
+        return 0;
+    for (uint32_t v = 0; v < from->n_vectors; ++v)
+        numbers[v] = from->vectors[v];
+    *leaf = (cubes_sieve_leaf){vectors->words.data,     vectors->stride, first,
+                               first + from->n_vectors, from->inverts,   0};
+    return 1;
+}
+
+static int add_sieve_job(batch *b, const member *m, uint32_t stage)
+{
+    const uint32_t first_leaf = (uint32_t)b->lists[SIEVE_LEAVES].n;
+    uint32_t first, end;
+    parts_of(m, stage, &first, &end);
+    for (uint32_t t = first; t < end; ++t) {
+        for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+            if (m->parts[t].leaves[axis] && !add_sieve_leaf(b, m->parts + t, axis))
+                return 0;
+        ((cubes_sieve_leaf *)b->lists[SIEVE_LEAVES].data)[b->lists[SIEVE_LEAVES].n - 1].ends = 1;
+    }
+    cubes_sieve_job *job = extend(b, SIEVE_JOBS, 1);
+    if (job)
+        *job = (cubes_sieve_job){bitmap_of(m, stage), alive_of(b, m, stage), first_leaf,
+                                 (uint32_t)b->lists[SIEVE_LEAVES].n};
+    return job != NULL;
+}
+
+/* Until addresses are known, `low` is the place in the list of ends, if there are several intervals. */
+static int add_test(batch *b, const cubes_part *part, uint32_t axis)
+{
+    const kr_leaf *leaf = part->leaves[axis];
+    const uint64_t at = b->lists[ENDS].n;
+    uint64_t *ends = leaf->n_intervals > 1 ? extend(b, ENDS, 2 * leaf->n_intervals) : NULL;
+    cubes_test *test = extend(b, TESTS, 1);
+    if (!test || (leaf->n_intervals > 1 && !ends))
+        return 0;
+    *test = cubes_test_of(part, axis);
+    if (ends) {
+        cubes_write_ends(leaf, ends);
+        test->low = at;
+    }
+    return 1;
+}
+
+static int add_ray_job(batch *b, const member *m, uint32_t stage)
+{
+    const uint32_t first_test = (uint32_t)b->lists[TESTS].n;
+    uint32_t first, end;
+    parts_of(m, stage, &first, &end);
+    for (uint32_t t = first; t < end; ++t) {
+        for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+            if (m->parts[t].leaves[axis] && !add_test(b, m->parts + t, axis))
+                return 0;
+        ((cubes_test *)b->lists[TESTS].data)[b->lists[TESTS].n - 1].ends = 1;
+    }
+    cubes_ray_job *job = extend(b, RAY_JOBS, 1);
+    if (job)
+        *job = (cubes_ray_job){alive_of(b, m, stage), bitmap_of(m, stage), first_test,
+                               (uint32_t)b->lists[TESTS].n};
+    return job != NULL;
+}
+
+/* The regions of a part; *n_rays counts the rays of the launch. */
+static int add_rays(batch *b, const cubes_part *part, uint32_t job, uint64_t *n_rays)
+{
+    cubes_rays *rays = part->n_regions ? extend(b, RAYS, part->n_regions) : NULL;
+    if (part->n_regions && !rays)
+        return 0;
+    for (uint64_t r = 0; r < part->n_regions; ++r) {
+        rays[r] = cubes_rays_of(&part->group->matrix, part->regions + r);
+        rays[r].axes |= job << 8;
+        rays[r].first = *n_rays;
+        *n_rays += cubes_rays_count(rays + r);
+    }
+    return 1;
+}
+
+/* ---- Stages ---------------------------------------------------------------------------------- */
+
+/* Where the lists of a stage are in device memory, unless they go along with the launches. */
+typedef struct placed {
+    kr_buffer memory;
+    const char *at[LISTS];
+} placed;
+
+/* The lists one after the other, as they will be in device memory. */
+static void write_lists(batch *b, placed *p, char *host)
+{
+    const char *there = p->memory.data;
+    cubes_test *tests = b->lists[TESTS].data;
+    for (uint32_t i = 0; i < LISTS; there += list_nbytes(b, i++))
+        p->at[i] = there;
+    for (uint64_t t = 0; t < b->lists[TESTS].n; ++t)
+        if (tests[t].n_intervals > 1) {
+            tests[t].lows = (const uint64_t *)p->at[ENDS] + tests[t].low;
+            tests[t].highs = tests[t].lows + tests[t].n_intervals;
+        }
+    for (uint32_t i = 0; i < LISTS; host += list_nbytes(b, i++))
+        if (b->lists[i].n)
+            memcpy(host, b->lists[i].data, b->lists[i].n * each_of[i]);
+}
+
+/* Short lists of a conjunction are parameters of the launches. */
+static int go_along(const batch *b)
+{
+    return b->only && !b->lists[ENDS].n && b->lists[RAYS].n <= CUBES_REGIONS;
+}
+
+static kr_status place(batch *b, placed *p)
+{
+    kr_device *device = b->table->device;
+    const char *what = b->n > 1 ? "a batch of conditions" : "values of a condition";
+    uint64_t nbytes = 0;
+    if (go_along(b))
         return KR_OK;
-    const kr_status status = bring_intervals(p, leaf, context, buffer, err);
-    to->lows = buffer->data;
-    to->highs = to->lows + leaf->n_intervals;
+    for (uint32_t i = 0; i < LISTS; ++i)
+        nbytes += list_nbytes(b, i);
+    char *host = kr_host_calloc(nbytes, 1, what, b->err);
+    if (!host)
+        return KR_ERR_HOST_MEMORY;
+    kr_status status =
+        kr_constants_allocate(device, nbytes, b->context->stream, what,
+                              b->n > 1 ? "fewer conditions at once" : NULL, &p->memory, b->err);
+    if (status == KR_OK) {
+        write_lists(b, p, host);
+        status = kr_constants_copy(device, &p->memory, host, b->context->stream, b->err);
+    }
+    free(host);
     return status;
 }
 
-const kr_ray_program *cubes_program_of(const cubes_group *group)
+static kr_status sieve_together(const batch *b, const placed *p)
 {
-    return group->is_wide ? &cubes_visit_u64 : &cubes_visit_u32;
+    kr_device *device = b->table->device;
+    const cubes_sieve_batch_params params = {.jobs = (const cubes_sieve_job *)p->at[SIEVE_JOBS],
+                                             .leaves = (const cubes_sieve_leaf *)p->at[SIEVE_LEAVES],
+                                             .vectors = (const uint32_t *)p->at[VECTORS],
+                                             .found =
+                                                 b->context->work ? b->context->work + KR_SCAN_SPARED : NULL,
+                                             .n_rows = b->table->n_rows,
+                                             .n_jobs = (uint32_t)b->lists[SIEVE_JOBS].n};
+    const uint64_t chunks = (kr_bitmap_words(params.n_rows) + CUBES_SIEVE_CHUNK - 1) / CUBES_SIEVE_CHUNK;
+    return kr_device_run(device, &cubes_sieve_batch, &params,
+                         chunks * params.n_jobs * device->ops->group_threads, b->context->stream, b->err);
 }
 
-/* Casts the rays of all regions, CUBES_REGIONS at a time. */
-static kr_status cast(const cubes_part *p, cubes_ray_params *params, const kr_scan_context *context,
-                      kr_error *err)
+static kr_status sieve(const batch *b, const placed *p)
+{
+    const cubes_ray_job *only = b->lists[RAY_JOBS].data;
+    const kr_status status = p->memory.data
+                                 ? sieve_together(b, p)
+                                 : cubes_part_sieve(b->only, only->alive, only->bitmap, b->context, b->err);
+    kr_stopwatch_lap(b->context->watch, "sieve");
+    return status;
+}
+
+/* The rays of a group: regions first .. first + n - 1 of the list. */
+static kr_status cast(const batch *b, const placed *p, cubes_group *group, uint64_t first, uint64_t n,
+                      uint64_t n_rays)
 {
     kr_tracer *tracer;
-    kr_status status = kr_tracer_of(p->table->device, &tracer, err);
-    for (uint64_t next = 0; next < p->n_regions && status == KR_OK;) {
-        uint64_t n = 0;
-        for (params->n_regions = 0; params->n_regions < CUBES_REGIONS && next < p->n_regions; ++next) {
-            cubes_rays *rays = params->rays + params->n_regions++;
-            *rays = cubes_rays_of(&p->group->matrix, p->regions + next);
-            rays->first = n;
-            n += cubes_rays_count(rays);
+    kr_status status = kr_tracer_of(b->table->device, &tracer, b->err);
+    if (status == KR_OK)
+        status = cubes_scene_open(b->table, group, b->context->stream, b->err);
+    if (status != KR_OK)
+        return status;
+    cubes_ray_params params = cubes_ray_params_of(group, b->table->design.pack, b->context);
+    params.n_regions = (uint32_t)n;
+    if (p->memory.data) {
+        params.more_jobs = (const cubes_ray_job *)p->at[RAY_JOBS];
+        params.more_tests = (const cubes_test *)p->at[TESTS];
+        params.more_rays = (const cubes_rays *)p->at[RAYS] + first;
+    } else {
+        params.only = *(const cubes_ray_job *)b->lists[RAY_JOBS].data;
+        memcpy(params.tests, b->lists[TESTS].data, b->lists[TESTS].n * sizeof *params.tests);
+        memcpy(params.rays, b->lists[RAYS].data, n * sizeof *params.rays);
+    }
+    return kr_scene_run(tracer, cubes_program_of(group), &params, n_rays, b->context->stream, b->err);
+}
+
+/* What a group has to do in a stage. */
+typedef struct casting {
+    uint64_t first, n, n_rays;
+} casting;
+
+/* Jobs of the stage, and regions group by group. */
+static int fill_lists(batch *b, uint32_t stage, casting *of_groups)
+{
+    uint32_t jobs[KR_SELECTS_MOST], n = 0;
+    for (uint32_t i = 0; i < LISTS; ++i)
+        b->lists[i].n = 0;
+    b->only = NULL;
+    for (uint32_t i = 0; i < b->n; ++i) {
+        const member *m = b->members + i;
+        jobs[i] = n;
+        if (stage >= m->n_stages)
+            continue;
+        b->only = n++ || m->is_or ? NULL : m->parts + stage;
+        if (!add_sieve_job(b, m, stage) || !add_ray_job(b, m, stage))
+            return 0;
+    }
+    for (uint32_t g = 0; g < b->table->n_groups; ++g) {
+        casting *c = of_groups + g;
+        *c = (casting){.first = b->lists[RAYS].n};
+        for (uint32_t i = 0; i < b->n; ++i) {
+            uint32_t first, end;
+            parts_of(b->members + i, stage, &first, &end);
+            for (uint32_t t = first; stage < b->members[i].n_stages && t < end; ++t)
+                if (b->members[i].parts[t].group == b->table->groups + g &&
+                    !add_rays(b, b->members[i].parts + t, jobs[i], &c->n_rays))
+                    return 0;
         }
-        status = kr_scene_run(tracer, cubes_program_of(p->group), params, n, context->stream, err);
+        c->n = b->lists[RAYS].n - c->first;
     }
+    return 1;
+}
+
+static kr_status answer_stage(batch *b, uint32_t stage, casting *of_groups)
+{
+    placed p = {.memory = {0}};
+    kr_status status = fill_lists(b, stage, of_groups) ? place(b, &p) : KR_ERR_HOST_MEMORY;
+    if (status == KR_OK)
+        status = sieve(b, &p);
+    for (uint32_t g = 0; g < b->table->n_groups && status == KR_OK; ++g)
+        if (of_groups[g].n)
+            status =
+                cast(b, &p, b->table->groups + g, of_groups[g].first, of_groups[g].n, of_groups[g].n_rays);
+    kr_stopwatch_lap(b->context->watch, "refine");
+    kr_buffer_release(b->table->device, &p.memory, b->context->stream);
     return status;
 }
 
-cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, const kr_scan_context *context)
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+static void describe_or(const member *m, char *text, size_t nbytes)
 {
-    return (cubes_ray_params){.scene = cubes_scene_view(&group->scene),
-                              .records = group->records.data,
-                              .rows = group->rows.data,
-                              .work = context->work,
-                              .pack = pack,
-                              .half = group->matrix.half,
-                              .interval = group->matrix.interval,
-                              .spacing = group->matrix.spacing,
-                              .length = group->matrix.length};
+    uint64_t n_vectors = 0, n_regions = 0, n_rays = 0;
+    for (uint32_t t = 0; t < m->n_parts; ++t) {
+        for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+            n_vectors += m->parts[t].leaves[axis] ? m->parts[t].sieved[axis].n_vectors : 0;
+        n_regions += m->parts[t].n_regions;
+        n_rays += m->parts[t].n_rays;
+    }
+    snprintf(
+        text, nbytes, "%u conjunctions under OR in one scene: %llu filter vectors, %llu regions, %llu rays",
+        m->n_parts, (unsigned long long)n_vectors, (unsigned long long)n_regions, (unsigned long long)n_rays);
 }
 
-static kr_status refine(const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
-                        const kr_scan_context *context, kr_error *err)
+static void log_batch(const batch *b)
 {
-    kr_buffer intervals[CUBES_AXES] = {{0}};
-    kr_status status = cubes_open_scene(p->table, p->group, context->stream, err);
-    if (status != KR_OK)
-        return status;
-    cubes_ray_params params = cubes_ray_params_of(p->group, p->table->design.pack, context);
-    params.only = (cubes_ray_job){.alive = alive, .bitmap = bitmap};
-    for (uint32_t axis = 0; axis < CUBES_AXES && status == KR_OK; ++axis)
-        if (p->leaves[axis])
-            status = add_test(p, axis, context, intervals + axis, &params, err);
-    if (params.only.end_test)
-        params.tests[params.only.end_test - 1].ends = 1;
-    if (status == KR_OK)
-        status = cast(p, &params, context, err);
-    for (uint32_t axis = CUBES_AXES; axis-- > 0;)
-        kr_buffer_release(p->table->device, intervals + axis, context->stream);
-    return status;
-}
-
-/* A condition without tests is true for every row that is met. */
-kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t *bitmap, kr_stream *stream,
-                          kr_error *err)
-{
-    const kr_scan_context context = {.stream = stream};
-    cubes_part p = {.table = table, .group = group};
-    cubes_region all = {{0, 0, 0}, {0, 0, 0}};
-    kr_status status = cubes_open_scene(table, group, stream, err);
-    if (status != KR_OK)
-        return status;
-    cubes_ray_params params = cubes_ray_params_of(group, table->design.pack, &context);
-    params.only.bitmap = bitmap;
-    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-        all.last[axis] = (int32_t)group->extents[axis] - 1;
-    status = cubes_part_add(&p, &all, err);
-    if (status == KR_OK)
-        status = kr_device_fill(table->device, bitmap, 0, kr_bitmap_words(table->n_rows) * sizeof(uint32_t),
-                                stream, err);
-    if (status == KR_OK)
-        status = cast(&p, &params, &context, err);
-    cubes_part_release(&p);
-    return status;
-}
-
-/* ---- Conjunctions ---------------------------------------------------------------------------- */
-
-static kr_status answer_part(const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
-                             const kr_scan_context *context, kr_error *err)
-{
+    kr_scan_log *log = b->context->log;
     char text[KR_SCAN_STEP_NBYTES];
-    kr_status status = sieve(p, alive, bitmap, context, err);
-    kr_stopwatch_lap(context->watch, "sieve");
-    if (status == KR_OK && p->n_regions)
-        status = refine(p, alive, bitmap, context, err);
-    kr_stopwatch_lap(context->watch, "refine");
-    if (context->log) {
-        cubes_part_describe(p, text, sizeof text);
-        kr_scan_log_step(context->log, "%s", text);
-        context->log->work[KR_SCAN_RAYS] += p->n_rays;
+    if (b->n > 1)
+        kr_scan_log_step(log, "%u conditions together, %u launch%s of the sieve", b->n, b->n_stages,
+                         b->n_stages == 1 ? "" : "es");
+    for (uint32_t i = 0; i < b->n; ++i) {
+        const member *m = b->members + i;
+        if (m->is_or) {
+            describe_or(m, text, sizeof text);
+            kr_scan_log_step(log, "%s", text);
+        }
+        for (uint32_t t = 0; t < m->n_parts; ++t) {
+            cubes_part_describe(m->parts + t, text, sizeof text);
+            kr_scan_log_step(log, "%s", text);
+            log->work[KR_SCAN_RAYS] += m->parts[t].n_rays;
+        }
     }
+}
+
+int cubes_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES])
+{
+    const cubes_table *table = self;
+    uint64_t terms[TERMS_MOST];
+    member m = {.parts = NULL};
+    const uint32_t n_terms = terms_together(table, plan, terms);
+    const int is_taken = n_terms && make_terms(table, plan, terms, n_terms, &m, NULL) == KR_OK;
+    if (is_taken)
+        describe_or(&m, text, KR_SCAN_STEP_NBYTES);
+    cubes_parts_release(m.parts, m.parts ? m.n_parts : 0);
+    return is_taken;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static batch *begin(const cubes_table *table, const uint32_t *alive, const kr_scan_context *context,
+                    kr_error *err)
+{
+    batch *b = kr_host_calloc(1, sizeof *b, "a condition", err);
+    if (!b)
+        return NULL;
+    b->table = table;
+    b->context = context;
+    b->alive = alive;
+    b->err = err;
+    return b;
+}
+
+static kr_status answer(batch *b)
+{
+    casting *of_groups = kr_host_calloc(b->table->n_groups, sizeof *of_groups, "a condition", b->err);
+    for (uint32_t i = 0; i < b->n; ++i)
+        b->n_stages = b->members[i].n_stages > b->n_stages ? b->members[i].n_stages : b->n_stages;
+    kr_status status = of_groups ? make_spares(b) : KR_ERR_HOST_MEMORY;
+    for (uint32_t stage = 0; stage < b->n_stages && status == KR_OK; ++stage)
+        status = answer_stage(b, stage, of_groups);
+    if (status == KR_OK && b->context->log)
+        log_batch(b);
+    free(of_groups);
     return status;
 }
 
-/* What a part leaves is alive for the next, which merges them by AND: two bitmaps in turn, so that the last
- * writes the result. */
-static kr_status answer_parts(const cubes_table *table, const cubes_part *parts, uint32_t n,
-                              const kr_select *job, const kr_scan_context *context, kr_error *err)
+/* Answers if all members were made, and ends the batch. */
+static kr_status finish(batch *b, kr_status status)
 {
-    const uint32_t *alive = job->alive;
-    kr_buffer other = {0};
-    kr_status status = KR_OK;
-    if (n > 1)
-        status = kr_buffer_allocate(table->device, kr_bitmap_words(table->n_rows) * sizeof(uint32_t),
-                                    context->stream, "a bitmap of a part of a condition", NULL, &other, err);
-    for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
-        uint32_t *bitmap = (n - 1 - i) % 2 ? other.data : job->bitmap;
-        status = answer_part(parts + i, alive, bitmap, context, err);
-        alive = bitmap;
+    kr_stopwatch_lap(b->context->watch, "encode");
+    if (status == KR_OK && b->n)
+        status = answer(b);
+    kr_buffer_release(b->table->device, &b->spares, b->context->stream);
+    for (uint32_t i = 0; i < LISTS; ++i)
+        free(b->lists[i].data);
+    for (uint32_t i = 0; i < b->n; ++i) {
+        if (b->members[i].asked)
+            b->members[i].asked->is_done = status == KR_OK;
+        cubes_parts_release(b->members[i].parts, b->members[i].n_parts);
     }
-    kr_buffer_release(table->device, &other, context->stream);
+    free(b);
     return status;
 }
 
@@ -227,41 +573,24 @@ kr_status cubes_select(kr_device *device, const void *self, const kr_select *job
                        const kr_scan_context *context, kr_error *err)
 {
     const cubes_table *table = self;
-    cubes_part *parts = NULL;
-    uint32_t n_parts = 0;
     (void)device;
     if (!table->n_rows)
         return KR_OK;
-    kr_status status = cubes_parts_make(table, job, &parts, &n_parts, err);
-    kr_stopwatch_lap(context->watch, "encode");
-    if (status != KR_OK)
-        return status;
-    status = answer_parts(table, parts, n_parts, job, context, err);
-    cubes_parts_release(parts, n_parts);
-    return status;
+    batch *b = begin(table, job->alive, context, err);
+    if (!b)
+        return KR_ERR_HOST_MEMORY;
+    member *m = b->members + b->n++;
+    m->bitmap = job->bitmap;
+    return finish(b, make_conjunction(table, job, m, err));
 }
 
-void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes)
+kr_status cubes_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
+                             const uint32_t *alive, const kr_scan_context *context, kr_error *err)
 {
     const cubes_table *table = self;
-    char line[KR_SCAN_STEP_NBYTES];
-    cubes_part *parts = NULL;
-    uint32_t n_parts = 0;
-    text[0] = '\0';
-    if (!table->n_rows || cubes_parts_make(table, job, &parts, &n_parts, NULL) != KR_OK)
-        return;
-    if (n_parts > 1) {
-        kr_text_add(text, nbytes, "scenes of ");
-        cubes_groups_describe(table->groups, table->n_groups, table->names, text, nbytes);
-        kr_text_add(text, nbytes, "%s\n",
-                    table->design.together > 1 ? "; columns that no option names are split evenly" : "");
-        kr_text_add(text, nbytes,
-                    "%u groups in turn, the one with most open columns first; each sees the rows left\n",
-                    n_parts);
-    }
-    for (uint32_t i = 0; i < n_parts; ++i) {
-        cubes_part_describe(parts + i, line, sizeof line);
-        kr_text_add(text, nbytes, "%s\n", line);
-    }
-    cubes_parts_release(parts, n_parts);
+    (void)device;
+    if (!table->n_rows)
+        return KR_OK;
+    batch *b = begin(table, alive, context, err);
+    return b ? finish(b, choose(b, jobs, n)) : KR_ERR_HOST_MEMORY;
 }

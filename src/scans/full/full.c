@@ -40,18 +40,15 @@ static kr_status sample_column(const kr_table_build *build, const kr_column *col
 {
     const uint32_t is_wide = kr_type_key_bits(column->type) == 64;
     const kr_encode_job job = {column->data, rows->data, codes->data, sample->n, column->type};
-    uint32_t narrow[FULL_SAMPLES];
-    kr_status status = kr_encode(build->device, &job, build->stream, err);
-    if (status == KR_OK)
-        status = kr_device_copy(build->device, is_wide ? (void *)sample->codes : narrow, codes->data,
-                                sample->n * (is_wide ? 8 : 4), build->stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(build->device, build->stream, err);
-    for (uint32_t i = 0; i < (is_wide || status != KR_OK ? 0 : sample->n); ++i)
+    uint32_t narrow[FULL_SAMPLES] = {0};
+    kr_work w = kr_work_on(build->device, build->stream, err);
+    kr_encode(&w, &job);
+    kr_work_read(&w, is_wide ? (void *)sample->codes : narrow, codes->data, sample->n * (is_wide ? 8 : 4));
+    for (uint32_t i = 0; i < sample->n && !is_wide; ++i)
         sample->codes[i] = narrow[i];
-    if (status == KR_OK)
+    if (kr_work_goes_on(&w))
         qsort(sample->codes, sample->n, sizeof *sample->codes, by_code);
-    return status;
+    return kr_work_end(&w);
 }
 
 static kr_status sample_all(const kr_table_build *build, full_table *table, kr_error *err)

@@ -114,8 +114,7 @@ KR_BODY void full_warp_store(kr_group group, const full_batch_params *p, const c
     }
 }
 
-/* Lanes joined in the warp's own part of shared memory: eight words each, a word for each thread of a team.
- */
+/* Lanes joined in the warp's part of shared memory: eight words each, one for each thread of a team. */
 KR_BODY void full_warp_join(kr_group group, const full_batch_params *p, const char *shared, uint32_t *lanes)
 {
     const uint32_t *joins = (const uint32_t *)(shared + FULL_LANES * sizeof(uint32_t *));

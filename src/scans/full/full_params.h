@@ -14,8 +14,7 @@ enum {
     FULL_COLUMNS   /* compared with another column */
 };
 
-/* How a thread of a GPU loads four values; constants where they are used, so that no loop asks for the type.
- */
+/* How a thread of a GPU loads four values; constants where they are used: no loop asks for the type. */
 enum { FULL_LOAD_ONE_BY_ONE, FULL_LOAD_1, FULL_LOAD_2, FULL_LOAD_4, FULL_LOAD_8 };
 
 typedef struct full_leaf {
@@ -36,8 +35,7 @@ typedef struct full_leaf {
 } full_leaf;
 kr_assert_size(full_leaf, 120);
 
-/* The condition as operations on a stack of bitmaps, of which a tile has one word for each thread of a warp.
- */
+/* The condition as operations on a stack of bitmaps: of each a tile has a word for each thread of a warp. */
 enum {
     FULL_PUSH,     /* push leaf */
     FULL_AND_LEAF, /* top &= leaf */

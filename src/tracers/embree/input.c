@@ -1,5 +1,4 @@
-/* Turns a mesh into what Embree reads: floats with 16 readable bytes at every vertex, and triangle indices.
- */
+/* Turns a mesh into what Embree reads: floats with 16 readable bytes at every vertex, triangle indices. */
 #include "tracers/embree/embree.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* Opens Embree's library, once in a process and for good: threads of its task system may outlive every use.
- */
+/* Opens Embree's library, once in a process and for good: its tasks' threads may outlive every use. */
 #include "tracers/embree/embree.h"
 
 #include <dlfcn.h>

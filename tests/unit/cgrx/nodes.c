@@ -240,8 +240,10 @@ static void rebuild_of(const width *w, cgrx_design design, uint64_t seed)
         const void *next = t.nodes.next.data, *keys = t.storage.keys.data;
         fill(&model, counts[round], 4);
         kr_sorted sorted = upload(w, &model, 0);
-        const cgrx_nodes_source source = {device, NULL, NULL, &t.design, &sorted};
-        assert_int_equal(w->rebuild(&source, &t.storage, &t.nodes, &err), KR_OK);
+        const cgrx_nodes_source source = {&t.design, &sorted};
+        kr_work work = kr_work_on(device, NULL, &err);
+        w->rebuild(&work, &source, &t.storage, &t.nodes);
+        assert_int_equal(kr_work_end(&work), KR_OK);
         kr_sorted_release(device, &sorted, NULL);
         check(&t, &model);
         if (counts[round] <= 400)
@@ -371,11 +373,11 @@ static void damage(trial *t, const kr_buffer *buffer, uint64_t i, const char *na
     const uint32_t right = *word;
     kr_error err = {0};
     *word = right ^ 1;
-    assert_int_equal(t->w->validate(device, &t->storage, &t->nodes, &err), KR_ERR_INVARIANT);
+    assert_int_equal(validate(t, &err), KR_ERR_INVARIANT);
     if (!strstr(err.text, names))
         fail_msg("\"%s\" does not speak of \"%s\"", err.text, names);
     *word = right;
-    assert_int_equal(t->w->validate(device, &t->storage, &t->nodes, &err), KR_OK);
+    assert_int_equal(validate(t, &err), KR_OK);
 }
 
 static void damage_is_found(void **state)
@@ -410,12 +412,12 @@ static void damage_is_found(void **state)
         uint32_t *key = (uint32_t *)t.storage.keys.data + (5 + i) * 32 + 15;
         kr_error err = {0};
         *key += 1;
-        assert_int_equal(u32.validate(device, &t.storage, &t.nodes, &err), KR_ERR_INVARIANT);
+        assert_int_equal(validate(&t, &err), KR_ERR_INVARIANT);
         assert_non_null(strstr(err.text, "an entry of another list"));
         *key -= 1;
     }
     ++t.nodes.longest;
-    assert_int_equal(u32.validate(device, &t.storage, &t.nodes, NULL), KR_ERR_INVARIANT);
+    assert_int_equal(validate(&t, NULL), KR_ERR_INVARIANT);
     destroy(&t);
 }
 

@@ -177,8 +177,11 @@ static trial build(const width *w, cgrx_design design, const entries *model)
     trial t = {.w = w, .design = design};
     kr_error err = {0};
     kr_sorted sorted = upload(w, model, 0);
-    const cgrx_nodes_source source = {device, NULL, NULL, &t.design, &sorted};
-    if (w->build(&source, &t.storage, &t.nodes, &err) != KR_OK)
+    const cgrx_nodes_source source = {&t.design, &sorted};
+    kr_work work = kr_work_on(device, NULL, &err);
+    w->build(&work, &source, &t.storage, &t.nodes);
+    cgrx_nodes_keep(&work, &t.storage, &t.nodes);
+    if (kr_work_end(&work) != KR_OK)
         fail_msg("%s", err.text);
     kr_sorted_release(device, &sorted, NULL);
     return t;
@@ -210,27 +213,33 @@ static void check_positions(const trial *t, const entries *model)
     }
 }
 
+static kr_status validate(const trial *t, kr_error *err)
+{
+    kr_work work = kr_work_on(device, NULL, err);
+    t->w->validate(&work, &t->storage, &t->nodes);
+    return kr_work_end(&work);
+}
+
 static void check(const trial *t, const entries *model)
 {
     static uint64_t keys[MOST];
     static uint32_t rows[MOST];
     kr_error err = {0};
-    kr_sorted flat = {0};
-    if (t->w->validate(device, &t->storage, &t->nodes, &err) != KR_OK)
+    if (validate(t, &err) != KR_OK)
         fail_msg("%s", err.text);
     assert_int_equal(t->nodes.n_rows, model->n);
-    assert_int_equal(t->w->flatten(device, NULL, &t->storage, &t->nodes, &flat, &err), KR_OK);
+    kr_work work = kr_work_on(device, NULL, &err);
+    const kr_sorted flat = t->w->flatten(&work, &t->storage, &t->nodes);
     assert_int_equal(flat.n, model->n);
-    assert_int_equal(kr_device_copy(device, keys, flat.keys.data, flat.keys.nbytes, NULL, NULL), KR_OK);
-    assert_int_equal(kr_device_copy(device, rows, flat.rows.data, flat.rows.nbytes, NULL, NULL), KR_OK);
-    assert_int_equal(kr_device_sync(device, NULL, NULL), KR_OK);
+    kr_work_copy(&work, keys, flat.keys.data, flat.keys.nbytes);
+    kr_work_read(&work, rows, flat.rows.data, flat.rows.nbytes);
+    assert_int_equal(kr_work_end(&work), KR_OK);
     for (uint32_t i = 0; i < model->n; ++i) {
         assert_int_equal(t->w->bits == 32 ? ((uint32_t *)keys)[i] : keys[i], model->at[i].key);
         assert_int_equal(rows[i], model->at[i].row);
     }
     assert_int_equal(flat.lowest, model->n ? model->at[0].key : 0);
     assert_int_equal(flat.highest, model->n ? model->at[model->n - 1].key : 0);
-    kr_sorted_release(device, &flat, NULL);
     if (is_cpu)
         check_positions(t, model);
 }
@@ -248,7 +257,9 @@ static kr_status update_lists(trial *t, entries *deletes, entries *inserts, kr_e
     kr_sorted gone = upload(t->w, deletes, 0), come = upload(t->w, inserts, first_row);
     const cgrx_batch batch = {&gone, &come, first_row, NULL};
     fail_at = fault;
-    const kr_status status = t->w->update(device, NULL, NULL, &batch, &t->storage, &t->nodes, NULL, err);
+    kr_work work = kr_work_on(device, NULL, err);
+    t->w->update(&work, &batch, &t->storage, &t->nodes, NULL);
+    const kr_status status = kr_work_end(&work);
     kr_sorted_release(device, &come, NULL);
     kr_sorted_release(device, &gone, NULL);
     return status;

@@ -377,6 +377,14 @@ static void other_encodings(void **state)
               "1\0\n\0",
               10);
     must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv is UTF-16");
+    put_bytes("a.tbl", "\xfe\xff\0001", 4);
+    must_fail("a.tbl:0", KR_ERR_FORMAT, "a.tbl is UTF-16");
+    put_text("a.tbl", "\xef\xbb\xbf"
+                      "5|7|\n6|8|\n");
+    must_hold("a.tbl:0", KR_I64, 2, (const int64_t[]){5, 6});
+    must_hold("a.tbl:0:str", KR_U32, 2, (const uint32_t[]){0, 1});
+    put_text("a.tbl", "\xef\xbb\xbf");
+    must_hold("a.tbl:0", KR_I64, 0, "");
     put_bytes("a.csv", "a\n1\0002\n", 6);
     must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv:2:\t'1?2'");
     kr_file *file = must_read("a.csv:a:str");

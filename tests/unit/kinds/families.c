@@ -45,7 +45,7 @@ static void families_are_whole(void **state)
         check_ops(kind, kind->family->u32);
         check_ops(kind, kind->family->u64);
     }
-    assert_true(n >= 5);
+    assert_true(n >= (kr_kind_left_out_at(0) ? 1 : 5));
 }
 
 int main(void)

@@ -29,22 +29,21 @@ typedef struct setting {
 
 /* The steps of a merge, of which each width has its own. */
 typedef struct steps {
-    kr_merge (*begin)(kr_device *, kr_stream *, const kr_entries *, uint32_t, kr_sorted_merge_params *);
-    kr_status (*plan)(kr_merge *, const kr_changes *, kr_error *);
-    kr_status (*write)(kr_merge *, const kr_entries *, kr_error *);
-    void (*release)(kr_merge *);
+    kr_merge (*begin)(kr_work *, const kr_entries *, uint32_t, kr_sorted_merge_params *);
+    void (*plan)(kr_merge *, const kr_changes *);
+    void (*write)(kr_merge *, const kr_entries *);
+    void (*give)(const kr_merge *);
 } steps;
 
-kr_merge kr_merge_of_entries_u64(kr_device *device, kr_stream *stream, const kr_entries *old, uint32_t layout,
+kr_merge kr_merge_of_entries_u64(kr_work *work, const kr_entries *old, uint32_t layout,
                                  kr_sorted_merge_params *params);
-kr_status kr_merge_plan_u64(kr_merge *merge, const kr_changes *changes, kr_error *err);
-kr_status kr_merge_write_u64(kr_merge *merge, const kr_entries *merged, kr_error *err);
-void kr_merge_release_u64(kr_merge *merge);
+void kr_merge_plan_u64(kr_merge *merge, const kr_changes *changes);
+void kr_merge_write_u64(kr_merge *merge, const kr_entries *merged);
+void kr_merge_give_u64(const kr_merge *merge);
 
 static const steps narrow = {kr_merge_of_entries_u32, kr_merge_plan_u32, kr_merge_write_u32,
-                             kr_merge_release_u32},
-                   wide = {kr_merge_of_entries_u64, kr_merge_plan_u64, kr_merge_write_u64,
-                           kr_merge_release_u64};
+                             kr_merge_give_u32},
+                   wide = {kr_merge_of_entries_u64, kr_merge_plan_u64, kr_merge_write_u64, kr_merge_give_u64};
 
 /* ---- The plain merge ------------------------------------------------------------------------- */
 
@@ -144,26 +143,23 @@ static void expect(const setting *s, const kr_sorted *merged, list want)
 }
 
 /* What kr_sorted_merge does, but tiles are written as on a GPU. */
-static kr_status merge_by_bits(const setting *s, const kr_changes *changes, const kr_entries *old,
-                               kr_sorted *merged, kr_error *err)
+static kr_sorted merge_by_bits(kr_work *w, const setting *s, const kr_changes *changes, const kr_entries *old)
 {
     const steps *of = s->bits == 32 ? &narrow : &wide;
     kr_sorted_merge_params params;
-    kr_merge m = of->begin(s->device, NULL, old, KR_LAYOUT_SOA, &params);
+    kr_merge m = of->begin(w, old, KR_LAYOUT_SOA, &params);
     params.merge.by_bits = 1;
-    kr_status status = of->plan(&m, changes, err);
-    if (status == KR_OK) {
-        merged->n = m.n;
-        kr_buffer_allocate(s->device, m.n * s->bits / 8, NULL, "keys", NULL, &merged->keys, NULL);
-        kr_buffer_allocate(s->device, m.n * sizeof(uint32_t), NULL, "rows", NULL, &merged->rows, NULL);
-        const kr_entries entries =
-            kr_entries_of(KR_LAYOUT_SOA, s->bits / 8, merged->keys.data, merged->rows.data, m.n);
-        status = of->write(&m, &entries, err);
-        merged->lowest = m.lowest;
-        merged->highest = m.highest;
-    }
-    of->release(&m);
-    return status;
+    of->plan(&m, changes);
+    kr_sorted merged = {.keys = kr_work_buffer(w, m.n * s->bits / 8, "keys"),
+                        .rows = kr_work_buffer(w, m.n * sizeof(uint32_t), "rows"),
+                        .n = m.n};
+    const kr_entries entries =
+        kr_entries_of(KR_LAYOUT_SOA, s->bits / 8, merged.keys.data, merged.rows.data, m.n);
+    of->write(&m, &entries);
+    merged.lowest = m.lowest;
+    merged.highest = m.highest;
+    of->give(&m);
+    return merged;
 }
 
 static void check(const setting *s, list old, list deletes, list inserts)
@@ -174,17 +170,17 @@ static void check(const setting *s, list old, list deletes, list inserts)
     const kr_entries entries = kr_entries_of(s->layout, s->bits / 8, from.keys.data, from.rows.data, old.n);
     const list want = merge_plainly(old, deletes, inserts);
     for (int by_bits = 0; by_bits < 2; ++by_bits) {
-        kr_sorted merged = {0};
-        const kr_status status =
-            by_bits         ? merge_by_bits(s, &changes, &entries, &merged, &err)
-            : s->bits == 32 ? kr_sorted_merge_u32(s->device, NULL, NULL, &changes, &entries, &merged, &err)
-                            : kr_sorted_merge_u64(s->device, NULL, NULL, &changes, &entries, &merged, &err);
-        if (status != KR_OK)
+        kr_work w = kr_work_on(s->device, NULL, &err);
+        const kr_sorted merged = by_bits         ? merge_by_bits(&w, s, &changes, &entries)
+                                 : s->bits == 32 ? kr_sorted_merge_u32(&w, &changes, &entries)
+                                                 : kr_sorted_merge_u64(&w, &changes, &entries);
+        if (!kr_work_goes_on(&w))
             fail_msg("%s", err.text);
         expect(s, &merged, want);
-        kr_sorted_release(s->device, &merged, NULL);
+        assert_int_equal(kr_work_end(&w), KR_OK);
     }
-    kr_changes_release(s->device, NULL, &changes);
+    kr_sorted_release(s->device, &changes.inserts, NULL);
+    kr_sorted_release(s->device, &changes.deletes, NULL);
     kr_sorted_release(s->device, &from, NULL);
     free(want.at);
 }
@@ -283,14 +279,14 @@ static void refuses_too_many_rows(kr_device *device)
 {
     uint32_t word[4] = {0};
     kr_error err = {0};
-    kr_sorted merged = {0};
     kr_changes changes = {.inserts = {.n = 10}};
     const kr_entries entries = kr_entries_of(KR_LAYOUT_SOA, 4, word, word, KR_NO_ROW - 5);
     if (!device->ops->is_host)
         return;
     device->options.memory_cap_nbytes = 1; /* it fails before it allocates */
-    assert_int_equal(kr_sorted_merge_u32(device, NULL, NULL, &changes, &entries, &merged, &err),
-                     KR_ERR_LIMIT);
+    kr_work w = kr_work_on(device, NULL, &err);
+    kr_sorted_merge_u32(&w, &changes, &entries);
+    assert_int_equal(kr_work_end(&w), KR_ERR_LIMIT);
     assert_non_null(strstr(err.text, "4294967300 rows after the update"));
     device->options.memory_cap_nbytes = 0;
 }

@@ -139,13 +139,14 @@ static void print_text_rebuilt(const bench_waves *waves, FILE *to)
     if (waves->is_rebuilt)
         fprintf(to, "%10s every wave built the index anew: %s\n", "", waves->why_rebuilt);
     else
-        fprintf(
-            to,
-            "%10s built anew: %.3f ms, %.2f times an update (%.2f to %.2f), %s; lookups at last take %.2f "
-            "times as long as those of %s, the footprint is %.2f times its\n",
-            "", waves->rebuilds.median * 1e3, waves->ratios.median, waves->ratios.minimum,
-            waves->ratios.maximum, output_size(footprint, waves->fresh.info.footprint_nbytes),
-            waves->slowdown, spec, footprint_ratio(waves));
+        fprintf(to,
+                "%10s building %s anew took %.3f ms, which is %.2f times as long as an update (%.2f to "
+                "%.2f); its footprint is %s\n"
+                "%10s after the last wave, lookups took %.2f times as long as in the index built anew, and "
+                "the footprint was %.2f times as large\n",
+                "", spec, waves->rebuilds.median * 1e3, waves->ratios.median, waves->ratios.minimum,
+                waves->ratios.maximum, output_size(footprint, waves->fresh.info.footprint_nbytes), "",
+                waves->slowdown, footprint_ratio(waves));
 }
 
 void bench_print_waves_text(const bench_row *row, FILE *to)

@@ -1,6 +1,6 @@
-/* Joins of sides that ascend already, on a CPU: both sides are read in turn, and no index is built. Of equal
- * values, the right side may be in no order: it is sorted then, which is less work than to index and search
- * it.
+/* Joins by sorting and merging, on a CPU: sides that ascend are read in turn, and no index is built. In joins
+ * on equal values only the left side has to ascend: a right side in no order is sorted first, which is less
+ * work than to index and search it.
  *
  * Equality: the partners of a left key are the right rows from the first key >= it to the last key <= it.
  * Ranges: if both bounds ascend, its partners are the rows from the first upper bound >= it to the last lower
@@ -8,18 +8,23 @@
  *
  * A side with a validity bitmap does not count as one that ascends: its NULL rows have values of any size.
  * Right and full joins are not merged. */
-#ifndef KEYRAY_JOINS_MERGE_H
-#define KEYRAY_JOINS_MERGE_H
+#ifndef KEYRAY_JOINS_SORT_MERGE_H
+#define KEYRAY_JOINS_SORT_MERGE_H
 
-#include "joins/join.h"
+#include "joins/pairs.h"
 
 /* Merges the sides, fills *join but for spec, device and costs, and sets *done, if the device is a CPU and
  * all columns ascend, or the left one if `may_sort`. Else the time it took to find that out is in `watch`.
  * Blocks. */
-kr_status kr_join_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join, int *done,
-                        kr_error *err);
+kr_status kr_join_sort_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join,
+                             int *done, kr_error *err);
 
-/* ---- Programs, once per width of codes and instruction set (merge_simd_width.c) ---------------- */
+/* Whether the first n rows of a column, of which none is NULL, ascend, and whether they are distinct besides.
+ * For CPUs. Blocks. */
+kr_status kr_join_ascends(kr_device *device, const kr_column *column, uint64_t n, int *ascends, int *distinct,
+                          kr_error *err);
+
+/* ---- Programs, once per width of codes and instruction set (sort_merge_simd_width.c) ---------------- */
 
 /* Over the rows of a column. */
 typedef struct join_order_params {

@@ -1,4 +1,4 @@
-#include "joins/merge.h"
+#include "joins/sort_merge.h"
 #include "sorted/sorted.h"
 
 #include <stdio.h>
@@ -28,24 +28,23 @@ static const kr_program *program_of(const merging *m, const kr_program *narrow, 
 
 /* ---- Order ------------------------------------------------------------------------------------ */
 
-/* Whether the first n rows ascend, and whether they are distinct besides. */
-static kr_status check_column(const merging *m, const kr_column *column, uint64_t n, int *ascends,
-                              int *distinct, kr_error *err)
+kr_status kr_join_ascends(kr_device *device, const kr_column *column, uint64_t n, int *ascends, int *distinct,
+                          kr_error *err)
 {
+    const kr_program *program = kr_type_key_bits(column->type) == 64 ? &join_order_u64 : &join_order_u32;
     kr_buffer counters = {0};
     uint64_t seen[2] = {0};
-    kr_status status = kr_counters_make(m->device, NULL, 2, &counters, err);
+    kr_status status = kr_counters_make(device, NULL, 2, &counters, err);
     const join_order_params params = {.data = column->data,
                                       .falls = counters.data,
                                       .repeats = (uint64_t *)counters.data + 1,
                                       .n = n,
                                       .type = column->type};
     if (status == KR_OK)
-        status =
-            kr_device_run(m->device, program_of(m, &join_order_u32, &join_order_u64), &params, n, NULL, err);
+        status = kr_device_run(device, program, &params, n, NULL, err);
     if (status == KR_OK)
-        status = kr_counters_read(m->device, NULL, &counters, seen, 2, err);
-    kr_buffer_release(m->device, &counters, NULL);
+        status = kr_counters_read(device, NULL, &counters, seen, 2, err);
+    kr_buffer_release(device, &counters, NULL);
     *ascends = !seen[0];
     *distinct = !seen[1];
     return status;
@@ -61,7 +60,7 @@ static kr_status check_order(merging *m, const kr_column *const columns[3], uint
             const uint64_t rows = whole || columns[i]->count < FIRST_LOOK ? columns[i]->count : FIRST_LOOK;
             int ascends = !columns[i]->validity;
             if (ascends)
-                status = check_column(m, columns[i], rows, &ascends, &m->distinct, err);
+                status = kr_join_ascends(m->device, columns[i], rows, &ascends, &m->distinct, err);
             *n = ascends ? *n : m->may_sort ? i : 0;
         }
     return status;
@@ -77,9 +76,11 @@ static kr_status sort_right(merging *m, const kr_column *right, kr_error *err)
                             .keys = *right,
                             .is_unique = &is_unique,
                             .used_bits = m->job->used_bits};
-    const kr_status status = kr_sorted_build(&build, &m->sorted, err);
+    kr_work w = kr_work_on(m->device, NULL, err);
+    m->sorted = kr_sorted_build(&w, &build);
+    kr_sorted_keep(&w, &m->sorted);
     m->distinct = is_unique != 0;
-    return status;
+    return kr_work_end(&w);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------- */
@@ -172,7 +173,7 @@ static kr_status merge_sides(merging *m, uint64_t *total, kr_error *err)
     const int with_pairs = kr_join_has_pairs(m->job->type);
     const uint64_t each = (m->params.n_left / PIECES + 63) / 64 * 64;
     m->params.each = each < PIECE_LEAST ? PIECE_LEAST : each < PIECE_MOST ? each : PIECE_MOST;
-    m->params.single = !m->job->upper && (!with_pairs || m->distinct);
+    m->params.single = !m->job->right_upper && (!with_pairs || m->distinct);
     m->params.outer = m->job->type == KR_JOIN_LEFT;
     m->params.without = m->job->type == KR_JOIN_ANTI;
     m->pieces = (m->params.n_left + m->params.each - 1) / m->params.each;
@@ -212,18 +213,18 @@ static kr_status name_right(const merging *m, uint64_t total, kr_error *err)
 
 /* ---- The whole join ---------------------------------------------------------------------------- */
 
-static int may_merge(const kr_join_job *job)
+static int can_merge(const kr_join_job *job)
 {
-    return job->device->ops->is_host && job->inverse == KR_INVERSE_AUTO && job->type != KR_JOIN_RIGHT &&
-           job->type != KR_JOIN_FULL && !job->left->validity && !(job->upper && job->right->validity) &&
-           !(job->upper && job->upper->validity) && job->left->count < KR_NO_ROW &&
+    return job->device->ops->is_host && job->may_merge && job->type != KR_JOIN_RIGHT &&
+           job->type != KR_JOIN_FULL && !job->left->validity && !(job->right_upper && job->right->validity) &&
+           !(job->right_upper && job->right_upper->validity) && job->left->count < KR_NO_ROW &&
            job->right->count < KR_NO_ROW;
 }
 
 static kr_status run(merging *m, const kr_column *const columns[3], kr_stopwatch *watch, uint64_t *total,
                      int *done, kr_error *err)
 {
-    const uint32_t all = m->job->upper ? 3 : 2;
+    const uint32_t all = m->job->right_upper ? 3 : 2;
     uint32_t ascend = all;
     kr_status status = check_order(m, columns, &ascend, err);
     kr_stopwatch_lap(watch, "order");
@@ -238,7 +239,7 @@ static kr_status run(merging *m, const kr_column *const columns[3], kr_stopwatch
     const int sorted = ascend < all;
     m->params.left = columns[0]->data;
     m->params.lower = sorted ? m->sorted.keys.data : columns[1]->data;
-    m->params.upper = m->job->upper ? columns[2]->data : m->params.lower;
+    m->params.upper = m->job->right_upper ? columns[2]->data : m->params.lower;
     m->params.n_left = columns[0]->count;
     m->params.n_right = sorted ? m->sorted.n : columns[1]->count;
     m->params.type = columns[0]->type;
@@ -251,18 +252,18 @@ static kr_status run(merging *m, const kr_column *const columns[3], kr_stopwatch
     return status;
 }
 
-kr_status kr_join_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join, int *done,
-                        kr_error *err)
+kr_status kr_join_sort_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join,
+                             int *done, kr_error *err)
 {
-    const kr_column *const given[3] = {job->left, job->right, job->upper}, *columns[3] = {NULL};
+    const kr_column *const given[3] = {job->left, job->right, job->right_upper}, *columns[3] = {NULL};
     kr_resident here[3] = {0};
     merging m = {.job = job,
                  .device = job->device,
                  .is_wide = kr_type_key_bits(job->left->type) == 64,
-                 .may_sort = may_sort && !job->upper};
+                 .may_sort = may_sort && !job->right_upper};
     kr_status status = KR_OK;
     uint64_t total = 0;
-    if (!may_merge(job))
+    if (!can_merge(job))
         return KR_OK;
     for (int i = 0; i < 3 && given[i] && status == KR_OK; ++i) {
         status = kr_resident_make(job->device, given[i], "a copy of a side", NULL, &here[i], err);

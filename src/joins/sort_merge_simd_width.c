@@ -2,7 +2,7 @@
  * one: how many are less says where each left key belongs. No branch depends on a single key, so random gaps
  * cost no more than even ones. Where the right side has many keys between two left ones, they are skipped by
  * searches in doubling steps. */
-#include "joins/merge.h"
+#include "joins/sort_merge.h"
 #include "sorted/gallop.h"
 
 /* The compiler takes vectors that the instruction set lacks apart. */
@@ -16,7 +16,7 @@
 enum { LANES = VECTOR_NBYTES / sizeof(kr_key) };
 typedef kr_key lanes __attribute__((vector_size(VECTOR_NBYTES)));
 
-typedef uint32_t numbers __attribute__((vector_size(4 * LANES)));
+typedef uint32_t rows_lanes __attribute__((vector_size(4 * LANES)));
 
 /* A column whose codes are read in vectors. */
 typedef struct side {
@@ -102,15 +102,17 @@ KR_CPU_PROGRAM(join_order, join_order_params, check_rows);
 
 /* ---- Where left keys belong among the right ones ------------------------------------------------ */
 
-/* A vector of right keys from `at` on; keys before it are before all left keys to come. */
+/* A place in the right keys, which only moves on. All right keys before `at` are smaller than the left keys
+ * that are still to come. */
 typedef struct cursor {
-    lanes window;
+    lanes window; /* the right keys from `at` on */
     side right;
     uint64_t at;
     uint32_t n;
 } cursor;
 
-/* So many vectors of right keys for one of left keys; if that is not enough, the rest is skipped. */
+/* The most windows that are compared with one vector of left keys. If these keys reach farther, the place of
+ * each is searched for instead (rank_each), which skips the right keys in between without comparing them. */
 enum { WINDOWS = 8 };
 
 KR_BODY kr_key cursor_key(const cursor *c, uint32_t position)
@@ -125,8 +127,8 @@ KR_BODY void cursor_move(cursor *c, uint64_t at)
     load_lanes(&c->right, at, &c->window);
 }
 
-/* Whether a right key is before the place of a left key: before the first that is >= it or, behind, before
- * the first that is > it. */
+/* The place of a left key is before the first right key that is >= it or, with `behind`, that is > it.
+ * Returns 1 if this right key is before that place. */
 KR_BODY int is_before(kr_key right, kr_key left, int behind)
 {
     return behind ? right <= left : right < left;
@@ -278,7 +280,7 @@ KR_BODY void left_numbers(const left_rows *rows, uint32_t out[LANES])
 
 KR_BODY void spread(const lanes *values, uint32_t out[LANES])
 {
-    const numbers narrow = __builtin_convertvector(*values, numbers);
+    const rows_lanes narrow = __builtin_convertvector(*values, rows_lanes);
     kr_copy_bytes(out, &narrow, sizeof narrow);
 }
 

@@ -1,0 +1,321 @@
+/* Conditions, one or many in a launch: a block takes a tile for one of them. AND and OR join the bits of
+ * leaves in the block's memory, so a condition of a few leaves takes one pass. A conjunction with more leaves
+ * takes several: a pass goes on with the rows that the one before left. */
+#include "scans/bindex/bindex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A condition under way. */
+typedef struct member {
+    kr_batch_job *asked; /* NULL: of bindex_select_rows */
+    const kr_leaf *const *leaves;
+    const kr_plan *either; /* a plan with an OR, of these leaves; NULL: all of them hold */
+    uint64_t n_leaves;
+    uint64_t first, end; /* leaves of the pass under way */
+    uint32_t *bitmap;
+    uint64_t *count;
+    kr_buffer between; /* without a bitmap: what passes hand on, allocated when it is needed */
+    bindex_pass pass;
+    bindex_work *works; /* of the leaves; NULL: no report is asked for */
+    uint32_t is_long;   /* 1: takes several passes */
+} member;
+
+typedef struct batch {
+    kr_device *device;
+    const bindex_table *table;
+    const kr_scan_context *context;
+    const uint32_t *alive;
+    member *members;
+    uint32_t n;
+    kr_error *err;
+} batch;
+
+/* Members of a launch. */
+typedef struct launch {
+    member *members[KR_SELECTS_MOST];
+    uint32_t n;
+    uint32_t most_leaves, most_runs; /* of a member */
+} launch;
+
+/* ---- Leaves of a pass ------------------------------------------------------------------------ */
+
+/* Adds leaves from m->end on, as long as the pass has room. */
+static kr_status add_leaves(const kr_device *device, const bindex_part *part, member *m, kr_error *err)
+{
+    kr_status status = KR_OK;
+    m->first = m->end;
+    bindex_pass_clear(&m->pass);
+    while (m->end < m->n_leaves && status == KR_OK && bindex_pass_has_room(&m->pass, device)) {
+        bindex_work *work = m->works ? m->works + m->end : NULL;
+        status = bindex_pass_add(&m->pass, part, m->leaves[m->end], work, err);
+        ++m->end;
+    }
+    return status;
+}
+
+static void list_leaves(const kr_plan *plan, const kr_leaf **leaves)
+{
+    for (uint64_t l = 0; l < plan->n_leaves; ++l)
+        leaves[l] = plan->leaves + l;
+}
+
+/* Whether one pass has room for the plan. Few leaves never have too many runs; the runs of others depend on
+ * the part. */
+static int fits(const kr_device *device, const bindex_table *table, const kr_plan *plan)
+{
+    const kr_leaf *leaves[BINDEX_LEAVES];
+    int has_room = plan->n_leaves <= bindex_leaves_most(device);
+    if (!has_room || plan->n_leaves <= BINDEX_RUNS / BINDEX_LEAF_RUNS)
+        return has_room;
+    list_leaves(plan, leaves);
+    for (uint32_t p = 0; p < table->n_parts && has_room; ++p) {
+        member m = {.leaves = leaves, .n_leaves = plan->n_leaves};
+        has_room = add_leaves(device, table->parts + p, &m, NULL) == KR_OK && m.end == m.n_leaves;
+        bindex_lists_release(&m.pass.lists);
+    }
+    return has_room;
+}
+
+/* ---- A launch -------------------------------------------------------------------------------- */
+
+/* The plane of a node is that of its first operand, to which the others are joined. */
+static void write_joins(const kr_plan *plan, bindex_job *job)
+{
+    uint32_t planes[2 * BINDEX_LEAVES] = {0};
+    for (uint64_t at = 0; at < plan->n_nodes; ++at) {
+        const kr_plan_node *node = plan->nodes + at;
+        uint64_t child = at - 1;
+        for (uint32_t i = 0; node->op != KR_PLAN_LEAF && i < node->n; child -= plan->nodes[child].size, ++i) {
+            if (i)
+                job->joins[job->n_joins++] = bindex_join(
+                    node->op == KR_PLAN_OR ? BINDEX_JOIN_OR : BINDEX_JOIN_AND, planes[at], planes[child]);
+            else
+                planes[at] = planes[child];
+        }
+        if (node->op == KR_PLAN_LEAF)
+            planes[at] = node->n;
+    }
+    job->root = planes[plan->n_nodes - 1];
+}
+
+/* The rows that a pass leaves are alive for the next. */
+static bindex_target target_of(const batch *b, const member *m)
+{
+    uint32_t *bitmap = m->bitmap ? m->bitmap : m->between.data;
+    const int is_last = m->end == m->n_leaves;
+    return (bindex_target){m->first ? bitmap : b->alive, is_last ? m->bitmap : bitmap,
+                           is_last ? m->count : NULL};
+}
+
+/* The jobs; and the lists of those that need them, which will be at `there` in device memory. */
+static void write_jobs(const batch *b, const bindex_part *part, const launch *now, bindex_job *jobs,
+                       char *lists, const char *there)
+{
+    for (uint32_t i = 0; i < now->n; ++i) {
+        member *m = now->members[i];
+        const uint64_t nbytes = bindex_lists_nbytes(&m->pass.lists);
+        const bindex_target target = target_of(b, m);
+        bindex_pass_finish(&m->pass, b->table, part, &target, nbytes ? there : NULL);
+        jobs[i] = (bindex_job){.params = m->pass.params};
+        if (m->either)
+            write_joins(m->either, jobs + i);
+        if (nbytes)
+            bindex_lists_write(&m->pass.lists, lists);
+        lists += nbytes;
+        there = there ? there + nbytes : NULL;
+    }
+}
+
+/* `there`: where the jobs are in device memory, if they are several. A conjunction alone needs no joins. */
+static kr_status start(const batch *b, const launch *now, bindex_job *jobs, const char *there)
+{
+    const uint64_t n_tiles = jobs->params.n_tiles;
+    const uint32_t shared = bindex_pass_shared(now->most_leaves, now->most_runs);
+    if (now->n == 1 && !now->members[0]->either) {
+        jobs->params.blocks = (kr_blocks){shared, 0};
+        return kr_device_run(b->device, &bindex_select, &jobs->params, n_tiles, b->context->stream, b->err);
+    }
+    bindex_batch_params params = {.n_jobs = now->n};
+    if (now->n == 1)
+        params.only = *jobs;
+    else
+        params.jobs = (const bindex_job *)there;
+    params.blocks = (kr_blocks){shared + (b->device->ops->is_host ? 0 : BINDEX_JOB_NBYTES), 0};
+    return kr_device_run(b->device, &bindex_batch, &params, n_tiles * now->n, b->context->stream, b->err);
+}
+
+/* A job alone goes along with the launch, and so do its lists if they are short; all else is copied first. */
+static kr_status run(const batch *b, const bindex_part *part, const launch *now)
+{
+    kr_stream *stream = b->context->stream;
+    const char *what = now->n == 1 ? "values of a condition" : "a batch of conditions";
+    const uint64_t jobs_nbytes = now->n * sizeof(bindex_job), copied = now->n == 1 ? 0 : jobs_nbytes;
+    uint64_t lists_nbytes = 0;
+    kr_buffer memory = {0};
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < now->n; ++i)
+        lists_nbytes += bindex_lists_nbytes(&now->members[i]->pass.lists);
+    char *host = kr_host_calloc(jobs_nbytes + lists_nbytes, 1, what, b->err);
+    if (!host)
+        return KR_ERR_HOST_MEMORY;
+    if (copied + lists_nbytes)
+        status = kr_constants_allocate(b->device, copied + lists_nbytes, stream, what,
+                                       now->n == 1 ? NULL : "fewer conditions at once", &memory, b->err);
+    if (status == KR_OK)
+        write_jobs(b, part, now, (bindex_job *)host, host + jobs_nbytes,
+                   memory.data ? (char *)memory.data + copied : NULL);
+    if (status == KR_OK && memory.data)
+        status = kr_constants_copy(b->device, &memory, host + jobs_nbytes - copied, stream, b->err);
+    if (status == KR_OK)
+        status = start(b, now, (bindex_job *)host, memory.data);
+    kr_buffer_release(b->device, &memory, stream);
+    free(host);
+    return status;
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
+
+static kr_status allocate_between(const batch *b, member *m)
+{
+    return kr_buffer_allocate(b->device, kr_bitmap_words(b->table->n_rows) * sizeof(uint32_t),
+                              b->context->stream, "a bitmap of a part of a condition", NULL, &m->between,
+                              b->err);
+}
+
+/* The next pass of a member. */
+static kr_status join_launch(const batch *b, const bindex_part *part, member *m, launch *now)
+{
+    kr_status status = add_leaves(b->device, part, m, b->err);
+    const int is_last = m->end == m->n_leaves;
+    if (status == KR_OK && !is_last && !m->bitmap && !m->between.data)
+        status = allocate_between(b, m);
+    m->is_long |= !is_last;
+    now->members[now->n++] = m;
+    now->most_leaves =
+        m->pass.params.n_leaves > now->most_leaves ? m->pass.params.n_leaves : now->most_leaves;
+    now->most_runs = m->pass.lists.n_runs > now->most_runs ? (uint32_t)m->pass.lists.n_runs : now->most_runs;
+    return status;
+}
+
+static kr_status answer_part(const batch *b, const bindex_part *part)
+{
+    kr_status status = KR_OK;
+    launch now = {.n = 0};
+    for (uint32_t i = 0; i < b->n; ++i)
+        b->members[i].end = 0;
+    do {
+        now = (launch){.n = 0};
+        for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
+            if (b->members[i].end < b->members[i].n_leaves)
+                status = join_launch(b, part, b->members + i, &now);
+        if (status == KR_OK && now.n)
+            status = run(b, part, &now);
+    } while (status == KR_OK && now.n);
+    return status;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static void describe_plan(const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES])
+{
+    snprintf(text, KR_SCAN_STEP_NBYTES, "bindex: %llu predicates under AND and OR in one pass",
+             (unsigned long long)plan->n_leaves);
+}
+
+static void log_batch(const batch *b)
+{
+    kr_scan_log *log = b->context->log;
+    uint32_t n_short = 0;
+    for (uint32_t i = 0; i < b->n; ++i)
+        n_short += !b->members[i].is_long;
+    if (n_short > 1)
+        kr_scan_log_step(log, "bindex: %u conditions in one pass", n_short);
+    for (uint32_t i = 0; i < b->n; ++i) {
+        const member *m = b->members + i;
+        char text[KR_SCAN_STEP_NBYTES];
+        if (m->either) {
+            describe_plan(m->either, text);
+            kr_scan_log_step(log, "%s", text);
+        }
+        bindex_log(b->table, m->leaves, m->n_leaves, m->works, log);
+    }
+}
+
+static kr_status answer(const batch *b)
+{
+    uint64_t n_leaves = 0;
+    bindex_work *works = NULL;
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < b->n; ++i)
+        n_leaves += b->members[i].n_leaves;
+    if (b->context->log) {
+        works = kr_host_calloc(n_leaves, sizeof *works, "a report", b->err);
+        status = works ? KR_OK : KR_ERR_HOST_MEMORY;
+    }
+    for (uint32_t i = 0, first = 0; i < b->n && works; first += (uint32_t)b->members[i++].n_leaves)
+        b->members[i].works = works + first;
+    /* Of rows that two parts have, the later one writes the word. */
+    for (uint32_t p = 0; p < b->table->n_parts && status == KR_OK; ++p)
+        status = answer_part(b, b->table->parts + p);
+    if (status == KR_OK && works)
+        log_batch(b);
+    kr_stopwatch_lap(b->context->watch, "refine");
+    for (uint32_t i = b->n; i-- > 0;) {
+        kr_buffer_release(b->device, &b->members[i].between, b->context->stream);
+        bindex_lists_release(&b->members[i].pass.lists);
+        if (b->members[i].asked)
+            b->members[i].asked->is_done = status == KR_OK;
+    }
+    free(works);
+    return status;
+}
+
+kr_status bindex_select_rows(kr_device *device, const void *self, const kr_select *job,
+                             const kr_scan_context *context, kr_error *err)
+{
+    member only = {
+        .leaves = job->leaves, .n_leaves = job->n_leaves, .bitmap = job->bitmap, .count = job->count};
+    const batch b = {device, self, context, job->alive, &only, 1, err};
+    return answer(&b);
+}
+
+/* Leaves out an OR for which one pass has no room. */
+kr_status bindex_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
+                              const uint32_t *alive, const kr_scan_context *context, kr_error *err)
+{
+    uint64_t n_leaves = 0;
+    for (uint32_t i = 0; i < n; ++i)
+        n_leaves += jobs[i].plan->n_leaves;
+    member *members = kr_host_calloc(n, sizeof *members, "a batch of conditions", err);
+    const kr_leaf **leaves = kr_host_calloc(n_leaves, sizeof *leaves, "a batch of conditions", err);
+    batch b = {device, self, context, alive, members, 0, err};
+    n_leaves = 0;
+    for (uint32_t i = 0; i < n && members && leaves; ++i) {
+        const kr_plan *plan = jobs[i].plan;
+        const int has_or = kr_plan_has_or(plan);
+        if (has_or && !fits(device, self, plan))
+            continue;
+        members[b.n++] = (member){.asked = jobs + i,
+                                  .leaves = leaves + n_leaves,
+                                  .either = has_or ? plan : NULL,
+                                  .n_leaves = plan->n_leaves,
+                                  .bitmap = jobs[i].bitmap,
+                                  .count = jobs[i].count};
+        list_leaves(plan, leaves + n_leaves);
+        n_leaves += plan->n_leaves;
+    }
+    const kr_status status = !members || !leaves ? KR_ERR_HOST_MEMORY : b.n ? answer(&b) : KR_OK;
+    free(leaves);
+    free(members);
+    return status;
+}
+
+int bindex_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES])
+{
+    const bindex_table *table = self;
+    if (!fits(table->device, table, plan))
+        return 0;
+    describe_plan(plan, text);
+    return 1;
+}
