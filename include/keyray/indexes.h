@@ -114,7 +114,7 @@ typedef struct kr_explanation {
     char probe_order[96]; /**< how the batch would be searched, and why; an index that turns out smaller than
                                its estimate may decide otherwise (kr_report_order_name) */
     uint64_t footprint_nbytes, peak_nbytes; /**< as in kr_estimate */
-    double touches_per_probe;               /**< dependent memory accesses of one probe */
+    double memory_accesses_per_probe;       /**< dependent memory accesses of one probe */
     double rays_per_probe;                  /**< a lower bound: ranges may need more; 0: casts none */
 } kr_explanation;
 

@@ -226,7 +226,7 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     kr_family_tracer(ops, device, made.tracer);
     snprintf(made.reason, sizeof made.reason, "%s%s", reason, doubts(&of, &plan, spec));
     snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_searched_name(plan.way), plan.reason);
-    made.touches_per_probe = ops->touches(&shape);
+    made.memory_accesses_per_probe = ops->touches(&shape);
     made.rays_per_probe = ops->rays ? ops->rays(&shape) : 0;
     kr_struct_write(&kr_struct_explanation, &made, explanation);
     return KR_OK;

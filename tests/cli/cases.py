@@ -120,7 +120,7 @@ GENERAL = [
     bad(2, "explain point --keys keys.npy --index best:updates=off", "best takes no options but updates=on"),
     ok("explain point --keys keys.npy --all {device}", out="^spec +(array|pivot):.*,probes=auto$"),
     ok("explain range --keys keys.npy --probes 2^20 {device} --format json",
-       json={"operation": "range", "probes": 1 << 20, "keys": 5, "reason": str, "touches_per_probe": (int, float),
+       json={"operation": "range", "probes": 1 << 20, "keys": 5, "reason": str, "memory_accesses_per_probe": (int, float),
              "tracer": "none", "rays_per_probe": 0}),
     bad(2, "explain frob --keys keys.npy", "point|range|build|join"), bad(2, "explain", "is missing"),
     bad(2, "explain point --keys keys.npy --index frob", "unknown kind"),

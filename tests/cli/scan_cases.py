@@ -19,6 +19,7 @@ CASES = [
     bad(1, "scan --column price=values.npy {device} --where 'prize > 1'", r"no column 'prize' at character 1 \(did you mean 'price'\?\); its columns: price"),
     bad(2, "scan --column price=values.npy {device} --sum prcie", r"no --column is named 'prcie' \(did you mean 'price'\?\)"),
     bad(2, "scan --column price=values.npy {device} --index rtscan:groups=prcie --count", r"no column 'prcie' \(did you mean 'price'\?\)"),
+    ok("scan --column p_q=a.csv:price {device} --count", out=r"^copied columns +\d+$(.|\n)*^  p_q +1$"),  # a name of the user's has its '_'
     ok(SCAN, out="^matches +5$"), ok(SCAN + "--where ''", out="^matches +5$"),
     ok(SCAN + CONDITION + "--count -o x.npy", files={"x.npy": ("<u8", [3])}),
     ok(SCAN + CONDITION + "--bitmap -o x.npy", out="^matches +3$", files={"x.npy": ("<u4", [0b11001])}),

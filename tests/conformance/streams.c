@@ -175,7 +175,7 @@ static void test_explain(kr_suite *suite, const kr_suite_device *on, const char 
         kr_test_expect(suite, strcmp(explanation.device, on->info.name) == 0, "explain names the device");
         kr_test_expect(suite, explanation.tracer[0] && explanation.reason[0] && explanation.probe_order[0],
                        "explain gives tracer, reason and order of probes");
-        kr_test_expect(suite, explanation.touches_per_probe > 0, "a probe touches something");
+        kr_test_expect(suite, explanation.memory_accesses_per_probe > 0, "a probe touches something");
         kr_test_expect(suite, explanation.footprint_nbytes == estimate.footprint_nbytes,
                        "explain and estimate agree");
     }

@@ -273,7 +273,7 @@ void column_print_nulls(output *out, const column_nulls *all, uint32_t n)
             continue;
         if (!begun++)
             output_begin(out, "nulls", '{');
-        output_number(out, all[i].name, nulls);
+        output_number_of(out, all[i].name, nulls);
     }
     if (begun)
         output_end(out, '}');

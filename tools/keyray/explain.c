@@ -43,8 +43,7 @@ static void print(const kr_explanation *explanation, const kr_join_info *join, c
     output_text(&out, "probe_order", explanation->probe_order);
     if (join)
         output_indexed(&out, join);
-    output_real(&out, out.json ? "touches_per_probe" : "memory accesses per probe",
-                explanation->touches_per_probe);
+    output_real(&out, "memory_accesses_per_probe", explanation->memory_accesses_per_probe);
     if (out.json) {
         output_real(&out, "rays_per_probe", explanation->rays_per_probe);
     } else {

@@ -79,7 +79,7 @@ static void write_quoted(FILE *to, const char *text)
 }
 
 /* Writes what precedes a value: the comma, the indentation, the key. A value of one line is aligned. */
-static void write_key(output *out, const char *key, int opens)
+static void write_name(output *out, const char *key, int opens)
 {
     const int indent = 2 * (int)out->depth;
     if (out->json) {
@@ -94,6 +94,16 @@ static void write_key(output *out, const char *key, int opens)
         if (!opens)
             fputc(' ', out->to);
     }
+}
+
+/* A word of keyray's own: "row_ids" in JSON, "row ids" in text. */
+static void write_key(output *out, const char *key, int opens)
+{
+    char words[64];
+    snprintf(words, sizeof words, "%s", key ? key : "");
+    for (char *at = words; *at && !out->json; ++at)
+        *at = *at == '_' ? ' ' : *at;
+    write_name(out, key ? words : NULL, opens);
 }
 
 void output_begin(output *out, const char *key, char bracket)
@@ -144,6 +154,13 @@ void output_text(output *out, const char *key, const char *text)
 void output_number(output *out, const char *key, uint64_t number)
 {
     write_key(out, key, 0);
+    fprintf(out->to, "%llu", (unsigned long long)number);
+    end_line(out);
+}
+
+void output_number_of(output *out, const char *name, uint64_t number)
+{
+    write_name(out, name, 0);
     fprintf(out->to, "%llu", (unsigned long long)number);
     end_line(out);
 }
@@ -273,8 +290,8 @@ void output_counter_fields(output *out, const index_facts *index)
         output_counter(out, index->counters.at[i].name, index->counters.at[i].number);
     if (!index_facts_has_lists(index))
         return;
-    output_real(out, out->json ? "node_fill" : "node fill", index_facts_fill(index));
-    output_real(out, out->json ? "nodes_per_list" : "nodes/list", index_facts_nodes_per_list(index));
+    output_real(out, "node_fill", index_facts_fill(index));
+    output_real(out, "nodes_per_list", index_facts_nodes_per_list(index));
 }
 
 void output_counters(output *out, const index_facts *index)

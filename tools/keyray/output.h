@@ -27,11 +27,13 @@ typedef struct output {
 /* Opens the outermost object; output_end closes it. */
 output output_begin_report(FILE *to, uint32_t json);
 
-/* `key` NULL: an element of a list. */
+/* `key` is written as it is in JSON, with spaces for '_' in text. NULL: an element of a list. */
 void output_begin(output *out, const char *key, char bracket); /* '{' or '[' */
 void output_end(output *out, char bracket);                    /* '}' or ']' */
 void output_text(output *out, const char *key, const char *text);
 void output_number(output *out, const char *key, uint64_t number);
+/* By a name of the caller's data, such as that of a column, which is written as it is. */
+void output_number_of(output *out, const char *name, uint64_t number);
 void output_signed(output *out, const char *key, int64_t number);
 /* A sum of integers, see wide.h. */
 void output_wide(output *out, const char *key, kr_type type, const uint64_t *words);
