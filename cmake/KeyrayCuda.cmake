@@ -1,6 +1,6 @@
 # Finds a CUDA compiler that works with this host compiler. Sets KEYRAY_HAVE_CUDA, KEYRAY_CUDA_NOTE and, unless it is
-# given, CMAKE_CUDA_ARCHITECTURES: the GPUs of this machine, or Hopper where there is none. Each architecture more takes
-# a third of a build; the preset `package` compiles for all GPUs.
+# given, CMAKE_CUDA_ARCHITECTURES: the GPUs of this machine, or Hopper where there is none. Every kernel is
+# compiled again for each architecture; the preset `package` compiles for all GPUs.
 
 set(KEYRAY_HAVE_CUDA OFF CACHE INTERNAL "")
 set(KEYRAY_CUDA_NOTE "left out by KEYRAY_CUDA=OFF")

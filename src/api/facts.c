@@ -22,7 +22,7 @@
     }
 
 /* kr_index_component_count, kr_index_component_name, kr_index_component_nbytes and so on: `fact` is component
- * or counter, `number` what it has beside its name, and fill_WHAT_FACTs fills an array of `most`. */
+ * or counter, `number` is its number, and fill_WHAT_FACTs fills an array of `most`. */
 #define FACTS(what, fact, number, most)                                                                    \
     static kr_##fact what##_##fact##_at(const kr_##what *what, uint32_t ordinal)                           \
     {                                                                                                      \

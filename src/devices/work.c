@@ -33,9 +33,9 @@ void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what)
     return kr_work_take_or(work, nbytes, what, NULL);
 }
 
-kr_buffer kr_work_buffer(kr_work *work, uint64_t nbytes, const char *what)
+kr_buffer kr_work_buffer(kr_work *work, uint64_t nbytes, const char *what, const char *help)
 {
-    void *memory = kr_work_take(work, nbytes, what);
+    void *memory = kr_work_take_or(work, nbytes, what, help);
     return (kr_buffer){memory, memory ? nbytes : 0};
 }
 
@@ -133,4 +133,11 @@ void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes)
 void kr_work_lap(kr_work *work, const char *name)
 {
     kr_stopwatch_lap(work->watch, name);
+}
+
+kr_stopwatch *kr_work_unwatch(kr_work *work)
+{
+    kr_stopwatch *watch = work->watch;
+    work->watch = NULL;
+    return watch;
 }

@@ -48,8 +48,8 @@ kr_status kr_work_end(kr_work *work);
  * bytes. */
 void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what);
 void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help);
-/* The same with its size. */
-kr_buffer kr_work_buffer(kr_work *work, uint64_t nbytes, const char *what);
+/* The same with its size; `help` may be NULL. */
+kr_buffer kr_work_buffer(kr_work *work, uint64_t nbytes, const char *what, const char *help);
 /* n counters that programs add to, all 0. */
 uint64_t *kr_work_counters(kr_work *work, uint32_t n);
 /* Memory that is no longer needed; NULL does nothing. */
@@ -77,5 +77,8 @@ void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes);
 
 /* The time since the last lap belongs to phase `name`. */
 void kr_work_lap(kr_work *work, const char *name);
+/* Laps do nothing until the watch, which it returns, is set again: for steps whose phases are part of the
+ * caller's. */
+kr_stopwatch *kr_work_unwatch(kr_work *work);
 
 #endif

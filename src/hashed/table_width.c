@@ -34,8 +34,7 @@ static void run(fill *f, const kr_program *program, uint64_t n)
 
 static kr_buffer take(fill *f, uint64_t nbytes, const char *what)
 {
-    void *memory = kr_work_take_or(f->work, nbytes, what, f->table->design.help);
-    return (kr_buffer){memory, memory ? nbytes : 0};
+    return kr_work_buffer(f->work, nbytes, what, f->table->design.help);
 }
 
 /* The counters, which lie in stripes. Blocks. */

@@ -41,8 +41,7 @@ static void run_whole(update *u, const kr_program *program, uint64_t n)
 
 static kr_buffer take(update *u, uint64_t nbytes, const char *what)
 {
-    void *memory = kr_work_take_or(u->work, nbytes, what, "insert fewer rows at once");
-    return (kr_buffer){memory, memory ? nbytes : 0};
+    return kr_work_buffer(u->work, nbytes, what, "insert fewer rows at once");
 }
 
 /* All but the batch. */
@@ -342,7 +341,10 @@ static kr_sorted sort_early(update *u, const kr_key *keys, const uint32_t *rows,
 {
     const kr_build build = {.keys = {.type = KR_KEY_BITS == 64 ? KR_U64 : KR_U32, .count = n, .data = keys},
                             .row_ids = rows};
-    return kr_sorted_sort(u->work, &build, NULL);
+    kr_stopwatch *watch = kr_work_unwatch(u->work);
+    const kr_sorted made = kr_sorted_sort(u->work, &build, NULL);
+    u->work->watch = watch;
+    return made;
 }
 
 static kr_sorted sort_by_key(update *u, const kr_key *keys, const uint32_t *rows, uint64_t n)

@@ -54,21 +54,15 @@ void kr_store_keep(kr_work *w, kr_store *store)
     store->rows = kr_work_keep(w, store->rows.data);
 }
 
-static kr_buffer take(kr_work *w, uint64_t nbytes, const char *what, const char *help)
-{
-    void *memory = kr_work_take_or(w, nbytes, what, help);
-    return (kr_buffer){memory, memory ? nbytes : 0};
-}
-
 kr_store kr_store_reserve(kr_work *w, const kr_store *like, uint64_t n_slots, const char *help)
 {
     kr_store made = *like;
     const int apart = made.layout == KR_LAYOUT_SOA;
     const uint64_t keys_nbytes = n_slots * kr_layout_stride(made.layout, made.key_bits / 8);
     made.rows = (kr_buffer){0};
-    made.keys = take(w, keys_nbytes, apart ? "keys in their places" : "packed entries", help);
+    made.keys = kr_work_buffer(w, keys_nbytes, apart ? "keys in their places" : "packed entries", help);
     if (apart)
-        made.rows = take(w, n_slots * sizeof(uint32_t), "row ids in their places", help);
+        made.rows = kr_work_buffer(w, n_slots * sizeof(uint32_t), "row ids in their places", help);
     return made;
 }
 

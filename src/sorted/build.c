@@ -4,6 +4,13 @@
 #include "sorted/rows.h"
 #include "sorted/sorted.h"
 
+kr_sorted kr_sorted_take(kr_work *w, uint64_t n, uint32_t key_bits)
+{
+    return (kr_sorted){.keys = kr_work_buffer(w, n * (key_bits / 8), "sorted keys", NULL),
+                       .rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids", NULL),
+                       .n = n};
+}
+
 void kr_sorted_give(kr_work *w, const kr_sorted *sorted)
 {
     kr_work_give(w, sorted->rows.data);
@@ -75,9 +82,7 @@ kr_sorted kr_sorted_sort(kr_work *w, const kr_build *build, const uint64_t *seed
     const listed_keys l = prepare(w, build, seed, NULL);
     const uint64_t n = l.list.n;
     const uint32_t bits = kr_type_key_bits(build->keys.type);
-    const kr_sorted made = {.keys = kr_work_buffer(w, n * (bits / 8), "sorted keys"),
-                            .rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids"),
-                            .n = n};
+    const kr_sorted made = kr_sorted_take(w, n, bits);
     const kr_sort sort = {
         .key_bits = bits,
         .end_bit = seed               ? bits

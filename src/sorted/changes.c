@@ -24,9 +24,10 @@ static kr_changes sort_small(kr_work *w, const kr_update *job, const uint64_t *s
 {
     const uint64_t deletes = job->delete_keys.count, inserts = job->insert_keys.count, n = deletes + inserts;
     const kr_changes made = {
-        .deletes = {.keys = kr_work_buffer(w, deletes * sizeof(uint32_t), "keys to delete"), .n = deletes},
-        .inserts = {.keys = kr_work_buffer(w, inserts * sizeof(uint32_t), "keys to insert"),
-                    .rows = kr_work_buffer(w, inserts * sizeof(uint32_t), "their row ids"),
+        .deletes = {.keys = kr_work_buffer(w, deletes * sizeof(uint32_t), "keys to delete", NULL),
+                    .n = deletes},
+        .inserts = {.keys = kr_work_buffer(w, inserts * sizeof(uint32_t), "keys to insert", NULL),
+                    .rows = kr_work_buffer(w, inserts * sizeof(uint32_t), "their row ids", NULL),
                     .n = inserts}};
     uint64_t *packed = kr_work_take(w, n * sizeof *packed, "a batch to sort");
     uint64_t *sorted = kr_work_take(w, n * sizeof *sorted, "a sorted batch");
@@ -76,18 +77,10 @@ static void shift_rows(kr_work *w, const kr_update *job, uint32_t *rows, uint64_
         kr_work_run(w, &sorted_shift_rows, &params, n);
 }
 
-/* Each phase of a watch would wait for the device, so the sorts end none. */
-static kr_stopwatch *stop_watching(kr_work *w)
-{
-    kr_stopwatch *watch = w->watch;
-    w->watch = NULL;
-    return watch;
-}
-
 kr_changes kr_changes_make(kr_work *w, const kr_update *job, const uint64_t *seed)
 {
     kr_changes made = {.deletes = {.n = 0}};
-    kr_stopwatch *watch = stop_watching(w);
+    kr_stopwatch *watch = kr_work_unwatch(w);
     if (is_small(job)) {
         made = sort_small(w, job, seed);
     } else {
@@ -102,7 +95,7 @@ kr_changes kr_changes_make(kr_work *w, const kr_update *job, const uint64_t *see
 
 kr_sorted kr_changes_deletes(kr_work *w, const kr_update *job, uint64_t seed)
 {
-    kr_stopwatch *watch = stop_watching(w);
+    kr_stopwatch *watch = kr_work_unwatch(w);
     const kr_sorted made = sort_one(w, job, &seed, 0);
     w->watch = watch;
     return made;
@@ -110,7 +103,7 @@ kr_sorted kr_changes_deletes(kr_work *w, const kr_update *job, uint64_t seed)
 
 void kr_changes_list(kr_work *w, const kr_update *job, uint64_t seed, kr_listed *inserts)
 {
-    kr_stopwatch *watch = stop_watching(w);
+    kr_stopwatch *watch = kr_work_unwatch(w);
     const kr_build build = build_of(w, job, 1);
     kr_sorted_list(w, &build, seed, inserts);
     shift_rows(w, job, inserts->rows, inserts->n);

@@ -145,8 +145,8 @@ kr_sorted KR_W(kr_sorted_merge)(kr_work *w, const kr_changes *changes, const kr_
     kr_sorted_merge_params params;
     kr_merge m = KR_W(kr_merge_of_entries)(w, old, KR_LAYOUT_SOA, &params);
     KR_W(kr_merge_plan)(&m, changes);
-    kr_sorted made = {.keys = kr_work_buffer(w, m.n * sizeof(kr_key), "merged keys"),
-                      .rows = kr_work_buffer(w, m.n * sizeof(uint32_t), "merged row ids"),
+    kr_sorted made = {.keys = kr_work_buffer(w, m.n * sizeof(kr_key), "merged keys", NULL),
+                      .rows = kr_work_buffer(w, m.n * sizeof(uint32_t), "merged row ids", NULL),
                       .n = m.n};
     const kr_entries entries =
         kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), made.keys.data, made.rows.data, made.n);

@@ -68,9 +68,7 @@ static void replace_keys(kr_work *w, const kr_set_keys *job, const by_row *entri
 static kr_sorted order_by_key(kr_work *w, const by_row *entries, uint64_t n, kr_type type)
 {
     const uint32_t key_bits = kr_type_key_bits(type);
-    kr_sorted made = {.keys = kr_work_buffer(w, n * (key_bits / 8), "sorted keys"),
-                      .rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids"),
-                      .n = n};
+    kr_sorted made = kr_sorted_take(w, n, key_bits);
     const kr_sort sort = {.key_bits = key_bits,
                           .end_bit = kr_type_significant_bits(type),
                           .n = n,

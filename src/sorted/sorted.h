@@ -14,6 +14,7 @@ typedef struct kr_sorted {
 } kr_sorted;
 
 /* What a work makes is its scratch memory until it is kept; then kr_sorted_release releases it. */
+kr_sorted kr_sorted_take(kr_work *work, uint64_t n, uint32_t key_bits); /* room for n, ends are 0 */
 void kr_sorted_give(kr_work *work, const kr_sorted *sorted);
 void kr_sorted_keep(kr_work *work, kr_sorted *sorted);
 void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);

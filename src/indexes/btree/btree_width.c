@@ -41,21 +41,16 @@ static kr_status estimate(const kr_shape *shape, kr_need *need, kr_error *err)
     return KR_OK;
 }
 
-static kr_buffer take(kr_work *w, uint64_t nbytes, const char *what, const char *help)
-{
-    void *memory = kr_work_take_or(w, nbytes, what, help);
-    return (kr_buffer){memory, memory ? nbytes : 0};
-}
-
 static void allocate(kr_work *w, btree_index *made)
 {
     static const char *const help = "fill=1.0, or kind array";
     btree_tree *tree = &made->tree;
-    made->keys = take(w, leaves_nbytes(tree, sizeof(kr_key)), "the keys of leaves", help);
-    made->rows = take(w, leaves_nbytes(tree, sizeof(uint32_t)), "the row ids of leaves", help);
-    made->directory =
-        take(w, btree_directory_nbytes(tree, sizeof(kr_key)), "the directory of leaves", "a larger node");
-    made->order = take(w, (uint64_t)tree->room * sizeof(uint32_t), "the order of leaves", "a larger node");
+    made->keys = kr_work_buffer(w, leaves_nbytes(tree, sizeof(kr_key)), "the keys of leaves", help);
+    made->rows = kr_work_buffer(w, leaves_nbytes(tree, sizeof(uint32_t)), "the row ids of leaves", help);
+    made->directory = kr_work_buffer(w, btree_directory_nbytes(tree, sizeof(kr_key)),
+                                     "the directory of leaves", "a larger node");
+    made->order =
+        kr_work_buffer(w, (uint64_t)tree->room * sizeof(uint32_t), "the order of leaves", "a larger node");
     tree->keys = made->keys.data;
     tree->rows = made->rows.data;
     tree->order = made->order.data;

@@ -112,7 +112,7 @@ static void make_spare(update *u)
     const uint64_t left = u->nodes->n_spare - spare_taken(u);
     if (u->given_back == 0)
         return;
-    u->room.nodes.spare = kr_work_buffer(w, (left + u->given_back) * sizeof(uint32_t), "spare nodes");
+    u->room.nodes.spare = kr_work_buffer(w, (left + u->given_back) * sizeof(uint32_t), "spare nodes", NULL);
     uint32_t *spare = u->room.nodes.spare.data;
     kr_work_copy(w, spare, u->nodes->spare.data, left * sizeof *spare);
     u->params.given_back = spare ? spare + left : NULL;

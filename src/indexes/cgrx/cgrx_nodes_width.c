@@ -31,7 +31,7 @@ void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design,
 /* A new buffer if the old one is too small. */
 static kr_buffer renew(kr_work *w, const kr_buffer *old, uint64_t nbytes, const char *what)
 {
-    return old->nbytes >= nbytes ? (kr_buffer){0} : kr_work_buffer(w, nbytes, what);
+    return old->nbytes >= nbytes ? (kr_buffer){0} : kr_work_buffer(w, nbytes, what, NULL);
 }
 
 cgrx_room KR_W(cgrx_room_make)(kr_work *w, const cgrx_want *want, const cgrx_nodes *nodes)
@@ -137,9 +137,7 @@ void KR_W(cgrx_nodes_build)(kr_work *w, const cgrx_nodes_source *source, cgrx_st
 kr_sorted KR_W(cgrx_nodes_flatten)(kr_work *w, const cgrx_storage *storage, const cgrx_nodes *nodes)
 {
     const uint64_t n = nodes->n_rows;
-    kr_sorted made = {.keys = kr_work_buffer(w, n * sizeof(kr_key), "sorted keys"),
-                      .rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids"),
-                      .n = n};
+    kr_sorted made = kr_sorted_take(w, n, KR_KEY_BITS);
     const flatten_params params = {KR_W(cgrx_storage_entries)(storage, 0), cgrx_nodes_lists(nodes),
                                    made.keys.data, made.rows.data};
     if (n)

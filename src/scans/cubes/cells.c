@@ -98,7 +98,7 @@ static kr_status encode(const cubes_cells_job *job, cubes_cells *cells, uint64_t
                         kr_error *err)
 {
     const kr_build build = build_of(job);
-    kr_work w = kr_work_on(job->device, job->stream, err);
+    kr_work w = kr_work_of_build(&build, err);
     kr_sorted sorted = kr_sorted_build(&w, &build);
     kr_sorted_keep(&w, &sorted);
     kr_status status = kr_work_end(&w);

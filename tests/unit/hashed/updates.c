@@ -162,8 +162,8 @@ static const kr_device_ops *pretend_gpu(kr_device_ops *ops)
     return cpu;
 }
 
-/* Two fifths of the rows of the table: old keys, new ones, and some several times, with row ids below and
- * above the old. `gone` old keys are deleted, of which a seventh come back. */
+/* Two thirds as many rows as the table has: old keys, new ones, and some several times, with row ids below
+ * and above the old. `gone` old keys are deleted, of which a seventh come back. */
 static void draft_large(uint32_t wide, uint32_t gone)
 {
     enum { INSERTS = 66000 };

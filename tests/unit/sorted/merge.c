@@ -150,8 +150,8 @@ static kr_sorted merge_by_bits(kr_work *w, const setting *s, const kr_changes *c
     kr_merge m = of->begin(w, old, KR_LAYOUT_SOA, &params);
     params.merge.by_bits = 1;
     of->plan(&m, changes);
-    kr_sorted merged = {.keys = kr_work_buffer(w, m.n * s->bits / 8, "keys"),
-                        .rows = kr_work_buffer(w, m.n * sizeof(uint32_t), "rows"),
+    kr_sorted merged = {.keys = kr_work_buffer(w, m.n * s->bits / 8, "keys", NULL),
+                        .rows = kr_work_buffer(w, m.n * sizeof(uint32_t), "rows", NULL),
                         .n = m.n};
     const kr_entries entries =
         kr_entries_of(KR_LAYOUT_SOA, s->bits / 8, merged.keys.data, merged.rows.data, m.n);

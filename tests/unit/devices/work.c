@@ -1,0 +1,112 @@
+/* kr_work: steps after one that failed do nothing, and memory is given back unless it was kept. */
+#include "devices/work.h"
+#include "failing_device.h"
+
+static uint64_t in_use(void)
+{
+    return atomic_load(&device->in_use_nbytes);
+}
+
+static void memory_is_given_back(void **state)
+{
+    kr_work w = kr_work_on(device, NULL, NULL);
+    (void)state;
+    assert_null(kr_work_take(&w, 0, "nothing"));
+    void *first = kr_work_take(&w, 256, "first"), *second = kr_work_take(&w, 512, "second");
+    kr_buffer third = kr_work_buffer(&w, 1024, "third", NULL);
+    assert_true(first && second && third.data && third.nbytes == 1024);
+    assert_int_equal(in_use(), 1792);
+    kr_work_give(&w, second);
+    kr_work_give(&w, NULL);
+    kr_work_give(&w, &w); /* not the work's */
+    assert_int_equal(in_use(), 1280);
+    third = kr_work_keep(&w, third.data);
+    assert_int_equal(third.nbytes, 1024);
+    assert_int_equal(kr_work_end(&w), KR_OK);
+    assert_int_equal(in_use(), 1024);
+    kr_buffer_release(device, &third, NULL);
+    assert_int_equal(in_use(), 0);
+}
+
+static void counters_are_zero(void **state)
+{
+    kr_work w = kr_work_on(device, NULL, NULL);
+    uint64_t read[3] = {1, 2, 3};
+    (void)state;
+    const uint64_t *counters = kr_work_counters(&w, 3);
+    kr_work_read(&w, read, counters, sizeof read);
+    assert_true(!read[0] && !read[1] && !read[2]);
+    assert_int_equal(kr_work_end(&w), KR_OK);
+}
+
+static void steps_stop_at_the_first_failure(void **state)
+{
+    kr_error err = {0};
+    kr_work w = kr_work_on(device, NULL, &err);
+    uint32_t word = 7, calls = 0;
+    (void)state;
+    uint32_t *there = kr_work_take(&w, sizeof *there, "a word");
+    kr_work_copy(&w, there, &word, sizeof word);
+    fail_at = 1;
+    assert_null(kr_work_take_or(&w, 64, "more words", "ask for fewer"));
+    assert_false(kr_work_goes_on(&w));
+    assert_non_null(strstr(err.text, "more words"));
+    assert_non_null(strstr(err.text, "ask for fewer"));
+    const kr_error first = err;
+    assert_null(kr_work_take(&w, 64, "words"));
+    assert_null(kr_work_counters(&w, 1));
+    assert_null(kr_work_object(&w, 64, "an object"));
+    kr_work_fill(&w, there, 0, sizeof word);
+    kr_work_read(&w, &word, there, sizeof word);
+    KR_STEP(&w, (++calls, kr_fail(&err, KR_ERR_LIMIT, "never")));
+    assert_true(word == 7 && calls == 0 && *there == 7);
+    assert_null(kr_work_keep(&w, there).data);
+    assert_memory_equal(&first, &err, sizeof err);
+    assert_int_equal(kr_work_end(&w), KR_ERR_DEVICE_MEMORY);
+    assert_int_equal(in_use(), 0);
+}
+
+static void more_pieces_than_there_is_room_for(void **state)
+{
+    kr_error err = {0};
+    kr_work w = kr_work_on(device, NULL, &err);
+    (void)state;
+    for (int i = 0; i < KR_WORK_TAKEN_MOST; ++i)
+        assert_non_null(kr_work_take(&w, 256, "a piece"));
+    assert_null(kr_work_take(&w, 256, "one too many"));
+    assert_int_equal(kr_work_end(&w), KR_ERR_INTERNAL);
+    assert_int_equal(in_use(), 0);
+}
+
+static void laps(void **state)
+{
+    kr_stopwatch watch;
+    kr_work w = kr_work_on(device, NULL, NULL);
+    (void)state;
+    kr_stopwatch_start(&watch, device, NULL);
+    w.watch = &watch;
+    kr_work_lap(&w, "one");
+    kr_stopwatch *kept = kr_work_unwatch(&w);
+    kr_work_lap(&w, "inside");
+    w.watch = kept;
+    kr_work_lap(&w, "two");
+    kr_stopwatch_stop(&watch);
+    assert_int_equal(watch.phases.n, 2);
+    assert_string_equal(kr_phases_name(&watch.phases, 1), "two");
+    assert_int_equal(kr_work_end(&w), KR_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_given_back),
+        cmocka_unit_test(counters_are_zero),
+        cmocka_unit_test(steps_stop_at_the_first_failure),
+        cmocka_unit_test(more_pieces_than_there_is_room_for),
+        cmocka_unit_test(laps),
+    };
+    open_device();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    kr_device_close(device);
+    return failed;
+}
