@@ -1,6 +1,7 @@
 /* Lists of the probes that found a row, or did not, against a loop: counts around tiles and words, and all
  * shares of hits. */
 #include "results/found.h"
+#include "cpu_device.h"
 #include "random.h"
 
 #include <setjmp.h>
@@ -11,22 +12,6 @@
 #include <cmocka.h>
 
 enum { MOST = 20000 };
-
-static kr_device *device;
-
-static int open_device(void **state)
-{
-    kr_error err = {0};
-    (void)state;
-    return kr_device_open("cpu", NULL, &device, &err) != KR_OK;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    kr_device_close(device);
-    return 0;
-}
 
 static void check(const uint32_t *answers, uint64_t n, int wanted, int with_rows)
 {

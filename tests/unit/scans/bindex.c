@@ -1,5 +1,6 @@
 /* Kind bindex: rows of every shape of column against plain loops, and what validation finds. */
 #include "scans/bindex/bindex.h"
+#include "cpu_device.h"
 #include "random.h"
 #include "scans/table.h"
 
@@ -27,7 +28,6 @@ typedef struct values {
     int has_nulls;
 } values;
 static values columns[COLUMNS];
-static kr_device *device;
 
 static int64_t lowest(kr_type type)
 {
@@ -485,19 +485,6 @@ static void appends(void **state)
     }
     assert_in_range(parts_most, 3, BINDEX_PARTS);
     kr_table_destroy(table);
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    return kr_device_open("cpu", NULL, &device, NULL);
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    kr_device_close(device);
-    return 0;
 }
 
 int main(void)

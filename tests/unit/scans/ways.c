@@ -1,5 +1,6 @@
 /* Which entry of a kind of scan answers what, and in how many launches; each answer against a loop over the
  * rows. */
+#include "cpu_device.h"
 #include "scans/table.h"
 #include "tracers/tracer.h"
 
@@ -13,7 +14,6 @@
 
 enum { ROWS = 70001, COLUMNS = 20, TEXT_NBYTES = 4096 };
 
-static kr_device *device;
 static uint32_t values[COLUMNS][ROWS];
 static char names[COLUMNS][4];
 
@@ -213,20 +213,6 @@ static void cast_in_one_launch(void **state)
     kr_table_destroy(table);
 }
 
-static int open_device(void **state)
-{
-    (void)state;
-    fill();
-    return kr_device_open("cpu", NULL, &device, NULL) != KR_OK;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    kr_device_close(device);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,5 +223,6 @@ int main(void)
         cmocka_unit_test(take_long_conjunctions),
         cmocka_unit_test(cast_in_one_launch),
     };
+    fill();
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

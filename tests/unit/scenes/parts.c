@@ -2,6 +2,7 @@
  * to, since NULL rows, equal keys and shared buckets leave fewer than an estimate counts. */
 #define KR_KEY_BITS 32
 
+#include "cpu_device.h"
 #include "indexes/cgrx/cgrx_scene.h"
 #include "indexes/rx/rx_scene.h"
 
@@ -42,24 +43,6 @@ static void close_nothing(kr_tracer *tracer)
 
 static const kr_tracer_ops tracer_ops = {.close = close_nothing, .estimate = sizes};
 static kr_tracer tracer = {.ops = &tracer_ops};
-static kr_device *device;
-
-static int open_device(void **state)
-{
-    (void)state;
-    assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
-    tracer.device = device;
-    device->tracer_close = close_nothing;
-    atomic_store(&device->tracer, &tracer);
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    kr_device_close(device);
-    return 0;
-}
 
 /* What n primitives take in at most `parts` parts, which are as equal as kr_parts_build makes them. */
 static kr_scene_estimate real(uint64_t n, uint64_t parts)
@@ -148,6 +131,16 @@ static void parts_by_the_number_of_keys(void **state)
     device->ops = own;
 }
 
+static int open_with_tracer(void **state)
+{
+    if (open_device(state))
+        return 1;
+    tracer.device = device;
+    device->tracer_close = close_nothing;
+    atomic_store(&device->tracer, &tracer);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,5 +148,5 @@ int main(void)
         cmocka_unit_test(triangles_of_equal_keys),
         cmocka_unit_test(parts_by_the_number_of_keys),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, open_with_tracer, close_device);
 }
