@@ -127,8 +127,8 @@ LOOKUPS += [
 TOO_MUCH = " --memory-cap 8M {device}"
 LOOKUPS += [
     ok("join --help", out=says("with --unordered any N of them; all rows are made first, which takes memory for them [all]")),
-    bad(1, "join --left same.npy --right same.npy --left same.npy --right same.npy" + TOO_MUCH, r"; join a smaller side, or use a semi or anti join\n"),
-    bad(1, "join --left same.npy --left-end same.npy --right same.npy --right-end same.npy --overlap closed --type left" + TOO_MUCH, r"; join parts of the sides\n"),
+    bad(1, "join --left same.npy --right same.npy --left same.npy --right same.npy" + TOO_MUCH, r"; join a smaller side, or use a semi or anti join or --count with one --left column\n"),
+    bad(1, "join --left same.npy --left-end same.npy --right same.npy --right-end same.npy --overlap closed --type left" + TOO_MUCH, r"; join parts of the sides, or use --count with --type inner\n"),
     ok("join --left same.npy --right same.npy --count --quiet" + TOO_MUCH, out=exactly("4000000\n")),
 ]
 

@@ -1,8 +1,8 @@
 #include "answers.h"
 
-#include "progress.h"
-#include "tool.h"
-#include "wide.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
+#include "tools/terminal/wide.h"
 
 #include <errno.h>
 #include <stdlib.h>

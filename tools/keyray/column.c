@@ -1,7 +1,7 @@
 #include "column.h"
 
-#include "progress.h"
-#include "tool.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_COLUMN_H
 #define KEYRAY_COLUMN_H
 
-#include "output.h"
+#include "tools/terminal/output.h"
 
 #include <keyray/keyray.h>
 

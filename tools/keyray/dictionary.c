@@ -1,6 +1,6 @@
 #include "dictionary.h"
 
-#include "tool.h"
+#include "tools/terminal/tool.h"
 
 #include <stdlib.h>
 #include <string.h>

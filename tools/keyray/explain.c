@@ -1,9 +1,9 @@
 #include "column.h"
 #include "commands.h"
-#include "device.h"
-#include "output.h"
-#include "progress.h"
-#include "tool.h"
+#include "tools/terminal/device.h"
+#include "tools/terminal/output.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-#include "clock.h"
 #include "column.h"
 #include "commands.h"
-#include "output.h"
-#include "progress.h"
 #include "targets.h"
-#include "tool.h"
-#include "workload.h"
+#include "tools/bench/workload.h"
+#include "tools/terminal/clock.h"
+#include "tools/terminal/output.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "commands.h"
-#include "output.h"
-#include "tool.h"
+#include "tools/terminal/output.h"
+#include "tools/terminal/tool.h"
 
 #include <string.h>
 

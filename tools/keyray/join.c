@@ -1,10 +1,10 @@
 #include "join.h"
 
-#include "clock.h"
 #include "commands.h"
-#include "progress.h"
 #include "targets.h"
-#include "tool.h"
+#include "tools/terminal/clock.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,19 +231,12 @@ static int counts_alone(const join_options *o)
     return !o->asof.side && o->left.n == 1 && !(o->overlap && o->type);
 }
 
-/* Where the rows take too much memory, the library advises a call that also counts them: what --count does,
- * if it makes no rows itself. */
-static void advise_count(const join_options *o, kr_error *err)
+/* What the command has where the library advises a call that counts the rows and makes none. */
+static const char *counting(const join_options *o)
 {
-    static const char *const calls[] = {"kr_join_chunks", "kr_join_overlap_chunks"};
-    static const char *const advice[] = {" or kr_join_chunks", ", or use kr_join_overlap_chunks"};
-    for (int i = 0; i < 2; ++i) {
-        char *found = strstr(err->text, advice[i]);
-        if (counts_alone(o))
-            tool_rename(err, calls[i], "--count");
-        else if (found)
-            memmove(found, found + strlen(advice[i]), strlen(found + strlen(advice[i])) + 1);
-    }
+    if (o->left.n > 1)
+        return "--count with one --left column";
+    return o->overlap && o->type ? "--count with --type inner" : "--count";
 }
 
 /* What there is to know of the join, if there is one. */
@@ -254,7 +247,8 @@ static int finish(join_job *j, kr_status status, kr_error *err)
         status = kr_join_query(j->join, &j->info, err);
     join_phases_take(j->join, &j->phases);
     tool_rename(err, "inverse", "--inverse");
-    advise_count(&j->options, err);
+    tool_rename(err, "kr_join_chunks", counting(&j->options));
+    tool_rename(err, "kr_join_overlap_chunks", counting(&j->options));
     return tool_check(status, err);
 }
 

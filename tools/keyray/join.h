@@ -4,12 +4,12 @@
 
 #include "answers.h"
 #include "column.h"
-#include "device.h"
-#include "facts.h"
 #include "nearest.h"
-#include "options.h"
-#include "output.h"
 #include "shown.h"
+#include "tools/terminal/device.h"
+#include "tools/terminal/facts.h"
+#include "tools/terminal/options.h"
+#include "tools/terminal/output.h"
 
 typedef struct join_options {
     option_texts left, right, left_by, right_by, show_left, show_right;

@@ -1,8 +1,8 @@
 /* Where the pairs of a join go. */
 #include "join.h"
 
-#include "clock.h"
-#include "tool.h"
+#include "tools/terminal/clock.h"
+#include "tools/terminal/tool.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "commands.h"
-#include "help.h"
-#include "output.h"
-#include "tool.h"
+#include "tools/terminal/help.h"
+#include "tools/terminal/output.h"
+#include "tools/terminal/tool.h"
 
 #include <string.h>
 

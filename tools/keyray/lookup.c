@@ -2,12 +2,12 @@
  * were inserted and deleted. */
 #include "lookup.h"
 
-#include "clock.h"
 #include "commands.h"
-#include "progress.h"
 #include "targets.h"
-#include "tool.h"
-#include "wide.h"
+#include "tools/terminal/clock.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
+#include "tools/terminal/wide.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,12 +4,12 @@
 
 #include "answers.h"
 #include "column.h"
-#include "device.h"
-#include "facts.h"
 #include "nearest.h"
-#include "output.h"
 #include "result.h"
 #include "shown.h"
+#include "tools/terminal/device.h"
+#include "tools/terminal/facts.h"
+#include "tools/terminal/output.h"
 
 typedef struct lookup_options {
     const char *keys, *probes, *probe, *lower, *upper, *output, *index;

@@ -1,8 +1,8 @@
 /* The answers of lookup, range and update: the calls, and where their results go. */
 #include "lookup.h"
 
-#include "clock.h"
-#include "tool.h"
+#include "tools/terminal/clock.h"
+#include "tools/terminal/tool.h"
 
 #include <stdlib.h>
 

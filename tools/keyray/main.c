@@ -1,8 +1,9 @@
 /* keyray: indexes over columns and bulk lookups, from the command line. */
 #include "commands.h"
-#include "help.h"
-#include "progress.h"
-#include "tool.h"
+#include "tools/bench/command.h"
+#include "tools/terminal/help.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
 #include "util/spelling.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 #include "nearest.h"
-#include "tool.h"
+#include "tools/terminal/tool.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_NEAREST_H
 #define KEYRAY_NEAREST_H
 
-#include "options.h"
+#include "tools/terminal/options.h"
 
 #include <keyray/keyray.h>
 

@@ -1,8 +1,8 @@
 #include "result.h"
 
 #include "column.h"
-#include "tool.h"
-#include "wide.h"
+#include "tools/terminal/tool.h"
+#include "tools/terminal/wide.h"
 
 #include <stdlib.h>
 #include <string.h>

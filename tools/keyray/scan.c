@@ -1,16 +1,16 @@
 #include "answers.h"
-#include "clock.h"
 #include "column.h"
 #include "commands.h"
-#include "device.h"
-#include "facts.h"
-#include "output.h"
-#include "progress.h"
 #include "shown.h"
 #include "table.h"
 #include "targets.h"
-#include "tool.h"
-#include "wide.h"
+#include "tools/terminal/clock.h"
+#include "tools/terminal/device.h"
+#include "tools/terminal/facts.h"
+#include "tools/terminal/output.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
+#include "tools/terminal/wide.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "shown.h"
 
-#include "tool.h"
+#include "tools/terminal/tool.h"
 
 int shown_load(shown *all, const char *flag, const option_texts *wanted, const struct column *beside,
                const kr_progress *progress)

@@ -4,7 +4,7 @@
 
 #include "answers.h"
 #include "column.h"
-#include "options.h"
+#include "tools/terminal/options.h"
 
 /* All zero: none. */
 typedef struct shown {

@@ -1,6 +1,6 @@
 #include "table.h"
 
-#include "tool.h"
+#include "tools/terminal/tool.h"
 #include "util/spelling.h"
 
 #include <stdio.h>

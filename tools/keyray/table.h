@@ -4,8 +4,8 @@
 
 #include "column.h"
 #include "dictionary.h"
-#include "facts.h"
-#include "options.h"
+#include "tools/terminal/facts.h"
+#include "tools/terminal/options.h"
 
 /* All zero: no table. */
 struct table {

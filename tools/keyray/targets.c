@@ -1,7 +1,7 @@
 #include "targets.h"
 
 #include "column.h"
-#include "tool.h"
+#include "tools/terminal/tool.h"
 
 #include <limits.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_TARGETS_H
 #define KEYRAY_TARGETS_H
 
-#include "options.h"
+#include "tools/terminal/options.h"
 
 /* Refuses -o PATH, before anything is read, if it would replace an input of the call: a column of any option,
  * or standard input that is a file. Links and other names of one file count. Of OUT.npy the files

@@ -1,0 +1,585 @@
+#include "scan_job.h"
+
+#include "command.h"
+#include "tools/terminal/device.h"
+#include "tools/terminal/output.h"
+#include "tools/terminal/progress.h"
+#include "tools/terminal/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WORK(field) offsetof(workload, field)
+#define AT(field) offsetof(bench_options, field)
+
+static const option_row key_rows[] = {
+    {"count", 0, 0, OPTION_NUMBER, WORK(count), "N", "how many keys there are [2^22]", 1, UINT32_MAX},
+    {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "seed of the workload; 0 is 42 [42]", 0, UINT64_MAX},
+    {"presorted-keys", 0, 0, OPTION_FLAG, WORK(keys_sorted), NULL, "sort the keys", 0, 0},
+    {0},
+};
+
+static const option_row probe_rows[] = {
+    {"probes", 0, 0, OPTION_NUMBER, WORK(probes), "N", "how many lookups or ranges there are [2^22]", 0,
+     UINT32_MAX},
+    {"order", 0, 0, OPTION_CHOICE, WORK(order), WORKLOAD_ORDERS,
+     "the order of the probes; half: every second one ascends [random]", 0, 0},
+    {"batches", 0, 0, OPTION_NUMBER, WORK(batches), "N", "look up the probes in N pieces [1]", 1, UINT32_MAX},
+    {0},
+};
+
+static const option_row lookup_rows[] = {
+    {"probes-log2", 0, 0, OPTION_NUMBER, AT(probes_log2), "N", "the same as --probes 2^N", 0, 31},
+    {"presorted-probes", 0, 0, OPTION_FLAG, AT(presorted_probes), NULL, "the same as --order ascending", 0,
+     0},
+    {"result", 0, 0, OPTION_CHOICE, AT(result), "row|count|sum-rows|sum|exists|rows|rows-by-key",
+     "what is answered for each probe; sum reads a value for each match, rows-by-key lists matches in "
+     "key order [row; for ranges sum-rows]",
+     0, 0},
+    {0},
+};
+
+static const option_row scan_rows[] = {
+    {"result", 0, 0, OPTION_CHOICE, AT(scan_result), BENCH_SCAN_RESULTS, "the answer to a condition [bitmap]",
+     0, 0},
+    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
+     "a kind and its options; give several to compare them. A kind of index that answers ranges "
+     "indexes each column; the row ids of its columns are merged as bitmaps [best]",
+     0, 0},
+    {"host", 0, 0, OPTION_FLAG, AT(host), NULL,
+     "the results are in host memory, and the time includes copies", 0, 0},
+    {"checked", 0, 0, OPTION_NUMBER, AT(checked), "N",
+     "how many queries have their bitmaps checked first [4]", 1, 1 << 16},
+    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
+     "compare with the time to add up the columns, which shows how fast they can be read", 0, 0},
+    {0},
+};
+
+static const option_row call_rows[] = {
+    {"calls", 0, 0, OPTION_NUMBER, AT(calls), "N",
+     "how many calls a run enqueues back to back, also of rivals on a GPU; the times printed are "
+     "those of one call [1]",
+     1, 1 << 20},
+    {"prepared", 0, 0, OPTION_FLAG, AT(prepared), NULL,
+     "prepare the lookup once (kr_prepare_lookup), then run it", 0, 0},
+    {"in-turn", 0, 0, OPTION_FLAG, AT(in_turn), NULL,
+     "time one run of each --index in turn, instead of all runs of one --index after the other; all "
+     "of them are in memory at once",
+     0, 0},
+    {0},
+};
+
+static const option_row update_rows[] = {
+    {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC",
+     "with --waves: the index to build anew for comparison [that of --index]", 0, 0},
+    {0},
+};
+
+static const option_row index_rows[] = {
+    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
+     "a kind and its options; give several to compare them [best; for update rx, and with --waves "
+     "best:updates=on]",
+     0, 0},
+    {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "the same as --count 2^N", 0, 31},
+    {"host", 0, 0, OPTION_FLAG, AT(host), NULL,
+     "the columns are in host memory, and the time includes copies", 0, 0},
+    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
+     "compare with rivals. point: std::lower_bound; point and build on the CPU: std::unordered_map "
+     "and, if keyray was built with Abseil, its flat_hash_map and btree_map, on one thread; build on "
+     "a GPU: CUB's sort; point on a GPU, if keyray was built with KEYRAY_PEERS: thrust's lower_bound "
+     "and cuCollections' static_map",
+     0, 0},
+    {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with the same work on one thread of the CPU",
+     0, 0},
+    {0},
+};
+
+static const option_row bench_rows[] = {
+    {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
+     "repeat everything with each of these values of an option of the workload, or, if it has no such "
+     "option, of the kind; KIND.OPT is always an option of the kind",
+     0, 0},
+    {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "how many runs are timed, after one that warms up [5]",
+     1, BENCH_REPEAT_MOST},
+    {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "also write the report as JSON to a file", 0, 0},
+    {0},
+};
+
+#define NO_NUMBER UINT64_MAX /* no count was given */
+
+enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 20 };
+
+/* One invocation. */
+typedef struct job {
+    int operation;
+    bench_options options;
+    workload w;
+    device_options where;
+    output_options printing;
+    option_group groups[GROUPS_MOST];
+    uint32_t n_groups, n_sweepable;
+    kr_device *device;
+    char *sweep; /* one allocation with what is swept */
+    const char *sweep_name, *sweep_values[SWEEP_MOST];
+    uint32_t n_sweep;
+    int sweeps_spec; /* the option is the kind's, not the workload's */
+    bench_report report;
+} job;
+
+/* ---- Options ------------------------------------------------------------------------------- */
+
+static void add_group(job *j, const char *title, const option_row *rows, void *to)
+{
+    j->groups[j->n_groups++] = (option_group){title, rows, to};
+}
+
+/* The groups of the workload, which can be swept, come first. operation < 0: all, for --help. */
+static void add_groups(job *j, int operation)
+{
+    const int all = operation < 0, has_keys = operation != BENCH_LOADS && operation != BENCH_SCAN;
+    const int looks_up = has_keys && operation != BENCH_BUILD;
+    j->n_groups = 0;
+    if (has_keys) {
+        add_group(j, all ? "Keys (not scan, loads)" : "Keys", key_rows, &j->w);
+        add_group(j, all ? "Kinds of keys (not scan, loads)" : "Kinds of keys", workload_keys_rows, &j->w);
+    }
+    if (looks_up)
+        add_group(j, "Probes (not build, scan, loads)", probe_rows, &j->w);
+    if (operation == BENCH_POINT || operation == BENCH_UPDATE || operation == BENCH_JOIN || all)
+        add_group(j, "Kinds of probes (point, update, join)", workload_probes_rows, &j->w);
+    if (operation == BENCH_RANGE || all)
+        add_group(j, "Kinds of ranges (range)", workload_ranges_rows, &j->w);
+    if (operation == BENCH_UPDATE || all)
+        add_group(j, "Updates (update)", workload_updates_rows, &j->w);
+    if (operation == BENCH_LOADS || all)
+        add_group(j, "Loads of an array, without an index (loads)", bench_loads_rows, &j->w);
+    if (operation == BENCH_SCAN || all)
+        add_group(j, "Tables and conditions (scan)", bench_scan_rows, &j->w);
+    j->n_sweepable = j->n_groups;
+    if (looks_up)
+        add_group(j, "Lookups (not build, scan, loads)", lookup_rows, &j->options);
+    if (operation == BENCH_POINT || operation == BENCH_RANGE || all)
+        add_group(j, "Calls (point, range)", call_rows, &j->options);
+    if (operation == BENCH_JOIN || all)
+        add_group(j, "Joins of the probes, left, with the keys, right (join)", bench_join_rows, &j->options);
+    if (operation == BENCH_UPDATE || all)
+        add_group(j, "Waves (update)", update_rows, &j->options);
+    if (operation == BENCH_SCAN || all)
+        add_group(j, "Scans (scan)", scan_rows, &j->options);
+    if (has_keys)
+        add_group(j, all ? "Index (not scan, loads)" : "Index", index_rows, &j->options);
+    add_group(j, "Benchmark", bench_rows, &j->options);
+    add_group(j, "Device", device_rows, &j->where);
+    add_group(j, "Output", output_rows, &j->printing);
+}
+
+/* Refuses two options that set the same value. */
+static int check_contradictions(const job *j)
+{
+    const bench_options *o = &j->options;
+    const struct {
+        int both;
+        const char *names;
+    } pairs[] = {
+        {j->w.count != NO_NUMBER && o->keys_log2 != NOT_GIVEN, "--count and --keys-log2"},
+        {j->w.probes != NO_NUMBER && o->probes_log2 != NOT_GIVEN, "--probes and --probes-log2"},
+        {j->w.order != NOT_GIVEN && o->presorted_probes, "--order and --presorted-probes"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i)
+        if (pairs[i].both)
+            return tool_fail(USAGE, "%s set the same value; give one of them", pairs[i].names);
+    if (j->operation == BENCH_JOIN && (o->result != NOT_GIVEN || o->baseline || o->scaling))
+        return tool_fail(USAGE, "bench join has no --%s; --type says what its results are",
+                         o->baseline  ? "baseline"
+                         : o->scaling ? "scaling"
+                                      : "result");
+    int code = o->rebuild ? tool_check_spec(o->rebuild) : DONE;
+    for (uint32_t i = 0; i < o->index.n && !code; ++i)
+        code = tool_check_spec(o->index.at[i]);
+    return code;
+}
+
+static uint64_t settle_count(uint64_t count, uint64_t log2)
+{
+    if (log2 != NOT_GIVEN)
+        return (uint64_t)1 << log2;
+    return count != NO_NUMBER ? count : 1 << 22;
+}
+
+/* Fills in what options leave open. */
+static void settle_options(job *j)
+{
+    static const kr_result results[] = {KR_RESULT_ROW,    KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
+                                        KR_RESULT_EXISTS, KR_RESULT_ROWS,  KR_RESULT_ROWS};
+    static const uint32_t by_key = sizeof results / sizeof *results - 1;
+    bench_options *o = &j->options;
+    j->w.count = settle_count(j->w.count, o->keys_log2);
+    j->w.probes = settle_count(j->w.probes, o->probes_log2);
+    if (j->w.order == NOT_GIVEN)
+        j->w.order = o->presorted_probes ? KR_PROBES_ASCENDING : KR_PROBES_RANDOM;
+    o->order = o->result == by_key ? KR_ORDER_KEY : KR_ORDER_ROW;
+    if (o->result != NOT_GIVEN)
+        o->result = results[o->result];
+    else
+        o->result = j->operation == BENCH_RANGE ? KR_RESULT_SUM_ROWS : KR_RESULT_ROW;
+    if (!o->index.n) /* `best` does not give rows other keys */
+        o->index.at[o->index.n++] = j->operation != BENCH_UPDATE ? "best"
+                                    : j->w.waves                 ? "best:updates=on"
+                                                                 : "rx";
+    if (j->operation == BENCH_LOADS && !o->sweep && !j->w.group)
+        o->sweep = BENCH_LOADS_SWEEP;
+    if (!j->w.group)
+        j->w.group = 1;
+}
+
+/* "KIND.OPT" is the kind's option, even if the workload has one of this name. */
+static int read_swept_kind(job *j)
+{
+    const char *option = strchr(j->sweep_name, '.');
+    if (!option)
+        return DONE;
+    const size_t length = (size_t)(option - j->sweep_name);
+    for (uint32_t i = 0; i < j->options.index.n; ++i) {
+        const char *spec = j->options.index.at[i];
+        if (strncmp(spec, j->sweep_name, length) != 0 || (spec[length] && spec[length] != ':'))
+            return tool_fail(USAGE, "--sweep %s is of kind '%.*s', but --index is %s", j->sweep_name,
+                             (int)length, j->sweep_name, spec);
+    }
+    j->sweep_name = option + 1;
+    j->sweeps_spec = 1;
+    return DONE;
+}
+
+/* Cuts "OPT=A,B,C" apart. */
+static int read_sweep(job *j)
+{
+    j->n_sweep = 1;
+    if (!j->options.sweep)
+        return DONE;
+    j->sweep_name = j->sweep = strdup(j->options.sweep);
+    if (!j->sweep)
+        return tool_fail(FAILED, "no host memory for --sweep");
+    char *values = strchr(j->sweep, '=');
+    if (!values || values == j->sweep || !values[1])
+        return tool_fail(USAGE, "--sweep is OPT=A,B,C, not '%s'", j->options.sweep);
+    *values++ = '\0';
+    char *rest = values, *value;
+    for (j->n_sweep = 0; (value = strsep(&rest, ",")); j->sweep_values[j->n_sweep++] = value)
+        if (j->n_sweep == SWEEP_MOST || !*value)
+            return tool_fail(USAGE, "--sweep takes 1 to %d values, none of them empty", SWEEP_MOST);
+    return read_swept_kind(j);
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------- */
+
+/* The same on a device with one thread. */
+static int measure_one_thread(const job *j, const bench_data *data, const char *spec, bench_row *row)
+{
+    device_options where = j->where;
+    bench_row one = {0};
+    kr_device *device = NULL;
+    where.threads = 1;
+    if (strcmp(j->report.device.name, "cpu") != 0)
+        return tool_fail(USAGE, "--scaling compares threads of the CPU; add --device cpu");
+    int code = device_open(&where, NULL, &device);
+    if (!code)
+        code = bench_measure(&j->options, data, device, spec, &one);
+    if (!code)
+        row->one_thread_rate = (double)one.per_run / one.times.median;
+    kr_device_close(device);
+    return code;
+}
+
+/* What is swept, and the spec with it. */
+static int name_row(const job *j, const char *spec, const char *value, bench_row *row, char *whole,
+                    size_t nbytes)
+{
+    const char *link = strchr(spec, ':') ? "," : ":";
+    if (j->sweeps_spec && strncmp(spec, "best", 4) == 0)
+        return tool_fail(
+            USAGE,
+            "--sweep %s is not an option of the workload; for an option of a kind, name the kind: --index "
+            "KIND",
+            j->sweep_name);
+    row->workload = j->w;
+    if (value)
+        snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
+    if (value && j->sweeps_spec)
+        snprintf(whole, nbytes, "%s%s%s=%s", spec, link, j->sweep_name, value);
+    else
+        snprintf(whole, nbytes, "%s", spec);
+    return DONE;
+}
+
+static int run_spec(job *j, const bench_data *data, const char *spec, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    char whole[KR_SPEC_NBYTES];
+    int code = name_row(j, spec, value, row, whole, sizeof whole);
+    if (!code && j->operation == BENCH_JOIN)
+        code = bench_join(&j->options, data, j->device, whole, row);
+    else if (!code)
+        code = bench_measure(&j->options, data, j->device, whole, row);
+    if (!code && j->options.baseline)
+        code = bench_measure_baselines(&j->options, data, j->device, row);
+    if (!code && j->options.scaling)
+        code = measure_one_thread(j, data, whole, row);
+    j->report.n_rows += !code;
+    return code;
+}
+
+/* All specs of one value. Rivals, which do not depend on the spec, run once. */
+static int run_in_turn(job *j, const bench_data *data, const char *value)
+{
+    const uint32_t n = j->options.index.n;
+    bench_row *rows = &j->report.rows[j->report.n_rows];
+    bench_spec *specs = tool_alloc(n, sizeof *specs, "the specs");
+    int code = specs ? DONE : FAILED;
+    for (uint32_t i = 0; i < n && !code; ++i)
+        code = name_row(j, j->options.index.at[i], value, &rows[i], specs[i], sizeof *specs);
+    if (!code)
+        code = bench_measure_in_turn(&j->options, data, j->device, specs, n, rows);
+    if (!code && j->options.baseline)
+        code = bench_measure_baselines(&j->options, data, j->device, rows);
+    for (uint32_t i = 1; i < n && !code; ++i) {
+        memcpy(rows[i].baselines, rows->baselines, sizeof rows->baselines);
+        rows[i].n_baselines = rows->n_baselines;
+    }
+    for (uint32_t i = 0; i < n && !code && j->options.scaling; ++i)
+        code = measure_one_thread(j, data, specs[i], &rows[i]);
+    j->report.n_rows += code ? 0 : n;
+    free(specs);
+    return code;
+}
+
+/* Checks that waves have rows to insert, and not more than an index holds. */
+static int check_waves(const workload *w)
+{
+    const int grows = w->wave_form == WAVES_GROW;
+    if (w->growth != WORKLOAD_GROWTH && (w->wave_rows || !grows))
+        return tool_fail(USAGE,
+                         "--growth takes the place of --wave-rows in waves that grow; give one of them");
+    if (!grows && (!w->wave_rows || w->wave_rows > w->count))
+        return tool_fail(
+            USAGE,
+            "--wave-form alternate and churn need --wave-rows from 1 to %llu, which is how many keys there "
+            "are",
+            (unsigned long long)w->count);
+    if (workload_grown(w) - w->count < w->waves)
+        return tool_fail(USAGE, "--growth of %llu rows leaves no row to insert in some of %llu waves",
+                         (unsigned long long)w->count, (unsigned long long)w->waves);
+    if (workload_grown(w) >= KR_NO_ROW)
+        return tool_fail(USAGE, "the waves make %llu rows, and row ids end at 4294967294; give fewer",
+                         (unsigned long long)workload_grown(w));
+    return DONE;
+}
+
+/* Checks options that can be swept, for each value. */
+static int check_updates(const job *j)
+{
+    const workload *w = &j->w;
+    if (w->waves && (w->changes != 1 || w->by_rank))
+        return tool_fail(USAGE,
+                         "--changes and --pattern exchange keys, --waves inserts and deletes; give one");
+    if (w->waves && w->multiplicity != 1)
+        return tool_fail(
+            USAGE, "--waves deletes rows by their keys, so these must be distinct; leave out --multiplicity");
+    if (!w->waves && (w->growth != WORKLOAD_GROWTH || j->options.rebuild || w->wave_rows || w->wave_form))
+        return tool_fail(USAGE, "--growth, --rebuild, --wave-form and --wave-rows need --waves");
+    return w->waves ? check_waves(w) : DONE;
+}
+
+static int open_data(job *j, bench_data *data)
+{
+    const int code = j->operation == BENCH_UPDATE ? check_updates(j) : DONE;
+    if (code)
+        return code;
+    return bench_data_open(data, j->device, j->operation, &j->w, j->options.result == KR_RESULT_SUM,
+                           (int)j->options.host, (uint32_t)j->where.threads);
+}
+
+static int run_loads(job *j, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    row->workload = j->w;
+    if (value)
+        snprintf(row->swept, sizeof row->swept, "%s=%s", j->sweep_name, value);
+    if (value && j->sweeps_spec)
+        return tool_fail(USAGE, "--sweep %s is not an option of bench loads, which has no index",
+                         j->sweep_name);
+    const int code = bench_loads(&j->options, j->device, (uint32_t)j->where.threads, row);
+    j->report.n_rows += !code;
+    return code;
+}
+
+static int run_scan(job *j, const char *spec, const char *value)
+{
+    bench_row *row = &j->report.rows[j->report.n_rows];
+    char whole[KR_SPEC_NBYTES];
+    int code = name_row(j, spec, value, row, whole, sizeof whole);
+    if (!code)
+        code = bench_scan(&j->options, j->device, (uint32_t)j->where.threads, whole, row);
+    j->report.n_rows += !code;
+    return code;
+}
+
+static int run_all(job *j)
+{
+    bench_data data = {0};
+    int code = DONE;
+    for (uint32_t v = 0; v < j->n_sweep && !code; ++v) {
+        const char *value = j->sweep_values[v];
+        if (value && !j->sweeps_spec) {
+            code = options_set(j->groups, j->n_sweepable, j->sweep_name, value);
+            j->sweeps_spec = code == -1;
+            code = j->sweeps_spec ? DONE : code;
+        }
+        if (j->operation == BENCH_LOADS) {
+            code = code ? code : run_loads(j, value);
+            continue;
+        }
+        if (!code && j->operation != BENCH_SCAN && (v == 0 || !j->sweeps_spec))
+            code = open_data(j, &data);
+        if (!code && j->options.in_turn) {
+            code = run_in_turn(j, &data, value);
+            continue;
+        }
+        for (uint32_t i = 0; i < j->options.index.n && !code; ++i)
+            code = j->operation == BENCH_SCAN ? run_scan(j, j->options.index.at[i], value)
+                                              : run_spec(j, &data, j->options.index.at[i], value);
+    }
+    bench_scan_close();
+    bench_data_close(&data);
+    return code;
+}
+
+/* ---- Report -------------------------------------------------------------------------------- */
+
+static int write_json(const bench_report *report, const char *path)
+{
+    char *text = NULL;
+    size_t nbytes = 0;
+    kr_error err = {0};
+    kr_output *files = NULL;
+    FILE *file = open_memstream(&text, &nbytes);
+    if (file)
+        bench_print(report, file, 1);
+    if (!file || fclose(file) != 0) {
+        free(text);
+        return tool_fail(FAILED, "no host memory for the report");
+    }
+    progress_writing(1);
+    kr_status status = kr_output_create(&files, &err);
+    if (status == KR_OK)
+        status = kr_output_add_bytes(files, path, text, nbytes, progress_callback(1), &err);
+    if (status == KR_OK)
+        status = kr_output_commit(files, &err);
+    kr_output_destroy(files);
+    free(text);
+    progress_writing(0);
+    return tool_check(status, &err);
+}
+
+static int perform(job *j)
+{
+    kr_error err = {0};
+    const uint64_t n_rows = (uint64_t)j->n_sweep * j->options.index.n;
+    j->report = (bench_report){
+        .options = &j->options, .operation = j->operation, .device = {.struct_size = sizeof(kr_device_info)}};
+    j->report.rows = calloc(n_rows, sizeof *j->report.rows);
+    if (!j->report.rows)
+        return tool_fail(FAILED, "no host memory for the report");
+    /* Without a progress callback: nothing but the work is to be timed. */
+    int code = device_open(&j->where, NULL, &j->device);
+    if (!code)
+        code = tool_check(kr_device_query(j->device, &j->report.device, &err), &err);
+    if (!code)
+        code = run_all(j);
+    if (!code && j->options.json)
+        code = write_json(&j->report, j->options.json);
+    if (!code && (j->printing.json || !j->printing.quiet))
+        bench_print(&j->report, stdout, j->printing.json);
+    kr_device_close(j->device);
+    for (uint64_t i = 0; i < n_rows; ++i)
+        free(j->report.rows[i].steps);
+    free(j->report.rows);
+    return code;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    job j = {.options = {.keys_log2 = NOT_GIVEN,
+                         .probes_log2 = NOT_GIVEN,
+                         .repeat = 5,
+                         .checked = 4,
+                         .calls = 1,
+                         .result = NOT_GIVEN},
+             .w = WORKLOAD_DEFAULTS,
+             .where = DEVICE_DEFAULTS};
+    int code = DONE;
+    j.w.count = j.w.probes = NO_NUMBER;
+    j.w.order = NOT_GIVEN;
+    add_groups(&j, -1);
+    j.operation = options_operand(self, j.groups, j.n_groups, argc, argv, &code);
+    if (j.operation < 0)
+        return code;
+    add_groups(&j, j.operation);
+    code = options_parse(self, j.groups, j.n_groups, argc - 1, argv + 1);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    code = check_contradictions(&j);
+    if (code)
+        return code;
+    settle_options(&j);
+    code = read_sweep(&j);
+    if (!code)
+        code = perform(&j);
+    free(j.sweep);
+    return code;
+}
+
+const command command_bench = {
+    "bench",
+    "point|range|build|update|scan|loads|join",
+    "time lookups, builds, updates, scans and joins on generated data, after checking the answers, "
+    "or bare loads",
+    "Times point lookups, ranges, builds, updates, scans and joins, or bare loads from memory. It "
+    "generates its columns itself and reads no files, and it checks the answers before it times "
+    "anything.",
+    "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 "
+    "--baseline\n"
+    "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
+    "keyray bench build --bits 64 --device cpu --scaling\n"
+    "keyray bench update --index rx --changes 2^10 --pattern ranks\n"
+    "keyray bench update --index cgrx:updates=on --waves 8 --rebuild cgrx --bits 64 --uniformity "
+    "100\n"
+    "keyray bench scan --rows 100000000 --queries 1000 --repeat 3\n"
+    "keyray bench scan --rows 100000000 --append 1048576 --delete 65536 --index bindex\n"
+    "keyray bench scan --workload q6 --scale 10 --index full --index bindex --index btree\n"
+    "keyray bench join --count 2^24 --probes 2^27 --hit-rate 50 --index best --index hash\n"
+    "keyray bench loads --sweep group=1,4,16 --aligned\n",
+    run,
+    "The answers are checked against the generator and a sorted array, and then everything is timed. "
+    "The report says what the time includes. Of two options that set the same value, only one may be "
+    "given. Where the workload and a kind have an option of the same name, such as bits and order, "
+    "--sweep KIND.OPT is the option of the kind.\n"
+    "update: --changes exchanges the keys of rows, and lookups are timed before and after the "
+    "exchange. --waves inserts and deletes rows; an index that cannot be updated is built anew for "
+    "each wave, and the report says why. Rows are deleted by their keys, so each key occurs once. "
+    "With --wave-form alternate and churn, the number of rows stays the same, and a first wave warms "
+    "up and is not counted. Lookups, a build anew for comparison and the check of all keys follow "
+    "the last wave; with grow, they follow each wave.\n"
+    "scan: a table has --rows rows and as many columns as --predicates, and each column is compared "
+    "with a constant, as in c0 < x and c1 < y and c2 < z. With --workload it is a table of TPC-H "
+    "with a row for each line item, and the condition is that of the query; the first call has the "
+    "constants of TPC-H's validation, the others have random ones. Texts are codes of a dictionary, "
+    "and discounts are in hundredths. First, the bitmaps of a few queries are compared with the "
+    "columns. --append and --delete change the table after its build, as often as --repeat says, "
+    "each time on a new table; a first change is printed apart. Scans come after the changes.\n"
+    "loads: loads from random places of an array, as the steps of a search do. In each step, lane i "
+    "of a group loads the i-th entry after a random position. On a CPU, one thread runs all lanes of "
+    "a group.\n"
+    "The rivals of --baseline on a CPU run on one thread. Their answers are checked, too. The time "
+    "that a map takes for its inserts is printed with its rate.",
+    workload_instead,
+};

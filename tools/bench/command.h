@@ -1,0 +1,9 @@
+/* `keyray bench`: all that the command needs of this folder but workload.h. */
+#ifndef KEYRAY_BENCH_COMMAND_H
+#define KEYRAY_BENCH_COMMAND_H
+
+#include "tools/terminal/options.h"
+
+extern const command command_bench;
+
+#endif

@@ -1,0 +1,199 @@
+#include "job.h"
+
+#include "tools/terminal/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t column_count(const bench_data *data, int column)
+{
+    if (column >= COLUMN_CHANGED_ROWS)
+        return data->n_changed;
+    return column >= COLUMN_LOWER ? data->n_probes : data->n_grown;
+}
+
+static kr_type column_type(const bench_data *data, int column)
+{
+    const int is_u32 =
+        column == COLUMN_VALUES || column == COLUMN_CHANGED_ROWS || column == COLUMN_CHANGED_BACK;
+    return is_u32 ? KR_U32 : data->type;
+}
+
+static uint64_t column_nbytes(const bench_data *data, int column)
+{
+    return column_count(data, column) * kr_type_nbytes(column_type(data, column));
+}
+
+kr_column bench_data_column(const bench_data *data, int column, uint64_t first, uint64_t count)
+{
+    const kr_type type = column_type(data, column);
+    const char *begin = data->there[column];
+    return (kr_column){.type = type, .count = count, .data = begin + first * kr_type_nbytes(type)};
+}
+
+static int is_needed(const bench_data *data, int column, int with_values)
+{
+    if (data->host[column])
+        return 0;
+    if (column == COLUMN_VALUES)
+        return with_values;
+    if (column == COLUMN_UPPER)
+        return data->operation == BENCH_RANGE;
+    return column < COLUMN_CHANGED_ROWS || data->n_changed;
+}
+
+static int allocate(bench_data *data, int with_values)
+{
+    for (int i = 0; i < N_COLUMNS; ++i) {
+        if (!is_needed(data, i, with_values))
+            continue;
+        data->host[i] = tool_alloc(column_nbytes(data, i), 1, "the workload; lower --count or --probes");
+        if (!data->host[i])
+            return FAILED;
+    }
+    if (!data->right)
+        data->right = tool_alloc(1, sizeof *data->right, "the samples");
+    if (!data->right)
+        return FAILED;
+    data->right->n = 0;
+    if (data->operation == BENCH_RANGE)
+        return DONE;
+    data->known = tool_alloc(data->n_probes, sizeof *data->known, "the known answers");
+    return data->known ? DONE : FAILED;
+}
+
+/* The keys, their sorted copy and a value per row. */
+static int generate_table(bench_data *data, uint32_t threads)
+{
+    kr_error err = {0};
+    uint32_t *values = data->host[COLUMN_VALUES];
+    const kr_status status = kr_generate_keys(&data->keys, threads, data->host[COLUMN_KEYS], &err);
+    for (uint64_t row = 0; values && row < data->n_grown; ++row)
+        values[row] = (uint32_t)row * UINT32_C(2654435761);
+    const int code = workload_check(status, &err, USAGE);
+    return code ? code : bench_oracle_open(data, threads);
+}
+
+static kr_status generate_changes(bench_data *data, const workload *w, uint32_t threads, kr_error *err)
+{
+    const kr_swaps_spec swaps = workload_swaps(w);
+    uint32_t *rows = data->host[COLUMN_CHANGED_ROWS], *back = data->host[COLUMN_CHANGED_BACK];
+    const kr_status status = kr_generate_swaps(&swaps, data->type, data->n_keys, data->host[COLUMN_KEYS],
+                                               threads, rows, data->host[COLUMN_CHANGED_KEYS], err);
+    for (uint64_t i = 0; status == KR_OK && i < data->n_changed; ++i)
+        back[i] = rows[i ^ 1];
+    return status;
+}
+
+static int generate_probes(bench_data *data, const workload *w, uint32_t threads)
+{
+    kr_error err = {0};
+    kr_probes_spec probes = workload_probes(w);
+    kr_ranges_spec ranges = workload_ranges(w);
+    void *const *to = data->host;
+    kr_status status = KR_OK;
+    probes.count = ranges.count = data->n_probes;
+    if (data->n_changed)
+        status = generate_changes(data, w, threads, &err);
+    if (status == KR_OK && data->operation == BENCH_RANGE)
+        status = kr_generate_ranges(&ranges, data->type, data->n_keys, to[COLUMN_KEYS], threads,
+                                    to[COLUMN_LOWER], to[COLUMN_UPPER], &err);
+    else if (status == KR_OK)
+        status = kr_generate_probes(&probes, data->type, data->n_keys, to[COLUMN_KEYS], threads,
+                                    to[COLUMN_LOWER], data->known, &err);
+    return workload_check(status, &err, USAGE);
+}
+
+int bench_data_draw(const bench_data *data, const workload *w)
+{
+    const uint32_t each = kr_type_nbytes(data->type);
+    const char *keys = data->host[COLUMN_KEYS];
+    kr_probes_spec probes = workload_probes(w);
+    kr_error err = {0};
+    probes.count = data->n_probes;
+    data->right->n = 0;
+    kr_status status = kr_generate_probes(&probes, data->type, data->n_keys, keys + data->first_key * each, 0,
+                                          data->host[COLUMN_LOWER], data->known, &err);
+    for (uint64_t i = 0; status == KR_OK && i < data->n_probes; ++i)
+        if (data->known[i] != KR_NO_ROW)
+            data->known[i] += (uint32_t)data->first_key;
+    if (status == KR_OK && data->device)
+        status = kr_memory_copy(data->device, data->there[COLUMN_LOWER], data->host[COLUMN_LOWER],
+                                data->n_probes * each, NULL, &err);
+    return workload_check(status, &err, USAGE);
+}
+
+static int bring_to_device(bench_data *data)
+{
+    kr_error err = {0};
+    kr_status status = KR_OK;
+    for (int i = 0; i < N_COLUMNS && status == KR_OK; ++i) {
+        const uint64_t nbytes = column_nbytes(data, i);
+        if (!data->host[i] || data->there[i])
+            continue;
+        status = kr_memory_allocate(data->device, nbytes ? nbytes : 1, NULL, &data->there[i], &err);
+        if (status == KR_OK)
+            status = kr_memory_copy(data->device, data->there[i], data->host[i], nbytes, NULL, &err);
+    }
+    return tool_check(status, &err);
+}
+
+static void close_columns(bench_data *data, int first)
+{
+    for (int i = first; i < N_COLUMNS; ++i) {
+        const uint64_t nbytes = data->host[i] ? column_nbytes(data, i) : 0;
+        if (data->device && data->there[i])
+            kr_memory_release(data->device, data->there[i], nbytes ? nbytes : 1, NULL);
+        free(data->host[i]);
+        data->there[i] = data->host[i] = NULL;
+    }
+    free(data->known);
+    data->known = NULL;
+}
+
+int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
+                    int on_host, uint32_t threads)
+{
+    const int has_waves = operation == BENCH_UPDATE && w->waves;
+    kr_keys_spec keys = workload_keys(w);
+    keys.sorted = w->keys_sorted;
+    if (has_waves)
+        keys.count = workload_grown(w);
+    close_columns(data, COLUMN_LOWER);
+    const int has_keys =
+        data->sorted && data->n_keys == w->count && memcmp(&keys, &data->keys, sizeof keys) == 0;
+    if (!has_keys)
+        bench_data_close(data);
+    data->device = on_host ? NULL : device;
+    data->operation = operation;
+    data->type = workload_type(w);
+    data->keys = keys;
+    data->n_keys = w->count;
+    data->n_grown = keys.count;
+    /* A build is checked by looking up some of its keys. */
+    data->n_probes = operation != BENCH_BUILD   ? w->probes
+                     : w->count < BENCH_SAMPLES ? w->count
+                                                : BENCH_SAMPLES;
+    data->n_changed = operation == BENCH_UPDATE && !has_waves ? 2 * w->changes : 0;
+    data->multiplicity = w->multiplicity;
+    data->batches = w->batches;
+    int code = allocate(data, with_values);
+    if (!code && !has_keys)
+        code = generate_table(data, threads);
+    if (!code)
+        code = generate_probes(data, w, threads);
+    if (!code && on_host)
+        memcpy(data->there, data->host, sizeof data->there);
+    else if (!code)
+        code = bring_to_device(data);
+    return code;
+}
+
+void bench_data_close(bench_data *data)
+{
+    close_columns(data, COLUMN_KEYS);
+    free(data->sorted);
+    free(data->sorted_rows);
+    free(data->right);
+    memset(data, 0, sizeof *data);
+}

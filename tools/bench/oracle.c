@@ -1,0 +1,65 @@
+/* The oracle: the keys in a sorted array, with the workload's sort and a search of its own. */
+#include "bench/bench.h"
+#include "job.h"
+#include "tools/terminal/tool.h"
+
+#include <string.h>
+
+static inline uint64_t get(const void *keys, int wide, uint64_t i)
+{
+    return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
+}
+
+int bench_oracle_open(bench_data *data, uint32_t threads)
+{
+    const uint64_t n = data->n_keys, nbytes = data->type == KR_U64 ? 8 : 4;
+    kr_error err = {0};
+    data->sorted = tool_alloc(n, nbytes, "the oracle's keys");
+    data->sorted_rows = data->sorted ? tool_alloc(n, 4, "the oracle's rows") : NULL;
+    if (!data->sorted_rows)
+        return FAILED;
+    memcpy(data->sorted, data->host[COLUMN_KEYS], n * nbytes);
+    for (uint64_t i = 0; i < n; ++i)
+        data->sorted_rows[i] = (uint32_t)i;
+    return tool_check(kr_sort_keys(data->type, n, data->sorted, data->sorted_rows, threads, &err), &err);
+}
+
+/* ---- Searching ----------------------------------------------------------------------------- */
+
+/* How many keys are below `key` or, with `equal`, not above it. */
+static uint64_t position(const bench_data *data, uint64_t key, int equal)
+{
+    uint64_t low = 0, high = data->n_keys;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        const uint64_t there = get(data->sorted, data->type == KR_U64, middle);
+        if (there < key || (equal && there == key))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited)
+{
+    const int wide = data->type == KR_U64;
+    const int upper = data->operation == BENCH_RANGE ? COLUMN_UPPER : COLUMN_LOWER;
+    const uint64_t low = get(data->host[COLUMN_LOWER], wide, i), high = get(data->host[upper], wide, i);
+    const uint64_t first = position(data, low, 0);
+    const uint64_t end = low <= high ? position(data, high, 1) : first;
+    const uint32_t *values = data->host[COLUMN_VALUES];
+    uint64_t sum = 0;
+    uint32_t least = KR_NO_ROW;
+    if (result == KR_RESULT_COUNT)
+        return end - first;
+    if (result == KR_RESULT_EXISTS)
+        return end > first;
+    *visited += end - first;
+    for (uint64_t at = first; at < end; ++at) {
+        const uint32_t row = data->sorted_rows[at];
+        sum += result == KR_RESULT_SUM ? values[row] : row;
+        least = row < least ? row : least;
+    }
+    return result == KR_RESULT_ROW ? least : sum;
+}
