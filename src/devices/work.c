@@ -15,17 +15,44 @@ kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help)
+/* Where the next piece goes; NULL: a step has failed, or there is nothing to take. */
+static kr_buffer *next_taken(kr_work *work, uint64_t nbytes)
 {
     if (work->n_taken == KR_WORK_TAKEN_MOST)
         KR_STEP(work,
                 kr_fail(work->err, KR_ERR_INTERNAL, "work takes %d pieces of memory at most; report this",
                         (int)KR_WORK_TAKEN_MOST));
-    if (work->status != KR_OK || nbytes == 0)
-        return NULL;
-    kr_buffer *taken = &work->taken[work->n_taken];
-    work->status = kr_buffer_allocate(work->device, nbytes, work->stream, what, help, taken, work->err);
+    return work->status == KR_OK && nbytes ? work->taken + work->n_taken : NULL;
+}
+
+/* What was taken, if it was. */
+static void *count_taken(kr_work *work)
+{
     return work->status == KR_OK ? work->taken[work->n_taken++].data : NULL;
+}
+
+void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help)
+{
+    kr_buffer *taken = next_taken(work, nbytes);
+    if (!taken)
+        return NULL;
+    work->status = kr_buffer_allocate(work->device, nbytes, work->stream, what, help, taken, work->err);
+    return count_taken(work);
+}
+
+void *kr_work_take_constants(kr_work *work, uint64_t nbytes, const char *what, const char *help)
+{
+    kr_buffer *taken = next_taken(work, nbytes);
+    if (!taken)
+        return NULL;
+    work->status = kr_constants_allocate(work->device, nbytes, work->stream, what, help, taken, work->err);
+    return count_taken(work);
+}
+
+void kr_work_write_constants(kr_work *work, void *constants, const void *host, uint64_t nbytes)
+{
+    const kr_buffer to = {constants, nbytes};
+    KR_STEP(work, kr_constants_copy(work->device, &to, host, work->stream, work->err));
 }
 
 void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what)

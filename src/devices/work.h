@@ -50,6 +50,11 @@ void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what);
 void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help);
 /* The same with its size; `help` may be NULL. */
 kr_buffer kr_work_buffer(kr_work *work, uint64_t nbytes, const char *what, const char *help);
+/* For a copy of constants that lie in host memory: of what the call was given, not of what columns hold. They
+ * are written once, and prepared work keeps them (devices/arena.h). */
+void *kr_work_take_constants(kr_work *work, uint64_t nbytes, const char *what, const char *help);
+/* Enqueues the copy; the caller may free `host` afterwards. */
+void kr_work_write_constants(kr_work *work, void *constants, const void *host, uint64_t nbytes);
 /* n counters that programs add to, all 0. */
 uint64_t *kr_work_counters(kr_work *work, uint32_t n);
 /* Memory that is no longer needed; NULL does nothing. */

@@ -39,6 +39,29 @@ static void counters_are_zero(void **state)
     assert_int_equal(kr_work_end(&w), KR_OK);
 }
 
+static void constants_are_written(void **state)
+{
+    kr_work w = kr_work_on(device, NULL, NULL);
+    uint64_t given[2] = {3, 5}, read[2] = {0, 0};
+    (void)state;
+    assert_null(kr_work_take_constants(&w, 0, "nothing", NULL));
+    void *constants = kr_work_take_constants(&w, sizeof given, "constants", NULL);
+    kr_work_write_constants(&w, constants, given, sizeof given);
+    given[0] = 7; /* the copy is the work's */
+    kr_work_read(&w, read, constants, sizeof read);
+    assert_true(read[0] == 3 && read[1] == 5);
+    fail_at = 1;
+    kr_error err = {0};
+    w.err = &err;
+    assert_null(kr_work_take_constants(&w, 64, "more constants", "ask for fewer"));
+    assert_non_null(strstr(err.text, "more constants"));
+    assert_non_null(strstr(err.text, "ask for fewer"));
+    kr_work_write_constants(&w, constants, given, sizeof given);
+    assert_int_equal(((const uint64_t *)constants)[0], 3);
+    assert_int_equal(kr_work_end(&w), KR_ERR_DEVICE_MEMORY);
+    assert_int_equal(in_use(), 0);
+}
+
 static void steps_stop_at_the_first_failure(void **state)
 {
     kr_error err = {0};
@@ -101,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_given_back),
         cmocka_unit_test(counters_are_zero),
+        cmocka_unit_test(constants_are_written),
         cmocka_unit_test(steps_stop_at_the_first_failure),
         cmocka_unit_test(more_pieces_than_there_is_room_for),
         cmocka_unit_test(laps),
