@@ -5,7 +5,7 @@
 set(KEYRAY_KINDS "" CACHE STRING "Kinds to build, for work on one of them: array;pivot. Empty: all kinds")
 
 # Folders that are there for kinds only: one for a family, which may have several kinds, and what families share.
-set(keyray_shared_folders hashed lightweight scenes scans/cubes)
+set(keyray_shared_folders lightweight scenes scans/cubes)
 
 # Usage: keyray_included_folders(OUT FOLDER): the folders of src/ that files of src/FOLDER include.
 function(keyray_included_folders out folder)

@@ -8,7 +8,7 @@
 # 1 (AVX2) and 2 (AVX-512).
 
 set(folders src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/io src/joins
-    src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/hashed src/indexes/* src/scans src/scans/*)
+    src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/indexes/* src/scans src/scans/*)
 keyray_sources(all_sources ${folders})
 keyray_body_sources(body_sources ${folders})
 list(APPEND all_sources ${body_sources})

@@ -17,11 +17,11 @@ KINDS = re.findall(r"^KR_KIND\((\w+)\)$", (ROOT / "src/kinds/kinds.def").read_te
 # Kinds, and the folders of families and of what families share that they need.
 SUBSETS = [
     ("array;pivot", {"indexes/array", "indexes/pivot", "lightweight"}),
-    ("hash", {"indexes/hash", "hashed"}),
+    ("hash", {"indexes/hash"}),
     ("btree;rx", {"indexes/btree", "indexes/rx", "lightweight", "scenes"}),
     ("full;rtc3", {"scans/full", "scans/rtc", "scans/cubes", "scenes"}),
 ]
-SHARED = {"hashed", "lightweight", "scenes"}
+SHARED = {"lightweight", "scenes"}
 
 
 def expect(holds, what):

@@ -1,7 +1,9 @@
-/* Kind `hash`: its options and description. hash_width.c has its operations. */
+/* Kinds `hash` and `chain`: their options and descriptions. hash_width.c has their operations. */
 #include "indexes/hash/hash.h"
 
-static const kr_option options[HASH_OPTIONS] = {
+/* ---- hash -------------------------------------------------------------------------------------- */
+
+static const kr_option hash_options[HASH_OPTIONS] = {
     [HASH_OPTION_LOAD] = {"load", KR_OPTION_DECIMAL, NULL, 500, 950, 800,
                           "keys of a full build for each slot"},
     [HASH_OPTION_PROBING] = {"probing", KR_OPTION_CHOICE, "linear|double", 0, 1, HASH_PROBING_LINEAR,
@@ -13,18 +15,19 @@ static const kr_option options[HASH_OPTIONS] = {
     [HASH_OPTION_SEED] = {"seed", KR_OPTION_INTEGER, NULL, 0, INT32_MAX, 0, "the seed of the hash"},
 };
 
-static int launches(const kr_spec *spec)
+static int hash_launches(const kr_spec *spec)
 {
     return spec->options[HASH_OPTION_GROUP] != 0;
 }
 
-static const kr_family family = {
-    .probes = {.parts_from = {{{24, 24}, {26, 23}}, {{26, 23}}}, .as_is_on_cpu = 1, .launches = launches},
+static const kr_family hash_family = {
+    .probes = {.parts_from = {{{24, 24}, {26, 23}}, {{26, 23}}},
+               .as_is_on_cpu = 1,
+               .launches = hash_launches},
     .u32 = &hash_ops_u32,
     .u64 = &hash_ops_u64,
 };
 
-extern const kr_kind kr_kind_hash;
 const kr_kind kr_kind_hash = {
     .name = "hash",
     .summary = "a hash table with open addressing, one cache line per bucket; points only",
@@ -33,6 +36,30 @@ const kr_kind kr_kind_hash = {
         "You Need?\", 5.1",
     .capabilities = KR_CAN_POINT | KR_CAN_UPDATE,
     .n_options = HASH_OPTIONS,
-    .options = options,
-    .family = &family,
+    .options = hash_options,
+    .family = &hash_family,
+};
+
+/* ---- chain ------------------------------------------------------------------------------------- */
+
+static const kr_option chain_options[CHAIN_OPTIONS] = {
+    [CHAIN_OPTION_OCCUPANCY] = {"occupancy", KR_OPTION_DECIMAL, NULL, 500, 2000, 1000,
+                                "keys of a full build for each slot of the buckets; the others are linked"},
+    [CHAIN_OPTION_SEED] = {"seed", KR_OPTION_INTEGER, NULL, 0, INT32_MAX, 0, "the seed of the hash"},
+};
+
+static const kr_family chain_family = {
+    .probes = {.parts_from = {{{24, 22}}, {{24, 22}, {26, 21}}}, .as_is_on_cpu = 1},
+    .u32 = &chain_ops_u32,
+    .u64 = &chain_ops_u64,
+};
+
+const kr_kind kr_kind_chain = {
+    .name = "chain",
+    .summary = "a hash table of buckets with 15 slots and linked nodes behind them; points only",
+    .source = "compared with in Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 5.1",
+    .capabilities = KR_CAN_POINT | KR_CAN_UPDATE,
+    .n_options = CHAIN_OPTIONS,
+    .options = chain_options,
+    .family = &chain_family,
 };

@@ -1,4 +1,4 @@
-/* Kind `hash`: options and the operations per key width. */
+/* Kinds `hash` and `chain`: options and the operations per key width. */
 #ifndef KEYRAY_INDEXES_HASH_HASH_H
 #define KEYRAY_INDEXES_HASH_HASH_H
 
@@ -13,7 +13,9 @@ enum {
     HASH_OPTIONS
 };
 enum { HASH_PROBING_LINEAR, HASH_PROBING_DOUBLE };
+enum { CHAIN_OPTION_OCCUPANCY, CHAIN_OPTION_SEED, CHAIN_OPTIONS };
 
-extern const kr_family_ops hash_ops_u32, hash_ops_u64;
+extern const kr_family_ops hash_ops_u32, hash_ops_u64, chain_ops_u32, chain_ops_u64;
+extern const kr_kind kr_kind_hash, kr_kind_chain;
 
 #endif

@@ -1,18 +1,33 @@
-/* The operations of kind `hash` at one key width: those of a table without links. */
-#include "hashed/table.h"
+/* The operations of kinds `hash` and `chain` at one key width: those of a table without links and with them.
+ */
 #include "indexes/hash/hash.h"
+#include "indexes/hash/hash_table.h"
 #include "key/key.h"
 
-/* A bucket is a cache line. */
+static uint64_t seed_of(int64_t option)
+{
+    return UINT64_C(0x9E3779B97F4A7C15) * ((uint64_t)option + 1);
+}
+
 static kr_hashed_design design_of(const kr_spec *spec)
 {
+    const int64_t *o = spec->options;
+    if (spec->kind == &kr_kind_chain)
+        return (kr_hashed_design){
+            .slots = 15,
+            .linked = 1,
+            .group = 1,
+            .load = (uint32_t)o[CHAIN_OPTION_OCCUPANCY],
+            .seed = seed_of(o[CHAIN_OPTION_SEED]),
+            .help = "a higher occupancy, or kind array",
+        };
     return (kr_hashed_design){
-        .slots = sizeof(kr_key) == 4 ? 7 : 5,
-        .twice = spec->options[HASH_OPTION_PROBING] == HASH_PROBING_DOUBLE,
-        .group = 1u << spec->options[HASH_OPTION_GROUP],
-        .insert = spec->options[HASH_OPTION_BUILD] != 0,
-        .load = (uint32_t)spec->options[HASH_OPTION_LOAD],
-        .seed = UINT64_C(0x9E3779B97F4A7C15) * ((uint64_t)spec->options[HASH_OPTION_SEED] + 1),
+        .slots = sizeof(kr_key) == 4 ? 7 : 5, /* a bucket is a cache line */
+        .twice = o[HASH_OPTION_PROBING] == HASH_PROBING_DOUBLE,
+        .group = 1u << o[HASH_OPTION_GROUP],
+        .insert = o[HASH_OPTION_BUILD] != 0,
+        .load = (uint32_t)o[HASH_OPTION_LOAD],
+        .seed = seed_of(o[HASH_OPTION_SEED]),
         .help = "a higher load, or kind array",
     };
 }
@@ -31,24 +46,24 @@ static kr_status build(const kr_build *build, void **self, kr_error *err)
 }
 
 /* The bucket; the row is in it. A few keys are in another bucket. */
-static double touches(const kr_shape *shape)
+static double hash_touches(const kr_shape *shape)
 {
     const double load = (double)shape->spec->options[HASH_OPTION_LOAD] / 1000;
     return 1 + load * load * load / 4;
 }
 
-extern const kr_family_ops KR_W(hash_ops);
-const kr_family_ops KR_W(hash_ops) = {
-    .estimate = estimate,
-    .build = build,
-    .destroy = kr_hashed_destroy,
-    .locate = KR_W(kr_hashed_locate),
-    .rows = kr_hashed_rows,
-    .hash_seed = kr_hashed_hash_seed,
-    .components = kr_hashed_components,
-    .validate = KR_W(kr_hashed_validate),
-    .touches = touches,
-    .program = &KR_W(table_find_slots),
-    .update = KR_W(kr_hashed_update),
-    .counters = kr_hashed_counters,
-};
+/* Half of the nodes of a bucket that is as full as the others. */
+static double chain_touches(const kr_shape *shape)
+{
+    return 1 + (double)shape->spec->options[CHAIN_OPTION_OCCUPANCY] / 2000;
+}
+
+#define TABLE_OPS(touches_, program_)                                                                  \
+    {                                                                                                  \
+        .estimate = estimate, .build = build, .destroy = kr_hashed_destroy,                            \
+        .locate = KR_W(kr_hashed_locate), .rows = kr_hashed_rows, .hash_seed = kr_hashed_hash_seed,    \
+        .components = kr_hashed_components, .validate = KR_W(kr_hashed_validate), .touches = touches_, \
+        .program = &KR_W(program_), .update = KR_W(kr_hashed_update), .counters = kr_hashed_counters,  \
+    }
+const kr_family_ops KR_W(hash_ops) = TABLE_OPS(hash_touches, table_find_slots);
+const kr_family_ops KR_W(chain_ops) = TABLE_OPS(chain_touches, table_find_links);

@@ -1,8 +1,8 @@
 /* The parameters of lookups in a table. */
-#ifndef KEYRAY_HASHED_FIND_PARAMS_H
-#define KEYRAY_HASHED_FIND_PARAMS_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_FIND_PARAMS_H
+#define KEYRAY_INDEXES_HASH_HASH_FIND_PARAMS_H
 
-#include "hashed/table_view.h"
+#include "indexes/hash/hash_view.h"
 #include "kinds/batch.h"
 #include "program/launch.h"
 

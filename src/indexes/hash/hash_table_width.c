@@ -1,8 +1,8 @@
 /* Tables at one key width: building and looking up. */
-#include "hashed/find_params.h"
-#include "hashed/table_width_body.h"
+#include "indexes/hash/hash_find_params.h"
+#include "indexes/hash/hash_table_width_body.h"
 
-#include "hashed/table.h"
+#include "indexes/hash/hash_table.h"
 #include "key/encode.h"
 #include "sorted/rows.h"
 #include "sorted/sorted.h"

@@ -6,10 +6,10 @@
  *   need     kind chain: counts the nodes behind the buckets
  *   fill     writes every bucket with the first keys that hash to it
  *   spill    puts the keys that did not fit elsewhere */
-#ifndef KEYRAY_HASHED_TABLE_WIDTH_BODY_H
-#define KEYRAY_HASHED_TABLE_WIDTH_BODY_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_TABLE_WIDTH_BODY_H
+#define KEYRAY_INDEXES_HASH_HASH_TABLE_WIDTH_BODY_H
 
-#include "hashed/table_nodes.h"
+#include "indexes/hash/hash_nodes.h"
 #include "program/block.h"
 #include "sorted/gallop.h"
 

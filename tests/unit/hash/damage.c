@@ -1,5 +1,5 @@
 /* Validation finds what is wrong with a hash table. */
-#include "hashed/table.h"
+#include "indexes/hash/hash_table.h"
 #include "tables.h"
 
 static kr_hashed *table_of(const kr_index *index)

@@ -1,6 +1,6 @@
-/* A table as bodies see it; table_nodes.h says how nodes lie in memory. */
-#ifndef KEYRAY_HASHED_TABLE_VIEW_H
-#define KEYRAY_HASHED_TABLE_VIEW_H
+/* A table as bodies see it; hash_nodes.h says how nodes lie in memory. */
+#ifndef KEYRAY_INDEXES_HASH_HASH_VIEW_H
+#define KEYRAY_INDEXES_HASH_HASH_VIEW_H
 
 #include "results/match.h"
 

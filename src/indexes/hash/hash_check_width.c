@@ -1,6 +1,6 @@
 /* kr_index_validate of a table, at one key width. */
-#include "hashed/check_width_body.h"
-#include "hashed/table.h"
+#include "indexes/hash/hash_check_width_body.h"
+#include "indexes/hash/hash_table.h"
 
 enum { STRIPES = TABLE_STRIPES * TABLE_CHECKS };
 

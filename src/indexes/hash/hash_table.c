@@ -1,6 +1,6 @@
 /* What does not depend on the width of the keys. */
-#include "hashed/table.h"
-#include "hashed/walk.h"
+#include "indexes/hash/hash_table.h"
+#include "indexes/hash/hash_walk.h"
 #include "sorted/sorted.h"
 
 #include <stdlib.h>

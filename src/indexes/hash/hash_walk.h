@@ -1,6 +1,6 @@
 /* The walk of a table: the match of a key with one row is that row itself. */
-#ifndef KEYRAY_HASHED_WALK_H
-#define KEYRAY_HASHED_WALK_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_WALK_H
+#define KEYRAY_INDEXES_HASH_HASH_WALK_H
 
 #include "results/match.h"
 

@@ -1,8 +1,8 @@
 /* The invariants of a table: links first, as searches follow them; then nodes, spans and the places aside. */
-#ifndef KEYRAY_HASHED_CHECK_WIDTH_BODY_H
-#define KEYRAY_HASHED_CHECK_WIDTH_BODY_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_CHECK_WIDTH_BODY_H
+#define KEYRAY_INDEXES_HASH_HASH_CHECK_WIDTH_BODY_H
 
-#include "hashed/table_nodes.h"
+#include "indexes/hash/hash_nodes.h"
 
 /* What the programs count: few things, as validation may take little memory. The last two are sums of hashes,
  * in which what is there once on both sides cancels out modulo 2^32. */

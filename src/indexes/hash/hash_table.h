@@ -1,9 +1,9 @@
 /* Hash tables with all rows of a key in one place, for the kinds `hash` and `chain`: the structure, and the
- * operations that both families use. table_nodes.h says how nodes lie in memory. */
-#ifndef KEYRAY_HASHED_TABLE_H
-#define KEYRAY_HASHED_TABLE_H
+ * operations that both use. hash_nodes.h says how nodes lie in memory. */
+#ifndef KEYRAY_INDEXES_HASH_HASH_TABLE_H
+#define KEYRAY_INDEXES_HASH_HASH_TABLE_H
 
-#include "hashed/table_view.h"
+#include "indexes/hash/hash_view.h"
 #include "kinds/family.h"
 
 /* What the options of a kind say. */

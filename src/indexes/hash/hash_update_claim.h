@@ -3,10 +3,10 @@
  *   claim    puts them into free slots of their buckets, or of the nodes behind
  *   make way of kind hash: if the bucket is full, moves other keys, or finds a slot elsewhere
  *   unclaim  takes them out again */
-#ifndef KEYRAY_HASHED_UPDATE_CLAIM_H
-#define KEYRAY_HASHED_UPDATE_CLAIM_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_UPDATE_CLAIM_H
+#define KEYRAY_INDEXES_HASH_HASH_UPDATE_CLAIM_H
 
-#include "hashed/update_plan.h"
+#include "indexes/hash/hash_update_plan.h"
 
 /* Steps to a key that is in this node. */
 KR_BODY uint32_t table_steps_to(const kr_hashed_view *t, kr_key mixed, uint32_t node)

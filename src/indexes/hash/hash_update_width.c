@@ -1,6 +1,6 @@
 /* kr_index_update of a table, at one key width: in place where there is room, else into a new table. */
-#include "hashed/table.h"
-#include "hashed/update_width_body.h"
+#include "indexes/hash/hash_table.h"
+#include "indexes/hash/hash_update_width_body.h"
 #include "sorted/changes.h"
 
 /* In thousandths. A table that has grown or shrunk this far from its load is made anew. FULL: of the slots,

@@ -1,10 +1,10 @@
 /* Lookups in a table: one thread per probe, or a group of threads that compare the slots of a node together
  * (cooperative groups, as in the hash tables that the papers compare with). */
-#ifndef KEYRAY_HASHED_FIND_SIMD_WIDTH_BODY_H
-#define KEYRAY_HASHED_FIND_SIMD_WIDTH_BODY_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_FIND_SIMD_WIDTH_BODY_H
+#define KEYRAY_INDEXES_HASH_HASH_FIND_SIMD_WIDTH_BODY_H
 
-#include "hashed/find_params.h"
-#include "hashed/table_nodes.h"
+#include "indexes/hash/hash_find_params.h"
+#include "indexes/hash/hash_nodes.h"
 #include "kinds/lookup_program.h"
 
 typedef struct table_find_state {

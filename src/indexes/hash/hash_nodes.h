@@ -18,10 +18,10 @@
  *   of kind chain     bits 0 to 14, bits 16 to 30   as the first two
  *
  * So a search of kind hash ends early where the key is missing, and free slots mean nothing. */
-#ifndef KEYRAY_HASHED_TABLE_NODES_H
-#define KEYRAY_HASHED_TABLE_NODES_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_NODES_H
+#define KEYRAY_INDEXES_HASH_HASH_NODES_H
 
-#include "hashed/table_view.h"
+#include "indexes/hash/hash_view.h"
 #include "key/hash.h"
 #include "kinds/batch.h"
 #include "program/program.h"

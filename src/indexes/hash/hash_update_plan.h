@@ -5,10 +5,10 @@
  *   plan     finds each inserted key, and what its rows need aside
  *   crowd    of kind chain: looks at the new keys of each bucket, whether they are too many, and the nodes
  *            that they need */
-#ifndef KEYRAY_HASHED_UPDATE_PLAN_H
-#define KEYRAY_HASHED_UPDATE_PLAN_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_UPDATE_PLAN_H
+#define KEYRAY_INDEXES_HASH_HASH_UPDATE_PLAN_H
 
-#include "hashed/table_nodes.h"
+#include "indexes/hash/hash_nodes.h"
 #include "sorted/gallop.h"
 
 enum {

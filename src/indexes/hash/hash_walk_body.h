@@ -1,7 +1,7 @@
-#ifndef KEYRAY_HASHED_WALK_BODY_H
-#define KEYRAY_HASHED_WALK_BODY_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_WALK_BODY_H
+#define KEYRAY_INDEXES_HASH_HASH_WALK_BODY_H
 
-#include "hashed/walk.h"
+#include "indexes/hash/hash_walk.h"
 #include "program/program.h"
 
 typedef kr_hashed_walk_view walk_view;

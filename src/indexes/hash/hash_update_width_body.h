@@ -5,10 +5,10 @@
  *
  * Nothing fails after the claims. Erasing comes after them, so that they can be taken back. A key that is
  * deleted and inserted keeps its slot. Both programs do nothing if a claim failed. */
-#ifndef KEYRAY_HASHED_UPDATE_WIDTH_BODY_H
-#define KEYRAY_HASHED_UPDATE_WIDTH_BODY_H
+#ifndef KEYRAY_INDEXES_HASH_HASH_UPDATE_WIDTH_BODY_H
+#define KEYRAY_INDEXES_HASH_HASH_UPDATE_WIDTH_BODY_H
 
-#include "hashed/update_claim.h"
+#include "indexes/hash/hash_update_claim.h"
 
 /* ---- Rows aside, of many keys by one thread each, or of one key by all threads of a group ----------- */
 
