@@ -8,6 +8,7 @@
 
 #include "indexes/btree/btree_params.h"
 #include "program/block.h"
+#include "sorted/changes_search.h"
 
 enum {
     BTREE_TILE = 2048, /* leaves of a tile */
@@ -49,31 +50,10 @@ kr_assert_size(btree_update_params, 344);
 
 /* ---- Route ----------------------------------------------------------------------------------- */
 
-KR_BODY uint32_t btree_deletes_below(const btree_update_params *p, uint32_t low, uint32_t high, kr_key key)
+KR_BODY kr_changes_inserts btree_inserts(const btree_update_params *p)
 {
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (kr_load(p->deletes + middle) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Inserts low .. high - 1: the first that is not less than an entry. */
-KR_BODY uint32_t btree_inserts_below(const btree_update_params *p, uint32_t low, uint32_t high, kr_key key,
-                                     const uint32_t *row)
-{
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const kr_key found = kr_load(p->inserts + middle);
-        if (found < key || (found == key && kr_load(p->insert_rows + middle) < *row))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const kr_changes_inserts inserts = {p->inserts, p->insert_rows, 0};
+    return inserts;
 }
 
 /* Where the deletes, or the inserts, of leaf i begin, which lies between low and high. An insert that is
@@ -85,7 +65,7 @@ KR_BODY uint32_t btree_deletes_from(const btree_update_params *p, uint64_t i, ui
         return p->n_deletes;
     if (low == high) /* of a small batch nearly always: its separator is not read */
         return low;
-    return btree_deletes_below(p, low, high, kr_load(btree_separator(&p->tree, (uint32_t)i)));
+    return kr_changes_delete_at(p->deletes, low, high, kr_load(btree_separator(&p->tree, (uint32_t)i)), 0);
 }
 
 KR_BODY uint32_t btree_inserts_from(const btree_update_params *p, uint64_t i, uint32_t low, uint32_t high)
@@ -95,8 +75,8 @@ KR_BODY uint32_t btree_inserts_from(const btree_update_params *p, uint64_t i, ui
         return p->n_inserts;
     if (low == high)
         return low;
-    return i ? btree_inserts_below(p, low, high, kr_load(btree_separator(tree, (uint32_t)i)),
-                                   tree->rows + btree_slot(tree, tree->node_bits, (uint32_t)i))
+    return i ? kr_changes_insert_at(btree_inserts(p), low, high, kr_load(btree_separator(tree, (uint32_t)i)),
+                                    tree->rows + btree_slot(tree, tree->node_bits, (uint32_t)i), 0)
              : 0;
 }
 
@@ -145,19 +125,6 @@ KR_BODY btree_range btree_with_next(const btree_update_params *p, uint32_t ordin
     return deletes;
 }
 
-KR_BODY int btree_is_deleted(const btree_update_params *p, btree_range range, kr_key key)
-{
-    const uint32_t end = range.to;
-    while (range.from < range.to) {
-        const uint32_t middle = range.from + (range.to - range.from) / 2;
-        if (kr_load(p->deletes + middle) < key)
-            range.from = middle + 1;
-        else
-            range.to = middle;
-    }
-    return range.from < end && kr_load(p->deletes + range.from) == key;
-}
-
 /* Which of a thread's slots hold deleted keys, one bit per slot. Few deletes are read one after the other:
  * their loads do not wait for each other, as the steps of a search do. */
 KR_BODY uint64_t btree_find_deleted(const btree_update_params *p, btree_range deletes, const kr_key *keys,
@@ -167,7 +134,7 @@ KR_BODY uint64_t btree_find_deleted(const btree_update_params *p, btree_range de
     if (deletes.to - deletes.from > BTREE_FEW) {
         KR_UNROLL
         for (uint32_t j = 0; j < n; ++j)
-            found |= (uint64_t)btree_is_deleted(p, deletes, keys[j]) << j;
+            found |= (uint64_t)kr_changes_is_deleted(p->deletes, deletes.from, deletes.to, keys[j]) << j;
         return found;
     }
     for (uint32_t i = deletes.from; i < deletes.to; ++i) {
@@ -185,9 +152,11 @@ KR_BODY void btree_count_inserts(const btree_update_params *p, btree_range inser
 {
     KR_UNROLL
     for (uint32_t j = 0; j < n; ++j)
-        below[j] = inserts.to - inserts.from > BTREE_FEW
-                       ? btree_inserts_below(p, inserts.from, inserts.to, keys[j], &rows[j]) - inserts.from
-                       : 0;
+        below[j] =
+            inserts.to - inserts.from > BTREE_FEW
+                ? kr_changes_insert_at(btree_inserts(p), inserts.from, inserts.to, keys[j], &rows[j], 0) -
+                      inserts.from
+                : 0;
     for (uint32_t i = inserts.from; i < inserts.to && inserts.to - inserts.from <= BTREE_FEW; ++i) {
         const kr_key key = kr_load(p->inserts + i);
         const uint32_t row = kr_load(p->insert_rows + i);

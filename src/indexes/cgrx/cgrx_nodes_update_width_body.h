@@ -10,6 +10,7 @@
 #include "indexes/cgrx/cgrx_entries.h"
 #include "indexes/cgrx/cgrx_list_runs.h"
 #include "program/program.h"
+#include "sorted/changes_search.h"
 
 typedef struct update_params {
     kr_entries store;
@@ -35,45 +36,18 @@ kr_assert_size(update_params, 208);
 
 /* ---- Route --------------------------------------------------------------------------------- */
 
-/* The first of deletes 0 .. n - 1 that is not below `key`, or with `above` that is above it. */
-KR_BODY uint32_t delete_bound(const update_params *p, kr_key key, int above, uint32_t n)
+KR_BODY kr_changes_inserts inserts_of(const update_params *p)
 {
-    uint32_t low = 0;
-    while (low < n) {
-        const uint32_t middle = low + (n - low) / 2;
-        const kr_key found = kr_load(p->deletes + middle);
-        if (found < key || (above && found == key))
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return low;
-}
-
-KR_BODY uint32_t insert_row(const update_params *p, uint32_t i)
-{
-    return p->first_row + kr_load(p->insert_rows + i);
-}
-
-KR_BODY uint32_t inserts_up_to(const update_params *p, kr_key key, uint32_t row)
-{
-    uint32_t low = 0, high = p->n_inserts;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const kr_key found = kr_load(p->inserts + middle);
-        if (found < key || (found == key && insert_row(p, middle) <= row))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const kr_changes_inserts inserts = {p->inserts, p->insert_rows, p->first_row};
+    return inserts;
 }
 
 KR_BODY void route(const update_params *p, uint64_t b)
 {
     const kr_key end = kr_load(p->ends + b);
-    p->delete_to[b] = delete_bound(p, end, 1, p->n_deletes);
-    p->insert_to[b] = inserts_up_to(p, end, kr_load(p->end_rows + b));
+    const uint32_t row = kr_load(p->end_rows + b);
+    p->delete_to[b] = kr_changes_delete_at(p->deletes, 0, p->n_deletes, end, 1);
+    p->insert_to[b] = kr_changes_insert_at(inserts_of(p), 0, p->n_inserts, end, &row, 1);
 }
 KR_MAP_PROGRAM(cgrx_nodes_route, update_params, route);
 
@@ -90,22 +64,15 @@ KR_BODY list_batch batch_of(const update_params *p, uint32_t b)
         batch.delete_from = kr_load(p->delete_to + b - 1);
         batch.insert_from = kr_load(p->insert_to + b - 1);
         if (kr_load(p->end_rows + b - 1) != KR_NO_ROW)
-            batch.delete_from = delete_bound(p, kr_load(p->ends + b - 1), 0, batch.delete_from);
+            batch.delete_from =
+                kr_changes_delete_at(p->deletes, 0, batch.delete_from, kr_load(p->ends + b - 1), 0);
     }
     return batch;
 }
 
 KR_BODY int is_deleted(const update_params *p, const list_batch *batch, kr_key key)
 {
-    uint32_t low = batch->delete_from, high = batch->delete_to;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (kr_load(p->deletes + middle) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < batch->delete_to && kr_load(p->deletes + low) == key;
+    return kr_changes_is_deleted(p->deletes, batch->delete_from, batch->delete_to, key);
 }
 
 /* ---- Plan ---------------------------------------------------------------------------------- */
@@ -291,7 +258,7 @@ KR_BODY void merge_some(kr_group group, const update_params *p, const list_batch
                    entry_at = m->entries - entry.n + group.rank;
     if (group.rank < insert.n) {
         insert.key = kr_load(p->inserts + batch->insert_from + insert_at);
-        insert.row = insert_row(p, batch->insert_from + insert_at);
+        insert.row = kr_changes_insert_row(inserts_of(p), batch->insert_from + insert_at);
     }
     /* Those that are not among the last n get a position below `begin`. */
     const uint32_t entry_to = entry_at + (m->inserts - insert.n) + held_before(group, &insert, &entry, 0);
