@@ -66,12 +66,20 @@ kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t n, kr_
         status = kr_pointer_check(table->device, rows, "kr_table_delete: rows", NULL, err);
     if (status == KR_OK && !n && n_deleted)
         *n_deleted = 0;
-    return status == KR_OK && n ? kr_table_delete_rows(table, rows, n, stream, n_deleted, err) : status;
+    if (status != KR_OK || !n)
+        return status;
+    kr_work work = kr_work_on(table->device, stream, err);
+    kr_table_delete_rows(&work, table, rows, n, n_deleted);
+    return kr_work_end(&work);
 }
 
 kr_status kr_table_delete_where(kr_table *table, const kr_condition *condition, kr_stream *stream,
                                 uint64_t *n_deleted, kr_error *err)
 {
     const kr_status status = check_table(table, stream, "kr_table_delete_where", err);
-    return status == KR_OK ? kr_table_delete_selected(table, condition, stream, n_deleted, err) : status;
+    if (status != KR_OK)
+        return status;
+    kr_work work = kr_work_on(table->device, stream, err);
+    kr_table_delete_selected(&work, table, condition, n_deleted);
+    return kr_work_end(&work);
 }

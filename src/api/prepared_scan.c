@@ -60,8 +60,9 @@ static kr_status check_run(const void *work, kr_stream *stream, kr_error *err)
 static kr_status enqueue(void *work, kr_stream *stream, kr_error *err)
 {
     prepared_scan *p = work;
-    p->answer.context.stream = stream;
-    return kr_answer_all(&p->answer, err);
+    kr_work run = kr_work_on(p->answer.table->device, stream, err);
+    kr_answer_all(&run, &p->answer);
+    return kr_work_end(&run);
 }
 
 static int is_recordable(const void *work)

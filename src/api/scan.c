@@ -74,48 +74,37 @@ static kr_status read_options(const kr_table *table, const kr_scan_options *give
 
 /* ---- With a report --------------------------------------------------------------------------- */
 
-static kr_status fill_report(const kr_answer *answer, const kr_stopwatch *watch, const kr_buffer *work,
-                             kr_scan_log *log, kr_report *report, kr_error *err)
+static void fill_report(kr_work *work, const kr_answer *answer, const kr_stopwatch *watch, kr_scan_log *log,
+                        kr_report *report)
 {
     kr_report made = {.probes = answer->n, .phases = watch->phases};
     uint64_t counted[KR_SCAN_WORKS] = {0};
-    kr_status status = kr_device_sync(answer->table->device, answer->context.stream, err);
-    if (status == KR_OK && work->data)
-        status = kr_counters_read(answer->table->device, answer->context.stream, work, counted, KR_SCAN_WORKS,
-                                  err);
-    if (status != KR_OK)
-        return status;
+    kr_work_sync(work);
+    if (answer->notes.counters)
+        kr_work_read(work, counted, answer->notes.counters, sizeof counted);
+    if (!kr_work_goes_on(work))
+        return;
     made.scan = *log;
     *log = (kr_scan_log){0};
     for (uint32_t w = 0; w < KR_SCAN_WORKS; ++w)
         made.scan.work[w] += counted[w];
-    made.has_scan_work = work->data != NULL;
+    made.has_scan_work = answer->notes.counters != NULL;
     kr_report_clear(report);
     *report = made;
-    return KR_OK;
 }
 
-static kr_status answer_reported(kr_answer *answer, const kr_scan_options *options, kr_error *err)
+static void answer_reported(kr_work *work, kr_answer *answer, const kr_scan_options *options)
 {
-    kr_device *device = answer->table->device;
     kr_stopwatch watch;
     kr_scan_log log = {0};
-    kr_buffer work = {0};
-    kr_status status = KR_OK;
-    if (options->count_work)
-        status = kr_counters_make(device, answer->context.stream, KR_SCAN_WORKS, &work, err);
-    kr_stopwatch_start(&watch, device, answer->context.stream);
-    answer->context.watch = &watch;
-    answer->context.log = &log;
-    answer->context.work = work.data;
-    if (status == KR_OK)
-        status = kr_answer_all(answer, err);
-    kr_stopwatch_stop(&watch);
-    if (status == KR_OK)
-        status = fill_report(answer, &watch, &work, &log, options->report, err);
+    answer->notes.log = &log;
+    answer->notes.counters = options->count_work ? kr_work_counters(work, KR_SCAN_WORKS) : NULL;
+    kr_stopwatch_start(&watch, work->device, work->stream);
+    work->watch = &watch;
+    kr_answer_all(work, answer);
+    kr_stopwatch_stop(kr_work_unwatch(work));
+    fill_report(work, answer, &watch, &log, options->report);
     kr_scan_log_release(&log);
-    kr_buffer_release(device, &work, answer->context.stream);
-    return status;
 }
 
 kr_status kr_scan_read(kr_table *table, const kr_condition *const *conditions,
@@ -153,8 +142,12 @@ kr_status kr_scan(kr_table *table, const kr_condition *const *conditions, const 
     if (status == KR_OK)
         status = kr_scan_read(table, conditions, sinks, n, options, "kr_scan", &answer, &read, &given, err);
     if (status == KR_OK) {
-        answer.context.stream = stream;
-        status = given.report ? answer_reported(&answer, &given, err) : kr_answer_all(&answer, err);
+        kr_work work = kr_work_on(table->device, stream, err);
+        if (given.report)
+            answer_reported(&work, &answer, &given);
+        else
+            kr_answer_all(&work, &answer);
+        status = kr_work_end(&work);
     }
     free(read);
     return status;

@@ -17,119 +17,96 @@ uint64_t kr_scan_out_nbytes(const kr_table *table, const kr_scan_sink *sink)
     return sizeof(uint64_t);
 }
 
-static kr_device *device_of(const kr_answer *a)
-{
-    return a->table->device;
-}
-
 static int reaches_sink(const kr_answer_sink *sink)
 {
     return sink->reaches_out && sink->reaches_valid && sink->reaches_rows;
 }
 
-static kr_status copy_out(const kr_answer *a, void *to, const void *from, uint64_t nbytes, kr_error *err)
+static void copy_out(kr_work *work, void *to, const void *from, uint64_t nbytes)
 {
-    return to && to != from ? kr_device_copy(device_of(a), to, from, nbytes, a->context.stream, err) : KR_OK;
+    if (to && to != from)
+        kr_work_copy(work, to, from, nbytes);
 }
 
 /* ---- One result ------------------------------------------------------------------------------ */
 
 /* Where the size must be known first: host memory. */
-static kr_status rows_to_host(const kr_answer *a, const kr_answer_sink *sink, const kr_selected *of,
-                              const kr_selected_places *places, kr_error *err)
+static void rows_to_host(kr_work *work, const kr_answer_sink *sink, const kr_selected *of,
+                         const kr_selected_places *places)
 {
-    kr_device *device = device_of(a);
-    kr_buffer rows = {0};
+    const kr_scan_sink *asked = &sink->asked;
     uint64_t n = 0;
-    kr_status status =
-        kr_device_copy(device, &n, kr_selected_places_total(places), sizeof n, a->context.stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(device, a->context.stream, err);
-    if (status == KR_OK && sink->asked.rows && n > sink->asked.rows_capacity)
-        return kr_fail(err, KR_ERR_LIMIT, "%llu rows match, but rows_capacity is %llu; raise it",
-                       (unsigned long long)n, (unsigned long long)sink->asked.rows_capacity);
-    if (status == KR_OK && sink->asked.rows && sink->reaches_rows) {
-        status = kr_selected_rows(device, of, places, sink->asked.rows, n, a->context.stream, err);
-    } else if (status == KR_OK && sink->asked.rows) {
-        status = kr_buffer_allocate(device, n * sizeof(uint32_t), a->context.stream, "row ids of a scan",
-                                    NULL, &rows, err);
-        if (status == KR_OK)
-            status = kr_selected_rows(device, of, places, rows.data, n, a->context.stream, err);
-        if (status == KR_OK)
-            status = copy_out(a, sink->asked.rows, rows.data, n * sizeof(uint32_t), err);
-        kr_buffer_release(device, &rows, a->context.stream);
+    kr_work_read(work, &n, places->total, sizeof n);
+    if (asked->rows && n > asked->rows_capacity)
+        KR_STEP(work, kr_fail(work->err, KR_ERR_LIMIT, "%llu rows match, but rows_capacity is %llu; raise it",
+                              (unsigned long long)n, (unsigned long long)asked->rows_capacity));
+    if (asked->rows && sink->reaches_rows) {
+        kr_selected_rows(work, of, places, asked->rows, n);
+    } else if (asked->rows) {
+        uint32_t *rows = kr_work_take(work, n * sizeof *rows, "row ids of a scan");
+        kr_selected_rows(work, of, places, rows, n);
+        copy_out(work, asked->rows, rows, n * sizeof *rows);
+        kr_work_give(work, rows);
     }
-    return status == KR_OK ? kr_memory_copy(device, sink->asked.out, &n, sizeof n, a->context.stream, err)
-                           : status;
+    KR_STEP(work, kr_memory_copy(work->device, asked->out, &n, sizeof n, work->stream, work->err));
 }
 
-static kr_status give_rows(const kr_answer *a, const kr_answer_sink *sink, const kr_selected *of,
-                           kr_error *err)
+static void give_rows(kr_work *work, const kr_answer *a, const kr_answer_sink *sink, const kr_selected *of)
 {
-    kr_device *device = device_of(a);
-    kr_selected_places places = {0};
-    kr_status status = kr_selected_places_find(device, of, &places, a->context.stream, err);
-    if (status != KR_OK)
-        return status;
-    if (!reaches_sink(sink) || (device->ops->is_host && !a->leaves_out)) {
-        status = rows_to_host(a, sink, of, &places, err);
+    const kr_selected_places places = kr_selected_places_find(work, of);
+    if (!reaches_sink(sink) || (work->device->ops->is_host && !a->leaves_out)) {
+        rows_to_host(work, sink, of, &places);
     } else {
-        status = copy_out(a, sink->asked.out, kr_selected_places_total(&places), sizeof(uint64_t), err);
-        if (status == KR_OK && sink->asked.rows)
-            status = kr_selected_rows(device, of, &places, sink->asked.rows, sink->asked.rows_capacity,
-                                      a->context.stream, err);
+        copy_out(work, sink->asked.out, places.total, sizeof *places.total);
+        if (sink->asked.rows)
+            kr_selected_rows(work, of, &places, sink->asked.rows, sink->asked.rows_capacity);
     }
-    kr_buffer_release(device, &places.places, a->context.stream);
-    return status;
+    kr_work_give(work, places.places);
 }
 
 /* A number and whether it is one, which a program writes to the caller's memory or to `scratch`. */
-static kr_status give_number(const kr_answer *a, const kr_answer_sink *sink, const kr_selected *of,
-                             kr_error *err)
+static void give_number(kr_work *work, const kr_answer *a, const kr_answer_sink *sink, const kr_selected *of)
 {
-    kr_device *device = device_of(a);
-    kr_buffer scratch = {0};
-    kr_status status = kr_buffer_allocate(device, 3 * sizeof(uint64_t), a->context.stream,
-                                          "a result of a scan", NULL, &scratch, err);
-    void *out = sink->reaches_out ? sink->asked.out : scratch.data;
-    uint8_t *any =
-        sink->asked.valid && sink->reaches_valid ? sink->asked.valid : (uint8_t *)scratch.data + 16;
-    if (status == KR_OK)
-        status = sink->asked.result == KR_SCAN_COUNT
-                     ? kr_selected_count(device, of, out, a->context.stream, err)
-                     : kr_selected_total(device, of, sink->asked.result, out, any, a->context.stream, err);
-    if (status == KR_OK)
-        status = copy_out(a, sink->asked.out, out, kr_scan_out_nbytes(a->table, &sink->asked), err);
-    if (status == KR_OK && sink->asked.result != KR_SCAN_COUNT)
-        status = copy_out(a, sink->asked.valid, any, 1, err);
-    kr_buffer_release(device, &scratch, a->context.stream);
-    return status;
+    const kr_scan_sink *asked = &sink->asked;
+    uint64_t *scratch = kr_work_take(work, 3 * sizeof *scratch, "a result of a scan");
+    void *out = sink->reaches_out ? asked->out : scratch;
+    uint8_t *any = asked->valid && sink->reaches_valid ? asked->valid
+                   : scratch                           ? (uint8_t *)(scratch + 2)
+                                                       : NULL;
+    if (asked->result == KR_SCAN_COUNT)
+        kr_selected_count(work, of, out);
+    else
+        kr_selected_total(work, of, asked->result, out, any);
+    copy_out(work, asked->out, out, kr_scan_out_nbytes(a->table, asked));
+    if (asked->result != KR_SCAN_COUNT)
+        copy_out(work, asked->valid, any, 1);
+    kr_work_give(work, scratch);
 }
 
-static kr_status give(const kr_answer *a, const kr_answer_sink *sink, const kr_scan_job *job, kr_error *err)
+static void give(kr_work *work, const kr_answer *a, const kr_answer_sink *sink, const kr_scan_job *job)
 {
-    const int has_values = sink->asked.result >= KR_SCAN_SUM;
+    const kr_scan_sink *asked = &sink->asked;
     const kr_selected of = {job->bitmap, a->table->n_rows,
-                            has_values ? a->table->columns + sink->asked.column : NULL};
-    kr_status status;
-    if (sink->asked.result == KR_SCAN_BITMAP) {
-        status = copy_out(a, sink->asked.out, job->bitmap, kr_scan_out_nbytes(a->table, &sink->asked), err);
+                            asked->result >= KR_SCAN_SUM ? a->table->columns + asked->column : NULL};
+    if (asked->result == KR_SCAN_BITMAP) {
+        copy_out(work, asked->out, job->bitmap, kr_scan_out_nbytes(a->table, asked));
     } else if (job->count) {
-        status = copy_out(a, sink->asked.out, job->count, sizeof *job->count, err);
+        copy_out(work, asked->out, job->count, sizeof *job->count);
     } else {
-        status = sink->asked.result == KR_SCAN_ROWS ? give_rows(a, sink, &of, err)
-                                                    : give_number(a, sink, &of, err);
-        kr_stopwatch_lap(a->context.watch, "results");
+        if (asked->result == KR_SCAN_ROWS)
+            give_rows(work, a, sink, &of);
+        else
+            give_number(work, a, sink, &of);
+        kr_work_lap(work, "results");
     }
-    return status;
 }
 
 /* ---- Some conditions at once ----------------------------------------------------------------- */
 
 typedef struct batch {
     kr_scan_job jobs[KR_SELECTS_MOST];
-    kr_buffer bitmaps; /* of those whose bitmap is not the caller's */
-    kr_buffer counts;  /* of those that the kind counts without a bitmap */
+    uint32_t *bitmaps; /* of those whose bitmap is not the caller's */
+    uint64_t *counts;  /* of those that the kind counts without a bitmap */
     const uint32_t *alive;
     uint32_t n;
 } batch;
@@ -143,16 +120,15 @@ static kr_status name_condition(const kr_answer *a, uint32_t i, kr_status status
     return status;
 }
 
-static kr_status make_plans(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
+static void make_plans(kr_work *work, const kr_answer *a, uint32_t first, batch *b)
 {
     const kr_plan_columns columns = kr_table_plan_columns(a->table);
-    kr_status status = KR_OK;
-    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
-        status = name_condition(
-            a, first + i,
-            kr_plan_make(a->conditions ? a->conditions[first + i] : NULL, &columns, &b->jobs[i].plan, err),
-            err);
-    return status;
+    for (uint32_t i = 0; i < b->n; ++i) {
+        const kr_condition *condition = a->conditions ? a->conditions[first + i] : NULL;
+        KR_STEP(work,
+                name_condition(a, first + i, kr_plan_make(condition, &columns, &b->jobs[i].plan, work->err),
+                               work->err));
+    }
 }
 
 /* The kind counts its rows without a bitmap. */
@@ -162,25 +138,21 @@ static int is_counted(const kr_answer *a, const kr_answer_sink *sink)
 }
 
 /* Memory for what does not go straight to the caller. Counts begin at 0. */
-static kr_status make_room(const kr_answer *a, batch *b, int needs_counts, int needs_bitmaps, uint64_t words,
-                           kr_error *err)
+static void make_room(kr_work *work, batch *b, int needs_counts, int needs_bitmaps, uint64_t words)
 {
-    const uint64_t nbytes = KR_SELECTS_MOST * sizeof(uint64_t);
-    kr_stream *stream = a->context.stream;
-    kr_status status = KR_OK;
-    if (needs_bitmaps && !b->bitmaps.data)
-        status = kr_buffer_allocate(device_of(a), b->n * words * sizeof(uint32_t), stream,
-                                    "bitmaps of a scan", "fewer conditions at once", &b->bitmaps, err);
-    if (status == KR_OK && needs_counts && !b->counts.data)
-        status = kr_buffer_allocate(device_of(a), nbytes, stream, "counts of a scan", NULL, &b->counts, err);
-    return status == KR_OK && needs_counts
-               ? kr_device_fill(device_of(a), b->counts.data, 0, nbytes, stream, err)
-               : status;
+    const uint64_t nbytes = KR_SELECTS_MOST * sizeof *b->counts;
+    if (needs_bitmaps && !b->bitmaps)
+        b->bitmaps = kr_work_take_or(work, b->n * words * sizeof *b->bitmaps, "bitmaps of a scan",
+                                     "fewer conditions at once");
+    if (needs_counts && !b->counts)
+        b->counts = kr_work_take(work, nbytes, "counts of a scan");
+    if (needs_counts)
+        kr_work_fill(work, b->counts, 0, nbytes);
 }
 
 /* Where each condition's rows go: to the caller's bitmap where the device reaches it, to a count, or to a
  * bitmap of ours. */
-static kr_status place_answers(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
+static void place_answers(kr_work *work, const kr_answer *a, uint32_t first, batch *b)
 {
     const uint64_t words = (kr_bitmap_words(a->table->n_rows) + 63) / 64 * 64; /* begins at 256 bytes */
     int needs_counts = 0, needs_bitmaps = 0;
@@ -191,101 +163,86 @@ static kr_status place_answers(const kr_answer *a, uint32_t first, batch *b, kr_
         needs_counts |= is_counted(a, sink);
         needs_bitmaps |= !is_there && !is_counted(a, sink);
     }
-    const kr_status status = make_room(a, b, needs_counts, needs_bitmaps, words, err);
-    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i) {
+    make_room(work, b, needs_counts, needs_bitmaps, words);
+    for (uint32_t i = 0; i < b->n && kr_work_goes_on(work); ++i) {
         const int counted = is_counted(a, a->sinks + first + i);
-        b->jobs[i].count = counted ? (uint64_t *)b->counts.data + i : NULL;
-        if (!counted && !b->jobs[i].bitmap)
-            b->jobs[i].bitmap = (uint32_t *)b->bitmaps.data + i * words;
+        b->jobs[i].count = counted ? b->counts + i : NULL;
+        if (!counted && !b->jobs[i].bitmap && b->bitmaps)
+            b->jobs[i].bitmap = b->bitmaps + i * words;
     }
-    return status;
 }
 
 /* `done`: conditions. Finding the rows of one is half of it, giving them the other half. */
-static kr_status report(const kr_answer *a, double done, kr_error *err)
+static void report(kr_work *work, const kr_answer *a, double done)
 {
-    return kr_device_report(device_of(a), "scan", a->table->n_rows, done / a->n, err);
+    KR_STEP(work, kr_device_report(work->device, "scan", a->table->n_rows, done / a->n, work->err));
 }
 
-static kr_status answer_batch(const kr_answer *a, uint32_t first, batch *b, kr_error *err)
+static void answer_batch(kr_work *work, const kr_answer *a, uint32_t first, batch *b)
 {
-    kr_status status = make_plans(a, first, b, err);
-    if (status == KR_OK)
-        status = place_answers(a, first, b, err);
-    if (status == KR_OK)
-        status = report(a, first, err);
-    if (status == KR_OK)
-        status = kr_scan_run(a->table, b->jobs, b->n, b->alive, &a->context, err);
-    for (uint32_t i = 0; i < b->n && status == KR_OK; ++i) {
-        status = report(a, first + (b->n + i) / 2.0, err);
-        if (status == KR_OK)
-            status = give(a, a->sinks + first + i, b->jobs + i, err);
+    make_plans(work, a, first, b);
+    place_answers(work, a, first, b);
+    report(work, a, first);
+    if (kr_work_goes_on(work))
+        kr_scan_run(work, a->table, b->jobs, b->n, b->alive, &a->notes);
+    for (uint32_t i = 0; i < b->n && kr_work_goes_on(work); ++i) {
+        report(work, a, first + (b->n + i) / 2.0);
+        give(work, a, a->sinks + first + i, b->jobs + i);
     }
     for (uint32_t i = 0; i < b->n; ++i)
         kr_plan_release(&b->jobs[i].plan);
-    return status;
 }
 
-static kr_status answer_with(const kr_answer *a, const uint32_t *alive, kr_error *err)
+static void answer_with(kr_work *work, const kr_answer *a, const uint32_t *alive)
 {
-    batch *b = kr_host_calloc(1, sizeof *b, "a scan", err);
-    kr_status status = b ? KR_OK : KR_ERR_HOST_MEMORY;
-    for (uint32_t first = 0; first < a->n && status == KR_OK; first += KR_SELECTS_MOST) {
+    batch *b = kr_work_object(work, sizeof *b, "a scan");
+    if (!b)
+        return;
+    b->alive = alive;
+    for (uint32_t first = 0; first < a->n; first += KR_SELECTS_MOST) {
         b->n = a->n - first < KR_SELECTS_MOST ? a->n - first : KR_SELECTS_MOST;
-        b->alive = alive;
-        status = answer_batch(a, first, b, err);
+        answer_batch(work, a, first, b);
     }
-    if (b) {
-        kr_buffer_release(device_of(a), &b->bitmaps, a->context.stream);
-        kr_buffer_release(device_of(a), &b->counts, a->context.stream);
-    }
+    kr_work_give(work, b->bitmaps);
+    kr_work_give(work, b->counts);
     free(b);
-    return status;
 }
 
-/* The rows of `given` that were not deleted, in `both` if there are both. */
-static kr_status find_alive(const kr_answer *a, const uint32_t *given, kr_buffer *both, const uint32_t **rows,
-                            kr_error *err)
+/* The rows of `given` that were not deleted, in memory of the work if there are both. */
+static const uint32_t *find_alive(kr_work *work, const kr_answer *a, const uint32_t *given)
 {
     const uint32_t *left = a->table->alive.data;
     const uint64_t words = kr_bitmap_words(a->table->n_rows);
-    *rows = given ? given : left;
     if (!given || !left)
-        return KR_OK;
-    kr_status status = kr_buffer_allocate(device_of(a), words * sizeof *left, a->context.stream,
-                                          "a bitmap of rows", NULL, both, err);
-    if (status == KR_OK)
-        status =
-            kr_device_copy(device_of(a), both->data, given, words * sizeof *left, a->context.stream, err);
-    if (status == KR_OK)
-        status = kr_bitmap_and(device_of(a), both->data, left, words, a->context.stream, err);
-    *rows = both->data;
-    return status;
+        return given ? given : left;
+    uint32_t *both = kr_work_take(work, words * sizeof *both, "a bitmap of rows");
+    kr_work_copy(work, both, given, words * sizeof *both);
+    kr_bitmap_and(work, both, left, words);
+    return both;
 }
 
-kr_status kr_answer_all(const kr_answer *answer, kr_error *err)
+/* Also after a failure: what was copied to the caller's memory is there when it looks at it. */
+static void wait_for(kr_work *work, const kr_answer *answer)
+{
+    int waits = !answer->reaches_alive;
+    for (uint32_t i = 0; i < answer->n; ++i)
+        waits |= !reaches_sink(answer->sinks + i);
+    kr_error *err = kr_work_goes_on(work) ? work->err : NULL;
+    const kr_status end = waits ? kr_device_sync(work->device, work->stream, err) : KR_OK;
+    KR_STEP(work, end);
+}
+
+void kr_answer_all(kr_work *work, const kr_answer *answer)
 {
     const kr_column alive = {.type = KR_U32,
                              .count = answer->alive ? kr_bitmap_words(answer->table->n_rows) : 0,
                              .data = answer->alive};
     kr_resident there = {0};
-    kr_buffer both = {0};
-    const uint32_t *rows = NULL;
-    int waits = !answer->reaches_alive;
-    for (uint32_t i = 0; i < answer->n; ++i)
-        waits |= !reaches_sink(answer->sinks + i);
-    kr_status status =
-        kr_resident_make(device_of(answer), &alive, "a bitmap of rows", answer->context.stream, &there, err);
-    if (status == KR_OK)
-        status = find_alive(answer, there.column.data, &both, &rows, err);
-    if (status == KR_OK)
-        status = answer_with(answer, rows, err);
-    if (waits) {
-        const kr_status end =
-            kr_device_sync(device_of(answer), answer->context.stream, status == KR_OK ? err : NULL);
-        status = status == KR_OK ? end : status;
-    }
-    kr_buffer_release(device_of(answer), &both, answer->context.stream);
-    kr_resident_release(device_of(answer), &there, answer->context.stream);
-    return status;
+    KR_STEP(work,
+            kr_resident_make(work->device, &alive, "a bitmap of rows", work->stream, &there, work->err));
+    const uint32_t *rows = find_alive(work, answer, there.column.data);
+    answer_with(work, answer, rows);
+    wait_for(work, answer);
+    kr_work_give(work, rows); /* which does nothing unless they are the work's */
+    kr_resident_release(work->device, &there, work->stream);
 }

@@ -18,11 +18,11 @@ typedef struct kr_answer {
     const uint32_t *alive;
     int reaches_alive;
     int leaves_out; /* 1: row ids that do not fit are left out on every device; 0: only where nothing waits */
-    kr_scan_context context;
+    kr_scan_notes notes;
 } kr_answer;
 
 /* Waits only if an array is in host memory that the device does not reach. */
-kr_status kr_answer_all(const kr_answer *answer, kr_error *err);
+void kr_answer_all(kr_work *work, const kr_answer *answer);
 
 /* Bytes of kr_scan_sink.out. */
 uint64_t kr_scan_out_nbytes(const kr_table *table, const kr_scan_sink *sink);

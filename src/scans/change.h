@@ -8,10 +8,10 @@
 /* Columns of the table's types and of equal length, at least one row. */
 kr_status kr_table_append_rows(kr_table *table, const kr_column *columns, kr_stream *stream, kr_error *err);
 
-kr_status kr_table_delete_rows(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
-                               uint64_t *n_deleted, kr_error *err);
+void kr_table_delete_rows(kr_work *work, kr_table *table, const uint32_t *rows, uint64_t n,
+                          uint64_t *n_deleted);
 /* The rows for which a condition holds; NULL: all. */
-kr_status kr_table_delete_selected(kr_table *table, const kr_condition *condition, kr_stream *stream,
-                                   uint64_t *n_deleted, kr_error *err);
+void kr_table_delete_selected(kr_work *work, kr_table *table, const kr_condition *condition,
+                              uint64_t *n_deleted);
 
 #endif

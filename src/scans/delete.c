@@ -7,148 +7,136 @@
 
 /* One change. */
 typedef struct deletion {
+    kr_work *work;
     kr_table *table;
-    kr_stream *stream;
     kr_stopwatch watch;
     kr_peak peak;
     uint64_t held, n_words; /* held: bytes of the table before */
-    kr_buffer doomed;       /* a bitmap of the rows to delete, all of them alive */
-    kr_buffer counter;      /* what is counted, or found wrong */
+    uint32_t *doomed;       /* a bitmap of the rows to delete, all of them alive */
+    uint64_t *counter;      /* what is counted, or found wrong */
 } deletion;
 
-static kr_status open_deletion(kr_table *table, kr_stream *stream, deletion *d, kr_error *err)
+static uint64_t doomed_nbytes(const deletion *d)
 {
-    *d = (deletion){.table = table, .stream = stream, .n_words = kr_bitmap_words(table->n_rows)};
-    d->held = kr_table_nbytes(table);
-    kr_peak_begin(&d->peak, table->device);
-    kr_stopwatch_start(&d->watch, table->device, stream);
-    const kr_status status = kr_buffer_allocate(table->device, (d->n_words + 1) * sizeof(uint32_t), stream,
-                                                "a bitmap of rows", NULL, &d->doomed, err);
-    return status == KR_OK ? kr_counters_make(table->device, stream, 1, &d->counter, err) : status;
+    return (d->n_words + 1) * sizeof *d->doomed;
 }
 
-static kr_status close_deletion(deletion *d, kr_status status, kr_error *err)
+static void open_deletion(kr_work *work, kr_table *table, deletion *d)
 {
-    kr_table *table = d->table;
-    kr_buffer_release(table->device, &d->counter, d->stream);
-    kr_buffer_release(table->device, &d->doomed, d->stream);
-    kr_stopwatch_stop(&d->watch);
+    *d = (deletion){.work = work, .table = table, .n_words = kr_bitmap_words(table->n_rows)};
+    d->held = kr_table_nbytes(table);
+    kr_peak_begin(&d->peak, table->device);
+    kr_stopwatch_start(&d->watch, table->device, work->stream);
+    work->watch = &d->watch;
+    d->doomed = kr_work_take(work, doomed_nbytes(d), "a bitmap of rows");
+    d->counter = kr_work_counters(work, 1);
+}
+
+static void close_deletion(deletion *d)
+{
+    kr_work *work = d->work;
+    kr_work_give(work, d->counter);
+    kr_work_give(work, d->doomed);
+    kr_stopwatch_stop(kr_work_unwatch(work));
     const uint64_t peak_nbytes = d->held + kr_peak_end(&d->peak);
-    return status == KR_OK ? kr_table_finish(table, &d->watch, peak_nbytes, d->stream, err) : status;
+    KR_STEP(work, kr_table_finish(d->table, &d->watch, peak_nbytes, work->stream, work->err));
 }
 
 /* The table gets a bitmap of rows with its first deletion, with as much room as its columns have. */
-static kr_status open_alive(const deletion *d, kr_buffer *made, kr_error *err)
+static void open_alive(const deletion *d)
 {
-    const kr_table *table = d->table;
+    kr_work *work = d->work;
+    kr_table *table = d->table;
     const uint64_t room = table->room > table->n_rows ? table->room : table->n_rows;
     if (table->alive.data)
-        return KR_OK;
-    kr_status status = kr_buffer_allocate(table->device, kr_bitmap_words(room) * sizeof(uint32_t), d->stream,
-                                          "a bitmap of rows", NULL, made, err);
-    if (status == KR_OK)
-        status = kr_device_fill(table->device, made->data, 0xFF, made->nbytes, d->stream, err);
-    if (status != KR_OK)
-        kr_buffer_release(table->device, made, d->stream);
-    return status;
+        return;
+    const kr_buffer made =
+        kr_work_buffer(work, kr_bitmap_words(room) * sizeof(uint32_t), "a bitmap of rows", NULL);
+    kr_work_fill(work, made.data, 0xFF, made.nbytes);
+    if (kr_work_goes_on(work))
+        table->alive = kr_work_keep(work, made.data);
 }
 
 /* Counts the rows of d->doomed and deletes them. */
-static kr_status delete_doomed(deletion *d, uint64_t *n_deleted, kr_error *err)
+static void delete_doomed(deletion *d, uint64_t *n_deleted)
 {
+    kr_work *work = d->work;
     kr_table *table = d->table;
-    const kr_selected doomed = {d->doomed.data, table->n_rows, NULL};
-    kr_buffer alive = {0};
+    const kr_selected doomed = {d->doomed, table->n_rows, NULL};
     uint64_t count = 0;
-    kr_status status = kr_device_report(table->device, "delete", table->n_rows, 0.5, err);
-    if (status == KR_OK)
-        status = kr_selected_count(table->device, &doomed, d->counter.data, d->stream, err);
-    if (status == KR_OK)
-        status = kr_counters_read(table->device, d->stream, &d->counter, &count, 1, err);
-    if (status == KR_OK && count)
-        status = open_alive(d, &alive, err);
-    if (status != KR_OK)
-        return status;
+    KR_STEP(work, kr_device_report(table->device, "delete", table->n_rows, 0.5, work->err));
+    kr_selected_count(work, &doomed, d->counter);
+    kr_work_read(work, &count, d->counter, sizeof count);
+    if (count)
+        open_alive(d);
+    if (!kr_work_goes_on(work))
+        return;
     if (count) {
         kr_device_drain(table->device); /* scans that still read the bitmap */
-        table->alive = alive.data ? alive : table->alive;
-        status =
-            kr_bitmap_clear(table->device, table->alive.data, d->doomed.data, d->n_words, d->stream, err);
-        if (status == KR_OK)
-            status = kr_device_sync(table->device, d->stream, err);
+        kr_bitmap_clear(work, table->alive.data, d->doomed, d->n_words);
+        kr_work_sync(work);
     }
-    kr_stopwatch_lap(&d->watch, "delete");
-    if (status != KR_OK)
-        return status;
+    kr_work_lap(work, "delete");
+    if (!kr_work_goes_on(work))
+        return;
     table->n_alive -= count;
     if (n_deleted)
         *n_deleted = count;
-    return KR_OK;
 }
 
 /* ---- By row id ------------------------------------------------------------------------------- */
 
-static kr_status mark(deletion *d, const uint32_t *rows, uint64_t n, kr_error *err)
+static void mark(deletion *d, const uint32_t *rows, uint64_t n)
 {
+    kr_work *work = d->work;
     kr_table *table = d->table;
     uint64_t found = 0;
-    const delete_mark_params params = {rows, d->doomed.data, d->counter.data, n, table->n_rows};
-    kr_status status = kr_device_report(table->device, "delete", table->n_rows, 0, err);
-    if (status == KR_OK)
-        status = kr_device_fill(table->device, d->doomed.data, 0, d->doomed.nbytes, d->stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(table->device, &delete_mark, &params, n, d->stream, err);
-    if (status == KR_OK)
-        status = kr_counters_read(table->device, d->stream, &d->counter, &found, 1, err);
-    if (status == KR_OK && found)
-        return kr_fail(
-            err, KR_ERR_ARGUMENT,
-            "rows[%llu] is not a row of the table, whose row ids are below %llu; nothing is deleted",
-            (unsigned long long)(n - found), (unsigned long long)table->n_rows);
-    return status == KR_OK && table->alive.data
-               ? kr_bitmap_and(table->device, d->doomed.data, table->alive.data, d->n_words, d->stream, err)
-               : status;
+    const delete_mark_params params = {rows, d->doomed, d->counter, n, table->n_rows};
+    KR_STEP(work, kr_device_report(table->device, "delete", table->n_rows, 0, work->err));
+    kr_work_fill(work, d->doomed, 0, doomed_nbytes(d));
+    kr_work_run(work, &delete_mark, &params, n);
+    kr_work_read(work, &found, d->counter, sizeof found);
+    if (found)
+        KR_STEP(work,
+                kr_fail(work->err, KR_ERR_ARGUMENT,
+                        "rows[%llu] is not a row of the table, whose row ids are below %llu; nothing is "
+                        "deleted",
+                        (unsigned long long)(n - found), (unsigned long long)table->n_rows));
+    if (table->alive.data)
+        kr_bitmap_and(work, d->doomed, table->alive.data, d->n_words);
 }
 
-kr_status kr_table_delete_rows(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
-                               uint64_t *n_deleted, kr_error *err)
+void kr_table_delete_rows(kr_work *work, kr_table *table, const uint32_t *rows, uint64_t n,
+                          uint64_t *n_deleted)
 {
     const kr_column ids = {.type = KR_U32, .count = n, .data = rows};
     kr_resident there = {0};
     deletion d;
-    kr_status status = open_deletion(table, stream, &d, err);
-    if (status == KR_OK)
-        status = kr_resident_make(table->device, &ids, "a copy of the row ids", stream, &there, err);
-    kr_stopwatch_lap(&d.watch, "copy");
-    if (status == KR_OK)
-        status = mark(&d, there.column.data, n, err);
-    if (status == KR_OK)
-        status = delete_doomed(&d, n_deleted, err);
-    kr_resident_release(table->device, &there, stream);
-    return close_deletion(&d, status, err);
+    open_deletion(work, table, &d);
+    KR_STEP(work,
+            kr_resident_make(table->device, &ids, "a copy of the row ids", work->stream, &there, work->err));
+    kr_work_lap(work, "copy");
+    mark(&d, there.column.data, n);
+    delete_doomed(&d, n_deleted);
+    kr_resident_release(table->device, &there, work->stream);
+    close_deletion(&d);
 }
 
 /* ---- By condition ---------------------------------------------------------------------------- */
 
-kr_status kr_table_delete_selected(kr_table *table, const kr_condition *condition, kr_stream *stream,
-                                   uint64_t *n_deleted, kr_error *err)
+void kr_table_delete_selected(kr_work *work, kr_table *table, const kr_condition *condition,
+                              uint64_t *n_deleted)
 {
     deletion d;
-    kr_status status = open_deletion(table, stream, &d, err);
+    open_deletion(work, table, &d);
     const kr_answer_sink sink = {
-        .asked = {.struct_size = sizeof sink.asked, .result = KR_SCAN_BITMAP, .out = d.doomed.data},
+        .asked = {.struct_size = sizeof sink.asked, .result = KR_SCAN_BITMAP, .out = d.doomed},
         .reaches_out = 1,
         .reaches_valid = 1,
         .reaches_rows = 1};
-    const kr_answer answer = {.table = table,
-                              .conditions = &condition,
-                              .sinks = &sink,
-                              .n = 1,
-                              .reaches_alive = 1,
-                              .context = {.stream = stream, .watch = &d.watch}};
-    if (status == KR_OK)
-        status = kr_answer_all(&answer, err);
-    if (status == KR_OK)
-        status = delete_doomed(&d, n_deleted, err);
-    return close_deletion(&d, status, err);
+    const kr_answer answer = {
+        .table = table, .conditions = &condition, .sinks = &sink, .n = 1, .reaches_alive = 1};
+    kr_answer_all(work, &answer);
+    delete_doomed(&d, n_deleted);
+    close_deletion(&d);
 }

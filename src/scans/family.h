@@ -9,7 +9,7 @@
 #ifndef KEYRAY_SCANS_FAMILY_H
 #define KEYRAY_SCANS_FAMILY_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 #include "kinds/family.h" /* kr_need, kr_component, kr_counter */
 #include "scans/log.h"
 #include "scans/plan.h"
@@ -56,15 +56,13 @@ typedef struct kr_batch_job {
     uint32_t is_done;    /* set by select_batch */
 } kr_batch_job;
 
-/* What all selects of one call share. */
-typedef struct kr_scan_context {
-    kr_stream *stream;
-    kr_stopwatch *watch; /* does nothing unless phases are asked for */
-    kr_scan_log *log;    /* NULL: no report is asked for */
+/* What the selects of one call tell of their work, for a report. */
+typedef struct kr_scan_notes {
+    kr_scan_log *log; /* NULL: no report is asked for */
     /* NULL: nothing is counted; else KR_SCAN_WORKS counters in device memory, for programs to add to. What
      * the host knows goes into log->work. */
-    uint64_t *work;
-} kr_scan_context;
+    uint64_t *counters;
+} kr_scan_notes;
 
 /* Rows appended to a table, at least one: rows n_rows_before and on of columns that are already as long as
  * afterwards. They may lie elsewhere than before, and have validity that they had not: these structs replace
@@ -96,15 +94,14 @@ typedef struct kr_scan_ops {
     const kr_program *program;
     /* Optional: whether the device has what else this spec needs; KR_ERR_UNSUPPORTED says why not. */
     kr_status (*runs_on)(kr_device *device, const kr_spec *spec, kr_error *err);
-    /* Enqueues; waits for nothing. */
-    kr_status (*select)(kr_device *device, const void *self, const kr_select *job,
-                        const kr_scan_context *context, kr_error *err);
+    /* Enqueues; waits for nothing. All device memory that it takes is the work's. */
+    void (*select)(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes);
     /* Optional: n plans, at least 1 and at most KR_SELECTS_MOST, all with the same `alive`; a plan alone has
      * an OR. Answers those for which it has a better way than one conjunction after the other, and marks
      * them: plans that share what they read, AND and OR in one pass. The library takes the others apart.
      * Enqueues. */
-    kr_status (*select_batch)(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
-                              const uint32_t *alive, const kr_scan_context *context, kr_error *err);
+    void (*select_batch)(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n,
+                         const uint32_t *alive, const kr_scan_notes *notes);
     /* Optional: appends how `select` would answer the conjunction, lines ending in '\n' (kr_text_add). */
     void (*explain)(const void *self, const kr_select *job, char *text, size_t nbytes);
     /* Optional: 1 if select_batch answers a plan with an OR, also alone; `text` then says how. */

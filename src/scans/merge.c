@@ -1,30 +1,26 @@
 #include "scans/merge.h"
 #include "scans/merge_body.h"
 
-kr_status kr_bitmap_or(kr_device *device, uint32_t *to, const uint32_t *from, uint64_t n_words,
-                       kr_stream *stream, kr_error *err)
+void kr_bitmap_or(kr_work *work, uint32_t *to, const uint32_t *from, uint64_t n_words)
 {
     const merge_params params = {to, from, n_words * 32};
-    return kr_device_run(device, &scan_merge_or, &params, n_words, stream, err);
+    kr_work_run(work, &scan_merge_or, &params, n_words);
 }
 
-kr_status kr_bitmap_and(kr_device *device, uint32_t *to, const uint32_t *from, uint64_t n_words,
-                        kr_stream *stream, kr_error *err)
+void kr_bitmap_and(kr_work *work, uint32_t *to, const uint32_t *from, uint64_t n_words)
 {
     const merge_params params = {to, from, n_words * 32};
-    return kr_device_run(device, &scan_merge_and, &params, n_words, stream, err);
+    kr_work_run(work, &scan_merge_and, &params, n_words);
 }
 
-kr_status kr_bitmap_clear(kr_device *device, uint32_t *to, const uint32_t *from, uint64_t n_words,
-                          kr_stream *stream, kr_error *err)
+void kr_bitmap_clear(kr_work *work, uint32_t *to, const uint32_t *from, uint64_t n_words)
 {
     const merge_params params = {to, from, n_words * 32};
-    return kr_device_run_whole(device, &scan_merge_clear, &params, n_words, stream, err);
+    kr_work_run_whole(work, &scan_merge_clear, &params, n_words);
 }
 
-kr_status kr_bitmap_begin(kr_device *device, uint32_t *to, const uint32_t *alive, uint64_t n,
-                          kr_stream *stream, kr_error *err)
+void kr_bitmap_begin(kr_work *work, uint32_t *to, const uint32_t *alive, uint64_t n)
 {
     const merge_params params = {to, alive, n};
-    return kr_device_run(device, &scan_merge_begin, &params, (n + 31) / 32, stream, err);
+    kr_work_run(work, &scan_merge_begin, &params, (n + 31) / 32);
 }

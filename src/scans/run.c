@@ -12,8 +12,8 @@
 
 /* A bitmap, written when the first rows come. */
 typedef struct bits {
-    uint32_t *data; /* NULL: not allocated yet */
-    kr_buffer own;  /* unless it is the caller's */
+    uint32_t *data;  /* NULL: not taken yet */
+    uint32_t is_own; /* 0: it is the caller's */
     uint32_t is_written;
     uint32_t users; /* tasks that still read or write it */
 } bits;
@@ -25,20 +25,15 @@ typedef struct task {
 } task;
 
 typedef struct running {
+    kr_work *work;
     const kr_table *table;
-    const kr_scan_context *context;
+    const kr_scan_notes *notes;
     const kr_plan *plan;
     const kr_leaf **leaves; /* room for all of the plan */
     uint64_t n_selected;    /* leaves that were answered */
     task *tasks;
     uint64_t n_tasks, room_tasks;
-    kr_error *err;
 } running;
-
-static kr_device *device_of(const running *r)
-{
-    return r->table->device;
-}
 
 static uint64_t words_of(const running *r)
 {
@@ -50,7 +45,7 @@ static uint64_t words_of(const running *r)
 /* The caller is its first user. */
 static bits *make_bits(running *r)
 {
-    bits *made = kr_host_calloc(1, sizeof *made, "a condition", r->err);
+    bits *made = kr_work_object(r->work, sizeof *made, "a condition");
     if (made)
         made->users = 1;
     return made;
@@ -60,180 +55,170 @@ static void leave_bits(running *r, bits *b)
 {
     if (!b || --b->users)
         return;
-    kr_buffer_release(device_of(r), &b->own, r->context->stream);
+    if (b->is_own)
+        kr_work_give(r->work, b->data);
     free(b);
 }
 
-static kr_status allocate_bits(running *r, kr_buffer *buffer)
+static uint32_t *take_bitmap(const running *r)
 {
-    return kr_buffer_allocate(device_of(r), words_of(r) * sizeof(uint32_t), r->context->stream,
-                              "a bitmap of a part of a condition", NULL, buffer, r->err);
+    return kr_work_take(r->work, words_of(r) * sizeof(uint32_t), "a bitmap of a part of a condition");
 }
 
-/* Where a conjunction may write: the sum itself as long as it is empty, else `extra`. */
-static kr_status open_sum(running *r, bits *sum, kr_buffer *extra, uint32_t **to)
+/* Where a conjunction may write: the sum itself as long as it is empty. */
+static uint32_t *open_sum(const running *r, bits *sum)
 {
-    kr_status status = KR_OK;
     if (!sum->data) {
-        status = allocate_bits(r, &sum->own);
-        sum->data = sum->own.data;
+        sum->data = take_bitmap(r);
+        sum->is_own = 1;
     }
-    if (status == KR_OK && sum->is_written)
-        status = allocate_bits(r, extra);
-    *to = sum->is_written ? extra->data : sum->data;
-    return status;
+    return sum->is_written ? take_bitmap(r) : sum->data;
 }
 
-static kr_status close_sum(running *r, bits *sum, kr_buffer *extra)
+/* `from`: what open_sum returned. */
+static void close_sum(const running *r, bits *sum, const uint32_t *from)
 {
-    kr_status status = KR_OK;
     if (sum->is_written) {
-        status = kr_bitmap_or(device_of(r), sum->data, extra->data, words_of(r), r->context->stream, r->err);
-        kr_buffer_release(device_of(r), extra, r->context->stream);
+        kr_bitmap_or(r->work, sum->data, from, words_of(r));
+        kr_work_give(r->work, from);
     }
     sum->is_written = 1;
-    return status;
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
-static int push(running *r, uint64_t node, bits *alive, bits *sum)
+static void push(running *r, uint64_t node, bits *alive, bits *sum)
 {
-    if (!kr_grow((void **)&r->tasks, &r->room_tasks, r->n_tasks, 1, sizeof *r->tasks, "a condition", r->err))
-        return 0;
+    if (!kr_work_goes_on(r->work))
+        return;
+    if (!kr_grow((void **)&r->tasks, &r->room_tasks, r->n_tasks, 1, sizeof *r->tasks, "a condition",
+                 r->work->err)) {
+        KR_STEP(r->work, KR_ERR_HOST_MEMORY);
+        return;
+    }
     r->tasks[r->n_tasks++] = (task){node, alive, sum};
     if (alive)
         ++alive->users;
     ++sum->users;
-    return 1;
+}
+
+static void select_job(const running *r, const kr_select *job)
+{
+    if (kr_work_goes_on(r->work))
+        r->table->ops->select(r->work, r->table->self, job, r->notes);
 }
 
 /* The rows of `alive` for which n of r->leaves hold; with n = 0 all of them. */
-static kr_status select_leaves(running *r, uint32_t n, const bits *alive, bits *sum)
+static void select_leaves(running *r, uint32_t n, const bits *alive, bits *sum)
 {
-    const kr_table *table = r->table;
-    kr_select job = {r->leaves, n, alive ? alive->data : NULL, NULL, NULL};
-    kr_buffer extra = {0};
+    const uint64_t n_rows = r->table->n_rows;
     const double share = n ? (double)r->n_selected / (double)r->plan->n_leaves : 0;
-    kr_status status = kr_device_report(table->device, "select", table->n_rows, share, r->err);
+    kr_select job = {.leaves = r->leaves, .n_leaves = n};
+    if (!kr_work_goes_on(r->work))
+        return;
+    KR_STEP(r->work, kr_device_report(r->work->device, "select", n_rows, share, r->work->err));
     r->n_selected += n;
-    if (status == KR_OK)
-        status = open_sum(r, sum, &extra, &job.bitmap);
-    if (status == KR_OK)
-        status = n ? table->ops->select(table->device, table->self, &job, r->context, r->err)
-                   : kr_bitmap_begin(table->device, job.bitmap, job.alive, table->n_rows, r->context->stream,
-                                     r->err);
-    if (status == KR_OK)
-        status = close_sum(r, sum, &extra);
-    kr_buffer_release(table->device, &extra, r->context->stream);
-    return status;
+    job.alive = alive ? alive->data : NULL;
+    job.bitmap = open_sum(r, sum);
+    if (n)
+        select_job(r, &job);
+    else
+        kr_bitmap_begin(r->work, job.bitmap, job.alive, n_rows);
+    close_sum(r, sum, job.bitmap);
 }
 
-/* The operands of node `at` that are not leaves, the largest first; the leaves go to r->leaves. */
-static kr_status split(running *r, uint64_t at, uint64_t **operands, uint32_t *n_operands, uint32_t *n_leaves)
+/* What stands below a node. */
+typedef struct operands {
+    uint64_t *nodes; /* those that are not leaves, the largest first; the caller frees them */
+    uint32_t n, n_leaves;
+} operands;
+
+/* The leaves go to r->leaves. */
+static operands split(running *r, uint64_t at)
 {
     const kr_plan_node *nodes = r->plan->nodes;
     uint64_t child = at - 1, largest = 0;
-    *n_leaves = *n_operands = 0;
-    *operands = kr_host_calloc(nodes[at].n, sizeof **operands, "a condition", r->err);
-    if (!*operands)
-        return KR_ERR_HOST_MEMORY;
-    for (uint32_t i = 0; i < nodes[at].n; child -= nodes[child].size, ++i) {
+    operands of = {kr_work_object(r->work, nodes[at].n * sizeof *of.nodes, "a condition"), 0, 0};
+    for (uint32_t i = 0; of.nodes && i < nodes[at].n; child -= nodes[child].size, ++i) {
         if (nodes[child].op == KR_PLAN_LEAF) {
-            r->leaves[(*n_leaves)++] = r->plan->leaves + nodes[child].n;
+            r->leaves[of.n_leaves++] = r->plan->leaves + nodes[child].n;
             continue;
         }
-        if (*n_operands && nodes[child].size > nodes[(*operands)[largest]].size)
-            largest = *n_operands;
-        (*operands)[(*n_operands)++] = child;
+        if (of.n && nodes[child].size > nodes[of.nodes[largest]].size)
+            largest = of.n;
+        of.nodes[of.n++] = child;
     }
-    if (*n_operands) {
-        const uint64_t first = (*operands)[0];
-        (*operands)[0] = (*operands)[largest];
-        (*operands)[largest] = first;
+    if (of.n) {
+        const uint64_t first = of.nodes[0];
+        of.nodes[0] = of.nodes[largest];
+        of.nodes[largest] = first;
     }
-    return KR_OK;
+    return of;
 }
 
 /* Operands of an OR add to the same sum. */
-static kr_status begin_or(running *r, const task *t)
+static void begin_or(running *r, const task *t)
 {
-    uint64_t *operands = NULL;
-    uint32_t n = 0, n_leaves = 0;
-    kr_status status = split(r, t->node, &operands, &n, &n_leaves);
-    for (uint32_t i = 0; i < n && status == KR_OK; ++i)
-        status = push(r, operands[i], t->alive, t->sum) ? KR_OK : KR_ERR_HOST_MEMORY;
-    for (uint32_t i = 0; i < n_leaves && status == KR_OK; ++i) {
+    const operands of = split(r, t->node);
+    for (uint32_t i = 0; i < of.n; ++i)
+        push(r, of.nodes[i], t->alive, t->sum);
+    for (uint32_t i = 0; i < of.n_leaves; ++i) {
         const kr_leaf *first = r->leaves[0];
         r->leaves[0] = r->leaves[i];
-        status = select_leaves(r, 1, t->alive, t->sum);
+        select_leaves(r, 1, t->alive, t->sum);
         r->leaves[i] = first;
     }
-    free(operands);
-    return status;
+    free(of.nodes);
 }
 
 /* The leaves of an AND in one pass; each of its ORs then works on the rows that are left. */
-static kr_status begin_and(running *r, const task *t)
+static void begin_and(running *r, const task *t)
 {
-    uint64_t *operands = NULL;
-    uint32_t n = 0, n_leaves = 0;
-    bits *left = t->alive, *sum = t->sum;
-    kr_status status = split(r, t->node, &operands, &n, &n_leaves);
-    if (status == KR_OK && n && n_leaves) {
-        left = make_bits(r);
-        status = left ? KR_OK : KR_ERR_HOST_MEMORY;
-    }
-    if (status == KR_OK && (n_leaves || !n))
-        status = select_leaves(r, n_leaves, t->alive, n ? left : t->sum);
+    const operands of = split(r, t->node);
+    bits *left = of.n && of.n_leaves ? make_bits(r) : t->alive, *sum = t->sum;
+    if (of.n_leaves || !of.n)
+        select_leaves(r, of.n_leaves, t->alive, of.n ? left : t->sum);
     /* The last to run is pushed first: each works on the sum of the one before. */
-    for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
-        const int is_first = i + 1 == n;
-        bits *from = is_first ? left : make_bits(r);
-        status = (from || is_first) && push(r, operands[i], from, sum) ? KR_OK : KR_ERR_HOST_MEMORY;
+    for (uint32_t i = 0; i < of.n; ++i) {
+        bits *from = i + 1 == of.n ? left : make_bits(r);
+        push(r, of.nodes[i], from, sum);
         if (i)
             leave_bits(r, sum);
-        if (status != KR_OK && !is_first)
-            leave_bits(r, from);
         sum = from;
     }
     if (left != t->alive)
         leave_bits(r, left);
-    free(operands);
-    return status;
+    free(of.nodes);
 }
 
-static kr_status do_task(running *r, const task *t)
+static void do_task(running *r, const task *t)
 {
     const kr_plan_node *node = r->plan->nodes + t->node;
-    if (node->op == KR_PLAN_OR)
-        return begin_or(r, t);
-    if (node->op == KR_PLAN_AND)
-        return begin_and(r, t);
-    r->leaves[0] = r->plan->leaves + node->n;
-    return select_leaves(r, 1, t->alive, t->sum);
+    if (!kr_work_goes_on(r->work))
+        return;
+    if (node->op == KR_PLAN_OR) {
+        begin_or(r, t);
+    } else if (node->op == KR_PLAN_AND) {
+        begin_and(r, t);
+    } else {
+        r->leaves[0] = r->plan->leaves + node->n;
+        select_leaves(r, 1, t->alive, t->sum);
+    }
 }
 
-static kr_status run_tree(running *r, const uint32_t *alive, uint32_t *bitmap)
+static void run_tree(running *r, const uint32_t *alive, uint32_t *bitmap)
 {
     bits given = {.data = (uint32_t *)alive, .is_written = 1, .users = 1}, sum = {.data = bitmap, .users = 1};
-    kr_status status = KR_OK;
-    r->leaves = kr_host_calloc(r->plan->n_leaves, sizeof *r->leaves, "a condition", r->err);
-    if (!r->leaves || !push(r, r->plan->n_nodes - 1, alive ? &given : NULL, &sum))
-        status = KR_ERR_HOST_MEMORY;
+    push(r, r->plan->n_nodes - 1, alive ? &given : NULL, &sum);
     while (r->n_tasks) {
         const task t = r->tasks[--r->n_tasks];
-        if (status == KR_OK)
-            status = do_task(r, &t);
+        do_task(r, &t);
         leave_bits(r, t.alive);
         leave_bits(r, t.sum);
     }
     free(r->tasks);
-    free(r->leaves);
-    if (status == KR_OK && !sum.is_written)
-        status = kr_device_fill(device_of(r), bitmap, 0, words_of(r) * sizeof(uint32_t), r->context->stream,
-                                r->err);
-    return status;
+    if (!sum.is_written)
+        kr_work_fill(r->work, bitmap, 0, words_of(r) * sizeof(uint32_t));
 }
 
 /* A conjunction of which the kind counts the rows. */
@@ -242,44 +227,40 @@ static int is_counted(const kr_table *table, const kr_scan_job *job)
     return job->count && table->ops->counts && job->plan.n_leaves && !kr_plan_has_or(&job->plan);
 }
 
-static kr_status count_conjunction(running *r, const kr_scan_job *job, const uint32_t *alive)
+static void count_conjunction(running *r, const kr_scan_job *job, const uint32_t *alive)
 {
     const uint32_t n = (uint32_t)r->plan->n_leaves;
-    r->leaves = kr_host_calloc(n, sizeof *r->leaves, "a condition", r->err);
-    if (!r->leaves)
-        return KR_ERR_HOST_MEMORY;
-    for (uint32_t i = 0; i < n; ++i)
-        r->leaves[i] = r->plan->leaves + n - 1 - i;
     const kr_select select = {.leaves = r->leaves, .n_leaves = n, .alive = alive, .count = job->count};
-    const kr_status status = r->table->ops->select(device_of(r), r->table->self, &select, r->context, r->err);
-    free(r->leaves);
-    return status;
+    for (uint32_t i = 0; r->leaves && i < n; ++i)
+        r->leaves[i] = r->plan->leaves + n - 1 - i;
+    select_job(r, &select);
 }
 
 /* By a bitmap for the time being. */
-static kr_status count_tree(running *r, const kr_scan_job *job, const uint32_t *alive)
+static void count_tree(running *r, const kr_scan_job *job, const uint32_t *alive)
 {
-    kr_buffer bitmap = {0};
-    kr_status status = allocate_bits(r, &bitmap);
-    const kr_selected rows = {bitmap.data, r->table->n_rows, NULL};
-    if (status == KR_OK)
-        status = run_tree(r, alive, bitmap.data);
-    if (status == KR_OK)
-        status = kr_selected_count(device_of(r), &rows, job->count, r->context->stream, r->err);
-    kr_buffer_release(device_of(r), &bitmap, r->context->stream);
-    return status;
+    uint32_t *bitmap = take_bitmap(r);
+    const kr_selected rows = {bitmap, r->table->n_rows, NULL};
+    run_tree(r, alive, bitmap);
+    kr_selected_count(r->work, &rows, job->count);
+    kr_work_give(r->work, bitmap);
 }
 
 /* A plan that the kind leaves to the library. */
-static kr_status run_one(const kr_table *table, const kr_scan_job *job, const uint32_t *alive,
-                         const kr_scan_context *context, kr_error *err)
+static void run_one(kr_work *work, const kr_table *table, const kr_scan_job *job, const uint32_t *alive,
+                    const kr_scan_notes *notes)
 {
-    running r = {.table = table, .context = context, .plan = &job->plan, .err = err};
+    running r = {.work = work, .table = table, .notes = notes, .plan = &job->plan};
+    r.leaves = kr_work_object(work, job->plan.n_leaves * sizeof *r.leaves, "a condition");
     if (kr_plan_has_or(&job->plan))
-        kr_scan_log_step(context->log, KR_SCAN_BY_BITMAPS);
+        kr_scan_log_step(notes->log, KR_SCAN_BY_BITMAPS);
     if (is_counted(table, job))
-        return count_conjunction(&r, job, alive);
-    return job->count ? count_tree(&r, job, alive) : run_tree(&r, alive, job->bitmap);
+        count_conjunction(&r, job, alive);
+    else if (job->count)
+        count_tree(&r, job, alive);
+    else
+        run_tree(&r, alive, job->bitmap);
+    free(r.leaves);
 }
 
 kr_status kr_scan_check_plan(const kr_table *table, const kr_plan *plan, kr_error *err)
@@ -302,32 +283,30 @@ kr_status kr_scan_check_plan(const kr_table *table, const kr_plan *plan, kr_erro
 }
 
 /* Plans with leaves go to the kind, if it takes batches. A conjunction alone is what `select` is for. */
-static kr_status offer(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
-                       kr_batch_job *offered, const kr_scan_context *context, kr_error *err)
+static void offer(kr_work *work, const kr_table *table, const kr_scan_job *jobs, uint32_t n,
+                  const uint32_t *alive, kr_batch_job *offered, const kr_scan_notes *notes)
 {
     uint32_t n_offered = 0;
     for (uint32_t i = 0; i < n; ++i)
         if (jobs[i].plan.n_leaves)
             offered[n_offered++] = (kr_batch_job){&jobs[i].plan, jobs[i].bitmap, jobs[i].count, 0};
     if (!table->ops->select_batch || !n_offered || (n_offered == 1 && !kr_plan_has_or(offered->plan)))
-        return KR_OK;
-    return table->ops->select_batch(table->device, table->self, offered, n_offered, alive, context, err);
+        return;
+    if (kr_work_goes_on(work))
+        table->ops->select_batch(work, table->self, offered, n_offered, alive, notes);
 }
 
-kr_status kr_scan_run(const kr_table *table, const kr_scan_job *jobs, uint32_t n, const uint32_t *alive,
-                      const kr_scan_context *context, kr_error *err)
+void kr_scan_run(kr_work *work, const kr_table *table, const kr_scan_job *jobs, uint32_t n,
+                 const uint32_t *alive, const kr_scan_notes *notes)
 {
     kr_batch_job offered[KR_SELECTS_MOST];
     const kr_batch_job *next = offered;
-    kr_status status = KR_OK;
-    for (uint32_t i = 0; i < n && status == KR_OK; ++i)
-        status = kr_scan_check_plan(table, &jobs[i].plan, err);
-    if (status == KR_OK)
-        status = offer(table, jobs, n, alive, offered, context, err);
-    for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
+    for (uint32_t i = 0; i < n; ++i)
+        KR_STEP(work, kr_scan_check_plan(table, &jobs[i].plan, work->err));
+    offer(work, table, jobs, n, alive, offered, notes);
+    for (uint32_t i = 0; i < n; ++i) {
         const int is_done = jobs[i].plan.n_leaves && next++->is_done;
         if (!is_done)
-            status = run_one(table, jobs + i, alive, context, err);
+            run_one(work, table, jobs + i, alive, notes);
     }
-    return status;
 }

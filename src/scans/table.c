@@ -267,30 +267,26 @@ kr_plan_columns kr_table_plan_columns(const kr_table *table)
 }
 
 /* The bitmap of alive rows has as many as were counted, and all bits behind them. */
-static kr_status check_alive(const kr_table *table, kr_error *err)
+static void check_alive(kr_work *work, const kr_table *table)
 {
-    kr_device *device = table->device;
-    const uint64_t bits = table->alive.nbytes * 8;
+    const uint64_t bits = table->alive.nbytes * 8, behind = bits - table->n_rows;
     const kr_selected all = {table->alive.data, bits, NULL};
-    kr_buffer counter = {0};
-    uint64_t count = 0;
-    kr_status status = kr_counters_make(device, NULL, 1, &counter, err);
-    if (status == KR_OK)
-        status = kr_selected_count(device, &all, counter.data, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counter, &count, 1, err);
-    kr_buffer_release(device, &counter, NULL);
-    count -= bits - table->n_rows;
-    return status == KR_OK && count != table->n_alive
-               ? kr_fail(err, KR_ERR_INVARIANT,
-                         "%llu rows are alive in the bitmap of rows, but there are %llu",
-                         (unsigned long long)count, (unsigned long long)table->n_alive)
-               : status;
+    uint64_t *counter = kr_work_counters(work, 1), count = table->n_alive + behind;
+    kr_selected_count(work, &all, counter);
+    kr_work_read(work, &count, counter, sizeof count);
+    kr_work_give(work, counter);
+    if (count != table->n_alive + behind)
+        KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT,
+                              "%llu rows are alive in the bitmap of rows, but there are %llu",
+                              (unsigned long long)(count - behind), (unsigned long long)table->n_alive));
 }
 
 kr_status kr_table_check(const kr_table *table, kr_error *err)
 {
-    const kr_status status = table->alive.data ? check_alive(table, err) : KR_OK;
-    return status == KR_OK && table->ops->validate ? table->ops->validate(table->device, table->self, err)
-                                                   : status;
+    kr_work work = kr_work_on(table->device, NULL, err);
+    if (table->alive.data)
+        check_alive(&work, table);
+    if (table->ops->validate)
+        KR_STEP(&work, table->ops->validate(table->device, table->self, err));
+    return kr_work_end(&work);
 }

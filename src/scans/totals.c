@@ -10,21 +10,17 @@ static totals_params params_of(const kr_selected *of)
 }
 
 /* Runs a program for n things, each the work of a group. */
-static kr_status run(kr_device *device, const kr_program *program, const totals_params *params, uint64_t n,
-                     kr_stream *stream, kr_error *err)
+static void run(kr_work *work, const kr_program *program, const totals_params *params, uint64_t n)
 {
-    return kr_device_run(device, program, params, n * device->ops->group_threads, stream, err);
+    kr_work_run(work, program, params, n * work->device->ops->group_threads);
 }
 
-kr_status kr_selected_count(kr_device *device, const kr_selected *of, uint64_t *count, kr_stream *stream,
-                            kr_error *err)
+void kr_selected_count(kr_work *work, const kr_selected *of, uint64_t *count)
 {
     totals_params params = params_of(of);
     params.counts = count;
-    const kr_status status = kr_device_fill(device, count, 0, sizeof *count, stream, err);
-    return status == KR_OK ? run(device, &totals_count, &params,
-                                 (params.n_words + TOTALS_COUNTED - 1) / TOTALS_COUNTED, stream, err)
-                           : status;
+    kr_work_fill(work, count, 0, sizeof *count);
+    run(work, &totals_count, &params, (params.n_words + TOTALS_COUNTED - 1) / TOTALS_COUNTED);
 }
 
 static uint32_t operation(kr_scan_result result, kr_type type)
@@ -36,60 +32,46 @@ static uint32_t operation(kr_scan_result result, kr_type type)
     return type == KR_F32 || type == KR_F64 ? KR_REDUCE_SUM_FLOATS : KR_REDUCE_SUM_INTEGERS;
 }
 
-kr_status kr_selected_total(kr_device *device, const kr_selected *of, kr_scan_result result, void *out,
-                            uint8_t *any, kr_stream *stream, kr_error *err)
+void kr_selected_total(kr_work *work, const kr_selected *of, kr_scan_result result, void *out, uint8_t *any)
 {
     totals_params params = params_of(of);
-    kr_buffer totals = {0};
     params.slice_words = params.n_words / SLICES_MOST + 1;
     params.n_slices = (params.n_words + params.slice_words - 1) / params.slice_words;
-    kr_status status = kr_buffer_allocate(device, (params.n_slices + 1) * sizeof(reduce_total), stream,
-                                          "totals of a scan", NULL, &totals, err);
+    reduce_total *totals = kr_work_take(work, (params.n_slices + 1) * sizeof *totals, "totals of a scan");
     params.reduce = (reduce_params){.values = of->values->data,
                                     .validity = of->values->validity,
                                     .validity_offset = of->values->validity_offset,
                                     .n_values = of->values->count,
                                     .out = out,
                                     .any = any,
-                                    .totals = totals.data,
+                                    .totals = totals,
                                     .type = of->values->type,
                                     .op = operation(result, of->values->type)};
-    if (status == KR_OK)
-        status = run(device, &totals_slice, &params, params.n_slices, stream, err);
-    if (status == KR_OK)
-        status = run(device, &totals_finish, &params, 1, stream, err);
-    kr_buffer_release(device, &totals, stream);
-    return status;
+    run(work, &totals_slice, &params, params.n_slices);
+    run(work, &totals_finish, &params, 1);
+    kr_work_give(work, totals);
 }
 
-kr_status kr_selected_places_find(kr_device *device, const kr_selected *of, kr_selected_places *places,
-                                  kr_stream *stream, kr_error *err)
+kr_selected_places kr_selected_places_find(kr_work *work, const kr_selected *of)
 {
     totals_params params = params_of(of);
     kr_selected_places made = {.n_tiles = (params.n_words + TOTALS_TILE - 1) / TOTALS_TILE};
-    kr_status status = kr_buffer_allocate(device, (made.n_tiles + 1) * sizeof(uint64_t), stream,
-                                          "places of row ids", NULL, &made.places, err);
-    params.counts = made.places.data;
-    if (status == KR_OK) /* the last place becomes the sum of all */
-        status = kr_device_fill(device, params.counts + made.n_tiles, 0, sizeof(uint64_t), stream, err);
-    if (status == KR_OK)
-        status = run(device, &totals_tiles, &params, made.n_tiles, stream, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(device, made.places.data, made.n_tiles + 1, stream, err);
-    if (status != KR_OK) {
-        kr_buffer_release(device, &made.places, stream);
-        return status;
-    }
-    *places = made;
-    return KR_OK;
+    params.counts = kr_work_take(work, (made.n_tiles + 1) * sizeof *made.places, "places of row ids");
+    uint64_t *last = params.counts ? params.counts + made.n_tiles : NULL;
+    made.places = params.counts;
+    made.total = last; /* it becomes the sum of all */
+    kr_work_fill(work, last, 0, sizeof *last);
+    run(work, &totals_tiles, &params, made.n_tiles);
+    kr_work_sum(work, made.places, made.n_tiles + 1);
+    return made;
 }
 
-kr_status kr_selected_rows(kr_device *device, const kr_selected *of, const kr_selected_places *places,
-                           uint32_t *rows, uint64_t capacity, kr_stream *stream, kr_error *err)
+void kr_selected_rows(kr_work *work, const kr_selected *of, const kr_selected_places *places, uint32_t *rows,
+                      uint64_t capacity)
 {
     totals_params params = params_of(of);
-    params.counts = places->places.data;
+    params.counts = places->places;
     params.rows = rows;
     params.capacity = capacity;
-    return run(device, &totals_write, &params, places->n_tiles, stream, err);
+    run(work, &totals_write, &params, places->n_tiles);
 }

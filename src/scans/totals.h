@@ -2,7 +2,7 @@
 #ifndef KEYRAY_SCANS_TOTALS_H
 #define KEYRAY_SCANS_TOTALS_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 
 /* A bitmap of n rows in device memory, and the column that is added up, if one is. */
 typedef struct kr_selected {
@@ -12,27 +12,22 @@ typedef struct kr_selected {
 } kr_selected;
 
 /* *count := how many rows there are. */
-kr_status kr_selected_count(kr_device *device, const kr_selected *of, uint64_t *count, kr_stream *stream,
-                            kr_error *err);
+void kr_selected_count(kr_work *work, const kr_selected *of, uint64_t *count);
 /* *out := the sum, minimum or maximum of the values that are not NULL (kr_scan_sink.out), *any := 1 if there
  * is one, else 0. The same in every run on a device. */
-kr_status kr_selected_total(kr_device *device, const kr_selected *of, kr_scan_result result, void *out,
-                            uint8_t *any, kr_stream *stream, kr_error *err);
+void kr_selected_total(kr_work *work, const kr_selected *of, kr_scan_result result, void *out, uint8_t *any);
 
-/* Where the row ids of each tile of a bitmap go; the last is how many there are in all. */
+/* Where the row ids of each tile of a bitmap go (scratch memory of the work), and how many there are in all,
+ * which is behind them. */
 typedef struct kr_selected_places {
-    kr_buffer places;
+    uint64_t *places;
+    const uint64_t *total;
     uint64_t n_tiles;
 } kr_selected_places;
 
-kr_status kr_selected_places_find(kr_device *device, const kr_selected *of, kr_selected_places *places,
-                                  kr_stream *stream, kr_error *err);
-static inline const uint64_t *kr_selected_places_total(const kr_selected_places *places)
-{
-    return (const uint64_t *)places->places.data + places->n_tiles;
-}
+kr_selected_places kr_selected_places_find(kr_work *work, const kr_selected *of);
 /* Writes the row ids, ascending; those past `capacity` are left out. */
-kr_status kr_selected_rows(kr_device *device, const kr_selected *of, const kr_selected_places *places,
-                           uint32_t *rows, uint64_t capacity, kr_stream *stream, kr_error *err);
+void kr_selected_rows(kr_work *work, const kr_selected *of, const kr_selected_places *places, uint32_t *rows,
+                      uint64_t capacity);
 
 #endif

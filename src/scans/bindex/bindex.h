@@ -138,10 +138,9 @@ uint32_t bindex_pass_shared(uint32_t n_leaves, uint32_t n_runs);
 
 /* ---- Answers (bindex_select.c), and what is said of them (bindex_explain.c) ------------------ */
 
-kr_status bindex_select_rows(kr_device *device, const void *self, const kr_select *job,
-                             const kr_scan_context *context, kr_error *err);
-kr_status bindex_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
-                              const uint32_t *alive, const kr_scan_context *context, kr_error *err);
+void bindex_select_rows(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes);
+void bindex_select_batch(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n,
+                         const uint32_t *alive, const kr_scan_notes *notes);
 void bindex_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 int bindex_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
 /* A step for each leaf. */

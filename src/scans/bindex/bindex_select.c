@@ -15,20 +15,21 @@ typedef struct member {
     uint64_t first, end; /* leaves of the pass under way */
     uint32_t *bitmap;
     uint64_t *count;
-    kr_buffer between; /* without a bitmap: what passes hand on, allocated when it is needed */
+    uint32_t *between; /* without a bitmap: what passes hand on, taken when it is needed */
     bindex_pass pass;
     bindex_work *works; /* of the leaves; NULL: no report is asked for */
     uint32_t is_long;   /* 1: takes several passes */
 } member;
 
 typedef struct batch {
-    kr_device *device;
+    kr_work *work;
     const bindex_table *table;
-    const kr_scan_context *context;
+    const kr_scan_notes *notes;
     const uint32_t *alive;
     member *members;
     uint32_t n;
-    kr_error *err;
+    uint32_t n_betweens;
+    uint32_t *betweens[BINDEX_PARTS]; /* bitmaps that members took at the same time */
 } batch;
 
 /* Members of a launch. */
@@ -91,7 +92,7 @@ static void write_joins(const kr_plan *plan, bindex_job *job)
 /* The rows that a pass leaves are alive for the next. */
 static bindex_target target_of(const batch *b, const member *m)
 {
-    uint32_t *bitmap = m->bitmap ? m->bitmap : m->between.data;
+    uint32_t *bitmap = m->bitmap ? m->bitmap : m->between;
     const int is_last = m->end == m->n_leaves;
     return (bindex_target){m->first ? bitmap : b->alive, is_last ? m->bitmap : bitmap,
                            is_last ? m->count : NULL};
@@ -117,91 +118,95 @@ static void write_jobs(const batch *b, const bindex_part *part, const launch *no
 }
 
 /* `there`: where the jobs are in device memory, if they are several. A conjunction alone needs no joins. */
-static kr_status start(const batch *b, const launch *now, bindex_job *jobs, const char *there)
+static void start(const batch *b, const launch *now, bindex_job *jobs, const char *there)
 {
+    kr_work *work = b->work;
     const uint64_t n_tiles = jobs->params.n_tiles;
     const uint32_t shared = bindex_pass_shared(now->most_leaves, now->most_runs);
     if (now->n == 1 && !now->members[0]->either) {
         jobs->params.blocks = (kr_blocks){shared, 0};
-        return kr_device_run(b->device, &bindex_select, &jobs->params, n_tiles, b->context->stream, b->err);
+        kr_work_run(work, &bindex_select, &jobs->params, n_tiles);
+        return;
     }
     bindex_batch_params params = {.n_jobs = now->n};
     if (now->n == 1)
         params.only = *jobs;
     else
         params.jobs = (const bindex_job *)there;
-    params.blocks = (kr_blocks){shared + (b->device->ops->is_host ? 0 : BINDEX_JOB_NBYTES), 0};
-    return kr_device_run(b->device, &bindex_batch, &params, n_tiles * now->n, b->context->stream, b->err);
+    params.blocks = (kr_blocks){shared + (work->device->ops->is_host ? 0 : BINDEX_JOB_NBYTES), 0};
+    kr_work_run(work, &bindex_batch, &params, n_tiles * now->n);
 }
 
 /* A job alone goes along with the launch, and so do its lists if they are short; all else is copied first. */
-static kr_status run(const batch *b, const bindex_part *part, const launch *now)
+static void run(const batch *b, const bindex_part *part, const launch *now)
 {
-    kr_stream *stream = b->context->stream;
+    kr_work *work = b->work;
     const char *what = now->n == 1 ? "values of a condition" : "a batch of conditions";
     const uint64_t jobs_nbytes = now->n * sizeof(bindex_job), copied = now->n == 1 ? 0 : jobs_nbytes;
     uint64_t lists_nbytes = 0;
-    kr_buffer memory = {0};
-    kr_status status = KR_OK;
     for (uint32_t i = 0; i < now->n; ++i)
         lists_nbytes += bindex_lists_nbytes(&now->members[i]->pass.lists);
-    char *host = kr_host_calloc(jobs_nbytes + lists_nbytes, 1, what, b->err);
-    if (!host)
-        return KR_ERR_HOST_MEMORY;
-    if (copied + lists_nbytes)
-        status = kr_constants_allocate(b->device, copied + lists_nbytes, stream, what,
-                                       now->n == 1 ? NULL : "fewer conditions at once", &memory, b->err);
-    if (status == KR_OK)
-        write_jobs(b, part, now, (bindex_job *)host, host + jobs_nbytes,
-                   memory.data ? (char *)memory.data + copied : NULL);
-    if (status == KR_OK && memory.data)
-        status = kr_constants_copy(b->device, &memory, host + jobs_nbytes - copied, stream, b->err);
-    if (status == KR_OK)
-        status = start(b, now, (bindex_job *)host, memory.data);
-    kr_buffer_release(b->device, &memory, stream);
+    char *host = kr_work_object(work, jobs_nbytes + lists_nbytes, what);
+    char *there = kr_work_take_constants(work, copied + lists_nbytes, what,
+                                         now->n == 1 ? NULL : "fewer conditions at once");
+    if (kr_work_goes_on(work)) {
+        write_jobs(b, part, now, (bindex_job *)host, host + jobs_nbytes, there ? there + copied : NULL);
+        kr_work_write_constants(work, there, host + jobs_nbytes - copied, copied + lists_nbytes);
+        start(b, now, (bindex_job *)host, there);
+    }
+    kr_work_give(work, there);
     free(host);
-    return status;
 }
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
-static kr_status allocate_between(const batch *b, member *m)
+static int needs_between(const member *m)
 {
-    return kr_buffer_allocate(b->device, kr_bitmap_words(b->table->n_rows) * sizeof(uint32_t),
-                              b->context->stream, "a bitmap of a part of a condition", NULL, &m->between,
-                              b->err);
+    return m->end < m->n_leaves && !m->bitmap && !m->between;
+}
+
+/* For members whose first pass is not their last. So there is something to take once for each part at most.
+ */
+static void take_betweens(batch *b, const launch *now)
+{
+    const uint64_t words = (kr_bitmap_words(b->table->n_rows) + 63) / 64 * 64;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < now->n; ++i)
+        n += (uint64_t)needs_between(now->members[i]);
+    uint32_t *taken = kr_work_take(b->work, n * words * sizeof *taken, "a bitmap of a part of a condition");
+    if (!taken)
+        return;
+    b->betweens[b->n_betweens++] = taken;
+    for (uint32_t i = 0; i < now->n; ++i)
+        if (needs_between(now->members[i]))
+            now->members[i]->between = taken + --n * words;
 }
 
 /* The next pass of a member. */
-static kr_status join_launch(const batch *b, const bindex_part *part, member *m, launch *now)
+static void join_launch(const batch *b, const bindex_part *part, member *m, launch *now)
 {
-    kr_status status = add_leaves(b->device, part, m, b->err);
-    const int is_last = m->end == m->n_leaves;
-    if (status == KR_OK && !is_last && !m->bitmap && !m->between.data)
-        status = allocate_between(b, m);
-    m->is_long |= !is_last;
+    KR_STEP(b->work, add_leaves(b->work->device, part, m, b->work->err));
+    m->is_long |= m->end < m->n_leaves;
     now->members[now->n++] = m;
     now->most_leaves =
         m->pass.params.n_leaves > now->most_leaves ? m->pass.params.n_leaves : now->most_leaves;
     now->most_runs = m->pass.lists.n_runs > now->most_runs ? (uint32_t)m->pass.lists.n_runs : now->most_runs;
-    return status;
 }
 
-static kr_status answer_part(const batch *b, const bindex_part *part)
+static void answer_part(batch *b, const bindex_part *part)
 {
-    kr_status status = KR_OK;
-    launch now = {.n = 0};
+    launch now;
     for (uint32_t i = 0; i < b->n; ++i)
         b->members[i].end = 0;
     do {
         now = (launch){.n = 0};
-        for (uint32_t i = 0; i < b->n && status == KR_OK; ++i)
+        for (uint32_t i = 0; i < b->n; ++i)
             if (b->members[i].end < b->members[i].n_leaves)
-                status = join_launch(b, part, b->members + i, &now);
-        if (status == KR_OK && now.n)
-            status = run(b, part, &now);
-    } while (status == KR_OK && now.n);
-    return status;
+                join_launch(b, part, b->members + i, &now);
+        take_betweens(b, &now);
+        if (now.n)
+            run(b, part, &now);
+    } while (kr_work_goes_on(b->work) && now.n);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
@@ -214,7 +219,7 @@ static void describe_plan(const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES])
 
 static void log_batch(const batch *b)
 {
-    kr_scan_log *log = b->context->log;
+    kr_scan_log *log = b->notes->log;
     uint32_t n_short = 0;
     for (uint32_t i = 0; i < b->n; ++i)
         n_short += !b->members[i].is_long;
@@ -231,73 +236,68 @@ static void log_batch(const batch *b)
     }
 }
 
-static kr_status answer(const batch *b)
+static void answer(batch *b)
 {
+    kr_work *work = b->work;
     uint64_t n_leaves = 0;
-    bindex_work *works = NULL;
-    kr_status status = KR_OK;
     for (uint32_t i = 0; i < b->n; ++i)
         n_leaves += b->members[i].n_leaves;
-    if (b->context->log) {
-        works = kr_host_calloc(n_leaves, sizeof *works, "a report", b->err);
-        status = works ? KR_OK : KR_ERR_HOST_MEMORY;
-    }
+    bindex_work *works = b->notes->log ? kr_work_object(work, n_leaves * sizeof *works, "a report") : NULL;
     for (uint32_t i = 0, first = 0; i < b->n && works; first += (uint32_t)b->members[i++].n_leaves)
         b->members[i].works = works + first;
     /* Of rows that two parts have, the later one writes the word. */
-    for (uint32_t p = 0; p < b->table->n_parts && status == KR_OK; ++p)
-        status = answer_part(b, b->table->parts + p);
-    if (status == KR_OK && works)
+    for (uint32_t p = 0; p < b->table->n_parts && kr_work_goes_on(work); ++p)
+        answer_part(b, b->table->parts + p);
+    if (works && kr_work_goes_on(work))
         log_batch(b);
-    kr_stopwatch_lap(b->context->watch, "refine");
-    for (uint32_t i = b->n; i-- > 0;) {
-        kr_buffer_release(b->device, &b->members[i].between, b->context->stream);
+    kr_work_lap(work, "refine");
+    while (b->n_betweens > 0)
+        kr_work_give(work, b->betweens[--b->n_betweens]);
+    for (uint32_t i = 0; i < b->n; ++i) {
         bindex_lists_release(&b->members[i].pass.lists);
         if (b->members[i].asked)
-            b->members[i].asked->is_done = status == KR_OK;
+            b->members[i].asked->is_done = 1;
     }
     free(works);
-    return status;
 }
 
-kr_status bindex_select_rows(kr_device *device, const void *self, const kr_select *job,
-                             const kr_scan_context *context, kr_error *err)
+void bindex_select_rows(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes)
 {
     member only = {
         .leaves = job->leaves, .n_leaves = job->n_leaves, .bitmap = job->bitmap, .count = job->count};
-    const batch b = {device, self, context, job->alive, &only, 1, err};
-    return answer(&b);
+    batch b = {.work = work, .table = self, .notes = notes, .alive = job->alive, .members = &only, .n = 1};
+    answer(&b);
 }
 
 /* Leaves out an OR for which one pass has no room. */
-kr_status bindex_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
-                              const uint32_t *alive, const kr_scan_context *context, kr_error *err)
+void bindex_select_batch(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n,
+                         const uint32_t *alive, const kr_scan_notes *notes)
 {
+    batch b = {.work = work, .table = self, .notes = notes, .alive = alive};
     uint64_t n_leaves = 0;
     for (uint32_t i = 0; i < n; ++i)
         n_leaves += jobs[i].plan->n_leaves;
-    member *members = kr_host_calloc(n, sizeof *members, "a batch of conditions", err);
-    const kr_leaf **leaves = kr_host_calloc(n_leaves, sizeof *leaves, "a batch of conditions", err);
-    batch b = {device, self, context, alive, members, 0, err};
+    b.members = kr_work_object(work, n * sizeof *b.members, "a batch of conditions");
+    const kr_leaf **leaves = kr_work_object(work, n_leaves * sizeof *leaves, "a batch of conditions");
     n_leaves = 0;
-    for (uint32_t i = 0; i < n && members && leaves; ++i) {
+    for (uint32_t i = 0; i < n && kr_work_goes_on(work); ++i) {
         const kr_plan *plan = jobs[i].plan;
         const int has_or = kr_plan_has_or(plan);
-        if (has_or && !fits(device, self, plan))
+        if (has_or && !fits(work->device, self, plan))
             continue;
-        members[b.n++] = (member){.asked = jobs + i,
-                                  .leaves = leaves + n_leaves,
-                                  .either = has_or ? plan : NULL,
-                                  .n_leaves = plan->n_leaves,
-                                  .bitmap = jobs[i].bitmap,
-                                  .count = jobs[i].count};
+        b.members[b.n++] = (member){.asked = jobs + i,
+                                    .leaves = leaves + n_leaves,
+                                    .either = has_or ? plan : NULL,
+                                    .n_leaves = plan->n_leaves,
+                                    .bitmap = jobs[i].bitmap,
+                                    .count = jobs[i].count};
         list_leaves(plan, leaves + n_leaves);
         n_leaves += plan->n_leaves;
     }
-    const kr_status status = !members || !leaves ? KR_ERR_HOST_MEMORY : b.n ? answer(&b) : KR_OK;
+    if (b.n)
+        answer(&b);
     free(leaves);
-    free(members);
-    return status;
+    free(b.members);
 }
 
 int bindex_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES])

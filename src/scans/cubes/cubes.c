@@ -353,30 +353,23 @@ static kr_status check_column(kr_device *device, const cubes_table *table, uint3
 }
 
 /* Whether rays meet every row. */
-static kr_status check_scene(kr_device *device, const cubes_table *table, cubes_group *group, kr_error *err)
+static void check_scene(kr_work *work, const cubes_table *table, cubes_group *group)
 {
-    const uint64_t nbytes = kr_bitmap_words(table->n_rows) * sizeof(uint32_t);
-    kr_buffer bitmap = {0}, counter = {0};
-    uint64_t met = 0;
-    kr_status status = kr_buffer_allocate(device, nbytes, NULL, "a bitmap of rows", NULL, &bitmap, err);
-    if (status == KR_OK)
-        status = kr_counters_make(device, NULL, 1, &counter, err);
-    if (status == KR_OK)
-        status = cubes_visit_all(table, group, bitmap.data, NULL, err);
-    const kr_selected of = {bitmap.data, table->n_rows, NULL};
-    if (status == KR_OK)
-        status = kr_selected_count(device, &of, counter.data, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counter, &met, 1, err);
-    kr_buffer_release(device, &counter, NULL);
-    kr_buffer_release(device, &bitmap, NULL);
-    if (status == KR_OK && met < table->n_rows)
-        status = kr_fail(
-            err, KR_ERR_INVARIANT,
-            "rays miss %llu of %llu rows in the scene of column '%s'; report it with the tracer's name",
-            (unsigned long long)(table->n_rows - met), (unsigned long long)table->n_rows,
-            table->names[group->columns[0]]);
-    return status;
+    uint64_t met = table->n_rows;
+    uint32_t *bitmap = kr_work_take(work, kr_bitmap_words(met) * sizeof *bitmap, "a bitmap of rows");
+    uint64_t *counter = kr_work_counters(work, 1);
+    const kr_selected of = {bitmap, table->n_rows, NULL};
+    cubes_visit_all(work, table, group, bitmap);
+    kr_selected_count(work, &of, counter);
+    kr_work_read(work, &met, counter, sizeof met);
+    kr_work_give(work, counter);
+    kr_work_give(work, bitmap);
+    if (met < table->n_rows)
+        KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT,
+                              "rays miss %llu of %llu rows in the scene of column '%s'; report it with the "
+                              "tracer's name",
+                              (unsigned long long)(table->n_rows - met), (unsigned long long)table->n_rows,
+                              table->names[group->columns[0]]));
 }
 
 static kr_status cubes_validate(kr_device *device, const void *self, kr_error *err)
@@ -385,9 +378,11 @@ static kr_status cubes_validate(kr_device *device, const void *self, kr_error *e
     kr_status status = KR_OK;
     for (uint32_t c = 0; c < table->n_columns && table->n_rows && status == KR_OK; ++c)
         status = check_column(device, table, c, err);
-    for (uint32_t g = 0; g < table->n_groups && table->n_rows && status == KR_OK; ++g)
-        status = check_scene(device, table, table->groups + g, err);
-    return status;
+    kr_work work = kr_work_on(device, NULL, err);
+    KR_STEP(&work, status);
+    for (uint32_t g = 0; g < table->n_groups && table->n_rows; ++g)
+        check_scene(&work, table, table->groups + g);
+    return kr_work_end(&work);
 }
 
 const kr_scan_ops cubes_ops = {

@@ -60,15 +60,13 @@ typedef struct cubes_family {
 } cubes_family;
 extern const kr_scan_ops cubes_ops;
 
-kr_status cubes_select(kr_device *device, const void *self, const kr_select *job,
-                       const kr_scan_context *context, kr_error *err);
-kr_status cubes_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
-                             const uint32_t *alive, const kr_scan_context *context, kr_error *err);
+void cubes_select(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes);
+void cubes_select_batch(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n,
+                        const uint32_t *alive, const kr_scan_notes *notes);
 int cubes_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
 void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 /* Writes 1 for every row that rays meet which visit the whole scene. Enqueues. */
-kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t *bitmap, kr_stream *stream,
-                          kr_error *err);
+void cubes_visit_all(kr_work *work, const cubes_table *table, cubes_group *group, uint32_t *bitmap);
 
 extern const kr_ray_program cubes_visit_u32, cubes_visit_u64;
 

@@ -30,13 +30,13 @@ void cubes_part_describe(const cubes_part *p, char *text, size_t nbytes);
 /* ---- Programs (programs.c) ------------------------------------------------------------------- */
 
 /* The first bitmap of one part: rows of `alive` that are in the kept bins of all of its leaves. Enqueues. */
-kr_status cubes_part_sieve(const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
-                           const kr_scan_context *context, kr_error *err);
+void cubes_part_sieve(kr_work *work, const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
+                      const kr_scan_notes *notes);
 /* The test of a leaf; `ends`, and `lows` and `highs` of more than one interval, are left to the caller. */
 cubes_test cubes_test_of(const cubes_part *p, uint32_t axis);
 /* The intervals' ends, lows before highs. */
 void cubes_write_ends(const kr_leaf *leaf, uint64_t *ends);
-cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, const kr_scan_context *context);
+cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, uint64_t *counters);
 const kr_ray_program *cubes_program_of(const cubes_group *group);
 
 #endif

@@ -23,22 +23,25 @@ static void add_axis(const cubes_part *p, uint32_t axis, cubes_sieve_params *par
         to->vectors[v] = from->vectors[v];
 }
 
-kr_status cubes_part_sieve(const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
-                           const kr_scan_context *context, kr_error *err)
+void cubes_part_sieve(kr_work *work, const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
+                      const kr_scan_notes *notes)
 {
+    const uint64_t words = kr_bitmap_words(p->table->n_rows);
     cubes_sieve_params params = {.bitmap = bitmap,
                                  .alive = alive,
-                                 .found = context->work ? context->work + KR_SCAN_SPARED : NULL,
+                                 .found = notes->counters ? notes->counters + KR_SCAN_SPARED : NULL,
                                  .n_rows = p->table->n_rows};
-    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-        if (p->leaves[axis] && !p->sieved[axis].n_vectors && !p->sieved[axis].inverts)
-            return kr_device_fill(p->table->device, bitmap, 0,
-                                  kr_bitmap_words(p->table->n_rows) * sizeof(uint32_t), context->stream, err);
-    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-        if (p->leaves[axis])
-            add_axis(p, axis, &params);
-    return kr_device_run(p->table->device, &cubes_sieve_words, &params, kr_bitmap_words(p->table->n_rows),
-                         context->stream, err);
+    int is_empty = 0;
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
+        if (!p->leaves[axis])
+            continue;
+        is_empty |= !p->sieved[axis].n_vectors && !p->sieved[axis].inverts;
+        add_axis(p, axis, &params);
+    }
+    if (is_empty)
+        kr_work_fill(work, bitmap, 0, words * sizeof *bitmap);
+    else
+        kr_work_run(work, &cubes_sieve_words, &params, words);
 }
 
 /* ---- Rays ---------------------------------------------------------------------------------- */
@@ -76,12 +79,12 @@ const kr_ray_program *cubes_program_of(const cubes_group *group)
     return group->is_wide ? &cubes_visit_u64 : &cubes_visit_u32;
 }
 
-cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, const kr_scan_context *context)
+cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, uint64_t *counters)
 {
     return (cubes_ray_params){.scene = kr_parts_view(&group->scene),
                               .records = group->records.data,
                               .rows = group->rows.data,
-                              .work = context->work,
+                              .work = counters,
                               .pack = pack,
                               .half = group->matrix.half,
                               .interval = group->matrix.interval,
@@ -90,26 +93,21 @@ cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, co
 }
 
 /* A condition without tests is true for every row that is met. */
-kr_status cubes_visit_all(const cubes_table *table, cubes_group *group, uint32_t *bitmap, kr_stream *stream,
-                          kr_error *err)
+void cubes_visit_all(kr_work *work, const cubes_table *table, cubes_group *group, uint32_t *bitmap)
 {
-    const kr_scan_context context = {.stream = stream};
     cubes_region all = {{0, 0, 0}, {0, 0, 0}};
-    kr_tracer *tracer;
-    kr_status status = kr_tracer_of(table->device, &tracer, err);
-    if (status == KR_OK)
-        status = cubes_scene_open(table, group, stream, err);
-    if (status != KR_OK)
-        return status;
-    cubes_ray_params params = cubes_ray_params_of(group, table->design.pack, &context);
+    kr_tracer *tracer = NULL;
+    KR_STEP(work, kr_tracer_of(table->device, &tracer, work->err));
+    cubes_scene_open(work, table, group);
+    if (!kr_work_goes_on(work))
+        return;
+    cubes_ray_params params = cubes_ray_params_of(group, table->design.pack, NULL);
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
         all.last[axis] = (int32_t)group->extents[axis] - 1;
     params.only.bitmap = bitmap;
     params.n_regions = 1;
     params.rays[0] = cubes_rays_of(&group->matrix, &all);
-    status = kr_device_fill(table->device, bitmap, 0, kr_bitmap_words(table->n_rows) * sizeof(uint32_t),
-                            stream, err);
-    return status == KR_OK ? kr_scene_run(tracer, cubes_program_of(group), &params,
-                                          cubes_rays_count(params.rays), stream, err)
-                           : status;
+    kr_work_fill(work, bitmap, 0, kr_bitmap_words(table->n_rows) * sizeof *bitmap);
+    KR_STEP(work, kr_scene_run(tracer, cubes_program_of(group), &params, cubes_rays_count(params.rays),
+                               work->stream, work->err));
 }

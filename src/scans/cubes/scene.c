@@ -58,18 +58,15 @@ kr_status cubes_scene_build(const cubes_table *table, cubes_group *group, kr_str
     return kr_parts_build(&job, &group->scene, err);
 }
 
-kr_status cubes_scene_open(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err)
+void cubes_scene_open(kr_work *work, const cubes_table *table, cubes_group *group)
 {
     pthread_mutex_t *lock = (pthread_mutex_t *)&table->lock;
-    kr_status status = KR_OK;
     if (!table->design.is_lazy)
-        return KR_OK;
+        return;
     pthread_mutex_lock(lock);
     if (!group->scene.n_parts) {
-        status = cubes_scene_build(table, group, stream, NULL, err);
-        if (status == KR_OK) /* for scans on other streams */
-            status = kr_device_sync(table->device, stream, err);
+        KR_STEP(work, cubes_scene_build(table, group, work->stream, NULL, work->err));
+        kr_work_sync(work); /* for scans on other streams */
     }
     pthread_mutex_unlock(lock);
-    return status;
 }

@@ -11,6 +11,6 @@ kr_status cubes_scene_estimate(kr_device *device, const cubes_design *design, ui
 kr_status cubes_scene_build(const cubes_table *table, cubes_group *group, kr_stream *stream,
                             kr_stopwatch *watch, kr_error *err);
 /* Builds the scene of the group unless it is there, which waits for the stream; any thread may ask. */
-kr_status cubes_scene_open(const cubes_table *table, cubes_group *group, kr_stream *stream, kr_error *err);
+void cubes_scene_open(kr_work *work, const cubes_table *table, cubes_group *group);
 
 #endif

@@ -37,16 +37,16 @@ typedef struct array {
 enum { SIEVE_JOBS, SIEVE_LEAVES, VECTORS, RAY_JOBS, TESTS, RAYS, ENDS, LISTS };
 
 typedef struct batch {
+    kr_work *work;
     const cubes_table *table;
-    const kr_scan_context *context;
+    const kr_scan_notes *notes;
     const uint32_t *alive;
     member members[KR_SELECTS_MOST];
     uint32_t n, n_stages;
-    kr_buffer spares;
+    uint32_t *spares; /* second bitmaps of members */
     /* Of the stage under way. */
     array lists[LISTS];
     const cubes_part *only; /* NULL, or all that it answers */
-    kr_error *err;
 } batch;
 
 /* ---- Which plans ----------------------------------------------------------------------------- */
@@ -150,11 +150,11 @@ static uint32_t terms_together(const cubes_table *table, const kr_plan *plan, ui
 }
 
 /* Leaves out ORs of several scenes. */
-static kr_status choose(batch *b, kr_batch_job *jobs, uint32_t n)
+static void choose(batch *b, kr_batch_job *jobs, uint32_t n)
 {
-    kr_status status = KR_OK;
-    for (uint32_t i = 0; i < n && status == KR_OK; ++i) {
+    for (uint32_t i = 0; i < n; ++i) {
         uint64_t terms[TERMS_MOST];
+        kr_error *err = b->work->err;
         const int has_or = kr_plan_has_or(jobs[i].plan);
         const uint32_t n_terms = has_or ? terms_together(b->table, jobs[i].plan, terms) : 0;
         if (has_or && !n_terms)
@@ -162,10 +162,9 @@ static kr_status choose(batch *b, kr_batch_job *jobs, uint32_t n)
         member *m = b->members + b->n++;
         m->asked = jobs + i;
         m->bitmap = jobs[i].bitmap;
-        status = has_or ? make_terms(b->table, jobs[i].plan, terms, n_terms, m, b->err)
-                        : make_and(b->table, jobs[i].plan, m, b->err);
+        KR_STEP(b->work, has_or ? make_terms(b->table, jobs[i].plan, terms, n_terms, m, err)
+                                : make_and(b->table, jobs[i].plan, m, err));
     }
-    return status;
 }
 
 /* ---- Bitmaps --------------------------------------------------------------------------------- */
@@ -181,22 +180,19 @@ static const uint32_t *alive_of(const batch *b, const member *m, uint32_t stage)
     return stage ? bitmap_of(m, stage - 1) : b->alive;
 }
 
-static kr_status make_spares(batch *b)
+static void take_spares(batch *b)
 {
     const uint64_t words = (kr_bitmap_words(b->table->n_rows) + 63) / 64 * 64;
     uint64_t n = 0;
-    kr_status status = KR_OK;
     for (uint32_t i = 0; i < b->n; ++i)
         n += b->members[i].n_stages > 1;
-    if (n)
-        status = kr_buffer_allocate(b->table->device, n * words * sizeof(uint32_t), b->context->stream,
-                                    b->n > 1 ? "bitmaps of parts of conditions"
-                                             : "a bitmap of a part of a condition",
-                                    b->n > 1 ? "fewer conditions at once" : NULL, &b->spares, b->err);
-    for (uint32_t i = b->n; i-- > 0 && status == KR_OK;)
+    b->spares =
+        kr_work_take_or(b->work, n * words * sizeof *b->spares,
+                        b->n > 1 ? "bitmaps of parts of conditions" : "a bitmap of a part of a condition",
+                        b->n > 1 ? "fewer conditions at once" : NULL);
+    for (uint32_t i = b->n; i-- > 0 && b->spares;)
         if (b->members[i].n_stages > 1)
-            b->members[i].spare = (uint32_t *)b->spares.data + --n * words;
-    return status;
+            b->members[i].spare = b->spares + --n * words;
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
@@ -209,11 +205,15 @@ static const uint64_t each_of[LISTS] = {[SIEVE_JOBS] = sizeof(cubes_sieve_job),
                                         [RAYS] = sizeof(cubes_rays),
                                         [ENDS] = sizeof(uint64_t)};
 
-/* Room for n more elements, zeroed; NULL: there is no memory. */
+/* Room for n more elements, zeroed; NULL: a step has failed. */
 static void *extend(batch *b, uint32_t which, uint64_t n)
 {
     array *l = b->lists + which;
-    if (!kr_grow(&l->data, &l->room, l->n, n, each_of[which], "a batch of conditions", b->err))
+    KR_STEP(b->work,
+            kr_grow(&l->data, &l->room, l->n, n, each_of[which], "a batch of conditions", b->work->err)
+                ? KR_OK
+                : KR_ERR_HOST_MEMORY);
+    if (!kr_work_goes_on(b->work))
         return NULL;
     void *at = (char *)l->data + l->n * each_of[which];
     memset(at, 0, n * each_of[which]);
@@ -233,102 +233,97 @@ static void parts_of(const member *m, uint32_t stage, uint32_t *first, uint32_t 
     *end = m->is_or ? m->n_parts : stage + 1;
 }
 
-static int add_sieve_leaf(batch *b, const cubes_part *part, uint32_t axis)
+static void add_sieve_leaf(batch *b, const cubes_part *part, uint32_t axis)
 {
     const kr_vectors *vectors = &part->table->columns[part->group->columns[axis]].vectors;
     const cubes_sieved *from = part->sieved + axis;
     const uint32_t first = (uint32_t)b->lists[VECTORS].n;
     uint32_t *numbers = from->n_vectors ? extend(b, VECTORS, from->n_vectors) : NULL;
     cubes_sieve_leaf *leaf = extend(b, SIEVE_LEAVES, 1);
-    if (!leaf || (from->n_vectors && !numbers))
-        return 0;
+    if (!leaf)
+        return;
     for (uint32_t v = 0; v < from->n_vectors; ++v)
         numbers[v] = from->vectors[v];
     *leaf = (cubes_sieve_leaf){vectors->words.data,     vectors->stride, first,
                                first + from->n_vectors, from->inverts,   0};
-    return 1;
 }
 
-static int add_sieve_job(batch *b, const member *m, uint32_t stage)
+static void add_sieve_job(batch *b, const member *m, uint32_t stage)
 {
-    const uint32_t first_leaf = (uint32_t)b->lists[SIEVE_LEAVES].n;
+    const array *leaves = b->lists + SIEVE_LEAVES;
+    const uint32_t first_leaf = (uint32_t)leaves->n;
     uint32_t first, end;
     parts_of(m, stage, &first, &end);
-    for (uint32_t t = first; t < end; ++t) {
+    for (uint32_t t = first; t < end && kr_work_goes_on(b->work); ++t) {
         for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-            if (m->parts[t].leaves[axis] && !add_sieve_leaf(b, m->parts + t, axis))
-                return 0;
-        ((cubes_sieve_leaf *)b->lists[SIEVE_LEAVES].data)[b->lists[SIEVE_LEAVES].n - 1].ends = 1;
+            if (m->parts[t].leaves[axis])
+                add_sieve_leaf(b, m->parts + t, axis);
+        if (kr_work_goes_on(b->work))
+            ((cubes_sieve_leaf *)leaves->data)[leaves->n - 1].ends = 1;
     }
     cubes_sieve_job *job = extend(b, SIEVE_JOBS, 1);
     if (job)
-        *job = (cubes_sieve_job){bitmap_of(m, stage), alive_of(b, m, stage), first_leaf,
-                                 (uint32_t)b->lists[SIEVE_LEAVES].n};
-    return job != NULL;
+        *job = (cubes_sieve_job){bitmap_of(m, stage), alive_of(b, m, stage), first_leaf, (uint32_t)leaves->n};
 }
 
 /* Until addresses are known, `low` is the place in the list of ends, if there are several intervals. */
-static int add_test(batch *b, const cubes_part *part, uint32_t axis)
+static void add_test(batch *b, const cubes_part *part, uint32_t axis)
 {
     const kr_leaf *leaf = part->leaves[axis];
     const uint64_t at = b->lists[ENDS].n;
     uint64_t *ends = leaf->n_intervals > 1 ? extend(b, ENDS, 2 * leaf->n_intervals) : NULL;
     cubes_test *test = extend(b, TESTS, 1);
-    if (!test || (leaf->n_intervals > 1 && !ends))
-        return 0;
+    if (!test)
+        return;
     *test = cubes_test_of(part, axis);
     if (ends) {
         cubes_write_ends(leaf, ends);
         test->low = at;
     }
-    return 1;
 }
 
-static int add_ray_job(batch *b, const member *m, uint32_t stage)
+static void add_ray_job(batch *b, const member *m, uint32_t stage)
 {
-    const uint32_t first_test = (uint32_t)b->lists[TESTS].n;
+    const array *tests = b->lists + TESTS;
+    const uint32_t first_test = (uint32_t)tests->n;
     uint32_t first, end;
     parts_of(m, stage, &first, &end);
-    for (uint32_t t = first; t < end; ++t) {
+    for (uint32_t t = first; t < end && kr_work_goes_on(b->work); ++t) {
         for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
-            if (m->parts[t].leaves[axis] && !add_test(b, m->parts + t, axis))
-                return 0;
-        ((cubes_test *)b->lists[TESTS].data)[b->lists[TESTS].n - 1].ends = 1;
+            if (m->parts[t].leaves[axis])
+                add_test(b, m->parts + t, axis);
+        if (kr_work_goes_on(b->work))
+            ((cubes_test *)tests->data)[tests->n - 1].ends = 1;
     }
     cubes_ray_job *job = extend(b, RAY_JOBS, 1);
     if (job)
-        *job = (cubes_ray_job){alive_of(b, m, stage), bitmap_of(m, stage), first_test,
-                               (uint32_t)b->lists[TESTS].n};
-    return job != NULL;
+        *job = (cubes_ray_job){alive_of(b, m, stage), bitmap_of(m, stage), first_test, (uint32_t)tests->n};
 }
 
 /* The regions of a part; *n_rays counts the rays of the launch. */
-static int add_rays(batch *b, const cubes_part *part, uint32_t job, uint64_t *n_rays)
+static void add_rays(batch *b, const cubes_part *part, uint32_t job, uint64_t *n_rays)
 {
     cubes_rays *rays = part->n_regions ? extend(b, RAYS, part->n_regions) : NULL;
-    if (part->n_regions && !rays)
-        return 0;
-    for (uint64_t r = 0; r < part->n_regions; ++r) {
+    for (uint64_t r = 0; r < part->n_regions && rays; ++r) {
         rays[r] = cubes_rays_of(&part->group->matrix, part->regions + r);
         rays[r].axes |= job << 8;
         rays[r].first = *n_rays;
         *n_rays += cubes_rays_count(rays + r);
     }
-    return 1;
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-/* Where the lists of a stage are in device memory, unless they go along with the launches. */
+/* Where the lists of a stage are in device memory; NULL: they go along with the launches. */
 typedef struct placed {
-    kr_buffer memory;
+    char *memory;
     const char *at[LISTS];
 } placed;
 
 /* The lists one after the other, as they will be in device memory. */
 static void write_lists(batch *b, placed *p, char *host)
 {
-    const char *there = p->memory.data;
+    const char *there = p->memory;
     cubes_test *tests = b->lists[TESTS].data;
     for (uint32_t i = 0; i < LISTS; there += list_nbytes(b, i++))
         p->at[i] = there;
@@ -348,67 +343,60 @@ static int go_along(const batch *b)
     return b->only && !b->lists[ENDS].n && b->lists[RAYS].n <= CUBES_REGIONS;
 }
 
-static kr_status place(batch *b, placed *p)
+static void place(batch *b, placed *p)
 {
-    kr_device *device = b->table->device;
+    kr_work *work = b->work;
     const char *what = b->n > 1 ? "a batch of conditions" : "values of a condition";
     uint64_t nbytes = 0;
     if (go_along(b))
-        return KR_OK;
+        return;
     for (uint32_t i = 0; i < LISTS; ++i)
         nbytes += list_nbytes(b, i);
-    char *host = kr_host_calloc(nbytes, 1, what, b->err);
-    if (!host)
-        return KR_ERR_HOST_MEMORY;
-    kr_status status =
-        kr_constants_allocate(device, nbytes, b->context->stream, what,
-                              b->n > 1 ? "fewer conditions at once" : NULL, &p->memory, b->err);
-    if (status == KR_OK) {
+    char *host = kr_work_object(work, nbytes, what);
+    p->memory = kr_work_take_constants(work, nbytes, what, b->n > 1 ? "fewer conditions at once" : NULL);
+    if (p->memory)
         write_lists(b, p, host);
-        status = kr_constants_copy(device, &p->memory, host, b->context->stream, b->err);
-    }
+    kr_work_write_constants(work, p->memory, host, nbytes);
     free(host);
-    return status;
 }
 
-static kr_status sieve_together(const batch *b, const placed *p)
+static void sieve_together(const batch *b, const placed *p)
 {
-    kr_device *device = b->table->device;
     const cubes_sieve_batch_params params = {.jobs = (const cubes_sieve_job *)p->at[SIEVE_JOBS],
                                              .leaves = (const cubes_sieve_leaf *)p->at[SIEVE_LEAVES],
                                              .vectors = (const uint32_t *)p->at[VECTORS],
-                                             .found =
-                                                 b->context->work ? b->context->work + KR_SCAN_SPARED : NULL,
+                                             .found = b->notes->counters ? b->notes->counters + KR_SCAN_SPARED
+                                                                         : NULL,
                                              .n_rows = b->table->n_rows,
                                              .n_jobs = (uint32_t)b->lists[SIEVE_JOBS].n};
     const uint64_t chunks = (kr_bitmap_words(params.n_rows) + CUBES_SIEVE_CHUNK - 1) / CUBES_SIEVE_CHUNK;
-    return kr_device_run(device, &cubes_sieve_batch, &params,
-                         chunks * params.n_jobs * device->ops->group_threads, b->context->stream, b->err);
+    kr_work_run(b->work, &cubes_sieve_batch, &params,
+                chunks * params.n_jobs * b->work->device->ops->group_threads);
 }
 
-static kr_status sieve(const batch *b, const placed *p)
+static void sieve(const batch *b, const placed *p)
 {
     const cubes_ray_job *only = b->lists[RAY_JOBS].data;
-    const kr_status status = p->memory.data
-                                 ? sieve_together(b, p)
-                                 : cubes_part_sieve(b->only, only->alive, only->bitmap, b->context, b->err);
-    kr_stopwatch_lap(b->context->watch, "sieve");
-    return status;
+    if (p->memory)
+        sieve_together(b, p);
+    else
+        cubes_part_sieve(b->work, b->only, only->alive, only->bitmap, b->notes);
+    kr_work_lap(b->work, "sieve");
 }
 
 /* The rays of a group: regions first .. first + n - 1 of the list. */
-static kr_status cast(const batch *b, const placed *p, cubes_group *group, uint64_t first, uint64_t n,
-                      uint64_t n_rays)
+static void cast(const batch *b, const placed *p, cubes_group *group, uint64_t first, uint64_t n,
+                 uint64_t n_rays)
 {
-    kr_tracer *tracer;
-    kr_status status = kr_tracer_of(b->table->device, &tracer, b->err);
-    if (status == KR_OK)
-        status = cubes_scene_open(b->table, group, b->context->stream, b->err);
-    if (status != KR_OK)
-        return status;
-    cubes_ray_params params = cubes_ray_params_of(group, b->table->design.pack, b->context);
+    kr_work *work = b->work;
+    kr_tracer *tracer = NULL;
+    KR_STEP(work, kr_tracer_of(work->device, &tracer, work->err));
+    cubes_scene_open(work, b->table, group);
+    if (!kr_work_goes_on(work))
+        return;
+    cubes_ray_params params = cubes_ray_params_of(group, b->table->design.pack, b->notes->counters);
     params.n_regions = (uint32_t)n;
-    if (p->memory.data) {
+    if (p->memory) {
         params.more_jobs = (const cubes_ray_job *)p->at[RAY_JOBS];
         params.more_tests = (const cubes_test *)p->at[TESTS];
         params.more_rays = (const cubes_rays *)p->at[RAYS] + first;
@@ -417,7 +405,7 @@ static kr_status cast(const batch *b, const placed *p, cubes_group *group, uint6
         memcpy(params.tests, b->lists[TESTS].data, b->lists[TESTS].n * sizeof *params.tests);
         memcpy(params.rays, b->lists[RAYS].data, n * sizeof *params.rays);
     }
-    return kr_scene_run(tracer, cubes_program_of(group), &params, n_rays, b->context->stream, b->err);
+    KR_STEP(work, kr_scene_run(tracer, cubes_program_of(group), &params, n_rays, work->stream, work->err));
 }
 
 /* What a group has to do in a stage. */
@@ -426,7 +414,7 @@ typedef struct casting {
 } casting;
 
 /* Jobs of the stage, and regions group by group. */
-static int fill_lists(batch *b, uint32_t stage, casting *of_groups)
+static void fill_lists(batch *b, uint32_t stage, casting *of_groups)
 {
     uint32_t jobs[KR_SELECTS_MOST], n = 0;
     for (uint32_t i = 0; i < LISTS; ++i)
@@ -438,8 +426,8 @@ static int fill_lists(batch *b, uint32_t stage, casting *of_groups)
         if (stage >= m->n_stages)
             continue;
         b->only = n++ || m->is_or ? NULL : m->parts + stage;
-        if (!add_sieve_job(b, m, stage) || !add_ray_job(b, m, stage))
-            return 0;
+        add_sieve_job(b, m, stage);
+        add_ray_job(b, m, stage);
     }
     for (uint32_t g = 0; g < b->table->n_groups; ++g) {
         casting *c = of_groups + g;
@@ -448,28 +436,25 @@ static int fill_lists(batch *b, uint32_t stage, casting *of_groups)
             uint32_t first, end;
             parts_of(b->members + i, stage, &first, &end);
             for (uint32_t t = first; stage < b->members[i].n_stages && t < end; ++t)
-                if (b->members[i].parts[t].group == b->table->groups + g &&
-                    !add_rays(b, b->members[i].parts + t, jobs[i], &c->n_rays))
-                    return 0;
+                if (b->members[i].parts[t].group == b->table->groups + g)
+                    add_rays(b, b->members[i].parts + t, jobs[i], &c->n_rays);
         }
         c->n = b->lists[RAYS].n - c->first;
     }
-    return 1;
 }
 
-static kr_status answer_stage(batch *b, uint32_t stage, casting *of_groups)
+static void answer_stage(batch *b, uint32_t stage, casting *of_groups)
 {
-    placed p = {.memory = {0}};
-    kr_status status = fill_lists(b, stage, of_groups) ? place(b, &p) : KR_ERR_HOST_MEMORY;
-    if (status == KR_OK)
-        status = sieve(b, &p);
-    for (uint32_t g = 0; g < b->table->n_groups && status == KR_OK; ++g)
+    placed p = {.memory = NULL};
+    fill_lists(b, stage, of_groups);
+    place(b, &p);
+    if (kr_work_goes_on(b->work))
+        sieve(b, &p);
+    for (uint32_t g = 0; g < b->table->n_groups && kr_work_goes_on(b->work); ++g)
         if (of_groups[g].n)
-            status =
-                cast(b, &p, b->table->groups + g, of_groups[g].first, of_groups[g].n, of_groups[g].n_rays);
-    kr_stopwatch_lap(b->context->watch, "refine");
-    kr_buffer_release(b->table->device, &p.memory, b->context->stream);
-    return status;
+            cast(b, &p, b->table->groups + g, of_groups[g].first, of_groups[g].n, of_groups[g].n_rays);
+    kr_work_lap(b->work, "refine");
+    kr_work_give(b->work, p.memory);
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */
@@ -490,7 +475,7 @@ static void describe_or(const member *m, char *text, size_t nbytes)
 
 static void log_batch(const batch *b)
 {
-    kr_scan_log *log = b->context->log;
+    kr_scan_log *log = b->notes->log;
     char text[KR_SCAN_STEP_NBYTES];
     if (b->n > 1)
         kr_scan_log_step(log, "%u conditions together, %u launch%s of the sieve", b->n, b->n_stages,
@@ -524,73 +509,67 @@ int cubes_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static batch *begin(const cubes_table *table, const uint32_t *alive, const kr_scan_context *context,
-                    kr_error *err)
+/* NULL: there is nothing to answer, or a step has failed. */
+static batch *begin(kr_work *work, const cubes_table *table, const uint32_t *alive,
+                    const kr_scan_notes *notes)
 {
-    batch *b = kr_host_calloc(1, sizeof *b, "a condition", err);
+    batch *b = table->n_rows ? kr_work_object(work, sizeof *b, "a condition") : NULL;
     if (!b)
         return NULL;
+    b->work = work;
     b->table = table;
-    b->context = context;
+    b->notes = notes;
     b->alive = alive;
-    b->err = err;
     return b;
 }
 
-static kr_status answer(batch *b)
+static void answer(batch *b)
 {
-    casting *of_groups = kr_host_calloc(b->table->n_groups, sizeof *of_groups, "a condition", b->err);
+    casting *of_groups = kr_work_object(b->work, b->table->n_groups * sizeof *of_groups, "a condition");
     for (uint32_t i = 0; i < b->n; ++i)
         b->n_stages = b->members[i].n_stages > b->n_stages ? b->members[i].n_stages : b->n_stages;
-    kr_status status = of_groups ? make_spares(b) : KR_ERR_HOST_MEMORY;
-    for (uint32_t stage = 0; stage < b->n_stages && status == KR_OK; ++stage)
-        status = answer_stage(b, stage, of_groups);
-    if (status == KR_OK && b->context->log)
+    take_spares(b);
+    for (uint32_t stage = 0; stage < b->n_stages && kr_work_goes_on(b->work); ++stage)
+        answer_stage(b, stage, of_groups);
+    if (b->notes->log && kr_work_goes_on(b->work))
         log_batch(b);
     free(of_groups);
-    return status;
 }
 
-/* Answers if all members were made, and ends the batch. */
-static kr_status finish(batch *b, kr_status status)
+/* Answers, and ends the batch. */
+static void finish(batch *b)
 {
-    kr_stopwatch_lap(b->context->watch, "encode");
-    if (status == KR_OK && b->n)
-        status = answer(b);
-    kr_buffer_release(b->table->device, &b->spares, b->context->stream);
+    kr_work_lap(b->work, "encode");
+    if (b->n && kr_work_goes_on(b->work))
+        answer(b);
+    kr_work_give(b->work, b->spares);
     for (uint32_t i = 0; i < LISTS; ++i)
         free(b->lists[i].data);
     for (uint32_t i = 0; i < b->n; ++i) {
         if (b->members[i].asked)
-            b->members[i].asked->is_done = status == KR_OK;
+            b->members[i].asked->is_done = 1;
         cubes_parts_release(b->members[i].parts, b->members[i].n_parts);
     }
     free(b);
-    return status;
 }
 
-kr_status cubes_select(kr_device *device, const void *self, const kr_select *job,
-                       const kr_scan_context *context, kr_error *err)
+void cubes_select(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes)
 {
-    const cubes_table *table = self;
-    (void)device;
-    if (!table->n_rows)
-        return KR_OK;
-    batch *b = begin(table, job->alive, context, err);
+    batch *b = begin(work, self, job->alive, notes);
     if (!b)
-        return KR_ERR_HOST_MEMORY;
+        return;
     member *m = b->members + b->n++;
     m->bitmap = job->bitmap;
-    return finish(b, make_conjunction(table, job, m, err));
+    KR_STEP(work, make_conjunction(b->table, job, m, work->err));
+    finish(b);
 }
 
-kr_status cubes_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
-                             const uint32_t *alive, const kr_scan_context *context, kr_error *err)
+void cubes_select_batch(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n,
+                        const uint32_t *alive, const kr_scan_notes *notes)
 {
-    const cubes_table *table = self;
-    (void)device;
-    if (!table->n_rows)
-        return KR_OK;
-    batch *b = begin(table, alive, context, err);
-    return b ? finish(b, choose(b, jobs, n)) : KR_ERR_HOST_MEMORY;
+    batch *b = begin(work, self, alive, notes);
+    if (!b)
+        return;
+    choose(b, jobs, n);
+    finish(b);
 }

@@ -56,15 +56,13 @@ typedef struct full_table {
 double full_selectivity(const full_table *table, const kr_leaf *leaf);
 
 /* kr_scan_ops.select, select_batch and explain_plan. */
-kr_status full_select_rows(kr_device *device, const void *self, const kr_select *job,
-                           const kr_scan_context *context, kr_error *err);
-kr_status full_select_batch(kr_device *device, const void *self, kr_batch_job *jobs, uint32_t n,
-                            const uint32_t *alive, const kr_scan_context *context, kr_error *err);
+void full_select_rows(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes);
+void full_select_batch(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n, const uint32_t *alive,
+                       const kr_scan_notes *notes);
 int full_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
-/* A plan with an OR, alone. KR_ERR_LIMIT, without an error text, if it is too large. */
-kr_status full_select_plan(kr_device *device, const full_table *table, const kr_plan *plan,
-                           const uint32_t *alive, uint32_t *bitmap, const kr_scan_context *context,
-                           kr_error *err);
+/* A plan with an OR, alone. 0: it is too large. */
+int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan, const uint32_t *alive,
+                     uint32_t *bitmap, const kr_scan_notes *notes);
 
 /* Whether a leaf is one interval of values, or all others (*negate): values low .. low + span, modulo the
  * width of codes. */

@@ -35,9 +35,8 @@ typedef struct full_batch {
 
 void full_batch_begin(full_batch *batch, const full_table *table);
 void full_batch_release(full_batch *batch);
-/* Adds job i if it finds room (*is_added); an error only where there is no memory. */
-kr_status full_batch_add(full_batch *batch, const kr_batch_job *job, uint32_t i, int *is_added,
-                         kr_error *err);
+/* Adds job i if it finds room; an error only where there is no memory. */
+kr_status full_batch_add(full_batch *batch, const kr_batch_job *job, uint32_t i, kr_error *err);
 
 /* Whether a batch of this plan alone has room. */
 int full_batch_holds(const full_table *table, const kr_plan *plan);

@@ -123,11 +123,10 @@ static uint32_t add_plan(full_batch *batch, const kr_plan *plan, uint32_t *lanes
     return kr_plan_join(plan, lanes, batch->joins[team], &batch->n_joins[team]);
 }
 
-kr_status full_batch_add(full_batch *batch, const kr_batch_job *job, uint32_t i, int *is_added, kr_error *err)
+kr_status full_batch_add(full_batch *batch, const kr_batch_job *job, uint32_t i, kr_error *err)
 {
     const kr_plan *plan = job->plan;
     full_batch before = *batch;
-    *is_added = 0;
     if (batch->n_lanes + count_lanes(plan) > FULL_LANES || !take_columns(batch, plan)) {
         *batch = before;
         return KR_OK;
@@ -141,7 +140,6 @@ kr_status full_batch_add(full_batch *batch, const kr_batch_job *job, uint32_t i,
     batch->results[add_plan(batch, plan, lanes)] = job->bitmap;
     batch->members |= (uint64_t)1 << i;
     ++batch->n_jobs;
-    *is_added = 1;
     free(lanes);
     return KR_OK;
 }

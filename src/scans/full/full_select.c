@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A condition under way: its parameters, and the intervals that they point to. */
+/* A condition under way: its parameters, and the ends of intervals that they point to, of all leaves that are
+ * searched, in host memory and where they will be on the device. */
 typedef struct full_job {
     const full_table *table;
-    kr_device *device;
-    const kr_scan_context *context;
     full_params params;
     uint32_t n_leaves, is_wide; /* is_wide: codes of 64 bits */
-    kr_buffer intervals[FULL_LEAVES];
+    char *ends, *there;
+    uint64_t ends_nbytes; /* those that are written so far */
 } full_job;
 
 /* ---- Leaves as programs take them ------------------------------------------------------------ */
@@ -61,32 +61,22 @@ static void write_ends(const kr_leaf *leaf, uint32_t is_wide, void *ends)
     }
 }
 
-/* Copies the intervals' ends to the device, lows before highs. */
-static kr_status as_search(full_job *job, const kr_leaf *leaf, full_leaf *to, kr_error *err)
+/* Lows before highs. */
+static void as_search(full_job *job, const kr_leaf *leaf, full_leaf *to)
 {
-    const uint64_t n = leaf->n_intervals, each = job->is_wide ? 8 : 4, nbytes = 2 * n * each;
-    kr_buffer *buffer = job->intervals + job->n_leaves;
-    void *ends = kr_host_calloc(2 * n, each, "values of a condition", err);
-    if (!ends)
-        return KR_ERR_HOST_MEMORY;
-    write_ends(leaf, job->is_wide, ends);
-    kr_status status = kr_constants_allocate(job->device, nbytes, job->context->stream,
-                                             "values of a condition", NULL, buffer, err);
-    if (status == KR_OK)
-        status = kr_constants_copy(job->device, buffer, ends, job->context->stream, err);
+    const uint64_t n = leaf->n_intervals, nbytes = n * (job->is_wide ? 8 : 4);
+    write_ends(leaf, job->is_wide, job->ends + job->ends_nbytes);
     to->form = FULL_SEARCH;
-    to->lows = buffer->data;
-    to->highs = (char *)buffer->data + n * each;
+    to->lows = job->there + job->ends_nbytes;
+    to->highs = job->there + job->ends_nbytes + nbytes;
     to->n_intervals = (uint32_t)n;
-    free(ends);
-    return status;
+    job->ends_nbytes += 2 * nbytes;
 }
 
-static kr_status add_leaf(full_job *job, const kr_leaf *leaf, kr_error *err)
+static void add_leaf(full_job *job, const kr_leaf *leaf)
 {
     const kr_column *column = job->table->columns + leaf->column;
-    full_leaf *to = job->params.leaves + job->n_leaves;
-    kr_status status = KR_OK;
+    full_leaf *to = job->params.leaves + job->n_leaves++;
     *to = (full_leaf){.data = column->data,
                       .validity = column->validity,
                       .validity_offset = (uint32_t)column->validity_offset,
@@ -108,10 +98,8 @@ static kr_status add_leaf(full_job *job, const kr_leaf *leaf, kr_error *err)
         to->load = full_load_of(other, job->is_wide) ? to->load : FULL_LOAD_ONE_BY_ONE;
     } else if (!full_as_interval(leaf, column->type, &to->base, &to->span, &to->negate)) {
         to->negate = 0;
-        status = as_search(job, leaf, to, err);
+        as_search(job, leaf, to);
     }
-    ++job->n_leaves;
-    return status;
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
@@ -121,6 +109,14 @@ static int is_wide(const full_table *table, const kr_leaf *leaf)
     return kr_type_key_bits(table->columns[leaf->column].type) == 64;
 }
 
+static int is_searched(const full_table *table, const kr_leaf *leaf)
+{
+    uint64_t base, span;
+    uint32_t negate;
+    return leaf->other == KR_NO_COLUMN &&
+           !full_as_interval(leaf, table->columns[leaf->column].type, &base, &span, &negate);
+}
+
 /* Reading a line of memory less pays where few of its rows are wanted; a CPU skips whole parts. */
 static int branches(const kr_device *device, const full_table *table, double selectivity)
 {
@@ -128,23 +124,26 @@ static int branches(const kr_device *device, const full_table *table, double sel
     return table->logic == FULL_LOGIC_BRANCHING || (table->logic == FULL_LOGIC_AUTO && selectivity <= few);
 }
 
-static full_job *begin(kr_device *device, const full_table *table, const kr_select *select,
-                       const kr_scan_context *context, kr_error *err)
+/* Ready for these leaves to be added, if no step has failed. */
+static void begin(kr_work *work, full_job *job, const kr_leaf *const *leaves, uint32_t n,
+                  const kr_scan_notes *notes)
 {
-    full_job *job = kr_host_calloc(1, sizeof *job, "a condition", err);
-    if (!job)
-        return NULL;
-    job->table = table;
-    job->device = device;
-    job->context = context;
-    job->params.bitmap = select->bitmap;
-    job->params.alive = select->alive;
+    const full_table *table = job->table;
+    uint64_t n_ends = 0;
     job->params.n = table->n_rows;
-    if (context->work) {
-        job->params.compared = context->work + KR_SCAN_REFINED;
-        job->params.spared = context->work + KR_SCAN_SPARED;
+    if (notes->counters) {
+        job->params.compared = notes->counters + KR_SCAN_REFINED;
+        job->params.spared = notes->counters + KR_SCAN_SPARED;
     }
-    return job;
+    for (uint32_t i = 0; i < n; ++i) {
+        job->is_wide |= (uint32_t)is_wide(table, leaves[i]);
+        n_ends += is_searched(table, leaves[i]) ? 2 * leaves[i]->n_intervals : 0;
+    }
+    if (!n_ends)
+        return;
+    const uint64_t nbytes = n_ends * (job->is_wide ? 8 : 4);
+    job->ends = kr_work_object(work, nbytes, "values of a condition");
+    job->there = kr_work_take_constants(work, nbytes, "values of a condition", NULL);
 }
 
 static void add_code(full_params *params, uint32_t op, uint32_t leaf)
@@ -153,18 +152,15 @@ static void add_code(full_params *params, uint32_t op, uint32_t leaf)
     params->code[2 * params->n_code++ + 1] = (uint8_t)leaf;
 }
 
-/* Runs the job if all went well until now, and ends it. */
-static kr_status finish(full_job *job, kr_status status, kr_error *err)
+static void finish(kr_work *work, full_job *job)
 {
     const uint64_t tiles = (job->table->n_rows + FULL_TILE - 1) / FULL_TILE;
-    if (status == KR_OK)
-        status = kr_device_run(job->device, job->is_wide ? &full_select_u64 : &full_select_u32, &job->params,
-                               tiles * job->device->ops->group_threads, job->context->stream, err);
-    kr_stopwatch_lap(job->context->watch, "scan");
-    for (uint32_t i = 0; i < FULL_LEAVES; ++i)
-        kr_buffer_release(job->device, job->intervals + i, job->context->stream);
-    free(job);
-    return status;
+    kr_work_write_constants(work, job->there, job->ends, job->ends_nbytes);
+    kr_work_run(work, job->is_wide ? &full_select_u64 : &full_select_u32, &job->params,
+                tiles * work->device->ops->group_threads);
+    kr_work_lap(work, "scan");
+    kr_work_give(work, job->there);
+    free(job->ends);
 }
 
 /* ---- A conjunction --------------------------------------------------------------------------- */
@@ -187,52 +183,42 @@ static void order(const full_table *table, const kr_select *part, uint32_t *list
 }
 
 /* At most FULL_LEAVES. */
-static kr_status select_some(kr_device *device, const full_table *table, const kr_select *part,
-                             const kr_scan_context *context, kr_error *err)
+static void select_some(kr_work *work, const full_table *table, const kr_select *part,
+                        const kr_scan_notes *notes)
 {
-    full_job *job = begin(device, table, part, context, err);
+    full_job job = {.table = table, .params = {.bitmap = part->bitmap, .alive = part->alive}};
     uint32_t list[FULL_LEAVES];
     double first = 1;
-    kr_status status = KR_OK;
-    if (!job)
-        return KR_ERR_HOST_MEMORY;
+    begin(work, &job, part->leaves, part->n_leaves, notes);
     order(table, part, list, &first);
-    for (uint32_t i = 0; i < part->n_leaves; ++i)
-        job->is_wide |= (uint32_t)is_wide(table, part->leaves[i]);
-    job->params.branches = (uint32_t)branches(device, table, first);
-    for (uint32_t i = 0; i < part->n_leaves && status == KR_OK; ++i) {
-        add_code(&job->params, i ? FULL_AND_LEAF : FULL_PUSH, i);
-        status = add_leaf(job, part->leaves[list[i]], err);
+    job.params.branches = (uint32_t)branches(work->device, table, first);
+    for (uint32_t i = 0; i < part->n_leaves && kr_work_goes_on(work); ++i) {
+        add_code(&job.params, i ? FULL_AND_LEAF : FULL_PUSH, i);
+        add_leaf(&job, part->leaves[list[i]]);
     }
-    kr_scan_log_step(context->log, "full: %u predicate%s in one pass, %s", part->n_leaves,
-                     part->n_leaves == 1 ? "" : "s",
-                     job->params.branches ? "branching" : "reading every row");
-    return finish(job, status, err);
+    kr_scan_log_step(notes->log, "full: %u predicate%s in one pass, %s", part->n_leaves,
+                     part->n_leaves == 1 ? "" : "s", job.params.branches ? "branching" : "reading every row");
+    finish(work, &job);
 }
 
 /* The rows that one pass leaves are alive for the next. */
-kr_status full_select_rows(kr_device *device, const void *self, const kr_select *job,
-                           const kr_scan_context *context, kr_error *err)
+void full_select_rows(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes)
 {
     const uint64_t nbytes = kr_bitmap_words(((const full_table *)self)->n_rows) * sizeof(uint32_t);
     kr_select part = *job;
-    kr_buffer left = {0};
-    kr_status status = KR_OK;
-    for (uint32_t first = 0; first < job->n_leaves && status == KR_OK; first += FULL_LEAVES) {
+    uint32_t *left = NULL;
+    for (uint32_t first = 0; first < job->n_leaves; first += FULL_LEAVES) {
         part.leaves = job->leaves + first;
         part.n_leaves = job->n_leaves - first < FULL_LEAVES ? job->n_leaves - first : FULL_LEAVES;
-        if (first && !left.data)
-            status = kr_buffer_allocate(device, nbytes, context->stream, "a bitmap of a part of a condition",
-                                        NULL, &left, err);
-        if (first && status == KR_OK) {
-            status = kr_device_copy(device, left.data, job->bitmap, nbytes, context->stream, err);
-            part.alive = left.data;
+        if (first && !left)
+            left = kr_work_take(work, nbytes, "a bitmap of a part of a condition");
+        if (first) {
+            kr_work_copy(work, left, job->bitmap, nbytes);
+            part.alive = left;
         }
-        if (status == KR_OK)
-            status = select_some(device, self, &part, context, err);
+        select_some(work, self, &part, notes);
     }
-    kr_buffer_release(device, &left, context->stream);
-    return status;
+    kr_work_give(work, left);
 }
 
 /* ---- A whole condition ----------------------------------------------------------------------- */
@@ -280,39 +266,45 @@ static int write_code(full_params *params, const kr_plan *plan, const place *pla
     return 1;
 }
 
-kr_status full_select_plan(kr_device *device, const full_table *table, const kr_plan *plan,
-                           const uint32_t *alive, uint32_t *bitmap, const kr_scan_context *context,
-                           kr_error *err)
+/* 0: the plan is too large for one pass. */
+static int write_plan(full_params *params, const kr_plan *plan)
 {
-    const kr_select select = {NULL, 0, alive, bitmap};
     place places[FULL_CODE];
-    kr_status status = KR_OK;
-    if (!find_places(plan, places))
-        return KR_ERR_LIMIT;
-    full_job *job = begin(device, table, &select, context, err);
-    if (!job)
-        return KR_ERR_HOST_MEMORY;
-    if (!write_code(&job->params, plan, places)) {
-        free(job);
-        return KR_ERR_LIMIT;
-    }
-    for (uint64_t i = 0; i < plan->n_leaves; ++i)
-        job->is_wide |= (uint32_t)is_wide(table, plan->leaves + i);
-    job->params.branches = table->logic == FULL_LOGIC_BRANCHING;
-    for (uint64_t i = 0; i < plan->n_leaves && status == KR_OK; ++i)
-        status = add_leaf(job, plan->leaves + i, err);
-    kr_scan_log_step(context->log, "full: %llu predicates under AND and OR in one pass",
-                     (unsigned long long)plan->n_leaves);
-    return finish(job, status, err);
+    return find_places(plan, places) && write_code(params, plan, places);
+}
+
+static void describe_plan(const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES])
+{
+    snprintf(text, KR_SCAN_STEP_NBYTES, "full: %llu predicates under AND and OR in one pass",
+             (unsigned long long)plan->n_leaves);
+}
+
+int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan, const uint32_t *alive,
+                     uint32_t *bitmap, const kr_scan_notes *notes)
+{
+    full_job job = {.table = table, .params = {.bitmap = bitmap, .alive = alive}};
+    const kr_leaf *leaves[FULL_LEAVES] = {NULL};
+    char text[KR_SCAN_STEP_NBYTES];
+    const uint32_t n = (uint32_t)plan->n_leaves;
+    if (!write_plan(&job.params, plan))
+        return 0;
+    for (uint32_t i = 0; i < n; ++i)
+        leaves[i] = plan->leaves + i;
+    begin(work, &job, leaves, n, notes);
+    job.params.branches = table->logic == FULL_LOGIC_BRANCHING;
+    for (uint32_t i = 0; i < n && kr_work_goes_on(work); ++i)
+        add_leaf(&job, leaves[i]);
+    describe_plan(plan, text);
+    kr_scan_log_step(notes->log, "%s", text);
+    finish(work, &job);
+    return 1;
 }
 
 int full_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES])
 {
-    place places[FULL_CODE];
     full_params params = {.n_code = 0};
-    if (!full_batch_holds(self, plan) && !(find_places(plan, places) && write_code(&params, plan, places)))
+    if (!full_batch_holds(self, plan) && !write_plan(&params, plan))
         return 0;
-    snprintf(text, KR_SCAN_STEP_NBYTES, "full: %llu predicates under AND and OR in one pass",
-             (unsigned long long)plan->n_leaves);
+    describe_plan(plan, text);
     return 1;
 }

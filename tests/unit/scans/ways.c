@@ -55,18 +55,17 @@ static kr_table *make(const char *spec, uint32_t n)
 static const kr_scan_ops *real_ops;
 static uint32_t n_selects, n_batches, n_casts;
 
-static kr_status count_select(kr_device *on, const void *self, const kr_select *job,
-                              const kr_scan_context *context, kr_error *err)
+static void count_select(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes)
 {
     ++n_selects;
-    return real_ops->select(on, self, job, context, err);
+    real_ops->select(work, self, job, notes);
 }
 
-static kr_status count_batch(kr_device *on, const void *self, kr_batch_job *jobs, uint32_t n,
-                             const uint32_t *alive, const kr_scan_context *context, kr_error *err)
+static void count_batch(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n,
+                        const uint32_t *alive, const kr_scan_notes *notes)
 {
     ++n_batches;
-    return real_ops->select_batch(on, self, jobs, n, alive, context, err);
+    real_ops->select_batch(work, self, jobs, n, alive, notes);
 }
 
 /* From here on calls of the table's kind are counted; `counting` outlives the table. */
