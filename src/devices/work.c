@@ -1,4 +1,5 @@
 #include "devices/work.h"
+#include "devices/arena.h"
 
 /* The list needs no values: n_taken says how much of it there is. */
 kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
@@ -7,6 +8,7 @@ kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
     work.device = device;
     work.stream = stream;
     work.watch = NULL;
+    work.arena = NULL;
     work.err = err;
     work.status = KR_OK;
     work.n_taken = 0;
@@ -15,44 +17,64 @@ kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-/* Where the next piece goes; NULL: a step has failed, or there is nothing to take. */
-static kr_buffer *next_taken(kr_work *work, uint64_t nbytes)
+/* NULL also where this thread has entered the work's arena: then every allocation goes through it. */
+static kr_arena *arena_of(const kr_work *work)
+{
+    return work->arena && kr_arena_of(work->device) != work->arena ? work->arena : NULL;
+}
+
+static kr_status allocate(kr_work *work, uint64_t nbytes, const char *what, const char *help,
+                          kr_buffer *buffer)
+{
+    kr_arena *arena = arena_of(work);
+    if (arena && kr_arena_serves(arena))
+        return kr_arena_serve(arena, nbytes, what, buffer, work->err);
+    const kr_status status =
+        kr_buffer_allocate(work->device, nbytes, work->stream, what, help, buffer, work->err);
+    if (arena && status == KR_OK)
+        kr_arena_note(arena, buffer->data, nbytes);
+    return status;
+}
+
+static void release(kr_work *work, kr_buffer *buffer)
+{
+    kr_arena *arena = arena_of(work);
+    if (arena && kr_arena_owns(arena, buffer->data))
+        return;
+    if (arena && !kr_arena_serves(arena))
+        kr_arena_forget(arena, buffer->data);
+    kr_buffer_release(work->device, buffer, work->stream);
+}
+
+void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help)
 {
     if (work->n_taken == KR_WORK_TAKEN_MOST)
         KR_STEP(work,
                 kr_fail(work->err, KR_ERR_INTERNAL, "work takes %d pieces of memory at most; report this",
                         (int)KR_WORK_TAKEN_MOST));
-    return work->status == KR_OK && nbytes ? work->taken + work->n_taken : NULL;
-}
-
-/* What was taken, if it was. */
-static void *count_taken(kr_work *work)
-{
-    return work->status == KR_OK ? work->taken[work->n_taken++].data : NULL;
-}
-
-void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help)
-{
-    kr_buffer *taken = next_taken(work, nbytes);
-    if (!taken)
+    if (work->status != KR_OK || !nbytes)
         return NULL;
-    work->status = kr_buffer_allocate(work->device, nbytes, work->stream, what, help, taken, work->err);
-    return count_taken(work);
+    kr_buffer *taken = work->taken + work->n_taken;
+    work->status = allocate(work, nbytes, what, help, taken);
+    return work->status == KR_OK ? work->taken[work->n_taken++].data : NULL;
 }
 
 void *kr_work_take_constants(kr_work *work, uint64_t nbytes, const char *what, const char *help)
 {
-    kr_buffer *taken = next_taken(work, nbytes);
-    if (!taken)
-        return NULL;
-    work->status = kr_constants_allocate(work->device, nbytes, work->stream, what, help, taken, work->err);
-    return count_taken(work);
+    kr_arena *arena = work->arena ? work->arena : kr_arena_of(work->device);
+    if (arena)
+        arena->notes_constant = 1;
+    void *constants = kr_work_take_or(work, nbytes, what, help);
+    if (arena)
+        arena->notes_constant = 0;
+    return constants;
 }
 
 void kr_work_write_constants(kr_work *work, void *constants, const void *host, uint64_t nbytes)
 {
-    const kr_buffer to = {constants, nbytes};
-    KR_STEP(work, kr_constants_copy(work->device, &to, host, work->stream, work->err));
+    const kr_arena *arena = work->arena ? work->arena : kr_arena_of(work->device);
+    if (!arena || !arena->is_filled)
+        kr_work_copy(work, constants, host, nbytes);
 }
 
 void *kr_work_take(kr_work *work, uint64_t nbytes, const char *what)
@@ -91,7 +113,18 @@ static kr_buffer remove_taken(kr_work *work, const void *memory)
 void kr_work_give(kr_work *work, const void *memory)
 {
     kr_buffer given = remove_taken(work, memory);
-    kr_buffer_release(work->device, &given, work->stream);
+    release(work, &given);
+}
+
+uint32_t kr_work_mark(const kr_work *work)
+{
+    return work->n_taken;
+}
+
+void kr_work_give_since(kr_work *work, uint32_t mark)
+{
+    while (work->n_taken > mark)
+        release(work, &work->taken[--work->n_taken]);
 }
 
 kr_buffer kr_work_keep(kr_work *work, const void *memory)
@@ -109,8 +142,7 @@ void *kr_work_object(kr_work *work, size_t nbytes, const char *what)
 
 kr_status kr_work_end(kr_work *work)
 {
-    while (work->n_taken > 0)
-        kr_buffer_release(work->device, &work->taken[--work->n_taken], work->stream);
+    kr_work_give_since(work, 0);
     return work->status;
 }
 
@@ -126,14 +158,33 @@ void kr_work_run_whole(kr_work *work, const kr_program *program, const void *par
     KR_STEP(work, kr_device_run_whole(work->device, program, params, n, work->stream, work->err));
 }
 
+void kr_work_sort_some(kr_work *work, const kr_sort *sort, uint64_t most)
+{
+    kr_device *device = work->device;
+    kr_sort largest = *sort;
+    largest.n = most;
+    const uint64_t nbytes = kr_device_sort_temp(device, &largest);
+    void *temp = kr_work_take(work, nbytes, "scratch memory of a sort");
+    if (sort->n)
+        KR_STEP(work, device->ops->sort_pairs(device, sort, temp, nbytes,
+                                              kr_native_stream(device, work->stream), work->err));
+    kr_work_give(work, temp);
+}
+
 void kr_work_sort(kr_work *work, const kr_sort *sort)
 {
-    KR_STEP(work, kr_device_sort(work->device, sort, work->stream, work->err));
+    kr_work_sort_some(work, sort, sort->n);
 }
 
 void kr_work_sum(kr_work *work, uint64_t *values, uint64_t n)
 {
-    KR_STEP(work, kr_device_exclusive_sum(work->device, values, n, work->stream, work->err));
+    kr_device *device = work->device;
+    const uint64_t nbytes = kr_device_scan_temp(device, n);
+    void *temp = kr_work_take(work, nbytes, "scratch memory of a prefix sum");
+    if (n)
+        KR_STEP(work, device->ops->exclusive_sum(device, values, n, temp, nbytes,
+                                                 kr_native_stream(device, work->stream), work->err));
+    kr_work_give(work, temp);
 }
 
 void kr_work_copy(kr_work *work, void *to, const void *from, uint64_t nbytes)

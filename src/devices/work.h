@@ -19,10 +19,11 @@ enum { KR_WORK_TAKEN_MOST = 32 };
 
 typedef struct kr_work {
     kr_device *device;
-    kr_stream *stream;   /* NULL: the device's own */
-    kr_stopwatch *watch; /* NULL: phases are not timed */
-    kr_error *err;       /* NULL: the text is not wanted */
-    kr_status status;    /* of the first step that failed */
+    kr_stream *stream;      /* NULL: the device's own */
+    kr_stopwatch *watch;    /* NULL: phases are not timed */
+    struct kr_arena *arena; /* where scratch memory comes from; NULL: the device */
+    kr_error *err;          /* NULL: the text is not wanted */
+    kr_status status;       /* of the first step that failed */
     uint32_t n_taken;
     kr_buffer taken[KR_WORK_TAKEN_MOST];
 } kr_work;
@@ -59,6 +60,10 @@ void kr_work_write_constants(kr_work *work, void *constants, const void *host, u
 uint64_t *kr_work_counters(kr_work *work, uint32_t n);
 /* Memory that is no longer needed; NULL does nothing. */
 void kr_work_give(kr_work *work, const void *memory);
+/* For a function that takes scratch memory of its caller's work: what was taken since the mark, and not kept,
+ * is given back. In between it gives back nothing that is older. */
+uint32_t kr_work_mark(const kr_work *work);
+void kr_work_give_since(kr_work *work, uint32_t mark);
 /* Memory that outlives the work, if no step has failed; else none, and the end gives it back. So what a
  * function makes is scratch memory until the function that began the work keeps it. */
 kr_buffer kr_work_keep(kr_work *work, const void *memory);
@@ -71,6 +76,8 @@ void kr_work_run(kr_work *work, const kr_program *program, const void *params, u
 /* No progress callback can cancel it: what it overwrites would be left half done. */
 void kr_work_run_whole(kr_work *work, const kr_program *program, const void *params, uint64_t n);
 void kr_work_sort(kr_work *work, const kr_sort *sort);
+/* With scratch memory for `most` pairs (n or more), for work that takes the same each time. */
+void kr_work_sort_some(kr_work *work, const kr_sort *sort, uint64_t most);
 /* values[i] := sum of the values before i. */
 void kr_work_sum(kr_work *work, uint64_t *values, uint64_t n);
 void kr_work_copy(kr_work *work, void *to, const void *from, uint64_t nbytes);

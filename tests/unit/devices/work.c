@@ -1,5 +1,6 @@
 /* kr_work: steps after one that failed do nothing, and memory is given back unless it was kept. */
 #include "devices/work.h"
+#include "devices/arena.h"
 #include "failing_device.h"
 
 static uint64_t in_use(void)
@@ -59,6 +60,72 @@ static void constants_are_written(void **state)
     kr_work_write_constants(&w, constants, given, sizeof given);
     assert_int_equal(((const uint64_t *)constants)[0], 3);
     assert_int_equal(kr_work_end(&w), KR_ERR_DEVICE_MEMORY);
+    assert_int_equal(in_use(), 0);
+}
+
+static void marks(void **state)
+{
+    kr_work w = kr_work_on(device, NULL, NULL);
+    (void)state;
+    kr_work_take(&w, 256, "first");
+    const uint32_t mark = kr_work_mark(&w);
+    kr_work_take(&w, 512, "second");
+    kr_buffer third = kr_work_buffer(&w, 1024, "third", NULL);
+    kr_work_take(&w, 2048, "fourth");
+    third = kr_work_keep(&w, third.data);
+    kr_work_give_since(&w, mark);
+    assert_int_equal(in_use(), 256 + 1024);
+    assert_int_equal(kr_work_end(&w), KR_OK);
+    assert_int_equal(in_use(), 1024);
+    kr_buffer_release(device, &third, NULL);
+}
+
+/* What a prepared run does: twelve numbers in descending order, sorted, and summed in front of each. */
+static kr_status prepared_run(kr_arena *arena, uint64_t *last, void **taken)
+{
+    static const uint64_t given[12] = {11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+    kr_work w = kr_work_on(device, NULL, NULL);
+    w.arena = arena;
+    arena->next = 0;
+    uint64_t *constants = kr_work_take_constants(&w, sizeof given, "constants", NULL);
+    kr_work_write_constants(&w, constants, given, sizeof given);
+    void *passing = kr_work_take(&w, 640, "in passing");
+    kr_work_give(&w, passing);
+    uint64_t *sorted = kr_work_take(&w, sizeof given, "sorted");
+    uint32_t *rows = kr_work_take(&w, 12 * sizeof *rows, "rows");
+    const kr_sort sort = {64, 0, 64, 12, constants, sorted, NULL, rows};
+    kr_work_sort(&w, &sort);
+    kr_work_sum(&w, sorted, 12);
+    kr_work_read(&w, last, sorted + 11, sizeof *last);
+    *taken = sorted;
+    return kr_work_end(&w);
+}
+
+static void an_arena_serves(void **state)
+{
+    kr_arena arena = {.device = device};
+    void *before, *filling, *served;
+    uint64_t last = 0;
+    (void)state;
+    assert_int_equal(prepared_run(&arena, &last, &before), KR_OK);
+    assert_int_equal(last, 55);
+    assert_int_equal(in_use(), 0);
+    assert_int_equal(kr_arena_settle(&arena, NULL), KR_OK);
+    assert_true(kr_arena_has_constants(&arena));
+    assert_int_equal(in_use(), arena.memory.nbytes);
+    assert_int_equal(prepared_run(&arena, &last, &filling), KR_OK);
+    kr_arena_filled(&arena);
+    fail_at = 1; /* nothing is allocated any more */
+    last = 0;
+    assert_int_equal(prepared_run(&arena, &last, &served), KR_OK);
+    fail_at = 0;
+    assert_true(last == 55 && served == filling && kr_arena_owns(&arena, served));
+    kr_work other = kr_work_on(device, NULL, NULL);
+    other.arena = &arena;
+    arena.next = 0;
+    assert_null(kr_work_take(&other, 4096, "another size"));
+    assert_int_equal(kr_work_end(&other), KR_ERR_INTERNAL);
+    kr_arena_release(&arena);
     assert_int_equal(in_use(), 0);
 }
 
@@ -125,6 +192,8 @@ int main(void)
         cmocka_unit_test(memory_is_given_back),
         cmocka_unit_test(counters_are_zero),
         cmocka_unit_test(constants_are_written),
+        cmocka_unit_test(marks),
+        cmocka_unit_test(an_arena_serves),
         cmocka_unit_test(steps_stop_at_the_first_failure),
         cmocka_unit_test(more_pieces_than_there_is_room_for),
         cmocka_unit_test(laps),
