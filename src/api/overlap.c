@@ -1,61 +1,52 @@
 /* kr_join_create_overlap, kr_join_overlap_chunks: check the arguments. */
 #include "joins/overlap.h"
-#include "util/structs.h"
+#include "api/join.h"
 
-static kr_status check_column(const kr_overlap_job *job, const kr_column *column, const char *what,
-                              kr_error *err)
+static void check_column(kr_work *w, const kr_overlap_job *job, const kr_column *column, const char *what)
 {
     const kr_column *first = job->left[0];
-    const kr_status status = kr_column_check(job->device, column, what, NULL, err);
-    if (status == KR_OK && column->type != first->type)
-        return kr_fail(err, KR_ERR_TYPE,
-                       "the left starts are %s and %s are %s: convert one to the type of the other",
-                       kr_type_name(first->type), what, kr_type_name(column->type));
-    return status == KR_OK
-               ? kr_column_check_texts("the left starts", first->dictionary, what, column->dictionary, err)
-               : status;
+    KR_STEP(w, kr_column_check(w->device, column, what, NULL, w->err));
+    if (kr_work_goes_on(w) && column->type != first->type)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_TYPE,
+                           "the left starts are %s and %s are %s: convert one to the type of the other",
+                           kr_type_name(first->type), what, kr_type_name(column->type)));
+    KR_STEP(w, kr_column_check_texts("the left starts", first->dictionary, what, column->dictionary, w->err));
 }
 
-static kr_status check_side(const kr_overlap_job *job, const kr_column *const side[2], const char *starts,
-                            const char *ends, kr_error *err)
+static void check_side(kr_work *w, const kr_overlap_job *job, const kr_column *const side[2],
+                       const char *starts, const char *ends)
 {
-    kr_status status = check_column(job, side[0], starts, err);
-    if (status == KR_OK)
-        status = check_column(job, side[1], ends, err);
-    if (status == KR_OK && side[0]->count != side[1]->count)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s have %llu rows, %s %llu: give one of each per interval",
-                       starts, (unsigned long long)side[0]->count, ends, (unsigned long long)side[1]->count);
-    return status;
+    check_column(w, job, side[0], starts);
+    check_column(w, job, side[1], ends);
+    if (kr_work_goes_on(w) && side[0]->count != side[1]->count)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT,
+                           "%s have %llu rows, %s %llu: give one of each per interval", starts,
+                           (unsigned long long)side[0]->count, ends, (unsigned long long)side[1]->count));
 }
 
-static kr_status check_job(kr_overlap_job *job, kr_interval_ends ends, kr_error *err)
+static void check_job(kr_work *w, kr_overlap_job *job, kr_interval_ends ends)
 {
     if ((unsigned)ends > KR_ENDS_OPEN)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%d says nothing of ends; use kr_interval_ends", (int)ends);
+        KR_STEP(w,
+                kr_fail(w->err, KR_ERR_ARGUMENT, "%d says nothing of ends; use kr_interval_ends", (int)ends));
     job->open = ends == KR_ENDS_OPEN;
-    kr_status status = kr_column_check(job->device, job->left[0], "the left starts", NULL, err);
-    if (status == KR_OK)
-        status = check_side(job, job->left, "the left starts", "the left ends", err);
-    return status == KR_OK ? check_side(job, job->right, "the right starts", "the right ends", err) : status;
+    KR_STEP(w, kr_column_check(w->device, job->left[0], "the left starts", NULL, w->err));
+    check_side(w, job, job->left, "the left starts", "the left ends");
+    check_side(w, job, job->right, "the right starts", "the right ends");
 }
 
-static kr_status check_options(const kr_join_options *options, kr_error *err)
+static void read_options(kr_work *w, const kr_join_options *options, kr_overlap_job *job)
 {
-    if ((unsigned)options->type > KR_JOIN_FULL || (unsigned)options->inverse > KR_INVERSE_OFF ||
-        options->unordered > 1 || options->reserved)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_join_options: type %d, inverse %d, unordered %u or reserved %u is unknown; use "
-                       "kr_join_type and kr_join_inverse",
-                       (int)options->type, (int)options->inverse, options->unordered, options->reserved);
-    if (options->type == KR_JOIN_RIGHT || options->type == KR_JOIN_FULL)
-        return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "a join of intervals has no right or full type: exchange the sides for a left join, "
-                       "or take an anti join "
-                       "of the exchanged sides");
-    if (options->inverse != KR_INVERSE_AUTO)
-        return kr_fail(err, KR_ERR_UNSUPPORTED,
-                       "a join of intervals indexes both sides; leave inverse at auto");
-    return KR_OK;
+    const kr_join_options given = kr_join_read_few_options(w, options);
+    if (given.type == KR_JOIN_RIGHT || given.type == KR_JOIN_FULL)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
+                           "a join of intervals has no right or full type: exchange the sides for a left "
+                           "join, or take an anti join of the exchanged sides"));
+    if (given.inverse != KR_INVERSE_AUTO)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
+                           "a join of intervals indexes both sides; leave inverse at auto"));
+    job->type = given.type;
+    job->unordered = (int)given.unordered;
 }
 
 kr_status kr_join_create_overlap(kr_device *device, const char *spec, const kr_column *left_start,
@@ -63,30 +54,16 @@ kr_status kr_join_create_overlap(kr_device *device, const char *spec, const kr_c
                                  const kr_column *right_end, kr_interval_ends ends,
                                  const kr_join_options *options, kr_join **join, kr_error *err)
 {
-    kr_overlap_job job = {device,        spec, {left_start, left_end}, {right_start, right_end}, 0,
-                          KR_JOIN_INNER, 0};
-    kr_join_options given = {.struct_size = sizeof given};
+    kr_overlap_job job = {.spec = spec, .left = {left_start, left_end}, .right = {right_start, right_end}};
     if (!device || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_overlap: device or join is NULL");
-    kr_status status = check_job(&job, ends, err);
-    if (status == KR_OK && options)
-        status = kr_struct_read(&kr_struct_join_options, options, &given, err);
-    if (status == KR_OK)
-        status = check_options(&given, err);
-    if (status != KR_OK)
-        return status;
-    kr_join *made = kr_host_calloc(1, sizeof *made, "a join", err);
-    if (!made)
-        return KR_ERR_HOST_MEMORY;
-    made->device = device;
-    job.type = given.type ? given.type : KR_JOIN_INNER;
-    job.unordered = (int)given.unordered;
-    status = kr_overlap_run(&job, made, err);
-    if (status == KR_OK)
-        *join = made;
-    else
-        kr_join_destroy(made);
-    return status;
+    kr_work w = kr_work_on(device, NULL, err);
+    check_job(&w, &job, ends);
+    read_options(&w, options, &job);
+    kr_join *made = kr_join_begin(&w);
+    if (made)
+        kr_overlap_run(&w, &job, made);
+    return kr_join_end(&w, made, join);
 }
 
 kr_status kr_join_overlap_chunks(kr_device *device, const char *spec, const kr_column *left_start,
@@ -94,19 +71,23 @@ kr_status kr_join_overlap_chunks(kr_device *device, const char *spec, const kr_c
                                  const kr_column *right_end, kr_interval_ends ends, uint64_t cap_nbytes,
                                  kr_pairs_chunk chunk, void *ctx, uint64_t *pairs, kr_error *err)
 {
-    kr_overlap_job job = {device,        spec, {left_start, left_end}, {right_start, right_end}, 0,
-                          KR_JOIN_INNER, 1};
-    uint64_t found = 0;
+    kr_overlap_job job = {.spec = spec,
+                          .left = {left_start, left_end},
+                          .right = {right_start, right_end},
+                          .type = KR_JOIN_INNER,
+                          .unordered = 1};
     if (!device || (!chunk && !pairs))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_overlap_chunks: %s",
                        device ? "chunk and pairs are NULL; give one of them" : "device is NULL");
-    kr_status status = check_job(&job, ends, err);
-    if (status == KR_OK && chunk && cap_nbytes < 8)
-        return kr_fail(err, KR_ERR_LIMIT, "a pair takes 8 bytes, but the cap is %llu; raise it",
-                       (unsigned long long)cap_nbytes);
-    if (status == KR_OK)
-        status = kr_overlap_chunks(&job, cap_nbytes, chunk, ctx, &found, err);
-    if (status == KR_OK && pairs)
+    kr_work w = kr_work_on(device, NULL, err);
+    check_job(&w, &job, ends);
+    if (chunk && cap_nbytes < 8)
+        KR_STEP(&w, kr_fail(err, KR_ERR_LIMIT, "a pair takes 8 bytes, but the cap is %llu; raise it",
+                            (unsigned long long)cap_nbytes));
+    if (!kr_work_goes_on(&w))
+        return kr_work_end(&w);
+    const uint64_t found = kr_overlap_chunks(&w, &job, cap_nbytes, chunk, ctx);
+    if (pairs && kr_work_goes_on(&w))
         *pairs = found;
-    return status;
+    return kr_work_end(&w);
 }

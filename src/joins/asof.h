@@ -6,7 +6,6 @@
 
 /* A checked join. */
 typedef struct kr_asof_job {
-    kr_device *device;
     const char *spec;
     const kr_column *left, *right;       /* times */
     const kr_column *left_by, *right_by; /* n_by columns of each side, at most KR_BY_MOST */
@@ -16,6 +15,6 @@ typedef struct kr_asof_job {
 } kr_asof_job;
 
 /* Fills join->left, right and info. Blocks. */
-kr_status kr_asof_run(const kr_asof_job *job, kr_join *join, kr_error *err);
+void kr_asof_run(kr_work *work, const kr_asof_job *job, kr_join *join);
 
 #endif

@@ -51,27 +51,24 @@ KR_BODY void merge_rows(const merge_params *p, uint64_t first, uint64_t end)
 }
 KR_CPU_PROGRAM(asof_merge_rows, merge_params, merge_rows);
 
-kr_status KR_W(asof_merge)(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near,
-                           int *done, kr_error *err)
+int KR_W(asof_merge)(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near)
 {
+    kr_work *w = a->keys.work;
     const merge_params params = {.left = left->data,
                                  .right = right->data,
-                                 .out = a->rows.data,
+                                 .out = a->rows,
                                  .near = *near,
                                  .n = right->count,
                                  .type = left->type};
-    int yes = 0, distinct;
     if (left->validity || right->validity)
-        return KR_OK;
-    kr_status status = kr_join_ascends(a->keys.device, right, right->count, &yes, &distinct, err);
-    if (status == KR_OK && yes)
-        status = kr_join_ascends(a->keys.device, left, left->count, &yes, &distinct, err);
-    kr_stopwatch_lap(&a->keys.watch, "search");
-    if (status == KR_OK && yes) {
-        status = kr_device_run(a->keys.device, &KR_W(asof_merge_rows), &params, left->count, NULL, err);
+        return 0;
+    const int ascend =
+        kr_join_ascends(w, right, right->count, NULL) && kr_join_ascends(w, left, left->count, NULL);
+    kr_work_lap(w, "search");
+    if (ascend) {
+        kr_work_run(w, &KR_W(asof_merge_rows), &params, left->count);
         a->merged = 1;
-        *done = 1;
     }
-    kr_stopwatch_lap(&a->keys.watch, "search");
-    return status;
+    kr_work_lap(w, "search");
+    return ascend;
 }

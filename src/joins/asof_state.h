@@ -8,7 +8,7 @@
 typedef struct asof {
     keyed keys;
     kr_nearby near;  /* of times */
-    kr_buffer rows;  /* uint32_t[left rows]: the right row of each, or KR_NO_ROW */
+    uint32_t *rows;  /* the right row of each left row, or KR_NO_ROW */
     uint32_t merged; /* 1: no index was built */
 } asof;
 
@@ -18,12 +18,10 @@ static inline const kr_column *asof_times(const asof *a, const keys_side *side)
 }
 
 /* Fills a->rows; takes keys of any width, in more steps than one key of all columns. */
-kr_status asof_ranked(asof *a, kr_error *err);
+void asof_ranked(asof *a);
 
-/* By a merge, where both columns ascend and have no NULLs; *done says whether. For CPUs. */
-kr_status asof_merge_u32(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near,
-                         int *done, kr_error *err);
-kr_status asof_merge_u64(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near,
-                         int *done, kr_error *err);
+/* By a merge, where both columns ascend and have no NULLs; else returns 0. For CPUs. */
+int asof_merge_u32(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near);
+int asof_merge_u64(asof *a, const kr_column *left, const kr_column *right, const kr_nearby *near);
 
 #endif

@@ -14,38 +14,36 @@
 #include "sorted/sorted.h"
 
 typedef struct kr_covering {
-    kr_device *device;
-    kr_stream *stream; /* of the build */
-    kr_type type;      /* KR_U32 or KR_U64: of all codes */
+    kr_type type; /* KR_U32 or KR_U64: of all codes */
     kr_sorted sorted;
-    kr_buffer largest, reach;
     kr_covering_view view;
-    kr_index *index;                /* of the sorted lower bounds */
-    kr_buffer keys, ranks;          /* of the left side: codes; how many lower bounds are not above each */
-    kr_buffer rests, slices, found; /* ranges of a key that slices read; its first slice; pairs before each */
+    kr_index *index;          /* of the sorted lower bounds */
+    void *keys;               /* of the left side: codes */
+    uint32_t *ranks;          /* how many lower bounds are not above each */
+    uint64_t *offsets;        /* n_left + 1: how many ranges hold the keys before each */
+    uint32_t *rests;          /* ranges of a key that slices read */
+    uint64_t *slices, *found; /* the first slice of a key; pairs before each slice */
+    uint64_t n_left, n_right; /* keys; ranges as they were given */
     uint64_t n_slices;
-    uint64_t n_right; /* ranges as they were given */
-    int several;      /* some key lies in several ranges */
+    int several; /* some key lies in several ranges */
 } kr_covering;
 
-/* Indexes the ranges `lower` to `upper`, both in device memory. kr_covering_release is due in any case. */
-kr_status kr_covering_build(kr_covering *c, const kr_spec *spec, const kr_column *lower,
-                            const kr_column *upper, kr_stopwatch *watch, kr_error *err);
+/* Indexes the ranges `lower` to `upper`, both in device memory. What is made is scratch memory of the work,
+ * but for c->index: destroy it in any case. */
+void kr_covering_build(kr_work *work, const kr_spec *spec, const kr_column *lower, const kr_column *upper,
+                       kr_covering *c);
 /* A query over the left side, in device memory, for kr_covering_find. */
-kr_status kr_covering_query(kr_covering *c, const kr_column *left, kr_stopwatch *watch, kr_query *query,
-                            kr_error *err);
-/* offsets: n + 1, how many ranges hold the keys before each; with `first` at most one per key. Blocks. */
-kr_status kr_covering_find(kr_covering *c, const kr_query *query, int first, kr_buffer *offsets,
-                           kr_error *err);
-/* All pairs: left rows ascend, and right rows do within each if `ordered`. Allocates both. */
-kr_status kr_covering_list(const kr_covering *c, const kr_query *query, const kr_buffer *offsets, uint64_t n,
-                           int ordered, kr_buffer *left, kr_buffer *right, kr_error *err);
-void kr_covering_release(kr_covering *c);
+void kr_covering_query(kr_work *work, kr_covering *c, const kr_column *left, kr_query *query);
+/* Fills c->offsets; with `first` at most one range of a key counts. Returns how many pairs there are. Blocks.
+ */
+uint64_t kr_covering_find(kr_work *work, kr_covering *c, const kr_query *query, int first);
+/* All pairs, n of them: left rows ascend, and right rows do within each if `ordered`. */
+void kr_covering_list(kr_work *work, const kr_covering *c, uint64_t n, int ordered, uint32_t **left,
+                      uint32_t **right);
 
 /* Ranges that hold the same values as `low` to `high`, but no value twice: what of each is left beyond those
  * that begin before it. They take the place of the columns, which are in device memory. For lookups that only
  * ask which rows some range holds: they find no row twice. May block. */
-kr_status kr_ranges_part(kr_device *device, const kr_spec *spec, kr_stream *stream, kr_resident *low,
-                         kr_resident *high, kr_error *err);
+void kr_ranges_part(kr_work *work, const kr_spec *spec, kr_resident *low, kr_resident *high);
 
 #endif

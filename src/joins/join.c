@@ -13,20 +13,20 @@
 
 /* The state of a join under way, all on the device's own stream. */
 typedef struct joining {
+    kr_work *work;
     const kr_join_job *job;
-    kr_device *device;
     int indexes_left; /* 1: the left side is indexed, 0: the right one */
     const kr_index *index;
     kr_query query; /* over the side that is not indexed, the probing one */
-    kr_stopwatch watch;
     /* Keys of the indexed side are distinct: */
-    kr_buffer answers;       /* uint32_t[n]: the row of each probe, or KR_NO_ROW */
-    kr_buffer names;         /* uint32_t[n]: which probe an answer is of; none: answer i is of probe i */
+    uint32_t *answers;       /* n: the row of each probe, or KR_NO_ROW */
+    uint32_t *names;         /* n: which probe an answer is of; NULL: answer i is of probe i */
     const kr_column *staged; /* NULL, or the probes, in host memory: searched while they are copied */
     /* Or not, or ranges: */
-    kr_matches matches; /* of ranges that are indexed: only offsets */
-    uint64_t matched;   /* rows of all matches */
+    kr_matches matches; /* unless ranges are indexed */
     kr_covering covering;
+    const uint64_t *offsets; /* n + 1: of the rows of each match */
+    uint64_t matched;        /* rows of all matches */
 } joining;
 
 /* The right side is ranges, and it is indexed. */
@@ -53,467 +53,382 @@ static int is_answered(const joining *j)
     return is_single(j) || (lists_indexed(j) && !kr_join_has_ranges(j->job));
 }
 
-/* n pairs (first[i], second[i]); `second` is empty where only rows of one side are wanted. */
+/* n pairs (first[i], second[i]); `second` is NULL where only rows of one side are wanted. */
 typedef struct pair_list {
-    kr_buffer first, second;
+    uint32_t *first, *second;
     uint64_t n;
 } pair_list;
 
-static kr_status allocate_rows(const joining *j, uint64_t n, const char *what, kr_buffer *buffer,
-                               kr_error *err)
-{
-    return kr_join_allocate(j->device, n, what, buffer, err);
-}
-
-/* The last of n + 1 offsets. Blocks. */
-static kr_status read_total(const joining *j, const kr_buffer *offsets, uint64_t n, uint64_t *total,
-                            kr_error *err)
-{
-    kr_status status =
-        kr_device_copy(j->device, total, (const uint64_t *)offsets->data + n, sizeof *total, NULL, err);
-    return status == KR_OK ? kr_device_sync(j->device, NULL, err) : status;
-}
-
-static void release_list(const joining *j, pair_list *list)
-{
-    kr_buffer_release(j->device, &list->second, NULL);
-    kr_buffer_release(j->device, &list->first, NULL);
-    list->n = 0;
-}
-
-/* Probing rows whose answer is a row (wanted 1) or none (0), ascending. With rows, `answers` may be moved to
- * the list. */
-static kr_status list_answers(joining *j, int wanted, int with_rows, pair_list *list, kr_error *err)
+/* Probing rows whose answer is a row (wanted 1) or none (0), ascending. With rows, `answers` may become part
+ * of the list. */
+static pair_list list_answers(joining *j, int wanted, int with_rows)
 {
     const kr_found_job job = {
-        .device = j->device,
-        .answers = &j->answers,
-        .names = j->names.data ? &j->names : NULL,
+        .answers = j->answers,
+        .names = j->names,
         .n = j->query.n,
         .wanted = (uint32_t)wanted,
         .with_rows = (uint32_t)with_rows,
         .help = KR_JOIN_SMALLER,
     };
-    kr_found found;
-    const kr_status status = kr_found_list(&job, &found, err);
-    if (status == KR_OK)
-        *list = (pair_list){found.probes, found.rows, found.n};
-    return status;
+    const kr_found found = kr_found_list(j->work, &job);
+    return (pair_list){found.probes, found.rows, found.n};
 }
 
 /* All matches: probing rows, which ascend, unless only indexed rows are wanted; and indexed rows. */
-static kr_status list_matches(joining *j, pair_list *list, kr_error *err)
+static pair_list list_matches(joining *j)
 {
+    kr_work *w = j->work;
+    pair_list list = {.n = j->matched};
     if (is_single(j))
-        return list_answers(j, 1, 1, list, err);
-    list->n = j->matched;
-    if (covers(j))
-        return kr_covering_list(&j->covering, &j->query, &j->matches.offsets, j->matched, !j->job->unordered,
-                                &list->first, &list->second, err);
-    kr_status status =
-        lists_indexed(j) ? KR_OK : allocate_rows(j, j->matched, "probing rows of pairs", &list->first, err);
-    if (status == KR_OK)
-        status = allocate_rows(j, j->matched, "indexed rows of pairs", &list->second, err);
+        return list_answers(j, 1, 1);
+    if (covers(j)) {
+        kr_covering_list(w, &j->covering, list.n, !j->job->unordered, &list.first, &list.second);
+        return list;
+    }
+    list.first = lists_indexed(j) ? NULL : kr_join_take(w, list.n, "probing rows of pairs");
+    list.second = kr_join_take(w, list.n, "indexed rows of pairs");
     const kr_matches_copy_job part = {
         .count = j->query.n,
-        .capacity = j->matched,
-        .out = list->second.data,
-        .probes = list->first.data,
+        .capacity = list.n,
+        .out = list.second,
+        .probes = list.first,
         .order = j->job->right_index && !j->job->unordered ? KR_ORDER_ROW : KR_ORDER_KEY,
     };
-    return status == KR_OK ? kr_matches_copy(&j->query, &j->matches, &part, err) : status;
+    KR_STEP(w, kr_matches_copy(&j->query, &j->matches, &part, w->err));
+    return list;
+}
+
+/* Rows that a selection lists. */
+static pair_list select_rows(joining *j, const kr_selection *selection)
+{
+    pair_list list = {.n = 0};
+    list.first = kr_selection_list(j->work, selection, &list.n);
+    return list;
 }
 
 /* Rows of the indexed side with a partner (wanted 1) or without one (0); `pairs` are all matches. */
-static kr_status select_indexed(joining *j, int wanted, const pair_list *pairs, pair_list *list,
-                                kr_error *err)
+static pair_list select_indexed(joining *j, int wanted, const pair_list *pairs)
 {
+    kr_work *w = j->work;
     const uint64_t n = j->indexes_left ? j->job->left->count : j->job->right->count;
-    kr_selection selection = {.n = n, .wanted = (uint32_t)wanted};
-    kr_buffer bitmap = {0};
-    kr_status status =
-        kr_buffer_allocate(j->device, (n / 32 + 1) * 4, NULL, "marks of rows", NULL, &bitmap, err);
-    if (status == KR_OK)
-        status = kr_device_fill(j->device, bitmap.data, 0, bitmap.nbytes, NULL, err);
-    if (status == KR_OK)
-        status = kr_bitmap_mark(j->device, pairs->second.data, pairs->n, bitmap.data, NULL, err);
-    selection.bitmap = bitmap.data;
-    if (status == KR_OK)
-        status = kr_selection_list(j->device, &selection, NULL, &list->first, &list->n, err);
-    kr_buffer_release(j->device, &bitmap, NULL);
-    return status;
+    const uint64_t nbytes = (n / 32 + 1) * sizeof(uint32_t);
+    uint32_t *marks = kr_work_take(w, nbytes, "marks of rows");
+    const kr_selection selection = {.bitmap = marks, .n = n, .wanted = (uint32_t)wanted};
+    kr_work_fill(w, marks, 0, nbytes);
+    kr_bitmap_mark(w, pairs->second, pairs->n, marks);
+    const pair_list list = select_rows(j, &selection);
+    kr_work_give(w, marks);
+    return list;
 }
 
 /* The same of the probing side, by its answers or by the offsets of its matches. */
-static kr_status select_probing(joining *j, int wanted, pair_list *list, kr_error *err)
+static pair_list select_probing(joining *j, int wanted)
 {
-    if (is_single(j))
-        return list_answers(j, wanted, 0, list, err);
-    const kr_selection selection = {
-        .offsets = j->matches.offsets.data, .n = j->query.n, .wanted = (uint32_t)wanted};
-    return kr_selection_list(j->device, &selection, NULL, &list->first, &list->n, err);
+    const kr_selection selection = {.offsets = j->offsets, .n = j->query.n, .wanted = (uint32_t)wanted};
+    return is_single(j) ? list_answers(j, wanted, 0) : select_rows(j, &selection);
 }
 
 /* Adds the rows of both sides that have no partner behind the pairs (left, right). */
-static kr_status append_alone(const joining *j, const pair_list *left, const pair_list *right,
-                              pair_list *pairs, kr_error *err)
+static void append_alone(const joining *j, const pair_list *left, const pair_list *right, pair_list *pairs)
 {
-    const uint64_t n = pairs->n, nbytes = n * sizeof(uint32_t);
-    pair_list all = {.n = n + left->n + right->n};
-    kr_status status = allocate_rows(j, all.n, "left rows", &all.first, err);
-    if (status == KR_OK)
-        status = allocate_rows(j, all.n, "right rows", &all.second, err);
-    uint32_t *first = all.first.data, *second = all.second.data;
-    if (status == KR_OK && n)
-        status = kr_device_copy(j->device, first, pairs->first.data, nbytes, NULL, err);
-    if (status == KR_OK && n)
-        status = kr_device_copy(j->device, second, pairs->second.data, nbytes, NULL, err);
-    if (status == KR_OK)
-        status = kr_join_write_alone(j->device, &left->first, left->n, first + n, second + n, err);
-    if (status == KR_OK)
-        status = kr_join_write_alone(j->device, &right->first, right->n, second + n + left->n,
-                                     first + n + left->n, err);
-    release_list(j, status == KR_OK ? pairs : &all);
-    if (status == KR_OK)
-        *pairs = all;
-    return status;
-}
-
-/* KR_NO_ROW comes last, since the bits that are compared hold the number of left rows. Right rows ascend
- * already, because probes did and the sort is stable. */
-static kr_status sort_by_left(const joining *j, pair_list *pairs, kr_error *err)
-{
-    return kr_join_sort(j->device, j->job->left->count, &pairs->first, &pairs->second, pairs->n, err);
+    kr_work *w = j->work;
+    const uint64_t n = pairs->n, nbytes = n * sizeof(uint32_t), all = n + left->n + right->n;
+    uint32_t *first = kr_join_take(w, all, "left rows"), *second = kr_join_take(w, all, "right rows");
+    if (n) {
+        kr_work_copy(w, first, pairs->first, nbytes);
+        kr_work_copy(w, second, pairs->second, nbytes);
+    }
+    kr_join_write_alone(w, left->first, left->n, first + n, second + n);
+    kr_join_write_alone(w, right->first, right->n, second + n + left->n, first + n + left->n);
+    kr_work_give(w, pairs->second);
+    kr_work_give(w, pairs->first);
+    *pairs = (pair_list){first, second, all};
 }
 
 /* ---- The types of joins --------------------------------------------------------------------- */
 
-static kr_status list_partners(joining *j, int wanted, pair_list *result, kr_error *err)
+static pair_list list_partners(joining *j, int wanted)
 {
     const kr_column *indexed = j->job->left;
-    kr_partners partners;
-    kr_status status = kr_partners_open(&partners, j->device, indexed->count, err);
-    if (status == KR_OK)
-        status = kr_partners_mark(&partners, j->answers.data, j->query.n, NULL, err);
-    if (status == KR_OK)
-        status = kr_partners_list(&partners, j->index, indexed, wanted, &result->first, &result->n, err);
-    kr_partners_close(&partners);
-    return status;
+    const kr_partners partners = kr_partners_make(j->work, indexed->count);
+    pair_list list = {.n = 0};
+    kr_partners_mark(j->work, &partners, j->answers, j->query.n);
+    list.first = kr_partners_list(j->work, &partners, j->index, indexed, wanted, &list.n);
+    return list;
 }
 
 /* Of ranges among left rows, no two hold the same row: there are no more matches than rows. */
-static kr_status semi_or_anti(joining *j, pair_list *result, kr_error *err)
+static pair_list semi_or_anti(joining *j)
 {
     const int wanted = j->job->type == KR_JOIN_SEMI;
-    pair_list pairs = {.n = 0};
     if (!j->indexes_left)
-        return select_probing(j, wanted, result, err);
+        return select_probing(j, wanted);
     if (is_answered(j))
-        return list_partners(j, wanted, result, err);
-    kr_status status = list_matches(j, &pairs, err);
-    if (status == KR_OK)
-        status = select_indexed(j, wanted, &pairs, result, err);
-    release_list(j, &pairs);
-    return status;
+        return list_partners(j, wanted);
+    const pair_list pairs = list_matches(j);
+    return select_indexed(j, wanted, &pairs);
 }
 
 /* A pair for every probe, if each has one partner at most: answers are the rows of the other side already,
  * KR_NO_ROW included. */
-static kr_status list_probes(joining *j, pair_list *result, kr_error *err)
+static pair_list list_probes(joining *j)
 {
-    result->n = j->query.n;
-    result->second = j->answers;
-    j->answers = (kr_buffer){0};
-    if (j->names.data) {
-        result->first = j->names;
-        j->names = (kr_buffer){0};
-        return KR_OK;
+    pair_list list = {j->names, j->answers, j->query.n};
+    if (!list.first) {
+        list.first = kr_join_take(j->work, list.n, "probing rows");
+        kr_number(j->work, list.first, list.n);
     }
-    const kr_status status = allocate_rows(j, result->n, "probing rows", &result->first, err);
-    return status == KR_OK ? kr_number(j->device, result->first.data, result->n, NULL, err) : status;
+    return list;
 }
 
 /* Pairs (probing row, indexed row), and the rows of each side that have no partner, if they are wanted. */
-static kr_status list_sides(joining *j, pair_list *result, pair_list *probing, pair_list *indexed,
-                            kr_error *err)
+static pair_list list_sides(joining *j, pair_list *probing, pair_list *indexed)
 {
     const kr_join_type type = j->job->type;
     const int lefts = type == KR_JOIN_LEFT || type == KR_JOIN_FULL;
     const int rights = type == KR_JOIN_RIGHT || type == KR_JOIN_FULL;
     const int all_probing = j->indexes_left ? rights : lefts, all_indexed = j->indexes_left ? lefts : rights;
     if (is_single(j) && all_probing && !all_indexed)
-        return list_probes(j, result, err);
-    kr_status status = all_probing ? select_probing(j, 0, probing, err) : KR_OK;
-    if (status == KR_OK)
-        status = list_matches(j, result, err);
-    if (status == KR_OK && all_indexed)
-        status = select_indexed(j, 0, result, indexed, err);
-    return status;
+        return list_probes(j);
+    if (all_probing)
+        *probing = select_probing(j, 0);
+    const pair_list pairs = list_matches(j);
+    if (all_indexed)
+        *indexed = select_indexed(j, 0, &pairs);
+    return pairs;
 }
 
-static kr_status list_pairs(joining *j, pair_list *result, kr_error *err)
+static pair_list list_pairs(joining *j)
 {
     pair_list alone[2] = {{.n = 0}, {.n = 0}}; /* of the probing and the indexed side */
     const pair_list *left = &alone[j->indexes_left], *right = &alone[!j->indexes_left];
-    kr_status status = list_sides(j, result, &alone[0], &alone[1], err);
-    if (j->indexes_left) {
-        const kr_buffer rights = result->first;
-        result->first = result->second;
-        result->second = rights;
-    }
-    if (status == KR_OK && (left->n || right->n))
-        status = append_alone(j, left, right, result, err);
-    if (status == KR_OK && !j->job->unordered && (j->indexes_left || left->n))
-        status = sort_by_left(j, result, err);
-    release_list(j, &alone[1]);
-    release_list(j, &alone[0]);
-    return status;
+    pair_list pairs = list_sides(j, &alone[0], &alone[1]);
+    if (j->indexes_left)
+        pairs = (pair_list){pairs.second, pairs.first, pairs.n};
+    if (left->n || right->n)
+        append_alone(j, left, right, &pairs);
+    /* KR_NO_ROW comes last, since the bits that are compared hold the number of left rows. Right rows ascend
+     * already, because probes did and the sort is stable. */
+    if (!j->job->unordered && (j->indexes_left || left->n))
+        kr_join_sort(j->work, j->job->left->count, &pairs.first, &pairs.second, pairs.n);
+    return pairs;
 }
+
+/* ---- The search ------------------------------------------------------------------------------- */
 
 /* Pairs in any order may stay in that of the search. */
-static kr_status find_answers(joining *j, kr_error *err)
+static void find_answers(joining *j)
 {
-    const int pairs = kr_join_has_pairs(j->job->type);
+    kr_work *w = j->work;
     const uint64_t n = j->query.n;
-    kr_status status = allocate_rows(j, n, "rows of partners", &j->answers, err);
-    if (status != KR_OK || !n)
-        return status;
+    j->answers = kr_join_take(w, n, "rows of partners");
+    if (!n)
+        return;
     if (j->staged) {
-        const kr_sink sink = {.result = KR_RESULT_ROW, .out = j->answers.data};
-        status = kr_staged_answer(&j->query, j->staged, NULL, &sink, NULL, err);
-        kr_stopwatch_lap(&j->watch, "copy+search");
-        return status;
-    }
-    if (!j->job->unordered || !pairs || !kr_query_can_stay(&j->query))
-        return kr_query_locate(&j->query, KR_PUT_ROW, j->answers.data, err);
-    status = allocate_rows(j, n, "probing rows", &j->names, err);
-    return status == KR_OK ? kr_query_locate_rows(&j->query, j->answers.data, j->names.data, err) : status;
+        const kr_sink sink = {.result = KR_RESULT_ROW, .out = j->answers};
+        KR_STEP(w, kr_staged_answer(&j->query, j->staged, NULL, &sink, NULL, w->err));
+        kr_work_lap(w, "copy+search");
+    } else if (j->job->unordered && kr_join_has_pairs(j->job->type) && kr_query_can_stay(&j->query)) {
+        j->names = kr_join_take(w, n, "probing rows");
+        KR_STEP(w, kr_query_locate_rows(&j->query, j->answers, j->names, w->err));
+    } else
+        KR_STEP(w, kr_query_locate(&j->query, KR_PUT_ROW, j->answers, w->err));
 }
 
-static kr_status find_partners(joining *j, kr_error *err)
+static void find_partners(joining *j)
 {
+    kr_work *w = j->work;
     if (is_answered(j))
-        return find_answers(j, err);
-    const int first = !kr_join_has_pairs(j->job->type);
-    const kr_status status = covers(j)
-                                 ? kr_covering_find(&j->covering, &j->query, first, &j->matches.offsets, err)
-                                 : kr_matches_find(&j->query, &j->matches, err);
-    return status == KR_OK ? read_total(j, &j->matches.offsets, j->query.n, &j->matched, err) : status;
+        find_answers(j);
+    else if (covers(j)) {
+        j->matched = kr_covering_find(w, &j->covering, &j->query, !kr_join_has_pairs(j->job->type));
+        j->offsets = j->covering.offsets;
+    } else {
+        KR_STEP(w, kr_matches_find(&j->query, &j->matches, w->err));
+        j->offsets = j->matches.offsets.data;
+        kr_work_read(w, &j->matched, j->offsets + j->query.n, sizeof j->matched);
+    }
 }
 
-static kr_status find_pairs(joining *j, kr_join *join, kr_error *err)
+static void find_pairs(joining *j, kr_join *join)
 {
-    pair_list result = {.n = 0};
-    kr_status status = find_partners(j, err);
-    if (status == KR_OK)
-        status =
-            kr_join_has_pairs(j->job->type) ? list_pairs(j, &result, err) : semi_or_anti(j, &result, err);
-    if (status == KR_OK)
-        status = kr_device_sync(j->device, NULL, err);
+    find_partners(j);
+    const pair_list result = kr_join_has_pairs(j->job->type) ? list_pairs(j) : semi_or_anti(j);
+    kr_join_keep(j->work, join, result.first, result.second, result.n);
     kr_matches_release(&j->query, &j->matches);
-    kr_buffer_release(j->device, &j->names, NULL);
-    kr_buffer_release(j->device, &j->answers, NULL);
-    if (status != KR_OK) {
-        release_list(j, &result);
-        return status;
-    }
-    join->left = result.first;
-    join->right = result.second;
-    join->info.pairs = result.n;
-    return KR_OK;
+    kr_work_lap(j->work, "pairs");
 }
 
 /* `upper` NULL: points. */
-static kr_status make_query(joining *j, const kr_column *lower, const kr_column *upper, kr_error *err)
+static void make_query(joining *j, const kr_column *lower, const kr_column *upper)
 {
-    return covers(j) ? kr_covering_query(&j->covering, lower, &j->watch, &j->query, err)
-                     : kr_query_make(j->index, lower, upper, NULL, &j->watch, &j->query, err);
+    kr_work *w = j->work;
+    if (covers(j))
+        kr_covering_query(w, &j->covering, lower, &j->query);
+    else
+        KR_STEP(w, kr_query_make(j->index, lower, upper, w->stream, w->watch, &j->query, w->err));
 }
 
-static kr_status probe(joining *j, const kr_column *lower, const kr_column *upper, kr_join *join,
-                       kr_error *err)
+/* The index is there. */
+static void probe(joining *j, const kr_column *lower, const kr_column *upper, kr_join *join)
 {
+    kr_work *w = j->work;
     kr_resident low = {.column = *lower}, high = {0};
-    kr_status status = KR_OK;
-    if (is_answered(j) && !kr_column_is_reached(j->device, lower))
+    if (is_answered(j) && !kr_column_is_reached(w->device, lower))
         j->staged = lower;
     else
-        status = kr_resident_make(j->device, lower, "a copy of the probes", NULL, &low, err);
-    if (status == KR_OK && upper)
-        status = kr_resident_make(j->device, upper, "a copy of the upper bounds", NULL, &high, err);
-    kr_stopwatch_lap(&j->watch, "copy");
-    if (status == KR_OK && upper && lists_indexed(j))
-        status = kr_ranges_part(j->device, &j->index->spec, NULL, &low, &high, err);
-    if (status == KR_OK)
-        status = make_query(j, &low.column, upper ? &high.column : NULL, err);
-    if (status == KR_OK) {
-        status = find_pairs(j, join, err);
-        kr_stopwatch_lap(&j->watch, "pairs");
-    }
-    kr_resident_release(j->device, &high, NULL);
-    kr_resident_release(j->device, &low, NULL);
-    return status;
+        KR_STEP(w, kr_resident_make(w->device, lower, "a copy of the probes", w->stream, &low, w->err));
+    if (upper)
+        KR_STEP(w,
+                kr_resident_make(w->device, upper, "a copy of the upper bounds", w->stream, &high, w->err));
+    kr_work_lap(w, "copy");
+    if (upper && lists_indexed(j))
+        kr_ranges_part(w, &j->index->spec, &low, &high);
+    make_query(j, &low.column, upper ? &high.column : NULL);
+    if (kr_work_goes_on(w))
+        find_pairs(j, join);
+    kr_resident_release(w->device, &high, w->stream);
+    kr_resident_release(w->device, &low, w->stream);
 }
+
+/* ---- The side to index ----------------------------------------------------------------------- */
 
 /* Each left row has a partner, as foreign keys do, unless a sample tells. Pairs are dearer where ranges are
  * indexed: if that does not pay without any, their number does not matter. */
-static kr_status find_costs(const kr_join_job *job, const kr_spec *spec, kr_join_costs *costs, kr_error *err)
+static kr_join_costs find_costs(kr_work *w, const kr_join_job *job, const kr_kind *kind)
 {
-    kr_join_shape shape = {.device = job->device,
-                           .kind = spec->kind,
+    kr_join_shape shape = {.device = w->device,
+                           .kind = kind,
                            .left = job->left->count,
                            .right = job->right->count,
                            .in_order = !job->unordered && kr_join_has_pairs(job->type),
                            .is_range = (uint32_t)kr_join_has_ranges(job),
                            .is_pairs = (uint32_t)kr_join_has_pairs(job->type)};
-    kr_status status = KR_OK;
     const kr_join_costs without = kr_join_cost(&shape);
     shape.pairs = (double)job->left->count;
     if (job->right_upper && job->left->data && shape.is_pairs && job->index_side == KR_INVERSE_AUTO &&
         without.right < without.left)
-        status = kr_join_sample(job, &shape.pairs, err);
-    *costs = kr_join_cost(&shape);
-    return status;
+        kr_join_sample(w, job, &shape.pairs);
+    return kr_join_cost(&shape);
 }
 
-kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *indexes_left, kr_join_info *info,
-                         kr_error *err)
+int kr_join_decide(kr_work *w, const kr_join_job *job, kr_spec *spec, kr_join_info *info)
 {
-    kr_status status = kr_choose(job->device, job->spec, spec, NULL, err);
-    if (status == KR_OK) /* before any time is spent on a build */
-        status = kr_query_check(spec->kind, kr_join_has_ranges(job), err);
-    if (status == KR_OK)
-        status = kr_spec_format(spec, info->spec, sizeof info->spec, err);
-    if (status != KR_OK)
-        return status;
-    kr_join_costs costs;
-    status = find_costs(job, spec, &costs, err);
-    if (status != KR_OK)
-        return status;
+    KR_STEP(w, kr_choose(w->device, job->spec, spec, NULL, w->err));
+    /* before any time is spent on a build */
+    KR_STEP(w, kr_query_check(spec->kind, kr_join_has_ranges(job), w->err));
+    KR_STEP(w, kr_spec_format(spec, info->spec, sizeof info->spec, w->err));
+    if (!kr_work_goes_on(w))
+        return 0;
+    const kr_join_costs costs = find_costs(w, job, spec->kind);
+    const int may_choose = job->index_side == KR_INVERSE_AUTO;
+    int left = may_choose ? costs.left < costs.right : job->index_side == KR_INVERSE_ON;
+    if (job->right_upper && !left) { /* ranges are found by the nearest lower bound */
+        if (may_choose)
+            left = kr_kind_check(spec->kind, KR_CAN_NEAREST, NULL) != KR_OK;
+        else
+            KR_STEP(w, kr_kind_check(spec->kind, KR_CAN_NEAREST, w->err));
+    }
     info->cost_left = costs.left;
     info->cost_right = costs.right;
-    const int may_choose = job->index_side == KR_INVERSE_AUTO;
-    *indexes_left = may_choose ? costs.left < costs.right : job->index_side == KR_INVERSE_ON;
-    if (job->right_upper && !*indexes_left) { /* ranges are found by the nearest lower bound */
-        status = kr_kind_check(spec->kind, KR_CAN_NEAREST, may_choose ? NULL : err);
-        *indexes_left = status != KR_OK;
-        if (status != KR_OK && !may_choose)
-            return status;
-    }
-    snprintf(info->device, sizeof info->device, "%s", job->device->name);
-    snprintf(info->indexed, sizeof info->indexed, "%s", *indexes_left ? "left" : "right");
-    return KR_OK;
+    snprintf(info->device, sizeof info->device, "%s", w->device->name);
+    snprintf(info->indexed, sizeof info->indexed, "%s", left ? "left" : "right");
+    return left;
 }
 
-kr_status kr_join_build(const kr_join_job *job, const kr_spec *spec, const kr_column *indexed,
-                        kr_index **index, kr_error *err)
+/* ---- The whole join ---------------------------------------------------------------------------- */
+
+kr_index *kr_join_build(kr_work *w, const kr_join_job *job, const kr_spec *spec, const kr_column *indexed)
 {
     kr_shape shape;
-    const kr_status status = kr_shape_make(job->device, spec, indexed, NULL, &shape, err);
-    if (status != KR_OK)
-        return status;
-    return job->used_bits ? kr_index_make_narrow(job->device, spec, indexed, job->used_bits, index, err)
-                          : kr_index_make(job->device, spec, indexed, NULL, NULL, index, err);
+    kr_index *index = NULL;
+    KR_STEP(w, kr_shape_make(w->device, spec, indexed, NULL, &shape, w->err));
+    KR_STEP(w, job->used_bits ? kr_index_make_narrow(w->device, spec, indexed, job->used_bits, &index, w->err)
+                              : kr_index_make(w->device, spec, indexed, NULL, NULL, &index, w->err));
+    return index;
 }
 
 /* The index of the right ranges. */
-static kr_status build_covering(joining *j, const kr_spec *spec, kr_error *err)
+static kr_index *build_covering(joining *j, const kr_spec *spec)
 {
+    kr_work *w = j->work;
     kr_resident low = {0}, high = {0};
-    j->covering.device = j->device;
-    kr_status status = kr_resident_make(j->device, j->job->right, "a copy of the ranges", NULL, &low, err);
-    if (status == KR_OK)
-        status = kr_resident_make(j->device, j->job->right_upper, "a copy of the ranges", NULL, &high, err);
-    if (status == KR_OK)
-        status = kr_covering_build(&j->covering, spec, &low.column, &high.column, &j->watch, err);
-    kr_resident_release(j->device, &high, NULL);
-    kr_resident_release(j->device, &low, NULL);
-    j->index = j->covering.index;
-    return status;
+    KR_STEP(w, kr_resident_make(w->device, j->job->right, "a copy of the ranges", w->stream, &low, w->err));
+    KR_STEP(w, kr_resident_make(w->device, j->job->right_upper, "a copy of the ranges", w->stream, &high,
+                                w->err));
+    if (kr_work_goes_on(w))
+        kr_covering_build(w, spec, &low.column, &high.column, &j->covering);
+    kr_resident_release(w->device, &high, w->stream);
+    kr_resident_release(w->device, &low, w->stream);
+    return j->covering.index;
 }
 
-static kr_status build(joining *j, const kr_spec *spec, kr_index **made, kr_error *err)
+static void fill_info(const joining *j, kr_join_info *info)
 {
-    if (covers(j))
-        return build_covering(j, spec, err);
-    const kr_status status =
-        kr_join_build(j->job, spec, j->indexes_left ? j->job->left : j->job->right, made, err);
-    j->index = *made;
-    return status;
-}
-
-static void fill_info(const joining *j, kr_join *join)
-{
-    kr_join_info *info = &join->info;
     memcpy(info->tracer, j->index->info.tracer, sizeof info->tracer);
     info->footprint_nbytes = j->index->info.footprint_nbytes;
-    kr_phases_add(&join->phases, &j->watch.phases);
 }
 
-static kr_status run_with_index(joining *j, kr_join *join, kr_error *err)
+static void run_with_index(joining *j, kr_join *join)
 {
+    kr_work *w = j->work;
     const kr_join_job *job = j->job;
-    const kr_index *index = job->right_index;
     kr_join_info *info = &join->info;
-    j->index = index;
-    memcpy(info->spec, index->info.spec, sizeof info->spec);
-    snprintf(info->device, sizeof info->device, "%s", job->device->name);
+    kr_stopwatch watch;
+    j->index = job->right_index;
+    memcpy(info->spec, j->index->info.spec, sizeof info->spec);
+    snprintf(info->device, sizeof info->device, "%s", w->device->name);
     snprintf(info->indexed, sizeof info->indexed, "right");
-    kr_status status = kr_join_check_rows(job->left, NULL, "join parts of it", err);
-    if (status == KR_OK)
-        status = kr_index_await(index, NULL, err);
-    kr_stopwatch_start(&j->watch, job->device, NULL);
-    if (status == KR_OK)
-        status = probe(j, job->left, job->left_upper, join, err);
-    kr_stopwatch_stop(&j->watch);
-    fill_info(j, join);
-    return status;
+    kr_join_check_rows(w, job->left, NULL, "join parts of it");
+    KR_STEP(w, kr_index_await(j->index, w->stream, w->err));
+    kr_join_watch(w, &watch);
+    probe(j, job->left, job->left_upper, join);
+    kr_join_unwatch(w, join);
+    fill_info(j, info);
 }
 
 /* Builds and probes. */
-static kr_status run_indexed(joining *j, const kr_spec *spec, kr_join *join, kr_error *err)
+static void run_indexed(joining *j, const kr_spec *spec, kr_join *join)
 {
+    kr_work *w = j->work;
     const kr_join_job *job = j->job;
     const kr_column *probes = j->indexes_left ? job->right : job->left;
-    kr_index *made = NULL;
-    kr_status status = kr_join_check_rows(probes, NULL, "join parts of it", err);
-    if (status == KR_OK)
-        status = build(j, spec, &made, err);
-    kr_stopwatch_lap(&j->watch, "build");
-    if (status == KR_OK)
-        status = probe(j, probes, j->indexes_left ? job->right_upper : NULL, join, err);
-    kr_stopwatch_stop(&j->watch);
-    if (status == KR_OK)
-        fill_info(j, join);
-    kr_covering_release(&j->covering);
+    const kr_column *indexed = j->indexes_left ? job->left : job->right;
+    kr_join_check_rows(w, probes, NULL, "join parts of it");
+    kr_index *made = covers(j) ? build_covering(j, spec) : kr_join_build(w, job, spec, indexed);
+    kr_work_lap(w, "build");
+    j->index = made;
+    if (kr_work_goes_on(w)) {
+        probe(j, probes, j->indexes_left ? job->right_upper : NULL, join);
+        fill_info(j, &join->info);
+    }
     kr_index_destroy(made);
-    return status;
 }
 
-static kr_status run(const kr_join_job *job, kr_join *join, kr_error *err)
+static void run(joining *j, kr_join *join)
 {
-    joining j = {.job = job, .device = job->device};
+    kr_work *w = j->work;
+    kr_stopwatch watch;
     kr_spec spec;
-    int merged = 0;
-    if (job->right_index)
-        return run_with_index(&j, join, err);
-    kr_status status = kr_join_decide(job, &spec, &j.indexes_left, &join->info, err);
-    if (status != KR_OK)
-        return status;
-    kr_stopwatch_start(&j.watch, job->device, NULL);
-    status = kr_join_sort_merge(job, !j.indexes_left, &j.watch, join, &merged, err);
-    if (status == KR_OK && !merged)
-        return run_indexed(&j, &spec, join, err);
-    kr_stopwatch_stop(&j.watch);
-    kr_phases_add(&join->phases, &j.watch.phases);
-    return status;
+    if (j->job->right_index) {
+        run_with_index(j, join);
+        return;
+    }
+    j->indexes_left = kr_join_decide(w, j->job, &spec, &join->info);
+    if (!kr_work_goes_on(w))
+        return;
+    kr_join_watch(w, &watch);
+    if (!kr_join_sort_merge(w, j->job, !j->indexes_left, join))
+        run_indexed(j, &spec, join);
+    kr_join_unwatch(w, join);
 }
 
-kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err)
+void kr_join_run(kr_work *w, const kr_join_job *job, kr_join *join)
 {
+    joining j = {.work = w, .job = job};
     kr_peak peak;
-    kr_peak_begin(&peak, job->device);
-    const kr_status status = run(job, join, err);
+    kr_peak_begin(&peak, w->device);
+    run(&j, join);
     join->info.peak_nbytes = kr_peak_end(&peak);
-    return status;
 }

@@ -4,18 +4,16 @@
 
 #include "joins/pairs.h"
 
-/* The kind, and 1 in *indexes_left if the left side is to be indexed; fills spec, device, indexed and the
- * costs of *info. */
-kr_status kr_join_decide(const kr_join_job *job, kr_spec *spec, int *indexes_left, kr_join_info *info,
-                         kr_error *err);
-kr_status kr_join_build(const kr_join_job *job, const kr_spec *spec, const kr_column *indexed,
-                        kr_index **index, kr_error *err);
+/* Fills spec, and device, indexed and the costs of *info; returns 1 if the left side is to be indexed. */
+int kr_join_decide(kr_work *work, const kr_join_job *job, kr_spec *spec, kr_join_info *info);
+/* Destroy it; NULL after a failure. */
+kr_index *kr_join_build(kr_work *work, const kr_join_job *job, const kr_spec *spec, const kr_column *indexed);
 /* Fills join->left, right and info, and adds to its phases. Blocks. */
-kr_status kr_join_run(const kr_join_job *job, kr_join *join, kr_error *err);
+void kr_join_run(kr_work *work, const kr_join_job *job, kr_join *join);
 
-/* Hands over the result in chunks of at most cap_nbytes, 8 per pair; `chunk` NULL: counts it only. The
- * indexed side and a piece of the other are on the device. Blocks. */
-kr_status kr_join_chunks_run(const kr_join_job *job, uint64_t cap_nbytes, kr_pairs_chunk chunk, void *ctx,
-                             uint64_t *pairs, kr_error *err);
+/* Hands over the result in chunks of at most cap_nbytes, 8 per pair; `chunk` NULL: counts it only. Returns
+ * how many pairs or rows it has. The indexed side and a piece of the other are on the device. Blocks. */
+uint64_t kr_join_chunks_run(kr_work *work, const kr_join_job *job, uint64_t cap_nbytes, kr_pairs_chunk chunk,
+                            void *ctx);
 
 #endif

@@ -12,10 +12,11 @@ enum { PIECE = 1 << 22, SMALLEST = 1 << 16 }; /* probing rows on the device; pai
 /* A piece: rows of the side that is not indexed, which are looked up in the other. */
 typedef struct streaming_piece {
     kr_stream *stream;
+    kr_work work; /* on that stream; ends with the piece */
     kr_resident low, high;
     kr_query query;
     kr_matches matches;
-    kr_buffer answers; /* instead of matches: the first row of each key */
+    uint32_t *answers; /* instead of matches: the first row of each key */
     uint64_t first;    /* the side's row that the piece begins with */
     uint64_t *found;   /* in pinned memory: how many pairs the piece has */
     int is_open;
@@ -26,6 +27,7 @@ typedef struct streaming_piece {
 enum { TURNS = 3 };
 
 typedef struct streaming {
+    kr_work *work; /* of all pieces; fails with any of them */
     const kr_join_job *job;
     int indexes_left; /* 1: the left side is indexed, 0: the right one */
     kr_index *index;
@@ -53,162 +55,177 @@ static int lists_indexed(const streaming *s)
     return s->indexes_left && wants_rows(s);
 }
 
-static kr_status open_marks(streaming *s, uint64_t n, kr_error *err)
+static void open_marks(streaming *s, uint64_t n)
 {
     if (!keeps(s, s->indexes_left) && !lists_indexed(s))
-        return KR_OK;
-    const kr_status status = kr_partners_open(&s->partners, s->job->device, n, err);
-    s->chunks.marks = s->partners.marks.data;
-    return status;
+        return;
+    s->partners = kr_partners_make(s->work, n);
+    s->chunks.marks = s->partners.marks;
 }
 
-/* Rows without a partner beside them, which were listed on `stream`; releases them. */
-static kr_status give_rows(streaming *s, kr_buffer *rows, uint64_t n, kr_stream *stream, int is_left,
-                           uint64_t first_row, kr_error *err)
+/* ---- What was found --------------------------------------------------------------------------- */
+
+/* Rows without a partner beside them, which `from` has listed on its stream. */
+static void give_rows(streaming *s, kr_work *from, const uint32_t *rows, uint64_t n, int is_left,
+                      uint64_t first_row)
 {
-    kr_status status = kr_device_sync(s->job->device, stream, err); /* they leave on another stream */
+    kr_work_sync(from); /* they leave on another stream */
     s->result += n;
-    if (status == KR_OK)
-        status = kr_pair_chunks_give_alone(&s->chunks, rows, n, is_left, wants_rows(s), first_row, err);
-    kr_buffer_release(s->job->device, rows, stream);
-    return status;
+    KR_STEP(s->work, from->status);
+    kr_pair_chunks_give_alone(s->work, &s->chunks, rows, n, is_left, wants_rows(s), first_row);
+    kr_work_give(from, rows);
 }
 
-static kr_status give_selection(streaming *s, const kr_selection *selection, kr_stream *stream, int is_left,
-                                uint64_t first_row, kr_error *err)
+static void give_selection(streaming *s, kr_work *from, const kr_selection *selection, int is_left,
+                           uint64_t first_row)
 {
-    kr_buffer rows = {0};
     uint64_t n = 0;
-    const kr_status status = kr_selection_list(s->job->device, selection, stream, &rows, &n, err);
-    return status == KR_OK ? give_rows(s, &rows, n, stream, is_left, first_row, err) : status;
+    const uint32_t *rows = kr_selection_list(from, selection, &n);
+    give_rows(s, from, rows, n, is_left, first_row);
 }
 
 /* The pairs of a piece: marked, and handed over if the result has pairs. */
-static kr_status give_pairs(streaming *s, const streaming_piece *piece, kr_error *err)
+static void give_pairs(streaming *s, streaming_piece *piece)
 {
-    kr_status status = kr_device_sync(s->job->device, piece->stream, err);
-    const uint64_t found = *piece->found;
+    kr_work *w = &piece->work;
+    kr_work_sync(w);
+    const uint64_t found = kr_work_goes_on(w) ? *piece->found : 0;
     s->chunks.is_silent = wants_rows(s);
     if (!s->chunks.is_silent)
         s->result += found;
-    if (status == KR_OK && (s->chunks.chunk || s->chunks.marks))
-        status = kr_pair_chunks_give(&s->chunks, &piece->query, &piece->matches, found, s->indexes_left,
-                                     piece->first, err);
-    return status;
+    if (s->chunks.chunk || s->chunks.marks)
+        kr_pair_chunks_give(w, &s->chunks, &piece->query, &piece->matches, found, s->indexes_left,
+                            piece->first);
 }
 
-static void close_piece(const streaming *s, streaming_piece *piece)
+static void close_piece(streaming *s, streaming_piece *piece)
 {
-    kr_device *device = s->job->device;
-    if (piece->is_open)
+    kr_device *device = s->work->device;
+    if (!piece->is_open)
+        return;
+    if (piece->query.index)
         kr_matches_release(&piece->query, &piece->matches);
-    kr_buffer_release(device, &piece->answers, piece->stream);
     kr_resident_release(device, &piece->high, piece->stream);
     kr_resident_release(device, &piece->low, piece->stream);
+    const kr_status status = kr_work_end(&piece->work);
+    KR_STEP(s->work, status);
     piece->is_open = 0;
 }
 
 /* What a piece has found. */
-static kr_status give_piece(streaming *s, streaming_piece *piece, kr_error *err)
+static void give_piece(streaming *s, streaming_piece *piece)
 {
     const int probing_left = !s->indexes_left, rows = wants_rows(s) && probing_left;
     const kr_selection selection = {.offsets = piece->matches.offsets.data,
                                     .n = piece->query.n,
                                     .wanted = rows && s->job->type == KR_JOIN_SEMI};
-    kr_status status = KR_OK;
-    if (!piece->is_open)
-        return KR_OK;
-    if (piece->answers.data)
-        status = kr_device_sync(s->job->device, piece->stream, err);
+    if (!piece->is_open || !kr_work_goes_on(s->work))
+        return;
+    if (piece->answers)
+        kr_work_sync(&piece->work);
     else if (!rows)
-        status = give_pairs(s, piece, err);
-    if (status == KR_OK && (rows || keeps(s, probing_left)))
-        status = give_selection(s, &selection, piece->stream, probing_left, piece->first, err);
+        give_pairs(s, piece);
+    if (rows || keeps(s, probing_left))
+        give_selection(s, &piece->work, &selection, probing_left, piece->first);
     close_piece(s, piece);
-    return status;
 }
+
+/* Indexed rows, once all pieces have left their marks. */
+static void give_indexed(streaming *s, uint64_t n)
+{
+    const int wanted = s->job->type == KR_JOIN_SEMI;
+    const kr_selection selection = {.bitmap = s->partners.marks, .n = n, .wanted = (uint32_t)wanted};
+    uint64_t found = 0;
+    if (!s->partners.marks)
+        return;
+    if (!lists_indexed(s) || s->job->right_upper) {
+        give_selection(s, s->work, &selection, s->indexes_left, 0);
+        return;
+    }
+    const uint32_t *rows = kr_partners_list(s->work, &s->partners, s->index, s->job->left, wanted, &found);
+    give_rows(s, s->work, rows, found, 1, 0);
+}
+
+/* ---- The pieces ------------------------------------------------------------------------------- */
 
 /* Marks the rows that a piece of points finds. */
-static kr_status mark_answers(streaming *s, streaming_piece *piece, kr_error *err)
+static void mark_answers(streaming *s, streaming_piece *piece)
 {
+    kr_work *w = &piece->work;
     const uint64_t n = piece->query.n;
-    kr_status status = kr_buffer_allocate(s->job->device, n * sizeof(uint32_t), piece->stream,
-                                          "rows of partners", NULL, &piece->answers, err);
-    if (status == KR_OK)
-        status = kr_query_locate(&piece->query, KR_PUT_ROW, piece->answers.data, err);
-    return status == KR_OK ? kr_partners_mark(&s->partners, piece->answers.data, n, piece->stream, err)
-                           : status;
+    piece->answers = kr_work_take(w, n * sizeof *piece->answers, "rows of partners");
+    KR_STEP(w, kr_query_locate(&piece->query, KR_PUT_ROW, piece->answers, w->err));
+    kr_partners_mark(w, &s->partners, piece->answers, n);
 }
 
-static kr_status find_matches(streaming *s, streaming_piece *piece, kr_error *err)
+static void find_matches(streaming_piece *piece)
 {
-    const kr_status status = kr_matches_find(&piece->query, &piece->matches, err);
-    if (status != KR_OK)
-        return status;
+    kr_work *w = &piece->work;
+    KR_STEP(w, kr_matches_find(&piece->query, &piece->matches, w->err));
     const join_chunks_params params = {(const uint64_t *)piece->matches.offsets.data + piece->query.n,
                                        piece->found};
-    return kr_device_run(s->job->device, &join_chunks_found, &params, 1, piece->stream, err);
+    kr_work_run(w, &join_chunks_found, &params, 1);
 }
 
 /* Brings n probing rows and enqueues their search. Ranges that only mark rows find none of them twice. */
-static kr_status begin_piece(streaming *s, streaming_piece *piece, uint64_t first, uint64_t n, kr_error *err)
+static void begin_piece(streaming *s, streaming_piece *piece, uint64_t first, uint64_t n)
 {
-    kr_device *device = s->job->device;
     const kr_column *lower = s->indexes_left ? s->job->right : s->job->left, *upper = s->job->right_upper;
     const kr_column low = kr_column_slice(lower, first, n),
                     high = kr_column_slice(upper ? upper : lower, first, n);
-    kr_status status = kr_resident_make(device, &low, "a piece of a side", piece->stream, &piece->low, err);
-    if (status == KR_OK && upper)
-        status = kr_resident_make(device, &high, "a piece of a side", piece->stream, &piece->high, err);
-    if (status == KR_OK && upper && lists_indexed(s))
-        status = kr_ranges_part(device, &s->index->spec, piece->stream, &piece->low, &piece->high, err);
-    if (status == KR_OK)
-        status = kr_query_make(s->index, &piece->low.column, upper ? &piece->high.column : NULL,
-                               piece->stream, NULL, &piece->query, err);
+    kr_work *w = &piece->work;
+    *w = kr_work_on(s->work->device, piece->stream, s->work->err);
+    piece->query = (kr_query){.n = 0};
+    piece->answers = NULL;
     piece->first = first;
-    piece->is_open = status == KR_OK;
-    if (status != KR_OK)
-        return status;
-    return lists_indexed(s) && !upper ? mark_answers(s, piece, err) : find_matches(s, piece, err);
+    piece->is_open = 1;
+    KR_STEP(w, kr_resident_make(w->device, &low, "a piece of a side", w->stream, &piece->low, w->err));
+    if (upper)
+        KR_STEP(w, kr_resident_make(w->device, &high, "a piece of a side", w->stream, &piece->high, w->err));
+    if (upper && lists_indexed(s) && kr_work_goes_on(w))
+        kr_ranges_part(w, &s->index->spec, &piece->low, &piece->high);
+    KR_STEP(w, kr_query_make(s->index, &piece->low.column, upper ? &piece->high.column : NULL, w->stream,
+                             NULL, &piece->query, w->err));
+    if (lists_indexed(s) && !upper)
+        mark_answers(s, piece);
+    else
+        find_matches(piece);
+    KR_STEP(s->work, w->status);
 }
 
 /* A piece's pairs leave after the next piece has come. */
-static kr_status run_pieces(streaming *s, uint64_t all, kr_error *err)
+static void run_pieces(streaming *s, uint64_t all)
 {
-    kr_status status = KR_OK;
     uint32_t turn = 0, last = 0;
-    for (uint64_t first = 0, end; first < all && status == KR_OK; first = end) {
+    for (uint64_t first = 0, end; first < all && kr_work_goes_on(s->work); first = end) {
         end = all - first < PIECE ? all : first + PIECE;
-        status = begin_piece(s, &s->pieces[turn], first, end - first, err);
-        if (status == KR_OK && first)
-            status = give_piece(s, &s->pieces[last], err);
+        begin_piece(s, &s->pieces[turn], first, end - first);
+        if (first)
+            give_piece(s, &s->pieces[last]);
         last = turn;
         turn = (turn + 1) % TURNS;
-        if (status == KR_OK)
-            status =
-                kr_progress_report(&s->job->device->options.progress, "join", (double)end / (double)all, err);
+        KR_STEP(s->work, kr_progress_report(&s->work->device->options.progress, "join",
+                                            (double)end / (double)all, s->work->err));
     }
-    if (status == KR_OK)
-        status = give_piece(s, &s->pieces[last], err);
-    return status == KR_OK ? kr_pair_chunks_drain(&s->chunks, err) : status;
+    give_piece(s, &s->pieces[last]);
+    kr_pair_chunks_drain(s->work, &s->chunks);
 }
 
 /* On a host, the NULL stream is as good as any. */
-static kr_status open_turns(streaming *s, kr_error *err)
+static void open_turns(streaming *s)
 {
-    kr_device *device = s->job->device;
-    kr_status status = kr_device_sync(device, NULL, err);
-    for (int i = 0; i < TURNS && status == KR_OK; ++i) {
+    kr_work *w = s->work;
+    const kr_device_ops *ops = w->device->ops;
+    kr_work_sync(w);
+    for (int i = 0; i < TURNS && kr_work_goes_on(w); ++i) {
         streaming_piece *piece = &s->pieces[i];
-        if (!(piece->found = device->ops->stage(device, sizeof *piece->found, NULL)))
-            status = kr_fail(err, KR_ERR_HOST_MEMORY,
-                             "no host memory for the number of pairs of a piece: free some and try again");
-        if (status == KR_OK && !device->ops->is_host)
-            status = kr_stream_create(device, &piece->stream, err);
-        if (status == KR_OK)
-            status = kr_index_await(s->index, piece->stream, err);
+        if (!(piece->found = ops->stage(w->device, sizeof *piece->found, NULL)))
+            KR_STEP(w, kr_fail(w->err, KR_ERR_HOST_MEMORY,
+                               "no host memory for the number of pairs of a piece: free some and try again"));
+        if (!ops->is_host)
+            KR_STEP(w, kr_stream_create(w->device, &piece->stream, w->err));
+        KR_STEP(w, kr_index_await(s->index, piece->stream, w->err));
     }
-    return status;
 }
 
 static void close_turns(streaming *s)
@@ -217,65 +234,36 @@ static void close_turns(streaming *s)
         close_piece(s, &s->pieces[i]);
         kr_stream_destroy(s->pieces[i].stream);
         if (s->pieces[i].found)
-            s->job->device->ops->unstage(s->job->device, s->pieces[i].found);
+            s->work->device->ops->unstage(s->work->device, s->pieces[i].found);
     }
 }
 
-/* Indexed rows, once all pieces have left their marks. */
-static kr_status give_indexed(streaming *s, uint64_t n, kr_error *err)
-{
-    const int wanted = s->job->type == KR_JOIN_SEMI;
-    const kr_selection selection = {.bitmap = s->partners.marks.data, .n = n, .wanted = (uint32_t)wanted};
-    kr_buffer rows = {0};
-    uint64_t found = 0;
-    if (!s->partners.marks.data)
-        return KR_OK;
-    if (!lists_indexed(s) || s->job->right_upper)
-        return give_selection(s, &selection, NULL, s->indexes_left, 0, err);
-    const kr_status status =
-        kr_partners_list(&s->partners, s->index, s->job->left, wanted, &rows, &found, err);
-    return status == KR_OK ? give_rows(s, &rows, found, NULL, 1, 0, err) : status;
-}
+/* ---- The whole join --------------------------------------------------------------------------- */
 
-static kr_status run(streaming *s, const kr_spec *spec, kr_error *err)
-{
-    const kr_join_job *job = s->job;
-    const kr_column *indexed = s->indexes_left ? job->left : job->right;
-    const kr_column *probes = s->indexes_left ? job->right : job->left;
-    kr_status status = kr_join_check_rows(probes, NULL, "join parts of it", err);
-    if (status == KR_OK)
-        status = kr_join_build(job, spec, indexed, &s->index, err);
-    if (status == KR_OK)
-        status = open_marks(s, indexed->count, err);
-    if (status == KR_OK && (s->chunks.chunk || s->partners.marks.data))
-        status = kr_pair_chunks_open(&s->chunks, err);
-    if (status == KR_OK)
-        status = open_turns(s, err);
-    if (status == KR_OK)
-        status = run_pieces(s, probes->count, err);
-    return status == KR_OK ? give_indexed(s, indexed->count, err) : status;
-}
-
-kr_status kr_join_chunks_run(const kr_join_job *job, uint64_t cap_nbytes, kr_pairs_chunk chunk, void *ctx,
-                             uint64_t *pairs, kr_error *err)
+uint64_t kr_join_chunks_run(kr_work *w, const kr_join_job *job, uint64_t cap_nbytes, kr_pairs_chunk chunk,
+                            void *ctx)
 {
     const uint64_t most = chunk ? cap_nbytes / (2 * sizeof(uint32_t)) : SMALLEST;
     kr_spec spec;
     kr_join_info info;
-    streaming s = {.job = job,
-                   .chunks = {.device = job->device,
-                              .most = most < UINT32_MAX ? most : UINT32_MAX,
-                              .chunk = chunk,
-                              .ctx = ctx}};
-    kr_status status = kr_join_decide(job, &spec, &s.indexes_left, &info, err);
-    s.indexes_left |= job->right_upper != NULL; /* pieces of ranges, among left rows */
-    if (status == KR_OK)
-        status = run(&s, &spec, err);
+    streaming s = {
+        .work = w,
+        .job = job,
+        .chunks = {
+            .device = w->device, .most = most < UINT32_MAX ? most : UINT32_MAX, .chunk = chunk, .ctx = ctx}};
+    s.indexes_left = kr_join_decide(w, job, &spec, &info) || job->right_upper; /* pieces of ranges */
+    const kr_column *indexed = s.indexes_left ? job->left : job->right;
+    const kr_column *probes = s.indexes_left ? job->right : job->left;
+    kr_join_check_rows(w, probes, NULL, "join parts of it");
+    s.index = kr_join_build(w, job, &spec, indexed);
+    open_marks(&s, indexed->count);
+    if (s.chunks.chunk || s.partners.marks)
+        kr_pair_chunks_open(w, &s.chunks);
+    open_turns(&s);
+    run_pieces(&s, probes->count);
+    give_indexed(&s, indexed->count);
     kr_pair_chunks_close(&s.chunks); /* waits for streams that close_turns destroys */
     close_turns(&s);
-    kr_partners_close(&s.partners);
     kr_index_destroy(s.index);
-    if (status == KR_OK && pairs)
-        *pairs = s.result;
-    return status;
+    return s.result;
 }

@@ -7,52 +7,54 @@ kr_assert_size(char[KR_BY_MOST + 1], KEYS_COLUMNS);
 
 /* ---- Indexes and memory ---------------------------------------------------------------------- */
 
-kr_status keyed_allocate(const keyed *k, uint64_t nbytes, const char *what, kr_buffer *buffer, kr_error *err)
+void *keyed_take(const keyed *k, uint64_t nbytes, const char *what)
 {
-    return kr_buffer_allocate(k->device, nbytes, NULL, what, k->help, buffer, err);
+    return kr_work_take_or(k->work, nbytes, what, k->help);
 }
 
-kr_status keyed_bring(keyed *k, keys_side *side, const kr_column *columns, uint32_t first, uint32_t n,
-                      const char *what, kr_error *err)
+void keyed_bring(keyed *k, keys_side *side, const kr_column *columns, uint32_t first, uint32_t n,
+                 const char *what)
 {
-    kr_status status = KR_OK;
-    for (uint32_t j = 0; j < n && status == KR_OK; ++j) {
+    kr_work *w = k->work;
+    for (uint32_t j = 0; j < n; ++j) {
         side->n = columns[j].count;
-        status = kr_resident_make(k->device, &columns[j], what, NULL, &side->columns[first + j], err);
+        KR_STEP(w,
+                kr_resident_make(w->device, &columns[j], what, w->stream, &side->columns[first + j], w->err));
     }
-    return status;
 }
 
 void keyed_release(keyed *k)
 {
     for (uint32_t j = 0; j <= KR_BY_MOST; ++j) {
-        kr_resident_release(k->device, &k->right.columns[j], NULL);
-        kr_resident_release(k->device, &k->left.columns[j], NULL);
+        kr_resident_release(k->work->device, &k->right.columns[j], k->work->stream);
+        kr_resident_release(k->work->device, &k->left.columns[j], k->work->stream);
     }
 }
 
-kr_status keyed_index(keyed *k, const kr_column *keys, uint32_t used_bits, kr_index **index, kr_error *err)
+kr_index *keyed_index(keyed *k, const kr_column *keys, uint32_t used_bits)
 {
-    const kr_status status = used_bits
-                                 ? kr_index_make_narrow(k->device, &k->spec, keys, used_bits, index, err)
-                                 : kr_index_make(k->device, &k->spec, keys, NULL, NULL, index, err);
-    kr_stopwatch_lap(&k->watch, "build");
-    if (status == KR_OK) {
-        const kr_index_info *info = &(*index)->info;
+    kr_work *w = k->work;
+    kr_index *index = NULL;
+    KR_STEP(w, used_bits ? kr_index_make_narrow(w->device, &k->spec, keys, used_bits, &index, w->err)
+                         : kr_index_make(w->device, &k->spec, keys, NULL, NULL, &index, w->err));
+    kr_work_lap(w, "build");
+    if (kr_work_goes_on(w)) {
+        const kr_index_info *info = &index->info;
         k->footprint_nbytes =
             info->footprint_nbytes > k->footprint_nbytes ? info->footprint_nbytes : k->footprint_nbytes;
         memcpy(k->tracer, info->tracer, sizeof k->tracer);
     }
-    return status;
+    return index;
 }
 
-kr_status keyed_locate(keyed *k, const kr_index *index, const kr_column *probes, const kr_nearby *near,
-                       uint32_t *out, kr_error *err)
+void keyed_locate(keyed *k, const kr_index *index, const kr_column *probes, const kr_nearby *near,
+                  uint32_t *out)
 {
+    kr_work *w = k->work;
     kr_query query;
-    kr_status status = near ? kr_query_make_nearest(index, probes, near, NULL, &k->watch, &query, err)
-                            : kr_query_make(index, probes, NULL, NULL, &k->watch, &query, err);
-    return status == KR_OK ? kr_query_locate(&query, KR_PUT_ROW, out, err) : status;
+    KR_STEP(w, near ? kr_query_make_nearest(index, probes, near, w->stream, w->watch, &query, w->err)
+                    : kr_query_make(index, probes, NULL, w->stream, w->watch, &query, w->err));
+    KR_STEP(w, kr_query_locate(&query, KR_PUT_ROW, out, w->err));
 }
 
 uint32_t keys_bits(uint64_t largest)
@@ -69,11 +71,11 @@ uint32_t keys_bits(uint64_t largest)
 enum { EXTENT_THREADS = 1 << 17, EXTENT_ROWS = 1 << 12 };
 
 /* `ends`: of two counters, merged with those of columns before. */
-static kr_status add_extent(const keyed *k, const kr_column *column, uint64_t *ends, kr_error *err)
+static void add_extent(const keyed *k, const kr_column *column, uint64_t *ends)
 {
-    const uint64_t threads = k->device->ops->group_threads == 1 ? column->count / EXTENT_ROWS + 1
-                             : column->count < EXTENT_THREADS   ? column->count
-                                                                : EXTENT_THREADS;
+    const uint64_t threads = k->work->device->ops->group_threads == 1 ? column->count / EXTENT_ROWS + 1
+                             : column->count < EXTENT_THREADS         ? column->count
+                                                                      : EXTENT_THREADS;
     const keys_extent_params params = {.data = column->data,
                                        .validity = column->validity,
                                        .validity_offset = column->validity_offset,
@@ -81,32 +83,28 @@ static kr_status add_extent(const keyed *k, const kr_column *column, uint64_t *e
                                        .n = column->count,
                                        .each = threads ? (column->count + threads - 1) / threads : 0,
                                        .type = column->type};
-    return kr_device_run(k->device, &keys_extent, &params, threads, NULL, err);
+    kr_work_run(k->work, &keys_extent, &params, threads);
 }
 
 /* Where the parts of a key lie. Values that the right side lacks have no partner, so its range is enough for
  * equality; distances need the range of both sides. Blocks. */
-static kr_status find_parts(const keyed *k, keys_part parts[KEYS_COLUMNS], kr_error *err)
+static void find_parts(const keyed *k, keys_part parts[KEYS_COLUMNS])
 {
     uint64_t ends[2 * KEYS_COLUMNS] = {0};
-    kr_buffer counters = {0};
-    kr_status status = kr_counters_make(k->device, NULL, 2 * KEYS_COLUMNS, &counters, err);
-    uint64_t *at = counters.data;
-    for (uint32_t j = 0; j < k->n && status == KR_OK; ++j) {
-        status = add_extent(k, &k->right.columns[j].column, at + 2 * j, err);
-        if (status == KR_OK && j >= k->n_equal)
-            status = add_extent(k, &k->left.columns[j].column, at + 2 * j, err);
+    uint64_t *counters = kr_work_counters(k->work, 2 * KEYS_COLUMNS);
+    for (uint32_t j = 0; j < k->n; ++j) {
+        add_extent(k, &k->right.columns[j].column, counters + 2 * j);
+        if (j >= k->n_equal)
+            add_extent(k, &k->left.columns[j].column, counters + 2 * j);
     }
-    if (status == KR_OK)
-        status = kr_counters_read(k->device, NULL, &counters, ends, 2 * KEYS_COLUMNS, err);
-    kr_buffer_release(k->device, &counters, NULL);
+    kr_work_read(k->work, ends, counters, sizeof ends);
+    kr_work_give(k->work, counters);
     for (uint32_t j = 0; j < k->n; ++j) {
         const uint64_t lowest = ~ends[2 * j], highest = ends[2 * j + 1];
         parts[j].type = k->right.columns[j].column.type;
         parts[j].lowest = lowest <= highest ? lowest : 0;
         parts[j].span = lowest <= highest ? highest - lowest : 0;
     }
-    return status;
 }
 
 static int is_float(uint32_t type)
@@ -136,14 +134,16 @@ static uint32_t place_parts(const keyed *k, keys_part parts[KEYS_COLUMNS])
 }
 
 /* `unlike`: 1 and 2 give rows without a partner a number of their own on each side. */
-static kr_status fold(const keyed *k, const keys_side *side, const keys_part parts[KEYS_COLUMNS],
-                      uint32_t bits, uint32_t unlike, kr_buffer *buffer, kr_column *keys, kr_error *err)
+static kr_column fold(const keyed *k, const keys_side *side, const keys_part parts[KEYS_COLUMNS],
+                      uint32_t bits, uint32_t unlike)
 {
-    *keys = (kr_column){.type = bits > 32 ? KR_U64 : KR_U32, .count = side->n};
+    const kr_type type = bits > 32 ? KR_U64 : KR_U32;
     keys_fold_params params = {
-        .absent = (parts[0].span + unlike) << parts[0].shift, .n_parts = k->n, .out_type = keys->type};
-    const kr_status status =
-        keyed_allocate(k, keys->count * kr_type_width(keys->type), "one key of several columns", buffer, err);
+        .out = keyed_take(k, side->n * kr_type_width(type), "one key of several columns"),
+        .absent = (parts[0].span + unlike) << parts[0].shift,
+        .n_parts = k->n,
+        .out_type = type,
+    };
     for (uint32_t j = 0; j < k->n; ++j) {
         const kr_column *column = &side->columns[j].column;
         params.parts[j] = parts[j];
@@ -151,29 +151,23 @@ static kr_status fold(const keyed *k, const keys_side *side, const keys_part par
         params.parts[j].validity = column->validity;
         params.parts[j].validity_offset = column->validity_offset;
     }
-    keys->data = params.out = buffer->data;
-    return status == KR_OK ? kr_device_run(k->device, &keys_fold, &params, keys->count, NULL, err) : status;
+    kr_work_run(k->work, &keys_fold, &params, side->n);
+    return (kr_column){.type = type, .count = side->n, .data = params.out};
 }
 
-kr_status keys_fold_sides(keyed *k, keys_folded *made, kr_error *err)
+keys_folded keys_fold_sides(keyed *k)
 {
     keys_part parts[KEYS_COLUMNS] = {{0}};
-    *made = (keys_folded){.bits = 0};
-    kr_status status = find_parts(k, parts, err);
-    const uint32_t bits = status == KR_OK ? place_parts(k, parts) : 0;
+    find_parts(k, parts);
+    const uint32_t bits = kr_work_goes_on(k->work) ? place_parts(k, parts) : 0;
     if (!bits)
-        return status;
-    made->bits = bits;
-    made->low_bits = k->n_equal ? parts[k->n_equal - 1].shift : 0;
-    status = fold(k, &k->right, parts, bits, 1, &made->right_data, &made->right, err);
-    if (status == KR_OK)
-        status = fold(k, &k->left, parts, bits, 2, &made->left_data, &made->left, err);
-    kr_stopwatch_lap(&k->watch, "fold");
-    return status;
-}
-
-void keys_folded_release(const keyed *k, keys_folded *made)
-{
-    kr_buffer_release(k->device, &made->left_data, NULL);
-    kr_buffer_release(k->device, &made->right_data, NULL);
+        return (keys_folded){.bits = 0};
+    const keys_folded folded = {
+        .bits = bits,
+        .low_bits = k->n_equal ? parts[k->n_equal - 1].shift : 0,
+        .right = fold(k, &k->right, parts, bits, 1),
+        .left = fold(k, &k->left, parts, bits, 2),
+    };
+    kr_work_lap(k->work, "fold");
+    return folded;
 }

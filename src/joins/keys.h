@@ -12,45 +12,43 @@ typedef struct keys_side {
     kr_resident columns[KR_BY_MOST + 1];
 } keys_side;
 
-/* A join by several columns under way, all on the device's own stream. */
+/* A join by several columns under way. What its steps make is scratch memory of the work. */
 typedef struct keyed {
-    kr_device *device;
+    kr_work *work;
     kr_spec spec;
     uint32_t n;       /* columns of a side */
     uint32_t n_equal; /* the first of them: only compared for equality; the others keep order and distances */
     const char *help; /* what saves memory */
     keys_side left, right;
-    kr_stopwatch watch;
     uint64_t footprint_nbytes; /* of the largest index */
     char tracer[64];
 } keyed;
 
-kr_status keyed_allocate(const keyed *k, uint64_t nbytes, const char *what, kr_buffer *buffer, kr_error *err);
-/* Brings `n` columns from `first` on to the device. */
-kr_status keyed_bring(keyed *k, keys_side *side, const kr_column *columns, uint32_t first, uint32_t n,
-                      const char *what, kr_error *err);
+void *keyed_take(const keyed *k, uint64_t nbytes, const char *what);
+/* Brings `n` columns from `first` on to the device. keyed_release is due in any case. */
+void keyed_bring(keyed *k, keys_side *side, const kr_column *columns, uint32_t first, uint32_t n,
+                 const char *what);
 void keyed_release(keyed *k);
 
-/* Builds an index of `keys`, below 2^used_bits (0: nothing is known), and keeps account of it. */
-kr_status keyed_index(keyed *k, const kr_column *keys, uint32_t used_bits, kr_index **index, kr_error *err);
+/* Builds an index of `keys`, below 2^used_bits (0: nothing is known), and keeps account of it. Destroy it;
+ * NULL after a failure. */
+kr_index *keyed_index(keyed *k, const kr_column *keys, uint32_t used_bits);
 /* out[i] := the row of `near`, NULL: of an equal key, for probe i. */
-kr_status keyed_locate(keyed *k, const kr_index *index, const kr_column *probes, const kr_nearby *near,
-                       uint32_t *out, kr_error *err);
+void keyed_locate(keyed *k, const kr_index *index, const kr_column *probes, const kr_nearby *near,
+                  uint32_t *out);
 
 /* Bits that hold 0 .. largest. */
 uint32_t keys_bits(uint64_t largest);
 
 /* All columns of each side as one key. */
 typedef struct keys_folded {
-    uint32_t bits;     /* that keys take; 0: more than 64, and nothing was made */
-    uint32_t low_bits; /* of the columns behind those that are asked for equality */
-    kr_buffer left_data, right_data;
+    uint32_t bits;         /* that keys take; 0: more than 64, and nothing was made */
+    uint32_t low_bits;     /* of the columns behind those that are asked for equality */
     kr_column left, right; /* of u32 or u64, without NULLs */
 } keys_folded;
 
 /* A row with a NULL, or, on the left, with values outside the range of the right side, gets a key that the
- * other side does not have. Blocks. Release what is made, also after a failure. */
-kr_status keys_fold_sides(keyed *k, keys_folded *made, kr_error *err);
-void keys_folded_release(const keyed *k, keys_folded *made);
+ * other side does not have. Blocks. */
+keys_folded keys_fold_sides(keyed *k);
 
 #endif

@@ -4,29 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kr_status open_slot(kr_pair_chunks *c, kr_pair_slot *slot, kr_error *err)
+static void open_slot(kr_work *w, const kr_pair_chunks *c, kr_pair_slot *slot)
 {
-    kr_device *device = c->device;
+    const kr_device_ops *ops = w->device->ops;
     const uint64_t nbytes = c->most * sizeof(uint32_t);
-    kr_status status = KR_OK;
-    for (int i = 0; i < 2 && status == KR_OK; ++i) {
-        status = kr_buffer_allocate(device, nbytes, NULL, "a chunk of pairs", "use a smaller cap",
-                                    &slot->rows[i], err);
-        if (status == KR_OK && device->ops->is_host)
-            slot->host[i] = slot->rows[i].data;
-        else if (status == KR_OK && !(slot->host[i] = device->ops->stage(device, nbytes, err)))
-            status = KR_ERR_HOST_MEMORY;
+    for (int i = 0; i < 2; ++i) {
+        slot->rows[i] = kr_work_take_or(w, nbytes, "a chunk of pairs", "use a smaller cap");
+        if (ops->is_host)
+            slot->host[i] = slot->rows[i];
+        else if (kr_work_goes_on(w) && !(slot->host[i] = ops->stage(w->device, nbytes, w->err)))
+            w->status = KR_ERR_HOST_MEMORY;
     }
-    return status;
 }
 
-kr_status kr_pair_chunks_open(kr_pair_chunks *c, kr_error *err)
+void kr_pair_chunks_open(kr_work *w, kr_pair_chunks *c)
 {
-    kr_status status = KR_OK;
     c->most = c->most < KR_PAIRS_MOST ? c->most : KR_PAIRS_MOST;
-    for (int i = 0; i < KR_PAIR_SLOTS && status == KR_OK; ++i)
-        status = open_slot(c, &c->slots[i], err);
-    return status == KR_OK ? kr_device_sync(c->device, NULL, err) : status;
+    for (int i = 0; i < KR_PAIR_SLOTS; ++i)
+        open_slot(w, c, &c->slots[i]);
+    kr_work_sync(w);
 }
 
 void kr_pair_chunks_close(kr_pair_chunks *c)
@@ -35,149 +31,130 @@ void kr_pair_chunks_close(kr_pair_chunks *c)
         kr_pair_slot *slot = &c->slots[k];
         if (slot->n) /* a failure left it on its way */
             (void)kr_device_sync(c->device, slot->stream, NULL);
-        for (int i = 0; i < 2; ++i) {
+        for (int i = 0; i < 2; ++i)
             if (slot->host[i] && !c->device->ops->is_host)
                 c->device->ops->unstage(c->device, slot->host[i]);
-            kr_buffer_release(c->device, &slot->rows[i], NULL);
-        }
     }
 }
 
-static kr_status call(const kr_pair_chunks *c, uint64_t n, const uint32_t *left, const uint32_t *right,
-                      kr_error *err)
+static void call(kr_work *w, const kr_pair_chunks *c, uint64_t n, const uint32_t *left, const uint32_t *right)
 {
-    return c->chunk(c->ctx, n, left, right)
-               ? kr_fail(err, KR_ERR_CANCELLED, "the chunk callback stopped the join")
-               : KR_OK;
+    if (kr_work_goes_on(w) && c->chunk(c->ctx, n, left, right))
+        w->status = kr_fail(w->err, KR_ERR_CANCELLED, "the chunk callback stopped the join");
 }
 
 /* Waits for a chunk and hands it over. */
-static kr_status collect(const kr_pair_chunks *c, kr_pair_slot *slot, kr_error *err)
+static void collect(kr_work *w, const kr_pair_chunks *c, kr_pair_slot *slot)
 {
     const uint64_t n = slot->n;
-    if (!n)
-        return KR_OK;
-    const kr_status status = kr_device_sync(c->device, slot->stream, err);
+    if (!n || !kr_work_goes_on(w))
+        return;
+    KR_STEP(w, kr_device_sync(w->device, slot->stream, w->err));
     slot->n = 0;
-    return status == KR_OK && c->chunk && !slot->is_silent
-               ? call(c, n, slot->host[!slot->indexed_is_left], slot->host[slot->indexed_is_left], err)
-               : status;
+    if (c->chunk && !slot->is_silent)
+        call(w, c, n, slot->host[!slot->indexed_is_left], slot->host[slot->indexed_is_left]);
 }
 
-kr_status kr_pair_chunks_drain(kr_pair_chunks *c, kr_error *err)
+void kr_pair_chunks_drain(kr_work *w, kr_pair_chunks *c)
 {
-    kr_status status = KR_OK;
-    for (uint32_t i = 0; i < KR_PAIR_SLOTS && status == KR_OK; ++i)
-        status = collect(c, &c->slots[(c->next + i) % KR_PAIR_SLOTS], err);
-    return status;
+    for (uint32_t i = 0; i < KR_PAIR_SLOTS; ++i)
+        collect(w, c, &c->slots[(c->next + i) % KR_PAIR_SLOTS]);
 }
 
 /* Sends the pairs that were copied to a slot's rows. */
-static kr_status send(kr_pair_chunks *c, kr_pair_slot *slot, kr_error *err)
+static void send(kr_work *w, const kr_pair_chunks *c, const kr_pair_slot *slot)
 {
-    kr_device *device = c->device;
-    kr_status status =
-        c->marks ? kr_bitmap_mark(device, slot->rows[0].data, slot->n, c->marks, slot->stream, err) : KR_OK;
-    for (int i = 0; i < 2 && status == KR_OK && c->chunk && !slot->is_silent && !device->ops->is_host; ++i)
-        status = kr_device_copy(device, slot->host[i], slot->rows[i].data, slot->n * sizeof(uint32_t),
-                                slot->stream, err);
-    return status;
+    if (c->marks)
+        kr_bitmap_mark(w, slot->rows[0], slot->n, c->marks);
+    for (int i = 0; i < 2 && c->chunk && !slot->is_silent && !w->device->ops->is_host; ++i)
+        kr_work_copy(w, slot->host[i], slot->rows[i], slot->n * sizeof(uint32_t));
 }
 
-/* Probes first .. end - 1 of a query, of which `n` pairs from `skip` on; of several probes, all. */
-typedef struct part {
+/* A query whose pairs are cut. */
+typedef struct source {
     const kr_query *query;
     const kr_matches *matches;
     int indexed_is_left;
     uint64_t first_row;
-} part;
+} source;
 
-/* `base`: the offset of the first. */
-static kr_status copy_and_send(kr_pair_chunks *c, const part *p, uint64_t first, uint64_t end, uint64_t base,
-                               uint64_t skip, uint64_t n, kr_error *err)
+/* Probes first .. end - 1, of which `n` pairs from `skip` on; of several probes, all. `base`: the offset of
+ * the first. */
+static void copy_and_send(kr_work *w, kr_pair_chunks *c, const source *from, uint64_t first, uint64_t end,
+                          uint64_t base, uint64_t skip, uint64_t n)
 {
     kr_pair_slot *slot = &c->slots[c->next];
-    kr_status status = collect(c, slot, err);
+    collect(w, c, slot);
+    if (!kr_work_goes_on(w))
+        return;
     const kr_matches_copy_job job = {
         .first = first,
         .count = end - first,
         .base = base,
         .capacity = n,
         .skip = (uint32_t)skip,
-        .out = slot->rows[0].data,
-        .probes = slot->rows[1].data,
-        .first_probe = (uint32_t)(p->first_row + first),
+        .out = slot->rows[0],
+        .probes = slot->rows[1],
+        .first_probe = (uint32_t)(from->first_row + first),
         .order = KR_ORDER_KEY,
     };
-    if (status != KR_OK)
-        return status;
-    status = kr_matches_copy(p->query, p->matches, &job, err);
+    KR_STEP(w, kr_matches_copy(from->query, from->matches, &job, w->err));
     slot->n = n;
-    slot->stream = p->query->stream;
-    slot->indexed_is_left = p->indexed_is_left;
+    slot->stream = w->stream;
+    slot->indexed_is_left = from->indexed_is_left;
     slot->is_silent = c->is_silent;
     c->next = (c->next + 1) % KR_PAIR_SLOTS;
-    return status == KR_OK ? send(c, slot, err) : status;
+    send(w, c, slot);
 }
 
-static kr_status cut(kr_pair_chunks *c, const part *p, const uint64_t *offsets, kr_error *err)
+static void cut(kr_work *w, kr_pair_chunks *c, const source *from, const uint64_t *offsets)
 {
-    const uint64_t n = p->query->n;
-    kr_status status = KR_OK;
-    for (uint64_t first = 0, end; first < n && status == KR_OK; first = end) {
+    const uint64_t n = from->query->n;
+    for (uint64_t first = 0, end; first < n && kr_work_goes_on(w); first = end) {
         for (end = first; end < n && offsets[end + 1] - offsets[first] <= c->most;)
             ++end;
         if (end > first) {
             const uint64_t all = offsets[end] - offsets[first];
             if (all)
-                status = copy_and_send(c, p, first, end, offsets[first], 0, all, err);
+                copy_and_send(w, c, from, first, end, offsets[first], 0, all);
             continue;
         }
         const uint64_t all = offsets[++end] - offsets[first];
-        for (uint64_t skip = 0; skip < all && status == KR_OK; skip += c->most)
-            status = copy_and_send(c, p, first, end, offsets[first], skip,
-                                   all - skip < c->most ? all - skip : c->most, err);
+        for (uint64_t skip = 0; skip < all && kr_work_goes_on(w); skip += c->most)
+            copy_and_send(w, c, from, first, end, offsets[first], skip,
+                          all - skip < c->most ? all - skip : c->most);
     }
-    return status;
 }
 
-kr_status kr_pair_chunks_give(kr_pair_chunks *c, const kr_query *query, const kr_matches *matches,
-                              uint64_t found, int indexed_is_left, uint64_t first_row, kr_error *err)
+void kr_pair_chunks_give(kr_work *w, kr_pair_chunks *c, const kr_query *query, const kr_matches *matches,
+                         uint64_t found, int indexed_is_left, uint64_t first_row)
 {
-    const part p = {query, matches, indexed_is_left, first_row};
+    const source from = {query, matches, indexed_is_left, first_row};
     const uint64_t n = query->n;
     if (!found)
-        return KR_OK;
-    if (found <= c->most) /* no offset but the last is needed on the host */
-        return copy_and_send(c, &p, 0, n, 0, 0, found, err);
-    uint64_t *offsets = kr_host_calloc(n + 1, sizeof *offsets, "offsets", err);
-    if (!offsets)
-        return KR_ERR_HOST_MEMORY;
-    kr_status status = kr_device_copy(c->device, offsets, matches->offsets.data, (n + 1) * sizeof *offsets,
-                                      query->stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(c->device, query->stream, err);
-    if (status == KR_OK)
-        status = cut(c, &p, offsets, err);
+        return;
+    if (found <= c->most) { /* no offset but the last is needed on the host */
+        copy_and_send(w, c, &from, 0, n, 0, 0, found);
+        return;
+    }
+    uint64_t *offsets = kr_work_object(w, (n + 1) * sizeof *offsets, "offsets");
+    kr_work_read(w, offsets, matches->offsets.data, (n + 1) * sizeof *offsets);
+    if (kr_work_goes_on(w))
+        cut(w, c, &from, offsets);
     free(offsets);
-    return status;
 }
 
-kr_status kr_pair_chunks_give_alone(kr_pair_chunks *c, const kr_buffer *rows, uint64_t n, int is_left,
-                                    int single, uint64_t first_row, kr_error *err)
+void kr_pair_chunks_give_alone(kr_work *w, kr_pair_chunks *c, const uint32_t *rows, uint64_t n, int is_left,
+                               int single, uint64_t first_row)
 {
     uint32_t *const *host = c->slots[0].host;
-    kr_status status = kr_pair_chunks_drain(c, err);
-    for (uint64_t first = 0; first < n && status == KR_OK && c->chunk; first += c->most) {
-        const uint64_t count = n - first < c->most ? n - first : c->most, nbytes = count * sizeof(uint32_t);
-        status = kr_device_copy(c->device, host[0], (const uint32_t *)rows->data + first, nbytes, NULL, err);
-        if (status == KR_OK)
-            status = kr_device_sync(c->device, NULL, err);
+    kr_pair_chunks_drain(w, c);
+    for (uint64_t first = 0; first < n && c->chunk && kr_work_goes_on(w); first += c->most) {
+        const uint64_t count = n - first < c->most ? n - first : c->most, nbytes = count * sizeof *rows;
+        kr_work_read(w, host[0], rows + first, nbytes);
         for (uint64_t i = 0; i < count && first_row; ++i)
             host[0][i] += (uint32_t)first_row;
         memset(host[1], 0xFF, nbytes); /* KR_NO_ROW */
-        if (status == KR_OK)
-            status = call(c, count, host[!is_left], single ? NULL : host[is_left], err);
+        call(w, c, count, host[!is_left], single ? NULL : host[is_left]);
     }
-    return status;
 }

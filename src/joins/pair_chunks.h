@@ -7,7 +7,7 @@
 
 /* A chunk on its way. */
 typedef struct kr_pair_slot {
-    kr_buffer rows[2]; /* of the indexed side, of the probing one */
+    uint32_t *rows[2]; /* of the indexed side, of the probing one */
     uint32_t *host[2]; /* the same where the callback reads them */
     kr_stream *stream; /* that fills it */
     uint64_t n;        /* pairs; 0: the slot is free */
@@ -28,20 +28,22 @@ typedef struct kr_pair_chunks {
     uint32_t next; /* slot; it is the oldest, too */
 } kr_pair_chunks;
 
-/* Makes room for c->most pairs per slot. kr_pair_chunks_close is due in any case. */
-kr_status kr_pair_chunks_open(kr_pair_chunks *c, kr_error *err);
+/* Makes room for c->most pairs per slot: scratch memory of the work, which ends after kr_pair_chunks_close;
+ * that is due in any case. */
+void kr_pair_chunks_open(kr_work *work, kr_pair_chunks *c);
 void kr_pair_chunks_close(kr_pair_chunks *c);
 
 /* The `found` pairs of a query, cut between probes, or within one that has more than a chunk holds. Probes
- * are rows from first_row on. Enqueues on the query's stream; earlier chunks are handed over meanwhile. */
-kr_status kr_pair_chunks_give(kr_pair_chunks *c, const kr_query *query, const kr_matches *matches,
-                              uint64_t found, int indexed_is_left, uint64_t first_row, kr_error *err);
+ * are rows from first_row on. Enqueues on the work's stream, which is the query's; earlier chunks are handed
+ * over meanwhile. */
+void kr_pair_chunks_give(kr_work *work, kr_pair_chunks *c, const kr_query *query, const kr_matches *matches,
+                         uint64_t found, int indexed_is_left, uint64_t first_row);
 /* Hands over what is on its way. */
-kr_status kr_pair_chunks_drain(kr_pair_chunks *c, kr_error *err);
+void kr_pair_chunks_drain(kr_work *work, kr_pair_chunks *c);
 
 /* n rows of one side that stand alone: `rows` + first_row, beside KR_NO_ROW; with `single` they come without
  * a second column, as left rows. Blocks. */
-kr_status kr_pair_chunks_give_alone(kr_pair_chunks *c, const kr_buffer *rows, uint64_t n, int is_left,
-                                    int single, uint64_t first_row, kr_error *err);
+void kr_pair_chunks_give_alone(kr_work *work, kr_pair_chunks *c, const uint32_t *rows, uint64_t n,
+                               int is_left, int single, uint64_t first_row);
 
 #endif

@@ -13,7 +13,6 @@ struct kr_join {
 
 /* A checked join: on equal values, or with ranges on one side, whose lower bounds are `right` or `left`. */
 typedef struct kr_join_job {
-    kr_device *device;
     const char *spec;
     const kr_column *left, *right;
     const kr_column *right_upper; /* NULL, or the upper bounds of right ranges */
@@ -39,16 +38,20 @@ static inline int kr_join_has_pairs(kr_join_type type)
 }
 
 /* Fails if a side has more rows than row ids can name; `other` may be NULL. `help` says what to do. */
-kr_status kr_join_check_rows(const kr_column *side, const kr_column *other, const char *help, kr_error *err);
+void kr_join_check_rows(kr_work *work, const kr_column *side, const kr_column *other, const char *help);
 /* What to do where the rows of a join take too much memory. */
 #define KR_JOIN_SMALLER "join a smaller side, or use a semi or anti join or kr_join_chunks"
 /* Memory for n rows of the result. */
-kr_status kr_join_allocate(kr_device *device, uint64_t n, const char *what, kr_buffer *buffer, kr_error *err);
-/* Sorts n pairs by `keys`, rows below `rows` or KR_NO_ROW; stable. */
-kr_status kr_join_sort(kr_device *device, uint64_t rows, kr_buffer *keys, kr_buffer *others, uint64_t n,
-                       kr_error *err);
+uint32_t *kr_join_take(kr_work *work, uint64_t n, const char *what);
+/* Sorts n pairs by `keys`, rows below `rows` or KR_NO_ROW; stable. Gives both back and puts others there. */
+void kr_join_sort(kr_work *work, uint64_t rows, uint32_t **keys, uint32_t **others, uint64_t n);
 /* Pairs of n rows without a partner: copies them to `rows` and writes KR_NO_ROW to `partners`. Enqueues. */
-kr_status kr_join_write_alone(kr_device *device, const kr_buffer *alone, uint64_t n, uint32_t *rows,
-                              uint32_t *partners, kr_error *err);
+void kr_join_write_alone(kr_work *work, const uint32_t *alone, uint64_t n, uint32_t *rows,
+                         uint32_t *partners);
+/* From here on laps of the work are phases of a join, until kr_join_unwatch adds them to it. */
+void kr_join_watch(kr_work *work, kr_stopwatch *watch);
+void kr_join_unwatch(kr_work *work, kr_join *join);
+/* The last step of a join: its result, which outlives the work. Blocks. */
+void kr_join_keep(kr_work *work, kr_join *join, const uint32_t *left, const uint32_t *right, uint64_t n);
 
 #endif

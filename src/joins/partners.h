@@ -7,20 +7,17 @@
 #include "lookup/query.h"
 
 typedef struct kr_partners {
-    kr_device *device;
-    kr_buffer marks; /* a bitmap of the indexed rows */
+    uint32_t *marks; /* a bitmap of the indexed rows */
     uint64_t n;      /* indexed rows */
 } kr_partners;
 
-/* No row is marked; kr_partners_close is due in any case. */
-kr_status kr_partners_open(kr_partners *p, kr_device *device, uint64_t n, kr_error *err);
+/* No row is marked. The bitmap is scratch memory of the work. */
+kr_partners kr_partners_make(kr_work *work, uint64_t n);
 /* Marks the rows among n answers to ROW, of which others are KR_NO_ROW. Enqueues. */
-kr_status kr_partners_mark(const kr_partners *p, const uint32_t *answers, uint64_t n, kr_stream *stream,
-                           kr_error *err);
-/* Allocates `rows` for those of the indexed column with a partner (wanted 1) or without (0), ascending. The
- * column may be in host memory. Blocks. */
-kr_status kr_partners_list(const kr_partners *p, const kr_index *index, const kr_column *indexed, int wanted,
-                           kr_buffer *rows, uint64_t *count, kr_error *err);
-void kr_partners_close(kr_partners *p);
+void kr_partners_mark(kr_work *work, const kr_partners *p, const uint32_t *answers, uint64_t n);
+/* Rows of the indexed column with a partner (wanted 1) or without (0), ascending, in scratch memory; *count
+ * is how many there are. The column may be in host memory. Blocks. */
+uint32_t *kr_partners_list(kr_work *work, const kr_partners *p, const kr_index *index,
+                           const kr_column *indexed, int wanted, uint64_t *count);
 
 #endif

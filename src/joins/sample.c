@@ -20,18 +20,17 @@ static sample_params params_of(const kr_column *column, uint64_t *codes, uint64_
                            .type = column->type};
 }
 
-/* What the device does not reach, the host reads. */
-static kr_status take(kr_device *device, const kr_column *column, uint64_t none, const kr_buffer *room,
-                      uint64_t *codes, kr_error *err)
+/* What the device does not reach, the host reads. `room` NULL: the device is the host. */
+static void take(kr_work *w, const kr_column *column, uint64_t none, uint64_t *room, uint64_t *codes)
 {
-    const int here = !device->ops->is_host && kr_column_is_reached(device, column);
-    const sample_params params = params_of(column, here ? room->data : codes, none);
+    const int here = room && kr_column_is_reached(w->device, column);
+    const sample_params params = params_of(column, here ? room : codes, none);
     for (uint64_t i = 0; !here && i < SAMPLE_ROWS; ++i)
         sample_one(&params, i);
     if (!here)
-        return KR_OK;
-    const kr_status status = kr_device_run(device, &sample_rows, &params, SAMPLE_ROWS, NULL, err);
-    return status == KR_OK ? kr_counters_read(device, NULL, room, codes, SAMPLE_ROWS, err) : status;
+        return;
+    kr_work_run(w, &sample_rows, &params, SAMPLE_ROWS);
+    kr_work_read(w, codes, room, SAMPLE_ROWS * sizeof *codes);
 }
 
 static int compare(const void *left, const void *right)
@@ -68,23 +67,20 @@ static double pairs_of(uint64_t codes[SIDES][SAMPLE_ROWS])
     return (double)pairs;
 }
 
-kr_status kr_join_sample(const kr_join_job *job, double *pairs, kr_error *err)
+void kr_join_sample(kr_work *w, const kr_join_job *job, double *pairs)
 {
     const kr_column *const sides[SIDES] = {job->left, job->right, job->right_upper};
     static const uint64_t none[SIDES] = {UINT64_MAX, UINT64_MAX, 0};
+    const int is_host = w->device->ops->is_host;
     uint64_t codes[SIDES][SAMPLE_ROWS];
-    kr_buffer room = {0};
     if (!job->left->count || !job->right->count ||
-        job->left->count + job->right->count < (job->device->ops->is_host ? FROM_ON_HOST : FROM))
-        return KR_OK;
-    kr_status status = job->device->ops->is_host ? KR_OK
-                                                 : kr_buffer_allocate(job->device, sizeof codes[0], NULL,
-                                                                      "a sample of a side", NULL, &room, err);
-    for (int i = 0; i < SIDES && status == KR_OK; ++i)
-        status = take(job->device, sides[i], none[i], &room, codes[i], err);
-    kr_buffer_release(job->device, &room, NULL);
-    if (status == KR_OK)
+        job->left->count + job->right->count < (is_host ? FROM_ON_HOST : FROM))
+        return;
+    uint64_t *room = is_host ? NULL : kr_work_take(w, sizeof codes[0], "a sample of a side");
+    for (int i = 0; i < SIDES && kr_work_goes_on(w); ++i)
+        take(w, sides[i], none[i], room, codes[i]);
+    kr_work_give(w, room);
+    if (kr_work_goes_on(w))
         *pairs = pairs_of(codes) / SAMPLE_ROWS * (double)job->left->count / SAMPLE_ROWS *
                  (double)job->right->count;
-    return status;
 }

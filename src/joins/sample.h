@@ -6,6 +6,6 @@
 #include "joins/pairs.h"
 
 /* Blocks. Of sides with few rows, whose join takes no longer than the sample, *pairs is what it was. */
-kr_status kr_join_sample(const kr_join_job *job, double *pairs, kr_error *err);
+void kr_join_sample(kr_work *work, const kr_join_job *job, double *pairs);
 
 #endif

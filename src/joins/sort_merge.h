@@ -13,16 +13,14 @@
 
 #include "joins/pairs.h"
 
-/* Merges the sides, fills *join but for spec, device and costs, and sets *done, if the device is a CPU and
- * all columns ascend, or the left one if `may_sort`. Else the time it took to find that out is in `watch`.
- * Blocks. */
-kr_status kr_join_sort_merge(const kr_join_job *job, int may_sort, kr_stopwatch *watch, kr_join *join,
-                             int *done, kr_error *err);
+/* Merges the sides, fills *join but for spec, device and costs, and returns 1, if the device is a CPU and all
+ * columns ascend, or the left one if `may_sort`. Else the time it took to find that out is in the work's
+ * watch. Blocks. */
+int kr_join_sort_merge(kr_work *work, const kr_join_job *job, int may_sort, kr_join *join);
 
-/* Whether the first n rows of a column, of which none is NULL, ascend, and whether they are distinct besides.
- * For CPUs. Blocks. */
-kr_status kr_join_ascends(kr_device *device, const kr_column *column, uint64_t n, int *ascends, int *distinct,
-                          kr_error *err);
+/* Whether the first n rows of a column, of which none is NULL, ascend, and whether they are distinct besides
+ * (`distinct` may be NULL). For CPUs. Blocks. */
+int kr_join_ascends(kr_work *work, const kr_column *column, uint64_t n, int *distinct);
 
 /* ---- Programs, once per width of codes and instruction set (sort_merge_simd_width.c) ---------------- */
 

@@ -2,15 +2,14 @@
 #ifndef KEYRAY_RESULTS_BITMAP_H
 #define KEYRAY_RESULTS_BITMAP_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 
 /* n flags of one byte become n bits; unused bits of the last byte are 0. Enqueues. */
 kr_status kr_bitmap_pack(kr_device *device, const uint8_t *flags, uint64_t n, uint8_t *bitmap,
                          kr_stream *stream, kr_error *err);
 
 /* Sets bit ids[i] for every i < n; the caller zeroes the bitmap first. Enqueues. */
-kr_status kr_bitmap_mark(kr_device *device, const uint32_t *ids, uint64_t n, uint32_t *bitmap,
-                         kr_stream *stream, kr_error *err);
+void kr_bitmap_mark(kr_work *work, const uint32_t *ids, uint64_t n, uint32_t *bitmap);
 
 /* Which of the rows 0 .. n - 1 to list. */
 typedef struct kr_selection {
@@ -20,8 +19,7 @@ typedef struct kr_selection {
     uint32_t wanted;
 } kr_selection;
 
-/* Allocates `rows` for their row ids, ascending; *count is how many there are. Blocks. */
-kr_status kr_selection_list(kr_device *device, const kr_selection *selection, kr_stream *stream,
-                            kr_buffer *rows, uint64_t *count, kr_error *err);
+/* Their row ids, ascending, in scratch memory; *count is how many there are. Blocks. */
+uint32_t *kr_selection_list(kr_work *work, const kr_selection *selection, uint64_t *count);
 
 #endif

@@ -1,10 +1,10 @@
 #include "results/found.h"
 #include "results/found_body.h"
 
-kr_status kr_number(kr_device *device, uint32_t *numbers, uint64_t n, kr_stream *stream, kr_error *err)
+void kr_number(kr_work *w, uint32_t *numbers, uint64_t n)
 {
     const number_params params = {numbers};
-    return kr_device_run(device, &found_number, &params, n, stream, err);
+    kr_work_run(w, &found_number, &params, n);
 }
 
 static uint64_t tiles_of(uint64_t n)
@@ -12,82 +12,58 @@ static uint64_t tiles_of(uint64_t n)
     return (n + FOUND_TILE - 1) / FOUND_TILE;
 }
 
-/* Where each tile's list begins, and how many are listed in all. Blocks. */
-static kr_status place(const kr_found_job *job, found_params *params, kr_buffer *places, uint64_t *n,
-                       kr_error *err)
+static uint32_t *take_rows(kr_work *w, const kr_found_job *job, uint64_t n, const char *what)
 {
-    const uint64_t tiles = tiles_of(job->n);
-    kr_status status = kr_buffer_allocate(job->device, (tiles + 1) * sizeof(uint64_t), job->stream,
-                                          "places of answers", job->help, places, err);
-    params->places = places->data;
-    if (status == KR_OK)
-        status = kr_device_fill(job->device, params->places + tiles, 0, sizeof(uint64_t), job->stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(job->device, &found_count, params, tiles, job->stream, err);
-    if (status == KR_OK)
-        status = kr_device_exclusive_sum(job->device, params->places, tiles + 1, job->stream, err);
-    if (status == KR_OK)
-        status = kr_device_copy(job->device, n, params->places + tiles, sizeof *n, job->stream, err);
-    return status == KR_OK ? kr_device_sync(job->device, job->stream, err) : status;
+    return kr_work_take_or(w, n * sizeof(uint32_t), what, job->help);
 }
 
-static kr_status allocate(const kr_found_job *job, uint64_t n, const char *what, kr_buffer *buffer,
-                          kr_error *err)
+/* Where each tile's list begins; returns how many are listed in all. Blocks. */
+static uint64_t place(kr_work *w, const kr_found_job *job, found_params *params)
 {
-    return kr_buffer_allocate(job->device, n * sizeof(uint32_t), job->stream, what, job->help, buffer, err);
+    const uint64_t tiles = tiles_of(job->n);
+    uint64_t listed = 0;
+    params->places = kr_work_take_or(w, (tiles + 1) * sizeof *params->places, "places of answers", job->help);
+    kr_work_fill(w, params->places + tiles, 0, sizeof *params->places);
+    kr_work_run(w, &found_count, params, tiles);
+    kr_work_sum(w, params->places, tiles + 1);
+    kr_work_read(w, &listed, params->places + tiles, sizeof listed);
+    return listed;
 }
 
 /* All probes, whose answers stay where they are. */
-static kr_status list_all(const kr_found_job *job, kr_found *made, kr_error *err)
+static kr_found list_all(kr_work *w, const kr_found_job *job)
 {
-    kr_status status = KR_OK;
-    if (job->names) {
-        made->probes = *job->names;
-        *job->names = (kr_buffer){0};
-    } else {
-        status = allocate(job, made->n, "probes that found a row", &made->probes, err);
-        if (status == KR_OK)
-            status = kr_number(job->device, made->probes.data, made->n, job->stream, err);
-    }
-    if (status == KR_OK && job->with_rows) {
-        made->rows = *job->answers;
-        *job->answers = (kr_buffer){0};
-    }
-    return status;
+    const kr_found made = {
+        .probes = job->names ? job->names : take_rows(w, job, job->n, "probes that found a row"),
+        .rows = job->with_rows ? job->answers : NULL,
+        .n = job->n,
+    };
+    if (!job->names)
+        kr_number(w, made.probes, made.n);
+    return made;
 }
 
-static kr_status list_some(const kr_found_job *job, found_params *params, kr_found *made, kr_error *err)
+static kr_found list_some(kr_work *w, const kr_found_job *job, found_params *params, uint64_t n)
 {
-    kr_status status = allocate(job, made->n, "probes that found a row", &made->probes, err);
-    if (status == KR_OK && job->with_rows)
-        status = allocate(job, made->n, "rows that were found", &made->rows, err);
-    params->probes = made->probes.data;
-    params->rows = made->rows.data;
-    return status == KR_OK
-               ? kr_device_run(job->device, &found_write, params, tiles_of(job->n), job->stream, err)
-               : status;
+    params->probes = take_rows(w, job, n, "probes that found a row");
+    params->rows = job->with_rows ? take_rows(w, job, n, "rows that were found") : NULL;
+    kr_work_run(w, &found_write, params, tiles_of(job->n));
+    return (kr_found){params->probes, params->rows, n};
 }
 
-kr_status kr_found_list(const kr_found_job *job, kr_found *found, kr_error *err)
+kr_found kr_found_list(kr_work *w, const kr_found_job *job)
 {
     found_params params = {
-        .answers = job->answers->data,
-        .names = job->names ? job->names->data : NULL,
+        .answers = job->answers,
+        .names = job->names,
         .n = job->n,
         .wanted = job->wanted,
         .blocks = {.shared_nbytes = 2 * FOUND_WORDS * sizeof(uint32_t)},
     };
-    kr_found made = {.n = 0};
-    kr_buffer places = {0};
-    kr_status status = job->n ? place(job, &params, &places, &made.n, err) : KR_OK;
-    if (status == KR_OK && made.n)
-        status = made.n == job->n ? list_all(job, &made, err) : list_some(job, &params, &made, err);
-    kr_buffer_release(job->device, &places, job->stream);
-    if (status == KR_OK) {
-        *found = made;
-        return status;
-    }
-    kr_buffer_release(job->device, &made.rows, job->stream);
-    kr_buffer_release(job->device, &made.probes, job->stream);
-    return status;
+    const uint64_t n = job->n ? place(w, job, &params) : 0;
+    kr_found found = {.n = n};
+    if (n)
+        found = n == job->n ? list_all(w, job) : list_some(w, job, &params, n);
+    kr_work_give(w, params.places);
+    return found;
 }

@@ -16,30 +16,26 @@ enum { MOST = 20000 };
 static void check(const uint32_t *answers, uint64_t n, int wanted, int with_rows)
 {
     kr_error err = {0};
-    kr_buffer held = {0};
-    kr_found found;
+    kr_work work = kr_work_on(device, NULL, &err);
     uint64_t at = 0;
-    assert_int_equal(kr_buffer_allocate(device, (n + 1) * 4, NULL, "answers", NULL, &held, &err), KR_OK);
-    memcpy(held.data, answers, n * 4);
-    const kr_found_job job = {.device = device,
-                              .answers = &held,
-                              .n = n,
-                              .wanted = (uint32_t)wanted,
-                              .with_rows = (uint32_t)with_rows};
-    assert_int_equal(kr_found_list(&job, &found, &err), KR_OK);
+    uint32_t *held = kr_work_take(&work, (n + 1) * sizeof *held, "answers");
+    assert_non_null(held);
+    memcpy(held, answers, n * sizeof *held);
+    const kr_found_job job = {
+        .answers = held, .n = n, .wanted = (uint32_t)wanted, .with_rows = (uint32_t)with_rows};
+    const kr_found found = kr_found_list(&work, &job);
+    assert_int_equal(work.status, KR_OK);
     for (uint64_t i = 0; i < n; ++i) {
         if ((answers[i] != KR_NO_ROW) != wanted)
             continue;
         assert_true(at < found.n);
-        assert_int_equal(((uint32_t *)found.probes.data)[at], i);
+        assert_int_equal(found.probes[at], i);
         if (with_rows)
-            assert_int_equal(((uint32_t *)found.rows.data)[at], answers[i]);
+            assert_int_equal(found.rows[at], answers[i]);
         ++at;
     }
     assert_int_equal(at, found.n);
-    kr_buffer_release(device, &found.rows, NULL);
-    kr_buffer_release(device, &found.probes, NULL);
-    kr_buffer_release(device, &held, NULL);
+    assert_int_equal(kr_work_end(&work), KR_OK);
 }
 
 static void lists(void **state)

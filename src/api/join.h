@@ -1,0 +1,15 @@
+/* What the calls that make joins share. */
+#ifndef KEYRAY_API_JOIN_H
+#define KEYRAY_API_JOIN_H
+
+#include "joins/pairs.h"
+
+/* The options, NULL: the defaults, of joins that take few of them: these say what they refuse. */
+kr_join_options kr_join_read_few_options(kr_work *work, const kr_join_options *options);
+
+/* A join to fill; NULL after a failure. */
+kr_join *kr_join_begin(kr_work *work);
+/* Ends the work, and hands the join over, or destroys it if a step has failed. */
+kr_status kr_join_end(kr_work *work, kr_join *made, kr_join **join);
+
+#endif
