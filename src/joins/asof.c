@@ -28,22 +28,28 @@ static void search(asof *a, const kr_column *left, const kr_column *right, const
     kr_index_destroy(index);
 }
 
-static void find_rows(asof *a)
+/* With groups: by one key of all columns, or, if that takes more than 64 bits, by numbers. */
+static void search_groups(asof *a)
 {
     kr_nearby near = a->near;
-    if (!a->keys.n_equal) {
-        search(a, asof_times(a, &a->keys.left), asof_times(a, &a->keys.right), &near, 0);
-        return;
-    }
     const keys_folded folded = keys_fold_sides(&a->keys);
     near.how |= KR_NEAR_GROUPED;
     near.low_bits = (uint16_t)folded.low_bits;
-    if (!kr_work_goes_on(a->keys.work))
-        return;
     if (folded.bits)
         search(a, &folded.left, &folded.right, &near, folded.bits);
     else
         asof_ranked(a);
+}
+
+static void find_rows(asof *a)
+{
+    kr_work *w = a->keys.work;
+    const uint32_t mark = kr_work_mark(w);
+    if (a->keys.n_equal)
+        search_groups(a);
+    else
+        search(a, asof_times(a, &a->keys.left), asof_times(a, &a->keys.right), &a->near, 0);
+    kr_work_give_since(w, mark);
 }
 
 /* ---- The result ------------------------------------------------------------------------------- */
