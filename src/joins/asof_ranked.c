@@ -21,7 +21,7 @@ static ranks rank_times(asof *a)
     const kr_nearby not_after = {.how = KR_NEAR_RANK, .type = (uint16_t)left->type};
     const kr_nearby before = {.how = KR_NEAR_RANK | KR_NEAR_STRICT, .type = (uint16_t)left->type};
     ranks made;
-    made.before = numbers_take(&a->keys, sizeof(uint32_t), "the ranks of times");
+    made.before = numbers_take(&a->keys, "the ranks of times");
     made.not_after = keyed_take(&a->keys, left->count * sizeof *made.not_after, "the ranks of times");
     kr_index *index = keyed_index(&a->keys, right, 0);
     keyed_locate(&a->keys, index, right, &before, made.before.right);
@@ -85,8 +85,8 @@ void asof_ranked(asof *a)
     const uint32_t rank_bits = keys_bits(n);
     const numbers ids = numbers_make(&a->keys, a->keys.n_equal);
     const ranks ranked = rank_times(a);
-    const numbers keys = numbers_take(&a->keys, sizeof(uint64_t), "keys of groups and times");
-    numbers_pair_sides(&a->keys, &ids, &ranked.before, rank_bits, n, &keys);
+    const numbers_pairs keys =
+        numbers_pair_sides(&a->keys, &ids, &ranked.before, rank_bits, n, "keys of groups and times");
     kr_work_lap(a->keys.work, "fold");
     const kr_column right = numbers_column(keys.right, n);
     kr_index *index = keyed_index(&a->keys, &right, rank_bits + keys_bits(n + 1));

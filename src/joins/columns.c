@@ -21,10 +21,10 @@ static void join_keys(keyed *k, const kr_columns_job *job, const kr_column *left
 static void join_numbers(keyed *k, const kr_columns_job *job, kr_join *join)
 {
     const numbers ids = numbers_make(k, k->n - 1), last = numbers_of(k, k->n - 1);
-    const numbers keys = numbers_keys(k, &ids, &last);
+    const numbers_pairs pairs = numbers_pair_values(k, &ids, &last);
     kr_work_lap(k->work, "fold");
-    const kr_column left = numbers_column(keys.left, k->left.n);
-    const kr_column right = numbers_column(keys.right, k->right.n);
+    const kr_column left = numbers_column(pairs.left, k->left.n);
+    const kr_column right = numbers_column(pairs.right, k->right.n);
     join_keys(k, job, &left, &right, 0, join);
 }
 

@@ -5,32 +5,35 @@
 
 #include "joins/keys.h"
 
-/* Two columns of numbers, one number for each row, of 4 or 8 bytes; scratch memory. */
+/* One number for each row of both sides; scratch memory. */
 typedef struct numbers {
-    void *left, *right;
+    uint32_t *left, *right;
 } numbers;
 
-numbers numbers_take(const keyed *k, uint32_t nbytes, const char *what);
+numbers numbers_take(const keyed *k, const char *what);
 void numbers_give(const keyed *k, const numbers *ids);
 
-/* The uint32_t numbers of the first n columns together, n at least 1; KR_NO_ROW for rows with a NULL and for
- * values that the right side lacks. */
+/* The numbers of the first n columns together, n at least 1; KR_NO_ROW for rows with a NULL and for values
+ * that the right side lacks. */
 numbers numbers_make(keyed *k, uint32_t n);
 
 /* The same of column j alone. */
 numbers numbers_of(keyed *k, uint32_t j);
 
-/* out[i] := high[i], then low[i] in low_bits bits, a uint64_t; `absent` where either is KR_NO_ROW. */
+/* Two numbers for each row of both sides, as one key; scratch memory. */
+typedef struct numbers_pairs {
+    uint64_t *left, *right;
+} numbers_pairs;
+
+/* out[i] := high[i], then low[i] in low_bits bits; `absent` where either is KR_NO_ROW. */
 void numbers_pair(const keyed *k, const uint32_t *high, const uint32_t *low, uint32_t low_bits,
                   uint64_t absent, uint64_t *out, uint64_t n);
-/* The same on both sides. A row without a number gets a key of its side: `high` numbers are below `most`. */
-void numbers_pair_sides(const keyed *k, const numbers *high, const numbers *low, uint32_t low_bits,
-                        uint64_t most, const numbers *keys);
-
-/* Keys of both sides that pair one number with another; gives these back. */
-numbers numbers_keys(keyed *k, const numbers *ids, const numbers *more);
-
+/* The same of both sides. A row without a number gets a key of its side: `high` numbers are below `most`. */
+numbers_pairs numbers_pair_sides(const keyed *k, const numbers *high, const numbers *low, uint32_t low_bits,
+                                 uint64_t most, const char *what);
+/* The same where both are numbers of values; gives them back. */
+numbers_pairs numbers_pair_values(const keyed *k, const numbers *high, const numbers *low);
 /* The column of such pairs. */
-kr_column numbers_column(const void *keys, uint64_t count);
+kr_column numbers_column(const uint64_t *pairs, uint64_t count);
 
 #endif
