@@ -50,7 +50,9 @@ kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_
                        "%llu rows and %llu more: a table holds at most 4294967294, deleted rows included; "
                        "create another, of the rows that are alive",
                        (unsigned long long)table->n_rows, (unsigned long long)columns[0].count);
-    return kr_table_append_rows(table, columns, stream, err);
+    kr_work work = kr_work_on(table->device, stream, err);
+    kr_table_append_rows(&work, table, columns);
+    return kr_work_end(&work);
 }
 
 kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,

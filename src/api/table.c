@@ -78,15 +78,18 @@ kr_status kr_table_create(kr_device *device, const char *spec, const kr_column *
                           const char *const *names, uint32_t n_columns, const kr_table_options *options,
                           kr_stream *stream, kr_table **table, kr_error *err)
 {
-    kr_table_job job = {
-        .device = device, .columns = columns, .names = names, .n_columns = n_columns, .stream = stream};
+    kr_table_job job = {.device = device, .columns = columns, .names = names, .n_columns = n_columns};
     kr_spec parsed;
     if (!table)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_create: table is NULL");
     kr_status status = resolve(&job, spec, options, &parsed, 1, err);
     if (status == KR_OK)
         status = kr_stream_check(device, stream, "kr_table_create", err);
-    return status == KR_OK ? kr_table_make(&job, table, err) : status;
+    if (status != KR_OK)
+        return status;
+    kr_work work = kr_work_on(device, stream, err);
+    kr_table_make(&work, &job, table);
+    return kr_work_end(&work);
 }
 
 kr_status kr_table_estimate(kr_device *device, const char *spec, const kr_column *columns, uint32_t n_columns,
@@ -126,5 +129,7 @@ kr_status kr_table_validate(kr_table *table, kr_error *err)
 {
     if (!table)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_validate: table is NULL");
-    return kr_table_check(table, err);
+    kr_work work = kr_work_on(table->device, NULL, err);
+    kr_table_check(&work, table);
+    return kr_work_end(&work);
 }

@@ -6,7 +6,7 @@
 #include "scans/table.h"
 
 /* Columns of the table's types and of equal length, at least one row. */
-kr_status kr_table_append_rows(kr_table *table, const kr_column *columns, kr_stream *stream, kr_error *err);
+void kr_table_append_rows(kr_work *work, kr_table *table, const kr_column *columns);
 
 void kr_table_delete_rows(kr_work *work, kr_table *table, const uint32_t *rows, uint64_t n,
                           uint64_t *n_deleted);

@@ -39,7 +39,8 @@ static void close_deletion(deletion *d)
     kr_work_give(work, d->doomed);
     kr_stopwatch_stop(kr_work_unwatch(work));
     const uint64_t peak_nbytes = d->held + kr_peak_end(&d->peak);
-    KR_STEP(work, kr_table_finish(d->table, &d->watch, peak_nbytes, work->stream, work->err));
+    if (kr_work_goes_on(work))
+        kr_table_finish(work, d->table, &d->watch, peak_nbytes);
 }
 
 /* The table gets a bitmap of rows with its first deletion, with as much room as its columns have. */

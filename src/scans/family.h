@@ -26,14 +26,11 @@ typedef struct kr_table_shape {
 /* The input of a build, in device memory. Columns stay valid until `destroy`, so a family may keep the
  * structs (not the array of them); names stay valid with their array. */
 typedef struct kr_table_build {
-    kr_device *device;
-    kr_stream *stream;
     const kr_spec *spec;
     uint64_t n_rows;
     uint32_t n_columns;
     const kr_column *columns;
     const char *const *names; /* for errors, and for options that name columns */
-    kr_stopwatch *watch;      /* kr_stopwatch_lap(watch, "encode") ends a phase */
 } kr_table_build;
 
 /* One conjunction to answer. */
@@ -68,26 +65,24 @@ typedef struct kr_scan_notes {
  * afterwards. They may lie elsewhere than before, and have validity that they had not: these structs replace
  * those of the build. Columns of before stay valid until `append` returns. */
 typedef struct kr_append_job {
-    kr_stream *stream;
     uint64_t n_rows_before, n_rows;
     const kr_column *columns;
-    kr_stopwatch *watch;
 } kr_append_job;
 
 /* `self` is the family's own structure. Several threads may select at once: `self` does not change then. */
 typedef struct kr_scan_ops {
     /* Upper bounds without the columns, as close as docs/memory-and-streams.md says. */
     kr_status (*estimate)(const kr_table_shape *shape, kr_need *need, kr_error *err);
-    /* May wait for the stream. On failure *self is NULL, or what the library then hands to `destroy`, after
-     * it has waited for the stream. */
-    kr_status (*build)(const kr_table_build *build, void **self, kr_error *err);
+    /* May wait for the stream; kr_work_lap(work, "encode") ends a phase. On failure *self is NULL, or what
+     * the library then hands to `destroy`, after it has waited for the stream. */
+    void (*build)(kr_work *work, const kr_table_build *build, void **self);
     void (*destroy)(kr_device *device, void *self);
     /* Fills the array, returns how many; without the columns. */
     uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
     /* Optional: fills the array, returns how many. */
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
     /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. Blocks. */
-    kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
+    void (*validate)(kr_work *work, const void *self);
     /* Optional, for kinds that cast rays: what casts them. */
     void (*tracer)(kr_device *device, char text[64]);
     /* A device that can run this program can run all of them; NULL: runs_on decides. */
@@ -108,7 +103,7 @@ typedef struct kr_scan_ops {
     int (*explain_plan)(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
     /* Optional: without it, the library builds a new `self` of all rows and destroys the old one. On failure
      * `self` is as it was. No scan is under way; the library waits for the stream afterwards. */
-    kr_status (*append)(kr_device *device, void *self, const kr_append_job *job, kr_error *err);
+    void (*append)(kr_work *work, void *self, const kr_append_job *job);
     uint32_t compares_columns; /* 1: `select` takes leaves with `other` */
     uint32_t counts;           /* 1: `select` and `select_batch` count rows without a bitmap of them */
 } kr_scan_ops;

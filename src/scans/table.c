@@ -22,53 +22,46 @@ static uint64_t copied_nbytes(const kr_table_job *job, const kr_column *column)
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-static kr_status bring(const kr_table_job *job, const void **pointer, uint64_t nbytes, kr_buffer *buffer,
-                       kr_error *err)
+static void bring(kr_work *work, const kr_table_job *job, const void **pointer, uint64_t nbytes,
+                  kr_buffer *buffer)
 {
-    kr_device *device = job->device;
     if (!nbytes || !is_copied(job, *pointer))
-        return KR_OK;
+        return;
     if (job->options.copy == KR_COPY_NEVER)
-        return kr_fail(
-            err, KR_ERR_ARGUMENT,
-            "a column is in memory that device '%s' does not reach: copy it there, or do not ask for "
-            "KR_COPY_NEVER",
-            device->name);
-    kr_status status = kr_buffer_allocate(device, nbytes, job->stream, "a copy of a column",
-                                          "columns that are on the device already need no copy", buffer, err);
-    if (status == KR_OK)
-        status = kr_bring(device, buffer->data, *pointer, nbytes, job->stream, err);
+        KR_STEP(work,
+                kr_fail(work->err, KR_ERR_ARGUMENT,
+                        "a column is in memory that device '%s' does not reach: copy it there, or do not ask "
+                        "for KR_COPY_NEVER",
+                        work->device->name));
+    *buffer = kr_work_keep(work, kr_work_take_or(work, nbytes, "a copy of a column",
+                                                 "columns that are on the device already need no copy"));
+    KR_STEP(work, kr_bring(work->device, buffer->data, *pointer, nbytes, work->stream, work->err));
     *pointer = buffer->data;
-    return status;
 }
 
-static kr_status bring_column(const kr_table_job *job, const kr_column *column, kr_resident *resident,
-                              kr_column *on_device, kr_error *err)
+static void bring_column(kr_work *work, const kr_table_job *job, const kr_column *column,
+                         kr_resident *resident, kr_column *on_device)
 {
     const void *validity = column->validity ? column->validity + column->validity_offset / 8 : NULL;
     *on_device = *column;
-    kr_status status =
-        bring(job, &on_device->data, column->count * kr_type_nbytes(column->type), &resident->data, err);
-    if (status == KR_OK)
-        status = bring(job, &validity, kr_validity_nbytes(column), &resident->validity, err);
+    bring(work, job, &on_device->data, column->count * kr_type_nbytes(column->type), &resident->data);
+    bring(work, job, &validity, kr_validity_nbytes(column), &resident->validity);
     on_device->validity = validity;
     on_device->validity_offset = column->validity_offset % 8;
     resident->column = *on_device;
-    return status;
 }
 
-static kr_status copy_names(kr_table *table, const kr_table_job *job, kr_error *err)
+static void copy_names(kr_work *work, kr_table *table, const kr_table_job *job)
 {
     char numbered[16];
     for (uint32_t c = 0; c < job->n_columns; ++c) {
         snprintf(numbered, sizeof numbered, "c%u", c);
         const char *name = job->names ? job->names[c] : numbered;
-        table->names[c] = kr_host_calloc(strlen(name) + 1, 1, "names of columns", err);
+        table->names[c] = kr_work_object(work, strlen(name) + 1, "names of columns");
         if (!table->names[c])
-            return KR_ERR_HOST_MEMORY;
+            return;
         memcpy(table->names[c], name, strlen(name));
     }
-    return KR_OK;
 }
 
 /* ---- Creation -------------------------------------------------------------------------------- */
@@ -83,32 +76,31 @@ static kr_status runs_on(const kr_scan_ops *ops, kr_device *device, const kr_spe
         spec->kind->name, device->name);
 }
 
-static kr_status allocate(const kr_table_job *job, kr_table **table, kr_error *err)
+/* On failure NULL, or what kr_table_destroy destroys. */
+static kr_table *begin(kr_work *work, const kr_table_job *job)
 {
-    kr_table *made = kr_host_calloc(1, sizeof *made, "a table", err);
+    const uint32_t n = job->n_columns;
+    kr_table *made = kr_work_object(work, sizeof *made, "a table");
     if (!made)
-        return KR_ERR_HOST_MEMORY;
-    *table = made;
+        return NULL;
     made->device = job->device;
     made->ops = job->spec->kind->scan->ops;
     made->spec = *job->spec;
     made->n_rows = made->n_alive = job->columns[0].count;
-    made->n_columns = job->n_columns;
+    made->n_columns = n;
     made->options = job->options;
     made->options.units = NULL; /* the caller's */
     snprintf(made->info.reason, sizeof made->info.reason, "%s", job->reason);
-    made->residents = kr_host_calloc(job->n_columns, sizeof *made->residents, "a table", err);
-    made->columns = kr_host_calloc(job->n_columns, sizeof *made->columns, "a table", err);
-    made->names = kr_host_calloc(job->n_columns, sizeof *made->names, "a table", err);
-    if (!made->residents || !made->columns || !made->names)
-        return KR_ERR_HOST_MEMORY;
-    if (job->options.units) {
-        made->units = kr_host_calloc(job->n_columns, sizeof *made->units, "a table", err);
-        if (!made->units)
-            return KR_ERR_HOST_MEMORY;
-        memcpy(made->units, job->options.units, job->n_columns * sizeof *made->units);
-    }
-    return copy_names(made, job, err);
+    made->residents = kr_work_object(work, n * sizeof *made->residents, "a table");
+    made->columns = kr_work_object(work, n * sizeof *made->columns, "a table");
+    made->names = kr_work_object(work, n * sizeof *made->names, "a table");
+    if (job->options.units)
+        made->units = kr_work_object(work, n * sizeof *made->units, "a table");
+    if (made->units)
+        memcpy(made->units, job->options.units, n * sizeof *made->units);
+    if (kr_work_goes_on(work))
+        copy_names(work, made, job);
+    return made;
 }
 
 uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST])
@@ -158,63 +150,54 @@ static void fill_info(kr_table *table, const kr_stopwatch *watch, uint64_t peak_
     ++table->version;
 }
 
-kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes, kr_stream *stream,
-                          kr_error *err)
+void kr_table_finish(kr_work *work, kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes)
 {
     fill_info(table, watch, peak_nbytes);
-    return kr_device_sync(table->device, stream, err);
+    kr_work_sync(work);
 }
 
-kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows,
-                                 kr_stream *stream, kr_stopwatch *watch)
+kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows)
 {
-    return (kr_table_build){.device = table->device,
-                            .stream = stream,
-                            .spec = &table->spec,
+    return (kr_table_build){.spec = &table->spec,
                             .n_rows = n_rows,
                             .n_columns = table->n_columns,
                             .columns = columns,
-                            .names = (const char *const *)table->names,
-                            .watch = watch};
+                            .names = (const char *const *)table->names};
 }
 
-static kr_status build(kr_table *table, const kr_table_job *job, kr_stopwatch *watch, kr_error *err)
+static void build(kr_work *work, kr_table *table, const kr_table_job *job)
 {
-    kr_status status = KR_OK;
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c) {
-        status = kr_device_report(job->device, "copy", table->n_rows, (double)c / job->n_columns, err);
-        if (status == KR_OK)
-            status = bring_column(job, job->columns + c, table->residents + c, table->columns + c, err);
+    for (uint32_t c = 0; c < job->n_columns; ++c) {
+        KR_STEP(work,
+                kr_device_report(job->device, "copy", table->n_rows, (double)c / job->n_columns, work->err));
+        bring_column(work, job, job->columns + c, table->residents + c, table->columns + c);
     }
-    kr_stopwatch_lap(watch, "copy");
-    const kr_table_build build = kr_table_build_of(table, table->columns, table->n_rows, job->stream, watch);
-    return status == KR_OK ? table->ops->build(&build, &table->self, err) : status;
+    kr_work_lap(work, "copy");
+    const kr_table_build build = kr_table_build_of(table, table->columns, table->n_rows);
+    if (kr_work_goes_on(work))
+        table->ops->build(work, &build, &table->self);
 }
 
-kr_status kr_table_make(const kr_table_job *job, kr_table **table, kr_error *err)
+void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table)
 {
-    kr_table *made = NULL;
     kr_stopwatch watch;
     kr_peak peak;
-    kr_status status = allocate(job, &made, err);
-    if (status == KR_OK)
-        status = kr_spec_format(job->spec, made->info.spec, sizeof made->info.spec, err);
-    if (status == KR_OK)
-        status = runs_on(made->ops, job->device, job->spec, err);
+    kr_table *made = begin(work, job);
+    KR_STEP(work, kr_spec_format(job->spec, made->info.spec, sizeof made->info.spec, work->err));
+    KR_STEP(work, runs_on(made->ops, job->device, job->spec, work->err));
     kr_peak_begin(&peak, job->device);
-    kr_stopwatch_start(&watch, job->device, job->stream);
-    if (status == KR_OK)
-        status = build(made, job, &watch, err);
-    kr_stopwatch_stop(&watch);
+    kr_stopwatch_start(&watch, job->device, work->stream);
+    work->watch = &watch;
+    if (kr_work_goes_on(work))
+        build(work, made, job);
+    kr_stopwatch_stop(kr_work_unwatch(work));
     const uint64_t peak_nbytes = kr_peak_end(&peak);
-    if (status == KR_OK)
-        status = kr_table_finish(made, &watch, peak_nbytes, job->stream, err);
-    if (status != KR_OK) {
+    if (kr_work_goes_on(work))
+        kr_table_finish(work, made, &watch, peak_nbytes);
+    if (kr_work_goes_on(work))
+        *table = made;
+    else
         kr_table_destroy(made);
-        return status;
-    }
-    *table = made;
-    return KR_OK;
 }
 
 void kr_table_destroy(kr_table *table)
@@ -281,12 +264,10 @@ static void check_alive(kr_work *work, const kr_table *table)
                               (unsigned long long)(count - behind), (unsigned long long)table->n_alive));
 }
 
-kr_status kr_table_check(const kr_table *table, kr_error *err)
+void kr_table_check(kr_work *work, const kr_table *table)
 {
-    kr_work work = kr_work_on(table->device, NULL, err);
     if (table->alive.data)
-        check_alive(&work, table);
-    if (table->ops->validate)
-        KR_STEP(&work, table->ops->validate(table->device, table->self, err));
-    return kr_work_end(&work);
+        check_alive(work, table);
+    if (table->ops->validate && kr_work_goes_on(work))
+        table->ops->validate(work, table->self);
 }

@@ -33,21 +33,18 @@ typedef struct kr_table_job {
     const char *const *names;
     uint32_t n_columns;
     kr_table_options options;
-    kr_stream *stream;
     const char *reason; /* why this spec; kr_scan_choose sets it */
 } kr_table_job;
 
-kr_status kr_table_make(const kr_table_job *job, kr_table **table, kr_error *err);
+void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table);
 /* The columns are those of the job, their data not read. */
 kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err);
 /* What a build gets. */
-kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows,
-                                 kr_stream *stream, kr_stopwatch *watch);
+kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows);
 /* Fills in what a call reports, and waits: scans need not. */
-kr_status kr_table_finish(kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes, kr_stream *stream,
-                          kr_error *err);
+void kr_table_finish(kr_work *work, kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes);
 kr_plan_columns kr_table_plan_columns(const kr_table *table);
-kr_status kr_table_check(const kr_table *table, kr_error *err);
+void kr_table_check(kr_work *work, const kr_table *table);
 
 /* The columns, what belongs to them, and what the family has; returns how many. */
 enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 3 };

@@ -3,7 +3,7 @@
 #ifndef KEYRAY_SCANS_VECTORS_H
 #define KEYRAY_SCANS_VECTORS_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 
 enum { KR_VECTORS_MOST = 1024 };
 
@@ -24,12 +24,11 @@ uint64_t kr_vectors_nbytes(uint64_t n_rows, uint32_t n);
 uint64_t kr_vectors_scratch(uint32_t n);
 
 /* The column is in device memory; limits are codes, ascending, in host memory. Enqueues. */
-kr_status kr_vectors_make(kr_device *device, const kr_column *column, const uint64_t *limits, uint32_t n,
-                          kr_stream *stream, kr_vectors *vectors, kr_error *err);
+kr_vectors kr_vectors_make(kr_work *work, const kr_column *column, const uint64_t *limits, uint32_t n);
 void kr_vectors_release(kr_device *device, kr_vectors *vectors, kr_stream *stream);
-/* Compares every bit with the column. *bad becomes 0, or a row with a wrong bit plus 1. Blocks. */
-kr_status kr_vectors_check(kr_device *device, const kr_column *column, const uint64_t *limits,
-                           const kr_vectors *vectors, uint64_t *bad, kr_error *err);
+/* Compares every bit with the column. 0, or a row with a wrong bit plus 1. Blocks. */
+uint64_t kr_vectors_check(kr_work *work, const kr_column *column, const uint64_t *limits,
+                          const kr_vectors *vectors);
 
 /* ---- Where limits are ------------------------------------------------------------------------ */
 
@@ -40,9 +39,9 @@ typedef struct kr_border {
 
 /* Borders that cut n sorted codes of 32 or 64 bits in k bins of about one size: those at i n / k, each moved
  * to the nearer end of the equal codes that it would cut. Those that fall together, before all rows or behind
- * them are left out. `borders` has room for k - 1. Blocks. */
-kr_status kr_borders_choose(kr_device *device, const void *codes, uint32_t key_bits, uint64_t n, uint32_t k,
-                            kr_stream *stream, kr_border *borders, uint32_t *n_borders, kr_error *err);
+ * them are left out. `borders` has room for k - 1; returns how many there are. Blocks. */
+uint32_t kr_borders_choose(kr_work *work, const void *codes, uint32_t key_bits, uint64_t n, uint32_t k,
+                           kr_border *borders);
 /* Its scratch memory. */
 uint64_t kr_borders_scratch(uint64_t n, uint32_t k);
 

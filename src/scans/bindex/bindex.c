@@ -21,31 +21,29 @@ static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *
     return KR_OK;
 }
 
-static kr_status build(const kr_table_build *build, void **self, kr_error *err)
+static void build(kr_work *work, const kr_table_build *build, void **self)
 {
-    bindex_table *table = kr_host_calloc(1, sizeof *table, "a table", err);
+    bindex_table *table = kr_work_object(work, sizeof *table, "a table");
     if (!table)
-        return KR_ERR_HOST_MEMORY;
+        return;
     *self = table;
-    table->device = build->device;
+    table->device = work->device;
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
     table->vectors = (uint32_t)build->spec->options[BINDEX_OPTION_VECTORS];
     table->names = build->names;
-    table->columns = kr_host_calloc(build->n_columns, sizeof *table->columns, "a table", err);
+    table->columns = kr_work_object(work, build->n_columns * sizeof *table->columns, "a table");
     if (!table->columns)
-        return KR_ERR_HOST_MEMORY;
+        return;
     memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
-    const bindex_part_job job = {.device = build->device,
-                                 .stream = build->stream,
-                                 .watch = build->watch,
-                                 .columns = table->columns,
+    if (!table->n_rows)
+        return;
+    const bindex_part_job job = {.columns = table->columns,
                                  .n_columns = table->n_columns,
                                  .vectors = table->vectors,
                                  .end = table->n_rows};
-    const kr_status status = table->n_rows ? bindex_part_make(&job, table->parts, err) : KR_OK;
-    table->n_parts = status == KR_OK && table->n_rows;
-    return status;
+    bindex_part_make(work, &job, table->parts);
+    table->n_parts = (uint32_t)kr_work_goes_on(work);
 }
 
 static void destroy(kr_device *device, void *self)
@@ -57,23 +55,18 @@ static void destroy(kr_device *device, void *self)
     free(table);
 }
 
-static kr_status validate(kr_device *device, const void *self, kr_error *err)
+static void validate(kr_work *work, const void *self)
 {
     const bindex_table *table = self;
     uint64_t covered = 0;
-    kr_status status = KR_OK;
-    for (uint32_t p = 0; p < table->n_parts && status == KR_OK; ++p) {
-        const bindex_part *part = table->parts + p;
-        if (part->first != covered / 32 * 32)
-            return kr_fail(err, KR_ERR_INVARIANT, "rows from %llu on are in no part",
-                           (unsigned long long)covered);
-        covered = part->first + part->n;
-        status = bindex_part_check(device, table, part, err);
+    uint32_t p = 0;
+    for (; p < table->n_parts && table->parts[p].first == covered / 32 * 32; ++p) {
+        covered = table->parts[p].first + table->parts[p].n;
+        bindex_part_check(work, table, table->parts + p);
     }
-    return status == KR_OK && covered != table->n_rows
-               ? kr_fail(err, KR_ERR_INVARIANT, "rows from %llu on are in no part",
-                         (unsigned long long)covered)
-               : status;
+    if (p < table->n_parts || covered != table->n_rows)
+        KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "rows from %llu on are in no part",
+                              (unsigned long long)covered));
 }
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
@@ -140,33 +133,28 @@ static void put_part(kr_device *device, bindex_table *table, uint32_t kept, cons
 }
 
 /* Parts that are not much larger than all behind them are made anew with these. */
-static kr_status append(kr_device *device, void *self, const kr_append_job *job, kr_error *err)
+static void append(kr_work *work, void *self, const kr_append_job *job)
 {
     bindex_table *table = self;
     bindex_part made = {0};
     uint32_t kept = table->n_parts;
-    bindex_part_job part = {.device = device,
-                            .stream = job->stream,
-                            .watch = job->watch,
-                            .columns = job->columns,
+    bindex_part_job part = {.columns = job->columns,
                             .n_columns = table->n_columns,
                             .vectors = table->vectors,
                             .first = job->n_rows_before / 32 * 32,
                             .end = job->n_rows};
-    kr_status status = KR_OK;
     while (kept && table->parts[kept - 1].n / BINDEX_GROWTH <= part.end - part.first)
         part.first = table->parts[--kept].first;
     if (job->n_rows > job->n_rows_before) {
-        status = bindex_part_make(&part, &made, err);
-        if (status != KR_OK)
-            return status;
-        put_part(device, table, kept, &made, job->stream);
+        bindex_part_make(work, &part, &made);
+        if (!kr_work_goes_on(work))
+            return;
+        put_part(work->device, table, kept, &made, work->stream);
     }
     for (uint32_t p = 0; p < table->n_parts; ++p)
         bindex_part_move(table->parts + p, job->columns, table->n_columns);
     memcpy(table->columns, job->columns, table->n_columns * sizeof *table->columns);
     table->n_rows = job->n_rows;
-    return KR_OK;
 }
 
 static const kr_scan_ops ops = {

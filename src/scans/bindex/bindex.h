@@ -45,16 +45,13 @@ typedef struct bindex_table {
 /* ---- Parts (bindex_part.c) ------------------------------------------------------------------- */
 
 typedef struct bindex_part_job {
-    kr_device *device;
-    kr_stream *stream;
-    kr_stopwatch *watch;
     const kr_column *columns;
     uint32_t n_columns, vectors;
     uint64_t first, end; /* rows */
 } bindex_part_job;
 
 /* Waits for the stream. On failure nothing is left. */
-kr_status bindex_part_make(const bindex_part_job *job, bindex_part *part, kr_error *err);
+void bindex_part_make(kr_work *work, const bindex_part_job *job, bindex_part *part);
 void bindex_part_release(kr_device *device, uint32_t n_columns, bindex_part *part, kr_stream *stream);
 /* The columns have moved. */
 void bindex_part_move(bindex_part *part, const kr_column *columns, uint32_t n_columns);
@@ -62,8 +59,7 @@ void bindex_part_move(bindex_part *part, const kr_column *columns, uint32_t n_co
 void bindex_part_need(kr_device *device, const kr_column *columns, uint32_t n_columns, uint32_t vectors,
                       kr_need *need);
 /* Blocks. */
-kr_status bindex_part_check(kr_device *device, const bindex_table *table, const bindex_part *part,
-                            kr_error *err);
+void bindex_part_check(kr_work *work, const bindex_table *table, const bindex_part *part);
 
 /* ---- Borders (bindex_borders.c) -------------------------------------------------------------- */
 

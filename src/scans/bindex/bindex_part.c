@@ -102,90 +102,71 @@ void bindex_part_need(kr_device *device, const kr_column *columns, uint32_t n_co
 /* Memory for the sample of one column, which the columns take in turn, and what is picked of each: how many
  * NULLs its sample has, then codes. */
 typedef struct sample {
-    kr_buffer codes, sorted, rows, picked;
+    uint64_t *codes, *sorted;
+    uint32_t *rows;
+    uint64_t *picked;
     uint64_t n;
     uint32_t n_picked;
 } sample;
 
-static void release_sample(const bindex_part_job *job, sample *s)
-{
-    kr_buffer_release(job->device, &s->picked, job->stream);
-    kr_buffer_release(job->device, &s->rows, job->stream);
-    kr_buffer_release(job->device, &s->sorted, job->stream);
-    kr_buffer_release(job->device, &s->codes, job->stream);
-}
-
-static kr_status allocate_sample(const bindex_part_job *job, sample *s, kr_error *err)
+static void take_sample(kr_work *work, uint32_t n_columns, sample *s)
 {
     static const char *const what = "a sample of a column";
-    kr_status status =
-        kr_buffer_allocate(job->device, s->n * sizeof(uint64_t), job->stream, what, NULL, &s->codes, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(job->device, s->n * sizeof(uint64_t), job->stream, what, NULL, &s->sorted,
-                                    err);
-    if (status == KR_OK)
-        status =
-            kr_buffer_allocate(job->device, s->n * sizeof(uint32_t), job->stream, what, NULL, &s->rows, err);
-    return status == KR_OK ? kr_counters_make(job->device, job->stream, job->n_columns * (s->n_picked + 1),
-                                              &s->picked, err)
-                           : status;
+    s->codes = kr_work_take(work, s->n * sizeof *s->codes, what);
+    s->sorted = kr_work_take(work, s->n * sizeof *s->sorted, what);
+    s->rows = kr_work_take(work, s->n * sizeof *s->rows, what);
+    s->picked = kr_work_counters(work, n_columns * (s->n_picked + 1));
 }
 
-/* Enqueues. */
-static kr_status pick(const bindex_part_job *job, const bindex_view *view, const sample *s, uint64_t *picked,
-                      kr_error *err)
+static void give_sample(kr_work *work, const sample *s)
+{
+    kr_work_give(work, s->picked);
+    kr_work_give(work, s->rows);
+    kr_work_give(work, s->sorted);
+    kr_work_give(work, s->codes);
+}
+
+/* Enqueues. `picked` has room for n_picked + 1. */
+static void pick(kr_work *work, const bindex_view *view, const sample *s, uint64_t *picked)
 {
     kr_sort sort = sample_sort(view->type, s->n);
     const bindex_sample_params take = {.data = view->data,
                                        .validity = view->validity,
-                                       .codes = s->codes.data,
+                                       .codes = s->codes,
                                        .nulls = picked,
                                        .validity_offset = view->validity_offset,
                                        .n = view->n,
                                        .count = s->n,
                                        .type = view->type};
-    const bindex_pick_params choose = {s->sorted.data, picked, picked + 1, s->n, s->n_picked};
-    kr_status status = kr_device_run(job->device, &bindex_sample, &take, s->n, job->stream, err);
-    sort.keys_in = s->codes.data;
-    sort.keys_out = s->sorted.data;
-    sort.rows_out = s->rows.data;
-    if (status == KR_OK)
-        status = kr_device_sort(job->device, &sort, job->stream, err);
-    return status == KR_OK ? kr_device_run(job->device, &bindex_pick, &choose, s->n_picked, job->stream, err)
-                           : status;
-}
-
-static kr_status pick_all(const bindex_part_job *job, const bindex_part *part, const sample *s,
-                          uint64_t *picked, kr_error *err)
-{
-    const uint32_t each = s->n_picked + 1;
-    kr_status status = KR_OK;
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c)
-        status = pick(job, &part->columns[c].view, s, (uint64_t *)s->picked.data + c * each, err);
-    return status == KR_OK
-               ? kr_counters_read(job->device, job->stream, &s->picked, picked, job->n_columns * each, err)
-               : status;
+    const bindex_pick_params choose = {s->sorted, picked, picked + 1, s->n, s->n_picked};
+    kr_work_run(work, &bindex_sample, &take, s->n);
+    sort.keys_in = s->codes;
+    sort.keys_out = s->sorted;
+    sort.rows_out = s->rows;
+    kr_work_sort(work, &sort);
+    kr_work_run(work, &bindex_pick, &choose, s->n_picked);
 }
 
 /* The samples of all columns are taken before the host reads what was picked of the first. */
-static kr_status make_borders(const bindex_part_job *job, bindex_part *part, kr_error *err)
+static void make_borders(kr_work *work, const bindex_part_job *job, bindex_part *part)
 {
     sample s = {.n = sample_rows(part->n), .n_picked = picked_rows(part->n)};
     const uint32_t each = s.n_picked + 1;
-    uint64_t *picked = kr_host_calloc((uint64_t)job->n_columns * each, sizeof *picked, "borders", err);
-    kr_status status = picked ? allocate_sample(job, &s, err) : KR_ERR_HOST_MEMORY;
-    if (status == KR_OK)
-        status = pick_all(job, part, &s, picked, err);
-    release_sample(job, &s);
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c) {
+    const uint64_t nbytes = (uint64_t)job->n_columns * each * sizeof(uint64_t);
+    uint64_t *picked = kr_work_object(work, nbytes, "borders");
+    take_sample(work, job->n_columns, &s);
+    for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work); ++c)
+        pick(work, &part->columns[c].view, &s, s.picked + c * each);
+    kr_work_read(work, picked, s.picked, nbytes);
+    give_sample(work, &s);
+    for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work); ++c) {
         const bindex_view *view = &part->columns[c].view;
         const bindex_picked from = {picked + c * each + 1, s.n_picked, view->validity != NULL,
                                     ~(uint64_t)0 >> (64 - kr_type_significant_bits(view->type))};
-        status = bindex_borders_make(&from, job->vectors, part->columns + c, err);
+        KR_STEP(work, bindex_borders_make(&from, job->vectors, part->columns + c, work->err));
     }
     free(picked);
-    kr_stopwatch_lap(job->watch, "borders");
-    return status;
+    kr_work_lap(work, "borders");
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -198,88 +179,78 @@ static void set_data(const kr_column *column, uint64_t first, bindex_view *view)
     view->validity_offset = column->validity_offset + first;
 }
 
-static kr_status allocate_column(const bindex_part_job *job, bindex_column *column, kr_error *err)
+static void take_column(kr_work *work, bindex_column *column)
 {
     bindex_view *view = &column->view;
     const uint64_t codes_nbytes = view->n_cells * sizeof(uint64_t);
-    kr_status status =
-        kr_buffer_allocate(job->device, memory_nbytes(view), job->stream, "vectors and positions of a column",
-                           "fewer `vectors` take less", &column->memory, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(job->device, borders_nbytes(view), job->stream, "borders of a column",
-                                    NULL, &column->borders, err);
-    if (status != KR_OK)
-        return status;
+    column->memory =
+        kr_work_keep(work, kr_work_take_or(work, memory_nbytes(view), "vectors and positions of a column",
+                                           "fewer `vectors` take less"));
+    column->borders = kr_work_keep(work, kr_work_take(work, borders_nbytes(view), "borders of a column"));
+    if (!kr_work_goes_on(work))
+        return;
     char *memory = column->memory.data, *borders = column->borders.data;
     view->vectors = (uint32_t *)memory;
     view->starts = (uint32_t *)(memory + vectors_nbytes(view));
     view->positions = (uint16_t *)(memory + vectors_nbytes(view) + starts_nbytes(view));
     view->codes = (uint64_t *)borders;
     view->ends = (uint32_t *)(borders + codes_nbytes);
-    status = kr_device_copy(job->device, borders, column->codes, codes_nbytes, job->stream, err);
-    return status == KR_OK && view->n_vectors
-               ? kr_device_copy(job->device, borders + codes_nbytes, column->ends,
-                                view->n_vectors * sizeof(uint32_t), job->stream, err)
-               : status;
+    kr_work_copy(work, borders, column->codes, codes_nbytes);
+    if (view->n_vectors)
+        kr_work_copy(work, borders + codes_nbytes, column->ends, view->n_vectors * sizeof(uint32_t));
 }
 
 /* Enqueues, for as many columns from c on as a launch takes. */
-static kr_status fill_some(const bindex_part_job *job, const bindex_part *part, uint32_t c, kr_error *err)
+static void fill_some(kr_work *work, const bindex_part_job *job, const bindex_part *part, uint32_t c)
 {
     bindex_fill_params fill = {.n_tiles = part->columns[c].view.n_tiles,
                                .blocks = {FILL_NBYTES, FILLS_AT_ONCE}};
     uint32_t n = 0;
     for (; n < BINDEX_FILLED && c + n < job->n_columns; ++n)
         fill.views[n] = part->columns[c + n].view;
-    return kr_device_run(job->device, &bindex_fill, &fill, n * fill.n_tiles, job->stream, err);
+    kr_work_run(work, &bindex_fill, &fill, n * fill.n_tiles);
 }
 
-static kr_status count_cells(kr_device *device, const bindex_view *view, uint64_t *counts, kr_stream *stream,
-                             kr_error *err)
+static void count_cells(kr_work *work, const bindex_view *view, uint64_t *counts)
 {
     const bindex_count_params count = {view->starts, counts, view->n_tiles};
-    return kr_device_run(device, &bindex_count, &count, (uint64_t)view->n_cells * device->ops->group_threads,
-                         stream, err);
+    kr_work_run(work, &bindex_count, &count, (uint64_t)view->n_cells * work->device->ops->group_threads);
 }
 
 /* The sizes of all columns' cells, in one piece. */
-static kr_status count_all(const bindex_part_job *job, const bindex_part *part, kr_error *err)
+static void count_all(kr_work *work, const bindex_part_job *job, const bindex_part *part)
 {
     uint32_t n_cells = 0, first = 0;
-    kr_buffer counters = {0};
     for (uint32_t c = 0; c < job->n_columns; ++c)
         n_cells += part->columns[c].view.n_cells;
-    uint64_t *counts = kr_host_calloc(n_cells, sizeof *counts, "sizes of cells", err);
-    kr_status status =
-        counts ? kr_counters_make(job->device, job->stream, n_cells, &counters, err) : KR_ERR_HOST_MEMORY;
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; first += part->columns[c++].view.n_cells)
-        status = count_cells(job->device, &part->columns[c].view, (uint64_t *)counters.data + first,
-                             job->stream, err);
-    if (status == KR_OK)
-        status = kr_counters_read(job->device, job->stream, &counters, counts, n_cells, err);
+    uint64_t *counts = kr_work_object(work, n_cells * sizeof *counts, "sizes of cells");
+    uint64_t *counters = kr_work_counters(work, n_cells);
+    for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work);
+         first += part->columns[c++].view.n_cells)
+        count_cells(work, &part->columns[c].view, counters + first);
+    kr_work_read(work, counts, counters, n_cells * sizeof *counts);
     first = 0;
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; first += part->columns[c++].view.n_cells)
+    for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work);
+         first += part->columns[c++].view.n_cells)
         memcpy(part->columns[c].counts, counts + first, part->columns[c].view.n_cells * sizeof *counts);
-    kr_buffer_release(job->device, &counters, job->stream);
+    kr_work_give(work, counters);
     free(counts);
-    return status;
 }
 
-static kr_status make_columns(const bindex_part_job *job, bindex_part *part, kr_error *err)
+static void make_columns(kr_work *work, const bindex_part_job *job, bindex_part *part)
 {
     for (uint32_t c = 0; c < job->n_columns; ++c) {
         set_tiles(part->n, &part->columns[c].view);
         set_data(job->columns + c, part->first, &part->columns[c].view);
     }
-    kr_status status = make_borders(job, part, err);
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c)
-        status = allocate_column(job, part->columns + c, err);
-    for (uint32_t c = 0; c < job->n_columns && status == KR_OK; c += BINDEX_FILLED)
-        status = fill_some(job, part, c, err);
-    if (status == KR_OK)
-        status = count_all(job, part, err);
-    kr_stopwatch_lap(job->watch, "vectors");
-    return status;
+    make_borders(work, job, part);
+    for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work); ++c)
+        take_column(work, part->columns + c);
+    for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work); c += BINDEX_FILLED)
+        fill_some(work, job, part, c);
+    if (kr_work_goes_on(work))
+        count_all(work, job, part);
+    kr_work_lap(work, "vectors");
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
@@ -295,18 +266,17 @@ void bindex_part_release(kr_device *device, uint32_t n_columns, bindex_part *par
     part->columns = NULL;
 }
 
-kr_status bindex_part_make(const bindex_part_job *job, bindex_part *part, kr_error *err)
+void bindex_part_make(kr_work *work, const bindex_part_job *job, bindex_part *part)
 {
     bindex_part made = {.first = job->first, .n = job->end - job->first};
-    made.columns = kr_host_calloc(job->n_columns, sizeof *made.columns, "a table", err);
+    made.columns = kr_work_object(work, job->n_columns * sizeof *made.columns, "a table");
     if (!made.columns)
-        return KR_ERR_HOST_MEMORY;
-    const kr_status status = make_columns(job, &made, err);
-    if (status == KR_OK)
+        return;
+    make_columns(work, job, &made);
+    if (kr_work_goes_on(work))
         *part = made;
     else
-        bindex_part_release(job->device, job->n_columns, &made, job->stream);
-    return status;
+        bindex_part_release(work->device, job->n_columns, &made, work->stream);
 }
 
 void bindex_part_move(bindex_part *part, const kr_column *columns, uint32_t n_columns)
@@ -329,71 +299,56 @@ static int borders_ascend(const bindex_column *column)
     return good;
 }
 
-static kr_status run_checks(kr_device *device, const bindex_column *column, uint64_t found[BINDEX_BADS],
-                            kr_error *err)
+/* What is found wrong; all 0 if a step has failed. */
+static void run_checks(kr_work *work, const bindex_column *column, uint64_t found[BINDEX_BADS])
 {
     const bindex_view *view = &column->view;
-    kr_buffer counters = {0};
-    kr_status status = kr_counters_make(device, NULL, BINDEX_BADS, &counters, err);
-    const bindex_check_params params = {*view, counters.data, {FILL_NBYTES, FILLS_AT_ONCE}};
-    if (status == KR_OK)
-        status =
-            kr_device_run(device, &bindex_check_starts, &params, view->n_cells * view->n_tiles, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counters, found, BINDEX_BADS, err);
-    if (status == KR_OK && !found[BINDEX_BAD_STARTS])
-        status = kr_device_run(device, &bindex_check, &params, view->n_tiles, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counters, found, BINDEX_BADS, err);
-    kr_buffer_release(device, &counters, NULL);
-    return status;
+    const uint64_t nbytes = BINDEX_BADS * sizeof *found;
+    uint64_t *counters = kr_work_counters(work, BINDEX_BADS);
+    const bindex_check_params params = {*view, counters, {FILL_NBYTES, FILLS_AT_ONCE}};
+    kr_work_run(work, &bindex_check_starts, &params, view->n_cells * view->n_tiles);
+    kr_work_read(work, found, counters, nbytes);
+    if (!found[BINDEX_BAD_STARTS]) {
+        kr_work_run(work, &bindex_check, &params, view->n_tiles);
+        kr_work_read(work, found, counters, nbytes);
+    }
+    kr_work_give(work, counters);
 }
 
-static kr_status check_counts(kr_device *device, const bindex_column *column, int *good, kr_error *err)
+static int has_right_counts(kr_work *work, const bindex_column *column)
 {
     const bindex_view *view = &column->view;
     uint64_t counts[BINDEX_CELLS];
-    kr_buffer counters = {0};
-    kr_status status = kr_counters_make(device, NULL, view->n_cells, &counters, err);
-    if (status == KR_OK)
-        status = count_cells(device, view, counters.data, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counters, counts, view->n_cells, err);
-    kr_buffer_release(device, &counters, NULL);
-    *good = status == KR_OK && !memcmp(counts, column->counts, view->n_cells * sizeof *counts);
-    return status;
+    uint64_t *counters = kr_work_counters(work, view->n_cells);
+    count_cells(work, view, counters);
+    kr_work_read(work, counts, counters, view->n_cells * sizeof *counts);
+    kr_work_give(work, counters);
+    return kr_work_goes_on(work) && !memcmp(counts, column->counts, view->n_cells * sizeof *counts);
 }
 
-static kr_status check_column(kr_device *device, const bindex_column *column, const char *name,
-                              uint64_t first, kr_error *err)
+static void check_column(kr_work *work, const bindex_column *column, const char *name, uint64_t first)
 {
     static const char *const what[BINDEX_BADS] = {
         "the numbers of rows in cells are wrong",
         "the positions do not name the rows of their cells",
         "a vector has wrong bits",
     };
+    kr_error *err = work->err;
     uint64_t found[BINDEX_BADS] = {0};
-    int good = 0;
     if (!borders_ascend(column))
-        return kr_fail(err, KR_ERR_INVARIANT, "column '%s': borders do not ascend", name);
-    kr_status status = run_checks(device, column, found, err);
-    for (uint32_t i = 0; i < BINDEX_BADS && status == KR_OK; ++i)
+        KR_STEP(work, kr_fail(err, KR_ERR_INVARIANT, "column '%s': borders do not ascend", name));
+    run_checks(work, column, found);
+    for (uint32_t i = 0; i < BINDEX_BADS; ++i)
         if (found[i])
-            status =
-                kr_fail(err, KR_ERR_INVARIANT, "column '%s': %s in the tile that begins at row %llu", name,
-                        what[i], (unsigned long long)(first + (found[i] - 1) * 32 * column->view.words));
-    if (status == KR_OK)
-        status = check_counts(device, column, &good, err);
-    return status == KR_OK && !good
-               ? kr_fail(err, KR_ERR_INVARIANT, "column '%s': the sizes of cells are wrong", name)
-               : status;
+            KR_STEP(work, kr_fail(err, KR_ERR_INVARIANT,
+                                  "column '%s': %s in the tile that begins at row %llu", name, what[i],
+                                  (unsigned long long)(first + (found[i] - 1) * 32 * column->view.words)));
+    if (!has_right_counts(work, column))
+        KR_STEP(work, kr_fail(err, KR_ERR_INVARIANT, "column '%s': the sizes of cells are wrong", name));
 }
 
-kr_status bindex_part_check(kr_device *device, const bindex_table *table, const bindex_part *part,
-                            kr_error *err)
+void bindex_part_check(kr_work *work, const bindex_table *table, const bindex_part *part)
 {
-    kr_status status = KR_OK;
-    for (uint32_t c = 0; c < table->n_columns && status == KR_OK; ++c)
-        status = check_column(device, part->columns + c, table->names[c], part->first, err);
-    return status;
+    for (uint32_t c = 0; c < table->n_columns; ++c)
+        check_column(work, part->columns + c, table->names[c], part->first);
 }

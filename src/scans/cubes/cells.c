@@ -38,72 +38,47 @@ cubes_span cubes_cells_of(const cubes_cells *cells, uint64_t low, uint64_t high)
 
 /* ---- Encoded ---------------------------------------------------------------------------------- */
 
-static kr_build build_of(const cubes_cells_job *job)
-{
-    return (kr_build){
-        .device = job->device, .stream = job->stream, .keys = *job->column, .watch = job->watch};
-}
-
-static kr_status read_marks(const cubes_cells_job *job, const kr_sorted *sorted, cubes_cells *cells,
-                            kr_error *err)
+static void read_marks(kr_work *work, const cubes_cells_job *job, const kr_sorted *sorted, cubes_cells *cells)
 {
     const uint64_t nbytes = cells->n * sizeof(uint64_t);
-    kr_buffer marks = {0};
-    cells->marks = kr_host_calloc(cells->n, sizeof(uint64_t), "a mapping table", err);
-    if (!cells->marks)
-        return KR_ERR_HOST_MEMORY;
-    kr_status status =
-        kr_buffer_allocate(job->device, nbytes, job->stream, "a mapping table", NULL, &marks, err);
-    const marks_params params = {sorted->keys.data, marks.data, kr_type_key_bits((uint32_t)job->column->type),
+    cells->marks = kr_work_object(work, nbytes, "a mapping table");
+    uint64_t *marks = kr_work_take(work, nbytes, "a mapping table");
+    const marks_params params = {sorted->keys.data, marks, kr_type_key_bits((uint32_t)job->column->type),
                                  cells->low_bits};
-    if (status == KR_OK)
-        status = kr_device_run(job->device, &cubes_cells_mark, &params, cells->n, job->stream, err);
-    if (status == KR_OK)
-        status = kr_device_copy(job->device, cells->marks, marks.data, nbytes, job->stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(job->device, job->stream, err);
-    kr_buffer_release(job->device, &marks, job->stream);
-    return status;
+    kr_work_run(work, &cubes_cells_mark, &params, cells->n);
+    kr_work_read(work, cells->marks, marks, nbytes);
+    kr_work_give(work, marks);
 }
 
-static kr_status spread(const cubes_cells_job *job, const kr_sorted *sorted, const cubes_cells *cells,
-                        kr_error *err)
+static void spread(kr_work *work, const cubes_cells_job *job, const kr_sorted *sorted,
+                   const cubes_cells *cells)
 {
-    kr_status status = KR_OK;
-    for (uint32_t i = 0; i < job->n_places && status == KR_OK; ++i) {
+    for (uint32_t i = 0; i < job->n_places; ++i) {
         const cubes_place *place = job->places + i;
         const spread_params params = {sorted->rows.data, place->records,  place->shift,
                                       place->low_shift,  cells->low_bits, 0};
-        status = kr_device_run(job->device, &cubes_cells_spread, &params, sorted->n, job->stream, err);
+        kr_work_run(work, &cubes_cells_spread, &params, sorted->n);
     }
-    return status;
 }
 
-static kr_status choose_limits(const cubes_cells_job *job, const kr_sorted *sorted, uint64_t *limits,
-                               uint32_t *n_limits, kr_error *err)
+static uint32_t choose_limits(kr_work *work, const cubes_cells_job *job, const kr_sorted *sorted,
+                              uint64_t *limits)
 {
-    kr_border *borders = kr_host_calloc(job->bins, sizeof *borders, "borders of filter vectors", err);
-    if (!borders)
-        return KR_ERR_HOST_MEMORY;
-    const kr_status status =
-        kr_borders_choose(job->device, sorted->keys.data, kr_type_key_bits((uint32_t)job->column->type),
-                          sorted->n, job->bins, job->stream, borders, n_limits, err);
-    for (uint32_t i = 0; i < *n_limits; ++i)
+    kr_border *borders = kr_work_object(work, job->bins * sizeof *borders, "borders of filter vectors");
+    const uint32_t key_bits = kr_type_key_bits((uint32_t)job->column->type);
+    const uint32_t n = kr_borders_choose(work, sorted->keys.data, key_bits, sorted->n, job->bins, borders);
+    for (uint32_t i = 0; i < n; ++i)
         limits[i] = borders[i].limit;
     free(borders);
-    return status;
+    return n;
 }
 
-static kr_status encode(const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits, uint32_t *n_limits,
-                        kr_error *err)
+static void encode(kr_work *work, const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
+                   uint32_t *n_limits)
 {
-    const kr_build build = build_of(job);
-    kr_work w = kr_work_of_build(&build, err);
-    kr_sorted sorted = kr_sorted_build(&w, &build);
-    kr_sorted_keep(&w, &sorted);
-    kr_status status = kr_work_end(&w);
-    if (status != KR_OK)
-        return status;
+    const kr_build build = {
+        .device = work->device, .stream = work->stream, .keys = *job->column, .watch = work->watch};
+    const kr_sorted sorted = kr_sorted_build(work, &build);
     while (job->column->count >> cells->low_bits >= CUBES_CELLS)
         ++cells->low_bits;
     const uint64_t each = (uint64_t)1 << cells->low_bits;
@@ -113,37 +88,29 @@ static kr_status encode(const cubes_cells_job *job, cubes_cells *cells, uint64_t
     if (sorted.n) {
         cells->lowest = sorted.lowest;
         cells->highest = sorted.highest;
-        status = read_marks(job, &sorted, cells, err);
+        read_marks(work, job, &sorted, cells);
     }
-    if (status == KR_OK)
-        status = choose_limits(job, &sorted, limits, n_limits, err);
-    if (status == KR_OK)
-        status = spread(job, &sorted, cells, err);
-    kr_sorted_release(job->device, &sorted, job->stream);
-    return status;
+    *n_limits = choose_limits(work, job, &sorted, limits);
+    spread(work, job, &sorted, cells);
+    kr_sorted_give(work, &sorted);
 }
 
 /* ---- Not encoded ------------------------------------------------------------------------------ */
 
-static kr_status find_ends(const cubes_cells_job *job, cubes_cells *cells, kr_error *err)
+static void find_ends(kr_work *work, const cubes_cells_job *job, cubes_cells *cells)
 {
     const kr_column *column = job->column;
-    kr_buffer counters = {0};
-    uint64_t found[3] = {0};
-    kr_status status = kr_counters_make(job->device, job->stream, 3, &counters, err);
-    const ends_params params = {column->data, column->validity, counters.data,
-                                (uint32_t)column->validity_offset, (uint32_t)column->type};
-    if (status == KR_OK)
-        status = kr_device_run(job->device, &cubes_cells_ends, &params, column->count, job->stream, err);
-    if (status == KR_OK)
-        status = kr_counters_read(job->device, job->stream, &counters, found, 3, err);
-    kr_buffer_release(job->device, &counters, job->stream);
+    uint64_t *counters = kr_work_counters(work, 3), found[3] = {0};
+    const ends_params params = {column->data, column->validity, counters, (uint32_t)column->validity_offset,
+                                (uint32_t)column->type};
+    kr_work_run(work, &cubes_cells_ends, &params, column->count);
+    kr_work_read(work, found, counters, sizeof found);
+    kr_work_give(work, counters);
     cells->n_valid = found[2];
     if (found[2]) {
         cells->lowest = ~found[1];
         cells->highest = found[0];
     }
-    return status;
 }
 
 /* The last code of cell `cell`: found by halving, as rounding is the device's. */
@@ -172,19 +139,17 @@ static void cut_evenly(const cubes_cells *cells, uint32_t bins, uint64_t *limits
     *n_limits = kept;
 }
 
-static kr_status scale(const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits, uint32_t *n_limits,
-                       kr_error *err)
+static void scale(kr_work *work, const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
+                  uint32_t *n_limits)
 {
     const kr_column *column = job->column;
-    kr_status status = find_ends(job, cells, err);
-    if (status != KR_OK)
-        return status;
+    find_ends(work, job, cells);
     const uint64_t range = cells->highest - cells->lowest;
     cells->n = !cells->n_valid ? 0 : range ? CUBES_CELLS : 1;
     cells->n_nulls = cells->n_valid < column->count;
     cells->scale = cells->n > 1 ? CUBES_CELLS / (double)range : 0;
     cut_evenly(cells, job->bins, limits, n_limits);
-    for (uint32_t i = 0; i < job->n_places && cells->n && status == KR_OK; ++i) {
+    for (uint32_t i = 0; i < job->n_places && cells->n; ++i) {
         const scale_params params = {.data = column->data,
                                      .validity = column->validity,
                                      .records = job->places[i].records,
@@ -194,18 +159,16 @@ static kr_status scale(const cubes_cells_job *job, cubes_cells *cells, uint64_t 
                                      .type = (uint32_t)column->type,
                                      .shift = job->places[i].shift,
                                      .n = cells->n};
-        status = kr_device_run(job->device, &cubes_cells_scale, &params, column->count, job->stream, err);
+        kr_work_run(work, &cubes_cells_scale, &params, column->count);
     }
-    return status;
 }
 
 /* ---- Both ------------------------------------------------------------------------------------- */
 
-static kr_status place_nulls(const cubes_cells_job *job, const cubes_cells *cells, kr_error *err)
+static void place_nulls(kr_work *work, const cubes_cells_job *job, const cubes_cells *cells)
 {
     const kr_column *column = job->column;
-    kr_status status = KR_OK;
-    for (uint32_t i = 0; i < job->n_places && cells->n_nulls && status == KR_OK; ++i) {
+    for (uint32_t i = 0; i < job->n_places && cells->n_nulls; ++i) {
         const nulls_params params = {.validity = column->validity,
                                      .records = job->places[i].records,
                                      .n_rows = column->count,
@@ -213,26 +176,25 @@ static kr_status place_nulls(const cubes_cells_job *job, const cubes_cells *cell
                                      .shift = job->places[i].shift,
                                      .first = cells->n,
                                      .n = cells->n_nulls};
-        status = kr_device_run(job->device, &cubes_cells_nulls, &params, column->count, job->stream, err);
+        kr_work_run(work, &cubes_cells_nulls, &params, column->count);
     }
-    return status;
 }
 
-kr_status cubes_cells_make(const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
-                           uint32_t *n_limits, kr_error *err)
+void cubes_cells_make(kr_work *work, const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
+                      uint32_t *n_limits)
 {
     cubes_cells made = {.lowest = 1};
     *n_limits = 0;
-    kr_status status =
-        job->encode ? encode(job, &made, limits, n_limits, err) : scale(job, &made, limits, n_limits, err);
-    if (status == KR_OK)
-        status = place_nulls(job, &made, err);
-    kr_stopwatch_lap(job->watch, "encode");
-    if (status == KR_OK)
+    if (job->encode)
+        encode(work, job, &made, limits, n_limits);
+    else
+        scale(work, job, &made, limits, n_limits);
+    place_nulls(work, job, &made);
+    kr_work_lap(work, "encode");
+    if (kr_work_goes_on(work))
         *cells = made;
     else
         cubes_cells_release(&made);
-    return status;
 }
 
 void cubes_cells_release(cubes_cells *cells)
@@ -257,22 +219,19 @@ uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, uint32_
     return sorted.peak_nbytes > after ? sorted.peak_nbytes : after;
 }
 
-kr_status cubes_cells_check(kr_device *device, const kr_column *column, const cubes_cells *cells,
-                            const cubes_place *place, const uint32_t *rows, uint64_t *bad, kr_error *err)
+uint64_t cubes_cells_check(kr_work *work, const kr_column *column, const cubes_cells *cells,
+                           const cubes_place *place, const uint32_t *rows)
 {
-    const uint64_t nbytes = cells->n * sizeof(uint64_t);
-    kr_buffer counter = {0}, marks = {0};
-    kr_status status = kr_counters_make(device, NULL, 1, &counter, err);
-    if (status == KR_OK && cells->marks)
-        status = kr_buffer_allocate(device, nbytes, NULL, "a mapping table", NULL, &marks, err);
-    if (status == KR_OK && cells->marks)
-        status = kr_device_copy(device, marks.data, cells->marks, nbytes, NULL, err);
+    const uint64_t nbytes = cells->marks ? cells->n * sizeof *cells->marks : 0;
+    uint64_t *counter = kr_work_counters(work, 1), *marks = kr_work_take(work, nbytes, "a mapping table");
+    uint64_t bad = 0;
+    kr_work_copy(work, marks, cells->marks, nbytes);
     const cells_check_params params = {.data = column->data,
                                        .validity = column->validity,
                                        .records = place->records,
                                        .rows = rows,
-                                       .marks = marks.data,
-                                       .bad = counter.data,
+                                       .marks = marks,
+                                       .bad = counter,
                                        .lowest = cells->lowest,
                                        .highest = cells->highest,
                                        .scale = cells->scale,
@@ -281,11 +240,9 @@ kr_status cubes_cells_check(kr_device *device, const kr_column *column, const cu
                                        .shift = place->shift,
                                        .n = cells->n,
                                        .n_nulls = cells->n_nulls};
-    if (status == KR_OK)
-        status = kr_device_run(device, &cubes_cells_check_rows, &params, column->count, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counter, bad, 1, err);
-    kr_buffer_release(device, &marks, NULL);
-    kr_buffer_release(device, &counter, NULL);
-    return status;
+    kr_work_run(work, &cubes_cells_check_rows, &params, column->count);
+    kr_work_read(work, &bad, counter, sizeof bad);
+    kr_work_give(work, marks);
+    kr_work_give(work, counter);
+    return bad;
 }

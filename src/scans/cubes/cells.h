@@ -8,7 +8,6 @@
 #ifndef KEYRAY_SCANS_CUBES_CELLS_H
 #define KEYRAY_SCANS_CUBES_CELLS_H
 
-#include "devices/stopwatch.h"
 #include "scans/vectors.h"
 
 /* With so many cells half a cell is 32 steps of a float at the far end of a scene. */
@@ -52,9 +51,6 @@ typedef struct cubes_place {
 } cubes_place;
 
 typedef struct cubes_cells_job {
-    kr_device *device;
-    kr_stream *stream;
-    kr_stopwatch *watch;
     const kr_column *column; /* in device memory */
     uint32_t encode;
     uint32_t bins; /* of which limits are wanted */
@@ -64,14 +60,14 @@ typedef struct cubes_cells_job {
 
 /* Fills `limits` (room for bins - 1) with codes that cut the column in bins of about the same number of
  * cells. Blocks. */
-kr_status cubes_cells_make(const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
-                           uint32_t *n_limits, kr_error *err);
+void cubes_cells_make(kr_work *work, const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
+                      uint32_t *n_limits);
 void cubes_cells_release(cubes_cells *cells);
 /* Scratch memory of cubes_cells_make. */
 uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, uint32_t bins, int encode);
-/* Compares the cells of a place, whose records are now those of `rows`, with the column. *bad becomes 0, or a
- * row in a wrong cell plus 1. Blocks. */
-kr_status cubes_cells_check(kr_device *device, const kr_column *column, const cubes_cells *cells,
-                            const cubes_place *place, const uint32_t *rows, uint64_t *bad, kr_error *err);
+/* Compares the cells of a place, whose records are now those of `rows`, with the column. 0, or a row in a
+ * wrong cell plus 1. Blocks. */
+uint64_t cubes_cells_check(kr_work *work, const kr_column *column, const cubes_cells *cells,
+                           const cubes_place *place, const uint32_t *rows);
 
 #endif

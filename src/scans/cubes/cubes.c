@@ -96,13 +96,11 @@ static kr_status check_rays(const kr_table_build *build, const cubes_design *des
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-static kr_status make_records(const kr_table_build *build, cubes_group *group, kr_error *err)
+static void make_records(kr_work *work, const kr_table_build *build, cubes_group *group)
 {
     const uint64_t nbytes = build->n_rows * sizeof(uint64_t);
-    kr_status status = kr_buffer_allocate(build->device, nbytes, build->stream, "records", "fewer columns",
-                                          &group->records, err);
-    return status == KR_OK ? kr_device_fill(build->device, group->records.data, 0, nbytes, build->stream, err)
-                           : status;
+    group->records = kr_work_keep(work, kr_work_take_or(work, nbytes, "records", "fewer columns"));
+    kr_work_fill(work, group->records.data, 0, nbytes);
 }
 
 /* A scene of one column has its rows' numbers within a cell as a second axis. */
@@ -118,17 +116,12 @@ static void measure(const cubes_table *table, cubes_group *group)
     group->matrix = matrix_of(&table->design, group, table->n_rows);
 }
 
-static kr_status order_rows(const kr_table_build *build, const cubes_table *table, cubes_group *group,
-                            kr_error *err)
+static void order_rows(kr_work *work, const cubes_table *table, cubes_group *group)
 {
-    cubes_order_job job = {.device = build->device,
-                           .stream = build->stream,
-                           .n_rows = table->n_rows,
-                           .pack = table->design.pack};
+    cubes_order_job job = {.n_rows = table->n_rows, .pack = table->design.pack};
     memcpy(job.extents, group->extents, sizeof job.extents);
-    const kr_status status = cubes_order_make(&job, &group->records, &group->rows, err);
-    kr_stopwatch_lap(build->watch, "order");
-    return status;
+    cubes_order_make(work, &job, &group->records, &group->rows);
+    kr_work_lap(work, "order");
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -148,48 +141,39 @@ static void add_places(const cubes_table *table, uint32_t column, cubes_cells_jo
     }
 }
 
-static kr_status make_column(const kr_table_build *build, cubes_table *table, uint32_t c, kr_error *err)
+static void make_column(kr_work *work, cubes_table *table, uint32_t c)
 {
     cubes_column *column = table->columns + c;
-    cubes_cells_job job = {.device = build->device,
-                           .stream = build->stream,
-                           .watch = build->watch,
-                           .column = &column->column,
-                           .encode = table->design.encode,
-                           .bins = table->design.bins};
-    column->limits = kr_host_calloc(table->design.bins, sizeof *column->limits, "limits of bins", err);
-    if (!column->limits)
-        return KR_ERR_HOST_MEMORY;
+    cubes_cells_job job = {
+        .column = &column->column, .encode = table->design.encode, .bins = table->design.bins};
+    column->limits = kr_work_object(work, table->design.bins * sizeof *column->limits, "limits of bins");
     add_places(table, c, &job);
-    kr_status status = cubes_cells_make(&job, &column->cells, column->limits, &column->n_limits, err);
-    if (status != KR_OK)
-        return status;
-    status = cubes_find_bins(column, err);
-    if (status != KR_OK)
-        return status;
+    if (kr_work_goes_on(work))
+        cubes_cells_make(work, &job, &column->cells, column->limits, &column->n_limits);
+    KR_STEP(work, cubes_find_bins(column, work->err));
+    if (!kr_work_goes_on(work))
+        return;
     const uint32_t has_nulls = column->cells.n_nulls > 0;
     if (has_nulls)
         column->limits[column->n_limits] = UINT64_MAX;
-    status = kr_vectors_make(build->device, &column->column, column->limits, column->n_limits + has_nulls,
-                             build->stream, &column->vectors, err);
-    kr_stopwatch_lap(build->watch, "vectors");
-    return status;
+    column->vectors = kr_vectors_make(work, &column->column, column->limits, column->n_limits + has_nulls);
+    kr_work_lap(work, "vectors");
 }
 
 /* ---- Build ----------------------------------------------------------------------------------- */
 
-static kr_status allocate(const kr_table_build *build, cubes_table *table, kr_error *err)
+static void fill_table(kr_work *work, const kr_table_build *build, cubes_table *table)
 {
-    table->columns = kr_host_calloc(table->n_columns, sizeof *table->columns, "a table", err);
-    table->groups = kr_host_calloc(table->n_groups, sizeof *table->groups, "a table", err);
-    table->names = kr_host_calloc(table->n_columns, sizeof *table->names, "a table", err);
-    if (!table->columns || !table->groups || !table->names)
-        return KR_ERR_HOST_MEMORY;
+    table->columns = kr_work_object(work, table->n_columns * sizeof *table->columns, "a table");
+    table->groups = kr_work_object(work, table->n_groups * sizeof *table->groups, "a table");
+    table->names = kr_work_object(work, table->n_columns * sizeof *table->names, "a table");
+    if (!kr_work_goes_on(work))
+        return;
     memcpy(table->names, build->names, table->n_columns * sizeof *table->names);
     for (uint32_t c = 0; c < table->n_columns; ++c)
         table->columns[c].column = build->columns[c];
-    return cubes_groups_fill(build->spec->text, table->design.together, table->n_columns, table->names,
-                             table->groups, err);
+    KR_STEP(work, cubes_groups_fill(build->spec->text, table->design.together, table->n_columns, table->names,
+                                    table->groups, work->err));
 }
 
 static cubes_design design_of(const kr_spec *spec)
@@ -197,35 +181,33 @@ static cubes_design design_of(const kr_spec *spec)
     return ((const cubes_family *)spec->kind->scan)->design_of(spec);
 }
 
-static kr_status cubes_build(const kr_table_build *build, void **self, kr_error *err)
+static void cubes_build(kr_work *work, const kr_table_build *build, void **self)
 {
     const cubes_design design = design_of(build->spec);
-    cubes_table *table = kr_host_calloc(1, sizeof *table, "a table", err);
+    cubes_table *table = kr_work_object(work, sizeof *table, "a table");
     if (!table)
-        return KR_ERR_HOST_MEMORY;
+        return;
     pthread_mutex_init(&table->lock, NULL);
     *self = table;
-    table->device = build->device;
+    table->device = work->device;
     table->design = design;
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
     table->n_groups = cubes_groups_count(build->spec->text, design.together, build->n_columns);
-    kr_status status = allocate(build, table, err);
-    if (status != KR_OK || !build->n_rows)
-        return status;
-    for (uint32_t g = 0; g < table->n_groups && status == KR_OK; ++g)
-        status = make_records(build, table->groups + g, err);
-    for (uint32_t c = 0; c < table->n_columns && status == KR_OK; ++c)
-        status = make_column(build, table, c, err);
-    for (uint32_t g = 0; g < table->n_groups && status == KR_OK; ++g) {
+    fill_table(work, build, table);
+    if (!kr_work_goes_on(work) || !build->n_rows)
+        return;
+    for (uint32_t g = 0; g < table->n_groups; ++g)
+        make_records(work, build, table->groups + g);
+    for (uint32_t c = 0; c < table->n_columns; ++c)
+        make_column(work, table, c);
+    for (uint32_t g = 0; g < table->n_groups && kr_work_goes_on(work); ++g) {
         measure(table, table->groups + g);
-        status = check_rays(build, &table->design, table->groups + g, err);
-        if (status == KR_OK)
-            status = order_rows(build, table, table->groups + g, err);
+        KR_STEP(work, check_rays(build, &table->design, table->groups + g, work->err));
+        order_rows(work, table, table->groups + g);
     }
-    for (uint32_t g = 0; g < table->n_groups && !design.is_lazy && status == KR_OK; ++g)
-        status = cubes_scene_build(table, table->groups + g, build->stream, build->watch, err);
-    return status;
+    for (uint32_t g = 0; g < table->n_groups && !design.is_lazy; ++g)
+        cubes_scene_build(work, table, table->groups + g);
 }
 
 static void cubes_destroy(kr_device *device, void *self)
@@ -332,24 +314,23 @@ static const uint32_t *rows_of(const cubes_table *table, const cubes_place *plac
     return rows;
 }
 
-static kr_status check_column(kr_device *device, const cubes_table *table, uint32_t c, kr_error *err)
+static void check_column(kr_work *work, const cubes_table *table, uint32_t c)
 {
     const cubes_column *column = table->columns + c;
     cubes_cells_job places = {.n_places = 0};
-    uint64_t bad = 0;
-    kr_status status = kr_vectors_check(device, &column->column, column->limits, &column->vectors, &bad, err);
-    if (status == KR_OK && bad)
-        return kr_fail(err, KR_ERR_INVARIANT, "a filter vector of column '%s' is wrong at row %llu",
-                       table->names[c], (unsigned long long)bad - 1);
+    uint64_t bad = kr_vectors_check(work, &column->column, column->limits, &column->vectors);
+    if (bad)
+        KR_STEP(work,
+                kr_fail(work->err, KR_ERR_INVARIANT, "a filter vector of column '%s' is wrong at row %llu",
+                        table->names[c], (unsigned long long)bad - 1));
     add_places(table, c, &places);
-    for (uint32_t i = 0; i < places.n_places && status == KR_OK; ++i) {
-        status = cubes_cells_check(device, &column->column, &column->cells, places.places + i,
-                                   rows_of(table, places.places + i), &bad, err);
-        if (status == KR_OK && bad)
-            status = kr_fail(err, KR_ERR_INVARIANT, "row %llu is in a wrong cell of column '%s'",
-                             (unsigned long long)bad - 1, table->names[c]);
+    for (uint32_t i = 0; i < places.n_places; ++i) {
+        const cubes_place *place = places.places + i;
+        bad = cubes_cells_check(work, &column->column, &column->cells, place, rows_of(table, place));
+        if (bad)
+            KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "row %llu is in a wrong cell of column '%s'",
+                                  (unsigned long long)bad - 1, table->names[c]));
     }
-    return status;
 }
 
 /* Whether rays meet every row. */
@@ -372,17 +353,13 @@ static void check_scene(kr_work *work, const cubes_table *table, cubes_group *gr
                               table->names[group->columns[0]]));
 }
 
-static kr_status cubes_validate(kr_device *device, const void *self, kr_error *err)
+static void cubes_validate(kr_work *work, const void *self)
 {
     const cubes_table *table = self;
-    kr_status status = KR_OK;
-    for (uint32_t c = 0; c < table->n_columns && table->n_rows && status == KR_OK; ++c)
-        status = check_column(device, table, c, err);
-    kr_work work = kr_work_on(device, NULL, err);
-    KR_STEP(&work, status);
+    for (uint32_t c = 0; c < table->n_columns && table->n_rows; ++c)
+        check_column(work, table, c);
     for (uint32_t g = 0; g < table->n_groups && table->n_rows; ++g)
-        check_scene(&work, table, table->groups + g);
-    return kr_work_end(&work);
+        check_scene(work, table, table->groups + g);
 }
 
 const kr_scan_ops cubes_ops = {

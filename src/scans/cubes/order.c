@@ -28,32 +28,24 @@ static kr_sort sort_of(uint64_t n_rows, uint32_t bits)
     return (kr_sort){.key_bits = 64, .end_bit = bits, .n = n_rows};
 }
 
-kr_status cubes_order_make(const cubes_order_job *job, kr_buffer *records, kr_buffer *rows, kr_error *err)
+void cubes_order_make(kr_work *work, const cubes_order_job *job, kr_buffer *records, kr_buffer *rows)
 {
     const uint64_t n_slots = cubes_slots(job->n_rows, job->pack);
     cubes_order_params params = params_of(job);
-    kr_buffer sorted = {0};
-    kr_status status = kr_buffer_allocate(job->device, n_slots * sizeof(uint32_t), job->stream, "rows",
-                                          "fewer columns", rows, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(job->device, n_slots * sizeof(uint64_t), job->stream, "records",
-                                    "fewer columns", &sorted, err);
-    if (status != KR_OK)
-        return status;
+    uint32_t *in_order = kr_work_take_or(work, n_slots * sizeof *in_order, "rows", "fewer columns");
+    uint64_t *sorted = kr_work_take_or(work, n_slots * sizeof *sorted, "records", "fewer columns");
     params.records = records->data;
-    status = kr_device_run(job->device, &cubes_make_places, &params, job->n_rows, job->stream, err);
+    kr_work_run(work, &cubes_make_places, &params, job->n_rows);
     kr_sort sort = sort_of(job->n_rows, params.n_axes * params.bits);
     sort.keys_in = records->data;
-    sort.keys_out = sorted.data;
-    sort.rows_out = rows->data;
-    if (status == KR_OK)
-        status = kr_device_sort(job->device, &sort, job->stream, err);
-    params.records = sorted.data;
-    if (status == KR_OK)
-        status = kr_device_run(job->device, &cubes_make_records, &params, n_slots, job->stream, err);
-    kr_buffer_release(job->device, records, job->stream);
-    *records = sorted;
-    return status;
+    sort.keys_out = sorted;
+    sort.rows_out = in_order;
+    kr_work_sort(work, &sort);
+    params.records = sorted;
+    kr_work_run(work, &cubes_make_records, &params, n_slots);
+    kr_buffer_release(work->device, records, work->stream);
+    *records = kr_work_keep(work, sorted);
+    *rows = kr_work_keep(work, in_order);
 }
 
 uint64_t cubes_order_scratch(kr_device *device, uint64_t n_rows)

@@ -3,12 +3,10 @@
 #ifndef KEYRAY_SCANS_CUBES_ORDER_H
 #define KEYRAY_SCANS_CUBES_ORDER_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 #include "scans/cubes/cubes_params.h"
 
 typedef struct cubes_order_job {
-    kr_device *device;
-    kr_stream *stream;
     uint64_t n_rows; /* at least 1 */
     uint32_t pack;   /* slots of a primitive */
     uint32_t extents[CUBES_AXES];
@@ -18,7 +16,7 @@ typedef struct cubes_order_job {
 uint64_t cubes_slots(uint64_t n_rows, uint32_t pack);
 /* Replaces the records of rows by those of slots, and fills `rows`. Enqueues. On failure the records are of
  * no use. */
-kr_status cubes_order_make(const cubes_order_job *job, kr_buffer *records, kr_buffer *rows, kr_error *err);
+void cubes_order_make(kr_work *work, const cubes_order_job *job, kr_buffer *records, kr_buffer *rows);
 /* Memory that it takes meanwhile, beyond what it keeps. */
 uint64_t cubes_order_scratch(kr_device *device, uint64_t n_rows);
 

@@ -34,17 +34,16 @@ static kr_status fill(const void *from, uint32_t part, uint64_t first, uint64_t 
     return kr_device_run(s->table->device, &cubes_mesh, &params, n, s->stream, err);
 }
 
-kr_status cubes_scene_build(const cubes_table *table, cubes_group *group, kr_stream *stream,
-                            kr_stopwatch *watch, kr_error *err)
+void cubes_scene_build(kr_work *work, const cubes_table *table, cubes_group *group)
 {
     const cubes_design *design = &table->design;
     const uint64_t n = primitives_of(design, table->n_rows);
     const uint64_t fewest = kr_parts_size(n, KR_MOST_PRIMITIVES);
-    const source from = {table, group, stream};
+    const source from = {table, group, work->stream};
     const kr_parts_job job = {
         .device = table->device,
-        .stream = stream,
-        .watch = watch,
+        .stream = work->stream,
+        .watch = work->watch,
         .what = design->prim == KR_PRIM_AABB ? "boxes" : "triangles",
         .help = design->saves_memory,
         .prim = design->prim,
@@ -55,7 +54,7 @@ kr_status cubes_scene_build(const cubes_table *table, cubes_group *group, kr_str
         .fill = fill,
         .source = &from,
     };
-    return kr_parts_build(&job, &group->scene, err);
+    KR_STEP(work, kr_parts_build(&job, &group->scene, work->err));
 }
 
 void cubes_scene_open(kr_work *work, const cubes_table *table, cubes_group *group)
@@ -65,8 +64,10 @@ void cubes_scene_open(kr_work *work, const cubes_table *table, cubes_group *grou
         return;
     pthread_mutex_lock(lock);
     if (!group->scene.n_parts) {
-        KR_STEP(work, cubes_scene_build(table, group, work->stream, NULL, work->err));
+        kr_stopwatch *watch = kr_work_unwatch(work);
+        cubes_scene_build(work, table, group);
         kr_work_sync(work); /* for scans on other streams */
+        work->watch = watch;
     }
     pthread_mutex_unlock(lock);
 }

@@ -8,8 +8,7 @@
 kr_status cubes_scene_estimate(kr_device *device, const cubes_design *design, uint64_t n_rows,
                                kr_scene_estimate *estimate, kr_error *err);
 /* The group has its records and its matrix. On failure nothing is left. */
-kr_status cubes_scene_build(const cubes_table *table, cubes_group *group, kr_stream *stream,
-                            kr_stopwatch *watch, kr_error *err);
+void cubes_scene_build(kr_work *work, const cubes_table *table, cubes_group *group);
 /* Builds the scene of the group unless it is there, which waits for the stream; any thread may ask. */
 void cubes_scene_open(kr_work *work, const cubes_table *table, cubes_group *group);
 

@@ -27,49 +27,40 @@ static int by_code(const void *a, const void *b)
 }
 
 /* Rows at equal distances. */
-static kr_status list_rows(const kr_table_build *build, uint32_t n, const kr_buffer *rows, kr_error *err)
+static void list_rows(kr_work *work, uint64_t n_rows, uint32_t n, uint32_t *rows)
 {
     uint32_t list[FULL_SAMPLES];
     for (uint32_t i = 0; i < n; ++i)
-        list[i] = (uint32_t)(build->n_rows * i / n);
-    return kr_device_copy(build->device, rows->data, list, n * sizeof *list, build->stream, err);
+        list[i] = (uint32_t)(n_rows * i / n);
+    kr_work_copy(work, rows, list, n * sizeof *list);
 }
 
-static kr_status sample_column(const kr_table_build *build, const kr_column *column, const kr_buffer *rows,
-                               const kr_buffer *codes, full_sample *sample, kr_error *err)
+static void sample_column(kr_work *work, const kr_column *column, const uint32_t *rows, void *codes,
+                          full_sample *sample)
 {
     const uint32_t is_wide = kr_type_key_bits(column->type) == 64;
-    const kr_encode_job job = {column->data, rows->data, codes->data, sample->n, column->type};
+    const kr_encode_job job = {column->data, rows, codes, sample->n, column->type};
     uint32_t narrow[FULL_SAMPLES] = {0};
-    kr_work w = kr_work_on(build->device, build->stream, err);
-    kr_encode(&w, &job);
-    kr_work_read(&w, is_wide ? (void *)sample->codes : narrow, codes->data, sample->n * (is_wide ? 8 : 4));
+    kr_encode(work, &job);
+    kr_work_read(work, is_wide ? (void *)sample->codes : narrow, codes, sample->n * (is_wide ? 8 : 4));
     for (uint32_t i = 0; i < sample->n && !is_wide; ++i)
         sample->codes[i] = narrow[i];
-    if (kr_work_goes_on(&w))
-        qsort(sample->codes, sample->n, sizeof *sample->codes, by_code);
-    return kr_work_end(&w);
+    qsort(sample->codes, sample->n, sizeof *sample->codes, by_code);
 }
 
-static kr_status sample_all(const kr_table_build *build, full_table *table, kr_error *err)
+static void sample_all(kr_work *work, const kr_table_build *build, full_table *table)
 {
     const uint32_t n = build->n_rows < FULL_SAMPLES ? (uint32_t)build->n_rows : FULL_SAMPLES;
-    kr_buffer rows = {0}, codes = {0};
-    kr_status status = kr_buffer_allocate(build->device, FULL_SAMPLES * sizeof(uint32_t), build->stream,
-                                          "rows of a sample", NULL, &rows, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(build->device, FULL_SAMPLES * sizeof(uint64_t), build->stream,
-                                    "codes of a sample", NULL, &codes, err);
-    if (status == KR_OK)
-        status = list_rows(build, n, &rows, err);
-    for (uint32_t c = 0; c < build->n_columns && status == KR_OK; ++c) {
+    uint32_t *rows = kr_work_take(work, FULL_SAMPLES * sizeof *rows, "rows of a sample");
+    uint64_t *codes = kr_work_take(work, FULL_SAMPLES * sizeof *codes, "codes of a sample");
+    list_rows(work, build->n_rows, n, rows);
+    for (uint32_t c = 0; c < build->n_columns; ++c) {
         table->samples[c].n = n;
-        status = sample_column(build, build->columns + c, &rows, &codes, table->samples + c, err);
+        sample_column(work, build->columns + c, rows, codes, table->samples + c);
     }
-    kr_buffer_release(build->device, &codes, build->stream);
-    kr_buffer_release(build->device, &rows, build->stream);
-    kr_stopwatch_lap(build->watch, "sample");
-    return status;
+    kr_work_give(work, codes);
+    kr_work_give(work, rows);
+    kr_work_lap(work, "sample");
 }
 
 static int holds(const kr_leaf *leaf, uint64_t code)
@@ -112,43 +103,39 @@ static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *
     return KR_OK;
 }
 
-static kr_status make_zones(const kr_table_build *build, const full_table *before, full_table *table,
-                            kr_error *err)
+static void make_zones(kr_work *work, const kr_table_build *build, const full_table *before,
+                       full_table *table)
 {
-    kr_status status = KR_OK;
     if (!table->has_zones || !build->n_rows)
-        return KR_OK;
-    table->zones = kr_host_calloc(build->n_columns, sizeof *table->zones, "zones of a table", err);
-    if (!table->zones)
-        return KR_ERR_HOST_MEMORY;
-    for (uint32_t c = 0; c < build->n_columns && status == KR_OK; ++c) {
+        return;
+    table->zones = kr_work_object(work, build->n_columns * sizeof *table->zones, "zones of a table");
+    for (uint32_t c = 0; c < build->n_columns && kr_work_goes_on(work); ++c) {
+        const kr_column *column = table->columns + c;
         const full_zones *old = before && before->zones ? before->zones + c : NULL;
         const uint64_t n_old = old ? before->n_rows : 0;
-        status = kr_device_report(build->device, "zones", build->n_rows - n_old, (double)c / build->n_columns,
-                                  err);
-        if (status != KR_OK)
-            break;
-        status = kr_type_key_bits(table->columns[c].type) == 64
-                     ? full_zones_make_u64(build, table->columns + c, old, n_old, table->zones + c, err)
-                     : full_zones_make_u32(build, table->columns + c, old, n_old, table->zones + c, err);
+        KR_STEP(work, kr_device_report(work->device, "zones", build->n_rows - n_old,
+                                       (double)c / build->n_columns, work->err));
+        if (kr_type_key_bits(column->type) == 64)
+            full_zones_make_u64(work, column, old, n_old, table->zones + c);
+        else
+            full_zones_make_u32(work, column, old, n_old, table->zones + c);
     }
-    kr_stopwatch_lap(build->watch, "zones");
-    return status;
+    kr_work_lap(work, "zones");
 }
 
 /* `before`: NULL, or what there is of the first rows. `table` has its options. On failure it has what
  * `release` releases. */
-static kr_status make(const kr_table_build *build, const full_table *before, full_table *table, kr_error *err)
+static void make(kr_work *work, const kr_table_build *build, const full_table *before, full_table *table)
 {
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
-    table->columns = kr_host_calloc(build->n_columns, sizeof *table->columns, "a table", err);
-    table->samples = kr_host_calloc(build->n_columns, sizeof *table->samples, "samples of a table", err);
-    if (!table->columns || !table->samples)
-        return KR_ERR_HOST_MEMORY;
+    table->columns = kr_work_object(work, build->n_columns * sizeof *table->columns, "a table");
+    table->samples = kr_work_object(work, build->n_columns * sizeof *table->samples, "samples of a table");
+    if (!kr_work_goes_on(work))
+        return;
     memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
-    const kr_status status = sample_all(build, table, err);
-    return status == KR_OK ? make_zones(build, before, table, err) : status;
+    sample_all(work, build, table);
+    make_zones(work, build, before, table);
 }
 
 static void release(kr_device *device, full_table *table, kr_stream *stream)
@@ -160,15 +147,15 @@ static void release(kr_device *device, full_table *table, kr_stream *stream)
     free(table->columns);
 }
 
-static kr_status build(const kr_table_build *build, void **self, kr_error *err)
+static void build(kr_work *work, const kr_table_build *build, void **self)
 {
-    full_table *table = kr_host_calloc(1, sizeof *table, "a table", err);
+    full_table *table = kr_work_object(work, sizeof *table, "a table");
     if (!table)
-        return KR_ERR_HOST_MEMORY;
+        return;
     *self = table;
     table->logic = (uint32_t)build->spec->options[FULL_OPTION_LOGIC];
     table->has_zones = build->spec->options[FULL_OPTION_ZONES] == FULL_ZONES_ON;
-    return make(build, NULL, table, err);
+    make(work, build, NULL, table);
 }
 
 static void destroy(kr_device *device, void *self)
@@ -178,21 +165,17 @@ static void destroy(kr_device *device, void *self)
 }
 
 /* Samples are taken anew; zones change from the first tile on that gets rows. */
-static kr_status append(kr_device *device, void *self, const kr_append_job *job, kr_error *err)
+static void append(kr_work *work, void *self, const kr_append_job *job)
 {
     full_table *table = self;
     full_table longer = {.logic = table->logic, .has_zones = table->has_zones};
-    const kr_table_build all = {.device = device,
-                                .stream = job->stream,
-                                .n_rows = job->n_rows,
-                                .n_columns = table->n_columns,
-                                .columns = job->columns,
-                                .watch = job->watch};
-    const kr_status status = make(&all, table, &longer, err);
-    release(device, status == KR_OK ? table : &longer, job->stream);
-    if (status == KR_OK)
+    const kr_table_build all = {
+        .n_rows = job->n_rows, .n_columns = table->n_columns, .columns = job->columns};
+    make(work, &all, table, &longer);
+    const int is_done = kr_work_goes_on(work);
+    release(work->device, is_done ? table : &longer, work->stream);
+    if (is_done)
         *table = longer;
-    return status;
 }
 
 static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
@@ -213,15 +196,14 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
     return table->zones ? 1 : 0;
 }
 
-static kr_status validate(kr_device *device, const void *self, kr_error *err)
+static void validate(kr_work *work, const void *self)
 {
     const full_table *table = self;
-    kr_status status = KR_OK;
-    for (uint32_t c = 0; table->zones && c < table->n_columns && status == KR_OK; ++c)
-        status = kr_type_key_bits(table->columns[c].type) == 64
-                     ? full_zones_validate_u64(device, table->columns + c, table->zones + c, err)
-                     : full_zones_validate_u32(device, table->columns + c, table->zones + c, err);
-    return status;
+    for (uint32_t c = 0; table->zones && c < table->n_columns; ++c)
+        if (kr_type_key_bits(table->columns[c].type) == 64)
+            full_zones_validate_u64(work, table->columns + c, table->zones + c);
+        else
+            full_zones_validate_u32(work, table->columns + c, table->zones + c);
 }
 
 static const kr_scan_ops ops = {

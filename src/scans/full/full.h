@@ -34,14 +34,12 @@ typedef struct full_zones {
 } full_zones;
 
 /* `before`: NULL, or the zones of the first n_rows_before rows, to go on from. */
-kr_status full_zones_make_u32(const kr_table_build *build, const kr_column *column, const full_zones *before,
-                              uint64_t n_rows_before, full_zones *zones, kr_error *err);
-kr_status full_zones_make_u64(const kr_table_build *build, const kr_column *column, const full_zones *before,
-                              uint64_t n_rows_before, full_zones *zones, kr_error *err);
-kr_status full_zones_validate_u32(kr_device *device, const kr_column *column, const full_zones *zones,
-                                  kr_error *err);
-kr_status full_zones_validate_u64(kr_device *device, const kr_column *column, const full_zones *zones,
-                                  kr_error *err);
+void full_zones_make_u32(kr_work *work, const kr_column *column, const full_zones *before,
+                         uint64_t n_rows_before, full_zones *zones);
+void full_zones_make_u64(kr_work *work, const kr_column *column, const full_zones *before,
+                         uint64_t n_rows_before, full_zones *zones);
+void full_zones_validate_u32(kr_work *work, const kr_column *column, const full_zones *zones);
+void full_zones_validate_u64(kr_work *work, const kr_column *column, const full_zones *zones);
 
 typedef struct full_table {
     uint64_t n_rows;

@@ -147,7 +147,8 @@ static void check_order(kr_device *device, kr_rng *rng, const uint32_t extents[C
 {
     static uint64_t given[SLOTS_MOST];
     static uint8_t is_seen[SLOTS_MOST];
-    cubes_order_job job = {.device = device, .pack = pack};
+    cubes_order_job job = {.pack = pack};
+    kr_work work = kr_work_on(device, NULL, NULL);
     kr_buffer records = {0}, rows = {0};
     memcpy(job.extents, extents, sizeof job.extents);
     memset(is_seen, 0, sizeof is_seen);
@@ -156,7 +157,8 @@ static void check_order(kr_device *device, kr_rng *rng, const uint32_t extents[C
         kr_buffer_allocate(device, job.n_rows * sizeof(uint64_t), NULL, "records", NULL, &records, NULL),
         KR_OK);
     memcpy(records.data, given, job.n_rows * sizeof(uint64_t));
-    assert_int_equal(cubes_order_make(&job, &records, &rows, NULL), KR_OK);
+    cubes_order_make(&work, &job, &records, &rows);
+    assert_int_equal(kr_work_end(&work), KR_OK);
     assert_int_equal(records.nbytes, cubes_slots(job.n_rows, pack) * sizeof(uint64_t));
     for (uint64_t slot = 0; slot < cubes_slots(job.n_rows, pack); ++slot) {
         const uint64_t record = ((const uint64_t *)records.data)[slot];
@@ -216,28 +218,24 @@ static void make_column(kr_device *device, kr_rng *rng, column *c, int encode, u
     c->made.column = (kr_column){
         .type = KR_U32, .count = ROWS, .data = c->values, .validity = has_nulls ? c->validity : NULL};
     c->made.limits = calloc(bins, sizeof *c->made.limits);
-    const cubes_cells_job job = {.device = device,
-                                 .column = &c->made.column,
+    kr_work work = kr_work_on(device, NULL, NULL);
+    const cubes_cells_job job = {.column = &c->made.column,
                                  .encode = (uint32_t)encode,
                                  .bins = bins,
                                  .n_places = 1,
                                  .places = {{.records = c->records}}};
-    assert_int_equal(cubes_cells_make(&job, &c->made.cells, c->made.limits, &c->made.n_limits, NULL), KR_OK);
+    cubes_cells_make(&work, &job, &c->made.cells, c->made.limits, &c->made.n_limits);
     assert_in_range(c->made.n_limits, 0, bins - 1);
     assert_int_equal(cubes_find_bins(&c->made, NULL), KR_OK);
     if (c->made.cells.n_nulls)
         c->made.limits[c->made.n_limits] = UINT64_MAX;
-    assert_int_equal(kr_vectors_make(device, &c->made.column, c->made.limits,
-                                     c->made.n_limits + (c->made.cells.n_nulls > 0), NULL, &c->made.vectors,
-                                     NULL),
-                     KR_OK);
+    c->made.vectors = kr_vectors_make(&work, &c->made.column, c->made.limits,
+                                      c->made.n_limits + (c->made.cells.n_nulls > 0));
     static uint32_t in_order[ROWS];
-    uint64_t bad = 1;
     for (uint32_t r = 0; r < ROWS; ++r)
         in_order[r] = r;
-    assert_int_equal(
-        cubes_cells_check(device, &c->made.column, &c->made.cells, job.places, in_order, &bad, NULL), KR_OK);
-    assert_int_equal(bad, 0);
+    assert_int_equal(cubes_cells_check(&work, &c->made.column, &c->made.cells, job.places, in_order), 0);
+    assert_int_equal(kr_work_end(&work), KR_OK);
 }
 
 static void release_column(kr_device *device, column *c)

@@ -29,9 +29,8 @@ static int compare(const void *a, const void *b)
 
 static void check(kr_device *device, const kr_column *column, const uint64_t *limits, uint32_t n)
 {
-    kr_vectors vectors;
-    uint64_t bad = 1;
-    assert_int_equal(kr_vectors_make(device, column, limits, n, NULL, &vectors, NULL), KR_OK);
+    kr_work work = kr_work_on(device, NULL, NULL);
+    kr_vectors vectors = kr_vectors_make(&work, column, limits, n);
     assert_int_equal(vectors.words.nbytes, kr_vectors_nbytes(column->count, n));
     for (uint32_t v = 0; v < n; ++v)
         for (uint64_t r = 0; r < vectors.stride * 32; ++r) {
@@ -40,14 +39,13 @@ static void check(kr_device *device, const kr_column *column, const uint64_t *li
                               kr_load_code((uint32_t)column->type, column->data, r) <= limits[v];
             assert_int_equal(kr_vector_at(&vectors, v)[r / 32] >> (r % 32) & 1, is_in);
         }
-    assert_int_equal(kr_vectors_check(device, column, limits, &vectors, &bad, NULL), KR_OK);
-    assert_int_equal(bad, 0);
+    assert_int_equal(kr_vectors_check(&work, column, limits, &vectors), 0);
     if (n && column->count) {
         const uint64_t row = column->count - 1;
         ((uint32_t *)vectors.words.data)[row / 32] ^= (uint32_t)1 << row % 32;
-        assert_int_equal(kr_vectors_check(device, column, limits, &vectors, &bad, NULL), KR_OK);
-        assert_int_equal(bad, row + 1);
+        assert_int_equal(kr_vectors_check(&work, column, limits, &vectors), row + 1);
     }
+    assert_int_equal(kr_work_end(&work), KR_OK);
     kr_vectors_release(device, &vectors, NULL);
 }
 
@@ -102,9 +100,10 @@ static void have_rows_of_each_type(void **state)
 static void check_borders(kr_device *device, uint64_t *codes, uint64_t n, uint32_t k)
 {
     kr_border borders[LIMITS_MOST];
-    uint32_t n_borders = 0;
+    kr_work work = kr_work_on(device, NULL, NULL);
     qsort(codes, n, sizeof *codes, compare);
-    assert_int_equal(kr_borders_choose(device, codes, 64, n, k, NULL, borders, &n_borders, NULL), KR_OK);
+    const uint32_t n_borders = kr_borders_choose(&work, codes, 64, n, k, borders);
+    assert_int_equal(kr_work_end(&work), KR_OK);
     assert_in_range(n_borders, 0, k ? k - 1 : 0);
     for (uint32_t b = 0; b < n_borders; ++b) {
         assert_in_range(borders[b].rank, b ? borders[b - 1].rank + 1 : 1, n - 1);
