@@ -145,7 +145,7 @@ static void add_interval(char *text, size_t nbytes, const char *name, const kr_l
                          kr_interval at)
 {
     const int is_equal = at.low == at.high && is_known(leaf, at.low), has_low = at.low > 0;
-    const int has_high = at.high < ~(uint64_t)0 >> (64 - kr_type_significant_bits(type));
+    const int has_high = at.high < kr_plan_most_code(type);
     bound low = {0, ""}, high = {0, ""};
     if (has_low || is_equal)
         low = bound_of(leaf, type, at.low, 1, is_equal);

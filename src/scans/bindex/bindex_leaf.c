@@ -243,7 +243,7 @@ kr_status bindex_leaf_add(const bindex_part *part, const kr_leaf *leaf, uint32_t
         compare_columns(view, &part->columns[leaf->other].view, leaf->compare, made, work);
         return KR_OK;
     }
-    const uint64_t most = ~(uint64_t)0 >> (64 - kr_type_significant_bits(view->type)), n = leaf->n_intervals;
+    const uint64_t most = kr_plan_most_code(view->type), n = leaf->n_intervals;
     walk w = {.column = column,
               .leaf = leaf,
               .lists = lists,

@@ -162,7 +162,7 @@ static void make_borders(kr_work *work, const bindex_part_job *job, bindex_part 
     for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work); ++c) {
         const bindex_view *view = &part->columns[c].view;
         const bindex_picked from = {picked + c * each + 1, s.n_picked, view->validity != NULL,
-                                    ~(uint64_t)0 >> (64 - kr_type_significant_bits(view->type))};
+                                    kr_plan_most_code(view->type)};
         KR_STEP(work, bindex_borders_make(&from, job->vectors, part->columns + c, work->err));
     }
     free(picked);

@@ -29,7 +29,7 @@ uint32_t full_load_of(const kr_column *column, uint32_t is_wide)
 int full_as_interval(const kr_leaf *leaf, uint32_t type, uint64_t *base, uint64_t *span, uint32_t *negate)
 {
     const kr_interval *at = leaf->intervals;
-    const uint64_t most = ~(uint64_t)0 >> (64 - kr_type_significant_bits(type));
+    const uint64_t most = kr_plan_most_code(type);
     uint64_t low = 0, high = most;
     *negate = leaf->n_intervals != 1;
     if (leaf->n_intervals == 1) {

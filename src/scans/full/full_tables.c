@@ -16,12 +16,6 @@ typedef struct making {
     uint32_t key_nbytes, halves;
 } making;
 
-static uint64_t most_code(const making *m)
-{
-    const kr_column *column = m->batch->table->columns + m->batch->sources[m->column].column;
-    return ~(uint64_t)0 >> (64 - kr_type_significant_bits(column->type));
-}
-
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
 static int by_code(const void *a, const void *b)
@@ -33,7 +27,8 @@ static int by_code(const void *a, const void *b)
 /* The edges of a leaf, ascending: its intervals begin behind the first, third, ... unless code 0 is in it. */
 static uint64_t edges_of(const making *m, const kr_leaf *leaf, uint64_t *edges)
 {
-    const uint64_t most = most_code(m);
+    const uint32_t column = m->batch->sources[m->column].column;
+    const uint64_t most = kr_plan_most_code(m->batch->table->columns[column].type);
     uint64_t n = 0;
     for (uint64_t i = 0; i < leaf->n_intervals; ++i) {
         if (leaf->intervals[i].low)
