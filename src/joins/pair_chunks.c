@@ -12,8 +12,8 @@ static void open_slot(kr_work *w, const kr_pair_chunks *c, kr_pair_slot *slot)
         slot->rows[i] = kr_work_take_or(w, nbytes, "a chunk of pairs", "use a smaller cap");
         if (ops->is_host)
             slot->host[i] = slot->rows[i];
-        else if (kr_work_goes_on(w) && !(slot->host[i] = ops->stage(w->device, nbytes, w->err)))
-            w->status = KR_ERR_HOST_MEMORY;
+        else
+            KR_STEP(w, (slot->host[i] = ops->stage(w->device, nbytes, w->err)) ? KR_OK : KR_ERR_HOST_MEMORY);
     }
 }
 
@@ -37,10 +37,12 @@ void kr_pair_chunks_close(kr_pair_chunks *c)
     }
 }
 
-static void call(kr_work *w, const kr_pair_chunks *c, uint64_t n, const uint32_t *left, const uint32_t *right)
+static void hand_over(kr_work *w, const kr_pair_chunks *c, uint64_t n, const uint32_t *left,
+                      const uint32_t *right)
 {
-    if (kr_work_goes_on(w) && c->chunk(c->ctx, n, left, right))
-        w->status = kr_fail(w->err, KR_ERR_CANCELLED, "the chunk callback stopped the join");
+    KR_STEP(w, c->chunk(c->ctx, n, left, right)
+                   ? kr_fail(w->err, KR_ERR_CANCELLED, "the chunk callback stopped the join")
+                   : KR_OK);
 }
 
 /* Waits for a chunk and hands it over. */
@@ -52,7 +54,7 @@ static void collect(kr_work *w, const kr_pair_chunks *c, kr_pair_slot *slot)
     KR_STEP(w, kr_device_sync(w->device, slot->stream, w->err));
     slot->n = 0;
     if (c->chunk && !slot->is_silent)
-        call(w, c, n, slot->host[!slot->indexed_is_left], slot->host[slot->indexed_is_left]);
+        hand_over(w, c, n, slot->host[!slot->indexed_is_left], slot->host[slot->indexed_is_left]);
 }
 
 void kr_pair_chunks_drain(kr_work *w, kr_pair_chunks *c)
@@ -155,6 +157,6 @@ void kr_pair_chunks_give_alone(kr_work *w, kr_pair_chunks *c, const uint32_t *ro
         for (uint64_t i = 0; i < count && first_row; ++i)
             host[0][i] += (uint32_t)first_row;
         memset(host[1], 0xFF, nbytes); /* KR_NO_ROW */
-        call(w, c, count, host[!is_left], single ? NULL : host[is_left]);
+        hand_over(w, c, count, host[!is_left], single ? NULL : host[is_left]);
     }
 }
