@@ -18,11 +18,11 @@ typedef struct joining {
     int indexes_left; /* 1: the left side is indexed, 0: the right one */
     const kr_index *index;
     kr_query query; /* over the side that is not indexed, the probing one */
-    /* Keys of the indexed side are distinct: */
+    /* If one answer of each probe is enough: */
     uint32_t *answers;       /* n: the row of each probe, or KR_NO_ROW */
     uint32_t *names;         /* n: which probe an answer is of; NULL: answer i is of probe i */
     const kr_column *staged; /* NULL, or the probes, in host memory: searched while they are copied */
-    /* Or not, or ranges: */
+    /* Else: */
     kr_matches matches; /* unless ranges are indexed */
     kr_covering covering;
     const uint64_t *offsets; /* n + 1: of the rows of each match */

@@ -12,7 +12,7 @@ typedef struct kr_pair_slot {
     kr_stream *stream; /* that fills it */
     uint64_t n;        /* pairs; 0: the slot is free */
     int indexed_is_left;
-    int is_silent; /* 1: the pairs are only marked */
+    int is_silent; /* 1: they are not handed over */
 } kr_pair_slot;
 
 enum { KR_PAIR_SLOTS = 2, KR_PAIRS_MOST = 1 << 23 };
@@ -21,11 +21,11 @@ typedef struct kr_pair_chunks {
     kr_device *device;
     uint64_t most;        /* pairs of a chunk, at most KR_PAIRS_MOST */
     kr_pairs_chunk chunk; /* NULL: nothing is handed over */
-    int is_silent;        /* 1: nor are pairs that are given now, but they are marked */
+    int is_silent;        /* 1: pairs that are given now are marked, but not handed over */
     void *ctx;
     uint32_t *marks; /* NULL, or a bitmap of indexed rows, in device memory: marks those of the pairs */
     kr_pair_slot slots[KR_PAIR_SLOTS];
-    uint32_t next; /* slot; it is the oldest, too */
+    uint32_t next; /* the slot to fill: the one that was filled first */
 } kr_pair_chunks;
 
 /* Makes room for c->most pairs per slot: scratch memory of the work, which ends after kr_pair_chunks_close;

@@ -5,7 +5,8 @@
 
 #include "joins/pairs.h"
 
-/* Blocks. Of sides with few rows, whose join takes no longer than the sample, *pairs is what it was. */
+/* Leaves *pairs as it is where sides have so few rows that their join takes no longer than the sample.
+ * Blocks. */
 void kr_join_sample(kr_work *work, const kr_join_job *job, double *pairs);
 
 #endif
