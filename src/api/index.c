@@ -102,7 +102,8 @@ kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_c
     return status == KR_OK && keys->count ? kr_set_keys_apply(index, row_ids, keys, stream, err) : status;
 }
 
-static kr_status check_update(const kr_index *index, const kr_update *wanted, kr_error *err)
+static kr_status check_update(const kr_index *index, const kr_update *wanted, kr_stream *stream,
+                              kr_error *err)
 {
     const unsigned long long rows = index->info.rows, next = index->info.next_row,
                              more = wanted->insert_keys.count;
@@ -112,7 +113,7 @@ static kr_status check_update(const kr_index *index, const kr_update *wanted, kr
     if (status == KR_OK)
         status = check_row_ids(index, wanted->insert_rows, "insert_rows", err);
     if (status == KR_OK)
-        status = kr_stream_check(index->device, wanted->stream, "kr_index_update", err);
+        status = kr_stream_check(index->device, stream, "kr_index_update", err);
     if (status == KR_OK)
         status = kr_kind_check(index->spec.kind, KR_CAN_UPDATE, err);
     if (status != KR_OK)
@@ -138,12 +139,11 @@ kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const u
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_index_update: insert_rows without insert_keys; give a key per row id");
     const kr_column none = {.type = index->info.type, .dictionary = index->dictionary};
-    const kr_update wanted = {.stream = stream,
-                              .delete_keys = delete_keys ? *delete_keys : none,
+    const kr_update wanted = {.delete_keys = delete_keys ? *delete_keys : none,
                               .insert_keys = insert_keys ? *insert_keys : none,
                               .insert_rows = insert_rows};
-    const kr_status status = check_update(index, &wanted, err);
-    return status == KR_OK ? kr_update_apply(index, &wanted, err) : status;
+    const kr_status status = check_update(index, &wanted, stream, err);
+    return status == KR_OK ? kr_update_apply(index, &wanted, stream, err) : status;
 }
 
 kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *err)

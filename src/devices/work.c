@@ -15,6 +15,14 @@ kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
     return work;
 }
 
+kr_work kr_work_beside(const kr_work *work, kr_error *err)
+{
+    kr_work beside = kr_work_on(work->device, work->stream, err);
+    beside.watch = work->watch;
+    beside.arena = work->arena;
+    return beside;
+}
+
 /* ---- Memory -------------------------------------------------------------------------------- */
 
 /* NULL also where this thread has entered the work's arena: then every allocation goes through it. */

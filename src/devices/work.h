@@ -29,6 +29,8 @@ typedef struct kr_work {
 } kr_work;
 
 kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err);
+/* Another in the same place, whose failures are its own: for what may fail, or has to undo what did. */
+kr_work kr_work_beside(const kr_work *work, kr_error *err);
 
 static inline int kr_work_goes_on(const kr_work *work)
 {

@@ -78,8 +78,6 @@ static void arrange(kr_work *w, const kr_spec *spec, const kr_column *lower, con
     c->n_right = lower->count;
     const coded ranges = encode(w, c->type, lower, upper);
     const kr_build build = {
-        .device = w->device,
-        .stream = w->stream,
         .spec = spec,
         .keys = {.type = c->type, .count = c->n_right, .data = ranges.lowers, .validity = ranges.validity},
     };

@@ -61,11 +61,8 @@ static void sort_right(merging *m, const kr_column *right)
 {
     kr_spec spec = {0};
     uint32_t is_unique = 0;
-    const kr_build build = {.device = m->work->device,
-                            .spec = &spec,
-                            .keys = *right,
-                            .is_unique = &is_unique,
-                            .used_bits = m->job->used_bits};
+    const kr_build build = {
+        .spec = &spec, .keys = *right, .is_unique = &is_unique, .used_bits = m->job->used_bits};
     m->sorted = kr_sorted_build(m->work, &build);
     m->distinct = is_unique != 0;
     kr_work_lap(m->work, "sort");

@@ -147,36 +147,35 @@ kr_status kr_bring(kr_device *device, void *to, const void *from, uint64_t nbyte
 }
 
 /* Copies one array, unless the device already reaches it. */
-static kr_status bring(kr_device *device, const void **pointer, uint64_t nbytes, const char *what,
-                       kr_stream *stream, kr_buffer *buffer, kr_error *err)
+static const void *bring(kr_work *w, const void *array, uint64_t nbytes, const char *what)
 {
-    if (!*pointer || nbytes == 0 || kr_device_reaches(device, *pointer))
-        return KR_OK;
-    kr_status status = kr_buffer_allocate(device, nbytes, stream, what, NULL, buffer, err);
-    if (status == KR_OK)
-        status = kr_upload(device, buffer->data, *pointer, nbytes, stream, err);
-    *pointer = buffer->data;
-    return status;
+    if (!array || nbytes == 0 || kr_device_reaches(w->device, array))
+        return array;
+    void *copy = kr_work_take(w, nbytes, what);
+    KR_STEP(w, kr_upload(w->device, copy, array, nbytes, w->stream, w->err));
+    return copy;
+}
+
+kr_column kr_column_bring(kr_work *w, const kr_column *column, const char *what)
+{
+    kr_column here = *column;
+    const void *validity = column->validity ? column->validity + column->validity_offset / 8 : NULL;
+    here.validity_offset = column->validity_offset % 8;
+    here.data = bring(w, column->data, column->count * kr_type_nbytes(column->type), what);
+    here.validity = bring(w, validity, kr_validity_nbytes(column), "a validity bitmap");
+    return here;
 }
 
 kr_status kr_resident_make(kr_device *device, const kr_column *column, const char *what, kr_stream *stream,
                            kr_resident *resident, kr_error *err)
 {
-    kr_resident made = {.column = *column};
-    const void *validity = column->validity ? column->validity + column->validity_offset / 8 : NULL;
-    made.column.validity_offset = column->validity_offset % 8;
-    kr_status status = bring(device, &made.column.data, column->count * kr_type_nbytes(column->type), what,
-                             stream, &made.data, err);
-    if (status == KR_OK)
-        status = bring(device, &validity, kr_validity_nbytes(column), "a validity bitmap", stream,
-                       &made.validity, err);
-    made.column.validity = validity;
-    if (status != KR_OK) {
-        kr_resident_release(device, &made, stream);
-        return status;
-    }
-    *resident = made;
-    return KR_OK;
+    kr_work w = kr_work_on(device, stream, err);
+    kr_resident made = {.column = kr_column_bring(&w, column, what)};
+    made.data = kr_work_keep(&w, made.column.data);
+    made.validity = kr_work_keep(&w, made.column.validity);
+    if (kr_work_goes_on(&w))
+        *resident = made;
+    return kr_work_end(&w);
 }
 
 void kr_resident_release(kr_device *device, kr_resident *resident, kr_stream *stream)

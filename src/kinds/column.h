@@ -2,7 +2,7 @@
 #ifndef KEYRAY_KINDS_COLUMN_H
 #define KEYRAY_KINDS_COLUMN_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 
 /* Checks a column's type, count, alignment and place, and (the second) that there are data; `what` names it
  * in the error. *reaches, unless NULL: stays as it is if the device reaches all arrays, else becomes 0. */
@@ -35,7 +35,11 @@ kr_column kr_column_slice(const kr_column *column, uint64_t first, uint64_t n);
 /* 1 if the device reaches all arrays; a column may be NULL. */
 int kr_column_is_reached(kr_device *device, const kr_column *column);
 
-/* A column in device memory: the caller's own, or copies held by the buffers. */
+/* The column in device memory: the caller's own arrays, or copies, which are scratch memory of the work.
+ * Blocks where it copies. */
+kr_column kr_column_bring(kr_work *work, const kr_column *column, const char *what);
+
+/* The same for longer than a work: the buffers hold the copies. */
 typedef struct kr_resident {
     kr_column column;
     kr_buffer data, validity;

@@ -28,22 +28,12 @@ typedef struct kr_shape {
 
 /* The input of a build, all in device memory. */
 typedef struct kr_build {
-    kr_device *device;
-    kr_stream *stream;
     const kr_spec *spec;
     kr_column keys;
     const uint32_t *row_ids; /* or NULL: 0, 1, 2, ... */
-    kr_stopwatch *watch;     /* kr_stopwatch_lap(watch, "sort") ends a phase */
     uint32_t *is_unique;     /* NULL, or 0, which becomes 1 if the build finds that no key is given twice */
     uint32_t used_bits; /* codes are below 2^used_bits, which spares passes of a sort; 0: nothing is known */
 } kr_build;
-
-static inline kr_work kr_work_of_build(const kr_build *build, kr_error *err)
-{
-    kr_work work = kr_work_on(build->device, build->stream, err);
-    work.watch = build->watch;
-    return work;
-}
 
 /* One batch to locate. */
 typedef struct kr_locate {
@@ -51,34 +41,22 @@ typedef struct kr_locate {
     kr_put put;
     uint64_t n;
     const kr_partition_view *partition; /* NULL: the probes are not partitioned */
-    kr_stopwatch *watch;                /* does nothing unless phases are asked for */
 } kr_locate;
 
 /* New keys of rows, all in device memory. At least one, and at most as many as there are rows. Row ids are as
  * the caller gave them: in any order, perhaps given twice, perhaps not indexed. */
 typedef struct kr_set_keys {
-    kr_stream *stream;
     const uint32_t *row_ids;
     kr_column keys; /* no NULLs */
-    kr_stopwatch *watch;
 } kr_set_keys;
 
 /* Rows to delete and to insert, all in device memory: first every row whose key is among delete_keys is
  * deleted, then the others are inserted. Either column may be empty; NULLs in it are skipped. */
 typedef struct kr_update {
-    kr_stream *stream;
     kr_column delete_keys, insert_keys;
     const uint32_t *insert_rows; /* distinct, none is KR_NO_ROW; NULL: next_row, next_row + 1, ... */
     uint32_t next_row;
-    kr_stopwatch *watch;
 } kr_update;
-
-static inline kr_work kr_work_of_update(kr_device *on, const kr_update *job, kr_error *err)
-{
-    kr_work work = kr_work_on(on, job->stream, err);
-    work.watch = job->watch;
-    return work;
-}
 
 enum { KR_COMPONENTS_MOST = 8, KR_COUNTERS_MOST = 8 };
 
@@ -100,21 +78,21 @@ typedef struct kr_ordered_ops {
     void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
     /* Optional: keys[p] := the code of the entry at position kr_cut_at(n_rows, bits, p), for all p below
      * 2^bits; the library then partitions large batches by them. Enqueues. */
-    kr_status (*cuts)(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
-                      kr_error *err);
+    void (*cuts)(kr_work *work, const void *self, uint32_t bits, void *keys);
 } kr_ordered_ops;
 
-/* The operations at one key width: array_ops_u32, array_ops_u64. `self` is the family's own structure. */
+/* The operations at one key width: array_ops_u32, array_ops_u64. `self` is the family's own structure. An
+ * operation that takes a work does its steps in it (devices/work.h). What it takes there and neither keeps
+ * nor gives back, the library gives back afterwards. */
 typedef struct kr_family_ops {
     /* Upper bounds, as close as docs/memory-and-streams.md says, without the staging of host columns. */
     kr_status (*estimate)(const kr_shape *shape, kr_need *need, kr_error *err);
     /* May wait for the stream. On failure *self is NULL, or what the library then hands to `destroy`, after
      * it has waited for the stream. */
-    kr_status (*build)(const kr_build *build, void **self, kr_error *err);
+    void (*build)(kr_work *work, const kr_build *build, void **self);
     void (*destroy)(kr_device *device, void *self);
     /* Enqueues; waits for nothing. */
-    kr_status (*locate)(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                        kr_error *err);
+    void (*locate)(kr_work *work, const void *self, const kr_locate *job);
     /* How many rows there are, and how those of a match are read. */
     kr_rows (*rows)(const void *self);
     const kr_ordered_ops *ordered; /* NULL: entries have no order, so there are no ranges */
@@ -137,10 +115,10 @@ typedef struct kr_family_ops {
     /* Optional (KR_CAN_SET_KEYS): afterwards everything is as if the index had been built from the changed
      * column. On failure the index is as it was. Blocks; no lookup is under way. KR_ERR_ARGUMENT for a row id
      * that is not indexed or given twice. */
-    kr_status (*set_keys)(kr_device *device, void *self, const kr_set_keys *job, kr_error *err);
+    void (*set_keys)(kr_work *work, void *self, const kr_set_keys *job);
     /* Optional (KR_CAN_UPDATE). On failure the index is as it was. No lookup is under way; the library waits
      * for the stream afterwards. KR_ERR_UNSUPPORTED where this spec does not allow it. */
-    kr_status (*update)(kr_device *device, void *self, const kr_update *job, kr_error *err);
+    void (*update)(kr_work *work, void *self, const kr_update *job);
     /* Optional: fills the array, returns how many. */
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
 } kr_family_ops;

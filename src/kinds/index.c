@@ -61,71 +61,40 @@ void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]
         ops->tracer(device, text);
 }
 
-/* Device copies of a call's arrays, released at its end. */
+/* A call's columns in device memory. */
 typedef struct inputs {
-    kr_resident keys, rows, deleted;
-    kr_buffer counters; /* KR_ROWS_COUNTERS */
+    kr_column keys, rows, deleted; /* rows: without data if there are none */
 } inputs;
 
-static kr_status add_counters(kr_device *device, kr_stream *stream, inputs *in, kr_error *err)
+/* Of the row ids that the caller gave, those of NULL keys included. */
+static kr_rows_summary summarize_given(kr_work *w, const inputs *in, uint64_t *counters)
 {
-    return kr_counters_make(device, stream, KR_ROWS_COUNTERS, &in->counters, err);
-}
-
-static kr_status summarize(kr_device *device, const kr_rows *rows, const inputs *in, kr_stream *stream,
-                           kr_rows_summary *summary, kr_error *err)
-{
-    kr_work w = kr_work_on(device, stream, err);
-    *summary = kr_rows_summarize(&w, rows, in->counters.data);
-    return kr_work_end(&w);
-}
-
-static kr_status find_row_limit(kr_index *index, const inputs *in, kr_stream *stream, kr_error *err)
-{
-    const kr_rows rows = index->ops->rows(index->self);
-    kr_rows_summary summary;
-    const kr_status status = summarize(index->device, &rows, in, stream, &summary, err);
-    if (status == KR_OK)
-        index->row_limit = summary.end;
-    return status;
-}
-
-/* Summarizes the row ids that the caller gave, those of NULL keys included. */
-static kr_status summarize_given(kr_device *device, const inputs *in, kr_stream *stream,
-                                 kr_rows_summary *summary, kr_error *err)
-{
-    const kr_rows rows = kr_dense_rows(in->rows.column.data, sizeof(uint32_t), in->rows.column.count);
-    return summarize(device, &rows, in, stream, summary, err);
+    const kr_rows rows = kr_dense_rows(in->rows.data, sizeof(uint32_t), in->rows.count);
+    return kr_rows_summarize(w, &rows, counters);
 }
 
 /* Fails if there is a NULL. Blocks. */
-static kr_status refuse_nulls(kr_device *device, inputs *in, kr_stream *stream, kr_error *err)
+static void refuse_nulls(kr_work *w, const kr_column *keys)
 {
-    const kr_column *keys = &in->keys.column;
-    uint64_t last = 0;
     if (!keys->validity)
-        return KR_OK;
-    kr_status status = add_counters(device, stream, in, err);
-    const last_null_params params = {keys->validity, in->counters.data, keys->validity_offset};
-    if (status == KR_OK)
-        status = kr_device_run(device, &index_last_null, &params, keys->count, stream, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, stream, &in->counters, &last, 1, err);
-    if (status == KR_OK && last)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "key %llu is NULL: an indexed row must keep a key; give it another value",
-                       (unsigned long long)last - 1);
-    return status;
+        return;
+    uint64_t *counters = kr_work_counters(w, 1), last = 0;
+    const last_null_params params = {keys->validity, counters, keys->validity_offset};
+    kr_work_run(w, &index_last_null, &params, keys->count);
+    kr_work_read(w, &last, counters, sizeof last);
+    kr_work_give(w, counters);
+    if (last)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT,
+                           "key %llu is NULL: an indexed row must keep a key; give it another value",
+                           (unsigned long long)last - 1));
 }
 
-static kr_status bring_inputs(kr_index *index, const kr_column *keys, const uint32_t *row_ids,
-                              kr_stream *stream, inputs *in, kr_error *err)
+static inputs bring_inputs(kr_work *w, const kr_column *keys, const uint32_t *row_ids)
 {
-    kr_status status = kr_resident_make(index->device, keys, "a copy of the keys", stream, &in->keys, err);
-    if (status != KR_OK || !row_ids)
-        return status;
+    inputs in = {.keys = kr_column_bring(w, keys, "a copy of the keys")};
     const kr_column rows = {.type = KR_U32, .count = keys->count, .data = row_ids};
-    return kr_resident_make(index->device, &rows, "a copy of the row ids", stream, &in->rows, err);
+    in.rows = row_ids ? kr_column_bring(w, &rows, "a copy of the row ids") : (kr_column){0};
+    return in;
 }
 
 static uint32_t differing_bits(const kr_index *index, kr_type type)
@@ -140,15 +109,7 @@ static uint32_t differing_bits(const kr_index *index, kr_type type)
     return bits;
 }
 
-static void release_inputs(kr_index *index, kr_stream *stream, inputs *in)
-{
-    kr_buffer_release(index->device, &in->counters, stream);
-    kr_resident_release(index->device, &in->deleted, stream);
-    kr_resident_release(index->device, &in->rows, stream);
-    kr_resident_release(index->device, &in->keys, stream);
-}
-
-/* After a build or a change; `before`: bytes in use without the index. */
+/* After a build or a change. */
 static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t peak_nbytes)
 {
     kr_index_info *info = &index->info;
@@ -166,33 +127,29 @@ static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, 
     index->phases = watch->phases;
 }
 
-static kr_status record_ready(kr_index *index, kr_stream *stream, kr_error *err)
+static void record_ready(kr_work *w, kr_index *index)
 {
     kr_device *device = index->device;
-    kr_status status = KR_OK;
+    if (!kr_work_goes_on(w))
+        return;
     ++index->version;
     atomic_store(&index->is_ready, 0);
     if (device->ops->is_host)
-        return KR_OK;
+        return;
     if (!index->ready)
-        status = device->ops->event_create(device, &index->ready, err);
-    return status == KR_OK
-               ? device->ops->event_record(device, index->ready, kr_native_stream(device, stream), err)
-               : status;
+        KR_STEP(w, device->ops->event_create(device, &index->ready, w->err));
+    KR_STEP(w, device->ops->event_record(device, index->ready, kr_native_stream(device, w->stream), w->err));
 }
 
 /* For a build with the caller's row ids. */
-static kr_status find_given_rows(kr_index *index, kr_stream *stream, inputs *in, kr_error *err)
+static void find_given_rows(kr_work *w, kr_index *index, const inputs *in)
 {
-    kr_rows_summary given;
-    kr_status status = add_counters(index->device, stream, in, err);
-    if (status == KR_OK)
-        status = find_row_limit(index, in, stream, err);
-    if (status == KR_OK)
-        status = summarize_given(index->device, in, stream, &given, err);
-    if (status == KR_OK)
-        index->info.next_row = given.end;
-    return status;
+    uint64_t *counters = kr_work_counters(w, KR_ROWS_COUNTERS);
+    if (!kr_work_goes_on(w))
+        return;
+    const kr_rows rows = index->ops->rows(index->self);
+    index->row_limit = kr_rows_summarize(w, &rows, counters).end;
+    index->info.next_row = summarize_given(w, in, counters).end;
 }
 
 /* What an index is made of. */
@@ -203,55 +160,50 @@ typedef struct source {
     kr_stream *stream;
 } source;
 
-static kr_status run_build(kr_index *index, const source *from, kr_stopwatch *watch, kr_error *err)
+static void run_build(kr_work *w, kr_index *index, const source *from)
 {
-    const kr_column *keys = from->keys;
-    const uint32_t *row_ids = from->row_ids;
-    kr_stream *stream = from->stream;
-    inputs in = {0};
-    kr_status status = bring_inputs(index, keys, row_ids, stream, &in, err);
-    if (status == KR_OK) {
-        kr_stopwatch_lap(watch, "copy");
-        const kr_build build = {
-            .device = index->device,
-            .stream = stream,
-            .spec = &index->spec,
-            .keys = in.keys.column,
-            .row_ids = in.rows.column.data,
-            .used_bits = from->used_bits,
-            .watch = watch,
-            .is_unique = &index->is_unique,
-        };
-        status = index->ops->build(&build, &index->self, err);
-    }
-    index->row_limit = index->info.next_row = keys->count;
-    if (status == KR_OK && row_ids)
-        status = find_given_rows(index, stream, &in, err);
-    release_inputs(index, stream, &in);
-    return status == KR_OK ? record_ready(index, stream, err) : status;
+    const inputs in = bring_inputs(w, from->keys, from->row_ids);
+    kr_work_lap(w, "copy");
+    const kr_build build = {
+        .spec = &index->spec,
+        .keys = in.keys,
+        .row_ids = in.rows.data,
+        .used_bits = from->used_bits,
+        .is_unique = &index->is_unique,
+    };
+    const uint32_t mark = kr_work_mark(w);
+    if (kr_work_goes_on(w))
+        index->ops->build(w, &build, &index->self);
+    kr_work_give_since(w, mark);
+    index->row_limit = index->info.next_row = from->keys->count;
+    if (from->row_ids)
+        find_given_rows(w, index, &in);
+    kr_work_give_since(w, 0);
+    record_ready(w, index);
 }
 
 static kr_status make(kr_device *device, const kr_spec *spec, const source *from, kr_index **index,
                       kr_error *err)
 {
-    kr_index *made = kr_host_calloc(1, sizeof *made, "an index", err);
+    kr_work w = kr_work_on(device, from->stream, err);
+    kr_stopwatch watch;
+    kr_peak peak;
+    kr_index *made = kr_work_object(&w, sizeof *made, "an index");
     if (!made)
-        return KR_ERR_HOST_MEMORY;
+        return kr_work_end(&w);
     made->device = device;
     made->spec = *spec;
     made->dictionary = from->keys->dictionary;
     made->ops = kr_family_ops_of(spec->kind->family, from->keys->type);
-    kr_status status = kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err);
-    if (status == KR_OK)
-        status = runs_on(made->ops, device, spec, err);
-    kr_stopwatch watch;
-    kr_peak peak;
+    KR_STEP(&w, kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err));
+    KR_STEP(&w, runs_on(made->ops, device, spec, err));
     kr_peak_begin(&peak, device);
     kr_stopwatch_start(&watch, device, from->stream);
-    if (status == KR_OK)
-        status = run_build(made, from, &watch, err);
+    w.watch = &watch;
+    run_build(&w, made, from);
     kr_stopwatch_stop(&watch);
     const uint64_t peak_nbytes = kr_peak_end(&peak);
+    const kr_status status = kr_work_end(&w);
     if (status != KR_OK) {
         kr_index_destroy(made);
         return status;
@@ -275,132 +227,118 @@ kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_
     return make(device, spec, &from, index, err);
 }
 
-static kr_status run_change(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
-                            kr_stream *stream, kr_stopwatch *watch, kr_error *err)
+/* ---- Changes ---------------------------------------------------------------------------------- */
+
+/* What a change is measured by, from its beginning to its end. */
+typedef struct change {
+    kr_stopwatch watch;
+    kr_peak peak;
+} change;
+
+static kr_work begin_change(kr_index *index, change *c, kr_stream *stream, kr_error *err)
 {
-    inputs in = {0};
-    kr_status status = bring_inputs(index, keys, row_ids, stream, &in, err);
-    if (status == KR_OK)
-        status = refuse_nulls(index->device, &in, stream, err);
-    if (status == KR_OK) {
-        kr_stopwatch_lap(watch, "copy");
-        kr_device_drain(index->device); /* lookups that still read what is there */
-        const kr_set_keys job = {
-            .stream = stream, .row_ids = in.rows.column.data, .keys = in.keys.column, .watch = watch};
-        index->is_unique = 0;
-        status = index->ops->set_keys(index->device, index->self, &job, err);
-    }
-    release_inputs(index, stream, &in);
-    return status == KR_OK ? record_ready(index, stream, err) : status;
+    kr_work w = kr_work_on(index->device, stream, err);
+    KR_STEP(&w, kr_index_await(index, stream, err));
+    kr_peak_begin(&c->peak, index->device);
+    kr_stopwatch_start(&c->watch, index->device, stream);
+    w.watch = &c->watch;
+    return w;
+}
+
+static kr_status end_change(kr_work *w, kr_index *index, change *c, kr_type type)
+{
+    kr_work_give_since(w, 0);
+    record_ready(w, index);
+    kr_stopwatch_stop(&c->watch);
+    const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_peak_end(&c->peak);
+    if (kr_work_goes_on(w))
+        fill_info(index, type, &c->watch, peak_nbytes);
+    return kr_work_end(w);
+}
+
+/* The columns are there, so the index may change: lookups that still read it end before. 0: a step failed. */
+static int may_change(kr_work *w, kr_index *index)
+{
+    if (!kr_work_goes_on(w))
+        return 0;
+    kr_work_lap(w, "copy");
+    kr_device_drain(index->device);
+    index->is_unique = 0;
+    return 1;
 }
 
 kr_status kr_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
                             kr_stream *stream, kr_error *err)
 {
-    kr_stopwatch watch;
-    kr_peak peak;
-    kr_status status = kr_index_await(index, stream, err);
-    if (status != KR_OK)
-        return status;
-    kr_peak_begin(&peak, index->device);
-    kr_stopwatch_start(&watch, index->device, stream);
-    status = run_change(index, row_ids, keys, stream, &watch, err);
-    kr_stopwatch_stop(&watch);
-    const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_peak_end(&peak);
-    if (status == KR_OK)
-        fill_info(index, keys->type, &watch, peak_nbytes);
-    return status;
-}
-
-static kr_status bring_update(kr_index *index, const kr_update *wanted, inputs *in, kr_error *err)
-{
-    kr_status status =
-        bring_inputs(index, &wanted->insert_keys, wanted->insert_rows, wanted->stream, in, err);
-    if (status == KR_OK)
-        status = kr_resident_make(index->device, &wanted->delete_keys, "a copy of the deleted keys",
-                                  wanted->stream, &in->deleted, err);
-    /* for find_inserted_end */
-    return status == KR_OK ? add_counters(index->device, wanted->stream, in, err) : status;
+    change c;
+    kr_work w = begin_change(index, &c, stream, err);
+    const inputs in = bring_inputs(&w, keys, row_ids);
+    refuse_nulls(&w, &in.keys);
+    const kr_set_keys job = {.row_ids = in.rows.data, .keys = in.keys};
+    if (may_change(&w, index))
+        index->ops->set_keys(&w, index->self, &job);
+    return end_change(&w, index, &c, keys->type);
 }
 
 /* One more than the largest row id among the inserted rows. Blocks. */
-static kr_status find_inserted_end(const kr_index *index, const kr_update *wanted, const inputs *in,
-                                   uint64_t *end, kr_error *err)
+static uint64_t find_inserted_end(kr_work *w, const kr_index *index, const kr_update *wanted,
+                                  const inputs *in)
 {
-    *end = wanted->insert_keys.count ? index->info.next_row + wanted->insert_keys.count : 0;
     if (!wanted->insert_rows)
-        return KR_OK;
-    kr_rows_summary given;
-    const kr_status status = summarize_given(index->device, in, wanted->stream, &given, err);
-    if (status != KR_OK)
-        return status;
-    *end = given.end;
-    if (given.count < in->rows.column.count)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "insert_rows holds %u (KR_NO_ROW), which is not a row id; give ids below it",
-                       KR_NO_ROW);
-    return KR_OK;
+        return wanted->insert_keys.count ? index->info.next_row + wanted->insert_keys.count : 0;
+    const kr_rows_summary given = summarize_given(w, in, kr_work_counters(w, KR_ROWS_COUNTERS));
+    if (given.count < in->rows.count)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT,
+                           "insert_rows holds %u (KR_NO_ROW), which is not a row id; give ids below it",
+                           KR_NO_ROW));
+    return given.end;
 }
 
-static kr_status run_update(kr_index *index, const kr_update *wanted, kr_stopwatch *watch, kr_error *err)
+static void run_update(kr_work *w, kr_index *index, const kr_update *wanted)
 {
-    inputs in = {0};
-    uint64_t end = 0;
-    kr_status status = bring_update(index, wanted, &in, err);
-    if (status == KR_OK)
-        status = find_inserted_end(index, wanted, &in, &end, err);
-    if (status == KR_OK) {
-        kr_stopwatch_lap(watch, "copy");
-        kr_device_drain(index->device); /* lookups that still read what is there */
-        const kr_update job = {.stream = wanted->stream,
-                               .delete_keys = in.deleted.column,
-                               .insert_keys = in.keys.column,
-                               .insert_rows = in.rows.column.data,
-                               .next_row = (uint32_t)index->info.next_row,
-                               .watch = watch};
-        index->is_unique = 0;
-        status = index->ops->update(index->device, index->self, &job, err);
-    }
-    if (status == KR_OK) {
-        ++index->version; /* even if waiting fails: recordings hold addresses that may be gone */
-        status = kr_device_sync(index->device, wanted->stream, err);
-    }
-    if (status == KR_OK) {
-        /* After deletes, a pass over all rows could lower the limit, but would take longer than they do. */
-        index->info.next_row = end > index->info.next_row ? end : index->info.next_row;
-        index->row_limit = index->info.next_row;
-    }
-    release_inputs(index, wanted->stream, &in);
-    return status == KR_OK ? record_ready(index, wanted->stream, err) : status;
+    inputs in = bring_inputs(w, &wanted->insert_keys, wanted->insert_rows);
+    in.deleted = kr_column_bring(w, &wanted->delete_keys, "a copy of the deleted keys");
+    const uint64_t end = find_inserted_end(w, index, wanted, &in);
+    const kr_update job = {.delete_keys = in.deleted,
+                           .insert_keys = in.keys,
+                           .insert_rows = in.rows.data,
+                           .next_row = (uint32_t)index->info.next_row};
+    if (may_change(w, index))
+        index->ops->update(w, index->self, &job);
+    if (!kr_work_goes_on(w))
+        return;
+    ++index->version; /* even if waiting fails: recordings hold addresses that may be gone */
+    kr_work_sync(w);
+    if (!kr_work_goes_on(w))
+        return;
+    /* After deletes, a pass over all rows could lower the limit, but would take longer than they do. */
+    index->info.next_row = end > index->info.next_row ? end : index->info.next_row;
+    index->row_limit = index->info.next_row;
 }
 
-kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_error *err)
+kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err)
 {
-    kr_stopwatch watch;
-    kr_peak peak;
-    /* Without rows, the kind only says whether it can update. */
-    if (!wanted->insert_keys.count && !wanted->delete_keys.count)
-        return index->ops->update(index->device, index->self, wanted, err);
-    kr_status status = kr_index_await(index, wanted->stream, err);
-    if (status != KR_OK)
-        return status;
-    kr_peak_begin(&peak, index->device);
-    kr_stopwatch_start(&watch, index->device, wanted->stream);
-    status = run_update(index, wanted, &watch, err);
-    kr_stopwatch_stop(&watch);
-    const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_peak_end(&peak);
-    if (status == KR_OK)
-        fill_info(index, index->info.type, &watch, peak_nbytes);
-    return status;
+    change c;
+    if (!wanted->insert_keys.count && !wanted->delete_keys.count) {
+        /* Without rows, the kind only says whether it can update. */
+        kr_work only = kr_work_on(index->device, stream, err);
+        index->ops->update(&only, index->self, wanted);
+        return kr_work_end(&only);
+    }
+    kr_work w = begin_change(index, &c, stream, err);
+    run_update(&w, index, wanted);
+    return end_change(&w, index, &c, index->info.type);
 }
 
 kr_status kr_index_check(const kr_index *index, kr_error *err)
 {
     const kr_rows rows = index->ops->rows(index->self);
-    kr_status status = kr_index_await(index, NULL, err);
-    if (status == KR_OK && index->ops->validate)
-        status = index->ops->validate(index->device, index->self, err);
-    return status == KR_OK ? kr_rows_validate(index->device, &rows, err) : status;
+    kr_work w = kr_work_on(index->device, NULL, err);
+    KR_STEP(&w, kr_index_await(index, NULL, err));
+    if (index->ops->validate)
+        KR_STEP(&w, index->ops->validate(index->device, index->self, err));
+    KR_STEP(&w, kr_rows_validate(index->device, &rows, err));
+    return kr_work_end(&w);
 }
 
 void kr_index_destroy(kr_index *index)

@@ -34,8 +34,8 @@ kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_
 kr_status kr_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
                             kr_stream *stream, kr_error *err);
 
-/* kr_index_update with checked arguments: next_row and watch of `wanted` are filled in here. Blocks. */
-kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_error *err);
+/* kr_index_update with checked arguments: next_row of `wanted` is filled in here. Blocks. */
+kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err);
 
 /* kr_index_validate with checked arguments. Blocks. */
 kr_status kr_index_check(const kr_index *index, kr_error *err);

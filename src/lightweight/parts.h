@@ -9,9 +9,9 @@
 extern const kr_ordered_ops kr_store_ordered_u32, kr_store_ordered_u64;
 /* A family's `locate` for a job with a partition, in a store in key order. `levels`: or NULL; not with layout
  * aos. Enqueue. */
-kr_status kr_parts_locate_u32(kr_device *device, const kr_store *store, const kr_parts_levels *levels,
-                              const kr_locate *job, kr_stream *stream, kr_error *err);
-kr_status kr_parts_locate_u64(kr_device *device, const kr_store *store, const kr_parts_levels *levels,
-                              const kr_locate *job, kr_stream *stream, kr_error *err);
+void kr_parts_locate_u32(kr_work *work, const kr_store *store, const kr_parts_levels *levels,
+                         const kr_locate *job);
+void kr_parts_locate_u64(kr_work *work, const kr_store *store, const kr_parts_levels *levels,
+                         const kr_locate *job);
 
 #endif

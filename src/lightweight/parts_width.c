@@ -57,11 +57,10 @@ static void choose_level(const kr_device *device, const kr_parts_levels *levels,
     params->blocks.shared_nbytes = pivots_nbytes(most_children(largest, unit));
 }
 
-static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
-                      kr_error *err)
+static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 {
     const parts_cut_params params = {kr_store_entries(self), keys, bits, 0};
-    return kr_device_run(device, &KR_W(parts_cuts), &params, (uint64_t)1 << bits, stream, err);
+    kr_work_run(w, &KR_W(parts_cuts), &params, (uint64_t)1 << bits);
 }
 
 const kr_ordered_ops KR_W(kr_store_ordered) = {kr_store_key_range, cuts};
@@ -84,8 +83,8 @@ static const kr_program *program_of(const kr_store *store, const parts_params *p
     return programs[params->levels.pivots ? 2 : guesses][params->batch.near.how != 0];
 }
 
-kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const kr_parts_levels *levels,
-                                const kr_locate *job, kr_stream *stream, kr_error *err)
+void KR_W(kr_parts_locate)(kr_work *w, const kr_store *store, const kr_parts_levels *levels,
+                           const kr_locate *job)
 {
     const uint64_t largest = largest_part(store, job->partition->bits);
     parts_params params = {
@@ -95,13 +94,12 @@ kr_status KR_W(kr_parts_locate)(kr_device *device, const kr_store *store, const 
         .partition = *job->partition,
     };
     if (levels && levels->pivots)
-        choose_level(device, levels, largest, &params);
+        choose_level(w->device, levels, largest, &params);
     if (levels && levels->pivots && levels_pay(job, largest, params.down)) {
         params.levels = *levels;
     } else {
         params.gap_bits = gap_bits_of(store, job, largest);
         params.blocks.shared_nbytes = pivots_nbytes((largest - 1) >> params.gap_bits);
     }
-    return kr_device_run(device, program_of(store, &params), &params, job->partition->most_segments, stream,
-                         err);
+    kr_work_run(w, program_of(store, &params), &params, job->partition->most_segments);
 }

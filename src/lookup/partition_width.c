@@ -102,11 +102,10 @@ static kr_status prepare(const kr_partition_job *job, const partition_params *p,
 {
     if (!p->cuts)
         return kr_device_fill(job->device, p->counts, 0, sizeof(uint32_t) << job->bits, job->stream, err);
-    const kr_status status =
-        job->ops->ordered->cuts(job->device, job->self, job->bits, (void *)p->cuts, job->stream, err);
-    return status == KR_OK
-               ? kr_device_run(job->device, &KR_W(partition_table), p, PARTITION_CELLS, job->stream, err)
-               : status;
+    kr_work w = kr_work_on(job->device, job->stream, err);
+    job->ops->ordered->cuts(&w, job->self, job->bits, (void *)p->cuts);
+    kr_work_run(&w, &KR_W(partition_table), p, PARTITION_CELLS);
+    return kr_work_end(&w);
 }
 
 static kr_status run_passes(const kr_partition_job *job, partition_params *p, uint64_t n_tiles, kr_error *err)

@@ -78,9 +78,11 @@ kr_status kr_piece_locate(const kr_query *query, const kr_piece *piece, kr_put p
         .put = asked,
         .n = piece->n,
         .partition = kr_piece_is_partitioned(piece) ? &piece->partition.view : NULL,
-        .watch = query->watch,
     };
-    const kr_status status = index->ops->locate(index->device, index->self, &job, query->stream, err);
+    kr_work w = kr_work_on(index->device, query->stream, err);
+    w.watch = query->watch;
+    index->ops->locate(&w, index->self, &job);
+    const kr_status status = kr_work_end(&w);
     if (query->log)
         query->log->probes[query->plan.way] += piece->n;
     kr_stopwatch_lap(query->watch, "search");

@@ -55,17 +55,15 @@ static kr_changes sort_small(kr_work *w, const kr_update *job, const uint64_t *s
 
 /* ---- A sort for each ------------------------------------------------------------------------- */
 
-static kr_build build_of(const kr_work *w, const kr_update *job, int inserts)
+static kr_build build_of(const kr_update *job, int inserts)
 {
-    return (kr_build){.device = w->device,
-                      .stream = w->stream,
-                      .keys = inserts ? job->insert_keys : job->delete_keys,
+    return (kr_build){.keys = inserts ? job->insert_keys : job->delete_keys,
                       .row_ids = inserts ? job->insert_rows : NULL};
 }
 
 static kr_sorted sort_one(kr_work *w, const kr_update *job, const uint64_t *seed, int inserts)
 {
-    const kr_build build = build_of(w, job, inserts);
+    const kr_build build = build_of(job, inserts);
     return build.keys.count ? kr_sorted_sort(w, &build, seed) : (kr_sorted){.n = 0};
 }
 
@@ -104,7 +102,7 @@ kr_sorted kr_changes_deletes(kr_work *w, const kr_update *job, uint64_t seed)
 void kr_changes_list(kr_work *w, const kr_update *job, uint64_t seed, kr_listed *inserts)
 {
     kr_stopwatch *watch = kr_work_unwatch(w);
-    const kr_build build = build_of(w, job, 1);
+    const kr_build build = build_of(job, 1);
     kr_sorted_list(w, &build, seed, inserts);
     shift_rows(w, job, inserts->rows, inserts->n);
     w->watch = watch;

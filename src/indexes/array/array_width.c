@@ -41,27 +41,26 @@ static void set_search(array_index *index)
                                                             : &KR_W(array_soa_nearest);
 }
 
-static kr_status build(const kr_build *build, void **self, kr_error *err)
+static void build(kr_work *w, const kr_build *build, void **self)
 {
-    kr_work w = kr_work_of_build(build, err);
-    array_index *index = kr_work_object(&w, sizeof *index, "an index");
-    kr_store store = kr_store_build(&w, build);
-    kr_store_keep(&w, &store);
-    if (kr_work_goes_on(&w)) {
+    array_index *index = kr_work_object(w, sizeof *index, "an index");
+    kr_store store = kr_store_build(w, build);
+    kr_store_keep(w, &store);
+    if (kr_work_goes_on(w)) {
         index->store = store;
         index->spec = *build->spec;
         set_search(index);
     }
     *self = index;
-    return kr_work_end(&w);
 }
 
-static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                        kr_error *err)
+static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const array_index *index = self;
-    if (job->partition)
-        return KR_W(kr_parts_locate)(device, &index->store, NULL, job, stream, err);
+    if (job->partition) {
+        KR_W(kr_parts_locate)(w, &index->store, NULL, job);
+        return;
+    }
     const array_params params = {
         .batch = job->batch,
         .put = job->put,
@@ -71,22 +70,20 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         .k = index->k,
     };
     const kr_program *program = job->batch.near.how ? index->nearest : index->program;
-    return kr_device_run(device, program, &params, job->n, stream, err);
+    kr_work_run(w, program, &params, job->n);
 }
 
-static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
+static void update(kr_work *w, void *self, const kr_update *job)
 {
     array_index *index = self;
-    kr_work w = kr_work_of_update(device, job, err);
     int changed = 0;
-    kr_store merged = KR_W(kr_store_update)(&w, &index->store, job, &changed);
-    if (changed && kr_work_goes_on(&w)) {
-        kr_store_keep(&w, &merged);
-        kr_store_release(device, &index->store, job->stream);
+    kr_store merged = KR_W(kr_store_update)(w, &index->store, job, &changed);
+    if (changed && kr_work_goes_on(w)) {
+        kr_store_keep(w, &merged);
+        kr_store_release(w->device, &index->store, w->stream);
         index->store = merged;
         set_search(index);
     }
-    return kr_work_end(&w);
 }
 
 /* Binary search halves n + 1 places; K-ary search divides them by k and reads up to k - 1 pivots. Then comes

@@ -42,14 +42,12 @@ btree_index btree_make_u64(kr_work *work, const btree_design *design, const kr_s
 void btree_keep(kr_work *work, btree_index *made);
 
 /* A family's `update`. */
-kr_status btree_update_u32(kr_device *device, void *self, const kr_update *job, kr_error *err);
-kr_status btree_update_u64(kr_device *device, void *self, const kr_update *job, kr_error *err);
+void btree_update_u32(kr_work *work, void *self, const kr_update *job);
+void btree_update_u64(kr_work *work, void *self, const kr_update *job);
 
 /* A family's locate for a job with a partition. Enqueue. */
-kr_status btree_parts_locate_u32(kr_device *device, const btree_tree *tree, const kr_locate *job,
-                                 kr_stream *stream, kr_error *err);
-kr_status btree_parts_locate_u64(kr_device *device, const btree_tree *tree, const kr_locate *job,
-                                 kr_stream *stream, kr_error *err);
+void btree_parts_locate_u32(kr_work *work, const btree_tree *tree, const kr_locate *job);
+void btree_parts_locate_u64(kr_work *work, const btree_tree *tree, const kr_locate *job);
 
 extern const kr_family_ops btree_ops_u32, btree_ops_u64;
 

@@ -13,8 +13,7 @@ static uint32_t pivots_of(const btree_tree *tree, uint32_t bits)
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
-kr_status KR_W(btree_parts_locate)(kr_device *device, const btree_tree *tree, const kr_locate *job,
-                                   kr_stream *stream, kr_error *err)
+void KR_W(btree_parts_locate)(kr_work *w, const btree_tree *tree, const kr_locate *job)
 {
     btree_parts_params params = {
         .batch = job->batch,
@@ -28,5 +27,5 @@ kr_status KR_W(btree_parts_locate)(kr_device *device, const btree_tree *tree, co
     const kr_program *program = job->batch.near.how             ? &KR_W(btree_parts_nearest)
                                 : kr_put_wants_first(&job->put) ? &KR_W(btree_parts_first)
                                                                 : &KR_W(btree_parts_match);
-    return kr_device_run(device, program, &params, job->partition->most_segments, stream, err);
+    kr_work_run(w, program, &params, job->partition->most_segments);
 }

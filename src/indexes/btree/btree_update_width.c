@@ -188,13 +188,11 @@ static int pays(const btree_index *index, const kr_changes *changes)
            index->tree.n + changes->inserts.n < KR_NO_ROW;
 }
 
-kr_status KR_W(btree_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
+void KR_W(btree_update)(kr_work *w, void *self, const kr_update *job)
 {
     btree_index *index = self;
-    kr_work w = kr_work_of_update(device, job, err);
-    const kr_changes changes = kr_changes_make(&w, job, NULL);
+    const kr_changes changes = kr_changes_make(w, job, NULL);
     if (changes.inserts.n || (changes.deletes.n && index->tree.n))
-        if (!pays(index, &changes) || !change_leaves(&w, &changes, index))
-            merge_all(&w, &changes, index);
-    return kr_work_end(&w);
+        if (!pays(index, &changes) || !change_leaves(w, &changes, index))
+            merge_all(w, &changes, index);
 }

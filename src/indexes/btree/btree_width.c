@@ -70,23 +70,21 @@ btree_index KR_W(btree_make)(kr_work *w, const btree_design *design, const kr_so
     return made;
 }
 
-static kr_status build(const kr_build *build, void **self, kr_error *err)
+static void build(kr_work *w, const kr_build *build, void **self)
 {
     const btree_design design = btree_design_of(build->spec);
     btree_tree tree;
-    kr_work w = kr_work_of_build(build, err);
-    KR_STEP(&w, btree_size(&design, build->keys.count, &tree, err)); /* before anything is sorted */
-    btree_index *index = kr_work_object(&w, sizeof *index, "an index");
-    const kr_sorted sorted = kr_sorted_build(&w, build);
-    btree_index made = KR_W(btree_make)(&w, &design, &sorted);
-    btree_keep(&w, &made);
-    if (kr_work_goes_on(&w)) {
+    KR_STEP(w, btree_size(&design, build->keys.count, &tree, w->err)); /* before anything is sorted */
+    btree_index *index = kr_work_object(w, sizeof *index, "an index");
+    const kr_sorted sorted = kr_sorted_build(w, build);
+    btree_index made = KR_W(btree_make)(w, &design, &sorted);
+    btree_keep(w, &made);
+    if (kr_work_goes_on(w)) {
         *index = made;
         index->lowest = sorted.lowest;
         index->highest = sorted.highest;
     }
     *self = index;
-    return kr_work_end(&w);
 }
 
 static void destroy(kr_device *device, void *self)
@@ -105,17 +103,18 @@ static const kr_program *const nearests[] = {&KR_W(btree_nearest_8), &KR_W(btree
 static const kr_program *const firsts[] = {&KR_W(btree_first_8), &KR_W(btree_first_16), &KR_W(btree_first_32),
                                            &KR_W(btree_first_64)};
 
-static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                        kr_error *err)
+static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const btree_tree *tree = &((const btree_index *)self)->tree;
     const btree_params params = {.batch = job->batch, .put = job->put, .tree = *tree};
     const uint32_t node = tree->node_bits - BTREE_NODE_BITS;
-    if (job->partition)
-        return KR_W(btree_parts_locate)(device, tree, job, stream, err);
-    const int by_rounds = device->ops->is_host && kr_put_wants_first(&job->put) && tree->n;
+    if (job->partition) {
+        KR_W(btree_parts_locate)(w, tree, job);
+        return;
+    }
+    const int by_rounds = w->device->ops->is_host && kr_put_wants_first(&job->put) && tree->n;
     const kr_program *program = job->batch.near.how ? nearests[node] : by_rounds ? firsts[node] : finds[node];
-    return kr_device_run(device, program, &params, job->n, stream, err);
+    kr_work_run(w, program, &params, job->n);
 }
 
 static kr_rows rows(const void *self)
@@ -144,11 +143,10 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
     *highest = index->highest;
 }
 
-static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
-                      kr_error *err)
+static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 {
     const btree_cut_params params = {((const btree_index *)self)->tree, keys, bits, 0};
-    return kr_device_run(device, &KR_W(btree_cuts), &params, (uint64_t)1 << bits, stream, err);
+    kr_work_run(w, &KR_W(btree_cuts), &params, (uint64_t)1 << bits);
 }
 
 static const kr_ordered_ops ordered = {key_range, cuts};

@@ -22,7 +22,7 @@ void cgrx_index_release(kr_device *device, kr_stream *stream, cgrx_index *index)
 /* Makes all of the index but its design from `sorted`, scratch memory of the work, of which it may keep
  * arrays. On failure the index is as it was. */
 void KR_W(cgrx_construct)(kr_work *work, const kr_sorted *sorted, cgrx_index *index);
-kr_status KR_W(cgrx_update)(kr_device *device, void *self, const kr_update *job, kr_error *err);
+void KR_W(cgrx_update)(kr_work *work, void *self, const kr_update *job);
 cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index);
 /* Scratch memory of the work. */
 kr_buffer KR_W(cgrx_filter_make)(kr_work *work, const cgrx_design *design, const kr_sorted *sorted);

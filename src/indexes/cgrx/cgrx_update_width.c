@@ -93,8 +93,7 @@ static void apply(kr_work *w, const kr_changes *c, cgrx_index *index)
     change_lists(w, c, index->design.rebuild > 0 ? &bounds : NULL, index, &is_beyond);
     if (!kr_work_goes_on(w) || !is_beyond)
         return;
-    kr_work anew = kr_work_on(w->device, w->stream, &why);
-    anew.watch = w->watch;
+    kr_work anew = kr_work_beside(w, &why);
     rebuild(&anew, c, index);
     const kr_status status = kr_work_end(&anew);
     if (status == KR_ERR_DEVICE_MEMORY || status == KR_ERR_HOST_MEMORY || status == KR_ERR_LIMIT) {
@@ -106,23 +105,22 @@ static void apply(kr_work *w, const kr_changes *c, cgrx_index *index)
     }
 }
 
-kr_status KR_W(cgrx_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
+void KR_W(cgrx_update)(kr_work *w, void *self, const kr_update *job)
 {
     cgrx_index *index = self;
     if (!index->design.node)
-        return kr_fail(
-            err, KR_ERR_UNSUPPORTED,
-            "kind 'cgrx': this index was made with updates=off and does not change; create it with "
-            "updates=on");
-    kr_work w = kr_work_of_update(device, job, err);
-    kr_changes c = kr_changes_make(&w, job, NULL);
+        KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
+                           "kind 'cgrx': this index was made with updates=off and does not change; create it "
+                           "with updates=on"));
+    if (!kr_work_goes_on(w))
+        return;
+    kr_changes c = kr_changes_make(w, job, NULL);
     if (index->nodes.n_lists) {
         if (c.deletes.n || c.inserts.n)
-            apply(&w, &c, index);
+            apply(w, &c, index);
     } else if (c.inserts.n) { /* nothing was ever in it */
-        kr_sorted_read_ends(&w, KR_KEY_BITS, &c.inserts);
-        KR_W(cgrx_construct)(&w, &c.inserts, index);
+        kr_sorted_read_ends(w, KR_KEY_BITS, &c.inserts);
+        KR_W(cgrx_construct)(w, &c.inserts, index);
     }
-    kr_work_sync(&w);
-    return kr_work_end(&w);
+    kr_work_sync(w);
 }

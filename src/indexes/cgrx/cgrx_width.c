@@ -117,19 +117,17 @@ void KR_W(cgrx_construct)(kr_work *w, const kr_sorted *sorted, cgrx_index *index
         *index = made;
 }
 
-static kr_status build(const kr_build *build, void **self, kr_error *err)
+static void build(kr_work *w, const kr_build *build, void **self)
 {
-    kr_work w = kr_work_of_build(build, err);
-    KR_STEP(&w, kr_rays_check_bits(build->spec, build->spec->options[CGRX_OPTION_BITS],
-                                   (uint32_t)build->keys.type, err));
-    cgrx_index *index = kr_work_object(&w, sizeof *index, "an index");
+    KR_STEP(w, kr_rays_check_bits(build->spec, build->spec->options[CGRX_OPTION_BITS],
+                                  (uint32_t)build->keys.type, w->err));
+    cgrx_index *index = kr_work_object(w, sizeof *index, "an index");
     if (index)
         index->design = cgrx_design_of(build->spec);
     *self = index;
-    const kr_sorted sorted = kr_sorted_build(&w, build);
+    const kr_sorted sorted = kr_sorted_build(w, build);
     if (index)
-        KR_W(cgrx_construct)(&w, &sorted, index);
-    return kr_work_end(&w);
+        KR_W(cgrx_construct)(w, &sorted, index);
 }
 
 static void destroy(kr_device *device, void *self)
@@ -181,32 +179,29 @@ static const kr_program *search_of(const kr_locate *job)
 
 /* Rays and search are two programs: ray programs have neither shared memory nor groups, and the times can be
  * measured apart. They exchange 4 bytes per probe. */
-static kr_status locate_by_rays(kr_device *device, cgrx_params *params, const kr_locate *job,
-                                kr_stream *stream, kr_error *err)
+static void locate_by_rays(kr_work *w, cgrx_params *params, const kr_locate *job)
 {
-    kr_work w = kr_work_on(device, stream, err);
     kr_tracer *tracer;
-    KR_STEP(&w, kr_tracer_of(device, &tracer, err));
-    params->found = kr_work_take_or(&w, job->n * sizeof *params->found, "buckets of probes",
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
+    params->found = kr_work_take_or(w, job->n * sizeof *params->found, "buckets of probes",
                                     "kr_index_lookup_chunks needs less");
-    KR_STEP(&w, kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, stream, err));
-    kr_stopwatch_lap(job->watch, "rays");
-    kr_work_run(&w, search_of(job), params, job->n);
-    const kr_status status = kr_work_end(&w);
-    kr_stopwatch_lap(job->watch, "bucket search");
-    return status;
+    KR_STEP(w, kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, w->stream, w->err));
+    kr_work_lap(w, "rays");
+    kr_work_run(w, search_of(job), params, job->n);
+    kr_work_give(w, params->found);
+    kr_work_lap(w, "bucket search");
 }
 
-static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                        kr_error *err)
+static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const cgrx_index *index = self;
     cgrx_params params = KR_W(cgrx_params_of)(index);
     params.batch = job->batch;
     params.put = job->put;
     if (!index->scene.parts.n_parts) /* no bucket, or a single one */
-        return kr_device_run(device, search_of(job), &params, job->n, stream, err);
-    return locate_by_rays(device, &params, job, stream, err);
+        kr_work_run(w, search_of(job), &params, job->n);
+    else
+        locate_by_rays(w, &params, job);
 }
 
 static kr_rows rows(const void *self)

@@ -90,59 +90,54 @@ static kr_store place(kr_work *w, const kr_build *build, const kr_sorted *sorted
     return store;
 }
 
-static kr_status build(const kr_build *build, void **self, kr_error *err)
+static void build(kr_work *w, const kr_build *build, void **self)
 {
     const kr_spec *spec = build->spec;
-    kr_work w = kr_work_of_build(build, err);
-    eytzinger_index *index = kr_work_object(&w, sizeof *index, "an index");
-    const kr_sorted sorted = kr_sorted_build(&w, build);
+    eytzinger_index *index = kr_work_object(w, sizeof *index, "an index");
+    const kr_sorted sorted = kr_sorted_build(w, build);
     const eytzinger_tree tree = eytzinger_tree_of(k_of(spec), (uint32_t)sorted.n);
-    kr_store store = place(&w, build, &sorted, &tree);
-    kr_store_keep(&w, &store);
-    if (kr_work_goes_on(&w))
+    kr_store store = place(w, build, &sorted, &tree);
+    kr_store_keep(w, &store);
+    if (kr_work_goes_on(w))
         *index = (eytzinger_index){
             .store = store,
             .tree = tree,
             .launch = launch_of(spec, store.n),
-            .program = program_of(build->device, spec),
+            .program = program_of(w->device, spec),
             .by_level = spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS,
             .spec = *spec,
         };
     *self = index;
-    return kr_work_end(&w);
 }
 
 /* The new tree is complete before it takes the place of the old one. */
-static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
+static void update(kr_work *w, void *self, const kr_update *job)
 {
     eytzinger_index *index = self;
-    kr_work w = kr_work_of_update(device, job, err);
     eytzinger_merge_params params = {.merge = {.old = kr_store_entries(&index->store)},
                                      .blocks = {KR_MERGE_SHARED, 0},
                                      .old = index->tree};
-    kr_merge m = {.work = &w,
+    kr_merge m = {.work = w,
                   .programs = KR_MERGE_PROGRAMS_OF(eytzinger_merge),
                   .params = &params,
                   .merge = &params.merge};
-    const kr_changes changes = kr_changes_make(&w, job, NULL);
+    const kr_changes changes = kr_changes_make(w, job, NULL);
     KR_W(kr_merge_plan)(&m, &changes);
     if (KR_W(kr_merge_changes)(&m)) {
         params.merged = eytzinger_tree_of(k_of(&index->spec), (uint32_t)m.n);
         kr_store merged = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n));
-        kr_store_keep(&w, &merged);
-        if (kr_work_goes_on(&w)) {
-            kr_store_release(device, &index->store, job->stream);
+        kr_store_keep(w, &merged);
+        if (kr_work_goes_on(w)) {
+            kr_store_release(w->device, &index->store, w->stream);
             index->store = merged;
             index->tree = params.merged;
             index->launch = launch_of(&index->spec, merged.n);
         }
     }
-    kr_work_lap(&w, "merge");
-    return kr_work_end(&w);
+    kr_work_lap(w, "merge");
 }
 
-static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                        kr_error *err)
+static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const eytzinger_index *index = self;
     const eytzinger_params params = {
@@ -154,8 +149,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     };
     const kr_program *nearest =
         index->tree.k == 9 ? &KR_W(eytzinger_nearest_9) : &KR_W(eytzinger_nearest_any);
-    return kr_device_run(device, job->batch.near.how ? nearest : index->program, &params, job->n, stream,
-                         err);
+    kr_work_run(w, job->batch.near.how ? nearest : index->program, &params, job->n);
 }
 
 static kr_rows rows(const void *self)
@@ -180,13 +174,12 @@ static eytzinger_ranks_params ranks_of(const eytzinger_index *index)
     return (eytzinger_ranks_params){.entries = kr_store_entries(&index->store), .tree = index->tree};
 }
 
-static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
-                      kr_error *err)
+static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 {
     eytzinger_ranks_params params = ranks_of(self);
     params.keys = keys;
     params.bits = bits;
-    return kr_device_run(device, &KR_W(eytzinger_cuts), &params, (uint64_t)1 << bits, stream, err);
+    kr_work_run(w, &KR_W(eytzinger_cuts), &params, (uint64_t)1 << bits);
 }
 
 static const kr_ordered_ops ordered = {kr_store_key_range, cuts};

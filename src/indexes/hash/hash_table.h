@@ -37,23 +37,19 @@ typedef struct kr_hashed {
 
 /* kr_family_ops of a table. `design` comes from the kind's options; `self` is a kr_hashed. */
 kr_status kr_hashed_estimate(const kr_shape *shape, const kr_hashed_design *design, kr_need *need);
-kr_status kr_hashed_build_u32(const kr_build *build, const kr_hashed_design *design, void **self,
-                              kr_error *err);
-kr_status kr_hashed_build_u64(const kr_build *build, const kr_hashed_design *design, void **self,
-                              kr_error *err);
+void kr_hashed_build_u32(kr_work *work, const kr_build *build, const kr_hashed_design *design, void **self);
+void kr_hashed_build_u64(kr_work *work, const kr_build *build, const kr_hashed_design *design, void **self);
 void kr_hashed_destroy(kr_device *device, void *self);
-kr_status kr_hashed_locate_u32(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                               kr_error *err);
-kr_status kr_hashed_locate_u64(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                               kr_error *err);
+void kr_hashed_locate_u32(kr_work *work, const void *self, const kr_locate *job);
+void kr_hashed_locate_u64(kr_work *work, const void *self, const kr_locate *job);
 kr_rows kr_hashed_rows(const void *self);
 uint64_t kr_hashed_hash_seed(const void *self);
 uint32_t kr_hashed_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
 uint32_t kr_hashed_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
 kr_status kr_hashed_validate_u32(kr_device *device, const void *self, kr_error *err);
 kr_status kr_hashed_validate_u64(kr_device *device, const void *self, kr_error *err);
-kr_status kr_hashed_update_u32(kr_device *device, void *self, const kr_update *job, kr_error *err);
-kr_status kr_hashed_update_u64(kr_device *device, void *self, const kr_update *job, kr_error *err);
+void kr_hashed_update_u32(kr_work *work, void *self, const kr_update *job);
+void kr_hashed_update_u64(kr_work *work, void *self, const kr_update *job);
 extern const kr_program table_find_slots_u32, table_find_slots_u64, table_find_links_u32,
     table_find_links_u64;
 

@@ -205,34 +205,30 @@ static int build_sorted(kr_work *w, const kr_build *build, kr_hashed *table)
     return fits;
 }
 
-kr_status KR_W(kr_hashed_build)(const kr_build *build, const kr_hashed_design *design, void **self,
-                                kr_error *err)
+void KR_W(kr_hashed_build)(kr_work *w, const kr_build *build, const kr_hashed_design *design, void **self)
 {
-    kr_work w = kr_work_of_build(build, err);
-    kr_hashed *table = kr_work_object(&w, sizeof *table, "an index");
+    kr_hashed *table = kr_work_object(w, sizeof *table, "an index");
     kr_hashed made = {.design = *design, .seed = design->seed, .key_bits = KR_KEY_BITS};
-    int fits = design->insert && build_by_inserts(&w, build, &made);
-    while (kr_work_goes_on(&w) && !fits) {
-        fits = build_sorted(&w, build, &made);
+    int fits = design->insert && build_by_inserts(w, build, &made);
+    while (kr_work_goes_on(w) && !fits) {
+        fits = build_sorted(w, build, &made);
         if (!fits)
-            KR_STEP(&w, kr_hashed_reseed(&made, err));
+            KR_STEP(w, kr_hashed_reseed(&made, w->err));
     }
-    kr_hashed_keep(&w, &made);
-    if (kr_work_goes_on(&w))
+    kr_hashed_keep(w, &made);
+    if (kr_work_goes_on(w))
         *table = made;
     if (build->is_unique)
-        *build->is_unique = kr_work_goes_on(&w) && made.n_keys == made.n_rows;
+        *build->is_unique = kr_work_goes_on(w) && made.n_keys == made.n_rows;
     *self = table;
-    return kr_work_end(&w);
 }
 
 /* ---- Lookups --------------------------------------------------------------------------------------- */
 
-kr_status KR_W(kr_hashed_locate)(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                                 kr_error *err)
+void KR_W(kr_hashed_locate)(kr_work *w, const void *self, const kr_locate *job)
 {
     const kr_hashed *table = self;
-    const int groups = table->design.group > 1 && device->ops->group_threads > 1;
+    const int groups = table->design.group > 1 && w->device->ops->group_threads > 1;
     const kr_program *program = groups                 ? &KR_W(table_find_group)
                                 : table->design.linked ? &KR_W(table_find_links)
                                                        : &KR_W(table_find_slots);
@@ -242,5 +238,5 @@ kr_status KR_W(kr_hashed_locate)(kr_device *device, const void *self, const kr_l
         .launch = {.group = groups ? table->design.group : 1},
         .table = kr_hashed_view_of(table),
     };
-    return kr_device_run(device, program, &params, job->n, stream, err);
+    kr_work_run(w, program, &params, job->n);
 }

@@ -460,15 +460,13 @@ static void apply(update *u)
         rebuild(u);
 }
 
-kr_status KR_W(kr_hashed_update)(kr_device *device, void *self, const kr_update *job, kr_error *err)
+void KR_W(kr_hashed_update)(kr_work *w, void *self, const kr_update *job)
 {
-    kr_work w = kr_work_of_update(device, job, err);
-    update u = {.work = &w, .job = job, .table = self};
+    update u = {.work = w, .job = job, .table = self};
     if (!job->delete_keys.count && !job->insert_keys.count)
-        return KR_OK;
+        return;
     u.is_large = is_large(&u);
     make_changes(&u);
     if (u.deletes.n || u.inserts.n)
         apply(&u);
-    return kr_work_end(&w);
 }

@@ -39,10 +39,10 @@ static kr_status estimate(const kr_shape *shape, kr_need *need, kr_error *err)
     return kr_hashed_estimate(shape, &design, need);
 }
 
-static kr_status build(const kr_build *build, void **self, kr_error *err)
+static void build(kr_work *w, const kr_build *build, void **self)
 {
     const kr_hashed_design design = design_of(build->spec);
-    return KR_W(kr_hashed_build)(build, &design, self, err);
+    KR_W(kr_hashed_build)(w, build, &design, self);
 }
 
 /* The bucket; the row is in it. A few keys are in another bucket. */

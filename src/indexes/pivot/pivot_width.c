@@ -115,37 +115,33 @@ static void keep(kr_work *w, pivot_index *made)
     made->pivots = kr_work_keep(w, made->pivots.data);
 }
 
-static kr_status build(const kr_build *build, void **self, kr_error *err)
+static void build(kr_work *w, const kr_build *build, void **self)
 {
-    kr_work w = kr_work_of_build(build, err);
-    pivot_index *index = kr_work_object(&w, sizeof *index, "an index");
-    pivot_index made = {.store = kr_store_build(&w, build), .spec = *build->spec};
-    fill(&w, &made);
-    keep(&w, &made);
-    if (kr_work_goes_on(&w))
+    pivot_index *index = kr_work_object(w, sizeof *index, "an index");
+    pivot_index made = {.store = kr_store_build(w, build), .spec = *build->spec};
+    fill(w, &made);
+    keep(w, &made);
+    if (kr_work_goes_on(w))
         *index = made;
     *self = index;
-    kr_work_lap(&w, "pivots");
-    return kr_work_end(&w);
+    kr_work_lap(w, "pivots");
 }
 
 /* The new entries and their pivots are complete before they take the place of the old ones. */
-static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
+static void update(kr_work *w, void *self, const kr_update *job)
 {
     pivot_index *index = self, made = {.spec = index->spec};
-    kr_work w = kr_work_of_update(device, job, err);
     int changed = 0;
-    made.store = KR_W(kr_store_update)(&w, &index->store, job, &changed);
+    made.store = KR_W(kr_store_update)(w, &index->store, job, &changed);
     if (changed)
-        fill(&w, &made);
-    if (changed && kr_work_goes_on(&w)) {
-        keep(&w, &made);
-        kr_buffer_release(device, &index->pivots, job->stream);
-        kr_store_release(device, &index->store, job->stream);
+        fill(w, &made);
+    if (changed && kr_work_goes_on(w)) {
+        keep(w, &made);
+        kr_buffer_release(w->device, &index->pivots, w->stream);
+        kr_store_release(w->device, &index->store, w->stream);
         *index = made;
-        kr_work_lap(&w, "pivots");
+        kr_work_lap(w, "pivots");
     }
-    return kr_work_end(&w);
 }
 
 /* For partitioned batches, if nodes have 8 pivots. */
@@ -161,14 +157,14 @@ static kr_parts_levels levels_of(const pivot_index *index)
     return levels;
 }
 
-static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                        kr_error *err)
+static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const pivot_index *index = self;
     const int first = kr_put_wants_first(&job->put);
     if (job->partition) {
         const kr_parts_levels levels = levels_of(index);
-        return KR_W(kr_parts_locate)(device, &index->store, &levels, job, stream, err);
+        KR_W(kr_parts_locate)(w, &index->store, &levels, job);
+        return;
     }
     const pivot_params params = {
         .batch = job->batch,
@@ -181,7 +177,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     const kr_program *program = job->batch.near.how ? nearest_of(&index->shape)
                                 : first             ? index->first
                                                     : index->program;
-    return kr_device_run(device, program, &params, job->n, stream, err);
+    kr_work_run(w, program, &params, job->n);
 }
 
 static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])

@@ -153,22 +153,20 @@ static void keep(kr_work *w, rx_index *made)
     made->positions = kr_work_keep(w, made->positions.data);
 }
 
-static kr_status build(const kr_build *build, void **self, kr_error *err)
+static void build(kr_work *w, const kr_build *build, void **self)
 {
-    kr_work w = kr_work_of_build(build, err);
-    KR_STEP(&w, rx_check_bits(build->spec, (uint32_t)build->keys.type, err));
-    rx_index *index = kr_work_object(&w, sizeof *index, "an index");
+    KR_STEP(w, rx_check_bits(build->spec, (uint32_t)build->keys.type, w->err));
+    rx_index *index = kr_work_object(w, sizeof *index, "an index");
     rx_index made = {.scenes = {.stale = 0}};
     if (index)
-        made.design = rx_design_of(build->spec, build->device);
-    made.sorted = kr_sorted_build(&w, build);
-    const rx_source source = place(&w, &made);
+        made.design = rx_design_of(build->spec, w->device);
+    made.sorted = kr_sorted_build(w, build);
+    const rx_source source = place(w, &made);
     made.scenes = rx_scenes_build(&source);
-    keep(&w, &made);
-    if (kr_work_goes_on(&w))
+    keep(w, &made);
+    if (kr_work_goes_on(w))
         *index = made;
     *self = index;
-    return kr_work_end(&w);
 }
 
 static void destroy(kr_device *device, void *self)
@@ -201,18 +199,16 @@ static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
     };
 }
 
-static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                        kr_error *err)
+static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const rx_index *index = self;
     kr_tracer *tracer;
     if (index->sorted.n == 0) {
         const rx_nothing_params params = {job->put};
-        return kr_device_run(device, &KR_W(rx_nothing), &params, job->n, stream, err);
+        kr_work_run(w, &KR_W(rx_nothing), &params, job->n);
+        return;
     }
-    kr_status status = kr_tracer_of(device, &tracer, err);
-    if (status != KR_OK)
-        return status;
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
     rx_ray_params params =
         ray_params(index, job->batch.upper ? index->design.range_ray : index->design.point_ray);
     params.batch = job->batch;
@@ -221,7 +217,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
     const kr_ray_program *program = index->design.anyhit ? &KR_W(rx_visit)
                                     : first              ? &KR_W(rx_first)
                                                          : &KR_W(rx_scan);
-    return kr_scene_run(tracer, program, &params, job->n, stream, err);
+    KR_STEP(w, kr_scene_run(tracer, program, &params, job->n, w->stream, w->err));
 }
 
 static kr_rows rows(const void *self)
@@ -321,7 +317,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
 /* `made` takes over the scenes of `index` and moves their primitives. On failure `index` gets them back. */
 static void refit(const rx_source *source, rx_index *index, rx_index *made)
 {
-    kr_work undo = kr_work_on(source->work->device, source->work->stream, NULL);
+    kr_work undo = kr_work_beside(source->work, NULL);
     const rx_source old = source_of(&undo, index);
     if (!kr_work_goes_on(source->work))
         return;
@@ -333,24 +329,21 @@ static void refit(const rx_source *source, rx_index *index, rx_index *made)
     }
 }
 
-static kr_status set_keys(kr_device *device, void *self, const kr_set_keys *job, kr_error *err)
+static void set_keys(kr_work *w, void *self, const kr_set_keys *job)
 {
     rx_index *index = self, made = {.design = index->design};
-    kr_work w = kr_work_on(device, job->stream, err);
-    w.watch = job->watch;
-    made.sorted = kr_sorted_set_keys(&w, &index->sorted, job);
-    const rx_source source = place(&w, &made);
+    made.sorted = kr_sorted_set_keys(w, &index->sorted, job);
+    const rx_source source = place(w, &made);
     if (index->design.refit && index->sorted.n)
         refit(&source, index, &made);
     else
         made.scenes = rx_scenes_build(&source);
-    if (kr_work_goes_on(&w)) {
-        keep(&w, &made);
-        release(device, index, job->stream);
+    if (kr_work_goes_on(w)) {
+        keep(w, &made);
+        release(w->device, index, w->stream);
         *index = made;
-        kr_work_sync(&w); /* fails only with the device */
+        kr_work_sync(w); /* fails only with the device */
     }
-    return kr_work_end(&w);
 }
 
 extern const kr_family_ops KR_W(rx_ops);

@@ -76,8 +76,7 @@ static uint32_t choose_limits(kr_work *work, const cubes_cells_job *job, const k
 static void encode(kr_work *work, const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
                    uint32_t *n_limits)
 {
-    const kr_build build = {
-        .device = work->device, .stream = work->stream, .keys = *job->column, .watch = work->watch};
+    const kr_build build = {.keys = *job->column};
     const kr_sorted sorted = kr_sorted_build(work, &build);
     while (job->column->count >> cells->low_bits >= CUBES_CELLS)
         ++cells->low_bits;

@@ -68,7 +68,9 @@ static void search(const kr_index *index, uint32_t wide, const void *lower, cons
         .n = BATCH_PROBES,
         .partition = &view,
     };
-    assert_int_equal(index->ops->locate(device, index->self, &job, NULL, NULL), KR_OK);
+    kr_work w = kr_work_on(device, NULL, NULL);
+    index->ops->locate(&w, index->self, &job);
+    assert_int_equal(kr_work_end(&w), KR_OK);
 }
 
 static void put(void *to, uint64_t i, uint32_t wide, uint64_t value)

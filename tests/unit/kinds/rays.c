@@ -34,8 +34,7 @@ static fixture f; /* operations have no place for one of their own */
 
 /* Two rays per probe and three hits, one of them filtered; every fifth probe is repaired, every seventh
  * untraced. */
-static kr_status locate(kr_device *device, const void *self, const kr_locate *job, kr_stream *stream,
-                        kr_error *err)
+static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     for (uint64_t i = 0; i < job->n; ++i) {
         const uint64_t probe = job->put.order ? job->put.order[i] : i;
@@ -45,7 +44,7 @@ static kr_status locate(kr_device *device, const void *self, const kr_locate *jo
         kr_work_add(&job->put, i, KR_WORK_REPAIRED, probe % 5 == 0);
         kr_work_add(&job->put, i, KR_WORK_UNTRACED, probe % 7 == 0);
     }
-    return f.real->locate(device, self, job, stream, err);
+    f.real->locate(w, self, job);
 }
 
 static double rays(const kr_shape *shape)
@@ -67,18 +66,19 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
     return f.changes ? n + 1 : n;
 }
 
-static kr_status set_keys(kr_device *device, void *self, const kr_set_keys *job, kr_error *err)
+static void set_keys(kr_work *w, void *self, const kr_set_keys *job)
 {
-    (void)device, (void)self;
+    (void)self;
     if (f.answer)
-        return kr_fail(err, f.answer, "made up");
+        KR_STEP(w, kr_fail(w->err, f.answer, "made up"));
+    if (!kr_work_goes_on(w))
+        return;
     f.changes++;
     for (uint64_t i = 0; i < job->keys.count; ++i) {
         f.changed_rows += job->row_ids[i];
         f.changed_keys += ((const uint32_t *)job->keys.data)[i];
     }
-    kr_stopwatch_lap(job->watch, "refit");
-    return KR_OK;
+    kr_work_lap(w, "refit");
 }
 
 static kr_place place_far(kr_device *device, const void *pointer)

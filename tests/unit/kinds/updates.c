@@ -40,18 +40,18 @@ static void keep(uint32_t *to, const void *from, uint64_t n)
         memcpy(to, from, n * sizeof *to);
 }
 
-static kr_status update(kr_device *device, void *self, const kr_update *job, kr_error *err)
+static void update(kr_work *w, void *self, const kr_update *job)
 {
-    (void)device, (void)self;
+    (void)self;
     f.calls++;
     f.got = *job;
     keep(f.got_inserts, job->insert_keys.data, job->insert_keys.count);
     keep(f.got_rows, job->insert_rows, job->insert_keys.count);
     keep(f.got_deletes, job->delete_keys.data, job->delete_keys.count);
     if (f.answer)
-        return kr_fail(err, f.answer, "made up");
-    kr_stopwatch_lap(job->watch, "apply");
-    return KR_OK;
+        KR_STEP(w, kr_fail(w->err, f.answer, "made up"));
+    else
+        kr_work_lap(w, "apply");
 }
 
 static kr_rows rows(const void *self)

@@ -216,10 +216,12 @@ static void search(const sample *of, const columns *in, int ranges, uint32_t wha
         .partition = &view,
     };
     kr_error err = {0};
-    const kr_status status = of->wide
-                                 ? kr_parts_locate_u64(of->device, &in->store, &in->levels, &job, NULL, &err)
-                                 : kr_parts_locate_u32(of->device, &in->store, &in->levels, &job, NULL, &err);
-    if (status != KR_OK)
+    kr_work w = kr_work_on(of->device, NULL, &err);
+    if (of->wide)
+        kr_parts_locate_u64(&w, &in->store, &in->levels, &job);
+    else
+        kr_parts_locate_u32(&w, &in->store, &in->levels, &job);
+    if (kr_work_end(&w) != KR_OK)
         fail_msg("%s", err.text);
 }
 

@@ -40,17 +40,15 @@ static uint64_t code_at(kr_type type, const void *codes, uint64_t i)
     return kr_type_key_bits(type) == 64 ? ((const uint64_t *)codes)[i] : ((const uint32_t *)codes)[i];
 }
 
-static kr_status cuts(kr_device *device, const void *self, uint32_t bits, void *keys, kr_stream *stream,
-                      kr_error *err)
+static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 {
     const toy *index = self;
-    (void)device, (void)stream, (void)err;
+    (void)w;
     for (uint64_t p = 0; p < (uint64_t)1 << bits; ++p)
         if (kr_type_key_bits(index->type) == 64)
             ((uint64_t *)keys)[p] = index->codes[kr_cut_at(index->n, bits, p)];
         else
             ((uint32_t *)keys)[p] = (uint32_t)index->codes[kr_cut_at(index->n, bits, p)];
-    return KR_OK;
 }
 
 static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
