@@ -7,7 +7,7 @@
 # the CPU runs in the largest instruction set it has: they are compiled for each set besides, with KR_ISA 0 (plain),
 # 1 (AVX2) and 2 (AVX-512).
 
-set(folders src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/io src/joins
+set(folders src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/values src/io src/joins
     src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/indexes/* src/scans src/scans/*)
 keyray_sources(all_sources ${folders})
 keyray_body_sources(body_sources ${folders})

@@ -1,9 +1,9 @@
 #include "io/io.h"
 
-#include "io/values.h"
 #include "util/error.h"
 #include "util/rounding.h"
 #include "util/structs.h"
+#include "values/values.h"
 
 #include <stdlib.h>
 #include <string.h>

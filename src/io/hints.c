@@ -1,7 +1,7 @@
 #include "io/hints.h"
 
-#include "io/convert.h"
 #include "util/spelling.h"
+#include "values/convert.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define KEYRAY_IO_HINTS_H
 
 #include "io/io.h"
-#include "io/values.h"
+#include "values/values.h"
 
 /* " (did you mean 'i64'?)" for int64, or "". `with_text`: str is a type, too. */
 enum { KR_TYPE_HINT_NBYTES = 128 };

@@ -1,6 +1,6 @@
 /* Values that are written by hand: "42,43", "2024-01-01", "'a,b',NULL". */
 #include "io/column.h"
-#include "io/convert.h"
+#include "values/convert.h"
 
 #include "util/error.h"
 #include "util/rounding.h"

@@ -1,8 +1,8 @@
 /* .npy, versions 1 to 3: "\x93NUMPY", major, minor, the header's length, and a Python dictionary
  * {'descr': '<i4', 'fortran_order': False, 'shape': (3,), } before the elements. */
-#include "io/convert.h"
 #include "io/hints.h"
 #include "io/io.h"
+#include "values/convert.h"
 
 #include "util/error.h"
 

@@ -4,9 +4,9 @@
 #include "io/lines.h"
 
 #include "io/hints.h"
-#include "io/values.h"
 #include "util/error.h"
 #include "util/spelling.h"
+#include "values/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* From one comparison of a condition to a leaf: its column is found by name, and its values become codes. */
 #include "scans/leaf.h"
-#include "io/values.h"
 #include "kinds/column.h"
 #include "scans/grow.h"
 #include "scans/literal.h"
 #include "util/spelling.h"
+#include "values/values.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "scans/literal.h"
-#include "io/convert.h"
 #include "key/key.h"
+#include "values/convert.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Reads a condition from text. Operators wait on a stack of their own until their operands are complete, so
  * nesting takes memory and no recursion. */
-#include "io/values.h"
 #include "scans/condition.h"
 #include "scans/grow.h"
+#include "values/values.h"
 
 #include <math.h>
 #include <stdio.h>

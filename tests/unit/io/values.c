@@ -1,6 +1,6 @@
 #include "files.h"
 
-#include "io/values.h"
+#include "values/values.h"
 
 #include <inttypes.h>
 #include <locale.h>

@@ -2,10 +2,10 @@
  *
  * A value converts where the other type holds the same value. Numbers are compared by value. A date is the
  * instant of its midnight in UTC. Numbers and dates or times do not compare. */
-#ifndef KEYRAY_IO_CONVERT_H
-#define KEYRAY_IO_CONVERT_H
+#ifndef KEYRAY_VALUES_CONVERT_H
+#define KEYRAY_VALUES_CONVERT_H
 
-#include "io/values.h"
+#include "values/values.h"
 
 /* Whether values of the one type compare with those of the other at all. */
 bool kr_types_compare(kr_type a, kr_type b);

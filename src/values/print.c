@@ -1,5 +1,5 @@
 /* A value as text that kr_value_parse reads back as the same. */
-#include "io/values.h"
+#include "values/values.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Text as a value of a type, and back. */
-#ifndef KEYRAY_IO_VALUES_H
-#define KEYRAY_IO_VALUES_H
+#ifndef KEYRAY_VALUES_VALUES_H
+#define KEYRAY_VALUES_VALUES_H
 
 #include <keyray/keyray.h>
 

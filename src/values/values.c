@@ -1,4 +1,4 @@
-#include "io/values.h"
+#include "values/values.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "io/convert.h"
+#include "values/convert.h"
 
 #include <math.h>
 #include <string.h>
