@@ -212,17 +212,17 @@ static kr_column take_bound(kr_work *w, kr_type type, uint64_t n)
                        .data = take(w, n * kr_type_nbytes(type), "ranges without what others hold")};
 }
 
-void kr_ranges_part(kr_work *w, const kr_spec *spec, kr_resident *low, kr_resident *high)
+void kr_ranges_part(kr_work *w, const kr_spec *spec, kr_column *low, kr_column *high)
 {
-    const kr_type type = low->column.type;
+    const kr_type type = low->type;
     kr_covering c = {.n_right = 0};
-    arrange(w, spec, &low->column, &high->column, &c);
-    kr_resident_release(w->device, high, w->stream);
-    kr_resident_release(w->device, low, w->stream);
-    low->column = take_bound(w, type, c.sorted.n);
-    high->column = take_bound(w, type, c.sorted.n);
+    arrange(w, spec, low, high, &c);
+    kr_join_give_column(w, high);
+    kr_join_give_column(w, low);
+    *low = take_bound(w, type, c.sorted.n);
+    *high = take_bound(w, type, c.sorted.n);
     const covering_part_params params = {
-        c.view, c.sorted.keys.data, (void *)low->column.data, (void *)high->column.data, type, 0};
+        c.view, c.sorted.keys.data, (void *)low->data, (void *)high->data, type, 0};
     kr_work_run(w, &covering_part, &params, c.sorted.n);
     kr_work_give(w, c.view.reach);
     kr_work_give(w, c.view.largest);

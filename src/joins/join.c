@@ -274,22 +274,19 @@ static void make_query(joining *j, const kr_column *lower, const kr_column *uppe
 static void probe(joining *j, const kr_column *lower, const kr_column *upper, kr_join *join)
 {
     kr_work *w = j->work;
-    kr_resident low = {.column = *lower}, high = {0};
+    kr_column low = *lower, high = {.count = 0};
     if (is_answered(j) && !kr_column_is_reached(w->device, lower))
         j->staged = lower;
     else
-        KR_STEP(w, kr_resident_make(w->device, lower, "a copy of the probes", w->stream, &low, w->err));
+        low = kr_column_bring(w, lower, "a copy of the probes");
     if (upper)
-        KR_STEP(w,
-                kr_resident_make(w->device, upper, "a copy of the upper bounds", w->stream, &high, w->err));
+        high = kr_column_bring(w, upper, "a copy of the upper bounds");
     kr_work_lap(w, "copy");
     if (upper && lists_indexed(j))
         kr_ranges_part(w, &j->index->spec, &low, &high);
-    make_query(j, &low.column, upper ? &high.column : NULL);
+    make_query(j, &low, upper ? &high : NULL);
     if (kr_work_goes_on(w))
         find_pairs(j, join);
-    kr_resident_release(w->device, &high, w->stream);
-    kr_resident_release(w->device, &low, w->stream);
 }
 
 /* ---- The side to index ----------------------------------------------------------------------- */
@@ -353,14 +350,11 @@ kr_index *kr_join_build(kr_work *w, const kr_join_job *job, const kr_spec *spec,
 static kr_index *build_covering(joining *j, const kr_spec *spec)
 {
     kr_work *w = j->work;
-    kr_resident low = {0}, high = {0};
-    KR_STEP(w, kr_resident_make(w->device, j->job->right, "a copy of the ranges", w->stream, &low, w->err));
-    KR_STEP(w, kr_resident_make(w->device, j->job->right_upper, "a copy of the ranges", w->stream, &high,
-                                w->err));
-    if (kr_work_goes_on(w))
-        kr_covering_build(w, spec, &low.column, &high.column, &j->covering);
-    kr_resident_release(w->device, &high, w->stream);
-    kr_resident_release(w->device, &low, w->stream);
+    const kr_column low = kr_column_bring(w, j->job->right, "a copy of the ranges");
+    const kr_column high = kr_column_bring(w, j->job->right_upper, "a copy of the ranges");
+    kr_covering_build(w, spec, &low, &high, &j->covering);
+    kr_join_give_column(w, &high);
+    kr_join_give_column(w, &low);
     return j->covering.index;
 }
 

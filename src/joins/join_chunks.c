@@ -13,7 +13,6 @@ enum { PIECE = 1 << 22, SMALLEST = 1 << 16 }; /* probing rows on the device; pai
 typedef struct streaming_piece {
     kr_stream *stream;
     kr_work work; /* on that stream; ends with the piece */
-    kr_resident low, high;
     kr_query query;
     kr_matches matches;
     uint32_t *answers; /* instead of matches: the first row of each key */
@@ -100,13 +99,10 @@ static void give_pairs(streaming *s, streaming_piece *piece)
 
 static void close_piece(streaming *s, streaming_piece *piece)
 {
-    kr_device *device = s->work->device;
     if (!piece->is_open)
         return;
     if (piece->query.index)
         kr_matches_release(&piece->query, &piece->matches);
-    kr_resident_release(device, &piece->high, piece->stream);
-    kr_resident_release(device, &piece->low, piece->stream);
     const kr_status status = kr_work_end(&piece->work);
     KR_STEP(s->work, status);
     piece->is_open = 0;
@@ -167,25 +163,29 @@ static void find_matches(streaming_piece *piece)
     kr_work_run(w, &join_chunks_found, &params, 1);
 }
 
+/* Rows first .. first + n - 1 of a side, on the device. */
+static kr_column bring_slice(kr_work *w, const kr_column *side, uint64_t first, uint64_t n)
+{
+    const kr_column slice = kr_column_slice(side, first, n);
+    return kr_column_bring(w, &slice, "a piece of a side");
+}
+
 /* Brings n probing rows and enqueues their search. Ranges that only mark rows find none of them twice. */
 static void begin_piece(streaming *s, streaming_piece *piece, uint64_t first, uint64_t n)
 {
     const kr_column *lower = s->indexes_left ? s->job->right : s->job->left, *upper = s->job->right_upper;
-    const kr_column low = kr_column_slice(lower, first, n),
-                    high = kr_column_slice(upper ? upper : lower, first, n);
     kr_work *w = &piece->work;
     *w = kr_work_on(s->work->device, piece->stream, s->work->err);
     piece->query = (kr_query){.n = 0};
     piece->answers = NULL;
     piece->first = first;
     piece->is_open = 1;
-    KR_STEP(w, kr_resident_make(w->device, &low, "a piece of a side", w->stream, &piece->low, w->err));
+    kr_column low = bring_slice(w, lower, first, n), high = {.count = 0};
     if (upper)
-        KR_STEP(w, kr_resident_make(w->device, &high, "a piece of a side", w->stream, &piece->high, w->err));
-    if (upper && lists_indexed(s) && kr_work_goes_on(w))
-        kr_ranges_part(w, &s->index->spec, &piece->low, &piece->high);
-    KR_STEP(w, kr_query_make(s->index, &piece->low.column, upper ? &piece->high.column : NULL, w->stream,
-                             NULL, &piece->query, w->err));
+        high = bring_slice(w, upper, first, n);
+    if (upper && lists_indexed(s))
+        kr_ranges_part(w, &s->index->spec, &low, &high);
+    KR_STEP(w, kr_query_make(s->index, &low, upper ? &high : NULL, w->stream, NULL, &piece->query, w->err));
     if (lists_indexed(s) && !upper)
         mark_answers(s, piece);
     else

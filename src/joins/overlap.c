@@ -38,11 +38,11 @@ static void take_side(const overlap *o, overlap_side *side, int with_ends)
     }
 }
 
-static void encode(overlap *o, int number, const kr_resident from[2], int with_ends)
+static void encode(overlap *o, int number, const kr_column from[2], int with_ends)
 {
     kr_work *w = o->work;
     overlap_side *side = &o->sides[number];
-    const kr_column *start = &from[0].column, *end = &from[1].column;
+    const kr_column *start = &from[0], *end = &from[1];
     side->n = start->count;
     side->type = kr_type_key_bits(start->type) == 64 ? KR_U64 : KR_U32;
     uint8_t *flags = take(o, side->n, "flags of intervals");
@@ -72,16 +72,14 @@ static void encode(overlap *o, int number, const kr_resident from[2], int with_e
 static void bring_side(overlap *o, int number, const kr_column *const columns[2], int with_ends)
 {
     kr_work *w = o->work;
-    kr_resident from[2] = {{.data = {0}}, {.data = {0}}};
+    kr_column from[2];
     for (int i = 0; i < 2; ++i)
-        KR_STEP(w, kr_resident_make(w->device, columns[i], "a copy of the intervals", w->stream, &from[i],
-                                    w->err));
+        from[i] = kr_column_bring(w, columns[i], "a copy of the intervals");
     kr_work_lap(w, "copy");
-    if (kr_work_goes_on(w))
-        encode(o, number, from, with_ends);
+    encode(o, number, from, with_ends);
     kr_work_lap(w, "prepare");
     for (int i = 0; i < 2; ++i)
-        kr_resident_release(w->device, &from[i], w->stream);
+        kr_join_give_column(w, &from[i]);
 }
 
 /* ---- Matches ----------------------------------------------------------------------------------- */

@@ -13,6 +13,12 @@ void kr_join_check_rows(kr_work *w, const kr_column *side, const kr_column *othe
                        (unsigned long long)side->count, more, help));
 }
 
+void kr_join_give_column(kr_work *w, const kr_column *column)
+{
+    kr_work_give(w, column->validity);
+    kr_work_give(w, column->data);
+}
+
 uint32_t *kr_join_take(kr_work *w, uint64_t n, const char *what)
 {
     if (n > UINT64_MAX / 16)

@@ -41,6 +41,8 @@ static inline int kr_join_has_pairs(kr_join_type type)
 void kr_join_check_rows(kr_work *work, const kr_column *side, const kr_column *other, const char *help);
 /* What to do where the rows of a join take too much memory. */
 #define KR_JOIN_SMALLER "join a smaller side, or use a semi or anti join or kr_join_chunks"
+/* Gives back what kr_column_bring copied of a caller's column, if it did. */
+void kr_join_give_column(kr_work *work, const kr_column *column);
 /* Memory for n rows of the result. */
 uint32_t *kr_join_take(kr_work *work, uint64_t n, const char *what);
 /* Sorts n pairs by `keys`, rows below `rows` or KR_NO_ROW; stable. Gives both back and puts others there. */

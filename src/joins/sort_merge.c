@@ -45,12 +45,12 @@ int kr_join_ascends(kr_work *w, const kr_column *column, uint64_t n, int *distin
 
 /* The first rows of all n columns, then all rows, so that a column in no order is seldom found out late.
  * Returns how many columns ascend, if a merge is worth it, else 0. */
-static uint32_t check_order(merging *m, const kr_column *const columns[3], uint32_t n)
+static uint32_t check_order(merging *m, const kr_column columns[3], uint32_t n)
 {
     for (int whole = 0; whole < 2; ++whole)
         for (uint32_t i = 0; i < n; ++i) {
-            const uint64_t rows = whole || columns[i]->count < FIRST_LOOK ? columns[i]->count : FIRST_LOOK;
-            if (columns[i]->validity || !kr_join_ascends(m->work, columns[i], rows, &m->distinct))
+            const uint64_t rows = whole || columns[i].count < FIRST_LOOK ? columns[i].count : FIRST_LOOK;
+            if (columns[i].validity || !kr_join_ascends(m->work, &columns[i], rows, &m->distinct))
                 n = m->may_sort ? i : 0;
         }
     return n;
@@ -188,7 +188,7 @@ static int can_merge(const kr_device *device, const kr_join_job *job)
 }
 
 /* 1 if it was done. */
-static int run(merging *m, const kr_column *const columns[3])
+static int run(merging *m, const kr_column columns[3])
 {
     const uint32_t all = m->job->right_upper ? 3 : 2, ascend = check_order(m, columns, all);
     const int sorts = ascend < all;
@@ -196,14 +196,14 @@ static int run(merging *m, const kr_column *const columns[3])
     if (!ascend)
         return 0;
     if (sorts)
-        sort_right(m, columns[1]);
-    m->params.left = columns[0]->data;
-    m->params.lower = sorts ? m->sorted.keys.data : columns[1]->data;
-    m->params.upper = m->job->right_upper ? columns[2]->data : m->params.lower;
-    m->params.n_left = columns[0]->count;
-    m->params.n_right = sorts ? m->sorted.n : columns[1]->count;
-    m->params.type = columns[0]->type;
-    m->params.right_type = !sorts ? columns[0]->type : m->is_wide ? KR_U64 : KR_U32;
+        sort_right(m, &columns[1]);
+    m->params.left = columns[0].data;
+    m->params.lower = sorts ? m->sorted.keys.data : columns[1].data;
+    m->params.upper = m->job->right_upper ? columns[2].data : m->params.lower;
+    m->params.n_left = columns[0].count;
+    m->params.n_right = sorts ? m->sorted.n : columns[1].count;
+    m->params.type = columns[0].type;
+    m->params.right_type = !sorts ? columns[0].type : m->is_wide ? KR_U64 : KR_U32;
     merge_sides(m);
     name_right(m);
     kr_work_lap(m->work, "merge");
@@ -212,22 +212,17 @@ static int run(merging *m, const kr_column *const columns[3])
 
 int kr_join_sort_merge(kr_work *w, const kr_join_job *job, int may_sort, kr_join *join)
 {
-    const kr_column *const given[3] = {job->left, job->right, job->right_upper}, *columns[3] = {NULL};
-    kr_resident here[3] = {0};
+    const kr_column *const given[3] = {job->left, job->right, job->right_upper};
+    kr_column columns[3] = {{.count = 0}};
     merging m = {.work = w,
                  .job = job,
                  .is_wide = kr_type_key_bits(job->left->type) == 64,
                  .may_sort = may_sort && !job->right_upper};
     if (!can_merge(w->device, job))
         return 0;
-    for (int i = 0; i < 3 && given[i]; ++i) {
-        KR_STEP(w, kr_resident_make(w->device, given[i], "a copy of a side", w->stream, &here[i], w->err));
-        columns[i] = &here[i].column;
-    }
-    const int done = kr_work_goes_on(w) && run(&m, columns);
-    for (int i = 0; i < 3; ++i)
-        kr_resident_release(w->device, &here[i], w->stream);
-    if (!done)
+    for (int i = 0; i < 3 && given[i]; ++i)
+        columns[i] = kr_column_bring(w, given[i], "a copy of a side");
+    if (!run(&m, columns))
         return 0;
     kr_join_keep(w, join, m.left, m.right, m.n);
     snprintf(join->info.tracer, sizeof join->info.tracer, "none");
