@@ -49,7 +49,7 @@ function(keyray_find_folders_left_out out)
     endforeach()
     file(GLOB left_out LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/src
          ${PROJECT_SOURCE_DIR}/src/indexes/* ${PROJECT_SOURCE_DIR}/src/scans/*)
-    list(FILTER left_out EXCLUDE REGEX "\\.")
+    list(FILTER left_out EXCLUDE REGEX "\\.|^scans/(condition|table|run|change)$") # not of kinds
     list(APPEND left_out ${keyray_shared_folders})
     list(REMOVE_DUPLICATES left_out)
     while(waiting)

@@ -2,7 +2,7 @@
  * and the number is 0. */
 #include "api/report.h"
 #include "joins/pairs.h"
-#include "scans/table.h"
+#include "scans/table/table.h"
 
 /* kr_index_phase_count and so on: `what` is index, table, join or report. */
 #define PHASES(what)                                                            \

@@ -2,7 +2,7 @@
 #include "api/scan.h"
 #include "api/report.h"
 #include "results/reduce.h"
-#include "scans/explain.h"
+#include "scans/run/explain.h"
 #include "util/structs.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* kr_table_*: check the arguments, resolve the spec, report. */
-#include "scans/table.h"
+#include "scans/table/table.h"
 #include "util/structs.h"
 
 #include <stdio.h>

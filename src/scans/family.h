@@ -2,17 +2,17 @@
  * kr_scan_family, and a line in kinds/kinds.def.
  *
  * A kind answers conjunctions: the rows for which every leaf of a list holds, as a bitmap. The library does
- * the rest: the normal form, OR and what else one pass cannot do (scans/run.c), counts, sums, row ids, host
- * memory, deleted rows, reports. A kind may answer whole plans, and many at once, in ways of its own. Columns
- * of a table have types of both key widths, so a family has one table of operations, and looks at the type of
- * each column. */
+ * the rest: the normal form, OR and what else one pass cannot do (scans/run/run.c), counts, sums, row ids,
+ * host memory, deleted rows, reports. A kind may answer whole plans, and many at once, in ways of its own.
+ * Columns of a table have types of both key widths, so a family has one table of operations, and looks at the
+ * type of each column. */
 #ifndef KEYRAY_SCANS_FAMILY_H
 #define KEYRAY_SCANS_FAMILY_H
 
 #include "devices/work.h"
 #include "kinds/family.h" /* kr_need, kr_component, kr_counter */
+#include "scans/condition/plan.h"
 #include "scans/log.h"
-#include "scans/plan.h"
 
 /* What an estimate knows: all but the values. */
 typedef struct kr_table_shape {

@@ -1,5 +1,5 @@
 #include "scans/log.h"
-#include "scans/grow.h"
+#include "scans/condition/grow.h"
 
 #include <stdarg.h>
 #include <stdio.h>

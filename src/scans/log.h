@@ -2,7 +2,7 @@
 #ifndef KEYRAY_SCANS_LOG_H
 #define KEYRAY_SCANS_LOG_H
 
-#include "scans/plan.h"
+#include "scans/condition/plan.h"
 
 /* Work that kinds count; each kind uses those that it has. */
 enum {

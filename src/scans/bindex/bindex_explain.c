@@ -1,6 +1,6 @@
 /* What reports and explanations say of leaves. */
 #include "scans/bindex/bindex.h"
-#include "scans/describe.h"
+#include "scans/condition/describe.h"
 
 enum { LINE_NBYTES = 120 };
 

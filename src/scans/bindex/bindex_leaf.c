@@ -6,7 +6,7 @@
  * edge inside are compared row by row. */
 #include "key/key.h"
 #include "scans/bindex/bindex.h"
-#include "scans/grow.h"
+#include "scans/condition/grow.h"
 
 /* A leaf with more edges than this has one run in a section. */
 enum { EDGES_APART = 64 };

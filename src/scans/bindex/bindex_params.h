@@ -3,7 +3,7 @@
 #define KEYRAY_SCANS_BINDEX_BINDEX_PARAMS_H
 
 #include "program/block.h"
-#include "scans/join.h"
+#include "scans/condition/join.h"
 
 enum {
     BINDEX_TILE = 65536, /* rows; a row of a tile is named by 16 bits */

@@ -10,7 +10,7 @@
 
 #include "key/key.h"
 #include "scans/bindex/bindex_params.h"
-#include "scans/compare.h"
+#include "scans/condition/compare.h"
 
 enum {
     BINDEX_MINE = KR_MINE(BINDEX_WORDS),

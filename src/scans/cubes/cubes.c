@@ -3,7 +3,7 @@
 #include "scans/cubes/groups.h"
 #include "scans/cubes/order.h"
 #include "scans/cubes/scene.h"
-#include "scans/totals.h"
+#include "scans/table/totals.h"
 #include "scenes/rays.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "scans/cubes/groups.h"
-#include "scans/describe.h"
+#include "scans/condition/describe.h"
 #include "util/spelling.h"
 
 #include <stdlib.h>

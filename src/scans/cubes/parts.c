@@ -1,8 +1,8 @@
 /* Parts of conjunctions: which group answers which leaves, what the sieve leaves of them, and the regions. */
 #include "scans/cubes/parts.h"
+#include "scans/condition/describe.h"
+#include "scans/condition/grow.h"
 #include "scans/cubes/groups.h"
-#include "scans/describe.h"
-#include "scans/grow.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "scans/cubes/sieve.h"
+#include "scans/condition/grow.h"
 #include "scans/cubes/sieve_body.h"
-#include "scans/grow.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
 #ifndef KEYRAY_SCANS_CUBES_SIEVE_H
 #define KEYRAY_SCANS_CUBES_SIEVE_H
 
+#include "scans/condition/plan.h"
 #include "scans/cubes/cells.h"
-#include "scans/plan.h"
 
 enum { CUBES_BINS_MOST = 254 };
 

@@ -1,9 +1,9 @@
 /* Stages of a batch. In each, one launch sieves for all members, and then one launch for each group casts the
  * rays of all of them. */
+#include "scans/condition/grow.h"
 #include "scans/cubes/batch.h"
 #include "scans/cubes/scene.h"
 #include "scans/cubes/sieve_params.h"
-#include "scans/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "scans/full/full.h"
 #include "key/encode.h"
 #include "key/key.h"
-#include "scans/describe.h"
+#include "scans/condition/describe.h"
 
 #include <stdlib.h>
 #include <string.h>

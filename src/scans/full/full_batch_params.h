@@ -3,7 +3,7 @@
 #define KEYRAY_SCANS_FULL_FULL_BATCH_PARAMS_H
 
 #include "program/block.h"
-#include "scans/join.h"
+#include "scans/condition/join.h"
 
 /* A lane is an AND of leaves, at most one for each column; bit `lane` of a mask says whether a row can still
  * be in it. Conditions of one launch have up to FULL_LANES of them. An element of the program has

@@ -1,8 +1,8 @@
 /* From plans to lanes. The leaves of an AND are one lane. So are those of an OR: its complement is the AND of
  * the leaves' complements. What stands above is joined afterwards, word by word. */
 #include "key/key.h"
+#include "scans/condition/grow.h"
 #include "scans/full/full_batch.h"
-#include "scans/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

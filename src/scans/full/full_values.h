@@ -4,7 +4,7 @@
 #define KEYRAY_SCANS_FULL_FULL_VALUES_H
 
 #include "key/key.h"
-#include "scans/compare.h"
+#include "scans/condition/compare.h"
 #include "scans/full/full_params.h"
 
 KR_BODY int full_is_float(uint32_t type)

@@ -2,7 +2,7 @@
 #include "scans/bindex/bindex.h"
 #include "cpu_device.h"
 #include "random.h"
-#include "scans/table.h"
+#include "scans/table/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

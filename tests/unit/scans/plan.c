@@ -1,8 +1,8 @@
 /* The normal form: leaves folded, NOT at the leaves, constants gone, values of any type where they belong. */
-#include "scans/plan.h"
+#include "scans/condition/plan.h"
 #include "key/key.h"
 #include "random.h"
-#include "scans/describe.h"
+#include "scans/condition/describe.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Filter vectors and their borders, against a loop over the rows. */
-#include "scans/vectors.h"
+#include "scans/cubes/vectors.h"
 #include "key/key.h"
 #include "random.h"
 

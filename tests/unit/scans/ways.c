@@ -1,7 +1,7 @@
 /* Which entry of a kind of scan answers what, and in how many launches; each answer against a loop over the
  * rows. */
 #include "cpu_device.h"
-#include "scans/table.h"
+#include "scans/table/table.h"
 #include "tracers/tracer.h"
 
 #include <setjmp.h>

@@ -1,0 +1,11 @@
+/* How a table would answer a condition, as text. */
+#ifndef KEYRAY_SCANS_RUN_EXPLAIN_H
+#define KEYRAY_SCANS_RUN_EXPLAIN_H
+
+#include "scans/table/table.h"
+
+/* Lines that end in '\n', cut off at nbytes. */
+kr_status kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes,
+                          kr_error *err);
+
+#endif
