@@ -109,88 +109,65 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
 
 /* ---- A call ---------------------------------------------------------------------------------- */
 
-/* Counters for the report, of kinds that cast rays. */
-static kr_status open_work(kr_call *c, int count_work, kr_error *err)
-{
-    if (!count_work || !c->index->ops->rays)
-        return KR_OK;
-    return kr_counters_make(c->index->device, c->stream, KR_WORK_STRIPES * KR_WORK_COUNTS, &c->work, err);
-}
+enum { COUNTERS = KR_WORK_STRIPES * KR_WORK_COUNTS };
 
-/* Sums of the stripes. Blocks. */
-static kr_status read_work(const kr_call *c, kr_report *report, kr_error *err)
+/* Sums of the stripes, of kinds that cast rays. Blocks. */
+static void read_counters(kr_work *w, const kr_call *c, kr_report *report)
 {
-    enum { N = KR_WORK_STRIPES * KR_WORK_COUNTS };
-    if (!c->work.data)
-        return KR_OK;
-    uint64_t *counters = kr_host_calloc(N, sizeof *counters, "counters", err);
-    if (!counters)
-        return KR_ERR_HOST_MEMORY;
-    const kr_status status = kr_counters_read(c->index->device, c->stream, &c->work, counters, N, err);
-    for (uint32_t i = 0; i < N && status == KR_OK; ++i)
+    if (!c->counters)
+        return;
+    uint64_t *counters = kr_work_object(w, COUNTERS * sizeof *counters, "counters");
+    kr_work_read(w, counters, c->counters, COUNTERS * sizeof *counters);
+    for (uint32_t i = 0; i < COUNTERS && kr_work_goes_on(w); ++i)
         report->counters[i % KR_WORK_COUNTS] += counters[i];
     report->n_counters = KR_WORKS;
     free(counters);
-    return status;
 }
 
-static kr_status make_query(kr_call *c, const kr_wanted *w, kr_error *err)
+static void make_query(kr_work *w, kr_call *c, const kr_wanted *wanted)
 {
     kr_nearby near;
-    if (!w->is_nearest)
-        return kr_query_make(c->index, w->lower, w->upper, c->stream, c->watch, &c->query, err);
-    const kr_status status = kr_nearby_make(c->index->info.type, w->nearest, &near, err);
-    return status == KR_OK
-               ? kr_query_make_nearest(c->index, w->lower, &near, c->stream, c->watch, &c->query, err)
-               : status;
+    if (!wanted->is_nearest) {
+        kr_query_make(w, c->index, wanted->lower, wanted->upper, &c->query);
+        return;
+    }
+    KR_STEP(w, kr_nearby_make(c->index->info.type, wanted->nearest, &near, w->err));
+    if (kr_work_goes_on(w))
+        kr_query_make_nearest(w, c->index, wanted->lower, &near, &c->query);
 }
 
-kr_status kr_call_open(kr_call *c, const kr_wanted *w, kr_stopwatch *watch, int count_work, kr_error *err)
+void kr_call_open(kr_work *w, kr_call *c, const kr_wanted *wanted, kr_stopwatch *watch, int count_work)
 {
-    c->watch = watch;
     c->log = (kr_probe_log){0};
-    c->work = (kr_buffer){0};
-    if (watch)
-        watch->running = 0;
-    c->lower = w->lower;
-    c->upper = w->upper;
-    kr_status status =
-        kr_stream_refuse_capture(c->index->device, c->stream, "a lookup that is not prepared", err);
-    if (status == KR_OK)
-        status = kr_index_await(c->index, c->stream, err);
-    if (status == KR_OK)
-        status = make_query(c, w, err);
-    if (status == KR_OK)
-        status = open_work(c, watch && count_work, err);
-    c->query.work = c->work.data;
+    c->counters = NULL;
+    c->lower = wanted->lower;
+    c->upper = wanted->upper;
+    KR_STEP(w, kr_stream_refuse_capture(w->device, w->stream, "a lookup that is not prepared", w->err));
+    KR_STEP(w, kr_index_await(c->index, w->stream, w->err));
+    make_query(w, c, wanted);
+    if (watch && count_work && c->index->ops->rays)
+        c->counters = kr_work_counters(w, COUNTERS);
+    c->query.counters = c->counters;
     c->query.log = &c->log;
     if (watch)
-        kr_stopwatch_start(watch, c->index->device, c->stream);
-    return status;
+        kr_stopwatch_start(watch, w->device, w->stream);
+    w->watch = watch;
 }
 
-kr_status kr_call_enqueue(kr_call *c, const kr_sink *sink, kr_error *err)
+void kr_call_report(kr_work *w, const kr_call *c, kr_report *report)
 {
-    return sink->result == KR_RESULT_ROWS ? kr_rows_enqueue(&c->query, sink, err)
-                                          : kr_query_answer(&c->query, sink, sink->values, err);
-}
-
-kr_status kr_call_report(kr_call *c, kr_report *report, kr_error *err)
-{
-    kr_stopwatch_stop(c->watch); /* before that, a GPU's phases are not read */
-    kr_report made = {.probes = c->lower->count, .log = c->log, .phases = c->watch->phases};
-    kr_status status = kr_device_sync(c->index->device, c->stream, err);
-    if (status == KR_OK)
-        status = read_work(c, &made, err);
-    if (status == KR_OK) {
+    kr_stopwatch_stop(w->watch); /* before that, a GPU's phases are not read */
+    kr_report made = {.probes = c->lower->count, .log = c->log, .phases = w->watch->phases};
+    kr_work_sync(w);
+    read_counters(w, c, &made);
+    if (kr_work_goes_on(w)) {
         kr_report_clear(report);
         *report = made;
     }
-    return status;
 }
 
-void kr_call_close(kr_call *c)
+kr_status kr_call_close(kr_work *w)
 {
-    kr_stopwatch_stop(c->watch);
-    kr_buffer_release(c->index->device, &c->work, c->stream);
+    kr_stopwatch_stop(w->watch);
+    return kr_work_end(w);
 }

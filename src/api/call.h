@@ -16,12 +16,10 @@ typedef struct kr_wanted {
 typedef struct kr_call {
     kr_index *index;
     const kr_column *lower, *upper; /* upper NULL: points */
-    kr_stream *stream;
-    int reaches;         /* the device reaches the arrays of the columns and of the sinks */
-    kr_query query;      /* over both columns, wherever they lie */
-    kr_stopwatch *watch; /* NULL: no report is wanted */
+    int reaches;                    /* the device reaches the arrays of the columns and of the sinks */
+    kr_query query;                 /* over both columns, wherever they lie */
     kr_probe_log log;
-    kr_buffer work; /* counters of kr_work_add; none: nothing is counted */
+    uint64_t *counters; /* of kr_work_add; NULL: nothing is counted */
 } kr_call;
 
 /* *reaches: becomes 0 if the device does not reach an array; NULL: nobody asks. A GPU takes its time to say
@@ -34,13 +32,12 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
                             int *reaches, kr_error *err);
 int kr_sink_needs_values(const kr_sink *sink);
 
-/* Index, stream and reaches are set. Waits for the index on the stream. `watch`, in any state, is for the
- * report; NULL: none is wanted. kr_call_close is due in any case. */
-kr_status kr_call_open(kr_call *c, const kr_wanted *w, kr_stopwatch *watch, int count_work, kr_error *err);
-/* All arrays are in memory that the device reaches: enqueues the answers. */
-kr_status kr_call_enqueue(kr_call *c, const kr_sink *sink, kr_error *err);
+/* Index and reaches are set. Waits for the index on the stream of the work, which ends after the call.
+ * `watch` is for the report; NULL: none is wanted. kr_call_close is due in any case. */
+void kr_call_open(kr_work *work, kr_call *c, const kr_wanted *wanted, kr_stopwatch *watch, int count_work);
 /* Waits for the end of the call and overwrites the report. */
-kr_status kr_call_report(kr_call *c, kr_report *report, kr_error *err);
-void kr_call_close(kr_call *c);
+void kr_call_report(kr_work *work, const kr_call *c, kr_report *report);
+/* Ends the work. */
+kr_status kr_call_close(kr_work *work);
 
 #endif

@@ -4,72 +4,58 @@
 #include "lookup/chunks.h"
 #include "lookup/rows.h"
 
-/* A checked call of one sink. */
-typedef struct lookup {
-    kr_call call;
-    const kr_sink *sink;
-} lookup;
-
 /* Every result but ROWS. */
-static kr_status answer(lookup *c, kr_error *err)
+static void answer(kr_work *w, const kr_call *c, const kr_sink *sink)
 {
-    kr_device *device = c->call.index->device;
-    kr_resident values = {0};
-    kr_status status = KR_OK;
-    if (kr_sink_needs_values(c->sink))
-        status =
-            kr_resident_make(device, c->sink->values, "a copy of the values", c->call.stream, &values, err);
-    const kr_column *resident = kr_sink_needs_values(c->sink) ? &values.column : NULL;
-    if (status != KR_OK)
-        return status;
-    kr_stopwatch_lap(c->call.watch, "copy");
-    if (c->call.reaches) {
-        status = kr_query_answer(&c->call.query, c->sink, resident, err);
+    const uint32_t mark = kr_work_mark(w);
+    const int takes = kr_sink_needs_values(sink);
+    kr_column values;
+    if (takes)
+        values = kr_column_bring(w, sink->values, "a copy of the values");
+    kr_work_lap(w, "copy");
+    if (c->reaches) {
+        kr_query_answer(w, &c->query, sink, takes ? &values : NULL);
     } else {
-        status = kr_staged_answer(&c->call.query, c->call.lower, c->call.upper, c->sink, resident, err);
-        kr_stopwatch_lap(c->call.watch, "copy+search");
+        kr_staged_answer(w, &c->query, c->lower, c->upper, sink, takes ? &values : NULL);
+        kr_work_lap(w, "copy+search");
     }
-    if (values.data.data || values.validity.data) { /* a host pointer: return when done */
-        const kr_status end = kr_device_sync(device, c->call.stream, status == KR_OK ? err : NULL);
-        status = status == KR_OK ? end : status;
-    }
-    kr_resident_release(device, &values, c->call.stream);
-    return status;
+    if (kr_work_mark(w) > mark) /* a host pointer: return when done */
+        kr_work_finish(w);
 }
 
-static kr_status answer_rows(lookup *c, kr_error *err)
+static void answer_rows(kr_work *w, const kr_call *c, const kr_sink *sink)
 {
-    const kr_rows_job job = {&c->call.query, c->call.lower, c->call.upper, c->sink, c->call.reaches};
-    return kr_rows_answer(&job, err);
+    const kr_rows_job job = {&c->query, c->lower, c->upper, sink, c->reaches};
+    kr_rows_answer(w, &job);
 }
 
 /* ---- Point and range lookups --------------------------------------------------------------- */
 
-static kr_status look_up(kr_index *index, const kr_wanted *w, const kr_sink *sink, kr_stream *stream,
+static kr_status look_up(kr_index *index, const kr_wanted *wanted, const kr_sink *sink, kr_stream *stream,
                          kr_error *err)
 {
     kr_sink used;
     kr_stopwatch watch;
-    lookup c;
+    kr_call c;
     int reaches = 1;
-    kr_status status = kr_call_check_batch(index, w, stream, &reaches, err);
+    kr_status status = kr_call_check_batch(index, wanted, stream, &reaches, err);
     if (status == KR_OK)
-        status = kr_call_read_sink(index, sink, w->lower->count, &used, &reaches, err);
+        status = kr_call_read_sink(index, sink, wanted->lower->count, &used, &reaches, err);
     if (status != KR_OK)
         return status;
-    c.call.index = index; /* kr_call_open fills the rest */
-    c.call.stream = stream;
-    c.call.reaches = reaches;
-    c.sink = &used;
-    status = kr_call_open(&c.call, w, used.report ? &watch : NULL, (int)used.count_work, err);
-    c.call.query.limit = used.limit;
-    c.call.query.order = used.order;
-    if (status == KR_OK)
-        status = used.result == KR_RESULT_ROWS ? answer_rows(&c, err) : answer(&c, err);
-    if (status == KR_OK && used.report)
-        status = kr_call_report(&c.call, used.report, err);
-    kr_call_close(&c.call);
-    return status;
+    kr_work w = kr_work_on(index->device, stream, err);
+    c.index = index; /* kr_call_open fills the rest */
+    c.reaches = reaches;
+    kr_call_open(&w, &c, wanted, used.report ? &watch : NULL, (int)used.count_work);
+    c.query.limit = used.limit;
+    c.query.order = used.order;
+    if (used.result == KR_RESULT_ROWS)
+        answer_rows(&w, &c, &used);
+    else
+        answer(&w, &c, &used);
+    if (used.report)
+        kr_call_report(&w, &c, used.report);
+    return kr_call_close(&w);
 }
 
 kr_status kr_index_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink, kr_stream *stream,
@@ -97,8 +83,8 @@ kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const 
                                  uint32_t order, uint64_t cap_nbytes, kr_rows_chunk chunk, void *ctx,
                                  kr_error *err)
 {
-    const kr_wanted w = {.lower = lower, .upper = upper, .is_range = upper != NULL};
-    kr_status status = kr_call_check_batch(index, &w, NULL, NULL, err);
+    const kr_wanted wanted = {.lower = lower, .upper = upper, .is_range = upper != NULL};
+    kr_status status = kr_call_check_batch(index, &wanted, NULL, NULL, err);
     if (status == KR_OK && !chunk)
         status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_lookup_chunks: the callback is NULL");
     if (status == KR_OK && order > KR_ORDER_KEY)
@@ -106,7 +92,8 @@ kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const 
     if (status != KR_OK)
         return status;
     kr_query query;
-    status = kr_query_make(index, lower, upper, NULL, NULL, &query, err);
+    kr_work w = kr_work_on(index->device, NULL, err);
+    kr_query_make(&w, index, lower, upper, &query);
     const kr_chunks job = {.whole = &query,
                            .lower = lower,
                            .upper = upper,
@@ -114,5 +101,6 @@ kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const 
                            .cap_nbytes = cap_nbytes,
                            .chunk = chunk,
                            .ctx = ctx};
-    return status == KR_OK ? kr_chunks_run(&job, err) : status;
+    kr_chunks_run(&w, &job);
+    return kr_work_end(&w);
 }

@@ -76,54 +76,51 @@ static uint32_t first_with(const many *m, uint32_t i)
     return j;
 }
 
-static kr_status bring_values(many *m, kr_error *err)
+/* A work has no room for the copies of all sinks. */
+static void bring_values(kr_work *w, many *m)
 {
-    kr_status status = KR_OK;
-    for (uint32_t i = 0; i < m->n && status == KR_OK; ++i) {
+    for (uint32_t i = 0; i < m->n; ++i) {
         const uint32_t first = m->sinks[i].values ? first_with(m, i) : 0;
         if (m->sinks[i].values && first == i)
-            status = kr_resident_make(m->call.index->device, m->sinks[i].values, "a copy of the values",
-                                      m->call.stream, &m->values[i], err);
+            KR_STEP(w, kr_resident_make(w->device, m->sinks[i].values, "a copy of the values", w->stream,
+                                        &m->values[i], w->err));
         if (m->sinks[i].values)
             m->columns[i] = m->values[first].column;
     }
-    kr_stopwatch_lap(m->call.watch, "copy");
-    return status;
+    kr_work_lap(w, "copy");
 }
 
 /* A copy of values that lie in host memory must be there until the call is done. */
-static kr_status release_values(many *m, kr_status status, kr_error *err)
+static void release_values(kr_work *w, many *m)
 {
     int copied = 0;
     for (uint32_t i = 0; i < m->n; ++i)
         copied |= m->values[i].data.data || m->values[i].validity.data;
-    const kr_status end =
-        copied ? kr_device_sync(m->call.index->device, m->call.stream, status == KR_OK ? err : NULL) : KR_OK;
+    if (copied)
+        kr_work_finish(w);
     for (uint32_t i = 0; i < m->n; ++i)
-        kr_resident_release(m->call.index->device, &m->values[i], m->call.stream);
-    return status == KR_OK ? end : status;
+        kr_resident_release(w->device, &m->values[i], w->stream);
 }
 
-static kr_status run(many *m, const kr_wanted *w, kr_error *err)
+static kr_status run(many *m, const kr_wanted *wanted, kr_stream *stream, kr_error *err)
 {
+    kr_work w = kr_work_on(m->call.index->device, stream, err);
     kr_stopwatch watch;
     int reports = 0, counts = 0;
     for (uint32_t i = 0; i < m->n; ++i) {
         reports |= m->sinks[i].report != NULL;
         counts |= m->sinks[i].report && m->sinks[i].count_work;
     }
-    kr_status status = kr_call_open(&m->call, w, reports ? &watch : NULL, counts, err);
-    if (status == KR_OK)
-        status = bring_values(m, err);
-    const kr_many job = {&m->call.query, w->lower, w->upper, m->sinks, m->columns, m->call.reaches, m->n};
-    if (status == KR_OK)
-        status = kr_many_answer(&job, err);
-    status = release_values(m, status, err);
-    for (uint32_t i = 0; i < m->n && status == KR_OK; ++i)
+    kr_call_open(&w, &m->call, wanted, reports ? &watch : NULL, counts);
+    bring_values(&w, m);
+    const kr_many job = {&m->call.query, wanted->lower,   wanted->upper, m->sinks,
+                         m->columns,     m->call.reaches, m->n};
+    kr_many_answer(&w, &job);
+    release_values(&w, m);
+    for (uint32_t i = 0; i < m->n; ++i)
         if (m->sinks[i].report)
-            status = kr_call_report(&m->call, m->sinks[i].report, err);
-    kr_call_close(&m->call);
-    return status;
+            kr_call_report(&w, &m->call, m->sinks[i].report);
+    return kr_call_close(&w);
 }
 
 kr_status kr_index_lookup_many(kr_index *index, const kr_column *lower, const kr_column *upper,
@@ -150,11 +147,11 @@ kr_status kr_index_lookup_many(kr_index *index, const kr_column *lower, const kr
     many *m = kr_host_calloc(1, sizeof *m, "several results", err);
     if (!m)
         return KR_ERR_HOST_MEMORY;
-    m->call = (kr_call){.index = index, .stream = stream, .reaches = reaches};
+    m->call = (kr_call){.index = index, .reaches = reaches};
     m->n = n_sinks;
     status = read_sinks(m, &w, sinks, err);
     if (status == KR_OK)
-        status = run(m, &w, err);
+        status = run(m, &w, stream, err);
     free(m);
     return status;
 }

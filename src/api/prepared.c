@@ -6,7 +6,7 @@
 struct kr_prepared {
     kr_device *device;
     const kr_prepared_ops *ops;
-    void *work;
+    void *call;
     kr_arena arena;
     void *recording; /* of a run; NULL: each run enqueues anew */
     atomic_flag busy;
@@ -14,10 +14,11 @@ struct kr_prepared {
 
 static kr_status enqueue(kr_prepared *p, kr_stream *stream, kr_error *err)
 {
-    kr_arena_enter(&p->arena);
-    const kr_status status = p->ops->enqueue(p->work, stream, err);
-    kr_arena_leave();
-    return status;
+    kr_work run = kr_work_on(p->device, stream, err);
+    run.arena = &p->arena;
+    kr_arena_begin(&p->arena);
+    p->ops->enqueue(&run, p->call);
+    return kr_work_end(&run);
 }
 
 static kr_status run_and_wait(kr_prepared *p, kr_error *err)
@@ -46,7 +47,7 @@ static void record(kr_prepared *p)
 {
     const kr_device_ops *ops = p->device->ops;
     kr_stream *stream = NULL;
-    if (!ops->record_begin || !p->ops->is_recordable(p->work) ||
+    if (!ops->record_begin || !p->ops->is_recordable(p->call) ||
         kr_stream_create(p->device, &stream, NULL) != KR_OK)
         return;
     if (ops->record_begin(p->device, stream->native, NULL) == KR_OK) {
@@ -56,15 +57,15 @@ static void record(kr_prepared *p)
     kr_stream_destroy(stream);
 }
 
-kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *work, kr_prepared **prepared,
+kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *call, kr_prepared **prepared,
                            kr_error *err)
 {
     kr_prepared *made = kr_host_calloc(1, sizeof *made, "prepared work", err);
     if (!made) {
-        ops->close(work);
+        ops->close(call);
         return KR_ERR_HOST_MEMORY;
     }
-    *made = (kr_prepared){.device = device, .ops = ops, .work = work, .arena = {.device = device}};
+    *made = (kr_prepared){.device = device, .ops = ops, .call = call, .arena = {.device = device}};
     atomic_flag_clear(&made->busy);
     const kr_status status = settle(made, err);
     if (status != KR_OK) {
@@ -92,7 +93,7 @@ kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *er
         return kr_fail(err, KR_ERR_ARGUMENT, "prepared is NULL");
     if (stream && stream->device != prepared->device)
         return kr_fail(err, KR_ERR_ARGUMENT, "the stream belongs to another device than what was prepared");
-    kr_status status = prepared->ops->check(prepared->work, stream, err);
+    kr_status status = prepared->ops->check(prepared->call, stream, err);
     if (status != KR_OK)
         return status;
     if (atomic_flag_test_and_set(&prepared->busy))
@@ -120,7 +121,7 @@ void kr_prepared_destroy(kr_prepared *prepared)
     kr_device_drain(prepared->device);
     if (prepared->recording)
         prepared->device->ops->recording_destroy(prepared->device, prepared->recording);
-    prepared->ops->close(prepared->work);
+    prepared->ops->close(prepared->call);
     kr_arena_release(&prepared->arena);
     free(prepared);
 }

@@ -3,24 +3,25 @@
 #define KEYRAY_API_PREPARED_H
 
 #include "devices/arena.h"
+#include "devices/work.h"
 
 #include <keyray/prepared.h>
 
-/* `work` is the prepared call; its first member is what is run. */
+/* Of `call`, what was prepared. */
 typedef struct kr_prepared_ops {
     /* Before a run: what it was prepared for is still there, and the stream suits. */
-    kr_status (*check)(const void *work, kr_stream *stream, kr_error *err);
+    kr_status (*check)(const void *call, kr_stream *stream, kr_error *err);
     /* Enqueues; waits for nothing. */
-    kr_status (*enqueue)(void *work, kr_stream *stream, kr_error *err);
+    void (*enqueue)(kr_work *work, void *call);
     /* 1: every run enqueues the same, so it can be recorded. */
-    int (*is_recordable)(const void *work);
-    /* All work of the device is done. Frees `work`, too. */
-    void (*close)(void *work);
+    int (*is_recordable)(const void *call);
+    /* All work of the device is done. Frees `call`, too. */
+    void (*close)(void *call);
 } kr_prepared_ops;
 
-/* Runs `work` once to see what scratch memory it takes, and once more if there are constants to copy. Where
- * the device records, runs then replay a recording. Takes `work`, also when it fails. Blocks. */
-kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *work, kr_prepared **prepared,
+/* Runs `call` once to see what scratch memory it takes, and once more if there are constants to copy. Where
+ * the device records, runs then replay a recording. Takes `call`, also when it fails. Blocks. */
+kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *call, kr_prepared **prepared,
                            kr_error *err);
 
 #endif

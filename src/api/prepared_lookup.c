@@ -2,6 +2,7 @@
 #include "api/call.h"
 #include "api/prepared.h"
 #include "lookup/limit.h"
+#include "lookup/rows.h"
 
 #include <stdlib.h>
 
@@ -53,21 +54,23 @@ static kr_wanted keep_columns(prepared_lookup *p, const kr_wanted *w)
     return kept;
 }
 
-static kr_status open_lookup(prepared_lookup *p, const kr_wanted *w, kr_error *err)
+static kr_status open_lookup(prepared_lookup *p, const kr_wanted *wanted, kr_error *err)
 {
-    const kr_wanted kept = keep_columns(p, w);
-    kr_status status = kr_call_open(&p->call, &kept, NULL, 0, err);
+    kr_work w = kr_work_on(p->call.index->device, NULL, err);
+    const kr_wanted kept = keep_columns(p, wanted);
+    kr_call_open(&w, &p->call, &kept, NULL, 0);
     p->call.query.limit = p->sink.limit;
     p->call.query.order = p->sink.order;
     p->version = p->call.index->version;
-    return status == KR_OK ? check_limits(p, err) : status;
+    KR_STEP(&w, check_limits(p, err));
+    return kr_call_close(&w);
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */
 
-static kr_status check_run(const void *work, kr_stream *stream, kr_error *err)
+static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
 {
-    const prepared_lookup *p = work;
+    const prepared_lookup *p = call;
     const kr_index *index = p->call.index;
     if (p->version != index->version)
         return kr_fail(err, KR_ERR_ARGUMENT,
@@ -76,24 +79,25 @@ static kr_status check_run(const void *work, kr_stream *stream, kr_error *err)
                             : KR_OK;
 }
 
-static kr_status enqueue(void *work, kr_stream *stream, kr_error *err)
+static void enqueue(kr_work *work, void *call)
 {
-    prepared_lookup *p = work;
-    p->call.stream = stream;
-    p->call.query.stream = stream;
-    return kr_call_enqueue(&p->call, &p->sink, err);
+    const prepared_lookup *p = call;
+    if (p->sink.result == KR_RESULT_ROWS)
+        kr_rows_enqueue(work, &p->call.query, &p->sink);
+    else
+        kr_query_answer(work, &p->call.query, &p->sink, p->sink.values);
 }
 
 /* Launches of rays take their parameters from memory that others use later. */
-static int is_recordable(const void *work)
+static int is_recordable(const void *call)
 {
-    return !((const prepared_lookup *)work)->call.index->ops->rays;
+    return !((const prepared_lookup *)call)->call.index->ops->rays;
 }
 
 /* The call has neither a watch nor counters. The index may be gone. */
-static void close_lookup(void *work)
+static void close_lookup(void *call)
 {
-    free(work);
+    free(call);
 }
 
 static const kr_prepared_ops lookup_ops = {check_run, enqueue, is_recordable, close_lookup};

@@ -47,9 +47,9 @@ static kr_status check_kind(const kr_table *table, const kr_scan_options *option
 
 /* ---- A run ----------------------------------------------------------------------------------- */
 
-static kr_status check_run(const void *work, kr_stream *stream, kr_error *err)
+static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
 {
-    const prepared_scan *p = work;
+    const prepared_scan *p = call;
     (void)stream;
     return p->version == p->answer.table->version
                ? KR_OK
@@ -57,23 +57,21 @@ static kr_status check_run(const void *work, kr_stream *stream, kr_error *err)
                          "the table has changed since the scan was prepared; prepare it again");
 }
 
-static kr_status enqueue(void *work, kr_stream *stream, kr_error *err)
+static void enqueue(kr_work *work, void *call)
 {
-    prepared_scan *p = work;
-    kr_work run = kr_work_on(p->answer.table->device, stream, err);
-    kr_answer_all(&run, &p->answer);
-    return kr_work_end(&run);
+    const prepared_scan *p = call;
+    kr_answer_all(work, &p->answer);
 }
 
-static int is_recordable(const void *work)
+static int is_recordable(const void *call)
 {
-    (void)work;
+    (void)call;
     return 1;
 }
 
-static void close_scan(void *work)
+static void close_scan(void *call)
 {
-    prepared_scan *p = work;
+    prepared_scan *p = call;
     free(p->sinks);
     free(p->conditions);
     free(p);

@@ -6,6 +6,11 @@ enum { ALIGNMENT = 256, FIRST_ROOM = 16 };
 
 static _Thread_local kr_arena *current;
 
+void kr_arena_begin(kr_arena *arena)
+{
+    arena->next = 0;
+}
+
 void kr_arena_enter(kr_arena *arena)
 {
     arena->next = 0;

@@ -35,6 +35,8 @@ typedef struct kr_arena {
 /* From here to kr_arena_leave, allocations of this thread on the arena's device go through it. */
 void kr_arena_enter(kr_arena *arena);
 void kr_arena_leave(void);
+/* Before a run. */
+void kr_arena_begin(kr_arena *arena);
 /* After recording: takes the memory. */
 kr_status kr_arena_settle(kr_arena *arena, kr_error *err);
 /* 1: a run must fill constants before any is captured; kr_arena_filled once that run is done. */

@@ -210,6 +210,13 @@ void kr_work_sync(kr_work *work)
     KR_STEP(work, kr_device_sync(work->device, work->stream, work->err));
 }
 
+void kr_work_finish(kr_work *work)
+{
+    const kr_status status =
+        kr_device_sync(work->device, work->stream, work->status == KR_OK ? work->err : NULL);
+    KR_STEP(work, status);
+}
+
 void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes)
 {
     kr_work_copy(work, to, from, nbytes);

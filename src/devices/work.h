@@ -87,6 +87,8 @@ void kr_work_fill(kr_work *work, void *to, int byte, uint64_t nbytes);
 
 /* Block. */
 void kr_work_sync(kr_work *work);
+/* Also after a failure: for memory of the caller's that nothing may use any more. */
+void kr_work_finish(kr_work *work);
 void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes);
 
 /* The time since the last lap belongs to phase `name`. */

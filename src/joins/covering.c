@@ -44,7 +44,7 @@ static coded encode(kr_work *w, kr_type type, const kr_column *lower, const kr_c
         .out_type = type,
     };
     kr_work_run(w, &covering_codes, &params, n);
-    KR_STEP(w, kr_bitmap_pack(w->device, made.flags, n, made.validity, w->stream, w->err));
+    kr_bitmap_pack(w, made.flags, n, made.validity);
     return made;
 }
 
@@ -112,7 +112,7 @@ void kr_covering_query(kr_work *w, kr_covering *c, const kr_column *left, kr_que
         kr_encode(w, &job);
     keys.type = c->type;
     keys.data = c->keys;
-    KR_STEP(w, kr_query_make_nearest(c->index, &keys, &rank, w->stream, w->watch, query, w->err));
+    kr_query_make_nearest(w, c->index, &keys, &rank, query);
 }
 
 static covering_scan_params scan_of(const kr_covering *c)
@@ -174,7 +174,7 @@ uint64_t kr_covering_find(kr_work *w, kr_covering *c, const kr_query *query, int
     const uint64_t n = query->n;
     c->n_left = n;
     c->ranks = take(w, n * sizeof *c->ranks, "ranks of keys");
-    KR_STEP(w, kr_query_locate(query, KR_PUT_ROW, c->ranks, w->err));
+    kr_query_locate(w, query, KR_PUT_ROW, c->ranks);
     c->offsets = take(w, (n + 1) * sizeof *c->offsets, "offsets of pairs");
     c->rests = first ? NULL : take(w, n * sizeof *c->rests, "ranges that are left");
     covering_scan_params params = scan_of(c);

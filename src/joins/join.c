@@ -95,7 +95,7 @@ static pair_list list_matches(joining *j)
         .probes = list.first,
         .order = j->job->right_index && !j->job->unordered ? KR_ORDER_ROW : KR_ORDER_KEY,
     };
-    KR_STEP(w, kr_matches_copy(&j->query, &j->matches, &part, w->err));
+    kr_matches_copy(w, &j->query, &j->matches, &part);
     return list;
 }
 
@@ -227,13 +227,13 @@ static void find_answers(joining *j)
         return;
     if (j->staged) {
         const kr_sink sink = {.result = KR_RESULT_ROW, .out = j->answers};
-        KR_STEP(w, kr_staged_answer(&j->query, j->staged, NULL, &sink, NULL, w->err));
+        kr_staged_answer(w, &j->query, j->staged, NULL, &sink, NULL);
         kr_work_lap(w, "copy+search");
     } else if (j->job->unordered && kr_join_has_pairs(j->job->type) && kr_query_can_stay(&j->query)) {
         j->names = kr_join_take(w, n, "probing rows");
-        KR_STEP(w, kr_query_locate_rows(&j->query, j->answers, j->names, w->err));
+        kr_query_locate_rows(w, &j->query, j->answers, j->names);
     } else
-        KR_STEP(w, kr_query_locate(&j->query, KR_PUT_ROW, j->answers, w->err));
+        kr_query_locate(w, &j->query, KR_PUT_ROW, j->answers);
 }
 
 static void find_partners(joining *j)
@@ -245,8 +245,8 @@ static void find_partners(joining *j)
         j->matched = kr_covering_find(w, &j->covering, &j->query, !kr_join_has_pairs(j->job->type));
         j->offsets = j->covering.offsets;
     } else {
-        KR_STEP(w, kr_matches_find(&j->query, &j->matches, w->err));
-        j->offsets = j->matches.offsets.data;
+        j->matches = kr_matches_find(w, &j->query);
+        j->offsets = j->matches.offsets;
         kr_work_read(w, &j->matched, j->offsets + j->query.n, sizeof j->matched);
     }
 }
@@ -256,7 +256,7 @@ static void find_pairs(joining *j, kr_join *join)
     find_partners(j);
     const pair_list result = kr_join_has_pairs(j->job->type) ? list_pairs(j) : semi_or_anti(j);
     kr_join_keep(j->work, join, result.first, result.second, result.n);
-    kr_matches_release(&j->query, &j->matches);
+    kr_matches_give(j->work, &j->matches);
     kr_work_lap(j->work, "pairs");
 }
 
@@ -267,7 +267,7 @@ static void make_query(joining *j, const kr_column *lower, const kr_column *uppe
     if (covers(j))
         kr_covering_query(w, &j->covering, lower, &j->query);
     else
-        KR_STEP(w, kr_query_make(j->index, lower, upper, w->stream, w->watch, &j->query, w->err));
+        kr_query_make(w, j->index, lower, upper, &j->query);
 }
 
 /* The index is there. */

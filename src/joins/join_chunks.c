@@ -101,8 +101,6 @@ static void close_piece(streaming *s, streaming_piece *piece)
 {
     if (!piece->is_open)
         return;
-    if (piece->query.index)
-        kr_matches_release(&piece->query, &piece->matches);
     const kr_status status = kr_work_end(&piece->work);
     KR_STEP(s->work, status);
     piece->is_open = 0;
@@ -112,7 +110,7 @@ static void close_piece(streaming *s, streaming_piece *piece)
 static void give_piece(streaming *s, streaming_piece *piece)
 {
     const int probing_left = !s->indexes_left, rows = wants_rows(s) && probing_left;
-    const kr_selection selection = {.offsets = piece->matches.offsets.data,
+    const kr_selection selection = {.offsets = piece->matches.offsets,
                                     .n = piece->query.n,
                                     .wanted = rows && s->job->type == KR_JOIN_SEMI};
     if (!piece->is_open || !kr_work_goes_on(s->work))
@@ -150,16 +148,15 @@ static void mark_answers(streaming *s, streaming_piece *piece)
     kr_work *w = &piece->work;
     const uint64_t n = piece->query.n;
     piece->answers = kr_work_take(w, n * sizeof *piece->answers, "rows of partners");
-    KR_STEP(w, kr_query_locate(&piece->query, KR_PUT_ROW, piece->answers, w->err));
+    kr_query_locate(w, &piece->query, KR_PUT_ROW, piece->answers);
     kr_partners_mark(w, &s->partners, piece->answers, n);
 }
 
 static void find_matches(streaming_piece *piece)
 {
     kr_work *w = &piece->work;
-    KR_STEP(w, kr_matches_find(&piece->query, &piece->matches, w->err));
-    const join_chunks_params params = {(const uint64_t *)piece->matches.offsets.data + piece->query.n,
-                                       piece->found};
+    piece->matches = kr_matches_find(w, &piece->query);
+    const join_chunks_params params = {piece->matches.offsets + piece->query.n, piece->found};
     kr_work_run(w, &join_chunks_found, &params, 1);
 }
 
@@ -185,7 +182,7 @@ static void begin_piece(streaming *s, streaming_piece *piece, uint64_t first, ui
         high = bring_slice(w, upper, first, n);
     if (upper && lists_indexed(s))
         kr_ranges_part(w, &s->index->spec, &low, &high);
-    KR_STEP(w, kr_query_make(s->index, &low, upper ? &high : NULL, w->stream, NULL, &piece->query, w->err));
+    kr_query_make(w, s->index, &low, upper ? &high : NULL, &piece->query);
     if (lists_indexed(s) && !upper)
         mark_answers(s, piece);
     else

@@ -52,9 +52,11 @@ void keyed_locate(keyed *k, const kr_index *index, const kr_column *probes, cons
 {
     kr_work *w = k->work;
     kr_query query;
-    KR_STEP(w, near ? kr_query_make_nearest(index, probes, near, w->stream, w->watch, &query, w->err)
-                    : kr_query_make(index, probes, NULL, w->stream, w->watch, &query, w->err));
-    KR_STEP(w, kr_query_locate(&query, KR_PUT_ROW, out, w->err));
+    if (near)
+        kr_query_make_nearest(w, index, probes, near, &query);
+    else
+        kr_query_make(w, index, probes, NULL, &query);
+    kr_query_locate(w, &query, KR_PUT_ROW, out);
 }
 
 uint32_t keys_bits(uint64_t largest)

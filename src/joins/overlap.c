@@ -65,7 +65,7 @@ static void encode(overlap *o, int number, const kr_column from[2], int with_end
         .skip = number == 0,
     };
     kr_work_run(w, &overlap_codes, &params, side->n);
-    KR_STEP(w, kr_bitmap_pack(w->device, flags, side->n, side->validity, w->stream, w->err));
+    kr_bitmap_pack(w, flags, side->n, side->validity);
     kr_work_give(w, flags);
 }
 
@@ -101,11 +101,9 @@ static void find(overlap *o, int number)
     kr_query *query = &o->queries[number];
     kr_matches *matches = &o->matches[number];
     o->indexes[number] = build(o, &indexed->start);
-    KR_STEP(w, kr_query_make(o->indexes[number], &probing->bound[0], &probing->bound[1], w->stream, w->watch,
-                             query, w->err));
-    KR_STEP(w, kr_matches_find(query, matches, w->err));
-    kr_work_read(w, &o->found[number], (const uint64_t *)matches->offsets.data + probing->n,
-                 sizeof o->found[number]);
+    kr_query_make(w, o->indexes[number], &probing->bound[0], &probing->bound[1], query);
+    *matches = kr_matches_find(w, query);
+    kr_work_read(w, &o->found[number], matches->offsets + probing->n, sizeof o->found[number]);
 }
 
 overlap overlap_open(kr_work *w, const kr_overlap_job *job, int with_ends)
@@ -128,8 +126,7 @@ void overlap_find(overlap *o)
 void overlap_close(overlap *o)
 {
     for (int i = 0; i < 2; ++i) {
-        if (o->queries[i].index)
-            kr_matches_release(&o->queries[i], &o->matches[i]);
+        kr_matches_give(o->work, &o->matches[i]);
         kr_index_destroy(o->indexes[i]);
     }
 }
@@ -145,8 +142,8 @@ static void count(overlap *o, int before, const kr_index *index, uint64_t *count
                                           left->bounds[1], left->type, (uint32_t)before};
     kr_query query;
     kr_work_run(w, &overlap_before, &params, left->n);
-    KR_STEP(w, kr_query_make(index, &left->bound[0], &left->bound[1], w->stream, w->watch, &query, w->err));
-    KR_STEP(w, kr_query_locate(&query, KR_PUT_COUNT, counts, w->err));
+    kr_query_make(w, index, &left->bound[0], &left->bound[1], &query);
+    kr_query_locate(w, &query, KR_PUT_COUNT, counts);
 }
 
 /* Left rows with (1) or without a partner. The ranges of the left side are not needed any more. */
@@ -190,7 +187,7 @@ static void copy_pairs(overlap *o, int number, uint32_t *left, uint32_t *right)
         .probes = number ? left : right,
         .order = KR_ORDER_KEY,
     };
-    KR_STEP(o->work, kr_matches_copy(&o->queries[number], &o->matches[number], &part, o->work->err));
+    kr_matches_copy(o->work, &o->queries[number], &o->matches[number], &part);
 }
 
 /* Both columns of the result: the pairs, then left rows that are alone, whose right rows are all ones. */

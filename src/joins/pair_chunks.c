@@ -100,7 +100,7 @@ static void copy_and_send(kr_work *w, kr_pair_chunks *c, const source *from, uin
         .first_probe = (uint32_t)(from->first_row + first),
         .order = KR_ORDER_KEY,
     };
-    KR_STEP(w, kr_matches_copy(from->query, from->matches, &job, w->err));
+    kr_matches_copy(w, from->query, from->matches, &job);
     slot->n = n;
     slot->stream = w->stream;
     slot->indexed_is_left = from->indexed_is_left;
@@ -140,7 +140,7 @@ void kr_pair_chunks_give(kr_work *w, kr_pair_chunks *c, const kr_query *query, c
         return;
     }
     uint64_t *offsets = kr_work_object(w, (n + 1) * sizeof *offsets, "offsets");
-    kr_work_read(w, offsets, matches->offsets.data, (n + 1) * sizeof *offsets);
+    kr_work_read(w, offsets, matches->offsets, (n + 1) * sizeof *offsets);
     if (kr_work_goes_on(w))
         cut(w, c, &from, offsets);
     free(offsets);

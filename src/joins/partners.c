@@ -24,13 +24,15 @@ static void find_firsts(kr_work *w, const kr_index *index, const kr_column *inde
 {
     const kr_sink sink = {.result = KR_RESULT_ROW, .out = firsts};
     kr_query query = {.n = 0};
-    KR_STEP(w, kr_query_make(index, indexed, NULL, NULL, NULL, &query, w->err));
+    kr_query_make(w, index, indexed, NULL, &query);
     if (!query.n)
         return;
+    kr_stopwatch *watch = kr_work_unwatch(w);
     if (kr_column_is_reached(w->device, indexed))
-        KR_STEP(w, kr_query_locate(&query, KR_PUT_ROW, firsts, w->err));
+        kr_query_locate(w, &query, KR_PUT_ROW, firsts);
     else
-        KR_STEP(w, kr_staged_answer(&query, indexed, NULL, &sink, NULL, w->err));
+        kr_staged_answer(w, &query, indexed, NULL, &sink, NULL);
+    w->watch = watch;
 }
 
 /* Where keys are not distinct. */

@@ -7,6 +7,7 @@
 enum { PROBES = 1 << 20 }; /* located at a time */
 
 typedef struct piece {
+    kr_work *work;
     const kr_chunks *job;
     kr_query query;
     kr_matches matches;
@@ -24,30 +25,22 @@ static uint64_t cut(const piece *p, uint64_t first)
     return end;
 }
 
-static kr_status bring_rows(const piece *p, const kr_matches_copy_job *wanted, uint32_t **rows, kr_error *err)
+/* Host memory that the caller frees. */
+static uint32_t *bring_rows(const piece *p, const kr_matches_copy_job *wanted)
 {
-    kr_device *device = p->query.index->device;
+    const uint64_t nbytes = wanted->capacity * sizeof(uint32_t);
     kr_matches_copy_job part = *wanted;
-    kr_buffer out = {0};
-    kr_status status = kr_buffer_allocate(device, part.capacity * sizeof(uint32_t), p->query.stream,
-                                          "a chunk of row ids", "use a smaller cap", &out, err);
-    part.out = out.data;
-    if (status == KR_OK)
-        status = kr_matches_copy(&p->query, &p->matches, &part, err);
-    if (status == KR_OK &&
-        !(*rows = kr_host_calloc(part.capacity, sizeof(uint32_t), "a chunk of row ids", err)))
-        status = KR_ERR_HOST_MEMORY;
-    if (status == KR_OK)
-        status =
-            kr_device_copy(device, *rows, out.data, part.capacity * sizeof(uint32_t), p->query.stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(device, p->query.stream, err);
-    kr_buffer_release(device, &out, p->query.stream);
-    return status;
+    part.out = kr_work_take_or(p->work, nbytes, "a chunk of row ids", "use a smaller cap");
+    kr_matches_copy(p->work, &p->query, &p->matches, &part);
+    uint32_t *rows = kr_work_object(p->work, nbytes, "a chunk of row ids");
+    kr_work_read(p->work, rows, part.out, nbytes);
+    kr_work_give(p->work, part.out);
+    return rows;
 }
 
-static kr_status give_chunk(piece *p, uint64_t first, uint64_t end, uint64_t piece_first, kr_error *err)
+static void give_chunk(piece *p, uint64_t first, uint64_t end, uint64_t piece_first)
 {
+    kr_work *w = p->work;
     const kr_matches_copy_job part = {
         .first = first,
         .count = end - first,
@@ -55,83 +48,66 @@ static kr_status give_chunk(piece *p, uint64_t first, uint64_t end, uint64_t pie
         .capacity = p->offsets[end] - p->offsets[first],
         .order = p->job->order,
     };
-    uint32_t *rows = NULL;
-    kr_status status = p->job->count_only ? KR_OK : bring_rows(p, &part, &rows, err);
+    uint32_t *rows = p->job->count_only ? NULL : bring_rows(p, &part);
     for (uint64_t i = 0; i <= part.count; ++i)
         p->rebased[i] = p->offsets[first + i] - part.base;
-    if (status == KR_OK && p->job->chunk(p->job->ctx, piece_first + first, part.count, p->rebased, rows))
-        status = kr_fail(err, KR_ERR_CANCELLED, "the chunk callback stopped the lookup at probe %llu",
-                         (unsigned long long)(piece_first + first));
+    if (kr_work_goes_on(w) && p->job->chunk(p->job->ctx, piece_first + first, part.count, p->rebased, rows))
+        KR_STEP(w, kr_fail(w->err, KR_ERR_CANCELLED, "the chunk callback stopped the lookup at probe %llu",
+                           (unsigned long long)(piece_first + first)));
     free(rows);
-    return status;
 }
 
-static kr_status give_piece(piece *p, uint64_t piece_first, kr_error *err)
+static void give_piece(piece *p, uint64_t piece_first)
 {
-    kr_device *device = p->query.index->device;
+    kr_work *w = p->work;
     const uint64_t n = p->query.n;
-    kr_status status = kr_matches_find(&p->query, &p->matches, err);
-    if (status == KR_OK)
-        status = kr_device_copy(device, p->offsets, p->matches.offsets.data, (n + 1) * sizeof(uint64_t),
-                                p->query.stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(device, p->query.stream, err);
-    for (uint64_t first = 0; status == KR_OK && first < n;) {
-        const uint64_t end = cut(p, first);
+    p->matches = kr_matches_find(w, &p->query);
+    kr_work_read(w, p->offsets, p->matches.offsets, (n + 1) * sizeof(uint64_t));
+    for (uint64_t first = 0, end; kr_work_goes_on(w) && first < n; first = end) {
+        end = cut(p, first);
         if (end == first)
-            status =
-                kr_fail(err, KR_ERR_LIMIT,
-                        "probe %llu has %llu matches: its chunk needs %llu bytes, but the cap is %llu; "
-                        "raise it",
-                        (unsigned long long)(piece_first + first),
-                        (unsigned long long)(p->offsets[first + 1] - p->offsets[first]),
-                        (unsigned long long)(p->offsets[first + 1] - p->offsets[first]) * sizeof(uint32_t),
-                        (unsigned long long)p->job->cap_nbytes);
+            KR_STEP(
+                w, kr_fail(w->err, KR_ERR_LIMIT,
+                           "probe %llu has %llu matches: its chunk needs %llu bytes, but the cap is %llu; "
+                           "raise it",
+                           (unsigned long long)(piece_first + first),
+                           (unsigned long long)(p->offsets[first + 1] - p->offsets[first]),
+                           (unsigned long long)(p->offsets[first + 1] - p->offsets[first]) * sizeof(uint32_t),
+                           (unsigned long long)p->job->cap_nbytes));
         else
-            status = give_chunk(p, first, end, piece_first, err);
-        first = end;
+            give_chunk(p, first, end, piece_first);
     }
-    kr_matches_release(&p->query, &p->matches);
-    return status;
 }
 
-static kr_status run_piece(piece *p, uint64_t first, uint64_t n, kr_error *err)
+static void run_piece(piece *p, uint64_t first, uint64_t n)
 {
     const kr_chunks *job = p->job;
-    kr_device *device = job->whole->index->device;
+    const uint32_t mark = kr_work_mark(p->work);
     const kr_column lower_part = kr_column_slice(job->lower, first, n);
     const kr_column upper_part = kr_column_slice(job->upper ? job->upper : job->lower, first, n);
-    kr_resident lower = {0}, upper = {0};
-    kr_status status =
-        kr_resident_make(device, &lower_part, "a chunk of probes", job->whole->stream, &lower, err);
-    if (status == KR_OK && job->upper)
-        status = kr_resident_make(device, &upper_part, "a chunk of probes", job->whole->stream, &upper, err);
-    if (status == KR_OK) {
-        p->query =
-            kr_query_over(job->whole, &lower.column, job->upper ? &upper.column : NULL, job->whole->stream);
-        status = give_piece(p, first, err);
-    }
-    kr_resident_release(device, &upper, job->whole->stream);
-    kr_resident_release(device, &lower, job->whole->stream);
-    return status;
+    const kr_column lower = kr_column_bring(p->work, &lower_part, "a chunk of probes");
+    kr_column upper = {.count = 0};
+    if (job->upper)
+        upper = kr_column_bring(p->work, &upper_part, "a chunk of probes");
+    p->query = kr_query_over(job->whole, &lower, job->upper ? &upper : NULL);
+    give_piece(p, first);
+    kr_work_give_since(p->work, mark);
 }
 
-kr_status kr_chunks_run(const kr_chunks *job, kr_error *err)
+void kr_chunks_run(kr_work *w, const kr_chunks *job)
 {
     const uint64_t n = job->lower->count, most = n < PROBES ? n : PROBES;
-    piece p = {.job = job};
-    kr_status status = kr_index_await(job->whole->index, job->whole->stream, err);
-    if (status == KR_OK && !(p.offsets = kr_host_calloc(most + 1, sizeof(uint64_t), "offsets", err)))
-        status = KR_ERR_HOST_MEMORY;
-    if (status == KR_OK && !(p.rebased = kr_host_calloc(most + 1, sizeof(uint64_t), "offsets", err)))
-        status = KR_ERR_HOST_MEMORY;
-    for (uint64_t first = 0; status == KR_OK && first < n; first += PROBES) {
-        status = run_piece(&p, first, n - first < PROBES ? n - first : PROBES, err);
-        if (status == KR_OK)
-            status = kr_progress_report(&job->whole->index->device->options.progress, "lookup",
-                                        (double)first / (double)n, err);
+    piece p = {.work = w, .job = job};
+    if (!kr_work_goes_on(w))
+        return;
+    KR_STEP(w, kr_index_await(job->whole->index, w->stream, w->err));
+    p.offsets = kr_work_object(w, (most + 1) * sizeof *p.offsets, "offsets");
+    p.rebased = kr_work_object(w, (most + 1) * sizeof *p.rebased, "offsets");
+    for (uint64_t first = 0; kr_work_goes_on(w) && first < n; first += PROBES) {
+        run_piece(&p, first, n - first < PROBES ? n - first : PROBES);
+        KR_STEP(
+            w, kr_progress_report(&w->device->options.progress, "lookup", (double)first / (double)n, w->err));
     }
     free(p.rebased);
     free(p.offsets);
-    return status;
 }

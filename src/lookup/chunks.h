@@ -14,6 +14,6 @@ typedef struct kr_chunks {
     void *ctx;
 } kr_chunks;
 
-kr_status kr_chunks_run(const kr_chunks *job, kr_error *err);
+void kr_chunks_run(kr_work *work, const kr_chunks *job);
 
 #endif

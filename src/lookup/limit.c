@@ -15,6 +15,7 @@ int kr_limit_gathers(const kr_query *query)
 
 /* The matches of a slice of probes, and all of their rows. */
 typedef struct slice {
+    kr_work *work;
     const kr_query *query;
     const kr_matches *matches;
     const kr_matches_copy_job *part;
@@ -31,90 +32,72 @@ static uint64_t end_of(const slice *s)
 }
 
 static kr_row_lists_job job_of(const slice *s, const kr_rows *rows, const kr_match *matches,
-                               const kr_buffer *offsets)
+                               const uint64_t *offsets)
 {
     return (kr_row_lists_job){
         .rows = rows,
         .matches = matches,
-        .offsets = (const uint64_t *)offsets->data + s->part->first + s->first,
+        .offsets = offsets + s->part->first + s->first,
         .n = s->end - s->first,
         .row_limit = s->query->index->row_limit,
     };
 }
 
-/* All rows of the slice's matches, ascending. */
-static kr_status gather(const slice *s, kr_buffer *rows, kr_error *err)
+/* All rows of the slice's matches, ascending, and how many. */
+static uint32_t *gather(const slice *s, uint64_t *n)
 {
-    const kr_query *query = s->query;
-    const kr_rows from = query->index->ops->rows(query->index->self);
-    const kr_match *matches = (const kr_match *)s->matches->matches.data + s->part->first + s->first;
-    kr_row_lists_job job = job_of(s, &from, matches, &s->matches->whole);
+    const kr_rows from = s->query->index->ops->rows(s->query->index->self);
+    const kr_match *matches = s->matches->matches + s->part->first + s->first;
+    kr_row_lists_job job = job_of(s, &from, matches, s->matches->whole);
     job.base = s->whole[s->first];
-    job.capacity = s->whole[s->end] - job.base;
-    const kr_status status =
-        kr_buffer_allocate(query->index->device, job.capacity * sizeof(uint32_t), query->stream,
-                           "all rows of ranges", "use KR_ORDER_KEY, which reads only the first", rows, err);
-    job.out = rows->data;
-    return status == KR_OK ? kr_row_lists_copy_ascending(query->index->device, &job, query->stream, err)
-                           : status;
+    job.capacity = *n = s->whole[s->end] - job.base;
+    job.out = kr_work_take_or(s->work, job.capacity * sizeof *job.out, "all rows of ranges",
+                              "use KR_ORDER_KEY, which reads only the first");
+    kr_row_lists_copy_ascending(s->work, &job);
+    return job.out;
 }
 
 /* The first rows of each match of the slice, where gathered. */
-static kr_status take_first(const slice *s, const kr_buffer *rows, kr_error *err)
+static void take_first(const slice *s, const uint32_t *rows, uint64_t n_rows)
 {
-    kr_device *device = s->query->index->device;
     const uint64_t n = s->end - s->first;
-    const kr_rows from = kr_dense_rows(rows->data, sizeof(uint32_t), rows->nbytes / sizeof(uint32_t));
-    kr_buffer firsts = {0};
-    kr_status status = kr_buffer_allocate(device, n * sizeof(kr_match), s->query->stream,
-                                          "the first rows of ranges", NULL, &firsts, err);
+    const kr_rows from = kr_dense_rows(rows, sizeof *rows, n_rows);
+    kr_match *firsts = kr_work_take(s->work, n * sizeof *firsts, "the first rows of ranges");
     const limit_params params = {
-        .whole = (const uint64_t *)s->matches->whole.data + s->part->first + s->first,
-        .matches = firsts.data,
+        .whole = s->matches->whole + s->part->first + s->first,
+        .matches = firsts,
         .base = s->whole[s->first],
         .limit = s->query->limit,
     };
-    if (status == KR_OK)
-        status = kr_device_run(device, &limit_firsts, &params, n, s->query->stream, err);
-    kr_row_lists_job job = job_of(s, &from, firsts.data, &s->matches->offsets);
+    kr_work_run(s->work, &limit_firsts, &params, n);
+    kr_row_lists_job job = job_of(s, &from, firsts, s->matches->offsets);
     job.base = s->part->base;
     job.capacity = s->part->capacity;
     job.out = s->part->out;
-    if (status == KR_OK)
-        status = kr_row_lists_copy(device, &job, s->query->stream, err);
-    kr_buffer_release(device, &firsts, s->query->stream);
-    return status;
+    kr_row_lists_copy(s->work, &job);
+    kr_work_give(s->work, firsts);
 }
 
-static kr_status copy_slice(const slice *s, kr_error *err)
+static void copy_slice(const slice *s)
 {
-    kr_buffer rows = {0};
+    uint64_t n = 0;
     if (s->whole[s->end] == s->whole[s->first])
-        return KR_OK;
-    kr_status status = gather(s, &rows, err);
-    if (status == KR_OK)
-        status = take_first(s, &rows, err);
-    kr_buffer_release(s->query->index->device, &rows, s->query->stream);
-    return status;
+        return;
+    uint32_t *rows = gather(s, &n);
+    take_first(s, rows, n);
+    kr_work_give(s->work, rows);
 }
 
-kr_status kr_limited_copy(const kr_query *query, const kr_matches *matches, const kr_matches_copy_job *part,
-                          kr_error *err)
+void kr_limited_copy(kr_work *w, const kr_query *query, const kr_matches *matches,
+                     const kr_matches_copy_job *part)
 {
-    kr_device *device = query->index->device;
     const uint64_t nbytes = (part->count + 1) * sizeof(uint64_t);
-    uint64_t *whole = kr_host_calloc(part->count + 1, sizeof *whole, "offsets", err);
-    if (!whole)
-        return KR_ERR_HOST_MEMORY;
-    kr_status status = kr_device_copy(device, whole, (const uint64_t *)matches->whole.data + part->first,
-                                      nbytes, query->stream, err);
-    if (status == KR_OK)
-        status = kr_device_sync(device, query->stream, err);
-    slice s = {.query = query, .matches = matches, .part = part, .whole = whole};
-    for (; s.first < part->count && status == KR_OK; s.first = s.end) {
+    uint64_t *whole = kr_work_object(w, nbytes, "offsets");
+    kr_work_read(w, whole, matches->whole + part->first, nbytes);
+    slice s = {.work = w, .query = query, .matches = matches, .part = part, .whole = whole};
+    for (; s.first < part->count && kr_work_goes_on(w); s.first = s.end) {
         s.end = end_of(&s);
-        status = copy_slice(&s, err);
+        copy_slice(&s);
     }
     free(whole);
-    return status;
 }

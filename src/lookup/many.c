@@ -9,61 +9,43 @@ enum { PIECE = 1 << 22 }; /* probes of a piece whose arrays are copied; a multip
 
 /* ---- Answers of matches ----------------------------------------------------------------------- */
 
-static kr_status exists(const kr_query *query, const kr_match *matches, const kr_sink *sink, kr_error *err)
+static void exists(kr_work *w, uint64_t n, const kr_match *matches, const kr_sink *sink)
 {
-    kr_device *device = query->index->device;
-    kr_buffer flags = {0};
-    kr_status status = kr_buffer_allocate(device, query->n, query->stream, "flags", NULL, &flags, err);
-    if (status == KR_OK)
-        status = kr_counts_flag(device, matches, query->n, flags.data, query->stream, err);
-    if (status == KR_OK)
-        status = kr_bitmap_pack(device, flags.data, query->n, sink->out, query->stream, err);
-    kr_buffer_release(device, &flags, query->stream);
-    return status;
+    uint8_t *flags = kr_work_take(w, n, "flags");
+    kr_counts_flag(w, matches, n, flags);
+    kr_bitmap_pack(w, flags, n, sink->out);
+    kr_work_give(w, flags);
 }
 
-static kr_status reduced(const kr_query *query, const kr_match *matches, const kr_sink *sink,
-                         const kr_column *values, kr_error *err)
+static void reduced(kr_work *w, const kr_query *query, const kr_match *matches, const kr_sink *sink,
+                    const kr_column *values)
 {
-    kr_device *device = query->index->device;
     const kr_rows rows = query->index->ops->rows(query->index->self);
     const kr_reduction how = kr_reduction_of(&rows, sink->result, values);
-    kr_buffer any = {0};
-    kr_status status = KR_OK;
+    uint8_t *any = sink->valid ? kr_work_take(w, query->n, "flags") : NULL;
+    kr_reduce(w, &how, matches, NULL, query->n, sink->out, any);
     if (sink->valid)
-        status = kr_buffer_allocate(device, query->n, query->stream, "flags", NULL, &any, err);
-    if (status == KR_OK)
-        status = kr_reduce(device, &how, matches, NULL, query->n, sink->out, any.data, query->stream, err);
-    if (status == KR_OK && sink->valid)
-        status = kr_bitmap_pack(device, any.data, query->n, sink->valid, query->stream, err);
-    kr_buffer_release(device, &any, query->stream);
-    return status;
-}
-
-static kr_status answer(const kr_query *query, const kr_match *matches, const kr_sink *sink,
-                        const kr_column *values, kr_error *err)
-{
-    if (sink->result == KR_RESULT_EXISTS)
-        return exists(query, matches, sink, err);
-    if (sink->result == KR_RESULT_COUNT)
-        return kr_counts_of(query->index->device, matches, query->n, sink->out, query->stream, err);
-    return reduced(query, matches, sink, values, err);
+        kr_bitmap_pack(w, any, query->n, sink->valid);
+    kr_work_give(w, any);
 }
 
 /* All sinks, whose arrays the device reaches. */
-static kr_status answer_all(const kr_many *job, const kr_query *query, const kr_sink *sinks, kr_error *err)
+static void answer_all(kr_work *w, const kr_many *job, const kr_query *query, const kr_sink *sinks)
 {
-    kr_device *device = query->index->device;
-    kr_buffer matches = {0};
-    kr_status status = kr_buffer_allocate(device, query->n * sizeof(kr_match), query->stream, "matches",
-                                          "ask for one result at a time", &matches, err);
-    if (status == KR_OK)
-        status = kr_query_locate(query, KR_PUT_MATCH, matches.data, err);
-    for (uint32_t i = 0; i < job->n_sinks && status == KR_OK; ++i)
-        status = answer(query, matches.data, &sinks[i], sinks[i].values ? &job->values[i] : NULL, err);
-    kr_stopwatch_lap(query->watch, "reduce");
-    kr_buffer_release(device, &matches, query->stream);
-    return status;
+    kr_match *matches =
+        kr_work_take_or(w, query->n * sizeof *matches, "matches", "ask for one result at a time");
+    kr_query_locate(w, query, KR_PUT_MATCH, matches);
+    for (uint32_t i = 0; i < job->n_sinks && kr_work_goes_on(w); ++i) {
+        const kr_sink *sink = &sinks[i];
+        if (sink->result == KR_RESULT_EXISTS)
+            exists(w, query->n, matches, sink);
+        else if (sink->result == KR_RESULT_COUNT)
+            kr_counts_of(w, matches, query->n, sink->out);
+        else
+            reduced(w, query, matches, sink, sink->values ? &job->values[i] : NULL);
+    }
+    kr_work_lap(w, "reduce");
+    kr_work_give(w, matches);
 }
 
 /* ---- Host memory that the device does not reach ------------------------------------------------ */
@@ -75,101 +57,85 @@ typedef struct answers_piece {
     uint64_t nbytes;
 } answers_piece;
 
+/* The arrays of a sink. A work has no room for those of all sinks. */
 typedef struct sink_piece {
     answers_piece out, valid;
 } sink_piece;
 
-static kr_status open_array(const kr_query *query, void *array, uint32_t bits, uint64_t first,
-                            answers_piece *piece, void **use, kr_error *err)
+static void *open_array(kr_work *w, void *array, uint32_t bits, uint64_t first, uint64_t n,
+                        answers_piece *piece)
 {
-    kr_status status = KR_OK;
-    *use = NULL;
     if (!array)
-        return KR_OK;
+        return NULL;
     piece->there = (char *)array + bits * first / 8;
-    piece->nbytes = (bits * query->n + 7) / 8;
-    if (!kr_device_reaches(query->index->device, array))
-        status =
-            kr_buffer_allocate(query->index->device, piece->nbytes, query->stream, "a piece of the answers",
-                               "ask for one result at a time", &piece->copy, err);
-    *use = piece->copy.data ? piece->copy.data : piece->there;
-    return status;
+    piece->nbytes = (bits * n + 7) / 8;
+    if (!kr_device_reaches(w->device, array)) {
+        void *copy =
+            kr_work_take_or(w, piece->nbytes, "a piece of the answers", "ask for one result at a time");
+        piece->copy = kr_work_keep(w, copy);
+    }
+    return piece->copy.data ? piece->copy.data : piece->there;
 }
 
-static kr_status bring_back(const kr_query *query, const answers_piece *piece, kr_error *err)
+static void bring_back(kr_work *w, const answers_piece *piece)
 {
-    return piece->copy.data ? kr_device_copy(query->index->device, piece->there, piece->copy.data,
-                                             piece->nbytes, query->stream, err)
-                            : KR_OK;
+    if (piece->copy.data)
+        kr_work_copy(w, piece->there, piece->copy.data, piece->nbytes);
 }
 
 /* Answers into the pieces of all arrays that begin at probe `first`. Blocks. */
-static kr_status answer_piece(const kr_many *job, const kr_query *query, uint64_t first, kr_error *err)
+static void answer_piece(kr_work *w, const kr_many *job, const kr_query *query, uint64_t first)
 {
-    kr_device *device = query->index->device;
     kr_sink sinks[KR_SINKS_MOST];
     sink_piece pieces[KR_SINKS_MOST];
-    kr_status status = KR_OK;
     memset(pieces, 0, sizeof pieces);
-    for (uint32_t i = 0; i < job->n_sinks && status == KR_OK; ++i) {
-        sinks[i] = job->sinks[i];
-        status = open_array(query, job->sinks[i].out, kr_result_bits(&sinks[i]), first, &pieces[i].out,
-                            &sinks[i].out, err);
-        void *valid = NULL;
-        if (status == KR_OK)
-            status = open_array(query, job->sinks[i].valid, 1, first, &pieces[i].valid, &valid, err);
-        sinks[i].valid = valid;
+    for (uint32_t i = 0; i < job->n_sinks && kr_work_goes_on(w); ++i) {
+        const kr_sink *sink = &job->sinks[i];
+        sinks[i] = *sink;
+        sinks[i].out = open_array(w, sink->out, kr_result_bits(sink), first, query->n, &pieces[i].out);
+        sinks[i].valid = open_array(w, sink->valid, 1, first, query->n, &pieces[i].valid);
     }
-    if (status == KR_OK)
-        status = answer_all(job, query, sinks, err);
-    for (uint32_t i = 0; i < job->n_sinks && status == KR_OK; ++i) {
-        status = bring_back(query, &pieces[i].out, err);
-        if (status == KR_OK)
-            status = bring_back(query, &pieces[i].valid, err);
-    }
-    const kr_status end = kr_device_sync(device, query->stream, status == KR_OK ? err : NULL);
+    if (kr_work_goes_on(w))
+        answer_all(w, job, query, sinks);
     for (uint32_t i = 0; i < job->n_sinks; ++i) {
-        kr_buffer_release(device, &pieces[i].valid.copy, query->stream);
-        kr_buffer_release(device, &pieces[i].out.copy, query->stream);
+        bring_back(w, &pieces[i].out);
+        bring_back(w, &pieces[i].valid);
     }
-    return status == KR_OK ? end : status;
+    kr_work_finish(w);
+    for (uint32_t i = 0; i < job->n_sinks; ++i) {
+        kr_buffer_release(w->device, &pieces[i].valid.copy, w->stream);
+        kr_buffer_release(w->device, &pieces[i].out.copy, w->stream);
+    }
 }
 
-static kr_status run_piece(const kr_many *job, uint64_t first, uint64_t n, kr_error *err)
+static void run_piece(kr_work *w, const kr_many *job, uint64_t first, uint64_t n)
 {
-    const kr_query *whole = job->whole;
-    kr_device *device = whole->index->device;
-    const kr_column *upper = job->upper ? job->upper : job->lower;
+    const uint32_t mark = kr_work_mark(w);
     const kr_column low_part = kr_column_slice(job->lower, first, n),
-                    high_part = kr_column_slice(upper, first, n);
-    kr_resident low = {0}, high = {0};
-    kr_status status = kr_resident_make(device, &low_part, "a piece of the batch", whole->stream, &low, err);
-    if (status == KR_OK && job->upper)
-        status = kr_resident_make(device, &high_part, "a piece of the batch", whole->stream, &high, err);
-    kr_stopwatch_lap(whole->watch, "copy");
-    if (status == KR_OK) {
-        const kr_query query =
-            kr_query_over(whole, &low.column, job->upper ? &high.column : NULL, whole->stream);
-        status = answer_piece(job, &query, first, err);
-        kr_stopwatch_lap(whole->watch, "copy");
-    }
-    kr_resident_release(device, &high, whole->stream);
-    kr_resident_release(device, &low, whole->stream);
-    return status;
+                    high_part = kr_column_slice(job->upper ? job->upper : job->lower, first, n);
+    const kr_column low = kr_column_bring(w, &low_part, "a piece of the batch");
+    kr_column high = {.count = 0};
+    if (job->upper)
+        high = kr_column_bring(w, &high_part, "a piece of the batch");
+    kr_work_lap(w, "copy");
+    const kr_query query = kr_query_over(job->whole, &low, job->upper ? &high : NULL);
+    answer_piece(w, job, &query, first);
+    kr_work_lap(w, "copy");
+    kr_work_give_since(w, mark);
 }
 
-kr_status kr_many_answer(const kr_many *job, kr_error *err)
+void kr_many_answer(kr_work *w, const kr_many *job)
 {
     const uint64_t n = job->lower->count;
-    kr_status status = KR_OK;
-    if (n && job->reaches)
-        return answer_all(job, job->whole, job->sinks, err);
-    for (uint64_t first = 0, end; first < n && status == KR_OK; first = end) {
-        end = n - first < PIECE ? n : first + PIECE;
-        status = run_piece(job, first, end - first, err);
-        if (status == KR_OK)
-            status = kr_progress_report(&job->whole->index->device->options.progress, "lookup",
-                                        (double)end / (double)n, err);
+    if (n && job->reaches) {
+        if (kr_work_goes_on(w))
+            answer_all(w, job, job->whole, job->sinks);
+        return;
     }
-    return status;
+    for (uint64_t first = 0, end; first < n && kr_work_goes_on(w); first = end) {
+        end = n - first < PIECE ? n : first + PIECE;
+        run_piece(w, job, first, end - first);
+        KR_STEP(w,
+                kr_progress_report(&w->device->options.progress, "lookup", (double)end / (double)n, w->err));
+    }
 }

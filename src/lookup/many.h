@@ -16,6 +16,6 @@ typedef struct kr_many {
 } kr_many;
 
 /* Where the device reaches every array this enqueues; else it blocks. */
-kr_status kr_many_answer(const kr_many *job, kr_error *err);
+void kr_many_answer(kr_work *work, const kr_many *job);
 
 #endif

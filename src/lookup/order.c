@@ -1,21 +1,13 @@
 #include "lookup/order.h"
 #include "key/encode.h"
 
-void kr_order_release(kr_device *device, kr_order *order, kr_stream *stream)
-{
-    kr_buffer_release(device, &order->positions, stream);
-    kr_buffer_release(device, &order->codes, stream);
-}
-
-kr_status kr_order_make(kr_device *device, const kr_probe_plan *plan, uint64_t n, kr_stream *stream,
-                        kr_batch *batch, kr_order *order, kr_error *err)
+void kr_order_make(kr_work *w, const kr_probe_plan *plan, uint64_t n, kr_batch *batch)
 {
     static const char help[] = "use probes=as-is";
     const uint32_t bits = kr_type_key_bits(batch->lower_type);
     const uint64_t nbytes = n * (bits / 8);
-    kr_work w = kr_work_on(device, stream, err);
-    void *codes = kr_work_take_or(&w, nbytes, "sorted probes", help);
-    uint32_t *positions = kr_work_take_or(&w, n * sizeof *positions, "the order of probes", help);
+    void *codes = kr_work_take_or(w, nbytes, "sorted probes", help), *raw = NULL;
+    uint32_t *positions = kr_work_take_or(w, n * sizeof *positions, "the order of probes", help);
     kr_sort sort = {.key_bits = bits,
                     .first_bit = plan->first_bit,
                     .end_bit = plan->end_bit,
@@ -24,18 +16,14 @@ kr_status kr_order_make(kr_device *device, const kr_probe_plan *plan, uint64_t n
                     .keys_out = codes,
                     .rows_out = positions};
     if (batch->lower_type != KR_U32 && batch->lower_type != KR_U64) {
-        void *raw = kr_work_take_or(&w, nbytes, "encoded probes", help);
+        raw = kr_work_take_or(w, nbytes, "encoded probes", help);
         const kr_encode_job job = {batch->lower, NULL, raw, n, batch->lower_type};
-        kr_encode(&w, &job);
+        kr_encode(w, &job);
         sort.keys_in = raw;
     }
-    kr_work_sort(&w, &sort);
-    const kr_order made = {.codes = kr_work_keep(&w, codes), .positions = kr_work_keep(&w, positions)};
-    if (kr_work_goes_on(&w)) {
-        batch->lower = codes;
-        batch->lower_type = bits == 64 ? KR_U64 : KR_U32;
-        batch->order = positions;
-        *order = made;
-    }
-    return kr_work_end(&w);
+    kr_work_sort(w, &sort);
+    kr_work_give(w, raw);
+    batch->lower = codes;
+    batch->lower_type = bits == 64 ? KR_U64 : KR_U32;
+    batch->order = positions;
 }

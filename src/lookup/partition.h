@@ -16,38 +16,32 @@
 
 typedef struct kr_partition {
     kr_partition_view view;
-    kr_buffer codes; /* of the lower bounds, part by part */
-    /* uint32_t, of each tile's probes in order: kr_partition_mark; none where answers stay. */
-    kr_buffer marks;
-    kr_buffer bases; /* uint32_t: for each tile and part, what to add to a place in the tile; likewise */
-    kr_buffer order; /* uint32_t: positions before; only where upper bounds or validity need them */
-    kr_buffer work;  /* starts and segments */
+    void *codes;     /* of the lower bounds, part by part */
+    uint32_t *marks; /* of each tile's probes in order: kr_partition_mark; none where answers stay */
+    uint32_t *bases; /* for each tile and part, what to add to a place in the tile; likewise */
+    uint32_t *order; /* positions before; only where upper bounds or validity need them */
+    void *parts;     /* starts and segments */
     uint64_t n;
     uint32_t tile;
 } kr_partition;
 
 /* Partitions n probes, at most 2^32 - 1, in 2^bits parts, and these in segments; changes *batch to the
- * reordered batch. `self` is an index of at least one entry, of a family that has cuts or a hash seed.
- * Enqueues. */
+ * reordered batch. Both are scratch memory of the work. `self` is an index of at least one entry, of a family
+ * that has cuts or a hash seed. Enqueues. */
 typedef struct kr_partition_job {
-    kr_device *device;
     const kr_family_ops *ops;
     const void *self;
-    kr_stream *stream;
     uint64_t n;
     uint32_t bits;
     uint32_t segment; /* probes, at most */
     uint32_t *stay;   /* NULL, or room for n positions before: answers stay in the order of the parts */
 } kr_partition_job;
-kr_status kr_partition_make_u32(const kr_partition_job *job, kr_batch *batch, kr_partition *made,
-                                kr_error *err);
-kr_status kr_partition_make_u64(const kr_partition_job *job, kr_batch *batch, kr_partition *made,
-                                kr_error *err);
-void kr_partition_release(kr_device *device, kr_partition *partition, kr_stream *stream);
+kr_partition kr_partition_make_u32(kr_work *work, const kr_partition_job *job, kr_batch *batch);
+kr_partition kr_partition_make_u64(kr_work *work, const kr_partition_job *job, kr_batch *batch);
 
 /* out[i] := the answer of probe i. `answers` are in the order of the parts; elements have 1, 2, 4, 8 or
  * 16 bytes. Enqueues. */
-kr_status kr_partition_back(kr_device *device, const kr_partition *partition, const void *answers,
-                            uint32_t nbytes, void *out, kr_stream *stream, kr_error *err);
+void kr_partition_back(kr_work *work, const kr_partition *partition, const void *answers, uint32_t nbytes,
+                       void *out);
 
 #endif

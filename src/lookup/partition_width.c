@@ -17,12 +17,12 @@ static uint32_t room_nbytes(const kr_partition_job *job, uint32_t tile)
     return cuts + parts * 4 + tile * (uint32_t)(sizeof(kr_key) + 4);
 }
 
-static uint32_t tile_of(const kr_partition_job *job)
+static uint32_t tile_of(const kr_device *device, const kr_partition_job *job)
 {
-    uint32_t tile = job->device->ops->group_threads == 1 ? PARTITION_TILE_CPU : PARTITION_TILE;
+    uint32_t tile = device->ops->group_threads == 1 ? PARTITION_TILE_CPU : PARTITION_TILE;
     while (tile > SMALL_TILE && job->n / tile < TILES_LEAST)
         tile /= 2;
-    while (room_nbytes(job, tile) > job->device->block_nbytes && tile > 64)
+    while (room_nbytes(job, tile) > device->block_nbytes && tile > 64)
         tile /= 2;
     return tile;
 }
@@ -41,37 +41,31 @@ static uint64_t tiles_of(const kr_partition *made)
     return (made->n + made->tile - 1) / made->tile;
 }
 
-static kr_status allocate(const kr_partition_job *job, int order, kr_partition *made, kr_error *err)
+static void allocate(kr_work *w, const kr_partition_job *job, int order, kr_partition *made)
 {
     const char *help = "use probes=as-is";
-    const uint64_t parts = (uint64_t)1 << job->bits;
-    const uint64_t work_nbytes = made->view.most_segments * sizeof(kr_segment) + parts * sizeof(kr_key) +
-                                 (parts * 4 + 2 + PARTITION_CELLS) * sizeof(uint32_t);
-    kr_status status = kr_buffer_allocate(job->device, job->n * sizeof(kr_key), job->stream,
-                                          "partitioned probes", help, &made->codes, err);
-    if (status == KR_OK && !job->stay)
-        status = kr_buffer_allocate(job->device, job->n * sizeof(uint32_t), job->stream,
-                                    "the marks of probes", help, &made->marks, err);
-    if (status == KR_OK && !job->stay)
-        status = kr_buffer_allocate(job->device, tiles_of(made) * sizeof(uint32_t) << job->bits, job->stream,
-                                    "the places of runs", help, &made->bases, err);
-    if (status == KR_OK && order)
-        status = kr_buffer_allocate(job->device, job->n * sizeof(uint32_t), job->stream,
-                                    "the order of probes", help, &made->order, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(job->device, work_nbytes, job->stream, "the parts of a batch", help,
-                                    &made->work, err);
-    return status;
+    const uint64_t parts = (uint64_t)1 << job->bits, each = job->n * sizeof(uint32_t);
+    const uint64_t parts_nbytes = made->view.most_segments * sizeof(kr_segment) + parts * sizeof(kr_key) +
+                                  (parts * 4 + 2 + PARTITION_CELLS) * sizeof(uint32_t);
+    made->codes = kr_work_take_or(w, job->n * sizeof(kr_key), "partitioned probes", help);
+    if (!job->stay) {
+        made->marks = kr_work_take_or(w, each, "the marks of probes", help);
+        made->bases =
+            kr_work_take_or(w, tiles_of(made) * sizeof *made->bases << job->bits, "the places of runs", help);
+    }
+    if (order)
+        made->order = kr_work_take_or(w, each, "the order of probes", help);
+    made->parts = kr_work_take_or(w, parts_nbytes, "the parts of a batch", help);
 }
 
-/* Lays out everything in `work`, widest first. */
+/* Lays out everything in `parts`, widest first. */
 static partition_params params_of(const kr_partition_job *job, const kr_batch *batch, kr_partition *made)
 {
     const uint64_t parts = (uint64_t)1 << job->bits;
     partition_params p = {
         .batch = *batch, .n = job->n, .bits = job->bits, .segment = job->segment, .tile = made->tile};
     uint64_t lowest = 0, highest = 0;
-    p.segments = made->work.data;
+    p.segments = made->parts;
     p.cuts = (const kr_key *)(p.segments + made->view.most_segments);
     p.counts = (uint32_t *)(p.cuts + parts);
     p.cursors = p.counts + parts;
@@ -79,10 +73,10 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
     p.starts = p.first_segments + parts;
     p.n_segments = p.starts + parts + 1;
     p.table = p.n_segments + 1;
-    p.codes = made->codes.data;
-    p.marks = made->marks.data;
-    p.bases = made->bases.data;
-    p.order = job->stay ? job->stay : made->order.data;
+    p.codes = made->codes;
+    p.marks = made->marks;
+    p.bases = made->bases;
+    p.order = job->stay ? job->stay : made->order;
     if (has_cuts(job)) {
         job->ops->ordered->key_range(job->self, &lowest, &highest);
         p.lowest = (kr_key)lowest;
@@ -98,56 +92,46 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
 }
 
 /* Cuts and their table, and counters at 0. */
-static kr_status prepare(const kr_partition_job *job, const partition_params *p, kr_error *err)
+static void prepare(kr_work *w, const kr_partition_job *job, const partition_params *p)
 {
-    if (!p->cuts)
-        return kr_device_fill(job->device, p->counts, 0, sizeof(uint32_t) << job->bits, job->stream, err);
-    kr_work w = kr_work_on(job->device, job->stream, err);
-    job->ops->ordered->cuts(&w, job->self, job->bits, (void *)p->cuts);
-    kr_work_run(&w, &KR_W(partition_table), p, PARTITION_CELLS);
-    return kr_work_end(&w);
+    if (!p->cuts) {
+        kr_work_fill(w, p->counts, 0, sizeof(uint32_t) << job->bits);
+        return;
+    }
+    job->ops->ordered->cuts(w, job->self, job->bits, (void *)p->cuts);
+    kr_work_run(w, &KR_W(partition_table), p, PARTITION_CELLS);
 }
 
-static kr_status run_passes(const kr_partition_job *job, partition_params *p, uint64_t n_tiles, kr_error *err)
+static void run_passes(kr_work *w, const kr_partition_job *job, partition_params *p, uint64_t n_tiles)
 {
     const kr_program *count = p->cuts ? &KR_W(partition_count_cut) : &KR_W(partition_count_hashed);
     const kr_program *place = p->cuts ? &KR_W(partition_place_cut) : &KR_W(partition_place_hashed);
-    kr_status status = prepare(job, p, err);
+    prepare(w, job, p);
     p->blocks = (kr_blocks){room_nbytes(job, 0), 2};
-    if (status == KR_OK)
-        status = kr_device_run(job->device, count, p, n_tiles, job->stream, err);
+    kr_work_run(w, count, p, n_tiles);
     p->blocks = (kr_blocks){0, 0};
-    if (status == KR_OK)
-        status = kr_device_run(job->device, &KR_W(partition_plan), p, 1, job->stream, err);
+    kr_work_run(w, &KR_W(partition_plan), p, 1);
     p->blocks = (kr_blocks){room_nbytes(job, p->tile), 1};
-    if (status == KR_OK)
-        status = kr_device_run(job->device, place, p, n_tiles, job->stream, err);
-    return status;
+    kr_work_run(w, place, p, n_tiles);
 }
 
-kr_status KR_W(kr_partition_make)(const kr_partition_job *job, kr_batch *batch, kr_partition *made,
-                                  kr_error *err)
+kr_partition KR_W(kr_partition_make)(kr_work *w, const kr_partition_job *job, kr_batch *batch)
 {
     const int order = !job->stay && (batch->upper || batch->lower_validity);
-    kr_partition partition = {
+    kr_partition made = {
         .view = {.segment = job->segment,
                  .bits = job->bits,
                  .most_segments = job->n / job->segment + ((uint64_t)1 << job->bits)},
         .n = job->n,
-        .tile = tile_of(job),
+        .tile = tile_of(w->device, job),
     };
-    kr_status status = allocate(job, order, &partition, err);
-    if (status == KR_OK) {
-        partition_params params = params_of(job, batch, &partition);
-        status = run_passes(job, &params, tiles_of(&partition), err);
-        batch->order = params.order;
-    }
-    if (status != KR_OK) {
-        kr_partition_release(job->device, &partition, job->stream);
-        return status;
-    }
-    batch->lower = partition.codes.data;
+    allocate(w, job, order, &made);
+    if (!kr_work_goes_on(w))
+        return made;
+    partition_params params = params_of(job, batch, &made);
+    run_passes(w, job, &params, tiles_of(&made));
+    batch->order = params.order;
+    batch->lower = made.codes;
     batch->lower_type = KR_RAW_KEY;
-    *made = partition;
-    return KR_OK;
+    return made;
 }

@@ -18,56 +18,50 @@ uint64_t kr_piece_most(const kr_query *query)
     return moved && query->plan.piece > most ? most : query->plan.piece;
 }
 
-static kr_status partition(const kr_query *query, kr_piece *piece, kr_error *err)
+static void partition(kr_work *w, const kr_query *query, kr_piece *piece)
 {
-    const kr_index *index = query->index;
-    kr_partition_job job = {
-        .device = index->device,
-        .ops = index->ops,
-        .self = index->self,
-        .stream = query->stream,
+    const kr_partition_job job = {
+        .ops = query->index->ops,
+        .self = query->index->self,
         .n = piece->n,
         .bits = query->plan.part_bits,
         .segment = query->plan.segment,
         .stay = query->stay,
     };
-    return kr_type_key_bits(piece->batch.lower_type) == 64
-               ? kr_partition_make_u64(&job, &piece->batch, &piece->partition, err)
-               : kr_partition_make_u32(&job, &piece->batch, &piece->partition, err);
+    piece->partition = kr_type_key_bits(piece->batch.lower_type) == 64
+                           ? kr_partition_make_u64(w, &job, &piece->batch)
+                           : kr_partition_make_u32(w, &job, &piece->batch);
 }
 
-kr_status kr_piece_open(const kr_query *query, uint64_t first, kr_piece *piece, kr_error *err)
+void kr_piece_open(kr_work *w, const kr_query *query, uint64_t first, kr_piece *piece)
 {
     const uint64_t most = kr_piece_most(query), left = query->n - first;
-    kr_status status = KR_OK;
     piece->first = first;
     piece->n = left < most ? left : most;
     piece->batch = query->batch;
-    piece->order = (kr_order){0};
+    piece->mark = kr_work_mark(w);
     piece->partition = (kr_partition){0};
     if (first)
         skip_probes(&piece->batch, first);
     if (query->plan.sorted) {
-        status = kr_order_make(query->index->device, &query->plan, piece->n, query->stream, &piece->batch,
-                               &piece->order, err);
-        kr_stopwatch_lap(query->watch, "sort");
+        kr_order_make(w, &query->plan, piece->n, &piece->batch);
+        kr_work_lap(w, "sort");
     }
     if (query->plan.part_bits) {
-        status = partition(query, piece, err);
-        kr_stopwatch_lap(query->watch, "partition");
+        partition(w, query, piece);
+        kr_work_lap(w, "partition");
     }
-    return status;
 }
 
-void kr_piece_close(const kr_query *query, kr_piece *piece)
+void kr_piece_close(kr_work *w, const kr_piece *piece)
 {
-    kr_partition_release(query->index->device, &piece->partition, query->stream);
-    kr_order_release(query->index->device, &piece->order, query->stream);
+    kr_work_give_since(w, piece->mark);
 }
 
-kr_status kr_piece_locate(const kr_query *query, const kr_piece *piece, kr_put put, kr_error *err)
+void kr_piece_locate(kr_work *w, const kr_query *query, const kr_piece *piece, kr_put put)
 {
     const kr_index *index = query->index;
+    const uint32_t mark = kr_work_mark(w);
     kr_put asked = put;
     if (piece->batch.near.how) {
         asked.nearest = put.what;
@@ -79,28 +73,22 @@ kr_status kr_piece_locate(const kr_query *query, const kr_piece *piece, kr_put p
         .n = piece->n,
         .partition = kr_piece_is_partitioned(piece) ? &piece->partition.view : NULL,
     };
-    kr_work w = kr_work_on(index->device, query->stream, err);
-    w.watch = query->watch;
-    index->ops->locate(&w, index->self, &job);
-    const kr_status status = kr_work_end(&w);
+    if (!kr_work_goes_on(w))
+        return;
+    index->ops->locate(w, index->self, &job);
+    kr_work_give_since(w, mark);
     if (query->log)
         query->log->probes[query->plan.way] += piece->n;
-    kr_stopwatch_lap(query->watch, "search");
-    return status;
+    kr_work_lap(w, "search");
 }
 
-kr_status kr_piece_back(const kr_query *query, const kr_piece *piece, const void *answers, uint32_t nbytes,
-                        void *out, kr_error *err)
+void kr_piece_back(kr_work *w, const kr_piece *piece, const void *answers, uint32_t nbytes, void *out)
 {
-    const kr_status status =
-        kr_partition_back(query->index->device, &piece->partition, answers, nbytes, out, query->stream, err);
-    kr_stopwatch_lap(query->watch, "back");
-    return status;
+    kr_partition_back(w, &piece->partition, answers, nbytes, out);
+    kr_work_lap(w, "back");
 }
 
-kr_status kr_piece_answers(const kr_query *query, const kr_piece *piece, uint32_t nbytes, kr_buffer *answers,
-                           kr_error *err)
+void *kr_piece_answers(kr_work *w, const kr_piece *piece, uint32_t nbytes)
 {
-    return kr_buffer_allocate(query->index->device, piece->n * nbytes, query->stream,
-                              "answers in search order", "use probes=as-is", answers, err);
+    return kr_work_take_or(w, piece->n * nbytes, "answers in search order", "use probes=as-is");
 }

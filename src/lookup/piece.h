@@ -10,29 +10,27 @@
 typedef struct kr_piece {
     uint64_t first, n;
     kr_batch batch;
-    kr_order order;
+    uint32_t mark;          /* what the work had taken before */
     kr_partition partition; /* answers then come in its order, and go back with kr_piece_back */
 } kr_piece;
 
 uint64_t kr_piece_most(const kr_query *query); /* probes of a piece, at most */
 
-/* Puts the probes from `first` on in order. Call kr_piece_close even after a failure. */
-kr_status kr_piece_open(const kr_query *query, uint64_t first, kr_piece *piece, kr_error *err);
-void kr_piece_close(const kr_query *query, kr_piece *piece);
+/* Puts the probes from `first` on in order. Until the piece is closed, what the work takes is the piece's. */
+void kr_piece_open(kr_work *work, const kr_query *query, uint64_t first, kr_piece *piece);
+void kr_piece_close(kr_work *work, const kr_piece *piece);
 
 static inline int kr_piece_is_partitioned(const kr_piece *piece)
 {
-    return piece->partition.codes.data != NULL;
+    return piece->partition.codes != NULL;
 }
 
 /* Runs the family's program; enqueues. */
-kr_status kr_piece_locate(const kr_query *query, const kr_piece *piece, kr_put put, kr_error *err);
+void kr_piece_locate(kr_work *work, const kr_query *query, const kr_piece *piece, kr_put put);
 
-/* For partitioned pieces: allocates room for answers in the order of the search; puts them back in the order
- * of the probes. */
-kr_status kr_piece_answers(const kr_query *query, const kr_piece *piece, uint32_t nbytes, kr_buffer *answers,
-                           kr_error *err);
-kr_status kr_piece_back(const kr_query *query, const kr_piece *piece, const void *answers, uint32_t nbytes,
-                        void *out, kr_error *err);
+/* For partitioned pieces: room for answers in the order of the search; puts them back in the order of the
+ * probes. */
+void *kr_piece_answers(kr_work *work, const kr_piece *piece, uint32_t nbytes);
+void kr_piece_back(kr_work *work, const kr_piece *piece, const void *answers, uint32_t nbytes, void *out);
 
 #endif

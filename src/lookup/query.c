@@ -6,7 +6,7 @@
 #include "results/row_lists.h"
 
 /* Field by field: for a single probe, a struct that is made and then copied takes longer than the search. */
-static void aim(kr_query *query, const kr_column *lower, const kr_column *upper, kr_stream *stream)
+static void aim(kr_query *query, const kr_column *lower, const kr_column *upper)
 {
     kr_batch *batch = &query->batch;
     batch->lower = lower->data;
@@ -19,7 +19,6 @@ static void aim(kr_query *query, const kr_column *lower, const kr_column *upper,
     batch->upper_offset = upper ? upper->validity_offset : 0;
     batch->order = NULL;
     query->n = lower->count;
-    query->stream = stream;
     kr_plan_batch(query->index, lower->count, &query->plan);
 }
 
@@ -28,65 +27,54 @@ kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err)
     return kr_kind_check(kind, is_range ? KR_CAN_RANGE : KR_CAN_POINT, err);
 }
 
-kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_column *upper,
-                       kr_stream *stream)
+kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_column *upper)
 {
     kr_query query = *whole;
-    aim(&query, lower, upper, stream);
+    aim(&query, lower, upper);
     return query;
 }
 
-kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                        kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err)
+void kr_query_make(kr_work *w, const kr_index *index, const kr_column *lower, const kr_column *upper,
+                   kr_query *query)
 {
-    const kr_status status = kr_query_check(index->spec.kind, upper != NULL, err);
-    if (status != KR_OK)
-        return status;
-    *query = (kr_query){.index = index, .watch = watch};
-    aim(query, lower, upper, stream);
-    return KR_OK;
+    KR_STEP(w, kr_query_check(index->spec.kind, upper != NULL, w->err));
+    if (!kr_work_goes_on(w))
+        return;
+    *query = (kr_query){.index = index};
+    aim(query, lower, upper);
 }
 
-kr_status kr_query_make_nearest(const kr_index *index, const kr_column *probes, const kr_nearby *near,
-                                kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err)
+void kr_query_make_nearest(kr_work *w, const kr_index *index, const kr_column *probes, const kr_nearby *near,
+                           kr_query *query)
 {
-    const kr_status status = kr_kind_check(index->spec.kind, KR_CAN_NEAREST, err);
-    if (status != KR_OK)
-        return status;
-    *query = (kr_query){.index = index, .batch = {.near = *near}, .watch = watch};
-    aim(query, probes, NULL, stream);
-    return KR_OK;
+    KR_STEP(w, kr_kind_check(index->spec.kind, KR_CAN_NEAREST, w->err));
+    if (!kr_work_goes_on(w))
+        return;
+    *query = (kr_query){.index = index, .batch = {.near = *near}};
+    aim(query, probes, NULL);
 }
 
-static kr_status piece_answer(const kr_query *query, const kr_piece *piece, uint32_t what, void *out,
-                              kr_error *err)
+static void piece_answer(kr_work *w, const kr_query *query, const kr_piece *piece, uint32_t what, void *out)
 {
-    kr_put put = {.out = out, .order = piece->batch.order, .work = query->work, .what = what};
-    kr_buffer answers = {0};
-    if (!kr_piece_is_partitioned(piece))
-        return kr_piece_locate(query, piece, put, err);
-    kr_status status = kr_piece_answers(query, piece, kr_put_nbytes(what), &answers, err);
-    put.out = answers.data;
-    put.order = NULL;
-    if (status == KR_OK)
-        status = kr_piece_locate(query, piece, put, err);
-    if (status == KR_OK)
-        status = kr_piece_back(query, piece, answers.data, kr_put_nbytes(what), out, err);
-    kr_buffer_release(query->index->device, &answers, query->stream);
-    return status;
-}
-
-kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_error *err)
-{
-    kr_status status = KR_OK;
-    kr_piece piece;
-    for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece.n) {
-        status = kr_piece_open(query, first, &piece, err);
-        if (status == KR_OK)
-            status = piece_answer(query, &piece, what, (char *)out + first * kr_put_nbytes(what), err);
-        kr_piece_close(query, &piece);
+    kr_put put = {.out = out, .order = piece->batch.order, .work = query->counters, .what = what};
+    const int parted = kr_piece_is_partitioned(piece);
+    if (parted) {
+        put.out = kr_piece_answers(w, piece, kr_put_nbytes(what));
+        put.order = NULL;
     }
-    return status;
+    kr_piece_locate(w, query, piece, put);
+    if (parted)
+        kr_piece_back(w, piece, put.out, kr_put_nbytes(what), out);
+}
+
+void kr_query_locate(kr_work *w, const kr_query *query, uint32_t what, void *out)
+{
+    kr_piece piece;
+    for (uint64_t first = 0; kr_work_goes_on(w) && first < query->n; first += piece.n) {
+        kr_piece_open(w, query, first, &piece);
+        piece_answer(w, query, &piece, what, (char *)out + first * kr_put_nbytes(what));
+        kr_piece_close(w, &piece);
+    }
 }
 
 int kr_query_can_stay(const kr_query *query)
@@ -94,184 +82,146 @@ int kr_query_can_stay(const kr_query *query)
     return query->plan.part_bits && query->n <= kr_piece_most(query);
 }
 
-kr_status kr_query_locate_rows(const kr_query *query, uint32_t *rows, uint32_t *probes, kr_error *err)
+void kr_query_locate_rows(kr_work *w, const kr_query *query, uint32_t *rows, uint32_t *probes)
 {
-    const kr_put put = {.out = rows, .work = query->work, .what = KR_PUT_ROW};
     kr_query staying = *query;
     kr_piece piece;
+    const kr_put put = {.out = rows, .work = query->counters, .what = KR_PUT_ROW};
     staying.stay = probes;
-    kr_status status = kr_piece_open(&staying, 0, &piece, err);
-    if (status == KR_OK)
-        status = kr_piece_locate(&staying, &piece, put, err);
-    kr_piece_close(&staying, &piece);
-    return status;
+    kr_piece_open(w, &staying, 0, &piece);
+    kr_piece_locate(w, &staying, &piece, put);
+    kr_piece_close(w, &piece);
 }
 
 /* ---- Answers that need one byte per probe, then a bitmap ------------------------------------ */
 
-static kr_status answer_exists(const kr_query *query, const kr_sink *sink, kr_error *err)
+static void answer_exists(kr_work *w, const kr_query *query, const kr_sink *sink)
 {
-    kr_device *device = query->index->device;
-    kr_buffer flags = {0};
-    kr_status status = kr_buffer_allocate(device, query->n, query->stream, "flags", NULL, &flags, err);
-    if (status == KR_OK)
-        status = kr_query_locate(query, KR_PUT_FLAG, flags.data, err);
-    if (status == KR_OK)
-        status = kr_bitmap_pack(device, flags.data, query->n, sink->out, query->stream, err);
-    kr_buffer_release(device, &flags, query->stream);
-    return status;
+    uint8_t *flags = kr_work_take(w, query->n, "flags");
+    kr_query_locate(w, query, KR_PUT_FLAG, flags);
+    kr_bitmap_pack(w, flags, query->n, sink->out);
+    kr_work_give(w, flags);
 }
 
 /* ---- Answers made of all rows of the matches ------------------------------------------------- */
 
 /* Matches are in the order of the search, in which neighbours share cache lines of row ids; answers go to
  * their probes' places. */
-static kr_status reduce_piece(const kr_query *query, const kr_piece *piece, const kr_match *matches,
-                              const kr_reduction *how, void *out, uint8_t *any, kr_error *err)
+static void reduce_piece(kr_work *w, const kr_piece *piece, const kr_match *matches, const kr_reduction *how,
+                         void *out, uint8_t *any)
 {
     const uint32_t *order = kr_piece_is_partitioned(piece) ? NULL : piece->batch.order;
-    const kr_status status =
-        kr_reduce(query->index->device, how, matches, order, piece->n, out, any, query->stream, err);
-    kr_stopwatch_lap(query->watch, "reduce");
-    return status;
+    kr_reduce(w, how, matches, order, piece->n, out, any);
+    kr_work_lap(w, "reduce");
 }
 
 /* The same for a partitioned piece, whose answers are put back in order afterwards. */
-static kr_status reduce_parts(const kr_query *query, const kr_piece *piece, const kr_match *matches,
-                              const kr_reduction *how, uint32_t nbytes, void *out, uint8_t *any,
-                              kr_error *err)
+static void reduce_parts(kr_work *w, const kr_piece *piece, const kr_match *matches, const kr_reduction *how,
+                         uint32_t nbytes, void *out, uint8_t *any)
 {
-    kr_device *device = query->index->device;
-    kr_buffer answers = {0}, flags = {0};
-    kr_status status = kr_piece_answers(query, piece, nbytes, &answers, err);
-    if (status == KR_OK && any)
-        status = kr_piece_answers(query, piece, 1, &flags, err);
-    if (status == KR_OK)
-        status = reduce_piece(query, piece, matches, how, answers.data, flags.data, err);
-    if (status == KR_OK)
-        status = kr_piece_back(query, piece, answers.data, nbytes, out, err);
-    if (status == KR_OK && any)
-        status = kr_piece_back(query, piece, flags.data, 1, any, err);
-    kr_buffer_release(device, &flags, query->stream);
-    kr_buffer_release(device, &answers, query->stream);
-    return status;
+    void *answers = kr_piece_answers(w, piece, nbytes);
+    uint8_t *flags = any ? kr_piece_answers(w, piece, 1) : NULL;
+    reduce_piece(w, piece, matches, how, answers, flags);
+    kr_piece_back(w, piece, answers, nbytes, out);
+    if (any)
+        kr_piece_back(w, piece, flags, 1, any);
 }
 
-static kr_status reduce_all(const kr_query *query, const kr_sink *sink, const kr_column *values,
-                            const kr_buffer *matches, uint8_t *any, kr_error *err)
+static void reduce_all(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values,
+                       kr_match *matches, uint8_t *any)
 {
-    const kr_put put = {.out = matches->data, .work = query->work, .what = KR_PUT_MATCH};
+    const kr_put put = {.out = matches, .work = query->counters, .what = KR_PUT_MATCH};
     const uint32_t nbytes = kr_result_bits(sink) / 8;
     const kr_rows rows = query->index->ops->rows(query->index->self);
     const kr_reduction how = kr_reduction_of(&rows, sink->result, values);
-    kr_status status = KR_OK;
     kr_piece piece;
-    for (uint64_t first = 0; status == KR_OK && first < query->n; first += piece.n) {
+    for (uint64_t first = 0; kr_work_goes_on(w) && first < query->n; first += piece.n) {
         void *out = (char *)sink->out + first * nbytes;
         uint8_t *any_out = any ? any + first : NULL;
-        status = kr_piece_open(query, first, &piece, err);
-        if (status == KR_OK)
-            status = kr_piece_locate(query, &piece, put, err);
-        if (status == KR_OK && kr_piece_is_partitioned(&piece))
-            status = reduce_parts(query, &piece, matches->data, &how, nbytes, out, any_out, err);
-        else if (status == KR_OK)
-            status = reduce_piece(query, &piece, matches->data, &how, out, any_out, err);
-        kr_piece_close(query, &piece);
+        kr_piece_open(w, query, first, &piece);
+        kr_piece_locate(w, query, &piece, put);
+        if (kr_piece_is_partitioned(&piece))
+            reduce_parts(w, &piece, matches, &how, nbytes, out, any_out);
+        else
+            reduce_piece(w, &piece, matches, &how, out, any_out);
+        kr_piece_close(w, &piece);
     }
-    return status;
 }
 
-static kr_status answer_reduced(const kr_query *query, const kr_sink *sink, const kr_column *values,
-                                kr_error *err)
+static void answer_reduced(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values)
 {
-    kr_device *device = query->index->device;
     const uint64_t most = kr_piece_most(query), piece = query->n < most ? query->n : most;
-    kr_buffer matches = {0}, any = {0};
-    kr_status status =
-        kr_buffer_allocate(device, piece * sizeof(kr_match), query->stream, "matches", NULL, &matches, err);
-    if (status == KR_OK && sink->valid)
-        status = kr_buffer_allocate(device, query->n, query->stream, "flags", NULL, &any, err);
-    if (status == KR_OK)
-        status = reduce_all(query, sink, values, &matches, any.data, err);
-    if (status == KR_OK && sink->valid)
-        status = kr_bitmap_pack(device, any.data, query->n, sink->valid, query->stream, err);
-    kr_buffer_release(device, &any, query->stream);
-    kr_buffer_release(device, &matches, query->stream);
-    return status;
+    kr_match *matches = kr_work_take(w, piece * sizeof *matches, "matches");
+    uint8_t *any = sink->valid ? kr_work_take(w, query->n, "flags") : NULL;
+    reduce_all(w, query, sink, values, matches, any);
+    if (sink->valid)
+        kr_bitmap_pack(w, any, query->n, sink->valid);
+    kr_work_give(w, any);
+    kr_work_give(w, matches);
 }
 
-kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_column *values, kr_error *err)
+void kr_query_answer(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values)
 {
-    if (query->n == 0)
-        return KR_OK;
+    if (!kr_work_goes_on(w) || query->n == 0)
+        return;
     if (sink->result == KR_RESULT_EXISTS)
-        return answer_exists(query, sink, err);
-    if (sink->result == KR_RESULT_COUNT)
-        return kr_query_locate(query, KR_PUT_COUNT, sink->out, err);
-    if (sink->result == KR_RESULT_ROW && !query->batch.upper)
-        return kr_query_locate(query, KR_PUT_ROW, sink->out, err);
-    return answer_reduced(query, sink, values, err);
+        answer_exists(w, query, sink);
+    else if (sink->result == KR_RESULT_COUNT)
+        kr_query_locate(w, query, KR_PUT_COUNT, sink->out);
+    else if (sink->result == KR_RESULT_ROW && !query->batch.upper)
+        kr_query_locate(w, query, KR_PUT_ROW, sink->out);
+    else
+        answer_reduced(w, query, sink, values);
 }
 
 /* ---- ROWS ------------------------------------------------------------------------------------ */
 
-void kr_matches_release(const kr_query *query, kr_matches *matches)
+void kr_matches_give(kr_work *w, const kr_matches *matches)
 {
-    kr_buffer_release(query->index->device, &matches->whole, query->stream);
-    kr_buffer_release(query->index->device, &matches->offsets, query->stream);
-    kr_buffer_release(query->index->device, &matches->matches, query->stream);
+    kr_work_give(w, matches->whole);
+    kr_work_give(w, matches->offsets);
+    kr_work_give(w, matches->matches);
 }
 
-/* Of the rows within the limit, if there is one. */
-static kr_status find_offsets(const kr_query *query, kr_matches *made, kr_error *err)
+kr_matches kr_matches_find(kr_work *w, const kr_query *query)
 {
-    kr_device *device = query->index->device;
-    const kr_match *matches = made->matches.data;
-    const uint64_t n = query->n, limit = query->limit ? query->limit : UINT64_MAX;
-    kr_status status = KR_OK;
+    static const char help[] = "use kr_index_lookup_chunks, which needs less";
+    kr_matches made = {.matches = NULL};
+    if (!kr_work_goes_on(w))
+        return made;
+    const uint64_t n = query->n, nbytes = (n + 1) * sizeof(uint64_t);
+    made.matches = kr_work_take_or(w, n * sizeof(kr_match), "matches", help);
+    made.offsets = kr_work_take_or(w, nbytes, "offsets", help);
+    kr_query_locate(w, query, KR_PUT_MATCH, made.matches);
     if (kr_limit_gathers(query)) {
-        status = kr_buffer_allocate(device, (n + 1) * sizeof(uint64_t), query->stream, "offsets",
-                                    "use KR_ORDER_KEY", &made->whole, err);
-        if (status == KR_OK)
-            status =
-                kr_row_lists_offsets(device, matches, n, UINT64_MAX, made->whole.data, query->stream, err);
+        made.whole = kr_work_take_or(w, nbytes, "offsets", "use KR_ORDER_KEY");
+        kr_row_lists_offsets(w, made.matches, n, UINT64_MAX, made.whole);
     }
-    return status == KR_OK
-               ? kr_row_lists_offsets(device, matches, n, limit, made->offsets.data, query->stream, err)
-               : status;
+    /* of the rows within the limit, if there is one */
+    kr_row_lists_offsets(w, made.matches, n, query->limit ? query->limit : UINT64_MAX, made.offsets);
+    kr_work_lap(w, "offsets");
+    return made;
 }
 
-kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *err)
+void kr_matches_copy(kr_work *w, const kr_query *query, const kr_matches *matches,
+                     const kr_matches_copy_job *part)
 {
-    kr_device *device = query->index->device;
-    const uint64_t n = query->n;
-    const char *help = "use kr_index_lookup_chunks, which needs less";
-    kr_matches made = {0};
-    kr_status status =
-        kr_buffer_allocate(device, n * sizeof(kr_match), query->stream, "matches", help, &made.matches, err);
-    if (status == KR_OK)
-        status = kr_buffer_allocate(device, (n + 1) * sizeof(uint64_t), query->stream, "offsets", help,
-                                    &made.offsets, err);
-    if (status == KR_OK)
-        status = kr_query_locate(query, KR_PUT_MATCH, made.matches.data, err);
-    if (status == KR_OK)
-        status = find_offsets(query, &made, err);
-    kr_stopwatch_lap(query->watch, "offsets");
-    if (status == KR_OK)
-        *matches = made;
-    else
-        kr_matches_release(query, &made);
-    return status;
-}
-
-kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, const kr_matches_copy_job *part,
-                          kr_error *err)
-{
+    if (!kr_work_goes_on(w) || part->count == 0 || part->capacity == 0)
+        return;
+    if (part->capacity > UINT64_MAX / 16)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
+                           "room for %llu row ids is more than any memory has; give "
+                           "kr_sink.rows_capacity as many as kr_sink.rows has",
+                           (unsigned long long)part->capacity));
+    if (part->count >= KR_NO_ROW)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
+                           "ROWS for %llu probes, but at most 4294967294 at once; use kr_index_lookup_chunks",
+                           (unsigned long long)part->count));
     const kr_rows rows = query->index->ops->rows(query->index->self);
     const kr_row_lists_job job = {
         .rows = &rows,
-        .matches = (const kr_match *)matches->matches.data + part->first,
-        .offsets = (const uint64_t *)matches->offsets.data + part->first,
+        .matches = matches->matches + part->first,
+        .offsets = matches->offsets + part->first,
         .n = part->count,
         .base = part->base,
         .capacity = part->capacity,
@@ -281,25 +231,13 @@ kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, cons
         .skip = part->skip,
         .first_probe = part->first_probe,
     };
-    if (part->count == 0 || part->capacity == 0)
-        return KR_OK;
-    if (part->capacity > UINT64_MAX / 16)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "room for %llu row ids is more than any memory has; give "
-                       "kr_sink.rows_capacity as many as kr_sink.rows has",
-                       (unsigned long long)part->capacity);
-    if (part->count >= KR_NO_ROW)
-        return kr_fail(err, KR_ERR_LIMIT,
-                       "ROWS for %llu probes, but at most 4294967294 at once; use kr_index_lookup_chunks",
-                       (unsigned long long)part->count);
-    /* the rows of one key are numbered in ascending order (results/match.h) */
-    const int sort = part->order == KR_ORDER_ROW && query->batch.upper;
-    const kr_status status = matches->whole.data ? kr_limited_copy(query, matches, part, err)
-                             : sort
-                                 ? kr_row_lists_copy_ascending(query->index->device, &job, query->stream, err)
-                                 : kr_row_lists_copy(query->index->device, &job, query->stream, err);
-    kr_stopwatch_lap(query->watch, "rows");
-    return status;
+    if (matches->whole)
+        kr_limited_copy(w, query, matches, part);
+    else if (part->order == KR_ORDER_ROW && query->batch.upper)
+        kr_row_lists_copy_ascending(w, &job);
+    else /* the rows of one key are numbered in ascending order (results/match.h) */
+        kr_row_lists_copy(w, &job);
+    kr_work_lap(w, "rows");
 }
 
 uint32_t kr_result_bits(const kr_sink *sink)

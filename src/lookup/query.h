@@ -11,13 +11,11 @@ typedef struct kr_query {
     kr_batch batch; /* upper NULL: point lookups */
     uint64_t n;
     kr_probe_plan plan;
-    kr_stream *stream;
-    kr_stopwatch *watch; /* or NULL */
-    uint64_t *work;      /* counters of kr_work_add, or NULL */
-    kr_probe_log *log;   /* what was done with the probes, or NULL */
-    uint32_t *stay;      /* NULL, or as in kr_partition_job; kr_query_locate_rows sets it */
-    uint64_t limit;      /* ROWS: most rows of a probe; 0: all */
-    uint32_t order;      /* the order in which those within the limit are the first: KR_ORDER_* */
+    uint64_t *counters; /* of kr_work_add, or NULL */
+    kr_probe_log *log;  /* what was done with the probes, or NULL */
+    uint32_t *stay;     /* NULL, or as in kr_partition_job; kr_query_locate_rows sets it */
+    uint64_t limit;     /* ROWS: most rows of a probe; 0: all */
+    uint32_t order;     /* the order in which those within the limit are the first: KR_ORDER_* */
 } kr_query;
 
 /* KR_ERR_UNSUPPORTED where the kind does not answer such lookups. */
@@ -25,40 +23,40 @@ kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err);
 
 /* Checks that the kind answers such lookups, and makes a query over all of `lower`. `upper` NULL: points.
  * Counts and logs nothing. */
-kr_status kr_query_make(const kr_index *index, const kr_column *lower, const kr_column *upper,
-                        kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err);
+void kr_query_make(kr_work *work, const kr_index *index, const kr_column *lower, const kr_column *upper,
+                   kr_query *query);
 
 /* The same for nearest keys (lookup/nearest.h). */
-kr_status kr_query_make_nearest(const kr_index *index, const kr_column *probes, const kr_nearby *near,
-                                kr_stream *stream, kr_stopwatch *watch, kr_query *query, kr_error *err);
+void kr_query_make_nearest(kr_work *work, const kr_index *index, const kr_column *probes,
+                           const kr_nearby *near, kr_query *query);
 
 /* The same lookup over other columns: some probes of the whole query, copied to the device. It gets a plan of
  * its own. */
-kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_column *upper,
-                       kr_stream *stream);
+kr_query kr_query_over(const kr_query *whole, const kr_column *lower, const kr_column *upper);
 
 /* Writes KR_PUT_* `what` for every probe; enqueues. */
-kr_status kr_query_locate(const kr_query *query, uint32_t what, void *out, kr_error *err);
+void kr_query_locate(kr_work *work, const kr_query *query, uint32_t what, void *out);
 
 /* Whether answers can stay in the order of the search, which spares putting them back. */
 int kr_query_can_stay(const kr_query *query);
 /* rows[i] := the ROW of probe probes[i], in the order of the search; only if kr_query_can_stay. Enqueues. */
-kr_status kr_query_locate_rows(const kr_query *query, uint32_t *rows, uint32_t *probes, kr_error *err);
+void kr_query_locate_rows(kr_work *work, const kr_query *query, uint32_t *rows, uint32_t *probes);
 
 /* Every result but ROWS. sink->out, valid and `values` are device memory; enqueues. */
-kr_status kr_query_answer(const kr_query *query, const kr_sink *sink, const kr_column *values, kr_error *err);
+void kr_query_answer(kr_work *work, const kr_query *query, const kr_sink *sink, const kr_column *values);
 
 /* ---- ROWS: matches found once, copied as often as there are chunks --------------------------- */
 
 typedef struct kr_matches {
-    kr_buffer matches; /* kr_match[n] */
-    kr_buffer offsets; /* uint64_t[n + 1]: of the rows that are wanted */
-    kr_buffer whole;   /* uint64_t[n + 1]: of all rows, where those within a limit are found by gathering all
-                          (lookup/limit.h); else none */
+    kr_match *matches; /* n */
+    uint64_t *offsets; /* n + 1: of the rows that are wanted */
+    uint64_t *whole;   /* n + 1: of all rows, where those within a limit are found by gathering all
+                          (lookup/limit.h); else NULL */
 } kr_matches;
 
-kr_status kr_matches_find(const kr_query *query, kr_matches *matches, kr_error *err);
-void kr_matches_release(const kr_query *query, kr_matches *matches);
+/* Scratch memory of the work. */
+kr_matches kr_matches_find(kr_work *work, const kr_query *query);
+void kr_matches_give(kr_work *work, const kr_matches *matches);
 
 /* Which matches to copy, and where to. */
 typedef struct kr_matches_copy_job {
@@ -71,15 +69,15 @@ typedef struct kr_matches_copy_job {
     uint32_t skip;         /* of one match: its rows before the first that is copied; only for KR_ORDER_KEY */
     uint32_t order;        /* KR_ORDER_* */
 } kr_matches_copy_job;
-kr_status kr_matches_copy(const kr_query *query, const kr_matches *matches, const kr_matches_copy_job *part,
-                          kr_error *err);
+void kr_matches_copy(kr_work *work, const kr_query *query, const kr_matches *matches,
+                     const kr_matches_copy_job *part);
 
 /* ---- The same for host memory -------------------------------------------------------------- */
 
 /* Every result but ROWS of a query over `lower` and `upper`. Any array of the columns and the sink may be in
- * host memory. Blocks, at first until the query's stream is done, since pieces run on other streams. */
-kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const kr_column *upper,
-                           const kr_sink *sink, const kr_column *values, kr_error *err);
+ * host memory. Blocks, at first until the work's stream is done, since pieces run on other streams. */
+void kr_staged_answer(kr_work *work, const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                      const kr_sink *sink, const kr_column *values);
 
 /* The bits of the answer to one probe in sink->out: 1 in the bitmap of EXISTS. */
 uint32_t kr_result_bits(const kr_sink *sink);

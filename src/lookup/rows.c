@@ -2,53 +2,42 @@
 #include "lookup/chunks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-kr_status kr_rows_enqueue(const kr_query *query, const kr_sink *sink, kr_error *err)
+void kr_rows_enqueue(kr_work *w, const kr_query *query, const kr_sink *sink)
 {
-    kr_matches matches = {0};
-    kr_status status = kr_matches_find(query, &matches, err);
-    if (status != KR_OK)
-        return status;
-    status = kr_device_copy(query->index->device, sink->out, matches.offsets.data, matches.offsets.nbytes,
-                            query->stream, err);
+    const kr_matches matches = kr_matches_find(w, query);
     const kr_matches_copy_job part = {
         .count = query->n,
         .capacity = sink->rows ? sink->rows_capacity : 0,
         .out = sink->rows,
         .order = sink->order,
     };
-    if (status == KR_OK)
-        status = kr_matches_copy(query, &matches, &part, err);
-    kr_matches_release(query, &matches);
-    return status;
+    kr_work_copy(w, sink->out, matches.offsets, (query->n + 1) * sizeof *matches.offsets);
+    kr_matches_copy(w, query, &matches, &part);
+    kr_matches_give(w, &matches);
 }
 
-static kr_status check_room(const kr_sink *sink, uint64_t total, kr_error *err)
+static void check_room(kr_work *w, const kr_sink *sink, uint64_t total)
 {
-    return !sink->rows || total <= sink->rows_capacity
-               ? KR_OK
-               : kr_fail(err, KR_ERR_LIMIT, "%llu row ids match, but rows_capacity is %llu; raise it",
-                         (unsigned long long)total, (unsigned long long)sink->rows_capacity);
+    if (sink->rows && total > sink->rows_capacity)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT, "%llu row ids match, but rows_capacity is %llu; raise it",
+                           (unsigned long long)total, (unsigned long long)sink->rows_capacity));
 }
 
 /* Where device memory is host memory, the size is known before anything is written. */
-static kr_status answer_on_host(const kr_query *query, const kr_sink *sink, kr_error *err)
+static void answer_on_host(kr_work *w, const kr_query *query, const kr_sink *sink)
 {
-    kr_matches matches = {0};
-    kr_status status = kr_matches_find(query, &matches, err);
-    if (status != KR_OK)
-        return status;
-    const uint64_t total = ((const uint64_t *)matches.offsets.data)[query->n];
+    const kr_matches matches = kr_matches_find(w, query);
+    if (!kr_work_goes_on(w))
+        return;
+    const uint64_t total = matches.offsets[query->n];
     const kr_matches_copy_job part = {
         .count = query->n, .capacity = total, .out = sink->rows, .order = sink->order};
-    status = check_room(sink, total, err);
-    if (status == KR_OK && sink->rows)
-        status = kr_matches_copy(query, &matches, &part, err);
-    if (status == KR_OK)
-        memcpy(sink->out, matches.offsets.data, matches.offsets.nbytes);
-    kr_matches_release(query, &matches);
-    return status;
+    check_room(w, sink, total);
+    if (sink->rows)
+        kr_matches_copy(w, query, &matches, &part);
+    kr_work_copy(w, sink->out, matches.offsets, (query->n + 1) * sizeof *matches.offsets);
+    kr_matches_give(w, &matches);
 }
 
 /* ---- Host memory that the device does not reach ------------------------------------------------ */
@@ -81,7 +70,7 @@ static int gather_rows(void *ctx, uint64_t first_probe, uint64_t n_probes, const
                           offsets[n_probes] * sizeof *rows, NULL, &g->error) != KR_OK;
 }
 
-static kr_status gather_all(const kr_rows_job *job, gather *g, kr_error *err)
+static void gather_all(kr_work *w, const kr_rows_job *job, gather *g)
 {
     kr_query again = *job->query; /* the same probes: counted and logged once */
     kr_chunks chunks = {
@@ -94,42 +83,41 @@ static kr_status gather_all(const kr_rows_job *job, gather *g, kr_error *err)
         .chunk = gather_offsets,
         .ctx = g,
     };
-    kr_status status = kr_chunks_run(&chunks, err);
-    if (status == KR_OK)
-        status = check_room(job->sink, g->total, err);
-    if (status != KR_OK)
-        return status;
+    kr_chunks_run(w, &chunks);
+    check_room(w, job->sink, g->total);
     chunks.count_only = 0;
-    again.work = NULL;
+    again.counters = NULL;
     again.log = NULL;
     chunks.whole = &again;
     chunks.chunk = gather_rows;
     if (job->sink->rows)
-        status = kr_chunks_run(&chunks, err);
+        kr_chunks_run(w, &chunks);
     if (g->error.status != KR_OK) { /* it says more than that the callback stopped */
-        if (err)
-            *err = g->error;
-        return g->error.status;
+        w->status = g->error.status;
+        if (w->err)
+            *w->err = g->error;
     }
     const uint64_t nbytes = (job->lower->count + 1) * sizeof(uint64_t);
-    return status == KR_OK ? kr_memory_copy(g->device, job->sink->out, g->offsets, nbytes, NULL, err)
-                           : status;
+    KR_STEP(w, kr_memory_copy(g->device, job->sink->out, g->offsets, nbytes, NULL, w->err));
 }
 
-static kr_status answer_in_chunks(const kr_rows_job *job, kr_error *err)
+static void answer_in_chunks(kr_work *w, const kr_rows_job *job)
 {
-    gather g = {.device = job->query->index->device, .sink = job->sink};
-    g.offsets = kr_host_calloc(job->lower->count + 1, sizeof(uint64_t), "offsets", err);
-    if (!g.offsets)
-        return KR_ERR_HOST_MEMORY;
-    const kr_status status = gather_all(job, &g, err);
+    gather g = {.device = w->device, .sink = job->sink};
+    g.offsets = kr_work_object(w, (job->lower->count + 1) * sizeof *g.offsets, "offsets");
+    if (g.offsets)
+        gather_all(w, job, &g);
     free(g.offsets);
-    return status;
 }
 
-kr_status kr_rows_answer(const kr_rows_job *job, kr_error *err)
+void kr_rows_answer(kr_work *w, const kr_rows_job *job)
 {
-    if (job->query->index->device->ops->is_host)
-        return answer_on_host(job->query, job->sink, err);
-    return job->reaches ? kr_rows_enqueue(job->query, job->sink, err) : answer_in_chunks(job, err);
+    if (!kr_work_goes_on(w))
+        return;
+    if (w->device->ops->is_host)
+        answer_on_host(w, job->query, job->sink);
+    else if (job->reaches)
+        kr_rows_enqueue(w, job->query, job->sink);
+    else
+        answer_in_chunks(w, job);
 }

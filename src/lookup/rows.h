@@ -13,10 +13,10 @@ typedef struct kr_rows_job {
 
 /* Where the device reaches every array and is not the host, this enqueues; else it blocks, and row ids that
  * do not fit are KR_ERR_LIMIT. */
-kr_status kr_rows_answer(const kr_rows_job *job, kr_error *err);
+void kr_rows_answer(kr_work *work, const kr_rows_job *job);
 
 /* On any device that reaches every array. Nothing waits, what does not fit is left out, and scratch memory
  * depends on the room that there is, not on how many rows match. */
-kr_status kr_rows_enqueue(const kr_query *query, const kr_sink *sink, kr_error *err);
+void kr_rows_enqueue(kr_work *work, const kr_query *query, const kr_sink *sink);
 
 #endif

@@ -19,12 +19,14 @@ enum { LOWER, LOWER_VALIDITY, UPPER, UPPER_VALIDITY, OUT, VALID };
 
 typedef struct staged_turn {
     kr_stream *stream;
-    kr_buffer device[LANES];
+    kr_work work; /* on that stream; ends with the turn */
+    void *device[LANES];
     void *pinned[LANES];
     uint64_t first, count; /* of the piece in flight; count 0: none */
 } staged_turn;
 
 typedef struct staged {
+    kr_work *work; /* of the lookup; fails with any turn */
     const kr_query *whole;
     const kr_sink *sink;
     const kr_column *values;
@@ -64,7 +66,7 @@ static staged_lane make_lane(kr_device *device, const void *pointer, int is_outp
 
 static void fill_lanes(staged *s, const kr_column *lower, const kr_column *upper)
 {
-    kr_device *device = s->whole->index->device;
+    kr_device *device = s->work->device;
     const uint32_t bits = 8 * kr_type_nbytes(lower->type);
     s->lanes[LOWER] = make_lane(device, lower->data, 0, bits, 0, s->n);
     s->lanes[LOWER_VALIDITY] = make_lane(device, lower->validity, 0, 1, lower->validity_offset, s->n);
@@ -76,59 +78,61 @@ static void fill_lanes(staged *s, const kr_column *lower, const kr_column *upper
     s->lanes[VALID] = make_lane(device, s->sink->valid, 1, 1, 0, s->n);
 }
 
-static kr_status open_turn(staged *s, staged_turn *turn, kr_error *err)
+static void open_turn(staged *s, staged_turn *turn)
 {
-    kr_device *device = s->whole->index->device;
-    kr_status status = kr_stream_create(device, &turn->stream, err);
-    if (status == KR_OK)
-        status = kr_index_await(s->whole->index, turn->stream, err);
-    for (int i = 0; i < LANES && status == KR_OK; ++i) {
+    kr_device *device = s->work->device;
+    kr_work *w = &turn->work;
+    KR_STEP(s->work, kr_stream_create(device, &turn->stream, s->work->err));
+    *w = kr_work_on(device, turn->stream, s->work->err);
+    w->status = s->work->status;
+    KR_STEP(w, kr_index_await(s->whole->index, turn->stream, w->err));
+    for (int i = 0; i < LANES && kr_work_goes_on(w); ++i) {
         const staged_lane *lane = &s->lanes[i];
         const uint64_t nbytes = lane_nbytes(lane, s->piece);
         if (!lane->from && !lane->to)
             continue;
-        status = kr_buffer_allocate(device, nbytes, turn->stream, "a piece of the batch", NULL,
-                                    &turn->device[i], err);
-        if (status == KR_OK && nbytes >= PINNED_FROM && !lane->is_pinned &&
-            !(turn->pinned[i] = device->ops->stage(device, nbytes, err)))
-            status = KR_ERR_HOST_MEMORY;
+        turn->device[i] = kr_work_take(w, nbytes, "a piece of the batch");
+        if (kr_work_goes_on(w) && nbytes >= PINNED_FROM && !lane->is_pinned &&
+            !(turn->pinned[i] = device->ops->stage(device, nbytes, w->err)))
+            KR_STEP(w, KR_ERR_HOST_MEMORY);
     }
-    return status;
+    KR_STEP(s->work, w->status);
 }
 
 static void close_turn(staged *s, staged_turn *turn)
 {
-    kr_device *device = s->whole->index->device;
+    kr_device *device = s->work->device;
     if (turn->stream)
         kr_device_sync(device, turn->stream, NULL);
-    for (int i = 0; i < LANES; ++i) {
+    for (int i = 0; i < LANES; ++i)
         if (turn->pinned[i])
             device->ops->unstage(device, turn->pinned[i]);
-        kr_buffer_release(device, &turn->device[i], turn->stream);
-    }
+    if (turn->stream)
+        kr_work_end(&turn->work);
     kr_stream_destroy(turn->stream);
 }
 
-/* Waits for the piece of a turn and copies its results to the caller. */
-static kr_status finish(staged *s, staged_turn *turn, kr_error *err)
+/* Waits for the piece of a turn and copies its results to the caller; also when another turn has failed. */
+static void finish(staged *s, staged_turn *turn)
 {
+    kr_work *w = &turn->work;
     if (turn->count == 0)
-        return KR_OK;
-    kr_status status = kr_device_sync(s->whole->index->device, turn->stream, err);
-    for (int i = 0; i < LANES && status == KR_OK; ++i) {
+        return;
+    w->err = kr_work_goes_on(s->work) ? s->work->err : NULL;
+    kr_work_sync(w);
+    for (int i = 0; i < LANES && kr_work_goes_on(w); ++i) {
         const staged_lane *lane = &s->lanes[i];
         if (lane->to && turn->pinned[i])
             kr_host_copy(lane->to + lane_offset(lane, turn->first), turn->pinned[i],
                          lane_nbytes(lane, turn->count));
     }
     turn->count = 0;
-    return status;
+    KR_STEP(s->work, w->status);
 }
 
-static kr_status copy_in(staged *s, staged_turn *turn, kr_error *err)
+static void copy_in(staged *s, staged_turn *turn)
 {
-    kr_status status = KR_OK;
-    for (int i = 0; i < LANES && status == KR_OK; ++i) {
+    for (int i = 0; i < LANES && kr_work_goes_on(&turn->work); ++i) {
         const staged_lane *lane = &s->lanes[i];
         if (!lane->from)
             continue;
@@ -138,31 +142,25 @@ static kr_status copy_in(staged *s, staged_turn *turn, kr_error *err)
             kr_host_copy(turn->pinned[i], from, nbytes);
             from = turn->pinned[i];
         }
-        status =
-            kr_device_copy(s->whole->index->device, turn->device[i].data, from, nbytes, turn->stream, err);
+        kr_work_copy(&turn->work, turn->device[i], from, nbytes);
     }
-    return status;
 }
 
-static kr_status copy_out(staged *s, staged_turn *turn, kr_error *err)
+static void copy_out(staged *s, staged_turn *turn)
 {
-    kr_status status = KR_OK;
-    for (int i = 0; i < LANES && status == KR_OK; ++i) {
+    for (int i = 0; i < LANES; ++i) {
         const staged_lane *lane = &s->lanes[i];
-        if (!lane->to)
-            continue;
         void *to = turn->pinned[i] ? turn->pinned[i] : (void *)(lane->to + lane_offset(lane, turn->first));
-        status = kr_device_copy(s->whole->index->device, to, turn->device[i].data,
-                                lane_nbytes(lane, turn->count), turn->stream, err);
+        if (lane->to)
+            kr_work_copy(&turn->work, to, turn->device[i], lane_nbytes(lane, turn->count));
     }
-    return status;
 }
 
 /* Where the device finds the piece's part of lane i. */
 static void *piece_pointer(const staged *s, const staged_turn *turn, int i)
 {
     const staged_lane *lane = &s->lanes[i];
-    return lane->there ? lane->there + lane_offset(lane, turn->first) : turn->device[i].data;
+    return lane->there ? lane->there + lane_offset(lane, turn->first) : turn->device[i];
 }
 
 static kr_column piece_column(const staged *s, const staged_turn *turn, int data)
@@ -176,27 +174,49 @@ static kr_column piece_column(const staged *s, const staged_turn *turn, int data
     };
 }
 
-static kr_status run_piece(staged *s, staged_turn *turn, kr_error *err)
+/* After a failure the results must not reach the caller. */
+static void run_piece(staged *s, staged_turn *turn, uint64_t first)
 {
+    kr_work *w = &turn->work;
+    turn->first = first;
+    turn->count = s->n - first < PIECE ? s->n - first : PIECE;
     const kr_column lower = piece_column(s, turn, LOWER), upper = piece_column(s, turn, UPPER);
     kr_sink sink = *s->sink;
     sink.out = piece_pointer(s, turn, OUT);
     sink.valid = piece_pointer(s, turn, VALID);
-    kr_status status = copy_in(s, turn, err);
-    if (status != KR_OK)
-        return status;
-    const kr_query query = kr_query_over(s->whole, &lower, s->is_range ? &upper : NULL, turn->stream);
-    status = kr_query_answer(&query, &sink, s->values, err);
-    return status == KR_OK ? copy_out(s, turn, err) : status;
+    const kr_query query = kr_query_over(s->whole, &lower, s->is_range ? &upper : NULL);
+    copy_in(s, turn);
+    kr_query_answer(w, &query, &sink, s->values);
+    copy_out(s, turn);
+    if (!kr_work_goes_on(w))
+        turn->count = 0;
+    KR_STEP(s->work, w->status);
 }
 
-kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const kr_column *upper,
-                           const kr_sink *sink, const kr_column *values, kr_error *err)
+static void run_pieces(staged *s, uint64_t pieces)
 {
-    kr_query unwatched = *whole; /* pieces overlap, so phases could not be told apart */
-    unwatched.watch = NULL;
+    kr_work *w = s->work;
+    for (uint64_t c = 0; c < pieces && kr_work_goes_on(w); ++c) {
+        staged_turn *turn = &s->turns[c % TURNS];
+        finish(s, turn);
+        if (kr_work_goes_on(w))
+            run_piece(s, turn, c * PIECE);
+        KR_STEP(w, kr_progress_report(&w->device->options.progress, "lookup",
+                                      (double)(c + 1) / (double)pieces, w->err));
+    }
+    for (uint64_t i = 0; i < TURNS; ++i) /* the oldest piece first; turns without a piece do nothing */
+        finish(s, &s->turns[(pieces + i) % TURNS]);
+}
+
+/* Pieces overlap, so phases could not be told apart: turns have no watch. */
+void kr_staged_answer(kr_work *w, const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                      const kr_sink *sink, const kr_column *values)
+{
+    if (!kr_work_goes_on(w))
+        return;
     staged s = {
-        .whole = &unwatched,
+        .work = w,
+        .whole = whole,
         .sink = sink,
         .values = values,
         .type = lower->type,
@@ -207,27 +227,10 @@ kr_status kr_staged_answer(const kr_query *whole, const kr_column *lower, const 
     fill_lanes(&s, lower, upper);
     const uint64_t pieces = (s.n + PIECE - 1) / PIECE;
     const int turns = pieces < TURNS ? (int)pieces : TURNS;
-    kr_status status = kr_device_sync(whole->index->device, whole->stream, err);
-    for (int i = 0; i < turns && status == KR_OK; ++i)
-        status = open_turn(&s, &s.turns[i], err);
-    for (uint64_t c = 0; c < pieces && status == KR_OK; ++c) {
-        staged_turn *turn = &s.turns[c % TURNS];
-        status = finish(&s, turn, err);
-        turn->first = c * PIECE;
-        turn->count = s.n - turn->first < PIECE ? s.n - turn->first : PIECE;
-        if (status == KR_OK)
-            status = run_piece(&s, turn, err);
-        if (status != KR_OK)
-            turn->count = 0; /* its results must not reach the caller */
-        if (status == KR_OK)
-            status = kr_progress_report(&whole->index->device->options.progress, "lookup",
-                                        (double)(c + 1) / (double)pieces, err);
-    }
-    for (uint64_t i = 0; i < TURNS; ++i) { /* the oldest piece first; turns without a piece do nothing */
-        const kr_status end = finish(&s, &s.turns[(pieces + i) % TURNS], status == KR_OK ? err : NULL);
-        status = status == KR_OK ? end : status;
-    }
+    kr_work_sync(w);
+    for (int i = 0; i < turns && kr_work_goes_on(w); ++i)
+        open_turn(&s, &s.turns[i]);
+    run_pieces(&s, pieces);
     for (int i = turns; i-- > 0;)
         close_turn(&s, &s.turns[i]);
-    return status;
 }

@@ -1,11 +1,10 @@
 #include "results/bitmap.h"
 #include "results/bitmap_body.h"
 
-kr_status kr_bitmap_pack(kr_device *device, const uint8_t *flags, uint64_t n, uint8_t *bitmap,
-                         kr_stream *stream, kr_error *err)
+void kr_bitmap_pack(kr_work *w, const uint8_t *flags, uint64_t n, uint8_t *bitmap)
 {
     const pack_params params = {flags, bitmap, n};
-    return kr_device_run(device, &bitmap_pack, &params, (n + 7) / 8, stream, err);
+    kr_work_run(w, &bitmap_pack, &params, (n + 7) / 8);
 }
 
 void kr_bitmap_mark(kr_work *w, const uint32_t *ids, uint64_t n, uint32_t *bitmap)

@@ -5,8 +5,7 @@
 #include "devices/work.h"
 
 /* n flags of one byte become n bits; unused bits of the last byte are 0. Enqueues. */
-kr_status kr_bitmap_pack(kr_device *device, const uint8_t *flags, uint64_t n, uint8_t *bitmap,
-                         kr_stream *stream, kr_error *err);
+void kr_bitmap_pack(kr_work *work, const uint8_t *flags, uint64_t n, uint8_t *bitmap);
 
 /* Sets bit ids[i] for every i < n; the caller zeroes the bitmap first. Enqueues. */
 void kr_bitmap_mark(kr_work *work, const uint32_t *ids, uint64_t n, uint32_t *bitmap);

@@ -55,25 +55,17 @@ kr_reduction kr_reduction_of(const kr_rows *rows, kr_result result, const kr_col
 }
 
 /* One total per slice, then one answer per match. */
-static kr_status reduce_slices(kr_device *device, const kr_program *program, reduce_params *params,
-                               uint64_t n, kr_stream *stream, kr_error *err)
+static void reduce_slices(kr_work *w, const kr_program *program, reduce_params *params, uint64_t n)
 {
     const uint64_t count = n << params->spread.slice_bits;
-    kr_buffer totals = {0};
-    kr_status status = kr_buffer_allocate(device, count * sizeof(reduce_total), stream, "totals of slices",
-                                          NULL, &totals, err);
-    params->totals = totals.data;
-    if (status == KR_OK)
-        status = kr_device_run(device, program, params, count * params->spread.threads, stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &reduce_merge_slices, params, n, stream, err);
-    kr_buffer_release(device, &totals, stream);
-    return status;
+    params->totals = kr_work_take(w, count * sizeof(reduce_total), "totals of slices");
+    kr_work_run(w, program, params, count * params->spread.threads);
+    kr_work_run(w, &reduce_merge_slices, params, n);
+    kr_work_give(w, params->totals);
 }
 
-kr_status kr_reduce(kr_device *device, const kr_reduction *reduction, const kr_match *matches,
-                    const uint32_t *order, uint64_t n, void *out, uint8_t *any, kr_stream *stream,
-                    kr_error *err)
+void kr_reduce(kr_work *w, const kr_reduction *reduction, const kr_match *matches, const uint32_t *order,
+               uint64_t n, void *out, uint8_t *any)
 {
     reduce_params params = reduction->params;
     params.matches = matches;
@@ -82,7 +74,9 @@ kr_status kr_reduce(kr_device *device, const kr_reduction *reduction, const kr_m
     params.any = any;
     params.spread = (kr_spread){0, 1};
     if (params.alone != REDUCE_ALL_ALONE)
-        params.spread = kr_spread_of(device, n);
-    return params.spread.slice_bits ? reduce_slices(device, reduction->program, &params, n, stream, err)
-                                    : kr_device_run(device, reduction->program, &params, n, stream, err);
+        params.spread = kr_spread_of(w->device, n);
+    if (params.spread.slice_bits)
+        reduce_slices(w, reduction->program, &params, n);
+    else
+        kr_work_run(w, reduction->program, &params, n);
 }

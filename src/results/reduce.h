@@ -2,7 +2,7 @@
 #ifndef KEYRAY_RESULTS_REDUCE_H
 #define KEYRAY_RESULTS_REDUCE_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 #include "results/params.h"
 
 /* Many matches: one thread for each. Few: whole groups, and several slices for each. */
@@ -28,8 +28,7 @@ kr_reduction kr_reduction_of(const kr_rows *rows, kr_result result, const kr_col
 
 /* out[order[i]] (order NULL: out[i]) := the answer to match i. For MIN and MAX, the same place of `any` is 1
  * where there was a value, else 0. Enqueues. */
-kr_status kr_reduce(kr_device *device, const kr_reduction *reduction, const kr_match *matches,
-                    const uint32_t *order, uint64_t n, void *out, uint8_t *any, kr_stream *stream,
-                    kr_error *err);
+void kr_reduce(kr_work *work, const kr_reduction *reduction, const kr_match *matches, const uint32_t *order,
+               uint64_t n, void *out, uint8_t *any);
 
 #endif

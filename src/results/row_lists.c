@@ -2,23 +2,21 @@
 #include "results/reduce.h"
 #include "results/row_lists_body.h"
 
-kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint64_t n, uint64_t limit,
-                               uint64_t *offsets, kr_stream *stream, kr_error *err)
+void kr_row_lists_offsets(kr_work *w, const kr_match *matches, uint64_t n, uint64_t limit, uint64_t *offsets)
 {
     const length_params params = {matches, offsets, limit};
-    kr_status status = kr_device_fill(device, offsets + n, 0, sizeof *offsets, stream, err);
-    if (status == KR_OK)
-        status = kr_device_run(device, &row_lists_length, &params, n, stream, err);
-    return status == KR_OK ? kr_device_exclusive_sum(device, offsets, n + 1, stream, err) : status;
+    kr_work_fill(w, offsets + n, 0, sizeof *offsets);
+    kr_work_run(w, &row_lists_length, &params, n);
+    kr_work_sum(w, offsets, n + 1);
 }
 
 /* At most so many groups share the work, and a group has at least so much that the search for its first match
  * is worth it. */
 enum { GPU_GROUPS = 1 << 17, GPU_LEAST = 256, CPU_GROUPS = 1 << 12, CPU_LEAST = 4096 };
 
-static kr_status copy(kr_device *device, const kr_row_lists_job *job, uint32_t *out, uint32_t *probes,
-                      kr_stream *stream, kr_error *err)
+static void copy(kr_work *w, const kr_row_lists_job *job, uint32_t *out, uint32_t *probes)
 {
+    const kr_device *device = w->device;
     const int is_gpu = device->ops->group_threads > 1;
     const uint32_t least = is_gpu ? GPU_LEAST : CPU_LEAST, most = is_gpu ? GPU_GROUPS : CPU_GROUPS;
     const uint64_t wanted = (job->n + job->capacity) / least + 1, groups = wanted < most ? wanted : most;
@@ -36,35 +34,23 @@ static kr_status copy(kr_device *device, const kr_row_lists_job *job, uint32_t *
         .groups = (uint32_t)groups,
         .least = least,
     };
-    return kr_device_run(device, job->rows->walk->copy, &params, groups * device->ops->group_threads, stream,
-                         err);
+    kr_work_run(w, job->rows->walk->copy, &params, groups * device->ops->group_threads);
 }
 
-kr_status kr_row_lists_copy(kr_device *device, const kr_row_lists_job *job, kr_stream *stream, kr_error *err)
+void kr_row_lists_copy(kr_work *w, const kr_row_lists_job *job)
 {
-    return copy(device, job, job->out, job->probes, stream, err);
+    copy(w, job, job->out, job->probes);
 }
 
 /* Row ids and the matches they belong to, and room to sort both into. */
 typedef struct pairs {
-    kr_buffer rows, probes, rows_sorted, probes_sorted;
+    uint32_t *rows, *probes, *rows_sorted, *probes_sorted;
 } pairs;
 
-static kr_status allocate_pairs(kr_device *device, uint64_t n, kr_stream *stream, pairs *made, kr_error *err)
+static uint32_t *take(kr_work *w, uint64_t n)
 {
-    kr_buffer *const all[] = {&made->rows, &made->probes, &made->rows_sorted, &made->probes_sorted};
-    kr_status status = KR_OK;
-    for (int i = 0; i < 4 && status == KR_OK; ++i)
-        status = kr_buffer_allocate(device, n * sizeof(uint32_t), stream, "ordering row ids",
-                                    "use KR_ORDER_KEY or kr_index_lookup_chunks", all[i], err);
-    return status;
-}
-
-static void release_pairs(kr_device *device, kr_stream *stream, pairs *made)
-{
-    kr_buffer *const all[] = {&made->probes_sorted, &made->rows_sorted, &made->probes, &made->rows};
-    for (int i = 0; i < 4; ++i)
-        kr_buffer_release(device, all[i], stream);
+    return kr_work_take_or(w, n * sizeof(uint32_t), "ordering row ids",
+                           "use KR_ORDER_KEY or kr_index_lookup_chunks");
 }
 
 static uint32_t bits_of(uint64_t largest)
@@ -80,49 +66,47 @@ static uint64_t count_pairs(const kr_device *device, const kr_row_lists_job *job
     return total < job->capacity ? total : job->capacity;
 }
 
-static kr_status clear_pairs(kr_device *device, const pairs *p, kr_stream *stream, kr_error *err)
+static void clear_pairs(kr_work *w, const pairs *p, uint64_t n)
 {
-    if (device->ops->is_host)
-        return KR_OK;
-    const kr_status status = kr_device_fill(device, p->rows.data, 0xFF, p->rows.nbytes, stream, err);
-    return status == KR_OK ? kr_device_fill(device, p->probes.data, 0xFF, p->probes.nbytes, stream, err)
-                           : status;
+    if (w->device->ops->is_host)
+        return;
+    kr_work_fill(w, p->rows, 0xFF, n * sizeof *p->rows);
+    kr_work_fill(w, p->probes, 0xFF, n * sizeof *p->probes);
 }
 
 /* Two stable sorts, by row id and then by match. Their scratch memory depends on the room alone, as prepared
  * work must have it (devices/arena.h). */
-static kr_status sort_pairs(kr_device *device, const kr_row_lists_job *job, const pairs *p, kr_stream *stream,
-                            kr_error *err)
+static void sort_pairs(kr_work *w, const kr_row_lists_job *job, const pairs *p)
 {
+    if (!kr_work_goes_on(w)) /* offsets are not to be read */
+        return;
     const kr_sort by_row = {.key_bits = 32,
                             .end_bit = bits_of(job->row_limit),
-                            .n = count_pairs(device, job),
-                            .keys_in = p->rows.data,
-                            .keys_out = p->rows_sorted.data,
-                            .rows_in = p->probes.data,
-                            .rows_out = p->probes_sorted.data};
+                            .n = count_pairs(w->device, job),
+                            .keys_in = p->rows,
+                            .keys_out = p->rows_sorted,
+                            .rows_in = p->probes,
+                            .rows_out = p->probes_sorted};
     const kr_sort by_probe = {.key_bits = 32,
                               .end_bit = bits_of(job->n),
                               .n = by_row.n,
-                              .keys_in = p->probes_sorted.data,
-                              .keys_out = job->probes ? job->probes : p->probes.data,
-                              .rows_in = p->rows_sorted.data,
+                              .keys_in = p->probes_sorted,
+                              .keys_out = job->probes ? job->probes : p->probes,
+                              .rows_in = p->rows_sorted,
                               .rows_out = job->out};
-    const kr_status status = kr_device_sort_some(device, &by_row, job->capacity, stream, err);
-    return status == KR_OK ? kr_device_sort_some(device, &by_probe, job->capacity, stream, err) : status;
+    kr_work_sort_some(w, &by_row, job->capacity);
+    kr_work_sort_some(w, &by_probe, job->capacity);
 }
 
-kr_status kr_row_lists_copy_ascending(kr_device *device, const kr_row_lists_job *job, kr_stream *stream,
-                                      kr_error *err)
+void kr_row_lists_copy_ascending(kr_work *w, const kr_row_lists_job *job)
 {
-    pairs p = {{0}, {0}, {0}, {0}};
-    kr_status status = allocate_pairs(device, job->capacity, stream, &p, err);
-    if (status == KR_OK)
-        status = clear_pairs(device, &p, stream, err);
-    if (status == KR_OK)
-        status = copy(device, job, p.rows.data, p.probes.data, stream, err);
-    if (status == KR_OK)
-        status = sort_pairs(device, job, &p, stream, err);
-    release_pairs(device, stream, &p);
-    return status;
+    const uint32_t mark = kr_work_mark(w);
+    pairs p = {.rows = take(w, job->capacity)};
+    p.probes = take(w, job->capacity);
+    p.rows_sorted = take(w, job->capacity);
+    p.probes_sorted = take(w, job->capacity);
+    clear_pairs(w, &p, job->capacity);
+    copy(w, job, p.rows, p.probes);
+    sort_pairs(w, job, &p);
+    kr_work_give_since(w, mark);
 }

@@ -2,12 +2,12 @@
 #ifndef KEYRAY_RESULTS_ROW_LISTS_H
 #define KEYRAY_RESULTS_ROW_LISTS_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 #include "results/params.h"
 
 /* offsets[i] := rows of the matches before match i, for i up to n, at most `limit` of each. Enqueues. */
-kr_status kr_row_lists_offsets(kr_device *device, const kr_match *matches, uint64_t n, uint64_t limit,
-                               uint64_t *offsets, kr_stream *stream, kr_error *err);
+void kr_row_lists_offsets(kr_work *work, const kr_match *matches, uint64_t n, uint64_t limit,
+                          uint64_t *offsets);
 
 typedef struct kr_row_lists_job {
     const kr_rows *rows;
@@ -24,9 +24,8 @@ typedef struct kr_row_lists_job {
 } kr_row_lists_job;
 
 /* Rows of a match in the order of their numbers. Enqueues. */
-kr_status kr_row_lists_copy(kr_device *device, const kr_row_lists_job *job, kr_stream *stream, kr_error *err);
+void kr_row_lists_copy(kr_work *work, const kr_row_lists_job *job);
 /* Row ids of a match ascending, whatever their numbers; `probes` is not written. Enqueues. */
-kr_status kr_row_lists_copy_ascending(kr_device *device, const kr_row_lists_job *job, kr_stream *stream,
-                                      kr_error *err);
+void kr_row_lists_copy_ascending(kr_work *work, const kr_row_lists_job *job);
 
 #endif

@@ -168,7 +168,7 @@ static const uint32_t *places_of(const kr_partition *made)
 {
     static uint32_t places[PROBES_MOST];
     static uint8_t marked[PROBES_MOST];
-    const uint32_t *marks = made->marks.data, *bases = made->bases.data;
+    const uint32_t *marks = made->marks, *bases = made->bases;
     memset(marked, 0, sizeof marked);
     for (uint64_t i = 0; i < made->n; ++i) {
         const uint64_t tile = i / made->tile, at = i % made->tile;
@@ -187,7 +187,7 @@ static void check_places(const toy *index, const kr_partition *made, const uint6
                          int ordered)
 {
     static uint8_t taken[PROBES_MOST];
-    const uint32_t *places = places_of(made), *order = made->order.data;
+    const uint32_t *places = places_of(made), *order = made->order;
     const kr_partition_view *view = &made->view;
     memset(taken, 0, sizeof taken);
     assert_int_equal(order != NULL, ordered);
@@ -195,12 +195,12 @@ static void check_places(const toy *index, const kr_partition *made, const uint6
         const uint32_t place = places[i];
         assert_true(place < made->n && !taken[place]);
         taken[place] = 1;
-        assert_true(code_at(index->type, made->codes.data, place) == probes[i]);
+        assert_true(code_at(index->type, made->codes, place) == probes[i]);
         assert_true(!ordered || order[place] == i);
     }
     for (uint32_t p = 0; p < 1u << view->bits; ++p)
         for (uint32_t place = view->starts[p]; place < view->starts[p + 1]; ++place) {
-            const uint64_t code = code_at(index->type, made->codes.data, place);
+            const uint64_t code = code_at(index->type, made->codes, place);
             const uint64_t at = first_at_least(index, code);
             if (hashed) {
                 assert_int_equal(hash_of(index->type, code) >> (32 - view->bits), p);
@@ -211,7 +211,7 @@ static void check_places(const toy *index, const kr_partition *made, const uint6
         }
 }
 
-static void check_back(kr_device *device, const kr_partition *made)
+static void check_back(kr_work *w, const kr_partition *made)
 {
     static uint64_t words[2 * PROBES_MOST], answers[2 * PROBES_MOST], out[2 * PROBES_MOST + 1];
     const uint32_t *places = places_of(made);
@@ -222,7 +222,8 @@ static void check_back(kr_device *device, const kr_partition *made)
         for (uint64_t i = 0; i < made->n; ++i)
             memcpy((uint8_t *)answers + (uint64_t)places[i] * nbytes, want + i * nbytes, nbytes);
         memset(out, 0xA5, sizeof out);
-        assert_int_equal(kr_partition_back(device, made, answers, nbytes, out, NULL, NULL), KR_OK);
+        kr_partition_back(w, made, answers, nbytes, out);
+        assert_true(kr_work_goes_on(w));
         assert_memory_equal(out, want, made->n * nbytes);
         assert_int_equal(((uint8_t *)out)[made->n * nbytes], 0xA5);
     }
@@ -237,37 +238,31 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
 {
     static uint64_t lower[PROBES_MOST];
     static const uint8_t validity[PROBES_MOST / 8];
-    const kr_partition_job job = {.device = device,
-                                  .ops = hashed ? &hashed_ops : &toy_ops,
-                                  .self = index,
-                                  .n = n,
-                                  .bits = bits,
-                                  .segment = 8192};
+    const kr_partition_job job = {
+        .ops = hashed ? &hashed_ops : &toy_ops, .self = index, .n = n, .bits = bits, .segment = 8192};
     kr_batch batch = {.lower = lower,
                       .upper = with == WITH_UPPER ? lower : NULL,
                       .lower_validity = with == WITH_VALIDITY ? validity : NULL,
                       .lower_type = index->type,
                       .upper_type = index->type};
-    kr_partition made = {.n = 0};
     kr_error err = {0};
+    kr_work w = kr_work_on(device, NULL, &err);
     for (uint64_t i = 0; i < n; ++i)
         store(index->type, lower, i, probes[i]);
-    const kr_status status = kr_type_key_bits(index->type) == 64
-                                 ? kr_partition_make_u64(&job, &batch, &made, &err)
-                                 : kr_partition_make_u32(&job, &batch, &made, &err);
-    if (status != KR_OK)
+    const kr_partition made = kr_type_key_bits(index->type) == 64 ? kr_partition_make_u64(&w, &job, &batch)
+                                                                  : kr_partition_make_u32(&w, &job, &batch);
+    if (!kr_work_goes_on(&w))
         fail_msg("%s", err.text);
     assert_int_equal(made.n, n);
     assert_int_equal(made.view.bits, bits);
-    assert_ptr_equal(batch.lower, made.codes.data);
+    assert_ptr_equal(batch.lower, made.codes);
     assert_int_equal(batch.lower_type, kr_type_key_bits(index->type) == 64 ? KR_U64 : KR_U32);
-    assert_ptr_equal(batch.order, made.order.data);
+    assert_ptr_equal(batch.order, made.order);
     assert_ptr_equal(batch.upper, with == WITH_UPPER ? lower : NULL);
     check_chunks(&made.view, n);
     check_places(index, &made, probes, hashed, with != WITH_NOTHING);
-    check_back(device, &made);
-    kr_partition_release(device, &made, NULL);
-    assert_null(made.marks.data);
+    check_back(&w, &made);
+    assert_int_equal(kr_work_end(&w), KR_OK);
 }
 
 static void check_index(kr_device *device, const toy *index)
