@@ -13,6 +13,8 @@ static uint32_t shared_nbytes(const kr_device *device, const full_batch *batch,
     const uint32_t joins = params->joins[FULL_BATCH_TEAMS] ? FULL_JOIN_NBYTES : 0;
     const uint32_t room = device->block_nbytes > joins ? device->block_nbytes - joins : 0;
     uint64_t end = nbytes;
+    if (device->ops->is_host) /* it has the tables at hand, and keeps the lanes of a piece instead */
+        return room;
     for (uint32_t c = batch->n_columns; end > room && c-- > 0;)
         end = params->columns[c].tables;
     return (uint32_t)end;

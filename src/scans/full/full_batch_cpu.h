@@ -287,10 +287,11 @@ KR_BODY void full_piece_answer(const full_batch_params *p, uint64_t row, full_pi
     full_piece_store(p, row / 32, piece);
 }
 
+/* One thread's work. Others are there where a check gives blocks of a CPU several. */
 KR_BODY void full_batch_elements(kr_block block, char *shared, const full_batch_params *p, uint64_t end)
 {
     full_piece *piece = (full_piece *)shared;
-    for (uint64_t e = block.index; e < end; e += block.count)
+    for (uint64_t e = block.index; block.rank == 0 && e < end; e += block.count)
         for (uint64_t row = e * FULL_BATCH_ROWS; row < (e + 1) * FULL_BATCH_ROWS && row < p->n;
              row += FULL_PIECE_ROWS)
             full_piece_answer(p, row, piece);
