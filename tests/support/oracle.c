@@ -10,11 +10,38 @@ typedef struct entry {
     uint32_t at, row;
 } entry;
 
-static int compare_entries(const void *a, const void *b)
+/* Keeps the order of entries whose digits are the same. */
+static void sort_by_digit(const entry *from, entry *to, uint64_t n, int by_row, int shift)
 {
-    const entry *x = a, *y = b;
-    return x->code != y->code ? (x->code > y->code) - (x->code < y->code)
-                              : (x->row > y->row) - (x->row < y->row);
+    uint64_t next[257] = {0};
+    for (uint64_t i = 0; i < n; ++i)
+        ++next[((by_row ? from[i].row : from[i].code) >> shift & 0xFF) + 1];
+    for (int d = 0; d < 256; ++d)
+        next[d + 1] += next[d];
+    for (uint64_t i = 0; i < n; ++i)
+        to[next[(by_row ? from[i].row : from[i].code) >> shift & 0xFF]++] = from[i];
+}
+
+/* By (code, row), a byte at a time from the last of the row on. Bytes in which no two entries differ are left
+ * out. The suite sorts so much that the C library's sort was a fifth of its time. */
+static void sort_entries(entry **entries, uint64_t n)
+{
+    entry *other = kr_test_calloc(n, sizeof *other);
+    uint64_t codes = 0, rows = 0;
+    for (uint64_t i = 1; i < n; ++i) {
+        codes |= (*entries)[i].code ^ (*entries)[0].code;
+        rows |= (uint64_t)((*entries)[i].row ^ (*entries)[0].row);
+    }
+    for (int digit = 0; digit < 12; ++digit) {
+        const int by_row = digit < 4, shift = 8 * (by_row ? digit : digit - 4);
+        entry *const from = *entries;
+        if (((by_row ? rows : codes) >> shift & 0xFF) == 0)
+            continue;
+        sort_by_digit(from, other, n, by_row, shift);
+        *entries = other;
+        other = from;
+    }
+    free(other);
 }
 
 /* Codes only make the sort fast: the values themselves say what is in order. */
@@ -37,6 +64,23 @@ static int compare_rows(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Rows of one key ascend as they are, and most ranges are short. */
+static void sort_rows(uint32_t *rows, uint64_t n)
+{
+    uint64_t sorted = n ? 1 : 0;
+    for (; sorted < n && sorted < 32; ++sorted) {
+        const uint32_t row = rows[sorted];
+        uint64_t at = sorted;
+        for (; at > 0 && rows[at - 1] > row; --at)
+            rows[at] = rows[at - 1];
+        rows[at] = row;
+    }
+    while (sorted < n && rows[sorted - 1] <= rows[sorted])
+        ++sorted;
+    if (sorted < n)
+        qsort(rows, n, sizeof *rows, compare_rows);
+}
+
 kr_oracle kr_oracle_make(const kr_column *keys, const uint32_t *row_ids)
 {
     kr_oracle oracle = {.keys = *keys};
@@ -45,7 +89,7 @@ kr_oracle kr_oracle_make(const kr_column *keys, const uint32_t *row_ids)
         if (kr_value_is_valid(keys, i))
             entries[oracle.n++] = (entry){kr_value_code(keys->type, kr_value_at(keys, i)), (uint32_t)i,
                                           row_ids ? row_ids[i] : (uint32_t)i};
-    qsort(entries, oracle.n, sizeof *entries, compare_entries);
+    sort_entries(&entries, oracle.n);
     expect_order(keys, entries, oracle.n);
     oracle.rows = kr_test_calloc(oracle.n, sizeof *oracle.rows);
     oracle.at = kr_test_calloc(oracle.n, sizeof *oracle.at);
@@ -147,7 +191,7 @@ static void answer_rows(const kr_oracle *oracle, uint64_t first, uint64_t last, 
     }
     memcpy(answer->rows + answer->n_rows, oracle->rows + first, n * sizeof *answer->rows);
     if (question->order == KR_ORDER_ROW)
-        qsort(answer->rows + answer->n_rows, n, sizeof *answer->rows, compare_rows);
+        sort_rows(answer->rows + answer->n_rows, n);
     answer->n_rows += kept;
 }
 

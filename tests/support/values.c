@@ -39,17 +39,6 @@ int kr_value_compare(kr_type type, const void *a, const void *b)
     return compare_floats(kr_value_float(type, a), kr_value_float(type, b));
 }
 
-const void *kr_value_at(const kr_column *column, uint64_t row)
-{
-    return (const char *)column->data + row * kr_type_nbytes(column->type);
-}
-
-int kr_value_is_valid(const kr_column *column, uint64_t row)
-{
-    const uint64_t bit = column->validity_offset + row;
-    return !column->validity || (column->validity[bit / 8] >> bit % 8 & 1);
-}
-
 int kr_type_is_float(kr_type type)
 {
     return type == KR_F32 || type == KR_F64;
