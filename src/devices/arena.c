@@ -4,27 +4,9 @@
 
 enum { ALIGNMENT = 256, FIRST_ROOM = 16 };
 
-static _Thread_local kr_arena *current;
-
 void kr_arena_begin(kr_arena *arena)
 {
     arena->next = 0;
-}
-
-void kr_arena_enter(kr_arena *arena)
-{
-    arena->next = 0;
-    current = arena;
-}
-
-void kr_arena_leave(void)
-{
-    current = NULL;
-}
-
-kr_arena *kr_arena_of(const kr_device *device)
-{
-    return current && current->device == device ? current : NULL;
 }
 
 int kr_arena_serves(const kr_arena *arena)

@@ -1,10 +1,10 @@
-/* Scratch memory of work that is done many times. While an arena records, the calling thread allocates as
- * ever, and the arena notes each block and how long it lives. Then it lays all blocks out in one, and while
- * it serves, the same allocations get the same places again: nothing is allocated, and addresses stay the
- * same.
+/* Scratch memory of work that is done many times, which has the arena (kr_work, devices/work.h). While an
+ * arena records, the work allocates as ever, and the arena notes each block and how long it lives. Then it
+ * lays all blocks out in one, and while it serves, the same allocations get the same places again: nothing is
+ * allocated, and addresses stay the same.
  *
- * Blocks that hold constants (kr_constants_allocate) share their places with no other. The first run that the
- * arena serves fills them, and later ones find them there: what a graph replays never reads host memory.
+ * Blocks that hold constants (kr_work_take_constants) share their places with no other. The first run that
+ * the arena serves fills them, and later ones find them there: what a graph replays never reads host memory.
  *
  * Only for work of one thread on one stream, whose blocks and constants do not depend on what columns hold.
  */
@@ -32,9 +32,6 @@ typedef struct kr_arena {
     int failed;                /* a block could not be noted */
 } kr_arena;
 
-/* From here to kr_arena_leave, allocations of this thread on the arena's device go through it. */
-void kr_arena_enter(kr_arena *arena);
-void kr_arena_leave(void);
 /* Before a run. */
 void kr_arena_begin(kr_arena *arena);
 /* After recording: takes the memory. */
@@ -44,9 +41,8 @@ int kr_arena_has_constants(const kr_arena *arena);
 void kr_arena_filled(kr_arena *arena);
 void kr_arena_release(kr_arena *arena);
 
-/* ---- For memory.c: the arena of this thread, if it is of this device ---------------------------- */
+/* ---- For work.c --------------------------------------------------------------------------------- */
 
-kr_arena *kr_arena_of(const kr_device *device);
 /* 1: `buffer` is a place of an arena that serves. */
 int kr_arena_serves(const kr_arena *arena);
 kr_status kr_arena_serve(kr_arena *arena, uint64_t nbytes, const char *what, kr_buffer *buffer,

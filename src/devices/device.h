@@ -147,12 +147,6 @@ kr_status kr_stream_refuse_capture(kr_device *device, kr_stream *stream, const c
 /* `what` names the use in the error; `help` says how to save memory here, or is NULL. */
 kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
                              const char *help, kr_buffer *buffer, kr_error *err);
-/* A copy of constants that lie in host memory, which the caller may free afterwards: of what the call was
- * given, not of what columns hold. Prepared work copies them once (devices/arena.h). */
-kr_status kr_constants_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
-                                const char *help, kr_buffer *buffer, kr_error *err);
-kr_status kr_constants_copy(kr_device *device, const kr_buffer *buffer, const void *host, kr_stream *stream,
-                            kr_error *err);
 void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream);
 /* Also of no memory, which most calls that release have. */
 static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_stream *stream)
@@ -200,20 +194,9 @@ kr_status kr_device_run_whole(kr_device *device, const kr_program *program, cons
  * done and not only enqueued. `fraction` as in kr_progress. */
 kr_status kr_device_report(const kr_device *device, const char *phase, uint64_t n, double fraction,
                            kr_error *err);
-/* Allocate their scratch memory, work, release it; all in stream order. */
-kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err);
-/* The same, with scratch memory for `most` pairs (n or more), for work that takes the same each time. */
-kr_status kr_device_sort_some(kr_device *device, const kr_sort *sort, uint64_t most, kr_stream *stream,
-                              kr_error *err);
-kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, kr_stream *stream,
-                                  kr_error *err);
+/* Scratch memory of kr_work_sort and kr_work_sum (devices/work.h), for estimates. */
 uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort);
 uint64_t kr_device_scan_temp(kr_device *device, uint64_t n);
-/* Makes n zeroed uint64_t that programs count in; reads their values (blocks). */
-kr_status kr_counters_make(kr_device *device, kr_stream *stream, uint32_t n, kr_buffer *counters,
-                           kr_error *err);
-kr_status kr_counters_read(kr_device *device, kr_stream *stream, const kr_buffer *counters, uint64_t *values,
-                           uint32_t n, kr_error *err);
 /* kr_device_query and kr_device_describe without what tracers add. */
 kr_status kr_device_read(kr_device *device, kr_device_info *info, kr_error *err);
 kr_status kr_device_read_listed(uint32_t ordinal, kr_device_info *info, kr_error *err);

@@ -1,5 +1,4 @@
 /* Counts device memory against the cap, and allocates for the calls of the table that need memory. */
-#include "devices/arena.h"
 #include "devices/device.h"
 
 #include <stdio.h>
@@ -146,9 +145,6 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
         *buffer = (kr_buffer){0};
         return KR_OK;
     }
-    kr_arena *arena = kr_arena_of(device);
-    if (arena && kr_arena_serves(arena))
-        return kr_arena_serve(arena, nbytes, what, buffer, err);
     if (nbytes > SIZE_MAX / 2 || !reserve(device, nbytes, &in_use))
         return no_memory(device, nbytes, atomic_load(&device->in_use_nbytes), what, help, NULL, err);
     void *memory = take(device, nbytes, kr_native_stream(device, stream), &cause);
@@ -162,40 +158,12 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
     }
     count_taken(device, begun, in_use, nbytes);
     *buffer = (kr_buffer){memory, nbytes};
-    if (arena)
-        kr_arena_note(arena, memory, nbytes);
     return KR_OK;
-}
-
-kr_status kr_constants_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
-                                const char *help, kr_buffer *buffer, kr_error *err)
-{
-    kr_arena *arena = kr_arena_of(device);
-    if (arena)
-        arena->notes_constant = 1;
-    const kr_status status = kr_buffer_allocate(device, nbytes, stream, what, help, buffer, err);
-    if (arena)
-        arena->notes_constant = 0;
-    return status;
-}
-
-kr_status kr_constants_copy(kr_device *device, const kr_buffer *buffer, const void *host, kr_stream *stream,
-                            kr_error *err)
-{
-    const kr_arena *arena = kr_arena_of(device);
-    return arena && arena->is_filled
-               ? KR_OK
-               : kr_device_copy(device, buffer->data, host, buffer->nbytes, stream, err);
 }
 
 void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream)
 {
-    kr_arena *arena = kr_arena_of(device);
-    const int is_served = arena && kr_arena_serves(arena) && kr_arena_owns(arena, buffer->data);
-    if (arena && !kr_arena_serves(arena))
-        kr_arena_forget(arena, buffer->data);
-    if (!is_served)
-        give(device, buffer->data, buffer->nbytes, kr_native_stream(device, stream));
+    give(device, buffer->data, buffer->nbytes, kr_native_stream(device, stream));
     *buffer = (kr_buffer){0};
 }
 
@@ -366,60 +334,4 @@ uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort)
 uint64_t kr_device_scan_temp(kr_device *device, uint64_t n)
 {
     return n ? device->ops->scan_temp_nbytes(device, n) : 0;
-}
-
-kr_status kr_device_sort_some(kr_device *device, const kr_sort *sort, uint64_t most, kr_stream *stream,
-                              kr_error *err)
-{
-    kr_sort largest = *sort;
-    kr_buffer temp;
-    largest.n = most;
-    if (most == 0)
-        return KR_OK;
-    kr_status status = kr_buffer_allocate(device, kr_device_sort_temp(device, &largest), stream,
-                                          "scratch memory of a sort", NULL, &temp, err);
-    if (status)
-        return status;
-    if (sort->n)
-        status = device->ops->sort_pairs(device, sort, temp.data, temp.nbytes,
-                                         kr_native_stream(device, stream), err);
-    kr_buffer_release(device, &temp, stream);
-    return status;
-}
-
-kr_status kr_device_sort(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err)
-{
-    return kr_device_sort_some(device, sort, sort->n, stream, err);
-}
-
-kr_status kr_device_exclusive_sum(kr_device *device, uint64_t *values, uint64_t n, kr_stream *stream,
-                                  kr_error *err)
-{
-    kr_buffer temp;
-    if (n == 0)
-        return KR_OK;
-    kr_status status = kr_buffer_allocate(device, kr_device_scan_temp(device, n), stream,
-                                          "scratch memory of a prefix sum", NULL, &temp, err);
-    if (status)
-        return status;
-    status = device->ops->exclusive_sum(device, values, n, temp.data, temp.nbytes,
-                                        kr_native_stream(device, stream), err);
-    kr_buffer_release(device, &temp, stream);
-    return status;
-}
-
-kr_status kr_counters_read(kr_device *device, kr_stream *stream, const kr_buffer *counters, uint64_t *values,
-                           uint32_t n, kr_error *err)
-{
-    kr_status status = kr_device_copy(device, values, counters->data, n * sizeof *values, stream, err);
-    return status == KR_OK ? kr_device_sync(device, stream, err) : status;
-}
-
-kr_status kr_counters_make(kr_device *device, kr_stream *stream, uint32_t n, kr_buffer *counters,
-                           kr_error *err)
-{
-    kr_status status =
-        kr_buffer_allocate(device, n * sizeof(uint64_t), stream, "counters", NULL, counters, err);
-    return status == KR_OK ? kr_device_fill(device, counters->data, 0, counters->nbytes, stream, err)
-                           : status;
 }

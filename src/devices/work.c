@@ -25,16 +25,10 @@ kr_work kr_work_beside(const kr_work *work, kr_error *err)
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-/* NULL also where this thread has entered the work's arena: then every allocation goes through it. */
-static kr_arena *arena_of(const kr_work *work)
-{
-    return work->arena && kr_arena_of(work->device) != work->arena ? work->arena : NULL;
-}
-
 static kr_status allocate(kr_work *work, uint64_t nbytes, const char *what, const char *help,
                           kr_buffer *buffer)
 {
-    kr_arena *arena = arena_of(work);
+    kr_arena *arena = work->arena;
     if (arena && kr_arena_serves(arena))
         return kr_arena_serve(arena, nbytes, what, buffer, work->err);
     const kr_status status =
@@ -46,7 +40,7 @@ static kr_status allocate(kr_work *work, uint64_t nbytes, const char *what, cons
 
 static void release(kr_work *work, kr_buffer *buffer)
 {
-    kr_arena *arena = arena_of(work);
+    kr_arena *arena = work->arena;
     if (arena && kr_arena_owns(arena, buffer->data))
         return;
     if (arena && !kr_arena_serves(arena))
@@ -69,7 +63,7 @@ void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const ch
 
 void *kr_work_take_constants(kr_work *work, uint64_t nbytes, const char *what, const char *help)
 {
-    kr_arena *arena = work->arena ? work->arena : kr_arena_of(work->device);
+    kr_arena *arena = work->arena;
     if (arena)
         arena->notes_constant = 1;
     void *constants = kr_work_take_or(work, nbytes, what, help);
@@ -80,7 +74,7 @@ void *kr_work_take_constants(kr_work *work, uint64_t nbytes, const char *what, c
 
 void kr_work_write_constants(kr_work *work, void *constants, const void *host, uint64_t nbytes)
 {
-    const kr_arena *arena = work->arena ? work->arena : kr_arena_of(work->device);
+    const kr_arena *arena = work->arena;
     if (!arena || !arena->is_filled)
         kr_work_copy(work, constants, host, nbytes);
 }

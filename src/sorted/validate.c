@@ -4,17 +4,13 @@
 kr_status kr_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
                          uint64_t n, kr_error *err)
 {
-    kr_buffer counters = {0};
+    kr_work w = kr_work_on(device, NULL, err);
     uint64_t fall[KR_ORDER_FOUND] = {0};
-    kr_status status = kr_counters_make(device, NULL, KR_ORDER_FOUND, &counters, err);
-    *found = counters.data;
-    if (status == KR_OK)
-        status = kr_device_run(device, program, params, n, NULL, err);
-    if (status == KR_OK)
-        status = kr_counters_read(device, NULL, &counters, fall, KR_ORDER_FOUND, err);
-    kr_buffer_release(device, &counters, NULL);
-    if (status != KR_OK)
-        return status;
+    *found = kr_work_counters(&w, KR_ORDER_FOUND);
+    kr_work_run(&w, program, params, n);
+    kr_work_read(&w, fall, *found, sizeof fall);
+    if (kr_work_end(&w) != KR_OK)
+        return w.status;
     if (fall[KR_ORDER_KEYS_FALL])
         return kr_fail(err, KR_ERR_INVARIANT, "keys are not ascending at position %llu",
                        (unsigned long long)fall[KR_ORDER_KEYS_FALL] - 1);

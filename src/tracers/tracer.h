@@ -7,7 +7,7 @@
 #ifndef KEYRAY_TRACERS_TRACER_H
 #define KEYRAY_TRACERS_TRACER_H
 
-#include "devices/device.h"
+#include "devices/work.h"
 #include "tracers/ray.h"
 
 /* Primitives of one scene. The buffer holds floats:
@@ -73,8 +73,8 @@ typedef struct kr_tracer_ops {
     kr_status (*regroup)(kr_scene *scene, kr_stream *stream, kr_error *err);
     void (*destroy)(kr_scene *scene, kr_stream *stream);
     /* Enqueues the program for 0 .. n - 1; params->scene must be a view of a scene of this tracer. */
-    kr_status (*run)(kr_tracer *tracer, const kr_ray_program *program, const void *params, uint64_t n,
-                     kr_stream *stream, kr_error *err);
+    void (*run)(kr_work *work, kr_tracer *tracer, const kr_ray_program *program, const void *params,
+                uint64_t n);
 } kr_tracer_ops;
 
 /* The common head of every tracer. */
@@ -98,10 +98,11 @@ void kr_tracer_describe(const kr_device *device, kr_device_info *info);
 uint32_t kr_prim_nbytes(uint32_t prim);
 uint64_t kr_mesh_nbytes(uint32_t prim, uint64_t n);
 
-static inline kr_status kr_scene_run(kr_tracer *tracer, const kr_ray_program *program, const void *params,
-                                     uint64_t n, kr_stream *stream, kr_error *err)
+static inline void kr_scene_run(kr_work *work, kr_tracer *tracer, const kr_ray_program *program,
+                                const void *params, uint64_t n)
 {
-    return n ? tracer->ops->run(tracer, program, params, n, stream, err) : KR_OK;
+    if (n && kr_work_goes_on(work))
+        tracer->ops->run(work, tracer, program, params, n);
 }
 
 #endif

@@ -4,6 +4,7 @@
  *     device_gpu large    also that: sorts and sums of more than 2^31 elements
  *     device_gpu lost     the process that loses its GPU; the test starts it itself */
 #include "devices/device.h"
+#include "steps.h"
 
 #include <keyray/keyray_cuda.h>
 
@@ -196,7 +197,7 @@ static void test_sort(kr_device *device, const sort_case *c)
                 !kr_device_copy(device, rows_in.data, rows, row_nbytes, NULL, &err);
     sort.keys_in = keys_in.data, sort.keys_out = keys_out.data;
     sort.rows_in = rows_in.data, sort.rows_out = rows_out.data;
-    right = right && !kr_device_sync(device, NULL, &err) && !kr_device_sort(device, &sort, NULL, &err) &&
+    right = right && !kr_device_sync(device, NULL, &err) && !sort_on(device, &sort, NULL, &err) &&
             !kr_memory_copy(device, keys, keys_out.data, key_nbytes, NULL, &err) &&
             !kr_memory_copy(device, rows, rows_out.data, row_nbytes, NULL, &err) &&
             is_sorted_stably(c, keys, rows);
@@ -239,7 +240,7 @@ static void test_sum(kr_device *device, uint64_t n)
         values[i] = mix(i) >> 20;
     right = !kr_buffer_allocate(device, n * 8, NULL, "a test", NULL, &buffer, &err) &&
             !kr_device_copy(device, buffer.data, values, n * 8, NULL, &err) &&
-            !kr_device_exclusive_sum(device, buffer.data, n, NULL, &err) &&
+            !sum_on(device, buffer.data, n, NULL, &err) &&
             !kr_memory_copy(device, values, buffer.data, n * 8, NULL, &err);
     for (uint64_t i = 0; i < n && right; ++i) {
         right = values[i] == sum;
@@ -279,7 +280,7 @@ static void test_events(kr_device *device)
                 !kr_buffer_allocate(device, N * 8, second, "a test", NULL, &copy, &err) &&
                 !kr_device_fill(device, buffer.data, 1, N * 8, first, &err);
     for (int i = 0; i < 50 && right; ++i)
-        right = !kr_device_exclusive_sum(device, buffer.data, N, first, &err);
+        right = !sum_on(device, buffer.data, N, first, &err);
     right = right && !kr_device_fill(device, buffer.data, 7, N * 8, first, &err) &&
             !device->ops->event_record(device, event, kr_native_stream(device, first), &err) &&
             !device->ops->event_wait(device, event, kr_native_stream(device, second), &err) &&
@@ -475,7 +476,7 @@ static int lose_device(void)
         kr_buffer_allocate(device, 4 << 20, NULL, "a test", NULL, &rows, &err))
         return 1;
     sort.keys_out = keys.data, sort.rows_out = rows.data;
-    first = kr_device_sort(device, &sort, NULL, &err);
+    first = sort_on(device, &sort, NULL, &err);
     if (first == KR_OK)
         first = kr_device_sync(device, NULL, &err);
     printf("      the lost device says: %s\n", err.text);

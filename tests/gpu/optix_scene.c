@@ -168,24 +168,17 @@ typedef struct lab {
 static kr_status cast(const lab *l, const kr_scene *scene, const kr_buffer *boxes, uint32_t ask,
                       uint32_t only, kr_stream *stream, ray_answer *answers, kr_error *error)
 {
-    kr_buffer out = {0};
+    kr_work w = kr_work_on(l->device, stream, error);
     ray_params params = {.scene = scene->view,
                          .rays = l->rays.data,
                          .boxes = boxes->data,
                          .ask = ask,
                          .only = only,
                          .n_rays = N_RAYS};
-    kr_status status =
-        kr_buffer_allocate(l->device, N_RAYS * sizeof *answers, stream, "a test", NULL, &out, error);
-    params.answers = out.data;
-    if (!status)
-        status = kr_scene_run(l->tracer, &KR_W(scene_rays), &params, N_RAYS, stream, error);
-    if (!status)
-        status = kr_device_copy(l->device, answers, out.data, N_RAYS * sizeof *answers, stream, error);
-    if (!status)
-        status = kr_device_sync(l->device, stream, error);
-    kr_buffer_release(l->device, &out, stream);
-    return status;
+    params.answers = kr_work_take(&w, N_RAYS * sizeof *answers, "a test");
+    kr_scene_run(&w, l->tracer, &KR_W(scene_rays), &params, N_RAYS);
+    kr_work_read(&w, answers, params.answers, N_RAYS * sizeof *answers);
+    return kr_work_end(&w);
 }
 
 static void check_asks(const lab *l, const kr_scene *scene, const kr_buffer *boxes, uint32_t prim,
@@ -464,7 +457,9 @@ static void test_refused_program(const lab *l, const kr_buffer *boxes)
                "%s: a scene for a program that is refused", l->device->name))
         return;
     params.scene = scene->view;
-    const kr_status status = kr_scene_run(l->tracer, &program, &params, 1, NULL, &err);
+    kr_work w = kr_work_on(l->device, NULL, &err);
+    kr_scene_run(&w, l->tracer, &program, &params, 1);
+    const kr_status status = kr_work_end(&w);
     printf("      %s\n", err.text);
     check(status == KR_ERR_UNSUPPORTED && strstr(err.text, "99.9") && !strchr(err.text, '\n'),
           "%s: PTX of an unknown version is refused, and the error names it", l->device->name);
@@ -488,10 +483,10 @@ static void test_many(const lab *l, const kr_buffer *boxes)
     if (cast_well) {
         params.scene = scene->view;
         params.answers = out.data;
-        cast_well = !kr_scene_run(l->tracer, &KR_W(scene_rays), &params, n, NULL, &err) &&
-                    !kr_device_copy(l->device, tail, params.answers + (n - 20000), 20000 * sizeof *tail, NULL,
-                                    &err) &&
-                    !kr_device_sync(l->device, NULL, &err);
+        kr_work w = kr_work_on(l->device, NULL, &err);
+        kr_scene_run(&w, l->tracer, &KR_W(scene_rays), &params, n);
+        kr_work_read(&w, tail, params.answers + (n - 20000), 20000 * sizeof *tail);
+        cast_well = kr_work_end(&w) == KR_OK;
     }
     for (uint64_t i = 0; cast_well && i < 20000; ++i)
         wrong += !is_right(ASK_CLOSEST, KR_PRIM_TRIANGLE, (int)((n - 20000 + i) % N_RAYS), 0, &tail[i]);

@@ -185,7 +185,7 @@ static void locate_by_rays(kr_work *w, cgrx_params *params, const kr_locate *job
     KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
     params->found = kr_work_take_or(w, job->n * sizeof *params->found, "buckets of probes",
                                     "kr_index_lookup_chunks needs less");
-    KR_STEP(w, kr_scene_run(tracer, &KR_W(cgrx_find), params, job->n, w->stream, w->err));
+    kr_scene_run(w, tracer, &KR_W(cgrx_find), params, job->n);
     kr_work_lap(w, "rays");
     kr_work_run(w, search_of(job), params, job->n);
     kr_work_give(w, params->found);
@@ -271,8 +271,7 @@ static void check_rays(kr_work *w, const cgrx_index *index, uint64_t *counter)
     uint64_t bad = 0;
     params.put.out = counter;
     KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
-    KR_STEP(w,
-            kr_scene_run(tracer, &KR_W(cgrx_check), &params, CHECKS * index->scene.n_buckets, NULL, w->err));
+    kr_scene_run(w, tracer, &KR_W(cgrx_check), &params, CHECKS * index->scene.n_buckets);
     kr_work_read(w, &bad, counter, sizeof bad);
     if (bad)
         KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT,

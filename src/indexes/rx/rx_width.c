@@ -217,7 +217,7 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
     const kr_ray_program *program = index->design.anyhit ? &KR_W(rx_visit)
                                     : first              ? &KR_W(rx_first)
                                                          : &KR_W(rx_scan);
-    KR_STEP(w, kr_scene_run(tracer, program, &params, job->n, w->stream, w->err));
+    kr_scene_run(w, tracer, program, &params, job->n);
 }
 
 static kr_rows rows(const void *self)
@@ -275,7 +275,7 @@ static uint64_t check_rays(kr_work *w, const rx_index *index, uint64_t *counter)
     rx_ray_params params = ray_params(index, index->design.point_ray);
     params.put.out = counter;
     KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
-    KR_STEP(w, kr_scene_run(tracer, &KR_W(rx_check), &params, index->sorted.n, NULL, w->err));
+    kr_scene_run(w, tracer, &KR_W(rx_check), &params, index->sorted.n);
     kr_work_read(w, &bad, counter, sizeof bad);
     return bad;
 }

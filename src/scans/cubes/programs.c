@@ -108,6 +108,5 @@ void cubes_visit_all(kr_work *work, const cubes_table *table, cubes_group *group
     params.n_regions = 1;
     params.rays[0] = cubes_rays_of(&group->matrix, &all);
     kr_work_fill(work, bitmap, 0, kr_bitmap_words(table->n_rows) * sizeof *bitmap);
-    KR_STEP(work, kr_scene_run(tracer, cubes_program_of(group), &params, cubes_rays_count(params.rays),
-                               work->stream, work->err));
+    kr_scene_run(work, tracer, cubes_program_of(group), &params, cubes_rays_count(params.rays));
 }

@@ -274,8 +274,7 @@ static void cast(const stage *s, cubes_group *group, const casting *rays)
         memcpy(params.tests, s->lists[TESTS].data, s->lists[TESTS].n * sizeof *params.tests);
         memcpy(params.rays, s->lists[RAYS].data, rays->n * sizeof *params.rays);
     }
-    KR_STEP(work,
-            kr_scene_run(tracer, cubes_program_of(group), &params, rays->n_rays, work->stream, work->err));
+    kr_scene_run(work, tracer, cubes_program_of(group), &params, rays->n_rays);
 }
 
 /* Jobs of the stage; `jobs` becomes the number of each member's. */

@@ -16,10 +16,11 @@ static void close_tracer(kr_tracer *tracer)
     free(own);
 }
 
-static kr_status run(kr_tracer *tracer, const kr_ray_program *program, const void *params, uint64_t n,
-                     kr_stream *stream, kr_error *err)
+static void run(kr_work *work, kr_tracer *tracer, const kr_ray_program *program, const void *params,
+                uint64_t n)
 {
-    return kr_device_run(tracer->device, &program->program, params, n, stream, err);
+    (void)tracer;
+    kr_work_run(work, &program->program, params, n);
 }
 
 static const kr_tracer_ops ops = {

@@ -86,7 +86,7 @@ kr_status kr_optix_pipeline_create(kr_optix *optix, kr_optix_program *program, v
 void kr_optix_programs_destroy(kr_optix *optix);
 
 /* run.c */
-kr_status kr_optix_run(kr_tracer *tracer, const kr_ray_program *program, const void *params, uint64_t n,
-                       kr_stream *stream, kr_error *err);
+void kr_optix_run(kr_work *work, kr_tracer *tracer, const kr_ray_program *program, const void *params,
+                  uint64_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Launches. What a launch reads on the device (its shader binding table and its parameter blocks) lies in a
- * buffer of its own. The buffer is allocated, filled and released in the stream's order. */
+/* Launches. What a launch reads on the device (its shader binding table and its parameter blocks) is scratch
+ * memory of the work: taken, filled and given back in the order of its stream. */
 #include "tracers/optix/optix.h"
 
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 enum { BLOCK_ALIGNMENT = 64, RECORDS_NBYTES = (KR_OPTIX_RECORDS * KR_OPTIX_RECORD_NBYTES + 63) / 64 * 64 };
 
 typedef struct running {
+    kr_work *work;
     kr_optix *optix;
     const kr_ray_program *program;
     const void *params;
     uint64_t n;
-    kr_stream *stream;
-    void *native; /* the stream */
+    void *native; /* the stream of the work */
     kr_optix_program *p;
     uint64_t block_nbytes; /* of one launch, rounded up; launch i's follows launch i - 1's */
     uint64_t launches;
-    kr_buffer buffer;
+    void *blocks;
 } running;
 
 /* ---- Lanes --------------------------------------------------------------------------------- */
@@ -63,13 +63,13 @@ static kr_status choose_lane(running *job, kr_optix_lane **lane, kr_error *err)
 /* ---- Launching ----------------------------------------------------------------------------- */
 
 /* What the device gets: the records, then per launch the first number, the end, and the parameter block. */
-static kr_status copy_blocks(running *job, kr_error *err)
+static void copy_blocks(running *job)
 {
-    kr_device *device = job->optix->head.device;
+    kr_work *w = job->work;
     const uint64_t nbytes = RECORDS_NBYTES + job->launches * job->block_nbytes;
-    unsigned char *host = kr_host_calloc(1, nbytes, "a launch's parameters", err);
+    unsigned char *host = kr_work_object(w, nbytes, "a launch's parameters");
     if (!host)
-        return KR_ERR_HOST_MEMORY;
+        return;
     memcpy(host, job->p->records, sizeof job->p->records);
     for (uint64_t i = 0; i < job->launches; ++i) {
         const uint64_t head[2] = {i * MOST_AT_ONCE, job->n};
@@ -77,18 +77,15 @@ static kr_status copy_blocks(running *job, kr_error *err)
         memcpy(block, head, sizeof head);
         memcpy(block + sizeof head, job->params, job->program->program.params_nbytes);
     }
-    kr_status status =
-        kr_buffer_allocate(device, nbytes, job->stream, "a launch's parameters", NULL, &job->buffer, err);
+    job->blocks = kr_work_take(w, nbytes, "a launch's parameters");
     /* Pageable host memory is read before the call returns, so it may be freed at once. */
-    if (!status)
-        status = kr_device_copy(device, job->buffer.data, host, nbytes, job->stream, err);
+    kr_work_copy(w, job->blocks, host, nbytes);
     free(host);
-    return status;
 }
 
 static kr_status launch(const running *job, const kr_optix_lane *lane, kr_error *err)
 {
-    const uint64_t records = (uint64_t)(uintptr_t)job->buffer.data;
+    const uint64_t records = (uint64_t)(uintptr_t)job->blocks;
     const kr_optix_table table = {
         .raygen = records,
         .miss = {records + KR_OPTIX_RECORD_NBYTES, KR_OPTIX_RECORD_NBYTES, 1},
@@ -132,32 +129,32 @@ static kr_status launch_in_lane(running *job, kr_error *err)
 static kr_status run_within(void *ctx, kr_error *err)
 {
     running *job = ctx;
+    kr_work *w = job->work;
     const kr_scene_view *view = job->params;
-    kr_status status = kr_optix_program_of(job->optix, job->program, view->host, &job->p, err);
-    if (!status)
-        status = copy_blocks(job, err);
-    if (!status)
-        status = launch_in_lane(job, err);
-    kr_buffer_release(job->optix->head.device, &job->buffer, job->stream);
-    return status;
+    KR_STEP(w, kr_optix_program_of(job->optix, job->program, view->host, &job->p, err));
+    if (kr_work_goes_on(w))
+        copy_blocks(job);
+    KR_STEP(w, launch_in_lane(job, err));
+    kr_work_give(w, job->blocks);
+    return w->status;
 }
 
-kr_status kr_optix_run(kr_tracer *tracer, const kr_ray_program *program, const void *params, uint64_t n,
-                       kr_stream *stream, kr_error *err)
+void kr_optix_run(kr_work *w, kr_tracer *tracer, const kr_ray_program *program, const void *params,
+                  uint64_t n)
 {
     const uint64_t block_nbytes = 2 * sizeof(uint64_t) + program->program.params_nbytes;
     running job = {
+        .work = w,
         .optix = kr_optix_of(tracer),
         .program = program,
         .params = params,
         .n = n,
-        .stream = stream,
-        .native = kr_native_stream(tracer->device, stream),
+        .native = kr_native_stream(w->device, w->stream),
         .block_nbytes = (block_nbytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT,
         .launches = (n + MOST_AT_ONCE - 1) / MOST_AT_ONCE,
     };
     if (!program->module)
-        return kr_fail(err, KR_ERR_UNSUPPORTED, "program %s is not built for device %s",
-                       program->program.name, tracer->device->name);
-    return tracer->device->ops->within(tracer->device, run_within, &job, err);
+        KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED, "program %s is not built for device %s",
+                           program->program.name, w->device->name));
+    KR_STEP(w, w->device->ops->within(w->device, run_within, &job, w->err));
 }

@@ -1,5 +1,6 @@
 /* Counting memory against the cap, the caller's allocator, copies. */
 #include "devices/device.h"
+#include "steps.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -165,7 +166,7 @@ static void callers_allocator_is_balanced(void **state)
     assert_non_null(keys);
     assert_int_equal(kr_memory_allocate(device, 12345, NULL, &memory, NULL), KR_OK);
     assert_int_equal(own.held_nbytes, 12345);
-    assert_int_equal(kr_device_sort(device, &sort, NULL, NULL), KR_OK);
+    assert_int_equal(sort_on(device, &sort, NULL, NULL), KR_OK);
     assert_int_equal(own.calls, 2);
     assert_int_equal(own.held_nbytes, query(device).in_use_nbytes);
     kr_memory_release(device, memory, 12345, NULL);
@@ -182,12 +183,12 @@ static void failing_allocator_leaves_all_usable(void **state)
     kr_error err = {0};
     void *memory = NULL;
     (void)state;
-    assert_int_equal(kr_device_exclusive_sum(device, values, 3, NULL, &err), KR_ERR_DEVICE_MEMORY);
+    assert_int_equal(sum_on(device, values, 3, NULL, &err), KR_ERR_DEVICE_MEMORY);
     assert_true(values[0] == 1 && values[2] == 3);
     assert_string_equal(err.vendor_call, "kr_device_options.allocate");
     assert_int_equal(kr_memory_allocate(device, 10, NULL, &memory, &err), KR_OK);
     kr_memory_release(device, memory, 10, NULL);
-    assert_int_equal(kr_device_exclusive_sum(device, values, 3, NULL, &err), KR_OK);
+    assert_int_equal(sum_on(device, values, 3, NULL, &err), KR_OK);
     assert_true(values[0] == 0 && values[1] == 1 && values[2] == 3);
     assert_true(own.blocks == 0 && query(device).in_use_nbytes == 0);
     kr_device_close(device);

@@ -1,5 +1,6 @@
 /* The sort of pairs against the C library's, over sizes, widths, bit ranges, key shapes and threads. */
 #include "devices/device.h"
+#include "steps.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -134,7 +135,7 @@ static void check(kr_device *device, const trial *one)
         put(keys_in + one->skew * nbytes, one->key_bits, i, make_key(one->kind, i, one->n));
         rows_in[one->skew + i] = (uint32_t)some_bits(i + 77);
     }
-    assert_int_equal(kr_device_sort(device, &sort, NULL, NULL), KR_OK);
+    assert_int_equal(sort_on(device, &sort, NULL, NULL), KR_OK);
     expect_sorted(one, &sort, one->n + GUARD);
     free(keys_in);
     free(keys_out);
@@ -207,7 +208,7 @@ static void refuses_what_it_cannot_sort(void **state)
     uint32_t keys[4] = {2, 1}, rows[2] = {8, 9};
     kr_sort sort = {32, 0, 33, 2, keys, keys + 2, NULL, rows};
     (void)state;
-    assert_int_equal(kr_device_sort(device, &sort, NULL, NULL), KR_ERR_INTERNAL);
+    assert_int_equal(sort_on(device, &sort, NULL, NULL), KR_ERR_INTERNAL);
     sort.end_bit = 32;
     assert_int_equal(device->ops->sort_pairs(device, &sort, keys, 1, NULL, NULL), KR_ERR_INTERNAL);
     assert_true(rows[0] == 8 && rows[1] == 9);
@@ -243,12 +244,12 @@ static void reports_and_stops(void **state)
     for (uint64_t i = 0; i < n; ++i)
         keys[i] = (uint32_t)make_key(SKEWED, i, n);
     assert_int_equal(kr_device_open("cpu", &options, &device, &err), KR_OK);
-    assert_int_equal(kr_device_sort(device, &sort, NULL, &err), KR_OK);
+    assert_int_equal(sort_on(device, &sort, NULL, &err), KR_OK);
     assert_true(asks.calls > 2 && asks.last == 1);
     const uint32_t calls = asks.calls;
     for (uint32_t stop = 1; stop <= calls; ++stop) {
         asks = (asked){.stop_at = stop};
-        assert_int_equal(kr_device_sort(device, &sort, NULL, &err), KR_ERR_CANCELLED);
+        assert_int_equal(sort_on(device, &sort, NULL, &err), KR_ERR_CANCELLED);
         assert_int_equal(asks.calls, stop);
     }
     assert_int_equal(kr_device_query(device, &info, &err), KR_OK);
@@ -273,7 +274,7 @@ static void *sort_some(void *argument)
     const kr_sort sort = {64, 0, 64, n, keys, keys + n, NULL, rows};
     for (uint64_t i = 0; keys && i < n; ++i)
         keys[i] = some_bits(i) % 1000;
-    own->wrong = !keys || !rows || kr_device_sort(own->device, &sort, NULL, NULL);
+    own->wrong = !keys || !rows || sort_on(own->device, &sort, NULL, NULL);
     for (uint64_t i = 1; !own->wrong && i < n; ++i) {
         const uint64_t *sorted = sort.keys_out;
         own->wrong = sorted[i] != keys[rows[i]] || sorted[i - 1] > sorted[i] ||

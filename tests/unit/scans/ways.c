@@ -81,11 +81,11 @@ static void count_calls(kr_table *table, kr_scan_ops *counting)
 
 static const kr_tracer_ops *real_tracer;
 
-static kr_status count_cast(kr_tracer *tracer, const kr_ray_program *program, const void *params, uint64_t n,
-                            kr_stream *stream, kr_error *err)
+static void count_cast(kr_work *w, kr_tracer *tracer, const kr_ray_program *program, const void *params,
+                       uint64_t n)
 {
     ++n_casts;
-    return real_tracer->run(tracer, program, params, n, stream, err);
+    real_tracer->run(w, tracer, program, params, n);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */

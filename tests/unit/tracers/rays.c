@@ -347,7 +347,9 @@ static void runs_programs(void **state)
         kr_scene *scene = build(tracer, prim, (const float(*)[3])many, MANY, 0);
         const find_params params = {scene->view, (const float(*)[3])many, out};
         memset(out, 0xFF, sizeof out);
-        assert_int_equal(kr_scene_run(tracer, &find_points, &params, MANY, NULL, NULL), KR_OK);
+        kr_work w = kr_work_on(device, NULL, NULL);
+        kr_scene_run(&w, tracer, &find_points, &params, MANY);
+        assert_int_equal(kr_work_end(&w), KR_OK);
         for (uint32_t i = 0; i < MANY; ++i)
             assert_int_equal(out[i], i);
         tracer->ops->destroy(scene, NULL);
