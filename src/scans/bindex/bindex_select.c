@@ -133,7 +133,8 @@ static void start(const batch *b, const launch *now, bindex_job *jobs, const cha
         params.only = *jobs;
     else
         params.jobs = (const bindex_job *)there;
-    params.blocks = (kr_blocks){shared + BINDEX_JOB_NBYTES, 0}; /* of which a block of one thread needs none */
+    /* A block of one thread needs none for the job. */
+    params.blocks = (kr_blocks){shared + BINDEX_JOB_NBYTES, 0};
     kr_work_run(work, &bindex_batch, &params, n_tiles * now->n);
 }
 
