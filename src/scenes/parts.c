@@ -60,63 +60,52 @@ kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64
     return status;
 }
 
-kr_status kr_parts_mesh(const kr_parts_job *job, uint32_t i, kr_mesh *mesh, kr_error *err)
+kr_mesh kr_parts_mesh(kr_work *w, const kr_parts_job *job, uint32_t i)
 {
     const uint64_t first = i * job->part, left = job->n - first;
-    *mesh = (kr_mesh){.prim = job->prim, .radius = job->radius, .n = left < job->part ? left : job->part};
-    kr_status status = kr_buffer_allocate(job->device, kr_mesh_nbytes(mesh->prim, mesh->n), job->stream,
-                                          job->what, job->help, &mesh->data, err);
-    if (status != KR_OK)
-        return status;
-    status = job->fill(job->source, i, first, mesh->n, mesh->data.data, err);
-    if (status != KR_OK)
-        kr_buffer_release(job->device, &mesh->data, job->stream);
-    kr_stopwatch_lap(job->watch, job->what);
-    return status;
+    kr_mesh mesh = {.prim = job->prim, .radius = job->radius, .n = left < job->part ? left : job->part};
+    float *data = kr_work_take_or(w, kr_mesh_nbytes(mesh.prim, mesh.n), job->what, job->help);
+    if (kr_work_goes_on(w))
+        job->fill(w, job->source, i, first, mesh.n, data);
+    mesh.data = kr_work_keep(w, data);
+    kr_work_give(w, data); /* after a failure it is still scratch memory */
+    kr_work_lap(w, job->what);
+    return mesh;
 }
 
-static kr_status build_part(const kr_parts_job *job, kr_tracer *tracer, uint32_t i, kr_scene **part,
-                            kr_error *err)
+static kr_scene *build_part(kr_work *w, const kr_parts_job *job, kr_tracer *tracer, uint32_t i)
 {
-    kr_mesh mesh;
-    kr_status status = kr_parts_mesh(job, i, &mesh, err);
-    if (status != KR_OK)
-        return status;
-    status = tracer->ops->build(tracer, &mesh, job->flags, job->stream, part, err);
-    kr_buffer_release(job->device, &mesh.data, job->stream);
-    kr_stopwatch_lap(job->watch, "bvh");
-    if (status == KR_OK && kr_rays_wants_compact(job->compact, *part)) {
-        status = tracer->ops->compact(*part, job->stream, err);
-        kr_stopwatch_lap(job->watch, "compact");
+    kr_scene *part = NULL;
+    kr_mesh mesh = kr_parts_mesh(w, job, i);
+    KR_STEP(w, tracer->ops->build(tracer, &mesh, job->flags, w->stream, &part, w->err));
+    kr_buffer_release(w->device, &mesh.data, w->stream);
+    kr_work_lap(w, "bvh");
+    if (part && kr_rays_wants_compact(job->compact, part)) {
+        KR_STEP(w, tracer->ops->compact(part, w->stream, w->err));
+        kr_work_lap(w, "compact");
     }
-    return status;
+    return part;
 }
 
-kr_status kr_parts_build(const kr_parts_job *job, kr_parts *parts, kr_error *err)
+kr_parts kr_parts_build(kr_work *w, const kr_parts_job *job)
 {
     kr_parts made = {
         .n = job->n, .part = job->part, .n_parts = (uint32_t)ceil_div(job->n, job->part), .name = "bvh"};
     kr_tracer *tracer;
-    kr_status status = kr_tracer_of(job->device, &tracer, err);
-    if (status != KR_OK)
-        return status;
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
     if (made.n_parts > 1)
         snprintf(made.name, sizeof made.name, "bvh, %u parts", made.n_parts % 10000);
-    made.parts = kr_host_calloc(made.n_parts, sizeof *made.parts, "the parts of a scene", err);
-    if (!made.parts)
-        return KR_ERR_HOST_MEMORY;
-    for (uint32_t i = 0; i < made.n_parts && status == KR_OK; ++i)
-        status = build_part(job, tracer, i, made.parts + i, err);
-    if (status == KR_OK && made.n_parts > 1) {
-        status =
-            tracer->ops->group(tracer, made.parts, made.n_parts, made.part, job->stream, &made.group, err);
-        kr_stopwatch_lap(job->watch, "bvh");
+    made.parts = kr_work_object(w, made.n_parts * sizeof *made.parts, "the parts of a scene");
+    for (uint32_t i = 0; i < made.n_parts && kr_work_goes_on(w); ++i)
+        made.parts[i] = build_part(w, job, tracer, i);
+    if (kr_work_goes_on(w) && made.n_parts > 1) {
+        KR_STEP(w, tracer->ops->group(tracer, made.parts, made.n_parts, made.part, w->stream, &made.group,
+                                      w->err));
+        kr_work_lap(w, "bvh");
     }
-    if (status == KR_OK)
-        *parts = made;
-    else
-        kr_parts_release(&made, job->stream);
-    return status;
+    if (!kr_work_goes_on(w))
+        kr_parts_release(&made, w->stream);
+    return made;
 }
 
 void kr_parts_release(kr_parts *parts, kr_stream *stream)

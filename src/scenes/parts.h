@@ -4,7 +4,6 @@
 #ifndef KEYRAY_SCENES_PARTS_H
 #define KEYRAY_SCENES_PARTS_H
 
-#include "devices/stopwatch.h"
 #include "tracers/tracer.h"
 
 typedef struct kr_parts {
@@ -17,16 +16,13 @@ typedef struct kr_parts {
 } kr_parts;
 
 typedef struct kr_parts_job {
-    kr_device *device;
-    kr_stream *stream;
-    kr_stopwatch *watch;
     const char *what, *help; /* the name of the primitives; what saves memory */
     uint32_t prim, flags;    /* KR_PRIM_*, KR_SCENE_* */
     uint32_t compact;        /* KR_COMPACT_* */
     float radius;
     uint64_t n, part; /* primitives, at least 1, and those of every part but the last */
     /* Writes primitives first .. first + n - 1, of part i; enqueues. */
-    kr_status (*fill)(const void *source, uint32_t i, uint64_t first, uint64_t n, float *out, kr_error *err);
+    void (*fill)(kr_work *work, const void *source, uint32_t i, uint64_t first, uint64_t n, float *out);
     const void *source;
 } kr_parts_job;
 
@@ -36,10 +32,10 @@ uint64_t kr_parts_size(uint64_t n, uint64_t parts);
  * Peak: with the footprint and one part's mesh. */
 kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t parts, uint32_t flags,
                             kr_scene_estimate *estimate, kr_error *err);
-/* On failure nothing is left. */
-kr_status kr_parts_build(const kr_parts_job *job, kr_parts *parts, kr_error *err);
-/* The mesh of part i, which the caller releases or gives to the tracer. */
-kr_status kr_parts_mesh(const kr_parts_job *job, uint32_t i, kr_mesh *mesh, kr_error *err);
+/* On failure nothing is left. Not scratch memory of the work. */
+kr_parts kr_parts_build(kr_work *work, const kr_parts_job *job);
+/* The mesh of part i, which the caller releases or gives to the tracer; without data after a failure. */
+kr_mesh kr_parts_mesh(kr_work *work, const kr_parts_job *job, uint32_t i);
 void kr_parts_release(kr_parts *parts, kr_stream *stream);
 /* Where rays begin that enter above all parts. There is at least one. */
 kr_scene_view kr_parts_view(const kr_parts *parts);

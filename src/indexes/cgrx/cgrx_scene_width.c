@@ -124,12 +124,11 @@ static uint64_t count(kr_work *w, cgrx_scene_params *params, uint64_t *n_rows)
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
 typedef struct part_source {
-    kr_work *work;
     const cgrx_scene_params *params;
     const uint32_t *begins; /* of each part, and the last bucket */
 } part_source;
 
-static kr_status fill(const void *source, uint32_t i, uint64_t first, uint64_t n, float *out, kr_error *err)
+static void fill(kr_work *w, const void *source, uint32_t i, uint64_t first, uint64_t n, float *out)
 {
     const part_source *s = source;
     cgrx_scene_params params = *s->params;
@@ -137,8 +136,7 @@ static kr_status fill(const void *source, uint32_t i, uint64_t first, uint64_t n
     params.first = (uint32_t)first;
     params.end = (uint32_t)(first + n);
     params.first_bucket = s->begins[i];
-    return kr_device_run(s->work->device, &KR_W(cgrx_triangles), &params, s->begins[i + 1] - s->begins[i] + 1,
-                         s->work->stream, err);
+    kr_work_run(w, &KR_W(cgrx_triangles), &params, s->begins[i + 1] - s->begins[i] + 1);
 }
 
 /* Fills begins[0 .. n_parts]. Waits for the stream. */
@@ -159,11 +157,8 @@ static void find_parts(kr_work *w, cgrx_scene_params *params, uint32_t n_parts, 
 static void build_parts(kr_work *w, const cgrx_design *design, cgrx_scene_params *params, uint64_t n,
                         cgrx_scene *scene)
 {
-    part_source source = {w, params, NULL};
+    part_source source = {params, NULL};
     const kr_parts_job job = {
-        .device = w->device,
-        .stream = w->stream,
-        .watch = w->watch,
         .what = "triangles",
         .help = "a larger bucket=N or parts=N",
         .prim = KR_PRIM_TRIANGLE,
@@ -183,7 +178,8 @@ static void build_parts(kr_work *w, const cgrx_design *design, cgrx_scene_params
     if (begins)
         find_parts(w, params, n_parts, begins);
     params->targets = kr_work_take_or(w, n * sizeof *params->targets, "targets of triangles", "bucket=N");
-    KR_STEP(w, kr_parts_build(&job, &scene->parts, w->err));
+    if (kr_work_goes_on(w))
+        scene->parts = kr_parts_build(w, &job);
     if (!params->rows && n == params->n_buckets) { /* primitive p is target p */
         kr_work_give(w, params->targets);
         params->targets = NULL;

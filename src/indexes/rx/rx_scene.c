@@ -42,7 +42,7 @@ kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_
     return status;
 }
 
-static kr_status fill(const void *from, uint32_t i, uint64_t first, uint64_t n, float *out, kr_error *err)
+static void fill(kr_work *w, const void *from, uint32_t i, uint64_t first, uint64_t n, float *out)
 {
     const rx_source *source = from;
     const rx_mesh_params params = {
@@ -54,16 +54,13 @@ static kr_status fill(const void *from, uint32_t i, uint64_t first, uint64_t n, 
         .prim = source->design->prim,
     };
     (void)i;
-    return kr_device_run(source->work->device, source->mesh, &params, n, source->work->stream, err);
+    kr_work_run(w, source->mesh, &params, n);
 }
 
 static kr_parts_job job_of(const rx_source *source, uint64_t part)
 {
     const rx_design *design = source->design;
     return (kr_parts_job){
-        .device = source->work->device,
-        .stream = source->work->stream,
-        .watch = source->work->watch,
         .what = mesh_name[design->prim],
         .help = "give a larger parts=...",
         .prim = design->prim,
@@ -113,7 +110,8 @@ rx_scenes rx_scenes_build(const rx_source *source)
                            "kind 'rx': %llu primitives, but a scene holds %llu; give parts=%llu or more",
                            (unsigned long long)job.n, (unsigned long long)KR_MOST_PRIMITIVES,
                            (unsigned long long)kr_parts_size(job.n, KR_MOST_PRIMITIVES)));
-    KR_STEP(w, kr_parts_build(&job, &made.parts, w->err));
+    if (kr_work_goes_on(w))
+        made.parts = kr_parts_build(w, &job);
     if (made.parts.group && source->design->enter) {
         make_doors(source, &made);
         kr_work_lap(w, "bvh");
@@ -130,10 +128,9 @@ static uint32_t refit_parts(const rx_source *source, rx_scenes *scenes, uint32_t
     const kr_parts_job job = job_of(source, scenes->parts.part);
     for (uint32_t done = 0; done < n; ++done) {
         kr_scene *scene = scenes->parts.parts[done];
-        kr_mesh mesh = {0};
         if (!undoes)
             KR_STEP(w, kr_progress_report(&w->device->options.progress, "refit", (double)done / n, w->err));
-        KR_STEP(w, kr_parts_mesh(&job, done, &mesh, w->err));
+        kr_mesh mesh = kr_parts_mesh(w, &job, done);
         KR_STEP(w, scene->tracer->ops->refit(scene, &mesh, w->stream, w->err));
         kr_buffer_release(w->device, &mesh.data, w->stream);
         if (!kr_work_goes_on(w))

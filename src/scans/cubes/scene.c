@@ -17,10 +17,9 @@ kr_status cubes_scene_estimate(kr_device *device, const cubes_design *design, ui
 typedef struct source {
     const cubes_table *table;
     const cubes_group *group;
-    kr_stream *stream;
 } source;
 
-static kr_status fill(const void *from, uint32_t part, uint64_t first, uint64_t n, float *out, kr_error *err)
+static void fill(kr_work *work, const void *from, uint32_t part, uint64_t first, uint64_t n, float *out)
 {
     const source *s = from;
     const cubes_design *design = &s->table->design;
@@ -31,7 +30,7 @@ static kr_status fill(const void *from, uint32_t part, uint64_t first, uint64_t 
                                       .prim = design->prim,
                                       .pack = design->pack};
     (void)part;
-    return kr_device_run(s->table->device, &cubes_mesh, &params, n, s->stream, err);
+    kr_work_run(work, &cubes_mesh, &params, n);
 }
 
 void cubes_scene_build(kr_work *work, const cubes_table *table, cubes_group *group)
@@ -39,11 +38,8 @@ void cubes_scene_build(kr_work *work, const cubes_table *table, cubes_group *gro
     const cubes_design *design = &table->design;
     const uint64_t n = primitives_of(design, table->n_rows);
     const uint64_t fewest = kr_parts_size(n, KR_MOST_PRIMITIVES);
-    const source from = {table, group, work->stream};
+    const source from = {table, group};
     const kr_parts_job job = {
-        .device = table->device,
-        .stream = work->stream,
-        .watch = work->watch,
         .what = design->prim == KR_PRIM_AABB ? "boxes" : "triangles",
         .help = design->saves_memory,
         .prim = design->prim,
@@ -54,7 +50,7 @@ void cubes_scene_build(kr_work *work, const cubes_table *table, cubes_group *gro
         .fill = fill,
         .source = &from,
     };
-    KR_STEP(work, kr_parts_build(&job, &group->scene, work->err));
+    group->scene = kr_parts_build(work, &job);
 }
 
 void cubes_scene_open(kr_work *work, const cubes_table *table, cubes_group *group)
