@@ -22,6 +22,8 @@ SUBSETS = [
     ("full;rtc3", {"scans/full", "scans/rtc", "scans/cubes", "scenes"}),
 ]
 SHARED = {"lightweight", "scenes"}
+# Folders of scans that belong to no kind: always built.
+ALWAYS = {"scans/change", "scans/condition", "scans/run", "scans/table"}
 
 
 def expect(holds, what):
@@ -45,7 +47,8 @@ class Configured:
     def folders(self):
         """Folders of families, and of what families share, of which something is compiled."""
         found = {str(pathlib.PurePath(name).parent)[len("src/"):] for name in self.commands if name.startswith("src/")}
-        return {folder for folder in found if re.match(r"(indexes|scans)/", folder) or folder in SHARED}
+        return {folder for folder in found - ALWAYS
+                if re.match(r"(indexes|scans)/", folder) or folder in SHARED}
 
     def registry(self):
         """What the registry refers to, and the names of those that it leaves out."""
