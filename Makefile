@@ -12,7 +12,7 @@ help:
 	@echo 'make test     install what is missing, build, and run every test that this machine can run'
 	@echo 'make build    configure and build into $(BUILD); the command is $(BUILD)/bin/keyray'
 	@echo 'make deps     install the Debian packages that are missing (as root or with sudo)'
-	@echo 'make check    clang-format and the include rules;  make format  reformats'
+	@echo 'make check    clang-format, the rules of includes and names;  make format  reformats'
 	@echo 'make install  into PREFIX (default /usr/local);    make clean   removes build/'
 
 deps:
@@ -49,6 +49,7 @@ format:
 check:
 	ci/format --check
 	ci/check-includes
+	ci/check-names
 
 install: build
 	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

@@ -5,7 +5,7 @@
 
 static kr_join_type read_type(kr_work *w, const kr_join_options *options)
 {
-    const kr_join_options given = kr_join_read_few_options(w, options);
+    const kr_join_options given = kr_call_join_read_few_options(w, options);
     if (given.type == KR_JOIN_RIGHT || given.type == KR_JOIN_FULL)
         KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
                            "an as-of join has no right or full type: it answers each left row with one right "
@@ -64,8 +64,8 @@ kr_status kr_join_create_asof(kr_device *device, const char *spec, const kr_colu
     check_columns(&w, &job);
     job.type = read_type(&w, options);
     KR_STEP(&w, kr_nearby_make(left->type, nearest, &job.near, err));
-    kr_join *made = kr_join_begin(&w);
+    kr_join *made = kr_call_join_begin(&w);
     if (made)
         kr_asof_run(&w, &job, made);
-    return kr_join_end(&w, made, join);
+    return kr_call_join_end(&w, made, join);
 }

@@ -36,7 +36,7 @@ kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stre
     return status;
 }
 
-int kr_sink_needs_values(const kr_sink *sink)
+int kr_call_sink_needs_values(const kr_sink *sink)
 {
     return sink->result == KR_RESULT_SUM || sink->result == KR_RESULT_SUM_WIDE ||
            sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
@@ -44,14 +44,14 @@ int kr_sink_needs_values(const kr_sink *sink)
 
 static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_error *err)
 {
-    if (!kr_sink_needs_values(sink))
+    if (!kr_call_sink_needs_values(sink))
         return KR_OK;
     const kr_status status = kr_column_check(index->device, sink->values, "values", NULL, err);
     if (status == KR_OK && sink->values->count < index->row_limit)
         return kr_fail(err, KR_ERR_ARGUMENT, "%llu values, but row ids reach %llu: give one value per row id",
                        (unsigned long long)sink->values->count, (unsigned long long)index->row_limit - 1);
     return status == KR_OK && sink->result == KR_RESULT_SUM_WIDE
-               ? kr_wide_sum_check(sink->values->type, "values", err)
+               ? kr_reduce_wide_sum_check(sink->values->type, "values", err)
                : status;
 }
 
@@ -82,7 +82,7 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
         status = kr_pointer_check(index->device, sink->rows, "sink->rows", lists ? reaches : NULL, err);
     if (status != KR_OK)
         return status;
-    if ((uintptr_t)sink->out % kr_answer_alignment((kr_result_bits(sink) + 7) / 8) ||
+    if ((uintptr_t)sink->out % kr_answer_alignment((kr_query_result_bits(sink) + 7) / 8) ||
         (uintptr_t)sink->rows % sizeof(uint32_t))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is not aligned to its elements",
                        (uintptr_t)sink->rows % sizeof(uint32_t) ? "rows" : "out");
@@ -102,7 +102,7 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
         used->valid = NULL; /* so that nothing below can write to what is not asked for */
     if (used->result != KR_RESULT_ROWS)
         used->rows = NULL;
-    if (!kr_sink_needs_values(used))
+    if (!kr_call_sink_needs_values(used))
         used->values = NULL;
     return KR_OK;
 }

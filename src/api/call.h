@@ -19,7 +19,7 @@ typedef struct kr_call {
     int reaches;                    /* the device reaches the arrays of the columns and of the sinks */
     kr_query query;                 /* over both columns, wherever they lie */
     kr_probe_log log;
-    uint64_t *counters; /* of kr_work_add; NULL: nothing is counted */
+    uint64_t *counters; /* of kr_put_work_add; NULL: nothing is counted */
 } kr_call;
 
 /* *reaches: becomes 0 if the device does not reach an array; NULL: nobody asks. A GPU takes its time to say
@@ -30,7 +30,7 @@ kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stre
  * as above, but for the values. */
 kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_sink *used,
                             int *reaches, kr_error *err);
-int kr_sink_needs_values(const kr_sink *sink);
+int kr_call_sink_needs_values(const kr_sink *sink);
 
 /* Index and reaches are set. Waits for the index on the stream of the work, which ends after the call.
  * `watch` is for the report; NULL: none is wanted. kr_call_close is due in any case. */

@@ -51,7 +51,7 @@ kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_
                        "create another, of the rows that are alive",
                        (unsigned long long)table->n_rows, (unsigned long long)columns[0].count);
     kr_work work = kr_work_on(table->device, stream, err);
-    kr_table_append_rows(&work, table, columns);
+    kr_change_append_rows(&work, table, columns);
     return kr_work_end(&work);
 }
 
@@ -71,7 +71,7 @@ kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t n, kr_
     if (status != KR_OK || !n)
         return status;
     kr_work work = kr_work_on(table->device, stream, err);
-    kr_table_delete_rows(&work, table, rows, n, n_deleted);
+    kr_change_delete_rows(&work, table, rows, n, n_deleted);
     return kr_work_end(&work);
 }
 
@@ -82,6 +82,6 @@ kr_status kr_table_delete_where(kr_table *table, const kr_condition *condition, 
     if (status != KR_OK)
         return status;
     kr_work work = kr_work_on(table->device, stream, err);
-    kr_table_delete_selected(&work, table, condition, n_deleted);
+    kr_change_delete_selected(&work, table, condition, n_deleted);
     return kr_work_end(&work);
 }

@@ -17,7 +17,7 @@ static kr_status resolve(kr_device *device, const char *spec, const kr_column *k
         status = kr_pointer_check(device, row_ids, "row_ids", NULL, err);
     if (status == KR_OK)
         status = kr_choose(device, spec, parsed, reason, err);
-    return status == KR_OK ? kr_shape_make(device, parsed, keys, row_ids, shape, err) : status;
+    return status == KR_OK ? kr_index_shape_make(device, parsed, keys, row_ids, shape, err) : status;
 }
 
 /* The failed allocation is one of several: adds the bytes that all of them need. */
@@ -25,7 +25,7 @@ static void add_need(const kr_shape *shape, kr_error *err)
 {
     kr_need need;
     const size_t used = strlen(err->text);
-    if (kr_estimate_shape(shape, &need, NULL) == KR_OK)
+    if (kr_choose_shape(shape, &need, NULL) == KR_OK)
         snprintf(err->text + used, sizeof err->text - used, "; the whole build needs up to %llu bytes",
                  (unsigned long long)need.peak_nbytes);
 }
@@ -99,7 +99,8 @@ kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_c
     if (!index)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: index is NULL");
     const kr_status status = check_change(index, row_ids, keys, stream, err);
-    return status == KR_OK && keys->count ? kr_set_keys_apply(index, row_ids, keys, stream, err) : status;
+    return status == KR_OK && keys->count ? kr_index_set_keys_apply(index, row_ids, keys, stream, err)
+                                          : status;
 }
 
 static kr_status check_update(const kr_index *index, const kr_update *wanted, kr_stream *stream,
@@ -143,7 +144,7 @@ kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const u
                               .insert_keys = insert_keys ? *insert_keys : none,
                               .insert_rows = insert_rows};
     const kr_status status = check_update(index, &wanted, stream, err);
-    return status == KR_OK ? kr_update_apply(index, &wanted, stream, err) : status;
+    return status == KR_OK ? kr_index_update_apply(index, &wanted, stream, err) : status;
 }
 
 kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *err)
@@ -177,7 +178,7 @@ kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column
     if (status == KR_OK)
         status = resolve(device, spec, keys, NULL, &parsed, &shape, NULL, err);
     if (status == KR_OK)
-        status = kr_estimate_shape(&shape, &need, err);
+        status = kr_choose_shape(&shape, &need, err);
     if (status != KR_OK)
         return status;
     const kr_estimate made = {sizeof made, need.footprint_nbytes, need.peak_nbytes};
@@ -211,7 +212,7 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     if (status == KR_OK)
         status = resolve(device, spec, keys, NULL, &parsed, &shape, &reason, err);
     if (status == KR_OK)
-        status = kr_estimate_shape(&shape, &need, err);
+        status = kr_choose_shape(&shape, &need, err);
     if (status == KR_OK)
         status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
     if (status != KR_OK)
@@ -219,13 +220,14 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     const kr_family_ops *ops = kr_family_ops_of(parsed.kind->family, keys->type);
     const uint32_t bits = kr_type_significant_bits(keys->type);
     const kr_probe_case of = {device, &parsed, keys->count, need.footprint_nbytes, bits, bits, n_probes};
-    const kr_probe_plan plan = kr_plan_probes(&of);
+    const kr_probe_plan plan = kr_order_plan_probes(&of);
     made.footprint_nbytes = need.footprint_nbytes;
     made.peak_nbytes = need.peak_nbytes;
     snprintf(made.device, sizeof made.device, "%s", device->name);
     kr_family_tracer(ops, device, made.tracer);
     snprintf(made.reason, sizeof made.reason, "%s%s", reason, doubts(&of, &plan, spec));
-    snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_searched_name(plan.way), plan.reason);
+    snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_order_searched_name(plan.way),
+             plan.reason);
     made.memory_accesses_per_probe = ops->touches(&shape);
     made.rays_per_probe = ops->rays ? ops->rays(&shape) : 0;
     kr_struct_write(&kr_struct_explanation, &made, explanation);

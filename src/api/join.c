@@ -21,7 +21,7 @@ static int is_known(const kr_join_options *options)
     return (unsigned)options->type <= KR_JOIN_FULL && (unsigned)options->inverse <= KR_INVERSE_OFF;
 }
 
-kr_join_options kr_join_read_few_options(kr_work *w, const kr_join_options *options)
+kr_join_options kr_call_join_read_few_options(kr_work *w, const kr_join_options *options)
 {
     kr_join_options given = read_any_options(w, options);
     if (!is_known(&given) || given.unordered > 1 || given.reserved)
@@ -34,7 +34,7 @@ kr_join_options kr_join_read_few_options(kr_work *w, const kr_join_options *opti
     return given;
 }
 
-kr_join *kr_join_begin(kr_work *w)
+kr_join *kr_call_join_begin(kr_work *w)
 {
     kr_join *made = kr_work_object(w, sizeof *made, "a join");
     if (made)
@@ -42,7 +42,7 @@ kr_join *kr_join_begin(kr_work *w)
     return made;
 }
 
-kr_status kr_join_end(kr_work *w, kr_join *made, kr_join **join)
+kr_status kr_call_join_end(kr_work *w, kr_join *made, kr_join **join)
 {
     const kr_status status = kr_work_end(w);
     if (status == KR_OK)
@@ -107,10 +107,10 @@ static void read_options(kr_work *w, const kr_join_options *options, kr_join_job
 /* The common end of these calls, once the job is checked, unless a step has failed. */
 static kr_status create(kr_work *w, const kr_join_job *job, kr_join **join)
 {
-    kr_join *made = kr_join_begin(w);
+    kr_join *made = kr_call_join_begin(w);
     if (made)
         kr_join_run(w, job, made);
-    return kr_join_end(w, made, join);
+    return kr_call_join_end(w, made, join);
 }
 
 kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left, const kr_column *right,
@@ -170,10 +170,10 @@ kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_c
     read_options(&w, options, &job.how);
     if (n_columns == 1)
         return create(&w, &job.how, join);
-    kr_join *made = kr_join_begin(&w);
+    kr_join *made = kr_call_join_begin(&w);
     if (made)
-        kr_columns_run(&w, &job, made);
-    return kr_join_end(&w, made, join);
+        kr_join_columns_run(&w, &job, made);
+    return kr_call_join_end(&w, made, join);
 }
 
 /* What an index that exists cannot do. */

@@ -5,11 +5,11 @@
 #include "joins/pairs.h"
 
 /* The options, NULL: the defaults, of joins that take few of them: these say what they refuse. */
-kr_join_options kr_join_read_few_options(kr_work *work, const kr_join_options *options);
+kr_join_options kr_call_join_read_few_options(kr_work *work, const kr_join_options *options);
 
 /* A join to fill; NULL after a failure. */
-kr_join *kr_join_begin(kr_work *work);
+kr_join *kr_call_join_begin(kr_work *work);
 /* Ends the work, and hands the join over, or destroys it if a step has failed. */
-kr_status kr_join_end(kr_work *work, kr_join *made, kr_join **join);
+kr_status kr_call_join_end(kr_work *work, kr_join *made, kr_join **join);
 
 #endif

@@ -8,7 +8,7 @@
 static void answer(kr_work *w, const kr_call *c, const kr_sink *sink)
 {
     const uint32_t mark = kr_work_mark(w);
-    const int takes = kr_sink_needs_values(sink);
+    const int takes = kr_call_sink_needs_values(sink);
     kr_column values;
     if (takes)
         values = kr_column_bring(w, sink->values, "a copy of the values");

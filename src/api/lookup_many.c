@@ -28,11 +28,11 @@ static extent extent_of(const char *name, const void *array, uint64_t bits, uint
 static kr_status check_apart(const many *m, uint32_t i, uint64_t n, kr_error *err)
 {
     const kr_sink *mine = &m->sinks[i];
-    const extent here[2] = {extent_of("out", mine->out, kr_result_bits(mine), n),
+    const extent here[2] = {extent_of("out", mine->out, kr_query_result_bits(mine), n),
                             extent_of("valid", mine->valid, 1, n)};
     for (uint32_t j = 0; j < i; ++j) {
         const kr_sink *other = &m->sinks[j];
-        const extent there[2] = {extent_of("out", other->out, kr_result_bits(other), n),
+        const extent there[2] = {extent_of("out", other->out, kr_query_result_bits(other), n),
                                  extent_of("valid", other->valid, 1, n)};
         for (int k = 0; k < 4; ++k)
             if (here[k / 2].first < there[k % 2].end && there[k % 2].first < here[k / 2].end)
@@ -82,8 +82,8 @@ static void bring_values(kr_work *w, many *m)
     for (uint32_t i = 0; i < m->n; ++i) {
         const uint32_t first = m->sinks[i].values ? first_with(m, i) : 0;
         if (m->sinks[i].values && first == i)
-            KR_STEP(w, kr_resident_make(w->device, m->sinks[i].values, "a copy of the values", w->stream,
-                                        &m->values[i], w->err));
+            KR_STEP(w, kr_column_resident_make(w->device, m->sinks[i].values, "a copy of the values",
+                                               w->stream, &m->values[i], w->err));
         if (m->sinks[i].values)
             m->columns[i] = m->values[first].column;
     }
@@ -99,7 +99,7 @@ static void release_values(kr_work *w, many *m)
     if (copied)
         kr_work_finish(w);
     for (uint32_t i = 0; i < m->n; ++i)
-        kr_resident_release(w->device, &m->values[i], w->stream);
+        kr_column_resident_release(w->device, &m->values[i], w->stream);
 }
 
 static kr_status run(many *m, const kr_wanted *wanted, kr_stream *stream, kr_error *err)

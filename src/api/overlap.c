@@ -37,7 +37,7 @@ static void check_job(kr_work *w, kr_overlap_job *job, kr_interval_ends ends)
 
 static void read_options(kr_work *w, const kr_join_options *options, kr_overlap_job *job)
 {
-    const kr_join_options given = kr_join_read_few_options(w, options);
+    const kr_join_options given = kr_call_join_read_few_options(w, options);
     if (given.type == KR_JOIN_RIGHT || given.type == KR_JOIN_FULL)
         KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
                            "a join of intervals has no right or full type: exchange the sides for a left "
@@ -60,10 +60,10 @@ kr_status kr_join_create_overlap(kr_device *device, const char *spec, const kr_c
     kr_work w = kr_work_on(device, NULL, err);
     check_job(&w, &job, ends);
     read_options(&w, options, &job);
-    kr_join *made = kr_join_begin(&w);
+    kr_join *made = kr_call_join_begin(&w);
     if (made)
         kr_overlap_run(&w, &job, made);
-    return kr_join_end(&w, made, join);
+    return kr_call_join_end(&w, made, join);
 }
 
 kr_status kr_join_overlap_chunks(kr_device *device, const char *spec, const kr_column *left_start,

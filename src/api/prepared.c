@@ -81,7 +81,7 @@ kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *
 static kr_status run(kr_prepared *p, kr_stream *stream, kr_error *err)
 {
     const kr_device_ops *ops = p->device->ops;
-    void *native = kr_native_stream(p->device, stream);
+    void *native = kr_stream_native(p->device, stream);
     return p->recording && !ops->is_capturing(p->device, native)
                ? ops->replay(p->device, p->recording, native, err)
                : enqueue(p, stream, err);

@@ -60,7 +60,7 @@ static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
 static void enqueue(kr_work *work, void *call)
 {
     const prepared_scan *p = call;
-    kr_answer_all(work, &p->answer);
+    kr_scan_answer_all(work, &p->answer);
 }
 
 static int is_recordable(const void *call)
@@ -101,8 +101,8 @@ kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions
     prepared_scan *made = kr_host_calloc(1, sizeof *made, "a prepared scan", err);
     if (!made)
         return KR_ERR_HOST_MEMORY;
-    kr_status status = kr_scan_read(table, conditions, sinks, n, options, "kr_prepare_scan", &made->answer,
-                                    &made->sinks, &used, err);
+    kr_status status = kr_call_scan_read(table, conditions, sinks, n, options, "kr_prepare_scan",
+                                         &made->answer, &made->sinks, &used, err);
     if (status == KR_OK && !prepared)
         status = kr_fail(err, KR_ERR_ARGUMENT, "prepared is NULL");
     if (status == KR_OK)

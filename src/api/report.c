@@ -17,7 +17,7 @@ kr_status kr_report_create(kr_report **report, kr_error *err)
 
 void kr_report_clear(kr_report *report)
 {
-    kr_scan_log_release(&report->scan);
+    kr_scans_log_release(&report->scan);
     memset(report, 0, sizeof *report);
 }
 
@@ -55,7 +55,7 @@ uint32_t kr_report_order_count(const kr_report *report)
 const char *kr_report_order_name(const kr_report *report, uint32_t ordinal)
 {
     const uint32_t way = way_at(report, ordinal);
-    return way < KR_SEARCHED_WAYS ? kr_searched_name(way) : NULL;
+    return way < KR_SEARCHED_WAYS ? kr_order_searched_name(way) : NULL;
 }
 
 uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal)

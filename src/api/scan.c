@@ -45,7 +45,7 @@ static kr_status read_sink(const kr_table *table, const kr_scan_sink *given, uin
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: column %u, but the table has %u columns", i,
                        sink->column, table->n_columns);
     if (sink->result == KR_SCAN_SUM_WIDE) {
-        const kr_status fits = kr_wide_sum_check(table->columns[sink->column].type, "the values", err);
+        const kr_status fits = kr_reduce_wide_sum_check(table->columns[sink->column].type, "the values", err);
         if (fits != KR_OK)
             return fits;
     }
@@ -101,16 +101,16 @@ static void answer_reported(kr_work *work, kr_answer *answer, const kr_scan_opti
     answer->notes.counters = options->count_work ? kr_work_counters(work, KR_SCAN_WORKS) : NULL;
     kr_stopwatch_start(&watch, work->device, work->stream);
     work->watch = &watch;
-    kr_answer_all(work, answer);
+    kr_scan_answer_all(work, answer);
     kr_stopwatch_stop(kr_work_unwatch(work));
     fill_report(work, answer, &watch, &log, options->report);
-    kr_scan_log_release(&log);
+    kr_scans_log_release(&log);
 }
 
-kr_status kr_scan_read(kr_table *table, const kr_condition *const *conditions,
-                       const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *given,
-                       const char *call, kr_answer *answer, kr_answer_sink **read, kr_scan_options *options,
-                       kr_error *err)
+kr_status kr_call_scan_read(kr_table *table, const kr_condition *const *conditions,
+                            const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *given,
+                            const char *call, kr_answer *answer, kr_answer_sink **read,
+                            kr_scan_options *options, kr_error *err)
 {
     int reaches_alive = 1;
     *read = NULL;
@@ -140,13 +140,14 @@ kr_status kr_scan(kr_table *table, const kr_condition *const *conditions, const 
     kr_answer_sink *read = NULL;
     kr_status status = table ? kr_stream_check(table->device, stream, "kr_scan", err) : KR_OK;
     if (status == KR_OK)
-        status = kr_scan_read(table, conditions, sinks, n, options, "kr_scan", &answer, &read, &given, err);
+        status =
+            kr_call_scan_read(table, conditions, sinks, n, options, "kr_scan", &answer, &read, &given, err);
     if (status == KR_OK) {
         kr_work work = kr_work_on(table->device, stream, err);
         if (given.report)
             answer_reported(&work, &answer, &given);
         else
-            kr_answer_all(&work, &answer);
+            kr_scan_answer_all(&work, &answer);
         status = kr_work_end(&work);
     }
     free(read);
@@ -164,7 +165,7 @@ kr_status kr_scan_explain(const kr_table *table, const kr_condition *condition, 
     kr_status status = kr_plan_make(condition, &columns, &plan, err);
     if (status != KR_OK)
         return status;
-    status = kr_plan_explain(table, &plan, text, text_nbytes, err);
+    status = kr_scan_explain_plan(table, &plan, text, text_nbytes, err);
     kr_plan_release(&plan);
     return status;
 }

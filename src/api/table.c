@@ -70,7 +70,7 @@ static kr_status resolve(kr_table_job *job, const char *spec, const kr_table_opt
     if (status == KR_OK)
         status = check_columns(job, reads, err);
     if (status == KR_OK)
-        status = kr_scan_choose(job, spec, parsed, err);
+        status = kr_table_choose(job, spec, parsed, err);
     return status;
 }
 

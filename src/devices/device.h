@@ -131,7 +131,7 @@ extern const kr_backend kr_backend_cuda;
 
 /* ---- What the rest of keyray calls; `stream` NULL is the device's own ---------------------- */
 
-void *kr_native_stream(kr_device *device, kr_stream *stream);
+void *kr_stream_native(kr_device *device, kr_stream *stream);
 
 /* Memory with its size, so that releasing cannot get it wrong. All zero: no memory. */
 typedef struct kr_buffer {
@@ -167,7 +167,7 @@ void kr_peak_begin(kr_peak *peak, kr_device *device);
 /* The most bytes held at once since it began, more than then. Due in any case, in the same thread. */
 uint64_t kr_peak_end(kr_peak *peak);
 /* Those that this thread has begun, for kr_device_charge in other threads. */
-kr_peak *kr_peaks_here(void);
+kr_peak *kr_peak_begun_here(void);
 
 /* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf, for `peaks`.
  * Returns 0 if the cap does not allow it; giving back always succeeds. */

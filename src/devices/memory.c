@@ -42,7 +42,7 @@ uint64_t kr_peak_end(kr_peak *peak)
     return (uint64_t)atomic_load(&peak->most);
 }
 
-kr_peak *kr_peaks_here(void)
+kr_peak *kr_peak_begun_here(void)
 {
     return begun;
 }
@@ -147,7 +147,7 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
     }
     if (nbytes > SIZE_MAX / 2 || !reserve(device, nbytes, &in_use))
         return no_memory(device, nbytes, atomic_load(&device->in_use_nbytes), what, help, NULL, err);
-    void *memory = take(device, nbytes, kr_native_stream(device, stream), &cause);
+    void *memory = take(device, nbytes, kr_stream_native(device, stream), &cause);
     if (!memory) {
         atomic_fetch_sub(&device->in_use_nbytes, nbytes);
         if (cause.status == KR_ERR_DEVICE_MEMORY)
@@ -163,7 +163,7 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
 
 void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream)
 {
-    give(device, buffer->data, buffer->nbytes, kr_native_stream(device, stream));
+    give(device, buffer->data, buffer->nbytes, kr_stream_native(device, stream));
     *buffer = (kr_buffer){0};
 }
 
@@ -207,7 +207,7 @@ kr_status kr_stream_check(kr_device *device, kr_stream *stream, const char *call
 
 kr_status kr_stream_refuse_capture(kr_device *device, kr_stream *stream, const char *what, kr_error *err)
 {
-    if (!device->ops->is_capturing || !device->ops->is_capturing(device, kr_native_stream(device, stream)))
+    if (!device->ops->is_capturing || !device->ops->is_capturing(device, kr_stream_native(device, stream)))
         return KR_OK;
     return kr_fail(
         err, KR_ERR_UNSUPPORTED,
@@ -223,7 +223,7 @@ kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t
 {
     if (nbytes == 0)
         return KR_OK;
-    return device->ops->copy(device, to, from, nbytes, kr_native_stream(device, stream), err);
+    return device->ops->copy(device, to, from, nbytes, kr_stream_native(device, stream), err);
 }
 
 kr_status kr_memory_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
@@ -250,7 +250,7 @@ kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes,
 {
     if (nbytes == 0)
         return KR_OK;
-    return device->ops->fill(device, to, byte, nbytes, kr_native_stream(device, stream), err);
+    return device->ops->fill(device, to, byte, nbytes, kr_stream_native(device, stream), err);
 }
 
 int kr_device_reaches(kr_device *device, const void *pointer)
@@ -305,7 +305,7 @@ kr_status kr_device_run(kr_device *device, const kr_program *program, const void
                        device->name);
     if (n == 0)
         return KR_OK;
-    return device->ops->run(device, program, params, n, kr_native_stream(device, stream), err);
+    return device->ops->run(device, program, params, n, kr_stream_native(device, stream), err);
 }
 
 kr_status kr_device_run_whole(kr_device *device, const kr_program *program, const void *params, uint64_t n,

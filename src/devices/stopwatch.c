@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-double kr_seconds(void)
+double kr_stopwatch_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -32,7 +32,7 @@ void kr_phases_add(kr_phases *phases, const kr_phases *more)
 static void *stamp(const kr_stopwatch *watch)
 {
     if (watch->device->ops->stamp)
-        return watch->device->ops->stamp(watch->device, kr_native_stream(watch->device, watch->stream));
+        return watch->device->ops->stamp(watch->device, kr_stream_native(watch->device, watch->stream));
     kr_device_sync(watch->device, watch->stream, NULL);
     return NULL;
 }
@@ -44,7 +44,7 @@ void kr_stopwatch_start(kr_stopwatch *watch, kr_device *device, kr_stream *strea
     watch->stream = stream;
     watch->running = 1;
     watch->stamps[0] = stamp(watch);
-    watch->last = kr_seconds();
+    watch->last = kr_stopwatch_seconds();
 }
 
 /* Reads the times of all laps; the last stamp begins the next. */
@@ -71,7 +71,7 @@ void kr_stopwatch_lap(kr_stopwatch *watch, const char *name)
         watch->names[watch->n_laps] = name;
         watch->stamps[++watch->n_laps] = mark;
     } else if (!watch->stamps[0]) {
-        const double now = kr_seconds();
+        const double now = kr_stopwatch_seconds();
         add(&watch->phases, name, now - watch->last);
         watch->last = now;
     }

@@ -39,6 +39,6 @@ void kr_phases_add(kr_phases *phases, const kr_phases *more);
 const char *kr_phases_name(const kr_phases *phases, uint32_t ordinal);
 double kr_phases_seconds(const kr_phases *phases, uint32_t ordinal);
 
-double kr_seconds(void);
+double kr_stopwatch_seconds(void);
 
 #endif

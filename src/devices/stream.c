@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-void *kr_native_stream(kr_device *device, kr_stream *stream)
+void *kr_stream_native(kr_device *device, kr_stream *stream)
 {
     return stream ? stream->native : device->own.native;
 }
@@ -45,5 +45,5 @@ kr_status kr_device_sync(kr_device *device, kr_stream *stream, kr_error *err)
     if (stream && stream->device != device)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_device_sync: the stream belongs to another device than \"%s\"", device->name);
-    return device->ops->stream_sync(device, kr_native_stream(device, stream), err);
+    return device->ops->stream_sync(device, kr_stream_native(device, stream), err);
 }

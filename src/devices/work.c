@@ -169,7 +169,7 @@ void kr_work_sort_some(kr_work *work, const kr_sort *sort, uint64_t most)
     void *temp = kr_work_take(work, nbytes, "scratch memory of a sort");
     if (sort->n)
         KR_STEP(work, device->ops->sort_pairs(device, sort, temp, nbytes,
-                                              kr_native_stream(device, work->stream), work->err));
+                                              kr_stream_native(device, work->stream), work->err));
     kr_work_give(work, temp);
 }
 
@@ -185,7 +185,7 @@ void kr_work_sum(kr_work *work, uint64_t *values, uint64_t n)
     void *temp = kr_work_take(work, nbytes, "scratch memory of a prefix sum");
     if (n)
         KR_STEP(work, device->ops->exclusive_sum(device, values, n, temp, nbytes,
-                                                 kr_native_stream(device, work->stream), work->err));
+                                                 kr_stream_native(device, work->stream), work->err));
     kr_work_give(work, temp);
 }
 

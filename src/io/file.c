@@ -176,7 +176,7 @@ kr_type kr_io_type_named(const char *name, kr_unit *unit)
     for (unsigned type = 1; kr_type_name((kr_type)type); type++)
         for (*unit = KR_UNIT_NONE; *unit <= (type == KR_TIMESTAMP64 ? KR_UNIT_NS : KR_UNIT_NONE); ++*unit) {
             char known[KR_TYPE_TEXT_NBYTES];
-            if (strcmp(kr_type_text((kr_type)type, *unit, known), name) == 0)
+            if (strcmp(kr_value_type_text((kr_type)type, *unit, known), name) == 0)
                 return (kr_type)type;
         }
     *unit = KR_UNIT_NONE;

@@ -165,7 +165,7 @@ const char *kr_io_convert_hint(kr_value_result result, const struct kr_file *fil
     }
     for (int unit = (int)like->unit - 1; result == KR_VALUE_RANGE && unit >= KR_UNIT_S; unit--)
         if (unit_holds((kr_unit)unit, like, file, row)) {
-            with_type(like->name, kr_type_text(KR_TIMESTAMP64, (kr_unit)unit, type), source);
+            with_type(like->name, kr_value_type_text(KR_TIMESTAMP64, (kr_unit)unit, type), source);
             snprintf(hint, KR_COMPARE_HINT_NBYTES, "; '%s' reads it in a unit that holds both", source);
             break;
         }
@@ -183,7 +183,7 @@ const char *kr_io_time_hint(kr_value_result result, kr_type type, kr_unit unit, 
     for (int coarser = (int)unit - 1; result == KR_VALUE_RANGE && coarser >= KR_UNIT_S; coarser--)
         if (kr_value_parse(type, (kr_unit)coarser, text, nbytes, &value) == KR_VALUE_OK) {
             snprintf(hint, KR_TIME_HINT_NBYTES, "; read a coarser unit, such as ':%s'",
-                     kr_type_text(type, (kr_unit)coarser, name));
+                     kr_value_type_text(type, (kr_unit)coarser, name));
             return hint;
         }
     const bool may_be_time = !type || type == KR_DATE32 || type == KR_TIMESTAMP64;

@@ -10,7 +10,7 @@
 /* ---- Bytes, eight at a time ---------------------------------------------------------------- */
 
 /* The high bit of every byte of the word that equals `byte`. */
-static inline uint64_t matches(const char *at, char byte)
+static inline uint64_t lines_matches(const char *at, char byte)
 {
     const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
     uint64_t word;
@@ -20,27 +20,27 @@ static inline uint64_t matches(const char *at, char byte)
 }
 
 /* Adds the high bits up in the highest byte; base x86-64 has no instruction that counts bits. */
-static inline uint64_t count_matches(uint64_t found)
+static inline uint64_t lines_count_matches(uint64_t found)
 {
     return ((found >> 7) * UINT64_C(0x0101010101010101)) >> 56;
 }
 
-static inline uint64_t count_bytes(const char *at, const char *end, char byte)
+static inline uint64_t lines_count_bytes(const char *at, const char *end, char byte)
 {
     uint64_t n = 0;
     for (; end - at >= 8; at += 8)
-        n += count_matches(matches(at, byte));
+        n += lines_count_matches(lines_matches(at, byte));
     for (; at < end; at++)
         n += *at == byte;
     return n;
 }
 
 /* The place behind the n-th such byte, n > 0; NULL when there are fewer. */
-static inline const char *skip_bytes(const char *at, const char *end, char byte, uint64_t n)
+static inline const char *lines_skip_bytes(const char *at, const char *end, char byte, uint64_t n)
 {
     for (; end - at >= 8; at += 8) {
-        uint64_t found = matches(at, byte);
-        uint64_t there = count_matches(found);
+        uint64_t found = lines_matches(at, byte);
+        uint64_t there = lines_count_matches(found);
         if (there >= n) {
             while (--n)
                 found &= found - 1;
@@ -57,7 +57,7 @@ static inline const char *skip_bytes(const char *at, const char *end, char byte,
 /* ---- Line ends: LF, CR LF, and CR alone ---------------------------------------------------- */
 
 /* A CR without its LF, which may still follow the last byte. */
-static inline bool find_lone_return(const char *at, const char *end)
+static inline bool lines_find_lone_return(const char *at, const char *end)
 {
     while (at < end && (at = memchr(at, '\r', (size_t)(end - at)))) {
         if (at + 1 == end || at[1] != '\n')
@@ -68,10 +68,10 @@ static inline bool find_lone_return(const char *at, const char *end)
 }
 
 /* Where a line of a window with lone CRs ends: at a CR or LF, `end` for neither. */
-static inline const char *find_line_end(const char *at, const char *end)
+static inline const char *lines_find_end(const char *at, const char *end)
 {
     for (; end - at >= 8; at += 8) {
-        const uint64_t found = matches(at, '\n') | matches(at, '\r');
+        const uint64_t found = lines_matches(at, '\n') | lines_matches(at, '\r');
         if (found)
             return at + __builtin_ctzll(found) / 8;
     }
@@ -81,16 +81,16 @@ static inline const char *find_line_end(const char *at, const char *end)
 }
 
 /* The place behind the line end at `at`. */
-static inline const char *skip_line_end(const char *at, const char *end)
+static inline const char *lines_skip_end(const char *at, const char *end)
 {
     return at < end ? at + 1 + (*at == '\r' && at + 1 < end && at[1] == '\n') : at;
 }
 
-static inline uint64_t count_lines(const char *at, const char *end)
+static inline uint64_t lines_count(const char *at, const char *end)
 {
     uint64_t n = 0;
-    while ((at = find_line_end(at, end)) < end) {
-        at = skip_line_end(at, end);
+    while ((at = lines_find_end(at, end)) < end) {
+        at = lines_skip_end(at, end);
         n++;
     }
     return n;

@@ -368,14 +368,14 @@ static kr_status convert(struct kr_input *input, const char *selector, struct kr
         like.unit = file->column.type == KR_DATE32 ? KR_UNIT_US : file->unit;
     file->column.data = file->data;
     file->column.validity = file->validity;
-    if (wants_time && kr_types_compare(file->column.type, KR_I64)) {
+    if (wants_time && kr_value_types_compare(file->column.type, KR_I64)) {
         const struct kr_file integers = {.column.type = KR_I64};
         const kr_status status = kr_file_recast(file, &integers, err);
         file->column.type = KR_TIMESTAMP64;
         file->unit = like.unit;
         return status;
     }
-    if (!kr_types_compare(file->column.type, like.column.type))
+    if (!kr_value_types_compare(file->column.type, like.column.type))
         return kr_fail(err, KR_ERR_ARGUMENT, "%s is %s, which cannot be read as %s", input->name,
                        kr_type_name(file->column.type), selector);
     return file->column.type == like.column.type && file->unit == like.unit

@@ -11,8 +11,8 @@ static kr_status fail_types(const struct kr_file *file, const struct kr_file *li
 {
     const bool text = file->dictionary != NULL, like_text = like->dictionary != NULL;
     char is[KR_TYPE_TEXT_NBYTES], wanted[KR_TYPE_TEXT_NBYTES];
-    kr_type_text(file->column.type, file->unit, is);
-    kr_type_text(like->column.type, like->unit, wanted);
+    kr_value_type_text(file->column.type, file->unit, is);
+    kr_value_type_text(like->column.type, like->unit, wanted);
     char hint[KR_COMPARE_HINT_NBYTES];
     return kr_fail(err, KR_ERR_TYPE, "%s is %s, which does not compare with %s, which is %s%s", file->name,
                    text ? "str" : is, like->name, like_text ? "str" : wanted,
@@ -127,7 +127,7 @@ kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *err)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_file_convert: %s is NULL", file ? "like" : "file");
     if (file->dictionary && like->dictionary)
         return file->dictionary == like->dictionary ? KR_OK : recode(file, like, err);
-    if (file->dictionary || like->dictionary || !kr_types_compare(file->column.type, like->column.type))
+    if (file->dictionary || like->dictionary || !kr_value_types_compare(file->column.type, like->column.type))
         return fail_types(file, like, err);
     if (file->column.type == like->column.type && file->unit == like->unit)
         return KR_OK;

@@ -64,7 +64,7 @@ static kr_status refill(struct scanner *scanner, kr_error *err)
     scanner->end += (size_t)got;
     scanner->ended = got < wanted;
     scanner->any_quotes = scanner->quotes && memchr(scanner->data, '"', scanner->end);
-    scanner->any_returns = find_lone_return(scanner->data, scanner->data + scanner->end);
+    scanner->any_returns = lines_find_lone_return(scanner->data, scanner->data + scanner->end);
     return status;
 }
 
@@ -74,13 +74,13 @@ static kr_status refill(struct scanner *scanner, kr_error *err)
 static void split_plain(const struct scanner *scanner, const char *begin, const char *end, struct row *row)
 {
     const char separator = scanner->separator;
-    const char *field = scanner->column ? skip_bytes(begin, end, separator, scanner->column) : begin;
+    const char *field = scanner->column ? lines_skip_bytes(begin, end, separator, scanner->column) : begin;
     if (!field) {
-        row->n_fields = 1 + count_bytes(begin, end, separator);
+        row->n_fields = 1 + lines_count_bytes(begin, end, separator);
         return;
     }
     const char *stop = memchr(field, separator, (size_t)(end - field));
-    row->n_fields = scanner->column + 1 + (stop ? 1 + count_bytes(stop + 1, end, separator) : 0);
+    row->n_fields = scanner->column + 1 + (stop ? 1 + lines_count_bytes(stop + 1, end, separator) : 0);
     row->field = (struct field){field, (size_t)((stop ? stop : end) - field), false};
 }
 
@@ -111,7 +111,7 @@ static enum cut cut_quoted(const struct scanner *scanner, const char **at, struc
         return CUT_WRONG;
     if (!field->quoted)
         *field = (struct field){begin, (size_t)(stop - begin), false};
-    *at = *last ? skip_line_end(stop, end) : stop + 1;
+    *at = *last ? lines_skip_end(stop, end) : stop + 1;
     return CUT_WHOLE;
 }
 
@@ -129,7 +129,7 @@ static enum cut split_quoted(const struct scanner *scanner, const char **at, str
     }
     row->next = *at;
     row->empty = false;
-    row->n_lines = count_lines(begin, *at);
+    row->n_lines = lines_count(begin, *at);
     return CUT_WHOLE;
 }
 
@@ -140,13 +140,13 @@ static enum cut cut_row(const struct scanner *scanner, const char **at, struct r
     *at = begin;
     const char *stop = scanner->any_returns ? NULL : memchr(begin, '\n', (size_t)(end - begin));
     if (!stop)
-        stop = scanner->any_returns ? find_line_end(begin, end) : end;
+        stop = scanner->any_returns ? lines_find_end(begin, end) : end;
     /* What follows the last byte, if it is a CR, is not known yet. */
     if (!scanner->ended && (stop == end || (*stop == '\r' && stop + 1 == end)))
         return CUT_SHORT;
     if (scanner->any_quotes && memchr(begin, '"', (size_t)(stop - begin)))
         return split_quoted(scanner, at, row);
-    row->next = skip_line_end(stop, end);
+    row->next = lines_skip_end(stop, end);
     row->n_lines = 1;
     if (!scanner->any_returns && stop > begin && stop[-1] == '\r')
         stop--;
@@ -179,7 +179,7 @@ static kr_status next_row(struct scanner *scanner, struct row *row, bool *more, 
         return KR_OK;
     const char *begin = scanner->data + scanner->start;
     return kr_fail(err, KR_ERR_FORMAT, "%s:%llu: byte %llu of the row, reading column %s: %s",
-                   scanner->place.file, (unsigned long long)(scanner->place.line + count_lines(begin, at)),
+                   scanner->place.file, (unsigned long long)(scanner->place.line + lines_count(begin, at)),
                    (unsigned long long)(at - begin), scanner->place.column,
                    scanner->quotes ? "the quotes of this field do not follow RFC 4180, or are not closed"
                                    : "the row does not end with '|'");

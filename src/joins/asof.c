@@ -59,7 +59,7 @@ static void keep_all(asof *a, kr_join *join)
 {
     const uint64_t n = a->keys.left.n;
     uint32_t *left = keyed_take(&a->keys, n * sizeof *left, "left rows");
-    kr_number(a->keys.work, left, n);
+    kr_found_number(a->keys.work, left, n);
     kr_join_keep(a->keys.work, join, left, a->rows, n);
 }
 

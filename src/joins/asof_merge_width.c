@@ -18,7 +18,7 @@ kr_assert_size(merge_params, 56);
 
 KR_BODY kr_key right_key(const merge_params *p, uint32_t position)
 {
-    return kr_load_key(p->type, p->right, position);
+    return kr_code_load_key(p->type, p->right, position);
 }
 KR_SEARCHES(right, merge_params, right_key);
 
@@ -40,9 +40,9 @@ KR_BODY void merge_rows(const merge_params *p, uint64_t first, uint64_t end)
     const uint32_t n = (uint32_t)p->n;
     kr_span span = {.any = n != 0};
     if (first < end)
-        span.first = span.end = right_between(p, 0, n, kr_load_key(p->type, p->left, first));
+        span.first = span.end = right_between(p, 0, n, kr_code_load_key(p->type, p->left, first));
     for (uint64_t i = first; i < end; ++i) {
-        const kr_key key = kr_load_key(p->type, p->left, i);
+        const kr_key key = kr_code_load_key(p->type, p->left, i);
         span.probe = key;
         span.first = right_from(p, n, span.first, key);
         span.end = right_behind(p, n, span.end > span.first ? span.end : span.first, key);

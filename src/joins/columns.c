@@ -51,7 +51,7 @@ static void check(keyed *k, const kr_columns_job *job)
     KR_STEP(w, kr_kind_check(k->spec.kind, KR_CAN_POINT, w->err));
 }
 
-void kr_columns_run(kr_work *w, const kr_columns_job *job, kr_join *join)
+void kr_join_columns_run(kr_work *w, const kr_columns_job *job, kr_join *join)
 {
     keyed k = {.work = w, .n = job->n, .n_equal = job->n, .help = HELP, .tracer = "none"};
     kr_stopwatch watch;

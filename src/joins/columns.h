@@ -12,6 +12,6 @@ typedef struct kr_columns_job {
 } kr_columns_job;
 
 /* As kr_join_run. */
-void kr_columns_run(kr_work *work, const kr_columns_job *job, kr_join *join);
+void kr_join_columns_run(kr_work *work, const kr_columns_job *job, kr_join *join);
 
 #endif

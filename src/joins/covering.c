@@ -212,7 +212,7 @@ static kr_column take_bound(kr_work *w, kr_type type, uint64_t n)
                        .data = take(w, n * kr_type_nbytes(type), "ranges without what others hold")};
 }
 
-void kr_ranges_part(kr_work *w, const kr_spec *spec, kr_column *low, kr_column *high)
+void kr_covering_ranges_part(kr_work *w, const kr_spec *spec, kr_column *low, kr_column *high)
 {
     const kr_type type = low->type;
     kr_covering c = {.n_right = 0};

@@ -44,6 +44,6 @@ void kr_covering_list(kr_work *work, const kr_covering *c, uint64_t n, int order
 /* Ranges that hold the same values as `low` to `high`, but no value twice: what of each is left beyond those
  * that begin before it. They take the place of the columns, which are in device memory. For lookups that only
  * ask which rows some range holds: they find no row twice. May block. */
-void kr_ranges_part(kr_work *work, const kr_spec *spec, kr_column *low, kr_column *high);
+void kr_covering_ranges_part(kr_work *work, const kr_spec *spec, kr_column *low, kr_column *high);
 
 #endif

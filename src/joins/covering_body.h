@@ -19,11 +19,11 @@ kr_assert_size(covering_codes_params, 80);
 
 KR_BODY void covering_code(const covering_codes_params *p, uint64_t i)
 {
-    const uint64_t lower = kr_load_code(p->type, p->lower, i), upper = kr_load_code(p->type, p->upper, i);
-    kr_store_code(p->out_type, p->lowers, i, lower);
-    kr_store_code(p->out_type, p->uppers, i, upper);
-    p->flags[i] = (uint8_t)(lower <= upper && kr_is_valid(p->lower_validity, p->lower_offset, i) &&
-                            kr_is_valid(p->upper_validity, p->upper_offset, i));
+    const uint64_t lower = kr_code_load(p->type, p->lower, i), upper = kr_code_load(p->type, p->upper, i);
+    kr_code_store(p->out_type, p->lowers, i, lower);
+    kr_code_store(p->out_type, p->uppers, i, upper);
+    p->flags[i] = (uint8_t)(lower <= upper && kr_code_is_valid(p->lower_validity, p->lower_offset, i) &&
+                            kr_code_is_valid(p->upper_validity, p->upper_offset, i));
 }
 KR_MAP_PROGRAM(covering_codes, covering_codes_params, covering_code);
 
@@ -34,7 +34,7 @@ KR_BODY uint64_t covering_get(const kr_covering_view *v, const void *codes, uint
 
 KR_BODY void covering_put(const kr_covering_view *v, void *codes, uint64_t i, uint64_t code)
 {
-    kr_store_code(v->is_wide ? KR_U64 : KR_U32, codes, i, code);
+    kr_code_store(v->is_wide ? KR_U64 : KR_U32, codes, i, code);
 }
 
 /* ---- The levels ------------------------------------------------------------------------------- */
@@ -101,8 +101,8 @@ KR_BODY void covering_part_of(const covering_part_params *p, uint64_t i)
     const int is_behind = i && reach >= begin, is_empty = is_behind && reach >= end;
     const uint64_t from = is_behind && !is_empty ? reach + 1 : begin;
     const uint64_t highest = ~(uint64_t)0 >> (64 - kr_type_significant_bits(p->type));
-    kr_store_code(p->type, p->lower, i, is_empty ? highest : from);
-    kr_store_code(p->type, p->upper, i, is_empty ? kr_zero_code(p->type) : end);
+    kr_code_store(p->type, p->lower, i, is_empty ? highest : from);
+    kr_code_store(p->type, p->upper, i, is_empty ? kr_code_zero(p->type) : end);
 }
 KR_MAP_PROGRAM(covering_part, covering_part_params, covering_part_of);
 

@@ -103,7 +103,7 @@ static pair_list list_matches(joining *j)
 static pair_list select_rows(joining *j, const kr_selection *selection)
 {
     pair_list list = {.n = 0};
-    list.first = kr_selection_list(j->work, selection, &list.n);
+    list.first = kr_select_list(j->work, selection, &list.n);
     return list;
 }
 
@@ -177,7 +177,7 @@ static pair_list list_probes(joining *j)
     pair_list list = {j->names, j->answers, j->query.n};
     if (!list.first) {
         list.first = kr_join_take(j->work, list.n, "probing rows");
-        kr_number(j->work, list.first, list.n);
+        kr_found_number(j->work, list.first, list.n);
     }
     return list;
 }
@@ -283,7 +283,7 @@ static void probe(joining *j, const kr_column *lower, const kr_column *upper, kr
         high = kr_column_bring(w, upper, "a copy of the upper bounds");
     kr_work_lap(w, "copy");
     if (upper && lists_indexed(j))
-        kr_ranges_part(w, &j->index->spec, &low, &high);
+        kr_covering_ranges_part(w, &j->index->spec, &low, &high);
     make_query(j, &low, upper ? &high : NULL);
     if (kr_work_goes_on(w))
         find_pairs(j, join);
@@ -340,7 +340,7 @@ kr_index *kr_join_build(kr_work *w, const kr_join_job *job, const kr_spec *spec,
 {
     kr_shape shape;
     kr_index *index = NULL;
-    KR_STEP(w, kr_shape_make(w->device, spec, indexed, NULL, &shape, w->err));
+    KR_STEP(w, kr_index_shape_make(w->device, spec, indexed, NULL, &shape, w->err));
     KR_STEP(w, job->used_bits ? kr_index_make_narrow(w->device, spec, indexed, job->used_bits, &index, w->err)
                               : kr_index_make(w->device, spec, indexed, NULL, NULL, &index, w->err));
     return index;

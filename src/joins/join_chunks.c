@@ -79,7 +79,7 @@ static void give_selection(streaming *s, kr_work *from, const kr_selection *sele
                            uint64_t first_row)
 {
     uint64_t n = 0;
-    const uint32_t *rows = kr_selection_list(from, selection, &n);
+    const uint32_t *rows = kr_select_list(from, selection, &n);
     give_rows(s, from, rows, n, is_left, first_row);
 }
 
@@ -181,7 +181,7 @@ static void begin_piece(streaming *s, streaming_piece *piece, uint64_t first, ui
     if (upper)
         high = bring_slice(w, upper, first, n);
     if (upper && lists_indexed(s))
-        kr_ranges_part(w, &s->index->spec, &low, &high);
+        kr_covering_ranges_part(w, &s->index->spec, &low, &high);
     kr_query_make(w, s->index, &low, upper ? &high : NULL, &piece->query);
     if (lists_indexed(s) && !upper)
         mark_answers(s, piece);

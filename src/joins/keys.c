@@ -18,16 +18,16 @@ void keyed_bring(keyed *k, keys_side *side, const kr_column *columns, uint32_t f
     kr_work *w = k->work;
     for (uint32_t j = 0; j < n; ++j) {
         side->n = columns[j].count;
-        KR_STEP(w,
-                kr_resident_make(w->device, &columns[j], what, w->stream, &side->columns[first + j], w->err));
+        KR_STEP(w, kr_column_resident_make(w->device, &columns[j], what, w->stream, &side->columns[first + j],
+                                           w->err));
     }
 }
 
 void keyed_release(keyed *k)
 {
     for (uint32_t j = 0; j <= KR_BY_MOST; ++j) {
-        kr_resident_release(k->work->device, &k->right.columns[j], k->work->stream);
-        kr_resident_release(k->work->device, &k->left.columns[j], k->work->stream);
+        kr_column_resident_release(k->work->device, &k->right.columns[j], k->work->stream);
+        kr_column_resident_release(k->work->device, &k->left.columns[j], k->work->stream);
     }
 }
 

@@ -25,8 +25,8 @@ KR_BODY void keys_extent_of(kr_group group, const keys_extent_params *p, uint64_
         const uint64_t row = group.size == 1 ? i * p->each + j : j * n + i;
         if (row >= p->n)
             break;
-        const uint64_t code = kr_load_code((uint32_t)p->type, p->data, row);
-        if (kr_is_valid(p->validity, p->validity_offset, row)) {
+        const uint64_t code = kr_code_load((uint32_t)p->type, p->data, row);
+        if (kr_code_is_valid(p->validity, p->validity_offset, row)) {
             below = ~code > below ? ~code : below;
             above = code > above ? code : above;
         }
@@ -63,12 +63,12 @@ KR_BODY void keys_fold_row(const keys_fold_params *p, uint64_t i)
     int whole = 1;
     for (uint32_t j = 0; j < p->n_parts; ++j) {
         const keys_part *part = &p->parts[j];
-        const uint64_t code = kr_load_code(part->type, part->data, i);
-        whole = whole && kr_is_valid(part->validity, part->validity_offset, i) &&
+        const uint64_t code = kr_code_load(part->type, part->data, i);
+        whole = whole && kr_code_is_valid(part->validity, part->validity_offset, i) &&
                 code - part->lowest <= part->span;
         key |= (code - part->lowest) << part->shift;
     }
-    kr_store_code(p->out_type, p->out, i, whole ? key : p->absent);
+    kr_code_store(p->out_type, p->out, i, whole ? key : p->absent);
 }
 KR_MAP_PROGRAM(keys_fold, keys_fold_params, keys_fold_row);
 

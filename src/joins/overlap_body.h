@@ -25,17 +25,17 @@ KR_BODY int overlap_is_nan(uint32_t type, uint64_t code)
 
 KR_BODY void overlap_code(const overlap_codes_params *p, uint64_t i)
 {
-    const uint64_t start = kr_load_code(p->type, p->start, i), end = kr_load_code(p->type, p->end, i);
+    const uint64_t start = kr_code_load(p->type, p->start, i), end = kr_code_load(p->type, p->end, i);
     const uint64_t last = end - p->open; /* where end is 0, there is no interval */
-    const int any = kr_is_valid(p->start_validity, p->start_offset, i) &&
-                    kr_is_valid(p->end_validity, p->end_offset, i) && !overlap_is_nan(p->type, start) &&
+    const int any = kr_code_is_valid(p->start_validity, p->start_offset, i) &&
+                    kr_code_is_valid(p->end_validity, p->end_offset, i) && !overlap_is_nan(p->type, start) &&
                     !overlap_is_nan(p->type, end) && (p->open ? start < end : start <= end);
     const int looks = any && start + p->skip <= last && start + p->skip >= start;
-    kr_store_code(p->out_type, p->starts, i, start);
+    kr_code_store(p->out_type, p->starts, i, start);
     if (p->ends)
-        kr_store_code(p->out_type, p->ends, i, last);
-    kr_store_code(p->out_type, p->lower, i, looks ? start + p->skip : 1);
-    kr_store_code(p->out_type, p->upper, i, looks ? last : 0);
+        kr_code_store(p->out_type, p->ends, i, last);
+    kr_code_store(p->out_type, p->lower, i, looks ? start + p->skip : 1);
+    kr_code_store(p->out_type, p->upper, i, looks ? last : 0);
     p->flags[i] = (uint8_t)any;
 }
 KR_MAP_PROGRAM(overlap_codes, overlap_codes_params, overlap_code);
@@ -51,7 +51,7 @@ kr_assert_size(overlap_partner_params, 32);
 
 KR_BODY void overlap_partner_of(const overlap_partner_params *p, uint64_t i)
 {
-    const int has = kr_is_valid(p->validity, 0, i) && kr_load(p->begun + i) > kr_load(p->ended + i);
+    const int has = kr_code_is_valid(p->validity, 0, i) && kr_load(p->begun + i) > kr_load(p->ended + i);
     p->answers[i] = has ? 0 : KR_NO_ROW;
 }
 KR_MAP_PROGRAM(overlap_partner, overlap_partner_params, overlap_partner_of);
@@ -67,10 +67,10 @@ kr_assert_size(overlap_before_params, 40);
 
 KR_BODY void overlap_up_to(const overlap_before_params *p, uint64_t i)
 {
-    const uint64_t start = kr_load_code(p->type, p->starts, i), end = kr_load_code(p->type, p->ends, i);
+    const uint64_t start = kr_code_load(p->type, p->starts, i), end = kr_code_load(p->type, p->ends, i);
     const int none = p->before && start == 0;
-    kr_store_code(p->type, p->lower, i, none ? 1 : 0);
-    kr_store_code(p->type, p->upper, i, none ? 0 : p->before ? start - 1 : end);
+    kr_code_store(p->type, p->lower, i, none ? 1 : 0);
+    kr_code_store(p->type, p->upper, i, none ? 0 : p->before ? start - 1 : end);
 }
 KR_MAP_PROGRAM(overlap_before, overlap_before_params, overlap_up_to);
 

@@ -54,6 +54,6 @@ uint32_t *kr_partners_list(kr_work *w, const kr_partners *p, const kr_index *ind
                            int wanted, uint64_t *count)
 {
     const kr_selection selection = {.bitmap = p->marks, .n = p->n, .wanted = (uint32_t)wanted};
-    return index->is_unique ? kr_selection_list(w, &selection, count)
+    return index->is_unique ? kr_select_list(w, &selection, count)
                             : list_by_firsts(w, p, index, indexed, wanted, count);
 }

@@ -22,8 +22,8 @@ KR_BODY void sample_one(const sample_params *p, uint64_t i)
 {
     const uint64_t first = i * p->count / SAMPLE_ROWS, end = (i + 1) * p->count / SAMPLE_ROWS;
     const uint64_t row = first + (i * 0x9E3779B1u >> 8) % (end > first ? end - first : 1);
-    p->codes[i] =
-        kr_is_valid(p->validity, p->validity_offset, row) ? kr_load_code(p->type, p->data, row) : p->none;
+    p->codes[i] = kr_code_is_valid(p->validity, p->validity_offset, row) ? kr_code_load(p->type, p->data, row)
+                                                                         : p->none;
 }
 KR_MAP_PROGRAM(sample_rows, sample_params, sample_one);
 

@@ -41,7 +41,7 @@ OUTLINED void load_each(const side *s, uint64_t at, lanes *out)
 {
     kr_key codes[LANES];
     for (uint32_t k = 0; k < LANES; ++k)
-        codes[k] = at + k < s->n ? (kr_key)kr_load_key(s->type, s->data, at + k) : (kr_key) ~(kr_key)0;
+        codes[k] = at + k < s->n ? (kr_key)kr_code_load_key(s->type, s->data, at + k) : (kr_key) ~(kr_key)0;
     kr_copy_bytes(out, codes, sizeof *out);
 }
 
@@ -82,8 +82,8 @@ KR_BODY void check_part(const join_order_params *p, uint64_t first, uint64_t end
     }
     int fell = is_any(&falls), repeated = is_any(&repeats);
     for (; i < end; ++i) {
-        const kr_key last = kr_load_key(column.type, p->data, i - 1);
-        const kr_key key = kr_load_key(column.type, p->data, i);
+        const kr_key last = kr_code_load_key(column.type, p->data, i - 1);
+        const kr_key key = kr_code_load_key(column.type, p->data, i);
         fell |= last > key;
         repeated |= last == key;
     }
@@ -117,7 +117,7 @@ enum { WINDOWS = 8 };
 
 KR_BODY kr_key cursor_key(const cursor *c, uint32_t position)
 {
-    return kr_load_key(c->right.type, c->right.data, position);
+    return kr_code_load_key(c->right.type, c->right.data, position);
 }
 KR_SEARCHES(cursor, cursor, cursor_key);
 
@@ -245,7 +245,7 @@ KR_BODY void rows_begin(left_rows *rows, const join_merge_params *p, uint64_t pi
     rows->first = piece * p->each;
     rows->end = rows->first + p->each < p->n_left ? rows->first + p->each : p->n_left;
     rows->n = 0;
-    const kr_key key = kr_load_key(p->type, p->left, rows->first);
+    const kr_key key = kr_code_load_key(p->type, p->left, rows->first);
     cursor_begin(&rows->upper, p, p->upper, key, 0);
     if (!single)
         cursor_begin(&rows->lower, p, p->lower, key, 1);

@@ -17,11 +17,11 @@ typedef struct encode_params {
 } encode_params;
 kr_assert_size(encode_params, 32);
 
-KR_BODY void encode(const encode_params *p, uint64_t i)
+KR_BODY void encode_key(const encode_params *p, uint64_t i)
 {
-    p->codes[i] = kr_load_key(p->type, p->data, p->index ? kr_load(p->index + i) : i);
+    p->codes[i] = kr_code_load_key(p->type, p->data, p->index ? kr_load(p->index + i) : i);
 }
-KR_MAP_PROGRAM(key_encode, encode_params, encode);
+KR_MAP_PROGRAM(key_encode, encode_params, encode_key);
 
 /* out[i] := codes[i], mixed. `out` may be `codes`, so these are not read as memory that never changes. */
 typedef struct mix_params {
@@ -31,10 +31,10 @@ typedef struct mix_params {
 } mix_params;
 kr_assert_size(mix_params, 24);
 
-KR_BODY void mix(const mix_params *p, uint64_t i)
+KR_BODY void mix_key(const mix_params *p, uint64_t i)
 {
     p->out[i] = kr_mix(p->codes[i], p->seed);
 }
-KR_MAP_PROGRAM(key_mix, mix_params, mix);
+KR_MAP_PROGRAM(key_mix, mix_params, mix_key);
 
 #endif

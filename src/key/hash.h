@@ -46,37 +46,37 @@ KR_BOTH uint64_t kr_unmix64(uint64_t mixed, uint64_t seed)
 }
 
 /* The hash of a mixed code. */
-KR_BOTH uint32_t kr_hash_of_mixed32(uint32_t mixed)
+KR_BOTH uint32_t kr_code_hash_of_mixed32(uint32_t mixed)
 {
     return mixed;
 }
 
-KR_BOTH uint32_t kr_hash_of_mixed64(uint64_t mixed)
+KR_BOTH uint32_t kr_code_hash_of_mixed64(uint64_t mixed)
 {
     return (uint32_t)(mixed >> 32);
 }
 
-KR_BOTH uint32_t kr_hash32(uint32_t code, uint64_t seed)
+KR_BOTH uint32_t kr_code_hash32(uint32_t code, uint64_t seed)
 {
-    return kr_hash_of_mixed32(kr_mix32(code, seed));
+    return kr_code_hash_of_mixed32(kr_mix32(code, seed));
 }
 
-KR_BOTH uint32_t kr_hash64(uint64_t code, uint64_t seed)
+KR_BOTH uint32_t kr_code_hash64(uint64_t code, uint64_t seed)
 {
-    return kr_hash_of_mixed64(kr_mix64(code, seed));
+    return kr_code_hash_of_mixed64(kr_mix64(code, seed));
 }
 
 #if defined(KR_KEY_BITS)
 #if KR_KEY_BITS == 32
 #define kr_mix kr_mix32
 #define kr_unmix kr_unmix32
-#define kr_hash kr_hash32
-#define kr_hash_of_mixed kr_hash_of_mixed32
+#define kr_code_hash kr_code_hash32
+#define kr_code_hash_of_mixed kr_code_hash_of_mixed32
 #else
 #define kr_mix kr_mix64
 #define kr_unmix kr_unmix64
-#define kr_hash kr_hash64
-#define kr_hash_of_mixed kr_hash_of_mixed64
+#define kr_code_hash kr_code_hash64
+#define kr_code_hash_of_mixed kr_code_hash_of_mixed64
 #endif
 #endif
 

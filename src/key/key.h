@@ -84,7 +84,7 @@ KR_BOTH uint64_t kr_decode_f64(uint64_t code)
 }
 
 /* Element i of a column of a type of up to 32 bits. */
-KR_BODY uint32_t kr_load_key32(uint32_t type, const void *data, uint64_t i)
+KR_BODY uint32_t kr_code_load_key32(uint32_t type, const void *data, uint64_t i)
 {
     const uint32_t width = kr_type_width(type);
     const uint32_t bits = width == 4   ? kr_load((const uint32_t *)data + i)
@@ -93,16 +93,17 @@ KR_BODY uint32_t kr_load_key32(uint32_t type, const void *data, uint64_t i)
     return type == KR_F32 ? kr_encode_f32(bits) : bits ^ (uint32_t)kr_type_bias(type);
 }
 
-KR_BODY uint64_t kr_load_key64(uint32_t type, const void *data, uint64_t i)
+KR_BODY uint64_t kr_code_load_key64(uint32_t type, const void *data, uint64_t i)
 {
     const uint64_t bits = kr_load((const uint64_t *)data + i);
     return type == KR_F64 ? kr_encode_f64(bits) : bits ^ kr_type_bias(type);
 }
 
 /* The code of an element of any type, widened. */
-KR_BODY uint64_t kr_load_code(uint32_t type, const void *data, uint64_t i)
+KR_BODY uint64_t kr_code_load(uint32_t type, const void *data, uint64_t i)
 {
-    return kr_type_key_bits(type) == 64 ? kr_load_key64(type, data, i) : kr_load_key32(type, data, i);
+    return kr_type_key_bits(type) == 64 ? kr_code_load_key64(type, data, i)
+                                        : kr_code_load_key32(type, data, i);
 }
 
 /* The integer value behind a code, sign-extended; meaningless for floats. */
@@ -118,7 +119,7 @@ KR_BODY double kr_code_float(uint32_t type, uint64_t code)
 }
 
 /* Writes the value behind a code as element i of a column of the type. */
-KR_BODY void kr_store_code(uint32_t type, void *data, uint64_t i, uint64_t code)
+KR_BODY void kr_code_store(uint32_t type, void *data, uint64_t i, uint64_t code)
 {
     const uint32_t width = kr_type_width(type);
     const uint64_t bits = type == KR_F32   ? kr_decode_f32((uint32_t)code)
@@ -135,7 +136,7 @@ KR_BODY void kr_store_code(uint32_t type, void *data, uint64_t i, uint64_t code)
 }
 
 /* The code of the value zero. */
-KR_BODY uint64_t kr_zero_code(uint32_t type)
+KR_BODY uint64_t kr_code_zero(uint32_t type)
 {
     if (type == KR_F32 || type == KR_F64)
         return (uint64_t)1 << (8 * kr_type_width(type) - 1);
@@ -143,7 +144,7 @@ KR_BODY uint64_t kr_zero_code(uint32_t type)
 }
 
 /* Bit `row` of Arrow's validity bitmap; NULL means that every row is valid. */
-KR_BODY int kr_is_valid(const uint8_t *validity, uint64_t offset, uint64_t row)
+KR_BODY int kr_code_is_valid(const uint8_t *validity, uint64_t offset, uint64_t row)
 {
     const uint64_t bit = offset + row;
     return !validity || (kr_load(validity + bit / 8) >> (bit % 8) & 1);
@@ -153,11 +154,11 @@ KR_BODY int kr_is_valid(const uint8_t *validity, uint64_t offset, uint64_t row)
 #if defined(KR_KEY_BITS)
 #if KR_KEY_BITS == 32
 typedef uint32_t kr_key;
-#define kr_load_key kr_load_key32
+#define kr_code_load_key kr_code_load_key32
 #define KR_RAW_KEY KR_U32 /* the type whose values are their own codes */
 #else
 typedef uint64_t kr_key;
-#define kr_load_key kr_load_key64
+#define kr_code_load_key kr_code_load_key64
 #define KR_RAW_KEY KR_U64
 #endif
 #endif

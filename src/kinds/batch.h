@@ -31,9 +31,9 @@ kr_assert_size(kr_batch, 80);
 
 /* A batch whose probes are grouped by parts of the index (lookup/partition.h). The probes of part p are
  * starts[p] .. starts[p + 1] - 1, in segments. In a family with cuts, part p holds the entries at positions
- * kr_cut_at(n, bits, p) to kr_cut_at(n, bits, p + 1) - 1. The first entry that is not below a probe's lower
- * bound is in the probe's part, or is the first entry of the next part. In a family that hashes, p is the top
- * `bits` bits of kr_hash of the probe's code. */
+ * kr_batch_cut_at(n, bits, p) to kr_batch_cut_at(n, bits, p + 1) - 1. The first entry that is not below a
+ * probe's lower bound is in the probe's part, or is the first entry of the next part. In a family that
+ * hashes, p is the top `bits` bits of kr_code_hash of the probe's code. */
 typedef struct kr_segment {
     uint32_t part, first; /* at most `segment` probes of the part, from `first` on */
 } kr_segment;
@@ -47,7 +47,7 @@ typedef struct kr_partition_view {
 } kr_partition_view;
 
 /* A multiple of 64, so that parts begin where cache lines do. */
-KR_BOTH uint64_t kr_cut_at(uint64_t n, uint32_t bits, uint64_t p)
+KR_BOTH uint64_t kr_batch_cut_at(uint64_t n, uint32_t bits, uint64_t p)
 {
     return p >> bits ? n : (n * p >> bits) & ~(uint64_t)63;
 }
@@ -63,7 +63,7 @@ enum {
 typedef struct kr_put {
     void *out;
     const uint32_t *order; /* as in the batch: where probe i's answer goes */
-    uint64_t *work;        /* counters of kr_work_add; NULL: not counted */
+    uint64_t *work;        /* counters of kr_put_work_add; NULL: not counted */
     uint32_t what;         /* KR_PUT_* */
     /* Lookups of nearest keys: the KR_PUT_* that is written. `what` is then KR_PUT_MATCH: both ends of the
      * probe's own key are searched for. */
@@ -88,7 +88,7 @@ enum { KR_WORK_RAYS, KR_WORK_HITS, KR_WORK_FILTERED, KR_WORK_REPAIRED, KR_WORK_U
 enum { KR_WORK_COUNTS = 8 }; /* places for each stripe */
 enum { KR_WORK_STRIPES = 4096 };
 
-KR_BODY void kr_work_add(const kr_put *put, uint64_t i, uint32_t which, uint64_t count)
+KR_BODY void kr_put_work_add(const kr_put *put, uint64_t i, uint32_t which, uint64_t count)
 {
     if (put->work && count)
         kr_atomic_add64(put->work + i % KR_WORK_STRIPES * KR_WORK_COUNTS + which, count);
@@ -128,15 +128,15 @@ KR_BODY int kr_batch_load_upper(const kr_batch *batch, uint64_t i, const kr_key 
         return 1;
     const uint64_t place = kr_answer_place(batch->order, i);
     if (batch->upper)
-        *upper = kr_load_key(batch->upper_type, batch->upper, place);
-    return *lower <= *upper && kr_is_valid(batch->lower_validity, batch->lower_offset, place) &&
-           kr_is_valid(batch->upper_validity, batch->upper_offset, place);
+        *upper = kr_code_load_key(batch->upper_type, batch->upper, place);
+    return *lower <= *upper && kr_code_is_valid(batch->lower_validity, batch->lower_offset, place) &&
+           kr_code_is_valid(batch->upper_validity, batch->upper_offset, place);
 }
 
 /* Loads the bounds of probe i; 0 when nothing can match: a NULL bound or an empty range. */
 KR_BODY int kr_batch_load(const kr_batch *batch, uint64_t i, kr_key *lower, kr_key *upper)
 {
-    *lower = kr_load_key(batch->lower_type, batch->lower, i);
+    *lower = kr_code_load_key(batch->lower_type, batch->lower, i);
     return kr_batch_load_upper(batch, i, lower, upper);
 }
 

@@ -88,7 +88,7 @@ kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, co
     return status;
 }
 
-kr_status kr_estimate_shape(const kr_shape *shape, kr_need *estimate, kr_error *err)
+kr_status kr_choose_shape(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
     kr_need family = {0};
     const kr_family_ops *ops = kr_family_ops_of(shape->spec->kind->family, shape->type);

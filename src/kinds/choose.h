@@ -13,6 +13,6 @@ kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, co
                     kr_error *err);
 
 /* Estimate of an index including the copies that host columns need. */
-kr_status kr_estimate_shape(const kr_shape *shape, kr_need *estimate, kr_error *err);
+kr_status kr_choose_shape(const kr_shape *shape, kr_need *estimate, kr_error *err);
 
 #endif

@@ -83,7 +83,7 @@ typedef struct upload_buffer {
 static kr_status upload_in_turn(kr_device *device, upload_buffer *buffers, char *to, const char *from,
                                 uint64_t nbytes, kr_stream *stream, kr_error *err)
 {
-    void *native = kr_native_stream(device, stream);
+    void *native = kr_stream_native(device, stream);
     kr_status status = KR_OK;
     for (uint64_t done = 0, turn = 0; status == KR_OK && done < nbytes; ++turn) {
         upload_buffer *buffer = &buffers[turn % UPLOAD_BUFFERS];
@@ -105,8 +105,8 @@ static kr_status upload_in_turn(kr_device *device, upload_buffer *buffers, char 
     return status == KR_OK ? end : status;
 }
 
-kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
-                    kr_error *err)
+kr_status kr_column_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
+                           kr_error *err)
 {
     upload_buffer buffers[UPLOAD_BUFFERS] = {{0}};
     kr_status status = KR_OK;
@@ -130,13 +130,13 @@ kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbyt
     return status;
 }
 
-kr_status kr_bring(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
-                   kr_error *err)
+kr_status kr_column_bring_bytes(kr_device *device, void *to, const void *from, uint64_t nbytes,
+                                kr_stream *stream, kr_error *err)
 {
     const uint64_t piece = device->ops->is_host ? UPLOAD_NBYTES : nbytes;
     kr_status status = KR_OK;
     if (!kr_device_reaches(device, from))
-        return kr_upload(device, to, from, nbytes, stream, err);
+        return kr_column_upload(device, to, from, nbytes, stream, err);
     for (uint64_t done = 0; status == KR_OK && done < nbytes; done += piece) {
         const uint64_t n = nbytes - done < piece ? nbytes - done : piece;
         status = kr_device_copy(device, (char *)to + done, (const char *)from + done, n, stream, err);
@@ -152,7 +152,7 @@ static const void *bring(kr_work *w, const void *array, uint64_t nbytes, const c
     if (!array || nbytes == 0 || kr_device_reaches(w->device, array))
         return array;
     void *copy = kr_work_take(w, nbytes, what);
-    KR_STEP(w, kr_upload(w->device, copy, array, nbytes, w->stream, w->err));
+    KR_STEP(w, kr_column_upload(w->device, copy, array, nbytes, w->stream, w->err));
     return copy;
 }
 
@@ -162,12 +162,12 @@ kr_column kr_column_bring(kr_work *w, const kr_column *column, const char *what)
     const void *validity = column->validity ? column->validity + column->validity_offset / 8 : NULL;
     here.validity_offset = column->validity_offset % 8;
     here.data = bring(w, column->data, column->count * kr_type_nbytes(column->type), what);
-    here.validity = bring(w, validity, kr_validity_nbytes(column), "a validity bitmap");
+    here.validity = bring(w, validity, kr_column_validity_nbytes(column), "a validity bitmap");
     return here;
 }
 
-kr_status kr_resident_make(kr_device *device, const kr_column *column, const char *what, kr_stream *stream,
-                           kr_resident *resident, kr_error *err)
+kr_status kr_column_resident_make(kr_device *device, const kr_column *column, const char *what,
+                                  kr_stream *stream, kr_resident *resident, kr_error *err)
 {
     kr_work w = kr_work_on(device, stream, err);
     kr_resident made = {.column = kr_column_bring(&w, column, what)};
@@ -178,7 +178,7 @@ kr_status kr_resident_make(kr_device *device, const kr_column *column, const cha
     return kr_work_end(&w);
 }
 
-void kr_resident_release(kr_device *device, kr_resident *resident, kr_stream *stream)
+void kr_column_resident_release(kr_device *device, kr_resident *resident, kr_stream *stream)
 {
     kr_buffer_release(device, &resident->validity, stream);
     kr_buffer_release(device, &resident->data, stream);

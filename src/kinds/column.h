@@ -17,14 +17,14 @@ kr_status kr_column_check_texts(const char *what, uint64_t dictionary, const cha
                                 uint64_t other_dictionary, kr_error *err);
 
 /* Copies `nbytes` from wherever they are. On a CPU a progress callback can cancel it halfway. */
-kr_status kr_bring(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
-                   kr_error *err);
+kr_status kr_column_bring_bytes(kr_device *device, void *to, const void *from, uint64_t nbytes,
+                                kr_stream *stream, kr_error *err);
 /* Copies `nbytes` to the device, through pinned buffers so that reading and copying overlap. Blocks. */
-kr_status kr_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
-                    kr_error *err);
+kr_status kr_column_upload(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
+                           kr_error *err);
 
 /* Bytes of a validity bitmap from its first used byte on. */
-static inline uint64_t kr_validity_nbytes(const kr_column *column)
+static inline uint64_t kr_column_validity_nbytes(const kr_column *column)
 {
     return (column->validity_offset % 8 + column->count + 7) / 8;
 }
@@ -44,8 +44,8 @@ typedef struct kr_resident {
     kr_column column;
     kr_buffer data, validity;
 } kr_resident;
-kr_status kr_resident_make(kr_device *device, const kr_column *column, const char *what, kr_stream *stream,
-                           kr_resident *resident, kr_error *err);
-void kr_resident_release(kr_device *device, kr_resident *resident, kr_stream *stream);
+kr_status kr_column_resident_make(kr_device *device, const kr_column *column, const char *what,
+                                  kr_stream *stream, kr_resident *resident, kr_error *err);
+void kr_column_resident_release(kr_device *device, kr_resident *resident, kr_stream *stream);
 
 #endif

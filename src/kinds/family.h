@@ -76,8 +76,8 @@ typedef struct kr_counter {
 typedef struct kr_ordered_ops {
     /* Codes of the smallest and the largest key. */
     void (*key_range)(const void *self, uint64_t *lowest, uint64_t *highest);
-    /* Optional: keys[p] := the code of the entry at position kr_cut_at(n_rows, bits, p), for all p below
-     * 2^bits; the library then partitions large batches by them. Enqueues. */
+    /* Optional: keys[p] := the code of the entry at position kr_batch_cut_at(n_rows, bits, p), for all p
+     * below 2^bits; the library then partitions large batches by them. Enqueues. */
     void (*cuts)(kr_work *work, const void *self, uint32_t bits, void *keys);
 } kr_ordered_ops;
 
@@ -96,8 +96,8 @@ typedef struct kr_family_ops {
     /* How many rows there are, and how those of a match are read. */
     kr_rows (*rows)(const void *self);
     const kr_ordered_ops *ordered; /* NULL: entries have no order, so there are no ranges */
-    /* Optional, for families without an order: the seed of kr_hash (key/hash.h). The library may partition
-     * large batches by the top bits of that hash. */
+    /* Optional, for families without an order: the seed of kr_code_hash (key/hash.h). The library may
+     * partition large batches by the top bits of that hash. */
     uint64_t (*hash_seed)(const void *self);
     uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
     /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. The library itself checks that

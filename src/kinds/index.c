@@ -12,8 +12,8 @@ static uint64_t staged_nbytes(kr_device *device, const void *pointer, uint64_t n
     return pointer && !kr_device_reaches(device, pointer) ? nbytes : 0;
 }
 
-kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,
-                        const uint32_t *row_ids, kr_shape *shape, kr_error *err)
+kr_status kr_index_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,
+                              const uint32_t *row_ids, kr_shape *shape, kr_error *err)
 {
     if (column->count >= KR_NO_ROW)
         return kr_fail(err, KR_ERR_LIMIT, "%llu rows: an index holds at most 4294967294; split the column",
@@ -26,7 +26,7 @@ kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column 
         .has_validity = column->validity != NULL,
         .has_row_ids = row_ids != NULL,
         .staged_nbytes = staged_nbytes(device, column->data, column->count * kr_type_nbytes(column->type)) +
-                         staged_nbytes(device, column->validity, kr_validity_nbytes(column)) +
+                         staged_nbytes(device, column->validity, kr_column_validity_nbytes(column)) +
                          staged_nbytes(device, row_ids, column->count * sizeof *row_ids),
     };
     return KR_OK;
@@ -41,7 +41,7 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
         atomic_store_explicit(&((kr_index *)index)->is_ready, 1, memory_order_release);
         return KR_OK;
     }
-    return ops->event_wait(index->device, index->ready, kr_native_stream(index->device, stream), err);
+    return ops->event_wait(index->device, index->ready, kr_stream_native(index->device, stream), err);
 }
 
 static kr_status runs_on(const kr_family_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err)
@@ -70,7 +70,7 @@ typedef struct inputs {
 static kr_rows_summary summarize_given(kr_work *w, const inputs *in, uint64_t *counters)
 {
     const kr_rows rows = kr_dense_rows(in->rows.data, sizeof(uint32_t), in->rows.count);
-    return kr_rows_summarize(w, &rows, counters);
+    return kr_row_ids_summarize(w, &rows, counters);
 }
 
 /* Fails if there is a NULL. Blocks. */
@@ -138,7 +138,7 @@ static void record_ready(kr_work *w, kr_index *index)
         return;
     if (!index->ready)
         KR_STEP(w, device->ops->event_create(device, &index->ready, w->err));
-    KR_STEP(w, device->ops->event_record(device, index->ready, kr_native_stream(device, w->stream), w->err));
+    KR_STEP(w, device->ops->event_record(device, index->ready, kr_stream_native(device, w->stream), w->err));
 }
 
 /* For a build with the caller's row ids. */
@@ -148,7 +148,7 @@ static void find_given_rows(kr_work *w, kr_index *index, const inputs *in)
     if (!kr_work_goes_on(w))
         return;
     const kr_rows rows = index->ops->rows(index->self);
-    index->row_limit = kr_rows_summarize(w, &rows, counters).end;
+    index->row_limit = kr_row_ids_summarize(w, &rows, counters).end;
     index->info.next_row = summarize_given(w, in, counters).end;
 }
 
@@ -267,8 +267,8 @@ static int may_change(kr_work *w, kr_index *index)
     return 1;
 }
 
-kr_status kr_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
-                            kr_stream *stream, kr_error *err)
+kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
+                                  kr_stream *stream, kr_error *err)
 {
     change c;
     kr_work w = begin_change(index, &c, stream, err);
@@ -316,7 +316,7 @@ static void run_update(kr_work *w, kr_index *index, const kr_update *wanted)
     index->row_limit = index->info.next_row;
 }
 
-kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err)
+kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err)
 {
     change c;
     if (!wanted->insert_keys.count && !wanted->delete_keys.count) {
@@ -337,7 +337,7 @@ kr_status kr_index_check(const kr_index *index, kr_error *err)
     KR_STEP(&w, kr_index_await(index, NULL, err));
     if (index->ops->validate)
         KR_STEP(&w, index->ops->validate(index->device, index->self, err));
-    KR_STEP(&w, kr_rows_validate(index->device, &rows, err));
+    KR_STEP(&w, kr_row_ids_validate(index->device, &rows, err));
     return kr_work_end(&w);
 }
 

@@ -31,11 +31,11 @@ kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_
                                uint32_t used_bits, kr_index **index, kr_error *err);
 
 /* kr_index_set_keys with checked arguments and at least one key. Blocks. */
-kr_status kr_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
-                            kr_stream *stream, kr_error *err);
+kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
+                                  kr_stream *stream, kr_error *err);
 
 /* kr_index_update with checked arguments: next_row of `wanted` is filled in here. Blocks. */
-kr_status kr_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err);
+kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err);
 
 /* kr_index_validate with checked arguments. Blocks. */
 kr_status kr_index_check(const kr_index *index, kr_error *err);
@@ -44,7 +44,7 @@ kr_status kr_index_check(const kr_index *index, kr_error *err);
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err);
 
 /* A shape for estimates; fails with more rows than an index holds. row_ids: NULL, or the caller's. */
-kr_status kr_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,
-                        const uint32_t *row_ids, kr_shape *shape, kr_error *err);
+kr_status kr_index_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,
+                              const uint32_t *row_ids, kr_shape *shape, kr_error *err);
 
 #endif

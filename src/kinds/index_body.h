@@ -12,10 +12,10 @@ typedef struct last_null_params {
 } last_null_params;
 kr_assert_size(last_null_params, 24);
 
-KR_BODY void last_null(kr_group group, const last_null_params *p, uint64_t i, uint64_t n)
+KR_BODY void index_note_null(kr_group group, const last_null_params *p, uint64_t i, uint64_t n)
 {
-    kr_group_max64(group, i < n && !kr_is_valid(p->validity, p->offset, i) ? i + 1 : 0, p->last);
+    kr_group_max64(group, i < n && !kr_code_is_valid(p->validity, p->offset, i) ? i + 1 : 0, p->last);
 }
-KR_GROUP_PROGRAM(index_last_null, last_null_params, last_null);
+KR_GROUP_PROGRAM(index_last_null, last_null_params, index_note_null);
 
 #endif

@@ -45,7 +45,7 @@ struct kr_lookup_body {
     }
     static __device__ __forceinline__ uint64_t code(const params_t *params, uint64_t i)
     {
-        return kr_load_key(params->batch.lower_type, params->batch.lower, i);
+        return kr_code_load_key(params->batch.lower_type, params->batch.lower, i);
     }
     static __device__ __forceinline__ kr_put answers(const params_t *params)
     {

@@ -33,7 +33,7 @@ KR_BODY uint64_t kr_near_distance(const kr_nearby *near, uint64_t low, uint64_t 
     const uint64_t from = kr_near_low(near, low), to = kr_near_low(near, high);
     if (near->type != KR_F32 && near->type != KR_F64)
         return to - from;
-    return from == to ? 0 : kr_f64_bits(kr_code_float(near->type, to) - kr_code_float(near->type, from));
+    return from == to ? 0 : kr_bits_of_f64(kr_code_float(near->type, to) - kr_code_float(near->type, from));
 }
 
 /* The code of NaN, or a code that no value has. */

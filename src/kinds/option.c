@@ -105,9 +105,9 @@ static void print_decimal(int64_t thousandths, char *text, size_t text_nbytes)
 
 static void print_parts(const kr_option *option, int64_t value, char *text, size_t text_nbytes)
 {
-    snprintf(text, text_nbytes, "%u:%u", kr_triple_part(value, 0), kr_triple_part(value, 1));
+    snprintf(text, text_nbytes, "%u:%u", kr_option_triple_part(value, 0), kr_option_triple_part(value, 1));
     if (option->form == KR_OPTION_TRIPLE)
-        snprintf(text + strlen(text), text_nbytes - strlen(text), ":%u", kr_triple_part(value, 2));
+        snprintf(text + strlen(text), text_nbytes - strlen(text), ":%u", kr_option_triple_part(value, 2));
 }
 
 /* For errors: "a number from 2 to 33", "two numbers ..., or one of on|off". */

@@ -17,7 +17,7 @@ typedef struct kr_option {
 } kr_option;
 
 /* The numbers of a TRIPLE or a PAIR. */
-static inline uint32_t kr_triple_part(int64_t triple, int part)
+static inline uint32_t kr_option_triple_part(int64_t triple, int part)
 {
     return (uint32_t)(triple >> 8 * part & 0xFF);
 }

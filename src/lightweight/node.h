@@ -81,7 +81,7 @@ KR_BODY uint32_t kr_node_less(const uint64_t *at, uint32_t n, uint64_t key)
 #endif
 
 /* The rank in keys at any address. */
-KR_BODY uint32_t kr_run_rank(const kr_key *keys, uint32_t n_keys, kr_key key)
+KR_BODY uint32_t kr_node_run_rank(const kr_key *keys, uint32_t n_keys, kr_key key)
 {
     uint32_t rank = 0;
 #if KR_NODE_ISA > 0
@@ -100,7 +100,7 @@ KR_BODY uint32_t kr_run_rank(const kr_key *keys, uint32_t n_keys, kr_key key)
 
 #if KR_ON_CUDA
 /* The rank in n_vectors * 16 bytes of keys, at an address that is a multiple of 16. */
-KR_BODY uint32_t kr_vector_rank(const kr_key *keys, uint32_t n_vectors, kr_key key)
+KR_BODY uint32_t kr_node_vector_rank(const kr_key *keys, uint32_t n_vectors, kr_key key)
 {
     uint32_t rank = 0;
 #pragma unroll 8
@@ -123,7 +123,7 @@ typedef struct kr_ranked {
 } kr_ranked;
 
 /* Loads 8 keys, at an address that is a multiple of 16. */
-KR_BODY void kr_eight_load(const kr_key *keys, kr_key *k)
+KR_BODY void kr_node_eight_load(const kr_key *keys, kr_key *k)
 {
 #if KR_ON_CUDA && KR_KEY_BITS == 32
     const uint4 a = __ldg((const uint4 *)keys), b = __ldg((const uint4 *)keys + 1);
@@ -140,11 +140,11 @@ KR_BODY void kr_eight_load(const kr_key *keys, kr_key *k)
 
 /* The rank in 8 keys, at an address that is a multiple of 16. By halves in registers, which takes a GPU fewer
  * instructions than to count. */
-KR_BODY kr_ranked kr_eight_ranked(const kr_key *keys, kr_key bound)
+KR_BODY kr_ranked kr_node_eight_ranked(const kr_key *keys, kr_key bound)
 {
 #if KR_ON_CUDA
     kr_key k[8];
-    kr_eight_load(keys, k);
+    kr_node_eight_load(keys, k);
 #else
     const kr_key *k = keys;
 #endif
@@ -163,13 +163,13 @@ KR_BODY uint32_t kr_node_rank(const kr_key *node, uint32_t n_keys, kr_key key)
 {
 #if KR_ON_CUDA
     if (n_keys * sizeof(kr_key) % 16 == 0)
-        return kr_vector_rank(node, n_keys * (uint32_t)sizeof(kr_key) / 16, key);
+        return kr_node_vector_rank(node, n_keys * (uint32_t)sizeof(kr_key) / 16, key);
 #endif
-    return kr_run_rank(node, n_keys, key);
+    return kr_node_run_rank(node, n_keys, key);
 }
 
 /* The rank in a pinned node, by binary search: in shared memory every access costs the same. */
-KR_BODY uint32_t kr_pinned_rank(const kr_key *node, uint32_t n_keys, kr_key key)
+KR_BODY uint32_t kr_node_pinned_rank(const kr_key *node, uint32_t n_keys, kr_key key)
 {
     uint32_t rank = 0;
     for (uint32_t step = 32; step; step >>= 1)
@@ -180,7 +180,7 @@ KR_BODY uint32_t kr_pinned_rank(const kr_key *node, uint32_t n_keys, kr_key key)
 
 #if KR_NODE_ISA > 0 && KR_KEY_BITS == 32
 /* The rank in pairs of a code and a row id: every other word is a key. */
-KR_BODY uint32_t kr_pairs_rank(const uint32_t *pairs, uint32_t n, uint32_t key)
+KR_BODY uint32_t kr_node_pairs_rank(const uint32_t *pairs, uint32_t n, uint32_t key)
 {
     uint32_t rank = 0, j = 0;
     for (; 2 * (n - j) > KR_NODE_BLOCK; j += KR_NODE_BLOCK / 2)
@@ -188,7 +188,7 @@ KR_BODY uint32_t kr_pairs_rank(const uint32_t *pairs, uint32_t n, uint32_t key)
     return n ? rank + kr_popcount32(kr_node_less(pairs + 2 * (size_t)j, 2 * (n - j), key) & 0x5555u) : 0;
 }
 #elif KR_ON_CUDA && KR_KEY_BITS == 32
-KR_BODY uint32_t kr_pairs_rank(const uint32_t *pairs, uint32_t n, uint32_t key)
+KR_BODY uint32_t kr_node_pairs_rank(const uint32_t *pairs, uint32_t n, uint32_t key)
 {
     uint32_t rank = 0, j = 0;
     if ((size_t)pairs % 16 == 0)
@@ -203,18 +203,19 @@ KR_BODY uint32_t kr_pairs_rank(const uint32_t *pairs, uint32_t n, uint32_t key)
 #endif
 
 /* The rank in the entries slot .. slot + n - 1. */
-KR_BODY uint32_t kr_entries_rank(const kr_entries *entries, int aos, uint64_t slot, uint32_t n, kr_key key)
+KR_BODY uint32_t kr_node_entries_rank(const kr_entries *entries, int aos, uint64_t slot, uint32_t n,
+                                      kr_key key)
 {
     if (!aos) {
         const kr_key *keys = (const kr_key *)entries->keys + slot;
 #if KR_ON_CUDA
         if (n * sizeof(kr_key) % 16 == 0 && (size_t)keys % 16 == 0)
-            return kr_vector_rank(keys, n * (uint32_t)sizeof(kr_key) / 16, key);
+            return kr_node_vector_rank(keys, n * (uint32_t)sizeof(kr_key) / 16, key);
 #endif
-        return kr_run_rank(keys, n, key);
+        return kr_node_run_rank(keys, n, key);
     }
 #if (KR_NODE_ISA > 0 || KR_ON_CUDA) && KR_KEY_BITS == 32
-    return kr_pairs_rank(kr_entry(entries, 1, slot), n, key);
+    return kr_node_pairs_rank(kr_entry(entries, 1, slot), n, key);
 #else
     uint32_t rank = 0;
     for (uint32_t j = 0; j < n; ++j)
@@ -224,8 +225,8 @@ KR_BODY uint32_t kr_entries_rank(const kr_entries *entries, int aos, uint64_t sl
 }
 
 /* The same by all threads of a group: each loads one of group.size adjacent entries. */
-KR_BODY uint32_t kr_group_rank(kr_group group, const kr_entries *entries, int aos, uint64_t slot, uint32_t n,
-                               kr_key key)
+KR_BODY uint32_t kr_node_group_rank(kr_group group, const kr_entries *entries, int aos, uint64_t slot,
+                                    uint32_t n, kr_key key)
 {
     uint32_t rank = 0;
     for (uint32_t first = 0; first < n; first += group.size) {
@@ -236,19 +237,19 @@ KR_BODY uint32_t kr_group_rank(kr_group group, const kr_entries *entries, int ao
 }
 
 /* Prefetches every cache line of a short run of bytes. */
-KR_BODY void kr_prefetch_run(const void *first, uint32_t nbytes)
+KR_BODY void kr_node_prefetch_run(const void *first, uint32_t nbytes)
 {
     for (uint32_t at = 0; at < nbytes; at += 64)
         kr_prefetch((const char *)first + at);
 }
 
-KR_BODY void kr_prefetch_entries(const kr_entries *entries, int aos, uint64_t slot, uint32_t n)
+KR_BODY void kr_node_prefetch_entries(const kr_entries *entries, int aos, uint64_t slot, uint32_t n)
 {
-    kr_prefetch_run(kr_entry(entries, aos, slot), n * ((uint32_t)sizeof(kr_key) + (aos ? 4 : 0)));
+    kr_node_prefetch_run(kr_entry(entries, aos, slot), n * ((uint32_t)sizeof(kr_key) + (aos ? 4 : 0)));
 }
 
 /* The same for entries of a leaf, which should not evict the nodes above it. */
-KR_BODY void kr_prefetch_leaf(const kr_entries *entries, int aos, uint64_t slot, uint32_t n)
+KR_BODY void kr_node_prefetch_leaf(const kr_entries *entries, int aos, uint64_t slot, uint32_t n)
 {
     const char *first = (const char *)kr_entry(entries, aos, slot);
     for (uint32_t at = 0; at < n * ((uint32_t)sizeof(kr_key) + (aos ? 4 : 0)); at += 64)

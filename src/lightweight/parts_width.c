@@ -8,7 +8,7 @@ enum { GAP_BITS = 3, SOA_LEAST = 256, SOA_MOST = 1024, AOS_MOST = 2048, PIVOT_PR
 /* Pivots that the index keeps lie side by side and lead to the right leaf, so that more of them pay. */
 enum { KEPT_MOST_NBYTES = 36 * 1024, LEAF_PROBES = 4 };
 
-/* Entries of a part, at most: kr_cut_at. */
+/* Entries of a part, at most: kr_batch_cut_at. */
 static uint64_t largest_part(const kr_store *store, uint32_t bits)
 {
     return (store->n >> bits) + (store->n % ((uint64_t)64 << bits) ? 64 : 0);
@@ -34,7 +34,7 @@ static uint32_t gap_bits_of(const kr_store *store, const kr_locate *job, uint64_
 
 static uint32_t pivots_nbytes(uint64_t n)
 {
-    return (uint32_t)((kr_pivot_at(kr_pivots_room((uint32_t)n)) + 1) * sizeof(kr_key));
+    return (uint32_t)((kr_sorted_pivot_at(kr_sorted_pivots_room((uint32_t)n)) + 1) * sizeof(kr_key));
 }
 
 /* Children of `unit` entries in a part, except the first, at most. Parts begin at multiples of a leaf. */

@@ -45,7 +45,7 @@ typedef struct parts_part {
                              child */
     uint32_t first, end;  /* entries; or the number of the first child, and 0 */
     uint32_t n_pivots;    /* gaps or children except the first */
-    uint32_t room;        /* of the pivots: kr_pivots_room */
+    uint32_t room;        /* of the pivots: kr_sorted_pivots_room */
 } parts_part;
 
 typedef struct parts_probe {
@@ -71,16 +71,16 @@ KR_BODY parts_part parts_open(kr_block block, kr_key *shared, const parts_params
     const uint32_t bits = p->gap_bits;
     parts_part part;
     part.pivots = shared;
-    part.first = (uint32_t)kr_cut_at(p->entries.n, p->partition.bits, number);
-    part.end = (uint32_t)kr_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
+    part.first = (uint32_t)kr_batch_cut_at(p->entries.n, p->partition.bits, number);
+    part.end = (uint32_t)kr_batch_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
     part.n_pivots = part.end > part.first ? (part.end - part.first - 1) >> bits : 0;
-    part.room = kr_pivots_room(part.n_pivots);
+    part.room = kr_sorted_pivots_room(part.n_pivots);
     for (uint32_t j = block.rank; j <= part.room; j += block.size) {
         const uint64_t next = (uint64_t)part.first + ((uint64_t)j << bits);
         const uint64_t at = next < part.end ? next : part.end;
-        shared[kr_pivot_at(j)] = j <= part.n_pivots + 1
-                                     ? kr_entry_key(&p->entries, (int)p->entries.layout, at ? at - 1 : 0)
-                                     : (kr_key) ~(kr_key)0;
+        shared[kr_sorted_pivot_at(j)] =
+            j <= part.n_pivots + 1 ? kr_entry_key(&p->entries, (int)p->entries.layout, at ? at - 1 : 0)
+                                   : (kr_key) ~(kr_key)0;
     }
     kr_block_sync(block);
     return part;
@@ -99,7 +99,7 @@ KR_BODY parts_leaf parts_read(const kr_entries *entries, kr_key bound, uint32_t 
     const uint32_t n = parts_leaf_size(entries, at);
     parts_leaf leaf = {at, {0, 0}};
     if (n == PARTS_LEAF) {
-        leaf.ranked = kr_eight_ranked((const kr_key *)entries->keys + at, bound);
+        leaf.ranked = kr_node_eight_ranked((const kr_key *)entries->keys + at, bound);
         return leaf;
     }
     for (uint32_t j = 0; j < n; ++j)
@@ -117,7 +117,7 @@ KR_BODY void parts_copy_node(const parts_params *p, const parts_part *part, kr_k
     const kr_key *keys = (const kr_key *)p->levels.pivots + p->levels.starts[p->down] + node * PARTS_LEAF;
     kr_key pivots[PARTS_FAN];
     uint32_t level = p->down + 1, child = node;
-    kr_eight_load(keys, pivots + 1);
+    kr_node_eight_load(keys, pivots + 1);
     for (; child && child % PARTS_FAN == 0; ++level)
         child /= PARTS_FAN;
     if (child)
@@ -127,7 +127,7 @@ KR_BODY void parts_copy_node(const parts_params *p, const parts_part *part, kr_k
     for (uint32_t v = 0; v < PARTS_FAN; ++v) {
         const uint32_t j = node * PARTS_FAN + v - part->first;
         if (j - 1 < part->n_pivots)
-            shared[kr_pivot_at(j)] = pivots[v];
+            shared[kr_sorted_pivot_at(j)] = pivots[v];
     }
 }
 
@@ -135,17 +135,17 @@ KR_BODY void parts_copy_node(const parts_params *p, const parts_part *part, kr_k
  */
 KR_BODY parts_part parts_open_levels(kr_block block, kr_key *shared, const parts_params *p, uint32_t number)
 {
-    const uint64_t cut = kr_cut_at(p->entries.n, p->partition.bits, number),
-                   end = kr_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
+    const uint64_t cut = kr_batch_cut_at(p->entries.n, p->partition.bits, number),
+                   end = kr_batch_cut_at(p->entries.n, p->partition.bits, (uint64_t)number + 1);
     parts_part part = {shared, (uint32_t)(cut < p->entries.n ? cut : p->entries.n - 1) / p->unit, 0, 0, 0};
     part.n_pivots = end > cut ? (uint32_t)(end - 1) / p->unit - part.first : 0;
-    part.room = kr_pivots_room(part.n_pivots);
+    part.room = kr_sorted_pivots_room(part.n_pivots);
     const uint32_t last = (part.first + part.n_pivots) / PARTS_FAN;
     for (uint32_t node = part.first / PARTS_FAN + block.rank; part.n_pivots && node <= last;
          node += block.size)
         parts_copy_node(p, &part, shared, node);
     for (uint32_t j = part.n_pivots + 1 + block.rank; j < part.room; j += block.size)
-        shared[kr_pivot_at(j)] = (kr_key) ~(kr_key)0;
+        shared[kr_sorted_pivot_at(j)] = (kr_key) ~(kr_key)0;
     kr_block_sync(block);
     return part;
 }
@@ -153,10 +153,10 @@ KR_BODY parts_part parts_open_levels(kr_block block, kr_key *shared, const parts
 /* The first entry of the probe's leaf. */
 KR_BODY uint32_t parts_descend(const parts_params *p, const parts_part *part, const parts_probe *probe)
 {
-    uint32_t at = part->first + kr_pivot_of(probe->pivot);
+    uint32_t at = part->first + kr_sorted_pivot_of(probe->pivot);
     for (uint32_t level = p->down; level-- > 0;) {
         const kr_key *node = (const kr_key *)p->levels.pivots + p->levels.starts[level] + at * PARTS_LEAF;
-        at = at * PARTS_FAN + kr_eight_ranked(node, probe->lower).below;
+        at = at * PARTS_FAN + kr_node_eight_ranked(node, probe->lower).below;
     }
     return at * PARTS_LEAF;
 }
@@ -166,13 +166,13 @@ KR_BODY uint32_t parts_descend(const parts_params *p, const parts_part *part, co
 KR_BODY uint32_t parts_guess(const parts_part *part, const parts_probe *probe, uint32_t size)
 {
     const kr_key before = part->pivots[probe->pivot],
-                 last = part->pivots[kr_pivot_at(kr_pivot_of(probe->pivot) + 1)];
+                 last = part->pivots[kr_sorted_pivot_at(kr_sorted_pivot_of(probe->pivot) + 1)];
     if (probe->lower <= before || size == 0)
         return 0;
     if (probe->lower >= last)
         return size - 1;
     const float at =
-        kr_near_quotient((float)(probe->lower - before) * (float)size, (float)(last - before)) - 0.5f;
+        kr_quotient_near((float)(probe->lower - before) * (float)size, (float)(last - before)) - 0.5f;
     const uint32_t guess = at > 0 ? (uint32_t)at : 0;
     return guess < size ? guess : size - 1;
 }
@@ -265,7 +265,7 @@ enum { PARTS_GUESS = 1, PARTS_NEAREST = 2, PARTS_KEPT = 4 };
 /* The first entry of the probe's gap. */
 KR_BODY uint32_t parts_first(const parts_params *p, const parts_part *part, const parts_probe *probe)
 {
-    return part->first + (kr_pivot_of(probe->pivot) << p->gap_bits);
+    return part->first + (kr_sorted_pivot_of(probe->pivot) << p->gap_bits);
 }
 
 /* The first entry that is read in the probe's gap. */
@@ -354,8 +354,8 @@ KR_BODY void parts_search_some(kr_block block, const parts_params *p, int how, c
         }
         bounds[v] = probes[v].lower;
     }
-    kr_pivots_search(part->pivots, part->room, PARTS_AT_ONCE, bounds, pivots);
-    const uint32_t last = kr_pivot_at(part->n_pivots);
+    kr_sorted_pivots_search(part->pivots, part->room, PARTS_AT_ONCE, bounds, pivots);
+    const uint32_t last = kr_sorted_pivot_at(part->n_pivots);
     KR_UNROLL
     for (int v = 0; v < PARTS_AT_ONCE; ++v)
         probes[v].pivot = pivots[v] < last ? pivots[v] : last;
@@ -402,7 +402,7 @@ typedef struct parts_cut_params {
 
 KR_BODY void parts_cut(const parts_cut_params *p, uint64_t i)
 {
-    p->keys[i] = kr_entry_key(&p->entries, (int)p->entries.layout, kr_cut_at(p->entries.n, p->bits, i));
+    p->keys[i] = kr_entry_key(&p->entries, (int)p->entries.layout, kr_batch_cut_at(p->entries.n, p->bits, i));
 }
 KR_MAP_PROGRAM(parts_cuts, parts_cut_params, parts_cut);
 

@@ -5,10 +5,10 @@
 #include "lightweight/store_params.h"
 #include "program/program.h"
 
-KR_BODY void kr_pack_entry(const kr_pack_params *p, uint64_t i)
+KR_BODY void kr_store_pack_entry(const kr_pack_params *p, uint64_t i)
 {
     kr_entries_put(&p->entries, i, kr_load((const kr_key *)p->sorted_keys + i), kr_load(p->sorted_rows + i));
 }
-KR_MAP_PROGRAM(kr_store_pack, kr_pack_params, kr_pack_entry);
+KR_MAP_PROGRAM(kr_store_pack, kr_pack_params, kr_store_pack_entry);
 
 #endif

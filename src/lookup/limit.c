@@ -88,8 +88,8 @@ static void copy_slice(const slice *s)
     kr_work_give(s->work, rows);
 }
 
-void kr_limited_copy(kr_work *w, const kr_query *query, const kr_matches *matches,
-                     const kr_matches_copy_job *part)
+void kr_limit_copy(kr_work *w, const kr_query *query, const kr_matches *matches,
+                   const kr_matches_copy_job *part)
 {
     const uint64_t nbytes = (part->count + 1) * sizeof(uint64_t);
     uint64_t *whole = kr_work_object(w, nbytes, "offsets");

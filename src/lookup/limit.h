@@ -9,7 +9,7 @@ int kr_limit_gathers(const kr_query *query);
 
 /* kr_matches_copy for such a query: gathers all rows of a few probes at a time, in order, and copies the
  * first of each. Blocks. */
-void kr_limited_copy(kr_work *work, const kr_query *query, const kr_matches *matches,
-                     const kr_matches_copy_job *part);
+void kr_limit_copy(kr_work *work, const kr_query *query, const kr_matches *matches,
+                   const kr_matches_copy_job *part);
 
 #endif

@@ -21,7 +21,7 @@ static void reduced(kr_work *w, const kr_query *query, const kr_match *matches, 
                     const kr_column *values)
 {
     const kr_rows rows = query->index->ops->rows(query->index->self);
-    const kr_reduction how = kr_reduction_of(&rows, sink->result, values);
+    const kr_reduction how = kr_reduce_of(&rows, sink->result, values);
     uint8_t *any = sink->valid ? kr_work_take(w, query->n, "flags") : NULL;
     kr_reduce(w, &how, matches, NULL, query->n, sink->out, any);
     if (sink->valid)
@@ -92,7 +92,7 @@ static void answer_piece(kr_work *w, const kr_many *job, const kr_query *query, 
     for (uint32_t i = 0; i < job->n_sinks && kr_work_goes_on(w); ++i) {
         const kr_sink *sink = &job->sinks[i];
         sinks[i] = *sink;
-        sinks[i].out = open_array(w, sink->out, kr_result_bits(sink), first, query->n, &pieces[i].out);
+        sinks[i].out = open_array(w, sink->out, kr_query_result_bits(sink), first, query->n, &pieces[i].out);
         sinks[i].valid = open_array(w, sink->valid, 1, first, query->n, &pieces[i].valid);
     }
     if (kr_work_goes_on(w))

@@ -57,7 +57,7 @@ kr_status kr_nearby_make(kr_type type, const kr_nearest_options *options, kr_nea
     if (status != KR_OK)
         return status;
     *near = (kr_nearby){
-        .tolerance = is_float ? kr_f64_bits(given.float_tolerance + 0.0) : (uint64_t)given.tolerance,
+        .tolerance = is_float ? kr_bits_of_f64(given.float_tolerance + 0.0) : (uint64_t)given.tolerance,
         .how =
             sides[given.side] | (given.strict ? KR_NEAR_STRICT : 0) | (given.limited ? KR_NEAR_LIMITED : 0),
         .type = (uint16_t)type,

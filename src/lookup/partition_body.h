@@ -21,16 +21,17 @@ enum { BACK_AT_ONCE = 8 };
 
 /* Where the answers lie, and where in the tile they belong: from place `from` of the tile on, thread r's are
  * r, r + size, ... */
-KR_BODY void back_read_marks(kr_block block, const back_params *p, uint64_t t, uint32_t here, uint32_t from,
-                             const uint32_t *bases, uint32_t *places, uint32_t *sources)
+KR_BODY void partition_back_read_marks(kr_block block, const back_params *p, uint64_t t, uint32_t here,
+                                       uint32_t from, const uint32_t *bases, uint32_t *places,
+                                       uint32_t *sources)
 {
     const uint32_t *marks = p->marks + t * p->tile;
     KR_UNROLL
     for (uint32_t j = 0; j < BACK_AT_ONCE; ++j) {
         const uint32_t at = from + j * block.size + block.rank;
         const uint32_t mark = at < here ? kr_load_once(marks + at) : 0;
-        places[j] = bases[kr_mark_part(mark)] + at;
-        sources[j] = kr_mark_source(mark);
+        places[j] = bases[kr_partition_mark_part(mark)] + at;
+        sources[j] = kr_partition_mark_source(mark);
     }
 }
 
@@ -43,7 +44,7 @@ KR_BODY void back_read_marks(kr_block block, const back_params *p, uint64_t t, u
         const uint32_t here = p->n - first < p->tile ? (uint32_t)(p->n - first) : p->tile;            \
         for (uint32_t from = 0; from < here; from += BACK_AT_ONCE * block.size) {                     \
             uint32_t places[BACK_AT_ONCE], sources[BACK_AT_ONCE];                                     \
-            back_read_marks(block, p, t, here, from, bases, places, sources);                         \
+            partition_back_read_marks(block, p, t, here, from, bases, places, sources);               \
             KR_UNROLL                                                                                 \
             for (uint32_t j = 0; j < BACK_AT_ONCE; ++j)                                               \
                 if (from + j * block.size + block.rank < here)                                        \

@@ -18,12 +18,12 @@ KR_BOTH uint32_t kr_partition_mark(uint32_t part, uint32_t source)
     return part << PARTITION_SOURCE_BITS | source;
 }
 
-KR_BOTH uint32_t kr_mark_part(uint32_t mark)
+KR_BOTH uint32_t kr_partition_mark_part(uint32_t mark)
 {
     return mark >> PARTITION_SOURCE_BITS;
 }
 
-KR_BOTH uint32_t kr_mark_source(uint32_t mark)
+KR_BOTH uint32_t kr_partition_mark_source(uint32_t mark)
 {
     return mark & ((1u << PARTITION_SOURCE_BITS) - 1);
 }

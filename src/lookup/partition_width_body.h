@@ -116,7 +116,7 @@ KR_BODY void partition_parts(const partition_params *p, int hashed, const partit
     if (hashed) {
         KR_UNROLL
         for (uint32_t j = 0; j < n; ++j)
-            parts[j] = kr_hash(codes[j], p->seed) >> (32 - p->bits);
+            parts[j] = kr_code_hash(codes[j], p->seed) >> (32 - p->bits);
         return;
     }
     KR_UNROLL
@@ -155,7 +155,7 @@ KR_BODY void partition_read(kr_block block, const partition_params *p, int whole
     for (uint32_t j = 0; j < n; ++j) {
         const uint32_t i = from + j * block.size + block.rank;
         codes[j] = whole      ? kr_load_once(given + j * block.size)
-                   : i < here ? kr_load_key(p->batch.lower_type, p->batch.lower, first + i)
+                   : i < here ? kr_code_load_key(p->batch.lower_type, p->batch.lower, first + i)
                               : 0;
     }
 }
@@ -343,12 +343,12 @@ KR_BODY void partition_write_tile(kr_block block, const partition_params *p, int
             const uint32_t at = from + j * block.size;
             if (!whole && at >= here)
                 break;
-            const uint32_t mark = room->marks[at], place = room->counts[kr_mark_part(mark)] + at;
+            const uint32_t mark = room->marks[at], place = room->counts[kr_partition_mark_part(mark)] + at;
             p->codes[place] = room->codes[at];
             if (p->marks)
                 kr_store_once(p->marks + first + at, mark);
             if (p->order)
-                p->order[place] = (uint32_t)first + kr_mark_source(mark);
+                p->order[place] = (uint32_t)first + kr_partition_mark_source(mark);
         }
     }
     kr_block_sync(block);

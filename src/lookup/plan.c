@@ -116,7 +116,7 @@ static uint64_t piece_for(uint64_t rows)
     return piece;
 }
 
-const char *kr_searched_name(uint32_t way)
+const char *kr_order_searched_name(uint32_t way)
 {
     static const char *const names[KR_SEARCHED_WAYS] = {
         [KR_SEARCHED_AS_IS] = "as-is",
@@ -126,7 +126,7 @@ const char *kr_searched_name(uint32_t way)
     return names[way];
 }
 
-kr_probe_plan kr_plan_probes(const kr_probe_case *of)
+kr_probe_plan kr_order_plan_probes(const kr_probe_case *of)
 {
     const int on_cpu = of->device->ops->is_host != 0;
     kr_probe_plan plan = {
@@ -169,7 +169,7 @@ kr_probe_plan kr_plan_probes(const kr_probe_case *of)
 
 /* Few probes on a CPU are searched as they are, unless the caller wants otherwise: for one of them, a case
  * that is described first takes as long as half of the search. */
-void kr_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan)
+void kr_order_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan)
 {
     if (index->device->ops->is_host && n_probes < FEW_ON_CPU &&
         index->spec.common[KR_COMMON_PROBES] == KR_PROBES_AUTO) {
@@ -188,5 +188,5 @@ void kr_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan
         .significant_bits = kr_type_significant_bits(index->info.type),
         .n_probes = n_probes,
     };
-    *plan = kr_plan_probes(&of);
+    *plan = kr_order_plan_probes(&of);
 }

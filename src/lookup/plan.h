@@ -7,7 +7,7 @@
 /* The orders in which probes are searched. */
 enum { KR_SEARCHED_AS_IS, KR_SEARCHED_SORTED, KR_SEARCHED_PARTITIONED, KR_SEARCHED_WAYS };
 /* "as-is", "sorted", "partitioned". */
-const char *kr_searched_name(uint32_t way);
+const char *kr_order_searched_name(uint32_t way);
 
 /* How many probes of a lookup were searched in each order. */
 typedef struct kr_probe_log {
@@ -36,7 +36,7 @@ typedef struct kr_probe_case {
     uint64_t n_probes;
 } kr_probe_case;
 
-kr_probe_plan kr_plan_probes(const kr_probe_case *of);
-void kr_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan);
+kr_probe_plan kr_order_plan_probes(const kr_probe_case *of);
+void kr_order_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan);
 
 #endif

@@ -19,7 +19,7 @@ static void aim(kr_query *query, const kr_column *lower, const kr_column *upper)
     batch->upper_offset = upper ? upper->validity_offset : 0;
     batch->order = NULL;
     query->n = lower->count;
-    kr_plan_batch(query->index, lower->count, &query->plan);
+    kr_order_plan_batch(query->index, lower->count, &query->plan);
 }
 
 kr_status kr_query_check(const kr_kind *kind, int is_range, kr_error *err)
@@ -131,9 +131,9 @@ static void reduce_all(kr_work *w, const kr_query *query, const kr_sink *sink, c
                        kr_match *matches, uint8_t *any)
 {
     const kr_put put = {.out = matches, .work = query->counters, .what = KR_PUT_MATCH};
-    const uint32_t nbytes = kr_result_bits(sink) / 8;
+    const uint32_t nbytes = kr_query_result_bits(sink) / 8;
     const kr_rows rows = query->index->ops->rows(query->index->self);
-    const kr_reduction how = kr_reduction_of(&rows, sink->result, values);
+    const kr_reduction how = kr_reduce_of(&rows, sink->result, values);
     kr_piece piece;
     for (uint64_t first = 0; kr_work_goes_on(w) && first < query->n; first += piece.n) {
         void *out = (char *)sink->out + first * nbytes;
@@ -232,7 +232,7 @@ void kr_matches_copy(kr_work *w, const kr_query *query, const kr_matches *matche
         .first_probe = part->first_probe,
     };
     if (matches->whole)
-        kr_limited_copy(w, query, matches, part);
+        kr_limit_copy(w, query, matches, part);
     else if (part->order == KR_ORDER_ROW && query->batch.upper)
         kr_row_lists_copy_ascending(w, &job);
     else /* the rows of one key are numbered in ascending order (results/match.h) */
@@ -240,7 +240,7 @@ void kr_matches_copy(kr_work *w, const kr_query *query, const kr_matches *matche
     kr_work_lap(w, "rows");
 }
 
-uint32_t kr_result_bits(const kr_sink *sink)
+uint32_t kr_query_result_bits(const kr_sink *sink)
 {
     switch (sink->result) {
     case KR_RESULT_ROW: return 32;

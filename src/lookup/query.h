@@ -11,7 +11,7 @@ typedef struct kr_query {
     kr_batch batch; /* upper NULL: point lookups */
     uint64_t n;
     kr_probe_plan plan;
-    uint64_t *counters; /* of kr_work_add, or NULL */
+    uint64_t *counters; /* of kr_put_work_add, or NULL */
     kr_probe_log *log;  /* what was done with the probes, or NULL */
     uint32_t *stay;     /* NULL, or as in kr_partition_job; kr_query_locate_rows sets it */
     uint64_t limit;     /* ROWS: most rows of a probe; 0: all */
@@ -80,6 +80,6 @@ void kr_staged_answer(kr_work *work, const kr_query *whole, const kr_column *low
                       const kr_sink *sink, const kr_column *values);
 
 /* The bits of the answer to one probe in sink->out: 1 in the bitmap of EXISTS. */
-uint32_t kr_result_bits(const kr_sink *sink);
+uint32_t kr_query_result_bits(const kr_sink *sink);
 
 #endif

@@ -74,7 +74,7 @@ static void fill_lanes(staged *s, const kr_column *lower, const kr_column *upper
         s->lanes[UPPER] = make_lane(device, upper->data, 0, bits, 0, s->n);
         s->lanes[UPPER_VALIDITY] = make_lane(device, upper->validity, 0, 1, upper->validity_offset, s->n);
     }
-    s->lanes[OUT] = make_lane(device, s->sink->out, 1, kr_result_bits(s->sink), 0, s->n);
+    s->lanes[OUT] = make_lane(device, s->sink->out, 1, kr_query_result_bits(s->sink), 0, s->n);
     s->lanes[VALID] = make_lane(device, s->sink->valid, 1, 1, 0, s->n);
 }
 

@@ -92,7 +92,7 @@ KR_BODY void kr_block_xor_words(kr_block block, uint32_t *words, const uint32_t 
 }
 
 /* The sum of x over the lanes of a warp up to this one. */
-KR_BODY uint32_t kr_warp_sum_until(uint32_t lane, uint32_t x)
+KR_BODY uint32_t kr_block_warp_sum_until(uint32_t lane, uint32_t x)
 {
     for (uint32_t distance = 1; distance < 32; distance *= 2) {
         const uint32_t other = __shfl_up_sync(KR_WARP, x, distance);
@@ -106,11 +106,11 @@ KR_BODY uint32_t kr_block_sum_before(kr_block block, uint32_t x, uint32_t *total
 {
     __shared__ uint32_t warps[KR_BLOCK_SIZE / 32];
     const uint32_t lane = block.rank % 32, warp = block.rank / 32;
-    const uint32_t sum = kr_warp_sum_until(lane, x);
+    const uint32_t sum = kr_block_warp_sum_until(lane, x);
     if (lane == 31)
         warps[warp] = sum;
     __syncthreads();
-    const uint32_t until = kr_warp_sum_until(lane, lane < block.size / 32 ? warps[lane] : 0);
+    const uint32_t until = kr_block_warp_sum_until(lane, lane < block.size / 32 ? warps[lane] : 0);
     const uint32_t before = __shfl_sync(KR_WARP, until, warp ? warp - 1 : 0);
     if (total)
         *total = __shfl_sync(KR_WARP, until, 31);

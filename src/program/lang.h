@@ -115,12 +115,12 @@ KR_BODY double kr_bits_f64(uint64_t bits)
 {
     return __longlong_as_double((long long)bits);
 }
-KR_BODY uint64_t kr_f64_bits(double x)
+KR_BODY uint64_t kr_bits_of_f64(double x)
 {
     return (uint64_t)__double_as_longlong(x);
 }
 /* A quotient that need not be exact. */
-KR_BODY float kr_near_quotient(float a, float b)
+KR_BODY float kr_quotient_near(float a, float b)
 {
     return __fdividef(a, b);
 }
@@ -200,13 +200,13 @@ KR_BODY double kr_bits_f64(uint64_t bits)
     __builtin_memcpy(&x, &bits, sizeof x);
     return x;
 }
-KR_BODY uint64_t kr_f64_bits(double x)
+KR_BODY uint64_t kr_bits_of_f64(double x)
 {
     uint64_t bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-KR_BODY float kr_near_quotient(float a, float b)
+KR_BODY float kr_quotient_near(float a, float b)
 {
     return a / b;
 }

@@ -166,8 +166,8 @@ static inline cudaError_t kr_launch_allow(const void *kernel)
  *   void     *out(const params_t *); uint64_t out_place(const params_t *, uint64_t i) */
 template <typename body>
 static __device__ __forceinline__ void
-kr_launched_search(const typename body::params_t *params, kr_pin pin, kr_group group,
-                   const typename body::answers_t *answers, uint64_t i, uint64_t to)
+kr_launch_one_search(const typename body::params_t *params, kr_pin pin, kr_group group,
+                     const typename body::answers_t *answers, uint64_t i, uint64_t to)
 {
     typename body::state_t state;
     if (body::begin(params, i, &state))
@@ -187,14 +187,14 @@ static __global__ void __launch_bounds__(1024)
     const uint32_t groups = blockDim.x / group.size;
     for (uint64_t i = (uint64_t)blockIdx.x * groups + threadIdx.x / group.size; i < n;
          i += (uint64_t)gridDim.x * groups)
-        kr_launched_search<body>(&params, none, group, &answers, i, i);
+        kr_launch_one_search<body>(&params, none, group, &answers, i, i);
 }
 
 /* Sorts the probes base .. base + count - 1 of a tile into buckets. */
 template <typename body>
-static __device__ __forceinline__ void kr_launched_order(const typename body::params_t *params,
-                                                         const kr_tile_room *room, uint64_t base,
-                                                         uint32_t count)
+static __device__ __forceinline__ void kr_launch_tile_order(const typename body::params_t *params,
+                                                            const kr_tile_room *room, uint64_t base,
+                                                            uint32_t count)
 {
     uint64_t lowest = ~(uint64_t)0, highest = 0;
     for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
@@ -231,11 +231,11 @@ static __global__ void __launch_bounds__(1024)
          base += (uint64_t)gridDim.x * room.probes) {
         const uint32_t count = n - base < room.probes ? (uint32_t)(n - base) : room.probes;
         if (reorder)
-            kr_launched_order<body>(&params, &room, base, count);
+            kr_launch_tile_order<body>(&params, &room, base, count);
         for (uint32_t j = threadIdx.x / group.size; j < count; j += blockDim.x / group.size) {
             const uint32_t place = reorder ? room.places[j] : j;
-            kr_launched_search<body>(&params, pin, group, &answers, base + place,
-                                     twice ? place : base + place);
+            kr_launch_one_search<body>(&params, pin, group, &answers, base + place,
+                                       twice ? place : base + place);
         }
         if (reorder)
             __syncthreads();

@@ -15,7 +15,7 @@ enum { KR_BLOCK = 256 };
 #define KR_THREADS_AT_ONCE 1024
 #endif
 
-static inline unsigned kr_grid(uint64_t n)
+static inline unsigned kr_launch_grid(uint64_t n)
 {
     const uint64_t blocks = (n + KR_BLOCK - 1) / KR_BLOCK, most = (uint64_t)1 << 30;
     return (unsigned)(blocks < most ? blocks : most);
@@ -78,7 +78,7 @@ static int kr_launch_simple(void (*kernel)(const params_t, uint64_t), const void
 {
     if (n == 0)
         return 0;
-    kernel<<<kr_grid(n), KR_BLOCK, 0, (cudaStream_t)cuda_stream>>>(*(const params_t *)block, n);
+    kernel<<<kr_launch_grid(n), KR_BLOCK, 0, (cudaStream_t)cuda_stream>>>(*(const params_t *)block, n);
     return (int)cudaGetLastError();
 }
 

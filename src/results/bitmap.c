@@ -13,7 +13,7 @@ void kr_bitmap_mark(kr_work *w, const uint32_t *ids, uint64_t n, uint32_t *bitma
     kr_work_run(w, &bitmap_mark, &params, n);
 }
 
-uint32_t *kr_selection_list(kr_work *w, const kr_selection *selection, uint64_t *count)
+uint32_t *kr_select_list(kr_work *w, const kr_selection *selection, uint64_t *count)
 {
     const uint64_t n = selection->n, nbytes = (n + 1) * sizeof(uint64_t);
     uint64_t *places = kr_work_take(w, nbytes, "places of rows"), found = 0;

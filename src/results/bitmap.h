@@ -19,6 +19,6 @@ typedef struct kr_selection {
 } kr_selection;
 
 /* Their row ids, ascending, in scratch memory; *count is how many there are. Blocks. */
-uint32_t *kr_selection_list(kr_work *work, const kr_selection *selection, uint64_t *count);
+uint32_t *kr_select_list(kr_work *work, const kr_selection *selection, uint64_t *count);
 
 #endif

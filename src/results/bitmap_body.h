@@ -10,26 +10,26 @@ typedef struct pack_params {
     uint64_t n;
 } pack_params;
 
-KR_BODY void pack_flags(const pack_params *p, uint64_t i)
+KR_BODY void bitmap_pack_flags(const pack_params *p, uint64_t i)
 {
     uint32_t bits = 0;
     for (uint32_t j = 0; j < 8 && i * 8 + j < p->n; ++j)
         bits |= (uint32_t)(p->flags[i * 8 + j] != 0) << j;
     p->bitmap[i] = (uint8_t)bits;
 }
-KR_MAP_PROGRAM(bitmap_pack, pack_params, pack_flags);
+KR_MAP_PROGRAM(bitmap_pack, pack_params, bitmap_pack_flags);
 
 typedef struct mark_params {
     const uint32_t *ids;
     uint32_t *bitmap;
 } mark_params;
 
-KR_BODY void mark_id(const mark_params *p, uint64_t i)
+KR_BODY void bitmap_mark_id(const mark_params *p, uint64_t i)
 {
     const uint32_t id = kr_load(p->ids + i);
     kr_atomic_or32(p->bitmap + id / 32, (uint32_t)1 << id % 32);
 }
-KR_MAP_PROGRAM(bitmap_mark, mark_params, mark_id);
+KR_MAP_PROGRAM(bitmap_mark, mark_params, bitmap_mark_id);
 
 typedef struct select_params {
     const uint32_t *bitmap;

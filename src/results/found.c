@@ -1,7 +1,7 @@
 #include "results/found.h"
 #include "results/found_body.h"
 
-void kr_number(kr_work *w, uint32_t *numbers, uint64_t n)
+void kr_found_number(kr_work *w, uint32_t *numbers, uint64_t n)
 {
     const number_params params = {numbers};
     kr_work_run(w, &found_number, &params, n);
@@ -39,7 +39,7 @@ static kr_found list_all(kr_work *w, const kr_found_job *job)
         .n = job->n,
     };
     if (!job->names)
-        kr_number(w, made.probes, made.n);
+        kr_found_number(w, made.probes, made.n);
     return made;
 }
 

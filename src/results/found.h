@@ -22,6 +22,6 @@ typedef struct kr_found_job {
 /* What it makes is scratch memory of the work. Blocks. */
 kr_found kr_found_list(kr_work *work, const kr_found_job *job);
 /* numbers[i] := i for i < n; enqueues. */
-void kr_number(kr_work *work, uint32_t *numbers, uint64_t n);
+void kr_found_number(kr_work *work, uint32_t *numbers, uint64_t n);
 
 #endif

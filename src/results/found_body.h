@@ -94,10 +94,10 @@ typedef struct number_params {
     uint32_t *numbers;
 } number_params;
 
-KR_BODY void number_one(const number_params *p, uint64_t i)
+KR_BODY void found_number_one(const number_params *p, uint64_t i)
 {
     p->numbers[i] = (uint32_t)i;
 }
-KR_MAP_PROGRAM(found_number, number_params, number_one);
+KR_MAP_PROGRAM(found_number, number_params, found_number_one);
 
 #endif

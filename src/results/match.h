@@ -23,7 +23,7 @@ typedef struct kr_view {
     uint64_t words[8];
 } kr_view;
 
-KR_BOTH kr_view kr_view_of(const void *view, uint64_t nbytes)
+KR_BOTH kr_view kr_match_view_of(const void *view, uint64_t nbytes)
 {
     kr_view words = {{0}};
     kr_copy_bytes(&words, view, nbytes);

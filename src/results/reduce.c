@@ -4,7 +4,7 @@
 /* Enough slices for every multiprocessor's warps, or every core's thread, a few times over. */
 enum { GPU_SLICE_BITS = 17, CPU_SLICE_BITS = 10, MOST_SLICE_BITS = 12 };
 
-kr_spread kr_spread_of(const kr_device *device, uint64_t n_matches)
+kr_spread kr_reduce_spread_of(const kr_device *device, uint64_t n_matches)
 {
     const uint64_t wanted = (uint64_t)1
                             << (device->ops->group_threads == 1 ? CPU_SLICE_BITS : GPU_SLICE_BITS);
@@ -16,7 +16,7 @@ kr_spread kr_spread_of(const kr_device *device, uint64_t n_matches)
     return spread;
 }
 
-kr_status kr_wide_sum_check(kr_type type, const char *what, kr_error *err)
+kr_status kr_reduce_wide_sum_check(kr_type type, const char *what, kr_error *err)
 {
     return type == KR_F32 || type == KR_F64
                ? kr_fail(err, KR_ERR_TYPE,
@@ -39,7 +39,7 @@ static uint32_t operation(kr_result result, const kr_column *values)
     }
 }
 
-kr_reduction kr_reduction_of(const kr_rows *rows, kr_result result, const kr_column *values)
+kr_reduction kr_reduce_of(const kr_rows *rows, kr_result result, const kr_column *values)
 {
     const uint32_t op = operation(result, values);
     reduce_params params = {
@@ -74,7 +74,7 @@ void kr_reduce(kr_work *w, const kr_reduction *reduction, const kr_match *matche
     params.any = any;
     params.spread = (kr_spread){0, 1};
     if (params.alone != REDUCE_ALL_ALONE)
-        params.spread = kr_spread_of(w->device, n);
+        params.spread = kr_reduce_spread_of(w->device, n);
     if (params.spread.slice_bits)
         reduce_slices(w, reduction->program, &params, n);
     else

@@ -6,10 +6,10 @@
 #include "results/params.h"
 
 /* Many matches: one thread for each. Few: whole groups, and several slices for each. */
-kr_spread kr_spread_of(const kr_device *device, uint64_t n_matches);
+kr_spread kr_reduce_spread_of(const kr_device *device, uint64_t n_matches);
 
 /* Floats have no wide sum; `what` names the values in the error. */
-kr_status kr_wide_sum_check(kr_type type, const char *what, kr_error *err);
+kr_status kr_reduce_wide_sum_check(kr_type type, const char *what, kr_error *err);
 
 /* What an answer of so many bytes is aligned to: a wide sum is two words. */
 static inline uint64_t kr_answer_alignment(uint64_t nbytes)
@@ -24,7 +24,7 @@ typedef struct kr_reduction {
 
 /* The reduction of rows to `result` (ROW, SUM_ROWS, SUM, SUM_WIDE, MIN or MAX). `values`, where the result
  * needs them, are in device memory. */
-kr_reduction kr_reduction_of(const kr_rows *rows, kr_result result, const kr_column *values);
+kr_reduction kr_reduce_of(const kr_rows *rows, kr_result result, const kr_column *values);
 
 /* out[order[i]] (order NULL: out[i]) := the answer to match i. For MIN and MAX, the same place of `any` is 1
  * where there was a value, else 0. Enqueues. */

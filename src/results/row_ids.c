@@ -2,7 +2,7 @@
 #include "results/params.h"
 #include "results/row_ids_body.h"
 
-kr_rows_summary kr_rows_summarize(kr_work *w, const kr_rows *rows, uint64_t *counters)
+kr_rows_summary kr_row_ids_summarize(kr_work *w, const kr_rows *rows, uint64_t *counters)
 {
     const held_params params = {.view = rows->view, .counters = counters};
     uint64_t found[KR_HELD_COUNTERS] = {0};
@@ -13,7 +13,7 @@ kr_rows_summary kr_rows_summarize(kr_work *w, const kr_rows *rows, uint64_t *cou
     return (kr_rows_summary){found[KR_HELD_MOST], found[KR_HELD_COUNT]};
 }
 
-void kr_ids_check(kr_work *w, const uint32_t *ids, uint64_t n, uint64_t found[2])
+void kr_row_ids_check(kr_work *w, const uint32_t *ids, uint64_t n, uint64_t found[2])
 {
     uint64_t *counters = kr_work_counters(w, 2);
     const check_rows_params params = {ids, counters};
@@ -51,15 +51,15 @@ static uint64_t count_by_sorting(kr_work *w, const kr_rows *rows, uint64_t count
     const kr_sort sort = {
         .key_bits = 32, .end_bit = 32, .n = n, .keys_in = ids, .keys_out = sorted, .rows_out = positions};
     kr_work_sort(w, &sort);
-    kr_ids_check(w, sorted, count, found);
+    kr_row_ids_check(w, sorted, count, found);
     return count - found[0];
 }
 
-kr_status kr_rows_validate(kr_device *device, const kr_rows *rows, kr_error *err)
+kr_status kr_row_ids_validate(kr_device *device, const kr_rows *rows, kr_error *err)
 {
     kr_work w = kr_work_on(device, NULL, err);
     uint64_t *counters = kr_work_counters(&w, KR_ROWS_COUNTERS);
-    const kr_rows_summary summary = kr_rows_summarize(&w, rows, counters);
+    const kr_rows_summary summary = kr_row_ids_summarize(&w, rows, counters);
     kr_work_give(&w, counters);
     if (summary.count != rows->n_rows)
         KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "%llu slots hold a row id, but the index has %llu rows",

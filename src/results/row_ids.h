@@ -13,12 +13,12 @@ typedef struct kr_rows_summary {
 enum { KR_ROWS_COUNTERS = 2 };
 
 /* `counters` has room for KR_ROWS_COUNTERS, so nothing is allocated. Blocks. */
-kr_rows_summary kr_rows_summarize(kr_work *work, const kr_rows *rows, uint64_t *counters);
+kr_rows_summary kr_row_ids_summarize(kr_work *work, const kr_rows *rows, uint64_t *counters);
 
 /* KR_ERR_INVARIANT unless there are as many row ids as n_rows says, all distinct. Blocks. */
-kr_status kr_rows_validate(kr_device *device, const kr_rows *rows, kr_error *err);
+kr_status kr_row_ids_validate(kr_device *device, const kr_rows *rows, kr_error *err);
 
 /* found[0]: ids that are not above the one before; found[1]: ids that are KR_NO_ROW. Blocks. */
-void kr_ids_check(kr_work *work, const uint32_t *ids, uint64_t n, uint64_t found[2]);
+void kr_row_ids_check(kr_work *work, const uint32_t *ids, uint64_t n, uint64_t found[2]);
 
 #endif

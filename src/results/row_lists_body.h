@@ -11,11 +11,11 @@ typedef struct length_params {
 } length_params;
 
 /* offsets[n] stays 0, so that the prefix sum puts the total there. */
-KR_BODY void length_of(const length_params *p, uint64_t i)
+KR_BODY void row_lists_length_of(const length_params *p, uint64_t i)
 {
     const uint64_t count = p->matches[i].count;
     p->offsets[i] = count < p->limit ? count : p->limit;
 }
-KR_MAP_PROGRAM(row_lists_length, length_params, length_of);
+KR_MAP_PROGRAM(row_lists_length, length_params, row_lists_length_of);
 
 #endif

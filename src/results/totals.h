@@ -31,7 +31,7 @@ KR_BODY void reduce_merge(int op, reduce_total *total, reduce_total more)
     else if (op == KR_REDUCE_MAX)
         total->bits = more.bits > total->bits ? more.bits : total->bits;
     else if (op == KR_REDUCE_SUM_FLOATS)
-        total->bits = kr_f64_bits(kr_bits_f64(total->bits) + kr_bits_f64(more.bits));
+        total->bits = kr_bits_of_f64(kr_bits_f64(total->bits) + kr_bits_f64(more.bits));
     else
         total->bits += more.bits;
     if (op == KR_REDUCE_SUM_WIDE)
@@ -46,7 +46,7 @@ KR_BODY reduce_total reduce_code(uint32_t type, int op, uint64_t code)
     if (op == KR_REDUCE_SUM_INTEGERS || op == KR_REDUCE_SUM_WIDE)
         code = kr_code_integer(type, code);
     if (op == KR_REDUCE_SUM_FLOATS)
-        code = kr_f64_bits(kr_code_float(type, code));
+        code = kr_bits_of_f64(kr_code_float(type, code));
     const uint64_t high = kr_type_in(type, KR_TYPES_SIGNED) ? (uint64_t)0 - (code >> 63) : 0;
     return (reduce_total){code, op == KR_REDUCE_SUM_WIDE ? high << 1 | 1 : 1};
 }
@@ -56,9 +56,9 @@ KR_BODY reduce_total reduce_one(const reduce_params *p, int op, uint32_t row)
 {
     if (op == KR_REDUCE_MIN_ROW || op == KR_REDUCE_SUM_ROWS)
         return (reduce_total){row, 1};
-    if (row >= p->n_values || !kr_is_valid(p->validity, p->validity_offset, row))
+    if (row >= p->n_values || !kr_code_is_valid(p->validity, p->validity_offset, row))
         return reduce_start(op);
-    return reduce_code(p->type, op, kr_load_code(p->type, p->values, row));
+    return reduce_code(p->type, op, kr_code_load(p->type, p->values, row));
 }
 
 /* The total of the thread `distance` away in the group. */
@@ -74,7 +74,7 @@ KR_BODY void reduce_store(const reduce_params *p, int op, uint64_t i, reduce_tot
     if (op == KR_REDUCE_MIN_ROW) {
         ((uint32_t *)p->out)[place] = (uint32_t)total.bits; /* ~0 is KR_NO_ROW */
     } else if (op == KR_REDUCE_MIN || op == KR_REDUCE_MAX) {
-        kr_store_code(p->type, p->out, place, total.any ? total.bits : kr_zero_code(p->type));
+        kr_code_store(p->type, p->out, place, total.any ? total.bits : kr_code_zero(p->type));
         p->any[place] = (uint8_t)total.any;
     } else if (op == KR_REDUCE_SUM_WIDE) {
         ((uint64_t *)p->out)[2 * place] = total.bits;

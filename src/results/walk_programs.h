@@ -5,7 +5,7 @@
  *
  *   KR_WALK      the name of the kr_walk
  *   walk_view    a type of at most 64 bytes: what the functions below are given; the family's kr_rows.view
- *                holds its bytes (kr_view_of)
+ *                holds its bytes (kr_match_view_of)
  *   walk_state   a type of at most 32 bytes: a place in a match
  *   void     walk_open(const walk_view *, kr_match, uint32_t from, uint32_t n, walk_state *)
  *                The rows from .. from + n - 1 of the match will be read. At most logarithmic time.

@@ -97,7 +97,8 @@ typedef struct kr_scan_ops {
      * Enqueues. */
     void (*select_batch)(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n,
                          const uint32_t *alive, const kr_scan_notes *notes);
-    /* Optional: appends how `select` would answer the conjunction, lines ending in '\n' (kr_text_add). */
+    /* Optional: appends how `select` would answer the conjunction, lines ending in '\n' (kr_leaf_text_add).
+     */
     void (*explain)(const void *self, const kr_select *job, char *text, size_t nbytes);
     /* Optional: 1 if select_batch answers a plan with an OR, also alone; `text` then says how. */
     int (*explain_plan)(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
@@ -115,7 +116,7 @@ typedef struct kr_scan_family {
 } kr_scan_family;
 
 /* Words of a bitmap of n rows. */
-static inline uint64_t kr_bitmap_words(uint64_t n)
+static inline uint64_t kr_scans_bitmap_words(uint64_t n)
 {
     return (n + 31) / 32;
 }

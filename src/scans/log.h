@@ -25,7 +25,7 @@ typedef struct kr_scan_log {
 
 /* Adds a line: what answered which predicate. Does nothing without a log; where there is no memory, the line
  * is left out. */
-void kr_scan_log_step(kr_scan_log *log, const char *text, ...) __attribute__((format(printf, 2, 3)));
-void kr_scan_log_release(kr_scan_log *log);
+void kr_scans_log_step(kr_scan_log *log, const char *text, ...) __attribute__((format(printf, 2, 3)));
+void kr_scans_log_release(kr_scan_log *log);
 
 #endif

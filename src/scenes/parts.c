@@ -12,7 +12,7 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-uint64_t kr_parts_size(uint64_t n, uint64_t parts)
+uint64_t kr_scenes_size(uint64_t n, uint64_t parts)
 {
     return ceil_div(n, parts);
 }
@@ -40,8 +40,8 @@ static kr_status include(kr_tracer *tracer, uint32_t prim, uint64_t part, uint64
 /* Fewer primitives can make more parts: 4,609 in at most 4,096 parts are 2,305 pairs, but 4,092 are 4,092
  * single ones. A scene of half as many primitives takes more than half of the memory, so the worst cases are
  * all primitives, and as many parts as there may be of one primitive less. */
-kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t parts, uint32_t flags,
-                            kr_scene_estimate *estimate, kr_error *err)
+kr_status kr_scenes_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t parts, uint32_t flags,
+                             kr_scene_estimate *estimate, kr_error *err)
 {
     kr_tracer *tracer;
     kr_scene_estimate made = {0};
@@ -49,7 +49,7 @@ kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64
     if (!n)
         return KR_OK;
     const uint64_t most_parts = larger(parts, ceil_div(n, KR_MOST_PRIMITIVES));
-    const uint64_t part = kr_parts_size(n, most_parts);
+    const uint64_t part = kr_scenes_size(n, most_parts);
     kr_status status = kr_tracer_of(device, &tracer, err);
     if (status == KR_OK)
         status = include(tracer, prim, part, ceil_div(n, part), flags, &made, err);
@@ -60,11 +60,11 @@ kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64
     return status;
 }
 
-kr_mesh kr_parts_mesh(kr_work *w, const kr_parts_job *job, uint32_t i)
+kr_mesh kr_scenes_mesh(kr_work *w, const kr_parts_job *job, uint32_t i)
 {
     const uint64_t first = i * job->part, left = job->n - first;
     kr_mesh mesh = {.prim = job->prim, .radius = job->radius, .n = left < job->part ? left : job->part};
-    float *data = kr_work_take_or(w, kr_mesh_nbytes(mesh.prim, mesh.n), job->what, job->help);
+    float *data = kr_work_take_or(w, kr_tracer_mesh_nbytes(mesh.prim, mesh.n), job->what, job->help);
     if (kr_work_goes_on(w))
         job->fill(w, job->source, i, first, mesh.n, data);
     mesh.data = kr_work_keep(w, data);
@@ -76,7 +76,7 @@ kr_mesh kr_parts_mesh(kr_work *w, const kr_parts_job *job, uint32_t i)
 static kr_scene *build_part(kr_work *w, const kr_parts_job *job, kr_tracer *tracer, uint32_t i)
 {
     kr_scene *part = NULL;
-    kr_mesh mesh = kr_parts_mesh(w, job, i);
+    kr_mesh mesh = kr_scenes_mesh(w, job, i);
     KR_STEP(w, tracer->ops->build(tracer, &mesh, job->flags, w->stream, &part, w->err));
     kr_buffer_release(w->device, &mesh.data, w->stream);
     kr_work_lap(w, "bvh");
@@ -87,7 +87,7 @@ static kr_scene *build_part(kr_work *w, const kr_parts_job *job, kr_tracer *trac
     return part;
 }
 
-kr_parts kr_parts_build(kr_work *w, const kr_parts_job *job)
+kr_parts kr_scenes_build(kr_work *w, const kr_parts_job *job)
 {
     kr_parts made = {
         .n = job->n, .part = job->part, .n_parts = (uint32_t)ceil_div(job->n, job->part), .name = "bvh"};
@@ -104,11 +104,11 @@ kr_parts kr_parts_build(kr_work *w, const kr_parts_job *job)
         kr_work_lap(w, "bvh");
     }
     if (!kr_work_goes_on(w))
-        kr_parts_release(&made, w->stream);
+        kr_scenes_release(&made, w->stream);
     return made;
 }
 
-void kr_parts_release(kr_parts *parts, kr_stream *stream)
+void kr_scenes_release(kr_parts *parts, kr_stream *stream)
 {
     if (parts->group)
         parts->group->tracer->ops->destroy(parts->group, stream);
@@ -119,12 +119,12 @@ void kr_parts_release(kr_parts *parts, kr_stream *stream)
     *parts = (kr_parts){0};
 }
 
-kr_scene_view kr_parts_view(const kr_parts *parts)
+kr_scene_view kr_scenes_view(const kr_parts *parts)
 {
     return parts->group ? parts->group->view : parts->parts[0]->view;
 }
 
-uint64_t kr_parts_nbytes(const kr_parts *parts)
+uint64_t kr_scenes_nbytes(const kr_parts *parts)
 {
     uint64_t nbytes = parts->group ? parts->group->footprint_nbytes : 0;
     for (uint32_t i = 0; i < parts->n_parts; ++i)

@@ -27,18 +27,18 @@ typedef struct kr_parts_job {
 } kr_parts_job;
 
 /* How many primitives a part holds. */
-uint64_t kr_parts_size(uint64_t n, uint64_t parts);
+uint64_t kr_scenes_size(uint64_t n, uint64_t parts);
 /* Upper bounds of n primitives or fewer in at most `parts` equal parts, or in as many as a tracer needs.
  * Peak: with the footprint and one part's mesh. */
-kr_status kr_parts_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t parts, uint32_t flags,
-                            kr_scene_estimate *estimate, kr_error *err);
+kr_status kr_scenes_estimate(kr_device *device, uint32_t prim, uint64_t n, uint64_t parts, uint32_t flags,
+                             kr_scene_estimate *estimate, kr_error *err);
 /* On failure nothing is left. Not scratch memory of the work. */
-kr_parts kr_parts_build(kr_work *work, const kr_parts_job *job);
+kr_parts kr_scenes_build(kr_work *work, const kr_parts_job *job);
 /* The mesh of part i, which the caller releases or gives to the tracer; without data after a failure. */
-kr_mesh kr_parts_mesh(kr_work *work, const kr_parts_job *job, uint32_t i);
-void kr_parts_release(kr_parts *parts, kr_stream *stream);
+kr_mesh kr_scenes_mesh(kr_work *work, const kr_parts_job *job, uint32_t i);
+void kr_scenes_release(kr_parts *parts, kr_stream *stream);
 /* Where rays begin that enter above all parts. There is at least one. */
-kr_scene_view kr_parts_view(const kr_parts *parts);
-uint64_t kr_parts_nbytes(const kr_parts *parts);
+kr_scene_view kr_scenes_view(const kr_parts *parts);
+uint64_t kr_scenes_nbytes(const kr_parts *parts);
 
 #endif

@@ -77,8 +77,8 @@ KR_BODY kr_point kr_point_of(const kr_point_map *map, uint64_t key)
 /* The triangle of a point, with corners (+, 0, -), (-, +, 0), (0, -, +) around it. It contains the point and
  * is parallel to no axis, so rays along any axis meet it. It extends `reach` from the point on y and z, and
  * from `low` to `high` on x. Rays up any axis see its back if `back` is 1, else its front. */
-KR_BODY void kr_triangle(const kr_point *at, float low, float high, const kr_point *reach, int back,
-                         float *out)
+KR_BODY void kr_point_triangle(const kr_point *at, float low, float high, const kr_point *reach, int back,
+                               float *out)
 {
     float *second = out + (back ? 3 : 6), *third = out + (back ? 6 : 3);
     out[0] = high;

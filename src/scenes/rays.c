@@ -18,17 +18,19 @@ int kr_rays_wants_compact(int64_t compact, const kr_scene *scene)
 
 kr_status kr_rays_check_x(const kr_spec *spec, int64_t bits, kr_error *err)
 {
-    if (kr_triple_part(bits, 0))
+    if (kr_option_triple_part(bits, 0))
         return KR_OK;
-    return kr_fail(
-        err, KR_ERR_SPEC, "kind '%s': bits=%u:%u:%u gives x no bit; give x at least 1, e.g. bits=23:23:18",
-        spec->kind->name, kr_triple_part(bits, 0), kr_triple_part(bits, 1), kr_triple_part(bits, 2));
+    return kr_fail(err, KR_ERR_SPEC,
+                   "kind '%s': bits=%u:%u:%u gives x no bit; give x at least 1, e.g. bits=23:23:18",
+                   spec->kind->name, kr_option_triple_part(bits, 0), kr_option_triple_part(bits, 1),
+                   kr_option_triple_part(bits, 2));
 }
 
 kr_status kr_rays_check_bits(const kr_spec *spec, int64_t bits, uint32_t type, kr_error *err)
 {
     const uint32_t needed = kr_type_significant_bits(type);
-    const uint32_t x = kr_triple_part(bits, 0), y = kr_triple_part(bits, 1), z = kr_triple_part(bits, 2);
+    const uint32_t x = kr_option_triple_part(bits, 0), y = kr_option_triple_part(bits, 1),
+                   z = kr_option_triple_part(bits, 2);
     if (x + y + z >= needed)
         return KR_OK;
     return kr_fail(err, KR_ERR_SPEC,

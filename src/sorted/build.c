@@ -62,7 +62,7 @@ static void mix(kr_work *w, const kr_build *build, uint64_t seed, void *to, list
 
 static listed_keys prepare(kr_work *w, const kr_build *build, const uint64_t *seed, void *to)
 {
-    listed_keys l = {.list = kr_row_list_make(w, build)};
+    listed_keys l = {.list = kr_sorted_rows_make(w, build)};
     encode_keys(w, build, &l);
     if (seed)
         mix(w, build, *seed, to, &l);
@@ -73,7 +73,7 @@ static listed_keys prepare(kr_work *w, const kr_build *build, const uint64_t *se
 static void give_keys(kr_work *w, const listed_keys *l)
 {
     kr_work_give(w, l->made);
-    kr_row_list_give(w, &l->list);
+    kr_sorted_rows_give(w, &l->list);
 }
 
 /* Hashes differ in all of their bits. */
@@ -154,7 +154,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Follows kr_row_list_make, encode_keys and sort_into allocation by allocation. */
+/* Follows kr_sorted_rows_make, encode_keys and sort_into allocation by allocation. */
 void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
 {
     static const uint32_t given; /* only whether rows_in is NULL matters */

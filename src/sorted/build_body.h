@@ -15,14 +15,14 @@ typedef struct repeats_params {
 } repeats_params;
 kr_assert_size(repeats_params, 40);
 
-KR_BODY int repeats_at(const repeats_params *p, uint64_t i)
+KR_BODY int sorted_repeats_at(const repeats_params *p, uint64_t i)
 {
     return p->key_bits == 64
                ? kr_load((const uint64_t *)p->keys + i) == kr_load((const uint64_t *)p->keys + i - 1)
                : kr_load((const uint32_t *)p->keys + i) == kr_load((const uint32_t *)p->keys + i - 1);
 }
 
-KR_BODY void repeats_tiles(kr_block block, char *shared, const repeats_params *p, uint64_t n_tiles)
+KR_BODY void sorted_repeats_tiles(kr_block block, char *shared, const repeats_params *p, uint64_t n_tiles)
 {
     (void)shared;
     for (uint64_t t = block.index; t < n_tiles; t += block.count) {
@@ -30,23 +30,23 @@ KR_BODY void repeats_tiles(kr_block block, char *shared, const repeats_params *p
         const uint64_t end = (t + 1) * REPEATS_TILE + 1 < p->n ? (t + 1) * REPEATS_TILE + 1 : p->n;
         uint32_t mine = 0, all;
         for (uint64_t i = first; i < end; i += block.size)
-            mine += (uint32_t)repeats_at(p, i);
+            mine += (uint32_t)sorted_repeats_at(p, i);
         (void)kr_block_sum_before(block, mine, &all);
         if (block.rank == 0 && all)
             kr_atomic_add64(p->repeats, all);
     }
 }
-KR_BLOCK_PROGRAM(sorted_repeats, repeats_params, repeats_tiles);
+KR_BLOCK_PROGRAM(sorted_repeats, repeats_params, sorted_repeats_tiles);
 
 /* Row ids 0, 1, 2, ... */
 typedef struct number_params {
     uint32_t *rows;
 } number_params;
 
-KR_BODY void number_row(const number_params *p, uint64_t i)
+KR_BODY void sorted_number_row(const number_params *p, uint64_t i)
 {
     p->rows[i] = (uint32_t)i;
 }
-KR_MAP_PROGRAM(sorted_number_rows, number_params, number_row);
+KR_MAP_PROGRAM(sorted_number_rows, number_params, sorted_number_row);
 
 #endif

@@ -11,11 +11,11 @@ typedef struct shift_params {
     uint64_t by;
 } shift_params;
 
-KR_BODY void shift_row(const shift_params *p, uint64_t i)
+KR_BODY void changes_shift_row(const shift_params *p, uint64_t i)
 {
     p->rows[i] += (uint32_t)p->by;
 }
-KR_MAP_PROGRAM(sorted_shift_rows, shift_params, shift_row);
+KR_MAP_PROGRAM(sorted_shift_rows, shift_params, changes_shift_row);
 
 /* Both halves of a batch as one column of 33 bits, deletes before inserts; and back, when it is sorted. */
 typedef struct pack_params {
@@ -25,14 +25,14 @@ typedef struct pack_params {
     uint32_t type, hashed;
 } pack_params;
 
-KR_BODY void pack_change(const pack_params *p, uint64_t i)
+KR_BODY void changes_pack(const pack_params *p, uint64_t i)
 {
     const uint64_t inserted = i >= p->n_deletes;
     const uint32_t code =
-        kr_load_key32(p->type, inserted ? p->inserts : p->deletes, inserted ? i - p->n_deletes : i);
+        kr_code_load_key32(p->type, inserted ? p->inserts : p->deletes, inserted ? i - p->n_deletes : i);
     p->packed[i] = inserted << 32 | (p->hashed ? kr_mix32(code, p->seed) : code);
 }
-KR_MAP_PROGRAM(sorted_pack_changes, pack_params, pack_change);
+KR_MAP_PROGRAM(sorted_pack_changes, pack_params, changes_pack);
 
 typedef struct unpack_params {
     const uint64_t *packed;
@@ -41,7 +41,7 @@ typedef struct unpack_params {
     uint64_t n_deletes, first_row;
 } unpack_params;
 
-KR_BODY void unpack_change(const unpack_params *p, uint64_t i)
+KR_BODY void changes_unpack(const unpack_params *p, uint64_t i)
 {
     const uint32_t code = (uint32_t)kr_load(p->packed + i);
     if (i < p->n_deletes) {
@@ -51,6 +51,6 @@ KR_BODY void unpack_change(const unpack_params *p, uint64_t i)
     p->inserts[i - p->n_deletes] = code;
     p->rows[i - p->n_deletes] = (uint32_t)(kr_load(p->order + i) - p->n_deletes + p->first_row);
 }
-KR_MAP_PROGRAM(sorted_unpack_changes, unpack_params, unpack_change);
+KR_MAP_PROGRAM(sorted_unpack_changes, unpack_params, changes_unpack);
 
 #endif

@@ -49,7 +49,7 @@ static inline kr_entries kr_entries_of(uint32_t layout, uint32_t key_nbytes, voi
 
 /* ---- For bodies, on data that the running program does not write -------------------------------- */
 
-KR_BODY kr_key kr_key_words(const uint32_t *words)
+KR_BODY kr_key kr_entry_key_words(const uint32_t *words)
 {
 #if KR_KEY_BITS == 32
     return kr_load(words);
@@ -63,7 +63,7 @@ KR_BODY kr_key kr_entries_key(const kr_entries *entries, uint64_t slot)
 {
     const char *at = entries->keys + slot * entries->key_stride;
     if (sizeof(kr_key) == 8 && entries->layout == KR_LAYOUT_AOS)
-        return kr_key_words((const uint32_t *)at);
+        return kr_entry_key_words((const uint32_t *)at);
     return kr_load((const kr_key *)at);
 }
 
@@ -94,7 +94,8 @@ KR_BODY const uint32_t *kr_entry(const kr_entries *entries, int aos, uint64_t sl
 
 KR_BODY kr_key kr_entry_key(const kr_entries *entries, int aos, uint64_t slot)
 {
-    return aos ? kr_key_words(kr_entry(entries, 1, slot)) : kr_load((const kr_key *)entries->keys + slot);
+    return aos ? kr_entry_key_words(kr_entry(entries, 1, slot))
+               : kr_load((const kr_key *)entries->keys + slot);
 }
 
 KR_BODY uint32_t kr_entry_row(const kr_entries *entries, int aos, uint64_t slot)

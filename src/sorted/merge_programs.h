@@ -22,7 +22,7 @@ enum { KR_MERGE_AT_ONCE = 4 }; /* places that a thread reads before it writes th
 KR_BODY kr_key kr_merge_load(const kr_merge_params *p, const uint32_t *key)
 {
     if (sizeof(kr_key) == 8 && p->old.layout == KR_LAYOUT_AOS)
-        return kr_key_words(key);
+        return kr_entry_key_words(key);
     return kr_load((const kr_key *)key);
 }
 

@@ -3,7 +3,8 @@
  *   KR_ORDER_CHECK_PROGRAM(name, params_t, key_at, row_at)
  *       uint64_t key_at(const params_t *, uint64_t position)
  *       uint32_t row_at(const params_t *, uint64_t position)
- *       params_t has a member `uint64_t *found` of KR_ORDER_FOUND counters, which kr_order_check makes */
+ *       params_t has a member `uint64_t *found` of KR_ORDER_FOUND counters, which kr_sorted_order_check makes
+ */
 #ifndef KEYRAY_SORTED_ORDER_CHECK_H
 #define KEYRAY_SORTED_ORDER_CHECK_H
 

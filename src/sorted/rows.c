@@ -3,7 +3,7 @@
 #include "sorted/rows_body.h"
 #include "sorted/sorted.h"
 
-void kr_row_list_give(kr_work *w, const kr_row_list *list)
+void kr_sorted_rows_give(kr_work *w, const kr_row_list *list)
 {
     kr_work_give(w, list->ids);
     kr_work_give(w, list->index);
@@ -32,7 +32,7 @@ static kr_row_list skip_nulls(kr_work *w, const kr_build *build)
 static int ascend(kr_work *w, const kr_row_list *list)
 {
     uint64_t found[2] = {0};
-    kr_ids_check(w, list->rows, list->n, found);
+    kr_row_ids_check(w, list->rows, list->n, found);
     if (found[1])
         KR_STEP(w,
                 kr_fail(w->err, KR_ERR_ARGUMENT, "%llu row ids are 4294967295 (KR_NO_ROW); give ids below it",
@@ -48,7 +48,7 @@ static void order_ids(kr_work *w, kr_row_list *list)
     uint32_t *index = kr_work_take(w, nbytes, "their positions");
     const kr_sort sort = {32, 0, 32, list->n, list->rows, ids, list->index, index};
     kr_work_sort(w, &sort);
-    kr_row_list_give(w, list);
+    kr_sorted_rows_give(w, list);
     list->ids = ids;
     list->index = index;
     list->rows = ids;
@@ -67,7 +67,7 @@ static void use_ids(kr_work *w, const kr_build *build, kr_row_list *list)
         order_ids(w, list);
 }
 
-kr_row_list kr_row_list_make(kr_work *w, const kr_build *build)
+kr_row_list kr_sorted_rows_make(kr_work *w, const kr_build *build)
 {
     kr_row_list list = {.n = build->keys.count};
     if (build->keys.validity)

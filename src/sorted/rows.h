@@ -13,7 +13,7 @@ typedef struct kr_row_list {
 } kr_row_list;
 
 /* The lists are scratch memory of the work. */
-kr_row_list kr_row_list_make(kr_work *work, const kr_build *build);
-void kr_row_list_give(kr_work *work, const kr_row_list *list);
+kr_row_list kr_sorted_rows_make(kr_work *work, const kr_build *build);
+void kr_sorted_rows_give(kr_work *work, const kr_row_list *list);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct reorder_params {
     uint64_t key_bits;
 } reorder_params;
 
-KR_BODY void reorder(const reorder_params *p, uint64_t i)
+KR_BODY void sorted_reorder_key(const reorder_params *p, uint64_t i)
 {
     const uint64_t at = kr_load(p->index + i);
     if (p->key_bits == 64)
@@ -21,7 +21,7 @@ KR_BODY void reorder(const reorder_params *p, uint64_t i)
     else
         ((uint32_t *)p->to)[i] = kr_load((const uint32_t *)p->from + at);
 }
-KR_MAP_PROGRAM(sorted_reorder, reorder_params, reorder);
+KR_MAP_PROGRAM(sorted_reorder, reorder_params, sorted_reorder_key);
 
 /* Entries are in the order of their row ids; given ids ascend, and value i belongs to element index[i] of
  * the column of new keys. */
@@ -35,7 +35,7 @@ typedef struct replace_params {
     uint32_t type, reserved;
 } replace_params;
 
-KR_BODY void replace(const replace_params *p, uint64_t i)
+KR_BODY void sorted_replace_key(const replace_params *p, uint64_t i)
 {
     const uint32_t id = kr_load(p->given + i);
     uint64_t low = 0, high = p->n;
@@ -52,12 +52,12 @@ KR_BODY void replace(const replace_params *p, uint64_t i)
         kr_atomic_max64(p->found + 1, (uint64_t)id + 1);
         return;
     }
-    const uint64_t code = kr_load_code(p->type, p->values, kr_load(p->index + i));
+    const uint64_t code = kr_code_load(p->type, p->values, kr_load(p->index + i));
     if (kr_type_key_bits(p->type) == 64)
         ((uint64_t *)p->keys)[low] = code;
     else
         ((uint32_t *)p->keys)[low] = (uint32_t)code;
 }
-KR_MAP_PROGRAM(sorted_set_keys, replace_params, replace);
+KR_MAP_PROGRAM(sorted_set_keys, replace_params, sorted_replace_key);
 
 #endif

@@ -49,7 +49,7 @@ typedef struct kr_sorted_check {
 kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err);
 
 /* The same by a program of sorted/order_check.h, for entries in other layouts; *found is in its params. */
-kr_status kr_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
-                         uint64_t n, kr_error *err);
+kr_status kr_sorted_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
+                                uint64_t n, kr_error *err);
 
 #endif

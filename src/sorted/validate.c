@@ -1,8 +1,8 @@
 #include "sorted/sorted.h"
 #include "sorted/validate_body.h"
 
-kr_status kr_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
-                         uint64_t n, kr_error *err)
+kr_status kr_sorted_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
+                                uint64_t n, kr_error *err)
 {
     kr_work w = kr_work_on(device, NULL, err);
     uint64_t fall[KR_ORDER_FOUND] = {0};
@@ -23,5 +23,5 @@ kr_status kr_order_check(kr_device *device, const kr_program *program, void *par
 kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err)
 {
     check_order_params params = {.entries = check->entries, .key_bits = check->key_bits};
-    return kr_order_check(device, &sorted_check_order, &params, &params.found, check->entries.n, err);
+    return kr_sorted_order_check(device, &sorted_check_order, &params, &params.found, check->entries.n, err);
 }

@@ -1,7 +1,7 @@
 /* Sizes of primitives, for tracers and for their callers. */
 #include "tracers/tracer.h"
 
-uint32_t kr_prim_nbytes(uint32_t prim)
+uint32_t kr_tracer_prim_nbytes(uint32_t prim)
 {
     static const uint32_t nbytes[KR_PRIMS] = {
         [KR_PRIM_TRIANGLE] = 9 * sizeof(float),
@@ -11,7 +11,7 @@ uint32_t kr_prim_nbytes(uint32_t prim)
     return nbytes[prim];
 }
 
-uint64_t kr_mesh_nbytes(uint32_t prim, uint64_t n)
+uint64_t kr_tracer_mesh_nbytes(uint32_t prim, uint64_t n)
 {
-    return n * kr_prim_nbytes(prim) + (prim == KR_PRIM_TRIANGLE ? KR_MESH_PAD : 0);
+    return n * kr_tracer_prim_nbytes(prim) + (prim == KR_PRIM_TRIANGLE ? KR_MESH_PAD : 0);
 }

@@ -95,8 +95,8 @@ kr_status kr_tracer_of(kr_device *device, kr_tracer **tracer, kr_error *err);
 void kr_tracer_describe(const kr_device *device, kr_device_info *info);
 
 /* Bytes of one primitive, and of a mesh's buffer. */
-uint32_t kr_prim_nbytes(uint32_t prim);
-uint64_t kr_mesh_nbytes(uint32_t prim, uint64_t n);
+uint32_t kr_tracer_prim_nbytes(uint32_t prim);
+uint64_t kr_tracer_mesh_nbytes(uint32_t prim, uint64_t n);
 
 static inline void kr_scene_run(kr_work *work, kr_tracer *tracer, const kr_ray_program *program,
                                 const void *params, uint64_t n)

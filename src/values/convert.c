@@ -16,7 +16,7 @@ static enum kind kind_of(kr_type type)
     }
 }
 
-bool kr_types_compare(kr_type a, kr_type b)
+bool kr_value_types_compare(kr_type a, kr_type b)
 {
     const enum kind x = kind_of(a), y = kind_of(b);
     return (x <= REAL) == (y <= REAL);
@@ -126,7 +126,7 @@ static kr_value_result rescale(int64_t steps, int64_t from_per_day, int64_t to_p
 
 static int64_t per_day(kr_type type, kr_unit unit)
 {
-    return type == KR_DATE32 ? 1 : 86400 * kr_unit_per_second(unit);
+    return type == KR_DATE32 ? 1 : 86400 * kr_value_unit_per_second(unit);
 }
 
 static kr_value_result convert_time(kr_type from_type, kr_unit from_unit, const void *from, kr_type to_type,
@@ -146,7 +146,7 @@ kr_value_result kr_value_convert(kr_type from_type, kr_unit from_unit, const voi
                                  kr_unit to_unit, void *to)
 {
     const enum kind is = kind_of(from_type), wanted = kind_of(to_type);
-    if (!kr_types_compare(from_type, to_type))
+    if (!kr_value_types_compare(from_type, to_type))
         return KR_VALUE_MALFORMED;
     if (is >= DAY)
         return convert_time(from_type, from_unit, from, to_type, to_unit, to);

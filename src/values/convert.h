@@ -8,7 +8,7 @@
 #include "values/values.h"
 
 /* Whether values of the one type compare with those of the other at all. */
-bool kr_types_compare(kr_type a, kr_type b);
+bool kr_value_types_compare(kr_type a, kr_type b);
 
 /* Converts an element. KR_VALUE_MALFORMED if the types do not compare; *to is written only on KR_VALUE_OK. */
 kr_value_result kr_value_convert(kr_type from_type, kr_unit from_unit, const void *from, kr_type to_type,

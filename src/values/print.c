@@ -27,7 +27,7 @@ static int print_days(int64_t days, char text[KR_VALUE_NBYTES])
 {
     int64_t year;
     int month, day;
-    kr_days_to_civil(days, &year, &month, &day);
+    kr_value_days_to_civil(days, &year, &month, &day);
     return snprintf(text, KR_VALUE_NBYTES, "%s%04lld-%02d-%02d",
                     year < 0      ? "-"
                     : year > 9999 ? "+"
@@ -37,7 +37,7 @@ static int print_days(int64_t days, char text[KR_VALUE_NBYTES])
 
 static int print_timestamp(int64_t steps, kr_unit unit, char text[KR_VALUE_NBYTES])
 {
-    const int64_t per_second = kr_unit_per_second(unit);
+    const int64_t per_second = kr_value_unit_per_second(unit);
     if (!per_second)
         return snprintf(text, KR_VALUE_NBYTES, "%lld", (long long)steps);
     int64_t fraction = steps % per_second;

@@ -202,7 +202,7 @@ static int number(const char *at, int n)
 
 /* The Gregorian calendar, whose 400 years have 146097 days; years are counted from March so that the leap day
  * comes last. */
-int64_t kr_days_from_civil(int64_t year, int month, int day)
+int64_t kr_value_days_from_civil(int64_t year, int month, int day)
 {
     const int64_t shifted = year - (month <= 2);
     const int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400, year_of_era = shifted - era * 400;
@@ -210,7 +210,7 @@ int64_t kr_days_from_civil(int64_t year, int month, int day)
     return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
 }
 
-void kr_days_to_civil(int64_t days, int64_t *year, int *month, int *day)
+void kr_value_days_to_civil(int64_t days, int64_t *year, int *month, int *day)
 {
     const int64_t shifted = days + 719468, era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
     const int64_t of_era = shifted - era * 146097;
@@ -257,7 +257,7 @@ static kr_value_result parse_day(const char *text, size_t nbytes, int64_t *days)
     if (is_long || month < 1 || month > 12 || day < 1 || day > lengths[month - 1] ||
         (month == 2 && day == 29 && !leap))
         return KR_VALUE_RANGE;
-    *days = kr_days_from_civil(negative ? -year : year, month, day);
+    *days = kr_value_days_from_civil(negative ? -year : year, month, day);
     return KR_VALUE_OK;
 }
 
@@ -377,7 +377,8 @@ static kr_value_result parse_timestamp(const char *text, size_t nbytes, kr_unit 
     const kr_value_result result = parse_instant(text, nbytes, &when);
     if (result != KR_VALUE_OK)
         return result;
-    const int64_t per_second = kr_unit_per_second(unit), nanos = per_second ? 1000000000 / per_second : 1;
+    const int64_t per_second = kr_value_unit_per_second(unit),
+                  nanos = per_second ? 1000000000 / per_second : 1;
     int64_t steps;
     if (!per_second)
         return KR_VALUE_NO_UNIT;
@@ -403,12 +404,12 @@ static const struct {
              [KR_UNIT_US] = {"us", 1000000},
              [KR_UNIT_NS] = {"ns", 1000000000}};
 
-int64_t kr_unit_per_second(kr_unit unit)
+int64_t kr_value_unit_per_second(kr_unit unit)
 {
     return units[unit].per_second;
 }
 
-const char *kr_type_text(kr_type type, kr_unit unit, char text[KR_TYPE_TEXT_NBYTES])
+const char *kr_value_type_text(kr_type type, kr_unit unit, char text[KR_TYPE_TEXT_NBYTES])
 {
     const bool shown = type == KR_TIMESTAMP64 && unit != KR_UNIT_NONE;
     snprintf(text, KR_TYPE_TEXT_NBYTES, shown ? "%s[%s]" : "%s", kr_type_name(type), units[unit].name);
@@ -467,7 +468,7 @@ const char *kr_value_wanted(kr_type type)
 const char *kr_value_problem(kr_value_result result, kr_type type, kr_unit unit, char text[KR_PROBLEM_NBYTES])
 {
     char name[KR_TYPE_TEXT_NBYTES];
-    kr_type_text(type, unit, name);
+    kr_value_type_text(type, unit, name);
     if (result == KR_VALUE_NO_UNIT)
         snprintf(text, KR_PROBLEM_NBYTES,
                  "is a time, but the unit of these timestamps is not known: read them as ':timestamp64[s]', "

@@ -41,13 +41,13 @@ const char *kr_value_problem(kr_value_result result, kr_type type, kr_unit unit,
                              char text[KR_PROBLEM_NBYTES]);
 
 /* Steps of a unit in a second; 0 for KR_UNIT_NONE. */
-int64_t kr_unit_per_second(kr_unit unit);
+int64_t kr_value_unit_per_second(kr_unit unit);
 /* "timestamp64[us]", "u8". */
 enum { KR_TYPE_TEXT_NBYTES = 24 };
-const char *kr_type_text(kr_type type, kr_unit unit, char text[KR_TYPE_TEXT_NBYTES]);
+const char *kr_value_type_text(kr_type type, kr_unit unit, char text[KR_TYPE_TEXT_NBYTES]);
 
 /* Days since 1970-01-01 in the Gregorian calendar, and back. */
-int64_t kr_days_from_civil(int64_t year, int month, int day);
-void kr_days_to_civil(int64_t days, int64_t *year, int *month, int *day);
+int64_t kr_value_days_from_civil(int64_t year, int month, int day);
+void kr_value_days_to_civil(int64_t days, int64_t *year, int *month, int *day);
 
 #endif

@@ -54,6 +54,7 @@ def main():
             print(f"{PAGE.name} shows no {', '.join(missing) or 'change of the registry'}")
             return 1
         run(sys.executable, tree / "ci/check-includes", tree)
+        run(sys.executable, tree / "ci/check-names", tree)
         run("cmake", "-S", tree, "-B", build, *(["-G", "Ninja"] if shutil.which("ninja") else []),
             "-DCMAKE_BUILD_TYPE=Release", "-DKEYRAY_KINDS=jump;chained", f"-DKEYRAY_CUDA={'ON' if on_gpu else 'OFF'}",
             "-DKEYRAY_WERROR=ON", "-DCMAKE_CUDA_ARCHITECTURES=90-real", stdout=subprocess.DEVNULL)

@@ -282,16 +282,16 @@ static void test_events(kr_device *device)
     for (int i = 0; i < 50 && right; ++i)
         right = !sum_on(device, buffer.data, N, first, &err);
     right = right && !kr_device_fill(device, buffer.data, 7, N * 8, first, &err) &&
-            !device->ops->event_record(device, event, kr_native_stream(device, first), &err) &&
-            !device->ops->event_wait(device, event, kr_native_stream(device, second), &err) &&
+            !device->ops->event_record(device, event, kr_stream_native(device, first), &err) &&
+            !device->ops->event_wait(device, event, kr_stream_native(device, second), &err) &&
             !kr_device_copy(device, copy.data, buffer.data, N * 8, second, &err) &&
             !kr_memory_copy(device, host, copy.data, N * 8, second, &err);
     for (uint64_t i = 0; i < N * 8u && right; ++i)
         right = host[i] == 7;
     check(right, "a stream that waits for an event sees the work before it");
-    check(!device->ops->event_record(device, event, kr_native_stream(device, second), &err) &&
+    check(!device->ops->event_record(device, event, kr_stream_native(device, second), &err) &&
               !device->ops->event_sync(device, event, &err) &&
-              cudaStreamQuery(kr_native_stream(device, second)) == cudaSuccess,
+              cudaStreamQuery(kr_stream_native(device, second)) == cudaSuccess,
           "the host waits for an event");
     kr_buffer_release(device, &buffer, first);
     kr_buffer_release(device, &copy, second);

@@ -68,7 +68,7 @@ static void fill_prim(uint32_t prim, const float at[3], float *to)
 /* Primitives first .. first + n - 1, of a lattice that is `wide` points wide in x and y. */
 static float *lattice(uint32_t prim, uint64_t first, uint64_t n, uint64_t wide, int mirrored)
 {
-    const uint64_t words = kr_prim_nbytes(prim) / sizeof(float);
+    const uint64_t words = kr_tracer_prim_nbytes(prim) / sizeof(float);
     float *data = need(calloc(1, n * words * sizeof(float) + KR_MESH_PAD));
     for (uint64_t i = 0; i < n; ++i) {
         const uint64_t p = mirrored ? N - 1 - (first + i) : first + i;
@@ -91,7 +91,7 @@ static kr_status mesh_of(kr_device *device, uint32_t prim, uint64_t first, uint6
 {
     float *data = lattice(prim, first, n, wide, mirrored);
     *mesh = (kr_mesh){.prim = prim, .radius = 0.25f, .n = n};
-    const kr_status status = upload(device, data, kr_mesh_nbytes(prim, n), &mesh->data);
+    const kr_status status = upload(device, data, kr_tracer_mesh_nbytes(prim, n), &mesh->data);
     free(data);
     return status;
 }

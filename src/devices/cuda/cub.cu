@@ -18,7 +18,7 @@ extern "C" int kr_cub_count_up(uint32_t *rows, uint64_t n, cudaStream_t stream)
 {
     if (n == 0)
         return cudaSuccess;
-    count_up<<<kr_grid(n), KR_BLOCK, 0, stream>>>(rows, n);
+    count_up<<<kr_launch_grid(n), KR_BLOCK, 0, stream>>>(rows, n);
     return cudaGetLastError();
 }
 

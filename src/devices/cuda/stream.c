@@ -147,6 +147,6 @@ kr_status kr_stream_get_cuda(kr_device *device, kr_stream *stream, struct CUstre
         return status;
     if (stream && stream->device != device)
         return kr_fail(err, KR_ERR_ARGUMENT, "the stream belongs to another device than %s", device->name);
-    *cuda_stream = kr_native_stream(device, stream);
+    *cuda_stream = kr_stream_native(device, stream);
     return KR_OK;
 }

@@ -110,7 +110,7 @@ KR_BODY uint32_t btree_slot_at(const btree_tree *tree, uint32_t position)
 
 KR_BODY void btree_cut(const btree_cut_params *p, uint64_t i)
 {
-    const uint32_t position = (uint32_t)kr_cut_at(p->tree.n, p->bits, i);
+    const uint32_t position = (uint32_t)kr_batch_cut_at(p->tree.n, p->bits, i);
     p->keys[i] = kr_load(btree_keys(&p->tree, btree_slot_at(&p->tree, position)));
 }
 KR_MAP_PROGRAM(btree_cuts, btree_cut_params, btree_cut);

@@ -60,8 +60,8 @@ KR_BODY btree_part btree_part_open(kr_block block, kr_key *shared, const btree_p
                                    uint32_t number)
 {
     const btree_tree *tree = &p->tree;
-    const uint32_t begin = (uint32_t)kr_cut_at(tree->n, p->partition.bits, number);
-    const uint32_t end = (uint32_t)kr_cut_at(tree->n, p->partition.bits, (uint64_t)number + 1);
+    const uint32_t begin = (uint32_t)kr_batch_cut_at(tree->n, p->partition.bits, number);
+    const uint32_t end = (uint32_t)kr_batch_cut_at(tree->n, p->partition.bits, (uint64_t)number + 1);
     btree_part part = {shared, btree_ordinal(tree->starts, tree->n_leaves, tree->per_row, begin), 0, 0};
     const uint32_t last =
         end > begin + 1 ? btree_ordinal(tree->starts, tree->n_leaves, tree->per_row, end - 1) : part.first;

@@ -32,13 +32,13 @@ KR_BODY uint32_t btree_child(const btree_tree *tree, uint32_t bits, uint32_t lev
 
 KR_BODY void btree_prefetch_node(const btree_tree *tree, uint32_t bits, uint32_t level, uint32_t node)
 {
-    kr_prefetch_run(btree_separator(tree, tree->levels[level] + (node << bits)), (uint32_t)sizeof(kr_key)
-                                                                                     << bits);
+    kr_node_prefetch_run(btree_separator(tree, tree->levels[level] + (node << bits)), (uint32_t)sizeof(kr_key)
+                                                                                          << bits);
 }
 
 KR_BODY void btree_prefetch_leaf(const btree_tree *tree, uint32_t bits, uint32_t ordinal)
 {
-    kr_prefetch_run(btree_keys(tree, btree_slot(tree, bits, ordinal)), (uint32_t)sizeof(kr_key) << bits);
+    kr_node_prefetch_run(btree_keys(tree, btree_slot(tree, bits, ordinal)), (uint32_t)sizeof(kr_key) << bits);
 }
 
 /* The slot of the first entry from lower to upper, where the leaf of `lower` is known; or BTREE_NO_SLOT. */

@@ -130,7 +130,7 @@ static kr_rows rows(const void *self)
     };
     return (kr_rows){
         .walk = &btree_walk,
-        .view = kr_view_of(&view, sizeof view),
+        .view = kr_match_view_of(&view, sizeof view),
         .n_rows = tree->n,
         .n_slots = (uint64_t)tree->n_leaves << tree->node_bits,
     };
@@ -204,7 +204,8 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     kr_work_run(&w, &KR_W(btree_check_leaves), &params, (uint64_t)tree->n_leaves << tree->node_bits);
     kr_work_run(&w, &KR_W(btree_check_levels), &params, tree->n_slots);
     read_wrongs(&w, counters);
-    KR_STEP(&w, kr_order_check(device, &KR_W(btree_check_entries), &params, &params.found, tree->n, err));
+    KR_STEP(&w,
+            kr_sorted_order_check(device, &KR_W(btree_check_entries), &params, &params.found, tree->n, err));
     return kr_work_end(&w);
 }
 

@@ -127,11 +127,11 @@ cgrx_design cgrx_design_of(const kr_spec *spec)
     const int64_t *o = spec->options;
     const int64_t scale = o[CGRX_OPTION_SCALE], bits = o[CGRX_OPTION_BITS];
     return (cgrx_design){
-        .map = {.step = {1, (float)((uint32_t)1 << kr_triple_part(scale, 0)),
-                         (float)((uint32_t)1 << kr_triple_part(scale, 1))},
+        .map = {.step = {1, (float)((uint32_t)1 << kr_option_triple_part(scale, 0)),
+                         (float)((uint32_t)1 << kr_option_triple_part(scale, 1))},
                 .mode = KR_POINT_3D,
-                .x_bits = kr_triple_part(bits, 0),
-                .y_bits = kr_triple_part(bits, 1)},
+                .x_bits = kr_option_triple_part(bits, 0),
+                .y_bits = kr_option_triple_part(bits, 1)},
         .scene = (uint32_t)o[CGRX_OPTION_SCENE],
         .bucket = (uint32_t)o[CGRX_OPTION_BUCKET],
         .search = (uint32_t)o[CGRX_OPTION_SEARCH],

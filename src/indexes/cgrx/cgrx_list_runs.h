@@ -22,31 +22,31 @@ typedef struct list_run {
     uint32_t count;    /* of the list */
 } list_run;
 
-KR_BODY uint32_t list_min(uint32_t a, uint32_t b)
+KR_BODY uint32_t cgrx_list_min(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
 /* Nodes of a list of so many entries. */
-KR_BODY uint32_t list_nodes(uint32_t count, uint32_t node)
+KR_BODY uint32_t cgrx_list_nodes(uint32_t count, uint32_t node)
 {
     return count ? (count - 1) / node + 1 : 1;
 }
 
-KR_BODY void list_take(kr_group group, const cgrx_lists *lists, list_run *run)
+KR_BODY void cgrx_list_take(kr_group group, const cgrx_lists *lists, list_run *run)
 {
-    run->n = list_min(list_min(group.size, lists->node - run->at), run->count - run->position);
+    run->n = cgrx_list_min(cgrx_list_min(group.size, lists->node - run->at), run->count - run->position);
 }
 
-KR_BODY list_run list_begin(kr_group group, const cgrx_lists *lists, uint32_t b)
+KR_BODY list_run cgrx_list_begin(kr_group group, const cgrx_lists *lists, uint32_t b)
 {
     list_run run = {b, 0, 0, 0, kr_load(lists->starts + b + 1) - kr_load(lists->starts + b)};
-    list_take(group, lists, &run);
+    cgrx_list_take(group, lists, &run);
     return run;
 }
 
 /* The running program may write `next`, so it is not loaded through the read-only cache (kr_load). */
-KR_BODY void list_go_on(kr_group group, const cgrx_lists *lists, list_run *run)
+KR_BODY void cgrx_list_go_on(kr_group group, const cgrx_lists *lists, list_run *run)
 {
     run->at += run->n;
     run->position += run->n;
@@ -54,16 +54,16 @@ KR_BODY void list_go_on(kr_group group, const cgrx_lists *lists, list_run *run)
         run->node = lists->next[run->node];
         run->at = 0;
     }
-    list_take(group, lists, run);
+    cgrx_list_take(group, lists, run);
 }
 
-KR_BODY uint64_t list_run_slot(const cgrx_lists *lists, const list_run *run)
+KR_BODY uint64_t cgrx_list_run_slot(const cgrx_lists *lists, const list_run *run)
 {
     return (uint64_t)run->node * lists->node + run->at;
 }
 
 #if defined(KR_KEY_BITS)
-KR_BODY int pair_less(kr_key a, uint32_t a_row, kr_key b, uint32_t b_row)
+KR_BODY int cgrx_pair_less(kr_key a, uint32_t a_row, kr_key b, uint32_t b_row)
 {
     return a < b || (a == b && a_row < b_row);
 }

@@ -107,7 +107,7 @@ KR_BODY void cgrx_answer(const cgrx_params *p, uint64_t i, const cgrx_state *s)
         if (first < p->entries.store.n && cgrx_key_at(p, first) <= s->upper)
             last = whole ? cgrx_behind(p, p->entries.store.n, first, s->upper) : first + 1;
     }
-    kr_work_add(&p->put, i, KR_WORK_REPAIRED, repaired ? 1 : 0);
+    kr_put_work_add(&p->put, i, KR_WORK_REPAIRED, repaired ? 1 : 0);
     if (whole) {
         kr_put_match(&p->put, i, first, last - first);
     } else {
@@ -144,7 +144,7 @@ KR_BODY void cgrx_answer_nearest(const cgrx_params *p, uint64_t i, const cgrx_st
         span.first = cgrx_first_of(p, s, &repaired);
         span.end = cgrx_behind(p, n, span.first, s->upper);
     }
-    kr_work_add(&p->put, i, KR_WORK_REPAIRED, repaired ? 1 : 0);
+    kr_put_work_add(&p->put, i, KR_WORK_REPAIRED, repaired ? 1 : 0);
     cgrx_nearest(p, &p->batch.near, &p->put, i, n, &span);
 }
 

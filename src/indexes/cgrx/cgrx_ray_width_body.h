@@ -33,8 +33,8 @@ KR_BODY uint32_t cgrx_no_hit(const void *params, uint32_t *payload, uint32_t pri
 /* found[i]: the bucket, n_buckets if the key is absent, or n_buckets + 1 if the rays are lost. */
 KR_BODY void cgrx_find_end(const cgrx_params *p, uint64_t i, cgrx_state *s)
 {
-    kr_work_add(&p->put, i, KR_WORK_RAYS, s->rays);
-    kr_work_add(&p->put, i, KR_WORK_HITS, s->met);
+    kr_put_work_add(&p->put, i, KR_WORK_RAYS, s->rays);
+    kr_put_work_add(&p->put, i, KR_WORK_HITS, s->met);
     p->found[i] = s->phase == CGRX_FOUND ? s->bucket : p->n_buckets + (s->phase == CGRX_LOST ? 1 : 0);
 }
 KR_RAY_PROGRAM(cgrx_find, cgrx_begin, cgrx_find_step, cgrx_find_end, cgrx_no_hit, cgrx_no_box);

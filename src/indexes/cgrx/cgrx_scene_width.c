@@ -36,7 +36,7 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
         n_buckets + (rows > 1 ? least(rows, n_buckets) : 0) + (planes > 1 ? least(planes, n_buckets) : 0);
     most = least(most, KR_MOST_PRIMITIVES);
     const kr_status status =
-        kr_parts_estimate(device, KR_PRIM_TRIANGLE, most, design->parts, design->scene_flags, &bvh, err);
+        kr_scenes_estimate(device, KR_PRIM_TRIANGLE, most, design->parts, design->scene_flags, &bvh, err);
     if (status != KR_OK)
         return status;
     const uint64_t targets = most * sizeof(uint32_t),
@@ -165,13 +165,13 @@ static void build_parts(kr_work *w, const cgrx_design *design, cgrx_scene_params
         .flags = design->scene_flags,
         .compact = design->compact,
         .n = n,
-        .part = kr_parts_size(n, design->parts),
+        .part = kr_scenes_size(n, design->parts),
         .fill = fill,
         .source = &source,
     };
     if (!kr_work_goes_on(w))
         return;
-    const uint32_t n_parts = (uint32_t)kr_parts_size(n, job.part);
+    const uint32_t n_parts = (uint32_t)kr_scenes_size(n, job.part);
     uint32_t *begins = kr_work_object(w, (n_parts + 1) * sizeof *begins, "the parts of a scene");
     params->part = (uint32_t)job.part;
     source.begins = begins;
@@ -179,7 +179,7 @@ static void build_parts(kr_work *w, const cgrx_design *design, cgrx_scene_params
         find_parts(w, params, n_parts, begins);
     params->targets = kr_work_take_or(w, n * sizeof *params->targets, "targets of triangles", "bucket=N");
     if (kr_work_goes_on(w))
-        scene->parts = kr_parts_build(w, &job);
+        scene->parts = kr_scenes_build(w, &job);
     if (!params->rows && n == params->n_buckets) { /* primitive p is target p */
         kr_work_give(w, params->targets);
         params->targets = NULL;

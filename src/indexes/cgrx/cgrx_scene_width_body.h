@@ -66,7 +66,8 @@ KR_BODY void cgrx_write_one(const cgrx_scene_params *p, uint64_t at, uint64_t ta
     const kr_point point = {x * step.x, y * step.y, z * step.z};
     const kr_point reach = {0, KR_TRIANGLE_REACH * step.y, KR_TRIANGLE_REACH * step.z};
     const float wide = KR_TRIANGLE_REACH * step.x;
-    kr_triangle(&point, point.x - wide, point.x + wide, &reach, back, p->triangles + 9 * (at - p->first));
+    kr_point_triangle(&point, point.x - wide, point.x + wide, &reach, back,
+                      p->triangles + 9 * (at - p->first));
     p->targets[at] = (uint32_t)target;
 }
 

@@ -14,14 +14,14 @@ typedef struct walk_state {
     uint32_t node, first;
 } walk_state;
 
-KR_BODY void walk_enter(const walk_view *view, walk_state *state, uint32_t list)
+KR_BODY void cgrx_walk_enter(const walk_view *view, walk_state *state, uint32_t list)
 {
     state->list = state->node = list;
     state->first = state->list_end = kr_load(view->lists.starts + list);
 }
 
 /* Whether the list goes on to this position. */
-KR_BODY int walk_reaches(const walk_view *view, walk_state *state, uint32_t position)
+KR_BODY int cgrx_walk_reaches(const walk_view *view, walk_state *state, uint32_t position)
 {
     if (position >= state->list_end)
         state->list_end = kr_load(view->lists.starts + state->list + 1);
@@ -30,23 +30,23 @@ KR_BODY int walk_reaches(const walk_view *view, walk_state *state, uint32_t posi
 
 /* To the list of a position. A near one is most often in this list or the next. A far one is found by its
  * hints alone: then a GPU's loads for it do not wait for those for the position before. */
-KR_BODY void walk_to(const walk_view *view, walk_state *state, uint32_t position)
+KR_BODY void cgrx_walk_to(const walk_view *view, walk_state *state, uint32_t position)
 {
     const int is_near = position - state->at < CGRX_LISTS_STRIDE;
     state->at = position;
-    if (is_near && walk_reaches(view, state, position))
+    if (is_near && cgrx_walk_reaches(view, state, position))
         return;
     if (is_near)
-        walk_enter(view, state, state->list + 1);
-    if (!is_near || !walk_reaches(view, state, position))
-        walk_enter(view, state, cgrx_list_of(&view->lists, position));
+        cgrx_walk_enter(view, state, state->list + 1);
+    if (!is_near || !cgrx_walk_reaches(view, state, position))
+        cgrx_walk_enter(view, state, cgrx_list_of(&view->lists, position));
 }
 
 KR_BODY uint64_t walk_slot(const walk_view *view, walk_state *state, uint32_t j)
 {
     const cgrx_lists *lists = &view->lists;
     const uint32_t position = state->where + j;
-    walk_to(view, state, position);
+    cgrx_walk_to(view, state, position);
     for (; position - state->first >= lists->node; state->first += lists->node)
         state->node = kr_load(lists->next + state->node);
     return (uint64_t)state->node * lists->node + (position - state->first);
@@ -57,7 +57,7 @@ KR_BODY void walk_open(const walk_view *view, kr_match match, uint32_t from, uin
     (void)n;
     state->where = match.where;
     state->at = match.where + from;
-    walk_enter(view, state, cgrx_list_of(&view->lists, (uint64_t)match.where + from));
+    cgrx_walk_enter(view, state, cgrx_list_of(&view->lists, (uint64_t)match.where + from));
 }
 
 KR_BODY uint32_t walk_row(const walk_view *view, uint64_t slot)

@@ -151,7 +151,7 @@ cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index)
 {
     const cgrx_scene *scene = &index->scene;
     return (cgrx_params){
-        .scene = scene->parts.n_parts ? kr_parts_view(&scene->parts) : (kr_scene_view){0},
+        .scene = scene->parts.n_parts ? kr_scenes_view(&scene->parts) : (kr_scene_view){0},
         .entries = entries_of(index),
         .targets = scene->targets.data,
         .row_first = scene->row_first.data,
@@ -212,8 +212,10 @@ static kr_rows rows(const void *self)
         .rows = entries.store.rows, .lists = entries.lists, .row_stride = entries.store.row_stride};
     if (!entries.lists.starts)
         return kr_dense_rows(entries.store.rows, entries.store.row_stride, index->n);
-    return (kr_rows){
-        .walk = &cgrx_walk, .view = kr_view_of(&view, sizeof view), .n_rows = index->n, .n_slots = index->n};
+    return (kr_rows){.walk = &cgrx_walk,
+                     .view = kr_match_view_of(&view, sizeof view),
+                     .n_rows = index->n,
+                     .n_slots = index->n};
 }
 
 static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
@@ -228,7 +230,7 @@ static const kr_ordered_ops ordered = {.key_range = key_range};
 static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
     const cgrx_index *index = self;
-    const uint64_t bvh = kr_parts_nbytes(&index->scene.parts);
+    const uint64_t bvh = kr_scenes_nbytes(&index->scene.parts);
     uint32_t n = 0;
     if (index->design.layout == KR_LAYOUT_SOA) {
         components[n++] = (kr_component){"keys", index->storage.keys.nbytes};
@@ -298,7 +300,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
     kr_work w = kr_work_on(device, NULL, err);
     if (index->nodes.n_lists)
         KR_W(cgrx_nodes_validate)(&w, &index->storage, &index->nodes);
-    KR_STEP(&w, kr_order_check(device, &KR_W(cgrx_check_order), &order, &order.found, index->n, err));
+    KR_STEP(&w, kr_sorted_order_check(device, &KR_W(cgrx_check_order), &order, &order.found, index->n, err));
     uint64_t *counter = kr_work_counters(&w, 1);
     if (index->filter.data && index->n)
         check_filter(&w, index, counter);

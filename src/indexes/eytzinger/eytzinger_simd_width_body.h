@@ -86,7 +86,7 @@ KR_BODY int eytzinger_go(const eytzinger_params *p, uint32_t k, uint64_t from, u
     if (next >= n)
         return eytzinger_arrive(p, k, s);
     s->node = (uint32_t)child;
-    kr_prefetch_entries(&p->entries, (int)p->entries.layout, eytzinger_slot(p, next), k - 1);
+    kr_node_prefetch_entries(&p->entries, (int)p->entries.layout, eytzinger_slot(p, next), k - 1);
     return 1;
 }
 
@@ -96,8 +96,8 @@ KR_BODY uint32_t eytzinger_node_rank(const eytzinger_params *p, kr_pin pin, uint
 {
     const uint64_t slot = eytzinger_slot(p, from);
     if (from + n <= pin.n)
-        return kr_pinned_rank((const kr_key *)pin.words + from, n, key);
-    return p->entries.layout ? kr_entries_rank(&p->entries, 1, slot, n, key)
+        return kr_node_pinned_rank((const kr_key *)pin.words + from, n, key);
+    return p->entries.layout ? kr_node_entries_rank(&p->entries, 1, slot, n, key)
                              : kr_node_rank((const kr_key *)p->entries.keys + slot, n, key);
 }
 

@@ -162,7 +162,7 @@ static kr_rows rows(const void *self)
     return (kr_rows){
         .walk = &eytzinger_by_rank,
         .any_order = index->by_level ? &eytzinger_by_level : NULL,
-        .view = kr_view_of(&view, sizeof view),
+        .view = kr_match_view_of(&view, sizeof view),
         .n_rows = index->store.n,
         .n_slots = index->store.n,
         .by_one = index->store.by_one,
@@ -188,7 +188,7 @@ static kr_status validate(kr_device *device, const void *self, kr_error *err)
 {
     const eytzinger_index *index = self;
     eytzinger_ranks_params params = ranks_of(index);
-    return kr_order_check(device, &KR_W(eytzinger_check), &params, &params.found, index->store.n, err);
+    return kr_sorted_order_check(device, &KR_W(eytzinger_check), &params, &params.found, index->store.n, err);
 }
 
 /* One node per level, whose keys are adjacent; then the row. */

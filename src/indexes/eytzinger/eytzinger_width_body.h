@@ -49,7 +49,7 @@ KR_ORDER_CHECK_PROGRAM(eytzinger_check, eytzinger_ranks_params, eytzinger_key_at
 
 KR_BODY void eytzinger_cut(const eytzinger_ranks_params *p, uint64_t i)
 {
-    p->keys[i] = (kr_key)eytzinger_key_at(p, kr_cut_at(p->entries.n, p->bits, i));
+    p->keys[i] = (kr_key)eytzinger_key_at(p, kr_batch_cut_at(p->entries.n, p->bits, i));
 }
 KR_MAP_PROGRAM(eytzinger_cuts, eytzinger_ranks_params, eytzinger_cut);
 

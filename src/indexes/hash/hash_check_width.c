@@ -7,7 +7,7 @@ enum { STRIPES = TABLE_STRIPES * TABLE_CHECKS };
 typedef struct check {
     kr_work *work;
     const kr_hashed *table;
-    table_check_params params;
+    hash_check_params params;
     uint64_t found[TABLE_CHECKS];
 } check;
 
@@ -20,12 +20,12 @@ static void read_counts(check *c)
 {
     uint64_t stripes[STRIPES] = {0};
     kr_work_read(c->work, stripes, c->params.counts, sizeof stripes);
-    table_tally_sum(stripes, TABLE_CHECKS, c->found);
+    hash_tally_sum(stripes, TABLE_CHECKS, c->found);
 }
 
 static void check_links(check *c)
 {
-    run(c, &KR_W(table_check_links), c->table->n_heads + c->table->n_more);
+    run(c, &KR_W(hash_check_links), c->table->n_heads + c->table->n_more);
     read_counts(c);
     if (c->found[TABLE_CHECK_LINKS])
         KR_STEP(c->work, kr_fail(c->work->err, KR_ERR_INVARIANT,
@@ -35,9 +35,9 @@ static void check_links(check *c)
 
 static void count(check *c)
 {
-    run(c, &KR_W(table_check_nodes), c->table->n_heads + c->table->n_more);
-    run(c, &KR_W(table_check_spans), c->table->n_spans);
-    run(c, &KR_W(table_check_places), c->table->n_aside);
+    run(c, &KR_W(hash_check_nodes), c->table->n_heads + c->table->n_more);
+    run(c, &KR_W(hash_check_spans), c->table->n_spans);
+    run(c, &KR_W(hash_check_places), c->table->n_aside);
     read_counts(c);
 }
 
@@ -73,15 +73,15 @@ static kr_status judge(const check *c, kr_error *err)
                            : status;
 }
 
-kr_status KR_W(kr_hashed_validate)(kr_device *device, const void *self, kr_error *err)
+kr_status KR_W(hash_validate)(kr_device *device, const void *self, kr_error *err)
 {
     kr_work w = kr_work_on(device, NULL, err);
     check c = {.work = &w, .table = self};
-    c.params = (table_check_params){.table = kr_hashed_view_of(self),
-                                    .counts = kr_work_counters(&w, STRIPES),
-                                    .n_more = c.table->n_more,
-                                    .n_spans = c.table->n_spans,
-                                    .n_aside = c.table->n_aside};
+    c.params = (hash_check_params){.table = hash_view_of(self),
+                                   .counts = kr_work_counters(&w, STRIPES),
+                                   .n_more = c.table->n_more,
+                                   .n_spans = c.table->n_spans,
+                                   .n_aside = c.table->n_aside};
     if (c.table->design.linked)
         check_links(&c);
     count(&c);

@@ -6,12 +6,12 @@
 #include "kinds/batch.h"
 #include "program/launch.h"
 
-typedef struct table_find_params {
+typedef struct hash_find_params {
     kr_batch batch;
     kr_put put;
     kr_launch launch;
-    kr_hashed_view table;
-} table_find_params;
-kr_assert_size(table_find_params, 200);
+    hash_view table;
+} hash_find_params;
+kr_assert_size(hash_find_params, 200);
 
 #endif

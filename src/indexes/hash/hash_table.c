@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-kr_hashed_view kr_hashed_view_of(const kr_hashed *table)
+hash_view hash_view_of(const kr_hashed *table)
 {
-    return (kr_hashed_view){
+    return (hash_view){
         .heads = table->heads.data,
         .more = table->more.data,
         .spans = table->spans.data,
@@ -20,7 +20,7 @@ kr_hashed_view kr_hashed_view_of(const kr_hashed *table)
     };
 }
 
-void kr_hashed_release(kr_device *device, kr_stream *stream, kr_hashed *table)
+void hash_release(kr_device *device, kr_stream *stream, kr_hashed *table)
 {
     kr_buffer_release(device, &table->aside, stream);
     kr_buffer_release(device, &table->spans, stream);
@@ -28,7 +28,7 @@ void kr_hashed_release(kr_device *device, kr_stream *stream, kr_hashed *table)
     kr_buffer_release(device, &table->heads, stream);
 }
 
-void kr_hashed_keep(kr_work *w, kr_hashed *table)
+void hash_keep(kr_work *w, kr_hashed *table)
 {
     table->heads = kr_work_keep(w, table->heads.data);
     table->more = kr_work_keep(w, table->more.data);
@@ -36,7 +36,7 @@ void kr_hashed_keep(kr_work *w, kr_hashed *table)
     table->aside = kr_work_keep(w, table->aside.data);
 }
 
-void kr_hashed_give(kr_work *w, kr_hashed *table)
+void hash_give(kr_work *w, kr_hashed *table)
 {
     kr_work_give(w, table->aside.data);
     kr_work_give(w, table->spans.data);
@@ -45,9 +45,9 @@ void kr_hashed_give(kr_work *w, kr_hashed *table)
     table->heads = table->more = table->spans = table->aside = (kr_buffer){0};
 }
 
-void kr_hashed_destroy(kr_device *device, void *self)
+void hash_destroy(kr_device *device, void *self)
 {
-    kr_hashed_release(device, NULL, self);
+    hash_release(device, NULL, self);
     free(self);
 }
 
@@ -60,7 +60,7 @@ static int is_prime(uint64_t n)
 }
 
 /* Double hashing reaches every bucket if their number is prime. */
-uint64_t kr_hashed_heads(const kr_hashed_design *design, uint64_t n_keys)
+uint64_t hash_heads(const hash_design *design, uint64_t n_keys)
 {
     const uint64_t places = (uint64_t)design->slots * design->load;
     uint64_t heads = (n_keys * 1000 + places - 1) / places;
@@ -70,7 +70,7 @@ uint64_t kr_hashed_heads(const kr_hashed_design *design, uint64_t n_keys)
 }
 
 /* Even tables with chains of two nodes, or nearly full buckets, take only half a step for each key. */
-int kr_hashed_is_made(kr_hashed *table)
+int hash_is_made(kr_hashed *table)
 {
     table->made_keys = table->n_keys;
     table->made_steps = table->n_steps;
@@ -81,7 +81,7 @@ int kr_hashed_is_made(kr_hashed *table)
 /* Chance needs one seed, keys made to collide need a second. Only then is the table made larger, too. */
 enum { SEEDS = 4, SEEDS_MOST = 64 };
 
-kr_status kr_hashed_reseed(kr_hashed *table, kr_error *err)
+kr_status hash_reseed(kr_hashed *table, kr_error *err)
 {
     table->seed = (table->seed + UINT64_C(0x9E3779B97F4A7C15)) * UINT64_C(0xD6E8FEB86659FD93);
     table->seed ^= table->seed >> 32;
@@ -92,7 +92,7 @@ kr_status kr_hashed_reseed(kr_hashed *table, kr_error *err)
                    table->tries);
 }
 
-uint64_t kr_hashed_room(const kr_hashed *table, uint64_t n)
+uint64_t hash_room(const kr_hashed *table, uint64_t n)
 {
     uint64_t room = 0;
     for (uint32_t i = SEEDS; i <= table->tries; ++i)
@@ -107,17 +107,15 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* At least n / places + 1, before rounding: then what lies between two numbers of keys is below the larger of
  * the estimates for these. Primes below 2^32 are at most 336 apart. */
-static uint64_t heads_most(const kr_hashed_design *design, uint64_t keys)
+static uint64_t heads_most(const hash_design *design, uint64_t keys)
 {
     return keys * 1000 / ((uint64_t)design->slots * design->load) + 2 + (design->twice ? 336 : 0);
 }
 
 /* Bytes of a table of so many keys, each with so many rows, at most. */
-static uint64_t table_nbytes(const kr_shape *shape, const kr_hashed_design *design, uint64_t keys,
-                             uint64_t rows)
+static uint64_t hash_nbytes(const kr_shape *shape, const hash_design *design, uint64_t keys, uint64_t rows)
 {
-    const uint64_t node =
-        kr_hashed_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
+    const uint64_t node = hash_node_nbytes(kr_type_key_bits(shape->type) / 8, design->slots, design->linked);
     const uint64_t more = design->linked ? keys / design->slots + 1 : 0; /* every bucket may end with one */
     return (heads_most(design, keys) + more) * node +
            (rows > 1 ? keys * sizeof(kr_match) + keys * rows * sizeof(uint32_t) : 0);
@@ -126,12 +124,11 @@ static uint64_t table_nbytes(const kr_shape *shape, const kr_hashed_design *desi
 enum { COUNTERS_NBYTES = 4096 };
 
 /* A table is largest where all keys are distinct, or where each has two rows. */
-kr_status kr_hashed_estimate(const kr_shape *shape, const kr_hashed_design *design, kr_need *need)
+kr_status hash_estimate(const kr_shape *shape, const hash_design *design, kr_need *need)
 {
     const uint32_t bits = kr_type_key_bits(shape->type);
     const uint64_t n = shape->count, tiles = n / 32768 + 2;
-    const uint64_t kept =
-        larger(table_nbytes(shape, design, n, 1), table_nbytes(shape, design, n / 2 + 1, 2));
+    const uint64_t kept = larger(hash_nbytes(shape, design, n, 1), hash_nbytes(shape, design, n / 2 + 1, 2));
     kr_shape hashed = *shape; /* all bits are sorted, and what is sorted is not a column */
     hashed.type = bits == 64 ? KR_U64 : KR_U32;
     kr_sorted_estimate(&hashed, need);
@@ -144,36 +141,36 @@ kr_status kr_hashed_estimate(const kr_shape *shape, const kr_hashed_design *desi
     return KR_OK;
 }
 
-kr_rows kr_hashed_rows(const void *self)
+kr_rows hash_rows(const void *self)
 {
     const kr_hashed *table = self;
     const uint32_t slots = table->design.slots, linked = table->design.linked, wide = table->key_bits == 64;
-    const kr_hashed_walk_view view = {
+    const hash_walk_view view = {
         .heads = table->heads.data,
         .more = table->more.data,
         .aside = table->aside.data,
         .n_table = (table->n_heads + table->n_more) * slots,
         .n_heads = table->n_heads,
         .slots = slots,
-        .node_nbytes = kr_hashed_node_nbytes(table->key_bits / 8, slots, linked),
+        .node_nbytes = hash_node_nbytes(table->key_bits / 8, slots, linked),
         .meta = wide ? 12 * slots : 0,
         .words = wide ? 8 * slots : 4 + 4 * slots,
         .several = linked ? 16 : 7,
     };
     return (kr_rows){
-        .walk = &kr_hashed_walk,
-        .view = kr_view_of(&view, sizeof view),
+        .walk = &hash_walk,
+        .view = kr_match_view_of(&view, sizeof view),
         .n_rows = table->n_rows,
         .n_slots = view.n_table + table->n_aside,
     };
 }
 
-uint64_t kr_hashed_hash_seed(const void *self)
+uint64_t hash_hash_seed(const void *self)
 {
     return ((const kr_hashed *)self)->seed;
 }
 
-uint32_t kr_hashed_components(const void *self, kr_component components[KR_COMPONENTS_MOST])
+uint32_t hash_components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
     const kr_hashed *table = self;
     uint32_t n = 0;
@@ -184,7 +181,7 @@ uint32_t kr_hashed_components(const void *self, kr_component components[KR_COMPO
     return n;
 }
 
-uint32_t kr_hashed_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
+uint32_t hash_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
 {
     const kr_hashed *table = self;
     uint32_t n = 0;

@@ -7,17 +7,17 @@
 #include "kinds/family.h"
 
 /* What the options of a kind say. */
-typedef struct kr_hashed_design {
+typedef struct hash_design {
     uint32_t slots, linked, twice;
     uint32_t group;  /* threads per probe on a GPU */
     uint32_t insert; /* 1: build by inserting rows one by one */
     uint32_t load;   /* keys of a full build, in thousandths of the buckets' slots */
     uint64_t seed;
     const char *help; /* how to save memory, for errors */
-} kr_hashed_design;
+} hash_design;
 
 typedef struct kr_hashed {
-    kr_hashed_design design;
+    hash_design design;
     kr_buffer heads, more, spans, aside;
     uint64_t seed; /* the one in use: another than the design's after too many collisions */
     uint32_t n_heads;
@@ -36,48 +36,47 @@ typedef struct kr_hashed {
 } kr_hashed;
 
 /* kr_family_ops of a table. `design` comes from the kind's options; `self` is a kr_hashed. */
-kr_status kr_hashed_estimate(const kr_shape *shape, const kr_hashed_design *design, kr_need *need);
-void kr_hashed_build_u32(kr_work *work, const kr_build *build, const kr_hashed_design *design, void **self);
-void kr_hashed_build_u64(kr_work *work, const kr_build *build, const kr_hashed_design *design, void **self);
-void kr_hashed_destroy(kr_device *device, void *self);
-void kr_hashed_locate_u32(kr_work *work, const void *self, const kr_locate *job);
-void kr_hashed_locate_u64(kr_work *work, const void *self, const kr_locate *job);
-kr_rows kr_hashed_rows(const void *self);
-uint64_t kr_hashed_hash_seed(const void *self);
-uint32_t kr_hashed_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
-uint32_t kr_hashed_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
-kr_status kr_hashed_validate_u32(kr_device *device, const void *self, kr_error *err);
-kr_status kr_hashed_validate_u64(kr_device *device, const void *self, kr_error *err);
-void kr_hashed_update_u32(kr_work *work, void *self, const kr_update *job);
-void kr_hashed_update_u64(kr_work *work, void *self, const kr_update *job);
-extern const kr_program table_find_slots_u32, table_find_slots_u64, table_find_links_u32,
-    table_find_links_u64;
+kr_status hash_estimate(const kr_shape *shape, const hash_design *design, kr_need *need);
+void hash_build_u32(kr_work *work, const kr_build *build, const hash_design *design, void **self);
+void hash_build_u64(kr_work *work, const kr_build *build, const hash_design *design, void **self);
+void hash_destroy(kr_device *device, void *self);
+void hash_locate_u32(kr_work *work, const void *self, const kr_locate *job);
+void hash_locate_u64(kr_work *work, const void *self, const kr_locate *job);
+kr_rows hash_rows(const void *self);
+uint64_t hash_hash_seed(const void *self);
+uint32_t hash_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
+uint32_t hash_counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
+kr_status hash_validate_u32(kr_device *device, const void *self, kr_error *err);
+kr_status hash_validate_u64(kr_device *device, const void *self, kr_error *err);
+void hash_update_u32(kr_work *work, void *self, const kr_update *job);
+void hash_update_u64(kr_work *work, void *self, const kr_update *job);
+extern const kr_program hash_find_slots_u32, hash_find_slots_u64, hash_find_links_u32, hash_find_links_u64;
 
 /* ---- Inside of this folder ------------------------------------------------------------------- */
 
-kr_hashed_view kr_hashed_view_of(const kr_hashed *table);
-void kr_hashed_release(kr_device *device, kr_stream *stream, kr_hashed *table);
+hash_view hash_view_of(const kr_hashed *table);
+void hash_release(kr_device *device, kr_stream *stream, kr_hashed *table);
 /* What a work makes is its scratch memory until it is kept, or given back. */
-void kr_hashed_keep(kr_work *work, kr_hashed *table);
-void kr_hashed_give(kr_work *work, kr_hashed *table);
+void hash_keep(kr_work *work, kr_hashed *table);
+void hash_give(kr_work *work, kr_hashed *table);
 /* Buckets for so many keys. */
-uint64_t kr_hashed_heads(const kr_hashed_design *design, uint64_t n_keys);
+uint64_t hash_heads(const hash_design *design, uint64_t n_keys);
 /* Remembers how the table was made. 0: too many steps to most keys, as they collide: try another seed. */
-int kr_hashed_is_made(kr_hashed *table);
+int hash_is_made(kr_hashed *table);
 /* After a failure to fit: the next seed. Fails when that did not help for long, which no keys should do. */
-kr_status kr_hashed_reseed(kr_hashed *table, kr_error *err);
+kr_status hash_reseed(kr_hashed *table, kr_error *err);
 /* The keys to make room for: n, and more of them when several seeds did not help. */
-uint64_t kr_hashed_room(const kr_hashed *table, uint64_t n);
-typedef struct kr_hashed_source {
+uint64_t hash_room(const kr_hashed *table, uint64_t n);
+typedef struct hash_source {
     const void *keys; /* mixed codes, in ascending order */
     uint32_t *rows;   /* which are overwritten */
     uint64_t n;
     uint64_t room_for; /* keys */
     uint64_t full;     /* 0, or: more keys than these get room for others, as a table that grows */
-} kr_hashed_source;
+} hash_source;
 /* Makes `table`, all of whose buffers are empty, of entries in the order of table->seed. 0: keys collide too
  * much, or a step failed: then nothing is left, and in the first case another seed should be tried. */
-int kr_hashed_fill_u32(kr_work *work, const kr_hashed_source *source, kr_hashed *table);
-int kr_hashed_fill_u64(kr_work *work, const kr_hashed_source *source, kr_hashed *table);
+int hash_fill_u32(kr_work *work, const hash_source *source, kr_hashed *table);
+int hash_fill_u64(kr_work *work, const hash_source *source, kr_hashed *table);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-KR_PROGRAM_DECLARE(table_find_group);
+KR_PROGRAM_DECLARE(hash_find_group);
 
 /* In thousandths of its keys: what a table that has grown has room for. */
 enum { GROWN = 1090 };
@@ -18,9 +18,9 @@ enum { GROWN = 1090 };
 
 typedef struct fill {
     kr_work *work;
-    const kr_hashed_source *source;
+    const hash_source *source;
     kr_hashed *table;
-    table_fill_params params;
+    hash_fill_params params;
     uint64_t found[TABLE_COUNTS];
     uint64_t aside; /* spans << 32 | rows in them */
 } fill;
@@ -43,7 +43,7 @@ static void read_counts(fill *f)
     uint64_t stripes[STRIPES] = {0};
     kr_work_read(f->work, stripes, f->params.counts, sizeof stripes);
     if (kr_work_goes_on(f->work))
-        table_tally_sum(stripes, TABLE_COUNTS, f->found);
+        hash_tally_sum(stripes, TABLE_COUNTS, f->found);
 }
 
 static uint64_t tiles_of(uint64_t n)
@@ -58,13 +58,13 @@ static void survey(fill *f)
     const uint64_t tiles = tiles_of(f->source->n);
     uint64_t *sums = take(f, (tiles + 1) * sizeof *sums, "sums of tiles").data;
     uint64_t *counts = kr_work_counters(w, STRIPES + 1);
-    f->params = (table_fill_params){.keys = f->source->keys,
-                                    .rows = f->source->rows,
-                                    .sums = sums,
-                                    .counts = counts,
-                                    .used = counts ? (uint32_t *)(counts + STRIPES) : NULL,
-                                    .n = f->source->n};
-    run(f, &KR_W(table_survey), tiles);
+    f->params = (hash_fill_params){.keys = f->source->keys,
+                                   .rows = f->source->rows,
+                                   .sums = sums,
+                                   .counts = counts,
+                                   .used = counts ? (uint32_t *)(counts + STRIPES) : NULL,
+                                   .n = f->source->n};
+    run(f, &KR_W(hash_survey), tiles);
     if (sums)
         kr_work_fill(w, sums + tiles, 0, sizeof *sums);
     kr_work_sum(w, sums, tiles + 1);
@@ -84,17 +84,17 @@ static void put_aside(fill *f)
     table->aside = take(f, table->n_aside * sizeof(uint32_t), "rows of keys with several");
     f->params.table.spans = table->spans.data;
     f->params.table.aside = table->aside.data;
-    run(f, &KR_W(table_aside), tiles_of(f->source->n));
-    const table_spans_params spans = {table->spans.data, table->n_spans, table->n_aside};
-    kr_work_run(f->work, &KR_W(table_spans), &spans, table->n_spans);
+    run(f, &KR_W(hash_aside), tiles_of(f->source->n));
+    const hash_spans_params spans = {table->spans.data, table->n_spans, table->n_aside};
+    kr_work_run(f->work, &KR_W(hash_spans), &spans, table->n_spans);
 }
 
 /* Kind chain: makes `more` as large as the spilled keys need. */
 static void make_nodes(fill *f)
 {
     kr_hashed *table = f->table;
-    const uint64_t node = kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, 1);
-    run(f, &KR_W(table_need), table->n_heads);
+    const uint64_t node = hash_node_nbytes(sizeof(kr_key), table->design.slots, 1);
+    run(f, &KR_W(hash_need), table->n_heads);
     read_counts(f);
     table->n_more = f->found[TABLE_COUNT_NODES];
     table->more = take(f, table->n_more * node, "nodes behind the buckets");
@@ -106,11 +106,11 @@ static void fill_buckets(fill *f)
 {
     kr_work *w = f->work;
     kr_hashed *table = f->table;
-    const uint64_t node = kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, table->design.linked);
+    const uint64_t node = hash_node_nbytes(sizeof(kr_key), table->design.slots, table->design.linked);
     const uint64_t n_keys = f->found[TABLE_COUNT_KEYS], full = f->source->full;
     const uint64_t room = full && n_keys > full ? n_keys * GROWN / 1000 : n_keys;
     const uint64_t heads =
-        kr_hashed_heads(&table->design, room > f->source->room_for ? room : f->source->room_for);
+        hash_heads(&table->design, room > f->source->room_for ? room : f->source->room_for);
     if (heads >= UINT32_MAX)
         KR_STEP(w,
                 kr_fail(w->err, KR_ERR_LIMIT, "%llu buckets: a table has at most 4294967294; use a higher %s",
@@ -120,15 +120,15 @@ static void fill_buckets(fill *f)
     table->n_rows = f->source->n;
     table->heads = take(f, heads * node, "buckets");
     uint32_t *spills = take(f, heads * sizeof *spills, "keys that do not fit their buckets").data;
-    f->params.table = kr_hashed_view_of(table);
+    f->params.table = hash_view_of(table);
     f->params.spills = spills;
     if (table->design.linked)
         make_nodes(f);
-    run(f, table->design.linked ? &KR_W(table_fill_links) : &KR_W(table_fill_slots), heads);
-    run(f, &KR_W(table_spill), heads);
+    run(f, table->design.linked ? &KR_W(hash_fill_links) : &KR_W(hash_fill_slots), heads);
+    run(f, &KR_W(hash_spill), heads);
 }
 
-int KR_W(kr_hashed_fill)(kr_work *w, const kr_hashed_source *source, kr_hashed *table)
+int KR_W(hash_fill)(kr_work *w, const hash_source *source, kr_hashed *table)
 {
     fill f = {.work = w, .source = source, .table = table};
     if (source->n) {
@@ -138,12 +138,12 @@ int KR_W(kr_hashed_fill)(kr_work *w, const kr_hashed_source *source, kr_hashed *
         read_counts(&f);
     }
     table->n_steps = f.found[TABLE_COUNT_STEPS];
-    const int fits = kr_work_goes_on(w) && !f.found[TABLE_COUNT_FAILED] && kr_hashed_is_made(table);
+    const int fits = kr_work_goes_on(w) && !f.found[TABLE_COUNT_FAILED] && hash_is_made(table);
     kr_work_give(w, f.params.spills);
     kr_work_give(w, f.params.counts);
     kr_work_give(w, f.params.sums);
     if (!fits)
-        kr_hashed_give(w, table);
+        hash_give(w, table);
     kr_work_lap(w, "buckets");
     return fits;
 }
@@ -154,7 +154,7 @@ int KR_W(kr_hashed_fill)(kr_work *w, const kr_hashed_source *source, kr_hashed *
 static void insert_rows(fill *f, const kr_build *build)
 {
     kr_work *w = f->work;
-    const kr_row_list list = kr_row_list_make(w, build);
+    const kr_row_list list = kr_sorted_rows_make(w, build);
     kr_key *codes = take(f, list.n * sizeof *codes, "hashed keys").data;
     const kr_encode_job encode = {build->keys.data, list.index, codes, list.n, build->keys.type};
     const kr_mix_job mix = {codes, codes, list.n, f->table->seed, KR_KEY_BITS};
@@ -164,32 +164,32 @@ static void insert_rows(fill *f, const kr_build *build)
     f->params.n = list.n;
     f->params.keys = codes;
     f->params.rows = (uint32_t *)list.rows; /* only read */
-    run(f, &KR_W(table_insert), list.n);
-    run(f, &KR_W(table_check), list.n);
+    run(f, &KR_W(hash_insert), list.n);
+    run(f, &KR_W(hash_check), list.n);
     read_counts(f);
     f->table->n_rows = f->table->n_keys = list.n;
     f->table->n_steps = f->found[TABLE_COUNT_STEPS];
     kr_work_give(w, codes);
-    kr_row_list_give(w, &list);
+    kr_sorted_rows_give(w, &list);
     kr_work_lap(w, "insert");
 }
 
 /* 0 where a key is there twice, or finds no slot: the table is then made of sorted entries. */
 static int build_by_inserts(kr_work *w, const kr_build *build, kr_hashed *table)
 {
-    const uint64_t heads = kr_hashed_heads(&table->design, build->keys.count);
+    const uint64_t heads = hash_heads(&table->design, build->keys.count);
     fill f = {.work = w, .table = table};
     table->n_heads = (uint32_t)heads;
-    table->heads = take(&f, heads * kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, 0), "buckets");
+    table->heads = take(&f, heads * hash_node_nbytes(sizeof(kr_key), table->design.slots, 0), "buckets");
     uint64_t *counts = kr_work_counters(w, STRIPES + 1);
     kr_work_fill(w, table->heads.data, 0, table->heads.nbytes);
-    f.params = (table_fill_params){.table = kr_hashed_view_of(table),
-                                   .counts = counts,
-                                   .failed = counts ? (uint32_t *)(counts + STRIPES) : NULL};
+    f.params = (hash_fill_params){.table = hash_view_of(table),
+                                  .counts = counts,
+                                  .failed = counts ? (uint32_t *)(counts + STRIPES) : NULL};
     insert_rows(&f, build);
-    table->is_inserted = kr_work_goes_on(w) && !f.found[TABLE_COUNT_FAILED] && kr_hashed_is_made(table);
+    table->is_inserted = kr_work_goes_on(w) && !f.found[TABLE_COUNT_FAILED] && hash_is_made(table);
     if (!table->is_inserted)
-        kr_hashed_give(w, table);
+        hash_give(w, table);
     kr_work_give(w, counts);
     return table->is_inserted != 0;
 }
@@ -198,14 +198,14 @@ static int build_sorted(kr_work *w, const kr_build *build, kr_hashed *table)
 {
     const kr_sorted sorted = kr_sorted_sort(w, build, &table->seed);
     kr_work_lap(w, "sort");
-    const kr_hashed_source source = {sorted.keys.data, sorted.rows.data, sorted.n,
-                                     kr_hashed_room(table, build->keys.count), 0};
-    const int fits = KR_W(kr_hashed_fill)(w, &source, table);
+    const hash_source source = {sorted.keys.data, sorted.rows.data, sorted.n,
+                                hash_room(table, build->keys.count), 0};
+    const int fits = KR_W(hash_fill)(w, &source, table);
     kr_sorted_give(w, &sorted);
     return fits;
 }
 
-void KR_W(kr_hashed_build)(kr_work *w, const kr_build *build, const kr_hashed_design *design, void **self)
+void KR_W(hash_build)(kr_work *w, const kr_build *build, const hash_design *design, void **self)
 {
     kr_hashed *table = kr_work_object(w, sizeof *table, "an index");
     kr_hashed made = {.design = *design, .seed = design->seed, .key_bits = KR_KEY_BITS};
@@ -213,9 +213,9 @@ void KR_W(kr_hashed_build)(kr_work *w, const kr_build *build, const kr_hashed_de
     while (kr_work_goes_on(w) && !fits) {
         fits = build_sorted(w, build, &made);
         if (!fits)
-            KR_STEP(w, kr_hashed_reseed(&made, w->err));
+            KR_STEP(w, hash_reseed(&made, w->err));
     }
-    kr_hashed_keep(w, &made);
+    hash_keep(w, &made);
     if (kr_work_goes_on(w))
         *table = made;
     if (build->is_unique)
@@ -225,18 +225,18 @@ void KR_W(kr_hashed_build)(kr_work *w, const kr_build *build, const kr_hashed_de
 
 /* ---- Lookups --------------------------------------------------------------------------------------- */
 
-void KR_W(kr_hashed_locate)(kr_work *w, const void *self, const kr_locate *job)
+void KR_W(hash_locate)(kr_work *w, const void *self, const kr_locate *job)
 {
     const kr_hashed *table = self;
     const int groups = table->design.group > 1 && w->device->ops->group_threads > 1;
-    const kr_program *program = groups                 ? &KR_W(table_find_group)
-                                : table->design.linked ? &KR_W(table_find_links)
-                                                       : &KR_W(table_find_slots);
-    const table_find_params params = {
+    const kr_program *program = groups                 ? &KR_W(hash_find_group)
+                                : table->design.linked ? &KR_W(hash_find_links)
+                                                       : &KR_W(hash_find_slots);
+    const hash_find_params params = {
         .batch = job->batch,
         .put = job->put,
         .launch = {.group = groups ? table->design.group : 1},
-        .table = kr_hashed_view_of(table),
+        .table = hash_view_of(table),
     };
     kr_work_run(w, program, &params, job->n);
 }

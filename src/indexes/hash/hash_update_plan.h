@@ -37,13 +37,13 @@ enum {
     TABLE_PLAN_ERASE
 };
 /* node << 8 | slot << 4 | TABLE_PLAN_* */
-KR_BODY uint64_t table_target(uint32_t node, uint32_t slot, uint32_t plan)
+KR_BODY uint64_t hash_target(uint32_t node, uint32_t slot, uint32_t plan)
 {
     return (uint64_t)node << 8 | slot << 4 | plan;
 }
 
-typedef struct table_update_params {
-    kr_hashed_view table;
+typedef struct hash_update_params {
+    hash_view table;
     const kr_key *deletes, *inserts; /* mixed codes */
     const uint32_t *rows;            /* of the inserts */
     uint64_t *targets;               /* of the inserts */
@@ -58,149 +58,149 @@ typedef struct table_update_params {
     uint32_t n_deletes, n_inserts;
     uint32_t n_spans, n_aside; /* before the update */
     uint32_t next_row;         /* above all row ids that are there */
-} table_update_params;
-kr_assert_size(table_update_params, 176);
+} hash_update_params;
+kr_assert_size(hash_update_params, 176);
 
 /* Places of one of the lists. */
-KR_BODY uint64_t table_list_places(uint64_t n_inserts)
+KR_BODY uint64_t hash_list_places(uint64_t n_inserts)
 {
     return (n_inserts / 32 / TABLE_STRIPES + 1) * 32;
 }
 
-KR_BODY kr_key table_insert_at(const table_update_params *p, uint32_t i)
+KR_BODY kr_key hash_insert_at(const hash_update_params *p, uint32_t i)
 {
     return kr_load(p->inserts + i);
 }
-KR_BODY kr_key table_delete_at(const table_update_params *p, uint32_t i)
+KR_BODY kr_key hash_delete_at(const hash_update_params *p, uint32_t i)
 {
     return kr_load(p->deletes + i);
 }
-KR_SEARCHES(table_inserts, table_update_params, table_insert_at);
-KR_SEARCHES(table_deletes, table_update_params, table_delete_at);
+KR_SEARCHES(hash_inserts, hash_update_params, hash_insert_at);
+KR_SEARCHES(hash_deletes, hash_update_params, hash_delete_at);
 
-KR_BODY int table_is_inserted(const table_update_params *p, kr_key key)
+KR_BODY int hash_is_inserted(const hash_update_params *p, kr_key key)
 {
-    const uint32_t at = table_inserts_between(p, 0, p->n_inserts, key);
-    return at < p->n_inserts && table_insert_at(p, at) == key;
+    const uint32_t at = hash_inserts_between(p, 0, p->n_inserts, key);
+    return at < p->n_inserts && hash_insert_at(p, at) == key;
 }
 
-KR_BODY int table_is_deleted(const table_update_params *p, kr_key key)
+KR_BODY int hash_is_deleted(const hash_update_params *p, kr_key key)
 {
-    const uint32_t at = table_deletes_between(p, 0, p->n_deletes, key);
-    return at < p->n_deletes && table_delete_at(p, at) == key;
+    const uint32_t at = hash_deletes_between(p, 0, p->n_deletes, key);
+    return at < p->n_deletes && hash_delete_at(p, at) == key;
 }
 
 /* The first of equal deletes, or of equal inserts. */
-KR_BODY int table_is_first(const kr_key *keys, uint64_t i)
+KR_BODY int hash_is_first(const kr_key *keys, uint64_t i)
 {
     return i == 0 || kr_load(keys + i - 1) != kr_load(keys + i);
 }
 
-KR_BODY uint32_t table_rows_of(const kr_hashed_view *t, const table_place *place)
+KR_BODY uint32_t hash_rows_of(const hash_view *t, const hash_place *place)
 {
     return !place->found ? 0 : place->several ? t->spans[place->word].count : 1;
 }
 
 /* ---- Before anything is written ------------------------------------------------------------------ */
 
-KR_BODY void table_doom_one(const table_update_params *p, uint64_t i, uint32_t *tally)
+KR_BODY void hash_doom_one(const hash_update_params *p, uint64_t i, uint32_t *tally)
 {
     const kr_key key = kr_load(p->deletes + i);
     p->doomed[i] = TABLE_PLAN_NOTHING;
-    if (!table_is_first(p->deletes, i))
+    if (!hash_is_first(p->deletes, i))
         return;
-    const table_place place = table_find(&p->table, key);
+    const hash_place place = hash_find(&p->table, key);
     if (!place.found)
         return;
-    const int stays = table_is_inserted(p, key);
-    const uint32_t rows = table_rows_of(&p->table, &place);
-    p->doomed[i] = table_target(place.node, place.slot, stays ? TABLE_PLAN_REPLACE : TABLE_PLAN_ERASE);
+    const int stays = hash_is_inserted(p, key);
+    const uint32_t rows = hash_rows_of(&p->table, &place);
+    p->doomed[i] = hash_target(place.node, place.slot, stays ? TABLE_PLAN_REPLACE : TABLE_PLAN_ERASE);
     tally[TABLE_CHANGE_ROWS] += rows;
     tally[TABLE_CHANGE_KEYS] += !stays;
     tally[TABLE_CHANGE_ASIDE] += place.several ? rows : 0;
     tally[TABLE_CHANGE_STEPS_GONE] += stays ? 0 : place.steps;
 }
-TABLE_TALLY_PROGRAM(table_doom, table_update_params, TABLE_CHANGES, table_doom_one);
+TABLE_TALLY_PROGRAM(hash_doom, hash_update_params, TABLE_CHANGES, hash_doom_one);
 
-KR_BODY void table_early_one(const table_update_params *p, uint64_t i, uint32_t *tally)
+KR_BODY void hash_early_one(const hash_update_params *p, uint64_t i, uint32_t *tally)
 {
     tally[TABLE_CHANGE_EARLY] += kr_load(p->rows + i) < p->next_row;
 }
-TABLE_TALLY_PROGRAM(table_early, table_update_params, TABLE_CHANGES, table_early_one);
+TABLE_TALLY_PROGRAM(hash_early, hash_update_params, TABLE_CHANGES, hash_early_one);
 
-KR_BODY uint32_t table_run(const table_update_params *p, uint64_t i)
+KR_BODY uint32_t hash_run(const hash_update_params *p, uint64_t i)
 {
     const int alone = i + 1 == p->n_inserts || kr_load(p->inserts + i + 1) != kr_load(p->inserts + i);
-    return alone ? 1
-                 : table_inserts_behind(p, p->n_inserts, (uint32_t)i + 1, kr_load(p->inserts + i)) -
-                       (uint32_t)i;
+    return alone
+               ? 1
+               : hash_inserts_behind(p, p->n_inserts, (uint32_t)i + 1, kr_load(p->inserts + i)) - (uint32_t)i;
 }
 
 /* The slots of a key's bucket that hold keys. */
-KR_BODY uint32_t table_held(const kr_hashed_view *t, kr_key mixed)
+KR_BODY uint32_t hash_held(const hash_view *t, kr_key mixed)
 {
-    return t->n_heads ? *table_meta(table_node(t, table_home(t, mixed)), t->slots) & table_all(t) : 0;
+    return t->n_heads ? *hash_meta(hash_node(t, hash_home(t, mixed)), t->slots) & hash_all(t) : 0;
 }
 
-KR_BODY void table_plan_one(const table_update_params *p, uint64_t i, uint32_t *tally)
+KR_BODY void hash_plan_one(const hash_update_params *p, uint64_t i, uint32_t *tally)
 {
     const kr_key key = kr_load(p->inserts + i);
     p->targets[i] = TABLE_PLAN_NOTHING;
     p->needs[i] = 0;
-    if (!table_is_first(p->inserts, i))
+    if (!hash_is_first(p->inserts, i))
         return;
-    const table_place place = table_find(&p->table, key);
-    const int replaces = place.found && table_is_deleted(p, key), adds = place.found && !replaces;
-    const uint32_t old = adds ? table_rows_of(&p->table, &place) : 0, rows = old + table_run(p, i);
+    const hash_place place = hash_find(&p->table, key);
+    const int replaces = place.found && hash_is_deleted(p, key), adds = place.found && !replaces;
+    const uint32_t old = adds ? hash_rows_of(&p->table, &place) : 0, rows = old + hash_run(p, i);
     const uint32_t plan = adds ? TABLE_PLAN_ADD : replaces ? TABLE_PLAN_REPLACE : TABLE_PLAN_NEW;
-    const uint32_t at = plan == TABLE_PLAN_NEW ? table_held(&p->table, key) : place.node;
-    p->targets[i] = table_target(at, place.slot, plan);
+    const uint32_t at = plan == TABLE_PLAN_NEW ? hash_held(&p->table, key) : place.node;
+    p->targets[i] = hash_target(at, place.slot, plan);
     p->needs[i] = rows > 1 ? (uint64_t)1 << 32 | rows : 0;
     tally[TABLE_CHANGE_NEW] += !place.found;
     tally[TABLE_CHANGE_ASIDE] += adds && place.several ? old : 0;
 }
-TABLE_TALLY_PROGRAM(table_plan, table_update_params, TABLE_CHANGES, table_plan_one);
+TABLE_TALLY_PROGRAM(hash_plan, hash_update_params, TABLE_CHANGES, hash_plan_one);
 
 /* Whether entry i is the first of its bucket. */
-KR_BODY int table_opens_bucket(const table_update_params *p, uint64_t i)
+KR_BODY int hash_opens_bucket(const hash_update_params *p, uint64_t i)
 {
-    return i == 0 || table_home(&p->table, kr_load(p->inserts + i - 1)) !=
-                         table_home(&p->table, kr_load(p->inserts + i));
+    return i == 0 ||
+           hash_home(&p->table, kr_load(p->inserts + i - 1)) != hash_home(&p->table, kr_load(p->inserts + i));
 }
 
-KR_BODY int table_shares_bucket(const table_update_params *p, uint64_t i, uint32_t home)
+KR_BODY int hash_shares_bucket(const hash_update_params *p, uint64_t i, uint32_t home)
 {
-    return i < p->n_inserts && table_home(&p->table, kr_load(p->inserts + i)) == home;
+    return i < p->n_inserts && hash_home(&p->table, kr_load(p->inserts + i)) == home;
 }
 
 /* Free slots of a bucket and the nodes behind it, and how many nodes these are. */
-KR_BODY uint32_t table_vacant(const kr_hashed_view *t, uint32_t node, uint32_t *nodes)
+KR_BODY uint32_t hash_vacant(const hash_view *t, uint32_t node, uint32_t *nodes)
 {
     uint32_t vacant = 0, next;
     for (*nodes = 1;; ++*nodes, node = t->n_heads + next - 1) {
-        char *at = table_node(t, node);
-        vacant += kr_popcount32(~*table_meta(at, t->slots) & table_all(t));
-        next = *table_next(at, t->slots);
+        char *at = hash_node(t, node);
+        vacant += kr_popcount32(~*hash_meta(at, t->slots) & hash_all(t));
+        next = *hash_next(at, t->slots);
         if (!next)
             return vacant;
     }
 }
 
-KR_BODY void table_crowd_one(const table_update_params *p, uint64_t i, uint32_t *tally)
+KR_BODY void hash_crowd_one(const hash_update_params *p, uint64_t i, uint32_t *tally)
 {
     const uint32_t slots = p->table.slots;
     uint32_t keys = 0, nodes;
-    if (!table_opens_bucket(p, i))
+    if (!hash_opens_bucket(p, i))
         return;
-    const uint32_t home = table_home(&p->table, kr_load(p->inserts + i));
-    for (uint64_t j = i; table_shares_bucket(p, j, home) && keys <= TABLE_CROWD * slots; j += table_run(p, j))
+    const uint32_t home = hash_home(&p->table, kr_load(p->inserts + i));
+    for (uint64_t j = i; hash_shares_bucket(p, j, home) && keys <= TABLE_CROWD * slots; j += hash_run(p, j))
         keys += (p->targets[j] & 15) == TABLE_PLAN_NEW;
     if (!keys)
         return;
-    const uint32_t vacant = table_vacant(&p->table, home, &nodes);
+    const uint32_t vacant = hash_vacant(&p->table, home, &nodes);
     tally[TABLE_CHANGE_FAILED] += keys > TABLE_CROWD * slots || nodes > TABLE_CROWD;
     tally[TABLE_CHANGE_NODES] += keys > vacant ? (keys - vacant + slots - 1) / slots : 0;
 }
-TABLE_TALLY_PROGRAM(table_crowd, table_update_params, TABLE_CHANGES, table_crowd_one);
+TABLE_TALLY_PROGRAM(hash_crowd, hash_update_params, TABLE_CHANGES, hash_crowd_one);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct update {
     kr_buffer spans, aside, more; /* larger ones, with what the old hold */
     kr_sorted all;                /* of a rebuild: room for all old rows, then the inserts */
     int is_large; /* 1: the inserts are there from the beginning, not sorted and not planned */
-    table_update_params params;
+    hash_update_params params;
     uint64_t need; /* spans << 32 | rows in them */
     uint64_t found[TABLE_CHANGES];
 } update;
@@ -62,13 +62,13 @@ static void begin(update *u)
     const kr_hashed *table = u->table;
     const uint64_t n = u->is_large ? 0 : u->inserts.n;
     const uint64_t targets_nbytes = (n + u->deletes.n) * sizeof(uint64_t);
-    const uint64_t lists = table->design.linked ? 0 : table_list_places(n) * TABLE_STRIPES;
+    const uint64_t lists = table->design.linked ? 0 : hash_list_places(n) * TABLE_STRIPES;
     uint64_t *targets = take(u, targets_nbytes + lists * sizeof(uint32_t), "places of changed keys").data;
     uint64_t *needs = take(u, (n + COUNTERS) * sizeof *needs, "needs of inserted keys").data;
     if (needs)
         kr_work_fill(u->work, needs + n, 0, COUNTERS * sizeof *needs);
-    u->params = (table_update_params){
-        .table = kr_hashed_view_of(table),
+    u->params = (hash_update_params){
+        .table = hash_view_of(table),
         .deletes = u->deletes.keys.data,
         .inserts = u->inserts.keys.data,
         .rows = u->is_large && u->all.rows.data ? (uint32_t *)u->all.rows.data + table->n_rows
@@ -97,7 +97,7 @@ static void read_counters(update *u)
         kr_work_read(u->work, read, u->params.needs + u->params.n_inserts, sizeof read);
     if (kr_work_goes_on(u->work)) {
         u->need = read[0];
-        table_tally_sum(read + 1, TABLE_CHANGES, u->found);
+        hash_tally_sum(read + 1, TABLE_CHANGES, u->found);
     }
 }
 
@@ -106,12 +106,12 @@ static void plan(update *u)
 {
     begin(u);
     const uint64_t n = u->params.n_inserts;
-    run(u, &KR_W(table_doom), u->deletes.n);
+    run(u, &KR_W(hash_doom), u->deletes.n);
     if (u->job->insert_rows)
-        run(u, &KR_W(table_early), u->inserts.n);
-    run(u, &KR_W(table_plan), n);
+        run(u, &KR_W(hash_early), u->inserts.n);
+    run(u, &KR_W(hash_plan), n);
     if (u->table->n_heads && u->table->design.linked)
-        run(u, &KR_W(table_crowd), n);
+        run(u, &KR_W(hash_crowd), n);
     if (n)
         kr_work_sum(u->work, u->params.needs, n + 1);
     read_counters(u);
@@ -164,7 +164,7 @@ static int fits(const update *u)
     if (u->found[TABLE_CHANGE_FAILED] || (!table->design.linked && most * 1000 > slots * FULL))
         return 0;
     if (most * 1000 > slots * load / 1000 * MOST ||
-        kr_hashed_heads(&table->design, keys) * 1000 < (uint64_t)table->n_heads * LEAST)
+        hash_heads(&table->design, keys) * 1000 < (uint64_t)table->n_heads * LEAST)
         return 0;
     if (is_worn(table) || table->n_more + u->found[TABLE_CHANGE_NODES] > most_nodes(table))
         return 0;
@@ -195,7 +195,7 @@ static kr_buffer enlarge(update *u, const kr_buffer *old, uint64_t nbytes, int z
 static void make_room(update *u)
 {
     const kr_hashed *table = u->table;
-    const uint64_t node = kr_hashed_node_nbytes(sizeof(kr_key), table->design.slots, 1);
+    const uint64_t node = hash_node_nbytes(sizeof(kr_key), table->design.slots, 1);
     const uint64_t nodes = table->n_more + u->found[TABLE_CHANGE_NODES];
     const uint64_t spans = (table->n_spans + (u->need >> 32)) * sizeof(kr_match);
     const uint64_t aside = (table->n_aside + (u->need & UINT32_MAX)) * sizeof(uint32_t);
@@ -248,15 +248,15 @@ static int change(update *u)
     const int claims = u->found[TABLE_CHANGE_NEW] > 0;
     make_room(u);
     if (claims)
-        run_whole(u, &KR_W(table_claim_slots), n);
+        run_whole(u, &KR_W(hash_claim_slots), n);
     if (claims && !u->table->design.linked)
-        run_whole(u, &KR_W(table_make_way), table_list_places(n) * TABLE_STRIPES);
-    run_whole(u, &KR_W(table_erase), u->deletes.n);
+        run_whole(u, &KR_W(hash_make_way), hash_list_places(n) * TABLE_STRIPES);
+    run_whole(u, &KR_W(hash_erase), u->deletes.n);
     if (u->found[TABLE_CHANGE_NEW] < n) /* else each has its slot, and one row */
-        run_whole(u, &KR_W(table_settle), n);
+        run_whole(u, &KR_W(hash_settle), n);
     read_counters(u);
     if (u->found[TABLE_CHANGE_FAILED])
-        run_whole(u, &KR_W(table_unclaim), n);
+        run_whole(u, &KR_W(hash_unclaim), n);
     /* other keys stay where they have moved */
     u->table->n_steps += u->found[TABLE_CHANGE_MOVED] - u->found[TABLE_CHANGE_MOVED_FROM];
     if (kr_work_goes_on(u->work) && !u->found[TABLE_CHANGE_FAILED])
@@ -328,10 +328,9 @@ static void gather(update *u)
     else if (!u->is_large)
         copy_inserts(u);
     uint64_t *taken = kr_work_counters(w, 1);
-    const table_gather_params params = {
-        kr_hashed_view_of(u->table), u->params.marks, u->all.keys.data, u->all.rows.data,
-        (uint32_t *)taken,           u->table->n_rows};
-    kr_work_run(w, &KR_W(table_gather), &params, u->table->n_heads + u->table->n_more);
+    const hash_gather_params params = {hash_view_of(u->table), u->params.marks,   u->all.keys.data,
+                                       u->all.rows.data,       (uint32_t *)taken, u->table->n_rows};
+    kr_work_run(w, &KR_W(hash_gather), &params, u->table->n_heads + u->table->n_more);
     kr_work_give(w, taken);
     kr_work_lap(w, "gather");
 }
@@ -378,15 +377,13 @@ static int build_anew(update *u, kr_hashed *made)
 {
     const uint64_t slots = (uint64_t)u->table->n_heads * made->design.slots;
     gather(u);
-    const table_remix_params remix = {keys_behind(u, u->found[TABLE_CHANGE_ROWS]), u->table->seed,
-                                      made->seed};
+    const hash_remix_params remix = {keys_behind(u, u->found[TABLE_CHANGE_ROWS]), u->table->seed, made->seed};
     if (made->seed != u->table->seed)
-        kr_work_run(u->work, &KR_W(table_remix), &remix, rows_after(u));
+        kr_work_run(u->work, &KR_W(hash_remix), &remix, rows_after(u));
     sort(u);
-    const kr_hashed_source source = {u->all.keys.data, u->all.rows.data, u->all.n,
-                                     kr_hashed_room(made, u->all.n),
-                                     u->table->n_keys ? slots * made->design.load / 1000 : 0};
-    const int fits = KR_W(kr_hashed_fill)(u->work, &source, made);
+    const hash_source source = {u->all.keys.data, u->all.rows.data, u->all.n, hash_room(made, u->all.n),
+                                u->table->n_keys ? slots * made->design.load / 1000 : 0};
+    const int fits = KR_W(hash_fill)(u->work, &source, made);
     kr_sorted_give(u->work, &u->all);
     u->all = (kr_sorted){.n = 0};
     return fits;
@@ -401,7 +398,7 @@ static void mark(update *u)
     const kr_buffer marks = take(u, (nodes / 2 + 1) * sizeof(uint32_t), "marks of deleted keys");
     kr_work_fill(u->work, marks.data, 0, marks.nbytes);
     u->params.marks = marks.data;
-    run(u, &KR_W(table_mark), n);
+    run(u, &KR_W(hash_mark), n);
 }
 
 static void rebuild(update *u)
@@ -414,16 +411,16 @@ static void rebuild(update *u)
     mark(u);
     give_plan(u);
     if (u->found[TABLE_CHANGE_FAILED])
-        KR_STEP(w, kr_hashed_reseed(&made, w->err));
+        KR_STEP(w, hash_reseed(&made, w->err));
     for (int fits = 0; kr_work_goes_on(w) && !fits;) {
         fits = build_anew(u, &made);
         if (!fits)
-            KR_STEP(w, kr_hashed_reseed(&made, w->err));
+            KR_STEP(w, hash_reseed(&made, w->err));
     }
     kr_work_sync(w);
-    kr_hashed_keep(w, &made);
+    hash_keep(w, &made);
     if (kr_work_goes_on(w)) {
-        kr_hashed_release(w->device, w->stream, u->table);
+        hash_release(w->device, w->stream, u->table);
         *u->table = made;
     }
 }
@@ -460,7 +457,7 @@ static void apply(update *u)
         rebuild(u);
 }
 
-void KR_W(kr_hashed_update)(kr_work *w, void *self, const kr_update *job)
+void KR_W(hash_update)(kr_work *w, void *self, const kr_update *job)
 {
     update u = {.work = w, .job = job, .table = self};
     if (!job->delete_keys.count && !job->insert_keys.count)

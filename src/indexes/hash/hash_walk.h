@@ -4,10 +4,10 @@
 
 #include "results/match.h"
 
-extern const kr_walk kr_hashed_walk;
+extern const kr_walk hash_walk;
 
 /* What the walk reads. */
-typedef struct kr_hashed_walk_view {
+typedef struct hash_walk_view {
     const char *heads, *more;
     const uint32_t *aside;
     uint64_t n_table;        /* slots of all nodes; the places of `aside` follow */
@@ -15,6 +15,6 @@ typedef struct kr_hashed_walk_view {
     uint32_t node_nbytes;
     uint32_t meta, words; /* where they are in a node, in bytes */
     uint32_t several;     /* the bit of a node's meta for slot 0 */
-} kr_hashed_walk_view;
+} hash_walk_view;
 
 #endif

@@ -4,7 +4,7 @@
 #include "indexes/hash/hash_walk.h"
 #include "program/program.h"
 
-typedef kr_hashed_walk_view walk_view;
+typedef hash_walk_view walk_view;
 
 typedef struct walk_state {
     uint64_t where; /* in `aside`; of a single row WALK_IS_ROW and the row */
@@ -43,7 +43,7 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
 }
 
 #define KR_WALK_JUMPS
-#define KR_WALK kr_hashed_walk
+#define KR_WALK hash_walk
 #include "results/walk_programs.h"
 
 #endif

@@ -9,11 +9,11 @@ static uint64_t seed_of(int64_t option)
     return UINT64_C(0x9E3779B97F4A7C15) * ((uint64_t)option + 1);
 }
 
-static kr_hashed_design design_of(const kr_spec *spec)
+static hash_design design_of(const kr_spec *spec)
 {
     const int64_t *o = spec->options;
     if (spec->kind == &kr_kind_chain)
-        return (kr_hashed_design){
+        return (hash_design){
             .slots = 15,
             .linked = 1,
             .group = 1,
@@ -21,7 +21,7 @@ static kr_hashed_design design_of(const kr_spec *spec)
             .seed = seed_of(o[CHAIN_OPTION_SEED]),
             .help = "a higher occupancy, or kind array",
         };
-    return (kr_hashed_design){
+    return (hash_design){
         .slots = sizeof(kr_key) == 4 ? 7 : 5, /* a bucket is a cache line */
         .twice = o[HASH_OPTION_PROBING] == HASH_PROBING_DOUBLE,
         .group = 1u << o[HASH_OPTION_GROUP],
@@ -34,15 +34,15 @@ static kr_hashed_design design_of(const kr_spec *spec)
 
 static kr_status estimate(const kr_shape *shape, kr_need *need, kr_error *err)
 {
-    const kr_hashed_design design = design_of(shape->spec);
+    const hash_design design = design_of(shape->spec);
     (void)err;
-    return kr_hashed_estimate(shape, &design, need);
+    return hash_estimate(shape, &design, need);
 }
 
 static void build(kr_work *w, const kr_build *build, void **self)
 {
-    const kr_hashed_design design = design_of(build->spec);
-    KR_W(kr_hashed_build)(w, build, &design, self);
+    const hash_design design = design_of(build->spec);
+    KR_W(hash_build)(w, build, &design, self);
 }
 
 /* The bucket; the row is in it. A few keys are in another bucket. */
@@ -58,12 +58,12 @@ static double chain_touches(const kr_shape *shape)
     return 1 + (double)shape->spec->options[CHAIN_OPTION_OCCUPANCY] / 2000;
 }
 
-#define TABLE_OPS(touches_, program_)                                                                  \
-    {                                                                                                  \
-        .estimate = estimate, .build = build, .destroy = kr_hashed_destroy,                            \
-        .locate = KR_W(kr_hashed_locate), .rows = kr_hashed_rows, .hash_seed = kr_hashed_hash_seed,    \
-        .components = kr_hashed_components, .validate = KR_W(kr_hashed_validate), .touches = touches_, \
-        .program = &KR_W(program_), .update = KR_W(kr_hashed_update), .counters = kr_hashed_counters,  \
+#define TABLE_OPS(touches_, program_)                                                               \
+    {                                                                                               \
+        .estimate = estimate, .build = build, .destroy = hash_destroy, .locate = KR_W(hash_locate), \
+        .rows = hash_rows, .hash_seed = hash_hash_seed, .components = hash_components,              \
+        .validate = KR_W(hash_validate), .touches = touches_, .program = &KR_W(program_),           \
+        .update = KR_W(hash_update), .counters = hash_counters,                                     \
     }
-const kr_family_ops KR_W(hash_ops) = TABLE_OPS(hash_touches, table_find_slots);
-const kr_family_ops KR_W(chain_ops) = TABLE_OPS(chain_touches, table_find_links);
+const kr_family_ops KR_W(hash_ops) = TABLE_OPS(hash_touches, hash_find_slots);
+const kr_family_ops KR_W(chain_ops) = TABLE_OPS(chain_touches, hash_find_links);

@@ -68,7 +68,7 @@ KR_BODY uint32_t pivot_child(const pivot_params *p, uint32_t n_keys, kr_pin pin,
     if (slot + n_keys <= pin.n) {
         const kr_key *node = (const kr_key *)pin.words + slot;
         return group.size > 1 ? kr_popcount32(kr_group_ballot(group, node[group.rank] < bound))
-                              : kr_pinned_rank(node, n_keys, bound);
+                              : kr_node_pinned_rank(node, n_keys, bound);
     }
     if (group.size > 1)
         return kr_popcount32(kr_group_ballot(group, kr_load(pivot_slot(p, slot + group.rank)) < bound));
@@ -82,14 +82,14 @@ KR_BODY int pivot_down(const pivot_params *p, uint32_t k, kr_pin pin, kr_group g
     s->at = s->at * k + pivot_child(p, n_keys, pin, group, slot, s->lower);
     if (s->left) {
         const uint32_t next = p->shape.starts[s->left - 1] + s->at * n_keys;
-        kr_prefetch_run(pivot_slot(p, next), n_keys * (uint32_t)sizeof(kr_key));
+        kr_node_prefetch_run(pivot_slot(p, next), n_keys * (uint32_t)sizeof(kr_key));
         return 1;
     }
     pivot_reach(p, leaf, s);
     if (s->left * leaf > PIVOT_AT_ONCE && s->left > 1)
         kr_prefetch(kr_entry(&p->entries, (int)p->entries.layout, s->at + s->left / 2 * leaf - 1));
     else
-        kr_prefetch_leaf(&p->entries, (int)p->entries.layout, s->at, leaf);
+        kr_node_prefetch_leaf(&p->entries, (int)p->entries.layout, s->at, leaf);
     return 1;
 }
 
@@ -99,9 +99,9 @@ KR_BODY uint32_t pivot_below(const pivot_params *p, uint32_t leaf, kr_group grou
 {
     const int aos = (int)p->entries.layout;
     if (group.size > 1)
-        return kr_group_rank(group, &p->entries, aos, slot, n, bound);
-    return n == leaf ? kr_entries_rank(&p->entries, aos, slot, leaf, bound)
-                     : kr_entries_rank(&p->entries, aos, slot, n, bound);
+        return kr_node_group_rank(group, &p->entries, aos, slot, n, bound);
+    return n == leaf ? kr_node_entries_rank(&p->entries, aos, slot, leaf, bound)
+                     : kr_node_entries_rank(&p->entries, aos, slot, n, bound);
 }
 
 /* One halving of the leaves; then, in one leaf, the end of a search. */

@@ -31,18 +31,18 @@ KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, int few,
         const kr_key *node = pivot_slot(p, p->shape.starts[left - 1] + s->at * n_keys);
         s->at = s->at * k + kr_node_rank(node, n_keys, s->lower);
         if (left > 1) {
-            kr_prefetch_run(pivot_slot(p, p->shape.starts[left - 2] + s->at * n_keys),
-                            n_keys * (uint32_t)sizeof(kr_key));
+            kr_node_prefetch_run(pivot_slot(p, p->shape.starts[left - 2] + s->at * n_keys),
+                                 n_keys * (uint32_t)sizeof(kr_key));
             return;
         }
-        kr_prefetch_leaf(&p->entries, aos, (uint64_t)s->at * leaf, leaf);
+        kr_node_prefetch_leaf(&p->entries, aos, (uint64_t)s->at * leaf, leaf);
         for (uint32_t j = 0; j < leaf && few && !aos; j += 16)
             kr_prefetch_once((const uint32_t *)p->entries.rows + s->at * leaf + j);
         return;
     }
     const uint32_t slot = s->at * leaf, room = p->entries.n - slot;
-    s->at = slot + (room >= leaf ? kr_entries_rank(&p->entries, aos, slot, leaf, s->lower)
-                                 : kr_entries_rank(&p->entries, aos, slot, room, s->lower));
+    s->at = slot + (room >= leaf ? kr_node_entries_rank(&p->entries, aos, slot, leaf, s->lower)
+                                 : kr_node_entries_rank(&p->entries, aos, slot, room, s->lower));
     if (!aos && !few)
         kr_prefetch_once((const uint32_t *)p->entries.rows + s->at);
 }
@@ -99,11 +99,11 @@ KR_BODY kr_ranked pivot_search_leaf(const pivot_params *p, uint32_t leaf, uint32
     const uint32_t room = p->entries.n - slot, n = room < leaf ? room : leaf;
     kr_ranked ranked = {0, 0};
     if (leaf == 8 && n == 8 && !aos) {
-        ranked = kr_eight_ranked((const kr_key *)p->entries.keys + slot, bound);
+        ranked = kr_node_eight_ranked((const kr_key *)p->entries.keys + slot, bound);
         if (ranked.below < 8)
             return ranked;
     } else if (n == leaf) {
-        ranked.below = kr_entries_rank(&p->entries, aos, slot, leaf, bound);
+        ranked.below = kr_node_entries_rank(&p->entries, aos, slot, leaf, bound);
     } else {
         while (ranked.below < n && kr_entry_key(&p->entries, aos, slot + ranked.below) < bound)
             ++ranked.below;
@@ -119,7 +119,7 @@ KR_BODY kr_ranked pivot_search_leaf(const pivot_params *p, uint32_t leaf, uint32
 KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
 {
     const uint32_t leaf = k == 2 ? 2 : k - 1;
-    const kr_key lower = kr_load_key(p->batch.lower_type, p->batch.lower, i);
+    const kr_key lower = kr_code_load_key(p->batch.lower_type, p->batch.lower, i);
     kr_key upper;
     uint32_t at = 0;
     for (uint32_t left = p->shape.n_levels; left-- > 0;)

@@ -232,7 +232,7 @@ static float extended_step(kr_device *device, uint32_t prim)
 
 static float axis_step(const kr_spec *spec, int axis)
 {
-    return (float)((uint32_t)1 << kr_triple_part(spec->options[RX_OPTION_SCALE], axis));
+    return (float)((uint32_t)1 << kr_option_triple_part(spec->options[RX_OPTION_SCALE], axis));
 }
 
 rx_design rx_design_of(const kr_spec *spec, kr_device *device)
@@ -243,8 +243,8 @@ rx_design rx_design_of(const kr_spec *spec, kr_device *device)
         .map = {.step = {mode == KR_POINT_EXTENDED ? extended_step(device, prim) : axis_step(spec, 0),
                          axis_step(spec, 1), axis_step(spec, 2)},
                 .mode = mode,
-                .x_bits = kr_triple_part(o[RX_OPTION_BITS], 0),
-                .y_bits = kr_triple_part(o[RX_OPTION_BITS], 1)},
+                .x_bits = kr_option_triple_part(o[RX_OPTION_BITS], 0),
+                .y_bits = kr_option_triple_part(o[RX_OPTION_BITS], 1)},
         .prim = prim,
         .scene_flags = kr_rays_scene_flags(o[RX_OPTION_BVH], o[RX_OPTION_COMPACT]) |
                        (o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT ? KR_SCENE_REFIT : 0),

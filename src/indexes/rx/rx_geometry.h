@@ -53,8 +53,8 @@ KR_BODY void rx_triangle(const kr_point_map *map, uint64_t key, float *out)
 {
     const kr_point at = kr_point_of(map, key);
     const kr_point reach = {0, KR_TRIANGLE_REACH * map->step.y, KR_TRIANGLE_REACH * map->step.z};
-    kr_triangle(&at, rx_x_beside(map, key, at.x, KR_TRIANGLE_REACH, -1),
-                rx_x_beside(map, key, at.x, KR_TRIANGLE_REACH, 1), &reach, 1, out);
+    kr_point_triangle(&at, rx_x_beside(map, key, at.x, KR_TRIANGLE_REACH, -1),
+                      rx_x_beside(map, key, at.x, KR_TRIANGLE_REACH, 1), &reach, 1, out);
 }
 
 KR_BODY void rx_box_of(const kr_point_map *map, uint64_t key, float *out)

@@ -274,11 +274,11 @@ KR_BODY void rx_take_nothing(const rx_ray_params *p, rx_state *s)
 KR_BODY void rx_end(const rx_ray_params *p, uint64_t i, rx_state *s)
 {
     const uint32_t met = s->events & RX_MET;
-    kr_work_add(&p->put, i, KR_WORK_RAYS, s->rays);
-    kr_work_add(&p->put, i, KR_WORK_HITS, met);
-    kr_work_add(&p->put, i, KR_WORK_FILTERED, (s->events & RX_FILTERED) != 0);
-    kr_work_add(&p->put, i, KR_WORK_REPAIRED, (s->events & RX_REPAIRED) != 0);
-    kr_work_add(&p->put, i, KR_WORK_UNTRACED, (s->events & RX_UNTRACED) != 0);
+    kr_put_work_add(&p->put, i, KR_WORK_RAYS, s->rays);
+    kr_put_work_add(&p->put, i, KR_WORK_HITS, met);
+    kr_put_work_add(&p->put, i, KR_WORK_FILTERED, (s->events & RX_FILTERED) != 0);
+    kr_put_work_add(&p->put, i, KR_WORK_REPAIRED, (s->events & RX_REPAIRED) != 0);
+    kr_put_work_add(&p->put, i, KR_WORK_UNTRACED, (s->events & RX_UNTRACED) != 0);
     if (rx_whole(p)) {
         kr_put_match(&p->put, i, s->first, s->last - s->first);
     } else {
@@ -371,10 +371,10 @@ KR_BODY int rx_visit_step(const rx_ray_params *p, rx_state *s)
     const kr_ray ray = rx_next_ray(p, s);
     kr_visit(&p->scene, &ray, payload, rx_hit, rx_box, p);
     /* Counted here, because the state has no room; any number may choose the stripe. */
-    kr_work_add(&p->put, (uint64_t)s->lower, KR_WORK_HITS,
-                (uint64_t)payload[RX_HITS] + payload[RX_RULED_OUT]);
-    kr_work_add(&p->put, (uint64_t)s->lower, KR_WORK_FILTERED, payload[RX_RULED_OUT]);
-    kr_work_add(&p->put, (uint64_t)s->lower, KR_WORK_RAYS, 1);
+    kr_put_work_add(&p->put, (uint64_t)s->lower, KR_WORK_HITS,
+                    (uint64_t)payload[RX_HITS] + payload[RX_RULED_OUT]);
+    kr_put_work_add(&p->put, (uint64_t)s->lower, KR_WORK_FILTERED, payload[RX_RULED_OUT]);
+    kr_put_work_add(&p->put, (uint64_t)s->lower, KR_WORK_RAYS, 1);
     if (payload[RX_HITS]) {
         const int any = s->first < s->last;
         if (!any || payload[RX_SMALLEST] < s->first)

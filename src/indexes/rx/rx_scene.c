@@ -19,7 +19,7 @@ static uint64_t parts_of(const kr_device *device, const rx_design *design, uint6
 {
     if (design->parts)
         return design->parts;
-    const uint64_t parts = device->ops->is_host ? 1 : kr_parts_size(n, KEYS_A_PART);
+    const uint64_t parts = device->ops->is_host ? 1 : kr_scenes_size(n, KEYS_A_PART);
     return parts > MOST_PARTS ? MOST_PARTS : parts;
 }
 
@@ -31,10 +31,10 @@ kr_status rx_scenes_estimate(kr_device *device, const rx_design *design, uint64_
     *estimate = fewer;
     if (n == 0)
         return KR_OK;
-    kr_status status = kr_parts_estimate(device, design->prim, n, parts, design->scene_flags, estimate, err);
+    kr_status status = kr_scenes_estimate(device, design->prim, n, parts, design->scene_flags, estimate, err);
     /* NULL rows and equal keys may leave a part less, each of which is then larger. */
     if (status == KR_OK && !design->parts && parts > 1 && full < n)
-        status = kr_parts_estimate(device, design->prim, full, parts - 1, design->scene_flags, &fewer, err);
+        status = kr_scenes_estimate(device, design->prim, full, parts - 1, design->scene_flags, &fewer, err);
     if (fewer.footprint_nbytes > estimate->footprint_nbytes)
         estimate->footprint_nbytes = fewer.footprint_nbytes;
     if (fewer.peak_nbytes > estimate->peak_nbytes)
@@ -104,14 +104,14 @@ rx_scenes rx_scenes_build(const rx_source *source)
     if (!source->n || !kr_work_goes_on(w))
         return made;
     const kr_parts_job job =
-        job_of(source, kr_parts_size(source->n, parts_of(w->device, source->design, source->n)));
+        job_of(source, kr_scenes_size(source->n, parts_of(w->device, source->design, source->n)));
     if (job.part > KR_MOST_PRIMITIVES)
         KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
                            "kind 'rx': %llu primitives, but a scene holds %llu; give parts=%llu or more",
                            (unsigned long long)job.n, (unsigned long long)KR_MOST_PRIMITIVES,
-                           (unsigned long long)kr_parts_size(job.n, KR_MOST_PRIMITIVES)));
+                           (unsigned long long)kr_scenes_size(job.n, KR_MOST_PRIMITIVES)));
     if (kr_work_goes_on(w))
-        made.parts = kr_parts_build(w, &job);
+        made.parts = kr_scenes_build(w, &job);
     if (made.parts.group && source->design->enter) {
         make_doors(source, &made);
         kr_work_lap(w, "bvh");
@@ -130,7 +130,7 @@ static uint32_t refit_parts(const rx_source *source, rx_scenes *scenes, uint32_t
         kr_scene *scene = scenes->parts.parts[done];
         if (!undoes)
             KR_STEP(w, kr_progress_report(&w->device->options.progress, "refit", (double)done / n, w->err));
-        kr_mesh mesh = kr_parts_mesh(w, &job, done);
+        kr_mesh mesh = kr_scenes_mesh(w, &job, done);
         KR_STEP(w, scene->tracer->ops->refit(scene, &mesh, w->stream, w->err));
         kr_buffer_release(w->device, &mesh.data, w->stream);
         if (!kr_work_goes_on(w))
@@ -174,11 +174,11 @@ void rx_scenes_release(rx_scenes *scenes, kr_stream *stream)
 {
     if (scenes->parts.group)
         kr_buffer_release(scenes->parts.group->tracer->device, &scenes->doors, stream);
-    kr_parts_release(&scenes->parts, stream);
+    kr_scenes_release(&scenes->parts, stream);
     *scenes = (rx_scenes){0};
 }
 
 uint64_t rx_scenes_nbytes(const rx_scenes *scenes)
 {
-    return kr_parts_nbytes(&scenes->parts) + scenes->doors.nbytes;
+    return kr_scenes_nbytes(&scenes->parts) + scenes->doors.nbytes;
 }

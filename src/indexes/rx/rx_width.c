@@ -180,7 +180,7 @@ static void destroy(kr_device *device, void *self)
 static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
 {
     return (rx_ray_params){
-        .scene = kr_parts_view(&index->scenes.parts),
+        .scene = kr_scenes_view(&index->scenes.parts),
         .keys = index->sorted.keys.data,
         .rows = index->sorted.rows.data,
         .positions = index->positions.data,

@@ -20,9 +20,9 @@ void bindex_log(const bindex_table *table, const kr_leaf *const *leaves, uint64_
         log->work[KR_SCAN_REFINED] += work->refined;
         log->work[KR_SCAN_SPARED] +=
             table->n_rows - (work->refined < table->n_rows ? work->refined : table->n_rows);
-        kr_scan_log_step(log, "%s: vectors %llu, rows checked %llu, rows compared %llu", line,
-                         (unsigned long long)work->vectors, (unsigned long long)work->refined,
-                         (unsigned long long)work->compared);
+        kr_scans_log_step(log, "%s: vectors %llu, rows checked %llu, rows compared %llu", line,
+                          (unsigned long long)work->vectors, (unsigned long long)work->refined,
+                          (unsigned long long)work->compared);
     }
 }
 
@@ -40,8 +40,8 @@ void bindex_explain(const void *self, const kr_select *job, char *text, size_t n
             if (bindex_leaf_add(table->parts + p, leaf, 0, &lists, &made, &work, NULL) != KR_OK)
                 break;
         bindex_lists_release(&lists);
-        kr_text_add(text, nbytes, "%s: vectors %llu, rows checked %llu, rows compared %llu\n", line,
-                    (unsigned long long)work.vectors, (unsigned long long)work.refined,
-                    (unsigned long long)work.compared);
+        kr_leaf_text_add(text, nbytes, "%s: vectors %llu, rows checked %llu, rows compared %llu\n", line,
+                         (unsigned long long)work.vectors, (unsigned long long)work.refined,
+                         (unsigned long long)work.compared);
     }
 }

@@ -17,9 +17,9 @@ KR_BODY void bindex_take_sample(kr_group group, const bindex_sample_params *p, u
         const uint64_t first = p->n / n * i + p->n % n * i / n,
                        next = p->n / n * (i + 1) + p->n % n * (i + 1) / n;
         const uint64_t row = first + kr_mix64(i, 0) % (next - first);
-        is_null = !kr_is_valid(p->validity, p->validity_offset, row);
+        is_null = !kr_code_is_valid(p->validity, p->validity_offset, row);
         p->codes[i] = is_null ? ~(uint64_t)0 >> (64 - kr_type_significant_bits(p->type))
-                              : kr_load_code(p->type, p->data, row);
+                              : kr_code_load(p->type, p->data, row);
     }
     if (p->validity) {
         const uint32_t nulls = kr_popcount32(kr_group_ballot(group, is_null));
@@ -73,13 +73,13 @@ KR_BODY uint32_t bindex_rows_of(const bindex_view *v, uint64_t tile)
 
 KR_BODY int bindex_row_is_valid(const bindex_view *v, uint64_t row)
 {
-    return kr_is_valid(v->validity, v->validity_offset, row);
+    return kr_code_is_valid(v->validity, v->validity_offset, row);
 }
 
 /* The last cell that does not begin above the code. */
 KR_BODY uint32_t bindex_cell_of(const bindex_view *v, const uint64_t *codes, uint64_t row)
 {
-    const uint64_t code = kr_load_code(v->type, v->data, row);
+    const uint64_t code = kr_code_load(v->type, v->data, row);
     uint32_t cell = 0;
     KR_UNROLL
     for (uint32_t step = BINDEX_CELLS / 2; step; step /= 2)

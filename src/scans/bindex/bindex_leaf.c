@@ -71,8 +71,8 @@ static kr_status set_base(walk *w, uint32_t section, uint32_t base)
         const uint32_t vector = section - 1;
         if (lists->n_vectors > w->first_vector && lists->vectors[lists->n_vectors - 1] == vector)
             --lists->n_vectors;
-        else if (!kr_grow((void **)&lists->vectors, &lists->room_vectors, lists->n_vectors, 1,
-                          sizeof *lists->vectors, "a condition", w->err))
+        else if (!kr_condition_grow((void **)&lists->vectors, &lists->room_vectors, lists->n_vectors, 1,
+                                    sizeof *lists->vectors, "a condition", w->err))
             return KR_ERR_HOST_MEMORY;
         else
             lists->vectors[lists->n_vectors++] = vector;
@@ -134,8 +134,8 @@ static kr_status add_run(walk *w, const cell *c, uint64_t first, uint64_t listed
         last->end_edge = run.end_edge;
         return KR_OK;
     }
-    if (!kr_grow((void **)&lists->runs, &lists->room_runs, lists->n_runs, 1, sizeof run, "a condition",
-                 w->err))
+    if (!kr_condition_grow((void **)&lists->runs, &lists->room_runs, lists->n_runs, 1, sizeof run,
+                           "a condition", w->err))
         return KR_ERR_HOST_MEMORY;
     lists->runs[lists->n_runs++] = run;
     return KR_OK;
@@ -160,8 +160,8 @@ static kr_status add_section(walk *w, uint32_t section, uint64_t first, uint64_t
     const uint64_t listed = lists->n_edges, n_runs = lists->n_runs;
     const uint32_t stop = end_cell(w, section);
     kr_status status = set_base(w, section, balance(w, section, first, end) > 0);
-    if (!kr_grow((void **)&lists->edges, &lists->room_edges, listed, end - first, sizeof *lists->edges,
-                 "a condition", w->err))
+    if (!kr_condition_grow((void **)&lists->edges, &lists->room_edges, listed, end - first,
+                           sizeof *lists->edges, "a condition", w->err))
         return KR_ERR_HOST_MEMORY;
     for (uint64_t i = first; i < end; ++i)
         lists->edges[lists->n_edges++] = edge(w, i);
@@ -211,8 +211,8 @@ static kr_status add_nulls(walk *w, uint32_t *invert)
     *invert = (has_validity ? nulls : w->base) ? 0xFFFFFFFFu : 0;
     if (!has_validity || w->base == nulls)
         return KR_OK;
-    if (!kr_grow((void **)&lists->vectors, &lists->room_vectors, lists->n_vectors, 1, sizeof *lists->vectors,
-                 "a condition", w->err))
+    if (!kr_condition_grow((void **)&lists->vectors, &lists->room_vectors, lists->n_vectors, 1,
+                           sizeof *lists->vectors, "a condition", w->err))
         return KR_ERR_HOST_MEMORY;
     lists->vectors[lists->n_vectors++] = view->n_vectors - 1;
     return KR_OK;

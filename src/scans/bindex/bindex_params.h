@@ -86,7 +86,7 @@ kr_assert_size(bindex_params, 832 + 72 + 256 + 768 + 128 + 24);
  * of `to` and `from`; `root` is then the result. Without joins it is the AND of all planes. */
 typedef struct bindex_job {
     bindex_params params;
-    uint32_t joins[BINDEX_LEAVES]; /* kr_join_of */
+    uint32_t joins[BINDEX_LEAVES]; /* kr_plan_join_of */
     uint32_t n_joins, root;
 } bindex_job;
 kr_assert_size(bindex_job, 2120);

@@ -89,7 +89,7 @@ void bindex_pass_finish(bindex_pass *pass, const bindex_table *table, const bind
     params->alive = to->alive ? to->alive + first_word : NULL;
     params->bitmap = to->bitmap ? to->bitmap + first_word : NULL;
     params->count = to->count;
-    params->counted = (is_last ? kr_bitmap_words(table->n_rows) : part[1].first / 32) - first_word;
+    params->counted = (is_last ? kr_scans_bitmap_words(table->n_rows) : part[1].first / 32) - first_word;
     params->n = part->n;
     params->n_tiles = view->n_tiles;
     params->n_runs = (uint32_t)pass->lists.n_runs;

@@ -170,7 +170,7 @@ static int needs_between(const member *m)
  */
 static void take_betweens(batch *b, const launch *now)
 {
-    const uint64_t words = (kr_bitmap_words(b->table->n_rows) + 63) / 64 * 64;
+    const uint64_t words = (kr_scans_bitmap_words(b->table->n_rows) + 63) / 64 * 64;
     uint64_t n = 0;
     for (uint32_t i = 0; i < now->n; ++i)
         n += (uint64_t)needs_between(now->members[i]);
@@ -225,13 +225,13 @@ static void log_batch(const batch *b)
     for (uint32_t i = 0; i < b->n; ++i)
         n_short += !b->members[i].is_long;
     if (n_short > 1)
-        kr_scan_log_step(log, "bindex: %u conditions in one pass", n_short);
+        kr_scans_log_step(log, "bindex: %u conditions in one pass", n_short);
     for (uint32_t i = 0; i < b->n; ++i) {
         const member *m = b->members + i;
         char text[KR_SCAN_STEP_NBYTES];
         if (m->either) {
             describe_plan(m->either, text);
-            kr_scan_log_step(log, "%s", text);
+            kr_scans_log_step(log, "%s", text);
         }
         bindex_log(b->table, m->leaves, m->n_leaves, m->works, log);
     }

@@ -75,7 +75,7 @@ KR_BODY void bindex_prefetch_codes(kr_block block, const bindex_params *p, uint6
 KR_BODY uint32_t bindex_turns(const bindex_params *p, const bindex_run *run, const bindex_leaf *leaf,
                               uint64_t row)
 {
-    const uint64_t code = kr_load_code(leaf->type, leaf->data, row);
+    const uint64_t code = kr_code_load(leaf->type, leaf->data, row);
     uint32_t low = run->first_edge, high = run->end_edge;
     while (high - low > BINDEX_FEW_EDGES) {
         const uint32_t middle = low + (high - low) / 2;
@@ -234,12 +234,12 @@ KR_BODY void bindex_add_count(kr_block block, const bindex_params *p, uint32_t c
 
 KR_BODY int bindex_compare(const bindex_leaf *leaf, uint64_t row)
 {
-    if (!kr_is_valid(leaf->validity, leaf->validity_offset, row) ||
-        !kr_is_valid(leaf->other_validity, leaf->other_offset, row))
+    if (!kr_code_is_valid(leaf->validity, leaf->validity_offset, row) ||
+        !kr_code_is_valid(leaf->other_validity, leaf->other_offset, row))
         return 0;
-    const uint64_t a = kr_load_code(leaf->type, leaf->data, row);
-    const uint64_t b = kr_load_code(leaf->type, leaf->other, row);
-    return kr_order_holds(leaf->compare, a < b ? 0 : a == b ? 1 : 2);
+    const uint64_t a = kr_code_load(leaf->type, leaf->data, row);
+    const uint64_t b = kr_code_load(leaf->type, leaf->other, row);
+    return kr_compare_holds(leaf->compare, a < b ? 0 : a == b ? 1 : 2);
 }
 
 /* Planes of leaves that compare columns, which were cleared. */

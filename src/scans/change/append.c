@@ -28,7 +28,7 @@ static uint64_t room_for(uint64_t n_rows)
 /* Of a bitmap of all rows that there is room for. */
 static uint64_t bits_nbytes(const growth *g)
 {
-    return kr_bitmap_words(g->room) * sizeof(uint32_t);
+    return kr_scans_bitmap_words(g->room) * sizeof(uint32_t);
 }
 
 static kr_buffer take(const growth *g, uint64_t nbytes, const char *what)
@@ -40,7 +40,7 @@ static kr_buffer take(const growth *g, uint64_t nbytes, const char *what)
 
 static void bring(const growth *g, void *to, const void *from, uint64_t nbytes)
 {
-    KR_STEP(g->work, kr_bring(g->work->device, to, from, nbytes, g->work->stream, g->work->err));
+    KR_STEP(g->work, kr_column_bring_bytes(g->work->device, to, from, nbytes, g->work->stream, g->work->err));
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -87,10 +87,10 @@ static void put_validity(growth *g, uint32_t c)
     uint8_t *to = is_fresh ? g->fresh[c].validity.data : table->residents[c].validity.data;
     if (is_fresh)
         put_bits(g, to, 0, old, old->count);
-    KR_STEP(work, kr_resident_make(work->device, &bits, "a copy of a validity bitmap", work->stream, &there,
-                                   work->err));
+    KR_STEP(work, kr_column_resident_make(work->device, &bits, "a copy of a validity bitmap", work->stream,
+                                          &there, work->err));
     put_bits(g, to, old->count, &there.column, more->count);
-    kr_resident_release(work->device, &there, work->stream);
+    kr_column_resident_release(work->device, &there, work->stream);
     g->columns[c].validity = to;
     g->columns[c].validity_offset = 0;
 }
@@ -99,7 +99,7 @@ static void put_validity(growth *g, uint32_t c)
 static void put_alive(growth *g)
 {
     const kr_buffer *old = &g->table->alive;
-    if (!old->data || old->nbytes >= kr_bitmap_words(g->n_rows) * sizeof(uint32_t))
+    if (!old->data || old->nbytes >= kr_scans_bitmap_words(g->n_rows) * sizeof(uint32_t))
         return;
     g->alive = take(g, bits_nbytes(g), "a bitmap of rows");
     kr_work_fill(g->work, g->alive.data, 0xFF, g->alive.nbytes);
@@ -162,7 +162,7 @@ static void take_over(growth *g)
 static void close_growth(growth *g)
 {
     for (uint32_t c = 0; g->fresh && c < g->table->n_columns; ++c)
-        kr_resident_release(g->table->device, g->fresh + c, g->work->stream);
+        kr_column_resident_release(g->table->device, g->fresh + c, g->work->stream);
     kr_buffer_release(g->table->device, &g->alive, g->work->stream);
     free(g->fresh);
     free(g->columns);
@@ -196,7 +196,7 @@ static void extend(const growth *g)
         rebuild(g);
 }
 
-void kr_table_append_rows(kr_work *work, kr_table *table, const kr_column *columns)
+void kr_change_append_rows(kr_work *work, kr_table *table, const kr_column *columns)
 {
     kr_stopwatch watch;
     growth g;

@@ -6,12 +6,12 @@
 #include "scans/table/table.h"
 
 /* Columns of the table's types and of equal length, at least one row. */
-void kr_table_append_rows(kr_work *work, kr_table *table, const kr_column *columns);
+void kr_change_append_rows(kr_work *work, kr_table *table, const kr_column *columns);
 
-void kr_table_delete_rows(kr_work *work, kr_table *table, const uint32_t *rows, uint64_t n,
-                          uint64_t *n_deleted);
+void kr_change_delete_rows(kr_work *work, kr_table *table, const uint32_t *rows, uint64_t n,
+                           uint64_t *n_deleted);
 /* The rows for which a condition holds; NULL: all. */
-void kr_table_delete_selected(kr_work *work, kr_table *table, const kr_condition *condition,
-                              uint64_t *n_deleted);
+void kr_change_delete_selected(kr_work *work, kr_table *table, const kr_condition *condition,
+                               uint64_t *n_deleted);
 
 #endif

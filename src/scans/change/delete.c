@@ -23,7 +23,7 @@ static uint64_t doomed_nbytes(const deletion *d)
 
 static void open_deletion(kr_work *work, kr_table *table, deletion *d)
 {
-    *d = (deletion){.work = work, .table = table, .n_words = kr_bitmap_words(table->n_rows)};
+    *d = (deletion){.work = work, .table = table, .n_words = kr_scans_bitmap_words(table->n_rows)};
     d->held = kr_table_nbytes(table);
     kr_peak_begin(&d->peak, table->device);
     kr_stopwatch_start(&d->watch, table->device, work->stream);
@@ -52,7 +52,7 @@ static void open_alive(const deletion *d)
     if (table->alive.data)
         return;
     const kr_buffer made =
-        kr_work_buffer(work, kr_bitmap_words(room) * sizeof(uint32_t), "a bitmap of rows", NULL);
+        kr_work_buffer(work, kr_scans_bitmap_words(room) * sizeof(uint32_t), "a bitmap of rows", NULL);
     kr_work_fill(work, made.data, 0xFF, made.nbytes);
     if (kr_work_goes_on(work))
         table->alive = kr_work_keep(work, made.data);
@@ -74,7 +74,7 @@ static void delete_doomed(deletion *d, uint64_t *n_deleted)
         return;
     if (count) {
         kr_device_drain(table->device); /* scans that still read the bitmap */
-        kr_bitmap_clear(work, table->alive.data, d->doomed, d->n_words);
+        kr_table_bitmap_clear(work, table->alive.data, d->doomed, d->n_words);
         kr_work_sync(work);
     }
     kr_work_lap(work, "delete");
@@ -104,29 +104,29 @@ static void mark(deletion *d, const uint32_t *rows, uint64_t n)
                         "deleted",
                         (unsigned long long)(n - found), (unsigned long long)table->n_rows));
     if (table->alive.data)
-        kr_bitmap_and(work, d->doomed, table->alive.data, d->n_words);
+        kr_table_bitmap_and(work, d->doomed, table->alive.data, d->n_words);
 }
 
-void kr_table_delete_rows(kr_work *work, kr_table *table, const uint32_t *rows, uint64_t n,
-                          uint64_t *n_deleted)
+void kr_change_delete_rows(kr_work *work, kr_table *table, const uint32_t *rows, uint64_t n,
+                           uint64_t *n_deleted)
 {
     const kr_column ids = {.type = KR_U32, .count = n, .data = rows};
     kr_resident there = {0};
     deletion d;
     open_deletion(work, table, &d);
-    KR_STEP(work,
-            kr_resident_make(table->device, &ids, "a copy of the row ids", work->stream, &there, work->err));
+    KR_STEP(work, kr_column_resident_make(table->device, &ids, "a copy of the row ids", work->stream, &there,
+                                          work->err));
     kr_work_lap(work, "copy");
     mark(&d, there.column.data, n);
     delete_doomed(&d, n_deleted);
-    kr_resident_release(table->device, &there, work->stream);
+    kr_column_resident_release(table->device, &there, work->stream);
     close_deletion(&d);
 }
 
 /* ---- By condition ---------------------------------------------------------------------------- */
 
-void kr_table_delete_selected(kr_work *work, kr_table *table, const kr_condition *condition,
-                              uint64_t *n_deleted)
+void kr_change_delete_selected(kr_work *work, kr_table *table, const kr_condition *condition,
+                               uint64_t *n_deleted)
 {
     deletion d;
     open_deletion(work, table, &d);
@@ -137,7 +137,7 @@ void kr_table_delete_selected(kr_work *work, kr_table *table, const kr_condition
         .reaches_rows = 1};
     const kr_answer answer = {
         .table = table, .conditions = &condition, .sinks = &sink, .n = 1, .reaches_alive = 1};
-    kr_answer_all(work, &answer);
+    kr_scan_answer_all(work, &answer);
     delete_doomed(&d, n_deleted);
     close_deletion(&d);
 }

@@ -12,7 +12,7 @@ typedef struct delete_mark_params {
 } delete_mark_params;
 kr_assert_size(delete_mark_params, 40);
 
-KR_BODY void delete_mark_row(const delete_mark_params *p, uint64_t i)
+KR_BODY void change_delete_mark_row(const delete_mark_params *p, uint64_t i)
 {
     const uint32_t row = kr_load(p->rows + i);
     if (row < p->n_rows)
@@ -20,6 +20,6 @@ KR_BODY void delete_mark_row(const delete_mark_params *p, uint64_t i)
     else
         kr_atomic_max64(p->found, p->n - i);
 }
-KR_MAP_PROGRAM(delete_mark, delete_mark_params, delete_mark_row);
+KR_MAP_PROGRAM(delete_mark, delete_mark_params, change_delete_mark_row);
 
 #endif

@@ -5,7 +5,7 @@
 #include "program/program.h"
 
 /* `order`: 0, 1, 2 for less, equal, greater; `compare`: KR_LESS ... KR_NOT_EQUAL. */
-KR_BODY int kr_order_holds(uint32_t compare, uint32_t order)
+KR_BODY int kr_compare_holds(uint32_t compare, uint32_t order)
 {
     /* Bit `order` says whether the comparison holds. */
     const uint32_t holds = compare == KR_LESS            ? 1

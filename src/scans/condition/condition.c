@@ -5,8 +5,8 @@
 
 int kr_condition_add_node(kr_condition *condition, kr_node node, kr_error *err)
 {
-    if (!kr_grow((void **)&condition->nodes, &condition->room_nodes, condition->n_nodes, 1, sizeof node,
-                 "a condition", err))
+    if (!kr_condition_grow((void **)&condition->nodes, &condition->room_nodes, condition->n_nodes, 1,
+                           sizeof node, "a condition", err))
         return 0;
     node.size = 1;
     for (uint64_t i = 0; i < (node.op >= KR_NODE_AND ? node.n : 0); ++i)
@@ -17,8 +17,8 @@ int kr_condition_add_node(kr_condition *condition, kr_node node, kr_error *err)
 
 int kr_condition_add_literal(kr_condition *condition, kr_literal literal, kr_error *err)
 {
-    if (!kr_grow((void **)&condition->literals, &condition->room_literals, condition->n_literals, 1,
-                 sizeof literal, "values of a condition", err))
+    if (!kr_condition_grow((void **)&condition->literals, &condition->room_literals, condition->n_literals, 1,
+                           sizeof literal, "values of a condition", err))
         return 0;
     condition->literals[condition->n_literals++] = literal;
     return 1;
@@ -27,8 +27,8 @@ int kr_condition_add_literal(kr_condition *condition, kr_literal literal, kr_err
 int kr_condition_add_text(kr_condition *condition, const char *text, uint64_t nbytes, uint64_t *where,
                           kr_error *err)
 {
-    if (!kr_grow((void **)&condition->texts, &condition->room_texts, condition->n_texts, nbytes + 1, 1,
-                 "texts of a condition", err))
+    if (!kr_condition_grow((void **)&condition->texts, &condition->room_texts, condition->n_texts, nbytes + 1,
+                           1, "texts of a condition", err))
         return 0;
     *where = condition->n_texts;
     if (nbytes)
@@ -52,11 +52,12 @@ void kr_condition_destroy(kr_condition *condition)
 
 static kr_literal literal_of(const kr_column *values, uint64_t i)
 {
-    if (!kr_is_valid(values->validity, values->validity_offset, i))
+    if (!kr_code_is_valid(values->validity, values->validity_offset, i))
         return (kr_literal){.kind = KR_LITERAL_NULL};
-    const uint64_t code = kr_load_code(values->type, values->data, i);
+    const uint64_t code = kr_code_load(values->type, values->data, i);
     if (values->type == KR_F32 || values->type == KR_F64)
-        return (kr_literal){.kind = KR_LITERAL_REAL, .bits = kr_f64_bits(kr_code_float(values->type, code))};
+        return (kr_literal){.kind = KR_LITERAL_REAL,
+                            .bits = kr_bits_of_f64(kr_code_float(values->type, code))};
     const uint64_t integer = kr_code_integer(values->type, code);
     if (values->type == KR_DATE32 || values->type == KR_TIMESTAMP64)
         return (kr_literal){.kind = values->type == KR_DATE32 ? KR_LITERAL_DATE : KR_LITERAL_TIME,
@@ -152,12 +153,12 @@ kr_status kr_condition_compare_columns(const char *left, kr_compare compare, con
 static int add_condition(kr_condition *made, const kr_condition *part, kr_error *err)
 {
     const uint64_t literals = made->n_literals, texts = made->n_texts;
-    if (!kr_grow((void **)&made->nodes, &made->room_nodes, made->n_nodes, part->n_nodes, sizeof *made->nodes,
-                 "a condition", err) ||
-        !kr_grow((void **)&made->literals, &made->room_literals, literals, part->n_literals,
-                 sizeof *made->literals, "values of a condition", err) ||
-        !kr_grow((void **)&made->texts, &made->room_texts, texts, part->n_texts, 1, "texts of a condition",
-                 err))
+    if (!kr_condition_grow((void **)&made->nodes, &made->room_nodes, made->n_nodes, part->n_nodes,
+                           sizeof *made->nodes, "a condition", err) ||
+        !kr_condition_grow((void **)&made->literals, &made->room_literals, literals, part->n_literals,
+                           sizeof *made->literals, "values of a condition", err) ||
+        !kr_condition_grow((void **)&made->texts, &made->room_texts, texts, part->n_texts, 1,
+                           "texts of a condition", err))
         return 0;
     for (uint64_t i = 0; i < part->n_nodes; ++i) {
         kr_node node = part->nodes[i];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kr_text_add(char *text, size_t nbytes, const char *format, ...)
+void kr_leaf_text_add(char *text, size_t nbytes, const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list args;
@@ -152,16 +152,16 @@ static void add_interval(char *text, size_t nbytes, const char *name, const kr_l
     if (has_high && !is_equal)
         high = bound_of(leaf, type, at.high, 0, 0);
     if (is_equal)
-        kr_text_add(text, nbytes, "%s = %s", name, low.value);
+        kr_leaf_text_add(text, nbytes, "%s = %s", name, low.value);
     else if (!has_low && !has_high)
-        kr_text_add(text, nbytes, "%s is not null", name);
+        kr_leaf_text_add(text, nbytes, "%s is not null", name);
     else if (has_low && has_high && !low.is_open && !high.is_open)
-        kr_text_add(text, nbytes, "%s between %s and %s", name, low.value, high.value);
+        kr_leaf_text_add(text, nbytes, "%s between %s and %s", name, low.value, high.value);
     else if (has_low)
-        kr_text_add(text, nbytes, "%s %s %s%s", name, low.is_open ? ">" : ">=", low.value,
-                    has_high ? " and " : "");
+        kr_leaf_text_add(text, nbytes, "%s %s %s%s", name, low.is_open ? ">" : ">=", low.value,
+                         has_high ? " and " : "");
     if (!is_equal && has_high && (!has_low || low.is_open || high.is_open))
-        kr_text_add(text, nbytes, "%s %s %s", name, high.is_open ? "<" : "<=", high.value);
+        kr_leaf_text_add(text, nbytes, "%s %s %s", name, high.is_open ? "<" : "<=", high.value);
 }
 
 void kr_leaf_describe(const kr_leaf *leaf, const kr_plan_columns *columns, char *text, size_t nbytes)
@@ -171,16 +171,16 @@ void kr_leaf_describe(const kr_leaf *leaf, const kr_plan_columns *columns, char 
     enum { SHOWN = 3 };
     text[0] = '\0';
     if (leaf->other != KR_NO_COLUMN) {
-        kr_text_add(text, nbytes, "%s %s %s", name, symbols[leaf->compare], columns->names[leaf->other]);
+        kr_leaf_text_add(text, nbytes, "%s %s %s", name, symbols[leaf->compare], columns->names[leaf->other]);
         return;
     }
     for (uint64_t i = 0; i < leaf->n_intervals && i < SHOWN; ++i) {
-        kr_text_add(text, nbytes, "%s", i ? " or " : "");
+        kr_leaf_text_add(text, nbytes, "%s", i ? " or " : "");
         add_interval(text, nbytes, name, leaf, columns->columns[leaf->column].type, leaf->intervals[i]);
     }
     if (leaf->n_intervals > SHOWN)
-        kr_text_add(text, nbytes, " or %s in %llu more ranges", name,
-                    (unsigned long long)leaf->n_intervals - SHOWN);
+        kr_leaf_text_add(text, nbytes, " or %s in %llu more ranges", name,
+                         (unsigned long long)leaf->n_intervals - SHOWN);
     if (leaf->nulls)
-        kr_text_add(text, nbytes, "%s%s is null", leaf->n_intervals ? " or " : "", name);
+        kr_leaf_text_add(text, nbytes, "%s%s is null", leaf->n_intervals ? " or " : "", name);
 }

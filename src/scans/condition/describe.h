@@ -11,6 +11,7 @@
 void kr_leaf_describe(const kr_leaf *leaf, const kr_plan_columns *columns, char *text, size_t nbytes);
 
 /* Appends; what does not fit is cut off. */
-void kr_text_add(char *text, size_t nbytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void kr_leaf_text_add(char *text, size_t nbytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* Makes room for n more elements; 0: there is no memory, and the array is as it was. */
-static inline int kr_grow(void **memory, uint64_t *room, uint64_t used, uint64_t n, uint64_t each,
-                          const char *what, kr_error *err)
+static inline int kr_condition_grow(void **memory, uint64_t *room, uint64_t used, uint64_t n, uint64_t each,
+                                    const char *what, kr_error *err)
 {
     if (n <= *room - used)
         return 1;

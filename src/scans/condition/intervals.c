@@ -1,11 +1,12 @@
 #include "scans/condition/intervals.h"
 #include "scans/condition/grow.h"
 
-int kr_code_set_add(kr_code_set *set, uint64_t low, uint64_t high, kr_error *err)
+int kr_intervals_add(kr_code_set *set, uint64_t low, uint64_t high, kr_error *err)
 {
     if (low > high)
         return 1;
-    if (!kr_grow((void **)&set->at, &set->room, set->n, 1, sizeof *set->at, "intervals of a condition", err))
+    if (!kr_condition_grow((void **)&set->at, &set->room, set->n, 1, sizeof *set->at,
+                           "intervals of a condition", err))
         return 0;
     set->at[set->n++] = (kr_interval){low, high};
     return 1;
@@ -17,7 +18,7 @@ static int by_low(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void kr_code_set_tidy(kr_code_set *set)
+void kr_intervals_tidy(kr_code_set *set)
 {
     uint64_t kept = 0;
     if (set->n > 1)
@@ -32,18 +33,18 @@ void kr_code_set_tidy(kr_code_set *set)
     set->n = kept;
 }
 
-int kr_code_set_complement(kr_code_set *set, uint64_t most, kr_error *err)
+int kr_intervals_complement(kr_code_set *set, uint64_t most, kr_error *err)
 {
     kr_code_set gaps = {0};
     uint64_t low = 0;
     int ok = 1;
     for (uint64_t i = 0; i < set->n && ok; ++i) {
-        ok = !set->at[i].low || kr_code_set_add(&gaps, low, set->at[i].low - 1, err);
+        ok = !set->at[i].low || kr_intervals_add(&gaps, low, set->at[i].low - 1, err);
         low = set->at[i].high + 1;
     }
     /* low is 0 again if the last interval reached the largest of all codes */
     if (ok && (!set->n || (low && low <= most)))
-        ok = kr_code_set_add(&gaps, low, most, err);
+        ok = kr_intervals_add(&gaps, low, most, err);
     free(set->at);
     *set = gaps;
     return ok;

@@ -16,10 +16,10 @@ typedef struct kr_code_set {
 } kr_code_set;
 
 /* Appends low .. high if low <= high. 0: there is no memory. */
-int kr_code_set_add(kr_code_set *set, uint64_t low, uint64_t high, kr_error *err);
+int kr_intervals_add(kr_code_set *set, uint64_t low, uint64_t high, kr_error *err);
 /* Sorts, and joins what overlaps or touches. */
-void kr_code_set_tidy(kr_code_set *set);
+void kr_intervals_tidy(kr_code_set *set);
 /* Of a tidy set: all codes of 0 .. most that are not in it. 0: there is no memory. */
-int kr_code_set_complement(kr_code_set *set, uint64_t most, kr_error *err);
+int kr_intervals_complement(kr_code_set *set, uint64_t most, kr_error *err);
 
 #endif

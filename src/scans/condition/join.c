@@ -12,7 +12,7 @@ static void join_operands(const kr_plan *plan, uint64_t at, uint32_t *places, ui
         if (places[at] == KR_NO_PLACE)
             places[at] = places[child];
         else
-            joins[(*n_joins)++] = kr_join_of(op, places[at], places[child]);
+            joins[(*n_joins)++] = kr_plan_join_of(op, places[at], places[child]);
     }
 }
 

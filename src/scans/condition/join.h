@@ -8,7 +8,7 @@
 
 /* Place `to` becomes the AND or the OR of `to` and `from`; both are below 256. */
 enum { KR_JOIN_AND, KR_JOIN_OR };
-KR_BOTH uint32_t kr_join_of(uint32_t op, uint32_t to, uint32_t from)
+KR_BOTH uint32_t kr_plan_join_of(uint32_t op, uint32_t to, uint32_t from)
 {
     return op << 16 | to << 8 | from;
 }

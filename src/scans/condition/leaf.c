@@ -43,10 +43,10 @@ static kr_status find_column(const scope *in, const kr_node *node, int is_other,
         snprintf(known + used, sizeof known - used, "%s%s", c ? ", " : "", in->columns->names[c]);
         kr_spelling_offer(&nearest, in->columns->names[c], strlen(in->columns->names[c]));
     }
-    return kr_fail(in->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s%s%s; its columns: %s", wanted,
-                   kr_place_text(in->condition, node, is_other ? node->other_at : node->column_at, place),
-                   kr_spelling_hint(&nearest, "'", "'", hint), quotes_hint(node, wanted, found, quotes),
-                   known);
+    return kr_fail(
+        in->err, KR_ERR_ARGUMENT, "the table has no column '%s'%s%s%s; its columns: %s", wanted,
+        kr_literal_place_text(in->condition, node, is_other ? node->other_at : node->column_at, place),
+        kr_spelling_hint(&nearest, "'", "'", hint), quotes_hint(node, wanted, found, quotes), known);
 }
 
 /* ---- Comparisons with values ----------------------------------------------------------------- */
@@ -60,9 +60,9 @@ static int add_compared(kr_code_set *set, uint32_t compare, kr_bound at, uint64_
     const int less = compare == KR_LESS || compare == KR_LESS_EQUAL || compare == KR_NOT_EQUAL;
     const int greater = compare == KR_GREATER || compare == KR_GREATER_EQUAL || compare == KR_NOT_EQUAL;
     const int equal = compare == KR_LESS_EQUAL || compare == KR_GREATER_EQUAL || compare == KR_EQUAL;
-    return (!less || !has_below || kr_code_set_add(set, 0, last_below, err)) &&
-           (!greater || !has_above || kr_code_set_add(set, first_above, most, err)) &&
-           (!equal || !at.exact || kr_code_set_add(set, at.code, at.code, err));
+    return (!less || !has_below || kr_intervals_add(set, 0, last_below, err)) &&
+           (!greater || !has_above || kr_intervals_add(set, first_above, most, err)) &&
+           (!equal || !at.exact || kr_intervals_add(set, at.code, at.code, err));
 }
 
 /* What is true exactly where the comparison is false. */
@@ -89,8 +89,8 @@ static int keep_text(const scope *in, kr_leaf *leaf, const kr_literal *literal, 
         leaf->unit = kr_plan_unit(in->columns, leaf->column);
     if (in->columns->columns[leaf->column].type != KR_U32)
         return 1;
-    if (!kr_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, 1, sizeof *leaf->labels,
-                 "texts of a condition", in->err))
+    if (!kr_condition_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, 1,
+                           sizeof *leaf->labels, "texts of a condition", in->err))
         return 0;
     leaf->labels[leaf->n_labels++] = (kr_label){at.code, at.exact, text};
     return 1;
@@ -123,11 +123,11 @@ static int add_in(kr_code_set *set, const values *v, uint64_t n, int negated, ui
         has_null |= v->is_null[i];
         ok = v->is_null[i] || add_compared(set, KR_EQUAL, v->bounds[i], most, err);
     }
-    kr_code_set_tidy(set);
+    kr_intervals_tidy(set);
     if (ok && negated && has_null)
         set->n = 0;
     else if (ok && negated)
-        ok = kr_code_set_complement(set, most, err);
+        ok = kr_intervals_complement(set, most, err);
     return ok;
 }
 
@@ -137,10 +137,10 @@ static int add_between(kr_code_set *set, const values *v, int negated, uint64_t 
     kr_code_set outside = {0};
     const int ok = (v->is_null[0] || add_compared(&outside, KR_LESS, v->bounds[0], most, err)) &&
                    (v->is_null[1] || add_compared(&outside, KR_GREATER, v->bounds[1], most, err));
-    kr_code_set_tidy(&outside);
+    kr_intervals_tidy(&outside);
     if (ok && !negated && (v->is_null[0] || v->is_null[1]))
         outside.n = 0;
-    else if (ok && !negated && !kr_code_set_complement(&outside, most, err))
+    else if (ok && !negated && !kr_intervals_complement(&outside, most, err))
         return 0;
     *set = outside;
     return ok;
@@ -150,7 +150,7 @@ static int add_codes(const scope *in, const kr_node *node, const values *v, int 
                      kr_code_set *set)
 {
     switch (node->compare) {
-    case KR_IS_NULL: return !negated || kr_code_set_add(set, 0, most, in->err);
+    case KR_IS_NULL: return !negated || kr_intervals_add(set, 0, most, in->err);
     case KR_IN: return add_in(set, v, node->n, negated, most, in->err);
     case KR_BETWEEN: return add_between(set, v, negated, most, in->err);
     default:
@@ -189,7 +189,7 @@ kr_status kr_leaf_of_values(const kr_condition *condition, const kr_node *node, 
         free(set.at);
         return status;
     }
-    kr_code_set_tidy(&set);
+    kr_intervals_tidy(&set);
     /* IN () is false even for NULL, so NOT IN () is true for it. */
     made.nulls = (node->compare == KR_IS_NULL && !negated) || (node->compare == KR_IN && !node->n && negated);
     made.intervals = set.at;
@@ -207,7 +207,7 @@ static int same_type(const kr_plan_columns *columns, uint32_t a, uint32_t b)
     return type == columns->columns[b].type &&
            !columns->columns[a].dictionary == !columns->columns[b].dictionary &&
            (type != KR_TIMESTAMP64 || kr_plan_unit(columns, a) == kr_plan_unit(columns, b)) &&
-           kr_is_text_column(columns, a) == kr_is_text_column(columns, b);
+           kr_literal_is_text_column(columns, a) == kr_literal_is_text_column(columns, b);
 }
 
 static int has_column(const kr_plan_columns *columns, const char *name)
@@ -221,8 +221,8 @@ static int has_column(const kr_plan_columns *columns, const char *name)
 static const char *type_of(const kr_plan_columns *columns, uint32_t column, char text[KR_TYPE_TEXT_NBYTES])
 {
     const kr_column *of = columns->columns + column;
-    const int is_text = of->dictionary || kr_is_text_column(columns, column);
-    return is_text ? "text" : kr_type_text(of->type, kr_plan_unit(columns, column), text);
+    const int is_text = of->dictionary || kr_literal_is_text_column(columns, column);
+    return is_text ? "text" : kr_value_type_text(of->type, kr_plan_unit(columns, column), text);
 }
 
 kr_status kr_leaf_of_columns(const kr_condition *condition, const kr_node *node, int negated,
@@ -239,8 +239,8 @@ kr_status kr_leaf_of_columns(const kr_condition *condition, const kr_node *node,
         status = kr_fail(err, KR_ERR_TYPE,
                          "columns '%s' and '%s'%s are %s and %s; only columns of one type can be compared",
                          columns->names[made.column], columns->names[made.other],
-                         kr_place_text(condition, node, node->at, place), type_of(columns, made.column, left),
-                         type_of(columns, made.other, right));
+                         kr_literal_place_text(condition, node, node->at, place),
+                         type_of(columns, made.column, left), type_of(columns, made.other, right));
     }
     char other[64];
     if (status == KR_OK) {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *kr_place_text(const kr_condition *condition, const kr_node *node, uint64_t at,
-                          char text[KR_PLACE_NBYTES])
+const char *kr_literal_place_text(const kr_condition *condition, const kr_node *node, uint64_t at,
+                                  char text[KR_PLACE_NBYTES])
 {
     enum { SHOWN = 60 };
     const char *source = condition->is_combined && at ? condition->texts + node->source : NULL;
@@ -88,7 +88,7 @@ static kr_status find_text(const kr_plan_columns *columns, uint32_t column, cons
     return KR_OK;
 }
 
-int kr_is_text_column(const kr_plan_columns *columns, uint32_t column)
+int kr_literal_is_text_column(const kr_plan_columns *columns, uint32_t column)
 {
     uint32_t code;
     return columns->find_text && columns->columns[column].type == KR_U32 &&
@@ -154,11 +154,12 @@ static kr_status other_type(const kr_plan_columns *columns, uint32_t column, con
 {
     char place[KR_PLACE_NBYTES], shown[64];
     const uint32_t type = columns->columns[column].type;
-    const int text = kr_is_text_column(columns, column);
+    const int text = kr_literal_is_text_column(columns, column);
     const int is_number = !text && type != KR_DATE32 && type != KR_TIMESTAMP64;
     return kr_fail(err, KR_ERR_TYPE, "column '%s' is %s, but it is compared with %s%s; give %s%s",
                    columns->names[column], text ? "text" : kr_type_name((kr_type)type),
-                   name_of(condition, literal, shown), kr_place_text(condition, node, literal->at, place),
+                   name_of(condition, literal, shown),
+                   kr_literal_place_text(condition, node, literal->at, place),
                    text                               ? "a text in single quotes"
                    : type == KR_DATE32                ? "a date: '1998-12-01'"
                    : type == KR_TIMESTAMP64           ? "an integer, a date or a time: '1998-12-01 12:00:00'"
@@ -180,7 +181,7 @@ static kr_status no_value(const kr_plan_columns *columns, uint32_t column, const
                  type == KR_DATE32 ? "" : ", or is out of range for timestamp64 of this unit");
     return kr_fail(err, KR_ERR_TYPE, "column '%s' is compared with '%.*s'%s, which %s",
                    columns->names[column], nbytes < 64 ? (int)nbytes : 64, text,
-                   kr_place_text(condition, node, literal->at, place), problem);
+                   kr_literal_place_text(condition, node, literal->at, place), problem);
 }
 
 /* Whether a literal of that kind may be compared with the type. */
@@ -205,7 +206,7 @@ kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const
     kr_literal value = *literal;
     if (literal->kind == KR_LITERAL_TEXT) {
         const char *text = condition->texts + literal->bits;
-        if (kr_is_text_column(columns, column))
+        if (kr_literal_is_text_column(columns, column))
             return find_text(columns, column, text, literal->nbytes, bound);
         const kr_value_result result = read_text(type, unit, text, literal->nbytes, &value);
         if (result != KR_VALUE_OK)
@@ -220,7 +221,7 @@ kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const
         const uint32_t n = kr_value_text(KR_DATE32, KR_UNIT_NONE, &days, date);
         return no_value(columns, column, condition, node, literal, date, n, result, err);
     }
-    if (!fits(type, value.kind) || kr_is_text_column(columns, column))
+    if (!fits(type, value.kind) || kr_literal_is_text_column(columns, column))
         return other_type(columns, column, condition, node, literal, err);
     if (value.kind == KR_LITERAL_DATE || value.kind == KR_LITERAL_TIME) {
         const uint32_t negative = (uint32_t)(value.bits >> 63);

@@ -17,12 +17,12 @@ kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const
                           const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err);
 
 /* 1: the column has codes of texts. */
-int kr_is_text_column(const kr_plan_columns *columns, uint32_t column);
+int kr_literal_is_text_column(const kr_plan_columns *columns, uint32_t column);
 
 /* " at character 7", or "" for conditions that were not parsed: at is 0. Where the condition was made of
  * several, the text follows whose character that is. */
 enum { KR_PLACE_NBYTES = 120 };
-const char *kr_place_text(const kr_condition *condition, const kr_node *node, uint64_t at,
-                          char text[KR_PLACE_NBYTES]);
+const char *kr_literal_place_text(const kr_condition *condition, const kr_node *node, uint64_t at,
+                                  char text[KR_PLACE_NBYTES]);
 
 #endif

@@ -448,7 +448,8 @@ static int read_comparison(parsing *p)
 
 static int push(parsing *p, uint32_t op)
 {
-    if (!kr_grow((void **)&p->stack, &p->room_stack, p->n_stack, 1, sizeof *p->stack, "a condition", p->err))
+    if (!kr_condition_grow((void **)&p->stack, &p->room_stack, p->n_stack, 1, sizeof *p->stack, "a condition",
+                           p->err))
         return no_memory(p);
     p->stack[p->n_stack++] = (waiting){op, p->next.at};
     return 1;

@@ -31,7 +31,8 @@ typedef struct making {
 
 static uint64_t add_part(making *m, part made)
 {
-    if (!kr_grow((void **)&m->parts, &m->room_parts, m->n_parts, 1, sizeof made, "a condition", m->err))
+    if (!kr_condition_grow((void **)&m->parts, &m->room_parts, m->n_parts, 1, sizeof made, "a condition",
+                           m->err))
         return NONE;
     made.first = made.last = made.next = NONE;
     m->parts[m->n_parts] = made;
@@ -40,7 +41,8 @@ static uint64_t add_part(making *m, part made)
 
 static uint64_t add_leaf(making *m, kr_leaf leaf)
 {
-    if (!kr_grow((void **)&m->leaves, &m->room_leaves, m->n_leaves, 1, sizeof leaf, "a condition", m->err)) {
+    if (!kr_condition_grow((void **)&m->leaves, &m->room_leaves, m->n_leaves, 1, sizeof leaf, "a condition",
+                           m->err)) {
         kr_leaf_release(&leaf);
         return NONE;
     }
@@ -70,13 +72,13 @@ static void append(making *m, uint64_t parent, uint64_t child)
 static int fold_leaf(making *m, kr_leaf *leaf, kr_leaf *more, uint32_t op)
 {
     kr_code_set set = {leaf->intervals, leaf->n_intervals, leaf->room};
-    int ok = kr_grow((void **)&set.at, &set.room, set.n, more->n_intervals, sizeof *set.at,
-                     "intervals of a condition", m->err);
+    int ok = kr_condition_grow((void **)&set.at, &set.room, set.n, more->n_intervals, sizeof *set.at,
+                               "intervals of a condition", m->err);
     if (ok && more->n_intervals)
         memcpy(set.at + set.n, more->intervals, more->n_intervals * sizeof *set.at);
     set.n += ok ? more->n_intervals : 0;
-    ok = ok && kr_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, more->n_labels,
-                       sizeof *leaf->labels, "texts of a condition", m->err);
+    ok = ok && kr_condition_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, more->n_labels,
+                                 sizeof *leaf->labels, "texts of a condition", m->err);
     if (ok && more->n_labels)
         memcpy(leaf->labels + leaf->n_labels, more->labels, more->n_labels * sizeof *leaf->labels);
     leaf->n_labels += ok ? more->n_labels : 0;
@@ -94,9 +96,9 @@ static int turn(making *m, kr_leaf *leaf, uint32_t op)
 {
     kr_code_set set = {leaf->intervals, leaf->n_intervals, leaf->room};
     int ok = 1;
-    kr_code_set_tidy(&set);
+    kr_intervals_tidy(&set);
     if (op == KR_PLAN_AND)
-        ok = kr_code_set_complement(&set, kr_plan_most_code(m->columns->columns[leaf->column].type), m->err);
+        ok = kr_intervals_complement(&set, kr_plan_most_code(m->columns->columns[leaf->column].type), m->err);
     leaf->intervals = set.at;
     leaf->n_intervals = set.n;
     leaf->room = set.room;
@@ -245,7 +247,8 @@ static kr_status make_node(making *m, uint64_t i)
 
 static int add_plan_node(kr_plan *plan, kr_plan_node node, kr_error *err)
 {
-    if (!kr_grow((void **)&plan->nodes, &plan->room_nodes, plan->n_nodes, 1, sizeof node, "a condition", err))
+    if (!kr_condition_grow((void **)&plan->nodes, &plan->room_nodes, plan->n_nodes, 1, sizeof node,
+                           "a condition", err))
         return 0;
     plan->nodes[plan->n_nodes++] = node;
     return 1;
@@ -253,8 +256,8 @@ static int add_plan_node(kr_plan *plan, kr_plan_node node, kr_error *err)
 
 static int write_leaf(making *m, kr_plan *plan, const part *p)
 {
-    if (!kr_grow((void **)&plan->leaves, &plan->room_leaves, plan->n_leaves, 1, sizeof *plan->leaves,
-                 "a condition", m->err))
+    if (!kr_condition_grow((void **)&plan->leaves, &plan->room_leaves, plan->n_leaves, 1,
+                           sizeof *plan->leaves, "a condition", m->err))
         return 0;
     plan->leaves[plan->n_leaves] = m->leaves[p->leaf];
     m->leaves[p->leaf].intervals = NULL; /* the plan's from now on */
@@ -276,7 +279,7 @@ static int write_plan(making *m, uint64_t root, kr_plan *plan)
         if (p->op == KR_PLAN_LEAF) {
             ok = write_leaf(m, plan, p);
         } else {
-            ok = kr_grow((void **)&open, &room, n_open, 1, sizeof *open, "a condition", m->err);
+            ok = kr_condition_grow((void **)&open, &room, n_open, 1, sizeof *open, "a condition", m->err);
             if (ok)
                 open[n_open++] = (step){at, p->first, 0, plan->n_nodes};
         }

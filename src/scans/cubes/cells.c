@@ -29,8 +29,8 @@ cubes_span cubes_cells_of(const cubes_cells *cells, uint64_t low, uint64_t high)
     if (from > to)
         return (cubes_span){0, -1};
     if (!cells->marks)
-        return (cubes_span){(int32_t)cells_by_scale(from, cells->lowest, cells->scale, cells->n),
-                            (int32_t)cells_by_scale(to, cells->lowest, cells->scale, cells->n)};
+        return (cubes_span){(int32_t)cubes_cells_by_scale(from, cells->lowest, cells->scale, cells->n),
+                            (int32_t)cubes_cells_by_scale(to, cells->lowest, cells->scale, cells->n)};
     /* Codes from `from` on may begin within the last cell whose mark is below it, unless that is one row. */
     const int32_t below = last_mark(cells, from, 0), first = cells->low_bits ? below : below + 1;
     return (cubes_span){first < 0 ? 0 : first, last_mark(cells, to, 1)};
@@ -118,7 +118,7 @@ static uint64_t last_code_of(const cubes_cells *cells, uint32_t cell)
     uint64_t low = cells->lowest, high = cells->highest;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2 + (high - low) % 2;
-        if (cells_by_scale(middle, cells->lowest, cells->scale, cells->n) <= cell)
+        if (cubes_cells_by_scale(middle, cells->lowest, cells->scale, cells->n) <= cell)
             low = middle;
         else
             high = middle - 1;

@@ -214,7 +214,7 @@ static void cubes_destroy(kr_device *device, void *self)
 {
     cubes_table *table = self;
     for (uint32_t g = table->groups ? table->n_groups : 0; g-- > 0;) {
-        kr_parts_release(&table->groups[g].scene, NULL);
+        kr_scenes_release(&table->groups[g].scene, NULL);
         kr_buffer_release(device, &table->groups[g].rows, NULL);
         kr_buffer_release(device, &table->groups[g].records, NULL);
     }
@@ -274,7 +274,7 @@ static uint32_t cubes_components(const void *self, kr_component components[KR_CO
     for (uint32_t g = 0; g < table->n_groups; ++g) {
         records += table->groups[g].records.nbytes;
         rows += table->groups[g].rows.nbytes;
-        scenes += kr_parts_nbytes(&table->groups[g].scene);
+        scenes += kr_scenes_nbytes(&table->groups[g].scene);
     }
     pthread_mutex_unlock(lock);
     components[0] = (kr_component){"vectors", vectors};
@@ -337,7 +337,7 @@ static void check_column(kr_work *work, const cubes_table *table, uint32_t c)
 static void check_scene(kr_work *work, const cubes_table *table, cubes_group *group)
 {
     uint64_t met = table->n_rows;
-    uint32_t *bitmap = kr_work_take(work, kr_bitmap_words(met) * sizeof *bitmap, "a bitmap of rows");
+    uint32_t *bitmap = kr_work_take(work, kr_scans_bitmap_words(met) * sizeof *bitmap, "a bitmap of rows");
     uint64_t *counter = kr_work_counters(work, 1);
     const kr_selected of = {bitmap, table->n_rows, NULL};
     cubes_visit_all(work, table, group, bitmap);

@@ -26,9 +26,9 @@ enum { CUBES_LOW, CUBES_HIGH = 2, CUBES_OF_REGION = 4, CUBES_WORDS };
 KR_BODY uint64_t cubes_code(const cubes_test *test, uint64_t row)
 {
 #if KR_KEY_BITS == 32
-    return kr_load_key32(test->type, test->data, row);
+    return kr_code_load_key32(test->type, test->data, row);
 #else
-    return kr_load_code(test->type, test->data, row);
+    return kr_code_load(test->type, test->data, row);
 #endif
 }
 

@@ -140,5 +140,5 @@ void cubes_groups_describe(const cubes_group *groups, uint32_t n, const char *co
 {
     for (uint32_t g = 0; g < n; ++g)
         for (uint32_t axis = 0; axis < groups[g].n_columns; ++axis)
-            kr_text_add(text, nbytes, "%s%s", axis ? "+" : g ? "," : "", names[groups[g].columns[axis]]);
+            kr_leaf_text_add(text, nbytes, "%s%s", axis ? "+" : g ? "," : "", names[groups[g].columns[axis]]);
 }

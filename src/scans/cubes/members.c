@@ -141,11 +141,11 @@ void cubes_member_log(const cubes_member *m, kr_scan_log *log)
     char text[KR_SCAN_STEP_NBYTES];
     if (m->is_or) {
         describe_or(m, text, sizeof text);
-        kr_scan_log_step(log, "%s", text);
+        kr_scans_log_step(log, "%s", text);
     }
     for (uint32_t t = 0; t < m->n_parts; ++t) {
         cubes_part_describe(m->parts + t, text, sizeof text);
-        kr_scan_log_step(log, "%s", text);
+        kr_scans_log_step(log, "%s", text);
         log->work[KR_SCAN_RAYS] += m->parts[t].n_rays;
     }
 }

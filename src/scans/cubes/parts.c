@@ -13,8 +13,8 @@ kr_status cubes_part_add(cubes_part *p, const cubes_region *region, kr_error *er
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
         if (region->first[axis] > region->last[axis])
             return KR_OK;
-    if (!kr_grow((void **)&p->regions, &p->room_regions, p->n_regions, 1, sizeof *p->regions, "a condition",
-                 err))
+    if (!kr_condition_grow((void **)&p->regions, &p->room_regions, p->n_regions, 1, sizeof *p->regions,
+                           "a condition", err))
         return KR_ERR_HOST_MEMORY;
     const cubes_rays rays = cubes_rays_of(&p->group->matrix, region);
     p->n_rays += cubes_rays_count(&rays);
@@ -209,12 +209,12 @@ void cubes_part_describe(const cubes_part *p, char *text, size_t nbytes)
     text[0] = '\0';
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
         if (p->leaves[axis]) {
-            kr_text_add(text, nbytes, "%s%s", separator, p->table->names[p->group->columns[axis]]);
+            kr_leaf_text_add(text, nbytes, "%s%s", separator, p->table->names[p->group->columns[axis]]);
             separator = ", ";
             n_vectors += p->sieved[axis].n_vectors;
         }
-    kr_text_add(text, nbytes, ": %u filter vectors, %llu regions, %llu rays", n_vectors,
-                (unsigned long long)p->n_regions, (unsigned long long)p->n_rays);
+    kr_leaf_text_add(text, nbytes, ": %u filter vectors, %llu regions, %llu rays", n_vectors,
+                     (unsigned long long)p->n_regions, (unsigned long long)p->n_rays);
 }
 
 void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes)
@@ -227,17 +227,17 @@ void cubes_explain(const void *self, const kr_select *job, char *text, size_t nb
     if (!table->n_rows || cubes_parts_make(table, job, &parts, &n_parts, NULL) != KR_OK)
         return;
     if (n_parts > 1) {
-        kr_text_add(text, nbytes, "scenes of ");
+        kr_leaf_text_add(text, nbytes, "scenes of ");
         cubes_groups_describe(table->groups, table->n_groups, table->names, text, nbytes);
-        kr_text_add(text, nbytes, "%s\n",
-                    table->design.together > 1 ? "; columns that no option names are split evenly" : "");
-        kr_text_add(text, nbytes,
-                    "%u groups in turn, the one with most open columns first; each sees the rows left\n",
-                    n_parts);
+        kr_leaf_text_add(text, nbytes, "%s\n",
+                         table->design.together > 1 ? "; columns that no option names are split evenly" : "");
+        kr_leaf_text_add(text, nbytes,
+                         "%u groups in turn, the one with most open columns first; each sees the rows left\n",
+                         n_parts);
     }
     for (uint32_t i = 0; i < n_parts; ++i) {
         cubes_part_describe(parts + i, line, sizeof line);
-        kr_text_add(text, nbytes, "%s\n", line);
+        kr_leaf_text_add(text, nbytes, "%s\n", line);
     }
     cubes_parts_release(parts, n_parts);
 }

@@ -26,7 +26,7 @@ static void add_axis(const cubes_part *p, uint32_t axis, cubes_sieve_params *par
 void cubes_part_sieve(kr_work *work, const cubes_part *p, const uint32_t *alive, uint32_t *bitmap,
                       const kr_scan_notes *notes)
 {
-    const uint64_t words = kr_bitmap_words(p->table->n_rows);
+    const uint64_t words = kr_scans_bitmap_words(p->table->n_rows);
     cubes_sieve_params params = {.bitmap = bitmap,
                                  .alive = alive,
                                  .found = notes->counters ? notes->counters + KR_SCAN_SPARED : NULL,
@@ -81,7 +81,7 @@ const kr_ray_program *cubes_program_of(const cubes_group *group)
 
 cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, uint64_t *counters)
 {
-    return (cubes_ray_params){.scene = kr_parts_view(&group->scene),
+    return (cubes_ray_params){.scene = kr_scenes_view(&group->scene),
                               .records = group->records.data,
                               .rows = group->rows.data,
                               .work = counters,
@@ -107,6 +107,6 @@ void cubes_visit_all(kr_work *work, const cubes_table *table, cubes_group *group
     params.only.bitmap = bitmap;
     params.n_regions = 1;
     params.rays[0] = cubes_rays_of(&group->matrix, &all);
-    kr_work_fill(work, bitmap, 0, kr_bitmap_words(table->n_rows) * sizeof *bitmap);
+    kr_work_fill(work, bitmap, 0, kr_scans_bitmap_words(table->n_rows) * sizeof *bitmap);
     kr_scene_run(work, tracer, cubes_program_of(group), &params, cubes_rays_count(params.rays));
 }

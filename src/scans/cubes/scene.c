@@ -9,8 +9,8 @@ static uint64_t primitives_of(const cubes_design *design, uint64_t n_rows)
 kr_status cubes_scene_estimate(kr_device *device, const cubes_design *design, uint64_t n_rows,
                                kr_scene_estimate *estimate, kr_error *err)
 {
-    return kr_parts_estimate(device, design->prim, primitives_of(design, n_rows), design->parts,
-                             design->scene_flags, estimate, err);
+    return kr_scenes_estimate(device, design->prim, primitives_of(design, n_rows), design->parts,
+                              design->scene_flags, estimate, err);
 }
 
 /* What primitives are made of. */
@@ -37,7 +37,7 @@ void cubes_scene_build(kr_work *work, const cubes_table *table, cubes_group *gro
 {
     const cubes_design *design = &table->design;
     const uint64_t n = primitives_of(design, table->n_rows);
-    const uint64_t fewest = kr_parts_size(n, KR_MOST_PRIMITIVES);
+    const uint64_t fewest = kr_scenes_size(n, KR_MOST_PRIMITIVES);
     const source from = {table, group};
     const kr_parts_job job = {
         .what = design->prim == KR_PRIM_AABB ? "boxes" : "triangles",
@@ -46,11 +46,11 @@ void cubes_scene_build(kr_work *work, const cubes_table *table, cubes_group *gro
         .flags = design->scene_flags,
         .compact = (uint32_t)design->compact,
         .n = n,
-        .part = kr_parts_size(n, design->parts > fewest ? design->parts : fewest),
+        .part = kr_scenes_size(n, design->parts > fewest ? design->parts : fewest),
         .fill = fill,
         .source = &from,
     };
-    group->scene = kr_parts_build(work, &job);
+    group->scene = kr_scenes_build(work, &job);
 }
 
 void cubes_scene_open(kr_work *work, const cubes_table *table, cubes_group *group)

@@ -21,8 +21,8 @@ static void log_batch(const cubes_batch *b)
 {
     kr_scan_log *log = b->notes->log;
     if (b->n > 1)
-        kr_scan_log_step(log, "%u conditions together, %u launch%s of the sieve", b->n, b->n_stages,
-                         b->n_stages == 1 ? "" : "es");
+        kr_scans_log_step(log, "%u conditions together, %u launch%s of the sieve", b->n, b->n_stages,
+                          b->n_stages == 1 ? "" : "es");
     for (uint32_t i = 0; i < b->n; ++i)
         cubes_member_log(b->members + i, log);
 }

@@ -38,7 +38,8 @@ static kr_status add_rest(cubes_sieved *s, cubes_span span, uint32_t is_kept, ui
         unite(&last->span, span);
         return KR_OK;
     }
-    if (!kr_grow((void **)&s->rests, &s->room_rests, s->n_rests, 1, sizeof *s->rests, "a condition", err))
+    if (!kr_condition_grow((void **)&s->rests, &s->room_rests, s->n_rests, 1, sizeof *s->rests, "a condition",
+                           err))
         return KR_ERR_HOST_MEMORY;
     s->rests[s->n_rests++] = (cubes_rest){span, is_kept};
     return KR_OK;

@@ -53,7 +53,7 @@ static const uint32_t *alive_of(const cubes_batch *b, const cubes_member *m, uin
 /* Second bitmaps, in one piece. */
 static uint32_t *take_spares(cubes_batch *b)
 {
-    const uint64_t words = (kr_bitmap_words(b->table->n_rows) + 63) / 64 * 64;
+    const uint64_t words = (kr_scans_bitmap_words(b->table->n_rows) + 63) / 64 * 64;
     uint64_t n = 0;
     for (uint32_t i = 0; i < b->n; ++i)
         n += b->members[i].n_stages > 1;
@@ -81,10 +81,10 @@ static const uint64_t each_of[LISTS] = {[SIEVE_JOBS] = sizeof(cubes_sieve_job),
 static void *extend(stage *s, uint32_t which, uint64_t n)
 {
     array *l = s->lists + which;
-    KR_STEP(s->work,
-            kr_grow(&l->data, &l->room, l->n, n, each_of[which], "a batch of conditions", s->work->err)
-                ? KR_OK
-                : KR_ERR_HOST_MEMORY);
+    KR_STEP(s->work, kr_condition_grow(&l->data, &l->room, l->n, n, each_of[which], "a batch of conditions",
+                                       s->work->err)
+                         ? KR_OK
+                         : KR_ERR_HOST_MEMORY);
     if (!kr_work_goes_on(s->work))
         return NULL;
     void *at = (char *)l->data + l->n * each_of[which];
@@ -239,7 +239,8 @@ static void sieve_together(const stage *s)
                                                                          : NULL,
                                              .n_rows = b->table->n_rows,
                                              .n_jobs = (uint32_t)s->lists[SIEVE_JOBS].n};
-    const uint64_t chunks = (kr_bitmap_words(params.n_rows) + CUBES_SIEVE_CHUNK - 1) / CUBES_SIEVE_CHUNK;
+    const uint64_t chunks =
+        (kr_scans_bitmap_words(params.n_rows) + CUBES_SIEVE_CHUNK - 1) / CUBES_SIEVE_CHUNK;
     kr_work_run(s->work, &cubes_sieve_batch, &params,
                 chunks * params.n_jobs * s->work->device->ops->group_threads);
 }

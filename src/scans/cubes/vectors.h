@@ -14,7 +14,7 @@ typedef struct kr_vectors {
     uint32_t n;
 } kr_vectors;
 
-static inline const uint32_t *kr_vector_at(const kr_vectors *vectors, uint32_t v)
+static inline const uint32_t *kr_vectors_at(const kr_vectors *vectors, uint32_t v)
 {
     return (const uint32_t *)vectors->words.data + v * vectors->stride;
 }

@@ -49,9 +49,9 @@ KR_BODY void vectors_sort_in(kr_block block, const vectors_params *p, uint64_t f
 {
     for (uint32_t r = block.rank; r < VECTORS_TILE; r += block.size) {
         const uint64_t row = first + r;
-        if (row >= p->n_rows || !kr_is_valid(p->validity, p->validity_offset, row))
+        if (row >= p->n_rows || !kr_code_is_valid(p->validity, p->validity_offset, row))
             continue;
-        const uint32_t bin = vectors_bin(limits, n, kr_load_code(p->type, p->data, row));
+        const uint32_t bin = vectors_bin(limits, n, kr_code_load(p->type, p->data, row));
         if (bin < n)
             kr_block_or(block, bits, bin * VECTORS_STEP + r / 32, (uint32_t)1 << r % 32);
     }
@@ -124,8 +124,8 @@ kr_assert_size(vectors_check_params, 72);
 /* Rows past the last are looked at, too: their bits are 0. */
 KR_BODY void vectors_check(const vectors_check_params *p, uint64_t row)
 {
-    const int is_value = row < p->n_rows && kr_is_valid(p->validity, p->validity_offset, row);
-    const uint64_t code = is_value ? kr_load_code(p->type, p->data, row) : 0;
+    const int is_value = row < p->n_rows && kr_code_is_valid(p->validity, p->validity_offset, row);
+    const uint64_t code = is_value ? kr_code_load(p->type, p->data, row) : 0;
     for (uint32_t v = 0; v < p->n; ++v) {
         const uint32_t bit = kr_load(p->words + v * p->stride + row / 32) >> (row % 32) & 1;
         if (bit != (uint32_t)(is_value && code <= kr_load(p->limits + v)))

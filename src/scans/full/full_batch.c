@@ -44,8 +44,8 @@ static void run(kr_work *work, full_batch *batch, const uint32_t *alive, const k
     params.blocks =
         (kr_blocks){params.shared_nbytes + (params.joins[FULL_BATCH_TEAMS] ? FULL_JOIN_NBYTES : 0), BLOCKS};
     kr_work_run(work, batch->is_wide ? &full_batch_u64 : &full_batch_u32, &params, elements);
-    kr_scan_log_step(notes->log, "full: %u conditions, %u lanes, %u columns, %llu edges in one pass",
-                     batch->n_jobs, batch->n_lanes, batch->n_columns, (unsigned long long)batch->n_edges);
+    kr_scans_log_step(notes->log, "full: %u conditions, %u lanes, %u columns, %llu edges in one pass",
+                      batch->n_jobs, batch->n_lanes, batch->n_columns, (unsigned long long)batch->n_edges);
     kr_work_lap(work, "scan");
     kr_work_give(work, there);
     free(tables);

@@ -62,7 +62,7 @@ KR_BOTH uint32_t full_node_of(uint32_t levels, uint32_t s)
 
 typedef struct full_batch_params {
     /* Where results go, a pointer for each lane, NULL for those that were joined to others; then joins
-     * (kr_join_of); then the tables of columns. */
+     * (kr_plan_join_of); then the tables of columns. */
     const char *tables;
     const uint32_t *alive;       /* or NULL */
     uint64_t *compared, *spared; /* NULL, or counters of rows */

@@ -132,8 +132,8 @@ kr_status full_batch_add(full_batch *batch, const kr_batch_job *job, uint32_t i,
         return KR_OK;
     }
     uint32_t *lanes = kr_host_calloc(plan->n_nodes, sizeof *lanes, "a batch of conditions", err);
-    if (!lanes || !kr_grow((void **)&batch->leaves, &batch->room_leaves, batch->n_leaves, plan->n_leaves,
-                           sizeof *batch->leaves, "a batch of conditions", err)) {
+    if (!lanes || !kr_condition_grow((void **)&batch->leaves, &batch->room_leaves, batch->n_leaves,
+                                     plan->n_leaves, sizeof *batch->leaves, "a batch of conditions", err)) {
         free(lanes);
         return KR_ERR_HOST_MEMORY;
     }

@@ -196,15 +196,16 @@ static void select_some(kr_work *work, const full_table *table, const kr_select 
         add_code(&job.params, i ? FULL_AND_LEAF : FULL_PUSH, i);
         add_leaf(&job, part->leaves[list[i]]);
     }
-    kr_scan_log_step(notes->log, "full: %u predicate%s in one pass, %s", part->n_leaves,
-                     part->n_leaves == 1 ? "" : "s", job.params.branches ? "branching" : "reading every row");
+    kr_scans_log_step(notes->log, "full: %u predicate%s in one pass, %s", part->n_leaves,
+                      part->n_leaves == 1 ? "" : "s",
+                      job.params.branches ? "branching" : "reading every row");
     finish(work, &job);
 }
 
 /* The rows that one pass leaves are alive for the next. */
 void full_select_rows(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes)
 {
-    const uint64_t nbytes = kr_bitmap_words(((const full_table *)self)->n_rows) * sizeof(uint32_t);
+    const uint64_t nbytes = kr_scans_bitmap_words(((const full_table *)self)->n_rows) * sizeof(uint32_t);
     kr_select part = *job;
     uint32_t *left = NULL;
     for (uint32_t first = 0; first < job->n_leaves; first += FULL_LEAVES) {
@@ -295,7 +296,7 @@ int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan
     for (uint32_t i = 0; i < n && kr_work_goes_on(work); ++i)
         add_leaf(&job, leaves[i]);
     describe_plan(plan, text);
-    kr_scan_log_step(notes->log, "%s", text);
+    kr_scans_log_step(notes->log, "%s", text);
     finish(work, &job);
     return 1;
 }

@@ -73,7 +73,7 @@ KR_BODY int full_search(const full_leaf *leaf, kr_key code)
 
 KR_BODY int full_compare(uint32_t compare, kr_key a, kr_key b)
 {
-    return kr_order_holds(compare, a < b ? 0 : a == b ? 1 : 2);
+    return kr_compare_holds(compare, a < b ? 0 : a == b ? 1 : 2);
 }
 
 /* Whether a value that is not NULL belongs to the leaf; `other` is that of a second column. `form` is a

@@ -18,15 +18,15 @@ typedef struct zones_params {
 kr_assert_size(zones_params, 64);
 
 /* The rows of a tile, by all threads of the group. */
-KR_BODY void zones_find(kr_group group, const zones_params *p, uint64_t tile, kr_key *low, kr_key *high)
+KR_BODY void full_zones_find(kr_group group, const zones_params *p, uint64_t tile, kr_key *low, kr_key *high)
 {
     const uint64_t first = tile * FULL_TILE;
     *low = ~(kr_key)0;
     *high = 0;
     for (uint64_t row = first + group.rank; row < first + FULL_TILE && row < p->n; row += group.size) {
-        if (!kr_is_valid(p->validity, p->validity_offset, row))
+        if (!kr_code_is_valid(p->validity, p->validity_offset, row))
             continue;
-        const kr_key code = kr_load_key(p->type, p->data, row);
+        const kr_key code = kr_code_load_key(p->type, p->data, row);
         *low = code < *low ? code : *low;
         *high = code > *high ? code : *high;
     }
@@ -38,28 +38,28 @@ KR_BODY void zones_find(kr_group group, const zones_params *p, uint64_t tile, kr
     }
 }
 
-KR_BODY void zones_tile(kr_group group, const zones_params *p, uint64_t i, uint64_t n)
+KR_BODY void full_zones_tile(kr_group group, const zones_params *p, uint64_t i, uint64_t n)
 {
     const uint64_t tile = i / group.size;
     kr_key low, high;
     (void)n;
-    zones_find(group, p, tile, &low, &high);
+    full_zones_find(group, p, tile, &low, &high);
     if (group.rank)
         return;
     p->lows[tile] = low;
     p->highs[tile] = high;
 }
-KR_GROUP_PROGRAM(full_zones, zones_params, zones_tile);
+KR_GROUP_PROGRAM(full_zones, zones_params, full_zones_tile);
 
-KR_BODY void zones_check_tile(kr_group group, const zones_params *p, uint64_t i, uint64_t n)
+KR_BODY void full_zones_check_tile(kr_group group, const zones_params *p, uint64_t i, uint64_t n)
 {
     const uint64_t tile = i / group.size;
     kr_key low, high;
     (void)n;
-    zones_find(group, p, tile, &low, &high);
+    full_zones_find(group, p, tile, &low, &high);
     if (group.rank == 0 && (low != kr_load(p->lows + tile) || high != kr_load(p->highs + tile)))
         kr_atomic_add64(p->wrong, 1);
 }
-KR_GROUP_PROGRAM(full_zones_check, zones_params, zones_check_tile);
+KR_GROUP_PROGRAM(full_zones_check, zones_params, full_zones_check_tile);
 
 #endif

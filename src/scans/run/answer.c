@@ -9,7 +9,7 @@
 uint64_t kr_scan_out_nbytes(const kr_table *table, const kr_scan_sink *sink)
 {
     if (sink->result == KR_SCAN_BITMAP)
-        return kr_bitmap_words(table->n_rows) * sizeof(uint32_t);
+        return kr_scans_bitmap_words(table->n_rows) * sizeof(uint32_t);
     if (sink->result == KR_SCAN_SUM_WIDE)
         return 2 * sizeof(uint64_t);
     if (sink->result == KR_SCAN_MIN || sink->result == KR_SCAN_MAX)
@@ -154,7 +154,7 @@ static void make_room(kr_work *work, batch *b, int needs_counts, int needs_bitma
  * bitmap of ours. */
 static void place_answers(kr_work *work, const kr_answer *a, uint32_t first, batch *b)
 {
-    const uint64_t words = (kr_bitmap_words(a->table->n_rows) + 63) / 64 * 64; /* begins at 256 bytes */
+    const uint64_t words = (kr_scans_bitmap_words(a->table->n_rows) + 63) / 64 * 64; /* begins at 256 bytes */
     int needs_counts = 0, needs_bitmaps = 0;
     for (uint32_t i = 0; i < b->n; ++i) {
         const kr_answer_sink *sink = a->sinks + first + i;
@@ -212,12 +212,12 @@ static void answer_with(kr_work *work, const kr_answer *a, const uint32_t *alive
 static const uint32_t *find_alive(kr_work *work, const kr_answer *a, const uint32_t *given)
 {
     const uint32_t *left = a->table->alive.data;
-    const uint64_t words = kr_bitmap_words(a->table->n_rows);
+    const uint64_t words = kr_scans_bitmap_words(a->table->n_rows);
     if (!given || !left)
         return given ? given : left;
     uint32_t *both = kr_work_take(work, words * sizeof *both, "a bitmap of rows");
     kr_work_copy(work, both, given, words * sizeof *both);
-    kr_bitmap_and(work, both, left, words);
+    kr_table_bitmap_and(work, both, left, words);
     return both;
 }
 
@@ -232,17 +232,17 @@ static void wait_for(kr_work *work, const kr_answer *answer)
     KR_STEP(work, end);
 }
 
-void kr_answer_all(kr_work *work, const kr_answer *answer)
+void kr_scan_answer_all(kr_work *work, const kr_answer *answer)
 {
     const kr_column alive = {.type = KR_U32,
-                             .count = answer->alive ? kr_bitmap_words(answer->table->n_rows) : 0,
+                             .count = answer->alive ? kr_scans_bitmap_words(answer->table->n_rows) : 0,
                              .data = answer->alive};
     kr_resident there = {0};
-    KR_STEP(work,
-            kr_resident_make(work->device, &alive, "a bitmap of rows", work->stream, &there, work->err));
+    KR_STEP(work, kr_column_resident_make(work->device, &alive, "a bitmap of rows", work->stream, &there,
+                                          work->err));
     const uint32_t *rows = find_alive(work, answer, there.column.data);
     answer_with(work, answer, rows);
     wait_for(work, answer);
     kr_work_give(work, rows); /* which does nothing unless they are the work's */
-    kr_resident_release(work->device, &there, work->stream);
+    kr_column_resident_release(work->device, &there, work->stream);
 }

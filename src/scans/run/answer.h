@@ -22,7 +22,7 @@ typedef struct kr_answer {
 } kr_answer;
 
 /* Waits only if an array is in host memory that the device does not reach. */
-void kr_answer_all(kr_work *work, const kr_answer *answer);
+void kr_scan_answer_all(kr_work *work, const kr_answer *answer);
 
 /* Bytes of kr_scan_sink.out. */
 uint64_t kr_scan_out_nbytes(const kr_table *table, const kr_scan_sink *sink);

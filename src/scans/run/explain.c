@@ -17,7 +17,7 @@ static void explain_leaves(const kr_table *table, const kr_leaf *const *leaves, 
     char line[LEAF_NBYTES];
     for (uint32_t i = 0; i < n; ++i) {
         kr_leaf_describe(leaves[i], &columns, line, sizeof line);
-        kr_text_add(text, nbytes, "%s\n", line);
+        kr_leaf_text_add(text, nbytes, "%s\n", line);
     }
     const size_t now = strlen(text);
     if (table->ops->explain && now > used)
@@ -55,14 +55,14 @@ static void explain_whole(const kr_table *table, const kr_plan *plan, char *text
     if (!kr_plan_has_or(plan))
         return;
     if (table->ops->explain_plan && table->ops->explain_plan(table->self, plan, line))
-        kr_text_add(text, nbytes, "%s\n", line);
+        kr_leaf_text_add(text, nbytes, "%s\n", line);
     else
-        kr_text_add(text, nbytes, KR_SCAN_BY_BITMAPS "\n");
+        kr_leaf_text_add(text, nbytes, KR_SCAN_BY_BITMAPS "\n");
 }
 
 /* The nodes in postfix order, as they are answered. */
-kr_status kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes,
-                          kr_error *err)
+kr_status kr_scan_explain_plan(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes,
+                               kr_error *err)
 {
     uint64_t *parents = kr_host_calloc(plan->n_nodes, sizeof *parents, "a condition", err);
     const kr_leaf **leaves = kr_host_calloc(plan->n_leaves, sizeof *leaves, "a condition", err);
@@ -80,9 +80,9 @@ kr_status kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text
             explain_leaves(table, leaves, n, text, nbytes);
             i += n - 1;
         } else if (!node->n) {
-            kr_text_add(text, nbytes, is_and ? "every row\n" : "no row\n");
+            kr_leaf_text_add(text, nbytes, is_and ? "every row\n" : "no row\n");
         } else {
-            kr_text_add(text, nbytes, "%s of the last %u\n", is_and ? "all" : "any", node->n);
+            kr_leaf_text_add(text, nbytes, "%s of the last %u\n", is_and ? "all" : "any", node->n);
         }
     }
     if (status == KR_OK)

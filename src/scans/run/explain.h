@@ -5,7 +5,7 @@
 #include "scans/table/table.h"
 
 /* Lines that end in '\n', cut off at nbytes. */
-kr_status kr_plan_explain(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes,
-                          kr_error *err);
+kr_status kr_scan_explain_plan(const kr_table *table, const kr_plan *plan, char *text, size_t nbytes,
+                               kr_error *err);
 
 #endif

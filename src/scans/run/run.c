@@ -37,7 +37,7 @@ typedef struct running {
 
 static uint64_t words_of(const running *r)
 {
-    return kr_bitmap_words(r->table->n_rows);
+    return kr_scans_bitmap_words(r->table->n_rows);
 }
 
 /* ---- Bitmaps --------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static uint32_t *open_sum(const running *r, bits *sum)
 static void close_sum(const running *r, bits *sum, const uint32_t *from)
 {
     if (sum->is_written) {
-        kr_bitmap_or(r->work, sum->data, from, words_of(r));
+        kr_table_bitmap_or(r->work, sum->data, from, words_of(r));
         kr_work_give(r->work, from);
     }
     sum->is_written = 1;
@@ -91,8 +91,8 @@ static void push(running *r, uint64_t node, bits *alive, bits *sum)
 {
     if (!kr_work_goes_on(r->work))
         return;
-    if (!kr_grow((void **)&r->tasks, &r->room_tasks, r->n_tasks, 1, sizeof *r->tasks, "a condition",
-                 r->work->err)) {
+    if (!kr_condition_grow((void **)&r->tasks, &r->room_tasks, r->n_tasks, 1, sizeof *r->tasks, "a condition",
+                           r->work->err)) {
         KR_STEP(r->work, KR_ERR_HOST_MEMORY);
         return;
     }
@@ -123,7 +123,7 @@ static void select_leaves(running *r, uint32_t n, const bits *alive, bits *sum)
     if (n)
         select_job(r, &job);
     else
-        kr_bitmap_begin(r->work, job.bitmap, job.alive, n_rows);
+        kr_table_bitmap_begin(r->work, job.bitmap, job.alive, n_rows);
     close_sum(r, sum, job.bitmap);
 }
 
@@ -253,7 +253,7 @@ static void run_one(kr_work *work, const kr_table *table, const kr_scan_job *job
     running r = {.work = work, .table = table, .notes = notes, .plan = &job->plan};
     r.leaves = kr_work_object(work, job->plan.n_leaves * sizeof *r.leaves, "a condition");
     if (kr_plan_has_or(&job->plan))
-        kr_scan_log_step(notes->log, KR_SCAN_BY_BITMAPS);
+        kr_scans_log_step(notes->log, KR_SCAN_BY_BITMAPS);
     if (is_counted(table, job))
         count_conjunction(&r, job, alive);
     else if (job->count)
@@ -273,9 +273,9 @@ kr_status kr_scan_check_plan(const kr_table *table, const kr_plan *plan, kr_erro
         return KR_OK;
     for (uint32_t k = 0; kr_kind_at(k); ++k)
         if (kr_kind_at(k)->scan && kr_kind_at(k)->scan->ops->compares_columns)
-            kr_text_add(others, sizeof others, "%s%s", others[0] ? ", " : "", kr_kind_at(k)->name);
+            kr_leaf_text_add(others, sizeof others, "%s%s", others[0] ? ", " : "", kr_kind_at(k)->name);
     if (!others[0])
-        kr_text_add(others, sizeof others, "none of this build, whose KEYRAY_KINDS leaves them out");
+        kr_leaf_text_add(others, sizeof others, "none of this build, whose KEYRAY_KINDS leaves them out");
     return kr_fail(err, KR_ERR_UNSUPPORTED,
                    "kind '%s' does not compare column '%s' with column '%s'; kinds that do: %s",
                    table->spec.kind->name, table->names[plan->leaves[i].column],

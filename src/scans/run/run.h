@@ -7,7 +7,7 @@
 /* One condition of a call. */
 typedef struct kr_scan_job {
     kr_plan plan;
-    uint32_t *bitmap; /* kr_bitmap_words of them in device memory */
+    uint32_t *bitmap; /* kr_scans_bitmap_words of them in device memory */
     uint64_t *count;  /* as in kr_select */
 } kr_scan_job;
 

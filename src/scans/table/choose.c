@@ -95,7 +95,7 @@ static kr_status check_name(const char *text, kr_error *err)
     const kr_text name = kr_text_cut(&rest, ':');
     for (uint32_t i = 0; kr_kind_at(i); ++i)
         if (kr_kind_at(i)->scan)
-            kr_text_add(known, sizeof known, ", %s", kr_kind_at(i)->name);
+            kr_leaf_text_add(known, sizeof known, ", %s", kr_kind_at(i)->name);
     if (!text)
         return kr_fail(err, KR_ERR_ARGUMENT, "the spec of the table is NULL; give one of: %s", known);
     if (kr_text_is(name, "best"))
@@ -112,7 +112,7 @@ static kr_status check_name(const char *text, kr_error *err)
                                      (int)name.nbytes, name.at, known);
 }
 
-kr_status kr_scan_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_error *err)
+kr_status kr_table_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_error *err)
 {
     job->spec = spec;
     if (text && strcmp(text, "best") == 0)

@@ -17,7 +17,7 @@ static uint64_t copied_nbytes(const kr_table_job *job, const kr_column *column)
 {
     const uint64_t data = column->count * kr_type_nbytes(column->type);
     return (is_copied(job, column->data) || job->options.copy == KR_COPY_ALWAYS ? data : 0) +
-           (is_copied(job, column->validity) ? kr_validity_nbytes(column) : 0);
+           (is_copied(job, column->validity) ? kr_column_validity_nbytes(column) : 0);
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -35,7 +35,8 @@ static void bring(kr_work *work, const kr_table_job *job, const void **pointer, 
                         work->device->name));
     *buffer = kr_work_keep(work, kr_work_take_or(work, nbytes, "a copy of a column",
                                                  "columns that are on the device already need no copy"));
-    KR_STEP(work, kr_bring(work->device, buffer->data, *pointer, nbytes, work->stream, work->err));
+    KR_STEP(work,
+            kr_column_bring_bytes(work->device, buffer->data, *pointer, nbytes, work->stream, work->err));
     *pointer = buffer->data;
 }
 
@@ -45,7 +46,7 @@ static void bring_column(kr_work *work, const kr_table_job *job, const kr_column
     const void *validity = column->validity ? column->validity + column->validity_offset / 8 : NULL;
     *on_device = *column;
     bring(work, job, &on_device->data, column->count * kr_type_nbytes(column->type), &resident->data);
-    bring(work, job, &validity, kr_validity_nbytes(column), &resident->validity);
+    bring(work, job, &validity, kr_column_validity_nbytes(column), &resident->validity);
     on_device->validity = validity;
     on_device->validity_offset = column->validity_offset % 8;
     resident->column = *on_device;
@@ -111,7 +112,7 @@ uint32_t kr_table_components(const kr_table *table, kr_component components[KR_T
         const kr_resident *resident = table->residents + c;
         held += resident->data.nbytes + resident->validity.nbytes;
         used += resident->data.data ? table->n_rows * kr_type_nbytes(table->columns[c].type) : 0;
-        used += resident->validity.data ? kr_validity_nbytes(table->columns + c) : 0;
+        used += resident->validity.data ? kr_column_validity_nbytes(table->columns + c) : 0;
     }
     components[0] = (kr_component){"columns", used};
     if (held > used)
@@ -209,7 +210,7 @@ void kr_table_destroy(kr_table *table)
         table->ops->destroy(table->device, table->self);
     for (uint32_t c = 0; c < table->n_columns; ++c) {
         if (table->residents)
-            kr_resident_release(table->device, table->residents + c, NULL);
+            kr_column_resident_release(table->device, table->residents + c, NULL);
         if (table->names)
             free(table->names[c]);
     }

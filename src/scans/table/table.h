@@ -33,7 +33,7 @@ typedef struct kr_table_job {
     const char *const *names;
     uint32_t n_columns;
     kr_table_options options;
-    const char *reason; /* why this spec; kr_scan_choose sets it */
+    const char *reason; /* why this spec; kr_table_choose sets it */
 } kr_table_job;
 
 void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table);
@@ -53,6 +53,6 @@ uint32_t kr_table_components(const kr_table *table, kr_component components[KR_T
 
 /* "best" and the specs of scan kinds; KR_ERR_UNSUPPORTED for kinds of index. The job gets the spec and the
  * reason. */
-kr_status kr_scan_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_error *err);
+kr_status kr_table_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_error *err);
 
 #endif

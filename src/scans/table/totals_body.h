@@ -42,11 +42,11 @@ KR_BODY void totals_add_words(kr_group group, const reduce_params *reduce, int o
     for (uint32_t a = 0; a < TOTALS_AHEAD; ++a)
         mine[a] = kr_load(bitmap + word + a) >> group.rank & 1;
     for (uint32_t a = 0; reduce->validity && a < TOTALS_AHEAD; ++a)
-        mine[a] &= (uint32_t)kr_is_valid(reduce->validity, reduce->validity_offset,
-                                         mine[a] ? (word + a) * 32 + group.rank : 0);
+        mine[a] &= (uint32_t)kr_code_is_valid(reduce->validity, reduce->validity_offset,
+                                              mine[a] ? (word + a) * 32 + group.rank : 0);
     KR_UNROLL
     for (uint32_t a = 0; a < TOTALS_AHEAD; ++a)
-        codes[a] = kr_load_code(type, reduce->values, mine[a] ? (word + a) * 32 + group.rank : 0);
+        codes[a] = kr_code_load(type, reduce->values, mine[a] ? (word + a) * 32 + group.rank : 0);
     KR_UNROLL
     for (uint32_t a = 0; a < TOTALS_AHEAD; ++a)
         if (mine[a])

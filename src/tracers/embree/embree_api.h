@@ -53,8 +53,8 @@ typedef struct kr_rtc {
 
 /* `context` reaches the filter and the functions of user geometry. `filter` is called for every hit, unless
  * it is NULL. */
-static inline void kr_rtc_cast(const kr_rtc *rtc, RTCScene scene, kr_rtc_context *context,
-                               RTCFilterFunctionN filter, struct RTCRayHit *ray)
+static inline void kr_embree_rtc_cast(const kr_rtc *rtc, RTCScene scene, kr_rtc_context *context,
+                                      RTCFilterFunctionN filter, struct RTCRayHit *ray)
 {
 #if KR_EMBREE_MAJOR == 4
     struct RTCIntersectArguments arguments;

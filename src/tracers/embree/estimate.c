@@ -37,7 +37,7 @@ kr_status kr_embree_estimate(kr_tracer *tracer, uint32_t prim, uint64_t n, uint3
 {
     const int refit = (flags & KR_SCENE_REFIT) != 0, boxes = prim == KR_PRIM_AABB;
     const int together = tree_in_bounds(prim, n, flags);
-    const uint64_t mesh = kr_mesh_nbytes(prim, n);
+    const uint64_t mesh = kr_tracer_mesh_nbytes(prim, n);
     const uint64_t bounds = bounds_nbytes(n);
     uint64_t own = n * tree_nbytes[prim][refit ? 2 : flags & KR_SCENE_COMPACT];
     (void)tracer, (void)err;

@@ -82,7 +82,7 @@ static kr_status fill(kr_device *device, const kr_mesh *mesh, kr_embree_input *i
         .indices = input->indices.data,
         .left = &left,
         .radius = mesh->prim == KR_PRIM_SPHERE ? mesh->radius : 0,
-        .floats = kr_prim_nbytes(mesh->prim) / (uint32_t)sizeof(float),
+        .floats = kr_tracer_prim_nbytes(mesh->prim) / (uint32_t)sizeof(float),
     };
     kr_status status = kr_device_run(device, &prepare_program, &job, mesh->n, stream, err);
     if (!status && left != UINT64_MAX)

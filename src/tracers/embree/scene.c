@@ -97,7 +97,7 @@ static void construct(kr_embree_scene *scene)
  * scene is gone, nothing is held for it. */
 static void settle(kr_embree_scene *scene)
 {
-    kr_device_charge(scene->head.tracer->device, kr_peaks_here(), -(int64_t)scene->account.charged);
+    kr_device_charge(scene->head.tracer->device, kr_peak_begun_here(), -(int64_t)scene->account.charged);
     scene->account = (kr_embree_account){0};
 }
 

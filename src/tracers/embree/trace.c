@@ -113,7 +113,7 @@ static void cast(query *q, const kr_ray *ray, int filtered)
     const struct RTCHit *hit = &rayhit.hit;
     q->met.primitive = KR_NO_PRIMITIVE;
     q->met.back = 0;
-    kr_rtc_cast(scene->rtc, scene->rtc_scene, &q->context, filtered ? filter : NULL, &rayhit);
+    kr_embree_rtc_cast(scene->rtc, scene->rtc_scene, &q->context, filtered ? filter : NULL, &rayhit);
     if (!filtered && q->view->prim == KR_PRIM_TRIANGLE && hit->geomID != RTC_INVALID_GEOMETRY_ID) {
         q->met.primitive = number_of(q, hit->primID, hit->instID[0]);
         q->met.back = hit->Ng_x * ray->along[0] + hit->Ng_y * ray->along[1] + hit->Ng_z * ray->along[2] > 0;

@@ -95,7 +95,7 @@ void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, 
     pthread_mutex_lock(&turn->lock);
     kr_rounding_begin(&turn->rounding);
     turn->caller = pthread_self();
-    turn->peaks = kr_peaks_here();
+    turn->peaks = kr_peak_begun_here();
     turn->account = account;
     turn->phase = phase;
     turn->err = err;

@@ -149,7 +149,7 @@ void kr_optix_run(kr_work *w, kr_tracer *tracer, const kr_ray_program *program, 
         .program = program,
         .params = params,
         .n = n,
-        .native = kr_native_stream(w->device, w->stream),
+        .native = kr_stream_native(w->device, w->stream),
         .block_nbytes = (block_nbytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT,
         .launches = (n + MOST_AT_ONCE - 1) / MOST_AT_ONCE,
     };

@@ -110,7 +110,7 @@ static kr_status estimate_within(void *ctx, kr_error *err)
     if (job->flags & KR_SCENE_REFIT)
         temp = most(temp, tail_of(sizes.update_temp_nbytes) + TAIL_NBYTES);
     /* The mesh is released before compacting. How much compacting saves depends on the primitives. */
-    temp += kr_mesh_nbytes(job->prim, job->n);
+    temp += kr_tracer_mesh_nbytes(job->prim, job->n);
     if (job->flags & KR_SCENE_COMPACT)
         temp = most(temp, sizes.output_nbytes);
     job->estimate->footprint_nbytes = sizes.output_nbytes;
@@ -148,7 +148,7 @@ static kr_status enqueue(building *job, const kr_optix_input *input, size_t temp
     uint64_t traversable = 0;
     kr_status status = kr_optix_check(
         job->optix,
-        job->optix->api->accel_build(job->optix->context, kr_native_stream(device, job->stream),
+        job->optix->api->accel_build(job->optix->context, kr_stream_native(device, job->stream),
                                      &job->options, input, 1, address_of(job->temp), temp_nbytes,
                                      address_of(scene->bvh), scene->bvh.nbytes, &traversable,
                                      emits ? &emit : NULL, emits ? 1 : 0),
@@ -288,7 +288,7 @@ static kr_status compact_within(void *ctx, kr_error *err)
         return status;
     status = kr_optix_check(job->optix,
                             job->optix->api->accel_compact(
-                                job->optix->context, kr_native_stream(device, job->stream),
+                                job->optix->context, kr_stream_native(device, job->stream),
                                 scene->head.view.handle, address_of(smaller), smaller.nbytes, &traversable),
                             "optixAccelCompact", "compacting a scene", err);
     if (status) {

@@ -2,7 +2,7 @@
 #include "indexes/hash/hash_table.h"
 #include "tables.h"
 
-static kr_hashed *table_of(const kr_index *index)
+static kr_hashed *hash_of(const kr_index *index)
 {
     return index->self;
 }
@@ -50,9 +50,8 @@ typedef struct words {
 
 static words slot_of(const kr_index *index, uint32_t first, int several)
 {
-    const kr_hashed *table = table_of(index);
-    const uint32_t slots = table->design.slots,
-                   nbytes = kr_hashed_node_nbytes(4, slots, table->design.linked);
+    const kr_hashed *table = hash_of(index);
+    const uint32_t slots = table->design.slots, nbytes = hash_node_nbytes(4, slots, table->design.linked);
     for (uint32_t b = first; b < table->n_heads; ++b) {
         uint32_t *node = (uint32_t *)((char *)table->heads.data + b * nbytes);
         const uint32_t many = node[0] >> (table->design.linked ? 16 : 7);
@@ -66,7 +65,7 @@ static words slot_of(const kr_index *index, uint32_t first, int several)
 
 static void damage_nodes(kr_index *index)
 {
-    const uint32_t several = table_of(index)->design.linked ? 16 : 7;
+    const uint32_t several = hash_of(index)->design.linked ? 16 : 7;
     const words one = slot_of(index, 5, 0), many = slot_of(index, 5, 1), other = slot_of(index, 50, 1);
     expect_damage(index, one.meta, *one.meta & ~(1u << one.slot), "keys, but the table counts 3000");
     expect_damage(index, many.meta, *many.meta & ~(1u << many.slot), "are free and have several rows");
@@ -81,7 +80,7 @@ static void damage_nodes(kr_index *index)
 
 static void damage_spans(kr_index *index)
 {
-    kr_hashed *table = table_of(index);
+    kr_hashed *table = hash_of(index);
     kr_match *spans = table->spans.data;
     uint32_t *aside = table->aside.data;
     expect_damage(index, &spans[3].count, 2, "is in no span of rows, or in two");
@@ -116,7 +115,7 @@ static void a_lost_mark_is_found(void **state)
 {
     (void)state;
     kr_index *index = make_mixed("hash:load=0.9");
-    uint32_t *heads = table_of(index)->heads.data, b = 0;
+    uint32_t *heads = hash_of(index)->heads.data, b = 0;
     while (!(heads[16 * b] >> 14))
         ++b;
     expect_damage(index, heads + 16 * b, heads[16 * b] & 0x3FFF, "that lookups do not find");
@@ -129,8 +128,8 @@ static void bad_links_are_found(void **state)
 {
     (void)state;
     kr_index *index = make_mixed("chain:occupancy=2");
-    const uint64_t more = table_of(index)->n_more;
-    uint32_t *heads = table_of(index)->heads.data, *nodes = table_of(index)->more.data, b = 0, m = 0;
+    const uint64_t more = hash_of(index)->n_more;
+    uint32_t *heads = hash_of(index)->heads.data, *nodes = hash_of(index)->more.data, b = 0, m = 0;
     while (!heads[32 * b + 31])
         ++b;
     while (!nodes[32 * m + 31])

@@ -84,11 +84,11 @@ static void a_way_without_free_slots(void **state)
         const uint64_t mixed = UINT64_C(0x89ABCDEF12345678);
         fill_model(1, KEYS);
         kr_index *index = make(of[s], 1);
-        const kr_hashed_view table = kr_hashed_view_of(index->self);
+        const hash_view table = hash_view_of(index->self);
         kr_index_destroy(index);
         model.n = 0;
         for (uint32_t k = 0; k <= TABLE_REACH_MOST; ++k) {
-            const uint64_t bucket = k ? table_way(&table, mixed, k) : table_home(&table, mixed);
+            const uint64_t bucket = k ? hash_way(&table, mixed, k) : hash_home(&table, mixed);
             const uint64_t hash = ((bucket << 32) + table.n_heads - 1) / table.n_heads + 2000;
             for (uint32_t j = 0; j < 5; ++j)
                 add(&model, key_behind(1, hash << 32 | (k * 8 + j)));

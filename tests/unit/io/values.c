@@ -351,9 +351,9 @@ static void calendar(void **state)
     for (int64_t days = -1500000; days < 4000000; days += 97) {
         int64_t year;
         int month, day;
-        kr_days_to_civil(days, &year, &month, &day);
+        kr_value_days_to_civil(days, &year, &month, &day);
         assert_true(month >= 1 && month <= 12 && day >= 1 && day <= 31);
-        assert_int_equal(kr_days_from_civil(year, month, day), days);
+        assert_int_equal(kr_value_days_from_civil(year, month, day), days);
     }
 }
 

@@ -20,7 +20,7 @@ static uint64_t code_of(kr_type type, uint64_t bits)
 {
     uint64_t element = 0;
     kr_value_store_bits(type, &element, 0, bits);
-    return kr_load_code(type, &element, 0);
+    return kr_code_load(type, &element, 0);
 }
 
 static int sign(int order)
@@ -48,10 +48,10 @@ static void check_round_trip(kr_type type, uint64_t bits)
 {
     uint64_t element = 0, back = 0;
     kr_value_store_bits(type, &element, 0, bits);
-    const uint64_t code = kr_load_code(type, &element, 0);
-    kr_store_code(type, &back, 0, code);
+    const uint64_t code = kr_code_load(type, &element, 0);
+    kr_code_store(type, &back, 0, code);
     assert_int_equal(kr_value_compare(type, &element, &back), 0);
-    assert_true(kr_load_code(type, &back, 0) == code);
+    assert_true(kr_code_load(type, &back, 0) == code);
     if (kr_type_key_bits(type) == 32)
         assert_true(code <= UINT32_MAX);
     assert_true(kr_type_significant_bits(type) == 64 || code >> kr_type_significant_bits(type) == 0);
@@ -128,10 +128,12 @@ static void reads_validity(void **state)
 {
     static const uint8_t bits[] = {0x81, 0x02};
     (void)state;
-    assert_true(kr_is_valid(NULL, 0, 12345));
-    assert_true(kr_is_valid(bits, 0, 0) && !kr_is_valid(bits, 0, 1) && kr_is_valid(bits, 0, 7));
-    assert_true(kr_is_valid(bits, 7, 0) && !kr_is_valid(bits, 7, 1) && kr_is_valid(bits, 7, 2));
-    assert_true(kr_is_valid(bits, 9, 0) && !kr_is_valid(bits, 9, 1));
+    assert_true(kr_code_is_valid(NULL, 0, 12345));
+    assert_true(kr_code_is_valid(bits, 0, 0) && !kr_code_is_valid(bits, 0, 1) &&
+                kr_code_is_valid(bits, 0, 7));
+    assert_true(kr_code_is_valid(bits, 7, 0) && !kr_code_is_valid(bits, 7, 1) &&
+                kr_code_is_valid(bits, 7, 2));
+    assert_true(kr_code_is_valid(bits, 9, 0) && !kr_code_is_valid(bits, 9, 1));
 }
 
 int main(void)

@@ -41,8 +41,8 @@ static void shares_out_evenly(void **state)
             memset(narrow, 0, sizeof narrow);
             memset(wide, 0, sizeof wide);
             for (uint64_t i = 0; i < CODES; ++i) {
-                ++narrow[kr_hash32((uint32_t)code_of(pattern % 2, i), seeds[s]) >> (32 - PART_BITS)];
-                ++wide[kr_hash64(code_of(pattern, i), seeds[s]) >> (32 - PART_BITS)];
+                ++narrow[kr_code_hash32((uint32_t)code_of(pattern % 2, i), seeds[s]) >> (32 - PART_BITS)];
+                ++wide[kr_code_hash64(code_of(pattern, i), seeds[s]) >> (32 - PART_BITS)];
             }
             check_even(narrow);
             check_even(wide);
@@ -56,7 +56,7 @@ static void is_a_bijection(void **state)
     (void)state;
     assert_non_null(seen);
     for (uint64_t code = 0; code < (uint64_t)1 << 32; code += 1 + (code * 7 + 3) % 61) {
-        const uint32_t hash = kr_hash32((uint32_t)code, seeds[2]);
+        const uint32_t hash = kr_code_hash32((uint32_t)code, seeds[2]);
         assert_false(seen[hash / 8] >> hash % 8 & 1);
         seen[hash / 8] |= (uint8_t)(1 << hash % 8);
     }
@@ -71,8 +71,8 @@ static void seeds_differ(void **state)
     (void)state;
     memset(counts, 0, sizeof counts);
     for (uint64_t code = 0; taken < CODES / 16; ++code)
-        if (kr_hash64(code, seeds[0]) >> (32 - PART_BITS) == 0) {
-            ++counts[kr_hash64(code, seeds[2]) >> (32 - PART_BITS)];
+        if (kr_code_hash64(code, seeds[0]) >> (32 - PART_BITS) == 0) {
+            ++counts[kr_code_hash64(code, seeds[2]) >> (32 - PART_BITS)];
             ++taken;
         }
     for (uint32_t p = 0; p < PARTS; ++p) /* 256 each, give or take six standard deviations */

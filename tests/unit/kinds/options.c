@@ -77,12 +77,12 @@ static void reads_triples(void **state)
 {
     const kr_spec spec = parsed("toy:bits=1:20:03,parts=255:1:254");
     (void)state;
-    assert_int_equal(kr_triple_part(spec.options[BITS], 0), 1);
-    assert_int_equal(kr_triple_part(spec.options[BITS], 1), 20);
-    assert_int_equal(kr_triple_part(spec.options[BITS], 2), 3);
-    assert_int_equal(kr_triple_part(spec.options[PARTS], 0), 255);
-    assert_int_equal(kr_triple_part(spec.options[PARTS], 1), 1);
-    assert_int_equal(kr_triple_part(spec.options[PARTS], 2), 254);
+    assert_int_equal(kr_option_triple_part(spec.options[BITS], 0), 1);
+    assert_int_equal(kr_option_triple_part(spec.options[BITS], 1), 20);
+    assert_int_equal(kr_option_triple_part(spec.options[BITS], 2), 3);
+    assert_int_equal(kr_option_triple_part(spec.options[PARTS], 0), 255);
+    assert_int_equal(kr_option_triple_part(spec.options[PARTS], 1), 1);
+    assert_int_equal(kr_option_triple_part(spec.options[PARTS], 2), 254);
     assert_true(parsed("toy").options[BITS] == STANDARD_BITS);
     assert_true(parsed("toy:bits=0:0:0").options[BITS] == 0);
 }

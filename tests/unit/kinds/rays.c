@@ -38,11 +38,11 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     for (uint64_t i = 0; i < job->n; ++i) {
         const uint64_t probe = job->put.order ? job->put.order[i] : i;
-        kr_work_add(&job->put, i, KR_WORK_RAYS, 2);
-        kr_work_add(&job->put, i, KR_WORK_HITS, 3);
-        kr_work_add(&job->put, i, KR_WORK_FILTERED, 1);
-        kr_work_add(&job->put, i, KR_WORK_REPAIRED, probe % 5 == 0);
-        kr_work_add(&job->put, i, KR_WORK_UNTRACED, probe % 7 == 0);
+        kr_put_work_add(&job->put, i, KR_WORK_RAYS, 2);
+        kr_put_work_add(&job->put, i, KR_WORK_HITS, 3);
+        kr_put_work_add(&job->put, i, KR_WORK_FILTERED, 1);
+        kr_put_work_add(&job->put, i, KR_WORK_REPAIRED, probe % 5 == 0);
+        kr_put_work_add(&job->put, i, KR_WORK_UNTRACED, probe % 7 == 0);
     }
     f.real->locate(w, self, job);
 }

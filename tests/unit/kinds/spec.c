@@ -62,7 +62,7 @@ static void check_option(const kr_option *option)
     const int is_word =
         (option->form == KR_OPTION_DECIMAL || option->form == KR_OPTION_TEXT) && option->standard < 0;
     for (int i = 0; i < parts; ++i) {
-        const int64_t standard = parts > 1 ? kr_triple_part(option->standard, i) : option->standard;
+        const int64_t standard = parts > 1 ? kr_option_triple_part(option->standard, i) : option->standard;
         assert_true(is_word || (option->minimum <= standard && standard <= option->maximum));
     }
     if (parts > 1 || option->form == KR_OPTION_DECIMAL)

@@ -139,7 +139,7 @@ static void expect_table(kr_device *device, const char *spec, const char *wanted
     kr_table_job job = {.device = device, .columns = &column, .names = &name, .n_columns = 1};
     kr_spec chosen;
     kr_error err = {0};
-    const kr_status status = kr_scan_choose(&job, spec, &chosen, &err);
+    const kr_status status = kr_table_choose(&job, spec, &chosen, &err);
     if (!wanted) {
         assert_true(status == KR_ERR_SPEC || status == KR_ERR_UNSUPPORTED);
         expect_text(&err, reason);

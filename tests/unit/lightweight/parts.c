@@ -175,7 +175,7 @@ static void make_parts(const sample *of, const range *probes, parts *made)
     uint32_t i = 0;
     made->n_segments = 0;
     for (uint32_t part = 0; part < 1u << of->bits; ++part) {
-        const uint64_t end = kr_cut_at(of->n, of->bits, (uint64_t)part + 1);
+        const uint64_t end = kr_batch_cut_at(of->n, of->bits, (uint64_t)part + 1);
         made->starts[part] = i;
         while (i < PROBES &&
                (part + 1 == 1u << of->bits || lower_bound(of->keys, of->n, probes[i].lower) <= end))

@@ -46,9 +46,9 @@ static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
     (void)w;
     for (uint64_t p = 0; p < (uint64_t)1 << bits; ++p)
         if (kr_type_key_bits(index->type) == 64)
-            ((uint64_t *)keys)[p] = index->codes[kr_cut_at(index->n, bits, p)];
+            ((uint64_t *)keys)[p] = index->codes[kr_batch_cut_at(index->n, bits, p)];
         else
-            ((uint32_t *)keys)[p] = (uint32_t)index->codes[kr_cut_at(index->n, bits, p)];
+            ((uint32_t *)keys)[p] = (uint32_t)index->codes[kr_batch_cut_at(index->n, bits, p)];
 }
 
 static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
@@ -71,7 +71,7 @@ static const kr_family_ops toy_ops = {.ordered = &ordered_ops}, hashed_ops = {.h
 
 static uint32_t hash_of(kr_type type, uint64_t code)
 {
-    return kr_type_key_bits(type) == 64 ? kr_hash64(code, seed) : kr_hash32((uint32_t)code, seed);
+    return kr_type_key_bits(type) == 64 ? kr_code_hash64(code, seed) : kr_code_hash32((uint32_t)code, seed);
 }
 
 static uint64_t next_random(void)
@@ -172,9 +172,9 @@ static const uint32_t *places_of(const kr_partition *made)
     memset(marked, 0, sizeof marked);
     for (uint64_t i = 0; i < made->n; ++i) {
         const uint64_t tile = i / made->tile, at = i % made->tile;
-        const uint32_t part = kr_mark_part(marks[i]);
-        const uint64_t probe = tile * made->tile + kr_mark_source(marks[i]);
-        assert_true(part < 1u << made->view.bits && kr_mark_source(marks[i]) < made->tile);
+        const uint32_t part = kr_partition_mark_part(marks[i]);
+        const uint64_t probe = tile * made->tile + kr_partition_mark_source(marks[i]);
+        assert_true(part < 1u << made->view.bits && kr_partition_mark_source(marks[i]) < made->tile);
         assert_true(probe < made->n && !marked[probe]);
         marked[probe] = 1;
         places[probe] = bases[(tile << made->view.bits) + part] + (uint32_t)at;
@@ -206,8 +206,8 @@ static void check_places(const toy *index, const kr_partition *made, const uint6
                 assert_int_equal(hash_of(index->type, code) >> (32 - view->bits), p);
                 continue;
             }
-            assert_true(p == 0 || at > kr_cut_at(index->n, view->bits, p));
-            assert_true(at <= kr_cut_at(index->n, view->bits, (uint64_t)p + 1));
+            assert_true(p == 0 || at > kr_batch_cut_at(index->n, view->bits, p));
+            assert_true(at <= kr_batch_cut_at(index->n, view->bits, (uint64_t)p + 1));
         }
 }
 
@@ -361,7 +361,7 @@ static uint32_t bits_for(kr_device *device, const char *text, uint64_t n_probes)
                               .footprint_nbytes = (uint64_t)1 << 30,
                               .key_bits = 32,
                               .n_probes = n_probes};
-    return kr_plan_probes(&of).part_bits;
+    return kr_order_plan_probes(&of).part_bits;
 }
 
 static void few_probes_make_few_parts(void **state)
@@ -395,7 +395,7 @@ static kr_probe_plan plan_on_gpu(const char *text, uint32_t key_bits, uint32_t r
                               .key_bits = key_bits,
                               .significant_bits = key_bits,
                               .n_probes = n_probes};
-    const kr_probe_plan plan = kr_plan_probes(&of);
+    const kr_probe_plan plan = kr_order_plan_probes(&of);
     device->ops = ops;
     kr_device_close(device);
     return plan;
@@ -461,7 +461,7 @@ static uint64_t piece_under(uint64_t cap, uint64_t n_probes)
     assert_int_equal(kr_device_open("cpu", &options, &device, NULL), KR_OK);
     const kr_probe_case of = {
         .device = device, .spec = &spec, .rows = 1 << 20, .key_bits = 32, .n_probes = n_probes};
-    const kr_probe_plan plan = kr_plan_probes(&of);
+    const kr_probe_plan plan = kr_order_plan_probes(&of);
     assert_int_equal(plan.part_bits, n_probes >= 1 << 19 ? 9 : 1);
     kr_device_close(device);
     return plan.piece;

@@ -75,7 +75,7 @@ static void check_program(const kr_program *program, const uint8_t *validity)
     assert_int_equal(program->params_nbytes, sizeof params);
     program->cpu(&params, 64, N, N);
     for (uint32_t i = 0; i < N; ++i) {
-        const uint32_t steps = validity && !kr_is_valid(validity, 0, i) ? 0 : keys[i];
+        const uint32_t steps = validity && !kr_code_is_valid(validity, 0, i) ? 0 : keys[i];
         assert_int_equal(out[i], i < 64 ? 0xABABABABu : steps);
     }
 }

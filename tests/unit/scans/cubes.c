@@ -301,7 +301,7 @@ static int is_kept(const cubes_sieved *s, const column *c, uint32_t row)
 {
     uint32_t odd = s->inverts;
     for (uint32_t v = 0; v < s->n_vectors; ++v)
-        odd ^= kr_vector_at(&c->made.vectors, s->vectors[v])[row / 32] >> row % 32 & 1;
+        odd ^= kr_vectors_at(&c->made.vectors, s->vectors[v])[row / 32] >> row % 32 & 1;
     return (int)odd;
 }
 

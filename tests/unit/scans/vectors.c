@@ -35,9 +35,9 @@ static void check(kr_device *device, const kr_column *column, const uint64_t *li
     for (uint32_t v = 0; v < n; ++v)
         for (uint64_t r = 0; r < vectors.stride * 32; ++r) {
             const int is_in = r < column->count &&
-                              kr_is_valid(column->validity, column->validity_offset, r) &&
-                              kr_load_code((uint32_t)column->type, column->data, r) <= limits[v];
-            assert_int_equal(kr_vector_at(&vectors, v)[r / 32] >> (r % 32) & 1, is_in);
+                              kr_code_is_valid(column->validity, column->validity_offset, r) &&
+                              kr_code_load((uint32_t)column->type, column->data, r) <= limits[v];
+            assert_int_equal(kr_vectors_at(&vectors, v)[r / 32] >> (r % 32) & 1, is_in);
         }
     assert_int_equal(kr_vectors_check(&work, column, limits, &vectors), 0);
     if (n && column->count) {
@@ -88,7 +88,7 @@ static void have_rows_of_each_type(void **state)
         const kr_column column = {.type = (kr_type)type, .count = 1111, .data = data};
         uint64_t limits[5];
         for (uint32_t i = 0; i < 5; ++i)
-            limits[i] = kr_load_code(type, data, 100 * i);
+            limits[i] = kr_code_load(type, data, 100 * i);
         qsort(limits, 5, sizeof *limits, compare);
         check(device, &column, limits, 5);
     }

@@ -44,7 +44,7 @@ static void close_nothing(kr_tracer *tracer)
 static const kr_tracer_ops tracer_ops = {.close = close_nothing, .estimate = sizes};
 static kr_tracer tracer = {.ops = &tracer_ops};
 
-/* What n primitives take in at most `parts` parts, which are as equal as kr_parts_build makes them. */
+/* What n primitives take in at most `parts` parts, which are as equal as kr_scenes_build makes them. */
 static kr_scene_estimate real(uint64_t n, uint64_t parts)
 {
     const uint64_t part = (n + parts - 1) / parts, n_parts = (n + part - 1) / part;

@@ -32,7 +32,7 @@ static int ascending(const void *a, const void *b)
 static void check(kr_rng *rng, uint32_t n, kr_key range)
 {
     static kr_key sorted[2 * MOST], pivots[3 * MOST];
-    const uint32_t room = kr_pivots_room(n - 1);
+    const uint32_t room = kr_sorted_pivots_room(n - 1);
     assert_true(room >= n && room < 2 * MOST && (room & (room - 1)) == 0);
     for (uint32_t i = 0; i < n; ++i)
         sorted[i] = range ? kr_rng_below(rng, range) : kr_rng_next(rng);
@@ -41,13 +41,13 @@ static void check(kr_rng *rng, uint32_t n, kr_key range)
     for (uint32_t i = n; i <= room; ++i)
         sorted[i] = ~(kr_key)0;
     for (uint32_t i = 0; i <= room; ++i)
-        pivots[kr_pivot_at(i)] = sorted[i];
+        pivots[kr_sorted_pivot_at(i)] = sorted[i];
     for (uint32_t i = 0; i + AT_ONCE <= n; ++i) {
         const kr_key bounds[AT_ONCE] = {sorted[i], sorted[i] + 1, kr_rng_next(rng)};
         uint32_t at[AT_ONCE] = {0};
-        kr_pivots_search(pivots, room, AT_ONCE, bounds, at);
+        kr_sorted_pivots_search(pivots, room, AT_ONCE, bounds, at);
         for (int v = 0; v < AT_ONCE; ++v)
-            assert_int_equal(kr_pivot_of(at[v]), last_below(sorted, room, bounds[v]));
+            assert_int_equal(kr_sorted_pivot_of(at[v]), last_below(sorted, room, bounds[v]));
     }
 }
 
@@ -70,7 +70,7 @@ static void steps_meet_no_bank_twice(void **state)
     for (uint32_t step = KR_PIVOTS_ROW / 2; step < 1024; step *= 2) {
         uint32_t in_bank[KR_PIVOTS_ROW] = {0};
         for (uint32_t j = 0; j < KR_PIVOTS_ROW; ++j)
-            ++in_bank[kr_pivot_at(step + 2 * j * step) % KR_PIVOTS_ROW];
+            ++in_bank[kr_sorted_pivot_at(step + 2 * j * step) % KR_PIVOTS_ROW];
         for (uint32_t b = 0; b < KR_PIVOTS_ROW; ++b)
             assert_true(in_bank[b] <= (step < KR_PIVOTS_ROW ? 1 : step / KR_PIVOTS_ROW * 2));
     }
@@ -80,8 +80,8 @@ static void places_go_back(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 5000; ++i) {
-        assert_int_equal(kr_pivot_of(kr_pivot_at(i)), i);
-        assert_true(i == 0 || kr_pivot_at(i) > kr_pivot_at(i - 1));
+        assert_int_equal(kr_sorted_pivot_of(kr_sorted_pivot_at(i)), i);
+        assert_true(i == 0 || kr_sorted_pivot_at(i) > kr_sorted_pivot_at(i - 1));
     }
 }
 

@@ -50,11 +50,11 @@ static void write_primitive(uint32_t prim, const float at[3], float *out)
 static kr_mesh make_mesh(kr_device *device, uint32_t prim, const float (*points)[3], uint64_t n)
 {
     kr_mesh mesh = {.prim = prim, .radius = 0.25f, .n = n};
-    assert_int_equal(kr_buffer_allocate(device, n * kr_prim_nbytes(prim) + KR_MESH_PAD, NULL, "a mesh", NULL,
-                                        &mesh.data, NULL),
+    assert_int_equal(kr_buffer_allocate(device, n * kr_tracer_prim_nbytes(prim) + KR_MESH_PAD, NULL, "a mesh",
+                                        NULL, &mesh.data, NULL),
                      KR_OK);
     for (uint64_t i = 0; i < n; ++i)
-        write_primitive(prim, points[i], (float *)mesh.data.data + i * (kr_prim_nbytes(prim) / 4));
+        write_primitive(prim, points[i], (float *)mesh.data.data + i * (kr_tracer_prim_nbytes(prim) / 4));
     return mesh;
 }
 
