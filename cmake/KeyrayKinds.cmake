@@ -1,11 +1,11 @@
-# Which kinds of index and scan are built: those of KEYRAY_KINDS, or all of src/kinds/kinds.def. Sets keyray_kinds and
+# Which kinds of index and scan are built: those of KEYRAY_KINDS, or all of src/index/kinds/kinds.def. Sets keyray_kinds and
 # keyray_kinds_left_out, in the order of that list, and keyray_folders_left_out: the folders of src/ that only kinds
 # which are left out use. What a kind uses, the #includes of its folder say; no list says it a second time.
 
 set(KEYRAY_KINDS "" CACHE STRING "Kinds to build, for work on one of them: array;pivot. Empty: all kinds")
 
 # Folders that are there for kinds only: one for a family, which may have several kinds, and what families share.
-set(keyray_shared_folders lightweight scenes scans/cubes)
+set(keyray_shared_folders index/lightweight index/scenes)
 
 # Usage: keyray_included_folders(OUT FOLDER): the folders of src/ that files of src/FOLDER include.
 function(keyray_included_folders out folder)
@@ -26,7 +26,7 @@ endfunction()
 
 # Usage: keyray_folder_of_kind(OUT KIND): the folder under src/ that defines it.
 function(keyray_folder_of_kind out kind)
-    file(GLOB files ${PROJECT_SOURCE_DIR}/src/indexes/*/*.c ${PROJECT_SOURCE_DIR}/src/scans/*/*.c)
+    file(GLOB files ${PROJECT_SOURCE_DIR}/src/*/families/*/*.c)
     foreach(file IN LISTS files)
         file(STRINGS ${file} lines REGEX "^const kr_kind kr_kind_${kind} =" LIMIT_COUNT 1)
         if(lines)
@@ -36,7 +36,7 @@ function(keyray_folder_of_kind out kind)
             return()
         endif()
     endforeach()
-    message(FATAL_ERROR "src/kinds/kinds.def lists kind '${kind}', but no file of src/indexes/*/ or src/scans/*/ has a "
+    message(FATAL_ERROR "src/index/kinds/kinds.def lists kind '${kind}', but no file of src/*/families/*/ has a "
                         "line \"const kr_kind kr_kind_${kind} = {\"")
 endfunction()
 
@@ -48,8 +48,8 @@ function(keyray_find_folders_left_out out)
         list(APPEND waiting ${folder})
     endforeach()
     file(GLOB left_out LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/src
-         ${PROJECT_SOURCE_DIR}/src/indexes/* ${PROJECT_SOURCE_DIR}/src/scans/*)
-    list(FILTER left_out EXCLUDE REGEX "\\.|^scans/(condition|table|run|change)$") # not of kinds
+         ${PROJECT_SOURCE_DIR}/src/*/families/*)
+    list(FILTER left_out EXCLUDE REGEX "\\.")
     list(APPEND left_out ${keyray_shared_folders})
     list(REMOVE_DUPLICATES left_out)
     while(waiting)
@@ -63,7 +63,7 @@ function(keyray_find_folders_left_out out)
     set(${out} "${left_out}" PARENT_SCOPE)
 endfunction()
 
-set(kinds_def ${PROJECT_SOURCE_DIR}/src/kinds/kinds.def)
+set(kinds_def ${PROJECT_SOURCE_DIR}/src/index/kinds/kinds.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kinds_def})
 file(STRINGS ${kinds_def} keyray_kinds REGEX "^KR_KIND\\([a-z0-9_]+\\)$")
 list(TRANSFORM keyray_kinds REPLACE "^KR_KIND\\((.*)\\)$" "\\1")
@@ -84,7 +84,7 @@ endif()
 if(keyray_kinds_left_out)
     list(REMOVE_ITEM keyray_kinds ${keyray_kinds_left_out})
     keyray_find_folders_left_out(keyray_folders_left_out ${keyray_kinds})
-    # src/kinds/registry.c finds this list before that of src/kinds.
+    # src/index/kinds/registry.c finds this list before that of src/index/kinds.
     set(text)
     foreach(kind IN LISTS keyray_kinds)
         string(APPEND text "KR_KIND(${kind})\n")
@@ -92,8 +92,8 @@ if(keyray_kinds_left_out)
     foreach(kind IN LISTS keyray_kinds_left_out)
         string(APPEND text "KR_LEFT_OUT(${kind})\n")
     endforeach()
-    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/kinds/kinds/kinds.def CONTENT "${text}" @ONLY)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/kinds/registry.c PROPERTIES
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/kinds/index/kinds/kinds.def CONTENT "${text}" @ONLY)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/index/kinds/registry.c PROPERTIES
                                 INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/kinds)
 endif()
 

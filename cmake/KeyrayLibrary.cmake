@@ -7,14 +7,14 @@
 # the CPU runs in the largest instruction set it has: they are compiled for each set besides, with KR_ISA 0 (plain),
 # 1 (AVX2) and 2 (AVX-512).
 
-set(folders src/api src/lookup src/kinds src/results src/program src/key src/sorted src/util src/values src/io src/joins
-    src/devices src/devices/cpu src/tracers src/scenes src/lightweight src/indexes/* src/scans src/scans/*)
+set(folders src/api src/io src/join src/base/* src/base/devices/cpu src/index/* src/index/families/* src/table src/table/*
+    src/table/families/*)
 keyray_sources(all_sources ${folders})
 keyray_body_sources(body_sources ${folders})
 list(APPEND all_sources ${body_sources})
 keyray_leave_out_kinds(all_sources)
 if(KEYRAY_HAVE_CUDA)
-    keyray_sources(cuda_sources src/devices/cuda src/tracers/optix)
+    keyray_sources(cuda_sources src/base/devices/cuda src/base/tracers/optix)
     set(ray_sources ${all_sources})
     list(FILTER ray_sources INCLUDE REGEX "_ray_width\\.cu$")
     list(FILTER all_sources EXCLUDE REGEX "_ray_width\\.cu$")
@@ -22,7 +22,7 @@ if(KEYRAY_HAVE_CUDA)
     list(APPEND all_sources ${cuda_sources} ${ptx_sources})
 endif()
 if(KEYRAY_HAVE_EMBREE)
-    keyray_sources(embree_sources src/tracers/embree)
+    keyray_sources(embree_sources src/base/tracers/embree)
     list(APPEND all_sources ${embree_sources})
 endif()
 set(width_sources ${all_sources})
@@ -36,7 +36,7 @@ set(once_sources ${all_sources})
 list(FILTER once_sources EXCLUDE REGEX "_width\\.cu?$")
 list(FILTER once_sources EXCLUDE REGEX "_simd\\.c$")
 
-# The flags of each set, by KR_ISA; src/devices/cpu/isa.c asks the CPU for the same.
+# The flags of each set, by KR_ISA; src/base/devices/cpu/isa.c asks the CPU for the same.
 set(isa_flags_1 -mavx2 -mpopcnt -mbmi -mbmi2)
 set(isa_flags_2 ${isa_flags_1} -mavx512f -mavx512vl -mavx512bw -mavx512dq)
 set(isas 0)
@@ -100,7 +100,7 @@ foreach(bits 32 64)
         endif()
     endforeach()
 endforeach()
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/util/version.c PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/base/util/version.c PROPERTIES
                             COMPILE_DEFINITIONS KR_BUILD_COMMIT="${KEYRAY_BUILD_COMMIT}")
 
 # The linker's version script comes from the reviewed list of exported functions.

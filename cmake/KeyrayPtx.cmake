@@ -8,7 +8,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     math(EXPR nbytes "${nbytes} / 2")
     string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-    file(WRITE ${OUT} "#include \"tracers/ray.h\"\n\n"
+    file(WRITE ${OUT} "#include \"base/tracers/ray.h\"\n\n"
          "static const char text[] = {\n${bytes}0x00};\n\n"
          "extern const kr_ray_module ${NAME};\n"
          "const kr_ray_module ${NAME} = {text, ${nbytes}};\n")

@@ -1,7 +1,7 @@
 /* kr_join_create_asof: checks the arguments. */
-#include "joins/asof.h"
+#include "join/asof.h"
 #include "api/join.h"
-#include "lookup/nearest.h"
+#include "index/lookup/nearest.h"
 
 static kr_join_type read_type(kr_work *w, const kr_join_options *options)
 {

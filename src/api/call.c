@@ -1,8 +1,8 @@
 /* Checks of lookups, and what every lookup does before and after its answers. */
 #include "api/call.h"
-#include "lookup/rows.h"
-#include "results/reduce.h"
-#include "util/structs.h"
+#include "base/util/structs.h"
+#include "index/lookup/rows.h"
+#include "index/results/reduce.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define KEYRAY_API_CALL_H
 
 #include "api/report.h"
-#include "lookup/nearest.h"
+#include "index/lookup/nearest.h"
 
 /* What is looked up. */
 typedef struct kr_wanted {

@@ -1,5 +1,5 @@
 /* kr_table_append, kr_table_delete, kr_table_delete_where: check the arguments. */
-#include "scans/change/change.h"
+#include "table/change/change.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* Describing devices: what the back ends know, and what casts rays there. */
-#include "devices/device.h"
-#include "tracers/tracer.h"
-#include "util/structs.h"
+#include "base/devices/device.h"
+#include "base/tracers/tracer.h"
+#include "base/util/structs.h"
 
 kr_status kr_device_query(kr_device *device, kr_device_info *info, kr_error *err)
 {

@@ -1,8 +1,8 @@
 /* Facts by ordinal: phases, components and counters. Past the last of them, and of NULL, there is no name,
  * and the number is 0. */
 #include "api/report.h"
-#include "joins/pairs.h"
-#include "scans/table/table.h"
+#include "join/pairs.h"
+#include "table/storage/table.h"
 
 /* kr_index_phase_count and so on: `what` is index, table, join or report. */
 #define PHASES(what)                                                            \

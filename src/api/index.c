@@ -1,7 +1,7 @@
 /* kr_index_*: check the arguments, resolve the spec, report. */
-#include "kinds/choose.h"
-#include "lookup/plan.h"
-#include "util/structs.h"
+#include "base/util/structs.h"
+#include "index/kinds/choose.h"
+#include "index/lookup/plan.h"
 
 #include <stdio.h>
 #include <string.h>

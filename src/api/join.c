@@ -1,8 +1,8 @@
 /* kr_join_*: check the arguments, decide which side is indexed. */
-#include "joins/join.h"
+#include "join/join.h"
 #include "api/join.h"
-#include "joins/columns.h"
-#include "util/structs.h"
+#include "base/util/structs.h"
+#include "join/columns.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_API_JOIN_H
 #define KEYRAY_API_JOIN_H
 
-#include "joins/pairs.h"
+#include "join/pairs.h"
 
 /* The options, NULL: the defaults, of joins that take few of them: these say what they refuse. */
 kr_join_options kr_call_join_read_few_options(kr_work *work, const kr_join_options *options);

@@ -1,6 +1,6 @@
 /* What kinds there are, their options, and specs as text. */
-#include "kinds/choose.h"
-#include "util/structs.h"
+#include "base/util/structs.h"
+#include "index/kinds/choose.h"
 
 uint32_t kr_kind_count(void)
 {

@@ -1,8 +1,8 @@
 /* kr_index_lookup, kr_index_range, kr_index_nearest, kr_index_lookup_chunks: check the arguments, then
  * dispatch on where the buffers are. */
 #include "api/call.h"
-#include "lookup/chunks.h"
-#include "lookup/rows.h"
+#include "index/lookup/chunks.h"
+#include "index/lookup/rows.h"
 
 /* Every result but ROWS. */
 static void answer(kr_work *w, const kr_call *c, const kr_sink *sink)

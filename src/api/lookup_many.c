@@ -1,6 +1,6 @@
 /* kr_index_lookup_many: several results of one batch. */
 #include "api/call.h"
-#include "lookup/many.h"
+#include "index/lookup/many.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* kr_join_create_overlap, kr_join_overlap_chunks: check the arguments. */
-#include "joins/overlap.h"
+#include "join/overlap.h"
 #include "api/join.h"
 
 static void check_column(kr_work *w, const kr_overlap_job *job, const kr_column *column, const char *what)

@@ -2,8 +2,8 @@
 #ifndef KEYRAY_API_PREPARED_H
 #define KEYRAY_API_PREPARED_H
 
-#include "devices/arena.h"
-#include "devices/work.h"
+#include "base/devices/arena.h"
+#include "base/devices/work.h"
 
 #include <keyray/prepared.h>
 

@@ -1,8 +1,8 @@
 /* Prepared lookups: the calls of lookup.c, bound once. */
 #include "api/call.h"
 #include "api/prepared.h"
-#include "lookup/limit.h"
-#include "lookup/rows.h"
+#include "index/lookup/limit.h"
+#include "index/lookup/rows.h"
 
 #include <stdlib.h>
 

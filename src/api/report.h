@@ -2,8 +2,8 @@
 #ifndef KEYRAY_API_REPORT_H
 #define KEYRAY_API_REPORT_H
 
-#include "lookup/query.h"
-#include "scans/log.h"
+#include "index/lookup/query.h"
+#include "table/log.h"
 
 struct kr_report {
     uint64_t probes;

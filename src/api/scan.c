@@ -1,9 +1,9 @@
 /* kr_scan: check the arguments, fill the report; what kr_prepare_scan reads, too. */
 #include "api/scan.h"
 #include "api/report.h"
-#include "results/reduce.h"
-#include "scans/run/explain.h"
-#include "util/structs.h"
+#include "base/util/structs.h"
+#include "index/results/reduce.h"
+#include "table/run/explain.h"
 
 #include <stdlib.h>
 #include <string.h>

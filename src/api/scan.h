@@ -2,7 +2,7 @@
 #ifndef KEYRAY_API_SCAN_H
 #define KEYRAY_API_SCAN_H
 
-#include "scans/run/answer.h"
+#include "table/run/answer.h"
 
 #include <keyray/scans.h>
 

@@ -1,6 +1,6 @@
 /* kr_table_*: check the arguments, resolve the spec, report. */
-#include "scans/table/table.h"
-#include "util/structs.h"
+#include "table/storage/table.h"
+#include "base/util/structs.h"
 
 #include <stdio.h>
 #include <string.h>

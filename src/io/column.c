@@ -1,8 +1,8 @@
 #include "io/column.h"
 
+#include "base/util/error.h"
+#include "base/values/convert.h"
 #include "io/hints.h"
-#include "util/error.h"
-#include "values/convert.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Strings found by hash, and sorted once at the end. */
 #include "io/io.h"
 
-#include "util/error.h"
+#include "base/util/error.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #include "io/io.h"
 
-#include "util/error.h"
-#include "util/rounding.h"
-#include "util/structs.h"
-#include "values/values.h"
+#include "base/util/error.h"
+#include "base/util/rounding.h"
+#include "base/util/structs.h"
+#include "base/values/values.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* gzip files: members one after the other, as gzip and pigz write them. */
 #include "io/io.h"
 
-#include "util/error.h"
+#include "base/util/error.h"
 
 #ifdef KR_WITH_ZLIB
 

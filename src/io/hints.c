@@ -1,7 +1,7 @@
 #include "io/hints.h"
 
-#include "util/spelling.h"
-#include "values/convert.h"
+#include "base/util/spelling.h"
+#include "base/values/convert.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef KEYRAY_IO_HINTS_H
 #define KEYRAY_IO_HINTS_H
 
+#include "base/values/values.h"
 #include "io/io.h"
-#include "values/values.h"
 
 /* " (did you mean 'i64'?)" for int64, or "". `with_text`: str is a type, too. */
 enum { KR_TYPE_HINT_NBYTES = 128 };

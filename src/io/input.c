@@ -1,6 +1,6 @@
 #include "io/io.h"
 
-#include "util/error.h"
+#include "base/util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* Values that are written by hand: "42,43", "2024-01-01", "'a,b',NULL". */
+#include "base/values/convert.h"
 #include "io/column.h"
-#include "values/convert.h"
 
-#include "util/error.h"
-#include "util/rounding.h"
+#include "base/util/error.h"
+#include "base/util/rounding.h"
 
 #include <stdlib.h>
 #include <string.h>

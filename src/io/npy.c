@@ -1,10 +1,10 @@
 /* .npy, versions 1 to 3: "\x93NUMPY", major, minor, the header's length, and a Python dictionary
  * {'descr': '<i4', 'fortran_order': False, 'shape': (3,), } before the elements. */
+#include "base/values/convert.h"
 #include "io/hints.h"
 #include "io/io.h"
-#include "values/convert.h"
 
-#include "util/error.h"
+#include "base/util/error.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Files that appear together: temporary files beside their targets, renamed when all are complete. */
 #include "io/output.h"
-#include "util/error.h"
+#include "base/util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "io/hints.h"
 #include "io/io.h"
 
-#include "util/error.h"
+#include "base/util/error.h"
 
 #include <string.h>
 

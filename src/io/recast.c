@@ -1,7 +1,7 @@
+#include "base/util/error.h"
+#include "base/values/convert.h"
 #include "io/hints.h"
 #include "io/io.h"
-#include "util/error.h"
-#include "values/convert.h"
 
 #include <stdlib.h>
 

@@ -3,10 +3,10 @@
 #include "io/column.h"
 #include "io/lines.h"
 
+#include "base/util/error.h"
+#include "base/util/spelling.h"
+#include "base/values/values.h"
 #include "io/hints.h"
-#include "util/error.h"
-#include "util/spelling.h"
-#include "values/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>

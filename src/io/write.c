@@ -1,6 +1,6 @@
 /* .npy version 1.0. */
+#include "base/util/error.h"
 #include "io/output.h"
-#include "util/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

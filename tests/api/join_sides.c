@@ -229,7 +229,7 @@ static void judge(const shape *given)
     CHECK(ratio <= 1.2);
 }
 
-/* One line per side: what the rates of src/joins/cost.c are made from. */
+/* One line per side: what the rates of src/join/cost.c are made from. */
 static void tabulate(const shape *s)
 {
     sides made = {.left = {0}};

@@ -1,6 +1,6 @@
 /* Partitioned batches in an index so large that a search guesses where in a gap of a part its bound is
- * (src/lightweight/parts_width_body.h), with keys for which it guesses wrong, on whatever device "auto" is.
- * Key of row i ascends with i, so every answer is known. */
+ * (src/index/lightweight/parts_width_body.h), with keys for which it guesses wrong, on whatever device "auto"
+ * is. Key of row i ascends with i, so every answer is known. */
 #include "check.h"
 
 enum { PROBES = 1 << 20, WIDTH = 700, BLOCKS_LOG2 = 15, GAP_LOG2 = 32 - BLOCKS_LOG2 };

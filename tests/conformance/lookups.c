@@ -1,6 +1,6 @@
 /* Every case, type, device, spec and place: build, point lookups and ranges with every sink. */
+#include "index/kinds/kind.h"
 #include "inside.h"
-#include "kinds/kind.h"
 #include "suite.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include "suite.h"
 
-#include "kinds/kind.h"
-#include "kinds/option.h"
+#include "index/kinds/kind.h"
+#include "index/kinds/option.h"
 
 /* 1 when the words, with spaces between, have this one. */
 int kr_has_word(const char *words, const char *word);

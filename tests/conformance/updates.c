@@ -1,6 +1,6 @@
 /* kr_index_update: after every batch the index is valid and answers as one of the remaining rows does, after
  * every refusal as before. */
-#include "kinds/kind.h"
+#include "index/kinds/kind.h"
 #include "subject.h"
 
 #include <stdio.h>

@@ -50,7 +50,7 @@ def main():
         names = add_family(tree)
         # The page shows whole families: headers and sources, and the registry.
         missing = {".h", ".c"} - {pathlib.PurePath(name).suffix for name in names}
-        if missing or "src/kinds/kinds.def" not in names:
+        if missing or "src/index/kinds/kinds.def" not in names:
             print(f"{PAGE.name} shows no {', '.join(missing) or 'change of the registry'}")
             return 1
         run(sys.executable, tree / "ci/check-includes", tree)

@@ -38,14 +38,14 @@ def readme_scope():
 
 
 def forms():
-    """Each program that src/program/README.md shows is one that a test runs."""
+    """Each program that src/base/program/README.md shows is one that a test runs."""
     tests = text("tests/unit/program/forms.c") + text("tests/unit/tracers/rays.c")
-    shown = re.findall(r"^```c\n(.*?)^```$", text("src/program/README.md"), re.M | re.S)
+    shown = re.findall(r"^```c\n(.*?)^```$", text("src/base/program/README.md"), re.M | re.S)
     if len(shown) != 5:
-        yield f"src/program/README.md: shows {len(shown)} programs, not one of each of the five forms"
+        yield f"src/base/program/README.md: shows {len(shown)} programs, not one of each of the five forms"
     for code in shown:
         if code not in tests:
-            yield f"src/program/README.md: no test has the program that begins {code.splitlines()[0]!r}"
+            yield f"src/base/program/README.md: no test has the program that begins {code.splitlines()[0]!r}"
 
 
 def statuses():
@@ -188,14 +188,14 @@ def commits():
 
 
 def best_kinds():
-    """docs/choosing.md has the table of src/kinds/choose.c, where 0 is a GPU and 1 a CPU."""
+    """docs/choosing.md has the table of src/index/kinds/choose.c, where 0 is a GPU and 1 a CPU."""
     source = {(name, int(cpu)): spec for name, cpu, spec in
-              re.findall(r'\{"(best[\w:=]*)", ([01]),\s*"([^"]+)"', text("src/kinds/choose.c"))}
+              re.findall(r'\{"(best[\w:=]*)", ([01]),\s*"([^"]+)"', text("src/index/kinds/choose.c"))}
     page = {}
     for device, *specs in re.findall(r"^\| ([GC])PU \| `([^`]+)` \| `([^`]+)` \|$", text("docs/choosing.md"), re.M):
         page.update(zip((("best", int(device == "C")), ("best:updates=on", int(device == "C"))), specs))
     if not source or source != page:
-        yield f"docs/choosing.md: its table of best kinds is {page}, src/kinds/choose.c has {source}"
+        yield f"docs/choosing.md: its table of best kinds is {page}, src/index/kinds/choose.c has {source}"
 
 
 # What a comment of a public header says of a call after what the call does, as keyray.h lists it.

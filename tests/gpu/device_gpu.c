@@ -3,7 +3,7 @@
  *     device_gpu          everything except what needs 60 GB of memory
  *     device_gpu large    also that: sorts and sums of more than 2^31 elements
  *     device_gpu lost     the process that loses its GPU; the test starts it itself */
-#include "devices/device.h"
+#include "base/devices/device.h"
 #include "steps.h"
 
 #include <keyray/keyray_cuda.h>

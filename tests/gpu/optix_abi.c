@@ -1,6 +1,6 @@
-/* Compares src/tracers/optix/optix_abi.h with the real headers of OptiX 8.0; skipped where the build was not
- * given them (-DOptiX_ROOT=FOLDER). Needs no GPU. */
-#include "tracers/optix/optix_abi.h"
+/* Compares src/base/tracers/optix/optix_abi.h with the real headers of OptiX 8.0; skipped where the build was
+ * not given them (-DOptiX_ROOT=FOLDER). Needs no GPU. */
+#include "base/tracers/optix/optix_abi.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #define KR_KEY_BITS 32
 #include "optix_scene_body.h"
 
-#include "tracers/tracer.h"
+#include "base/tracers/tracer.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #define KR_RAY_MODULE optix_scene_ray
 
 typedef struct ray_params ray_params;
-#include "tracers/ray.h"
+#include "base/tracers/ray.h"
 
 enum { ASK_CLOSEST, ASK_FIRST, ASK_ALL, ASK_NEAREST, ASK_ANY };
 

@@ -13,15 +13,15 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KINDS = re.findall(r"^KR_KIND\((\w+)\)$", (ROOT / "src/kinds/kinds.def").read_text(), re.MULTILINE)
+KINDS = re.findall(r"^KR_KIND\((\w+)\)$", (ROOT / "src/index/kinds/kinds.def").read_text(), re.MULTILINE)
 # Kinds, and the folders of families and of what families share that they need.
 SUBSETS = [
-    ("array;pivot", {"indexes/array", "indexes/pivot", "lightweight"}),
-    ("hash", {"indexes/hash"}),
-    ("btree;rx", {"indexes/btree", "indexes/rx", "lightweight", "scenes"}),
-    ("full;rtc3", {"scans/full", "scans/rtc", "scans/cubes", "scenes"}),
+    ("array;pivot", {"index/families/array", "index/families/pivot", "index/lightweight"}),
+    ("hash", {"index/families/hash"}),
+    ("btree;rx", {"index/families/btree", "index/families/rx", "index/lightweight", "index/scenes"}),
+    ("full;rtc3", {"table/families/full", "table/families/rtc", "table/families/cubes", "index/scenes"}),
 ]
-SHARED = {"lightweight", "scenes"}
+SHARED = {"index/lightweight", "index/scenes"}
 # Folders of scans that belong to no kind: always built.
 ALWAYS = {"scans/change", "scans/condition", "scans/run", "scans/table"}
 
@@ -48,11 +48,11 @@ class Configured:
         """Folders of families, and of what families share, of which something is compiled."""
         found = {str(pathlib.PurePath(name).parent)[len("src/"):] for name in self.commands if name.startswith("src/")}
         return {folder for folder in found - ALWAYS
-                if re.match(r"(indexes|scans)/", folder) or folder in SHARED}
+                if "/families/" in folder or folder in SHARED}
 
     def registry(self):
         """What the registry refers to, and the names of those that it leaves out."""
-        each = self.commands["src/kinds/registry.c"]
+        each = self.commands["src/index/kinds/registry.c"]
         words = shlex.split(each["command"].replace(" -c ", " -E -P "))
         at = words.index("-o")
         text = subprocess.run(words[:at] + words[at + 2:], cwd=each["directory"], text=True, check=True,

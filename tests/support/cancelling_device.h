@@ -3,7 +3,7 @@
 #ifndef KEYRAY_TESTS_CANCELLING_DEVICE_H
 #define KEYRAY_TESTS_CANCELLING_DEVICE_H
 
-#include "devices/device.h"
+#include "base/devices/device.h"
 
 static const kr_device_ops *real_ops;
 static uint64_t cancel_at; /* counted down; 0: nothing is cancelled */

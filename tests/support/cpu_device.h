@@ -2,7 +2,7 @@
 #ifndef KEYRAY_TESTS_CPU_DEVICE_H
 #define KEYRAY_TESTS_CPU_DEVICE_H
 
-#include "devices/device.h"
+#include "base/devices/device.h"
 
 static kr_device *device;
 

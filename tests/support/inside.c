@@ -1,6 +1,6 @@
 #include "inside.h"
 
-#include "kinds/index.h"
+#include "index/kinds/index.h"
 
 uint64_t kr_slot_count(const kr_index *index)
 {

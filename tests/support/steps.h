@@ -2,7 +2,7 @@
 #ifndef KEYRAY_TESTS_STEPS_H
 #define KEYRAY_TESTS_STEPS_H
 
-#include "devices/work.h"
+#include "base/devices/work.h"
 
 static inline kr_status sort_on(kr_device *device, const kr_sort *sort, kr_stream *stream, kr_error *err)
 {

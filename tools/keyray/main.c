@@ -1,10 +1,10 @@
 /* keyray: indexes over columns and bulk lookups, from the command line. */
+#include "base/util/spelling.h"
 #include "commands.h"
 #include "tools/bench/command.h"
 #include "tools/terminal/help.h"
 #include "tools/terminal/progress.h"
 #include "tools/terminal/tool.h"
-#include "util/spelling.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "table.h"
 
+#include "base/util/spelling.h"
 #include "tools/terminal/tool.h"
-#include "util/spelling.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "options.h"
 
+#include "base/util/spelling.h"
 #include "help.h"
 #include "tool.h"
-#include "util/spelling.h"
 
 #include <errno.h>
 #include <getopt.h>

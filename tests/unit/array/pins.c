@@ -6,7 +6,7 @@
 #define array_aos pins_aos
 #define array_kary pins_kary
 
-#include "indexes/array/array_width_body.h"
+#include "index/families/array/array_width_body.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

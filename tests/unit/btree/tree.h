@@ -3,8 +3,8 @@
 #define KEYRAY_TESTS_BTREE_TREE_H
 
 #include "failing_device.h"
-#include "indexes/btree/btree.h"
-#include "kinds/index.h"
+#include "index/families/btree/btree.h"
+#include "index/kinds/index.h"
 #include "random.h"
 
 #include <stdio.h>

@@ -6,14 +6,14 @@
 #define KR_RAY_STATE cgrx_state
 #define KR_RAY_PAYLOAD 2
 
-#include "indexes/cgrx/cgrx_params.h"
+#include "index/families/cgrx/cgrx_params.h"
 
 static void cgrx_no_box(const void *params, uint32_t primitive, float box[6])
 {
     (void)params, (void)primitive, (void)box;
 }
 
-#include "indexes/cgrx/cgrx_find.h"
+#include "index/families/cgrx/cgrx_find.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

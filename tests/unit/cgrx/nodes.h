@@ -2,7 +2,7 @@
 #ifndef KEYRAY_TESTS_CGRX_NODES_H
 #define KEYRAY_TESTS_CGRX_NODES_H
 
-#include "indexes/cgrx/cgrx_nodes.h"
+#include "index/families/cgrx/cgrx_nodes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The walk over lists of nodes: every row of a match by its number, opened anywhere, in steps of any size,
  * with empty lists between. */
-#include "indexes/cgrx/cgrx_walk_body.h"
+#include "index/families/cgrx/cgrx_walk_body.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Available memory, read from made-up system files. */
-#include "devices/cpu/available.h"
+#include "base/devices/cpu/available.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Opening, describing and closing devices; options; streams; running programs. */
-#include "devices/device.h"
+#include "base/devices/device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Counting memory against the cap, the caller's allocator, copies. */
-#include "devices/device.h"
+#include "base/devices/device.h"
 #include "steps.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* The exclusive prefix sum against a plain loop. */
-#include "devices/device.h"
+#include "base/devices/device.h"
 #include "steps.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The sort of pairs against the C library's, over sizes, widths, bit ranges, key shapes and threads. */
-#include "devices/device.h"
+#include "base/devices/device.h"
 #include "steps.h"
 
 #include <pthread.h>

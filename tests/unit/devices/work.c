@@ -1,6 +1,6 @@
 /* kr_work: steps after one that failed do nothing, and memory is given back unless it was kept. */
-#include "devices/work.h"
-#include "devices/arena.h"
+#include "base/devices/work.h"
+#include "base/devices/arena.h"
 #include "failing_device.h"
 
 static uint64_t in_use(void)

@@ -1,5 +1,5 @@
 /* Rank and entry in Eytzinger order, both ways, against a walk of the tree by its definition. */
-#include "indexes/eytzinger/eytzinger_tree.h"
+#include "index/families/eytzinger/eytzinger_tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

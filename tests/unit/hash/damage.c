@@ -1,5 +1,5 @@
 /* Validation finds what is wrong with a hash table. */
-#include "indexes/hash/hash_table.h"
+#include "index/families/hash/hash_table.h"
 #include "tables.h"
 
 static kr_hashed *hash_of(const kr_index *index)

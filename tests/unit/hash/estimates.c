@@ -1,6 +1,6 @@
 /* Estimates of tables are not too low, whatever the keys: all distinct, one of them twice, some of them
  * twice, all of them several times. */
-#include "kinds/index.h"
+#include "index/kinds/index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

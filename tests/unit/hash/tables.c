@@ -1,9 +1,9 @@
 /* Tables as they are built, of both kinds and widths: all keys are found near their buckets, whatever the
  * load, how many rows they have, and whether they were made to collide. */
 #define KR_KEY_BITS 64 /* for the way of a key */
-#include "indexes/hash/hash_nodes.h"
+#include "index/families/hash/hash_nodes.h"
 
-#include "indexes/hash/hash_table.h"
+#include "index/families/hash/hash_table.h"
 #include "tables.h"
 
 static const char *const specs[] = {"hash",

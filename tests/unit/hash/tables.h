@@ -3,9 +3,9 @@
 #ifndef KEYRAY_TESTS_HASHED_TABLES_H
 #define KEYRAY_TESTS_HASHED_TABLES_H
 
+#include "base/key/hash.h"
 #include "failing_device.h"
-#include "key/hash.h"
-#include "kinds/index.h"
+#include "index/kinds/index.h"
 #include "random.h"
 
 #include <stdlib.h>

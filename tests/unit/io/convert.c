@@ -1,7 +1,7 @@
 /* Values of one type as values of another: what converts, what does not, and what the errors say. */
 #include "files.h"
 
-#include "values/convert.h"
+#include "base/values/convert.h"
 
 #include <inttypes.h>
 #include <math.h>

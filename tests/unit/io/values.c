@@ -1,6 +1,6 @@
 #include "files.h"
 
-#include "values/values.h"
+#include "base/values/values.h"
 
 #include <inttypes.h>
 #include <locale.h>

@@ -1,5 +1,5 @@
 /* Order-preserving encodings: all pairs of extreme values, random pairs, every value of the small types. */
-#include "key/key.h"
+#include "base/key/key.h"
 
 #include "random.h"
 #include "values.h"

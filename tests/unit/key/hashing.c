@@ -1,6 +1,6 @@
 /* The seeded hash of codes: a bijection of 32-bit codes, and top bits that share codes out evenly; codes come
  * back from mixed ones. */
-#include "key/hash.h"
+#include "base/key/hash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

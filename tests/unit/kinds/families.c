@@ -1,6 +1,6 @@
 /* Every family fills what the contract says that every family has. */
-#include "kinds/family.h"
-#include "scans/family.h"
+#include "index/kinds/family.h"
+#include "table/family.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

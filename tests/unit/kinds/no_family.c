@@ -1,5 +1,5 @@
 /* A kind without a family, as scans over tables will be: it has specs and options, and makes no index. */
-#include "kinds/choose.h"
+#include "index/kinds/choose.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Forms of options in spec strings that kind `array` does not use, with a kind of the test's own in place of
  * the registry. */
-#include "kinds/family.h"
+#include "index/kinds/family.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * operations: counters reach the report on every path; kr_index_set_keys checks, calls the kind and
  * reports. */
 #include "api/report.h"
-#include "kinds/index.h"
+#include "index/kinds/index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

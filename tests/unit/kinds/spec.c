@@ -1,6 +1,6 @@
 /* Spec strings: defaults, every way to be wrong and what the error lists, the printed form. */
-#include "kinds/spec.h"
-#include "kinds/family.h"
+#include "index/kinds/spec.h"
+#include "index/kinds/family.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* A build with KEYRAY_KINDS: specs of kinds that it leaves out, what `best` is among the others, and what is
  * said where no kind is left. */
-#include "kinds/choose.h"
-#include "scans/run/run.h"
+#include "index/kinds/choose.h"
+#include "table/run/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

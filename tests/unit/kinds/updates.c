@@ -1,7 +1,7 @@
 /* What the library does for kinds with updates, on an index of kind `array` with wrapped operations:
  * kr_index_update checks, copies columns to the device, keeps count of row ids and reports. */
-#include "kinds/index.h"
-#include "results/dense.h"
+#include "index/kinds/index.h"
+#include "index/results/dense.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

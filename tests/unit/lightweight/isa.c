@@ -1,7 +1,7 @@
 /* The instruction set of a CPU device: chosen by the CPU or by the environment; an impossible choice is an
  * error. */
-#include "devices/cpu/isa.h"
-#include "devices/device.h"
+#include "base/devices/cpu/isa.h"
+#include "base/devices/device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The launch options of lookups: what is refused, and the launch that results. A kind of the test's own
  * replaces the registry. */
-#include "lightweight/search.h"
+#include "index/lightweight/search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Searching a partitioned batch: keys for which a guess by even spread is wrong, in gaps of every size, and
  * through levels of pivots. Here one part is the entire index, or an eighth of it, so that small indexes have
  * large gaps. */
-#include "lightweight/parts.h"
-#include "indexes/pivot/pivot.h"
+#include "index/lightweight/parts.h"
+#include "index/families/pivot/pivot.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +117,7 @@ static kr_store store_of(const sample *of)
     return store;
 }
 
-/* By the definition in indexes/pivot/pivot_params.h. */
+/* By the definition in index/families/pivot/pivot_params.h. */
 static kr_parts_levels levels_of(const sample *of)
 {
     pivot_shape shape;

@@ -1,8 +1,8 @@
 /* Partitioning a batch: every probe once, in the part that its lower bound falls into or that its hash names,
  * and answers back where they came from. One toy family has only cuts, the other only a seed. */
-#include "lookup/partition.h"
-#include "key/hash.h"
-#include "lookup/plan.h"
+#include "index/lookup/partition.h"
+#include "base/key/hash.h"
+#include "index/lookup/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

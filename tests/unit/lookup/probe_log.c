@@ -1,7 +1,7 @@
 /* A report tells what was done with the probes, not what was planned for the batch: batches in host memory
  * are cut into pieces, and each piece has its own plan. The index is on the CPU, but its device claims not to
  * reach host memory, like a GPU. */
-#include "kinds/index.h"
+#include "index/kinds/index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* The levels of pivots: their sizes against the definition, their slots against every leaf's last key, and
  * the searches of every fan-out, layout and instruction set against a linear count. */
 #define KR_KEY_BITS 32
-#include "devices/cpu/isa.h"
-#include "indexes/pivot/pivot.h"
-#include "key/key.h"
+#include "base/devices/cpu/isa.h"
+#include "base/key/key.h"
+#include "index/families/pivot/pivot.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
-/* One small program of each form but RAY (its example: tests/unit/tracers/rays.c): what src/program/README.md
- * shows, run. */
+/* One small program of each form but RAY (its example: tests/unit/tracers/rays.c): what
+ * src/base/program/README.md shows, run. */
 #undef KR_WITH_CUDA /* these have no kernels */
 
-#include "program/block.h"
-#include "program/program.h"
+#include "base/program/block.h"
+#include "base/program/program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

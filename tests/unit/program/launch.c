@@ -2,7 +2,7 @@
 #define KR_KEY_BITS 32
 #undef KR_WITH_CUDA /* the toy has no kernel */
 
-#include "kinds/lookup_program.h"
+#include "index/kinds/lookup_program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

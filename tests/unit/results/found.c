@@ -1,6 +1,6 @@
 /* Lists of the probes that found a row, or did not, against a loop: counts around tiles and words, and all
  * shares of hits. */
-#include "results/found.h"
+#include "index/results/found.h"
 #include "cpu_device.h"
 #include "random.h"
 

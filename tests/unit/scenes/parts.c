@@ -3,8 +3,8 @@
 #define KR_KEY_BITS 32
 
 #include "cpu_device.h"
-#include "indexes/cgrx/cgrx_scene.h"
-#include "indexes/rx/rx_scene.h"
+#include "index/families/cgrx/cgrx_scene.h"
+#include "index/families/rx/rx_scene.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * and row ids given often, and on a GPU where there is one. On the CPU tiles are written in both ways, its
  * own and that of GPUs. */
 #define KR_KEY_BITS 32
-#include "sorted/merge.h"
+#include "index/sorted/merge.h"
 #include "random.h"
 
 #include <setjmp.h>

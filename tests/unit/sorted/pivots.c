@@ -1,6 +1,6 @@
 /* Pivots in shared memory: the place of the last one below a bound, and what lies behind them. */
 #define KR_KEY_BITS 64
-#include "sorted/pivots.h"
+#include "index/sorted/pivots.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_TESTS_UNIT_TRACERS_SCENES_H
 #define KEYRAY_TESTS_UNIT_TRACERS_SCENES_H
 
-#include "tracers/tracer.h"
+#include "base/tracers/tracer.h"
 
 #include <math.h>
 #include <pthread.h>

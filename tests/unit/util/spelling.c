@@ -1,5 +1,5 @@
 /* Which names are near, and which of them is the nearest. */
-#include "util/spelling.h"
+#include "base/util/spelling.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

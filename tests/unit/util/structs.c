@@ -1,6 +1,6 @@
 /* Structs that may grow, byte by byte: how a library of one version handles callers of older and newer
  * ones. */
-#include "util/structs.h"
+#include "base/util/structs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,116 @@
+/* Kind `btree`: its options, its description and the sizes of a tree. btree_width.c has its operations. */
+#include "index/families/btree/btree.h"
+
+#include <string.h>
+
+enum { STANDARD_NODE = 2, STANDARD_FILL = 800 };
+
+/* Room for leaves that updates add: one for so many, of trees with empty slots and of full ones, and a few.
+ * Full trees take at most 1.15 times the bytes of keys and row ids from node=16 on. */
+enum { LEAVES_A_SPARE = 16, FULL_LEAVES_A_SPARE = 32, LEAST_SPARES = 2 };
+
+static const kr_option options[BTREE_OPTIONS] = {
+    [BTREE_OPTION_NODE] = {"node", KR_OPTION_CHOICE, "8|16|32|64", 0, 3, STANDARD_NODE,
+                           "slots of a leaf, and children of an inner node"},
+    [BTREE_OPTION_FILL] = {"fill", KR_OPTION_DECIMAL, NULL, 500, 1000, STANDARD_FILL,
+                           "the share of a leaf that is filled at first; the rest is for inserts"},
+};
+
+static const kr_family family = {
+    .probes = {.parts_from = {{{0, 20}}, {{0, 18}}}, .as_is_on_cpu = 1},
+    .u32 = &btree_ops_u32,
+    .u64 = &btree_ops_u64,
+};
+
+extern const kr_kind kr_kind_btree;
+const kr_kind kr_kind_btree = {
+    .name = "btree",
+    .summary = "a B+-tree: leaves of sorted entries that take inserts and deletes in place",
+    .source =
+        "Bayer and McCreight, \"Organization and Maintenance of Large Ordered Indexes\", with all entries "
+        "in leaves; the B+-tree that the papers measure against",
+    .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
+    .n_options = BTREE_OPTIONS,
+    .options = options,
+    .family = &family,
+};
+
+btree_design btree_design_of(const kr_spec *spec)
+{
+    const uint32_t bits = BTREE_NODE_BITS + (uint32_t)spec->options[BTREE_OPTION_NODE];
+    const uint32_t filled = (uint32_t)(((spec->options[BTREE_OPTION_FILL] << bits) + 500) / 1000);
+    return (btree_design){bits, filled};
+}
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+void btree_size_levels(btree_tree *tree)
+{
+    const uint32_t node = 1u << tree->node_bits;
+    uint64_t slots = tree->n_leaves;
+    memset(tree->levels, 0, sizeof tree->levels);
+    tree->n_slots = tree->n_levels = 0;
+    for (; slots; slots = slots > node ? divide_up(slots, node) : 0) {
+        tree->levels[tree->n_levels++] = tree->n_slots;
+        tree->n_slots += (uint32_t)divide_up(slots, node) << tree->node_bits;
+    }
+}
+
+kr_status btree_size(const btree_design *design, uint64_t n, btree_tree *tree, kr_error *err)
+{
+    const uint64_t leaves = divide_up(n, design->filled);
+    const int is_full = design->filled >> design->node_bits != 0;
+    const uint64_t room =
+        n ? leaves + leaves / (is_full ? FULL_LEAVES_A_SPARE : LEAVES_A_SPARE) + LEAST_SPARES : 0;
+    if (room << design->node_bits > UINT32_MAX)
+        return kr_fail(
+            err, KR_ERR_LIMIT,
+            "%llu rows take %llu slots of kind btree, which has at most 4294967295: give fill=1.0, or "
+            "use kind array",
+            (unsigned long long)n, (unsigned long long)(room << design->node_bits));
+    *tree = (btree_tree){
+        .n = (uint32_t)n,
+        .n_leaves = (uint32_t)leaves,
+        .room = (uint32_t)room,
+        .node_bits = design->node_bits,
+        .in_order = 1,
+        .per_row = n ? (float)leaves / (float)n : 0,
+    };
+    btree_size_levels(tree);
+    return KR_OK;
+}
+
+/* Widest first. */
+uint64_t btree_directory_nbytes(const btree_tree *tree, uint32_t key_nbytes)
+{
+    if (tree->n == 0)
+        return 0;
+    return (uint64_t)tree->n_slots * key_nbytes + ((uint64_t)tree->n_leaves + 1) * sizeof(uint32_t);
+}
+
+void btree_open_directory(btree_tree *tree, const kr_buffer *directory, uint32_t key_nbytes)
+{
+    if (!directory->data)
+        return;
+    tree->separators = directory->data;
+    tree->starts = (uint32_t *)((char *)directory->data + (uint64_t)tree->n_slots * key_nbytes);
+}
+
+void btree_keep(kr_work *w, btree_index *made)
+{
+    made->keys = kr_work_keep(w, made->keys.data);
+    made->rows = kr_work_keep(w, made->rows.data);
+    made->order = kr_work_keep(w, made->order.data);
+    made->directory = kr_work_keep(w, made->directory.data);
+}
+
+void btree_release(kr_device *device, btree_index *index, kr_stream *stream)
+{
+    kr_buffer_release(device, &index->directory, stream);
+    kr_buffer_release(device, &index->order, stream);
+    kr_buffer_release(device, &index->rows, stream);
+    kr_buffer_release(device, &index->keys, stream);
+}

@@ -1,0 +1,38 @@
+/* The walk in the order of ranks: a match's rows by (key, row id). */
+#ifndef KEYRAY_INDEX_FAMILIES_EYTZINGER_EYTZINGER_RANKS_BODY_H
+#define KEYRAY_INDEX_FAMILIES_EYTZINGER_EYTZINGER_RANKS_BODY_H
+
+#include "index/families/eytzinger/eytzinger_walk.h"
+
+typedef eytzinger_walk_view walk_view;
+
+typedef struct walk_state {
+    uint32_t where; /* the rank of row 0 */
+} walk_state;
+
+KR_BODY void walk_open(const walk_view *view, kr_match match, uint32_t from, uint32_t n, walk_state *state)
+{
+    (void)view, (void)from, (void)n;
+    state->where = match.where;
+}
+
+KR_BODY uint64_t walk_slot(const walk_view *view, walk_state *state, uint32_t j)
+{
+    return eytzinger_entry(&view->tree, state->where + j);
+}
+
+KR_BODY uint32_t walk_row(const walk_view *view, uint64_t slot)
+{
+    return kr_load((const uint32_t *)(view->rows + slot * view->stride));
+}
+
+KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
+{
+    return walk_row(view, i);
+}
+
+#define KR_WALK_JUMPS
+#define KR_WALK eytzinger_by_rank
+#include "index/results/walk_programs.h"
+
+#endif

@@ -1,0 +1,217 @@
+/* The operations of kind `eytzinger` at one key width. */
+#include "index/families/eytzinger/eytzinger.h"
+#include "index/families/eytzinger/eytzinger_params.h"
+#include "index/families/eytzinger/eytzinger_walk.h"
+#include "index/families/eytzinger/eytzinger_width_body.h"
+#include "index/lightweight/update.h"
+
+#include <stdlib.h>
+
+typedef struct eytzinger_index {
+    kr_store store; /* entry e is in slot eytzinger_first(k) + e */
+    eytzinger_tree tree;
+    kr_launch launch;
+    const kr_program *program;
+    uint32_t by_level; /* reductions read level by level */
+    kr_spec spec;
+} eytzinger_index;
+
+enum { MOST_LEVELS = 32 };
+
+static uint32_t k_of(const kr_spec *spec)
+{
+    return (uint32_t)spec->options[EYTZINGER_OPTION_K];
+}
+
+KR_MERGE_PROGRAMS_DECLARE(eytzinger_merge);
+KR_PROGRAM_DECLARE(eytzinger_any);
+KR_PROGRAM_DECLARE(eytzinger_2);
+KR_PROGRAM_DECLARE(eytzinger_3);
+KR_PROGRAM_DECLARE(eytzinger_5);
+KR_PROGRAM_DECLARE(eytzinger_9);
+KR_PROGRAM_DECLARE(eytzinger_17);
+KR_PROGRAM_DECLARE(eytzinger_33);
+KR_PROGRAM_DECLARE(eytzinger_group_3);
+KR_PROGRAM_DECLARE(eytzinger_group_5);
+KR_PROGRAM_DECLARE(eytzinger_group_9);
+KR_PROGRAM_DECLARE(eytzinger_group_17);
+KR_PROGRAM_DECLARE(eytzinger_group_33);
+KR_PROGRAM_DECLARE(eytzinger_nearest_any);
+KR_PROGRAM_DECLARE(eytzinger_nearest_9);
+
+static const kr_search_programs programs[] = {
+    {2, &KR_W(eytzinger_2), NULL},
+    {3, &KR_W(eytzinger_3), &KR_W(eytzinger_group_3)},
+    {5, &KR_W(eytzinger_5), &KR_W(eytzinger_group_5)},
+    {9, &KR_W(eytzinger_9), &KR_W(eytzinger_group_9)},
+    {17, &KR_W(eytzinger_17), &KR_W(eytzinger_group_17)},
+    {33, &KR_W(eytzinger_33), &KR_W(eytzinger_group_33)},
+    {0, &KR_W(eytzinger_any), NULL},
+};
+
+static const kr_program *program_of(const kr_device *device, const kr_spec *spec)
+{
+    return kr_search_program(device, spec, k_of(spec), programs);
+}
+
+/* The first steps read the first slots. */
+static kr_launch launch_of(const kr_spec *spec, uint64_t n)
+{
+    const uint64_t k = k_of(spec);
+    uint64_t pins[MOST_LEVELS], size = 0;
+    uint32_t levels = 0;
+    while (size < n && levels < MOST_LEVELS) {
+        size = size * k + k - 1;
+        pins[levels++] = size < n ? size : n;
+    }
+    return kr_search_launch(spec, (int64_t)k, sizeof(kr_key), pins, levels);
+}
+
+static uint64_t slots_of(const kr_spec *spec, uint64_t n)
+{
+    return n ? n + eytzinger_first(k_of(spec)) : 0;
+}
+
+static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
+{
+    (void)err;
+    kr_store_estimate(shape, slots_of(shape->spec, shape->count), 1, estimate);
+    return KR_OK;
+}
+
+static kr_store place(kr_work *w, const kr_build *build, const kr_sorted *sorted, const eytzinger_tree *tree)
+{
+    const kr_store store = kr_store_open(w, build, sorted, slots_of(build->spec, sorted->n), "kind array");
+    const eytzinger_place_params params = {sorted->keys.data, sorted->rows.data, kr_store_entries(&store),
+                                           *tree};
+    kr_work_run(w, &KR_W(eytzinger_place), &params, sorted->n);
+    kr_sorted_give(w, sorted);
+    kr_work_lap(w, "place");
+    return store;
+}
+
+static void build(kr_work *w, const kr_build *build, void **self)
+{
+    const kr_spec *spec = build->spec;
+    eytzinger_index *index = kr_work_object(w, sizeof *index, "an index");
+    const kr_sorted sorted = kr_sorted_build(w, build);
+    const eytzinger_tree tree = eytzinger_tree_of(k_of(spec), (uint32_t)sorted.n);
+    kr_store store = place(w, build, &sorted, &tree);
+    kr_store_keep(w, &store);
+    if (kr_work_goes_on(w))
+        *index = (eytzinger_index){
+            .store = store,
+            .tree = tree,
+            .launch = launch_of(spec, store.n),
+            .program = program_of(w->device, spec),
+            .by_level = spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS,
+            .spec = *spec,
+        };
+    *self = index;
+}
+
+/* The new tree is complete before it takes the place of the old one. */
+static void update(kr_work *w, void *self, const kr_update *job)
+{
+    eytzinger_index *index = self;
+    eytzinger_merge_params params = {.merge = {.old = kr_store_entries(&index->store)},
+                                     .blocks = {KR_MERGE_SHARED, 0},
+                                     .old = index->tree};
+    kr_merge m = {.work = w,
+                  .programs = KR_MERGE_PROGRAMS_OF(eytzinger_merge),
+                  .params = &params,
+                  .merge = &params.merge};
+    const kr_changes changes = kr_changes_make(w, job, NULL);
+    KR_W(kr_merge_plan)(&m, &changes);
+    if (KR_W(kr_merge_changes)(&m)) {
+        params.merged = eytzinger_tree_of(k_of(&index->spec), (uint32_t)m.n);
+        kr_store merged = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n));
+        kr_store_keep(w, &merged);
+        if (kr_work_goes_on(w)) {
+            kr_store_release(w->device, &index->store, w->stream);
+            index->store = merged;
+            index->tree = params.merged;
+            index->launch = launch_of(&index->spec, merged.n);
+        }
+    }
+    kr_work_lap(w, "merge");
+}
+
+static void locate(kr_work *w, const void *self, const kr_locate *job)
+{
+    const eytzinger_index *index = self;
+    const eytzinger_params params = {
+        .batch = job->batch,
+        .put = job->put,
+        .launch = index->launch,
+        .entries = kr_store_entries(&index->store),
+        .tree = index->tree,
+    };
+    const kr_program *nearest =
+        index->tree.k == 9 ? &KR_W(eytzinger_nearest_9) : &KR_W(eytzinger_nearest_any);
+    kr_work_run(w, job->batch.near.how ? nearest : index->program, &params, job->n);
+}
+
+static kr_rows rows(const void *self)
+{
+    const eytzinger_index *index = self;
+    const kr_entries entries = kr_store_entries(&index->store);
+    eytzinger_walk_view view = {.rows = entries.rows, .stride = entries.row_stride, .tree = index->tree};
+    if (view.rows)
+        view.rows += eytzinger_first(index->tree.k) * view.stride;
+    return (kr_rows){
+        .walk = &eytzinger_by_rank,
+        .any_order = index->by_level ? &eytzinger_by_level : NULL,
+        .view = kr_match_view_of(&view, sizeof view),
+        .n_rows = index->store.n,
+        .n_slots = index->store.n,
+        .by_one = index->store.by_one,
+    };
+}
+
+static eytzinger_ranks_params ranks_of(const eytzinger_index *index)
+{
+    return (eytzinger_ranks_params){.entries = kr_store_entries(&index->store), .tree = index->tree};
+}
+
+static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
+{
+    eytzinger_ranks_params params = ranks_of(self);
+    params.keys = keys;
+    params.bits = bits;
+    kr_work_run(w, &KR_W(eytzinger_cuts), &params, (uint64_t)1 << bits);
+}
+
+static const kr_ordered_ops ordered = {kr_store_key_range, cuts};
+
+static kr_status validate(kr_device *device, const void *self, kr_error *err)
+{
+    const eytzinger_index *index = self;
+    eytzinger_ranks_params params = ranks_of(index);
+    return kr_sorted_order_check(device, &KR_W(eytzinger_check), &params, &params.found, index->store.n, err);
+}
+
+/* One node per level, whose keys are adjacent; then the row. */
+static double touches(const kr_shape *shape)
+{
+    double levels = 0;
+    for (uint64_t left = shape->count; left; left /= k_of(shape->spec))
+        levels += 1;
+    return levels + 1;
+}
+
+extern const kr_family_ops KR_W(eytzinger_ops);
+const kr_family_ops KR_W(eytzinger_ops) = {
+    .estimate = estimate,
+    .build = build,
+    .destroy = kr_store_destroy,
+    .locate = locate,
+    .rows = rows,
+    .ordered = &ordered,
+    .components = kr_store_components,
+    .validate = validate,
+    .touches = touches,
+    .program = &KR_W(eytzinger_9),
+    .runs_on = kr_search_runs_on,
+    .update = update,
+};

@@ -1,0 +1,32 @@
+/* The parameter block of the ray programs of kind `rx`. */
+#ifndef KEYRAY_INDEX_FAMILIES_RX_RX_PARAMS_H
+#define KEYRAY_INDEX_FAMILIES_RX_RX_PARAMS_H
+
+#include "base/tracers/ray.h"
+#include "index/families/rx/rx_mesh.h"
+#include "index/kinds/batch.h"
+#include "index/scenes/point.h"
+
+typedef struct rx_ray_params {
+    kr_scene_view scene;
+    kr_batch batch;
+    kr_put put;
+    const void *keys; /* sorted codes */
+    const uint32_t *rows;
+    const uint32_t *positions; /* of primitives; NULL: primitive i is position i */
+    uint64_t lowest, highest;  /* codes of the end keys */
+    const rx_door *doors;      /* parts that tracing rays begin in, by ascending keys; NULL: none */
+    kr_point_map map;
+    uint32_t n;        /* keys, at least 1 */
+    uint32_t max_rays; /* 0: cast no rays */
+    uint32_t ray;      /* RX_RAY_* */
+    uint32_t repeats;  /* RX_REPEATS_* */
+    uint32_t n_doors;
+    uint32_t outside; /* 1: rays answer points outside of the keys */
+} rx_ray_params;
+kr_assert_size(rx_ray_params, 240);
+
+/* Equal keys: there are none, they share a primitive, or each may have its own. */
+enum { RX_REPEATS_NONE, RX_REPEATS_ONE, RX_REPEATS_ALL };
+
+#endif

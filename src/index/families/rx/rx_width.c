@@ -1,0 +1,364 @@
+/* The operations of kind `rx` at one key width. */
+#include "index/families/rx/rx_params.h"
+#include "index/families/rx/rx_scene.h"
+#include "index/families/rx/rx_width_body.h"
+#include "index/results/dense.h"
+#include "index/scenes/rays.h"
+#include "index/sorted/rows.h"
+#include "index/sorted/sorted.h"
+
+#include <stdlib.h>
+
+KR_RAY_PROGRAM_DECLARE(rx_first);
+KR_RAY_PROGRAM_DECLARE(rx_scan);
+KR_RAY_PROGRAM_DECLARE(rx_visit);
+KR_RAY_PROGRAM_DECLARE(rx_check);
+
+typedef struct rx_index {
+    rx_design design;
+    kr_sorted sorted;
+    kr_buffer positions; /* uint32_t[scenes.parts.n], of primitives; none: primitive i is position i */
+    rx_scenes scenes;
+} rx_index;
+
+/* ---- Which primitives there are ------------------------------------------------------------ */
+
+static uint64_t blocks_of(uint64_t n)
+{
+    return (n + RX_BLOCK - 1) / RX_BLOCK + 1; /* and the total */
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
+{
+    const rx_design design = rx_design_of(shape->spec, shape->device);
+    const uint64_t n = shape->count, ids = n * sizeof(uint32_t);
+    kr_need made;
+    kr_scene_estimate scenes;
+    kr_status status = rx_check_bits(shape->spec, shape->type, err);
+    if (status == KR_OK)
+        status = rx_scenes_estimate(shape->device, &design, n, &scenes, err);
+    if (status != KR_OK)
+        return status;
+    kr_sorted_estimate(shape, &made);
+    const uint64_t sorted = made.footprint_nbytes;
+    const kr_sort by_row = {.key_bits = 32, .end_bit = 32, .n = n};
+    if (design.by_row)
+        made.peak_nbytes =
+            larger(made.peak_nbytes, sorted + 2 * ids + kr_device_sort_temp(shape->device, &by_row));
+    if (design.dedupe)
+        made.peak_nbytes = larger(made.peak_nbytes, sorted + ids + blocks_of(n) * sizeof(uint64_t) +
+                                                        kr_device_scan_temp(shape->device, blocks_of(n)));
+    /* A single pair of equal keys requires a table. */
+    const uint64_t positions = design.by_row || design.dedupe ? ids : 0;
+    made.footprint_nbytes = sorted + positions + scenes.footprint_nbytes;
+    made.peak_nbytes = larger(made.peak_nbytes, sorted + positions + scenes.peak_nbytes);
+    *estimate = made;
+    return KR_OK;
+}
+
+/* order=row: primitive r is the r-th row. */
+static void place_by_row(rx_index *index, const rx_source *to)
+{
+    kr_work *w = to->work;
+    const uint64_t nbytes = to->n * sizeof(uint32_t);
+    uint32_t *positions = kr_work_take_or(w, nbytes, "positions of rows", "order=key");
+    uint32_t *ids = kr_work_take_or(w, nbytes, "ordered row ids", "order=key");
+    const kr_sort sort = {.key_bits = 32,
+                          .end_bit = 32,
+                          .n = to->n,
+                          .keys_in = index->sorted.rows.data,
+                          .keys_out = ids,
+                          .rows_out = positions};
+    kr_work_sort(w, &sort);
+    kr_work_give(w, ids);
+    index->positions = (kr_buffer){positions, nbytes};
+}
+
+/* Counts distinct keys by blocks; `blocks` then holds where each block's keys begin, and the total. */
+static uint64_t count_distinct(const rx_source *to, const rx_distinct_params *params)
+{
+    kr_work *w = to->work;
+    const uint64_t n_blocks = blocks_of(to->n);
+    uint64_t distinct = to->n;
+    kr_work_run(w, &KR_W(rx_count_distinct), params, n_blocks);
+    kr_work_sum(w, params->blocks, n_blocks);
+    if (params->blocks)
+        kr_work_read(w, &distinct, params->blocks + n_blocks - 1, sizeof distinct);
+    return distinct;
+}
+
+/* dedupe=on: primitive d is the d-th distinct key. No table if all keys are distinct. */
+static void place_distinct(rx_index *index, rx_source *to)
+{
+    kr_work *w = to->work;
+    uint64_t *blocks =
+        kr_work_take_or(w, blocks_of(to->n) * sizeof *blocks, "counts of distinct keys", "dedupe=off");
+    rx_distinct_params params = {to->keys, blocks, NULL, to->n};
+    const uint64_t distinct = count_distinct(to, &params), nbytes = distinct * sizeof(uint32_t);
+    if (distinct < to->n) {
+        params.positions = kr_work_take_or(w, nbytes, "positions of distinct keys", "dedupe=off");
+        kr_work_run(w, &KR_W(rx_write_distinct), &params, blocks_of(to->n) - 1);
+        index->positions = (kr_buffer){params.positions, nbytes};
+    }
+    kr_work_give(w, blocks);
+    kr_work_lap(w, "dedupe");
+    to->n = distinct;
+}
+
+/* ---- Build and destroy --------------------------------------------------------------------- */
+
+static void release(kr_device *device, rx_index *index, kr_stream *stream)
+{
+    rx_scenes_release(&index->scenes, stream);
+    kr_buffer_release(device, &index->positions, stream);
+    kr_sorted_release(device, &index->sorted, stream);
+}
+
+static rx_source source_of(kr_work *work, const rx_index *index)
+{
+    return (rx_source){
+        .work = work,
+        .mesh = &KR_W(rx_mesh),
+        .doors = &KR_W(rx_doors),
+        .keys = index->sorted.keys.data,
+        .positions = index->positions.data,
+        .design = &index->design,
+        .n = index->positions.data ? index->positions.nbytes / sizeof(uint32_t) : index->sorted.n,
+    };
+}
+
+/* Checks the keys against the mode and decides which primitives there are. The index is scratch memory of the
+ * work. */
+static rx_source place(kr_work *w, rx_index *index)
+{
+    rx_source source = source_of(w, index);
+    KR_STEP(w, rx_check_highest(&index->design, index->sorted.highest, w->err));
+    if (source.n && index->design.by_row)
+        place_by_row(index, &source);
+    if (source.n && index->design.dedupe)
+        place_distinct(index, &source);
+    source.positions = index->positions.data;
+    return source;
+}
+
+/* All but the scenes, which are not scratch memory. */
+static void keep(kr_work *w, rx_index *made)
+{
+    kr_sorted_keep(w, &made->sorted);
+    made->positions = kr_work_keep(w, made->positions.data);
+}
+
+static void build(kr_work *w, const kr_build *build, void **self)
+{
+    KR_STEP(w, rx_check_bits(build->spec, (uint32_t)build->keys.type, w->err));
+    rx_index *index = kr_work_object(w, sizeof *index, "an index");
+    rx_index made = {.scenes = {.stale = 0}};
+    if (index)
+        made.design = rx_design_of(build->spec, w->device);
+    made.sorted = kr_sorted_build(w, build);
+    const rx_source source = place(w, &made);
+    made.scenes = rx_scenes_build(&source);
+    keep(w, &made);
+    if (kr_work_goes_on(w))
+        *index = made;
+    *self = index;
+}
+
+static void destroy(kr_device *device, void *self)
+{
+    release(device, self, NULL);
+    free(self);
+}
+
+/* ---- Lookups ------------------------------------------------------------------------------- */
+
+static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
+{
+    return (rx_ray_params){
+        .scene = kr_scenes_view(&index->scenes.parts),
+        .keys = index->sorted.keys.data,
+        .rows = index->sorted.rows.data,
+        .positions = index->positions.data,
+        .lowest = index->sorted.lowest,
+        .highest = index->sorted.highest,
+        .map = index->design.map,
+        .n = (uint32_t)index->sorted.n,
+        .max_rays = index->scenes.stale ? 0 : index->design.max_rays,
+        .ray = ray,
+        .repeats = !index->design.dedupe   ? RX_REPEATS_ALL
+                   : index->positions.data ? RX_REPEATS_ONE
+                                           : RX_REPEATS_NONE,
+        .doors = index->scenes.doors.data,
+        .n_doors = index->scenes.doors.data ? index->scenes.parts.n_parts : 0,
+        .outside = index->design.outside,
+    };
+}
+
+static void locate(kr_work *w, const void *self, const kr_locate *job)
+{
+    const rx_index *index = self;
+    kr_tracer *tracer;
+    if (index->sorted.n == 0) {
+        const rx_nothing_params params = {job->put};
+        kr_work_run(w, &KR_W(rx_nothing), &params, job->n);
+        return;
+    }
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
+    rx_ray_params params =
+        ray_params(index, job->batch.upper ? index->design.range_ray : index->design.point_ray);
+    params.batch = job->batch;
+    params.put = job->put;
+    const int first = kr_put_wants_first(&job->put) && !job->batch.upper && !index->scenes.stale;
+    const kr_ray_program *program = index->design.anyhit ? &KR_W(rx_visit)
+                                    : first              ? &KR_W(rx_first)
+                                                         : &KR_W(rx_scan);
+    kr_scene_run(w, tracer, program, &params, job->n);
+}
+
+static kr_rows rows(const void *self)
+{
+    const kr_sorted *sorted = &((const rx_index *)self)->sorted;
+    return kr_dense_rows(sorted->rows.data, sizeof(uint32_t), sorted->n);
+}
+
+static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
+{
+    const rx_index *index = self;
+    *lowest = index->sorted.lowest;
+    *highest = index->sorted.highest;
+}
+
+static const kr_ordered_ops ordered = {.key_range = key_range};
+
+static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
+{
+    const rx_index *index = self;
+    uint32_t n = 0;
+    components[n++] = (kr_component){"keys", index->sorted.keys.nbytes};
+    components[n++] = (kr_component){"row ids", index->sorted.rows.nbytes};
+    if (index->positions.data)
+        components[n++] = (kr_component){"positions", index->positions.nbytes};
+    components[n++] = (kr_component){index->scenes.parts.n_parts ? index->scenes.parts.name : "bvh",
+                                     rx_scenes_nbytes(&index->scenes)};
+    return n;
+}
+
+/* ---- Validate ------------------------------------------------------------------------------ */
+
+/* Checks, with or without rays, leave the largest bad entry plus one in a counter. */
+static uint64_t check_positions(kr_work *w, const rx_index *index, uint64_t *counter)
+{
+    uint64_t bad = 0;
+    const rx_positions_params params = {
+        .keys = index->sorted.keys.data,
+        .rows = index->sorted.rows.data,
+        .positions = index->positions.data,
+        .n_positions = index->scenes.parts.n,
+        .n = index->sorted.n,
+        .found = counter,
+        .by_row = index->design.by_row,
+    };
+    kr_work_run(w, &KR_W(rx_check_positions), &params, index->scenes.parts.n);
+    kr_work_read(w, &bad, counter, sizeof bad);
+    return bad;
+}
+
+static uint64_t check_rays(kr_work *w, const rx_index *index, uint64_t *counter)
+{
+    kr_tracer *tracer;
+    uint64_t bad = 0;
+    rx_ray_params params = ray_params(index, index->design.point_ray);
+    params.put.out = counter;
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
+    kr_scene_run(w, tracer, &KR_W(rx_check), &params, index->sorted.n);
+    kr_work_read(w, &bad, counter, sizeof bad);
+    return bad;
+}
+
+static kr_status check_scenes(kr_device *device, const rx_index *index, kr_error *err)
+{
+    kr_work w = kr_work_on(device, NULL, err);
+    uint64_t *counter = kr_work_counters(&w, 1);
+    uint64_t bad = index->positions.data ? check_positions(&w, index, counter) : 0;
+    if (bad)
+        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "entry %llu of the table of positions is wrong",
+                            (unsigned long long)bad - 1));
+    if (index->design.prim != KR_PRIM_AABB) /* lookups do not trust boxes either */
+        bad = check_rays(&w, index, counter);
+    if (bad)
+        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "the ray of the key at position %llu does not meet it",
+                            (unsigned long long)bad - 1));
+    return kr_work_end(&w);
+}
+
+static kr_status validate(kr_device *device, const void *self, kr_error *err)
+{
+    const rx_index *index = self;
+    const kr_sorted *sorted = &index->sorted;
+    const kr_sorted_check check = {
+        kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), sorted->keys.data, sorted->rows.data, sorted->n),
+        KR_KEY_BITS};
+    const kr_status status = kr_sorted_validate(device, &check, err);
+    if (status != KR_OK || index->sorted.n == 0)
+        return status;
+    if (index->scenes.stale)
+        return kr_fail(err, KR_ERR_INVARIANT,
+                       "the scene is stale: a refit failed and could not be undone; set keys again");
+    return check_scenes(device, index, err);
+}
+
+/* ---- Rows that get other keys -------------------------------------------------------------- */
+
+/* `made` takes over the scenes of `index` and moves their primitives. On failure `index` gets them back. */
+static void refit(const rx_source *source, rx_index *index, rx_index *made)
+{
+    kr_work undo = kr_work_beside(source->work, NULL);
+    const rx_source old = source_of(&undo, index);
+    if (!kr_work_goes_on(source->work))
+        return;
+    rx_scenes_refit(source, &old, &index->scenes);
+    (void)kr_work_end(&undo);
+    if (kr_work_goes_on(source->work)) {
+        made->scenes = index->scenes;
+        index->scenes = (rx_scenes){0};
+    }
+}
+
+static void set_keys(kr_work *w, void *self, const kr_set_keys *job)
+{
+    rx_index *index = self, made = {.design = index->design};
+    made.sorted = kr_sorted_set_keys(w, &index->sorted, job);
+    const rx_source source = place(w, &made);
+    if (index->design.refit && index->sorted.n)
+        refit(&source, index, &made);
+    else
+        made.scenes = rx_scenes_build(&source);
+    if (kr_work_goes_on(w)) {
+        keep(w, &made);
+        release(w->device, index, w->stream);
+        *index = made;
+        kr_work_sync(w); /* fails only with the device */
+    }
+}
+
+extern const kr_family_ops KR_W(rx_ops);
+const kr_family_ops KR_W(rx_ops) = {
+    .estimate = estimate,
+    .build = build,
+    .destroy = destroy,
+    .locate = locate,
+    .rows = rows,
+    .ordered = &ordered,
+    .components = components,
+    .validate = validate,
+    .touches = rx_touches,
+    .rays = rx_rays,
+    .tracer = kr_rays_tracer,
+    .runs_on = kr_rays_runs_on,
+    .set_keys = set_keys,
+};

@@ -1,0 +1,101 @@
+#include "index/kinds/choose.h"
+
+#include <string.h>
+
+/* What "best" stands for, by measurements (docs/choosing.md, docs/performance.md). They correct the decision
+ * tree of Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 6.1: where the paper recommends
+ * three kinds, the sorted array is the fastest for large batches, as they are partitioned by the index, and
+ * levels of pivots over it are as fast there and up to 1.8 times faster for small ones. With k=9, a node of
+ * u32 keys has 32 bytes, as much as a GPU reads at a time: up to 1.37 times faster than k=17. */
+static const struct choice {
+    const char *text;
+    int on_cpu;
+    const char *spec, *reason;
+} choices[] = {
+    {"best", 0, "pivot:k=9",
+     "on a GPU the sorted array is fastest, as large batches are partitioned by the index, and pivots "
+     "over it make small batches faster"},
+    {"best", 1, "pivot", "a CPU compares all pivots of a node at once, and a search has few cache misses"},
+    {"best:updates=on", 0, "pivot:k=9",
+     "on a GPU a batch is merged into the sorted entries in one pass over them, and lookups stay as "
+     "fast as those of best"},
+    {"best:updates=on", 1, "pivot",
+     "a CPU merges 2^12 rows and more into its entries faster than a tree takes them, and lookups "
+     "stay as fast as those of best"},
+};
+
+static const struct choice *choice_of(const char *text, int on_cpu)
+{
+    for (size_t i = 0; text && i < sizeof choices / sizeof choices[0]; ++i)
+        if (strcmp(text, choices[i].text) == 0 && choices[i].on_cpu == on_cpu)
+            return &choices[i];
+    return NULL;
+}
+
+/* The first kind of this build with all of the capabilities, or NULL. */
+static const kr_kind *first_that(uint32_t capabilities)
+{
+    uint32_t i = 0;
+    const kr_kind *kind;
+    while ((kind = kr_kind_at(i)) && (!kind->family || (kind->capabilities & capabilities) != capabilities))
+        ++i;
+    return kind;
+}
+
+/* "best" in a build without the kind that was measured to be the fastest: the first that answers as much, or
+ * at least points. */
+static kr_status stand_in(const char *text, kr_spec *spec, const char **reason, kr_error *err)
+{
+    const uint32_t wishes[] = {KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_NEAREST, KR_CAN_POINT | KR_CAN_RANGE,
+                               KR_CAN_POINT};
+    const int updates = strcmp(text, "best") != 0;
+    const kr_kind *kind = NULL;
+    char here[256];
+    for (size_t i = 0; !kind && i < sizeof wishes / sizeof wishes[0]; ++i)
+        kind = first_that(wishes[i] | (updates ? KR_CAN_UPDATE : 0));
+    if (reason)
+        *reason =
+            "the first kind of this build that can; KEYRAY_KINDS leaves out pivot, which best stands for";
+    if (kind)
+        return kr_spec_parse(updates && kind->updates_with ? kind->updates_with : kind->name, spec, err);
+    kr_kind_list(here, sizeof here);
+    return kr_fail(
+        err, KR_ERR_SPEC,
+        "this build has no kind that %s could stand for: KEYRAY_KINDS lists %s; build with pivot in it", text,
+        here);
+}
+
+kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
+                          kr_error *err)
+{
+    const struct choice *choice = choice_of(text, device && device->ops->is_host);
+    if (reason)
+        *reason = choice ? choice->reason : "named in the spec";
+    if (choice && kr_spec_parse(choice->spec, spec, NULL) != KR_OK)
+        return stand_in(text, spec, reason, err);
+    return choice ? KR_OK : kr_spec_parse(text, spec, err);
+}
+
+kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
+                    kr_error *err)
+{
+    const kr_status status = kr_spec_resolve(device, text, spec, reason, err);
+    if (status == KR_OK && !spec->kind->family)
+        return kr_fail(
+            err, KR_ERR_UNSUPPORTED,
+            "kind '%s' makes no index of one column but scans tables (kr_table_create); use another kind",
+            spec->kind->name);
+    return status;
+}
+
+kr_status kr_choose_shape(const kr_shape *shape, kr_need *estimate, kr_error *err)
+{
+    kr_need family = {0};
+    const kr_family_ops *ops = kr_family_ops_of(shape->spec->kind->family, shape->type);
+    kr_status status = ops->estimate(shape, &family, err);
+    if (status != KR_OK)
+        return status;
+    family.peak_nbytes += shape->staged_nbytes;
+    *estimate = family;
+    return KR_OK;
+}

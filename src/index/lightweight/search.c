@@ -1,0 +1,116 @@
+#include "index/lightweight/search.h"
+
+/* Fan-outs for which groups of k - 1 threads divide a warp evenly. */
+static int can_group(int64_t k)
+{
+    return k == 3 || k == 5 || k == 9 || k == 17 || k == 33;
+}
+
+/* How lookups are launched, without the pinned words. */
+static kr_launch launch_by_options(const kr_spec *spec, int64_t k)
+{
+    const int64_t *options = spec->options;
+    return (kr_launch){
+        .threads = (uint32_t)options[KR_SEARCH_THREADS],
+        .per_thread = (uint32_t)options[KR_SEARCH_PER_THREAD],
+        .is_static = options[KR_SEARCH_SCHEDULE] == KR_SCHEDULE_STATIC,
+        .reorder = (uint32_t)options[KR_SEARCH_REORDER],
+        .group = options[KR_SEARCH_GROUP] ? (uint32_t)(k - 1) : 1,
+    };
+}
+
+/* The first launch option that differs from its default, or NULL. */
+static const kr_option *varied(const kr_spec *spec)
+{
+    const kr_option *options = spec->kind->options;
+    for (int i = KR_SEARCH_SCHEDULE; i < KR_SEARCH_OPTIONS; ++i)
+        if (spec->options[i] != options[i].standard)
+            return options + i;
+    return NULL;
+}
+
+int kr_search_launches(const kr_spec *spec)
+{
+    return varied(spec) != NULL;
+}
+
+/* Partitioned batches are searched in a launch of their own. */
+static kr_status check_probes(const kr_spec *spec, kr_error *err)
+{
+    const kr_option *option = varied(spec);
+    const int launches = option || spec->kind->family->probes.launches(spec);
+    if (launches && spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind '%s': probes=partitioned has a launch of its own and does not go with %s=; leave that out, "
+            "or give probes=as-is",
+            spec->kind->name, option ? option->name : "k");
+    return KR_OK;
+}
+
+kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
+{
+    const int64_t pin = spec->options[KR_SEARCH_PIN], reorder = spec->options[KR_SEARCH_REORDER];
+    if (device->ops->is_host || device->block_nbytes >= KR_LAUNCH_SHARED || (pin == KR_PIN_NONE && !reorder))
+        return KR_OK;
+    return kr_fail(
+        err, KR_ERR_UNSUPPORTED,
+        "kind '%s' on %s: pin= and reorder= need %d bytes of shared memory per block, and this GPU has %u; "
+        "leave them out",
+        spec->kind->name, device->name, KR_LAUNCH_SHARED, device->block_nbytes);
+}
+
+const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec, int64_t k,
+                                    const kr_search_programs *programs)
+{
+    const int in_groups = spec->options[KR_SEARCH_GROUP] != 0 && device->ops->group_threads > 1;
+    while (programs->k && programs->k != k)
+        ++programs;
+    return in_groups ? programs->group : programs->alone;
+}
+
+kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
+{
+    const char *kind = spec->kind->name;
+    const int threads = (int)spec->options[KR_SEARCH_THREADS];
+    if (threads % 32 != 0)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind '%s': threads=%d is not a multiple of 32, the threads of a warp; give %d", kind,
+                       threads, threads / 32 * 32);
+    if (spec->options[KR_SEARCH_GROUP] && !can_group(k))
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind '%s': group=k-1 divides a warp into groups of k - 1 threads, which k=%d does not allow; "
+            "give k=3, 5, 9, 17 or 33, or group=1",
+            kind, (int)k);
+    const kr_launch launch = launch_by_options(spec, k);
+    if (launch.reorder != KR_REORDER_NONE && kr_launch_probes(&launch) > KR_LAUNCH_ORDER_PROBES)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind '%s': reorder= sorts at most %d probes of a block, and threads=%d with "
+                       "per_thread=%d makes %u; give a smaller per_thread",
+                       kind, KR_LAUNCH_ORDER_PROBES, threads, (int)launch.per_thread,
+                       kr_launch_probes(&launch));
+    return check_probes(spec, err);
+}
+
+/* Words that fit into shared memory beside those of reordering. */
+static uint32_t pins(const kr_launch *launch, int64_t pin, uint32_t key_nbytes, const uint64_t *level_pins,
+                     uint32_t n_levels)
+{
+    const uint64_t room = (KR_LAUNCH_SHARED - kr_launch_order_nbytes(launch)) / 8 * 8 / key_nbytes;
+    uint64_t steps = 0;
+    if (pin == KR_PIN_NONE || n_levels == 0)
+        return 0;
+    for (uint32_t level = 0; level < n_levels && level_pins[level] <= room; ++level)
+        steps = level_pins[level];
+    const uint64_t all = level_pins[n_levels - 1];
+    return (uint32_t)(pin == KR_PIN_STEPS ? steps : all < room ? all : room);
+}
+
+kr_launch kr_search_launch(const kr_spec *spec, int64_t k, uint32_t key_nbytes, const uint64_t *level_pins,
+                           uint32_t n_levels)
+{
+    kr_launch launch = launch_by_options(spec, k);
+    launch.n_pins = pins(&launch, spec->options[KR_SEARCH_PIN], key_nbytes, level_pins, n_levels);
+    return launch;
+}

@@ -1,0 +1,45 @@
+/* The entries of a kind that searches: codes and row ids, in two arrays or packed side by side (option
+ * `layout`). In key order, unless the kind puts them elsewhere.
+ *
+ * The structure of such a kind begins with its store, so that most of its operations are those of the store:
+ * functions that take a `self` are used as a family's operations directly. */
+#ifndef KEYRAY_INDEX_LIGHTWEIGHT_STORE_H
+#define KEYRAY_INDEX_LIGHTWEIGHT_STORE_H
+
+#include "index/lightweight/search.h"
+#include "index/sorted/sorted.h"
+
+typedef struct kr_store {
+    kr_buffer keys; /* layout=soa: codes; layout=aos: entries */
+    kr_buffer rows; /* layout=soa */
+    uint64_t n;
+    uint64_t lowest, highest; /* codes of the end keys */
+    uint32_t key_bits, layout;
+    uint32_t by_one; /* scan_threads=1 */
+} kr_store;
+
+/* What a work makes is its scratch memory until it is kept. */
+void kr_store_keep(kr_work *work, kr_store *store);
+/* Sorts and lays out in key order. */
+kr_store kr_store_build(kr_work *work, const kr_build *build);
+/* n_slots slots for sorted entries, which the kind then places itself; `help` is the advice in the error. */
+kr_store kr_store_open(kr_work *work, const kr_build *build, const kr_sorted *sorted, uint64_t n_slots,
+                       const char *help);
+/* The same for a store that is otherwise like another. */
+kr_store kr_store_reserve(kr_work *work, const kr_store *like, uint64_t n_slots, const char *help);
+/* The memory of n_slots slots. `moved`: the sorted entries are copied, so that both copies exist at once. */
+void kr_store_estimate(const kr_shape *shape, uint64_t n_slots, int moved, kr_need *estimate);
+int kr_store_packs(const kr_spec *spec); /* 1: the layout is not soa */
+
+/* The entries as bodies see them. */
+kr_entries kr_store_entries(const kr_store *store);
+
+/* Releases the structure, too: a kind's own destroy calls it last. */
+void kr_store_release(kr_device *device, kr_store *store, kr_stream *stream);
+void kr_store_destroy(kr_device *device, void *self);
+kr_rows kr_store_rows(const void *self);
+void kr_store_key_range(const void *self, uint64_t *lowest, uint64_t *highest);
+uint32_t kr_store_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
+kr_status kr_store_validate(kr_device *device, const void *self, kr_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* Partitions a batch by parts of the index: probes of the same part are grouped, so that the part is in the
+ * caches while they are searched. Where entries have an order, the index is cut by its own keys into 2^bits
+ * parts of one size, whatever the distribution of the keys; a probe belongs to the part that its lower bound
+ * falls into. Families that hash have a part for each value of the top bits of the hash.
+ *
+ * Two passes over the probes: one counts, one places. Tiles of probes are put in order in shared memory, so
+ * that they are written in runs. A mark for each probe and the place of each run are kept. After the search
+ * every tile reads its answers from those runs and puts them in order in shared memory. Nothing is sorted,
+ * and no answer is scattered. */
+#ifndef KEYRAY_INDEX_LOOKUP_PARTITION_H
+#define KEYRAY_INDEX_LOOKUP_PARTITION_H
+
+#include "index/kinds/batch.h"
+#include "index/kinds/family.h"
+#include "index/lookup/partition_marks.h"
+
+typedef struct kr_partition {
+    kr_partition_view view;
+    void *codes;     /* of the lower bounds, part by part */
+    uint32_t *marks; /* of each tile's probes in order: kr_partition_mark; none where answers stay */
+    uint32_t *bases; /* for each tile and part, what to add to a place in the tile; likewise */
+    uint32_t *order; /* positions before; only where upper bounds or validity need them */
+    void *parts;     /* starts and segments */
+    uint64_t n;
+    uint32_t tile;
+} kr_partition;
+
+/* Partitions n probes, at most 2^32 - 1, in 2^bits parts, and these in segments; changes *batch to the
+ * reordered batch. Both are scratch memory of the work. `self` is an index of at least one entry, of a family
+ * that has cuts or a hash seed. Enqueues. */
+typedef struct kr_partition_job {
+    const kr_family_ops *ops;
+    const void *self;
+    uint64_t n;
+    uint32_t bits;
+    uint32_t segment; /* probes, at most */
+    uint32_t *stay;   /* NULL, or room for n positions before: answers stay in the order of the parts */
+} kr_partition_job;
+kr_partition kr_partition_make_u32(kr_work *work, const kr_partition_job *job, kr_batch *batch);
+kr_partition kr_partition_make_u64(kr_work *work, const kr_partition_job *job, kr_batch *batch);
+
+/* out[i] := the answer of probe i. `answers` are in the order of the parts; elements have 1, 2, 4, 8 or
+ * 16 bytes. Enqueues. */
+void kr_partition_back(kr_work *work, const kr_partition *partition, const void *answers, uint32_t nbytes,
+                       void *out);
+
+#endif

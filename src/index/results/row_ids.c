@@ -1,0 +1,77 @@
+#include "index/results/row_ids.h"
+#include "index/results/params.h"
+#include "index/results/row_ids_body.h"
+
+kr_rows_summary kr_row_ids_summarize(kr_work *w, const kr_rows *rows, uint64_t *counters)
+{
+    const held_params params = {.view = rows->view, .counters = counters};
+    uint64_t found[KR_HELD_COUNTERS] = {0};
+    kr_assert_fits(found, KR_ROWS_COUNTERS * sizeof(uint64_t));
+    kr_work_fill(w, counters, 0, sizeof found);
+    kr_work_run(w, rows->walk->most, &params, rows->n_slots);
+    kr_work_read(w, found, counters, sizeof found);
+    return (kr_rows_summary){found[KR_HELD_MOST], found[KR_HELD_COUNT]};
+}
+
+void kr_row_ids_check(kr_work *w, const uint32_t *ids, uint64_t n, uint64_t found[2])
+{
+    uint64_t *counters = kr_work_counters(w, 2);
+    const check_rows_params params = {ids, counters};
+    kr_work_run(w, &rows_check, &params, n);
+    kr_work_read(w, found, counters, 2 * sizeof *found);
+    kr_work_give(w, counters);
+}
+
+/* ---- Whether row ids are distinct: by a bitmap where they are dense, else by sorting ------------------ */
+
+static uint64_t count_by_bitmap(kr_work *w, const kr_rows *rows, uint64_t end)
+{
+    const uint64_t words = end / 32 + 1;
+    uint64_t *counters = kr_work_counters(w, 1), distinct = 0;
+    uint32_t *bitmap = kr_work_take(w, words * sizeof *bitmap, "a bitmap of row ids");
+    kr_work_fill(w, bitmap, 0, words * sizeof *bitmap);
+    const held_params held = {.view = rows->view, .bitmap = bitmap};
+    const count_marked_params marked = {bitmap, counters};
+    kr_work_run(w, rows->walk->mark, &held, rows->n_slots);
+    kr_work_run(w, &rows_count_marked, &marked, words);
+    kr_work_read(w, &distinct, counters, sizeof distinct);
+    return distinct;
+}
+
+/* Slots without a row are sorted behind the others. */
+static uint64_t count_by_sorting(kr_work *w, const kr_rows *rows, uint64_t count)
+{
+    const uint64_t n = rows->n_slots, nbytes = n * sizeof(uint32_t);
+    uint64_t found[2] = {0};
+    uint32_t *ids = kr_work_take(w, nbytes, "row ids");
+    uint32_t *sorted = kr_work_take(w, nbytes, "sorted row ids");
+    uint32_t *positions = kr_work_take(w, nbytes, "their positions");
+    const held_params held = {.view = rows->view, .ids = ids};
+    kr_work_run(w, rows->walk->list, &held, n);
+    const kr_sort sort = {
+        .key_bits = 32, .end_bit = 32, .n = n, .keys_in = ids, .keys_out = sorted, .rows_out = positions};
+    kr_work_sort(w, &sort);
+    kr_row_ids_check(w, sorted, count, found);
+    return count - found[0];
+}
+
+kr_status kr_row_ids_validate(kr_device *device, const kr_rows *rows, kr_error *err)
+{
+    kr_work w = kr_work_on(device, NULL, err);
+    uint64_t *counters = kr_work_counters(&w, KR_ROWS_COUNTERS);
+    const kr_rows_summary summary = kr_row_ids_summarize(&w, rows, counters);
+    kr_work_give(&w, counters);
+    if (summary.count != rows->n_rows)
+        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "%llu slots hold a row id, but the index has %llu rows",
+                            (unsigned long long)summary.count, (unsigned long long)rows->n_rows));
+    if (rows->n_rows) {
+        const int by_bitmap = summary.end / 8 <= rows->n_slots * sizeof(uint32_t);
+        const uint64_t distinct =
+            by_bitmap ? count_by_bitmap(&w, rows, summary.end) : count_by_sorting(&w, rows, summary.count);
+        if (distinct != summary.count)
+            KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT,
+                                "row ids are not distinct: %llu entries, %llu different ids",
+                                (unsigned long long)summary.count, (unsigned long long)distinct));
+    }
+    return kr_work_end(&w);
+}

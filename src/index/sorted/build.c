@@ -1,0 +1,185 @@
+/* Building a sorted (key, row id) column. */
+#include "base/key/encode.h"
+#include "index/sorted/build_body.h"
+#include "index/sorted/rows.h"
+#include "index/sorted/sorted.h"
+
+kr_sorted kr_sorted_take(kr_work *w, uint64_t n, uint32_t key_bits)
+{
+    return (kr_sorted){.keys = kr_work_buffer(w, n * (key_bits / 8), "sorted keys", NULL),
+                       .rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids", NULL),
+                       .n = n};
+}
+
+void kr_sorted_give(kr_work *w, const kr_sorted *sorted)
+{
+    kr_work_give(w, sorted->rows.data);
+    kr_work_give(w, sorted->keys.data);
+}
+
+void kr_sorted_keep(kr_work *w, kr_sorted *sorted)
+{
+    sorted->keys = kr_work_keep(w, sorted->keys.data);
+    sorted->rows = kr_work_keep(w, sorted->rows.data);
+}
+
+void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream)
+{
+    kr_buffer_release(device, &sorted->rows, stream);
+    kr_buffer_release(device, &sorted->keys, stream);
+    sorted->n = 0;
+}
+
+/* The rows of a column and their codes or hashes, in the order of the list. */
+typedef struct listed_keys {
+    kr_row_list list;
+    const void *keys;
+    void *made; /* NULL: `keys` is the column itself, or where the caller wants hashes */
+} listed_keys;
+
+static void encode_keys(kr_work *w, const kr_build *build, listed_keys *l)
+{
+    const kr_type type = build->keys.type;
+    l->keys = build->keys.data;
+    if ((type == KR_U32 || type == KR_U64) && !l->list.index)
+        return;
+    l->made = kr_work_take(w, l->list.n * (kr_type_key_bits(type) / 8), "encoded keys");
+    const kr_encode_job job = {build->keys.data, l->list.index, l->made, l->list.n, type};
+    l->keys = l->made;
+    kr_encode(w, &job);
+}
+
+/* Into `to`, or where codes were made, or into memory of their own. */
+static void mix(kr_work *w, const kr_build *build, uint64_t seed, void *to, listed_keys *l)
+{
+    const uint32_t bits = kr_type_key_bits(build->keys.type);
+    if (!to && !l->made)
+        l->made = kr_work_take(w, l->list.n * (bits / 8), "hashed keys");
+    const kr_mix_job job = {l->keys, to ? to : l->made, l->list.n, seed, bits};
+    l->keys = job.out;
+    kr_mix_codes(w, &job);
+}
+
+static listed_keys prepare(kr_work *w, const kr_build *build, const uint64_t *seed, void *to)
+{
+    listed_keys l = {.list = kr_sorted_rows_make(w, build)};
+    encode_keys(w, build, &l);
+    if (seed)
+        mix(w, build, *seed, to, &l);
+    kr_work_lap(w, "prepare");
+    return l;
+}
+
+static void give_keys(kr_work *w, const listed_keys *l)
+{
+    kr_work_give(w, l->made);
+    kr_sorted_rows_give(w, &l->list);
+}
+
+/* Hashes differ in all of their bits. */
+kr_sorted kr_sorted_sort(kr_work *w, const kr_build *build, const uint64_t *seed)
+{
+    const listed_keys l = prepare(w, build, seed, NULL);
+    const uint64_t n = l.list.n;
+    const uint32_t bits = kr_type_key_bits(build->keys.type);
+    const kr_sorted made = kr_sorted_take(w, n, bits);
+    const kr_sort sort = {
+        .key_bits = bits,
+        .end_bit = seed               ? bits
+                   : build->used_bits ? build->used_bits
+                                      : kr_type_significant_bits(build->keys.type),
+        .n = n,
+        .keys_in = l.keys,
+        .keys_out = made.keys.data,
+        .rows_in = l.list.rows,
+        .rows_out = made.rows.data,
+    };
+    kr_work_sort(w, &sort);
+    give_keys(w, &l);
+    kr_work_lap(w, "sort");
+    return made;
+}
+
+void kr_sorted_list(kr_work *w, const kr_build *build, uint64_t seed, kr_listed *listed)
+{
+    const listed_keys l = prepare(w, build, &seed, listed->keys);
+    const number_params number = {listed->rows};
+    listed->n = l.list.n;
+    if (l.list.rows)
+        kr_work_copy(w, listed->rows, l.list.rows, l.list.n * sizeof(uint32_t));
+    else
+        kr_work_run(w, &sorted_number_rows, &number, l.list.n);
+    give_keys(w, &l);
+}
+
+/* Little-endian: a u32 code lands in the low half. */
+void kr_sorted_read_ends(kr_work *w, uint32_t key_bits, kr_sorted *sorted)
+{
+    const uint64_t nbytes = key_bits / 8;
+    if (sorted->n == 0 || !kr_work_goes_on(w))
+        return;
+    const char *last = (const char *)sorted->keys.data + (sorted->n - 1) * nbytes;
+    kr_work_copy(w, &sorted->lowest, sorted->keys.data, nbytes);
+    kr_work_copy(w, &sorted->highest, last, nbytes);
+    kr_work_sync(w);
+}
+
+/* Fills build->is_unique, lowest and highest. Waits for the stream once. */
+static void look_at_keys(kr_work *w, const kr_build *build, kr_sorted *sorted)
+{
+    const uint32_t key_bits = kr_type_key_bits(build->keys.type);
+    uint64_t *counter = kr_work_counters(w, 1), repeats = 0;
+    const repeats_params params = {
+        .keys = sorted->keys.data, .repeats = counter, .n = sorted->n, .key_bits = key_bits};
+    if (sorted->n > 1)
+        kr_work_run(w, &sorted_repeats, &params, (sorted->n - 2) / REPEATS_TILE + 1);
+    kr_work_copy(w, &repeats, counter, sizeof repeats);
+    kr_sorted_read_ends(w, key_bits, sorted);
+    kr_work_give(w, counter);
+    if (build->is_unique)
+        *build->is_unique = kr_work_goes_on(w) && !repeats;
+}
+
+kr_sorted kr_sorted_build(kr_work *w, const kr_build *build)
+{
+    kr_sorted made = kr_sorted_sort(w, build, NULL);
+    if (made.n)
+        look_at_keys(w, build, &made);
+    kr_work_lap(w, "sort");
+    return made;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Follows kr_sorted_rows_make, encode_keys and sort_into allocation by allocation. */
+void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
+{
+    static const uint32_t given; /* only whether rows_in is NULL matters */
+    const uint64_t n = shape->count, ids = n * sizeof(uint32_t);
+    const uint32_t bits = kr_type_key_bits(shape->type);
+    const uint64_t keys = n * (bits / 8), counters = 16;
+    const int listed = shape->has_validity || shape->has_row_ids;
+    const kr_sort flags = {.key_bits = 32, .end_bit = 1, .n = n};
+    const kr_sort order = {.key_bits = 32, .end_bit = 32, .n = n, .rows_in = &given};
+    const kr_sort main = {.key_bits = bits,
+                          .end_bit = kr_type_significant_bits(shape->type),
+                          .n = n,
+                          .rows_in = listed ? &given : NULL};
+    uint64_t peak = 0, kept = 0;
+    if (shape->has_validity) {
+        peak = 3 * ids + kr_device_sort_temp(shape->device, &flags) + counters;
+        kept = ids;
+    }
+    if (shape->has_row_ids) {
+        const uint64_t held = shape->has_validity ? 2 * ids : 0; /* index and gathered ids */
+        peak = larger(peak, held + 2 * ids + kr_device_sort_temp(shape->device, &order));
+        kept = 2 * ids;
+    }
+    if (listed || (shape->type != KR_U32 && shape->type != KR_U64))
+        kept += keys;
+    estimate->footprint_nbytes = keys + ids;
+    estimate->peak_nbytes = larger(peak, kept + keys + ids + kr_device_sort_temp(shape->device, &main));
+}

@@ -1,0 +1,56 @@
+/* Sorted (key, row id) columns, which most families are built on. Keys are codes (base/key/key.h) in
+ * ascending order, row ids ascend within equal keys, NULL rows are left out. */
+#ifndef KEYRAY_INDEX_SORTED_SORTED_H
+#define KEYRAY_INDEX_SORTED_SORTED_H
+
+#include "index/kinds/family.h"
+#include "index/sorted/entries.h"
+
+typedef struct kr_sorted {
+    kr_buffer keys; /* uint32_t or uint64_t[n] */
+    kr_buffer rows; /* uint32_t[n] */
+    uint64_t n;
+    uint64_t lowest, highest; /* codes of the first and the last key; 0 when n is 0 */
+} kr_sorted;
+
+/* What a work makes is its scratch memory until it is kept; then kr_sorted_release releases it. */
+kr_sorted kr_sorted_take(kr_work *work, uint64_t n, uint32_t key_bits); /* room for n, ends are 0 */
+void kr_sorted_give(kr_work *work, const kr_sorted *sorted);
+void kr_sorted_keep(kr_work *work, kr_sorted *sorted);
+void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
+
+/* The key width follows from the type of the column. */
+kr_sorted kr_sorted_build(kr_work *work, const kr_build *build);
+/* The same without the ends, in the order of kr_mix(code, *seed) (base/key/hash.h) where `seed` is not NULL:
+ * then `keys` holds these hashes instead of codes. */
+kr_sorted kr_sorted_sort(kr_work *work, const kr_build *build, const uint64_t *seed);
+/* Where the hashes of a column go, unsorted: device memory with room for one of each of its rows. */
+typedef struct kr_listed {
+    void *keys;
+    uint32_t *rows;
+    uint64_t n; /* out: rows without NULLs */
+} kr_listed;
+
+/* The hashes of the same rows in ascending order of their row ids. */
+void kr_sorted_list(kr_work *work, const kr_build *build, uint64_t seed, kr_listed *listed);
+void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate);
+/* Fills lowest and highest. Blocks. */
+void kr_sorted_read_ends(kr_work *work, uint32_t key_bits, kr_sorted *sorted);
+
+/* The same rows, some of them with other keys. Fails with KR_ERR_ARGUMENT for a row id that is not there or
+ * given twice. `sorted` is left as it is. Blocks. */
+kr_sorted kr_sorted_set_keys(kr_work *work, const kr_sorted *sorted, const kr_set_keys *job);
+
+/* KR_ERR_INVARIANT where entries are out of order. Blocks. */
+typedef struct kr_sorted_check {
+    kr_entries entries;
+    uint32_t key_bits;
+} kr_sorted_check;
+kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err);
+
+/* The same by a program of index/sorted/order_check.h, for entries in other layouts; *found is in its params.
+ */
+kr_status kr_sorted_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
+                                uint64_t n, kr_error *err);
+
+#endif

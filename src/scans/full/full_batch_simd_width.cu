@@ -1,4 +1,0 @@
-/* The CUDA kernels for many conditions. Of larger blocks, threads would not have the registers that they
- * need. */
-#define KR_BLOCK_SIZE 640
-#include "scans/full/full_batch_simd_width_body.h"

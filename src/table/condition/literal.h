@@ -1,0 +1,28 @@
+/* Where a value lies among the codes of a column. */
+#ifndef KEYRAY_TABLE_CONDITION_LITERAL_H
+#define KEYRAY_TABLE_CONDITION_LITERAL_H
+
+#include "table/condition/columns.h"
+#include "table/condition/condition.h"
+
+/* The first code whose value is not below the literal, and whether it equals it. */
+typedef struct kr_bound {
+    uint64_t code;
+    uint32_t exact;
+    uint32_t above; /* 1: all values of the type are below */
+} kr_bound;
+
+/* KR_ERR_TYPE if the literal is of another type than the column. */
+kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
+                          const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err);
+
+/* 1: the column has codes of texts. */
+int kr_literal_is_text_column(const kr_plan_columns *columns, uint32_t column);
+
+/* " at character 7", or "" for conditions that were not parsed: at is 0. Where the condition was made of
+ * several, the text follows whose character that is. */
+enum { KR_PLACE_NBYTES = 120 };
+const char *kr_literal_place_text(const kr_condition *condition, const kr_node *node, uint64_t at,
+                                  char text[KR_PLACE_NBYTES]);
+
+#endif

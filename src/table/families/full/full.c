@@ -1,0 +1,235 @@
+/* What kind `full` is, and what it keeps: zones, and samples on the host. */
+#include "table/families/full/full.h"
+#include "base/key/encode.h"
+#include "base/key/key.h"
+#include "table/condition/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const kr_option options[FULL_OPTIONS] = {
+    [FULL_OPTION_LOGIC] =
+        {"logic", KR_OPTION_CHOICE, "and|branching|auto", 0, 2, FULL_LOGIC_AUTO,
+         "whether the next predicate reads rows that an earlier one ruled out. and: it reads all rows; "
+         "branching: it reads none of these; auto: branching if few rows are left"},
+    [FULL_OPTION_ZONES] =
+        {"zones", KR_OPTION_CHOICE, "on|off", 0, 1, FULL_ZONES_ON,
+         "keep the lowest and highest value of each 1024 rows; where a column is clustered, rows need not "
+         "be read"},
+};
+
+/* ---- Samples --------------------------------------------------------------------------------- */
+
+static int by_code(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rows at equal distances. */
+static void list_rows(kr_work *work, uint64_t n_rows, uint32_t n, uint32_t *rows)
+{
+    uint32_t list[FULL_SAMPLES];
+    for (uint32_t i = 0; i < n; ++i)
+        list[i] = (uint32_t)(n_rows * i / n);
+    kr_work_copy(work, rows, list, n * sizeof *list);
+}
+
+static void sample_column(kr_work *work, const kr_column *column, const uint32_t *rows, void *codes,
+                          full_sample *sample)
+{
+    const uint32_t is_wide = kr_type_key_bits(column->type) == 64;
+    const kr_encode_job job = {column->data, rows, codes, sample->n, column->type};
+    uint32_t narrow[FULL_SAMPLES] = {0};
+    kr_encode(work, &job);
+    kr_work_read(work, is_wide ? (void *)sample->codes : narrow, codes, sample->n * (is_wide ? 8 : 4));
+    for (uint32_t i = 0; i < sample->n && !is_wide; ++i)
+        sample->codes[i] = narrow[i];
+    qsort(sample->codes, sample->n, sizeof *sample->codes, by_code);
+}
+
+static void sample_all(kr_work *work, const kr_table_build *build, full_table *table)
+{
+    const uint32_t n = build->n_rows < FULL_SAMPLES ? (uint32_t)build->n_rows : FULL_SAMPLES;
+    uint32_t *rows = kr_work_take(work, FULL_SAMPLES * sizeof *rows, "rows of a sample");
+    uint64_t *codes = kr_work_take(work, FULL_SAMPLES * sizeof *codes, "codes of a sample");
+    list_rows(work, build->n_rows, n, rows);
+    for (uint32_t c = 0; c < build->n_columns; ++c) {
+        table->samples[c].n = n;
+        sample_column(work, build->columns + c, rows, codes, table->samples + c);
+    }
+    kr_work_give(work, codes);
+    kr_work_give(work, rows);
+    kr_work_lap(work, "sample");
+}
+
+static int holds(const kr_leaf *leaf, uint64_t code)
+{
+    uint64_t low = 0, high = leaf->n_intervals;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (leaf->intervals[middle].low <= code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && code <= leaf->intervals[low - 1].high;
+}
+
+double full_selectivity(const full_table *table, const kr_leaf *leaf)
+{
+    const full_sample *sample = table->samples + leaf->column;
+    uint32_t n = 0;
+    if (leaf->other != KR_NO_COLUMN || !sample->n)
+        return 0.5;
+    for (uint32_t i = 0; i < sample->n; ++i)
+        n += (uint32_t)holds(leaf, sample->codes[i]);
+    return (double)n / sample->n;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+enum { SAMPLE_NBYTES = FULL_SAMPLES * (sizeof(uint32_t) + sizeof(uint64_t)) };
+
+static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *err)
+{
+    const uint64_t tiles = (shape->n_rows + FULL_TILE - 1) / FULL_TILE;
+    (void)err;
+    *need = (kr_need){0, SAMPLE_NBYTES};
+    for (uint32_t c = 0; c < shape->n_columns; ++c)
+        if (shape->spec->options[FULL_OPTION_ZONES] == FULL_ZONES_ON)
+            need->footprint_nbytes += 2 * tiles * kr_type_key_bits(shape->columns[c].type) / 8;
+    need->peak_nbytes += need->footprint_nbytes;
+    return KR_OK;
+}
+
+static void make_zones(kr_work *work, const kr_table_build *build, const full_table *before,
+                       full_table *table)
+{
+    if (!table->has_zones || !build->n_rows)
+        return;
+    table->zones = kr_work_object(work, build->n_columns * sizeof *table->zones, "zones of a table");
+    for (uint32_t c = 0; c < build->n_columns && kr_work_goes_on(work); ++c) {
+        const kr_column *column = table->columns + c;
+        const full_zones *old = before && before->zones ? before->zones + c : NULL;
+        const uint64_t n_old = old ? before->n_rows : 0;
+        KR_STEP(work, kr_device_report(work->device, "zones", build->n_rows - n_old,
+                                       (double)c / build->n_columns, work->err));
+        if (kr_type_key_bits(column->type) == 64)
+            full_zones_make_u64(work, column, old, n_old, table->zones + c);
+        else
+            full_zones_make_u32(work, column, old, n_old, table->zones + c);
+    }
+    kr_work_lap(work, "zones");
+}
+
+/* `before`: NULL, or what there is of the first rows. `table` has its options. On failure it has what
+ * `release` releases. */
+static void make(kr_work *work, const kr_table_build *build, const full_table *before, full_table *table)
+{
+    table->n_rows = build->n_rows;
+    table->n_columns = build->n_columns;
+    table->columns = kr_work_object(work, build->n_columns * sizeof *table->columns, "a table");
+    table->samples = kr_work_object(work, build->n_columns * sizeof *table->samples, "samples of a table");
+    if (!kr_work_goes_on(work))
+        return;
+    memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
+    sample_all(work, build, table);
+    make_zones(work, build, before, table);
+}
+
+static void release(kr_device *device, full_table *table, kr_stream *stream)
+{
+    for (uint32_t c = 0; table->zones && c < table->n_columns; ++c)
+        kr_buffer_release(device, &table->zones[c].buffer, stream);
+    free(table->zones);
+    free(table->samples);
+    free(table->columns);
+}
+
+static void build(kr_work *work, const kr_table_build *build, void **self)
+{
+    full_table *table = kr_work_object(work, sizeof *table, "a table");
+    if (!table)
+        return;
+    *self = table;
+    table->logic = (uint32_t)build->spec->options[FULL_OPTION_LOGIC];
+    table->has_zones = build->spec->options[FULL_OPTION_ZONES] == FULL_ZONES_ON;
+    make(work, build, NULL, table);
+}
+
+static void destroy(kr_device *device, void *self)
+{
+    release(device, self, NULL);
+    free(self);
+}
+
+/* Samples are taken anew; zones change from the first tile on that gets rows. */
+static void append(kr_work *work, void *self, const kr_append_job *job)
+{
+    full_table *table = self;
+    full_table longer = {.logic = table->logic, .has_zones = table->has_zones};
+    const kr_table_build all = {
+        .n_rows = job->n_rows, .n_columns = table->n_columns, .columns = job->columns};
+    make(work, &all, table, &longer);
+    const int is_done = kr_work_goes_on(work);
+    release(work->device, is_done ? table : &longer, work->stream);
+    if (is_done)
+        *table = longer;
+}
+
+static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
+{
+    const full_table *table = self;
+    components[0] = (kr_component){"zones", 0};
+    for (uint32_t c = 0; table->zones && c < table->n_columns; ++c)
+        components[0].nbytes += table->zones[c].buffer.nbytes;
+    return table->zones ? 1 : 0;
+}
+
+static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
+{
+    const full_table *table = self;
+    counters[0] = (kr_counter){"clustered columns", 0};
+    for (uint32_t c = 0; table->zones && c < table->n_columns; ++c)
+        counters[0].value += table->zones[c].are_used;
+    return table->zones ? 1 : 0;
+}
+
+static void validate(kr_work *work, const void *self)
+{
+    const full_table *table = self;
+    for (uint32_t c = 0; table->zones && c < table->n_columns; ++c)
+        if (kr_type_key_bits(table->columns[c].type) == 64)
+            full_zones_validate_u64(work, table->columns + c, table->zones + c);
+        else
+            full_zones_validate_u32(work, table->columns + c, table->zones + c);
+}
+
+static const kr_scan_ops ops = {
+    .estimate = estimate,
+    .build = build,
+    .destroy = destroy,
+    .components = components,
+    .counters = counters,
+    .validate = validate,
+    .program = &full_select_u32,
+    .select = full_select_rows,
+    .select_batch = full_select_batch,
+    .explain_plan = full_explain_plan,
+    .append = append,
+    .compares_columns = 1,
+};
+
+static const kr_scan_family family = {.ops = &ops};
+
+extern const kr_kind kr_kind_full;
+const kr_kind kr_kind_full = {
+    .name = "full",
+    .summary = "scans: every row is read, at the rate of the memory",
+    .source = "Lv et al., \"RTScan\", 3.1, as what scans are compared with",
+    .capabilities = KR_CAN_SCAN,
+    .n_options = FULL_OPTIONS,
+    .options = options,
+    .scan = &family,
+};

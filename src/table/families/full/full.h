@@ -1,0 +1,71 @@
+/* Kind `full`: every row is read. */
+#ifndef KEYRAY_TABLE_FAMILIES_FULL_FULL_H
+#define KEYRAY_TABLE_FAMILIES_FULL_FULL_H
+
+#include "table/families/full/full_params.h"
+#include "table/family.h"
+
+enum { FULL_OPTION_LOGIC, FULL_OPTION_ZONES, FULL_OPTIONS };
+enum { FULL_ZONES_ON, FULL_ZONES_OFF };
+enum { FULL_LOGIC_AND, FULL_LOGIC_BRANCHING, FULL_LOGIC_AUTO };
+
+extern const kr_program full_select_u32, full_select_u64, full_batch_u32, full_batch_u64;
+
+/* Codes of rows of a column, sorted, from which selectivities are estimated. */
+enum { FULL_SAMPLES = 1024 };
+typedef struct full_sample {
+    uint64_t codes[FULL_SAMPLES];
+    uint32_t n;
+} full_sample;
+
+/* What decides whether zones are used, of some tiles: the lowest and the highest code, how wide zones are in
+ * all, and how many of them hold values. */
+typedef struct full_spread {
+    uint64_t lowest, highest, counted;
+    double widths;
+} full_spread;
+
+/* The lowest code of each tile of a column, then the highest of each, of the column's key width. */
+typedef struct full_zones {
+    kr_buffer buffer;
+    uint64_t n;
+    full_spread spread; /* of the tiles that have all of their rows: appended rows change no other */
+    uint32_t are_used;  /* 1: the column is clustered, so that zones spare reading */
+} full_zones;
+
+/* `before`: NULL, or the zones of the first n_rows_before rows, to go on from. */
+void full_zones_make_u32(kr_work *work, const kr_column *column, const full_zones *before,
+                         uint64_t n_rows_before, full_zones *zones);
+void full_zones_make_u64(kr_work *work, const kr_column *column, const full_zones *before,
+                         uint64_t n_rows_before, full_zones *zones);
+void full_zones_validate_u32(kr_work *work, const kr_column *column, const full_zones *zones);
+void full_zones_validate_u64(kr_work *work, const kr_column *column, const full_zones *zones);
+
+typedef struct full_table {
+    uint64_t n_rows;
+    uint32_t n_columns;
+    uint32_t logic, has_zones;
+    kr_column *columns;
+    full_sample *samples; /* of each column */
+    full_zones *zones;    /* of each column; NULL: zones=off, or no rows */
+} full_table;
+
+/* The share of rows for which a leaf holds, as far as samples tell. */
+double full_selectivity(const full_table *table, const kr_leaf *leaf);
+
+/* kr_scan_ops.select, select_batch and explain_plan. */
+void full_select_rows(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes);
+void full_select_batch(kr_work *work, const void *self, kr_batch_job *jobs, uint32_t n, const uint32_t *alive,
+                       const kr_scan_notes *notes);
+int full_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
+/* A plan with an OR, alone. 0: it is too large. */
+int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan, const uint32_t *alive,
+                     uint32_t *bitmap, const kr_scan_notes *notes);
+
+/* Whether a leaf is one interval of values, or all others (*negate): values low .. low + span, modulo the
+ * width of codes. */
+int full_as_interval(const kr_leaf *leaf, uint32_t type, uint64_t *base, uint64_t *span, uint32_t *negate);
+/* FULL_LOAD_*: how a GPU loads the column; is_wide: codes of 64 bits. */
+uint32_t full_load_of(const kr_column *column, uint32_t is_wide);
+
+#endif

@@ -1,0 +1,58 @@
+/* A table: columns on a device, and what a kind of scan built of them. */
+#ifndef KEYRAY_TABLE_STORAGE_TABLE_H
+#define KEYRAY_TABLE_STORAGE_TABLE_H
+
+#include "index/kinds/column.h"
+#include "table/family.h"
+
+struct kr_table {
+    kr_device *device;
+    const kr_scan_ops *ops;
+    kr_spec spec;
+    void *self;
+    uint64_t n_rows;
+    uint32_t n_columns;
+    kr_resident *residents; /* what of the columns is a copy */
+    kr_column *columns;     /* in device memory */
+    uint64_t room;          /* rows that all columns have memory for; 0: as the table was created */
+    kr_buffer alive;        /* a bitmap, if rows were deleted; bits past the last row are 1 */
+    uint64_t n_alive;
+    char **names;
+    kr_table_options options;
+    kr_unit *units;   /* of the options, copied; or NULL */
+    kr_phases phases; /* of the build or the last change */
+    uint64_t version; /* raised by every change */
+    kr_table_info info;
+};
+
+/* The checked arguments of kr_table_create. */
+typedef struct kr_table_job {
+    kr_device *device;
+    const kr_spec *spec;
+    const kr_column *columns;
+    const char *const *names;
+    uint32_t n_columns;
+    kr_table_options options;
+    const char *reason; /* why this spec; kr_table_choose sets it */
+} kr_table_job;
+
+void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table);
+/* The columns are those of the job, their data not read. */
+kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err);
+/* What a build gets. */
+kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows);
+/* Fills in what a call reports, and waits: scans need not. */
+void kr_table_finish(kr_work *work, kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes);
+kr_plan_columns kr_table_plan_columns(const kr_table *table);
+void kr_table_check(kr_work *work, const kr_table *table);
+
+/* The columns, what belongs to them, and what the family has; returns how many. */
+enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 3 };
+uint64_t kr_table_nbytes(const kr_table *table);
+uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST]);
+
+/* "best" and the specs of scan kinds; KR_ERR_UNSUPPORTED for kinds of index. The job gets the spec and the
+ * reason. */
+kr_status kr_table_choose(kr_table_job *job, const char *text, kr_spec *spec, kr_error *err);
+
+#endif

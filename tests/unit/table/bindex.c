@@ -1,0 +1,504 @@
+/* Kind bindex: rows of every shape of column against plain loops, and what validation finds. */
+#include "table/families/bindex/bindex.h"
+#include "cpu_device.h"
+#include "random.h"
+#include "table/storage/table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ROWS_MOST = 200003, COLUMNS = 3, TEXT_NBYTES = 1 << 16, LIST_MOST = 1000 };
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+enum { CONSTANT, ASCENDING, DESCENDING, FEW, SKEWED, RANDOM, LIMITS, ALL_NULL, SHAPES };
+static const kr_type types[] = {KR_U32, KR_I32, KR_I64, KR_U8, KR_F32, KR_F64, KR_I16};
+enum { TYPES = sizeof types / sizeof *types };
+
+typedef struct values {
+    kr_type type;
+    int64_t at[ROWS_MOST];
+    uint8_t data[8 * ROWS_MOST];
+    uint8_t validity[ROWS_MOST / 8 + 2]; /* from bit 5 on */
+    int has_nulls;
+} values;
+static values columns[COLUMNS];
+
+static int64_t lowest(kr_type type)
+{
+    return type == KR_I32 ? INT32_MIN : type == KR_I64 ? INT64_MIN : type == KR_I16 ? INT16_MIN : 0;
+}
+
+/* Floats hold integers below 2^24. */
+static int64_t highest(kr_type type)
+{
+    return type == KR_U32                     ? UINT32_MAX
+           : type == KR_I32                   ? INT32_MAX
+           : type == KR_I64                   ? INT64_MAX
+           : type == KR_U8                    ? UINT8_MAX
+           : type == KR_I16                   ? INT16_MAX
+           : type == KR_F32 || type == KR_F64 ? 1 << 24
+                                              : 0;
+}
+
+static int64_t value_of(kr_rng *rng, kr_type type, int shape, uint64_t i, uint64_t n)
+{
+    const uint64_t wide = kr_rng_next(rng) >> 33, most = (uint64_t)highest(type);
+    switch (shape) {
+    case CONSTANT: return 77;
+    case ASCENDING: return (int64_t)(i % (most + 1));
+    case DESCENDING: return (int64_t)((n - i) % (most + 1));
+    case FEW: return (int64_t)kr_rng_below(rng, 5) * 10;
+    case SKEWED: return (int64_t)(kr_rng_below(rng, 2) ? 42 : (wide >> kr_rng_below(rng, 31)) % (most + 1));
+    case LIMITS:
+        return kr_rng_below(rng, 3) == 0   ? lowest(type)
+               : kr_rng_below(rng, 2) == 0 ? highest(type)
+                                           : (int64_t)kr_rng_below(rng, 100);
+    default: return (int64_t)(wide % (most + 1));
+    }
+}
+
+static void store(values *v, uint64_t i, int64_t value)
+{
+    const uint32_t width = kr_type_nbytes(v->type);
+    v->at[i] = value;
+    if (v->type == KR_F32)
+        ((float *)v->data)[i] = (float)value;
+    else if (v->type == KR_F64)
+        ((double *)v->data)[i] = (double)value;
+    else
+        memcpy(v->data + i * width, &value, width);
+}
+
+static int is_valid(const values *v, uint64_t i)
+{
+    return !v->has_nulls || (v->validity[(i + 5) / 8] >> ((i + 5) % 8) & 1);
+}
+
+/* Rows first .. n - 1. */
+static void fill(values *v, kr_rng *rng, int shape, uint64_t first, uint64_t n)
+{
+    for (uint64_t i = first; i < n; ++i) {
+        const int valid = shape != ALL_NULL && kr_rng_below(rng, 7) != 0;
+        store(v, i, value_of(rng, v->type, shape, i, n));
+        v->validity[(i + 5) / 8] &= (uint8_t) ~(1 << (i + 5) % 8);
+        v->validity[(i + 5) / 8] |= (uint8_t)(valid << (i + 5) % 8);
+    }
+}
+
+static void describe(kr_column described[COLUMNS], uint64_t n)
+{
+    for (uint32_t c = 0; c < COLUMNS; ++c)
+        described[c] = (kr_column){.type = columns[c].type,
+                                   .count = n,
+                                   .data = columns[c].data,
+                                   .validity = columns[c].has_nulls ? columns[c].validity : NULL,
+                                   .validity_offset = columns[c].has_nulls ? 5 : 0};
+}
+
+static kr_table *make(const char *spec, uint64_t n)
+{
+    kr_column described[COLUMNS];
+    kr_table *table = NULL;
+    kr_error err = {0};
+    kr_estimate need = {.struct_size = sizeof need};
+    kr_table_info info = {.struct_size = sizeof info};
+    describe(described, n);
+    if (kr_table_create(device, spec, described, NULL, COLUMNS, NULL, NULL, &table, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(kr_table_estimate(device, spec, described, COLUMNS, NULL, &need, &err), KR_OK);
+    assert_int_equal(kr_table_query(table, &info, &err), KR_OK);
+    assert_true(need.footprint_nbytes >= info.footprint_nbytes);
+    assert_true(need.peak_nbytes >= info.peak_nbytes);
+    if (kr_table_validate(table, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    return table;
+}
+
+/* ---- Conditions ------------------------------------------------------------------------------ */
+
+enum { BELOW, BETWEEN, NOT_EQUAL, IN, NOT_IN, IS_NULL, IS_NOT_NULL, OPS };
+
+typedef struct predicate {
+    uint32_t column;
+    int op;
+    int64_t low, high;
+    uint32_t n;
+    int64_t list[LIST_MOST]; /* ascending */
+} predicate;
+
+/* Values of the column, or some near them. */
+static int64_t any_value(kr_rng *rng, const values *v, uint64_t n)
+{
+    const int64_t value = v->at[kr_rng_below(rng, n)];
+    const int64_t step = (int64_t)kr_rng_below(rng, 3) - 1;
+    return (step < 0 && value == lowest(v->type)) || (step > 0 && value == highest(v->type)) ? value
+                                                                                             : value + step;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void choose(predicate *p, kr_rng *rng, uint64_t n)
+{
+    const values *v = columns + p->column;
+    p->op = (int)kr_rng_below(rng, OPS);
+    p->low = any_value(rng, v, n);
+    p->high = any_value(rng, v, n);
+    p->n = 1 + (uint32_t)kr_rng_below(rng, kr_rng_below(rng, 2) ? 4 : LIST_MOST);
+    for (uint32_t i = 0; i < p->n; ++i)
+        p->list[i] = any_value(rng, v, n);
+    qsort(p->list, p->n, sizeof *p->list, ascending);
+}
+
+static int holds(const predicate *p, uint64_t row)
+{
+    const values *v = columns + p->column;
+    const int64_t value = v->at[row];
+    if (p->op == IS_NULL || p->op == IS_NOT_NULL)
+        return is_valid(v, row) == (p->op == IS_NOT_NULL);
+    if (!is_valid(v, row))
+        return 0;
+    switch (p->op) {
+    case BELOW: return value < p->low;
+    case BETWEEN: return p->low <= value && value <= p->high;
+    case NOT_EQUAL: return value != p->low;
+    default: return (bsearch(&value, p->list, p->n, sizeof value, ascending) != NULL) == (p->op == IN);
+    }
+}
+
+static size_t put(char *text, size_t at, const predicate *p)
+{
+    static const char *const forms[] = {"c%u < %lld",     "c%u between %lld and %lld", "c%u <> %lld",
+                                        "c%u in (%lld",   "c%u not in (%lld",          "c%u is null",
+                                        "c%u is not null"};
+    const int is_list = p->op == IN || p->op == NOT_IN;
+    at += (size_t)sprintf(text + at, forms[p->op], p->column, (long long)(is_list ? p->list[0] : p->low),
+                          (long long)p->high);
+    for (uint32_t i = 1; i < p->n && is_list; ++i)
+        at += (size_t)sprintf(text + at, ", %lld", (long long)p->list[i]);
+    return at + (size_t)sprintf(text + at, is_list ? ")" : "");
+}
+
+/* Asked for alone, a count needs no bitmap. */
+static void ask(kr_table *table, const kr_condition *condition, const uint32_t *alive, kr_scan_result result,
+                void *out)
+{
+    const kr_scan_sink sink = {.struct_size = sizeof sink, .result = result, .out = out};
+    const kr_scan_options options = {.struct_size = sizeof options, .alive = alive};
+    const kr_scan_sink *sinks[] = {&sink};
+    kr_error err = {0};
+    if (kr_scan(table, &condition, sinks, 1, &options, NULL, &err) != KR_OK)
+        fail_msg("%s", err.text);
+}
+
+static void compare(kr_table *table, const predicate *predicates, uint32_t n_predicates, uint64_t n,
+                    const uint32_t *alive)
+{
+    static uint32_t got[ROWS_MOST / 32 + 1];
+    static char text[TEXT_NBYTES];
+    kr_condition *condition = NULL;
+    kr_error err = {0};
+    size_t at = 0;
+    uint64_t count = 0, n_held = 0;
+    for (uint32_t i = 0; i < n_predicates; ++i) {
+        at += (size_t)sprintf(text + at, i ? " and " : "");
+        at = put(text, at, predicates + i);
+    }
+    memset(got, 0xA5, sizeof got);
+    if (kr_condition_parse(text, &condition, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    ask(table, condition, alive, KR_SCAN_BITMAP, got);
+    ask(table, condition, alive, KR_SCAN_COUNT, &count);
+    kr_condition_destroy(condition);
+    for (uint64_t i = 0; i < (n + 31) / 32 * 32; ++i) {
+        int want = i < n && (!alive || (alive[i / 32] >> (i % 32) & 1));
+        for (uint32_t q = 0; q < n_predicates && want; ++q)
+            want = holds(predicates + q, i);
+        if ((int)(got[i / 32] >> (i % 32) & 1) != want)
+            fail_msg("row %llu of %llu: %d, not %d: %.500s", (unsigned long long)i, (unsigned long long)n,
+                     !want, want, text);
+        n_held += (uint64_t)want;
+    }
+    if (count != n_held)
+        fail_msg("%llu of %llu rows counted, not %llu: %.500s", (unsigned long long)count,
+                 (unsigned long long)n, (unsigned long long)n_held, text);
+}
+
+/* Conditions on one column to all of them, some with rows that are not alive. */
+static void try_some(kr_table *table, kr_rng *rng, uint64_t n, uint32_t tries)
+{
+    static uint32_t alive[ROWS_MOST / 32 + 1];
+    static predicate predicates[COLUMNS];
+    for (uint64_t w = 0; w < (n + 31) / 32; ++w)
+        alive[w] = (uint32_t)kr_rng_next(rng);
+    for (uint32_t i = 0; i < tries; ++i) {
+        const uint32_t first = (uint32_t)kr_rng_below(rng, COLUMNS);
+        const uint32_t n_predicates = 1 + (uint32_t)kr_rng_below(rng, COLUMNS);
+        for (uint32_t q = 0; q < n_predicates; ++q) {
+            predicates[q].column = (first + q) % COLUMNS;
+            choose(predicates + q, rng, n);
+        }
+        compare(table, predicates, n_predicates, n, kr_rng_below(rng, 3) ? NULL : alive);
+    }
+}
+
+static void shapes(void **state)
+{
+    static const uint64_t sizes[] = {1, 2, 31, 33, 64, 255, 257, 5000, 65535, 65536, 65537, ROWS_MOST};
+    kr_rng rng = {15};
+    for (int shape = 0; shape < SHAPES; ++shape)
+        for (uint32_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
+            const uint64_t n = sizes[s];
+            for (uint32_t c = 0; c < COLUMNS; ++c) {
+                columns[c].type = types[kr_rng_below(&rng, TYPES)];
+                columns[c].has_nulls = shape == ALL_NULL || kr_rng_below(&rng, 2);
+                fill(columns + c, &rng, shape, 0, n);
+            }
+            kr_table *table = make(*state, n);
+            try_some(table, &rng, n, n > 10000 ? 6 : 20);
+            kr_table_destroy(table);
+        }
+}
+
+/* The same on a GPU. */
+static void shapes_on_gpu(void **state)
+{
+    static char spec[] = "bindex";
+    void *given = spec;
+    kr_device *cpu = device, *gpu = NULL;
+    kr_error err = {0};
+    (void)state;
+    if (kr_device_open("cuda", NULL, &gpu, &err) != KR_OK) {
+        print_message("%s\n", err.text);
+        skip();
+    }
+    device = gpu;
+    shapes(&given);
+    device = cpu;
+    kr_device_close(gpu);
+}
+
+/* Selectivity 0 and 1, and constants on both sides of every border. */
+static void borders(void **state)
+{
+    enum { N = 70000 };
+    kr_rng rng = {3};
+    predicate p = {.op = BELOW};
+    (void)state;
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        columns[c].type = KR_U32;
+        columns[c].has_nulls = c == 1;
+        fill(columns + c, &rng, c == 0 ? ASCENDING : RANDOM, 0, N);
+    }
+    kr_table *table = make("bindex:vectors=16", N);
+    const bindex_table *made = table->self;
+    for (p.column = 0; p.column < COLUMNS; ++p.column) {
+        const bindex_column *column = made->parts[0].columns + p.column;
+        assert_true(column->n_sections == 16);
+        for (uint32_t v = 0; v + 1 < column->n_sections; ++v)
+            for (int step = -1; step <= 1; ++step) {
+                p.low = (int64_t)column->codes[column->ends[v]] + step;
+                compare(table, &p, 1, N, NULL);
+            }
+        p.low = 0;
+        compare(table, &p, 1, N, NULL);
+        p.low = UINT32_MAX;
+        compare(table, &p, 1, N, NULL);
+    }
+    kr_table_destroy(table);
+}
+
+/* More predicates than a pass takes: passes hand on a bitmap, the last one counts. Appended rows make parts.
+ */
+static void many_columns(void **state)
+{
+    enum { N = 70001, FIRST = 70000, MANY = 20 };
+    static uint32_t alive[N / 32 + 1], got[N / 32 + 1];
+    kr_rng rng = {31};
+    kr_column all[MANY], more[MANY];
+    kr_condition *condition = NULL;
+    kr_table *table = NULL;
+    kr_error err = {0};
+    char text[MANY * 20] = "";
+    uint64_t count, n_held = 0;
+    (void)state;
+    columns[0].type = KR_U32;
+    columns[0].has_nulls = 0;
+    fill(columns, &rng, RANDOM, 0, N);
+    for (uint32_t c = 0; c < MANY; ++c) {
+        all[c] = (kr_column){.type = KR_U32, .count = FIRST, .data = columns[0].data};
+        more[c] = (kr_column){.type = KR_U32, .count = N - FIRST, .data = columns[0].data + 4 * FIRST};
+        sprintf(text + strlen(text), "%sc%u > %u", c ? " and " : "", c, c * 70000000);
+    }
+    for (uint64_t w = 0; w <= N / 32; ++w)
+        alive[w] = (uint32_t)kr_rng_next(&rng);
+    assert_int_equal(kr_table_create(device, "bindex", all, NULL, MANY, NULL, NULL, &table, &err), KR_OK);
+    assert_int_equal(kr_table_append(table, more, MANY, NULL, &err), KR_OK);
+    assert_int_equal(((const bindex_table *)table->self)->n_parts, 2);
+    assert_int_equal(kr_condition_parse(text, &condition, &err), KR_OK);
+    ask(table, condition, alive, KR_SCAN_COUNT, &count);
+    ask(table, condition, alive, KR_SCAN_BITMAP, got);
+    for (uint64_t i = 0; i < N; ++i) {
+        const uint32_t want = columns[0].at[i] > (MANY - 1) * 70000000 ? alive[i / 32] >> i % 32 & 1 : 0;
+        assert_int_equal(got[i / 32] >> i % 32 & 1, want);
+        n_held += want;
+    }
+    assert_int_equal(count, n_held);
+    assert_true(n_held > 0);
+    kr_condition_destroy(condition);
+    kr_table_destroy(table);
+}
+
+/* ---- What a scan costs ----------------------------------------------------------------------- */
+
+/* Rows checked are at most half a section, and fewer compared than in a few cells; a value that fills
+ * sections needs no check at all. */
+static void refines_little(void **state)
+{
+    enum { N = 200000, VECTORS = 32 };
+    kr_rng rng = {9};
+    (void)state;
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        columns[c].type = KR_U32;
+        columns[c].has_nulls = 0;
+        fill(columns + c, &rng, c == 0 ? RANDOM : c == 1 ? FEW : CONSTANT, 0, N);
+    }
+    kr_table *table = make("bindex:vectors=32", N);
+    const bindex_table *made = table->self;
+    for (uint32_t i = 0; i < 500; ++i) {
+        kr_interval below = {0, kr_rng_next(&rng) >> 33};
+        for (uint32_t c = 0; c < COLUMNS; ++c) {
+            const kr_leaf leaf = {.column = c, .other = KR_NO_COLUMN, .n_intervals = 1, .intervals = &below};
+            bindex_lists lists = {.n_runs = 0};
+            bindex_work work = {0};
+            bindex_leaf leaf_made;
+            below.high = c ? below.high % 80 : below.high;
+            assert_int_equal(bindex_leaf_add(made->parts, &leaf, 0, &lists, &leaf_made, &work, NULL), KR_OK);
+            assert_true(work.vectors <= 1);
+            assert_true(work.refined <= (c ? 0 : N / VECTORS / 2 + N / 100));
+            assert_true(work.compared <= N / 1000);
+            bindex_lists_release(&lists);
+        }
+    }
+    kr_table_destroy(table);
+}
+
+/* ---- Damage ---------------------------------------------------------------------------------- */
+
+static void expect_damage(kr_table *table, const char *text)
+{
+    kr_error err = {0};
+    assert_int_equal(kr_table_validate(table, &err), KR_ERR_INVARIANT);
+    if (!strstr(err.text, text))
+        fail_msg("'%s', not '%s'", err.text, text);
+}
+
+static void damage(void **state)
+{
+    enum { N = 150000 };
+    kr_rng rng = {4};
+    (void)state;
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        columns[c].type = types[c];
+        columns[c].has_nulls = c == 2;
+        fill(columns + c, &rng, RANDOM, 0, N);
+    }
+    kr_table *table = make("bindex", N);
+    const bindex_table *made = table->self;
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        bindex_column *column = made->parts[0].columns + c;
+        bindex_view *view = &column->view;
+        view->vectors[((view->n_vectors - 1) * view->n_tiles + 1) * view->words + 100] ^= 8;
+        expect_damage(table, "a vector has wrong bits in the tile that begins at row 65536");
+        view->vectors[((view->n_vectors - 1) * view->n_tiles + 1) * view->words + 100] ^= 8;
+        view->starts[40 * view->n_tiles + 2] += 60000;
+        expect_damage(table, "numbers of rows in cells are wrong in the tile that begins at row 131072");
+        view->starts[40 * view->n_tiles + 2] -= 60000;
+        const uint16_t position = view->positions[70000];
+        view->positions[70000] = view->positions[60000 + 65536];
+        expect_damage(table, "positions do not name");
+        view->positions[70000] = position;
+        ++column->counts[5];
+        expect_damage(table, "sizes of cells");
+        --column->counts[5];
+        ++column->codes[7];
+        column->codes[7] += column->codes[8];
+        expect_damage(table, "borders do not ascend");
+        column->codes[7] -= column->codes[8];
+        --column->codes[7];
+    }
+    kr_error err = {0};
+    if (kr_table_validate(table, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    kr_table_destroy(table);
+}
+
+/* ---- Appended rows --------------------------------------------------------------------------- */
+
+static void append_to(kr_table *table, uint64_t first, uint64_t n)
+{
+    kr_column described[COLUMNS];
+    kr_error err = {0};
+    describe(described, n);
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        described[c].data = columns[c].data + first * kr_type_nbytes(described[c].type);
+        described[c].validity_offset += first;
+        described[c].count = n - first;
+    }
+    if (kr_table_append(table, described, COLUMNS, NULL, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    if (kr_table_validate(table, &err) != KR_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Batches of all sizes; values of each in another range, so that old borders do not fit. */
+static void appends(void **state)
+{
+    static const uint64_t batches[] = {1, 30, 1, 40000, 1, 2, 3, 5000, 700, 700, 0, 64, 100000, 31, 33, 1};
+    kr_rng rng = {5};
+    uint64_t n = 50000;
+    uint32_t parts_most = 0;
+    (void)state;
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        columns[c].type = types[c];
+        columns[c].has_nulls = c == 2;
+        fill(columns + c, &rng, c ? RANDOM : ASCENDING, 0, n);
+    }
+    kr_table *table = make("bindex:vectors=20", n);
+    const bindex_table *made = table->self;
+    for (uint32_t b = 0; b < sizeof batches / sizeof *batches; ++b) {
+        for (uint32_t c = 0; c < COLUMNS; ++c)
+            fill(columns + c, &rng, (int)kr_rng_below(&rng, SHAPES), n, n + batches[b]);
+        append_to(table, n, n + batches[b]);
+        n += batches[b];
+        parts_most = made->n_parts > parts_most ? made->n_parts : parts_most;
+        try_some(table, &rng, n, 12);
+    }
+    assert_in_range(parts_most, 3, BINDEX_PARTS);
+    kr_table_destroy(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(shapes, "bindex"),
+        cmocka_unit_test_prestate(shapes, "bindex:vectors=2"),
+        cmocka_unit_test_prestate(shapes, "bindex:vectors=256"),
+        cmocka_unit_test(shapes_on_gpu),
+        cmocka_unit_test(borders),
+        cmocka_unit_test(many_columns),
+        cmocka_unit_test(refines_little),
+        cmocka_unit_test(damage),
+        cmocka_unit_test(appends),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
