@@ -149,13 +149,16 @@ void kr_call_open(kr_work *w, kr_call *c, const kr_wanted *wanted, kr_stopwatch 
         c->counters = kr_work_counters(w, COUNTERS);
     c->query.counters = c->counters;
     c->query.log = &c->log;
-    if (watch)
-        kr_stopwatch_start(watch, w->device, w->stream);
+    if (!watch || !kr_work_goes_on(w)) /* the stream may be one that is captured */
+        return;
+    kr_stopwatch_start(watch, w->device, w->stream);
     w->watch = watch;
 }
 
 void kr_call_report(kr_work *w, const kr_call *c, kr_report *report)
 {
+    if (!kr_work_goes_on(w))
+        return;
     kr_stopwatch_stop(w->watch); /* before that, a GPU's phases are not read */
     kr_report made = {.probes = c->lower->count, .log = c->log, .phases = w->watch->phases};
     kr_work_sync(w);

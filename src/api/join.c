@@ -1,4 +1,4 @@
-/* kr_join_*: check the arguments, decide which side is indexed. */
+/* kr_join_*: check the arguments, read the result. */
 #include "join/join.h"
 #include "api/join.h"
 #include "base/util/structs.h"

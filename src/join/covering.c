@@ -132,9 +132,9 @@ static covering_scan_params scan_of(const kr_covering *c)
 static uint64_t add_up(kr_work *w, uint64_t *values, uint64_t n)
 {
     uint64_t total = 0;
-    kr_work_fill(w, values + n, 0, sizeof *values);
+    kr_work_fill(w, KR_PLACE_IN(values, n), 0, sizeof *values);
     kr_work_sum(w, values, n + 1);
-    kr_work_read(w, &total, values + n, sizeof total);
+    kr_work_read(w, &total, KR_PLACE_IN(values, n), sizeof total);
     return total;
 }
 

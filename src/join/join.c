@@ -247,7 +247,7 @@ static void find_partners(joining *j)
     } else {
         j->matches = kr_matches_find(w, &j->query);
         j->offsets = j->matches.offsets;
-        kr_work_read(w, &j->matched, j->offsets + j->query.n, sizeof j->matched);
+        kr_work_read(w, &j->matched, KR_PLACE_IN(j->offsets, j->query.n), sizeof j->matched);
     }
 }
 

@@ -156,7 +156,7 @@ static void find_matches(streaming_piece *piece)
 {
     kr_work *w = &piece->work;
     piece->matches = kr_matches_find(w, &piece->query);
-    const join_chunks_params params = {piece->matches.offsets + piece->query.n, piece->found};
+    const join_chunks_params params = {KR_PLACE_IN(piece->matches.offsets, piece->query.n), piece->found};
     kr_work_run(w, &join_chunks_found, &params, 1);
 }
 

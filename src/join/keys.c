@@ -95,9 +95,9 @@ static void find_parts(const keyed *k, keys_part parts[KEYS_COLUMNS])
     uint64_t ends[2 * KEYS_COLUMNS] = {0};
     uint64_t *counters = kr_work_counters(k->work, 2 * KEYS_COLUMNS);
     for (uint32_t j = 0; j < k->n; ++j) {
-        add_extent(k, &k->right.columns[j].column, counters + 2 * j);
+        add_extent(k, &k->right.columns[j].column, KR_PLACE_IN(counters, 2 * j));
         if (j >= k->n_equal)
-            add_extent(k, &k->left.columns[j].column, counters + 2 * j);
+            add_extent(k, &k->left.columns[j].column, KR_PLACE_IN(counters, 2 * j));
     }
     kr_work_read(k->work, ends, counters, sizeof ends);
     kr_work_give(k->work, counters);

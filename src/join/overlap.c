@@ -103,7 +103,7 @@ static void find(overlap *o, int number)
     o->indexes[number] = build(o, &indexed->start);
     kr_query_make(w, o->indexes[number], &probing->bound[0], &probing->bound[1], query);
     *matches = kr_matches_find(w, query);
-    kr_work_read(w, &o->found[number], matches->offsets + probing->n, sizeof o->found[number]);
+    kr_work_read(w, &o->found[number], KR_PLACE_IN(matches->offsets, probing->n), sizeof o->found[number]);
 }
 
 overlap overlap_open(kr_work *w, const kr_overlap_job *job, int with_ends)

@@ -33,8 +33,11 @@ int kr_join_ascends(kr_work *w, const kr_column *column, uint64_t n, int *distin
 {
     const kr_program *program = kr_type_key_bits(column->type) == 64 ? &join_order_u64 : &join_order_u32;
     uint64_t *counters = kr_work_counters(w, 2), seen[2] = {0};
-    const join_order_params params = {
-        .data = column->data, .falls = counters, .repeats = counters + 1, .n = n, .type = column->type};
+    const join_order_params params = {.data = column->data,
+                                      .falls = counters,
+                                      .repeats = KR_PLACE_IN(counters, 1),
+                                      .n = n,
+                                      .type = column->type};
     kr_work_run(w, program, &params, n);
     kr_work_read(w, seen, counters, sizeof seen);
     kr_work_give(w, counters);
@@ -105,7 +108,7 @@ static void pack(const merging *m, const uint32_t *from, uint32_t *to)
 static void sum_counts(merging *m)
 {
     kr_work_sum(m->work, m->params.counts, m->pieces + 1);
-    kr_work_read(m->work, &m->n, m->params.counts + m->pieces, sizeof m->n);
+    kr_work_read(m->work, &m->n, KR_PLACE_IN(m->params.counts, m->pieces), sizeof m->n);
 }
 
 /* At most one result of each left row: one pass, and a copy if there were fewer. */

@@ -343,6 +343,7 @@ static void refuse(const arrays *a)
     kr_prepared *prepared = NULL;
     kr_column keys = {};
     kr_sink sink = {};
+    kr_report *report = NULL;
     cudaGraph_t graph = NULL;
     void *memory = NULL;
     keys.type = KR_U32;
@@ -357,9 +358,13 @@ static void refuse(const arrays *a)
         check(kr_prepare_lookup(rays, &keys, &sink, &prepared, &err) == KR_OK, "is prepared", "rx");
         check(!kr_prepared_is_recorded(prepared), "is not recorded", "rx");
     }
+    check(kr_report_create(&report, &err) == KR_OK, "is made", "report");
     cudaStreamBeginCapture(cuda_stream, cudaStreamCaptureModeThreadLocal);
     check(kr_index_lookup(index, &keys, &sink, stream, &err) == KR_ERR_UNSUPPORTED, "refuses lookups",
           "array");
+    sink.report = report;
+    check(kr_index_lookup(index, &keys, &sink, stream, &err) == KR_ERR_UNSUPPORTED,
+          "refuses lookups that are timed", "array");
     check(kr_index_create(device, "array", &keys, NULL, stream, &other, &err) == KR_ERR_UNSUPPORTED,
           "refuses builds", "array");
     check(kr_memory_allocate(device, 256, stream, &memory, &err) == KR_ERR_UNSUPPORTED, "refuses allocations",
@@ -370,6 +375,7 @@ static void refuse(const arrays *a)
           "array");
     if (graph)
         cudaGraphDestroy(graph);
+    kr_report_destroy(report);
     kr_prepared_destroy(prepared);
     kr_index_destroy(rays);
     kr_index_destroy(index);

@@ -43,7 +43,7 @@ void kr_arena_release(kr_arena *arena);
 
 /* ---- For work.c --------------------------------------------------------------------------------- */
 
-/* 1: `buffer` is a place of an arena that serves. */
+/* 1: it has its memory, and serves; 0: it records. */
 int kr_arena_serves(const kr_arena *arena);
 kr_status kr_arena_serve(kr_arena *arena, uint64_t nbytes, const char *what, kr_buffer *buffer,
                          kr_error *err);

@@ -1,4 +1,4 @@
-/* Counts device memory against the cap, and allocates for the calls of the table that need memory. */
+/* Counts device memory against the cap, and says how much scratch memory the calls of the table need. */
 #include "base/devices/device.h"
 
 #include <stdio.h>

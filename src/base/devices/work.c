@@ -50,7 +50,7 @@ static void release(kr_work *work, kr_buffer *buffer)
 
 void *kr_work_take_or(kr_work *work, uint64_t nbytes, const char *what, const char *help)
 {
-    if (work->n_taken == KR_WORK_TAKEN_MOST)
+    if (work->n_taken == KR_WORK_TAKEN_MOST && nbytes)
         KR_STEP(work,
                 kr_fail(work->err, KR_ERR_INTERNAL, "work takes %d pieces of memory at most; report this",
                         (int)KR_WORK_TAKEN_MOST));
@@ -219,7 +219,8 @@ void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes)
 
 void kr_work_lap(kr_work *work, const char *name)
 {
-    kr_stopwatch_lap(work->watch, name);
+    if (work->status == KR_OK)
+        kr_stopwatch_lap(work->watch, name);
 }
 
 kr_stopwatch *kr_work_unwatch(kr_work *work)

@@ -60,6 +60,8 @@ void *kr_work_take_constants(kr_work *work, uint64_t nbytes, const char *what, c
 void kr_work_write_constants(kr_work *work, void *constants, const void *host, uint64_t nbytes);
 /* n counters that programs add to, all 0. */
 uint64_t *kr_work_counters(kr_work *work, uint32_t n);
+/* A place in memory that a step took: NULL if it took none. */
+#define KR_PLACE_IN(memory, i) ((memory) ? (memory) + (i) : NULL)
 /* Memory that is no longer needed; NULL does nothing. */
 void kr_work_give(kr_work *work, const void *memory);
 /* For a function that takes scratch memory of its caller's work: what was taken since the mark, and not kept,
@@ -91,7 +93,8 @@ void kr_work_sync(kr_work *work);
 void kr_work_finish(kr_work *work);
 void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes);
 
-/* The time since the last lap belongs to phase `name`. */
+/* The time since the last lap belongs to phase `name`. A step: on a stream that was refused, since it is
+ * being captured, a lap would break the capture. */
 void kr_work_lap(kr_work *work, const char *name);
 /* Laps do nothing until the watch, which it returns, is set again: for steps whose phases are part of the
  * caller's. */

@@ -286,7 +286,9 @@ static uint64_t find_inserted_end(kr_work *w, const kr_index *index, const kr_up
 {
     if (!wanted->insert_rows)
         return wanted->insert_keys.count ? index->info.next_row + wanted->insert_keys.count : 0;
-    const kr_rows_summary given = summarize_given(w, in, kr_work_counters(w, KR_ROWS_COUNTERS));
+    uint64_t *counters = kr_work_counters(w, KR_ROWS_COUNTERS);
+    const kr_rows_summary given = summarize_given(w, in, counters);
+    kr_work_give(w, counters);
     if (given.count < in->rows.count)
         KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT,
                            "insert_rows holds %u (KR_NO_ROW), which is not a row id; give ids below it",

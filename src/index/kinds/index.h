@@ -34,7 +34,7 @@ kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_
 kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
                                   kr_stream *stream, kr_error *err);
 
-/* kr_index_update with checked arguments: next_row of `wanted` is filled in here. Blocks. */
+/* kr_index_update with checked arguments; next_row of `wanted` is not read. Blocks. */
 kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err);
 
 /* kr_index_validate with checked arguments. Blocks. */

@@ -21,7 +21,7 @@ uint32_t *kr_select_list(kr_work *w, const kr_selection *selection, uint64_t *co
     kr_work_fill(w, places, 0, nbytes);
     kr_work_run(w, &bitmap_select_count, &params, n);
     kr_work_sum(w, places, n + 1);
-    kr_work_read(w, &found, places + n, sizeof found);
+    kr_work_read(w, &found, KR_PLACE_IN(places, n), sizeof found);
     params.rows = kr_work_take(w, found * sizeof *params.rows, "selected rows");
     kr_work_run(w, &bitmap_select_write, &params, n);
     kr_work_give(w, places);

@@ -23,10 +23,10 @@ static uint64_t place(kr_work *w, const kr_found_job *job, found_params *params)
     const uint64_t tiles = tiles_of(job->n);
     uint64_t listed = 0;
     params->places = kr_work_take_or(w, (tiles + 1) * sizeof *params->places, "places of answers", job->help);
-    kr_work_fill(w, params->places + tiles, 0, sizeof *params->places);
+    kr_work_fill(w, KR_PLACE_IN(params->places, tiles), 0, sizeof *params->places);
     kr_work_run(w, &found_count, params, tiles);
     kr_work_sum(w, params->places, tiles + 1);
-    kr_work_read(w, &listed, params->places + tiles, sizeof listed);
+    kr_work_read(w, &listed, KR_PLACE_IN(params->places, tiles), sizeof listed);
     return listed;
 }
 

@@ -5,7 +5,7 @@
 void kr_row_lists_offsets(kr_work *w, const kr_match *matches, uint64_t n, uint64_t limit, uint64_t *offsets)
 {
     const length_params params = {matches, offsets, limit};
-    kr_work_fill(w, offsets + n, 0, sizeof *offsets);
+    kr_work_fill(w, KR_PLACE_IN(offsets, n), 0, sizeof *offsets);
     kr_work_run(w, &row_lists_length, &params, n);
     kr_work_sum(w, offsets, n + 1);
 }

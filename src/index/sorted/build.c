@@ -154,7 +154,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Follows kr_sorted_rows_make, encode_keys and sort_into allocation by allocation. */
+/* Follows kr_sorted_rows_make, encode_keys and kr_sorted_sort allocation by allocation. */
 void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
 {
     static const uint32_t given; /* only whether rows_in is NULL matters */

@@ -94,7 +94,7 @@ static void plan(update *u, const kr_changes *changes)
     kr_work_run(w, &KR_W(btree_route), p, bounds_of(tree->n_leaves));
     kr_work_run(w, plans[tree->node_bits - BTREE_NODE_BITS], p, tree->n_leaves);
     kr_work_run(w, &KR_W(btree_sum), p, 1);
-    kr_work_read(w, &u->sums, p->sums + p->n_tiles, sizeof u->sums);
+    kr_work_read(w, &u->sums, KR_PLACE_IN(p->sums, p->n_tiles), sizeof u->sums);
     kr_work_lap(w, "plan");
 }
 
@@ -133,7 +133,8 @@ static void apply(update *u)
     const uint32_t lanes = w->device->ops->group_threads == 1 ? 1 : BTREE_LANES_GPU;
     p->blocks.shared_nbytes = p->moves ? BTREE_DIRECT_SHARED : 0;
     if (p->moves) /* those that stay free; behind them those that become so */
-        kr_work_copy(w, p->made.order + p->made.n_leaves, p->tree.order + first, spare * sizeof(uint32_t));
+        kr_work_copy(w, KR_PLACE_IN(p->made.order, p->made.n_leaves), p->tree.order + first,
+                     spare * sizeof(uint32_t));
     kr_work_run_whole(w, p->moves ? &KR_W(btree_direct) : &KR_W(btree_restart), p, p->n_tiles);
     kr_work_run_whole(w, applies[p->tree.node_bits - BTREE_NODE_BITS], p, (uint64_t)u->sums.changed * lanes);
     kr_work_run_whole(w, &KR_W(btree_fill), &levels, p->made.n_slots - p->made.n_leaves + UINT64_C(1));
