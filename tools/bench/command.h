@@ -1,6 +1,6 @@
 /* `keyray bench`: all that the command needs of this folder but workload.h. */
-#ifndef KEYRAY_BENCH_COMMAND_H
-#define KEYRAY_BENCH_COMMAND_H
+#ifndef KEYRAY_TOOLS_BENCH_COMMAND_H
+#define KEYRAY_TOOLS_BENCH_COMMAND_H
 
 #include "tools/terminal/options.h"
 

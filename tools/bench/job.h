@@ -1,6 +1,6 @@
 /* What the files of `keyray bench` share. */
-#ifndef KEYRAY_BENCH_JOB_H
-#define KEYRAY_BENCH_JOB_H
+#ifndef KEYRAY_TOOLS_BENCH_JOB_H
+#define KEYRAY_TOOLS_BENCH_JOB_H
 
 #include "tools/terminal/facts.h"
 #include "tools/terminal/options.h"
@@ -81,7 +81,7 @@ int bench_oracle_open(bench_data *data, uint32_t threads);
 /* The right answer to probe i. Adds to *visited the matches that had to be looked at. */
 uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result result, uint64_t *visited);
 
-/* ---- One measurement (answer.c, bench_check.c, bench_time.c, bench_run.c, ...) */
+/* ---- One measurement (answer.c, check.c, time.c, run.c, ...) */
 
 typedef struct bench_times {
     double minimum, median, maximum;

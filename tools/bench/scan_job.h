@@ -1,6 +1,6 @@
 /* `keyray bench scan`. */
-#ifndef KEYRAY_BENCH_SCAN_JOB_H
-#define KEYRAY_BENCH_SCAN_JOB_H
+#ifndef KEYRAY_TOOLS_BENCH_SCAN_JOB_H
+#define KEYRAY_TOOLS_BENCH_SCAN_JOB_H
 
 #include "bench/bench.h"
 #include "job.h"

@@ -1,6 +1,6 @@
 /* The options of the workload generators, shared by gen and bench. */
-#ifndef KEYRAY_BENCH_WORKLOAD_H
-#define KEYRAY_BENCH_WORKLOAD_H
+#ifndef KEYRAY_TOOLS_BENCH_WORKLOAD_H
+#define KEYRAY_TOOLS_BENCH_WORKLOAD_H
 
 #include "bench/bench.h"
 #include "tools/terminal/options.h"

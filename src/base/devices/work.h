@@ -7,8 +7,9 @@
  *     kr_work_run(&work, &sort_of_rows, &(sort_params){order, rows}, n);
  *     return kr_work_end(&work);
  *
- * What a step gives back after a failure is NULL or 0, and must only be handed to further steps. Memory that
- * is taken is scratch memory: the end gives it back, the last first, unless it was kept. Of one thread. */
+ * What a step gives back after a failure is NULL or 0, or its memory is NULL; it must only be handed to
+ * further steps. Memory that is taken is scratch memory: the end gives it back, the last first, unless it was
+ * kept. Of one thread. */
 #ifndef KEYRAY_BASE_DEVICES_WORK_H
 #define KEYRAY_BASE_DEVICES_WORK_H
 

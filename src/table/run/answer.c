@@ -227,9 +227,8 @@ static void wait_for(kr_work *work, const kr_answer *answer)
     int waits = !answer->reaches_alive;
     for (uint32_t i = 0; i < answer->n; ++i)
         waits |= !reaches_sink(answer->sinks + i);
-    kr_error *err = kr_work_goes_on(work) ? work->err : NULL;
-    const kr_status end = waits ? kr_device_sync(work->device, work->stream, err) : KR_OK;
-    KR_STEP(work, end);
+    if (waits)
+        kr_work_finish(work);
 }
 
 void kr_scan_answer_all(kr_work *work, const kr_answer *answer)

@@ -133,8 +133,8 @@ static void start(const batch *b, const launch *now, bindex_job *jobs, const cha
         params.only = *jobs;
     else
         params.jobs = (const bindex_job *)there;
-    /* A block of one thread needs none for the job. */
-    params.blocks = (kr_blocks){shared + BINDEX_JOB_NBYTES, 0};
+    const int is_kept = !work->device->ops->is_host || KR_IN_BLOCKS; /* by its block, in shared memory */
+    params.blocks = (kr_blocks){shared + (is_kept ? BINDEX_JOB_NBYTES : 0), 0};
     kr_work_run(work, &bindex_batch, &params, n_tiles * now->n);
 }
 

@@ -97,7 +97,7 @@ void cubes_visit_all(kr_work *work, const cubes_table *table, cubes_group *group
 {
     cubes_region all = {{0, 0, 0}, {0, 0, 0}};
     kr_tracer *tracer = NULL;
-    KR_STEP(work, kr_tracer_of(table->device, &tracer, work->err));
+    KR_STEP(work, kr_tracer_of(work->device, &tracer, work->err));
     cubes_scene_open(work, table, group);
     if (!kr_work_goes_on(work))
         return;
