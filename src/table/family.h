@@ -1,4 +1,4 @@
-/* The contract of scan kinds. A new kind needs a folder here that defines one kr_kind with its
+/* The contract of scan kinds. A new kind needs a folder in table/families/ that defines one kr_kind with its
  * kr_scan_family, and a line in index/kinds/kinds.def.
  *
  * A kind answers conjunctions: the rows for which every leaf of a list holds, as a bitmap. The library does

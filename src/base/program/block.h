@@ -6,8 +6,9 @@
  *       Works on the elements t = block.index, block.index + block.count, ... below n. All threads of the
  *       block enter together. params_t has a member `blocks`.
  *
- *   KR_BLOCK_PAIR_PROGRAM: the same, with registers for as many blocks as a multiprocessor has threads for:
- * two, or one where it has fewer threads. So one works while the other waits for memory.
+ *   KR_BLOCK_PAIR_PROGRAM(name, params_t, body)
+ *       The same, with registers for as many blocks as a multiprocessor has threads for: two, or one where
+ *       it has fewer threads. So one works while the other waits for memory.
  *
  * A block has 1024 threads on a GPU. A NAME.cu may define KR_BLOCK_SIZE before it includes anything: blocks
  * of 256 that are many at a time suit programs that wait for memory more often than they compute.

@@ -16,8 +16,10 @@
  *       void end(const params_t *, uint64_t i, state_t *)     for every i, also after begin returned 0
  *       State of at most 32 bytes: it lives across a trace. The CPU keeps KR_IN_FLIGHT of them and
  *       steps them in turn, so that their cache misses overlap. index/kinds/lookup_program.h has the same
- * with launch options. KR_PROBE_PROGRAM_AHEAD(name, ...) The same. A CPU keeps KR_MANY_IN_FLIGHT, and begins
- * as many more before it steps them: for searches that read one place, which `begin` prefetches.
+ *       with launch options.
+ *   KR_PROBE_PROGRAM_AHEAD(name, ...)
+ *       The same. A CPU keeps KR_MANY_IN_FLIGHT, and begins as many more before it steps them: for
+ *       searches that read one place, which `begin` prefetches.
  *
  * For blocks of threads see base/program/block.h, for rays base/tracers/ray.h. For work that a CPU does
  * better in its own way, while a GPU runs another program:

@@ -227,6 +227,7 @@ static int is_counted(const kr_table *table, const kr_scan_job *job)
     return job->count && table->ops->counts && job->plan.n_leaves && !kr_plan_has_or(&job->plan);
 }
 
+/* The leaves from the last on, as the walk of a tree comes to them. */
 static void count_conjunction(running *r, const kr_scan_job *job, const uint32_t *alive)
 {
     const uint32_t n = (uint32_t)r->plan->n_leaves;
