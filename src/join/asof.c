@@ -25,7 +25,7 @@ static void search(asof *a, const kr_column *left, const kr_column *right, const
     if (used_bits)
         kr_work_give(w, right->data);
     keyed_locate(&a->keys, index, left, near, a->rows);
-    kr_index_destroy(index);
+    kr_index_release(index, w->stream);
 }
 
 /* With groups: by one key of all columns, or, if that takes more than 64 bits, by numbers. */
@@ -126,11 +126,11 @@ void kr_asof_run(kr_work *w, const kr_asof_job *job, kr_join *join)
     check(&a, job);
     if (!kr_work_goes_on(w))
         return;
-    kr_peak_begin(&peak, w->device);
+    kr_work_peak_begin(w, &peak);
     kr_join_watch(w, &watch);
     join_sides(&a, job, join);
     kr_join_unwatch(w, join);
     keyed_release(&a.keys);
-    join->info.peak_nbytes = kr_peak_end(&peak);
+    join->info.peak_nbytes = kr_work_peak_end(w, &peak);
     fill_info(&a, &join->info);
 }

@@ -27,7 +27,7 @@ static ranks rank_times(asof *a)
     keyed_locate(&a->keys, index, right, &before, made.before.right);
     keyed_locate(&a->keys, index, left, &before, made.before.left);
     keyed_locate(&a->keys, index, left, &not_after, made.not_after);
-    kr_index_destroy(index);
+    kr_index_release(index, a->keys.work->stream);
     return made;
 }
 
@@ -93,5 +93,5 @@ void asof_ranked(asof *a)
     kr_work_give(a->keys.work, keys.right);
     const neighbours from = {index, ids.left, &ranked, keys.left, rank_bits};
     search_keys(a, &from);
-    kr_index_destroy(index);
+    kr_index_release(index, a->keys.work->stream);
 }

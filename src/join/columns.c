@@ -59,10 +59,10 @@ void kr_join_columns_run(kr_work *w, const kr_columns_job *job, kr_join *join)
     check(&k, job);
     if (!kr_work_goes_on(w))
         return;
-    kr_peak_begin(&peak, w->device);
+    kr_work_peak_begin(w, &peak);
     kr_join_watch(w, &watch);
     join_columns(&k, job, join);
     kr_join_unwatch(w, join);
     keyed_release(&k);
-    join->info.peak_nbytes = kr_peak_end(&peak);
+    join->info.peak_nbytes = kr_work_peak_end(w, &peak);
 }

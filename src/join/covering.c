@@ -96,7 +96,7 @@ void kr_covering_build(kr_work *w, const kr_spec *spec, const kr_column *lower, 
     arrange(w, spec, lower, upper, c);
     kr_work_lap(w, "sort");
     const kr_column keys = {.type = c->type, .count = c->sorted.n, .data = c->sorted.keys.data};
-    KR_STEP(w, kr_index_make(w->device, spec, &keys, NULL, NULL, &c->index, w->err));
+    KR_STEP(w, kr_index_make(w->device, spec, &keys, NULL, w->stream, &c->index, w->err));
     kr_work_give(w, c->sorted.keys.data);
 }
 

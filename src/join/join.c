@@ -341,8 +341,9 @@ kr_index *kr_join_build(kr_work *w, const kr_join_job *job, const kr_spec *spec,
     kr_shape shape;
     kr_index *index = NULL;
     KR_STEP(w, kr_index_shape_make(w->device, spec, indexed, NULL, &shape, w->err));
-    KR_STEP(w, job->used_bits ? kr_index_make_narrow(w->device, spec, indexed, job->used_bits, &index, w->err)
-                              : kr_index_make(w->device, spec, indexed, NULL, NULL, &index, w->err));
+    KR_STEP(w, job->used_bits
+                   ? kr_index_make_narrow(w->device, spec, indexed, job->used_bits, w->stream, &index, w->err)
+                   : kr_index_make(w->device, spec, indexed, NULL, w->stream, &index, w->err));
     return index;
 }
 
@@ -397,7 +398,7 @@ static void run_indexed(joining *j, const kr_spec *spec, kr_join *join)
         probe(j, probes, j->indexes_left ? job->right_upper : NULL, join);
         fill_info(j, &join->info);
     }
-    kr_index_destroy(made);
+    kr_index_release(made, w->stream);
 }
 
 static void run(joining *j, kr_join *join)
@@ -422,7 +423,7 @@ void kr_join_run(kr_work *w, const kr_join_job *job, kr_join *join)
 {
     joining j = {.work = w, .job = job};
     kr_peak peak;
-    kr_peak_begin(&peak, w->device);
+    kr_work_peak_begin(w, &peak);
     run(&j, join);
-    join->info.peak_nbytes = kr_peak_end(&peak);
+    join->info.peak_nbytes = kr_work_peak_end(w, &peak);
 }

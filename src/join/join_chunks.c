@@ -208,7 +208,6 @@ static void run_pieces(streaming *s, uint64_t all)
     kr_pair_chunks_drain(s->work, &s->chunks);
 }
 
-/* On a host, the NULL stream is as good as any. */
 static void open_turns(streaming *s)
 {
     kr_work *w = s->work;
@@ -219,8 +218,7 @@ static void open_turns(streaming *s)
         if (!(piece->found = ops->stage(w->device, sizeof *piece->found, NULL)))
             KR_STEP(w, kr_fail(w->err, KR_ERR_HOST_MEMORY,
                                "no host memory for the number of pairs of a piece: free some and try again"));
-        if (!ops->is_host)
-            KR_STEP(w, kr_stream_create(w->device, &piece->stream, w->err));
+        piece->stream = kr_work_fork(w);
         KR_STEP(w, kr_index_await(s->index, piece->stream, w->err));
     }
 }
@@ -261,6 +259,6 @@ uint64_t kr_join_chunks_run(kr_work *w, const kr_join_job *job, uint64_t cap_nby
     give_indexed(&s, indexed->count);
     kr_pair_chunks_close(&s.chunks); /* waits for streams that close_turns destroys */
     close_turns(&s);
-    kr_index_destroy(s.index);
+    kr_index_release(s.index, w->stream);
     return s.result;
 }

@@ -24,7 +24,7 @@ static numbers number(keyed *k, const kr_column *left, const kr_column *right)
     kr_index *index = keyed_index(k, right, 0);
     keyed_locate(k, index, left, NULL, ids.left);
     keyed_locate(k, index, right, NULL, ids.right);
-    kr_index_destroy(index);
+    kr_index_release(index, k->work->stream);
     return ids;
 }
 

@@ -88,7 +88,7 @@ static kr_index *build(overlap *o, const kr_column *keys)
 {
     kr_work *w = o->work;
     kr_index *index = NULL;
-    KR_STEP(w, kr_index_make(w->device, &o->spec, keys, NULL, NULL, &index, w->err));
+    KR_STEP(w, kr_index_make(w->device, &o->spec, keys, NULL, w->stream, &index, w->err));
     kr_work_lap(w, "build");
     return index;
 }
@@ -127,7 +127,7 @@ void overlap_close(overlap *o)
 {
     for (int i = 0; i < 2; ++i) {
         kr_matches_give(o->work, &o->matches[i]);
-        kr_index_destroy(o->indexes[i]);
+        kr_index_release(o->indexes[i], o->work->stream);
     }
 }
 
@@ -157,7 +157,7 @@ static kr_found select_left(overlap *o, uint32_t wanted)
     count(o, 0, o->indexes[1], begun);
     kr_index *ends = build(o, &o->sides[1].end);
     count(o, 1, ends, ended);
-    kr_index_destroy(ends);
+    kr_index_release(ends, w->stream);
     const overlap_partner_params params = {begun, ended, answers, o->sides[0].validity};
     kr_work_run(w, &overlap_partner, &params, n);
     const kr_found_job job = {.answers = answers, .n = n, .wanted = wanted, .help = HELP};
@@ -232,7 +232,7 @@ void kr_overlap_run(kr_work *w, const kr_overlap_job *job, kr_join *join)
     const int has_pairs = kr_join_has_pairs(job->type);
     kr_stopwatch watch;
     kr_peak peak;
-    kr_peak_begin(&peak, w->device);
+    kr_work_peak_begin(w, &peak);
     kr_join_watch(w, &watch);
     overlap o = overlap_open(w, job, !has_pairs || job->type == KR_JOIN_LEFT);
     if (has_pairs)
@@ -244,5 +244,5 @@ void kr_overlap_run(kr_work *w, const kr_overlap_job *job, kr_join *join)
     if (kr_work_goes_on(w))
         fill_info(&o, &join->info);
     overlap_close(&o);
-    join->info.peak_nbytes = kr_peak_end(&peak);
+    join->info.peak_nbytes = kr_work_peak_end(w, &peak);
 }

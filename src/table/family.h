@@ -76,7 +76,8 @@ typedef struct kr_scan_ops {
     /* May wait for the stream; kr_work_lap(work, "encode") ends a phase. On failure *self is NULL, or what
      * the library then hands to `destroy`, after it has waited for the stream. */
     void (*build)(kr_work *work, const kr_table_build *build, void **self);
-    void (*destroy)(kr_device *device, void *self);
+    /* Gives its memory back on the stream, after a wait for what used it. */
+    void (*destroy)(kr_device *device, void *self, kr_stream *stream);
     /* Fills the array, returns how many; without the columns. */
     uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
     /* Optional: fills the array, returns how many. */

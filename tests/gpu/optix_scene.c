@@ -241,10 +241,10 @@ static void test_single(const lab *l, uint32_t prim, uint32_t flags, const kr_bu
         return;
     const uint64_t held = in_use(l) - before;
     kr_peak begun;
-    kr_peak_begin(&begun, l->device);
-    const int built = !ops->build(l->tracer, &mesh, flags, NULL, &scene, &err) &&
-                      (!(flags & KR_SCENE_COMPACT) || !ops->compact(scene, NULL, &err));
-    const uint64_t peak = held + kr_peak_end(&begun);
+    kr_stream *counted = kr_peak_begin(&begun, l->device, NULL);
+    const int built = !ops->build(l->tracer, &mesh, flags, counted, &scene, &err) &&
+                      (!(flags & KR_SCENE_COMPACT) || !ops->compact(scene, counted, &err));
+    const uint64_t peak = held + kr_peak_most(&begun);
     if (check(built && !mesh.data.data, "%s, %s %s: built", l->device->name, hows[flags], prims[prim])) {
         if (!l->device->ops->is_host) /* Embree keeps the mesh, and counts in blocks */
             check_estimate(l, scene, prim, flags, peak);
@@ -425,12 +425,12 @@ static void print_sizes(const lab *l)
             scene = NULL;
             const int meshed = !mesh_of(l->device, prim, 0, n, wide, 0, &mesh);
             kr_peak begun;
-            kr_peak_begin(&begun, l->device);
+            kr_stream *counted = kr_peak_begin(&begun, l->device, NULL);
             const int made = meshed &&
                              !ops->estimate(l->tracer, prim, n, KR_SCENE_COMPACT, &estimate, &err) &&
-                             !ops->build(l->tracer, &mesh, KR_SCENE_COMPACT, NULL, &scene, &err) &&
-                             (built = scene->footprint_nbytes) && !ops->compact(scene, NULL, &err);
-            const uint64_t peak = kr_peak_end(&begun);
+                             !ops->build(l->tracer, &mesh, KR_SCENE_COMPACT, counted, &scene, &err) &&
+                             (built = scene->footprint_nbytes) && !ops->compact(scene, counted, &err);
+            const uint64_t peak = kr_peak_most(&begun);
             if (!check(made, "%s, %llu %s", l->device->name, (unsigned long long)n, prims[prim]))
                 return;
             const double each = 1.0 / (double)n;

@@ -29,8 +29,9 @@ typedef enum kr_place { KR_PLACE_HOST, KR_PLACE_PINNED, KR_PLACE_HERE, KR_PLACE_
 
 struct kr_stream {
     kr_device *device;
-    void *native;   /* cudaStream_t; NULL on the CPU */
-    uint32_t owned; /* 1: native is destroyed with it */
+    void *native;         /* cudaStream_t; NULL on the CPU */
+    uint32_t owned;       /* 1: native is destroyed with it */
+    struct kr_peak *peak; /* where memory counts, too; NULL: only on the device */
 };
 
 typedef struct kr_device_ops {
@@ -155,23 +156,23 @@ static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_str
         kr_buffer_give_back(owner, buffer, stream);
 }
 
-/* What the calling thread takes of a device between kr_peak_begin and kr_peak_end, so that a build can tell
- * its own peak, whatever other threads do there meanwhile. Peaks nest: all that a thread has begun count. The
- * fields belong to memory.c. */
+/* What one call takes of a device, so that a build can tell its own peak, whatever other calls do there
+ * meanwhile. It has a second handle of the caller's stream, which the call hands on instead. What is taken
+ * and given back through that handle counts here, and in the peak of the caller's handle if that has one.
+ * Must not be moved while the call lasts. The fields belong to memory.c and work.c. */
 typedef struct kr_peak {
-    struct kr_peak *outer; /* begun before by the same thread */
-    kr_device *device;
+    kr_stream stream;
+    kr_stream *callers;         /* may be NULL: the device's own */
     _Atomic int64_t held, most; /* a library's threads count here, too */
 } kr_peak;
-void kr_peak_begin(kr_peak *peak, kr_device *device);
-/* The most bytes held at once since it began, more than then. Due in any case, in the same thread. */
-uint64_t kr_peak_end(kr_peak *peak);
-/* Those that this thread has begun, for kr_device_charge in other threads. */
-kr_peak *kr_peak_begun_here(void);
+/* Returns the handle that counts, of the same stream as `stream`. */
+kr_stream *kr_peak_begin(kr_peak *peak, kr_device *device, kr_stream *stream);
+/* The most bytes held at once since it began, more than then. */
+uint64_t kr_peak_most(kr_peak *peak);
 
-/* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf, for `peaks`.
- * Returns 0 if the cap does not allow it; giving back always succeeds. */
-int kr_device_charge(kr_device *device, kr_peak *peaks, int64_t nbytes);
+/* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf, for a call on
+ * that stream. Returns 0 if the cap does not allow it; giving back always succeeds. */
+int kr_device_charge(kr_device *device, const kr_stream *stream, int64_t nbytes);
 
 void kr_device_drain(kr_device *device);
 kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,

@@ -27,31 +27,24 @@ static void raise(_Atomic uint64_t *most, uint64_t held)
         ;
 }
 
-/* The innermost of this thread. */
-static _Thread_local kr_peak *begun;
-
-void kr_peak_begin(kr_peak *peak, kr_device *device)
+kr_stream *kr_peak_begin(kr_peak *peak, kr_device *device, kr_stream *stream)
 {
-    *peak = (kr_peak){.outer = begun, .device = device};
-    begun = peak;
+    *peak = (kr_peak){
+        .stream = {.device = device, .native = kr_stream_native(device, stream), .peak = peak},
+        .callers = stream,
+    };
+    return &peak->stream;
 }
 
-uint64_t kr_peak_end(kr_peak *peak)
+uint64_t kr_peak_most(kr_peak *peak)
 {
-    begun = peak->outer;
     return (uint64_t)atomic_load(&peak->most);
 }
 
-kr_peak *kr_peak_begun_here(void)
+static void count(const kr_stream *stream, int64_t nbytes)
 {
-    return begun;
-}
-
-static void count(kr_peak *peaks, const kr_device *device, int64_t nbytes)
-{
-    for (kr_peak *peak = peaks; peak; peak = peak->outer) {
-        if (peak->device != device)
-            continue;
+    for (; stream && stream->peak; stream = stream->peak->callers) {
+        kr_peak *peak = stream->peak;
         const int64_t held = atomic_fetch_add(&peak->held, nbytes) + nbytes;
         int64_t seen = atomic_load(&peak->most);
         while (seen < held && !atomic_compare_exchange_weak(&peak->most, &seen, held))
@@ -60,25 +53,25 @@ static void count(kr_peak *peaks, const kr_device *device, int64_t nbytes)
 }
 
 /* Memory that was reserved is there, `in_use` bytes before it. */
-static void count_taken(kr_device *device, kr_peak *peaks, uint64_t in_use, uint64_t nbytes)
+static void count_taken(kr_device *device, const kr_stream *stream, uint64_t in_use, uint64_t nbytes)
 {
     raise(&device->peak_nbytes, in_use + nbytes);
-    count(peaks, device, (int64_t)nbytes);
+    count(stream, (int64_t)nbytes);
 }
 
-static void count_given(kr_device *device, kr_peak *peaks, uint64_t nbytes)
+static void count_given(kr_device *device, const kr_stream *stream, uint64_t nbytes)
 {
     atomic_fetch_sub(&device->in_use_nbytes, nbytes);
-    count(peaks, device, -(int64_t)nbytes);
+    count(stream, -(int64_t)nbytes);
 }
 
-int kr_device_charge(kr_device *device, kr_peak *peaks, int64_t nbytes)
+int kr_device_charge(kr_device *device, const kr_stream *stream, int64_t nbytes)
 {
     uint64_t in_use;
     if (nbytes <= 0)
-        count_given(device, peaks, (uint64_t)-nbytes);
+        count_given(device, stream, (uint64_t)-nbytes);
     else if (reserve(device, (uint64_t)nbytes, &in_use))
-        count_taken(device, peaks, in_use, (uint64_t)nbytes);
+        count_taken(device, stream, in_use, (uint64_t)nbytes);
     else
         return 0;
     return 1;
@@ -126,16 +119,6 @@ static void *take(kr_device *device, uint64_t nbytes, void *native, kr_error *er
     return memory;
 }
 
-static void give(kr_device *device, void *memory, uint64_t nbytes, void *native)
-{
-    const kr_device_options *options = &device->options;
-    if (options->release)
-        options->release(options->allocator_ctx, memory, (size_t)nbytes, native);
-    else
-        device->ops->release(device, memory, nbytes, native);
-    count_given(device, begun, nbytes);
-}
-
 kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, const char *what,
                              const char *help, kr_buffer *buffer, kr_error *err)
 {
@@ -156,14 +139,20 @@ kr_status kr_buffer_allocate(kr_device *device, uint64_t nbytes, kr_stream *stre
             *err = cause;
         return cause.status;
     }
-    count_taken(device, begun, in_use, nbytes);
+    count_taken(device, stream, in_use, nbytes);
     *buffer = (kr_buffer){memory, nbytes};
     return KR_OK;
 }
 
 void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream)
 {
-    give(device, buffer->data, buffer->nbytes, kr_stream_native(device, stream));
+    const kr_device_options *options = &device->options;
+    void *native = kr_stream_native(device, stream);
+    if (options->release)
+        options->release(options->allocator_ctx, buffer->data, (size_t)buffer->nbytes, native);
+    else
+        device->ops->release(device, buffer->data, buffer->nbytes, native);
+    count_given(device, stream, buffer->nbytes);
     *buffer = (kr_buffer){0};
 }
 

@@ -23,6 +23,15 @@ kr_work kr_work_beside(const kr_work *work, kr_error *err)
     return beside;
 }
 
+kr_stream *kr_work_fork(kr_work *work)
+{
+    kr_stream *made = NULL;
+    KR_STEP(work, kr_stream_create(work->device, &made, work->err));
+    if (made && work->stream)
+        made->peak = work->stream->peak;
+    return made;
+}
+
 /* ---- Memory -------------------------------------------------------------------------------- */
 
 static kr_status allocate(kr_work *work, uint64_t nbytes, const char *what, const char *help,
@@ -215,6 +224,17 @@ void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes)
 {
     kr_work_copy(work, to, from, nbytes);
     kr_work_sync(work);
+}
+
+void kr_work_peak_begin(kr_work *work, kr_peak *peak)
+{
+    work->stream = kr_peak_begin(peak, work->device, work->stream);
+}
+
+uint64_t kr_work_peak_end(kr_work *work, kr_peak *peak)
+{
+    work->stream = peak->callers;
+    return kr_peak_most(peak);
 }
 
 void kr_work_lap(kr_work *work, const char *name)

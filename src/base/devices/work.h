@@ -32,6 +32,9 @@ typedef struct kr_work {
 kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err);
 /* Another in the same place, whose failures are its own: for what may fail, or has to undo what did. */
 kr_work kr_work_beside(const kr_work *work, kr_error *err);
+/* A new stream, for other work at the same time; its memory counts where this work's does. The caller
+ * destroys it before a peak of this work ends. NULL after a failure. */
+kr_stream *kr_work_fork(kr_work *work);
 
 static inline int kr_work_goes_on(const kr_work *work)
 {
@@ -93,6 +96,10 @@ void kr_work_sync(kr_work *work);
 /* Also after a failure: for memory of the caller's that nothing may use any more. */
 void kr_work_finish(kr_work *work);
 void kr_work_read(kr_work *work, void *to, const void *from, uint64_t nbytes);
+
+/* What the work takes in between counts in the peak; the end returns the most bytes that it held at once. */
+void kr_work_peak_begin(kr_work *work, kr_peak *peak);
+uint64_t kr_work_peak_end(kr_work *work, kr_peak *peak);
 
 /* The time since the last lap belongs to phase `name`. A step: on a stream that was refused, since it is
  * being captured, a lap would break the capture. */

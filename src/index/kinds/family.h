@@ -91,7 +91,8 @@ typedef struct kr_family_ops {
     /* May wait for the stream. On failure *self is NULL, or what the library then hands to `destroy`, after
      * it has waited for the stream. */
     void (*build)(kr_work *work, const kr_build *build, void **self);
-    void (*destroy)(kr_device *device, void *self);
+    /* Gives its memory back on the stream, after a wait for what used it. */
+    void (*destroy)(kr_device *device, void *self, kr_stream *stream);
     /* Enqueues; waits for nothing. */
     void (*locate)(kr_work *work, const void *self, const kr_locate *job);
     /* How many rows there are, and how those of a match are read. */

@@ -197,15 +197,15 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
     made->ops = kr_family_ops_of(spec->kind->family, from->keys->type);
     KR_STEP(&w, kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err));
     KR_STEP(&w, runs_on(made->ops, device, spec, err));
-    kr_peak_begin(&peak, device);
-    kr_stopwatch_start(&watch, device, from->stream);
+    kr_work_peak_begin(&w, &peak);
+    kr_stopwatch_start(&watch, device, w.stream);
     w.watch = &watch;
     run_build(&w, made, from);
     kr_stopwatch_stop(&watch);
-    const uint64_t peak_nbytes = kr_peak_end(&peak);
+    const uint64_t peak_nbytes = kr_work_peak_end(&w, &peak);
     const kr_status status = kr_work_end(&w);
     if (status != KR_OK) {
-        kr_index_destroy(made);
+        kr_index_release(made, from->stream);
         return status;
     }
     fill_info(made, from->keys->type, &watch, peak_nbytes);
@@ -221,9 +221,9 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
 }
 
 kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_column *keys,
-                               uint32_t used_bits, kr_index **index, kr_error *err)
+                               uint32_t used_bits, kr_stream *stream, kr_index **index, kr_error *err)
 {
-    const source from = {.keys = keys, .used_bits = used_bits};
+    const source from = {.keys = keys, .used_bits = used_bits, .stream = stream};
     return make(device, spec, &from, index, err);
 }
 
@@ -239,8 +239,8 @@ static kr_work begin_change(kr_index *index, change *c, kr_stream *stream, kr_er
 {
     kr_work w = kr_work_on(index->device, stream, err);
     KR_STEP(&w, kr_index_await(index, stream, err));
-    kr_peak_begin(&c->peak, index->device);
-    kr_stopwatch_start(&c->watch, index->device, stream);
+    kr_work_peak_begin(&w, &c->peak);
+    kr_stopwatch_start(&c->watch, index->device, w.stream);
     w.watch = &c->watch;
     return w;
 }
@@ -250,7 +250,7 @@ static kr_status end_change(kr_work *w, kr_index *index, change *c, kr_type type
     kr_work_give_since(w, 0);
     record_ready(w, index);
     kr_stopwatch_stop(&c->watch);
-    const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_peak_end(&c->peak);
+    const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_work_peak_end(w, &c->peak);
     if (kr_work_goes_on(w))
         fill_info(index, type, &c->watch, peak_nbytes);
     return kr_work_end(w);
@@ -343,15 +343,20 @@ kr_status kr_index_check(const kr_index *index, kr_error *err)
     return kr_work_end(&w);
 }
 
-void kr_index_destroy(kr_index *index)
+void kr_index_release(kr_index *index, kr_stream *stream)
 {
     if (!index)
         return;
     if (index->self) {
         kr_device_drain(index->device);
-        index->ops->destroy(index->device, index->self);
+        index->ops->destroy(index->device, index->self, stream);
     }
     if (index->ready)
         index->device->ops->event_destroy(index->device, index->ready);
     free(index);
+}
+
+void kr_index_destroy(kr_index *index)
+{
+    kr_index_release(index, NULL);
 }

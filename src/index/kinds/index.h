@@ -25,10 +25,12 @@ struct kr_index {
 kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
                         const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
 
-/* The same for keys of u32 or u64 that are all below 2^used_bits, with row ids 0, 1, 2, ..., on the device's
- * own stream. */
+/* The same for keys of u32 or u64 that are all below 2^used_bits, with row ids 0, 1, 2, ... */
 kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_column *keys,
-                               uint32_t used_bits, kr_index **index, kr_error *err);
+                               uint32_t used_bits, kr_stream *stream, kr_index **index, kr_error *err);
+
+/* kr_index_destroy, for a call that counts its memory on that stream. */
+void kr_index_release(kr_index *index, kr_stream *stream);
 
 /* kr_index_set_keys with checked arguments and at least one key. Blocks. */
 kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,

@@ -99,9 +99,9 @@ kr_entries kr_store_entries(const kr_store *store)
     return kr_entries_of(store->layout, store->key_bits / 8, store->keys.data, store->rows.data, store->n);
 }
 
-void kr_store_destroy(kr_device *device, void *self)
+void kr_store_destroy(kr_device *device, void *self, kr_stream *stream)
 {
-    kr_store_release(device, self, NULL);
+    kr_store_release(device, self, stream);
     free(self);
 }
 

@@ -36,7 +36,7 @@ kr_entries kr_store_entries(const kr_store *store);
 
 /* Releases the structure, too: a kind's own destroy calls it last. */
 void kr_store_release(kr_device *device, kr_store *store, kr_stream *stream);
-void kr_store_destroy(kr_device *device, void *self);
+void kr_store_destroy(kr_device *device, void *self, kr_stream *stream);
 kr_rows kr_store_rows(const void *self);
 void kr_store_key_range(const void *self, uint64_t *lowest, uint64_t *highest);
 uint32_t kr_store_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);

@@ -82,7 +82,7 @@ static void open_turn(staged *s, staged_turn *turn)
 {
     kr_device *device = s->work->device;
     kr_work *w = &turn->work;
-    KR_STEP(s->work, kr_stream_create(device, &turn->stream, s->work->err));
+    turn->stream = kr_work_fork(s->work);
     *w = kr_work_on(device, turn->stream, s->work->err);
     w->status = s->work->status;
     KR_STEP(w, kr_index_await(s->whole->index, turn->stream, w->err));

@@ -182,7 +182,7 @@ static void rebuild(const growth *g)
         kr_device_drain(table->device);
     void *unused = is_done ? table->self : made;
     if (unused)
-        table->ops->destroy(table->device, unused);
+        table->ops->destroy(table->device, unused, work->stream);
     if (is_done)
         table->self = made;
 }
@@ -202,7 +202,7 @@ void kr_change_append_rows(kr_work *work, kr_table *table, const kr_column *colu
     growth g;
     kr_peak peak;
     const uint64_t held = kr_table_nbytes(table);
-    kr_peak_begin(&peak, table->device);
+    kr_work_peak_begin(work, &peak);
     kr_stopwatch_start(&watch, table->device, work->stream);
     work->watch = &watch;
     kr_device_drain(table->device); /* scans that still read what is there */
@@ -218,7 +218,7 @@ void kr_change_append_rows(kr_work *work, kr_table *table, const kr_column *colu
     }
     close_growth(&g);
     kr_stopwatch_stop(kr_work_unwatch(work));
-    const uint64_t peak_nbytes = held + kr_peak_end(&peak);
+    const uint64_t peak_nbytes = held + kr_work_peak_end(work, &peak);
     if (is_done)
         kr_table_finish(work, table, &watch, peak_nbytes);
 }

@@ -25,7 +25,7 @@ static void open_deletion(kr_work *work, kr_table *table, deletion *d)
 {
     *d = (deletion){.work = work, .table = table, .n_words = kr_scans_bitmap_words(table->n_rows)};
     d->held = kr_table_nbytes(table);
-    kr_peak_begin(&d->peak, table->device);
+    kr_work_peak_begin(work, &d->peak);
     kr_stopwatch_start(&d->watch, table->device, work->stream);
     work->watch = &d->watch;
     d->doomed = kr_work_take(work, doomed_nbytes(d), "a bitmap of rows");
@@ -38,7 +38,7 @@ static void close_deletion(deletion *d)
     kr_work_give(work, d->counter);
     kr_work_give(work, d->doomed);
     kr_stopwatch_stop(kr_work_unwatch(work));
-    const uint64_t peak_nbytes = d->held + kr_peak_end(&d->peak);
+    const uint64_t peak_nbytes = d->held + kr_work_peak_end(work, &d->peak);
     if (kr_work_goes_on(work))
         kr_table_finish(work, d->table, &d->watch, peak_nbytes);
 }

@@ -186,13 +186,13 @@ void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table)
     kr_table *made = begin(work, job);
     KR_STEP(work, kr_spec_format(job->spec, made->info.spec, sizeof made->info.spec, work->err));
     KR_STEP(work, runs_on(made->ops, job->device, job->spec, work->err));
-    kr_peak_begin(&peak, job->device);
+    kr_work_peak_begin(work, &peak);
     kr_stopwatch_start(&watch, job->device, work->stream);
     work->watch = &watch;
     if (kr_work_goes_on(work))
         build(work, made, job);
     kr_stopwatch_stop(kr_work_unwatch(work));
-    const uint64_t peak_nbytes = kr_peak_end(&peak);
+    const uint64_t peak_nbytes = kr_work_peak_end(work, &peak);
     if (kr_work_goes_on(work))
         kr_table_finish(work, made, &watch, peak_nbytes);
     if (kr_work_goes_on(work))
@@ -207,7 +207,7 @@ void kr_table_destroy(kr_table *table)
         return;
     kr_device_drain(table->device);
     if (table->self)
-        table->ops->destroy(table->device, table->self);
+        table->ops->destroy(table->device, table->self, NULL);
     for (uint32_t c = 0; c < table->n_columns; ++c) {
         if (table->residents)
             kr_column_resident_release(table->device, table->residents + c, NULL);

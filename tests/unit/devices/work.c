@@ -168,6 +168,41 @@ static void more_pieces_than_there_is_room_for(void **state)
     assert_int_equal(in_use(), 0);
 }
 
+/* Two calls at once on one stream, one of them with a call within and a stream of its own. */
+static void each_call_has_its_peak(void **state)
+{
+    kr_work outer = kr_work_on(device, NULL, NULL), other = kr_work_on(device, NULL, NULL);
+    kr_peak of_outer, of_inner, of_other;
+    (void)state;
+    void *before = kr_work_take(&outer, 4096, "before");
+    kr_work_peak_begin(&outer, &of_outer);
+    kr_work_peak_begin(&other, &of_other);
+    void *first = kr_work_take(&outer, 256, "first");
+    kr_work_take(&other, 512, "of the other");
+    kr_work inner = kr_work_beside(&outer, NULL);
+    kr_work_peak_begin(&inner, &of_inner);
+    kr_work_take(&inner, 1024, "within");
+    kr_stream *stream = kr_work_fork(&inner);
+    kr_work forked = kr_work_on(device, stream, NULL);
+    kr_work_take(&forked, 2048, "on another stream");
+    assert_true(kr_device_charge(device, inner.stream, 8192));
+    assert_true(kr_device_charge(device, inner.stream, -8192));
+    assert_int_equal(kr_work_end(&forked), KR_OK);
+    kr_stream_destroy(stream);
+    assert_int_equal(kr_work_peak_end(&inner, &of_inner), 1024 + 2048 + 8192);
+    assert_ptr_equal(inner.stream, &of_outer.stream);
+    assert_int_equal(kr_work_end(&inner), KR_OK);
+    kr_work_give(&outer, first);
+    kr_work_take(&outer, 16384, "alone");
+    assert_int_equal(kr_work_peak_end(&outer, &of_outer), 16384);
+    assert_null(outer.stream);
+    kr_work_give(&outer, before);
+    assert_int_equal(kr_work_peak_end(&other, &of_other), 512);
+    assert_int_equal(kr_work_end(&outer), KR_OK);
+    assert_int_equal(kr_work_end(&other), KR_OK);
+    assert_int_equal(in_use(), 0);
+}
+
 static void laps(void **state)
 {
     kr_stopwatch watch;
@@ -196,6 +231,7 @@ int main(void)
         cmocka_unit_test(an_arena_serves),
         cmocka_unit_test(steps_stop_at_the_first_failure),
         cmocka_unit_test(more_pieces_than_there_is_room_for),
+        cmocka_unit_test(each_call_has_its_peak),
         cmocka_unit_test(laps),
     };
     open_device();

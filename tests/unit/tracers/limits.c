@@ -24,9 +24,9 @@ static void refused_builds(void **state)
         const uint64_t held = mesh.data.nbytes;
         kr_scene *scene = NULL;
         kr_peak begun;
-        kr_peak_begin(&begun, device);
-        assert_int_equal(tracer->ops->build(tracer, &mesh, 0, NULL, &scene, NULL), KR_OK);
-        const uint64_t peak = held + kr_peak_end(&begun);
+        kr_stream *counted = kr_peak_begin(&begun, device, NULL);
+        assert_int_equal(tracer->ops->build(tracer, &mesh, 0, counted, &scene, NULL), KR_OK);
+        const uint64_t peak = held + kr_peak_most(&begun);
         tracer->ops->destroy(scene, NULL);
         for (int k = 1; k < 12; ++k) {
             kr_error err = {0};
@@ -97,9 +97,9 @@ static void estimates_hold(void **state)
                 kr_peak begun;
                 const uint64_t held = mesh.data.nbytes;
                 assert_int_equal(tracer->ops->estimate(tracer, prim, n, flags, &told, NULL), KR_OK);
-                kr_peak_begin(&begun, device);
-                assert_int_equal(tracer->ops->build(tracer, &mesh, flags, NULL, &scene, NULL), KR_OK);
-                const uint64_t peak = held + kr_peak_end(&begun);
+                kr_stream *counted = kr_peak_begin(&begun, device, NULL);
+                assert_int_equal(tracer->ops->build(tracer, &mesh, flags, counted, &scene, NULL), KR_OK);
+                const uint64_t peak = held + kr_peak_most(&begun);
                 assert_true(scene->footprint_nbytes <= told.footprint_nbytes);
                 assert_true(peak <= told.peak_nbytes);
                 if (n >= 1000) {

@@ -19,7 +19,7 @@ typedef struct kr_embree_account {
 typedef struct kr_embree_turn {
     pthread_mutex_t lock;
     pthread_t caller;
-    kr_peak *peaks; /* of the caller; NULL between turns */
+    kr_stream *stream; /* of the caller; NULL between turns */
     kr_embree_account *account;
     const char *phase; /* for progress and errors */
     kr_error *err;
@@ -65,8 +65,8 @@ const char *kr_embree_version(void); /* of the opened library, "3.13.5" */
 /* turn.c */
 void kr_embree_turn_init(kr_embree_tracer *tracer);
 void kr_embree_turn_close(kr_embree_tracer *tracer);
-void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, const char *phase,
-                          kr_error *err);
+void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, kr_stream *stream,
+                          const char *phase, kr_error *err);
 /* Has Embree report its progress on building this scene. */
 void kr_embree_watch(kr_embree_tracer *tracer, RTCScene scene);
 /* The status of what was done since the turn began; `what` names it in the error. */

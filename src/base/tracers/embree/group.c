@@ -44,7 +44,7 @@ kr_status kr_embree_group(kr_tracer *tracer, kr_scene *const *scenes, uint32_t n
     group->host = kr_embree_host_scene;
     group->rtc = own->rtc;
     group->n = n;
-    kr_embree_turn_begin(own, &group->account, "instances", err);
+    kr_embree_turn_begin(own, &group->account, stream, "instances", err);
     construct(group, scenes);
     const kr_status status = kr_embree_turn_status(own, "scenes", n);
     group->head.footprint_nbytes = group->account.charged;
@@ -62,8 +62,7 @@ kr_status kr_embree_regroup(kr_scene *scene, kr_stream *stream, kr_error *err)
 {
     kr_embree_scene *group = (kr_embree_scene *)scene;
     kr_embree_tracer *tracer = (kr_embree_tracer *)scene->tracer;
-    (void)stream;
-    kr_embree_turn_begin(tracer, &group->account, "instances", err);
+    kr_embree_turn_begin(tracer, &group->account, stream, "instances", err);
     tracer->turn.must = 1;
     for (uint32_t i = 0; i < group->n; ++i)
         group->rtc->CommitGeometry(group->rtc->GetGeometry(group->rtc_scene, i));

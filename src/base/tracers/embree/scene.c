@@ -97,7 +97,8 @@ static void construct(kr_embree_scene *scene)
  * scene is gone, nothing is held for it. */
 static void settle(kr_embree_scene *scene)
 {
-    kr_device_charge(scene->head.tracer->device, kr_peak_begun_here(), -(int64_t)scene->account.charged);
+    kr_embree_tracer *tracer = tracer_of(scene);
+    kr_device_charge(tracer->head.device, tracer->turn.stream, -(int64_t)scene->account.charged);
     scene->account = (kr_embree_account){0};
 }
 
@@ -140,7 +141,7 @@ kr_status kr_embree_build(kr_tracer *tracer, kr_mesh *mesh, uint32_t flags, kr_s
         return KR_ERR_HOST_MEMORY;
     kr_status status = kr_embree_input_make(tracer->device, mesh, 1, stream, &built->input, err);
     if (!status) {
-        kr_embree_turn_begin(own, &built->account, "bvh", err);
+        kr_embree_turn_begin(own, &built->account, stream, "bvh", err);
         construct(built);
         status = kr_embree_turn_status(own, plural[mesh->prim], mesh->n);
         if (status)
@@ -192,7 +193,7 @@ kr_status kr_embree_refit(kr_scene *scene, kr_mesh *mesh, kr_stream *stream, kr_
     if (status)
         return status;
     const kr_buffer before = own->input.floats;
-    kr_embree_turn_begin(tracer, &own->account, "refit", err);
+    kr_embree_turn_begin(tracer, &own->account, stream, "refit", err);
     own->input.floats = input.floats;
     commit_again(own);
     status = kr_embree_turn_status(tracer, plural[mesh->prim], mesh->n);
@@ -222,7 +223,7 @@ void kr_embree_destroy(kr_scene *scene, kr_stream *stream)
     kr_embree_scene *own = (kr_embree_scene *)scene;
     if (!scene)
         return;
-    kr_embree_turn_begin(tracer_of(own), &own->account, "release", NULL);
+    kr_embree_turn_begin(tracer_of(own), &own->account, stream, "release", NULL);
     deconstruct(own);
     kr_embree_turn_end(tracer_of(own));
     kr_embree_input_release(scene->tracer->device, NULL, &own->input, stream);

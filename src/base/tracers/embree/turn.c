@@ -12,7 +12,7 @@ static void give_back(kr_device *device, const kr_embree_turn *turn, uint64_t nb
     const uint64_t beyond = nbytes < account->uncharged ? nbytes : account->uncharged;
     account->uncharged -= beyond;
     account->charged -= nbytes - beyond;
-    kr_device_charge(device, turn->peaks, -(int64_t)(nbytes - beyond));
+    kr_device_charge(device, turn->stream, -(int64_t)(nbytes - beyond));
 }
 
 /* Embree calls this before it takes memory or, with `post`, after that. It releases a block that is refused
@@ -25,7 +25,7 @@ static bool memory_monitor(void *ctx, ssize_t bytes, bool post)
     pthread_mutex_lock(&turn->counting);
     if (bytes <= 0) {
         give_back(tracer->head.device, turn, (uint64_t)-bytes);
-    } else if (kr_device_charge(tracer->head.device, turn->peaks, bytes)) {
+    } else if (kr_device_charge(tracer->head.device, turn->stream, bytes)) {
         turn->account->charged += (uint64_t)bytes;
     } else {
         allowed = turn->must;
@@ -88,14 +88,14 @@ void kr_embree_turn_close(kr_embree_tracer *tracer)
     pthread_mutex_destroy(&tracer->turn.lock);
 }
 
-void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, const char *phase,
-                          kr_error *err)
+void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, kr_stream *stream,
+                          const char *phase, kr_error *err)
 {
     kr_embree_turn *turn = &tracer->turn;
     pthread_mutex_lock(&turn->lock);
     kr_rounding_begin(&turn->rounding);
     turn->caller = pthread_self();
-    turn->peaks = kr_peak_begun_here();
+    turn->stream = stream;
     turn->account = account;
     turn->phase = phase;
     turn->err = err;
@@ -109,7 +109,7 @@ void kr_embree_turn_begin(kr_embree_tracer *tracer, kr_embree_account *account, 
 void kr_embree_turn_end(kr_embree_tracer *tracer)
 {
     tracer->turn.account = &tracer->own;
-    tracer->turn.peaks = NULL;
+    tracer->turn.stream = NULL;
     kr_rounding_end(&tracer->turn.rounding);
     pthread_mutex_unlock(&tracer->turn.lock);
 }

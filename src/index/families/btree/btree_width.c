@@ -87,9 +87,9 @@ static void build(kr_work *w, const kr_build *build, void **self)
     *self = index;
 }
 
-static void destroy(kr_device *device, void *self)
+static void destroy(kr_device *device, void *self, kr_stream *stream)
 {
-    btree_release(device, self, NULL);
+    btree_release(device, self, stream);
     free(self);
 }
 

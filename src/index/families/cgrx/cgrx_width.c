@@ -130,9 +130,9 @@ static void build(kr_work *w, const kr_build *build, void **self)
         KR_W(cgrx_construct)(w, &sorted, index);
 }
 
-static void destroy(kr_device *device, void *self)
+static void destroy(kr_device *device, void *self, kr_stream *stream)
 {
-    cgrx_index_release(device, NULL, self);
+    cgrx_index_release(device, stream, self);
     free(self);
 }
 

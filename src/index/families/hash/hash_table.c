@@ -45,9 +45,9 @@ void hash_give(kr_work *w, kr_hashed *table)
     table->heads = table->more = table->spans = table->aside = (kr_buffer){0};
 }
 
-void hash_destroy(kr_device *device, void *self)
+void hash_destroy(kr_device *device, void *self, kr_stream *stream)
 {
-    hash_release(device, NULL, self);
+    hash_release(device, stream, self);
     free(self);
 }
 

@@ -39,7 +39,7 @@ typedef struct kr_hashed {
 kr_status hash_estimate(const kr_shape *shape, const hash_design *design, kr_need *need);
 void hash_build_u32(kr_work *work, const kr_build *build, const hash_design *design, void **self);
 void hash_build_u64(kr_work *work, const kr_build *build, const hash_design *design, void **self);
-void hash_destroy(kr_device *device, void *self);
+void hash_destroy(kr_device *device, void *self, kr_stream *stream);
 void hash_locate_u32(kr_work *work, const void *self, const kr_locate *job);
 void hash_locate_u64(kr_work *work, const void *self, const kr_locate *job);
 kr_rows hash_rows(const void *self);

@@ -88,10 +88,10 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
     return KR_OK;
 }
 
-static void destroy(kr_device *device, void *self)
+static void destroy(kr_device *device, void *self, kr_stream *stream)
 {
-    kr_buffer_release(device, &((pivot_index *)self)->pivots, NULL);
-    kr_store_destroy(device, self);
+    kr_buffer_release(device, &((pivot_index *)self)->pivots, stream);
+    kr_store_destroy(device, self, stream);
 }
 
 /* For the entries that the store holds. The pivots are scratch memory of the work. */

@@ -169,9 +169,9 @@ static void build(kr_work *w, const kr_build *build, void **self)
     *self = index;
 }
 
-static void destroy(kr_device *device, void *self)
+static void destroy(kr_device *device, void *self, kr_stream *stream)
 {
-    release(device, self, NULL);
+    release(device, self, stream);
     free(self);
 }
 

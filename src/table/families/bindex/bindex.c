@@ -46,11 +46,11 @@ static void build(kr_work *work, const kr_table_build *build, void **self)
     table->n_parts = (uint32_t)kr_work_goes_on(work);
 }
 
-static void destroy(kr_device *device, void *self)
+static void destroy(kr_device *device, void *self, kr_stream *stream)
 {
     bindex_table *table = self;
     for (uint32_t p = 0; p < table->n_parts; ++p)
-        bindex_part_release(device, table->n_columns, table->parts + p, NULL);
+        bindex_part_release(device, table->n_columns, table->parts + p, stream);
     free(table->columns);
     free(table);
 }

@@ -210,16 +210,16 @@ static void cubes_build(kr_work *work, const kr_table_build *build, void **self)
         cubes_scene_build(work, table, table->groups + g);
 }
 
-static void cubes_destroy(kr_device *device, void *self)
+static void cubes_destroy(kr_device *device, void *self, kr_stream *stream)
 {
     cubes_table *table = self;
     for (uint32_t g = table->groups ? table->n_groups : 0; g-- > 0;) {
-        kr_scenes_release(&table->groups[g].scene, NULL);
-        kr_buffer_release(device, &table->groups[g].rows, NULL);
-        kr_buffer_release(device, &table->groups[g].records, NULL);
+        kr_scenes_release(&table->groups[g].scene, stream);
+        kr_buffer_release(device, &table->groups[g].rows, stream);
+        kr_buffer_release(device, &table->groups[g].records, stream);
     }
     for (uint32_t c = table->columns ? table->n_columns : 0; c-- > 0;) {
-        kr_vectors_release(device, &table->columns[c].vectors, NULL);
+        kr_vectors_release(device, &table->columns[c].vectors, stream);
         cubes_cells_release(&table->columns[c].cells);
         free(table->columns[c].bins);
         free(table->columns[c].limits);

@@ -158,9 +158,9 @@ static void build(kr_work *work, const kr_table_build *build, void **self)
     make(work, build, NULL, table);
 }
 
-static void destroy(kr_device *device, void *self)
+static void destroy(kr_device *device, void *self, kr_stream *stream)
 {
-    release(device, self, NULL);
+    release(device, self, stream);
     free(self);
 }
 
