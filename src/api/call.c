@@ -116,7 +116,7 @@ static void read_counters(kr_work *w, const kr_call *c, kr_report *report)
 {
     if (!c->counters)
         return;
-    uint64_t *counters = kr_work_object(w, COUNTERS * sizeof *counters, "counters");
+    uint64_t *counters = kr_work_array(w, COUNTERS, sizeof *counters, "counters");
     kr_work_read(w, counters, c->counters, COUNTERS * sizeof *counters);
     for (uint32_t i = 0; i < COUNTERS && kr_work_goes_on(w); ++i)
         report->counters[i % KR_WORK_COUNTS] += counters[i];

@@ -139,7 +139,7 @@ void kr_pair_chunks_give(kr_work *w, kr_pair_chunks *c, const kr_query *query, c
         copy_and_send(w, c, &from, 0, n, 0, 0, found);
         return;
     }
-    uint64_t *offsets = kr_work_object(w, (n + 1) * sizeof *offsets, "offsets");
+    uint64_t *offsets = kr_work_array(w, n + 1, sizeof *offsets, "offsets");
     kr_work_read(w, offsets, matches->offsets, (n + 1) * sizeof *offsets);
     if (kr_work_goes_on(w))
         cut(w, c, &from, offsets);

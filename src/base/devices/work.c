@@ -143,12 +143,17 @@ kr_buffer kr_work_keep(kr_work *work, const void *memory)
     return work->status == KR_OK ? remove_taken(work, memory) : (kr_buffer){0};
 }
 
+void *kr_work_array(kr_work *work, uint64_t n, size_t each, const char *what)
+{
+    void *array = work->status == KR_OK ? kr_host_calloc(n, each, what, work->err) : NULL;
+    if (!array)
+        KR_STEP(work, KR_ERR_HOST_MEMORY);
+    return array;
+}
+
 void *kr_work_object(kr_work *work, size_t nbytes, const char *what)
 {
-    void *object = work->status == KR_OK ? kr_host_calloc(1, nbytes, what, work->err) : NULL;
-    if (!object)
-        KR_STEP(work, KR_ERR_HOST_MEMORY);
-    return object;
+    return kr_work_array(work, 1, nbytes, what);
 }
 
 kr_status kr_work_end(kr_work *work)

@@ -78,6 +78,8 @@ kr_buffer kr_work_keep(kr_work *work, const void *memory);
 
 /* Zeroed host memory that the caller frees, also after a failure; NULL if there was none, or one before. */
 void *kr_work_object(kr_work *work, size_t nbytes, const char *what);
+/* The same for n elements, which the error counts. */
+void *kr_work_array(kr_work *work, uint64_t n, size_t each, const char *what);
 
 /* Enqueue. */
 void kr_work_run(kr_work *work, const kr_program *program, const void *params, uint64_t n);

@@ -32,7 +32,7 @@ static uint32_t *bring_rows(const piece *p, const kr_matches_copy_job *wanted)
     kr_matches_copy_job part = *wanted;
     part.out = kr_work_take_or(p->work, nbytes, "a chunk of row ids", "use a smaller cap");
     kr_matches_copy(p->work, &p->query, &p->matches, &part);
-    uint32_t *rows = kr_work_object(p->work, nbytes, "a chunk of row ids");
+    uint32_t *rows = kr_work_array(p->work, wanted->capacity, sizeof *rows, "a chunk of row ids");
     kr_work_read(p->work, rows, part.out, nbytes);
     kr_work_give(p->work, part.out);
     return rows;
@@ -101,8 +101,8 @@ void kr_chunks_run(kr_work *w, const kr_chunks *job)
     if (!kr_work_goes_on(w))
         return;
     KR_STEP(w, kr_index_await(job->whole->index, w->stream, w->err));
-    p.offsets = kr_work_object(w, (most + 1) * sizeof *p.offsets, "offsets");
-    p.rebased = kr_work_object(w, (most + 1) * sizeof *p.rebased, "offsets");
+    p.offsets = kr_work_array(w, most + 1, sizeof *p.offsets, "offsets");
+    p.rebased = kr_work_array(w, most + 1, sizeof *p.rebased, "offsets");
     for (uint64_t first = 0; kr_work_goes_on(w) && first < n; first += PROBES) {
         run_piece(&p, first, n - first < PROBES ? n - first : PROBES);
         KR_STEP(

@@ -92,7 +92,7 @@ void kr_limit_copy(kr_work *w, const kr_query *query, const kr_matches *matches,
                    const kr_matches_copy_job *part)
 {
     const uint64_t nbytes = (part->count + 1) * sizeof(uint64_t);
-    uint64_t *whole = kr_work_object(w, nbytes, "offsets");
+    uint64_t *whole = kr_work_array(w, part->count + 1, sizeof *whole, "offsets");
     kr_work_read(w, whole, matches->whole + part->first, nbytes);
     slice s = {.work = w, .query = query, .matches = matches, .part = part, .whole = whole};
     for (; s.first < part->count && kr_work_goes_on(w); s.first = s.end) {

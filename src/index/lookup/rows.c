@@ -104,7 +104,7 @@ static void gather_all(kr_work *w, const kr_rows_job *job, gather *g)
 static void answer_in_chunks(kr_work *w, const kr_rows_job *job)
 {
     gather g = {.device = w->device, .sink = job->sink};
-    g.offsets = kr_work_object(w, (job->lower->count + 1) * sizeof *g.offsets, "offsets");
+    g.offsets = kr_work_array(w, job->lower->count + 1, sizeof *g.offsets, "offsets");
     if (g.offsets)
         gather_all(w, job, &g);
     free(g.offsets);

@@ -95,7 +95,7 @@ kr_parts kr_scenes_build(kr_work *w, const kr_parts_job *job)
     KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
     if (made.n_parts > 1)
         snprintf(made.name, sizeof made.name, "bvh, %u parts", made.n_parts % 10000);
-    made.parts = kr_work_object(w, made.n_parts * sizeof *made.parts, "the parts of a scene");
+    made.parts = kr_work_array(w, made.n_parts, sizeof *made.parts, "the parts of a scene");
     for (uint32_t i = 0; i < made.n_parts && kr_work_goes_on(w); ++i)
         made.parts[i] = build_part(w, job, tracer, i);
     if (kr_work_goes_on(w) && made.n_parts > 1) {

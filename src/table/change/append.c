@@ -113,8 +113,8 @@ static void open_growth(kr_work *work, kr_table *table, const kr_column *more, g
     *g = (growth){.work = work, .table = table, .more = more, .n_rows = table->n_rows + more[0].count};
     g->moves = table->room < g->n_rows;
     g->room = g->moves ? room_for(g->n_rows) : table->room;
-    g->columns = kr_work_object(work, table->n_columns * sizeof *g->columns, "a longer table");
-    g->fresh = kr_work_object(work, table->n_columns * sizeof *g->fresh, "a longer table");
+    g->columns = kr_work_array(work, table->n_columns, sizeof *g->columns, "a longer table");
+    g->fresh = kr_work_array(work, table->n_columns, sizeof *g->fresh, "a longer table");
     if (kr_work_goes_on(work))
         memcpy(g->columns, table->columns, table->n_columns * sizeof *g->columns);
 }

@@ -138,7 +138,7 @@ static operands split(running *r, uint64_t at)
 {
     const kr_plan_node *nodes = r->plan->nodes;
     uint64_t child = at - 1, largest = 0;
-    operands of = {kr_work_object(r->work, nodes[at].n * sizeof *of.nodes, "a condition"), 0, 0};
+    operands of = {kr_work_array(r->work, nodes[at].n, sizeof *of.nodes, "a condition"), 0, 0};
     for (uint32_t i = 0; of.nodes && i < nodes[at].n; child -= nodes[child].size, ++i) {
         if (nodes[child].op == KR_PLAN_LEAF) {
             r->leaves[of.n_leaves++] = r->plan->leaves + nodes[child].n;
@@ -252,7 +252,7 @@ static void run_one(kr_work *work, const kr_table *table, const kr_scan_job *job
                     const kr_scan_notes *notes)
 {
     running r = {.work = work, .table = table, .notes = notes, .plan = &job->plan};
-    r.leaves = kr_work_object(work, job->plan.n_leaves * sizeof *r.leaves, "a condition");
+    r.leaves = kr_work_array(work, job->plan.n_leaves, sizeof *r.leaves, "a condition");
     if (kr_plan_has_or(&job->plan))
         kr_scans_log_step(notes->log, KR_SCAN_BY_BITMAPS);
     if (is_counted(table, job))

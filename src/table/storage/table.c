@@ -58,7 +58,7 @@ static void copy_names(kr_work *work, kr_table *table, const kr_table_job *job)
     for (uint32_t c = 0; c < job->n_columns; ++c) {
         snprintf(numbered, sizeof numbered, "c%u", c);
         const char *name = job->names ? job->names[c] : numbered;
-        table->names[c] = kr_work_object(work, strlen(name) + 1, "names of columns");
+        table->names[c] = kr_work_array(work, strlen(name) + 1, 1, "names of columns");
         if (!table->names[c])
             return;
         memcpy(table->names[c], name, strlen(name));
@@ -92,11 +92,11 @@ static kr_table *begin(kr_work *work, const kr_table_job *job)
     made->options = job->options;
     made->options.units = NULL; /* the caller's */
     snprintf(made->info.reason, sizeof made->info.reason, "%s", job->reason);
-    made->residents = kr_work_object(work, n * sizeof *made->residents, "a table");
-    made->columns = kr_work_object(work, n * sizeof *made->columns, "a table");
-    made->names = kr_work_object(work, n * sizeof *made->names, "a table");
+    made->residents = kr_work_array(work, n, sizeof *made->residents, "a table");
+    made->columns = kr_work_array(work, n, sizeof *made->columns, "a table");
+    made->names = kr_work_array(work, n, sizeof *made->names, "a table");
     if (job->options.units)
-        made->units = kr_work_object(work, n * sizeof *made->units, "a table");
+        made->units = kr_work_array(work, n, sizeof *made->units, "a table");
     if (made->units)
         memcpy(made->units, job->options.units, n * sizeof *made->units);
     if (kr_work_goes_on(work))

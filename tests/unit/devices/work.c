@@ -156,6 +156,19 @@ static void steps_stop_at_the_first_failure(void **state)
     assert_int_equal(in_use(), 0);
 }
 
+static void host_memory(void **state)
+{
+    kr_error err = {0};
+    kr_work w = kr_work_on(device, NULL, &err);
+    uint64_t *array = kr_work_array(&w, 3, sizeof *array, "numbers");
+    (void)state;
+    assert_true(array && !array[0] && !array[1] && !array[2]);
+    free(array);
+    assert_null(kr_work_array(&w, UINT64_C(1) << 62, sizeof *array, "numbers"));
+    assert_string_equal(err.text, "no host memory for numbers: 4611686018427387904 elements of 8 bytes");
+    assert_int_equal(kr_work_end(&w), KR_ERR_HOST_MEMORY);
+}
+
 static void more_pieces_than_there_is_room_for(void **state)
 {
     kr_error err = {0};
@@ -230,6 +243,7 @@ int main(void)
         cmocka_unit_test(marks),
         cmocka_unit_test(an_arena_serves),
         cmocka_unit_test(steps_stop_at_the_first_failure),
+        cmocka_unit_test(host_memory),
         cmocka_unit_test(more_pieces_than_there_is_room_for),
         cmocka_unit_test(each_call_has_its_peak),
         cmocka_unit_test(laps),

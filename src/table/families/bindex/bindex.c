@@ -32,7 +32,7 @@ static void build(kr_work *work, const kr_table_build *build, void **self)
     table->n_columns = build->n_columns;
     table->vectors = (uint32_t)build->spec->options[BINDEX_OPTION_VECTORS];
     table->names = build->names;
-    table->columns = kr_work_object(work, build->n_columns * sizeof *table->columns, "a table");
+    table->columns = kr_work_array(work, build->n_columns, sizeof *table->columns, "a table");
     if (!table->columns)
         return;
     memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);

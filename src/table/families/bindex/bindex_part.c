@@ -153,7 +153,7 @@ static void make_borders(kr_work *work, const bindex_part_job *job, bindex_part 
     sample s = {.n = sample_rows(part->n), .n_picked = picked_rows(part->n)};
     const uint32_t each = s.n_picked + 1;
     const uint64_t nbytes = (uint64_t)job->n_columns * each * sizeof(uint64_t);
-    uint64_t *picked = kr_work_object(work, nbytes, "borders");
+    uint64_t *picked = kr_work_array(work, (uint64_t)job->n_columns * each, sizeof *picked, "borders");
     take_sample(work, job->n_columns, &s);
     for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work); ++c)
         pick(work, &part->columns[c].view, &s, s.picked + c * each);
@@ -223,7 +223,7 @@ static void count_all(kr_work *work, const bindex_part_job *job, const bindex_pa
     uint32_t n_cells = 0, first = 0;
     for (uint32_t c = 0; c < job->n_columns; ++c)
         n_cells += part->columns[c].view.n_cells;
-    uint64_t *counts = kr_work_object(work, n_cells * sizeof *counts, "sizes of cells");
+    uint64_t *counts = kr_work_array(work, n_cells, sizeof *counts, "sizes of cells");
     uint64_t *counters = kr_work_counters(work, n_cells);
     for (uint32_t c = 0; c < job->n_columns && kr_work_goes_on(work);
          first += part->columns[c++].view.n_cells)
@@ -269,7 +269,7 @@ void bindex_part_release(kr_device *device, uint32_t n_columns, bindex_part *par
 void bindex_part_make(kr_work *work, const bindex_part_job *job, bindex_part *part)
 {
     bindex_part made = {.first = job->first, .n = job->end - job->first};
-    made.columns = kr_work_object(work, job->n_columns * sizeof *made.columns, "a table");
+    made.columns = kr_work_array(work, job->n_columns, sizeof *made.columns, "a table");
     if (!made.columns)
         return;
     make_columns(work, job, &made);

@@ -147,7 +147,7 @@ static void run(const batch *b, const bindex_part *part, const launch *now)
     uint64_t lists_nbytes = 0;
     for (uint32_t i = 0; i < now->n; ++i)
         lists_nbytes += bindex_lists_nbytes(&now->members[i]->pass.lists);
-    char *host = kr_work_object(work, jobs_nbytes + lists_nbytes, what);
+    char *host = kr_work_array(work, jobs_nbytes + lists_nbytes, 1, what);
     char *there = kr_work_take_constants(work, copied + lists_nbytes, what,
                                          now->n == 1 ? NULL : "fewer conditions at once");
     if (kr_work_goes_on(work)) {
@@ -243,7 +243,7 @@ static void answer(batch *b)
     uint64_t n_leaves = 0;
     for (uint32_t i = 0; i < b->n; ++i)
         n_leaves += b->members[i].n_leaves;
-    bindex_work *works = b->notes->log ? kr_work_object(work, n_leaves * sizeof *works, "a report") : NULL;
+    bindex_work *works = b->notes->log ? kr_work_array(work, n_leaves, sizeof *works, "a report") : NULL;
     for (uint32_t i = 0, first = 0; i < b->n && works; first += (uint32_t)b->members[i++].n_leaves)
         b->members[i].works = works + first;
     /* Of rows that two parts have, the later one writes the word. */
@@ -278,8 +278,8 @@ void bindex_select_batch(kr_work *work, const void *self, kr_batch_job *jobs, ui
     uint64_t n_leaves = 0;
     for (uint32_t i = 0; i < n; ++i)
         n_leaves += jobs[i].plan->n_leaves;
-    b.members = kr_work_object(work, n * sizeof *b.members, "a batch of conditions");
-    const kr_leaf **leaves = kr_work_object(work, n_leaves * sizeof *leaves, "a batch of conditions");
+    b.members = kr_work_array(work, n, sizeof *b.members, "a batch of conditions");
+    const kr_leaf **leaves = kr_work_array(work, n_leaves, sizeof *leaves, "a batch of conditions");
     n_leaves = 0;
     for (uint32_t i = 0; i < n && kr_work_goes_on(work); ++i) {
         const kr_plan *plan = jobs[i].plan;

@@ -41,7 +41,7 @@ cubes_span cubes_cells_of(const cubes_cells *cells, uint64_t low, uint64_t high)
 static void read_marks(kr_work *work, const cubes_cells_job *job, const kr_sorted *sorted, cubes_cells *cells)
 {
     const uint64_t nbytes = cells->n * sizeof(uint64_t);
-    cells->marks = kr_work_object(work, nbytes, "a mapping table");
+    cells->marks = kr_work_array(work, cells->n, sizeof *cells->marks, "a mapping table");
     uint64_t *marks = kr_work_take(work, nbytes, "a mapping table");
     const marks_params params = {sorted->keys.data, marks, kr_type_key_bits((uint32_t)job->column->type),
                                  cells->low_bits};
@@ -64,7 +64,7 @@ static void spread(kr_work *work, const cubes_cells_job *job, const kr_sorted *s
 static uint32_t choose_limits(kr_work *work, const cubes_cells_job *job, const kr_sorted *sorted,
                               uint64_t *limits)
 {
-    kr_border *borders = kr_work_object(work, job->bins * sizeof *borders, "borders of filter vectors");
+    kr_border *borders = kr_work_array(work, job->bins, sizeof *borders, "borders of filter vectors");
     const uint32_t key_bits = kr_type_key_bits((uint32_t)job->column->type);
     const uint32_t n = kr_borders_choose(work, sorted->keys.data, key_bits, sorted->n, job->bins, borders);
     for (uint32_t i = 0; i < n; ++i)

@@ -146,7 +146,7 @@ static void make_column(kr_work *work, cubes_table *table, uint32_t c)
     cubes_column *column = table->columns + c;
     cubes_cells_job job = {
         .column = &column->column, .encode = table->design.encode, .bins = table->design.bins};
-    column->limits = kr_work_object(work, table->design.bins * sizeof *column->limits, "limits of bins");
+    column->limits = kr_work_array(work, table->design.bins, sizeof *column->limits, "limits of bins");
     add_places(table, c, &job);
     if (kr_work_goes_on(work))
         cubes_cells_make(work, &job, &column->cells, column->limits, &column->n_limits);
@@ -164,9 +164,9 @@ static void make_column(kr_work *work, cubes_table *table, uint32_t c)
 
 static void fill_table(kr_work *work, const kr_table_build *build, cubes_table *table)
 {
-    table->columns = kr_work_object(work, table->n_columns * sizeof *table->columns, "a table");
-    table->groups = kr_work_object(work, table->n_groups * sizeof *table->groups, "a table");
-    table->names = kr_work_object(work, table->n_columns * sizeof *table->names, "a table");
+    table->columns = kr_work_array(work, table->n_columns, sizeof *table->columns, "a table");
+    table->groups = kr_work_array(work, table->n_groups, sizeof *table->groups, "a table");
+    table->names = kr_work_array(work, table->n_columns, sizeof *table->names, "a table");
     if (!kr_work_goes_on(work))
         return;
     memcpy(table->names, build->names, table->n_columns * sizeof *table->names);

@@ -220,7 +220,7 @@ static void place(stage *s)
         return;
     for (uint32_t i = 0; i < LISTS; ++i)
         nbytes += list_nbytes(s, i);
-    char *host = kr_work_object(work, nbytes, what);
+    char *host = kr_work_array(work, nbytes, 1, what);
     s->memory =
         kr_work_take_constants(work, nbytes, what, s->batch->n > 1 ? "fewer conditions at once" : NULL);
     if (s->memory)
@@ -333,7 +333,7 @@ static void answer_stage(stage *s)
 void cubes_stages_answer(cubes_batch *b)
 {
     stage s = {.batch = b, .work = b->work};
-    s.of_groups = kr_work_object(b->work, b->table->n_groups * sizeof *s.of_groups, "a condition");
+    s.of_groups = kr_work_array(b->work, b->table->n_groups, sizeof *s.of_groups, "a condition");
     for (uint32_t i = 0; i < b->n; ++i)
         b->n_stages = b->members[i].n_stages > b->n_stages ? b->members[i].n_stages : b->n_stages;
     uint32_t *spares = take_spares(b);

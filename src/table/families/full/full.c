@@ -108,7 +108,7 @@ static void make_zones(kr_work *work, const kr_table_build *build, const full_ta
 {
     if (!table->has_zones || !build->n_rows)
         return;
-    table->zones = kr_work_object(work, build->n_columns * sizeof *table->zones, "zones of a table");
+    table->zones = kr_work_array(work, build->n_columns, sizeof *table->zones, "zones of a table");
     for (uint32_t c = 0; c < build->n_columns && kr_work_goes_on(work); ++c) {
         const kr_column *column = table->columns + c;
         const full_zones *old = before && before->zones ? before->zones + c : NULL;
@@ -129,8 +129,8 @@ static void make(kr_work *work, const kr_table_build *build, const full_table *b
 {
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
-    table->columns = kr_work_object(work, build->n_columns * sizeof *table->columns, "a table");
-    table->samples = kr_work_object(work, build->n_columns * sizeof *table->samples, "samples of a table");
+    table->columns = kr_work_array(work, build->n_columns, sizeof *table->columns, "a table");
+    table->samples = kr_work_array(work, build->n_columns, sizeof *table->samples, "samples of a table");
     if (!kr_work_goes_on(work))
         return;
     memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);

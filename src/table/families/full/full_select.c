@@ -141,8 +141,8 @@ static void begin(kr_work *work, full_job *job, const kr_leaf *const *leaves, ui
     }
     if (!n_ends)
         return;
-    const uint64_t nbytes = n_ends * (job->is_wide ? 8 : 4);
-    job->ends = kr_work_object(work, nbytes, "values of a condition");
+    const uint64_t each = job->is_wide ? 8 : 4, nbytes = n_ends * each;
+    job->ends = kr_work_array(work, n_ends, each, "values of a condition");
     job->there = kr_work_take_constants(work, nbytes, "values of a condition", NULL);
 }
 

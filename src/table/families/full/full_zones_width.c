@@ -44,7 +44,7 @@ static void decide(kr_work *work, uint64_t n_rows, uint64_t first, full_zones *z
 {
     const uint64_t n = zones->n - first, whole = n_rows / FULL_TILE - first;
     const kr_key *lows = (const kr_key *)zones->buffer.data + first;
-    kr_key *ends = kr_work_object(work, 2 * n * sizeof *ends, "zones of a column");
+    kr_key *ends = kr_work_array(work, 2 * n, sizeof *ends, "zones of a column");
     if (!ends)
         return;
     kr_work_copy(work, ends, lows, n * sizeof *ends);
