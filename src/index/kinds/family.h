@@ -104,7 +104,7 @@ typedef struct kr_family_ops {
     uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
     /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. The library itself checks that
      * there are n_rows row ids, all distinct. Blocks. */
-    kr_status (*validate)(kr_device *device, const void *self, kr_error *err);
+    void (*validate)(kr_work *work, const void *self);
     /* Dependent memory accesses of one probe. */
     double (*touches)(const kr_shape *shape);
     /* Optional, for kinds that cast rays: rays of one probe, and what casts them. */

@@ -337,9 +337,10 @@ kr_status kr_index_check(const kr_index *index, kr_error *err)
     const kr_rows rows = index->ops->rows(index->self);
     kr_work w = kr_work_on(index->device, NULL, err);
     KR_STEP(&w, kr_index_await(index, NULL, err));
-    if (index->ops->validate)
-        KR_STEP(&w, index->ops->validate(index->device, index->self, err));
-    KR_STEP(&w, kr_row_ids_validate(index->device, &rows, err));
+    if (index->ops->validate && kr_work_goes_on(&w))
+        index->ops->validate(&w, index->self);
+    kr_work_give_since(&w, 0);
+    kr_row_ids_validate(&w, &rows);
     return kr_work_end(&w);
 }
 

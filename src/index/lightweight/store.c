@@ -132,9 +132,9 @@ uint32_t kr_store_components(const void *self, kr_component components[KR_COMPON
     return 2;
 }
 
-kr_status kr_store_validate(kr_device *device, const void *self, kr_error *err)
+void kr_store_validate(kr_work *w, const void *self)
 {
     const kr_store *store = self;
     const kr_sorted_check check = {kr_store_entries(store), store->key_bits};
-    return kr_sorted_validate(device, &check, err);
+    kr_sorted_validate(w, &check);
 }

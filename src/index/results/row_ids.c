@@ -55,23 +55,21 @@ static uint64_t count_by_sorting(kr_work *w, const kr_rows *rows, uint64_t count
     return count - found[0];
 }
 
-kr_status kr_row_ids_validate(kr_device *device, const kr_rows *rows, kr_error *err)
+void kr_row_ids_validate(kr_work *w, const kr_rows *rows)
 {
-    kr_work w = kr_work_on(device, NULL, err);
-    uint64_t *counters = kr_work_counters(&w, KR_ROWS_COUNTERS);
-    const kr_rows_summary summary = kr_row_ids_summarize(&w, rows, counters);
-    kr_work_give(&w, counters);
+    uint64_t *counters = kr_work_counters(w, KR_ROWS_COUNTERS);
+    const kr_rows_summary summary = kr_row_ids_summarize(w, rows, counters);
+    kr_work_give(w, counters);
     if (summary.count != rows->n_rows)
-        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "%llu slots hold a row id, but the index has %llu rows",
-                            (unsigned long long)summary.count, (unsigned long long)rows->n_rows));
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "%llu slots hold a row id, but the index has %llu rows",
+                           (unsigned long long)summary.count, (unsigned long long)rows->n_rows));
     if (rows->n_rows) {
         const int by_bitmap = summary.end / 8 <= rows->n_slots * sizeof(uint32_t);
         const uint64_t distinct =
-            by_bitmap ? count_by_bitmap(&w, rows, summary.end) : count_by_sorting(&w, rows, summary.count);
+            by_bitmap ? count_by_bitmap(w, rows, summary.end) : count_by_sorting(w, rows, summary.count);
         if (distinct != summary.count)
-            KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT,
-                                "row ids are not distinct: %llu entries, %llu different ids",
-                                (unsigned long long)summary.count, (unsigned long long)distinct));
+            KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT,
+                               "row ids are not distinct: %llu entries, %llu different ids",
+                               (unsigned long long)summary.count, (unsigned long long)distinct));
     }
-    return kr_work_end(&w);
 }

@@ -16,7 +16,7 @@ enum { KR_ROWS_COUNTERS = 2 };
 kr_rows_summary kr_row_ids_summarize(kr_work *work, const kr_rows *rows, uint64_t *counters);
 
 /* KR_ERR_INVARIANT unless there are as many row ids as n_rows says, all distinct. Blocks. */
-kr_status kr_row_ids_validate(kr_device *device, const kr_rows *rows, kr_error *err);
+void kr_row_ids_validate(kr_work *work, const kr_rows *rows);
 
 /* found[0]: ids that are not above the one before; found[1]: ids that are KR_NO_ROW. Blocks. */
 void kr_row_ids_check(kr_work *work, const uint32_t *ids, uint64_t n, uint64_t found[2]);

@@ -46,11 +46,11 @@ typedef struct kr_sorted_check {
     kr_entries entries;
     uint32_t key_bits;
 } kr_sorted_check;
-kr_status kr_sorted_validate(kr_device *device, const kr_sorted_check *check, kr_error *err);
+void kr_sorted_validate(kr_work *work, const kr_sorted_check *check);
 
 /* The same by a program of index/sorted/order_check.h, for entries in other layouts; *found is in its params.
  */
-kr_status kr_sorted_order_check(kr_device *device, const kr_program *program, void *params, uint64_t **found,
-                                uint64_t n, kr_error *err);
+void kr_sorted_order_check(kr_work *work, const kr_program *program, void *params, uint64_t **found,
+                           uint64_t n);
 
 #endif

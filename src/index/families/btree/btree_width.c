@@ -190,23 +190,20 @@ static void read_wrongs(kr_work *w, const uint64_t *counters)
 }
 
 /* The directory first: the other checks follow it. */
-static kr_status validate(kr_device *device, const void *self, kr_error *err)
+static void validate(kr_work *w, const void *self)
 {
     btree_check_params params = {.tree = ((const btree_index *)self)->tree};
     const btree_tree *tree = &params.tree;
     const uint64_t seen_nbytes = (uint64_t)tree->room * sizeof(uint32_t);
-    kr_work w = kr_work_on(device, NULL, err);
-    uint64_t *counters = params.found = kr_work_counters(&w, BTREE_WRONGS);
-    params.seen = kr_work_take(&w, seen_nbytes, "the leaves that were met");
-    kr_work_fill(&w, params.seen, 0, seen_nbytes);
-    kr_work_run(&w, &KR_W(btree_check_directory), &params, tree->room);
-    read_wrongs(&w, counters);
-    kr_work_run(&w, &KR_W(btree_check_leaves), &params, (uint64_t)tree->n_leaves << tree->node_bits);
-    kr_work_run(&w, &KR_W(btree_check_levels), &params, tree->n_slots);
-    read_wrongs(&w, counters);
-    KR_STEP(&w,
-            kr_sorted_order_check(device, &KR_W(btree_check_entries), &params, &params.found, tree->n, err));
-    return kr_work_end(&w);
+    uint64_t *counters = params.found = kr_work_counters(w, BTREE_WRONGS);
+    params.seen = kr_work_take(w, seen_nbytes, "the leaves that were met");
+    kr_work_fill(w, params.seen, 0, seen_nbytes);
+    kr_work_run(w, &KR_W(btree_check_directory), &params, tree->room);
+    read_wrongs(w, counters);
+    kr_work_run(w, &KR_W(btree_check_leaves), &params, (uint64_t)tree->n_leaves << tree->node_bits);
+    kr_work_run(w, &KR_W(btree_check_levels), &params, tree->n_slots);
+    read_wrongs(w, counters);
+    kr_sorted_order_check(w, &KR_W(btree_check_entries), &params, &params.found, tree->n);
 }
 
 /* One node per level, the leaf and the row id. */

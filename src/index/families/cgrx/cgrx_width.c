@@ -293,20 +293,18 @@ static void check_filter(kr_work *w, const cgrx_index *index, uint64_t *counter)
                            (unsigned long long)bad - 1));
 }
 
-static kr_status validate(kr_device *device, const void *self, kr_error *err)
+static void validate(kr_work *w, const void *self)
 {
     const cgrx_index *index = self;
     cgrx_order_params order = {.entries = entries_of(index)};
-    kr_work w = kr_work_on(device, NULL, err);
     if (index->nodes.n_lists)
-        KR_W(cgrx_nodes_validate)(&w, &index->storage, &index->nodes);
-    KR_STEP(&w, kr_sorted_order_check(device, &KR_W(cgrx_check_order), &order, &order.found, index->n, err));
-    uint64_t *counter = kr_work_counters(&w, 1);
+        KR_W(cgrx_nodes_validate)(w, &index->storage, &index->nodes);
+    kr_sorted_order_check(w, &KR_W(cgrx_check_order), &order, &order.found, index->n);
+    uint64_t *counter = kr_work_counters(w, 1);
     if (index->filter.data && index->n)
-        check_filter(&w, index, counter);
+        check_filter(w, index, counter);
     if (index->scene.parts.n_parts)
-        check_rays(&w, index, counter);
-    return kr_work_end(&w);
+        check_rays(w, index, counter);
 }
 
 extern const kr_family_ops KR_W(cgrx_ops);

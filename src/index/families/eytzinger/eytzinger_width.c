@@ -184,11 +184,11 @@ static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 
 static const kr_ordered_ops ordered = {kr_store_key_range, cuts};
 
-static kr_status validate(kr_device *device, const void *self, kr_error *err)
+static void validate(kr_work *w, const void *self)
 {
     const eytzinger_index *index = self;
     eytzinger_ranks_params params = ranks_of(index);
-    return kr_sorted_order_check(device, &KR_W(eytzinger_check), &params, &params.found, index->store.n, err);
+    kr_sorted_order_check(w, &KR_W(eytzinger_check), &params, &params.found, index->store.n);
 }
 
 /* One node per level, whose keys are adjacent; then the row. */

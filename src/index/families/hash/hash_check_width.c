@@ -73,18 +73,16 @@ static kr_status judge(const check *c, kr_error *err)
                            : status;
 }
 
-kr_status KR_W(hash_validate)(kr_device *device, const void *self, kr_error *err)
+void KR_W(hash_validate)(kr_work *w, const void *self)
 {
-    kr_work w = kr_work_on(device, NULL, err);
-    check c = {.work = &w, .table = self};
+    check c = {.work = w, .table = self};
     c.params = (hash_check_params){.table = hash_view_of(self),
-                                   .counts = kr_work_counters(&w, STRIPES),
+                                   .counts = kr_work_counters(w, STRIPES),
                                    .n_more = c.table->n_more,
                                    .n_spans = c.table->n_spans,
                                    .n_aside = c.table->n_aside};
     if (c.table->design.linked)
         check_links(&c);
     count(&c);
-    KR_STEP(&w, judge(&c, err));
-    return kr_work_end(&w);
+    KR_STEP(w, judge(&c, w->err));
 }

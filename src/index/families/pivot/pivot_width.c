@@ -188,24 +188,22 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
     return n + 1;
 }
 
-static kr_status check_pivots(kr_device *device, const pivot_index *index, kr_error *err)
+static void check_pivots(kr_work *w, const pivot_index *index)
 {
-    kr_work w = kr_work_on(device, NULL, err);
-    uint64_t *counter = kr_work_counters(&w, 1), found = 0;
+    uint64_t *counter = kr_work_counters(w, 1), found = 0;
     const pivot_build_params params = {kr_store_entries(&index->store), index->pivots.data, counter,
                                        index->shape};
-    kr_work_run(&w, &KR_W(pivot_check), &params, index->shape.n_slots);
-    kr_work_read(&w, &found, counter, sizeof found);
+    kr_work_run(w, &KR_W(pivot_check), &params, index->shape.n_slots);
+    kr_work_read(w, &found, counter, sizeof found);
     if (found)
-        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "slot %llu of the pivots holds the wrong key",
-                            (unsigned long long)found - 1));
-    return kr_work_end(&w);
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "slot %llu of the pivots holds the wrong key",
+                           (unsigned long long)found - 1));
 }
 
-static kr_status validate(kr_device *device, const void *self, kr_error *err)
+static void validate(kr_work *w, const void *self)
 {
-    const kr_status status = kr_store_validate(device, self, err);
-    return status == KR_OK ? check_pivots(device, self, err) : status;
+    kr_store_validate(w, self);
+    check_pivots(w, self);
 }
 
 /* One node per level, the halvings in place of levels that were cut off, the leaf and the row id. */

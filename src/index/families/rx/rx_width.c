@@ -280,36 +280,33 @@ static uint64_t check_rays(kr_work *w, const rx_index *index, uint64_t *counter)
     return bad;
 }
 
-static kr_status check_scenes(kr_device *device, const rx_index *index, kr_error *err)
+static void check_scenes(kr_work *w, const rx_index *index)
 {
-    kr_work w = kr_work_on(device, NULL, err);
-    uint64_t *counter = kr_work_counters(&w, 1);
-    uint64_t bad = index->positions.data ? check_positions(&w, index, counter) : 0;
+    uint64_t *counter = kr_work_counters(w, 1);
+    uint64_t bad = index->positions.data ? check_positions(w, index, counter) : 0;
     if (bad)
-        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "entry %llu of the table of positions is wrong",
-                            (unsigned long long)bad - 1));
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "entry %llu of the table of positions is wrong",
+                           (unsigned long long)bad - 1));
     if (index->design.prim != KR_PRIM_AABB) /* lookups do not trust boxes either */
-        bad = check_rays(&w, index, counter);
+        bad = check_rays(w, index, counter);
     if (bad)
-        KR_STEP(&w, kr_fail(err, KR_ERR_INVARIANT, "the ray of the key at position %llu does not meet it",
-                            (unsigned long long)bad - 1));
-    return kr_work_end(&w);
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "the ray of the key at position %llu does not meet it",
+                           (unsigned long long)bad - 1));
 }
 
-static kr_status validate(kr_device *device, const void *self, kr_error *err)
+static void validate(kr_work *w, const void *self)
 {
     const rx_index *index = self;
     const kr_sorted *sorted = &index->sorted;
     const kr_sorted_check check = {
         kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), sorted->keys.data, sorted->rows.data, sorted->n),
         KR_KEY_BITS};
-    const kr_status status = kr_sorted_validate(device, &check, err);
-    if (status != KR_OK || index->sorted.n == 0)
-        return status;
-    if (index->scenes.stale)
-        return kr_fail(err, KR_ERR_INVARIANT,
-                       "the scene is stale: a refit failed and could not be undone; set keys again");
-    return check_scenes(device, index, err);
+    kr_sorted_validate(w, &check);
+    if (index->scenes.stale && sorted->n)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT,
+                           "the scene is stale: a refit failed and could not be undone; set keys again"));
+    if (kr_work_goes_on(w) && sorted->n)
+        check_scenes(w, index);
 }
 
 /* ---- Rows that get other keys -------------------------------------------------------------- */
