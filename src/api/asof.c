@@ -6,7 +6,7 @@
 static kr_join_type read_type(kr_work *w, const kr_join_options *options)
 {
     const kr_join_options given = kr_call_join_read_few_options(w, options);
-    if (given.type == KR_JOIN_RIGHT || given.type == KR_JOIN_FULL)
+    if (kr_join_keeps_right(given.type))
         KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
                            "an as-of join has no right or full type: it answers each left row with one right "
                            "row at most; take inner, left, semi or anti"));

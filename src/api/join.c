@@ -191,7 +191,7 @@ static void check_right_index(kr_work *w, const kr_index *right, const kr_column
         KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
                            "the right side is an index already: leave inverse at auto, or use "
                            "kr_join_create"));
-    if (job->type == KR_JOIN_RIGHT || job->type == KR_JOIN_FULL)
+    if (kr_join_keeps_right(job->type))
         KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
                            "an index does not list the rows that no probe finds: use kr_join_create for "
                            "right and full joins"));

@@ -38,7 +38,7 @@ static void check_job(kr_work *w, kr_overlap_job *job, kr_interval_ends ends)
 static void read_options(kr_work *w, const kr_join_options *options, kr_overlap_job *job)
 {
     const kr_join_options given = kr_call_join_read_few_options(w, options);
-    if (given.type == KR_JOIN_RIGHT || given.type == KR_JOIN_FULL)
+    if (kr_join_keeps_right(given.type))
         KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
                            "a join of intervals has no right or full type: exchange the sides for a left "
                            "join, or take an anti join of the exchanged sides"));

@@ -68,7 +68,7 @@ static void keep_some(asof *a, kr_join_type type, kr_join *join)
     const kr_found_job job = {.answers = a->rows,
                               .n = a->keys.left.n,
                               .wanted = type != KR_JOIN_ANTI,
-                              .with_rows = type == KR_JOIN_INNER,
+                              .with_rows = (uint32_t)kr_join_has_pairs(type),
                               .help = ASOF_HELP};
     const kr_found found = kr_found_list(a->keys.work, &job);
     kr_join_keep(a->keys.work, join, found.probes, found.rows, found.n);
@@ -91,7 +91,7 @@ static void join_sides(asof *a, const kr_asof_job *job, kr_join *join)
     kr_work_lap(w, "copy");
     a->rows = keyed_take(&a->keys, job->left->count * sizeof *a->rows, "the right row of each left row");
     find_rows(a);
-    if (job->type == KR_JOIN_LEFT)
+    if (kr_join_keeps_left(job->type))
         keep_all(a, join);
     else
         keep_some(a, job->type, join);

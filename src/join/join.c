@@ -161,7 +161,7 @@ static pair_list list_partners(joining *j, int wanted)
 /* Of ranges among left rows, no two hold the same row: there are no more matches than rows. */
 static pair_list semi_or_anti(joining *j)
 {
-    const int wanted = j->job->type == KR_JOIN_SEMI;
+    const int wanted = kr_join_wants_partner(j->job->type);
     if (!j->indexes_left)
         return select_probing(j, wanted);
     if (is_answered(j))
@@ -185,9 +185,7 @@ static pair_list list_probes(joining *j)
 /* Pairs (probing row, indexed row), and the rows of each side that have no partner, if they are wanted. */
 static pair_list list_sides(joining *j, pair_list *probing, pair_list *indexed)
 {
-    const kr_join_type type = j->job->type;
-    const int lefts = type == KR_JOIN_LEFT || type == KR_JOIN_FULL;
-    const int rights = type == KR_JOIN_RIGHT || type == KR_JOIN_FULL;
+    const int lefts = kr_join_keeps_left(j->job->type), rights = kr_join_keeps_right(j->job->type);
     const int all_probing = j->indexes_left ? rights : lefts, all_indexed = j->indexes_left ? lefts : rights;
     if (is_single(j) && all_probing && !all_indexed)
         return list_probes(j);

@@ -39,7 +39,7 @@ typedef struct streaming {
 /* 1 if the result has rows of that side without a partner. */
 static int keeps(const streaming *s, int left)
 {
-    return s->job->type == KR_JOIN_FULL || s->job->type == (left ? KR_JOIN_LEFT : KR_JOIN_RIGHT);
+    return left ? kr_join_keeps_left(s->job->type) : kr_join_keeps_right(s->job->type);
 }
 
 /* 1 if the result is left rows, with or without a partner. */
@@ -112,7 +112,7 @@ static void give_piece(streaming *s, streaming_piece *piece)
     const int probing_left = !s->indexes_left, rows = wants_rows(s) && probing_left;
     const kr_selection selection = {.offsets = piece->matches.offsets,
                                     .n = piece->query.n,
-                                    .wanted = rows && s->job->type == KR_JOIN_SEMI};
+                                    .wanted = rows && kr_join_wants_partner(s->job->type)};
     if (!piece->is_open || !kr_work_goes_on(s->work))
         return;
     if (piece->answers)
@@ -127,7 +127,7 @@ static void give_piece(streaming *s, streaming_piece *piece)
 /* Indexed rows, once all pieces have left their marks. */
 static void give_indexed(streaming *s, uint64_t n)
 {
-    const int wanted = s->job->type == KR_JOIN_SEMI;
+    const int wanted = kr_join_wants_partner(s->job->type);
     const kr_selection selection = {.bitmap = s->partners.marks, .n = n, .wanted = (uint32_t)wanted};
     uint64_t found = 0;
     if (!s->partners.marks)

@@ -171,7 +171,7 @@ static kr_found select_left(overlap *o, uint32_t wanted)
 static void keep_left(overlap *o, kr_join *join)
 {
     o->indexes[1] = build(o, &o->sides[1].start);
-    const kr_found found = select_left(o, o->job->type == KR_JOIN_SEMI);
+    const kr_found found = select_left(o, kr_join_wants_partner(o->job->type));
     kr_join_keep(o->work, join, found.probes, NULL, found.n);
 }
 
@@ -194,9 +194,9 @@ static void copy_pairs(overlap *o, int number, uint32_t *left, uint32_t *right)
 static void keep_pairs(overlap *o, kr_join *join)
 {
     kr_work *w = o->work;
-    const int is_left = o->job->type == KR_JOIN_LEFT;
+    const int keeps_left = kr_join_keeps_left(o->job->type);
     overlap_find(o);
-    const kr_found alone = is_left ? select_left(o, 0) : (kr_found){.n = 0};
+    const kr_found alone = keeps_left ? select_left(o, 0) : (kr_found){.n = 0};
     const uint64_t pairs = o->found[0] + o->found[1], n = pairs + alone.n;
     if (o->found[0] > UINT64_MAX / 64 || o->found[1] > UINT64_MAX / 64)
         KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT, "%llu and %llu pairs are too many; " HELP,
@@ -208,7 +208,7 @@ static void keep_pairs(overlap *o, kr_join *join)
     kr_join_write_alone(w, alone.probes, alone.n, left + pairs, right + pairs);
     kr_work_give(w, alone.probes);
     if (!o->job->unordered) {
-        kr_join_sort(w, is_left ? UINT32_MAX : o->sides[1].n, &right, &left, n);
+        kr_join_sort(w, keeps_left ? UINT32_MAX : o->sides[1].n, &right, &left, n);
         kr_join_sort(w, o->sides[0].n, &left, &right, n);
     }
     kr_join_keep(w, join, left, right, n);
@@ -234,7 +234,7 @@ void kr_overlap_run(kr_work *w, const kr_overlap_job *job, kr_join *join)
     kr_peak peak;
     kr_work_peak_begin(w, &peak);
     kr_join_watch(w, &watch);
-    overlap o = overlap_open(w, job, !has_pairs || job->type == KR_JOIN_LEFT);
+    overlap o = overlap_open(w, job, !has_pairs || kr_join_keeps_left(job->type));
     if (has_pairs)
         keep_pairs(&o, join);
     else

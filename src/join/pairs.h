@@ -37,6 +37,23 @@ static inline int kr_join_has_pairs(kr_join_type type)
     return type != KR_JOIN_SEMI && type != KR_JOIN_ANTI;
 }
 
+/* Of a join of left rows only: 1: those with a partner, 0: those without one. */
+static inline int kr_join_wants_partner(kr_join_type type)
+{
+    return type == KR_JOIN_SEMI;
+}
+
+/* 1: rows of that side without a partner make a pair, too. */
+static inline int kr_join_keeps_left(kr_join_type type)
+{
+    return type == KR_JOIN_LEFT || type == KR_JOIN_FULL;
+}
+
+static inline int kr_join_keeps_right(kr_join_type type)
+{
+    return type == KR_JOIN_RIGHT || type == KR_JOIN_FULL;
+}
+
 /* Fails if a side has more rows than row ids can name; `other` may be NULL. `help` says what to do. */
 void kr_join_check_rows(kr_work *work, const kr_column *side, const kr_column *other, const char *help);
 /* What to do where the rows of a join take too much memory. */

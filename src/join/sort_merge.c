@@ -146,7 +146,7 @@ static void merge_sides(merging *m)
     const uint64_t each = (m->params.n_left / PIECES + 63) / 64 * 64;
     m->params.each = each < PIECE_LEAST ? PIECE_LEAST : each < PIECE_MOST ? each : PIECE_MOST;
     m->params.single = !m->job->right_upper && (!with_pairs || m->distinct);
-    m->params.outer = m->job->type == KR_JOIN_LEFT;
+    m->params.outer = (uint32_t)kr_join_keeps_left(m->job->type);
     m->params.without = m->job->type == KR_JOIN_ANTI;
     m->pieces = (m->params.n_left + m->params.each - 1) / m->params.each;
     m->params.counts = kr_work_counters(m->work, (uint32_t)m->pieces + 1);
@@ -184,8 +184,8 @@ static void name_right(const merging *m)
 
 static int can_merge(const kr_device *device, const kr_join_job *job)
 {
-    return device->ops->is_host && job->may_merge && job->type != KR_JOIN_RIGHT &&
-           job->type != KR_JOIN_FULL && !job->left->validity && !(job->right_upper && job->right->validity) &&
+    return device->ops->is_host && job->may_merge && !kr_join_keeps_right(job->type) &&
+           !job->left->validity && !(job->right_upper && job->right->validity) &&
            !(job->right_upper && job->right_upper->validity) && job->left->count < KR_NO_ROW &&
            job->right->count < KR_NO_ROW;
 }
