@@ -1,9 +1,9 @@
 /* Rows deleted from a table. They stay where they are; a bitmap of the others goes into every scan. */
 #include "table/change/change.h"
 #include "table/change/delete_body.h"
+#include "table/results/merge.h"
+#include "table/results/totals.h"
 #include "table/run/answer.h"
-#include "table/storage/merge.h"
-#include "table/storage/totals.h"
 
 /* One change. */
 typedef struct deletion {
@@ -74,7 +74,7 @@ static void delete_doomed(deletion *d, uint64_t *n_deleted)
         return;
     if (count) {
         kr_device_drain(table->device); /* scans that still read the bitmap */
-        kr_table_bitmap_clear(work, table->alive.data, d->doomed, d->n_words);
+        kr_selected_clear(work, table->alive.data, d->doomed, d->n_words);
         kr_work_sync(work);
     }
     kr_work_lap(work, "delete");
@@ -104,7 +104,7 @@ static void mark(deletion *d, const uint32_t *rows, uint64_t n)
                         "deleted",
                         (unsigned long long)(n - found), (unsigned long long)table->n_rows));
     if (table->alive.data)
-        kr_table_bitmap_and(work, d->doomed, table->alive.data, d->n_words);
+        kr_selected_and(work, d->doomed, table->alive.data, d->n_words);
 }
 
 void kr_change_delete_rows(kr_work *work, kr_table *table, const uint32_t *rows, uint64_t n,

@@ -1,7 +1,7 @@
 #include "table/run/answer.h"
+#include "table/results/merge.h"
+#include "table/results/totals.h"
 #include "table/run/run.h"
-#include "table/storage/merge.h"
-#include "table/storage/totals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -217,7 +217,7 @@ static const uint32_t *find_alive(kr_work *work, const kr_answer *a, const uint3
         return given ? given : left;
     uint32_t *both = kr_work_take(work, words * sizeof *both, "a bitmap of rows");
     kr_work_copy(work, both, given, words * sizeof *both);
-    kr_table_bitmap_and(work, both, left, words);
+    kr_selected_and(work, both, left, words);
     return both;
 }
 

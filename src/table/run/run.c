@@ -7,8 +7,8 @@
 #include "index/kinds/kind.h"
 #include "table/condition/describe.h"
 #include "table/condition/grow.h"
-#include "table/storage/merge.h"
-#include "table/storage/totals.h"
+#include "table/results/merge.h"
+#include "table/results/totals.h"
 
 /* A bitmap, written when the first rows come. */
 typedef struct bits {
@@ -79,7 +79,7 @@ static uint32_t *open_sum(const running *r, bits *sum)
 static void close_sum(const running *r, bits *sum, const uint32_t *from)
 {
     if (sum->is_written) {
-        kr_table_bitmap_or(r->work, sum->data, from, words_of(r));
+        kr_selected_or(r->work, sum->data, from, words_of(r));
         kr_work_give(r->work, from);
     }
     sum->is_written = 1;
@@ -123,7 +123,7 @@ static void select_leaves(running *r, uint32_t n, const bits *alive, bits *sum)
     if (n)
         select_job(r, &job);
     else
-        kr_table_bitmap_begin(r->work, job.bitmap, job.alive, n_rows);
+        kr_selected_begin(r->work, job.bitmap, job.alive, n_rows);
     close_sum(r, sum, job.bitmap);
 }
 

@@ -1,7 +1,7 @@
 /* The life of a table. */
 #include "table/storage/table.h"
 #include "base/key/key.h"
-#include "table/storage/totals.h"
+#include "table/results/totals.h"
 
 #include <stdio.h>
 #include <stdlib.h>

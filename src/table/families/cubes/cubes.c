@@ -4,7 +4,7 @@
 #include "table/families/cubes/groups.h"
 #include "table/families/cubes/order.h"
 #include "table/families/cubes/scene.h"
-#include "table/storage/totals.h"
+#include "table/results/totals.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "table/storage/totals.h"
-#include "table/storage/totals_body.h"
+#include "table/results/totals.h"
+#include "table/results/totals_body.h"
 
 /* Enough slices for all warps of a GPU. */
 enum { SLICES_MOST = 8192 };

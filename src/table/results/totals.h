@@ -1,6 +1,6 @@
 /* Results of a scan from its bitmap. All enqueue. */
-#ifndef KEYRAY_TABLE_STORAGE_TOTALS_H
-#define KEYRAY_TABLE_STORAGE_TOTALS_H
+#ifndef KEYRAY_TABLE_RESULTS_TOTALS_H
+#define KEYRAY_TABLE_RESULTS_TOTALS_H
 
 #include "base/devices/work.h"
 

@@ -1,7 +1,7 @@
 /* The bodies of totals.c. A group works on slices of the bitmap, each by one group in one order: so float
  * sums are the same in every run. */
-#ifndef KEYRAY_TABLE_STORAGE_TOTALS_BODY_H
-#define KEYRAY_TABLE_STORAGE_TOTALS_BODY_H
+#ifndef KEYRAY_TABLE_RESULTS_TOTALS_BODY_H
+#define KEYRAY_TABLE_RESULTS_TOTALS_BODY_H
 
 #include "index/results/totals.h"
 
