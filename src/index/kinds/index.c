@@ -256,8 +256,9 @@ static kr_status end_change(kr_work *w, kr_index *index, change *c, kr_type type
     return kr_work_end(w);
 }
 
-/* The columns are there, so the index may change: lookups that still read it end before. 0: a step failed. */
-static int may_change(kr_work *w, kr_index *index)
+/* The columns are there. Waits for lookups that still read the index, and forgets whether its keys are
+ * distinct. 0: a step failed. */
+static int begin_writing(kr_work *w, kr_index *index)
 {
     if (!kr_work_goes_on(w))
         return 0;
@@ -275,7 +276,7 @@ kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, cons
     const inputs in = bring_inputs(&w, keys, row_ids);
     refuse_nulls(&w, &in.keys);
     const kr_set_keys job = {.row_ids = in.rows.data, .keys = in.keys};
-    if (may_change(&w, index))
+    if (begin_writing(&w, index))
         index->ops->set_keys(&w, index->self, &job);
     return end_change(&w, index, &c, keys->type);
 }
@@ -305,7 +306,7 @@ static void run_update(kr_work *w, kr_index *index, const kr_update *wanted)
                            .insert_keys = in.keys,
                            .insert_rows = in.rows.data,
                            .next_row = (uint32_t)index->info.next_row};
-    if (may_change(w, index))
+    if (begin_writing(w, index))
         index->ops->update(w, index->self, &job);
     if (!kr_work_goes_on(w))
         return;

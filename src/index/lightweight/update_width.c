@@ -21,7 +21,7 @@ kr_store KR_W(kr_store_update)(kr_work *w, const kr_store *store, const kr_updat
     kr_merge m = KR_W(kr_merge_of_entries)(w, &old, store->layout, &params);
     const kr_changes changes = kr_changes_make(w, job, NULL);
     KR_W(kr_merge_plan)(&m, &changes);
-    *changed = KR_W(kr_merge_changes)(&m);
+    *changed = KR_W(kr_merge_has_changes)(&m);
     if (*changed)
         merged = KR_W(kr_store_merge)(&m, store, m.n);
     KR_W(kr_merge_give)(&m);

@@ -36,7 +36,6 @@ static void partition(kr_work *w, const kr_query *query, kr_piece *piece)
 void kr_piece_open(kr_work *w, const kr_query *query, uint64_t first, kr_piece *piece)
 {
     const uint64_t most = kr_piece_most(query), left = query->n - first;
-    piece->first = first;
     piece->n = left < most ? left : most;
     piece->batch = query->batch;
     piece->mark = kr_work_mark(w);
@@ -88,7 +87,7 @@ void kr_piece_back(kr_work *w, const kr_piece *piece, const void *answers, uint3
     kr_work_lap(w, "back");
 }
 
-void *kr_piece_answers(kr_work *w, const kr_piece *piece, uint32_t nbytes)
+void *kr_piece_take_answers(kr_work *w, const kr_piece *piece, uint32_t nbytes)
 {
     return kr_work_take_or(w, piece->n * nbytes, "answers in search order", "use probes=as-is");
 }

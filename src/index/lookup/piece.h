@@ -6,9 +6,8 @@
 #include "index/lookup/partition.h"
 #include "index/lookup/query.h"
 
-/* Probes first .. first + n - 1. */
 typedef struct kr_piece {
-    uint64_t first, n;
+    uint64_t n; /* probes */
     kr_batch batch;
     uint32_t mark;          /* what the work had taken before */
     kr_partition partition; /* answers then come in its order, and go back with kr_piece_back */
@@ -28,9 +27,9 @@ static inline int kr_piece_is_partitioned(const kr_piece *piece)
 /* Runs the family's program; enqueues. */
 void kr_piece_locate(kr_work *work, const kr_query *query, const kr_piece *piece, kr_put put);
 
-/* For partitioned pieces: room for answers in the order of the search; puts them back in the order of the
- * probes. */
-void *kr_piece_answers(kr_work *work, const kr_piece *piece, uint32_t nbytes);
+/* For partitioned pieces: takes room for answers in the order of the search; puts them back in the order of
+ * the probes. */
+void *kr_piece_take_answers(kr_work *work, const kr_piece *piece, uint32_t nbytes);
 void kr_piece_back(kr_work *work, const kr_piece *piece, const void *answers, uint32_t nbytes, void *out);
 
 #endif

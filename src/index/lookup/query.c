@@ -59,7 +59,7 @@ static void piece_answer(kr_work *w, const kr_query *query, const kr_piece *piec
     kr_put put = {.out = out, .order = piece->batch.order, .work = query->counters, .what = what};
     const int parted = kr_piece_is_partitioned(piece);
     if (parted) {
-        put.out = kr_piece_answers(w, piece, kr_put_nbytes(what));
+        put.out = kr_piece_take_answers(w, piece, kr_put_nbytes(what));
         put.order = NULL;
     }
     kr_piece_locate(w, query, piece, put);
@@ -119,8 +119,8 @@ static void reduce_piece(kr_work *w, const kr_piece *piece, const kr_match *matc
 static void reduce_parts(kr_work *w, const kr_piece *piece, const kr_match *matches, const kr_reduction *how,
                          uint32_t nbytes, void *out, uint8_t *any)
 {
-    void *answers = kr_piece_answers(w, piece, nbytes);
-    uint8_t *flags = any ? kr_piece_answers(w, piece, 1) : NULL;
+    void *answers = kr_piece_take_answers(w, piece, nbytes);
+    uint8_t *flags = any ? kr_piece_take_answers(w, piece, 1) : NULL;
     reduce_piece(w, piece, matches, how, answers, flags);
     kr_piece_back(w, piece, answers, nbytes, out);
     if (any)

@@ -45,7 +45,7 @@ kr_merge KR_W(kr_merge_of_entries)(kr_work *work, const kr_entries *old, uint32_
 /* Finds where everything goes. KR_ERR_LIMIT: there would be too many rows. */
 void KR_W(kr_merge_plan)(kr_merge *merge, const kr_changes *changes);
 /* 0: nothing is deleted or inserted, or a step has failed. */
-int KR_W(kr_merge_changes)(const kr_merge *merge);
+int KR_W(kr_merge_has_changes)(const kr_merge *merge);
 /* Writes into entries with room for all. Blocks. */
 void KR_W(kr_merge_write)(kr_merge *merge, const kr_entries *merged);
 /* The scratch memory of the plan. */

@@ -123,7 +123,7 @@ void KR_W(kr_merge_plan)(kr_merge *m, const kr_changes *changes)
     }
 }
 
-int KR_W(kr_merge_changes)(const kr_merge *m)
+int KR_W(kr_merge_has_changes)(const kr_merge *m)
 {
     return kr_work_goes_on(m->work) && (m->merge->n_inserts || m->n != m->merge->old.n);
 }

@@ -379,13 +379,13 @@ static void refines_little(void **state)
         for (uint32_t c = 0; c < COLUMNS; ++c) {
             const kr_leaf leaf = {.column = c, .other = KR_NO_COLUMN, .n_intervals = 1, .intervals = &below};
             bindex_lists lists = {.n_runs = 0};
-            bindex_work work = {0};
+            bindex_cost cost = {0};
             bindex_leaf leaf_made;
             below.high = c ? below.high % 80 : below.high;
-            assert_int_equal(bindex_leaf_add(made->parts, &leaf, 0, &lists, &leaf_made, &work, NULL), KR_OK);
-            assert_true(work.vectors <= 1);
-            assert_true(work.refined <= (c ? 0 : N / VECTORS / 2 + N / 100));
-            assert_true(work.compared <= N / 1000);
+            assert_int_equal(bindex_leaf_add(made->parts, &leaf, 0, &lists, &leaf_made, &cost, NULL), KR_OK);
+            assert_true(cost.vectors <= 1);
+            assert_true(cost.refined <= (c ? 0 : N / VECTORS / 2 + N / 100));
+            assert_true(cost.compared <= N / 1000);
             bindex_lists_release(&lists);
         }
     }

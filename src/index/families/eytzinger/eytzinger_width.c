@@ -123,7 +123,7 @@ static void update(kr_work *w, void *self, const kr_update *job)
                   .merge = &params.merge};
     const kr_changes changes = kr_changes_make(w, job, NULL);
     KR_W(kr_merge_plan)(&m, &changes);
-    if (KR_W(kr_merge_changes)(&m)) {
+    if (KR_W(kr_merge_has_changes)(&m)) {
         params.merged = eytzinger_tree_of(k_of(&index->spec), (uint32_t)m.n);
         kr_store merged = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n));
         kr_store_keep(w, &merged);

@@ -90,15 +90,15 @@ typedef struct bindex_lists {
 } bindex_lists;
 
 /* What answering a leaf takes. */
-typedef struct bindex_work {
+typedef struct bindex_cost {
     uint64_t vectors;
     uint64_t refined;  /* rows checked: those of its runs */
     uint64_t compared; /* of these, rows whose codes are read */
-} bindex_work;
+} bindex_cost;
 
-/* Appends to the lists; adds to `work`. */
+/* Appends to the lists; adds to `cost`. */
 kr_status bindex_leaf_add(const bindex_part *part, const kr_leaf *leaf, uint32_t number, bindex_lists *lists,
-                          bindex_leaf *made, bindex_work *work, kr_error *err);
+                          bindex_leaf *made, bindex_cost *cost, kr_error *err);
 void bindex_lists_release(bindex_lists *lists);
 
 /* ---- Passes (bindex_pass.c) ------------------------------------------------------------------ */
@@ -112,8 +112,8 @@ typedef struct bindex_pass {
 /* The most leaves whose bits fit in a block of the device. */
 uint32_t bindex_leaves_most(const kr_device *device);
 int bindex_pass_has_room(const bindex_pass *pass, const kr_device *device);
-/* The next leaf of the pass; `work` may be NULL. */
-kr_status bindex_pass_add(bindex_pass *pass, const bindex_part *part, const kr_leaf *leaf, bindex_work *work,
+/* The next leaf of the pass; `cost` may be NULL. */
+kr_status bindex_pass_add(bindex_pass *pass, const bindex_part *part, const kr_leaf *leaf, bindex_cost *cost,
                           kr_error *err);
 /* Bytes of the lists in device memory: 0 if the parameters have room for them. */
 uint64_t bindex_lists_nbytes(const bindex_lists *lists);
@@ -140,7 +140,7 @@ void bindex_select_batch(kr_work *work, const void *self, kr_batch_job *jobs, ui
 void bindex_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 int bindex_explain_plan(const void *self, const kr_plan *plan, char text[KR_SCAN_STEP_NBYTES]);
 /* A step for each leaf. */
-void bindex_log(const bindex_table *table, const kr_leaf *const *leaves, uint64_t n, const bindex_work *works,
+void bindex_log(const bindex_table *table, const kr_leaf *const *leaves, uint64_t n, const bindex_cost *costs,
                 kr_scan_log *log);
 
 extern const kr_program bindex_sample, bindex_pick, bindex_fill, bindex_count, bindex_check_starts,

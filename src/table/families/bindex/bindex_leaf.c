@@ -15,7 +15,7 @@ typedef struct walk {
     const bindex_column *column;
     const kr_leaf *leaf;
     bindex_lists *lists;
-    bindex_work *work;
+    bindex_cost *cost;
     uint64_t n_edges, first_vector;
     uint32_t number; /* of the leaf */
     uint32_t starts; /* 1: code 0 belongs to the leaf */
@@ -141,15 +141,15 @@ static kr_status add_run(walk *w, const cell *c, uint64_t first, uint64_t listed
     return KR_OK;
 }
 
-static void count_work(walk *w, uint64_t first_run)
+static void count_cost(walk *w, uint64_t first_run)
 {
     for (uint64_t r = first_run; r < w->lists->n_runs; ++r) {
         const bindex_run *run = w->lists->runs + r;
         uint64_t rows = 0;
         for (uint32_t c = run->first_cell; c < run->end_cell; ++c)
             rows += w->column->counts[c];
-        w->work->refined += rows;
-        w->work->compared += run->first_edge != run->end_edge ? rows : 0;
+        w->cost->refined += rows;
+        w->cost->compared += run->first_edge != run->end_edge ? rows : 0;
     }
 }
 
@@ -173,7 +173,7 @@ static kr_status add_section(walk *w, uint32_t section, uint64_t first, uint64_t
             status = add_run(w, &c, first, listed, n_runs);
     }
     w->truth = c.truth;
-    count_work(w, n_runs);
+    count_cost(w, n_runs);
     if (lists->n_runs == n_runs)
         lists->n_edges = listed;
     return status == KR_OK && section + 1 < w->column->n_sections ? set_base(w, section + 1, w->truth)
@@ -220,7 +220,7 @@ static kr_status add_nulls(walk *w, uint32_t *invert)
 
 /* All rows of two columns are read. */
 static void compare_columns(const bindex_view *view, const bindex_view *other, uint32_t compare,
-                            bindex_leaf *made, bindex_work *work)
+                            bindex_leaf *made, bindex_cost *cost)
 {
     *made = (bindex_leaf){.data = view->data,
                           .type = view->type,
@@ -230,24 +230,24 @@ static void compare_columns(const bindex_view *view, const bindex_view *other, u
                           .validity_offset = view->validity_offset,
                           .other_offset = other->validity_offset,
                           .compare = compare};
-    work->refined += view->n;
-    work->compared += view->n;
+    cost->refined += view->n;
+    cost->compared += view->n;
 }
 
 kr_status bindex_leaf_add(const bindex_part *part, const kr_leaf *leaf, uint32_t number, bindex_lists *lists,
-                          bindex_leaf *made, bindex_work *work, kr_error *err)
+                          bindex_leaf *made, bindex_cost *cost, kr_error *err)
 {
     const bindex_column *column = part->columns + leaf->column;
     const bindex_view *view = &column->view;
     if (leaf->other != KR_NO_COLUMN) {
-        compare_columns(view, &part->columns[leaf->other].view, leaf->compare, made, work);
+        compare_columns(view, &part->columns[leaf->other].view, leaf->compare, made, cost);
         return KR_OK;
     }
     const uint64_t most = kr_plan_most_code(view->type), n = leaf->n_intervals;
     walk w = {.column = column,
               .leaf = leaf,
               .lists = lists,
-              .work = work,
+              .cost = cost,
               .first_vector = lists->n_vectors,
               .number = number,
               .starts = n && leaf->intervals[0].low == 0,
@@ -264,7 +264,7 @@ kr_status bindex_leaf_add(const bindex_part *part, const kr_leaf *leaf, uint32_t
     if (status == KR_OK)
         status = add_nulls(&w, &made->invert);
     made->end_more = (uint32_t)lists->n_vectors;
-    work->vectors += made->end_more - made->first_more;
+    cost->vectors += made->end_more - made->first_more;
     return status;
 }
 

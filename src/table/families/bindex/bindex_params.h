@@ -3,7 +3,7 @@
 #define KEYRAY_TABLE_FAMILIES_BINDEX_BINDEX_PARAMS_H
 
 #include "base/program/block.h"
-#include "table/condition/join.h"
+#include "table/condition/fold.h"
 
 enum {
     BINDEX_TILE = 65536, /* rows; a row of a tile is named by 16 bits */
@@ -82,12 +82,12 @@ typedef struct bindex_params {
 } bindex_params;
 kr_assert_size(bindex_params, 832 + 72 + 256 + 768 + 128 + 24);
 
-/* One of the plans of a batch. Joins make of its planes one, in order: plane `to` becomes the AND or the OR
- * of `to` and `from`; `root` is then the result. Without joins it is the AND of all planes. */
+/* One of the plans of a batch. Folds make of its planes one, in order: plane `to` becomes the AND or the OR
+ * of `to` and `from`; `root` is then the result. Without folds it is the AND of all planes. */
 typedef struct bindex_job {
     bindex_params params;
-    uint32_t joins[BINDEX_LEAVES]; /* kr_plan_join_of */
-    uint32_t n_joins, root;
+    uint32_t folds[BINDEX_LEAVES]; /* kr_plan_fold_of */
+    uint32_t n_folds, root;
 } bindex_job;
 kr_assert_size(bindex_job, 2120);
 

@@ -24,13 +24,13 @@ static void take_first_vector(bindex_pass *pass, const bindex_view *view)
                        : NULL;
 }
 
-kr_status bindex_pass_add(bindex_pass *pass, const bindex_part *part, const kr_leaf *leaf, bindex_work *work,
+kr_status bindex_pass_add(bindex_pass *pass, const bindex_part *part, const kr_leaf *leaf, bindex_cost *cost,
                           kr_error *err)
 {
-    bindex_work ignored = {0};
+    bindex_cost ignored = {0};
     const kr_status status =
         bindex_leaf_add(part, leaf, pass->params.n_leaves, &pass->lists,
-                        pass->params.leaves + pass->params.n_leaves, work ? work : &ignored, err);
+                        pass->params.leaves + pass->params.n_leaves, cost ? cost : &ignored, err);
     if (status == KR_OK)
         take_first_vector(pass, &part->columns[leaf->column].view);
     return status;

@@ -1,4 +1,4 @@
-/* Conditions, one or many in a launch: a block takes a tile for one of them. AND and OR join the bits of
+/* Conditions, one or many in a launch: a block takes a tile for one of them. AND and OR fold the bits of
  * leaves in the block's memory, so a condition of a few leaves takes one pass. A conjunction with more leaves
  * takes several: a pass goes on with the rows that the one before left. */
 #include "table/families/bindex/bindex.h"
@@ -17,7 +17,7 @@ typedef struct member {
     uint64_t *count;
     uint32_t *between; /* without a bitmap: what passes hand on, taken when it is needed */
     bindex_pass pass;
-    bindex_work *works; /* of the leaves; NULL: no report is asked for */
+    bindex_cost *costs; /* of the leaves; NULL: no report is asked for */
     uint32_t is_long;   /* 1: takes several passes */
 } member;
 
@@ -48,8 +48,8 @@ static kr_status add_leaves(const kr_device *device, const bindex_part *part, me
     m->first = m->end;
     bindex_pass_clear(&m->pass);
     while (m->end < m->n_leaves && status == KR_OK && bindex_pass_has_room(&m->pass, device)) {
-        bindex_work *work = m->works ? m->works + m->end : NULL;
-        status = bindex_pass_add(&m->pass, part, m->leaves[m->end], work, err);
+        bindex_cost *cost = m->costs ? m->costs + m->end : NULL;
+        status = bindex_pass_add(&m->pass, part, m->leaves[m->end], cost, err);
         ++m->end;
     }
     return status;
@@ -81,12 +81,12 @@ static int fits(const kr_device *device, const bindex_table *table, const kr_pla
 /* ---- A launch -------------------------------------------------------------------------------- */
 
 /* Leaves have planes of their own. */
-static void write_joins(const kr_plan *plan, bindex_job *job)
+static void write_folds(const kr_plan *plan, bindex_job *job)
 {
     uint32_t planes[2 * BINDEX_LEAVES];
     for (uint64_t at = 0; at < plan->n_nodes; ++at)
         planes[at] = plan->nodes[at].op == KR_PLAN_LEAF ? plan->nodes[at].n : KR_NO_PLACE;
-    job->root = kr_plan_join(plan, planes, job->joins, &job->n_joins);
+    job->root = kr_plan_fold(plan, planes, job->folds, &job->n_folds);
 }
 
 /* The rows that a pass leaves are alive for the next. */
@@ -109,7 +109,7 @@ static void write_jobs(const batch *b, const bindex_part *part, const launch *no
         bindex_pass_finish(&m->pass, b->table, part, &target, nbytes ? there : NULL);
         jobs[i] = (bindex_job){.params = m->pass.params};
         if (m->either)
-            write_joins(m->either, jobs + i);
+            write_folds(m->either, jobs + i);
         if (nbytes)
             bindex_lists_write(&m->pass.lists, lists);
         lists += nbytes;
@@ -117,7 +117,7 @@ static void write_jobs(const batch *b, const bindex_part *part, const launch *no
     }
 }
 
-/* `there`: where the jobs are in device memory, if they are several. A conjunction alone needs no joins. */
+/* `there`: where the jobs are in device memory, if they are several. A conjunction alone needs no folds. */
 static void start(const batch *b, const launch *now, bindex_job *jobs, const char *there)
 {
     kr_work *work = b->work;
@@ -233,7 +233,7 @@ static void log_batch(const batch *b)
             describe_plan(m->either, text);
             kr_scans_log_step(log, "%s", text);
         }
-        bindex_log(b->table, m->leaves, m->n_leaves, m->works, log);
+        bindex_log(b->table, m->leaves, m->n_leaves, m->costs, log);
     }
 }
 
@@ -243,13 +243,13 @@ static void answer(batch *b)
     uint64_t n_leaves = 0;
     for (uint32_t i = 0; i < b->n; ++i)
         n_leaves += b->members[i].n_leaves;
-    bindex_work *works = b->notes->log ? kr_work_array(work, n_leaves, sizeof *works, "a report") : NULL;
-    for (uint32_t i = 0, first = 0; i < b->n && works; first += (uint32_t)b->members[i++].n_leaves)
-        b->members[i].works = works + first;
+    bindex_cost *costs = b->notes->log ? kr_work_array(work, n_leaves, sizeof *costs, "a report") : NULL;
+    for (uint32_t i = 0, first = 0; i < b->n && costs; first += (uint32_t)b->members[i++].n_leaves)
+        b->members[i].costs = costs + first;
     /* Of rows that two parts have, the later one writes the word. */
     for (uint32_t p = 0; p < b->table->n_parts && kr_work_goes_on(work); ++p)
         answer_part(b, b->table->parts + p);
-    if (works && kr_work_goes_on(work))
+    if (costs && kr_work_goes_on(work))
         log_batch(b);
     kr_work_lap(work, "refine");
     while (b->n_betweens > 0)
@@ -259,7 +259,7 @@ static void answer(batch *b)
         if (b->members[i].asked)
             b->members[i].asked->is_done = 1;
     }
-    free(works);
+    free(costs);
 }
 
 void bindex_select_rows(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes)

@@ -290,19 +290,19 @@ KR_BLOCK_PAIR_PROGRAM(bindex_select, bindex_params, bindex_select_tiles);
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-/* A thread joins words of its own. */
-KR_BODY void bindex_join_planes(kr_block block, const bindex_job *job, uint32_t first, uint32_t *planes,
+/* A thread folds words of its own. */
+KR_BODY void bindex_fold_planes(kr_block block, const bindex_job *job, uint32_t first, uint32_t *planes,
                                 uint32_t rows[BINDEX_CHUNK])
 {
     for (uint32_t l = 0; l < job->params.n_leaves; ++l)
         for (uint32_t m = 0; job->params.leaves[l].invert && m < BINDEX_CHUNK; ++m)
             planes[l * BINDEX_WORDS + bindex_word(block, first + m)] ^= 0xFFFFFFFFu;
-    for (uint32_t i = 0; i < job->n_joins; ++i) {
-        uint32_t *to = planes + (job->joins[i] >> 8 & 0xFF) * BINDEX_WORDS;
-        const uint32_t *from = planes + (job->joins[i] & 0xFF) * BINDEX_WORDS;
+    for (uint32_t i = 0; i < job->n_folds; ++i) {
+        uint32_t *to = planes + (job->folds[i] >> 8 & 0xFF) * BINDEX_WORDS;
+        const uint32_t *from = planes + (job->folds[i] & 0xFF) * BINDEX_WORDS;
         for (uint32_t m = 0; m < BINDEX_CHUNK; ++m) {
             const uint32_t w = bindex_word(block, first + m);
-            to[w] = job->joins[i] >> 16 == KR_JOIN_OR ? to[w] | from[w] : to[w] & from[w];
+            to[w] = job->folds[i] >> 16 == KR_FOLD_OR ? to[w] | from[w] : to[w] & from[w];
         }
     }
     for (uint32_t m = 0; m < BINDEX_CHUNK; ++m)
@@ -316,8 +316,8 @@ KR_BODY void bindex_answer_job(kr_block block, const bindex_job *job, uint64_t t
     bindex_make_planes(block, p, tile, planes, planes + p->n_leaves * BINDEX_WORDS);
     for (uint32_t first = 0; first < BINDEX_MINE; first += BINDEX_CHUNK) {
         uint32_t rows[BINDEX_CHUNK];
-        if (job->n_joins)
-            bindex_join_planes(block, job, first, planes, rows);
+        if (job->n_folds)
+            bindex_fold_planes(block, job, first, planes, rows);
         else
             bindex_and_planes(block, p, first, planes, rows);
         count += bindex_give(block, p, tile, first, rows);

@@ -10,8 +10,8 @@ enum { BLOCKS = 8 };
 static uint32_t shared_nbytes(const kr_device *device, const full_batch *batch,
                               const full_batch_params *params, uint64_t nbytes)
 {
-    const uint32_t joins = params->joins[FULL_BATCH_TEAMS] ? FULL_JOIN_NBYTES : 0;
-    const uint32_t room = device->block_nbytes > joins ? device->block_nbytes - joins : 0;
+    const uint32_t folds = params->folds[FULL_BATCH_TEAMS] ? FULL_FOLD_NBYTES : 0;
+    const uint32_t room = device->block_nbytes > folds ? device->block_nbytes - folds : 0;
     uint64_t end = nbytes;
     if (device->ops->is_host) /* it has the tables at hand, and keeps the lanes of a piece instead */
         return room;
@@ -42,7 +42,7 @@ static void run(kr_work *work, full_batch *batch, const uint32_t *alive, const k
     params.tables = there;
     params.shared_nbytes = shared_nbytes(work->device, batch, &params, nbytes);
     params.blocks =
-        (kr_blocks){params.shared_nbytes + (params.joins[FULL_BATCH_TEAMS] ? FULL_JOIN_NBYTES : 0), BLOCKS};
+        (kr_blocks){params.shared_nbytes + (params.folds[FULL_BATCH_TEAMS] ? FULL_FOLD_NBYTES : 0), BLOCKS};
     kr_work_run(work, batch->is_wide ? &full_batch_u64 : &full_batch_u32, &params, elements);
     kr_scans_log_step(notes->log, "full: %u conditions, %u lanes, %u columns, %llu edges in one pass",
                       batch->n_jobs, batch->n_lanes, batch->n_columns, (unsigned long long)batch->n_edges);

@@ -28,7 +28,7 @@ typedef struct full_batch {
     uint64_t n_leaves, room_leaves;
     uint32_t *results[FULL_LANES];
     uint32_t inverts[FULL_HALVES];
-    uint32_t joins[FULL_BATCH_TEAMS][FULL_LANES], n_joins[FULL_BATCH_TEAMS];
+    uint32_t folds[FULL_BATCH_TEAMS][FULL_LANES], n_folds[FULL_BATCH_TEAMS];
     uint64_t members; /* bit i: job i is in it */
     uint64_t n_edges; /* of all columns, when tables are made */
 } full_batch;

@@ -236,7 +236,7 @@ KR_BODY void full_piece_column(const full_batch_params *p, const full_batch_colu
 
 KR_BODY void full_piece_store(const full_batch_params *p, uint64_t first_word, full_piece *piece)
 {
-    const uint32_t *joins = (const uint32_t *)(p->tables + FULL_LANES * sizeof(uint32_t *));
+    const uint32_t *folds = (const uint32_t *)(p->tables + FULL_LANES * sizeof(uint32_t *));
     const uint64_t left = (p->n + 31) / 32 - first_word;
     const uint32_t n = left < FULL_PIECE_WORDS ? (uint32_t)left : FULL_PIECE_WORDS;
     for (uint32_t h = 0; h < FULL_HALVES; ++h)
@@ -245,11 +245,11 @@ KR_BODY void full_piece_store(const full_batch_params *p, uint64_t first_word, f
             for (uint32_t w = 0; w < FULL_PIECE_WORDS; ++w)
                 lane[w] = ~lane[w];
         }
-    for (uint32_t i = 0; i < p->joins[FULL_BATCH_TEAMS]; ++i) {
-        uint32_t *to = piece->lanes[joins[i] >> 8 & 0xFF];
-        const uint32_t *from = piece->lanes[joins[i] & 0xFF];
+    for (uint32_t i = 0; i < p->folds[FULL_BATCH_TEAMS]; ++i) {
+        uint32_t *to = piece->lanes[folds[i] >> 8 & 0xFF];
+        const uint32_t *from = piece->lanes[folds[i] & 0xFF];
         for (uint32_t w = 0; w < FULL_PIECE_WORDS; ++w)
-            to[w] = full_joined(joins[i], to[w], from[w]);
+            to[w] = full_folded(folds[i], to[w], from[w]);
     }
     for (uint32_t lane = 0; lane < p->n_lanes; ++lane) {
         uint32_t *to = full_batch_result(p->tables, lane);

@@ -114,14 +114,14 @@ KR_BODY void full_warp_store(kr_group group, const full_batch_params *p, const c
     }
 }
 
-/* Lanes joined in the warp's part of shared memory: eight words each, one for each thread of a team. */
-KR_BODY void full_warp_join(kr_group group, const full_batch_params *p, const char *shared, uint32_t *lanes)
+/* Lanes folded in the warp's part of shared memory: eight words each, one for each thread of a team. */
+KR_BODY void full_warp_fold(kr_group group, const full_batch_params *p, const char *shared, uint32_t *lanes)
 {
-    const uint32_t *joins = (const uint32_t *)(shared + FULL_LANES * sizeof(uint32_t *));
+    const uint32_t *folds = (const uint32_t *)(shared + FULL_LANES * sizeof(uint32_t *));
     const uint32_t team = group.rank / FULL_WARP_WORDS, w = group.rank % FULL_WARP_WORDS;
-    for (uint32_t i = p->joins[team]; i < p->joins[team + 1]; ++i) {
-        uint32_t *to = lanes + (joins[i] >> 8 & 0xFF) * FULL_WARP_WORDS + w;
-        *to = full_joined(joins[i], *to, lanes[(joins[i] & 0xFF) * FULL_WARP_WORDS + w]);
+    for (uint32_t i = p->folds[team]; i < p->folds[team + 1]; ++i) {
+        uint32_t *to = lanes + (folds[i] >> 8 & 0xFF) * FULL_WARP_WORDS + w;
+        *to = full_folded(folds[i], *to, lanes[(folds[i] & 0xFF) * FULL_WARP_WORDS + w]);
     }
 }
 
@@ -129,14 +129,14 @@ KR_BODY void full_warp_finish(kr_group group, uint32_t halves, const full_batch_
                               uint32_t *lanes, uint64_t first, uint32_t rows,
                               uint32_t left[FULL_HALVES][FULL_BATCH_MINE])
 {
-    const uint32_t w = group.rank / 4, quarter = 8 * (group.rank % 4), joins = p->joins[FULL_BATCH_TEAMS];
+    const uint32_t w = group.rank / 4, quarter = 8 * (group.rank % 4), folds = p->folds[FULL_BATCH_TEAMS];
     KR_UNROLL
     for (uint32_t h = 0; h < halves; ++h) {
         KR_UNROLL
         for (uint32_t j = 0; j < FULL_BATCH_MINE; ++j)
             left[h][j] ^= p->inverts[h];
         full_turn_warp(group, left[h]);
-        if (!joins) {
+        if (!folds) {
             full_warp_store(group, p, shared, first / 32 + w, rows, h, left[h]);
             continue;
         }
@@ -144,10 +144,10 @@ KR_BODY void full_warp_finish(kr_group group, uint32_t halves, const full_batch_
         for (uint32_t i = 0; i < 8; ++i)
             lanes[(32 * h + quarter + i) * FULL_WARP_WORDS + w] = left[h][i];
     }
-    if (!joins)
+    if (!folds)
         return;
     kr_group_sync(group);
-    full_warp_join(group, p, shared, lanes);
+    full_warp_fold(group, p, shared, lanes);
     kr_group_sync(group);
     KR_UNROLL
     for (uint32_t h = 0; h < halves; ++h) {

@@ -3,7 +3,7 @@
 #define KEYRAY_TABLE_FAMILIES_FULL_FULL_BATCH_PARAMS_H
 
 #include "base/program/block.h"
-#include "table/condition/join.h"
+#include "table/condition/fold.h"
 
 /* A lane is an AND of leaves, at most one for each column; bit `lane` of a mask says whether a row can still
  * be in it. Conditions of one launch have up to FULL_LANES of them. An element of the program has
@@ -15,8 +15,8 @@ enum {
     FULL_BATCH_ROWS = 5120,
     FULL_BATCH_MINE = 8,
     FULL_BATCH_TEAMS = 4,
-    FULL_JOIN_NBYTES =
-        FULL_LANES * FULL_BATCH_ROWS / 8 /* of a block's shared memory, where lanes are joined */
+    FULL_FOLD_NBYTES =
+        FULL_LANES * FULL_BATCH_ROWS / 8 /* of a block's shared memory, where lanes are folded */
 };
 
 /* A column, or the order of two. Edges cut its codes into slots, and NULL has the last slot: each leaf holds
@@ -61,8 +61,8 @@ KR_BOTH uint32_t full_node_of(uint32_t levels, uint32_t s)
 }
 
 typedef struct full_batch_params {
-    /* Where results go, a pointer for each lane, NULL for those that were joined to others; then joins
-     * (kr_plan_join_of); then the tables of columns. */
+    /* Where results go, a pointer for each lane, NULL for those that were folded into others; then folds
+     * (kr_plan_fold_of); then the tables of columns. */
     const char *tables;
     const uint32_t *alive;       /* or NULL */
     uint64_t *compared, *spared; /* NULL, or counters of rows */
@@ -70,7 +70,7 @@ typedef struct full_batch_params {
     kr_blocks blocks;
     uint32_t shared_nbytes;               /* of the tables, from their beginning: what a block keeps */
     uint32_t inverts[FULL_HALVES];        /* lanes that are turned over when all leaves are in */
-    uint32_t joins[FULL_BATCH_TEAMS + 1]; /* where those begin that a team does, in order */
+    uint32_t folds[FULL_BATCH_TEAMS + 1]; /* where those begin that a team does, in order */
     uint32_t n_columns, n_lanes;
     uint32_t skips; /* 1: columns are not read where no row is left */
     uint32_t reserved;

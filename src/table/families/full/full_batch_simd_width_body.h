@@ -163,9 +163,9 @@ KR_BODY uint32_t *full_batch_result(const char *tables, uint32_t lane)
     return ((uint32_t *const *)tables)[lane];
 }
 
-KR_BODY uint32_t full_joined(uint32_t join, uint32_t a, uint32_t b)
+KR_BODY uint32_t full_folded(uint32_t fold, uint32_t a, uint32_t b)
 {
-    return join >> 16 == KR_JOIN_OR ? a | b : a & b;
+    return fold >> 16 == KR_FOLD_OR ? a | b : a & b;
 }
 
 #if KR_ON_CUDA

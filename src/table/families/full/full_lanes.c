@@ -1,5 +1,5 @@
 /* From plans to lanes. The leaves of an AND are one lane. So are those of an OR: its complement is the AND of
- * the leaves' complements. What stands above is joined afterwards, word by word. */
+ * the leaves' complements. What stands above is folded afterwards, word by word. */
 #include "base/key/key.h"
 #include "table/condition/grow.h"
 #include "table/families/full/full_batch.h"
@@ -84,12 +84,12 @@ static uint32_t add_lane(full_batch *batch, uint32_t is_or)
     return lane;
 }
 
-/* The team that has least to do so far; it does all joins of a plan, one after the other. */
+/* The team that has least to do so far; it does all folds of a plan, one after the other. */
 static uint32_t choose_team(const full_batch *batch)
 {
     uint32_t best = 0;
     for (uint32_t t = 1; t < FULL_BATCH_TEAMS; ++t)
-        if (batch->n_joins[t] < batch->n_joins[best])
+        if (batch->n_folds[t] < batch->n_folds[best])
             best = t;
     return best;
 }
@@ -120,7 +120,7 @@ static uint32_t add_plan(full_batch *batch, const kr_plan *plan, uint32_t *lanes
         lanes[0] = add_lane(batch, 0);
         add_leaf(batch, plan->leaves, lanes[0], 0);
     }
-    return kr_plan_join(plan, lanes, batch->joins[team], &batch->n_joins[team]);
+    return kr_plan_fold(plan, lanes, batch->folds[team], &batch->n_folds[team]);
 }
 
 kr_status full_batch_add(full_batch *batch, const kr_batch_job *job, uint32_t i, kr_error *err)

@@ -250,21 +250,21 @@ static kr_status add_column(making *m, full_batch_column *column, char **tables,
     return status;
 }
 
-/* Results and joins. */
+/* Results and folds. */
 static char *make_head(const full_batch *batch, full_batch_params *params, uint64_t *nbytes, kr_error *err)
 {
     uint32_t n = 0;
     for (uint32_t t = 0; t < FULL_BATCH_TEAMS; ++t)
-        n += batch->n_joins[t];
+        n += batch->n_folds[t];
     *nbytes = sizeof batch->results + (n * sizeof(uint32_t) + 7) / 8 * 8;
     char *head = kr_host_calloc(*nbytes, 1, "a batch of conditions", err);
     if (!head)
         return NULL;
     memcpy(head, batch->results, sizeof batch->results);
-    uint32_t *joins = (uint32_t *)(head + sizeof batch->results);
+    uint32_t *folds = (uint32_t *)(head + sizeof batch->results);
     for (uint32_t t = 0; t < FULL_BATCH_TEAMS; ++t) {
-        memcpy(joins + params->joins[t], batch->joins[t], batch->n_joins[t] * sizeof *joins);
-        params->joins[t + 1] = params->joins[t] + batch->n_joins[t];
+        memcpy(folds + params->folds[t], batch->folds[t], batch->n_folds[t] * sizeof *folds);
+        params->folds[t + 1] = params->folds[t] + batch->n_folds[t];
     }
     return head;
 }
