@@ -181,7 +181,7 @@ static const kr_program *search_of(const kr_locate *job)
  * measured apart. They exchange 4 bytes per probe. */
 static void locate_by_rays(kr_work *w, cgrx_params *params, const kr_locate *job)
 {
-    kr_tracer *tracer;
+    kr_tracer *tracer = NULL;
     KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
     params->found = kr_work_take_or(w, job->n * sizeof *params->found, "buckets of probes",
                                     "kr_index_lookup_chunks needs less");
@@ -269,7 +269,7 @@ enum { CHECKS = 3 };
 static void check_rays(kr_work *w, const cgrx_index *index, uint64_t *counter)
 {
     cgrx_params params = KR_W(cgrx_params_of)(index);
-    kr_tracer *tracer;
+    kr_tracer *tracer = NULL;
     uint64_t bad = 0;
     params.put.out = counter;
     KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));

@@ -202,7 +202,7 @@ static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
 static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const rx_index *index = self;
-    kr_tracer *tracer;
+    kr_tracer *tracer = NULL;
     if (index->sorted.n == 0) {
         const rx_nothing_params params = {job->put};
         kr_work_run(w, &KR_W(rx_nothing), &params, job->n);
@@ -270,7 +270,7 @@ static uint64_t check_positions(kr_work *w, const rx_index *index, uint64_t *cou
 
 static uint64_t check_rays(kr_work *w, const rx_index *index, uint64_t *counter)
 {
-    kr_tracer *tracer;
+    kr_tracer *tracer = NULL;
     uint64_t bad = 0;
     rx_ray_params params = ray_params(index, index->design.point_ray);
     params.put.out = counter;
