@@ -8,7 +8,7 @@ STEP := @printf '\n== %s\n'
 .PHONY: help deps configure build demo test format check install clean
 
 help:
-	@echo 'make demo     install what is missing, build, and join real tables (under two minutes)'
+	@echo 'make demo     install what is missing, build the command, and join real tables (2 cores: four minutes)'
 	@echo 'make test     install what is missing, build, and run every test that this machine can run'
 	@echo 'make build    configure and build into $(BUILD); the command is $(BUILD)/bin/keyray'
 	@echo 'make deps     install the Debian packages that are missing (as root or with sudo)'
