@@ -29,7 +29,7 @@ def per_spec(text):
 def test_cuts():
     """Shards and threads give every spec the tests that the whole list gives it. Tests of the strings, of cancelling,
     and of updates depend on the place of a spec in the list."""
-    for arguments in (["--vary", "btree", "--filter", "u8/keys-3"], ["--vary", "array", "--filter", "spec/"],
+    for arguments in (["--vary", "btree", "--filter", "u32/keys-3"], ["--vary", "array", "--filter", "spec/"],
                       ["--vary", "hash", "--reduced", "--filter", "memory-cap-text"], ["--reduced", "--filter", "updates/cpu/chain"]):
         whole = run(*arguments)
         parts = [run(*arguments, "--shard", f"{i}/3") for i in range(3)]
@@ -44,7 +44,7 @@ def test_cuts():
 
 def test_order():
     """Another order, the same specs."""
-    arguments = ["--vary", "pivot", "--filter", "u8/keys-3"]
+    arguments = ["--vary", "pivot", "--filter", "u32/keys-3"]
     plain, shuffled = run(*arguments), run(*arguments, "--order-seed", "7")
     assert per_spec(plain) == per_spec(shuffled)
     assert list(per_spec(plain)) != list(per_spec(shuffled))
@@ -75,9 +75,9 @@ def test_small_keys():
 
 def test_alike():
     """Specs that differ in options for GPUs are one program on a CPU; one that is named alone runs."""
-    text = run("--vary", "pivot", "--filter", "u8/keys-3")
+    text = run("--vary", "pivot", "--filter", "u32/keys-3")
     assert "pivot:schedule=static " not in text and "pivot:layout=aos " in text
-    assert "pivot:schedule=static " in run("--kind", "pivot:schedule=static", "--filter", "u8/keys-3")
+    assert "pivot:schedule=static " in run("--kind", "pivot:schedule=static", "--filter", "u32/keys-3")
 
 
 for name, test in list(globals().items()):

@@ -100,8 +100,9 @@ void kr_add_spec(kr_spec_list *list, const char *spec, int brief);
 void kr_compare_specs(kr_spec_list *list, int are_named);
 /* 1: kr_index_update works on indexes of this spec. */
 int kr_spec_can_update(const char *spec);
-/* Types go through the same few lines whatever the options: a spec with options takes seven of twelve, of
- * each size and sort, as the reduced list does; all of them in the exhaustive one. */
+/* Types go through the same few lines whatever the options: a spec with options takes u32, u64
+ * and by its text either {i16, f64} or {u8, i64, f32}, as the reduced list does; the exhaustive one all
+ * twelve. */
 int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
 /* What the kind of a spec can do. */
 uint32_t kr_spec_capabilities(const char *spec);
