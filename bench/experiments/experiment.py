@@ -11,6 +11,8 @@ import pathlib
 import subprocess
 import sys
 
+from reports import Cut, Reports
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # log2 of the keys and probes, and whether this is a GPU. Of scans: the rows, and whether few points will do.
@@ -54,10 +56,11 @@ class Panel:
 
 class Experiment:
     """`panels` is a function of the scale, or None with a `note` that says why nothing is measured; `gpu` is log2 of
-    keys and probes that a GPU gets."""
+    keys and probes that a GPU gets; what `decides` a verdict runs first."""
 
-    def __init__(self, name, source, title, panels=None, gpu=(26, 27), note=""):
+    def __init__(self, name, source, title, panels=None, gpu=(26, 27), note="", decides=False):
         self.name, self.source, self.title, self.panels, self.gpu, self.note = name, source, title, panels, gpu, note
+        self.decides = decides
 
 
 # ---- Options
@@ -149,10 +152,11 @@ BESIDE = object()  # instead of a point's label, in cells
 
 
 class Runner:
-    """Runs the commands of one experiment and keeps the lines above its tables. `known`: what other experiments ran."""
+    """Runs the commands of one experiment and keeps the lines above its tables. `known`: what other experiments ran;
+    `kept`: reports in a folder."""
 
-    def __init__(self, options, device, name, known):
-        self.options, self.device, self.name, self.known = options, device, name, known
+    def __init__(self, options, device, known, kept):
+        self.options, self.device, self.known, self.kept = options, device, known, kept
         self.commands, self.reports = [], []
 
     def run(self, arguments, cells, device=None):
@@ -169,19 +173,23 @@ class Runner:
         return report
 
     def run_anew(self, command, cells):
+        line, limit = "keyray " + " ".join(command), self.options.limit * cells
+        report = self.kept.find(line, limit)
+        if report is None:
+            began = self.kept.begin()
+            report = self.run_command(command, limit)
+            self.kept.keep(line, began, report)
+        return TOO_LONG if "too_long" in report else report
+
+    def run_command(self, command, limit):
         try:
             done = subprocess.run([self.options.keyray, *command, "--format", "json"], capture_output=True, text=True,
-                                  check=False, timeout=self.options.limit * cells)
+                                  check=False, timeout=limit)
         except subprocess.TimeoutExpired:
-            return TOO_LONG
+            return {"too_long": limit}
         if done.returncode:
             raise Problem(f"{self.commands[-1]}: {done.stderr.strip()}")
-        report = json.loads(done.stdout)
-        if self.options.json:
-            folder = pathlib.Path(self.options.json)
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{self.name}-{len(self.reports) + 1}.json").write_text(done.stdout)
-        return report
+        return json.loads(done.stdout)
 
     def head(self):
         """Device, driver, tracer and commit of the reports."""
@@ -345,6 +353,18 @@ def numbers_of(panel, cells):
     return figures
 
 
+def cells_of(panel, cells, reports):
+    """A panel's cells as they are kept: where the run of each is. `reports`: by command."""
+    def place(run):
+        return next({"run": Reports.name("keyray " + command), "number": number} for command, report in reports.items()
+                    if report is not TOO_LONG for number, each in enumerate(report["runs"]) if each is run)
+
+    kept = [{"series": series, "point": "beside" if point is BESIDE else point,
+             **({"too_long": True} if run is TOO_LONG else {"spec": run.get("spec"), **place(run)})}
+            for (series, point), run in cells.items()]
+    return {"title": panel.title, "cells": kept}
+
+
 def keep_figures(path, experiment, head, panels):
     """Adds an experiment to a file of figures, which pages are made of."""
     path = pathlib.Path(path)
@@ -360,15 +380,16 @@ def scale_of(experiment, options, gpu):
     return Scale(options.keys_log2 or keys, options.probes_log2 or probes, gpu)
 
 
-def run_experiment(experiment, options, device, known):
+def run_experiment(experiment, options, device, known, kept):
     scale = scale_of(experiment, options, device != "cpu")
     hashes = "### " if options.markdown else ""
     print(f"\n{hashes}{experiment.name}: {experiment.title} ({experiment.source})\n")
     if experiment.note:
         print(experiment.note, end="\n\n" if experiment.panels else "\n")
     if not experiment.panels:
+        kept.keep_experiment(experiment, [])
         return
-    runner, figures = Runner(options, device, experiment.name, known), {}
+    runner, figures, panels = Runner(options, device, known, kept), {}, []
     for panel in experiment.panels(scale):
         first = not runner.reports
         runner.commands.clear()
@@ -381,6 +402,8 @@ def run_experiment(experiment, options, device, known):
         below_it = beside_below(panel, cells, options.limit) + list(panel.after(panel, cells) if panel.after else [])
         print(*below_it, sep="\n", flush=True)
         figures[panel.title] = numbers_of(panel, cells)
+        panels.append(cells_of(panel, cells, known))
+    kept.keep_experiment(experiment, panels)
     if options.figures:
         keep_figures(options.figures, experiment, runner.head() if runner.reports else [], figures)
 
@@ -402,16 +425,24 @@ def parse(description, epilog, arguments, scans):
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="timed runs [3]")
     parser.add_argument("--limit", type=float, default=8, metavar="SECONDS",
                         help="for one table cell, with all that it needs; longer ones are given up [8]")
-    parser.add_argument("--json", metavar="DIR", help="keep the reports of keyray bench")
+    parser.add_argument("--reports", metavar="DIR", help="keep all reports in a folder; what is there is not run "
+                        "again unless by another commit (bench/experiments/reports.py)")
+    parser.add_argument("--seconds", type=float, metavar="N", help="begin no command after N seconds and end with status "
+                        "3; the same --reports goes on later")
     parser.add_argument("--figures", metavar="FILE", help="add the numbers of the tables to a file of JSON")
     parser.add_argument("--markdown", action="store_true", help="tables as Markdown")
     parser.set_defaults(scans=scans)
     return parser.parse_args(arguments)
 
 
-def find_device(keyray):
+def facts_of(keyray):
+    """What `keyray info` says."""
     done = subprocess.run([keyray, "info", "--format", "json"], capture_output=True, text=True, check=True)
-    names = [device["name"] for device in json.loads(done.stdout)["devices"]]
+    return json.loads(done.stdout)
+
+
+def find_device(keyray):
+    names = [device["name"] for device in facts_of(keyray)["devices"]]
     return "cuda" if any(name.startswith("cuda") for name in names) else "cpu"
 
 
@@ -434,10 +465,15 @@ def main(description, experiments, arguments, scans=False):
         return 2
     device = options.device or find_device(options.keyray)
     failed, known = 0, {}
-    for name in names:
+    kept = Reports(options.reports, pathlib.Path(sys.argv[0]).name, facts_of(options.keyray)["commit"], options.seconds)
+    names.sort(key=lambda name: not by_name[name].decides)
+    for n, name in enumerate(names):
         try:
-            run_experiment(by_name[name], options, device, known)
+            run_experiment(by_name[name], options, device, known, kept)
         except Problem as problem:
             print(f"{name}: {problem}", file=sys.stderr, flush=True)
             failed += 1
+        except Cut:
+            print(f"cut off after {options.seconds:g} s; left: {' '.join(names[n:])}", file=sys.stderr, flush=True)
+            return 3
     return 1 if failed else 0

@@ -392,15 +392,45 @@ def points_of_kinds(_, __, ___):
 
 def run_experiments(keyray, device, folder, script, names, size="--keys-log2 8 --probes-log2 8"):
     build = pathlib.Path(keyray).parents[1]
-    line = f"all --build {build} --device {device} {size} --repeat 1 --markdown --json reports"
+    line = f"all --build {build} --device {device} {size} --repeat 1 --markdown --reports reports"
     done = subprocess.run([EXPERIMENTS / script, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert [name for name in names if f"### {name}: " not in done.stdout] == [], done.stdout
     assert "| > " not in done.stdout and "commit" in done.stdout
-    for path in (folder / "reports").iterdir():
-        assert json.loads(path.read_text())["device"]
+    check_reports(folder / "reports", script, names)
     return done.stdout
 
 
-SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
+def check_reports(folder, script, names):
+    """Every cell of every experiment is found again in a run's report, with its repetitions."""
+    runs = {path.stem: json.loads(path.read_text()) for path in (folder / "runs").iterdir()}
+    for name in names:
+        kept = json.loads((folder / f"{script}-{name}.json").read_text())
+        assert kept["commit"] and kept["source"] and (kept["panels"] or kept["note"]), kept
+        for cell in (cell for panel in kept["panels"] for cell in panel["cells"]):
+            report = runs[cell["run"]]["report"]
+            run = report["runs"][cell["number"]]
+            assert run.get("spec") == cell["spec"] and report["device"] and report["driver"], cell
+            assert "waves" in run or len(run["seconds"]["each"]) >= 1 <= report["repeat"], run["seconds"]
+
+
+def experiments_resume(keyray, device, folder):
+    """What is in the folder of reports is not run again; a run that was cut says what is left"""
+    line = f"fig10b --build {pathlib.Path(keyray).parents[1]} --device {device} --keys-log2 8 --probes-log2 8 --repeat 1"
+
+    def run(options):
+        return subprocess.run([EXPERIMENTS / "rtindex", *line.split(), "--reports", "kept", *options.split()], cwd=folder,
+                              capture_output=True, text=True, check=False)
+
+    needs_rx(keyray, device, folder)
+    cut = run("--seconds 0.0001")
+    assert cut.returncode == 3 and "left: fig10b" in cut.stderr and not list((folder / "kept/runs").iterdir()), cut.stderr
+    first = run("")
+    times = {path: path.stat().st_mtime_ns for path in (folder / "kept/runs").iterdir()}
+    again = run("--seconds 0.0001")
+    assert first.returncode == again.returncode == 0 and times and again.stdout == first.stdout, again.stderr
+    assert times == {path: path.stat().st_mtime_ns for path in (folder / "kept/runs").iterdir()}
+
+
+SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
            experiments_choosing_plot, experiments_counters, points_of_kinds]

@@ -83,8 +83,12 @@ uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result resul
 
 /* ---- One measurement (answer.c, check.c, time.c, run.c, ...) */
 
+enum { BENCH_TIMES_KEPT = 256 };
+
 typedef struct bench_times {
     double minimum, median, maximum;
+    uint64_t n;
+    double each[BENCH_TIMES_KEPT]; /* in the order in which they ran, if there are no more */
 } bench_times;
 
 /* Sorts `seconds`. */

@@ -7,6 +7,12 @@ void bench_print_times(output *out, const char *key, const bench_times *times)
     output_seconds(out, "minimum", times->minimum);
     output_seconds(out, "median", times->median);
     output_seconds(out, "maximum", times->maximum);
+    if (times->n && times->n <= BENCH_TIMES_KEPT) {
+        output_begin(out, "each", '[');
+        for (uint64_t i = 0; i < times->n; ++i)
+            output_seconds(out, NULL, times->each[i]);
+        output_end(out, ']');
+    }
     output_end(out, '}');
 }
 

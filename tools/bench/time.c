@@ -5,6 +5,7 @@
 #include "tools/terminal/tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Times --------------------------------------------------------------------------------- */
 
@@ -16,8 +17,14 @@ static int compare_seconds(const void *a, const void *b)
 
 bench_times bench_summarize(double *seconds, uint64_t n)
 {
+    bench_times times = {.n = n};
+    if (n <= BENCH_TIMES_KEPT)
+        memcpy(times.each, seconds, n * sizeof *seconds);
     qsort(seconds, n, sizeof *seconds, compare_seconds);
-    return (bench_times){seconds[0], (seconds[(n - 1) / 2] + seconds[n / 2]) / 2, seconds[n - 1]};
+    times.minimum = seconds[0];
+    times.median = (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
+    times.maximum = seconds[n - 1];
+    return times;
 }
 
 /* ---- Lookups ------------------------------------------------------------------------------- */
