@@ -63,6 +63,10 @@ class Experiment:
         self.decides = decides
 
 
+# Figures and tables of a paper that no experiment repeats: their numbers, and why.
+Without = collections.namedtuple("Without", "source why")
+
+
 # ---- Options
 
 def lookups_at(scale, keys=None, probes=None, **options):
@@ -446,9 +450,16 @@ def find_device(keyray):
     return "cuda" if any(name.startswith("cuda") for name in names) else "cpu"
 
 
-def main(description, experiments, arguments, scans=False):
+def listing_of(experiments, without):
     width = max(len(each.name) for each in experiments)
-    listing = "\n".join(f"  {each.name:{width}}  {each.source}: {each.title}" for each in experiments)
+    lines = [f"  {each.name:{width}}  {each.source}: {each.title}" for each in experiments]
+    lines += [f"  {'-':{width}}  {each.source}: {each.why}" for each in without]
+    return "\n".join(lines)
+
+
+def main(description, experiments, arguments, scans=False, without=()):
+    """`without`: what the paper has and no experiment repeats."""
+    listing = listing_of(experiments, without)
     options = parse(description, "experiments:\n" + listing, arguments, scans)
     if options.names == ["list"]:
         print(listing)

@@ -401,6 +401,37 @@ def run_experiments(keyray, device, folder, script, names, size="--keys-log2 8 -
     return done.stdout
 
 
+def up_to(*most):
+    """Numbers of figures; of several chapters: "1.1" to "1.3"."""
+    return {f"{i}.{n}" if len(most) > 1 else str(n) for i, last in enumerate(most, 1) for n in range(1, last + 1)}
+
+
+# Figures and tables of a paper, by the script that repeats it.
+IN_PAPERS = {"rtindex": (up_to(18), up_to(7)), "cgrx": (up_to(15), up_to(1)), "lightweight": (up_to(22), set()),
+             "rtscan": (up_to(29), set()), "thesis": (up_to(3, 5, 4, 5, 25), up_to(0, 1, 0, 0, 5))}
+
+
+def numbers_named(source, noun):
+    """The numbers of "Figures 3 to 5" or "Tables 5.1 and 5.2"; "Figure 8(b)" is 8."""
+    found, number = set(), r"((?:\d+\.)?)(\d+)(?:\([a-z]\))?"
+    for chapter, first, word, _, last in re.findall(rf"{noun}s? {number}(?:( to | and ){number})?", source):
+        last = int(last or first)
+        found |= {chapter + str(n) for n in (range(int(first), last + 1) if word == " to " else (int(first), last))}
+    return found
+
+
+def every_figure(keyray, device, folder):
+    """Each figure and table of the papers has its experiment, or the reason why there is none"""
+    for script, (figures, tables) in IN_PAPERS.items():
+        module = load(script)
+        sources = [each.source for each in [*module.EXPERIMENTS, *module.WITHOUT]]
+        for noun, wanted in (("Figure", figures), ("Table", tables)):
+            named = set().union(*(numbers_named(source, noun) for source in sources))
+            assert named == wanted, (script, noun, sorted(named ^ wanted))
+        listed = subprocess.run([EXPERIMENTS / script, "list"], capture_output=True, text=True, check=True).stdout
+        assert all(each.why in listed for each in module.WITHOUT), listed
+
+
 def check_reports(folder, script, names):
     """Every cell of every experiment is found again in a run's report, with its repetitions."""
     runs = {path.stem: json.loads(path.read_text()) for path in (folder / "runs").iterdir()}
@@ -432,5 +463,5 @@ def experiments_resume(keyray, device, folder):
     assert times == {path: path.stat().st_mtime_ns for path in (folder / "kept/runs").iterdir()}
 
 
-SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
+SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, every_figure, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
            experiments_choosing_plot, experiments_counters, points_of_kinds]
