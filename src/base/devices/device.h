@@ -140,7 +140,9 @@ typedef struct kr_buffer {
     uint64_t nbytes;
 } kr_buffer;
 
-/* KR_ERR_ARGUMENT for a stream of another device; `call` names the function. KR_ERR_UNSUPPORTED as below. */
+/* KR_ERR_ARGUMENT for no device or a stream of another; `call` names the function. */
+kr_status kr_stream_check_device(kr_device *device, kr_stream *stream, const char *call, kr_error *err);
+/* That, and KR_ERR_UNSUPPORTED as below. */
 kr_status kr_stream_check(kr_device *device, kr_stream *stream, const char *call, kr_error *err);
 /* KR_ERR_UNSUPPORTED if the stream is being captured in a graph, before that is broken. `what` cannot be. */
 kr_status kr_stream_refuse_capture(kr_device *device, kr_stream *stream, const char *what, kr_error *err);

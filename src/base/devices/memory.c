@@ -1,4 +1,4 @@
-/* Counts device memory against the cap, and says how much scratch memory the calls of the table need. */
+/* Device memory: counted against the cap; copied, filled, pinned; where it lies. */
 #include "base/devices/device.h"
 
 #include <stdio.h>
@@ -156,16 +156,6 @@ void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream
     *buffer = (kr_buffer){0};
 }
 
-static kr_status check(kr_device *device, kr_stream *stream, const char *call, kr_error *err)
-{
-    if (!device)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s: device is NULL", call);
-    if (stream && stream->device != device)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s: the stream belongs to another device than \"%s\"", call,
-                       device->name);
-    return KR_OK;
-}
-
 kr_status kr_memory_allocate(kr_device *device, uint64_t nbytes, kr_stream *stream, void **memory,
                              kr_error *err)
 {
@@ -188,24 +178,7 @@ void kr_memory_release(kr_device *device, void *memory, uint64_t nbytes, kr_stre
         kr_buffer_release(device, &buffer, stream);
 }
 
-kr_status kr_stream_check(kr_device *device, kr_stream *stream, const char *call, kr_error *err)
-{
-    const kr_status status = check(device, stream, call, err);
-    return status == KR_OK ? kr_stream_refuse_capture(device, stream, call, err) : status;
-}
-
-kr_status kr_stream_refuse_capture(kr_device *device, kr_stream *stream, const char *what, kr_error *err)
-{
-    if (!device->ops->is_capturing || !device->ops->is_capturing(device, kr_stream_native(device, stream)))
-        return KR_OK;
-    return kr_fail(
-        err, KR_ERR_UNSUPPORTED,
-        "the stream is being captured in a CUDA graph, but %s cannot be captured; end the capture, or "
-        "capture kr_prepared_run of another kind",
-        what);
-}
-
-/* ---- Work ---------------------------------------------------------------------------------- */
+/* ---- Copies and places ---------------------------------------------------------------------- */
 
 kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
                          kr_error *err)
@@ -218,7 +191,7 @@ kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t
 kr_status kr_memory_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,
                          kr_error *err)
 {
-    kr_status status = check(device, stream, "kr_memory_copy", err);
+    kr_status status = kr_stream_check_device(device, stream, "kr_memory_copy", err);
     if (status || nbytes == 0)
         return status;
     if (!to || !from)
@@ -227,11 +200,6 @@ kr_status kr_memory_copy(kr_device *device, void *to, const void *from, uint64_t
     if (!status && !(kr_device_reaches(device, to) && kr_device_reaches(device, from)))
         status = kr_device_sync(device, stream, err);
     return status;
-}
-
-void kr_device_drain(kr_device *device)
-{
-    device->ops->drain(device);
 }
 
 kr_status kr_device_fill(kr_device *device, void *to, int byte, uint64_t nbytes, kr_stream *stream,
@@ -284,43 +252,4 @@ kr_status kr_pointer_check(kr_device *device, const void *pointer, const char *w
     return kr_fail(err, KR_ERR_ARGUMENT,
                    "%s: memory of another device than %s; copy it there or to the host first", what,
                    device->name);
-}
-
-kr_status kr_device_run(kr_device *device, const kr_program *program, const void *params, uint64_t n,
-                        kr_stream *stream, kr_error *err)
-{
-    if (!device->ops->can_run(device, program))
-        return kr_fail(err, KR_ERR_UNSUPPORTED, "program %s is not built for device %s", program->name,
-                       device->name);
-    if (n == 0)
-        return KR_OK;
-    return device->ops->run(device, program, params, n, kr_stream_native(device, stream), err);
-}
-
-kr_status kr_device_run_whole(kr_device *device, const kr_program *program, const void *params, uint64_t n,
-                              kr_stream *stream, kr_error *err)
-{
-    kr_program whole = *program;
-    whole.whole = 1;
-    return kr_device_run(device, &whole, params, n, stream, err);
-}
-
-enum { REPORT_FROM = 1 << 22 };
-
-kr_status kr_device_report(const kr_device *device, const char *phase, uint64_t n, double fraction,
-                           kr_error *err)
-{
-    return device->ops->is_host && n >= REPORT_FROM
-               ? kr_progress_report(&device->options.progress, phase, fraction, err)
-               : KR_OK;
-}
-
-uint64_t kr_device_sort_temp(kr_device *device, const kr_sort *sort)
-{
-    return sort->n ? device->ops->sort_temp_nbytes(device, sort) : 0;
-}
-
-uint64_t kr_device_scan_temp(kr_device *device, uint64_t n)
-{
-    return n ? device->ops->scan_temp_nbytes(device, n) : 0;
 }
