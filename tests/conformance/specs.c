@@ -116,7 +116,8 @@ static const struct {
      "node=64,fill=0.5|node=64,fill=1,probes=partitioned"},
     {"hash", "seed",
      "load=0.5|load=0.95|probing=double|probing=double,group=8,load=0.5,build=insert|group=2,build=insert|"
-     "seed=7"},
+     "seed=7|filter=off,load=0.95|probing=double,filter=off,group=8,load=0.8,build=insert|"
+     "filter=off,load=0.5,probes=partitioned"},
     {"chain", "", "occupancy=0.5|occupancy=2.0,seed=3"},
     {"rx", "scale bvh compact update enter outside preset",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"

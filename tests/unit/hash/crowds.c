@@ -7,6 +7,7 @@ static const char *const specs[] = {"hash:load=0.5",
                                     "hash:load=0.95",
                                     "hash:load=0.95,probing=double",
                                     "hash:load=0.8,probing=double,build=insert",
+                                    "hash:probing=double,filter=off",
                                     "chain:occupancy=0.5",
                                     "chain",
                                     "chain:occupancy=2"};

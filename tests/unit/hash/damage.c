@@ -99,9 +99,9 @@ static void damage_spans(kr_index *index)
 
 static void damage_is_found(void **state)
 {
-    static const char *const specs[] = {"hash", "hash:probing=double,load=0.95", "chain"};
+    static const char *const specs[] = {"hash", "hash:probing=double,load=0.95", "hash:filter=off", "chain"};
     (void)state;
-    for (uint32_t s = 0; s < 3; ++s) {
+    for (uint32_t s = 0; s < 4; ++s) {
         kr_index *index = make_mixed(specs[s]);
         check(index, 0);
         damage_nodes(index);
@@ -120,6 +120,19 @@ static void a_lost_mark_is_found(void **state)
         ++b;
     expect_damage(index, heads + 16 * b, heads[16 * b] & 0x3FFF, "that lookups do not find");
     expect_damage(index, heads + 16 * b, heads[16 * b] & 0xFFFFFFF, "that lookups do not find");
+    kr_index_destroy(index);
+}
+
+/* Of filter=off: a full bucket in front of a key seems to have a slot that never held one. */
+static void a_slot_that_never_held_a_key_is_found(void **state)
+{
+    (void)state;
+    kr_index *index = make_mixed("hash:load=0.9,filter=off");
+    uint32_t *heads = hash_of(index)->heads.data, b = 0;
+    while ((heads[16 * b] & 0x7F) != 0x7F)
+        ++b;
+    for (uint32_t j = 0; j < 7; ++j)
+        expect_damage(index, heads + 16 * b, heads[16 * b] & ~(1u << (14 + j)), "that lookups do not find");
     kr_index_destroy(index);
 }
 
@@ -148,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(a_lost_mark_is_found),
+        cmocka_unit_test(a_slot_that_never_held_a_key_is_found),
         cmocka_unit_test(bad_links_are_found),
     };
     open_device();

@@ -12,6 +12,8 @@ static const char *const specs[] = {"hash",
                                     "hash:load=0.95,probing=double",
                                     "hash:build=insert",
                                     "hash:load=0.95,probing=double,build=insert",
+                                    "hash:filter=off",
+                                    "hash:load=0.95,probing=double,filter=off,build=insert",
                                     "chain",
                                     "chain:occupancy=0.5",
                                     "chain:occupancy=2"};
@@ -77,10 +79,11 @@ static void updates_with_keys_that_collide(void **state)
  * no slot: what the batch has claimed is taken back, and the table made anew by another seed. */
 static void a_way_without_free_slots(void **state)
 {
-    static const char *const of[] = {"hash:load=0.5", "hash:load=0.5,probing=double"};
+    static const char *const of[] = {"hash:load=0.5", "hash:load=0.5,probing=double",
+                                     "hash:load=0.5,filter=off"};
     enum { KEYS = 20000, FULL = 40 };
     (void)state;
-    for (uint32_t s = 0; s < 2; ++s) {
+    for (uint32_t s = 0; s < 3; ++s) {
         const uint64_t mixed = UINT64_C(0x89ABCDEF12345678);
         fill_model(1, KEYS);
         kr_index *index = make(of[s], 1);
@@ -105,6 +108,45 @@ static void a_way_without_free_slots(void **state)
         }
         apply(index, 1);
         assert_int_equal(counter(index, "seeds given up"), 1);
+        kr_index_destroy(index);
+    }
+}
+
+/* The buckets on the way of a key before one with a free slot. */
+static uint32_t full_buckets(const hash_view *table, uint64_t mixed)
+{
+    uint32_t steps = 0;
+    for (; steps < TABLE_REACH_MOST; ++steps) {
+        const uint32_t at = steps ? hash_way(table, mixed, steps) : hash_home(table, mixed);
+        if (~*hash_meta(hash_node(table, at), table->slots) & hash_all(table))
+            break;
+    }
+    return steps;
+}
+
+/* Without deletes, a miss of filter=off reads the full buckets of its way and one more. The filter ends most
+ * misses at once. */
+static void misses_without_a_filter(void **state)
+{
+    static const char *const of[] = {"hash:filter=off", "hash:probing=double,filter=off,build=insert",
+                                     "hash"};
+    enum { KEYS = 50000 };
+    (void)state;
+    for (uint32_t s = 0; s < 3; ++s) {
+        fill_model(1, KEYS);
+        kr_index *index = make(of[s], 1);
+        const hash_view table = hash_view_of(index->self);
+        uint64_t steps = 0, full = 0;
+        for (uint32_t i = KEYS; i < 2 * KEYS; ++i) {
+            const uint64_t mixed = kr_mix64(key_of(1, i), table.seed);
+            const hash_place place = hash_find(&table, mixed);
+            assert_false(place.found);
+            if (table.plain)
+                assert_int_equal(place.steps, full_buckets(&table, mixed));
+            steps += place.steps;
+            full += full_buckets(&table, mixed);
+        }
+        assert_true(full > KEYS / 4 && (table.plain ? steps == full : steps < KEYS / 8));
         kr_index_destroy(index);
     }
 }
@@ -197,6 +239,7 @@ int main(void)
         cmocka_unit_test(keys_that_collide_get_another_seed),
         cmocka_unit_test(updates_with_keys_that_collide),
         cmocka_unit_test(a_way_without_free_slots),
+        cmocka_unit_test(misses_without_a_filter),
         cmocka_unit_test(one_key_with_many_rows),
         cmocka_unit_test(keys_with_a_few_rows),
         cmocka_unit_test(end_codes_are_keys),

@@ -7,6 +7,8 @@ static const char *const specs[] = {"hash",
                                     "hash:load=0.95",
                                     "hash:load=0.5,probing=double",
                                     "hash:build=insert",
+                                    "hash:filter=off",
+                                    "hash:load=0.95,probing=double,filter=off",
                                     "chain",
                                     "chain:occupancy=0.5",
                                     "chain:occupancy=2"};

@@ -13,6 +13,10 @@ static const kr_option hash_options[HASH_OPTIONS] = {
     [HASH_OPTION_BUILD] = {"build", KR_OPTION_CHOICE, "bulk|insert", 0, 1, 0,
                            "sort by hash, or insert row by row; keys with several rows are always sorted"},
     [HASH_OPTION_SEED] = {"seed", KR_OPTION_INTEGER, NULL, 0, INT32_MAX, 0, "the seed of the hash"},
+    [HASH_OPTION_FILTER] =
+        {"filter", KR_OPTION_CHOICE, "on|off", 0, 1, HASH_FILTER_ON,
+         "what ends a miss: the filter of its bucket, which tells of keys elsewhere; or, as in "
+         "WarpCore, a bucket with a slot that never held a key"},
 };
 
 static int hash_launches(const kr_spec *spec)
@@ -33,7 +37,7 @@ const kr_kind kr_kind_hash = {
     .summary = "a hash table with open addressing, one cache line per bucket; points only",
     .source =
         "compared with in Henneberg and Schuhknecht, \"RTIndeX\", 4.1, and \"Is Binary Search Really All "
-        "You Need?\", 5.1",
+        "You Need?\", 5.1: WarpCore, which is probing=double, filter=off, group=8, build=insert",
     .capabilities = KR_CAN_POINT | KR_CAN_UPDATE,
     .n_options = HASH_OPTIONS,
     .options = hash_options,

@@ -10,9 +10,11 @@ enum {
     HASH_OPTION_GROUP,
     HASH_OPTION_BUILD,
     HASH_OPTION_SEED,
+    HASH_OPTION_FILTER,
     HASH_OPTIONS
 };
 enum { HASH_PROBING_LINEAR, HASH_PROBING_DOUBLE };
+enum { HASH_FILTER_ON, HASH_FILTER_OFF };
 enum { CHAIN_OPTION_OCCUPANCY, CHAIN_OPTION_SEED, CHAIN_OPTIONS };
 
 extern const kr_family_ops hash_ops_u32, hash_ops_u64, chain_ops_u32, chain_ops_u64;

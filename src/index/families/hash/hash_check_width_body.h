@@ -8,7 +8,8 @@
  * in which what is there once on both sides cancels out modulo 2^32. */
 enum {
     TABLE_CHECK_LINKS, /* that lead nowhere or back */
-    TABLE_CHECK_LOST,  /* keys in slots where lookups do not find them, and free slots with several rows */
+    TABLE_CHECK_LOST,  /* keys in slots where lookups do not find them; free slots with several rows; keys in
+                        * slots  that never held one */
     TABLE_CHECK_KEYS,
     TABLE_CHECK_STEPS,
     TABLE_CHECK_ONES,   /* keys with one row */
@@ -25,7 +26,7 @@ typedef struct hash_check_params {
     uint64_t *counts; /* TABLE_CHECK_*, in stripes */
     uint64_t n_more, n_spans, n_aside;
 } hash_check_params;
-kr_assert_size(hash_check_params, 88);
+kr_assert_size(hash_check_params, 96);
 
 /* Kind chain: a node behind a bucket is made after those before it, so links lead to higher numbers. */
 KR_BODY void hash_check_link(const hash_check_params *p, uint64_t i, uint32_t *tally)
@@ -44,6 +45,8 @@ KR_BODY void hash_check_node(const hash_check_params *p, uint64_t i, uint32_t *t
     const uint32_t meta = *hash_meta(node, t->slots), live = meta & hash_all(t);
     const uint32_t several = meta >> (t->linked ? 16 : 7) & hash_all(t);
     tally[TABLE_CHECK_LOST] += kr_popcount32(several & ~live);
+    if (t->plain)
+        tally[TABLE_CHECK_LOST] += kr_popcount32(live & hash_never(t, meta));
     for (uint32_t left = live; left; left &= left - 1) {
         const uint32_t j = kr_ctz32(left), word = hash_words(node, t->slots)[j];
         const hash_place place = hash_find(t, hash_keys(node)[j]);

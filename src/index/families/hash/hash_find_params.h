@@ -12,6 +12,6 @@ typedef struct hash_find_params {
     kr_launch launch;
     hash_view table;
 } hash_find_params;
-kr_assert_size(hash_find_params, 200);
+kr_assert_size(hash_find_params, 208);
 
 #endif

@@ -33,7 +33,7 @@ KR_BODY int hash_find_begin(const hash_find_params *p, uint64_t i, hash_find_sta
 }
 
 /* From a node without the key to the next that may have it. */
-KR_BODY int hash_find_next(const hash_find_params *p, uint32_t slots, int linked, uint32_t meta,
+KR_BODY int hash_find_next(const hash_find_params *p, uint32_t slots, int linked, int plain, uint32_t meta,
                            hash_find_state *s)
 {
     if (linked) {
@@ -41,6 +41,10 @@ KR_BODY int hash_find_next(const hash_find_params *p, uint32_t slots, int linked
         if (!next)
             return 0;
         s->node = p->table.n_heads + next - 1;
+    } else if (plain) {
+        if (hash_never(&p->table, meta) || s->steps++ == TABLE_REACH_MOST)
+            return 0;
+        s->node = hash_way(&p->table, s->mixed, s->steps);
     } else {
         if (s->steps == 0)
             s->reach = hash_reach(meta, s->mixed);
@@ -61,13 +65,14 @@ KR_BODY int hash_find_take(const hash_find_params *p, char *node, uint32_t slots
     return 0;
 }
 
-KR_BODY int hash_find_step(const hash_find_params *p, uint32_t slots, int linked, hash_find_state *s)
+KR_BODY int hash_find_step(const hash_find_params *p, uint32_t slots, int linked, int plain,
+                           hash_find_state *s)
 {
     char *node = linked ? hash_node(&p->table, s->node) : p->table.heads + (uint64_t)s->node * 64;
     uint32_t meta;
     const uint32_t equal = hash_equal(node, slots, s->mixed, &meta) & meta;
     return equal ? hash_find_take(p, node, slots, (uint32_t)linked, kr_ctz32(equal), meta, s)
-                 : hash_find_next(p, slots, linked, meta, s);
+                 : hash_find_next(p, slots, linked, plain, meta, s);
 }
 
 KR_BODY void hash_find_put(const hash_find_params *p, const kr_put *put, uint64_t i, const hash_find_state *s)
@@ -93,14 +98,20 @@ KR_BODY void hash_find_end(const hash_find_params *p, uint64_t i, const hash_fin
 /* The kinds' numbers of slots are constants of their programs. */
 KR_BODY int hash_find_slots_step(const hash_find_params *p, hash_find_state *s)
 {
-    return hash_find_step(p, sizeof(kr_key) == 4 ? 7 : 5, 0, s);
+    return hash_find_step(p, sizeof(kr_key) == 4 ? 7 : 5, 0, 0, s);
+}
+KR_BODY int hash_find_plain_step(const hash_find_params *p, hash_find_state *s)
+{
+    return hash_find_step(p, sizeof(kr_key) == 4 ? 7 : 5, 0, 1, s);
 }
 KR_BODY int hash_find_links_step(const hash_find_params *p, hash_find_state *s)
 {
-    return hash_find_step(p, 15, 1, s);
+    return hash_find_step(p, 15, 1, 0, s);
 }
 KR_PROBE_PROGRAM_AHEAD(hash_find_slots, hash_find_params, hash_find_state, hash_find_begin,
                        hash_find_slots_step, hash_find_end);
+KR_PROBE_PROGRAM_AHEAD(hash_find_plain, hash_find_params, hash_find_state, hash_find_begin,
+                       hash_find_plain_step, hash_find_end);
 KR_PROBE_PROGRAM(hash_find_links, hash_find_params, hash_find_state, hash_find_begin, hash_find_links_step,
                  hash_find_end);
 
@@ -126,7 +137,7 @@ KR_BODY int hash_find_group_step(const hash_find_params *p, kr_pin pin, kr_group
         if (equal)
             return hash_find_take(p, node, slots, p->table.linked, first + kr_ctz32(equal), meta, s);
     }
-    return hash_find_next(p, slots, (int)p->table.linked, meta, s);
+    return hash_find_next(p, slots, (int)p->table.linked, (int)p->table.plain, meta, s);
 }
 KR_LOOKUP_PROGRAM(hash_find_group, hash_find_params, hash_find_state, hash_find_pinned, hash_find_begin,
                   hash_find_group_step, hash_find_put, KR_LANES_OF_LAUNCH);

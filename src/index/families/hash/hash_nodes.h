@@ -15,9 +15,13 @@
  *                     bits 7 to 13    that key has several rows
  *                     bits 14 to 27   a filter of the keys of this bucket that lie in others
  *                     bits 28 to 31   how far on the way of their probes, at most (hash_far)
+ *   of filter=off     bits 14 to 20   slot j has held a key (instead of filter and reach)
  *   of kind chain     bits 0 to 14, bits 16 to 30   as the first two
  *
- * So a search of kind hash ends early where the key is missing, and free slots mean nothing. */
+ * So a search of kind hash ends early where the key is missing, and free slots mean nothing. Of filter=off
+ * they do: a key goes to another bucket only if its own is full, so a search ends at a slot that never held a
+ * key.
+ */
 #ifndef KEYRAY_INDEX_FAMILIES_HASH_HASH_NODES_H
 #define KEYRAY_INDEX_FAMILIES_HASH_HASH_NODES_H
 
@@ -31,6 +35,7 @@
 #endif
 
 enum {
+    TABLE_TAKEN = 14,  /* of filter=off: the bit of slot 0 that says that it held a key */
     TABLE_FILTER = 14, /* the first bit of the filter, and how many it has */
     TABLE_FILTER_BITS = 14,
     TABLE_REACH = 28,
@@ -132,6 +137,12 @@ KR_BODY uint32_t hash_reach(uint32_t meta, kr_key mixed)
     return meta & hash_filter_bit(mixed) ? hash_far(meta >> TABLE_REACH) : 0;
 }
 
+/* Of filter=off: slots that never held a key. A key that is not in the buckets before is not behind them. */
+KR_BODY uint32_t hash_never(const hash_view *t, uint32_t meta)
+{
+    return ~(meta >> TABLE_TAKEN) & hash_all(t);
+}
+
 /* ---- Comparing all keys of a node ---------------------------------------------------------------- */
 
 #if KR_ON_CUDA && KR_KEY_BITS == 32
@@ -228,8 +239,11 @@ KR_BODY hash_place hash_find(const hash_view *t, kr_key mixed)
                 break;
             place.node = t->n_heads + next - 1;
         } else {
-            left = place.steps ? left - 1 : hash_reach(meta, mixed);
-            if (!left)
+            if (place.steps)
+                --left;
+            else
+                left = t->plain ? (uint32_t)TABLE_REACH_MOST : hash_reach(meta, mixed);
+            if (!left || (t->plain && hash_never(t, meta)))
                 break;
             place.node = hash_way(t, mixed, place.steps + 1);
         }
@@ -288,7 +302,7 @@ KR_BODY int hash_claim_in(const hash_view *t, uint32_t number, kr_key mixed, uin
     uint32_t *meta = hash_meta(node, t->slots), seen = kr_atomic_load32(meta);
     while (~seen & hash_all(t)) {
         const uint32_t j = kr_ctz32(~seen & hash_all(t));
-        seen = kr_atomic_or32(meta, 1u << j);
+        seen = kr_atomic_or32(meta, 1u << j | t->plain << (TABLE_TAKEN + j));
         if (seen >> j & 1)
             continue;
         if (several)
@@ -304,6 +318,8 @@ KR_BODY int hash_claim_in(const hash_view *t, uint32_t number, kr_key mixed, uin
 /* Tells a key's bucket how far away it is. */
 KR_BODY void hash_mark_home(const hash_view *t, kr_key mixed, uint32_t steps)
 {
+    if (t->plain)
+        return;
     uint32_t *meta = hash_meta(hash_node(t, hash_home(t, mixed)), t->slots);
     const uint32_t far = hash_far_number(steps);
     uint32_t seen = kr_atomic_or32(meta, hash_filter_bit(mixed)) | hash_filter_bit(mixed);

@@ -17,6 +17,7 @@ hash_view hash_view_of(const kr_hashed *table)
         .slots = table->design.slots,
         .linked = table->design.linked,
         .twice = table->design.twice,
+        .plain = table->design.plain,
     };
 }
 

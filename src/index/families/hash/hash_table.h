@@ -8,7 +8,7 @@
 
 /* What the options of a kind say. */
 typedef struct hash_design {
-    uint32_t slots, linked, twice;
+    uint32_t slots, linked, twice, plain;
     uint32_t group;  /* threads per probe on a GPU */
     uint32_t insert; /* 1: build by inserting rows one by one */
     uint32_t load;   /* keys of a full build, in thousandths of the buckets' slots */
@@ -27,7 +27,8 @@ typedef struct kr_hashed {
     uint64_t n_aside;   /* the same of places in `aside` */
     uint64_t n_several; /* rows of keys with several rows: those in `aside` that are there */
     uint64_t n_steps;   /* nodes behind its bucket that are read to find a key, over all keys */
-    uint64_t n_new;     /* keys that updates have inserted where the table stands */
+    uint64_t n_new;     /* keys that updates have inserted where the table stands, */
+    uint64_t n_gone;    /* and those that they have deleted there */
     uint64_t made_keys, made_steps, made_more; /* when it was made */
     uint32_t reseeds;                          /* seeds that were given up, */
     uint32_t tries;                            /* and how many of them in this build */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 KR_PROGRAM_DECLARE(hash_find_group);
+KR_PROGRAM_DECLARE(hash_find_plain);
 
 /* In thousandths of its keys: what a table that has grown has room for. */
 enum { GROWN = 1090 };
@@ -231,6 +232,7 @@ void KR_W(hash_locate)(kr_work *w, const void *self, const kr_locate *job)
     const int groups = table->design.group > 1 && w->device->ops->group_threads > 1;
     const kr_program *program = groups                 ? &KR_W(hash_find_group)
                                 : table->design.linked ? &KR_W(hash_find_links)
+                                : table->design.plain  ? &KR_W(hash_find_plain)
                                                        : &KR_W(hash_find_slots);
     const hash_find_params params = {
         .batch = job->batch,

@@ -37,7 +37,7 @@ typedef struct hash_fill_params {
     kr_blocks blocks;
     uint64_t n;
 } hash_fill_params;
-kr_assert_size(hash_fill_params, 128);
+kr_assert_size(hash_fill_params, 136);
 
 KR_BODY kr_key hash_key_at(const hash_fill_params *p, uint32_t i)
 {
@@ -199,6 +199,8 @@ KR_BODY void hash_fill_bucket(const hash_fill_params *p, uint64_t b, uint32_t sl
             i = hash_skip_key(p, i);
         }
     p->spills[b] = hash_is_in(p, i, (uint32_t)b) ? (uint32_t)i : TABLE_FITS;
+    if (!linked && p->table.plain)
+        meta |= (meta & hash_all(&p->table)) << TABLE_TAKEN;
     words[wide == 1 ? 0 : 3 * slots] = meta;
     hash_store(p->table.heads + b * 4 * n_words, words, n_words);
 }

@@ -59,7 +59,7 @@ typedef struct hash_update_params {
     uint32_t n_spans, n_aside; /* before the update */
     uint32_t next_row;         /* above all row ids that are there */
 } hash_update_params;
-kr_assert_size(hash_update_params, 176);
+kr_assert_size(hash_update_params, 184);
 
 /* Places of one of the lists. */
 KR_BODY uint64_t hash_list_places(uint64_t n_inserts)

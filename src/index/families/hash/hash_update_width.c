@@ -128,13 +128,23 @@ static uint64_t keys_after(const update *u)
     return u->table->n_keys - u->found[TABLE_CHANGE_KEYS] + u->found[TABLE_CHANGE_NEW];
 }
 
-/* 1: finding all keys reads a tenth more nodes for each than when the table was made; or, of kind hash,
- * updates have inserted as many keys as there are, so that filters are full and misses slow. */
+/* What slows misses of kind hash: updates have inserted as many keys as there are, so that filters are full;
+ * of filter=off, they have deleted half as many keys as there were free slots, which end no search any more.
+ */
+static int is_worn_for_misses(const kr_hashed *table)
+{
+    const uint64_t slots = (uint64_t)table->n_heads * table->design.slots;
+    if (table->design.plain)
+        return table->n_gone * 2 > slots - table->made_keys + 64;
+    return !table->design.linked && table->n_new > table->n_keys + 64;
+}
+
+/* 1: finding all keys reads a tenth more nodes for each than when the table was made; or misses are slow. */
 static int is_worn(const kr_hashed *table)
 {
     const double made = (double)(table->made_keys + table->made_steps) / (double)(table->made_keys + 1);
     return (double)(table->n_keys + table->n_steps) > 1.1 * made * (double)table->n_keys + 64 ||
-           (!table->design.linked && table->n_new > table->n_keys + 64);
+           is_worn_for_misses(table);
 }
 
 /* The most places aside, with those that hold nothing: as many as there are rows after deletes, one for 16
@@ -236,6 +246,7 @@ static void adopt(update *u)
     table->n_more += u->found[TABLE_CHANGE_NODES];
     table->n_steps += u->found[TABLE_CHANGE_STEPS] - u->found[TABLE_CHANGE_STEPS_GONE];
     table->n_new += u->found[TABLE_CHANGE_NEW];
+    table->n_gone += u->found[TABLE_CHANGE_KEYS];
     table->n_keys = keys_after(u);
     table->n_rows = rows_after(u);
 }

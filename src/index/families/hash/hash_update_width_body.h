@@ -210,7 +210,7 @@ typedef struct hash_gather_params {
     uint32_t *taken; /* places in both, from `end` down */
     uint64_t end;
 } hash_gather_params;
-kr_assert_size(hash_gather_params, 96);
+kr_assert_size(hash_gather_params, 104);
 
 /* Slots of node i whose keys stay. */
 KR_BODY uint32_t hash_gather_live(const hash_gather_params *p, uint32_t meta, uint64_t i)

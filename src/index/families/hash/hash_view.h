@@ -12,8 +12,10 @@ typedef struct hash_view {
     uint32_t n_heads, slots;
     uint32_t linked; /* 1: kind chain */
     uint32_t twice;  /* 1: double hashing */
+    uint32_t plain;  /* 1: kind hash without filter and reach */
+    uint32_t reserved;
 } hash_view;
-kr_assert_size(hash_view, 56);
+kr_assert_size(hash_view, 64);
 
 /* Bytes of a node: a multiple of 16. 64 in kind hash; 128 or 192 in kind chain. */
 KR_BOTH uint32_t hash_node_nbytes(uint32_t key_nbytes, uint32_t slots, uint32_t linked)

@@ -24,6 +24,7 @@ static hash_design design_of(const kr_spec *spec)
     return (hash_design){
         .slots = sizeof(kr_key) == 4 ? 7 : 5, /* a bucket is a cache line */
         .twice = o[HASH_OPTION_PROBING] == HASH_PROBING_DOUBLE,
+        .plain = o[HASH_OPTION_FILTER] == HASH_FILTER_OFF,
         .group = 1u << o[HASH_OPTION_GROUP],
         .insert = o[HASH_OPTION_BUILD] != 0,
         .load = (uint32_t)o[HASH_OPTION_LOAD],
