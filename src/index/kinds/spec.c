@@ -210,3 +210,22 @@ kr_status kr_spec_format_short(const kr_spec *spec, char *text, size_t text_nbyt
     format(spec, keep, whole, sizeof whole);
     return hand_over(whole, text, text_nbytes, err);
 }
+
+/* ---- For the settle of kinds ----------------------------------------------------------------- */
+
+kr_status kr_spec_require(kr_spec *spec, uint32_t option, int64_t value, const char *why, kr_error *err)
+{
+    if (*value_at(spec, option) == value)
+        return KR_OK;
+    if (kr_spec_gives(spec, option))
+        return kr_fail(err, KR_ERR_SPEC, "kind '%s': %s", spec->kind->name, why);
+    *value_at(spec, option) = value;
+    return KR_OK;
+}
+
+void kr_spec_settle_preset(kr_spec *spec, uint32_t preset, const kr_preset_value *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+        if (values[i].preset == *value_at(spec, preset) && !kr_spec_gives(spec, values[i].option))
+            *value_at(spec, values[i].option) = values[i].value;
+}

@@ -31,4 +31,27 @@ kr_status kr_spec_format(const kr_spec *spec, char *text, size_t text_nbytes, kr
 /* Without the options that the text does not need to mean the same. */
 kr_status kr_spec_format_short(const kr_spec *spec, char *text, size_t text_nbytes, kr_error *err);
 
+/* ---- For the settle of kinds ----------------------------------------------------------------- */
+
+/* Options are numbered as by kr_spec_option_at. */
+static inline int kr_spec_gives(const kr_spec *spec, uint32_t option)
+{
+    return (int)(spec->given >> option & 1);
+}
+
+/* Requires a value of an option: another value is refused if given, and replaced if not. `why` says what to
+ * do. */
+kr_status kr_spec_require(kr_spec *spec, uint32_t option, int64_t value, const char *why, kr_error *err);
+
+/* What a preset sets. A settled spec names the preset and all that it has set, so it means the same when it
+ * is read again. */
+typedef struct kr_preset_value {
+    int64_t preset;
+    uint32_t option;
+    int64_t value;
+} kr_preset_value;
+
+/* Sets the values of the preset that option `preset` names, but for options that are given. */
+void kr_spec_settle_preset(kr_spec *spec, uint32_t preset, const kr_preset_value *values, uint32_t n);
+
 #endif

@@ -54,32 +54,9 @@ static const kr_option options[RX_OPTIONS] = {
          "paper on RX; thesis: those of the thesis on joins, which optimizes RX"},
 };
 
-static int given(const kr_spec *spec, int option)
-{
-    return (int)(spec->given >> option & 1);
-}
-
-/* Requires a value of an option: another value is refused if given, and replaced if not. */
-static kr_status require(kr_spec *spec, int option, int64_t value, const char *why, kr_error *err)
-{
-    if (spec->options[option] == value)
-        return KR_OK;
-    if (given(spec, option))
-        return kr_fail(err, KR_ERR_SPEC, "kind 'rx': %s", why);
-    spec->options[option] = value;
-    return KR_OK;
-}
-
-/* What a preset sets: options of the kind, and behind them RX_OPTIONS + KR_COMMON_*. */
-typedef struct preset_value {
-    uint32_t preset;
-    int option;
-    int64_t value;
-} preset_value;
-
 /* RTIndeX, section 3: every hit in an any-hit program, a primitive for each row in the order of rows.
  * Thesis, 4.1, 4.2, 5.8, 5.12: one hit and a scan, 2^4 parts, one primitive for equal keys, sorted probes. */
-static const preset_value preset_values[] = {
+static const kr_preset_value preset_values[] = {
     {RX_PRESET_PAPER, RX_OPTION_SCALE, 0},
     {RX_PRESET_PAPER, RX_OPTION_BVH, KR_BVH_BALANCED},
     {RX_PRESET_PAPER, RX_OPTION_COMPACT, KR_COMPACT_ON},
@@ -98,27 +75,14 @@ static const preset_value preset_values[] = {
     {RX_PRESET_THESIS, RX_OPTIONS + KR_COMMON_PROBES, KR_PROBES_SORTED},
 };
 
-static void settle_preset(kr_spec *spec)
-{
-    for (size_t i = 0; i < sizeof preset_values / sizeof preset_values[0]; ++i) {
-        const preset_value *set = preset_values + i;
-        if (set->preset != (uint32_t)spec->options[RX_OPTION_PRESET] || given(spec, set->option))
-            continue;
-        if (set->option < RX_OPTIONS)
-            spec->options[set->option] = set->value;
-        else
-            spec->common[set->option - RX_OPTIONS] = set->value;
-    }
-}
-
 static kr_status settle_extended(kr_spec *spec, kr_error *err)
 {
-    kr_status status = require(
+    kr_status status = kr_spec_require(
         spec, RX_OPTION_SCALE, 0,
         "mode=extended uses the full range of floats and takes no scale; leave out scale, or give mode=3d",
         err);
     if (status == KR_OK)
-        status = require(
+        status = kr_spec_require(
             spec, RX_OPTION_RANGE_RAY, RX_RAY_ZERO - 1,
             "mode=extended has no range_ray=offset: floats are too coarse to start beside a key; give "
             "range_ray=zero or mode=3d",
@@ -144,7 +108,7 @@ static kr_status settle_bits(kr_spec *spec, kr_error *err)
 {
     const int64_t bits = spec->options[RX_OPTION_BITS];
     if (spec->options[RX_OPTION_MODE] != KR_POINT_3D)
-        return require(
+        return kr_spec_require(
             spec, RX_OPTION_BITS, 0,
             "bits is an option of mode=3d, the other modes put the whole key in x; leave out bits, or give "
             "mode=3d",
@@ -158,7 +122,7 @@ static kr_status settle_scale(kr_spec *spec, kr_error *err)
 {
     if (spec->options[RX_OPTION_PRIM] != KR_PRIM_SPHERE)
         return KR_OK;
-    return require(
+    return kr_spec_require(
         spec, RX_OPTION_SCALE, 0,
         "prim=sphere needs scale=0:0:0: one radius does not fit longer steps; leave out scale, or give "
         "prim=triangle",
@@ -168,32 +132,33 @@ static kr_status settle_scale(kr_spec *spec, kr_error *err)
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
     const int64_t *o = spec->options;
-    settle_preset(spec);
+    kr_spec_settle_preset(spec, RX_OPTION_PRESET, preset_values,
+                          sizeof preset_values / sizeof preset_values[0]);
     kr_status status = settle_bits(spec, err);
     if (status == KR_OK)
         status = settle_scale(spec, err);
     if (status == KR_OK && o[RX_OPTION_MODE] == KR_POINT_EXTENDED)
         status = settle_extended(spec, err);
     if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
-        status = require(
+        status = kr_spec_require(
             spec, RX_OPTION_COMPACT, KR_COMPACT_OFF,
             "update=refit needs compact=off: a scene that may be refitted keeps its uncompacted size; give "
             "compact=off or update=rebuild",
             err);
     if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
-        status = require(
+        status = kr_spec_require(
             spec, RX_OPTION_DEDUPE, RX_OFF,
             "update=refit does not go with dedupe=on: refitting cannot add or remove primitives, so every "
             "row needs its own; give dedupe=off or update=rebuild",
             err);
     if (status == KR_OK && o[RX_OPTION_ORDER] == RX_ORDER_ROW)
-        status = require(
+        status = kr_spec_require(
             spec, RX_OPTION_DEDUPE, RX_OFF,
             "order=row does not go with dedupe=on: it has a primitive for every row; give dedupe=off or "
             "order=key",
             err);
     if (status == KR_OK && o[RX_OPTION_ORDER] == RX_ORDER_ROW)
-        status = require(
+        status = kr_spec_require(
             spec, RX_OPTION_ENTER, RX_ENTER_TOP,
             "order=row does not go with enter=part: the keys of a part lie anywhere; give enter=top or "
             "order=key",
