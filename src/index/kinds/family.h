@@ -10,6 +10,7 @@
 #include "base/devices/work.h"
 #include "index/kinds/batch.h"
 #include "index/kinds/kind.h"
+#include "index/results/reduce.h"
 
 /* Bytes of an index: those kept, and those at the peak of its build, which include them. */
 typedef struct kr_need {
@@ -43,6 +44,17 @@ typedef struct kr_locate {
     uint64_t n;
     const kr_partition_view *partition; /* NULL: the probes are not partitioned */
 } kr_locate;
+
+/* One batch to add up, without matches. */
+typedef struct kr_sum {
+    kr_batch batch;
+    uint64_t n;
+    uint64_t *out;
+    const uint32_t *order;   /* as in kr_put */
+    uint64_t *work;          /* likewise */
+    const kr_reduction *how; /* the reduction of matches to the same answers: of KR_REDUCE_SUM_ROWS or
+                                KR_REDUCE_SUM_INTEGERS (reduce_addend) */
+} kr_sum;
 
 /* New keys of rows, all in device memory. At least one, and at most as many as there are rows. Row ids are as
  * the caller gave them: in any order, perhaps given twice, perhaps not indexed. */
@@ -95,6 +107,11 @@ typedef struct kr_family_ops {
     void (*destroy)(kr_device *device, void *self, kr_stream *stream);
     /* Enqueues; waits for nothing. */
     void (*locate)(kr_work *work, const void *self, const kr_locate *job);
+    /* Optional, both or neither: the index adds up the rows of probes itself, SUM_ROWS and SUM of integers,
+     * as some papers do. `sums`: 1 where it does so. `sum` enqueues and waits for nothing. Not for families
+     * with cuts or a hash_seed, whose batches may be partitioned. */
+    int (*sums)(const void *self, int is_range);
+    void (*sum)(kr_work *work, const void *self, const kr_sum *job);
     /* How many rows there are, and how those of a match are read. */
     kr_rows (*rows)(const void *self);
     const kr_ordered_ops *ordered; /* NULL: entries have no order, so there are no ranges */

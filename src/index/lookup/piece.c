@@ -57,6 +57,15 @@ void kr_piece_close(kr_work *w, const kr_piece *piece)
     kr_work_give_since(w, piece->mark);
 }
 
+/* What the family took since the mark is given back. */
+static void searched(kr_work *w, const kr_query *query, const kr_piece *piece, uint32_t mark)
+{
+    kr_work_give_since(w, mark);
+    if (query->log)
+        query->log->probes[query->plan.way] += piece->n;
+    kr_work_lap(w, "search");
+}
+
 void kr_piece_locate(kr_work *w, const kr_query *query, const kr_piece *piece, kr_put put)
 {
     const kr_index *index = query->index;
@@ -75,10 +84,26 @@ void kr_piece_locate(kr_work *w, const kr_query *query, const kr_piece *piece, k
     if (!kr_work_goes_on(w))
         return;
     index->ops->locate(w, index->self, &job);
-    kr_work_give_since(w, mark);
-    if (query->log)
-        query->log->probes[query->plan.way] += piece->n;
-    kr_work_lap(w, "search");
+    searched(w, query, piece, mark);
+}
+
+void kr_piece_sum(kr_work *w, const kr_query *query, const kr_piece *piece, const kr_reduction *how,
+                  uint64_t *out)
+{
+    const kr_index *index = query->index;
+    const uint32_t mark = kr_work_mark(w);
+    const kr_sum job = {
+        .batch = piece->batch,
+        .n = piece->n,
+        .out = out,
+        .order = piece->batch.order,
+        .work = query->counters,
+        .how = how,
+    };
+    if (!kr_work_goes_on(w))
+        return;
+    index->ops->sum(w, index->self, &job);
+    searched(w, query, piece, mark);
 }
 
 void kr_piece_back(kr_work *w, const kr_piece *piece, const void *answers, uint32_t nbytes, void *out)

@@ -27,6 +27,10 @@ static inline int kr_piece_is_partitioned(const kr_piece *piece)
 /* Runs the family's program; enqueues. */
 void kr_piece_locate(kr_work *work, const kr_query *query, const kr_piece *piece, kr_put put);
 
+/* The same where the family adds up rows itself. */
+void kr_piece_sum(kr_work *work, const kr_query *query, const kr_piece *piece, const kr_reduction *how,
+                  uint64_t *out);
+
 /* For partitioned pieces: takes room for answers in the order of the search; puts them back in the order of
  * the probes. */
 void *kr_piece_take_answers(kr_work *work, const kr_piece *piece, uint32_t nbytes);

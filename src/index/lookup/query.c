@@ -160,6 +160,27 @@ static void answer_reduced(kr_work *w, const kr_query *query, const kr_sink *sin
     kr_work_give(w, matches);
 }
 
+/* Whether the family adds up the rows itself, without matches. */
+static int sums_itself(const kr_query *query, const kr_sink *sink, const kr_column *values)
+{
+    const kr_index *index = query->index;
+    const int is_sum = sink->result == KR_RESULT_SUM && values->type != KR_F32 && values->type != KR_F64;
+    return index->ops->sums && (is_sum || sink->result == KR_RESULT_SUM_ROWS) && !query->batch.near.how &&
+           index->ops->sums(index->self, query->batch.upper != NULL);
+}
+
+static void answer_sums(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values)
+{
+    const kr_rows rows = query->index->ops->rows(query->index->self);
+    const kr_reduction how = kr_reduce_of(&rows, sink->result, values);
+    kr_piece piece;
+    for (uint64_t first = 0; kr_work_goes_on(w) && first < query->n; first += piece.n) {
+        kr_piece_open(w, query, first, &piece);
+        kr_piece_sum(w, query, &piece, &how, (uint64_t *)sink->out + first);
+        kr_piece_close(w, &piece);
+    }
+}
+
 void kr_query_answer(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values)
 {
     if (!kr_work_goes_on(w) || query->n == 0)
@@ -170,6 +191,8 @@ void kr_query_answer(kr_work *w, const kr_query *query, const kr_sink *sink, con
         kr_query_locate(w, query, KR_PUT_COUNT, sink->out);
     else if (sink->result == KR_RESULT_ROW && !query->batch.upper)
         kr_query_locate(w, query, KR_PUT_ROW, sink->out);
+    else if (sums_itself(query, sink, values))
+        answer_sums(w, query, sink, values);
     else
         answer_reduced(w, query, sink, values);
 }

@@ -61,6 +61,12 @@ KR_BODY reduce_total reduce_one(const reduce_params *p, int op, uint32_t row)
     return reduce_code(p->type, op, kr_code_load(p->type, p->values, row));
 }
 
+/* What one row adds to a sum of rows or of integers, p->op. */
+KR_BODY uint64_t reduce_addend(const reduce_params *p, uint32_t row)
+{
+    return p->op == KR_REDUCE_SUM_ROWS ? row : reduce_one(p, KR_REDUCE_SUM_INTEGERS, row).bits;
+}
+
 /* The total of the thread `distance` away in the group. */
 KR_BODY reduce_total reduce_other(kr_group group, reduce_total total, uint32_t distance)
 {
