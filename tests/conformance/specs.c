@@ -113,7 +113,8 @@ static const struct {
      "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned"},
     {"btree", "",
      "node=8,fill=0.5,probes=partitioned|node=8,fill=1,probes=sorted|node=16,fill=1,probes=partitioned|"
-     "node=64,fill=0.5|node=64,fill=1,probes=partitioned"},
+     "node=64,fill=0.5|node=64,fill=1,probes=partitioned|node=16,fill=0.5,inner=half,group=16|"
+     "fill=1,inner=half,probes=partitioned"},
     {"hash", "seed",
      "load=0.5|load=0.95|probing=double|probing=double,group=8,load=0.5,build=insert|group=2,build=insert|"
      "seed=7|filter=off,load=0.95|probing=double,filter=off,group=8,load=0.8,build=insert|"
@@ -356,6 +357,9 @@ static const struct {
     {"eytzinger:threads=33", "threads"},
     {"pivot:k=4,group=k-1", "group"},
     {"pivot:threads=33", "threads"},
+    {"btree:node=32,group=16", "group"},
+    {"btree:node=8,inner=half", "inner"},
+    {"btree:group=16,probes=partitioned", "group"},
     {"rx:mode=extended,prim=sphere", "prim"},
     {"rx:mode=extended,prim=sphere", "mode"},
     {"rx:mode=extended,ray=offset", "ray"},
@@ -384,6 +388,8 @@ static const struct {
 static const struct {
     const char *spec, *option, *value;
 } settled[] = {
+    {"btree:group=16", "node", "16"},
+    {"btree:inner=half", "node", "16"},
     {"rx", "mode", "3d"},
     {"rx", "bits", "23:23:18"},
     {"rx:mode=extended", "range_ray", "zero"},

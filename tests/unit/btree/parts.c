@@ -138,11 +138,12 @@ static void shuffle(kr_index *index, uint32_t wide)
 
 static void check_width(uint32_t wide)
 {
-    static const char *const specs[] = {"btree:node=8,fill=0.5", "btree:node=16", "btree:node=64,fill=1"};
+    static const char *const specs[] = {"btree:node=8,fill=0.5", "btree:node=16", "btree:node=64,fill=1",
+                                        "btree:fill=0.5,inner=half"};
     static const uint32_t sizes[] = {1, 7, 8, 9, 100, 513, 4096, 50000};
     for (uint32_t s = 0; s < sizeof sizes / sizeof *sizes; ++s)
         for (int pattern = 0; pattern < PATTERNS; ++pattern) {
-            const char *spec = specs[(s + (uint32_t)pattern) % 3];
+            const char *spec = specs[(s + (uint32_t)pattern) % 4];
             model.n = 0;
             for (uint64_t i = 0; i < sizes[s]; ++i)
                 add(&model, key_of(pattern, i, sizes[s], wide ? UINT64_MAX : UINT32_MAX));

@@ -47,7 +47,7 @@ static inline void add(entries *e, uint64_t key)
     e->at[e->n++] = (entry){key, ++row_counter * 2654435761u & 0x7FFFFFFFu};
 }
 
-static void model_update(entries *model, const entries *deletes, const entries *inserts)
+static inline void model_update(entries *model, const entries *deletes, const entries *inserts)
 {
     static entries gone;
     uint32_t kept = 0;
@@ -98,7 +98,7 @@ static kr_index *make(const char *spec, uint32_t wide, entries *model)
     return index;
 }
 
-static kr_status change(kr_index *index, uint32_t wide, const entries *deletes, const entries *inserts,
+static inline kr_status change(kr_index *index, uint32_t wide, const entries *deletes, const entries *inserts,
                         kr_error *err)
 {
     static columns gone, come;

@@ -2,8 +2,9 @@
  * are changed in place, cut, freed and taken again, or all made anew; a batch that fails changes nothing. */
 #include "tree.h"
 
-static const char *const specs[] = {"btree:node=8", "btree:node=8,fill=1", "btree:node=16,fill=0.5",
-                                    "btree:node=32", "btree:node=64,fill=0.9"};
+static const char *const specs[] = {"btree:node=8",           "btree:node=8,fill=1",
+                                    "btree:node=16,fill=0.5", "btree:node=32",
+                                    "btree:node=64,fill=0.9", "btree:fill=0.5,inner=half,group=16"};
 enum { SPECS = sizeof specs / sizeof *specs };
 
 static entries model, deletes, inserts;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { STANDARD_NODE = 2, STANDARD_FILL = 800 };
+enum { NODE_16 = 1, STANDARD_NODE = 2, STANDARD_FILL = 800 };
 
 /* Room for leaves that updates add: one for so many, of trees with empty slots and of full ones, and a few.
  * Full trees take at most 1.15 times the bytes of keys and row ids from node=16 on. */
@@ -14,10 +14,43 @@ static const kr_option options[BTREE_OPTIONS] = {
                            "slots of a leaf, and children of an inner node"},
     [BTREE_OPTION_FILL] = {"fill", KR_OPTION_DECIMAL, NULL, 500, 1000, STANDARD_FILL,
                            "the share of a leaf that is filled at first; the rest is for inserts"},
+    [BTREE_OPTION_GROUP] =
+        {"group", KR_OPTION_CHOICE, "1|16", 0, 1, BTREE_GROUP_1,
+         "GPU: threads that search a node together; 16 for node=16, as in the tree of Awad et al."},
+    [BTREE_OPTION_INNER] =
+        {"inner", KR_OPTION_CHOICE, "full|half", 0, 1, BTREE_INNER_FULL,
+         "children of inner nodes: as many as slots, or, for node=16, half as many, as where "
+         "bulk loading leaves all nodes half full"},
 };
 
+static int launches(const kr_spec *spec)
+{
+    return spec->options[BTREE_OPTION_GROUP] != BTREE_GROUP_1;
+}
+
+/* Both are for nodes of 16, which they make the default. */
+static kr_status settle(kr_spec *spec, kr_error *err)
+{
+    const int by_group = spec->options[BTREE_OPTION_GROUP] == BTREE_GROUP_16;
+    if (!by_group && spec->options[BTREE_OPTION_INNER] == BTREE_INNER_FULL)
+        return KR_OK;
+    if (!(spec->given >> BTREE_OPTION_NODE & 1))
+        spec->options[BTREE_OPTION_NODE] = NODE_16;
+    if (by_group && spec->options[BTREE_OPTION_NODE] != NODE_16)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind 'btree': group=16 is for nodes of 16; give node=16 or group=1");
+    if (spec->options[BTREE_OPTION_NODE] != NODE_16)
+        return kr_fail(err, KR_ERR_SPEC,
+                       "kind 'btree': inner=half is for nodes of 16; give node=16 or inner=full");
+    if (by_group && spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind 'btree': parts of a batch are searched by single threads; give group=1 or another probes");
+    return KR_OK;
+}
+
 static const kr_family family = {
-    .probes = {.parts_from = {{{0, 20}}, {{0, 18}}}, .as_is_on_cpu = 1},
+    .probes = {.parts_from = {{{0, 20}}, {{0, 18}}}, .as_is_on_cpu = 1, .launches = launches},
     .u32 = &btree_ops_u32,
     .u64 = &btree_ops_u64,
 };
@@ -28,10 +61,13 @@ const kr_kind kr_kind_btree = {
     .summary = "a B+-tree: leaves of sorted entries that take inserts and deletes in place",
     .source =
         "Bayer and McCreight, \"Organization and Maintenance of Large Ordered Indexes\", with all entries "
-        "in leaves; the B+-tree that the papers measure against",
+        "in leaves; the B+-tree that the papers measure against, Henneberg and Schuhknecht, \"RTIndeX\", 4.1 "
+        "(Awad "
+        "et al.): node=16, fill=0.5, inner=half, group=16",
     .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
     .n_options = BTREE_OPTIONS,
     .options = options,
+    .settle = settle,
     .family = &family,
 };
 
@@ -39,7 +75,12 @@ btree_design btree_design_of(const kr_spec *spec)
 {
     const uint32_t bits = BTREE_NODE_BITS + (uint32_t)spec->options[BTREE_OPTION_NODE];
     const uint32_t filled = (uint32_t)(((spec->options[BTREE_OPTION_FILL] << bits) + 500) / 1000);
-    return (btree_design){bits, filled};
+    return (btree_design){
+        .node_bits = bits,
+        .fan_bits = bits - (spec->options[BTREE_OPTION_INNER] == BTREE_INNER_HALF),
+        .filled = filled,
+        .group = spec->options[BTREE_OPTION_GROUP] == BTREE_GROUP_16,
+    };
 }
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
@@ -49,13 +90,13 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 
 void btree_size_levels(btree_tree *tree)
 {
-    const uint32_t node = 1u << tree->node_bits;
+    const uint32_t fan = 1u << tree->fan_bits, behind = (1u << tree->node_bits) - fan;
     uint64_t slots = tree->n_leaves;
     memset(tree->levels, 0, sizeof tree->levels);
     tree->n_slots = tree->n_levels = 0;
-    for (; slots; slots = slots > node ? divide_up(slots, node) : 0) {
+    for (; slots; slots = slots > fan ? divide_up(slots, fan) : 0) {
         tree->levels[tree->n_levels++] = tree->n_slots;
-        tree->n_slots += (uint32_t)divide_up(slots, node) << tree->node_bits;
+        tree->n_slots += ((uint32_t)divide_up(slots, fan) << tree->fan_bits) + behind;
     }
 }
 
@@ -76,6 +117,7 @@ kr_status btree_size(const btree_design *design, uint64_t n, btree_tree *tree, k
         .n_leaves = (uint32_t)leaves,
         .room = (uint32_t)room,
         .node_bits = design->node_bits,
+        .fan_bits = design->fan_bits,
         .in_order = 1,
         .per_row = n ? (float)leaves / (float)n : 0,
     };

@@ -6,12 +6,15 @@
 #include "index/kinds/family.h"
 #include "index/sorted/sorted.h"
 
-enum { BTREE_OPTION_NODE, BTREE_OPTION_FILL, BTREE_OPTIONS };
+enum { BTREE_OPTION_NODE, BTREE_OPTION_FILL, BTREE_OPTION_GROUP, BTREE_OPTION_INNER, BTREE_OPTIONS };
+enum { BTREE_GROUP_1, BTREE_GROUP_16 };
+enum { BTREE_INNER_FULL, BTREE_INNER_HALF };
 
 /* What the options say. */
 typedef struct btree_design {
-    uint32_t node_bits;
+    uint32_t node_bits, fan_bits;
     uint32_t filled; /* entries that a leaf gets when it is made */
+    uint32_t group;  /* 1: 16 threads search a node together */
 } btree_design;
 
 typedef struct btree_index {

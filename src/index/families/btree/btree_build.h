@@ -53,7 +53,7 @@ KR_BODY uint32_t btree_level_of(const btree_tree *tree, uint32_t slot)
 KR_BODY kr_key btree_slot_key(const btree_tree *tree, uint32_t slot)
 {
     const uint32_t level = btree_level_of(tree, slot);
-    const uint64_t ordinal = (uint64_t)(slot - tree->levels[level]) << (level * tree->node_bits);
+    const uint64_t ordinal = (uint64_t)(slot - tree->levels[level]) << (level * tree->fan_bits);
     return ordinal < tree->n_leaves ? kr_load(btree_separator(tree, (uint32_t)ordinal)) : BTREE_LARGEST;
 }
 

@@ -10,7 +10,7 @@ typedef struct btree_params {
     kr_put put;
     btree_tree tree;
 } btree_params;
-kr_assert_size(btree_params, 224);
+kr_assert_size(btree_params, 232);
 
 /* Of filling the levels above the separators. */
 typedef struct btree_levels_params {

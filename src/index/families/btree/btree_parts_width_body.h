@@ -201,8 +201,9 @@ KR_BODY uint32_t btree_behind(const btree_tree *tree, uint32_t ordinal, kr_key b
     if (far && kr_load(btree_separator(tree, end)) < bound) {
         ordinal = 0;
         for (uint32_t level = tree->n_levels; level-- > 0;) {
-            ordinal <<= bits;
-            ordinal += btree_halve(btree_separator(tree, tree->levels[level] + ordinal), bits, bound);
+            ordinal <<= tree->fan_bits;
+            ordinal +=
+                btree_halve(btree_separator(tree, tree->levels[level] + ordinal), tree->fan_bits, bound);
         }
     } else {
         ordinal = btree_separators_between(tree, ordinal + 1, end, bound) - 1;

@@ -22,18 +22,19 @@ enum { BTREE_ARRIVE, BTREE_AIM, BTREE_LAST = 256 };
 #define BTREE_NO_SLOT 0xFFFFFFFFu
 
 /* The child that a bound belongs to: the last one whose first key is below it, or the first child. */
-KR_BODY uint32_t btree_child(const btree_tree *tree, uint32_t bits, uint32_t level, uint32_t node,
+KR_BODY uint32_t btree_child(const btree_tree *tree, uint32_t fan_bits, uint32_t level, uint32_t node,
                              kr_key bound)
 {
-    const uint32_t slot = node << bits;
-    const uint32_t rank = kr_node_rank(btree_separator(tree, tree->levels[level] + slot), 1u << bits, bound);
+    const uint32_t slot = node << fan_bits;
+    const uint32_t rank =
+        kr_node_rank(btree_separator(tree, tree->levels[level] + slot), 1u << fan_bits, bound);
     return slot + rank - (rank != 0);
 }
 
-KR_BODY void btree_prefetch_node(const btree_tree *tree, uint32_t bits, uint32_t level, uint32_t node)
+KR_BODY void btree_prefetch_node(const btree_tree *tree, uint32_t fan_bits, uint32_t level, uint32_t node)
 {
-    kr_node_prefetch_run(btree_separator(tree, tree->levels[level] + (node << bits)), (uint32_t)sizeof(kr_key)
-                                                                                          << bits);
+    kr_node_prefetch_run(btree_separator(tree, tree->levels[level] + (node << fan_bits)),
+                         (uint32_t)sizeof(kr_key) << fan_bits);
 }
 
 KR_BODY void btree_prefetch_leaf(const btree_tree *tree, uint32_t bits, uint32_t ordinal)
@@ -41,12 +42,12 @@ KR_BODY void btree_prefetch_leaf(const btree_tree *tree, uint32_t bits, uint32_t
     kr_node_prefetch_run(btree_keys(tree, btree_slot(tree, bits, ordinal)), (uint32_t)sizeof(kr_key) << bits);
 }
 
-/* The slot of the first entry from lower to upper, where the leaf of `lower` is known; or BTREE_NO_SLOT. */
-KR_BODY uint32_t btree_first(const btree_tree *tree, uint32_t bits, uint32_t ordinal, kr_key lower,
-                             kr_key upper)
+/* The slot of the first entry from a lower bound to `upper`, where the leaf of that bound and its keys below
+ * it are known; or BTREE_NO_SLOT. */
+KR_BODY uint32_t btree_first_at(const btree_tree *tree, uint32_t bits, uint32_t ordinal, uint32_t rank,
+                                kr_key upper)
 {
     const uint32_t slot = btree_slot(tree, bits, ordinal);
-    const uint32_t rank = kr_node_rank(btree_keys(tree, slot), 1u << bits, lower);
     if (rank < 1u << bits) {
         const kr_key key = kr_load(btree_keys(tree, slot + rank));
         if (key <= upper && btree_is_entry(tree, slot + rank, key))
@@ -57,12 +58,33 @@ KR_BODY uint32_t btree_first(const btree_tree *tree, uint32_t bits, uint32_t ord
     return BTREE_NO_SLOT;
 }
 
+/* The same where only the leaf is known. */
+KR_BODY uint32_t btree_first(const btree_tree *tree, uint32_t bits, uint32_t ordinal, kr_key lower,
+                             kr_key upper)
+{
+    const kr_key *leaf = btree_keys(tree, btree_slot(tree, bits, ordinal));
+    return btree_first_at(tree, bits, ordinal, kr_node_rank(leaf, 1u << bits, lower), upper);
+}
+
 KR_BODY int btree_begin(const btree_params *p, uint64_t i, btree_state *s)
 {
     s->at = s->position = 0;
     s->where = BTREE_NO_SLOT;
     s->left = p->tree.n_levels + BTREE_AIM;
     return kr_batch_load(&p->batch, i, &s->lower, &s->upper) && p->tree.n;
+}
+
+/* Ends the match at position `at`, in or behind the leaf where it begins and whose entries end at `end`; 1:
+ * it may go on in the next leaf, and a second descent is needed. */
+KR_BODY int btree_close(const btree_tree *tree, uint32_t ordinal, uint32_t at, uint32_t end, btree_state *s)
+{
+    s->at = at;
+    if (at < end || end == tree->n || kr_load(btree_separator(tree, ordinal + 1)) > s->upper)
+        return 0;
+    s->lower = s->upper + 1;
+    s->at = 0;
+    s->left = (tree->n_levels + BTREE_AIM) | BTREE_LAST;
+    return 1;
 }
 
 /* Where the match begins and, if that is in the same leaf, ends; 1: a second descent is needed. */
@@ -77,13 +99,7 @@ KR_BODY int btree_arrive_first(const btree_tree *tree, uint32_t bits, btree_stat
     s->at = tree->n;
     if (above == 0)
         return 0;
-    s->at = begin + kr_node_rank(leaf, 1u << bits, above);
-    if (s->at < end || end == tree->n || kr_load(btree_separator(tree, ordinal + 1)) > s->upper)
-        return 0;
-    s->lower = above;
-    s->at = 0;
-    s->left = (tree->n_levels + BTREE_AIM) | BTREE_LAST;
-    return 1;
+    return btree_close(tree, ordinal, begin + kr_node_rank(leaf, 1u << bits, above), end, s);
 }
 
 KR_BODY int btree_arrive(const btree_params *p, uint32_t bits, btree_state *s)
@@ -103,7 +119,7 @@ KR_BODY int btree_arrive(const btree_params *p, uint32_t bits, btree_state *s)
 }
 
 /* A node; then the leaf's place, which takes a load of its own if leaves are not in order; then the leaf. */
-KR_BODY int btree_step(const btree_params *p, uint32_t bits, btree_state *s)
+KR_BODY int btree_step(const btree_params *p, uint32_t bits, uint32_t fan_bits, btree_state *s)
 {
     const btree_tree *tree = &p->tree;
     const uint32_t left = s->left % BTREE_LAST;
@@ -111,9 +127,9 @@ KR_BODY int btree_step(const btree_params *p, uint32_t bits, btree_state *s)
         return btree_arrive(p, bits, s);
     --s->left;
     if (left > BTREE_AIM) {
-        s->at = btree_child(tree, bits, left - 2, s->at, s->lower);
+        s->at = btree_child(tree, fan_bits, left - 2, s->at, s->lower);
         if (left > BTREE_AIM + 1) {
-            btree_prefetch_node(tree, bits, left - 3, s->at);
+            btree_prefetch_node(tree, fan_bits, left - 3, s->at);
             return 1;
         }
         if (!kr_put_wants_first(&p->put))
@@ -145,20 +161,22 @@ KR_BODY void btree_end_nearest(const btree_params *p, uint64_t i, btree_state *s
 }
 
 /* The size of a node is a constant in each program. */
-#define BTREE_FIND_ENDING(name, bits, end)                         \
+#define BTREE_FIND_ENDING(name, bits, fan_bits, end)               \
     KR_BODY int name##_step(const btree_params *p, btree_state *s) \
     {                                                              \
-        return btree_step(p, bits, s);                             \
+        return btree_step(p, bits, fan_bits, s);                   \
     }                                                              \
     KR_PROBE_PROGRAM(name, btree_params, btree_state, btree_begin, name##_step, end)
-#define BTREE_FIND(name, bits) BTREE_FIND_ENDING(name, bits, btree_end)
+#define BTREE_FIND(name, bits) BTREE_FIND_ENDING(name, bits, bits, btree_end)
 BTREE_FIND(btree_find_8, 3);
 BTREE_FIND(btree_find_16, 4);
 BTREE_FIND(btree_find_32, 5);
 BTREE_FIND(btree_find_64, 6);
-BTREE_FIND_ENDING(btree_nearest_8, 3, btree_end_nearest);
-BTREE_FIND_ENDING(btree_nearest_16, 4, btree_end_nearest);
-BTREE_FIND_ENDING(btree_nearest_32, 5, btree_end_nearest);
-BTREE_FIND_ENDING(btree_nearest_64, 6, btree_end_nearest);
+BTREE_FIND_ENDING(btree_find_half, 4, 3, btree_end); /* inner=half */
+BTREE_FIND_ENDING(btree_nearest_8, 3, 3, btree_end_nearest);
+BTREE_FIND_ENDING(btree_nearest_16, 4, 4, btree_end_nearest);
+BTREE_FIND_ENDING(btree_nearest_32, 5, 5, btree_end_nearest);
+BTREE_FIND_ENDING(btree_nearest_64, 6, 6, btree_end_nearest);
+BTREE_FIND_ENDING(btree_nearest_half, 4, 3, btree_end_nearest);
 
 #endif

@@ -3,10 +3,12 @@
  * A leaf is 2^node_bits adjacent slots of keys and row ids: its entries, then empty slots, which hold the
  * largest code and KR_NO_ROW. The directory names the leaves in key order, by ordinals: leaf order[i] holds
  * the entries at positions starts[i] to starts[i + 1] - 1, at least one. separators[i] is its first key.
- * Above the separators lie the levels of a tree: slot j of level l is separator j << (l * node_bits), and a
- * node is 2^node_bits neighbouring slots, so the children of slot j are the slots of node j one level below.
+ * Above the separators lie the levels of a tree: slot j of level l is separator j << (l * fan_bits), and a
+ * node is 2^fan_bits neighbouring slots, so the children of slot j are the slots of node j one level below.
  * Slots behind the last of a level hold the largest code: searches count keys below a bound, so they never
- * count these. */
+ * count these. Nor do they count the slots of the next node: the first of them is not below the bound. So a
+ * search may read 2^node_bits slots of a node, even if it has fewer, and a level has that many behind its
+ * last node's first. */
 #ifndef KEYRAY_INDEX_FAMILIES_BTREE_BTREE_TREE_H
 #define KEYRAY_INDEX_FAMILIES_BTREE_BTREE_TREE_H
 
@@ -14,7 +16,8 @@
 
 enum {
     BTREE_NODE_BITS = 3, /* of the smallest node */
-    BTREE_LEVELS = 10    /* enough for it: leaves have fewer than 2^32 slots together */
+    BTREE_LEVELS =
+        10 /* enough for it, and for half of the next: leaves have fewer than 2^32 slots together */
 };
 
 typedef struct btree_tree {
@@ -30,8 +33,10 @@ typedef struct btree_tree {
     float per_row;     /* leaves per row, on average */
     uint32_t n_slots, n_levels;
     uint32_t levels[BTREE_LEVELS]; /* the first slot of each */
+    uint32_t fan_bits;             /* children of an inner node: node_bits, or one less */
+    uint32_t reserved;
 } btree_tree;
-kr_assert_size(btree_tree, 112);
+kr_assert_size(btree_tree, 120);
 
 /* The ordinal of an existing position, from a guess that counts on leaves of one size: by doubling steps,
  * then by halves. Invariant: starts[low] <= position < starts[high]. */

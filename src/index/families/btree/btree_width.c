@@ -9,10 +9,13 @@ KR_PROGRAM_DECLARE(btree_find_8);
 KR_PROGRAM_DECLARE(btree_find_16);
 KR_PROGRAM_DECLARE(btree_find_32);
 KR_PROGRAM_DECLARE(btree_find_64);
+KR_PROGRAM_DECLARE(btree_find_half);
+KR_PROGRAM_DECLARE(btree_find_group);
 KR_PROGRAM_DECLARE(btree_nearest_8);
 KR_PROGRAM_DECLARE(btree_nearest_16);
 KR_PROGRAM_DECLARE(btree_nearest_32);
 KR_PROGRAM_DECLARE(btree_nearest_64);
+KR_PROGRAM_DECLARE(btree_nearest_half);
 KR_PROGRAM_DECLARE(btree_first_8);
 KR_PROGRAM_DECLARE(btree_first_16);
 KR_PROGRAM_DECLARE(btree_first_32);
@@ -103,18 +106,29 @@ static const kr_program *const nearests[] = {&KR_W(btree_nearest_8), &KR_W(btree
 static const kr_program *const firsts[] = {&KR_W(btree_first_8), &KR_W(btree_first_16), &KR_W(btree_first_32),
                                            &KR_W(btree_first_64)};
 
+/* What searches a batch as it is. */
+static const kr_program *find_of(const kr_work *w, const btree_index *index, const kr_locate *job)
+{
+    const btree_tree *tree = &index->tree;
+    const uint32_t node = tree->node_bits - BTREE_NODE_BITS, half = tree->fan_bits < tree->node_bits;
+    if (job->batch.near.how)
+        return half ? &KR_W(btree_nearest_half) : nearests[node];
+    if (index->design.group)
+        return &KR_W(btree_find_group);
+    if (half)
+        return &KR_W(btree_find_half);
+    return w->device->ops->is_host && kr_put_wants_first(&job->put) && tree->n ? firsts[node] : finds[node];
+}
+
 static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const btree_tree *tree = &((const btree_index *)self)->tree;
     const btree_params params = {.batch = job->batch, .put = job->put, .tree = *tree};
-    const uint32_t node = tree->node_bits - BTREE_NODE_BITS;
     if (job->partition) {
         KR_W(btree_parts_locate)(w, tree, job);
         return;
     }
-    const int by_rounds = w->device->ops->is_host && kr_put_wants_first(&job->put) && tree->n;
-    const kr_program *program = job->batch.near.how ? nearests[node] : by_rounds ? firsts[node] : finds[node];
-    kr_work_run(w, program, &params, job->n);
+    kr_work_run(w, find_of(w, self, job), &params, job->n);
 }
 
 static kr_rows rows(const void *self)
