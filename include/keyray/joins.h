@@ -248,6 +248,33 @@ KR_API kr_status kr_join_overlap_chunks(kr_device *device, const char *spec, con
                                         uint64_t cap_nbytes, kr_pairs_chunk chunk, void *ctx, uint64_t *pairs,
                                         kr_error *err);
 
+/**
+ * For each left row adds up the right rows that equal it, or counts them; no pairs are made.
+ *
+ * sink->out receives left->count answers, 64 bits each, in the order of the left rows: KR_RESULT_COUNT,
+ * KR_RESULT_SUM_ROWS (of right row ids) or KR_RESULT_SUM (of sink->values, one for each right row; NULLs are
+ * skipped; integers modulo 2^64, floats as doubles). 0 where nothing is equal. NULL equals nothing.
+ *
+ * `inverse` OFF indexes the right side and looks the left rows up. ON indexes the left side: the right one is
+ * sorted, each distinct key of it is looked up once, and one thread adds up its rows and writes the total to
+ * every left row that matches; so it is slow where single keys are very frequent. AUTO takes what costs less,
+ * and OFF for floats, whose sums must not depend on it.
+ *
+ * Memory:  columns and sink->out may be host or device memory each. Takes the index; with `inverse` ON the
+ *          sorted right side (8 or 12 bytes per row), 8 bytes per right row, and 8 per left row if the
+ *          answers go to host memory.
+ * Stream:  none; the call blocks until its work is done.
+ * Errors:  as kr_join_create; KR_ERR_UNSUPPORTED for other results and for a report; KR_ERR_TYPE for floats
+ *          with `inverse` ON; KR_ERR_ARGUMENT for a type other than inner, and for unordered.
+ * Source:  Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", section 4.3, Algorithm 6.
+ *
+ * @param options  NULL: defaults
+ * @param info     may be NULL; `pairs` becomes 0
+ */
+KR_API kr_status kr_join_sums(kr_device *device, const char *spec, const kr_column *left,
+                              const kr_column *right, const kr_join_options *options, const kr_sink *sink,
+                              kr_join_info *info, kr_error *err);
+
 /** Releases the join and its result. */
 KR_API void kr_join_destroy(kr_join *join);
 

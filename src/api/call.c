@@ -42,21 +42,21 @@ int kr_call_sink_needs_values(const kr_sink *sink)
            sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
 }
 
-static kr_status check_values(const kr_index *index, const kr_sink *sink, kr_error *err)
+static kr_status check_values(kr_device *device, uint64_t row_limit, const kr_sink *sink, kr_error *err)
 {
     if (!kr_call_sink_needs_values(sink))
         return KR_OK;
-    const kr_status status = kr_column_check(index->device, sink->values, "values", NULL, err);
-    if (status == KR_OK && sink->values->count < index->row_limit)
+    const kr_status status = kr_column_check(device, sink->values, "values", NULL, err);
+    if (status == KR_OK && sink->values->count < row_limit)
         return kr_fail(err, KR_ERR_ARGUMENT, "%llu values, but row ids reach %llu: give one value per row id",
-                       (unsigned long long)sink->values->count, (unsigned long long)index->row_limit - 1);
+                       (unsigned long long)sink->values->count, (unsigned long long)row_limit - 1);
     return status == KR_OK && sink->result == KR_RESULT_SUM_WIDE
                ? kr_reduce_wide_sum_check(sink->values->type, "values", err)
                : status;
 }
 
-static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t n, int *reaches,
-                            kr_error *err)
+static kr_status check_sink(kr_device *device, uint64_t row_limit, const kr_sink *sink, uint64_t n,
+                            int *reaches, kr_error *err)
 {
     const int lists = sink->result == KR_RESULT_ROWS;
     if ((unsigned)sink->result < KR_RESULT_ROW || (unsigned)sink->result > KR_RESULT_SUM_WIDE)
@@ -73,13 +73,13 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
     const int bitmap = sink->result == KR_RESULT_MIN || sink->result == KR_RESULT_MAX;
     if ((!sink->out && (n || lists)) || (bitmap && n && !sink->valid))
         return kr_fail(err, KR_ERR_ARGUMENT, "sink->%s is NULL", sink->out ? "valid" : "out");
-    kr_status status = check_values(index, sink, err);
+    kr_status status = check_values(device, row_limit, sink, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->out, "sink->out", reaches, err);
+        status = kr_pointer_check(device, sink->out, "sink->out", reaches, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->valid, "sink->valid", bitmap ? reaches : NULL, err);
+        status = kr_pointer_check(device, sink->valid, "sink->valid", bitmap ? reaches : NULL, err);
     if (status == KR_OK)
-        status = kr_pointer_check(index->device, sink->rows, "sink->rows", lists ? reaches : NULL, err);
+        status = kr_pointer_check(device, sink->rows, "sink->rows", lists ? reaches : NULL, err);
     if (status != KR_OK)
         return status;
     if ((uintptr_t)sink->out % kr_answer_alignment((kr_query_result_bits(sink) + 7) / 8) ||
@@ -89,13 +89,13 @@ static kr_status check_sink(const kr_index *index, const kr_sink *sink, uint64_t
     return KR_OK;
 }
 
-kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_sink *used,
-                            int *reaches, kr_error *err)
+kr_status kr_call_read_sink_of(kr_device *device, uint64_t row_limit, const kr_sink *sink, uint64_t n,
+                               kr_sink *used, int *reaches, kr_error *err)
 {
     kr_status status = sink ? kr_struct_read(&kr_struct_sink, sink, used, err)
                             : kr_fail(err, KR_ERR_ARGUMENT, "sink is NULL");
     if (status == KR_OK)
-        status = check_sink(index, used, n, reaches, err);
+        status = check_sink(device, row_limit, used, n, reaches, err);
     if (status != KR_OK)
         return status;
     if (used->result != KR_RESULT_MIN && used->result != KR_RESULT_MAX)
@@ -105,6 +105,12 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
     if (!kr_call_sink_needs_values(used))
         used->values = NULL;
     return KR_OK;
+}
+
+kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_sink *used,
+                            int *reaches, kr_error *err)
+{
+    return kr_call_read_sink_of(index->device, index->row_limit, sink, n, used, reaches, err);
 }
 
 /* ---- A call ---------------------------------------------------------------------------------- */

@@ -28,6 +28,9 @@ kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stre
                               kr_error *err);
 /* Reads the sink of a batch of n probes; arrays that its result does not use become NULL in *used. *reaches
  * as above, but for the values. */
+/* `row_limit`: row ids are below it. */
+kr_status kr_call_read_sink_of(kr_device *device, uint64_t row_limit, const kr_sink *sink, uint64_t n,
+                               kr_sink *used, int *reaches, kr_error *err);
 kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t n, kr_sink *used,
                             int *reaches, kr_error *err);
 int kr_call_sink_needs_values(const kr_sink *sink);

@@ -54,7 +54,7 @@ kr_status kr_call_join_end(kr_work *w, kr_join *made, kr_join **join)
 
 /* ---- Checks ------------------------------------------------------------------------------------ */
 
-static void check_sides(kr_work *w, const kr_column *left, const kr_column *right, const char *name)
+void kr_call_join_check_sides(kr_work *w, const kr_column *left, const kr_column *right, const char *name)
 {
     KR_STEP(w, kr_column_check(w->device, left, "the left side", NULL, w->err));
     KR_STEP(w, kr_column_check(w->device, right, name, NULL, w->err));
@@ -76,8 +76,8 @@ static void check_counts(kr_work *w, const kr_column *lower, const kr_column *up
 
 static void check_ranges(kr_work *w, const kr_join_job *job)
 {
-    check_sides(w, job->left, job->right, "the lower bound");
-    check_sides(w, job->left, job->right_upper, "the upper bound");
+    kr_call_join_check_sides(w, job->left, job->right, "the lower bound");
+    kr_call_join_check_sides(w, job->left, job->right_upper, "the upper bound");
     check_counts(w, job->right, job->right_upper);
 }
 
@@ -120,7 +120,7 @@ kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *l
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create: device or join is NULL");
     kr_work w = kr_work_on(device, NULL, err);
     kr_join_job job = {.spec = spec, .left = left, .right = right};
-    check_sides(&w, left, right, "the right side");
+    kr_call_join_check_sides(&w, left, right, "the right side");
     read_options(&w, options, &job);
     return create(&w, &job, join);
 }
@@ -147,7 +147,7 @@ static void check_columns(kr_work *w, const kr_column *left, const kr_column *ri
         KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT, "kr_join_create_columns: %s is NULL",
                            left ? "right" : "left"));
     for (uint32_t j = 0; j < n && kr_work_goes_on(w); ++j) {
-        check_sides(w, &left[j], &right[j], "the right side");
+        kr_call_join_check_sides(w, &left[j], &right[j], "the right side");
         if (left[j].count != left[0].count || right[j].count != right[0].count)
             KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT,
                                "column %u has %llu and %llu rows, but column 0 has %llu and %llu: give "
@@ -206,7 +206,7 @@ kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const 
     kr_join_job job = {.left = left, .left_upper = left_upper, .right_index = right};
     KR_STEP(&w, kr_column_check(w.device, left, "the left side", NULL, err));
     if (left_upper) {
-        check_sides(&w, left, left_upper, "the upper bound");
+        kr_call_join_check_sides(&w, left, left_upper, "the upper bound");
         check_counts(&w, left, left_upper);
     }
     read_options(&w, options, &job);
@@ -238,7 +238,7 @@ kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_column *l
     if (right_upper)
         check_ranges(&w, &job);
     else
-        check_sides(&w, left, right, "the right side");
+        kr_call_join_check_sides(&w, left, right, "the right side");
     read_options(&w, options, &job);
     check_chunks(&w, &job, cap_nbytes, chunk);
     const uint64_t found = kr_work_goes_on(&w) ? kr_join_chunks_run(&w, &job, cap_nbytes, chunk, ctx) : 0;

@@ -7,6 +7,9 @@
 /* The options, NULL: the defaults, of joins that take few of them: these say what they refuse. */
 kr_join_options kr_call_join_read_few_options(kr_work *work, const kr_join_options *options);
 
+/* Two columns of one type; `name` says what the right one is. */
+void kr_call_join_check_sides(kr_work *work, const kr_column *left, const kr_column *right, const char *name);
+
 /* A join to fill; NULL after a failure. */
 kr_join *kr_call_join_begin(kr_work *work);
 /* Ends the work, and hands the join over, or destroys it if a step has failed. */

@@ -21,6 +21,7 @@ enum {
     JOIN_SEMI_RANGES,
     JOIN_PREPARED,
     JOIN_CHUNKS,
+    JOIN_SUMS,
     JOIN_COLUMNS,
     JOIN_WIDE_COLUMNS,
     JOIN_ASOF,
@@ -87,6 +88,21 @@ static kr_status join_chunks(kr_device *device, const char *spec, const fault_si
     return status ? status : kr_join_create(device, spec, sides->left, sides->right, options, joined, err);
 }
 
+/* Sums of either side indexed, in host memory, first; the join that is read is another. */
+static kr_status join_sums(kr_device *device, const char *spec, const fault_sides *sides,
+                           kr_join_options *options, kr_join **joined, kr_error *err)
+{
+    static uint64_t sums[300];
+    static const kr_join_inverse inverses[] = {KR_INVERSE_ON, KR_INVERSE_OFF};
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_SUM_ROWS, .out = sums};
+    kr_status status = KR_OK;
+    for (int i = 0; i < 2 && !status; ++i) {
+        const kr_join_options how = {.struct_size = sizeof how, .inverse = inverses[i]};
+        status = kr_join_sums(device, spec, sides->left, sides->right, &how, &sink, NULL, err);
+    }
+    return status ? status : kr_join_create(device, spec, sides->left, sides->right, options, joined, err);
+}
+
 /* Left rows that are indexed: counted by chunks first, then listed. */
 static kr_status join_semi(kr_device *device, const char *spec, int ranges, const fault_sides *sides,
                            kr_join_options *options, kr_join **joined, kr_error *err)
@@ -143,6 +159,8 @@ static kr_status fault_join(kr_device *device, const char *spec, int which, cons
         return join_columns(device, spec, which == JOIN_WIDE_COLUMNS, sides, &options, joined, err);
     if (which == JOIN_CHUNKS)
         return join_chunks(device, spec, sides, &options, joined, err);
+    if (which == JOIN_SUMS)
+        return join_sums(device, spec, sides, &options, joined, err);
     if (which == JOIN_PREPARED)
         return join_prepared(device, spec, sides, &options, joined, err);
     if (which == JOIN_MERGED || which == JOIN_MERGED_TWICE || which == JOIN_MERGED_SORTED) {

@@ -78,6 +78,8 @@ GENERAL = [
           "the report of keyray lookup has the times of a file\n") for line, operand, name in
       (("point --keys", "point", "keys"), ("range --lower", "range", "lower"), ("build --count 5 --keys", "build", "keys"), ("update --insert", "update", "insert"))],
     bad(2, "bench --keys x.npy", "must come first, not '--keys'; bench reads no files, it generates its keys: --count, "), bad(2, "bench --keys=x.npy", "bench reads no files"),
+    bad(2, "bench join --sums --unordered", "--sums adds up rows with equal keys, and makes no pairs; leave out --unordered"),
+    ok("bench join --count 300 --probes 200 --sums --inverse on --repeat 1 {device}", out="200 sampled sums with a sorted array(.|\\n)*left side indexed"),
     bad(2, "bench join --left=x.npy", "unknown option --left=x.npy of bench join; bench reads no files, it generates its keys, right, and its probes, left: --count, .*--probes"),
     bad(2, "bench scan --column x.npy", "bench reads no files, it generates its table: --rows"), bad(2, "bench loads --keys x.npy", "generates its array: --entries says"),
     bad(2, "bench point --key x.npy", r"unknown option --key of bench point \(did you mean --"), bad(2, "bench poimt --keys x.npy", r"did you mean point\?"),

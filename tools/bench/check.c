@@ -70,8 +70,7 @@ static const bench_right *right_answers(const bench_data *data, kr_result result
     return right;
 }
 
-/* *n is how many were compared. */
-static int check_samples(const bench_data *data, kr_result result, const void *got, uint64_t *n)
+int bench_check_samples(const bench_data *data, kr_result result, const void *got, uint64_t *n)
 {
     const bench_right *right = right_answers(data, result);
     for (*n = 0; *n < right->n; ++*n) {
@@ -93,7 +92,7 @@ static int check_answers(const bench_run *run, int known, uint64_t *samples)
     if (!code && !got)
         code = FAILED;
     if (!code && data->sorted)
-        code = check_samples(data, result, got, samples);
+        code = bench_check_samples(data, result, got, samples);
     if (!code && data->sorted && run->result == KR_RESULT_ROWS)
         code = bench_rows_check(run, got);
     if (got != (void *)rows)

@@ -22,7 +22,7 @@ typedef struct bench_options {
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
     uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
     uint64_t groups, overlap, chunk; /* of as-of joins; of intervals: overlaps a row, 0: none; bytes */
-    uint32_t cover, counted, points, streamed, prepared, in_turn;
+    uint32_t cover, counted, points, streamed, sums, prepared, in_turn;
 } bench_options;
 
 typedef char bench_spec[KR_SPEC_NBYTES];
@@ -226,6 +226,11 @@ extern const option_row bench_join_rows[]; /* of bench_options */
 /* Joins the probes with the keys; the first round is checked and not timed. */
 int bench_join(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,
                bench_row *row);
+
+/* The same, added up by kr_join_sums (sums.c): seconds of a round that is checked, and of `repeat` others. */
+int bench_sums(const bench_run *run, const char *spec, double *seconds, bench_row *row);
+/* Compares answers to the probes with the oracle's; *n is how many (check.c). */
+int bench_check_samples(const bench_data *data, kr_result result, const void *got, uint64_t *n);
 
 /* ---- Loads without an index (loads.c) ------------------------------------------------ */
 

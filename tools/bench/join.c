@@ -42,6 +42,8 @@ const option_row bench_join_rows[] = {
      "the probes are in pinned host memory, and the time that the bus alone takes is printed, too; "
      "without --chunk, the time does not include the build of the index",
      0, 0},
+    {"sums", 0, 0, OPTION_FLAG, offsetof(bench_options, sums), NULL,
+     "for each probe add up the rows with its key (kr_join_sums), instead of making pairs", 0, 0},
     {0},
 };
 
@@ -262,6 +264,20 @@ static int check_options(const bench_options *o)
     return DONE;
 }
 
+static int check_sums(const bench_options *o)
+{
+    const char *other = o->overlap     ? "overlap"
+                        : o->asof      ? "asof"
+                        : o->streamed  ? "streamed"
+                        : o->join_type ? "type"
+                        : o->unordered ? "unordered"
+                                       : NULL;
+    return o->sums && other
+               ? tool_fail(USAGE, "--sums adds up rows with equal keys, and makes no pairs; leave out --%s",
+                           other)
+               : DONE;
+}
+
 static int time_joins(const bench_run *run, const char *spec, double *seconds, bench_row *row)
 {
     int code = DONE;
@@ -281,6 +297,8 @@ int bench_join(const bench_options *options, const bench_data *data, kr_device *
     static double seconds[BENCH_REPEAT_MOST + 1];
     const bench_run run = {.options = options, .data = data, .device = device};
     int code = check_options(options);
+    if (!code)
+        code = check_sums(options);
     if (code)
         return code;
     row->index.info.struct_size = sizeof row->index.info;
@@ -289,8 +307,9 @@ int bench_join(const bench_options *options, const bench_data *data, kr_device *
            : options->asof     ? bench_asof_open(options, data)
                                : DONE;
     if (!code)
-        code = options->counted || options->chunk ? time_chunks(&run, spec, seconds, row)
-                                                  : time_joins(&run, spec, seconds, row);
+        code = options->sums                        ? bench_sums(&run, spec, seconds, row)
+               : options->counted || options->chunk ? time_chunks(&run, spec, seconds, row)
+                                                    : time_joins(&run, spec, seconds, row);
     if (!code)
         row->times = bench_summarize(seconds + 1, options->repeat);
     bench_streamed_close(data);

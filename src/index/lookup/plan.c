@@ -167,6 +167,12 @@ kr_probe_plan kr_order_plan_probes(const kr_probe_case *of)
     return plan;
 }
 
+kr_probe_plan kr_order_plan_in_order(void)
+{
+    return (kr_probe_plan){
+        .way = KR_SEARCHED_AS_IS, .reason = "the probes are in the order of keys", .piece = WHOLE_PIECE};
+}
+
 /* Few probes on a CPU are searched as they are, unless the caller wants otherwise: for one of them, a case
  * that is described first takes as long as half of the search. */
 void kr_order_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan)

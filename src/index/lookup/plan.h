@@ -38,5 +38,7 @@ typedef struct kr_probe_case {
 
 kr_probe_plan kr_order_plan_probes(const kr_probe_case *of);
 void kr_order_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan);
+/* Of a batch that is in the order of keys already. */
+kr_probe_plan kr_order_plan_in_order(void);
 
 #endif

@@ -53,6 +53,7 @@ typedef struct kr_walk {
     const char *name;
     const kr_program *reduce[KR_REDUCTIONS]; /* reduce_params */
     const kr_program *copy;                  /* copy_params */
+    const kr_program *sum_runs;              /* runs_params */
     /* Over all slots of an index: held_params. */
     const kr_program *most, *mark, *list;
 } kr_walk;

@@ -57,6 +57,17 @@ typedef struct copy_params {
 } copy_params;
 kr_assert_size(copy_params, 136);
 
+/* Entries (key, row) in the order of keys, and the match of each entry's key in an index. */
+typedef struct runs_params {
+    reduce_params of;     /* matches, view, op, values; `out` has one answer for each row of the index */
+    const void *keys;     /* n */
+    const uint32_t *rows; /* n: what is added up */
+    uint64_t n;
+    uint32_t key_bits; /* 32 or 64 */
+    uint32_t counts;   /* 1: entries are counted instead */
+} runs_params;
+kr_assert_size(runs_params, 192);
+
 /* For the programs over all slots. */
 typedef struct held_params {
     kr_view view;

@@ -211,6 +211,10 @@ WALK_REDUCTION(max, KR_REDUCE_MAX);
 
 #include "index/results/walk_copy.h"
 
+/* ---- Runs of a sorted column ------------------------------------------------------------------ */
+
+#include "index/results/walk_runs.h"
+
 /* ---- All slots ------------------------------------------------------------------------------- */
 
 KR_BODY uint32_t walk_held_of(const held_params *p, uint64_t i)
@@ -243,8 +247,9 @@ KR_BODY void walk_list(const held_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(WALK_NAME(list), held_params, walk_list);
 
-#define WALK_ALL_PROGRAMS \
-    .copy = &WALK_NAME(copy), .most = &WALK_NAME(most), .mark = &WALK_NAME(mark), .list = &WALK_NAME(list)
+#define WALK_ALL_PROGRAMS                                                                 \
+    .copy = &WALK_NAME(copy), .sum_runs = &WALK_NAME(sum_runs), .most = &WALK_NAME(most), \
+    .mark = &WALK_NAME(mark), .list = &WALK_NAME(list)
 #else
 #define WALK_ALL_PROGRAMS .copy = NULL
 #endif

@@ -1,0 +1,106 @@
+#include "join/sums.h"
+#include "index/results/reduce.h"
+#include "index/sorted/sorted.h"
+
+#include <string.h>
+
+/* The values that are added up; none for COUNT and SUM_ROWS. */
+static kr_column bring_values(kr_work *w, const kr_sums_job *job)
+{
+    return job->sink->values ? kr_column_bring(w, job->sink->values, "a copy of the values")
+                             : (kr_column){.count = 0};
+}
+
+/* The right side is indexed: left rows are looked up. */
+static void sum_by_lookups(kr_work *w, const kr_sums_job *job, const kr_index *index)
+{
+    const kr_column *left = job->how.left, values = bring_values(w, job);
+    const kr_column *given = job->sink->values ? &values : NULL;
+    kr_query query = {.n = 0};
+    kr_query_make(w, index, left, NULL, &query);
+    if (!query.n)
+        return;
+    if (job->reaches && kr_column_is_reached(w->device, left))
+        kr_query_answer(w, &query, job->sink, given);
+    else
+        kr_staged_answer(w, &query, left, NULL, job->sink, given);
+}
+
+/* The matches of all entries, which are probes in the order of their codes. */
+static kr_match *find_matches(kr_work *w, const kr_index *index, const kr_sorted *right)
+{
+    const int wide = kr_type_key_bits(index->info.type) == 64;
+    const kr_column codes = {.type = wide ? KR_U64 : KR_U32, .count = right->n, .data = right->keys.data};
+    kr_match *matches = kr_work_take(w, right->n * sizeof *matches, "matches");
+    kr_query query = {.n = 0};
+    kr_query_make(w, index, &codes, NULL, &query);
+    query.plan = kr_order_plan_in_order();
+    kr_query_locate(w, &query, KR_PUT_MATCH, matches);
+    kr_work_lap(w, "search");
+    return matches;
+}
+
+/* The left side is indexed: each distinct right key is looked up, and its total goes to the left rows that
+ * match (Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", 4.3 and Algorithm 6). */
+static void sum_by_runs(kr_work *w, const kr_sums_job *job, const kr_index *index)
+{
+    const uint64_t nbytes = job->how.left->count * sizeof(uint64_t);
+    const kr_column values = bring_values(w, job),
+                    right = kr_column_bring(w, job->how.right, "a copy of the right side");
+    const kr_build build = {.spec = &index->spec, .keys = right};
+    const kr_sorted sorted = kr_sorted_build(w, &build);
+    kr_work_lap(w, "sort");
+    const kr_match *matches = sorted.n ? find_matches(w, index, &sorted) : NULL;
+    uint64_t *out = job->reaches ? job->sink->out : kr_work_take(w, nbytes, "sums of left rows");
+    if (!kr_work_goes_on(w))
+        return;
+    const int counts = job->sink->result == KR_RESULT_COUNT;
+    const kr_rows rows = index->ops->rows(index->self);
+    runs_params params = {
+        .of = kr_reduce_of(&rows, counts ? KR_RESULT_SUM_ROWS : job->sink->result,
+                           job->sink->values ? &values : NULL)
+                  .params,
+        .keys = sorted.keys.data,
+        .rows = sorted.rows.data,
+        .n = sorted.n,
+        .key_bits = kr_type_key_bits(index->info.type),
+        .counts = (uint32_t)counts,
+    };
+    params.of.matches = matches;
+    params.of.out = out;
+    kr_work_fill(w, out, 0, nbytes);
+    kr_work_run(w, rows.walk->sum_runs, &params, sorted.n);
+    if (!job->reaches)
+        kr_work_copy(w, job->sink->out, out, nbytes);
+    kr_work_lap(w, "sums");
+}
+
+static void run_indexed(kr_work *w, const kr_sums_job *job, const kr_spec *spec, int left, kr_join_info *info)
+{
+    const kr_column *indexed = left ? job->how.left : job->how.right;
+    kr_join_check_rows(w, job->how.left, job->how.right, "join parts of it");
+    kr_index *index = kr_join_build(w, &job->how, spec, indexed);
+    kr_work_lap(w, "build");
+    if (kr_work_goes_on(w)) {
+        if (left)
+            sum_by_runs(w, job, index);
+        else
+            sum_by_lookups(w, job, index);
+        kr_work_finish(w);
+        memcpy(info->tracer, index->info.tracer, sizeof info->tracer);
+        info->footprint_nbytes = index->info.footprint_nbytes;
+    }
+    kr_index_release(index, w->stream);
+}
+
+void kr_join_sums_run(kr_work *w, const kr_sums_job *job, kr_join_info *info)
+{
+    kr_spec spec;
+    kr_peak peak;
+    const int left = kr_join_decide(w, &job->how, &spec, info);
+    if (!kr_work_goes_on(w))
+        return;
+    kr_work_peak_begin(w, &peak);
+    run_indexed(w, job, &spec, left, info);
+    info->peak_nbytes = kr_work_peak_end(w, &peak);
+}
