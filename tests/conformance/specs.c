@@ -138,7 +138,7 @@ static const struct {
      "parts=3|outside=rays|outside=rays,range=anyhit,parts=3|outside=rays,mode=naive,prim=aabb|"
      "outside=rays,mode=extended,order=row|outside=rays,bits=3:2:3,parts=5,prim=sphere|"
      "outside=rays,scale=20:20:20,ray=zero,dedupe=off"},
-    {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild",
+    {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild flip preset",
      "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
      "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=aos|"
      "bits=3:2:3,bucket=7,scene=naive,layout=padded|bits=3:2:3,bucket=2,scale=off|bits=3:2:3,filter=8,bucket="
@@ -162,7 +162,12 @@ static const struct {
      "updates=on,scale=off,compact=on,layout=aos,search=linear,node=4|bits=3:2:3,bucket=2,parts=3|"
      "bits=2:1:13,bucket=3,scene=naive,rays=paper,parts=5|bits=3:2:3,rays=column,bucket=2,parts=7,compact="
      "off|"
-     "updates=on,node=4,bits=3:2:3,parts=4,rebuild=1.1"},
+     "updates=on,node=4,bits=3:2:3,parts=4,rebuild=1.1|"
+     "flip=off,bits=3:2:3,bucket=2|flip=off,bits=3:2:3,bucket=3,rays=paper|flip=off,bits=2:1:13,bucket=2,"
+     "rays=short|"
+     "preset=paper|preset=paper,bits=3:2:3,bucket=3|preset=paper,bits=2:1:13,bucket=2|"
+     "preset=paper,scene=naive,bits=3:2:3,bucket=2|preset=paper,flip=off,bits=3:2:3,bucket=2|"
+     "preset=paper,updates=on|preset=paper,updates=on,node=4,bits=3:2:3"},
 };
 
 static const char *habit(const char *kind, int besides)
@@ -374,6 +379,8 @@ static const struct {
     {"rx:update=refit,dedupe=on", "dedupe"},
     {"rx:order=row,dedupe=on", "dedupe"},
     {"cgrx:rays=column,scene=naive", "rays"},
+    {"cgrx:rays=column,flip=off", "flip"},
+    {"cgrx:preset=paper,rays=column,updates=on", "flip"},
     {"rx:bits=0:23:23", "bits"},
     {"cgrx:updates=on,bucket=9", "bucket"},
     {"cgrx:updates=on,node=8,bucket=8", "bucket"},
@@ -402,6 +409,14 @@ static const struct {
     {"cgrx", "scale", "15:25"},
     {"cgrx:scale=off", "scale", "0:0"},
     {"cgrx:scale=on", "scale", "15:25"},
+    {"cgrx:preset=paper", "rays", "paper"},
+    {"cgrx:preset=paper", "layout", "aos"},
+    {"cgrx:preset=paper", "probes", "as-is"},
+    {"cgrx:preset=paper", "flip", "on"},
+    {"cgrx:preset=paper,layout=soa", "layout", "soa"},
+    {"cgrx:preset=paper,updates=on", "flip", "off"},
+    {"cgrx:preset=paper,updates=on", "rebuild", "never"},
+    {"cgrx:preset=paper,updates=on,flip=on", "flip", "on"},
     {"cgrx:updates=on", "bucket", "16"},
     {"cgrx:updates=on,bucket=16", "fill", "0.5"},
     {"cgrx:updates=on,node=8", "bucket", "4"},

@@ -34,7 +34,7 @@ typedef struct triangle {
 typedef struct scene {
     kr_host_scene host; /* first: what the view points to */
     triangle triangles[TRIANGLES];
-    uint32_t n, prefers_high;
+    uint32_t n, prefers_high, flips;
     uint32_t keys[MOST], rows[MOST], row_first[MOST], plane_first[MOST];
     cgrx_params params;
 } scene;
@@ -102,7 +102,8 @@ static void add_bucket(scene *s, uint32_t b)
     const kr_point_map *map = &s->params.map;
     const cgrx_end e = end_of(s, b);
     const uint32_t n = s->params.n_buckets;
-    const uint32_t marks = s->params.optimized ? cgrx_marks_optimized(map, &e) : cgrx_marks_naive(map, &e);
+    const uint32_t all = s->params.optimized ? cgrx_marks_optimized(map, &e) : cgrx_marks_naive(map, &e);
+    const uint32_t marks = s->flips ? all : all & ~(uint32_t)CGRX_FLIPPED;
     const uint64_t row = kr_point_row(map, e.rep), x_most = cgrx_x_most(map);
     const uint64_t x = kr_point_low_bits(e.rep, map->x_bits), y = kr_point_low_bits(row, map->y_bits);
     const uint64_t z = row >> map->y_bits;
@@ -143,8 +144,9 @@ static void build(scene *s, uint32_t n, uint32_t bucket, uint32_t optimized, uin
         s->plane_first[b] = same_plane ? s->plane_first[b - 1] : b;
         add_bucket(s, b);
     }
-    p->first_end = owned_to(s, 0);
-    p->last_begin = n_buckets > 1 ? owned_to(s, n_buckets - 2) : p->first_end;
+    const int as_published = rays == CGRX_RAYS_PAPER && n_buckets > 1;
+    p->first_end = as_published ? end_of(s, 0).rep : owned_to(s, 0);
+    p->last_begin = as_published ? p->last_rep : n_buckets > 1 ? owned_to(s, n_buckets - 2) : p->first_end;
 }
 
 /* ---- Lookups --------------------------------------------------------------------------------- */
@@ -188,18 +190,27 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Scenes, and the rays that are cast into them. */
+static const struct {
+    uint32_t optimized, rays, flips;
+} ways[] = {
+    {0, CGRX_RAYS_PAPER, 1},  {0, CGRX_RAYS_SHORT, 1}, {1, CGRX_RAYS_PAPER, 1}, {1, CGRX_RAYS_SHORT, 1},
+    {1, CGRX_RAYS_COLUMN, 1}, {1, CGRX_RAYS_PAPER, 0}, {1, CGRX_RAYS_SHORT, 0},
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
 /* Keys in any order, in buckets of every size, both scenes, all sorts of rays. */
 static void check_keys(scene *s, uint32_t n, const kr_point_map *map, uint32_t values)
 {
     static const uint32_t buckets[] = {1, 2, 3, 4, 7, 100};
     qsort(s->keys, n, sizeof *s->keys, by_number);
-    for (uint32_t i = 0; i < 10 * sizeof buckets / sizeof buckets[0]; ++i) {
-        if (i >= 10 && buckets[i / 10 - 1] >= n)
+    for (uint32_t i = 0; i < 2 * WAYS * sizeof buckets / sizeof buckets[0]; ++i) {
+        const uint32_t size = i / (2 * WAYS), how = i / 2 % WAYS;
+        if (size && buckets[size - 1] >= n)
             break;
         s->prefers_high = i & 1;
-        const uint32_t how =
-            i % 10 / 2; /* paper's and short rays in both scenes, column's in the optimized one */
-        build(s, n, buckets[i / 10], how >= 2, how == 4 ? CGRX_RAYS_COLUMN : how & 1, map);
+        s->flips = ways[how].flips;
+        build(s, n, buckets[size], ways[how].optimized, ways[how].rays, map);
         for (uint32_t key = 0; key < values; ++key)
             check_key(s, key);
     }

@@ -27,6 +27,10 @@ static const kr_option options[CGRX_OPTIONS] = {
          "rays per lookup: paper: up to five, as published; short: up to three, marks name buckets; "
          "column: up to two, along the marks first (scene=optimized); auto: column if there are more rows "
          "than 3/4 of the buckets, else short"},
+    [CGRX_OPTION_FLIP] =
+        {"flip", KR_OPTION_CHOICE, "on|off", 0, 1, CGRX_FLIP_ON,
+         "scene=optimized: a representative that is alone in its row turns its other side to rays along y, "
+         "which saves a ray (cgRX, 3.3); off: none does, as in the paper's index with updates (6.5)"},
     [CGRX_OPTION_FILTER] =
         {"filter", KR_OPTION_INTEGER, NULL, 0, 16, 0,
          "bits per key of a Bloom filter that answers most point lookups of absent keys without a ray; 0: "
@@ -46,12 +50,12 @@ static const kr_option options[CGRX_OPTIONS] = {
         {"rebuild", KR_OPTION_DECIMAL, "auto|never", 1100, 1000000, REBUILD_AUTO,
          "updates=on: build the index anew once its rows have grown or shrunk by this factor, or a list "
          "has grown to 64 times this factor of a bucket; auto: 4"},
+    [CGRX_OPTION_PRESET] =
+        {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, CGRX_PRESET_NONE,
+         "which values the options have that are left out. none: those listed here; paper: those of the "
+         "paper from 5.3 on: five rays, rows of key and row id, a compacted scene, no filter; with "
+         "updates=on also flip=off and rebuild=never (6.5)"},
 };
-
-static int given(const kr_spec *spec, int option)
-{
-    return (int)(spec->given >> option & 1);
-}
 
 static kr_status settle_static(const kr_spec *spec, kr_error *err)
 {
@@ -71,7 +75,7 @@ static kr_status settle_updates(kr_spec *spec, kr_error *err)
     int64_t *o = spec->options;
     const int64_t filled = (o[CGRX_OPTION_NODE] * o[CGRX_OPTION_FILL] + 500) / 1000,
                   bucket = filled ? filled : 1;
-    if (given(spec, CGRX_OPTION_BUCKET) && o[CGRX_OPTION_BUCKET] != bucket)
+    if (kr_spec_gives(spec, CGRX_OPTION_BUCKET) && o[CGRX_OPTION_BUCKET] != bucket)
         return kr_fail(
             err, KR_ERR_SPEC,
             "kind 'cgrx': with updates=on bucket is node * fill, here %lld; leave out bucket, or give node "
@@ -81,17 +85,55 @@ static kr_status settle_updates(kr_spec *spec, kr_error *err)
     return KR_OK;
 }
 
-static kr_status settle(kr_spec *spec, kr_error *err)
+/* Scene, bits, scale, search, bucket, node and fill are the paper's as they are. */
+static const kr_preset_value preset_values[] = {
+    {CGRX_PRESET_PAPER, CGRX_OPTION_RAYS, CGRX_RAYS_PAPER},
+    {CGRX_PRESET_PAPER, CGRX_OPTION_LAYOUT, KR_LAYOUT_AOS},
+    {CGRX_PRESET_PAPER, CGRX_OPTION_BVH, KR_BVH_BALANCED},
+    {CGRX_PRESET_PAPER, CGRX_OPTION_COMPACT, KR_COMPACT_ON},
+    {CGRX_PRESET_PAPER, CGRX_OPTIONS + KR_COMMON_PROBES, KR_PROBES_AS_IS},
+};
+
+/* And these, with updates=on. */
+static const kr_preset_value update_values[] = {
+    {CGRX_PRESET_PAPER, CGRX_OPTION_FLIP, CGRX_FLIP_OFF},
+    {CGRX_PRESET_PAPER, CGRX_OPTION_REBUILD, REBUILD_NEVER},
+};
+
+static void settle_preset(kr_spec *spec)
 {
-    const kr_status status = kr_rays_check_x(spec, spec->options[CGRX_OPTION_BITS], err);
-    if (status != KR_OK)
-        return status;
-    if (spec->options[CGRX_OPTION_RAYS] == CGRX_RAYS_COLUMN &&
-        spec->options[CGRX_OPTION_SCENE] != CGRX_OPTIMIZED)
+    kr_spec_settle_preset(spec, CGRX_OPTION_PRESET, preset_values,
+                          sizeof preset_values / sizeof preset_values[0]);
+    if (spec->options[CGRX_OPTION_UPDATES] == CGRX_ON)
+        kr_spec_settle_preset(spec, CGRX_OPTION_PRESET, update_values,
+                              sizeof update_values / sizeof update_values[0]);
+}
+
+static kr_status settle_column(const kr_spec *spec, kr_error *err)
+{
+    if (spec->options[CGRX_OPTION_RAYS] != CGRX_RAYS_COLUMN)
+        return KR_OK;
+    if (spec->options[CGRX_OPTION_SCENE] != CGRX_OPTIMIZED)
         return kr_fail(
             err, KR_ERR_SPEC,
             "kind 'cgrx': rays=column needs scene=optimized: marks of the naive scene do not show where a "
             "row ends; give rays=short or scene=optimized");
+    if (spec->options[CGRX_OPTION_FLIP] == CGRX_FLIP_OFF)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind 'cgrx': rays=column needs flip=on: the other side of a representative says that it is "
+            "alone in its row; give rays=short or flip=on");
+    return KR_OK;
+}
+
+static kr_status settle(kr_spec *spec, kr_error *err)
+{
+    settle_preset(spec);
+    kr_status status = kr_rays_check_x(spec, spec->options[CGRX_OPTION_BITS], err);
+    if (status == KR_OK)
+        status = settle_column(spec, err);
+    if (status != KR_OK)
+        return status;
     return spec->options[CGRX_OPTION_UPDATES] == CGRX_ON ? settle_updates(spec, err)
                                                          : settle_static(spec, err);
 }
@@ -133,6 +175,7 @@ cgrx_design cgrx_design_of(const kr_spec *spec)
                 .x_bits = kr_option_triple_part(bits, 0),
                 .y_bits = kr_option_triple_part(bits, 1)},
         .scene = (uint32_t)o[CGRX_OPTION_SCENE],
+        .flips = o[CGRX_OPTION_FLIP] == CGRX_FLIP_ON,
         .bucket = (uint32_t)o[CGRX_OPTION_BUCKET],
         .search = (uint32_t)o[CGRX_OPTION_SEARCH],
         .layout = (uint32_t)o[CGRX_OPTION_LAYOUT],

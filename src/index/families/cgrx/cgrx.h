@@ -14,6 +14,7 @@ enum {
     CGRX_OPTION_BITS,
     CGRX_OPTION_SCALE,
     CGRX_OPTION_RAYS,
+    CGRX_OPTION_FLIP,
     CGRX_OPTION_FILTER,
     CGRX_OPTION_BVH,
     CGRX_OPTION_COMPACT,
@@ -22,6 +23,7 @@ enum {
     CGRX_OPTION_NODE,
     CGRX_OPTION_FILL,
     CGRX_OPTION_REBUILD,
+    CGRX_OPTION_PRESET,
     CGRX_OPTIONS
 };
 
@@ -29,11 +31,14 @@ enum {
 enum { CGRX_NAIVE, CGRX_OPTIMIZED };
 enum { CGRX_BINARY, CGRX_LINEAR };
 enum { CGRX_OFF, CGRX_ON };
+enum { CGRX_FLIP_ON, CGRX_FLIP_OFF };
+enum { CGRX_PRESET_NONE, CGRX_PRESET_PAPER };
 
 /* A spec's options as builds and lookups use them. */
 typedef struct cgrx_design {
     kr_point_map map;
     uint32_t scene;  /* CGRX_NAIVE ... */
+    uint32_t flips;  /* 0 or 1: representatives alone in their rows show their other side */
     uint32_t bucket; /* entries of a bucket at build time */
     uint32_t search, layout;
     uint32_t rays;        /* CGRX_RAYS_* */

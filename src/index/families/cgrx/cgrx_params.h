@@ -26,8 +26,8 @@ typedef struct cgrx_params {
     uint32_t *found;             /* the bucket of each probe, from the ray program to the search */
     uint64_t n_filter;           /* words */
     uint64_t lowest, highest;    /* codes of the end keys */
-    uint64_t first_end;          /* the first bucket owns all keys up to it */
-    uint64_t last_begin;         /* the last bucket owns all keys after it */
+    uint64_t first_end;          /* the first bucket owns all keys up to it, and */
+    uint64_t last_begin;         /* the last bucket all after it: no ray is cast for them */
     uint64_t last_rep;           /* its representative in the scene */
     kr_point_map map;
     uint32_t n_buckets;

@@ -20,8 +20,9 @@ typedef struct cgrx_scene_params {
     uint32_t first_bucket;            /* from which triangles are written, */
     uint32_t first, end;              /* which are these of all */
     uint32_t *begins;                 /* the bucket that has the first triangle of each part */
+    uint32_t flips, reserved;         /* 0 or 1: representatives alone in their rows show their other side */
 } cgrx_scene_params;
-kr_assert_size(cgrx_scene_params, 128);
+kr_assert_size(cgrx_scene_params, 136);
 
 typedef struct cgrx_filter_params {
     const void *keys;

@@ -50,7 +50,9 @@ kr_status KR_W(cgrx_scene_estimate)(kr_device *device, const cgrx_design *design
     return KR_OK;
 }
 
-/* Reads the keys around the ends of the first bucket and the last but one. */
+/* Reads the keys around the ends of the first bucket and the last but one. rays=paper casts rays for all keys
+ * between the first representative and the last, as Algorithm 2 does. With updates=on other keys may follow
+ * them. */
 static void read_bounds(kr_work *w, const cgrx_source *from, cgrx_scene *scene)
 {
     const uint64_t bucket = from->design->bucket, last = (scene->n_buckets - 1) * bucket;
@@ -63,9 +65,10 @@ static void read_bounds(kr_work *w, const cgrx_source *from, cgrx_scene *scene)
     kr_work_sync(w);
     const cgrx_end first = {.rep = read[0], .next_key = read[1]},
                    before = {.rep = read[2], .next_key = read[3]};
-    scene->first_end = cgrx_owns_to(&from->design->map, optimized, &first);
-    scene->last_begin = cgrx_owns_to(&from->design->map, optimized, &before);
+    const int as_published = from->design->rays == CGRX_RAYS_PAPER && !from->design->node;
     scene->last_rep = from->sorted->highest;
+    scene->first_end = as_published ? first.rep : cgrx_owns_to(&from->design->map, optimized, &first);
+    scene->last_begin = as_published ? scene->last_rep : cgrx_owns_to(&from->design->map, optimized, &before);
 }
 
 static cgrx_scene_params params_of(const cgrx_source *from, const cgrx_scene *scene)
@@ -78,6 +81,7 @@ static cgrx_scene_params params_of(const cgrx_source *from, const cgrx_scene *sc
         .map = *map,
         .bucket = from->design->bucket,
         .optimized = from->design->scene == CGRX_OPTIMIZED,
+        .flips = from->design->flips,
         /* rays never search for keys before the first bucket's end or after the last but one's */
         .rows = kr_point_row(map, scene->first_end) != kr_point_row(map, scene->last_rep),
         .planes = cgrx_plane(map, scene->first_end) != cgrx_plane(map, scene->last_rep),
@@ -93,7 +97,7 @@ static uint32_t rays_of(const cgrx_design *design, const cgrx_scene_params *para
         return CGRX_RAYS_PAPER;
     const int column = design->rays == CGRX_RAYS_COLUMN ||
                        (design->rays == CGRX_RAYS_AUTO && n_rows > params->n_buckets / 4 * 3);
-    return params->optimized && params->rows && column ? CGRX_RAYS_COLUMN : CGRX_RAYS_SHORT;
+    return params->optimized && params->flips && params->rows && column ? CGRX_RAYS_COLUMN : CGRX_RAYS_SHORT;
 }
 
 /* Counts triangles and rows with a representative, and finds where each bucket's triangles begin. */

@@ -23,7 +23,8 @@ KR_BODY uint32_t cgrx_marks_of(const cgrx_scene_params *p, uint64_t b, cgrx_end 
     end->next_key = end->is_last ? 0 : kr_load((const kr_key *)p->keys + (b + 1) * p->bucket);
     const uint32_t marks = p->optimized ? cgrx_marks_optimized(&p->map, end) : cgrx_marks_naive(&p->map, end);
     /* Without a second row no ray goes along y, without a second plane none along z. */
-    return marks & ~(uint32_t)((p->rows ? 0 : CGRX_ROW_MARK) | (p->planes ? 0 : CGRX_PLANE_MARK));
+    return marks & ~(uint32_t)((p->rows ? 0 : CGRX_ROW_MARK) | (p->planes ? 0 : CGRX_PLANE_MARK) |
+                               (p->flips ? 0 : CGRX_FLIPPED));
 }
 
 /* counts[b]: the triangles of bucket b, and in the high half 1 if a row begins with it. The element past the
