@@ -114,6 +114,8 @@ enum { KR_SELECTS_MOST = 64 };
 
 typedef struct kr_scan_family {
     const kr_scan_ops *ops;
+    /* Optional: those of a spec, where an option decides what is built. */
+    const kr_scan_ops *(*ops_of)(const kr_spec *spec);
 } kr_scan_family;
 
 /* Words of a bitmap of n rows. */

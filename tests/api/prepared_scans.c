@@ -267,7 +267,7 @@ static void parse_conditions(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const specs[] = {"full", "bindex"};
+    static const char *const specs[] = {"full", "bindex", "bindex:refine=scatter"};
     const int skipped = take_device_name(argc, argv);
     if (skipped)
         return skipped;

@@ -254,8 +254,9 @@ static int runs_here(const char *spec)
 
 int main(int argc, char **argv)
 {
-    static const char *const specs[] = {"full",          "bindex",      "rtscan", "rtscan:scenes=lazy",
-                                        "rtc1:rays=100", "rtc3:rays=20"};
+    static const char *const specs[] = {
+        "full",          "bindex",      "bindex:refine=scatter", "rtscan", "rtscan:scenes=lazy",
+        "rtc1:rays=100", "rtc3:rays=20"};
     const int skipped = take_device_name(argc, argv);
     if (skipped)
         return skipped;

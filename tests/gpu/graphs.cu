@@ -409,6 +409,7 @@ int main(void)
     prepare_beside(&a);
     replay_scan("full", &a);
     replay_scan("bindex", &a);
+    replay_scan("bindex:refine=scatter", &a);
     fill(a.host, 0);
     cudaMemcpy(a.probes, a.host, PROBES * sizeof(uint32_t), cudaMemcpyHostToDevice);
     refuse(&a);

@@ -19,7 +19,7 @@ SUBSETS = [
     ("array;pivot", {"index/families/array", "index/families/pivot", "index/lightweight"}),
     ("hash", {"index/families/hash"}),
     ("btree;rx", {"index/families/btree", "index/families/rx", "index/lightweight", "index/scenes"}),
-    ("full;rtc3", {"table/families/full", "table/families/rtc", "table/families/cubes", "index/scenes"}),
+    ("full;rtc3", {"table/families/full", "table/families/rtc", "table/families/cubes", "table/families/vectors", "index/scenes"}),
 ]
 SHARED = {"index/lightweight", "index/scenes"}
 # Folders of scans that belong to no kind: always built.

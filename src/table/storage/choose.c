@@ -59,7 +59,7 @@ static kr_status choose_best(kr_table_job *job, kr_spec *spec, kr_error *err)
             continue;
         }
         job->reason = choices[i].reason;
-        status = spec->kind->scan->ops->estimate(&shape, &need, err);
+        status = kr_table_ops(spec)->estimate(&shape, &need, err);
         if (need.peak_nbytes <= plenty(job->device))
             break;
     }

@@ -85,7 +85,7 @@ static kr_table *begin(kr_work *work, const kr_table_job *job)
     if (!made)
         return NULL;
     made->device = job->device;
-    made->ops = job->spec->kind->scan->ops;
+    made->ops = kr_table_ops(job->spec);
     made->spec = *job->spec;
     made->n_rows = made->n_alive = job->columns[0].count;
     made->n_columns = n;
@@ -229,7 +229,7 @@ kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err)
     const kr_table_shape shape = {job->device, job->spec, job->columns[0].count, job->n_columns,
                                   job->columns};
     kr_need made = {0};
-    const kr_status status = job->spec->kind->scan->ops->estimate(&shape, &made, err);
+    const kr_status status = kr_table_ops(job->spec)->estimate(&shape, &made, err);
     for (uint32_t c = 0; c < job->n_columns; ++c) {
         const uint64_t nbytes = copied_nbytes(job, job->columns + c);
         made.footprint_nbytes += nbytes;

@@ -25,6 +25,13 @@ struct kr_table {
     kr_table_info info;
 };
 
+/* The operations of a spec of a kind of scans. */
+static inline const kr_scan_ops *kr_table_ops(const kr_spec *spec)
+{
+    const kr_scan_family *family = spec->kind->scan;
+    return family->ops_of ? family->ops_of(spec) : family->ops;
+}
+
 /* The checked arguments of kr_table_create. */
 typedef struct kr_table_job {
     kr_device *device;

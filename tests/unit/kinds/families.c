@@ -30,6 +30,18 @@ static void check_scan_ops(const kr_kind *kind, const kr_scan_ops *ops)
     assert_int_equal(kind->capabilities, KR_CAN_SCAN);
 }
 
+/* The operations that options name; a choice has at least two values. */
+static void check_made_ops(const kr_kind *kind)
+{
+    for (uint32_t o = 0; o < kind->n_options && kind->scan->ops_of; ++o)
+        for (int64_t value = 0; kind->options[o].form == KR_OPTION_CHOICE && value < 2; ++value) {
+            kr_spec spec;
+            assert_int_equal(kr_spec_parse(kind->name, &spec, NULL), KR_OK);
+            spec.options[o] = value;
+            check_scan_ops(kind, kind->scan->ops_of(&spec));
+        }
+}
+
 static void families_are_whole(void **state)
 {
     uint32_t n = 0;
@@ -39,6 +51,7 @@ static void families_are_whole(void **state)
         assert_true((kind->family != NULL) != (kind->scan != NULL));
         if (kind->scan) {
             check_scan_ops(kind, kind->scan->ops);
+            check_made_ops(kind);
             continue;
         }
         assert_true(kind->capabilities & KR_CAN_POINT);

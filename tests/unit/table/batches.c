@@ -425,6 +425,7 @@ static void tells(void **state)
         const char *kind, *batch, *either;
     } ways[] = {
         {"full", "full: 3 conditions, ", "full: 2 predicates under AND and OR in one pass"},
+        {"bindex:refine=scatter", "rows compared", "AND and OR by bitmaps"},
         {"bindex", "bindex: 3 conditions in one pass", "bindex: 2 predicates under AND and OR in one pass"},
         {"rtc1", "2 conditions together", "AND and OR by bitmaps"},
         {"rt", "3 conditions together", "2 conjunctions under OR in one scene"},
@@ -488,10 +489,15 @@ int main(int argc, char **argv)
 {
     const int skips = take_device_name(argc, argv);
     const struct CMUnitTest tests[] = {
-        TESTS_OF("full"),         TESTS_OF("full:logic=and,zones=off"),
-        TESTS_OF("bindex"),       TESTS_OF("bindex:vectors=4"),
-        TESTS_OF("rtscan"),       TESTS_OF("rtscan:pack=3,groups=a+b+c,d+e,vectors=8"),
-        TESTS_OF("rtc3:rays=30"), TESTS_OF("rtc1:rays=300"),
+        TESTS_OF("full"),
+        TESTS_OF("full:logic=and,zones=off"),
+        TESTS_OF("bindex"),
+        TESTS_OF("bindex:vectors=4"),
+        TESTS_OF("bindex:refine=scatter,vectors=9"),
+        TESTS_OF("rtscan"),
+        TESTS_OF("rtscan:pack=3,groups=a+b+c,d+e,vectors=8"),
+        TESTS_OF("rtc3:rays=30"),
+        TESTS_OF("rtc1:rays=300"),
     };
     return skips ? skips : cmocka_run_group_tests(tests, open_once, close_once);
 }

@@ -324,6 +324,7 @@ static const char *const specs[] = {
     "bindex",
     "bindex:vectors=2",
     "bindex:vectors=256",
+    "bindex:refine=scatter",
     "rtscan",
     "rtscan:pack=3,vectors=8,groups=d+a,scenes=lazy",
     "rtc1:rays=100",

@@ -449,6 +449,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(agrees, "bindex"),
         cmocka_unit_test_prestate(agrees, "bindex:vectors=2"),
         cmocka_unit_test_prestate(agrees, "bindex:vectors=256"),
+        cmocka_unit_test_prestate(agrees, "bindex:refine=scatter"),
+        cmocka_unit_test_prestate(agrees, "bindex:refine=scatter,vectors=5"),
         cmocka_unit_test_prestate(agrees, "rtc1:rays=500"),
         cmocka_unit_test_prestate(agrees, "rtc3:rays=20"),
         cmocka_unit_test_prestate(agrees, "rtc3:rays=7,interval=0.3"),

@@ -1,5 +1,5 @@
 /* Filter vectors and their borders, against a loop over the rows. */
-#include "table/families/cubes/vectors.h"
+#include "table/families/vectors/vectors.h"
 #include "base/key/key.h"
 #include "random.h"
 

@@ -1,5 +1,6 @@
 /* What kind `bindex` is: options, life, facts, appended rows. */
 #include "table/families/bindex/bindex.h"
+#include "table/families/bindex/scatter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,12 @@ static const kr_option options[BINDEX_OPTIONS] = {
         {"vectors", KR_OPTION_INTEGER, NULL, 2, BINDEX_VECTORS, 128,
          "into how many shares the filter vectors of a column divide the rows; a vector has one bit per "
          "row. With more vectors, fewer rows are compared"},
+    [BINDEX_OPTION_REFINE] =
+        {"refine", KR_OPTION_CHOICE, "tiles|scatter", 0, 1, BINDEX_TILES,
+         "how bits that vectors leave wrong are put right. tiles: rows are kept in the order of their values "
+         "in tiles of 65536, and answers of a tile are made in one place; scatter: in that of the whole "
+         "column, "
+         "and bits are written all over the bitmap, as RTScan's authors built BinDex for GPUs (RTScan, 5.1)"},
 };
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -174,13 +181,18 @@ static const kr_scan_ops ops = {
     .counts = 1,
 };
 
-static const kr_scan_family family = {.ops = &ops};
+static const kr_scan_ops *ops_of(const kr_spec *spec)
+{
+    return spec->options[BINDEX_OPTION_REFINE] == BINDEX_SCATTER ? &bindex_scatter_ops : &ops;
+}
+
+static const kr_scan_family family = {.ops = &ops, .ops_of = ops_of};
 
 extern const kr_kind kr_kind_bindex;
 const kr_kind kr_kind_bindex = {
     .name = "bindex",
     .summary = "scans: reads a filter vector of each column, and checks the remaining rows exactly",
-    .source = "compared with in Lv et al., \"RTScan\", 5.1",
+    .source = "compared with in Lv et al., \"RTScan\", 5.1; refine=scatter as its authors built it for GPUs",
     .capabilities = KR_CAN_SCAN,
     .n_options = BINDEX_OPTIONS,
     .options = options,

@@ -7,7 +7,10 @@
 #include "table/families/bindex/bindex_params.h"
 #include "table/family.h"
 
-enum { BINDEX_OPTION_VECTORS, BINDEX_OPTIONS };
+enum { BINDEX_OPTION_VECTORS, BINDEX_OPTION_REFINE, BINDEX_OPTIONS };
+
+/* Values of `refine`: here, and scatter.h. */
+enum { BINDEX_TILES, BINDEX_SCATTER };
 
 /* A column of a part. */
 typedef struct bindex_column {

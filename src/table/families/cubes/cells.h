@@ -8,7 +8,7 @@
 #ifndef KEYRAY_TABLE_FAMILIES_CUBES_CELLS_H
 #define KEYRAY_TABLE_FAMILIES_CUBES_CELLS_H
 
-#include "table/families/cubes/vectors.h"
+#include "table/families/vectors/vectors.h"
 
 /* With so many cells half a cell is 32 steps of a float at the far end of a scene. */
 enum { CUBES_CELL_BITS = 18, CUBES_CELLS = 1 << CUBES_CELL_BITS };

@@ -1,6 +1,6 @@
 /* The bodies of vectors.c. */
-#ifndef KEYRAY_TABLE_FAMILIES_CUBES_VECTORS_BODY_H
-#define KEYRAY_TABLE_FAMILIES_CUBES_VECTORS_BODY_H
+#ifndef KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_BODY_H
+#define KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_BODY_H
 
 #include "base/key/key.h"
 #include "base/program/block.h"

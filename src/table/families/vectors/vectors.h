@@ -1,7 +1,7 @@
 /* Filter vectors of a column: bitmaps of the rows whose value is not above a limit. With vectors at limits
  * a < b < c, the rows between two limits are the difference of two vectors. */
-#ifndef KEYRAY_TABLE_FAMILIES_CUBES_VECTORS_H
-#define KEYRAY_TABLE_FAMILIES_CUBES_VECTORS_H
+#ifndef KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_H
+#define KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_H
 
 #include "base/devices/work.h"
 

@@ -1,6 +1,6 @@
-#include "table/families/cubes/vectors.h"
+#include "table/families/vectors/vectors.h"
 #include "index/kinds/column.h"
-#include "table/families/cubes/vectors_body.h"
+#include "table/families/vectors/vectors_body.h"
 
 static uint64_t stride_of(uint64_t n_rows)
 {
