@@ -365,12 +365,12 @@ def experiments_counters(keyray, device, folder):
     needs_rx(keyray, device, folder)
     (folder / "ncu").write_text(NCU)
     (folder / "ncu").chmod(0o755)
-    line = f"modes updates small duplicates divergence --build {pathlib.Path(keyray).parents[1]} --device {device} --ncu {folder}/ncu"
+    line = f"modes updates small duplicates divergence reorder --build {pathlib.Path(keyray).parents[1]} --device {device} --ncu {folder}/ncu"
     done = subprocess.run([EXPERIMENTS / "counters", *line.split()], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
     rows = {row[0]: row[1:] for row in (re.split("  +", line.strip()) for line in done.stdout.splitlines()) if len(row) > 2}
     assert rows["B+, Zipf 5"] == ["3"] + ["50"] * 7, rows
-    assert len(rows) == 1 + 4 + 3 + 4 + 4 + 2 and rows["refit, 2^8 pairs of positions"][1:4] == ["1", "32", "32"], rows
+    assert len(rows) == 1 + 4 + 3 + 4 + 4 + 2 + 5 and rows["refit, 2^8 pairs of positions"][1:4] == ["1", "32", "32"], rows
 
 
 def points_of_kinds(_, __, ___):

@@ -94,13 +94,17 @@ static const struct {
      "pin=full,reorder=double,per_thread=4|pin=steps,schedule=static,reorder=double,threads=32,per_thread=32|"
      "k=3,group=k-1|k=5,group=k-1,reorder=double,per_thread=4|k=9,group=k-1,layout=aos|"
      "k=17,group=k-1,schedule=static,per_thread=3|k=33,group=k-1,threads=64,reorder=lookup|"
-     "layout=aos,probes=partitioned"},
+     "reorder=sort,threads=1024,per_thread=4|reorder=sort-double,threads=128,per_thread=16|"
+     "pin=full,reorder=sort-double,threads=512,per_thread=4|layout=aos,reorder=sort,threads=32,per_thread=3|"
+     "schedule=static,pin=steps,reorder=sort,per_thread=7|k=5,group=k-1,reorder=sort,per_thread=4|"
+     "k=33,group=k-1,reorder=sort-double,threads=64|layout=aos,probes=partitioned"},
     {"eytzinger", "schedule threads per_thread k",
      "k=3|k=4|k=7|k=16|k=17|k=32|k=2,layout=aos|k=2,pin=full|k=2,pin=steps,reorder=double,per_thread=4|"
      "k=33,layout=aos,pin=full|k=7,pin=steps,schedule=static|k=5,layout=aos,reorder=double,per_thread=8,"
      "schedule=static|k=17,schedule=static,per_thread=32,threads=32,reorder=lookup|k=3,group=k-1,layout=aos|"
      "k=5,group=k-1|k=17,group=k-1,pin=steps|k=33,group=k-1,layout=aos|group=k-1,reorder=double,per_thread="
-     "2|layout=aos,probes=partitioned|k=2,probes=partitioned|k=2,scan=ranks|k=33,scan=ranks|k=7,layout=aos,"
+     "2|k=2,pin=steps,reorder=sort-double,per_thread=8,threads=128|k=17,group=k-1,reorder=sort|layout=aos,"
+     "probes=partitioned|k=2,probes=partitioned|k=2,scan=ranks|k=33,scan=ranks|k=7,layout=aos,"
      "scan=ranks,probes=partitioned"},
     {"pivot", "schedule threads per_thread k",
      "k=3|k=4|k=7|k=9|k=16|k=32|k=2,levels=1|k=2,levels=2,layout=aos|k=3,levels=1|k=3,levels=2,layout=aos|"
@@ -108,7 +112,9 @@ static const struct {
      "2|"
      "k=2,pin=full|k=2,pin=steps,reorder=double,per_thread=4|k=9,layout=aos|k=33,layout=aos,pin=full|"
      "k=7,pin=steps,schedule=static|k=4,pin=full,reorder=lookup,levels=1|k=3,group=k-1,layout=aos|"
-     "k=5,group=k-1,pin=full|k=9,group=k-1,reorder=double,per_thread=3|k=17,group=k-1,pin=steps,levels=1|"
+     "k=5,group=k-1,pin=full|k=9,group=k-1,reorder=double,per_thread=3|"
+     "k=9,group=k-1,reorder=sort-double,per_thread=16,threads=128|k=2,layout=aos,reorder=sort,per_thread=2|"
+     "k=17,group=k-1,pin=steps,levels=1|"
      "k=33,group=k-1,layout=aos,levels=1|group=k-1,schedule=static,per_thread=32,threads=32,reorder=lookup|"
      "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned"},
     {"btree", "",
@@ -358,6 +364,9 @@ static const struct {
     {"array:group=k-1,k=4", "k=4"},
     {"array:pin=steps,k=5", "pin"},
     {"array:threads=1024,per_thread=9,reorder=double", "per_thread"},
+    {"array:reorder=sort,per_thread=17", "per_thread"},
+    {"array:reorder=sort-double,threads=1024,per_thread=8", "per_thread"},
+    {"array:reorder=sort,probes=partitioned", "reorder"},
     {"eytzinger:k=4,group=k-1", "group"},
     {"eytzinger:threads=33", "threads"},
     {"pivot:k=4,group=k-1", "group"},

@@ -1,10 +1,12 @@
 /* The CUDA executors of programs with launch options; included by launch.h only. Each program becomes two
- * kernels: a plain one, which varies only the size of grid and blocks, and a tuned one with pinned words and
- * reordering. So a launch pays only for what it uses.
+ * kernels: a plain one, which varies only the size of grid and blocks, a tuned one with pinned words and
+ * reordering, and a sorted one, whose blocks sort their probes in registers. So a launch pays only for what
+ * it uses.
  *
  * A block's shared memory holds the pinned words. If the block reorders, these follow: the probes' numbers in
  * the order of their buckets, in 2 bytes each; a counter for each bucket; the bucket and the rank in it of
- * each probe. The search no longer needs the last two, so the results of KR_REORDER_DOUBLE overwrite them. */
+ * each probe. The search no longer needs the last two, so the results of KR_REORDER_DOUBLE overwrite them.
+ * What a block that sorts in registers has there is in launch_sort_cuda.h. */
 #ifndef KEYRAY_BASE_PROGRAM_LAUNCH_CUDA_H
 #define KEYRAY_BASE_PROGRAM_LAUNCH_CUDA_H
 
@@ -114,6 +116,8 @@ KR_BODY void kr_tile_copy(void *to, uint64_t slot, const void *from, uint32_t j,
         ((uint8_t *)to)[slot] = ((const uint8_t *)from)[j];
 }
 
+#include "base/program/launch_sort_cuda.h"
+
 /* ---- Launching -------------------------------------------------------------------------------- */
 
 typedef struct kr_launch_plan {
@@ -137,9 +141,9 @@ static inline cudaError_t kr_launch_plan_of(const kr_launch *launch, uint32_t ke
     }
     plan->grid = (unsigned)(tiles < most ? tiles : most);
     plan->threads = kr_launch_threads(launch);
-    plan->shared_nbytes = (launch->n_pins * key_nbytes + 7) / 8 * 8 + kr_launch_order_nbytes(launch);
-    const int fits = plan->shared_nbytes <= KR_LAUNCH_SHARED &&
-                     (launch->reorder == KR_REORDER_NONE || probes <= KR_LAUNCH_ORDER_PROBES);
+    plan->shared_nbytes =
+        (launch->n_pins * key_nbytes + 7) / 8 * 8 + kr_launch_order_nbytes(launch, key_nbytes);
+    const int fits = plan->shared_nbytes <= KR_LAUNCH_SHARED && kr_launch_can_order(launch);
     return fits ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
@@ -154,23 +158,24 @@ static inline cudaError_t kr_launch_allow(const void *kernel)
 
 /* What the templates need of a type `body`, beside params_t and state_t (at most 32 bytes):
  *   typedef key_t, answers_t
- *   int       begin(const params_t *, uint64_t i, state_t *)
+ *   int       begin(const params_t *, uint64_t i, key_t, state_t *)
  *   int       step(const params_t *, kr_pin, kr_group, state_t *)
  *   void      end(const params_t *, const answers_t *, uint64_t i, state_t *)   i: where the answer goes
  *   key_t     pinned(const params_t *, uint32_t j)
  *   uint32_t  lanes(const params_t *)                  threads of a group, at best a constant
- *   uint64_t  code(const params_t *, uint64_t i)       what reordering sorts probes by
+ *   key_t     key(const params_t *, uint64_t i)        what `begin` takes, and reordering sorts probes by
  *   const kr_launch *launch(const params_t *)
  *   answers_t answers(const params_t *), answers_in(const params_t *, void *shared)
  *   uint32_t  answer_nbytes(const params_t *)
  *   void     *out(const params_t *); uint64_t out_place(const params_t *, uint64_t i) */
 template <typename body>
-static __device__ __forceinline__ void
-kr_launch_one_search(const typename body::params_t *params, kr_pin pin, kr_group group,
-                     const typename body::answers_t *answers, uint64_t i, uint64_t to)
+static __device__ __forceinline__ void kr_launch_one_search(const typename body::params_t *params, kr_pin pin,
+                                                            kr_group group,
+                                                            const typename body::answers_t *answers,
+                                                            uint64_t i, typename body::key_t key, uint64_t to)
 {
     typename body::state_t state;
-    if (body::begin(params, i, &state))
+    if (body::begin(params, i, key, &state))
         while (body::step(params, pin, group, &state))
             ;
     if (group.rank == 0)
@@ -187,7 +192,7 @@ static __global__ void __launch_bounds__(1024)
     const uint32_t groups = blockDim.x / group.size;
     for (uint64_t i = (uint64_t)blockIdx.x * groups + threadIdx.x / group.size; i < n;
          i += (uint64_t)gridDim.x * groups)
-        kr_launch_one_search<body>(&params, none, group, &answers, i, i);
+        kr_launch_one_search<body>(&params, none, group, &answers, i, body::key(&params, i), i);
 }
 
 /* Sorts the probes base .. base + count - 1 of a tile into buckets. */
@@ -198,7 +203,7 @@ static __device__ __forceinline__ void kr_launch_tile_order(const typename body:
 {
     uint64_t lowest = ~(uint64_t)0, highest = 0;
     for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
-        const uint64_t code = body::code(params, base + j);
+        const uint64_t code = body::key(params, base + j);
         lowest = code < lowest ? code : lowest;
         highest = code > highest ? code : highest;
     }
@@ -206,9 +211,30 @@ static __device__ __forceinline__ void kr_launch_tile_order(const typename body:
     kr_tile_range(&lowest, &highest);
     const uint32_t shift = kr_tile_shift(highest - lowest, room->bucket_bits);
     for (uint32_t j = threadIdx.x; j < count; j += blockDim.x)
-        kr_tile_count(room, j, (uint32_t)((body::code(params, base + j) - lowest) >> shift));
+        kr_tile_count(room, j, (uint32_t)((body::key(params, base + j) - lowest) >> shift));
     __syncthreads();
     kr_tile_place(room, count);
+}
+
+/* Copies the words that searches find in shared memory. */
+template <typename body>
+static __device__ __forceinline__ void kr_launch_pin(const typename body::params_t *params, uint32_t n)
+{
+    for (uint32_t j = threadIdx.x; j < n; j += blockDim.x)
+        ((typename body::key_t *)kr_tile_shared)[j] = body::pinned(params, j);
+    __syncthreads();
+}
+
+/* Writes the results of a tile, which are in shared memory in the order of its probes. */
+template <typename body>
+static __device__ __forceinline__ void kr_launch_tile_write(const typename body::params_t *params,
+                                                            uint64_t base, uint32_t count,
+                                                            const void *results)
+{
+    for (uint32_t j = threadIdx.x; j < count; j += blockDim.x)
+        kr_tile_copy(body::out(params), body::out_place(params, base + j), results, j,
+                     body::answer_nbytes(params));
+    __syncthreads();
 }
 
 /* The tuned kernel. */
@@ -221,12 +247,10 @@ static __global__ void __launch_bounds__(1024)
     const kr_pin pin = {kr_tile_shared, launch->n_pins, 0};
     const kr_group group = kr_tile_group(body::lanes(&params));
     const kr_tile_room room = kr_tile_room_of(launch, sizeof(key_t));
-    const int reorder = launch->reorder != KR_REORDER_NONE, twice = launch->reorder == KR_REORDER_DOUBLE;
+    const int reorder = launch->reorder != KR_REORDER_NONE, twice = kr_launch_twice(launch);
     const typename body::answers_t answers =
         twice ? body::answers_in(&params, room.counters) : body::answers(&params);
-    for (uint32_t j = threadIdx.x; j < pin.n; j += blockDim.x)
-        ((key_t *)kr_tile_shared)[j] = body::pinned(&params, j);
-    __syncthreads();
+    kr_launch_pin<body>(&params, pin.n);
     for (uint64_t base = (uint64_t)blockIdx.x * room.probes; base < n;
          base += (uint64_t)gridDim.x * room.probes) {
         const uint32_t count = n - base < room.probes ? (uint32_t)(n - base) : room.probes;
@@ -235,16 +259,60 @@ static __global__ void __launch_bounds__(1024)
         for (uint32_t j = threadIdx.x / group.size; j < count; j += blockDim.x / group.size) {
             const uint32_t place = reorder ? room.places[j] : j;
             kr_launch_one_search<body>(&params, pin, group, &answers, base + place,
-                                       twice ? place : base + place);
+                                       body::key(&params, base + place), twice ? place : base + place);
         }
         if (reorder)
             __syncthreads();
-        if (twice) {
-            for (uint32_t j = threadIdx.x; j < count; j += blockDim.x)
-                kr_tile_copy(body::out(&params), body::out_place(&params, base + j), room.counters, j,
-                             body::answer_nbytes(&params));
-            __syncthreads();
+        if (twice)
+            kr_launch_tile_write<body>(&params, base, count, room.counters);
+    }
+}
+
+/* Loads the keys of the probes base .. base + count - 1, once, and sorts them. */
+template <typename body>
+static __device__ __forceinline__ void
+kr_launch_tile_sort(const typename body::params_t *params,
+                    const kr_tile_sort_room<typename body::key_t> *room, uint64_t base, uint32_t count)
+{
+    uint64_t lowest = ~(uint64_t)0, highest = 0;
+    for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
+        const typename body::key_t key = body::key(params, base + j);
+        room->keys[j] = key;
+        lowest = key < lowest ? key : lowest;
+        highest = key > highest ? key : highest;
+    }
+    kr_tile_range(&lowest, &highest);
+    kr_tile_sort(room, count, lowest ^ highest);
+}
+
+/* The sorted kernel. As in the paper each thread (or group) takes neighbours of the sorted order. */
+template <typename body>
+static __global__ void __launch_bounds__(1024)
+    kr_sorted_kernel(const __grid_constant__ typename body::params_t params, uint64_t n)
+{
+    typedef typename body::key_t key_t;
+    const kr_launch *launch = body::launch(&params);
+    const kr_pin pin = {kr_tile_shared, launch->n_pins, 0};
+    const kr_group group = kr_tile_group(body::lanes(&params));
+    const kr_tile_sort_room<key_t> room = kr_tile_sort_room_of<key_t>(launch, kr_tile_shared);
+    const uint32_t share = room.probes / (blockDim.x / group.size);
+    const int twice = kr_launch_twice(launch);
+    const typename body::answers_t answers =
+        twice ? body::answers_in(&params, room.counters) : body::answers(&params);
+    kr_launch_pin<body>(&params, pin.n);
+    for (uint64_t base = (uint64_t)blockIdx.x * room.probes; base < n;
+         base += (uint64_t)gridDim.x * room.probes) {
+        const uint32_t count = n - base < room.probes ? (uint32_t)(n - base) : room.probes;
+        const uint32_t first = threadIdx.x / group.size * share;
+        kr_launch_tile_sort<body>(&params, &room, base, count);
+        for (uint32_t j = first; j < first + share && j < count; ++j) {
+            const uint32_t place = room.places[j];
+            kr_launch_one_search<body>(&params, pin, group, &answers, base + place, room.keys[place],
+                                       twice ? place : base + place);
         }
+        __syncthreads();
+        if (twice)
+            kr_launch_tile_write<body>(&params, base, count, room.counters);
     }
 }
 
@@ -257,14 +325,14 @@ static int kr_launch_with(const void *block, uint64_t n, void *cuda_stream)
     if (n == 0)
         return 0;
     cudaError_t code = kr_launch_plan_of(body::launch(params), sizeof(typename body::key_t), n, &plan);
+    void (*kernel)(const typename body::params_t, uint64_t) = kr_launched_kernel<body>;
+    if (plan.shared_nbytes)
+        kernel = kr_launch_sorts(body::launch(params)) ? kr_sorted_kernel<body> : kr_tuned_kernel<body>;
     if (code == cudaSuccess && plan.shared_nbytes)
-        code = kr_launch_allow((const void *)kr_tuned_kernel<body>);
+        code = kr_launch_allow((const void *)kernel);
     if (code != cudaSuccess)
         return (int)code;
-    if (plan.shared_nbytes)
-        kr_tuned_kernel<body><<<plan.grid, plan.threads, plan.shared_nbytes, stream>>>(*params, n);
-    else
-        kr_launched_kernel<body><<<plan.grid, plan.threads, 0, stream>>>(*params, n);
+    kernel<<<plan.grid, plan.threads, plan.shared_nbytes, stream>>>(*params, n);
     return (int)cudaGetLastError();
 }
 

@@ -133,10 +133,15 @@ KR_BODY int kr_batch_load_upper(const kr_batch *batch, uint64_t i, const kr_key 
            kr_code_is_valid(batch->upper_validity, batch->upper_offset, place);
 }
 
+KR_BODY kr_key kr_batch_lower(const kr_batch *batch, uint64_t i)
+{
+    return kr_code_load_key(batch->lower_type, batch->lower, i);
+}
+
 /* Loads the bounds of probe i; 0 when nothing can match: a NULL bound or an empty range. */
 KR_BODY int kr_batch_load(const kr_batch *batch, uint64_t i, kr_key *lower, kr_key *upper)
 {
-    *lower = kr_code_load_key(batch->lower_type, batch->lower, i);
+    *lower = kr_batch_lower(batch, i);
     return kr_batch_load_upper(batch, i, lower, upper);
 }
 

@@ -5,8 +5,9 @@
  *       kr_key pinned(const params_t *, uint32_t j)
  *           Word j < params.launch.n_pins of those that blocks pin in shared memory.
  *
- *       int begin(const params_t *, uint64_t i, state_t *)
- *           0: nothing to search.
+ *       int begin(const params_t *, uint64_t i, kr_key lower, state_t *)
+ *           `lower` is the code of probe i's lower bound (kr_batch_lower): a block that sorts its probes has
+ *           read it already. Begins with kr_batch_load_upper. 0: nothing to search.
  *
  *       int step(const params_t *, kr_pin, kr_group, state_t *)
  *           0: done. All threads of the group hold the same state and arrive together. On the CPU a group is
@@ -43,9 +44,9 @@ struct kr_lookup_body {
     {
         return &params->launch;
     }
-    static __device__ __forceinline__ uint64_t code(const params_t *params, uint64_t i)
+    static __device__ __forceinline__ kr_key key(const params_t *params, uint64_t i)
     {
-        return kr_code_load_key(params->batch.lower_type, params->batch.lower, i);
+        return kr_batch_lower(&params->batch, i);
     }
     static __device__ __forceinline__ kr_put answers(const params_t *params)
     {
@@ -86,9 +87,10 @@ struct kr_lookup_body {
         {                                                                                                 \
             return pinned_(params, j);                                                                    \
         }                                                                                                 \
-        static __device__ __forceinline__ int begin(const params_t *params, uint64_t i, state_t *state)   \
+        static __device__ __forceinline__ int begin(const params_t *params, uint64_t i, kr_key lower,     \
+                                                    state_t *state)                                       \
         {                                                                                                 \
-            return begin_(params, i, state);                                                              \
+            return begin_(params, i, lower, state);                                                       \
         }                                                                                                 \
         static __device__ __forceinline__ int step(const params_t *params, kr_pin pin, kr_group group,    \
                                                    state_t *state)                                        \
@@ -106,6 +108,10 @@ struct kr_lookup_body {
 #else
 
 #define KR_LOOKUP_PROGRAM_(name, params_t, state_t, pinned, begin, step, end, lanes) \
+    KR_BODY int name##_open(const params_t *params, uint64_t i, state_t *state)      \
+    {                                                                                \
+        return begin(params, i, kr_batch_lower(&params->batch, i), state);           \
+    }                                                                                \
     KR_BODY int name##_alone(const params_t *params, state_t *state)                 \
     {                                                                                \
         const kr_pin none = {NULL, 0, 0};                                            \
@@ -116,7 +122,7 @@ struct kr_lookup_body {
     {                                                                                \
         end(params, &params->put, i, state);                                         \
     }                                                                                \
-    KR_FLIGHT_PROGRAM_(KR_MANY_IN_FLIGHT, name, params_t, state_t, begin, name##_alone, name##_put)
+    KR_FLIGHT_PROGRAM_(KR_MANY_IN_FLIGHT, name, params_t, state_t, name##_open, name##_alone, name##_put)
 
 #endif
 

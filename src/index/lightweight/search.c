@@ -69,6 +69,22 @@ const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec
     return in_groups ? programs->group : programs->alone;
 }
 
+/* What a block sorts must fit its shared memory, or the registers of its threads. */
+static kr_status check_order(const kr_spec *spec, int64_t k, kr_error *err)
+{
+    const kr_launch launch = launch_by_options(spec, k);
+    const int sorts = kr_launch_sorts(&launch);
+    if (kr_launch_can_order(&launch))
+        return KR_OK;
+    return kr_fail(err, KR_ERR_SPEC,
+                   "kind '%s': reorder=%s at most %d probes of a block%s, and threads=%u with per_thread=%u "
+                   "makes %u; give a smaller per_thread",
+                   spec->kind->name, sorts ? "sort and sort-double hold" : "lookup and double sort",
+                   sorts ? KR_LAUNCH_SORT_KEYS : KR_LAUNCH_ORDER_PROBES,
+                   sorts ? ", and 16 of a thread, in registers" : "", launch.threads, launch.per_thread,
+                   kr_launch_probes(&launch));
+}
+
 kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
 {
     const char *kind = spec->kind->name;
@@ -83,21 +99,16 @@ kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
             "kind '%s': group=k-1 divides a warp into groups of k - 1 threads, which k=%d does not allow; "
             "give k=3, 5, 9, 17 or 33, or group=1",
             kind, (int)k);
-    const kr_launch launch = launch_by_options(spec, k);
-    if (launch.reorder != KR_REORDER_NONE && kr_launch_probes(&launch) > KR_LAUNCH_ORDER_PROBES)
-        return kr_fail(err, KR_ERR_SPEC,
-                       "kind '%s': reorder= sorts at most %d probes of a block, and threads=%d with "
-                       "per_thread=%d makes %u; give a smaller per_thread",
-                       kind, KR_LAUNCH_ORDER_PROBES, threads, (int)launch.per_thread,
-                       kr_launch_probes(&launch));
-    return check_probes(spec, err);
+    const kr_status status = check_order(spec, k, err);
+    return status == KR_OK ? check_probes(spec, err) : status;
 }
 
 /* Words that fit into shared memory beside those of reordering. */
 static uint32_t pins(const kr_launch *launch, int64_t pin, uint32_t key_nbytes, const uint64_t *level_pins,
                      uint32_t n_levels)
 {
-    const uint64_t room = (KR_LAUNCH_SHARED - kr_launch_order_nbytes(launch)) / 8 * 8 / key_nbytes;
+    const uint64_t room =
+        (KR_LAUNCH_SHARED - kr_launch_order_nbytes(launch, key_nbytes)) / 8 * 8 / key_nbytes;
     uint64_t steps = 0;
     if (pin == KR_PIN_NONE || n_levels == 0)
         return 0;

@@ -41,8 +41,10 @@ enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
         "GPU: threads that search for one probe; k - 1 with k = 3, 5, 9, 17 or 33"}, \
     [KR_SEARCH_PIN] = {"pin", KR_OPTION_CHOICE, "none|steps|full", 0, 2, KR_PIN_NONE, \
         "GPU: words of the first steps kept in shared memory: whole steps, or all that fit"}, \
-    [KR_SEARCH_REORDER] = {"reorder", KR_OPTION_CHOICE, "none|lookup|double", 0, 2, KR_REORDER_NONE, \
-        "GPU: each block sorts its probes; double: puts results back in order before it writes them"}
+    [KR_SEARCH_REORDER] = {"reorder", KR_OPTION_CHOICE, "none|lookup|double|sort|sort-double", 0, \
+        KR_REORDERS - 1, KR_REORDER_NONE, \
+        "GPU: each block sorts its probes by leading bits, or (sort) by all, in registers, as in the paper's " \
+        "4.3; double: puts results back in order before it writes them"}
 /* clang-format on */
 
 /* For a kind's settle: refuses meaningless combinations. `k` is the fan-out. */

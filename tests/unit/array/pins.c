@@ -31,7 +31,7 @@ static uint32_t search(const array_params *p, uint32_t lower, uint32_t n_pins)
     array_params copy = *p;
     copy.batch.lower = &lower;
     copy.put.what = KR_PUT_ROW;
-    if (array_begin(&copy, 0, &s))
+    if (array_begin(&copy, 0, lower, &s))
         while (array_soa_step(&copy, pin, alone, &s))
             ;
     return s.at;
@@ -82,7 +82,7 @@ static void reads_the_words(void **state)
         const kr_pin pin = {words, 127, 0};
         array_state s;
         params.batch.lower = &lower;
-        assert_true(array_begin(&params, 0, &s));
+        assert_true(array_begin(&params, 0, lower, &s));
         while (array_soa_step(&params, pin, alone, &s))
             ;
         assert_int_equal(s.at, lower == 0 ? 0 : lower > 100 ? 100 : lower - 1);

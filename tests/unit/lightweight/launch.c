@@ -60,6 +60,9 @@ static void refuses_what_cannot_be_launched(void **state)
     refuse("toy:group=k-1,k=32", "group=k-1", "k=32");
     refuse("toy:threads=1024,per_thread=9,reorder=lookup", "reorder=", "per_thread=9");
     refuse("toy:threads=1024,per_thread=32,reorder=double", "8192", "32768");
+    refuse("toy:threads=1024,per_thread=5,reorder=sort", "reorder=sort", "4096");
+    refuse("toy:threads=128,per_thread=17,reorder=sort-double", "16 of a thread", "per_thread=17");
+    refuse("toy:reorder=sort,probes=partitioned", "probes=partitioned", "reorder=");
 }
 
 static void accepts_the_rest(void **state)
@@ -74,6 +77,10 @@ static void accepts_the_rest(void **state)
     assert_true(all.threads == 1024 && all.per_thread == 8 && all.is_static == 1 &&
                 all.reorder == KR_REORDER_DOUBLE);
     assert_int_equal(kr_launch_probes(&many), 32768);
+    assert_int_equal(launch_of("toy:reorder=sort,threads=1024,per_thread=4", 4, NULL, 0).reorder,
+                     KR_REORDER_SORT);
+    assert_int_equal(launch_of("toy:reorder=sort-double,group=k-1,k=33,per_thread=32", 4, NULL, 0).reorder,
+                     KR_REORDER_SORT_DOUBLE);
     for (uint32_t bits = 1; bits <= 5; ++bits) {
         char text[64];
         snprintf(text, sizeof text, "toy:group=k-1,k=%u,threads=32,reorder=lookup", (1u << bits) + 1);
@@ -109,6 +116,10 @@ static void leaves_room_for_reordering(void **state)
         "toy:pin=steps,reorder=lookup,threads=512,per_thread=7",
         "toy:pin=full,reorder=double,threads=96,per_thread=31",
         "toy:pin=full,reorder=double,threads=32,group=k-1,k=33",
+        "toy:pin=full,reorder=sort,threads=1024,per_thread=4",
+        "toy:pin=full,reorder=sort-double,threads=256,per_thread=16",
+        "toy:pin=full,reorder=sort-double,threads=96,per_thread=3",
+        "toy:pin=steps,reorder=sort,threads=1024,group=k-1,k=33",
     };
     const uint64_t levels[] = {1, 100, 5000, (uint64_t)1 << 40};
     (void)state;
@@ -116,7 +127,7 @@ static void leaves_room_for_reordering(void **state)
         for (uint32_t key_nbytes = 4; key_nbytes <= 8; key_nbytes += 4) {
             const kr_launch launch = launch_of(specs[i], key_nbytes, levels, 4);
             const uint64_t pins = ((uint64_t)launch.n_pins * key_nbytes + 7) / 8 * 8;
-            const uint64_t both = pins + kr_launch_order_nbytes(&launch);
+            const uint64_t both = pins + kr_launch_order_nbytes(&launch, key_nbytes);
             assert_true(both <= KR_LAUNCH_SHARED);
             if (strstr(specs[i], "pin=full"))
                 assert_true(both + 16 > KR_LAUNCH_SHARED);

@@ -27,10 +27,10 @@ KR_BODY kr_key toy_pinned(const toy_params *p, uint32_t j)
     return j;
 }
 
-KR_BODY int toy_begin(const toy_params *p, uint64_t i, toy_state *s)
+KR_BODY int toy_begin(const toy_params *p, uint64_t i, kr_key lower, toy_state *s)
 {
-    *s = (toy_state){0};
-    const int any = kr_batch_load(&p->batch, i, &s->lower, &s->upper);
+    *s = (toy_state){.lower = lower};
+    const int any = kr_batch_load_upper(&p->batch, i, &lower, &s->upper);
     s->left = s->lower;
     return any && s->left;
 }
@@ -97,7 +97,7 @@ static void sizes_launches(void **state)
     const kr_launch none = {0};
     (void)state;
     assert_int_equal(kr_launch_probes(&none), KR_LAUNCH_THREADS);
-    assert_int_equal(kr_launch_order_nbytes(&none), 0);
+    assert_int_equal(kr_launch_order_nbytes(&none, 8), 0);
     for (uint32_t threads = 32; threads <= 1024; threads += 32)
         for (uint32_t per_thread = 1; per_thread <= 32; ++per_thread)
             for (uint32_t group = 1; group <= 32; group *= 2) {
@@ -111,10 +111,41 @@ static void sizes_launches(void **state)
                 if (probes > KR_LAUNCH_ORDER_PROBES)
                     continue;
                 /* Room for places, and behind them for results of 8 bytes. */
-                assert_true(kr_launch_order_nbytes(&launch) >= 10 * probes);
-                assert_true(kr_launch_order_nbytes(&launch) <= KR_LAUNCH_SHARED);
+                assert_true(kr_launch_order_nbytes(&launch, 4) >= 10 * probes);
+                assert_true(kr_launch_order_nbytes(&launch, 8) <= KR_LAUNCH_SHARED);
                 assert_true(bits <= 13);
             }
+}
+
+/* Each thread holds a power of two of the keys, all threads together hold the tile, and what lies in shared
+ * memory fits: keys, places of all that is sorted, and counters or results. */
+static void sizes_sorts(void **state)
+{
+    uint32_t fitting = 0;
+    (void)state;
+    for (uint32_t threads = 32; threads <= 1024; threads += 32)
+        for (uint32_t per_thread = 1; per_thread <= 32; ++per_thread)
+            for (uint32_t group = 1; group <= 32; group *= 2)
+                for (uint32_t key_nbytes = 4; key_nbytes <= 8; key_nbytes += 4) {
+                    kr_launch launch = {.threads = threads,
+                                        .per_thread = per_thread,
+                                        .group = group,
+                                        .reorder = KR_REORDER_SORT};
+                    const uint32_t probes = kr_launch_probes(&launch), each = kr_launch_sort_each(&launch);
+                    const uint32_t held = each * threads, kept = probes * key_nbytes + 2 * held;
+                    assert_true(held >= probes && (each & (each - 1)) == 0);
+                    assert_true(each == 1 || held / 2 < probes);
+                    assert_int_equal(kr_launch_can_order(&launch), each <= 16 && held <= 4096);
+                    if (!kr_launch_can_order(&launch))
+                        continue;
+                    ++fitting;
+                    assert_true(kr_launch_order_nbytes(&launch, key_nbytes) >= kept + 32 * threads);
+                    launch.reorder = KR_REORDER_SORT_DOUBLE;
+                    assert_true(kr_launch_order_nbytes(&launch, key_nbytes) >= kept + 8 * probes);
+                    assert_true(kr_launch_order_nbytes(&launch, key_nbytes) >= kept + 32 * threads);
+                    assert_true(kr_launch_order_nbytes(&launch, key_nbytes) <= KR_LAUNCH_SHARED);
+                }
+    assert_true(fitting > 100);
 }
 
 /* In shared memory before they are written. */
@@ -132,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_as_probes),
         cmocka_unit_test(sizes_launches),
+        cmocka_unit_test(sizes_sorts),
         cmocka_unit_test(knows_bytes_of_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

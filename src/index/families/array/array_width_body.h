@@ -86,9 +86,10 @@ KR_BODY kr_key array_pinned(const array_params *p, uint32_t j)
     return back <= p->entries.n ? kr_entry_key(&p->entries, (int)p->entries.layout, p->entries.n - back) : 0;
 }
 
-KR_BODY int array_begin(const array_params *p, uint64_t i, array_state *s)
+KR_BODY int array_begin(const array_params *p, uint64_t i, kr_key lower, array_state *s)
 {
-    const int any = kr_batch_load(&p->batch, i, &s->lower, &s->upper) && p->entries.n;
+    const int any = kr_batch_load_upper(&p->batch, i, &lower, &s->upper) && p->entries.n;
+    s->lower = lower;
     s->at = p->entries.n;
     s->step = p->top;
     s->first = any ? 1 : p->entries.n; /* the root, or an empty match */
@@ -133,9 +134,9 @@ ARRAY_LAYOUT(array_aos, 1)
 
 /* ---- K-ary: the entries first .. at - 1 are cut into k pieces, by k - 1 pivots --------------- */
 
-KR_BODY int array_begin_kary(const array_params *p, uint64_t i, array_state *s)
+KR_BODY int array_begin_kary(const array_params *p, uint64_t i, kr_key lower, array_state *s)
 {
-    const int any = array_begin(p, i, s);
+    const int any = array_begin(p, i, lower, s);
     s->first = any ? 0 : p->entries.n; /* keys before it are < lower */
     return any;
 }

@@ -45,10 +45,10 @@ KR_BODY void eytzinger_descend(eytzinger_state *s, kr_key bound, uint32_t phase)
     s->phase = phase;
 }
 
-KR_BODY int eytzinger_begin(const eytzinger_params *p, uint64_t i, eytzinger_state *s)
+KR_BODY int eytzinger_begin(const eytzinger_params *p, uint64_t i, kr_key lower, eytzinger_state *s)
 {
-    const int any = kr_batch_load(&p->batch, i, &s->lower, &s->upper) && p->entries.n;
-    eytzinger_descend(s, s->lower, any ? EYTZINGER_FIRST : EYTZINGER_NOTHING);
+    const int any = kr_batch_load_upper(&p->batch, i, &lower, &s->upper) && p->entries.n;
+    eytzinger_descend(s, lower, any ? EYTZINGER_FIRST : EYTZINGER_NOTHING);
     s->first = p->entries.n;
     return any;
 }

@@ -18,18 +18,23 @@ typedef struct hash_find_state {
 
 enum { TABLE_FOUND_NOTHING, TABLE_FOUND_ONE, TABLE_FOUND_SEVERAL };
 
-KR_BODY int hash_find_begin(const hash_find_params *p, uint64_t i, hash_find_state *s)
+KR_BODY int hash_find_begin_key(const hash_find_params *p, uint64_t i, kr_key key, hash_find_state *s)
 {
-    kr_key key, upper; /* a point's are the same */
+    kr_key upper; /* a point's is the key */
     s->found = TABLE_FOUND_NOTHING;
     s->word = 0;
-    if (!kr_batch_load(&p->batch, i, &key, &upper) || !p->table.n_heads)
+    if (!kr_batch_load_upper(&p->batch, i, &key, &upper) || !p->table.n_heads)
         return 0;
     s->mixed = kr_mix(key, p->table.seed);
     s->node = hash_home(&p->table, s->mixed);
     s->steps = s->reach = 0;
     kr_prefetch(hash_node(&p->table, s->node));
     return 1;
+}
+
+KR_BODY int hash_find_begin(const hash_find_params *p, uint64_t i, hash_find_state *s)
+{
+    return hash_find_begin_key(p, i, kr_batch_lower(&p->batch, i), s);
 }
 
 /* From a node without the key to the next that may have it. */
@@ -139,7 +144,7 @@ KR_BODY int hash_find_group_step(const hash_find_params *p, kr_pin pin, kr_group
     }
     return hash_find_next(p, slots, (int)p->table.linked, (int)p->table.plain, meta, s);
 }
-KR_LOOKUP_PROGRAM(hash_find_group, hash_find_params, hash_find_state, hash_find_pinned, hash_find_begin,
+KR_LOOKUP_PROGRAM(hash_find_group, hash_find_params, hash_find_state, hash_find_pinned, hash_find_begin_key,
                   hash_find_group_step, hash_find_put, KR_LANES_OF_LAUNCH);
 
 #endif

@@ -51,11 +51,12 @@ KR_BODY void pivot_aim(const pivot_params *p, uint32_t phase, pivot_state *s)
         pivot_reach(p, p->shape.leaf, s);
 }
 
-KR_BODY int pivot_begin(const pivot_params *p, uint64_t i, pivot_state *s)
+KR_BODY int pivot_begin(const pivot_params *p, uint64_t i, kr_key lower, pivot_state *s)
 {
+    s->lower = lower;
     s->first = s->at = p->entries.n;
     s->phase = PIVOT_NOTHING;
-    if (!kr_batch_load(&p->batch, i, &s->lower, &s->upper) || !p->entries.n)
+    if (!kr_batch_load_upper(&p->batch, i, &lower, &s->upper) || !p->entries.n)
         return 0;
     pivot_aim(p, PIVOT_DOWN, s);
     return 1;
