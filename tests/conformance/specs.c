@@ -104,7 +104,10 @@ static const struct {
      "schedule=static|k=17,schedule=static,per_thread=32,threads=32,reorder=lookup|k=3,group=k-1,layout=aos|"
      "k=5,group=k-1|k=17,group=k-1,pin=steps|k=33,group=k-1,layout=aos|group=k-1,reorder=double,per_thread="
      "2|k=2,pin=steps,reorder=sort-double,per_thread=8,threads=128|k=17,group=k-1,reorder=sort|layout=aos,"
-     "probes=partitioned|k=2,probes=partitioned|k=2,scan=ranks|k=33,scan=ranks|k=7,layout=aos,"
+     "probes=partitioned|k=2,probes=partitioned|k=2,stop=hit|k=2,stop=hit,probes=sorted|k=3,stop=hit|k=5,"
+     "group=k-1,stop=hit,pin=full|k=17,stop=hit,layout=aos|k=33,group=k-1,stop=hit,reorder=sort,per_thread=2|"
+     "k=2,pin=steps,stop=hit|k=7,stop=hit,pin=full,schedule=static|k=2,scan=ranks|k=33,scan=ranks|k=7,layout="
+     "aos,"
      "scan=ranks,probes=partitioned"},
     {"pivot", "schedule threads per_thread k",
      "k=3|k=4|k=7|k=9|k=16|k=32|k=2,levels=1|k=2,levels=2,layout=aos|k=3,levels=1|k=3,levels=2,layout=aos|"

@@ -99,7 +99,7 @@ static kr_index *make(const char *spec, uint32_t wide, entries *model)
 }
 
 static inline kr_status change(kr_index *index, uint32_t wide, const entries *deletes, const entries *inserts,
-                        kr_error *err)
+                               kr_error *err)
 {
     static columns gone, come;
     columns_of(deletes, wide, &gone);

@@ -9,6 +9,10 @@ static const kr_option options[EYTZINGER_OPTIONS] = {
     [EYTZINGER_OPTION_SCAN] = {"scan", KR_OPTION_CHOICE, "levels|ranks", 0, 1, EYTZINGER_SCAN_LEVELS,
                                "how sums, minima and maxima read matches: level by level, or in key "
                                "order"},
+    [EYTZINGER_OPTION_STOP] =
+        {"stop", KR_OPTION_CHOICE, "leaf|hit", 0, 1, EYTZINGER_STOP_LEAF,
+         "where point lookups end: in a leaf, or (hit) at the first node that has the key, "
+         "as in the paper's 3.4, while no key is there twice"},
 };
 
 static kr_status settle(kr_spec *spec, kr_error *err)

@@ -11,8 +11,8 @@ typedef struct eytzinger_index {
     kr_store store; /* entry e is in slot eytzinger_first(k) + e */
     eytzinger_tree tree;
     kr_launch launch;
-    const kr_program *program;
-    uint32_t by_level; /* reductions read level by level */
+    const kr_program *program, *points; /* points: of lookups for points */
+    uint32_t by_level;                  /* reductions read level by level */
     kr_spec spec;
 } eytzinger_index;
 
@@ -24,35 +24,33 @@ static uint32_t k_of(const kr_spec *spec)
 }
 
 KR_MERGE_PROGRAMS_DECLARE(eytzinger_merge);
-KR_PROGRAM_DECLARE(eytzinger_any);
-KR_PROGRAM_DECLARE(eytzinger_2);
-KR_PROGRAM_DECLARE(eytzinger_3);
-KR_PROGRAM_DECLARE(eytzinger_5);
-KR_PROGRAM_DECLARE(eytzinger_9);
-KR_PROGRAM_DECLARE(eytzinger_17);
-KR_PROGRAM_DECLARE(eytzinger_33);
-KR_PROGRAM_DECLARE(eytzinger_group_3);
-KR_PROGRAM_DECLARE(eytzinger_group_5);
-KR_PROGRAM_DECLARE(eytzinger_group_9);
-KR_PROGRAM_DECLARE(eytzinger_group_17);
-KR_PROGRAM_DECLARE(eytzinger_group_33);
+#define PROGRAMS_DECLARE(name)           \
+    KR_PROGRAM_DECLARE(name##_any);      \
+    KR_PROGRAM_DECLARE(name##_2);        \
+    KR_PROGRAM_DECLARE(name##_3);        \
+    KR_PROGRAM_DECLARE(name##_5);        \
+    KR_PROGRAM_DECLARE(name##_9);        \
+    KR_PROGRAM_DECLARE(name##_17);       \
+    KR_PROGRAM_DECLARE(name##_33);       \
+    KR_PROGRAM_DECLARE(name##_group_3);  \
+    KR_PROGRAM_DECLARE(name##_group_5);  \
+    KR_PROGRAM_DECLARE(name##_group_9);  \
+    KR_PROGRAM_DECLARE(name##_group_17); \
+    KR_PROGRAM_DECLARE(name##_group_33)
+PROGRAMS_DECLARE(eytzinger);
+PROGRAMS_DECLARE(eytzinger_stop);
 KR_PROGRAM_DECLARE(eytzinger_nearest_any);
 KR_PROGRAM_DECLARE(eytzinger_nearest_9);
 
-static const kr_search_programs programs[] = {
-    {2, &KR_W(eytzinger_2), NULL},
-    {3, &KR_W(eytzinger_3), &KR_W(eytzinger_group_3)},
-    {5, &KR_W(eytzinger_5), &KR_W(eytzinger_group_5)},
-    {9, &KR_W(eytzinger_9), &KR_W(eytzinger_group_9)},
-    {17, &KR_W(eytzinger_17), &KR_W(eytzinger_group_17)},
-    {33, &KR_W(eytzinger_33), &KR_W(eytzinger_group_33)},
-    {0, &KR_W(eytzinger_any), NULL},
-};
-
-static const kr_program *program_of(const kr_device *device, const kr_spec *spec)
-{
-    return kr_search_program(device, spec, k_of(spec), programs);
-}
+#define PROGRAMS_OF(name)                                                                                   \
+    {                                                                                                       \
+        {2, &KR_W(name##_2), NULL}, {3, &KR_W(name##_3), &KR_W(name##_group_3)},                            \
+            {5, &KR_W(name##_5), &KR_W(name##_group_5)}, {9, &KR_W(name##_9), &KR_W(name##_group_9)},       \
+            {17, &KR_W(name##_17), &KR_W(name##_group_17)}, {33, &KR_W(name##_33), &KR_W(name##_group_33)}, \
+            {0, &KR_W(name##_any), NULL},                                                                   \
+    }
+static const kr_search_programs programs[] = PROGRAMS_OF(eytzinger);
+static const kr_search_programs programs_that_stop[] = PROGRAMS_OF(eytzinger_stop);
 
 /* The first steps read the first slots. */
 static kr_launch launch_of(const kr_spec *spec, uint64_t n)
@@ -90,23 +88,53 @@ static kr_store place(kr_work *w, const kr_build *build, const kr_sorted *sorted
     return store;
 }
 
+static eytzinger_ranks_params ranks_of(const eytzinger_index *index)
+{
+    return (eytzinger_ranks_params){.entries = kr_store_entries(&index->store), .tree = index->tree};
+}
+
+/* 1: searches for points may stop at a key. Waits for the stream. */
+static int can_stop(kr_work *w, const eytzinger_index *index)
+{
+    uint64_t repeats = 0;
+    eytzinger_ranks_params params = ranks_of(index);
+    if (index->spec.options[EYTZINGER_OPTION_STOP] != EYTZINGER_STOP_HIT)
+        return 0;
+    if (index->store.n < 2)
+        return 1;
+    params.found = kr_work_counters(w, 1);
+    kr_work_run(w, &KR_W(eytzinger_repeats), &params, index->store.n);
+    kr_work_read(w, &repeats, params.found, sizeof repeats);
+    kr_work_give(w, params.found);
+    return !repeats;
+}
+
+/* An index of these entries, which are not kept yet. */
+static eytzinger_index index_of(kr_work *w, const kr_spec *spec, kr_store store, eytzinger_tree tree)
+{
+    eytzinger_index index = {
+        .store = store,
+        .tree = tree,
+        .launch = launch_of(spec, store.n),
+        .program = kr_search_program(w->device, spec, k_of(spec), programs),
+        .by_level = spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS,
+        .spec = *spec,
+    };
+    index.points = can_stop(w, &index) ? kr_search_program(w->device, spec, k_of(spec), programs_that_stop)
+                                       : index.program;
+    kr_store_keep(w, &index.store);
+    return index;
+}
+
 static void build(kr_work *w, const kr_build *build, void **self)
 {
     const kr_spec *spec = build->spec;
     eytzinger_index *index = kr_work_object(w, sizeof *index, "an index");
     const kr_sorted sorted = kr_sorted_build(w, build);
     const eytzinger_tree tree = eytzinger_tree_of(k_of(spec), (uint32_t)sorted.n);
-    kr_store store = place(w, build, &sorted, &tree);
-    kr_store_keep(w, &store);
+    const eytzinger_index made = index_of(w, spec, place(w, build, &sorted, &tree), tree);
     if (kr_work_goes_on(w))
-        *index = (eytzinger_index){
-            .store = store,
-            .tree = tree,
-            .launch = launch_of(spec, store.n),
-            .program = program_of(w->device, spec),
-            .by_level = spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS,
-            .spec = *spec,
-        };
+        *index = made;
     *self = index;
 }
 
@@ -125,13 +153,11 @@ static void update(kr_work *w, void *self, const kr_update *job)
     KR_W(kr_merge_plan)(&m, &changes);
     if (KR_W(kr_merge_has_changes)(&m)) {
         params.merged = eytzinger_tree_of(k_of(&index->spec), (uint32_t)m.n);
-        kr_store merged = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n));
-        kr_store_keep(w, &merged);
+        const kr_store merged = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n));
+        const eytzinger_index made = index_of(w, &index->spec, merged, params.merged);
         if (kr_work_goes_on(w)) {
             kr_store_release(w->device, &index->store, w->stream);
-            index->store = merged;
-            index->tree = params.merged;
-            index->launch = launch_of(&index->spec, merged.n);
+            *index = made;
         }
     }
     kr_work_lap(w, "merge");
@@ -149,7 +175,8 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
     };
     const kr_program *nearest =
         index->tree.k == 9 ? &KR_W(eytzinger_nearest_9) : &KR_W(eytzinger_nearest_any);
-    kr_work_run(w, job->batch.near.how ? nearest : index->program, &params, job->n);
+    const kr_program *program = job->batch.upper ? index->program : index->points;
+    kr_work_run(w, job->batch.near.how ? nearest : program, &params, job->n);
 }
 
 static kr_rows rows(const void *self)
@@ -169,11 +196,6 @@ static kr_rows rows(const void *self)
     };
 }
 
-static eytzinger_ranks_params ranks_of(const eytzinger_index *index)
-{
-    return (eytzinger_ranks_params){.entries = kr_store_entries(&index->store), .tree = index->tree};
-}
-
 static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 {
     eytzinger_ranks_params params = ranks_of(self);
@@ -189,6 +211,14 @@ static void validate(kr_work *w, const void *self)
     const eytzinger_index *index = self;
     eytzinger_ranks_params params = ranks_of(index);
     kr_sorted_order_check(w, &KR_W(eytzinger_check), &params, &params.found, index->store.n);
+}
+
+/* Whether searches stop, where they were asked to. */
+static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST])
+{
+    const eytzinger_index *index = self;
+    counters[0] = (kr_counter){"stops at keys", index->points != index->program};
+    return index->spec.options[EYTZINGER_OPTION_STOP] == EYTZINGER_STOP_HIT;
 }
 
 /* One node per level, whose keys are adjacent; then the row. */
@@ -214,4 +244,5 @@ const kr_family_ops KR_W(eytzinger_ops) = {
     .program = &KR_W(eytzinger_9),
     .runs_on = kr_search_runs_on,
     .update = update,
+    .counters = counters,
 };

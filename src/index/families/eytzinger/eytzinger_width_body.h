@@ -30,7 +30,7 @@ KR_MAP_PROGRAM(eytzinger_place, eytzinger_place_params, eytzinger_place_rank);
 typedef struct eytzinger_ranks_params {
     kr_entries entries;
     eytzinger_tree tree;
-    uint64_t *found; /* by the check */
+    uint64_t *found; /* by the checks */
     kr_key *keys;    /* keys[i] is the key of cut i */
     uint32_t bits, reserved;
 } eytzinger_ranks_params;
@@ -46,6 +46,14 @@ KR_BODY uint32_t eytzinger_row_at(const eytzinger_ranks_params *p, uint64_t rank
     return kr_entry_row(&p->entries, (int)p->entries.layout, eytzinger_slot_of_rank(&p->tree, rank));
 }
 KR_ORDER_CHECK_PROGRAM(eytzinger_check, eytzinger_ranks_params, eytzinger_key_at, eytzinger_row_at);
+
+/* *found becomes 1 if two entries have the same code. */
+KR_BODY void eytzinger_note_repeat(const eytzinger_ranks_params *p, uint64_t rank)
+{
+    if (rank && eytzinger_key_at(p, rank) == eytzinger_key_at(p, rank - 1))
+        kr_atomic_max64(p->found, 1);
+}
+KR_MAP_PROGRAM(eytzinger_repeats, eytzinger_ranks_params, eytzinger_note_repeat);
 
 KR_BODY void eytzinger_cut(const eytzinger_ranks_params *p, uint64_t i)
 {
