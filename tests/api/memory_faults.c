@@ -310,9 +310,9 @@ static uint32_t capabilities_of(const char *spec)
 /* A run after the first takes no memory, so only the first can fail. */
 static kr_status ask_prepared(kr_index *index, int ranges, kr_error *err)
 {
-    uint64_t sums[PROBES] = {0};
+    uint64_t sums[2 * PROBES] = {0}; /* wide: every kind needs matches for them */
     const kr_sink sink = {
-        .struct_size = sizeof sink, .result = KR_RESULT_SUM, .values = &value_column, .out = sums};
+        .struct_size = sizeof sink, .result = KR_RESULT_SUM_WIDE, .values = &value_column, .out = sums};
     kr_prepared *prepared = NULL;
     kr_status status = ranges ? kr_prepare_range(index, &probe_column, &upper_column, &sink, &prepared, err)
                               : kr_prepare_lookup(index, &probe_column, &sink, &prepared, err);
@@ -526,6 +526,8 @@ static const char *const specs[] = {"array:probes=sorted",
                                     "rx:update=refit,parts=3",
                                     "rx:order=row,prim=aabb,range=anyhit,parts=3",
                                     "rx:prim=sphere,dedupe=off",
+                                    "rx:preset=paper",
+                                    "rx:preset=paper,update=refit",
                                     "cgrx:scene=naive,rays=paper,filter=4",
                                     "cgrx:updates=on,node=4",
                                     "cgrx:preset=paper",

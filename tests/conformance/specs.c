@@ -129,7 +129,7 @@ static const struct {
      "seed=7|filter=off,load=0.95|probing=double,filter=off,group=8,load=0.8,build=insert|"
      "filter=off,load=0.5,probes=partitioned"},
     {"chain", "", "occupancy=0.5|occupancy=2.0,seed=3"},
-    {"rx", "scale bvh compact update enter outside preset",
+    {"rx", "scale bvh compact update enter outside answer preset",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"
      "parts=3|"
      "update=refit,mode=naive|update=refit,mode=extended,order=row|update=refit,prim=sphere,order=row|"
@@ -146,7 +146,12 @@ static const struct {
      "naive,ray=zero,range_ray=zero,"
      "parts=3|outside=rays|outside=rays,range=anyhit,parts=3|outside=rays,mode=naive,prim=aabb|"
      "outside=rays,mode=extended,order=row|outside=rays,bits=3:2:3,parts=5,prim=sphere|"
-     "outside=rays,scale=20:20:20,ray=zero,dedupe=off"},
+     "outside=rays,scale=20:20:20,ray=zero,dedupe=off|"
+     "preset=paper,parts=3|preset=paper,order=key|preset=paper,bits=3:2:3,max_rays=3|preset=paper,bits=9:23:"
+     "0|"
+     "preset=paper,mode=naive|preset=paper,mode=extended|preset=paper,prim=sphere|preset=paper,prim=aabb|"
+     "preset=paper,update=refit|preset=paper,answer=matches|preset=paper,ray=offset,parts=3,probes=sorted|"
+     "preset=paper,ray=zero,range_ray=zero|answer=rays,scale=20:20:20|answer=rays,bits=2:1:13,parts=5"},
     {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild flip preset",
      "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
      "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=aos|"
@@ -390,6 +395,9 @@ static const struct {
     {"rx:update=refit,compact=on", "compact"},
     {"rx:update=refit,dedupe=on", "dedupe"},
     {"rx:order=row,dedupe=on", "dedupe"},
+    {"rx:answer=rays,prim=aabb", "prim"},
+    {"rx:answer=rays,range=scan", "range"},
+    {"rx:answer=rays,dedupe=on", "dedupe"},
     {"cgrx:rays=column,scene=naive", "rays"},
     {"cgrx:rays=column,flip=off", "flip"},
     {"cgrx:preset=paper,rays=column,updates=on", "flip"},
@@ -415,6 +423,14 @@ static const struct {
     {"rx:update=refit", "compact", "off"},
     {"rx:update=refit", "dedupe", "off"},
     {"rx:order=row", "dedupe", "off"},
+    {"rx:answer=rays", "range", "anyhit"},
+    {"rx:answer=rays", "dedupe", "off"},
+    {"rx:preset=paper", "answer", "rays"},
+    {"rx:preset=paper", "order", "row"},
+    {"rx:preset=paper,prim=aabb", "answer", "matches"},
+    {"rx:preset=paper,range=scan", "answer", "matches"},
+    {"rx:preset=paper,update=refit", "compact", "off"},
+    {"rx:preset=paper,update=refit", "answer", "rays"},
     {"cgrx", "bucket", "16"},
     {"cgrx", "scene", "optimized"},
     {"cgrx", "rays", "auto"},

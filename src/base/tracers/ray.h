@@ -9,9 +9,9 @@
  *       void end(const KR_RAY_PARAMS *, uint64_t i, KR_RAY_STATE *)
  *           as in KR_PROBE_PROGRAM: state of at most 32 bytes.
  *       uint32_t hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
- *           Called for every primitive that a visiting ray meets, in any order. It may be called twice for a
- *           primitive, and for one slightly beside the ray, so it compares integers. `payload` belongs to the
- *           ray.
+ *           Called for every primitive that a visiting ray meets, in any order: once for each triangle and
+ *           sphere, perhaps twice for a box, and perhaps for one slightly beside a long ray, so it compares
+ *           integers. `payload` belongs to the ray.
  *           Returns KR_HIT_*.
  *       void box(const void *params, uint32_t primitive, float box[6])
  *           Lower and upper corner of a primitive of a scene of boxes, as it was built.

@@ -48,13 +48,21 @@ static const kr_option options[RX_OPTIONS] = {
          "the paper, for studies"},
     [RX_OPTION_UPDATE] = {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
                           "kr_index_set_keys makes a new scene, or moves the primitives of the old one"},
+    [RX_OPTION_ANSWER] =
+        {"answer", KR_OPTION_CHOICE, "matches|rays", 0, 1, RX_ANSWER_MATCHES,
+         "what answers COUNT, EXISTS, ROW of points, SUM_ROWS and SUM of integers. matches: hits are "
+         "compared "
+         "with the sorted keys, then rows are added up by groups of threads; rays: the hits alone, whose "
+         "program gathers and adds up (RTIndeX, 2.2, 3.1), with range=anyhit and prim=triangle or sphere; "
+         "keys still decide rays from zero, ranges with mode=extended and other results"},
     [RX_OPTION_PRESET] =
         {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
          "which values the options have that are left out. none: those listed here; paper: those of the "
          "paper on RX; thesis: those of the thesis on joins, which optimizes RX"},
 };
 
-/* RTIndeX, section 3: every hit in an any-hit program, a primitive for each row in the order of rows.
+/* RTIndeX, section 3: every hit in an any-hit program, which adds up, and a primitive for each row in the
+ * order of rows.
  * Thesis, 4.1, 4.2, 5.8, 5.12: one hit and a scan, 2^4 parts, one primitive for equal keys, sorted probes. */
 static const kr_preset_value preset_values[] = {
     {RX_PRESET_PAPER, RX_OPTION_SCALE, 0},
@@ -66,6 +74,7 @@ static const kr_preset_value preset_values[] = {
     {RX_PRESET_PAPER, RX_OPTION_PARTS, 1},
     {RX_PRESET_PAPER, RX_OPTION_ENTER, RX_ENTER_TOP},
     {RX_PRESET_PAPER, RX_OPTION_OUTSIDE, RX_OUTSIDE_RAYS},
+    {RX_PRESET_PAPER, RX_OPTION_ANSWER, RX_ANSWER_RAYS},
     {RX_PRESET_PAPER, RX_OPTIONS + KR_COMMON_PROBES, KR_PROBES_AS_IS},
     {RX_PRESET_THESIS, RX_OPTION_SCALE, 0},
     {RX_PRESET_THESIS, RX_OPTION_BVH, KR_BVH_BALANCED},
@@ -129,6 +138,33 @@ static kr_status settle_scale(kr_spec *spec, kr_error *err)
         err);
 }
 
+/* answer=rays adds up every hit, once: a primitive for each row, and no boxes, which a tracer may report
+ * twice or lose. Where the preset wants it and other options do not, keys decide. */
+static kr_status settle_answer(kr_spec *spec, kr_error *err)
+{
+    int64_t *o = spec->options;
+    const int is_fit = o[RX_OPTION_RANGE] == RX_RANGE_ANYHIT && o[RX_OPTION_DEDUPE] == RX_OFF &&
+                       o[RX_OPTION_PRIM] != KR_PRIM_AABB;
+    if (o[RX_OPTION_ANSWER] == RX_ANSWER_MATCHES || is_fit)
+        return KR_OK;
+    if (!kr_spec_gives(spec, RX_OPTION_ANSWER)) {
+        o[RX_OPTION_ANSWER] = RX_ANSWER_MATCHES;
+        return KR_OK;
+    }
+    kr_status status =
+        kr_spec_require(spec, RX_OPTION_RANGE, RX_RANGE_ANYHIT,
+                        "answer=rays adds up every hit; give range=anyhit, or answer=matches", err);
+    if (status == KR_OK)
+        status = kr_spec_require(
+            spec, RX_OPTION_DEDUPE, RX_OFF,
+            "answer=rays needs a primitive for every row; give dedupe=off, or answer=matches", err);
+    if (status == KR_OK && o[RX_OPTION_PRIM] == KR_PRIM_AABB)
+        status = kr_fail(err, KR_ERR_SPEC,
+                         "kind 'rx': answer=rays does not go with prim=aabb: boxes are met twice, or lost; "
+                         "give prim=triangle, or answer=matches");
+    return status;
+}
+
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
     const int64_t *o = spec->options;
@@ -163,7 +199,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
             "order=row does not go with enter=part: the keys of a part lie anywhere; give enter=top or "
             "order=key",
             err);
-    return status;
+    return status == KR_OK ? settle_answer(spec, err) : status;
 }
 
 static const kr_family family = {
@@ -224,6 +260,7 @@ rx_design rx_design_of(const kr_spec *spec, kr_device *device)
         .refit = o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT,
         .enter = o[RX_OPTION_ENTER] == RX_ENTER_PART,
         .outside = (uint32_t)o[RX_OPTION_OUTSIDE],
+        .answer = (uint32_t)o[RX_OPTION_ANSWER],
     };
 }
 

@@ -1,10 +1,11 @@
-/* The parameter block of the ray programs of kind `rx`. */
+/* The parameter blocks of the ray programs of kind `rx`. */
 #ifndef KEYRAY_INDEX_FAMILIES_RX_RX_PARAMS_H
 #define KEYRAY_INDEX_FAMILIES_RX_RX_PARAMS_H
 
 #include "base/tracers/ray.h"
 #include "index/families/rx/rx_mesh.h"
 #include "index/kinds/batch.h"
+#include "index/results/params.h"
 #include "index/scenes/point.h"
 
 typedef struct rx_ray_params {
@@ -25,6 +26,20 @@ typedef struct rx_ray_params {
     uint32_t outside; /* 1: rays answer points outside of the keys */
 } rx_ray_params;
 kr_assert_size(rx_ray_params, 240);
+
+/* Of answer=rays. */
+typedef struct rx_sum_params {
+    union {
+        kr_scene_view scene;
+        rx_ray_params rays;
+    };
+    const uint32_t *row_of; /* of primitives; NULL: primitive i is row i */
+    reduce_params sum;      /* what a row adds: reduce_addend */
+    uint32_t what;          /* RX_PUT_SUM, or rays.put.what, which is not KR_PUT_MATCH */
+    uint32_t stops;         /* 1: a ray ends at the first row that it meets */
+} rx_sum_params;
+kr_assert_size(rx_sum_params, 416);
+enum { RX_PUT_SUM }; /* beside KR_PUT_* */
 
 /* Equal keys: there are none, they share a primitive, or each may have its own. */
 enum { RX_REPEATS_NONE, RX_REPEATS_ONE, RX_REPEATS_ALL };

@@ -13,11 +13,14 @@ KR_RAY_PROGRAM_DECLARE(rx_first);
 KR_RAY_PROGRAM_DECLARE(rx_scan);
 KR_RAY_PROGRAM_DECLARE(rx_visit);
 KR_RAY_PROGRAM_DECLARE(rx_check);
+KR_RAY_PROGRAM_DECLARE(rx_sum);
 
 typedef struct rx_index {
     rx_design design;
     kr_sorted sorted;
     kr_buffer positions; /* uint32_t[scenes.parts.n], of primitives; none: primitive i is position i */
+    kr_buffer row_ids;   /* likewise, order=row with answer=rays; none: primitive i is row i */
+    uint32_t is_unique;  /* answer=rays: 1: no key is given twice */
     rx_scenes scenes;
 } rx_index;
 
@@ -47,18 +50,27 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
     kr_sorted_estimate(shape, &made);
     const uint64_t sorted = made.footprint_nbytes;
     const kr_sort by_row = {.key_bits = 32, .end_bit = 32, .n = n};
+    const int by_rays = design.answer == RX_ANSWER_RAYS;
+    /* A single pair of equal keys requires a table; row ids that are not 0, 1, 2, ... require one, too. */
+    const uint64_t tables = (design.by_row || design.dedupe ? ids : 0) + (design.by_row && by_rays ? ids : 0);
     if (design.by_row)
         made.peak_nbytes =
             larger(made.peak_nbytes, sorted + 2 * ids + kr_device_sort_temp(shape->device, &by_row));
-    if (design.dedupe)
-        made.peak_nbytes = larger(made.peak_nbytes, sorted + ids + blocks_of(n) * sizeof(uint64_t) +
+    if (design.dedupe || by_rays)
+        made.peak_nbytes = larger(made.peak_nbytes, sorted + tables + blocks_of(n) * sizeof(uint64_t) +
                                                         kr_device_scan_temp(shape->device, blocks_of(n)));
-    /* A single pair of equal keys requires a table. */
-    const uint64_t positions = design.by_row || design.dedupe ? ids : 0;
-    made.footprint_nbytes = sorted + positions + scenes.footprint_nbytes;
-    made.peak_nbytes = larger(made.peak_nbytes, sorted + positions + scenes.peak_nbytes);
+    made.footprint_nbytes = sorted + tables + scenes.footprint_nbytes;
+    made.peak_nbytes = larger(made.peak_nbytes, sorted + tables + scenes.peak_nbytes);
     *estimate = made;
     return KR_OK;
+}
+
+/* Whether ascending row ids are 0, 1, 2, ... */
+static int is_counted(kr_work *w, const uint32_t *ids, uint64_t n)
+{
+    uint32_t last = 0;
+    kr_work_read(w, &last, KR_PLACE_IN(ids, n - 1), sizeof last);
+    return last == n - 1;
 }
 
 /* order=row: primitive r is the r-th row. */
@@ -75,8 +87,12 @@ static void place_by_row(rx_index *index, const rx_source *to)
                           .keys_out = ids,
                           .rows_out = positions};
     kr_work_sort(w, &sort);
-    kr_work_give(w, ids);
     index->positions = (kr_buffer){positions, nbytes};
+    if (index->design.answer == RX_ANSWER_RAYS && !is_counted(w, ids, to->n))
+        index->row_ids = (kr_buffer){ids, nbytes};
+    else
+        kr_work_give(w, ids);
+    kr_work_lap(w, "sort");
 }
 
 /* Counts distinct keys by blocks; `blocks` then holds where each block's keys begin, and the total. */
@@ -110,12 +126,25 @@ static void place_distinct(rx_index *index, rx_source *to)
     to->n = distinct;
 }
 
+/* answer=rays: whether rays of points may end at what they meet first. */
+static void find_unique(rx_index *index, const rx_source *to)
+{
+    kr_work *w = to->work;
+    uint64_t *blocks =
+        kr_work_take_or(w, blocks_of(to->n) * sizeof *blocks, "counts of distinct keys", "answer=matches");
+    const rx_distinct_params params = {to->keys, blocks, NULL, to->n};
+    index->is_unique = count_distinct(to, &params) == to->n;
+    kr_work_give(w, blocks);
+    kr_work_lap(w, "dedupe");
+}
+
 /* ---- Build and destroy --------------------------------------------------------------------- */
 
 static void release(kr_device *device, rx_index *index, kr_stream *stream)
 {
     rx_scenes_release(&index->scenes, stream);
     kr_buffer_release(device, &index->positions, stream);
+    kr_buffer_release(device, &index->row_ids, stream);
     kr_sorted_release(device, &index->sorted, stream);
 }
 
@@ -142,6 +171,8 @@ static rx_source place(kr_work *w, rx_index *index)
         place_by_row(index, &source);
     if (source.n && index->design.dedupe)
         place_distinct(index, &source);
+    if (source.n && index->design.answer == RX_ANSWER_RAYS)
+        find_unique(index, &source);
     source.positions = index->positions.data;
     return source;
 }
@@ -151,6 +182,7 @@ static void keep(kr_work *w, rx_index *made)
 {
     kr_sorted_keep(w, &made->sorted);
     made->positions = kr_work_keep(w, made->positions.data);
+    made->row_ids = kr_work_keep(w, made->row_ids.data);
 }
 
 static void build(kr_work *w, const kr_build *build, void **self)
@@ -199,21 +231,74 @@ static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
     };
 }
 
+static uint32_t ray_of(const rx_index *index, int is_range)
+{
+    return is_range ? index->design.range_ray : index->design.point_ray;
+}
+
+/* Whether what rays meet is the answer. Rays from zero and along rows of mode=extended are as long as keys
+ * are large, and may meet neighbours. */
+static int rays_answer(const rx_index *index, int is_range)
+{
+    const uint32_t ray = ray_of(index, is_range);
+    return index->design.answer == RX_ANSWER_RAYS && !index->scenes.stale && index->sorted.n &&
+           (ray == RX_RAY_PERPENDICULAR ||
+            (ray == RX_RAY_OFFSET && index->design.map.mode != KR_POINT_EXTENDED));
+}
+
+/* `how`: NULL, or the sum that is wanted. */
+static void answer_by_rays(kr_work *w, const rx_index *index, const kr_locate *job, const kr_reduction *how)
+{
+    const int is_range = job->batch.upper != NULL;
+    kr_tracer *tracer = NULL;
+    rx_sum_params params = {
+        .rays = ray_params(index, ray_of(index, is_range)),
+        .row_of = index->design.by_row ? index->row_ids.data : index->sorted.rows.data,
+        .what = how ? RX_PUT_SUM : job->put.what,
+        .stops = (!how && job->put.what == KR_PUT_FLAG) || (!is_range && index->is_unique),
+    };
+    if (how)
+        params.sum = how->params;
+    params.rays.batch = job->batch;
+    params.rays.put = job->put;
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
+    kr_scene_run(w, tracer, &KR_W(rx_sum), &params, job->n);
+}
+
+static int sums(const void *self, int is_range)
+{
+    return rays_answer(self, is_range);
+}
+
+static void sum(kr_work *w, const void *self, const kr_sum *job)
+{
+    const kr_locate rays = {
+        .batch = job->batch,
+        .put = {.out = job->out, .order = job->order, .work = job->work},
+        .n = job->n,
+    };
+    answer_by_rays(w, self, &rays, job->how);
+}
+
 static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const rx_index *index = self;
+    const int is_range = job->batch.upper != NULL;
     kr_tracer *tracer = NULL;
     if (index->sorted.n == 0) {
         const rx_nothing_params params = {job->put};
         kr_work_run(w, &KR_W(rx_nothing), &params, job->n);
         return;
     }
+    if (job->put.what != KR_PUT_MATCH && rays_answer(index, is_range)) {
+        answer_by_rays(w, index, job, NULL);
+        return;
+    }
     KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
-    rx_ray_params params =
-        ray_params(index, job->batch.upper ? index->design.range_ray : index->design.point_ray);
+    rx_ray_params params = ray_params(index, ray_of(index, is_range));
     params.batch = job->batch;
     params.put = job->put;
-    const int first = kr_put_wants_first(&job->put) && !job->batch.upper && !index->scenes.stale;
+    const int first = kr_put_wants_first(&job->put) && !is_range && !index->scenes.stale;
     const kr_ray_program *program = index->design.anyhit ? &KR_W(rx_visit)
                                     : first              ? &KR_W(rx_first)
                                                          : &KR_W(rx_scan);
@@ -243,6 +328,8 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
     components[n++] = (kr_component){"row ids", index->sorted.rows.nbytes};
     if (index->positions.data)
         components[n++] = (kr_component){"positions", index->positions.nbytes};
+    if (index->row_ids.data)
+        components[n++] = (kr_component){"rows of primitives", index->row_ids.nbytes};
     components[n++] = (kr_component){index->scenes.parts.n_parts ? index->scenes.parts.name : "bvh",
                                      rx_scenes_nbytes(&index->scenes)};
     return n;
@@ -258,6 +345,7 @@ static uint64_t check_positions(kr_work *w, const rx_index *index, uint64_t *cou
         .keys = index->sorted.keys.data,
         .rows = index->sorted.rows.data,
         .positions = index->positions.data,
+        .row_of = index->row_ids.data,
         .n_positions = index->scenes.parts.n,
         .n = index->sorted.n,
         .found = counter,
@@ -349,6 +437,8 @@ const kr_family_ops KR_W(rx_ops) = {
     .build = build,
     .destroy = destroy,
     .locate = locate,
+    .sums = sums,
+    .sum = sum,
     .rows = rows,
     .ordered = &ordered,
     .components = components,

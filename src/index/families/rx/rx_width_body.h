@@ -71,6 +71,7 @@ typedef struct rx_positions_params {
     const void *keys;
     const uint32_t *rows;
     const uint32_t *positions;
+    const uint32_t *row_of; /* NULL, or the row id of each entry */
     uint64_t n_positions, n;
     uint64_t *found; /* one more than the largest entry that is wrong */
     uint64_t by_row;
@@ -90,8 +91,10 @@ KR_BODY int rx_right_distinct(const rx_positions_params *p, uint64_t i, uint64_t
 /* Row ids ascend in the order of the entries. */
 KR_BODY int rx_right_row(const rx_positions_params *p, uint64_t i, uint64_t at)
 {
-    if (at >= p->n || i == 0)
-        return at < p->n;
+    if (at >= p->n || (p->row_of && kr_load(p->row_of + i) != kr_load(p->rows + at)))
+        return 0;
+    if (i == 0)
+        return 1;
     const uint64_t before = kr_load(p->positions + i - 1);
     return before < p->n && kr_load(p->rows + before) < kr_load(p->rows + at);
 }
