@@ -295,7 +295,8 @@ static __global__ void __launch_bounds__(1024)
     const kr_pin pin = {kr_tile_shared, launch->n_pins, 0};
     const kr_group group = kr_tile_group(body::lanes(&params));
     const kr_tile_sort_room<key_t> room = kr_tile_sort_room_of<key_t>(launch, kr_tile_shared);
-    const uint32_t share = room.probes / (blockDim.x / group.size);
+    /* Rounded up: a program may take fewer threads for a probe than those that the tile was made for. */
+    const uint32_t groups = blockDim.x / group.size, share = (room.probes + groups - 1) / groups;
     const int twice = kr_launch_twice(launch);
     const typename body::answers_t answers =
         twice ? body::answers_in(&params, room.counters) : body::answers(&params);

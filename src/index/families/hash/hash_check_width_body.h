@@ -9,7 +9,7 @@
 enum {
     TABLE_CHECK_LINKS, /* that lead nowhere or back */
     TABLE_CHECK_LOST,  /* keys in slots where lookups do not find them; free slots with several rows; keys in
-                        * slots  that never held one */
+                        * slots that never held one */
     TABLE_CHECK_KEYS,
     TABLE_CHECK_STEPS,
     TABLE_CHECK_ONES,   /* keys with one row */

@@ -20,8 +20,7 @@
  *
  * So a search of kind hash ends early where the key is missing, and free slots mean nothing. Of filter=off
  * they do: a key goes to another bucket only if its own is full, so a search ends at a slot that never held a
- * key.
- */
+ * key. */
 #ifndef KEYRAY_INDEX_FAMILIES_HASH_HASH_NODES_H
 #define KEYRAY_INDEX_FAMILIES_HASH_HASH_NODES_H
 
