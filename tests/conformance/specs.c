@@ -120,13 +120,13 @@ static const struct {
      "k=17,group=k-1,pin=steps,levels=1|"
      "k=33,group=k-1,layout=aos,levels=1|group=k-1,schedule=static,per_thread=32,threads=32,reorder=lookup|"
      "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned"},
-    {"btree", "",
+    {"btree", "preset",
      "node=8,fill=0.5,probes=partitioned|node=8,fill=1,probes=sorted|node=16,fill=1,probes=partitioned|"
-     "node=64,fill=0.5|node=64,fill=1,probes=partitioned|node=16,fill=0.5,inner=half,group=16|"
+     "node=64,fill=0.5|node=64,fill=1,probes=partitioned|preset=paper|preset=paper,fill=1|"
      "fill=1,inner=half,probes=partitioned"},
-    {"hash", "seed",
+    {"hash", "seed preset",
      "load=0.5|load=0.95|probing=double|probing=double,group=8,load=0.5,build=insert|group=2,build=insert|"
-     "seed=7|filter=off,load=0.95|probing=double,filter=off,group=8,load=0.8,build=insert|"
+     "seed=7|filter=off,load=0.95|preset=paper,load=0.5|preset=paper,build=bulk|"
      "filter=off,load=0.5,probes=partitioned"},
     {"chain", "", "occupancy=0.5|occupancy=2.0,seed=3"},
     {"rx", "scale bvh compact update enter outside answer preset",
@@ -381,6 +381,7 @@ static const struct {
     {"pivot:threads=33", "threads"},
     {"btree:node=32,group=16", "group"},
     {"btree:node=8,inner=half", "inner"},
+    {"btree:preset=paper,node=64", "group"},
     {"btree:group=16,probes=partitioned", "group"},
     {"rx:mode=extended,prim=sphere", "prim"},
     {"rx:mode=extended,prim=sphere", "mode"},
@@ -417,6 +418,10 @@ static const struct {
 } settled[] = {
     {"btree:group=16", "node", "16"},
     {"btree:inner=half", "node", "16"},
+    {"btree:preset=paper", "fill", "0.5"},
+    {"btree:preset=paper,inner=full", "group", "16"},
+    {"hash:preset=paper", "filter", "off"},
+    {"hash:preset=paper,group=4", "probing", "double"},
     {"rx", "mode", "3d"},
     {"rx", "bits", "23:23:18"},
     {"rx:mode=extended", "range_ray", "zero"},

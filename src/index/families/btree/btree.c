@@ -16,11 +16,25 @@ static const kr_option options[BTREE_OPTIONS] = {
                            "the share of a leaf that is filled at first; the rest is for inserts"},
     [BTREE_OPTION_GROUP] =
         {"group", KR_OPTION_CHOICE, "1|16", 0, 1, BTREE_GROUP_1,
-         "GPU: threads that search a node together; 16 for node=16, as in the tree of Awad et al."},
+         "GPU: threads that search a node together; 16, for node=16, also add up the rows of "
+         "ranges leaf by leaf (SUM of integers and of row ids)"},
     [BTREE_OPTION_INNER] =
         {"inner", KR_OPTION_CHOICE, "full|half", 0, 1, BTREE_INNER_FULL,
          "children of inner nodes: as many as slots, or, for node=16, half as many, as where "
          "bulk loading leaves all nodes half full"},
+    [BTREE_OPTION_PRESET] =
+        {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, BTREE_PRESET_NONE,
+         "which values the options have that are left out. none: those listed here; paper: "
+         "those of the tree that the papers compare with (RTIndeX, 4.1)"},
+};
+
+/* Awad et al., "GPU B-Tree": nodes of 16 for groups of 16 threads, all of them half full after bulk loading.
+ */
+static const kr_preset_value preset_values[] = {
+    {BTREE_PRESET_PAPER, BTREE_OPTION_NODE, NODE_16},
+    {BTREE_PRESET_PAPER, BTREE_OPTION_FILL, 500},
+    {BTREE_PRESET_PAPER, BTREE_OPTION_GROUP, BTREE_GROUP_16},
+    {BTREE_PRESET_PAPER, BTREE_OPTION_INNER, BTREE_INNER_HALF},
 };
 
 static int launches(const kr_spec *spec)
@@ -28,25 +42,25 @@ static int launches(const kr_spec *spec)
     return spec->options[BTREE_OPTION_GROUP] != BTREE_GROUP_1;
 }
 
-/* Both are for nodes of 16, which they make the default. */
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
-    const int by_group = spec->options[BTREE_OPTION_GROUP] == BTREE_GROUP_16;
-    if (!by_group && spec->options[BTREE_OPTION_INNER] == BTREE_INNER_FULL)
-        return KR_OK;
-    if (!(spec->given >> BTREE_OPTION_NODE & 1))
-        spec->options[BTREE_OPTION_NODE] = NODE_16;
-    if (by_group && spec->options[BTREE_OPTION_NODE] != NODE_16)
-        return kr_fail(err, KR_ERR_SPEC,
-                       "kind 'btree': group=16 is for nodes of 16; give node=16 or group=1");
-    if (spec->options[BTREE_OPTION_NODE] != NODE_16)
-        return kr_fail(err, KR_ERR_SPEC,
-                       "kind 'btree': inner=half is for nodes of 16; give node=16 or inner=full");
-    if (by_group && spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED)
-        return kr_fail(
-            err, KR_ERR_SPEC,
-            "kind 'btree': parts of a batch are searched by single threads; give group=1 or another probes");
-    return KR_OK;
+    const int64_t *o = spec->options;
+    kr_status status = KR_OK;
+    kr_spec_settle_preset(spec, BTREE_OPTION_PRESET, preset_values,
+                          sizeof preset_values / sizeof preset_values[0]);
+    if (o[BTREE_OPTION_GROUP] == BTREE_GROUP_16)
+        status = kr_spec_require(spec, BTREE_OPTION_NODE, NODE_16,
+                                 "group=16 is for nodes of 16; give node=16 or group=1", err);
+    if (status == KR_OK && o[BTREE_OPTION_INNER] == BTREE_INNER_HALF)
+        status = kr_spec_require(spec, BTREE_OPTION_NODE, NODE_16,
+                                 "inner=half is for nodes of 16; give node=16 or inner=full", err);
+    if (status == KR_OK && o[BTREE_OPTION_GROUP] == BTREE_GROUP_16 &&
+        spec->common[KR_COMMON_PROBES] == KR_PROBES_PARTITIONED)
+        status =
+            kr_fail(err, KR_ERR_SPEC,
+                    "kind 'btree': parts of a batch are searched by single threads; give group=1 or another "
+                    "value of probes");
+    return status;
 }
 
 static const kr_family family = {

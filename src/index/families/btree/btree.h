@@ -6,9 +6,17 @@
 #include "index/kinds/family.h"
 #include "index/sorted/sorted.h"
 
-enum { BTREE_OPTION_NODE, BTREE_OPTION_FILL, BTREE_OPTION_GROUP, BTREE_OPTION_INNER, BTREE_OPTIONS };
+enum {
+    BTREE_OPTION_NODE,
+    BTREE_OPTION_FILL,
+    BTREE_OPTION_GROUP,
+    BTREE_OPTION_INNER,
+    BTREE_OPTION_PRESET,
+    BTREE_OPTIONS
+};
 enum { BTREE_GROUP_1, BTREE_GROUP_16 };
 enum { BTREE_INNER_FULL, BTREE_INNER_HALF };
+enum { BTREE_PRESET_NONE, BTREE_PRESET_PAPER };
 
 /* What the options say. */
 typedef struct btree_design {

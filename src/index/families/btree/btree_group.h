@@ -14,7 +14,15 @@ typedef struct btree_found {
     uint32_t below, within; /* keys of the leaf: below the bound, and those up to the upper one */
 } btree_found;
 
-/* A CPU's group is one thread, which compares all keys. */
+/* Of the two in a warp: that of this thread. A CPU's group is one thread. */
+KR_BODY kr_group btree_group_of(kr_group warp)
+{
+    const uint32_t size = warp.size >> BTREE_GROUP_BITS ? 1u << BTREE_GROUP_BITS : warp.size;
+    const kr_group group = {warp.rank % size, size};
+    return group;
+}
+
+/* A thread alone compares all keys. */
 KR_BODY uint32_t btree_group_rank(kr_group group, const kr_key *node, kr_key bound)
 {
     return group.size == 1 ? kr_node_rank(node, 1u << BTREE_GROUP_BITS, bound)
@@ -66,8 +74,7 @@ KR_BODY int btree_group_arrive(const btree_tree *tree, const btree_found *found,
 KR_BODY void btree_group_find(kr_group warp, const btree_params *p, uint64_t i, uint64_t n)
 {
     const btree_tree *tree = &p->tree;
-    const uint32_t size = warp.size >> BTREE_GROUP_BITS ? 1u << BTREE_GROUP_BITS : warp.size;
-    const kr_group group = {warp.rank % size, size};
+    const kr_group group = btree_group_of(warp);
     const int first = kr_put_wants_first(&p->put);
     btree_state s = {0, 0, 0, 0, BTREE_NO_SLOT, 0};
     btree_found found = {0, 0, 0};

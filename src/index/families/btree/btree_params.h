@@ -4,6 +4,7 @@
 
 #include "index/families/btree/btree_tree.h"
 #include "index/kinds/batch.h"
+#include "index/results/params.h"
 
 typedef struct btree_params {
     kr_batch batch;
@@ -11,6 +12,14 @@ typedef struct btree_params {
     btree_tree tree;
 } btree_params;
 kr_assert_size(btree_params, 232);
+
+/* Of sums by groups. */
+typedef struct btree_sum_params {
+    kr_batch batch;
+    btree_tree tree;
+    reduce_params how; /* with `out` and `order` */
+} btree_sum_params;
+kr_assert_size(btree_sum_params, 360);
 
 /* Of filling the levels above the separators. */
 typedef struct btree_levels_params {

@@ -1,10 +1,10 @@
-/* The searches of btree_search.h and btree_group.h, and another for the first match on a CPU, level by level:
- * every probe goes down through the same number of nodes, so a flight of probes needs no list of those that
- * are not done, and what depends on the level is computed once for all of them. */
+/* The searches of btree_search.h, btree_group.h and btree_sum.h, and another for the first match on a CPU,
+ * level by level: every probe goes down through the same number of nodes, so a flight of probes needs no list
+ * of those that are not done, and what depends on the level is computed once for all of them. */
 #ifndef KEYRAY_INDEX_FAMILIES_BTREE_BTREE_SIMD_WIDTH_BODY_H
 #define KEYRAY_INDEX_FAMILIES_BTREE_BTREE_SIMD_WIDTH_BODY_H
 
-#include "index/families/btree/btree_group.h"
+#include "index/families/btree/btree_sum.h"
 
 #if !KR_ON_CUDA
 

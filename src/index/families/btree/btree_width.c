@@ -11,6 +11,7 @@ KR_PROGRAM_DECLARE(btree_find_32);
 KR_PROGRAM_DECLARE(btree_find_64);
 KR_PROGRAM_DECLARE(btree_find_half);
 KR_PROGRAM_DECLARE(btree_find_group);
+KR_PROGRAM_DECLARE(btree_sum_group);
 KR_PROGRAM_DECLARE(btree_nearest_8);
 KR_PROGRAM_DECLARE(btree_nearest_16);
 KR_PROGRAM_DECLARE(btree_nearest_32);
@@ -131,6 +132,22 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
     kr_work_run(w, find_of(w, self, job), &params, job->n);
 }
 
+/* By groups, whose batches are never partitioned. */
+static int sums(const void *self, int is_range)
+{
+    (void)is_range;
+    return ((const btree_index *)self)->design.group != 0;
+}
+
+static void sum(kr_work *w, const void *self, const kr_sum *job)
+{
+    btree_sum_params params = {
+        .batch = job->batch, .tree = ((const btree_index *)self)->tree, .how = job->how->params};
+    params.how.out = job->out;
+    params.how.order = job->order;
+    kr_work_run(w, &KR_W(btree_sum_group), &params, job->n);
+}
+
 static kr_rows rows(const void *self)
 {
     const btree_tree *tree = &((const btree_index *)self)->tree;
@@ -234,6 +251,8 @@ const kr_family_ops KR_W(btree_ops) = {
     .build = build,
     .destroy = destroy,
     .locate = locate,
+    .sums = sums,
+    .sum = sum,
     .rows = rows,
     .ordered = &ordered,
     .components = components,

@@ -17,7 +17,27 @@ static const kr_option hash_options[HASH_OPTIONS] = {
         {"filter", KR_OPTION_CHOICE, "on|off", 0, 1, HASH_FILTER_ON,
          "what ends a miss: the filter of its bucket, which tells of keys elsewhere; or, as in "
          "WarpCore, a bucket with a slot that never held a key"},
+    [HASH_OPTION_PRESET] =
+        {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, HASH_PRESET_NONE,
+         "which values the options have that are left out. none: those listed here; paper: "
+         "those of the table that the papers compare with (RTIndeX, 4.1)"},
 };
+
+/* WarpCore with groups of 8 threads; the papers also say load=0.5 (lightweight indexes, 5.1). */
+static const kr_preset_value preset_values[] = {
+    {HASH_PRESET_PAPER, HASH_OPTION_PROBING, HASH_PROBING_DOUBLE},
+    {HASH_PRESET_PAPER, HASH_OPTION_GROUP, 3},
+    {HASH_PRESET_PAPER, HASH_OPTION_BUILD, 1},
+    {HASH_PRESET_PAPER, HASH_OPTION_FILTER, HASH_FILTER_OFF},
+};
+
+static kr_status hash_settle(kr_spec *spec, kr_error *err)
+{
+    (void)err;
+    kr_spec_settle_preset(spec, HASH_OPTION_PRESET, preset_values,
+                          sizeof preset_values / sizeof preset_values[0]);
+    return KR_OK;
+}
 
 static int hash_launches(const kr_spec *spec)
 {
@@ -37,10 +57,11 @@ const kr_kind kr_kind_hash = {
     .summary = "a hash table with open addressing, one cache line per bucket; points only",
     .source =
         "compared with in Henneberg and Schuhknecht, \"RTIndeX\", 4.1, and \"Is Binary Search Really All "
-        "You Need?\", 5.1: WarpCore, which is probing=double, filter=off, group=8, build=insert",
+        "You Need?\", 5.1; preset=paper: their HT, which is WarpCore",
     .capabilities = KR_CAN_POINT | KR_CAN_UPDATE,
     .n_options = HASH_OPTIONS,
     .options = hash_options,
+    .settle = hash_settle,
     .family = &hash_family,
 };
 
