@@ -326,6 +326,7 @@ static const char *const specs[] = {
     "bindex:vectors=256",
     "bindex:refine=scatter",
     "rtscan",
+    "rtscan:preset=paper",
     "rtscan:pack=3,vectors=8,groups=d+a,scenes=lazy",
     "rtc1:rays=100",
     "rtc3:rays=12",

@@ -76,7 +76,8 @@ static void meet_every_cube_of_a_region(void **state)
     kr_rng rng = {1};
     (void)state;
     for (uint32_t t = 0; t < 400; ++t) {
-        cubes_matrix m = {.half = (uint32_t)kr_rng_below(&rng, 6), .along = (uint32_t)kr_rng_below(&rng, 4)};
+        cubes_matrix m = {.half = (uint32_t)kr_rng_below(&rng, 6),
+                          .along = (uint32_t)kr_rng_below(&rng, CUBES_LONGEST + 1)};
         const uint32_t width = 2 * m.half + 1;
         cubes_region region;
         m.interval = t % 2 ? width : 1 + (uint32_t)kr_rng_below(&rng, width);
@@ -222,6 +223,7 @@ static void make_column(kr_device *device, kr_rng *rng, column *c, int encode, u
     const cubes_cells_job job = {.column = &c->made.column,
                                  .encode = (uint32_t)encode,
                                  .bins = bins,
+                                 .by_values = (uint32_t)kr_rng_below(rng, 2),
                                  .n_places = 1,
                                  .places = {{.records = c->records}}};
     cubes_cells_make(&work, &job, &c->made.cells, c->made.limits, &c->made.n_limits);

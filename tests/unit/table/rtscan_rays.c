@@ -46,6 +46,7 @@ static void count_what_rays_meet(void **state)
     count_what_rays_meet_of("rtscan:vectors=16,pack=1,groups=a+b+c");
     count_what_rays_meet_of("rtscan:vectors=16,pack=4,groups=a+b+c");
     count_what_rays_meet_of("rtscan:vectors=16,pack=7,parts=3,groups=a+b+c");
+    count_what_rays_meet_of("rtscan:preset=paper,vectors=16,groups=a+b+c");
 }
 
 /* Without vectors the region of a condition holds the rows that match, and no other. */
@@ -92,6 +93,7 @@ static void meet_each_row_once(void **state)
     meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=3,length=0.5,groups=a+b+c", 3, 1);
     meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=8,parts=3,groups=a+b+c", 8, 1);
     meet_each_row_once_of("rtscan:vectors=1,selection=positive,pack=16,along=last,groups=a+b+c", 16, 1);
+    meet_each_row_once_of("rtscan:preset=paper,vectors=1,selection=positive,groups=a+b+c", 1, 1);
     meet_each_row_once_of("rtscan:vectors=1,selection=positive,interval=0.5,spacing=0.7,groups=a+b+c", 8, 0);
 }
 
@@ -148,15 +150,50 @@ static void cast_no_ray_without_need(void **state)
     empty(&t);
 }
 
-/* A scene that the first scan builds counts from then on; columns share the scenes that `groups` says. */
+/* Without encoding, too, bins have equally many rows: so at most the rows of half a bin's values are
+ * compared, in all fewer than with bins that are equal ranges of values. */
+static void sieve_skewed_values(void **state)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    static const char *const specs[] = {"rtscan:encode=off,vectors=16",
+                                        "rtscan:encode=off,vectors=16,limits=values"};
+    uint64_t compared[2] = {0, 0};
+    kr_report *report = NULL;
+    kr_rng rng = {14};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    for (uint32_t c = 0; c < COLUMNS; ++c)
+        for (uint64_t r = 0; r < ROWS_MOST; ++r) {
+            uint32_t *value = (uint32_t *)t.data[c] + r;
+            *value = (uint32_t)((uint64_t)*value * *value * *value >> 13);
+        }
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    for (uint32_t s = 0; s < 2; ++s) {
+        create(&t, specs[s]);
+        for (uint64_t i = 0; i < 50; ++i) {
+            const uint64_t rank = 100 + ROWS_MOST * i / 50, value = rank * rank * rank >> 13;
+            const kr_predicate predicate = {0, KR_LESS, 1, {value}};
+            kr_condition *condition = condition_of(&t, &predicate, 1);
+            scan(&t, condition, NULL, bitmap, report);
+            kr_condition_destroy(condition);
+            compared[s] += counter(report, "rows compared");
+            if (s == 0)
+                assert_in_range(counter(report, "rows compared"), 0, ROWS_MOST / 16);
+        }
+        kr_table_destroy(t.scanned);
+    }
+    assert_true(compared[1] > 2 * compared[0]);
+    kr_report_destroy(report);
+    empty(&t);
+}
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(count_what_rays_meet),
-        cmocka_unit_test(meet_each_row_once),
-        cmocka_unit_test(pack_rows_that_are_near),
-        cmocka_unit_test(cast_no_ray_without_need),
+        cmocka_unit_test(count_what_rays_meet),    cmocka_unit_test(meet_each_row_once),
+        cmocka_unit_test(pack_rows_that_are_near), cmocka_unit_test(cast_no_ray_without_need),
+        cmocka_unit_test(sieve_skewed_values),
     };
     const int skipped = take_device_name(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,20 @@ static void cut_evenly(const cubes_cells *cells, uint32_t bins, uint64_t *limits
     *n_limits = kept;
 }
 
+/* Without codes for them, rows are sorted for the limits alone. */
+static void cut(kr_work *work, const cubes_cells_job *job, const cubes_cells *cells, uint64_t *limits,
+                uint32_t *n_limits)
+{
+    const kr_build build = {.keys = *job->column};
+    if (job->by_values || job->bins < 2) {
+        cut_evenly(cells, job->bins, limits, n_limits);
+        return;
+    }
+    const kr_sorted sorted = kr_sorted_build(work, &build);
+    *n_limits = choose_limits(work, job, &sorted, limits);
+    kr_sorted_give(work, &sorted);
+}
+
 static void scale(kr_work *work, const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
                   uint32_t *n_limits)
 {
@@ -147,7 +161,7 @@ static void scale(kr_work *work, const cubes_cells_job *job, cubes_cells *cells,
     cells->n = !cells->n_valid ? 0 : range ? CUBES_CELLS : 1;
     cells->n_nulls = cells->n_valid < column->count;
     cells->scale = cells->n > 1 ? CUBES_CELLS / (double)range : 0;
-    cut_evenly(cells, job->bins, limits, n_limits);
+    cut(work, job, cells, limits, n_limits);
     for (uint32_t i = 0; i < job->n_places && cells->n; ++i) {
         const scale_params params = {.data = column->data,
                                      .validity = column->validity,
@@ -202,18 +216,20 @@ void cubes_cells_release(cubes_cells *cells)
     *cells = (cubes_cells){.lowest = 1};
 }
 
-uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, uint32_t bins, int encode)
+uint64_t cubes_cells_scratch(kr_device *device, const cubes_cells_job *job)
 {
+    const kr_column *column = job->column;
     const kr_shape shape = {.device = device,
                             .count = column->count,
                             .type = (uint32_t)column->type,
                             .has_validity = column->validity != NULL};
     kr_need sorted;
-    if (!encode)
+    if (!job->encode && (job->by_values || job->bins < 2))
         return 0;
     kr_sorted_estimate(&shape, &sorted);
     const uint64_t cells = column->count < CUBES_CELLS ? column->count : CUBES_CELLS;
-    const uint64_t marks = cells * sizeof(uint64_t), borders = kr_borders_scratch(column->count, bins);
+    const uint64_t marks = job->encode ? cells * sizeof(uint64_t) : 0;
+    const uint64_t borders = kr_borders_scratch(column->count, job->bins);
     const uint64_t after = sorted.footprint_nbytes + (marks > borders ? marks : borders);
     return sorted.peak_nbytes > after ? sorted.peak_nbytes : after;
 }

@@ -53,18 +53,19 @@ typedef struct cubes_place {
 typedef struct cubes_cells_job {
     const kr_column *column; /* in device memory */
     uint32_t encode;
-    uint32_t bins; /* of which limits are wanted */
+    uint32_t bins;      /* of which limits are wanted */
+    uint32_t by_values; /* 1: of values that are not encoded */
     uint32_t n_places;
     cubes_place places[CUBES_PLACES_MOST];
 } cubes_cells_job;
 
-/* Fills `limits` (room for bins - 1) with codes that cut the column in bins of about the same number of
- * cells. Blocks. */
+/* Fills `limits` (room for bins - 1) with codes that cut the column in bins of about the same number of rows;
+ * of cells, if they are by values. Blocks. */
 void cubes_cells_make(kr_work *work, const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
                       uint32_t *n_limits);
 void cubes_cells_release(cubes_cells *cells);
-/* Scratch memory of cubes_cells_make. */
-uint64_t cubes_cells_scratch(kr_device *device, const kr_column *column, uint32_t bins, int encode);
+/* Scratch memory of cubes_cells_make, of whose job only the places may be missing. */
+uint64_t cubes_cells_scratch(kr_device *device, const cubes_cells_job *job);
 /* Compares the cells of a place, whose records are now those of `rows`, with the column. 0, or a row in a
  * wrong cell plus 1. Blocks. */
 uint64_t cubes_cells_check(kr_work *work, const kr_column *column, const cubes_cells *cells,

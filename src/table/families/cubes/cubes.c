@@ -141,11 +141,16 @@ static void add_places(const cubes_table *table, uint32_t column, cubes_cells_jo
     }
 }
 
+static cubes_cells_job cells_job(const cubes_design *design, const kr_column *column)
+{
+    return (cubes_cells_job){
+        .column = column, .encode = design->encode, .bins = design->bins, .by_values = design->by_values};
+}
+
 static void make_column(kr_work *work, cubes_table *table, uint32_t c)
 {
     cubes_column *column = table->columns + c;
-    cubes_cells_job job = {
-        .column = &column->column, .encode = table->design.encode, .bins = table->design.bins};
+    cubes_cells_job job = cells_job(&table->design, &column->column);
     column->limits = kr_work_array(work, table->design.bins, sizeof *column->limits, "limits of bins");
     add_places(table, c, &job);
     if (kr_work_goes_on(work))
@@ -246,7 +251,8 @@ static kr_status cubes_estimate(const kr_table_shape *shape, kr_need *need, kr_e
     const kr_status status = cubes_scene_estimate(shape->device, &design, shape->n_rows, &scene, err);
     for (uint32_t c = 0; c < shape->n_columns; ++c) {
         const kr_column *column = shape->columns + c;
-        const uint64_t scratch = cubes_cells_scratch(shape->device, column, design.bins, (int)design.encode);
+        const cubes_cells_job job = cells_job(&design, column);
+        const uint64_t scratch = cubes_cells_scratch(shape->device, &job);
         peak = kept + scratch > peak ? kept + scratch : peak;
         kept += kr_vectors_nbytes(shape->n_rows, design.bins - (column->validity ? 0 : 1));
         const uint64_t limits = kept + kr_vectors_scratch(design.bins);
@@ -288,9 +294,11 @@ static uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS
 {
     const cubes_table *table = self;
     uint64_t vectors = 0, mapping = 0;
+    uint32_t low_bits = 0;
     for (uint32_t c = 0; c < table->n_columns; ++c) {
         vectors += table->columns[c].vectors.n;
         mapping += table->columns[c].cells.marks ? table->columns[c].cells.n * sizeof(uint64_t) : 0;
+        low_bits = table->columns[c].cells.low_bits > low_bits ? table->columns[c].cells.low_bits : low_bits;
     }
     counters[0] = (kr_counter){"groups", table->n_groups};
     counters[1] = (kr_counter){"vectors", vectors};
@@ -299,7 +307,8 @@ static uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS
     counters[4] = (kr_counter){"width", 2 * table->groups[0].matrix.half + 1};
     counters[5] = (kr_counter){"spacing", table->groups[0].matrix.spacing};
     counters[6] = (kr_counter){"length", table->groups[0].matrix.length};
-    return 7;
+    counters[7] = (kr_counter){"ranks in a cell", (uint64_t)1 << low_bits};
+    return 8;
 }
 
 /* ---- Validate -------------------------------------------------------------------------------- */

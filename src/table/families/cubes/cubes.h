@@ -17,6 +17,7 @@
 typedef struct cubes_design {
     uint32_t encode;       /* 1: cells hold equally many rows */
     uint32_t bins;         /* of each column; filter vectors are between them */
+    uint32_t by_values;    /* 1: bins are equal ranges of values, unless encoded; 0: of about as many rows */
     uint32_t selects_both; /* 1: bins are kept of which more than half is in the leaf */
     uint32_t along;        /* as in cubes_matrix */
     uint32_t parts;

@@ -217,6 +217,21 @@ void cubes_part_describe(const cubes_part *p, char *text, size_t nbytes)
                      (unsigned long long)p->n_regions, (unsigned long long)p->n_rays);
 }
 
+/* Where ranks do not fit a coordinate each. */
+static void describe_cells(const cubes_part *p, char *text, size_t nbytes)
+{
+    for (uint32_t axis = 0; axis < p->group->n_columns; ++axis) {
+        const uint32_t column = p->group->columns[axis];
+        const uint32_t low_bits = p->table->columns[column].cells.low_bits;
+        if (p->leaves[axis] && low_bits)
+            kr_leaf_text_add(
+                text, nbytes,
+                "%s: coordinates are of %u ranks each, since they have %d bits; rows of the first "
+                "and the last are compared\n",
+                p->table->names[column], 1u << low_bits, CUBES_CELL_BITS);
+    }
+}
+
 void cubes_explain(const void *self, const kr_select *job, char *text, size_t nbytes)
 {
     const cubes_table *table = self;
@@ -238,6 +253,7 @@ void cubes_explain(const void *self, const kr_select *job, char *text, size_t nb
     for (uint32_t i = 0; i < n_parts; ++i) {
         cubes_part_describe(parts + i, line, sizeof line);
         kr_leaf_text_add(text, nbytes, "%s\n", line);
+        describe_cells(parts + i, text, nbytes);
     }
     cubes_parts_release(parts, n_parts);
 }

@@ -28,10 +28,20 @@ static cubes_rays rays_along(const cubes_matrix *matrix, const cubes_region *reg
     };
 }
 
+static uint32_t longest_axis(const cubes_region *region)
+{
+    uint32_t longest = CUBES_AXES - 1;
+    for (uint32_t axis = 0; axis + 1 < CUBES_AXES; ++axis)
+        if (extent_of(region, axis) > extent_of(region, longest))
+            longest = axis;
+    return longest;
+}
+
 cubes_rays cubes_rays_of(const cubes_matrix *matrix, const cubes_region *region)
 {
-    if (matrix->along < CUBES_AXES)
-        return rays_along(matrix, region, matrix->along);
+    if (matrix->along != CUBES_FEWEST)
+        return rays_along(matrix, region,
+                          matrix->along == CUBES_LONGEST ? longest_axis(region) : matrix->along);
     cubes_rays best = rays_along(matrix, region, CUBES_AXES - 1);
     for (uint32_t along = 0; along + 1 < CUBES_AXES; ++along) {
         const cubes_rays rays = rays_along(matrix, region, along);

@@ -11,13 +11,17 @@
 
 enum { CUBES_AXES = 3 };
 
+/* Where rays go that have no axis for all regions: along the axis of a region that needs fewest of them, or
+ * along its longest. */
+enum { CUBES_FEWEST = CUBES_AXES, CUBES_LONGEST };
+
 /* Where rays are, in cells. */
 typedef struct cubes_matrix {
     uint32_t half;
     uint32_t interval; /* between rays, 1 .. 2 half + 1 */
     uint32_t spacing;  /* between pieces of a ray, 0 .. 2 half + 1 */
     uint32_t length;   /* of a piece */
-    uint32_t along;    /* the axis of all rays; CUBES_AXES: for each region the one that needs fewest rays */
+    uint32_t along;    /* the axis of all rays, CUBES_FEWEST or CUBES_LONGEST */
 } cubes_matrix;
 
 /* The cells first .. last on each axis. */

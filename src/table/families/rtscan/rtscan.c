@@ -33,9 +33,10 @@ static const kr_option options[RTSCAN_OPTIONS] = {
         {"length", KR_OPTION_DECIMAL, "auto", 0, 999999999, -1,
          "the length of the pieces of a ray, in widths of a cube; auto: a piece meets one row"},
     [RTSCAN_OPTION_ALONG] =
-        {"along", KR_OPTION_CHOICE, "fewest|last", 0, 1, RTSCAN_ALONG_FEWEST,
+        {"along", KR_OPTION_CHOICE, "fewest|last|longest", 0, 2, RTSCAN_ALONG_FEWEST,
          "along which axis rays go. fewest: for each region the axis that needs the fewest rays; last: "
-         "the third axis, as in the paper"},
+         "the third axis, as the paper draws it; longest: the longest of each region, as in the authors' "
+         "program"},
     [RTSCAN_OPTION_BVH] = KR_RAYS_OPTION_BVH,
     [RTSCAN_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
     [RTSCAN_OPTION_PARTS] =
@@ -48,11 +49,38 @@ static const kr_option options[RTSCAN_OPTIONS] = {
          "named: in their order, split evenly, so 4 as 2+2 and 7 as 3+2+2"},
     [RTSCAN_OPTION_SCENES] = {"scenes", KR_OPTION_CHOICE, "eager|lazy", 0, 1, RTSCAN_SCENES_EAGER,
                               "when scenes are built: with the table, or by the first scan that uses them"},
+    [RTSCAN_OPTION_LIMITS] = {"limits", KR_OPTION_CHOICE, "rows|values", 0, 1, RTSCAN_LIMITS_ROWS,
+                              "what bins have in common. rows: about as many rows (RTScan, 4.3.1); values, "
+                              "with encode=off: a range "
+                              "of values as wide"},
+    [RTSCAN_OPTION_PRESET] =
+        {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, RTSCAN_PRESET_NONE,
+         "which values the options have that are left out. none: those listed here; paper: those of RTScan, "
+         "sections 4.4 and 5.1, whose lengths are taken in widths of a cube"},
+};
+
+/* Section 5.1 at 10^8 rows: a cube for each row, intervals and spacings of 83,000 ranks, which is 0.385 of
+ * the mean distance of rows, pieces of 1.1 * 10^6. The authors' program casts the rays of a region along its
+ * longest side. */
+static const kr_preset_value preset_values[] = {
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_ENCODE, RTSCAN_ON},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_VECTORS, 128},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_SELECTION, RTSCAN_BOTH},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_PACK, 1},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_WIDTH, 385},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_INTERVAL, 1000},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_SPACING, 1000},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_LENGTH, 13250},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_ALONG, RTSCAN_ALONG_LONGEST},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_BVH, KR_BVH_BALANCED},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_COMPACT, KR_COMPACT_ON},
 };
 
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
     const int64_t *o = spec->options;
+    kr_spec_settle_preset(spec, RTSCAN_OPTION_PRESET, preset_values,
+                          sizeof preset_values / sizeof preset_values[0]);
     if (o[RTSCAN_OPTION_INTERVAL] > 1000)
         return kr_fail(
             err, KR_ERR_SPEC,
@@ -63,8 +91,18 @@ static kr_status settle(kr_spec *spec, kr_error *err)
             err, KR_ERR_SPEC,
             "kind 'rtscan': pieces of a ray more than a cube's width apart miss rows between them; give "
             "spacing=1 or less");
+    if (o[RTSCAN_OPTION_LIMITS] == RTSCAN_LIMITS_VALUES)
+        return kr_spec_require(
+            spec, RTSCAN_OPTION_ENCODE, RTSCAN_OFF,
+            "limits=values needs encode=off: coordinates that are ranks hold equally many rows; "
+            "give encode=off or limits=rows",
+            err);
     return KR_OK;
 }
+
+static const uint32_t along[] = {[RTSCAN_ALONG_FEWEST] = CUBES_FEWEST,
+                                 [RTSCAN_ALONG_LAST] = CUBES_AXES - 1,
+                                 [RTSCAN_ALONG_LONGEST] = CUBES_LONGEST};
 
 static cubes_design design_of(const kr_spec *spec)
 {
@@ -73,7 +111,8 @@ static cubes_design design_of(const kr_spec *spec)
         .encode = o[RTSCAN_OPTION_ENCODE] == RTSCAN_ON,
         .bins = (uint32_t)o[RTSCAN_OPTION_VECTORS],
         .selects_both = o[RTSCAN_OPTION_SELECTION] == RTSCAN_BOTH,
-        .along = o[RTSCAN_OPTION_ALONG] == RTSCAN_ALONG_FEWEST ? CUBES_AXES : CUBES_AXES - 1,
+        .by_values = o[RTSCAN_OPTION_LIMITS] == RTSCAN_LIMITS_VALUES,
+        .along = along[o[RTSCAN_OPTION_ALONG]],
         .together = CUBES_AXES,
         .is_lazy = o[RTSCAN_OPTION_SCENES] == RTSCAN_SCENES_LAZY,
         .prim = KR_PRIM_AABB,
@@ -96,7 +135,7 @@ extern const kr_kind kr_kind_rtscan;
 const kr_kind kr_kind_rtscan = {
     .name = "rtscan",
     .summary = "scans: filter vectors answer for most rows, and rays visit the remaining rows",
-    .source = "Lv et al., RTScan, sections 4.2 to 4.4",
+    .source = "Lv et al., RTScan, sections 4.2 to 4.4; preset=paper with the settings of 5.1",
     .capabilities = KR_CAN_SCAN,
     .n_options = RTSCAN_OPTIONS,
     .options = options,
