@@ -531,6 +531,7 @@ static const char *const specs[] = {"array:probes=sorted",
                                     "cgrx:scene=naive,rays=paper,filter=4",
                                     "cgrx:updates=on,node=4",
                                     "cgrx:preset=paper",
+                                    "cgrx:preset=paper,updates=on,node=4",
                                     "cgrx:updates=on,node=16,rebuild=1.1,layout=aos",
                                     "rtscan",
                                     "rtscan:vectors=5,groups=a,scenes=lazy,parts=2"};

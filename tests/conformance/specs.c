@@ -152,7 +152,7 @@ static const struct {
      "preset=paper,mode=naive|preset=paper,mode=extended|preset=paper,prim=sphere|preset=paper,prim=aabb|"
      "preset=paper,update=refit|preset=paper,answer=matches|preset=paper,ray=offset,parts=3,probes=sorted|"
      "preset=paper,ray=zero,range_ray=zero|answer=rays,scale=20:20:20|answer=rays,bits=2:1:13,parts=5"},
-    {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild flip preset",
+    {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild flip apply preset",
      "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
      "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=aos|"
      "bits=3:2:3,bucket=7,scene=naive,layout=padded|bits=3:2:3,bucket=2,scale=off|bits=3:2:3,filter=8,bucket="
@@ -181,7 +181,9 @@ static const struct {
      "rays=short|"
      "preset=paper|preset=paper,bits=3:2:3,bucket=3|preset=paper,bits=2:1:13,bucket=2|"
      "preset=paper,scene=naive,bits=3:2:3,bucket=2|preset=paper,flip=off,bits=3:2:3,bucket=2|"
-     "preset=paper,updates=on|preset=paper,updates=on,node=4,bits=3:2:3"},
+     "preset=paper,updates=on|preset=paper,updates=on,node=4,bits=3:2:3|apply=split,updates=on,node=2,bits=3:"
+     "2:3|apply=split,updates=on,node=3,rebuild=1.1|apply=split,updates=on,layout=padded,node=6,fill=1,"
+     "filter=8"},
 };
 
 static const char *habit(const char *kind, int besides)
@@ -408,6 +410,7 @@ static const struct {
     {"cgrx:node=8", "updates"},
     {"cgrx:fill=0.25", "updates"},
     {"cgrx:rebuild=never", "updates"},
+    {"cgrx:apply=split", "updates"},
     {"cgrx:rebuild=1.5,updates=off", "updates"},
     {"cgrx:bits=0:23:23", "bits"},
 };
@@ -449,6 +452,8 @@ static const struct {
     {"cgrx:preset=paper,layout=soa", "layout", "soa"},
     {"cgrx:preset=paper,updates=on", "flip", "off"},
     {"cgrx:preset=paper,updates=on", "rebuild", "never"},
+    {"cgrx:preset=paper,updates=on", "apply", "split"},
+    {"cgrx:preset=paper", "apply", "merge"},
     {"cgrx:preset=paper,updates=on,flip=on", "flip", "on"},
     {"cgrx:updates=on", "bucket", "16"},
     {"cgrx:updates=on,bucket=16", "fill", "0.5"},

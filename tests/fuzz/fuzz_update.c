@@ -21,6 +21,8 @@ static const char *const chosen[] = {
     "cgrx:updates=on,bits=3:2:3,node=6,scene=naive,rays=paper,rebuild=never,layout=aos",
     "cgrx:updates=on,bits=1:6:1,node=3,fill=1,rebuild=1.1,layout=padded,search=linear",
     "cgrx:updates=on,bits=8:0:0,node=4,filter=8,rebuild=never",
+    "cgrx:updates=on,bits=3:2:3,node=2,apply=split,rebuild=never",
+    "cgrx:preset=paper,updates=on,bits=3:2:3,node=5",
 };
 
 /* The rows that the index should have, in no order. */

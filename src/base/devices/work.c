@@ -192,14 +192,18 @@ void kr_work_sort(kr_work *work, const kr_sort *sort)
     kr_work_sort_some(work, sort, sort->n);
 }
 
-void kr_work_sum(kr_work *work, uint64_t *values, uint64_t n)
+void kr_work_sum_in(kr_work *work, uint64_t *values, uint64_t n, void *temp)
 {
     kr_device *device = work->device;
-    const uint64_t nbytes = kr_device_scan_temp(device, n);
-    void *temp = kr_work_take(work, nbytes, "scratch memory of a prefix sum");
     if (n)
-        KR_STEP(work, device->ops->exclusive_sum(device, values, n, temp, nbytes,
+        KR_STEP(work, device->ops->exclusive_sum(device, values, n, temp, kr_device_scan_temp(device, n),
                                                  kr_stream_native(device, work->stream), work->err));
+}
+
+void kr_work_sum(kr_work *work, uint64_t *values, uint64_t n)
+{
+    void *temp = kr_work_take(work, kr_device_scan_temp(work->device, n), "scratch memory of a prefix sum");
+    kr_work_sum_in(work, values, n, temp);
     kr_work_give(work, temp);
 }
 

@@ -90,6 +90,8 @@ void kr_work_sort(kr_work *work, const kr_sort *sort);
 void kr_work_sort_some(kr_work *work, const kr_sort *sort, uint64_t most);
 /* values[i] := sum of the values before i. */
 void kr_work_sum(kr_work *work, uint64_t *values, uint64_t n);
+/* The same in scratch memory of kr_device_scan_temp bytes, so that it cannot run out of memory. */
+void kr_work_sum_in(kr_work *work, uint64_t *values, uint64_t n, void *temp);
 void kr_work_copy(kr_work *work, void *to, const void *from, uint64_t nbytes);
 void kr_work_fill(kr_work *work, void *to, int byte, uint64_t nbytes);
 

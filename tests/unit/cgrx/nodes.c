@@ -9,13 +9,14 @@
 /* ---- Designs ------------------------------------------------------------------------------- */
 
 /* Small rows and planes, so that many representatives lie at their ends. */
-static cgrx_design design_of(uint32_t node, uint32_t bucket, uint32_t layout, uint32_t scene)
+static cgrx_design design_of(uint32_t node, uint32_t bucket, uint32_t layout, uint32_t scene, uint32_t splits)
 {
     return (cgrx_design){.map = {{1, 1, 1}, KR_POINT_3D, 4, 3},
                          .scene = scene,
                          .bucket = bucket,
                          .layout = layout,
-                         .node = node};
+                         .node = node,
+                         .splits = splits};
 }
 
 static const struct {
@@ -26,15 +27,17 @@ enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
 
 typedef void trial_test(const width *w, cgrx_design design, uint64_t seed);
 
-/* Every width and size, over which layouts and scenes take turns. */
+/* Every width, size and way to apply a batch, over which layouts and scenes take turns. */
 static void for_each(trial_test *test)
 {
     static const width *const widths[] = {&u32, &u64};
     for (uint32_t w = 0; w < 2; ++w)
         for (uint32_t s = 0; s < N_SIZES; ++s)
-            for (uint32_t layout = KR_LAYOUT_SOA; layout <= KR_LAYOUT_PADDED; ++layout)
-                test(widths[w], design_of(sizes[s].node, sizes[s].bucket, layout, (w + s + layout) % 2),
+            for (uint32_t i = 0; i < 6; ++i) {
+                const uint32_t layout = KR_LAYOUT_SOA + i / 2, scene = (w + s + layout) % 2;
+                test(widths[w], design_of(sizes[s].node, sizes[s].bucket, layout, scene, i % 2),
                      100 * w + 10 * s + layout);
+            }
     assert_int_equal(blocks, 0);
 }
 
@@ -386,7 +389,7 @@ static void damage_is_found(void **state)
     if (!is_cpu)
         return;
     fill(&model, 640, 32);
-    trial t = build(&u32, design_of(32, 16, KR_LAYOUT_SOA, CGRX_NAIVE), &model);
+    trial t = build(&u32, design_of(32, 16, KR_LAYOUT_SOA, CGRX_NAIVE, 0), &model);
     clear();
     for (uint32_t i = 0; i < 100; ++i)
         add(&inserts, 1001);
@@ -421,6 +424,90 @@ static void damage_is_found(void **state)
     destroy(&t);
 }
 
+static entry at(const trial *t, uint32_t node, uint32_t place)
+{
+    const kr_entries store = t->w->store(&t->storage, 0);
+    return read_entry(t->w, &store, (uint64_t)node * t->design.node + place);
+}
+
+/* A batch that splits a node in the middle of a list, one that merges nodes, and where their entries are. */
+static void nodes_split_and_merge(void **state)
+{
+    (void)state;
+    if (!is_cpu)
+        return;
+    fill(&model, 8, 10);
+    trial t = build(&u32, design_of(4, 4, KR_LAYOUT_SOA, CGRX_NAIVE, 1), &model);
+    const uint32_t *next = t.nodes.next.data, *size = t.nodes.sizes.data;
+    assert_true(t.nodes.n_lists == 2 && t.nodes.n_used == 2 && size[0] == 4 && size[1] == 4);
+    clear();
+    add(&inserts, 1015); /* 1000 1010 | 1015 1020 1030 */
+    update(&t, &model, &deletes, &inserts);
+    next = t.nodes.next.data, size = t.nodes.sizes.data;
+    const uint32_t second = next[0];
+    assert_true(second >= 2 && next[second] == CGRX_NO_NODE && size[0] == 2 && size[second] == 3);
+    assert_true(at(&t, 0, 1).key == 1010 && at(&t, second, 0).key == 1015);
+    assert_int_equal(t.nodes.most_nodes, 2);
+    clear();
+    add(&deletes, 1000);
+    add(&deletes, 1015);
+    add(&deletes, 1030); /* 1010 | 1020: no more than half of a node */
+    update(&t, &model, &deletes, &inserts);
+    next = t.nodes.next.data, size = t.nodes.sizes.data;
+    assert_true(next[0] == CGRX_NO_NODE && size[0] == 2 && at(&t, 0, 1).key == 1020);
+    assert_int_equal(t.nodes.most_nodes, 1);
+    assert_int_equal(t.nodes.n_spare + 2, t.nodes.n_used);
+    destroy(&t);
+}
+
+/* An insert moves entries of its node only. */
+static void untouched_nodes_stay(void **state)
+{
+    (void)state;
+    if (!is_cpu)
+        return;
+    fill(&model, 64, 10);
+    trial t = build(&u32, design_of(8, 8, KR_LAYOUT_SOA, CGRX_NAIVE, 1), &model);
+    for (uint32_t round = 0; round < 3; ++round) { /* the first list gets nodes */
+        clear();
+        for (uint32_t i = 0; i < 8; ++i)
+            add(&inserts, 1001 + 9 * i + round);
+        update(&t, &model, &deletes, &inserts);
+    }
+    const uint32_t *next = t.nodes.next.data;
+    uint32_t last = next[0];
+    assert_true(last != CGRX_NO_NODE);
+    while (next[last] != CGRX_NO_NODE)
+        last = next[last];
+    const entry before = at(&t, last, 0);
+    clear();
+    add(&inserts, 1002); /* into the list's first node */
+    update(&t, &model, &deletes, &inserts);
+    const entry after = at(&t, last, 0);
+    assert_true(before.key == after.key && before.row == after.row);
+    destroy(&t);
+}
+
+static void damage_of_sizes_is_found(void **state)
+{
+    (void)state;
+    if (!is_cpu)
+        return;
+    fill(&model, 640, 32);
+    trial t = build(&u32, design_of(32, 16, KR_LAYOUT_SOA, CGRX_NAIVE, 1), &model);
+    clear();
+    for (uint32_t i = 0; i < 100; ++i)
+        add(&inserts, 1001);
+    update(&t, &model, &deletes, &inserts);
+    damage(&t, &t.nodes.sizes, 0, "nodes of list 0");
+    damage(&t, &t.nodes.sizes, 7, "nodes of list 7");
+    damage(&t, &t.nodes.sizes, ((const uint32_t *)t.nodes.next.data)[0], "nodes of list 0");
+    damage(&t, &t.nodes.next, 0, "nodes of list 0");
+    ++t.nodes.most_nodes;
+    assert_int_equal(validate(&t, NULL), KR_ERR_INVARIANT);
+    destroy(&t);
+}
+
 int main(void)
 {
     static const char *const devices[] = {"cpu", "cuda"};
@@ -435,6 +522,9 @@ int main(void)
         cmocka_unit_test(failures_change_nothing),
         cmocka_unit_test(cancelling_changes_nothing),
         cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(nodes_split_and_merge),
+        cmocka_unit_test(untouched_nodes_stay),
+        cmocka_unit_test(damage_of_sizes_is_found),
     };
     int failed = 0;
     for (uint32_t i = 0; i < 2; ++i) {

@@ -9,11 +9,12 @@
 
 #include <cmocka.h>
 
-enum { LISTS = 400, NODE = 4, MOST_ROWS = 40 * LISTS, MOST_NODES = MOST_ROWS / NODE + 2 * LISTS };
+enum { LISTS = 400, NODE = 4, MOST_ROWS = 40 * LISTS, MOST_NODES = MOST_ROWS + 2 * LISTS };
 
 /* Lists of 0 to 40 rows with row ids 1000 + position; all other slots hold a mark. */
 typedef struct lists {
     uint32_t starts[LISTS + 1], hints[MOST_ROWS / CGRX_LISTS_STRIDE + 2], next[MOST_NODES];
+    uint32_t sizes[MOST_NODES];
     uint32_t rows[MOST_NODES * NODE];
     uint32_t n;
 } lists;
@@ -25,8 +26,8 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)(state >> 33) % n;
 }
 
-/* `empty` of ten lists have no rows. */
-static walk_view make(lists *l, uint32_t empty)
+/* `empty` of ten lists have no rows. With `split` nodes are filled at random. */
+static walk_view make(lists *l, uint32_t empty, int split)
 {
     uint32_t used = LISTS;
     memset(l, 0, sizeof *l);
@@ -34,16 +35,17 @@ static walk_view make(lists *l, uint32_t empty)
         l->rows[i] = 1;
     for (uint32_t b = 0; b < LISTS; ++b) {
         const uint32_t count = random_below(10) < empty && b != LISTS / 2 ? 0 : 1 + random_below(40);
-        uint32_t node = b;
+        uint32_t node = b, fill = split ? 1 + random_below(NODE) : NODE;
         l->starts[b] = l->n;
         l->next[b] = CGRX_NO_NODE;
         for (uint32_t j = 0; j < count; ++j, ++l->n) {
-            if (j && j % NODE == 0) {
+            if (l->sizes[node] == fill) {
                 l->next[node] = used;
                 node = used++;
                 l->next[node] = CGRX_NO_NODE;
+                fill = split ? 1 + random_below(NODE) : NODE;
             }
-            l->rows[node * NODE + j % NODE] = 1000 + l->n;
+            l->rows[node * NODE + l->sizes[node]++] = 1000 + l->n;
         }
     }
     l->starts[LISTS] = l->n;
@@ -54,7 +56,7 @@ static walk_view make(lists *l, uint32_t empty)
         l->hints[h] = b;
     }
     return (walk_view){.rows = (const char *)l->rows,
-                       .lists = {l->starts, l->hints, l->next, LISTS, NODE},
+                       .lists = {l->starts, l->hints, l->next, split ? l->sizes : NULL, LISTS, NODE},
                        .row_stride = sizeof(uint32_t)};
 }
 
@@ -72,8 +74,8 @@ static void reads_every_row(void **unused)
     lists *l = malloc(sizeof *l);
     (void)unused;
     assert_non_null(l);
-    for (uint32_t empty = 0; empty < 10; ++empty) {
-        const walk_view view = make(l, empty);
+    for (uint32_t k = 0; k < 20; ++k) {
+        const walk_view view = make(l, k / 2, k % 2);
         for (uint32_t i = 0; i < l->n; ++i)
             assert_int_equal(walk_held(&view, i), 1000 + i);
         for (uint32_t i = 0; i < 2000; ++i) {

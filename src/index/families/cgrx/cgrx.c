@@ -50,17 +50,22 @@ static const kr_option options[CGRX_OPTIONS] = {
         {"rebuild", KR_OPTION_DECIMAL, "auto|never", 1100, 1000000, REBUILD_AUTO,
          "updates=on: build the index anew once its rows have grown or shrunk by this factor, or a list "
          "has grown to 64 times this factor of a bucket; auto: 4"},
+    [CGRX_OPTION_APPLY] =
+        {"apply", KR_OPTION_CHOICE, "merge|split", 0, 1, CGRX_APPLY_MERGE,
+         "updates=on: merge: a warp merges a batch into a list; split: a thread for each list splits full "
+         "nodes and shifts entries, key by key, as published (cgRX, 4)"},
     [CGRX_OPTION_PRESET] =
         {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, CGRX_PRESET_NONE,
          "which values the options have that are left out. none: those listed here; paper: those of the "
          "paper from 5.3 on: five rays, rows of key and row id, a compacted scene, no filter; with "
-         "updates=on also flip=off and rebuild=never (6.5)"},
+         "updates=on also apply=split, flip=off and rebuild=never (4 and 6.5)"},
 };
 
 static kr_status settle_static(const kr_spec *spec, kr_error *err)
 {
-    static const int of_updates[] = {CGRX_OPTION_NODE, CGRX_OPTION_FILL, CGRX_OPTION_REBUILD};
-    for (int i = 0; i < 3; ++i)
+    static const int of_updates[] = {CGRX_OPTION_NODE, CGRX_OPTION_FILL, CGRX_OPTION_REBUILD,
+                                     CGRX_OPTION_APPLY};
+    for (int i = 0; i < 4; ++i)
         if (spec->options[of_updates[i]] != options[of_updates[i]].standard)
             return kr_fail(err, KR_ERR_SPEC,
                            "kind 'cgrx': %s is an option of updates=on; give updates=on, or leave it out",
@@ -98,6 +103,7 @@ static const kr_preset_value preset_values[] = {
 static const kr_preset_value update_values[] = {
     {CGRX_PRESET_PAPER, CGRX_OPTION_FLIP, CGRX_FLIP_OFF},
     {CGRX_PRESET_PAPER, CGRX_OPTION_REBUILD, REBUILD_NEVER},
+    {CGRX_PRESET_PAPER, CGRX_OPTION_APPLY, CGRX_APPLY_SPLIT},
 };
 
 static void settle_preset(kr_spec *spec)
@@ -185,6 +191,7 @@ cgrx_design cgrx_design_of(const kr_spec *spec)
         .compact = (uint32_t)o[CGRX_OPTION_COMPACT],
         .parts = (uint32_t)o[CGRX_OPTION_PARTS],
         .node = o[CGRX_OPTION_UPDATES] == CGRX_ON ? (uint32_t)o[CGRX_OPTION_NODE] : 0,
+        .splits = o[CGRX_OPTION_APPLY] == CGRX_APPLY_SPLIT,
         .rebuild = rebuild_ratio(o[CGRX_OPTION_REBUILD]),
     };
 }

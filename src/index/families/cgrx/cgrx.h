@@ -23,6 +23,7 @@ enum {
     CGRX_OPTION_NODE,
     CGRX_OPTION_FILL,
     CGRX_OPTION_REBUILD,
+    CGRX_OPTION_APPLY,
     CGRX_OPTION_PRESET,
     CGRX_OPTIONS
 };
@@ -32,6 +33,7 @@ enum { CGRX_NAIVE, CGRX_OPTIMIZED };
 enum { CGRX_BINARY, CGRX_LINEAR };
 enum { CGRX_OFF, CGRX_ON };
 enum { CGRX_FLIP_ON, CGRX_FLIP_OFF };
+enum { CGRX_APPLY_MERGE, CGRX_APPLY_SPLIT };
 enum { CGRX_PRESET_NONE, CGRX_PRESET_PAPER };
 
 /* A spec's options as builds and lookups use them. */
@@ -46,8 +48,9 @@ typedef struct cgrx_design {
     uint32_t scene_flags; /* KR_SCENE_* */
     uint32_t compact;     /* KR_COMPACT_* */
     uint32_t parts;
-    uint32_t node;  /* slots of a node; 0: entries lie in one run and never change */
-    double rebuild; /* the factor of growth or shrinkage since the build; 0: never */
+    uint32_t node;   /* slots of a node; 0: entries lie in one run and never change */
+    uint32_t splits; /* 0 or 1: apply=split */
+    double rebuild;  /* the factor of growth or shrinkage since the build; 0: never */
 } cgrx_design;
 
 cgrx_design cgrx_design_of(const kr_spec *spec);

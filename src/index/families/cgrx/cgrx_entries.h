@@ -11,7 +11,7 @@ typedef struct cgrx_entries {
     cgrx_lists lists; /* starts NULL: position p is slot p */
     uint64_t bucket;  /* entries of a bucket, without lists */
 } cgrx_entries;
-kr_assert_size(cgrx_entries, 72);
+kr_assert_size(cgrx_entries, 80);
 
 #if defined(KR_KEY_BITS)
 

@@ -20,6 +20,7 @@ typedef struct list_run {
     uint32_t n;        /* 0: the list is over */
     uint32_t position; /* of the first in the list */
     uint32_t count;    /* of the list */
+    uint32_t fill;     /* of the node */
 } list_run;
 
 KR_BODY uint32_t cgrx_list_min(uint32_t a, uint32_t b)
@@ -33,15 +34,16 @@ KR_BODY uint32_t cgrx_list_nodes(uint32_t count, uint32_t node)
     return count ? (count - 1) / node + 1 : 1;
 }
 
-KR_BODY void cgrx_list_take(kr_group group, const cgrx_lists *lists, list_run *run)
+KR_BODY void cgrx_list_take(kr_group group, list_run *run)
 {
-    run->n = cgrx_list_min(cgrx_list_min(group.size, lists->node - run->at), run->count - run->position);
+    run->n = cgrx_list_min(cgrx_list_min(group.size, run->fill - run->at), run->count - run->position);
 }
 
 KR_BODY list_run cgrx_list_begin(kr_group group, const cgrx_lists *lists, uint32_t b)
 {
-    list_run run = {b, 0, 0, 0, kr_load(lists->starts + b + 1) - kr_load(lists->starts + b)};
-    cgrx_list_take(group, lists, &run);
+    list_run run = {
+        b, 0, 0, 0, kr_load(lists->starts + b + 1) - kr_load(lists->starts + b), cgrx_node_fill(lists, b)};
+    cgrx_list_take(group, &run);
     return run;
 }
 
@@ -50,11 +52,12 @@ KR_BODY void cgrx_list_go_on(kr_group group, const cgrx_lists *lists, list_run *
 {
     run->at += run->n;
     run->position += run->n;
-    if (run->at == lists->node && run->position < run->count) {
+    if (run->at == run->fill && run->position < run->count) {
         run->node = lists->next[run->node];
         run->at = 0;
+        run->fill = cgrx_node_fill(lists, run->node);
     }
-    cgrx_list_take(group, lists, run);
+    cgrx_list_take(group, run);
 }
 
 KR_BODY uint64_t cgrx_list_run_slot(const cgrx_lists *lists, const list_run *run)

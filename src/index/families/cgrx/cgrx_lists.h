@@ -1,8 +1,9 @@
 /* Lists of nodes, which hold the entries of an index with updates=on.
  *
  * The entries have positions 0 .. n - 1 in (key, row id) order. List b owns positions starts[b] .. starts[b +
- * 1] - 1. It begins in node b and goes on by next[]; all its nodes except the last are full. A node has
- * `node` slots: slot s is entry s % node of node s / node. */
+ * 1] - 1. It begins in node b and goes on by next[]. A node has `node` slots: slot s is entry s % node of
+ * node s / node. With apply=merge all nodes of a list except the last are full; with apply=split a node has
+ * its first sizes[] slots filled: none only in an empty list, which has one node. */
 #ifndef KEYRAY_INDEX_FAMILIES_CGRX_CGRX_LISTS_H
 #define KEYRAY_INDEX_FAMILIES_CGRX_CGRX_LISTS_H
 
@@ -15,10 +16,17 @@ typedef struct cgrx_lists {
     const uint32_t *starts; /* n + 1; NULL: there are no lists, position p is slot p */
     const uint32_t *hints;  /* the list of every CGRX_LISTS_STRIDE-th position, then list n - 1 */
     const uint32_t *next;   /* of a node, or CGRX_NO_NODE */
+    const uint32_t *sizes;  /* entries of a node; NULL: all but the last of a list are full */
     uint32_t n;
     uint32_t node; /* slots of one node */
 } cgrx_lists;
-kr_assert_size(cgrx_lists, 32);
+kr_assert_size(cgrx_lists, 40);
+
+/* Entries of a node; of the last of a list at least as many. */
+KR_BODY uint32_t cgrx_node_fill(const cgrx_lists *lists, uint32_t node)
+{
+    return lists->sizes ? kr_load(lists->sizes + node) : lists->node;
+}
 
 /* The list of an existing position: the last list that starts at or before it. */
 KR_BODY uint32_t cgrx_list_of(const cgrx_lists *lists, uint64_t position)
@@ -39,7 +47,7 @@ KR_BODY uint32_t cgrx_list_of(const cgrx_lists *lists, uint64_t position)
 KR_BODY uint64_t cgrx_list_slot(const cgrx_lists *lists, uint32_t b, uint32_t at)
 {
     uint32_t node = b;
-    for (; at >= lists->node; at -= lists->node)
+    for (uint32_t fill; at >= (fill = cgrx_node_fill(lists, node)); at -= fill)
         node = kr_load(lists->next + node);
     return (uint64_t)node * lists->node + at;
 }

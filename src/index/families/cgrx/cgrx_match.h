@@ -57,15 +57,14 @@ KR_BODY uint32_t cgrx_search_bucket(const cgrx_params *p, uint32_t b, kr_key key
     uint32_t first = cgrx_bucket_first(&p->entries, b), left = cgrx_bucket_first(&p->entries, b + 1) - first;
     if (!lists->starts)
         return first + cgrx_search_run(p, first, left, key);
-    uint32_t node = b;
-    while (left > lists->node &&
-           kr_entries_key(&p->entries.store, (uint64_t)node * lists->node + lists->node - 1) < key) {
+    uint32_t node = b, fill = cgrx_node_fill(lists, b);
+    while (left > fill && kr_entries_key(&p->entries.store, (uint64_t)node * lists->node + fill - 1) < key) {
         node = kr_load(lists->next + node);
-        first += lists->node;
-        left -= lists->node;
+        first += fill;
+        left -= fill;
+        fill = cgrx_node_fill(lists, node);
     }
-    return first +
-           cgrx_search_run(p, (uint64_t)node * lists->node, left < lists->node ? left : lists->node, key);
+    return first + cgrx_search_run(p, (uint64_t)node * lists->node, left < fill ? left : fill, key);
 }
 
 KR_BODY kr_key cgrx_key_at(const cgrx_params *p, uint32_t position)

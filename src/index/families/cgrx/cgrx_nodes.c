@@ -11,12 +11,12 @@ void cgrx_storage_release(kr_device *device, kr_stream *stream, cgrx_storage *st
 
 /* ---- All buffers of lists ------------------------------------------------------------------ */
 
-enum { BUFFERS = 6 };
+enum { BUFFERS = 7 };
 
 static void buffers_of(cgrx_nodes *nodes, kr_buffer *buffers[BUFFERS])
 {
-    kr_buffer *all[BUFFERS] = {&nodes->next, &nodes->starts,   &nodes->hints,
-                               &nodes->ends, &nodes->end_rows, &nodes->spare};
+    kr_buffer *all[BUFFERS] = {&nodes->next,     &nodes->starts, &nodes->hints, &nodes->ends,
+                               &nodes->end_rows, &nodes->spare,  &nodes->sizes};
     for (int i = 0; i < BUFFERS; ++i)
         buffers[i] = all[i];
 }
@@ -33,7 +33,7 @@ void cgrx_nodes_release(kr_device *device, kr_stream *stream, cgrx_nodes *nodes)
 uint64_t cgrx_nodes_nbytes(const cgrx_nodes *nodes)
 {
     return nodes->next.nbytes + nodes->starts.nbytes + nodes->hints.nbytes + nodes->ends.nbytes +
-           nodes->end_rows.nbytes + nodes->spare.nbytes;
+           nodes->end_rows.nbytes + nodes->spare.nbytes + nodes->sizes.nbytes;
 }
 
 cgrx_lists cgrx_nodes_lists(const cgrx_nodes *nodes)
@@ -43,6 +43,7 @@ cgrx_lists cgrx_nodes_lists(const cgrx_nodes *nodes)
     return (cgrx_lists){.starts = nodes->starts.data,
                         .hints = nodes->hints.data,
                         .next = nodes->next.data,
+                        .sizes = nodes->sizes.data,
                         .n = nodes->n_lists,
                         .node = nodes->node};
 }

@@ -2,11 +2,14 @@
  * Kharal and Brown, "cgRX", 4). List b begins in node b (the representative region) and goes on in nodes of
  * the linked region behind it; cgrx_lists.h defines how positions map to slots.
  *
- * This differs from the paper: one worker applies a batch to a list. Deletes pack the list from its front,
- * inserts are merged in from its back, which leaves all nodes except the last full. The paper's splits and
- * merges of underfull neighbours have the same aim. The first node of a list stays; nodes that become free
- * are kept for other lists. Nodes need neither a maximum nor a size: both follow from the number of entries
- * of the list. */
+ * apply=split is the paper's way: a thread applies a list's share of a batch key by key. Full nodes are
+ * split, nearly empty ones merged with their neighbours. A node's largest key is read where it lies.
+ *
+ * apply=merge differs: one worker applies all of it. Deletes pack the list from its front, inserts are merged
+ * in from its back, which leaves all nodes except the last full. Nodes need neither a maximum nor a size:
+ * both follow from the number of entries of the list.
+ *
+ * The first node of a list stays; nodes that become free are kept for other lists. */
 #ifndef KEYRAY_INDEX_FAMILIES_CGRX_CGRX_NODES_H
 #define KEYRAY_INDEX_FAMILIES_CGRX_CGRX_NODES_H
 
@@ -32,13 +35,15 @@ typedef struct cgrx_nodes {
     kr_buffer hints;    /* uint32_t[n / CGRX_LISTS_STRIDE + 2] at least */
     kr_buffer ends;     /* kr_key[n_lists]: the largest key that the list owns (cgrx_owns_to), ascending */
     kr_buffer end_rows; /* uint32_t[n_lists]: the largest row id of that key that it owns; KR_NO_ROW: all */
-    kr_buffer spare;    /* uint32_t[n_spare]: nodes that lists gave back */
+    kr_buffer spare;    /* uint32_t[n_spare] at least: nodes that lists gave back */
+    kr_buffer sizes;    /* uint32_t[room]: entries of nodes; none with apply=merge */
     uint32_t n_lists, node;
     uint64_t n_used; /* nodes below it belong to a list or are spare */
     uint64_t n_spare;
     uint64_t room;
-    uint64_t n_rows;  /* entries */
-    uint32_t longest; /* entries of the longest list */
+    uint64_t n_rows;     /* entries */
+    uint32_t longest;    /* entries of the longest list */
+    uint32_t most_nodes; /* of a list */
 } cgrx_nodes;
 
 /* The source of lists: sorted entries, cut into lists of design->bucket entries. */
@@ -76,19 +81,19 @@ typedef struct cgrx_batch {
     const cgrx_bounds *within; /* NULL: no bounds */
 } cgrx_batch;
 
-/* Applies deletes, then inserts. Afterwards lists are dense again, and starts, hints and longest are new.
- * Blocks. *is_beyond: 1 if that would leave entries beyond the bounds; then nothing is changed. NULL without
- * bounds. On failure everything is as it was: KR_ERR_LIMIT when there would be more than 2^32 - 2 entries,
- * KR_ERR_DEVICE_MEMORY when nodes do not fit. If nodes run out, all nodes move to memory for an eighth more
- * than are needed. */
+/* Applies deletes, then inserts. Afterwards lists are as cgrx_lists.h says, and starts, hints and longest
+ * new. Blocks. *is_beyond: 1 if that would leave entries beyond the bounds; then nothing is changed. NULL
+ * without bounds. On failure everything is as it was: KR_ERR_LIMIT when there would be more than 2^32 - 2
+ * entries, KR_ERR_DEVICE_MEMORY when nodes do not fit. If nodes run out, all nodes move to memory for an
+ * eighth more than are needed. */
 void KR_W(cgrx_nodes_update)(kr_work *work, const cgrx_batch *batch, cgrx_storage *storage, cgrx_nodes *nodes,
                              int *is_beyond);
 
 /* All entries in order, with lowest and highest: scratch memory of the work. Blocks. */
 kr_sorted KR_W(cgrx_nodes_flatten)(kr_work *work, const cgrx_storage *storage, const cgrx_nodes *nodes);
 
-/* Checks the lists: starts ascend to n, every node is in one list or spare, lists have as many nodes as their
- * entries need, ends ascend, entries lie between the ends around them, hints are right. KR_ERR_INVARIANT
+/* Checks the lists: starts ascend to n, every node is in one list or spare, nodes are filled as cgrx_lists.h
+ * says, ends ascend, entries lie between the ends around them, hints are right. KR_ERR_INVARIANT
  * names the first violation. Blocks. (kr_sorted_validate checks that all entries ascend.) */
 void KR_W(cgrx_nodes_validate)(kr_work *work, const cgrx_storage *storage, const cgrx_nodes *nodes);
 

@@ -8,6 +8,7 @@
 typedef struct cgrx_want {
     uint64_t n_nodes, n_rows;
     uint32_t n_lists, node, layout;
+    int splits; /* apply=split */
 } cgrx_want;
 
 /* New buffers for those that are too small; the others are empty. */

@@ -23,7 +23,8 @@ void KR_W(cgrx_nodes_estimate)(const kr_shape *shape, const cgrx_design *design,
     const uint64_t n = shape->count, lists = cgrx_buckets_of(design, n), room = cgrx_room_of(lists);
     uint64_t nbytes = 0;
     if (lists)
-        nbytes = room * (design->node * kr_layout_nbytes(design->layout, sizeof(kr_key)) + sizeof(uint32_t)) +
+        nbytes = room * (design->node * kr_layout_nbytes(design->layout, sizeof(kr_key)) +
+                         (design->splits ? 2 : 1) * sizeof(uint32_t)) +
                  starts_nbytes(lists) + hints_nbytes(n) + lists * (sizeof(kr_key) + sizeof(uint32_t));
     *estimate = (kr_need){.footprint_nbytes = nbytes, .peak_nbytes = nbytes};
 }
@@ -46,6 +47,8 @@ cgrx_room KR_W(cgrx_room_make)(kr_work *w, const cgrx_want *want, const cgrx_nod
     if (n_nodes != nodes->room)
         room.storage = KR_W(cgrx_storage_take)(w, want->layout, n_nodes * want->node);
     room.nodes.next = renew(w, &nodes->next, n_nodes * sizeof(uint32_t), "links of nodes");
+    if (want->splits)
+        room.nodes.sizes = renew(w, &nodes->sizes, n_nodes * sizeof(uint32_t), "sizes of nodes");
     room.nodes.starts = renew(w, &nodes->starts, starts_nbytes(want->n_lists), "starts of lists");
     room.nodes.hints = renew(w, &nodes->hints, hints_nbytes(want->n_rows), "hints to lists");
     room.nodes.ends = renew(w, &nodes->ends, keys, "ends of lists");
@@ -64,6 +67,7 @@ static void fill_lists(kr_work *w, const cgrx_nodes_source *source, const cgrx_s
         .store = KR_W(cgrx_storage_entries)(storage, 0),
         .ends = nodes->ends.data,
         .end_rows = nodes->end_rows.data,
+        .sizes = nodes->sizes.data,
         .n = nodes->n_rows,
         .map = source->design->map,
         .bucket = source->design->bucket,
@@ -91,6 +95,7 @@ static cgrx_want want_of(const cgrx_nodes_source *source)
         .n_lists = (uint32_t)n_lists,
         .node = source->design->node,
         .layout = source->design->layout,
+        .splits = (int)source->design->splits,
     };
 }
 
@@ -105,6 +110,7 @@ static void write_lists(kr_work *w, const cgrx_nodes_source *source, const cgrx_
     nodes->n_spare = 0;
     nodes->n_rows = want.n_rows;
     nodes->longest = want.n_rows < source->design->bucket ? (uint32_t)want.n_rows : source->design->bucket;
+    nodes->most_nodes = 1;
     fill_lists(w, source, storage, nodes);
     kr_work_lap(w, "pack");
 }
@@ -182,6 +188,9 @@ static kr_status judge(const cgrx_nodes *nodes, const uint64_t found[CHECKS], kr
     if (found[CHECK_LONGEST] != nodes->longest)
         return kr_fail(err, KR_ERR_INVARIANT, "the longest list has %llu entries, not %u",
                        (unsigned long long)found[CHECK_LONGEST], nodes->longest);
+    if (found[CHECK_MOST] != nodes->most_nodes)
+        return kr_fail(err, KR_ERR_INVARIANT, "the longest list has %llu nodes, not %u",
+                       (unsigned long long)found[CHECK_MOST], nodes->most_nodes);
     return KR_OK;
 }
 

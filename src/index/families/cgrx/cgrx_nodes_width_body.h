@@ -15,15 +15,17 @@ typedef struct place_params {
     kr_entries store;
     kr_key *ends;
     uint32_t *end_rows;
+    uint32_t *sizes; /* or NULL */
     uint64_t n;
     kr_point_map map;
     uint32_t bucket, node;
     uint32_t optimized; /* 0 or 1 */
     uint32_t reserved;
 } place_params;
-kr_assert_size(place_params, 112);
+kr_assert_size(place_params, 120);
 
-/* Where bucket b ends; a run of equal keys that continues in the next bucket is cut at a row id. */
+/* Where bucket b ends, and how full its node is; a run of equal keys that continues in the next bucket is cut
+ * at a row id. */
 KR_BODY void cgrx_place_end(const place_params *p, uint64_t b)
 {
     const uint64_t next = (b + 1) * p->bucket, last = (next < p->n ? next : p->n) - 1;
@@ -31,6 +33,8 @@ KR_BODY void cgrx_place_end(const place_params *p, uint64_t b)
     end.rep = kr_load(p->keys + last);
     end.next_key = end.is_last ? 0 : kr_load(p->keys + next);
     p->ends[b] = (kr_key)cgrx_owns_to(&p->map, (int)p->optimized, &end);
+    if (p->sizes)
+        p->sizes[b] = (uint32_t)(last + 1 - b * p->bucket);
     p->end_rows[b] = !end.is_last && end.next_key == end.rep ? kr_load(p->rows + last) : KR_NO_ROW;
 }
 
@@ -71,7 +75,7 @@ typedef struct flatten_params {
     kr_key *keys;
     uint32_t *rows;
 } flatten_params;
-kr_assert_size(flatten_params, 80);
+kr_assert_size(flatten_params, 88);
 
 KR_BODY void cgrx_flatten_list(kr_group group, const flatten_params *p, uint32_t b)
 {
@@ -96,7 +100,7 @@ KR_GROUP_PROGRAM(cgrx_nodes_flatten_lists, flatten_params, cgrx_flatten_lists);
 
 /* ---- Check --------------------------------------------------------------------------------- */
 
-/* found[...]: one more than the last faulty list (HINT: hint); the last three are sums and a maximum. */
+/* found[...]: one more than the last faulty list (HINT: hint); the last four are sums and maxima. */
 enum {
     CHECK_START,    /* starts fall, or do not go from 0 to n */
     CHECK_CHAIN,    /* too short, too long, or through nodes of other lists */
@@ -106,6 +110,7 @@ enum {
     CHECK_NODES,    /* nodes in lists and spare ones */
     CHECK_DISTINCT, /* distinct ones among them */
     CHECK_LONGEST,
+    CHECK_MOST, /* nodes of a list */
     CHECKS
 };
 
@@ -118,7 +123,7 @@ typedef struct check_params {
     uint64_t *found;
     uint64_t n, n_used, n_spare;
 } check_params;
-kr_assert_size(check_params, 128);
+kr_assert_size(check_params, 136);
 
 KR_BODY void cgrx_check_see(const check_params *p, uint32_t node)
 {
@@ -126,17 +131,25 @@ KR_BODY void cgrx_check_see(const check_params *p, uint32_t node)
     kr_atomic_add64(p->found + CHECK_NODES, 1);
 }
 
+/* Without sizes a node is full, or has all that is left. */
 KR_BODY int cgrx_check_chain(const check_params *p, uint32_t b, uint32_t count)
 {
-    uint32_t node = b;
-    cgrx_check_see(p, b);
-    for (uint32_t left = cgrx_list_nodes(count, p->lists.node); --left;) {
-        node = kr_load(p->lists.next + node);
-        if (node < p->lists.n || node >= p->n_used)
-            return 0;
+    uint32_t node = b, left = count, nodes = 0;
+    for (;;) {
+        const uint32_t fill =
+            p->lists.sizes ? kr_load(p->lists.sizes + node) : cgrx_list_min(left, p->lists.node);
+        const uint32_t next = kr_load(p->lists.next + node);
         cgrx_check_see(p, node);
+        kr_atomic_max64(p->found + CHECK_MOST, ++nodes);
+        if (fill > p->lists.node || fill > left || (count && !fill))
+            return 0;
+        left -= fill;
+        if (!left)
+            return next == CGRX_NO_NODE;
+        if (next < p->lists.n || next >= p->n_used)
+            return 0;
+        node = next;
     }
-    return kr_load(p->lists.next + node) == CGRX_NO_NODE;
 }
 
 KR_BODY int cgrx_check_end(const check_params *p, uint64_t b)

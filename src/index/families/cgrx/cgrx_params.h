@@ -34,6 +34,6 @@ typedef struct cgrx_params {
     uint32_t rays;              /* CGRX_RAYS_*, not AUTO */
     uint32_t optimized, linear; /* 0 or 1 */
 } cgrx_params;
-kr_assert_size(cgrx_params, 352);
+kr_assert_size(cgrx_params, 360);
 
 #endif

@@ -47,7 +47,8 @@ KR_BODY uint64_t walk_slot(const walk_view *view, walk_state *state, uint32_t j)
     const cgrx_lists *lists = &view->lists;
     const uint32_t position = state->where + j;
     cgrx_walk_to(view, state, position);
-    for (; position - state->first >= lists->node; state->first += lists->node)
+    for (uint32_t fill; position - state->first >= (fill = cgrx_node_fill(lists, state->node));
+         state->first += fill)
         state->node = kr_load(lists->next + state->node);
     return (uint64_t)state->node * lists->node + (position - state->first);
 }

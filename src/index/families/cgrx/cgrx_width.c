@@ -257,7 +257,7 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
     counters[n++] = (kr_counter){"nodes", nodes->n_used - nodes->n_spare};
     counters[n++] = (kr_counter){"node room", nodes->room};
     counters[n++] = (kr_counter){"node entries", nodes->node};
-    counters[n++] = (kr_counter){"longest list", nodes->longest ? (nodes->longest - 1) / nodes->node + 1 : 1};
+    counters[n++] = (kr_counter){"longest list", nodes->most_nodes};
     return n;
 }
 
