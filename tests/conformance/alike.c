@@ -32,10 +32,12 @@ static const kr_kind *kind_of(const char *spec)
 static const struct {
     const char *kind, *options;
 } searching[] = {
-    {"array", "k"},     {"eytzinger", "scan"},
+    {"array", "k"},
+    {"eytzinger", "scan"},
     {"hash", "seed"}, /* the same form of table with other places */
-    {"chain", "seed"},  {"rx", "ray range_ray range max_rays enter outside"},
-    {"cgrx", "search"},
+    {"chain", "seed"},
+    {"rx", "ray range_ray range max_rays enter outside"},
+    {"cgrx", "search answer"},
 };
 
 static int is_searching(const kr_kind *kind, const kr_option *option)

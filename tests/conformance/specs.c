@@ -152,7 +152,7 @@ static const struct {
      "preset=paper,mode=naive|preset=paper,mode=extended|preset=paper,prim=sphere|preset=paper,prim=aabb|"
      "preset=paper,update=refit|preset=paper,answer=matches|preset=paper,ray=offset,parts=3,probes=sorted|"
      "preset=paper,ray=zero,range_ray=zero|answer=rays,scale=20:20:20|answer=rays,bits=2:1:13,parts=5"},
-    {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild flip apply preset",
+    {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild flip apply answer preset",
      "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
      "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=aos|"
      "bits=3:2:3,bucket=7,scene=naive,layout=padded|bits=3:2:3,bucket=2,scale=off|bits=3:2:3,filter=8,bucket="
@@ -181,7 +181,9 @@ static const struct {
      "rays=short|"
      "preset=paper|preset=paper,bits=3:2:3,bucket=3|preset=paper,bits=2:1:13,bucket=2|"
      "preset=paper,scene=naive,bits=3:2:3,bucket=2|preset=paper,flip=off,bits=3:2:3,bucket=2|"
-     "preset=paper,updates=on|preset=paper,updates=on,node=4,bits=3:2:3|apply=split,updates=on,node=2,bits=3:"
+     "preset=paper,answer=matches|answer=scan,layout=padded,search=linear|answer=scan,updates=on,node=4,bits="
+     "3:2:3|answer=scan,updates=on,apply=split,node=3,bits=2:1:13|preset=paper,updates=on|preset=paper,"
+     "updates=on,node=4,bits=3:2:3|apply=split,updates=on,node=2,bits=3:"
      "2:3|apply=split,updates=on,node=3,rebuild=1.1|apply=split,updates=on,layout=padded,node=6,fill=1,"
      "filter=8"},
 };
@@ -449,6 +451,7 @@ static const struct {
     {"cgrx:preset=paper", "layout", "aos"},
     {"cgrx:preset=paper", "probes", "as-is"},
     {"cgrx:preset=paper", "flip", "on"},
+    {"cgrx:preset=paper", "answer", "scan"},
     {"cgrx:preset=paper,layout=soa", "layout", "soa"},
     {"cgrx:preset=paper,updates=on", "flip", "off"},
     {"cgrx:preset=paper,updates=on", "rebuild", "never"},

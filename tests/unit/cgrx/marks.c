@@ -6,13 +6,6 @@
 #define KR_RAY_STATE cgrx_state
 #define KR_RAY_PAYLOAD 2
 
-#include "index/families/cgrx/cgrx_params.h"
-
-static void cgrx_no_box(const void *params, uint32_t primitive, float box[6])
-{
-    (void)params, (void)primitive, (void)box;
-}
-
 #include "index/families/cgrx/cgrx_find.h"
 
 #include <setjmp.h>

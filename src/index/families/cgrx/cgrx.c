@@ -54,11 +54,17 @@ static const kr_option options[CGRX_OPTIONS] = {
         {"apply", KR_OPTION_CHOICE, "merge|split", 0, 1, CGRX_APPLY_MERGE,
          "updates=on: merge: a warp merges a batch into a list; split: a thread for each list splits full "
          "nodes and shifts entries, key by key, as published (cgRX, 4)"},
+    [CGRX_OPTION_ANSWER] = {"answer", KR_OPTION_CHOICE, "matches|scan", 0, 1, CGRX_ANSWER_MATCHES,
+                            "what follows the rays. matches: a program that searches the bucket, and one "
+                            "whose groups of threads add "
+                            "up; scan: the thread that casts the rays also searches, and adds up row by row "
+                            "(cgRX, 3.2 and 3.4); "
+                            "of SUM_ROWS and sums of integers, other sums and nearest keys as with matches"},
     [CGRX_OPTION_PRESET] =
         {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, CGRX_PRESET_NONE,
          "which values the options have that are left out. none: those listed here; paper: those of the "
-         "paper from 5.3 on: five rays, rows of key and row id, a compacted scene, no filter; with "
-         "updates=on also apply=split, flip=off and rebuild=never (4 and 6.5)"},
+         "paper from 5.3 on: five rays, rows of key and row id, a compacted scene, one program that searches "
+         "and adds up; with updates=on also apply=split, flip=off and rebuild=never (4 and 6.5)"},
 };
 
 static kr_status settle_static(const kr_spec *spec, kr_error *err)
@@ -96,6 +102,7 @@ static const kr_preset_value preset_values[] = {
     {CGRX_PRESET_PAPER, CGRX_OPTION_LAYOUT, KR_LAYOUT_AOS},
     {CGRX_PRESET_PAPER, CGRX_OPTION_BVH, KR_BVH_BALANCED},
     {CGRX_PRESET_PAPER, CGRX_OPTION_COMPACT, KR_COMPACT_ON},
+    {CGRX_PRESET_PAPER, CGRX_OPTION_ANSWER, CGRX_ANSWER_SCAN},
     {CGRX_PRESET_PAPER, CGRX_OPTIONS + KR_COMMON_PROBES, KR_PROBES_AS_IS},
 };
 
@@ -191,6 +198,7 @@ cgrx_design cgrx_design_of(const kr_spec *spec)
         .compact = (uint32_t)o[CGRX_OPTION_COMPACT],
         .parts = (uint32_t)o[CGRX_OPTION_PARTS],
         .node = o[CGRX_OPTION_UPDATES] == CGRX_ON ? (uint32_t)o[CGRX_OPTION_NODE] : 0,
+        .scans = o[CGRX_OPTION_ANSWER] == CGRX_ANSWER_SCAN,
         .splits = o[CGRX_OPTION_APPLY] == CGRX_APPLY_SPLIT,
         .rebuild = rebuild_ratio(o[CGRX_OPTION_REBUILD]),
     };

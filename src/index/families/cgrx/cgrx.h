@@ -24,6 +24,7 @@ enum {
     CGRX_OPTION_FILL,
     CGRX_OPTION_REBUILD,
     CGRX_OPTION_APPLY,
+    CGRX_OPTION_ANSWER,
     CGRX_OPTION_PRESET,
     CGRX_OPTIONS
 };
@@ -34,6 +35,7 @@ enum { CGRX_BINARY, CGRX_LINEAR };
 enum { CGRX_OFF, CGRX_ON };
 enum { CGRX_FLIP_ON, CGRX_FLIP_OFF };
 enum { CGRX_APPLY_MERGE, CGRX_APPLY_SPLIT };
+enum { CGRX_ANSWER_MATCHES, CGRX_ANSWER_SCAN };
 enum { CGRX_PRESET_NONE, CGRX_PRESET_PAPER };
 
 /* A spec's options as builds and lookups use them. */
@@ -50,6 +52,7 @@ typedef struct cgrx_design {
     uint32_t parts;
     uint32_t node;   /* slots of a node; 0: entries lie in one run and never change */
     uint32_t splits; /* 0 or 1: apply=split */
+    uint32_t scans;  /* 0 or 1: answer=scan */
     double rebuild;  /* the factor of growth or shrinkage since the build; 0: never */
 } cgrx_design;
 

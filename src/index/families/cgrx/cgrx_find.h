@@ -8,6 +8,20 @@
 #include "index/families/cgrx/cgrx_marks.h"
 #include "index/families/cgrx/cgrx_match.h"
 
+/* Never called: the scene has only triangles, and no ray visits. */
+KR_BODY void cgrx_no_box(const void *params, uint32_t primitive, float box[6])
+{
+    (void)params, (void)primitive;
+    for (int i = 0; i < 6; ++i)
+        box[i] = 0;
+}
+
+KR_BODY uint32_t cgrx_no_hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
+{
+    (void)params, (void)payload, (void)primitive, (void)back;
+    return KR_HIT_IGNORE;
+}
+
 /* The bucket that a target belongs to. */
 KR_BODY uint32_t cgrx_owner(const cgrx_params *p, uint32_t target)
 {

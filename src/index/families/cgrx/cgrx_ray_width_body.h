@@ -12,22 +12,6 @@
 #define KR_RAY_STATE cgrx_state
 #define KR_RAY_PAYLOAD 2
 
-#include "index/families/cgrx/cgrx_params.h"
-
-/* Never called: the scene has only triangles, and no ray visits. */
-KR_BODY void cgrx_no_box(const void *params, uint32_t primitive, float box[6])
-{
-    (void)params, (void)primitive;
-    for (int i = 0; i < 6; ++i)
-        box[i] = 0;
-}
-
-KR_BODY uint32_t cgrx_no_hit(const void *params, uint32_t *payload, uint32_t primitive, int back)
-{
-    (void)params, (void)payload, (void)primitive, (void)back;
-    return KR_HIT_IGNORE;
-}
-
 #include "index/families/cgrx/cgrx_find.h"
 
 /* found[i]: the bucket, n_buckets if the key is absent, or n_buckets + 1 if the rays are lost. */

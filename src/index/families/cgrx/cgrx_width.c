@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 KR_RAY_PROGRAM_DECLARE(cgrx_find);
+KR_RAY_PROGRAM_DECLARE(cgrx_scan);
+KR_RAY_PROGRAM_DECLARE(cgrx_scan_sums);
 KR_RAY_PROGRAM_DECLARE(cgrx_check);
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -68,6 +70,7 @@ kr_buffer KR_W(cgrx_filter_make)(kr_work *w, const cgrx_design *design, const kr
     const cgrx_filter_params params = {sorted->keys.data, filter, words};
     kr_work_fill(w, filter, 0, nbytes);
     kr_work_run(w, &KR_W(cgrx_fill_filter), &params, sorted->n);
+    kr_work_lap(w, "filter");
     return (kr_buffer){filter, nbytes};
 }
 
@@ -192,16 +195,47 @@ static void locate_by_rays(kr_work *w, cgrx_params *params, const kr_locate *job
     kr_work_lap(w, "bucket search");
 }
 
+/* answer=scan: all of it in one program. */
+static void run_scan(kr_work *w, const kr_ray_program *program, cgrx_scan_params *params, uint64_t n)
+{
+    kr_tracer *tracer = NULL;
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
+    params->scene = params->of.scene;
+    kr_scene_run(w, tracer, program, params, n);
+}
+
 static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const cgrx_index *index = self;
     cgrx_params params = KR_W(cgrx_params_of)(index);
     params.batch = job->batch;
     params.put = job->put;
-    if (!index->scene.parts.n_parts) /* no bucket, or a single one */
+    if (!index->scene.parts.n_parts) { /* no bucket, or a single one */
         kr_work_run(w, search_of(job), &params, job->n);
-    else
+        kr_work_lap(w, "bucket search");
+    } else if (index->design.scans && !job->batch.near.how) {
+        run_scan(w, &KR_W(cgrx_scan), &(cgrx_scan_params){.of = params}, job->n);
+    } else {
         locate_by_rays(w, &params, job);
+    }
+}
+
+static int sums(const void *self, int is_range)
+{
+    (void)is_range;
+    return (int)((const cgrx_index *)self)->design.scans;
+}
+
+static void sum(kr_work *w, const void *self, const kr_sum *job)
+{
+    const cgrx_index *index = self;
+    cgrx_scan_params params = {.of = KR_W(cgrx_params_of)(index), .how = job->how->params};
+    params.of.batch = job->batch;
+    params.of.put = (kr_put){.out = job->out, .order = job->order, .work = job->work, .what = KR_PUT_MATCH};
+    if (!index->scene.parts.n_parts)
+        kr_work_run(w, &KR_W(cgrx_sum_alone), &params, job->n);
+    else
+        run_scan(w, &KR_W(cgrx_scan_sums), &params, job->n);
 }
 
 static kr_rows rows(const void *self)
@@ -313,6 +347,8 @@ const kr_family_ops KR_W(cgrx_ops) = {
     .build = build,
     .destroy = destroy,
     .locate = locate,
+    .sums = sums,
+    .sum = sum,
     .rows = rows,
     .ordered = &ordered,
     .components = components,

@@ -4,7 +4,7 @@
 #define KEYRAY_INDEX_FAMILIES_CGRX_CGRX_WIDTH_BODY_H
 
 #include "base/program/program.h"
-#include "index/families/cgrx/cgrx_match.h"
+#include "index/families/cgrx/cgrx_scan.h"
 #include "index/families/cgrx/cgrx_scene_params.h"
 #include "index/sorted/order_check.h"
 
@@ -82,5 +82,14 @@ KR_BODY void cgrx_search_near(const cgrx_params *p, uint64_t i)
     cgrx_answer_nearest(p, i, &state);
 }
 KR_MAP_PROGRAM(cgrx_search_nearest, cgrx_params, cgrx_search_near);
+
+/* answer=scan without a scene: there is one bucket at most. */
+KR_BODY void cgrx_sum_probe(const cgrx_scan_params *p, uint64_t i)
+{
+    cgrx_state state;
+    cgrx_take_found(&p->of, i, &state);
+    cgrx_scan_add_up(p, i, &state);
+}
+KR_MAP_PROGRAM(cgrx_sum_alone, cgrx_scan_params, cgrx_sum_probe);
 
 #endif
