@@ -129,6 +129,11 @@ def phase(name):
     return lambda run: run["build_phases"][name] * 1e3 if name in run["build_phases"] else None
 
 
+def lookup_phase(name):
+    """Milliseconds of a phase of lookups: the median of runs of their own."""
+    return lambda run: run["lookup_phases"][name] * 1e3 if name in run["lookup_phases"] else None
+
+
 def per_key(key):
     return lambda run: run[key] / run["workload"]["keys"]
 
@@ -334,11 +339,18 @@ def beside_below(panel, cells, limit):
     return ["", *(f"    {line}" for line in aligned(rows))] if panel.beside else []
 
 
-def phases_below(key):
-    """For Panel.after: milliseconds by phase of a run of its own, for panels of one point."""
+def phases_below(key, papers=None):
+    """For Panel.after: milliseconds by phase of a run of its own, for panels of one point. `papers`: what a paper calls
+    phases; those of one name are added up."""
+    def named(phases):
+        sums = collections.defaultdict(float)
+        for name, seconds in phases.items():
+            sums[papers.get(name, name) if papers else name] += seconds
+        return sums
+
     def after(panel, cells):
         runs = {each.label: cells.get((each.label, panel.points[0].label)) for each in panel.series}
-        phases = {label: run[key] for label, run in runs.items() if run not in (None, TOO_LONG)}
+        phases = {label: named(run[key]) for label, run in runs.items() if run not in (None, TOO_LONG)}
         names = list(dict.fromkeys(name for each in phases.values() for name in each))
         rows = [[label] + [each[name] * 1e3 if name in each else None for name in names] for label, each in phases.items()]
         return below([f"{key.replace('_', ' ')}, ms"] + names, rows) if names else []

@@ -60,7 +60,7 @@ CASES = [
     bad(2, f"{LOADS} --sweep frob=3", "--sweep frob is not an option of bench loads"),
     bad(2, f"{LOADS} --index array", "unknown option --index of bench loads"),
     bad(1, f"{LOADS} --memory-cap 4000", "--memory-cap"),
-    ok(f"bench point {BENCH} --probes 100 --index array", out=r"(?s)build:.* sort [\d.]+ ms.*untimed run:.* search [\d.]+ ms"),
+    ok(f"bench point {BENCH} --probes 100 --index array", out=r"(?s)build:.* sort [\d.]+ ms.*untimed runs:.* search [\d.]+ ms"),
 ]
 
 

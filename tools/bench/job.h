@@ -103,6 +103,7 @@ typedef struct bench_wave {
     uint64_t footprint_nbytes;            /* afterwards */
     uint64_t peak_nbytes;                 /* during the call, with the index */
     double seconds;                       /* of the call */
+    facts phases;                         /* of the call */
     double rebuild;                       /* seconds of building the index of these rows anew */
     bench_times lookups, rebuilt_lookups; /* after each wave that grows or shrinks the index */
 } bench_wave;

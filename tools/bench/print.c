@@ -289,7 +289,7 @@ static void print_head(const bench_report *report, FILE *to)
             report->options->in_turn ? ", of each index in turn" : "");
 }
 
-/* The phases of a separate run: measuring them costs time. */
+/* The phases of separate runs: measuring them costs time. */
 static void print_phases(const char *title, const facts *phases, FILE *to)
 {
     if (phases->n)
@@ -371,7 +371,7 @@ static void print_text(const bench_report *report, FILE *to)
         } else if (!build) {
             fprintf(to, "%10s sort of probes: %s\n", "", inside_sort(report, row, order));
             print_text_calls(report, row, to);
-            print_phases(row->workload.batches > 1 ? "last batch of an untimed run" : "untimed run",
+            print_phases(row->workload.batches > 1 ? "last batch of untimed runs" : "untimed runs",
                          &row->lookups.phases, to);
         }
         if (report->operation == BENCH_UPDATE)

@@ -49,6 +49,7 @@ static void print_wave(output *out, const bench_waves *waves, const bench_wave *
     output_number(out, "changed", wave->changed);
     output_number(out, "rows", wave->rows);
     output_seconds(out, "seconds", wave->seconds);
+    output_phases(out, "phases", &wave->phases);
     output_bytes(out, "footprint", wave->footprint_nbytes);
     output_bytes(out, "peak", wave->peak_nbytes);
     if (waves->form == WAVES_GROW)

@@ -16,10 +16,27 @@ static int time_operation(bench_run *run, const char *spec, bench_row *row)
     }
 }
 
+/* As many rounds as are timed: the seconds of a phase differ from one to the next, so this keeps medians. */
+static int report_phases(const bench_run *run, report_facts *lookups)
+{
+    static double seconds[FACTS_MOST][BENCH_REPEAT_MOST];
+    const uint64_t rounds = run->options->repeat;
+    for (uint64_t round = 0; round < rounds; ++round) {
+        const int code = bench_answer(run, run->result, lookups, NULL);
+        if (code)
+            return code;
+        for (uint32_t i = 0; i < lookups->phases.n; ++i)
+            seconds[i][round] = lookups->phases.at[i].seconds;
+    }
+    for (uint32_t i = 0; i < lookups->phases.n; ++i)
+        lookups->phases.at[i].seconds = bench_summarize(seconds[i], rounds).median;
+    return DONE;
+}
+
 /* Reports cost time, so these rounds are not timed. Counting slows phases, so it has its own round. */
 static int report_lookups(const bench_run *run, bench_row *row)
 {
-    int code = bench_answer(run, run->result, &row->lookups, NULL);
+    int code = report_phases(run, &row->lookups);
     if (!code && strcmp(row->index.info.tracer, "none") != 0)
         code = bench_answer(run, run->result, NULL, &row->work);
     return code;

@@ -61,11 +61,11 @@ static int change(job *j, uint64_t come, uint64_t go, bench_wave *wave)
     }
     if (code)
         return code;
-    kr_index_info info = {.struct_size = sizeof info};
-    kr_error err = {0};
-    code = tool_check(kr_index_query(j->run->index, &info, &err), &err);
-    wave->footprint_nbytes = info.footprint_nbytes;
-    wave->peak_nbytes = info.peak_nbytes;
+    index_facts now;
+    code = index_facts_take(j->run->index, &now);
+    wave->phases = now.phases;
+    wave->footprint_nbytes = now.info.footprint_nbytes;
+    wave->peak_nbytes = now.info.peak_nbytes;
     return code;
 }
 
