@@ -203,6 +203,7 @@ def waves_updated(keyray, device, folder):
         check_waves(run, 3000, 3, 3600)
         assert run["changed_by"] == "update", run
         assert ("updates=off" in run["rebuild_spec"]) == ("rebuild cgrx" in options), run["rebuild_spec"]
+        assert all(wave["phases"]["apply"] > 0 and sum(wave["phases"].values()) < wave["seconds"] * 1.1 for wave in run["waves"]), run
         ratios = sorted(wave["rebuild"] / wave["seconds"] for wave in run["waves"])
         assert abs(run["rebuild_per_update"]["maximum"] / ratios[-1] - 1) < 1e-6, ratios
         for half in ("after_inserts", "after_deletes"):
@@ -249,6 +250,7 @@ def experiments_cgrx(keyray, device, folder):
         raise Skip("no kind cgrx")
     out = run_experiments(keyray, device, folder, "cgrx", names)
     assert "build phases, ms" in out and "lookup phases, ms" in out, out
+    assert "rows of key and row id" in out and "compaction" in out and "bucket search, ms" in out and "apply, ms" in out, out
     assert len(re.findall(r"^ +insert \d+ rows ", out, re.MULTILINE)) >= 16, out
 
 
