@@ -49,25 +49,25 @@ rx_point() { # NAME ARGUMENT...
 # Kind rx. An H200 has no RT cores: there OptiX traverses in software.
 figures_rx() {
     rx_point point --index rx --index rx:probes=as-is --index rx:probes=sorted \
-        --index rx:prim=aabb --index rx:scale=0:0:0,bvh=balanced,parts=1,range=anyhit,dedupe=off,probes=as-is --index array
+        --index rx:prim=aabb --index rx:preset=paper --index array
     rx_point presorted --presorted-probes --index rx:probes=as-is --index array:probes=as-is
     rx_point misses --hit-rate 50 --outside --index rx:probes=as-is --index array:probes=as-is
     for log2 in 0 2 4 6 8 10; do
         bench "rx-range-2^$log2" range --count 2^26 --probes "2^$((26 - log2))" --hits "2^$log2" --result sum \
-            --index rx:range=scan --index rx:range=anyhit,dedupe=off --index array
+            --index rx:range=scan --index rx:preset=paper --index array
     done
     bench rx-build build --count 2^26 --uniformity 100 --repeat 3 --index rx \
         --index rx:parts=1 --index rx:parts=64 --index rx:parts=1,compact=off --index rx:prim=aabb
     bench rx-duplicates point --count 2^26 --uniformity 100 --multiplicity 2^10 --probes 2^20 --result sum \
-        --index rx:dedupe=on --index rx:dedupe=off --index rx:dedupe=off,range=anyhit
+        --index rx:dedupe=on --index rx:dedupe=off --index rx:preset=paper
     for pattern in positions ranks; do
         bench "rx-update-$pattern" update --count 2^24 --uniformity 100 --probes 2^24 --changes 2^6 --pattern "$pattern" \
-            --repeat 3 --index rx:update=refit --index rx:update=refit,order=row,scale=0:0:0 --index rx
+            --repeat 3 --index rx:update=refit --index rx:preset=paper,update=refit --index rx
     done
 }
 
 # Kind cgrx, as its paper measures: sums of rows, no value column, unsorted probes.
-paper_rx=rx:range=anyhit,dedupe=off,scale=0:0:0,bvh=balanced,parts=1,probes=as-is
+paper_rx=rx:preset=paper
 
 cgrx_point() { # NAME ARGUMENT...
     name=$1
@@ -87,7 +87,7 @@ figures_cgrx_point() {
 figures_cgrx_range() {
     for log2 in 2 6 10; do
         bench "cgrx-range-2^$log2" range --count 2^26 --probes "2^$((26 - log2))" --hits "2^$log2" --repeat 3 \
-            --index rx:range=anyhit,dedupe=off --index rx --index array --index cgrx --index cgrx:updates=on
+            --index "$paper_rx" --index rx --index array --index cgrx --index cgrx:updates=on
     done
 }
 

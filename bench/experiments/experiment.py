@@ -134,6 +134,22 @@ def lookup_phase(name):
     return lambda run: run["lookup_phases"][name] * 1e3 if name in run["lookup_phases"] else None
 
 
+def phases(*names):
+    """What these took together, of the index's last build or change."""
+    return lambda run: sum(run["build_phases"].get(name, 0) for name in names) * 1e3
+
+
+def built_without(*names):
+    """The other phases together."""
+    return lambda run: sum(seconds for name, seconds in run["build_phases"].items() if name not in names) * 1e3
+
+
+def of_tree(run):
+    """Bytes of the scenes alone."""
+    parts = [each["nbytes"] for each in run["components"] if each["name"].startswith("bvh")]
+    return sum(parts) / run["workload"]["keys"] if parts else None
+
+
 def per_key(key):
     return lambda run: run[key] / run["workload"]["keys"]
 
@@ -141,6 +157,7 @@ def per_key(key):
 MS = Column("ms", milliseconds)
 RATE = Column("M/s", lambda run: run["per_second"] / 1e6)
 NS_A_MATCH = Column("ns per match", lambda run: milliseconds(run) * 1e6 / run["workload"]["probes"] / matches(run))
+TREE_BYTES = Column("tree, bytes per key", of_tree)
 FOOTPRINT = Column("bytes per key", per_key("footprint"))
 OVERHEAD = Column("more while built, bytes per key", lambda run: per_key("peak")(run) - per_key("footprint")(run))
 PER_BYTE = Column("/s per byte", lambda run: run["per_second_per_byte"])

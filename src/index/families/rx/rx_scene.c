@@ -148,6 +148,7 @@ static void refit_group(const rx_source *source, rx_scenes *scenes)
     if (!group)
         return;
     KR_STEP(w, group->tracer->ops->regroup(group, w->stream, w->err));
+    kr_work_lap(w, "refit");
     if (scenes->doors.data)
         make_doors(source, scenes);
 }

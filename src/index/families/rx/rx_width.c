@@ -428,6 +428,7 @@ static void set_keys(kr_work *w, void *self, const kr_set_keys *job)
         release(w->device, index, w->stream);
         *index = made;
         kr_work_sync(w); /* fails only with the device */
+        kr_work_lap(w, "swap");
     }
 }
 
