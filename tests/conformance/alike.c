@@ -36,7 +36,7 @@ static const struct {
     {"eytzinger", "scan"},
     {"hash", "seed"}, /* the same form of table with other places */
     {"chain", "seed"},
-    {"rx", "ray range_ray range max_rays enter outside"},
+    {"rx", "ray range_ray range max_rays enter outside hit"},
     {"cgrx", "search answer"},
 };
 

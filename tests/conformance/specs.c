@@ -129,7 +129,7 @@ static const struct {
      "seed=7|filter=off,load=0.95|preset=paper,load=0.5|preset=paper,build=bulk|"
      "filter=off,load=0.5,probes=partitioned"},
     {"chain", "", "occupancy=0.5|occupancy=2.0,seed=3"},
-    {"rx", "scale bvh compact update enter outside answer preset",
+    {"rx", "scale bvh compact update enter outside answer hit preset",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"
      "parts=3|"
      "update=refit,mode=naive|update=refit,mode=extended,order=row|update=refit,prim=sphere,order=row|"
@@ -151,7 +151,12 @@ static const struct {
      "0|"
      "preset=paper,mode=naive|preset=paper,mode=extended|preset=paper,prim=sphere|preset=paper,prim=aabb|"
      "preset=paper,update=refit|preset=paper,answer=matches|preset=paper,ray=offset,parts=3,probes=sorted|"
-     "preset=paper,ray=zero,range_ray=zero|answer=rays,scale=20:20:20|answer=rays,bits=2:1:13,parts=5"},
+     "preset=paper,ray=zero,range_ray=zero|answer=rays,scale=20:20:20|answer=rays,bits=2:1:13,parts=5|"
+     "answer=scan,bits=3:2:3,max_rays=3|answer=scan,update=refit|answer=scan,prim=aabb,parts=3|hit=closest,"
+     "dedupe=off,parts=3|"
+     "hit=closest,bits=3:2:3,prim=sphere|preset=thesis,bits=3:2:3|preset=thesis,probes=as-is,dedupe=off,"
+     "parts=1|"
+     "preset=thesis,range=anyhit"},
     {"cgrx", "bucket search layout scale filter bvh compact parts node fill rebuild flip apply answer preset",
      "bits=3:2:3,bucket=2,search=linear|bits=3:2:3,scene=naive,rays=paper|"
      "bits=3:2:3,bucket=3,scene=naive,rays=paper|bits=3:2:3,bucket=3,rays=paper,layout=aos|"
@@ -403,6 +408,7 @@ static const struct {
     {"rx:answer=rays,prim=aabb", "prim"},
     {"rx:answer=rays,range=scan", "range"},
     {"rx:answer=rays,dedupe=on", "dedupe"},
+    {"rx:answer=scan,range=anyhit", "range"},
     {"cgrx:rays=column,scene=naive", "rays"},
     {"cgrx:rays=column,flip=off", "flip"},
     {"cgrx:preset=paper,rays=column,updates=on", "flip"},
@@ -441,6 +447,10 @@ static const struct {
     {"rx:preset=paper,range=scan", "answer", "matches"},
     {"rx:preset=paper,update=refit", "compact", "off"},
     {"rx:preset=paper,update=refit", "answer", "rays"},
+    {"rx:preset=thesis", "answer", "scan"},
+    {"rx:preset=thesis", "hit", "closest"},
+    {"rx:preset=thesis", "outside", "rays"},
+    {"rx:preset=thesis,range=anyhit", "answer", "matches"},
     {"cgrx", "bucket", "16"},
     {"cgrx", "scene", "optimized"},
     {"cgrx", "rays", "auto"},

@@ -49,12 +49,17 @@ static const kr_option options[RX_OPTIONS] = {
     [RX_OPTION_UPDATE] = {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
                           "kr_index_set_keys makes a new scene, or moves the primitives of the old one"},
     [RX_OPTION_ANSWER] =
-        {"answer", KR_OPTION_CHOICE, "matches|rays", 0, 1, RX_ANSWER_MATCHES,
-         "what answers COUNT, EXISTS, ROW of points, SUM_ROWS and SUM of integers. matches: hits are "
-         "compared "
-         "with the sorted keys, then rows are added up by groups of threads; rays: the hits alone, whose "
-         "program gathers and adds up (RTIndeX, 2.2, 3.1), with range=anyhit and prim=triangle or sphere; "
-         "keys still decide rays from zero, ranges with mode=extended and other results"},
+        {"answer", KR_OPTION_CHOICE, "matches|rays|scan", 0, 2, RX_ANSWER_MATCHES,
+         "what adds up rows for SUM_ROWS and SUM of integers. matches: hits are compared with the sorted "
+         "keys, "
+         "then groups of threads add up; rays: the program that each hit calls, unchecked, which answers "
+         "COUNT, EXISTS and ROW of points, too (RTIndeX, 2.2, 3.1), with range=anyhit and prim=triangle or "
+         "sphere; keys still decide rays from zero and ranges with mode=extended; scan: a thread for each "
+         "probe, from the one hit on through the sorted keys (thesis, 4.1, Algorithm 4), with range=scan"},
+    [RX_OPTION_HIT] =
+        {"hit", KR_OPTION_CHOICE, "first|closest", 0, 1, RX_HIT_FIRST,
+         "range=scan: the hit that answers a point: whichever the ray meets first, or the closest "
+         "(thesis, 4.1)"},
     [RX_OPTION_PRESET] =
         {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
          "which values the options have that are left out. none: those listed here; paper: those of the "
@@ -63,7 +68,8 @@ static const kr_option options[RX_OPTIONS] = {
 
 /* RTIndeX, section 3: every hit in an any-hit program, which adds up, and a primitive for each row in the
  * order of rows.
- * Thesis, 4.1, 4.2, 5.8, 5.12: one hit and a scan, 2^4 parts, one primitive for equal keys, sorted probes. */
+ * Thesis, 4.1, 4.2, 5.8, 5.12: the closest hit and a scan by the probe's thread, 2^4 parts, one primitive for
+ * equal keys, sorted probes. */
 static const kr_preset_value preset_values[] = {
     {RX_PRESET_PAPER, RX_OPTION_SCALE, 0},
     {RX_PRESET_PAPER, RX_OPTION_BVH, KR_BVH_BALANCED},
@@ -81,6 +87,9 @@ static const kr_preset_value preset_values[] = {
     {RX_PRESET_THESIS, RX_OPTION_COMPACT, KR_COMPACT_ON},
     {RX_PRESET_THESIS, RX_OPTION_PARTS, 16},
     {RX_PRESET_THESIS, RX_OPTION_ENTER, RX_ENTER_TOP},
+    {RX_PRESET_THESIS, RX_OPTION_OUTSIDE, RX_OUTSIDE_RAYS},
+    {RX_PRESET_THESIS, RX_OPTION_ANSWER, RX_ANSWER_SCAN},
+    {RX_PRESET_THESIS, RX_OPTION_HIT, RX_HIT_CLOSEST},
     {RX_PRESET_THESIS, RX_OPTIONS + KR_COMMON_PROBES, KR_PROBES_SORTED},
 };
 
@@ -139,18 +148,9 @@ static kr_status settle_scale(kr_spec *spec, kr_error *err)
 }
 
 /* answer=rays adds up every hit, once: a primitive for each row, and no boxes, which a tracer may report
- * twice or lose. Where the preset wants it and other options do not, keys decide. */
-static kr_status settle_answer(kr_spec *spec, kr_error *err)
+ * twice or lose. */
+static kr_status settle_rays(kr_spec *spec, kr_error *err)
 {
-    int64_t *o = spec->options;
-    const int is_fit = o[RX_OPTION_RANGE] == RX_RANGE_ANYHIT && o[RX_OPTION_DEDUPE] == RX_OFF &&
-                       o[RX_OPTION_PRIM] != KR_PRIM_AABB;
-    if (o[RX_OPTION_ANSWER] == RX_ANSWER_MATCHES || is_fit)
-        return KR_OK;
-    if (!kr_spec_gives(spec, RX_OPTION_ANSWER)) {
-        o[RX_OPTION_ANSWER] = RX_ANSWER_MATCHES;
-        return KR_OK;
-    }
     kr_status status =
         kr_spec_require(spec, RX_OPTION_RANGE, RX_RANGE_ANYHIT,
                         "answer=rays adds up every hit; give range=anyhit, or answer=matches", err);
@@ -158,11 +158,32 @@ static kr_status settle_answer(kr_spec *spec, kr_error *err)
         status = kr_spec_require(
             spec, RX_OPTION_DEDUPE, RX_OFF,
             "answer=rays needs a primitive for every row; give dedupe=off, or answer=matches", err);
-    if (status == KR_OK && o[RX_OPTION_PRIM] == KR_PRIM_AABB)
+    if (status == KR_OK && spec->options[RX_OPTION_PRIM] == KR_PRIM_AABB)
         status = kr_fail(err, KR_ERR_SPEC,
                          "kind 'rx': answer=rays does not go with prim=aabb: boxes are met twice, or lost; "
                          "give prim=triangle, or answer=matches");
     return status;
+}
+
+/* Where a preset's answer does not go with other options, keys decide. */
+static kr_status settle_answer(kr_spec *spec, kr_error *err)
+{
+    int64_t *o = spec->options;
+    const int is_anyhit = o[RX_OPTION_RANGE] == RX_RANGE_ANYHIT;
+    const int is_fit = o[RX_OPTION_ANSWER] == RX_ANSWER_RAYS
+                           ? is_anyhit && o[RX_OPTION_DEDUPE] == RX_OFF && o[RX_OPTION_PRIM] != KR_PRIM_AABB
+                           : !is_anyhit;
+    if (o[RX_OPTION_ANSWER] == RX_ANSWER_MATCHES || is_fit)
+        return KR_OK;
+    if (!kr_spec_gives(spec, RX_OPTION_ANSWER)) {
+        o[RX_OPTION_ANSWER] = RX_ANSWER_MATCHES;
+        return KR_OK;
+    }
+    if (o[RX_OPTION_ANSWER] == RX_ANSWER_RAYS)
+        return settle_rays(spec, err);
+    return kr_spec_require(
+        spec, RX_OPTION_RANGE, RX_RANGE_SCAN,
+        "answer=scan goes on from one hit; give range=scan, or answer=rays to add up every hit", err);
 }
 
 static kr_status settle(kr_spec *spec, kr_error *err)
@@ -261,6 +282,7 @@ rx_design rx_design_of(const kr_spec *spec, kr_device *device)
         .enter = o[RX_OPTION_ENTER] == RX_ENTER_PART,
         .outside = (uint32_t)o[RX_OPTION_OUTSIDE],
         .answer = (uint32_t)o[RX_OPTION_ANSWER],
+        .closest = o[RX_OPTION_HIT] == RX_HIT_CLOSEST,
     };
 }
 

@@ -23,6 +23,7 @@ enum {
     RX_OPTION_OUTSIDE,
     RX_OPTION_UPDATE,
     RX_OPTION_ANSWER,
+    RX_OPTION_HIT,
     RX_OPTION_PRESET,
     RX_OPTIONS
 };
@@ -34,7 +35,8 @@ enum { RX_OUTSIDE_INTEGERS, RX_OUTSIDE_RAYS };
 enum { RX_RANGE_SCAN, RX_RANGE_ANYHIT };
 enum { RX_ORDER_KEY, RX_ORDER_ROW };
 enum { RX_UPDATE_REBUILD, RX_UPDATE_REFIT };
-enum { RX_ANSWER_MATCHES, RX_ANSWER_RAYS };
+enum { RX_ANSWER_MATCHES, RX_ANSWER_RAYS, RX_ANSWER_SCAN };
+enum { RX_HIT_FIRST, RX_HIT_CLOSEST };
 enum { RX_PRESET_NONE, RX_PRESET_PAPER, RX_PRESET_THESIS };
 
 /* A spec's options as builds and lookups use them. */
@@ -49,6 +51,7 @@ typedef struct rx_design {
     uint32_t anyhit, dedupe, by_row, refit, enter; /* 0 or 1 */
     uint32_t outside;                              /* RX_OUTSIDE_* */
     uint32_t answer;                               /* RX_ANSWER_* */
+    uint32_t closest;                              /* 0 or 1 */
 } rx_design;
 
 rx_design rx_design_of(const kr_spec *spec, kr_device *device);

@@ -12,8 +12,8 @@ typedef struct rx_ray_params {
     kr_scene_view scene;
     kr_batch batch;
     kr_put put;
-    const void *keys; /* sorted codes */
-    const uint32_t *rows;
+    const void *keys;          /* sorted codes */
+    const uint32_t *rows;      /* NULL: KR_PUT_ROW writes the first position of a match instead */
     const uint32_t *positions; /* of primitives; NULL: primitive i is position i */
     uint64_t lowest, highest;  /* codes of the end keys */
     const rx_door *doors;      /* parts that tracing rays begin in, by ascending keys; NULL: none */
@@ -24,8 +24,10 @@ typedef struct rx_ray_params {
     uint32_t repeats;  /* RX_REPEATS_* */
     uint32_t n_doors;
     uint32_t outside; /* 1: rays answer points outside of the keys */
+    uint32_t closest; /* 1: rx_scan takes the closest hit for points, too */
+    uint32_t reserved;
 } rx_ray_params;
-kr_assert_size(rx_ray_params, 240);
+kr_assert_size(rx_ray_params, 248);
 
 /* Of answer=rays. */
 typedef struct rx_sum_params {
@@ -38,7 +40,7 @@ typedef struct rx_sum_params {
     uint32_t what;          /* RX_PUT_SUM, or rays.put.what, which is not KR_PUT_MATCH */
     uint32_t stops;         /* 1: a ray ends at the first row that it meets */
 } rx_sum_params;
-kr_assert_size(rx_sum_params, 416);
+kr_assert_size(rx_sum_params, 424);
 enum { RX_PUT_SUM }; /* beside KR_PUT_* */
 
 /* Equal keys: there are none, they share a primitive, or each may have its own. */

@@ -4,7 +4,7 @@
  *
  *   rx_first   points that need only their first match: one ray, whatever it meets first
  *   rx_scan    points and ranges: the first row of keys between the bounds, in order, where a ray meets
- *              something; then the keys beside it
+ *              something; then the keys beside it. With hit=closest points take the closest primitive, too
  *   rx_visit   points and ranges: everything that the rays of all rows meet
  *   rx_check   for validate: whether the ray of each key meets all of its primitives */
 #ifndef KEYRAY_INDEX_FAMILIES_RX_RX_RAY_WIDTH_BODY_H
@@ -140,8 +140,8 @@ KR_BODY void rx_end(const rx_ray_params *p, uint64_t i, rx_state *s)
     if (rx_whole(p)) {
         kr_put_match(&p->put, i, s->first, s->last - s->first);
     } else {
-        const int found = s->first < s->last;
-        kr_put_first(&p->put, i, found, found && p->put.what == KR_PUT_ROW ? kr_load(p->rows + s->first) : 0);
+        const int found = s->first < s->last, wants_row = found && p->put.what == KR_PUT_ROW;
+        kr_put_first(&p->put, i, found, wants_row && p->rows ? kr_load(p->rows + s->first) : s->first);
     }
 }
 
@@ -167,7 +167,7 @@ KR_BODY int rx_scan_step(const rx_ray_params *p, rx_state *s)
     if (s->rays == 0 && rx_too_many_rows(p, s))
         return 0;
     const kr_ray ray = rx_next_ray(p, s);
-    const uint32_t what = p->batch.upper ? KR_TRACE_CLOSEST : KR_TRACE_FIRST;
+    const uint32_t what = p->batch.upper || p->closest ? KR_TRACE_CLOSEST : KR_TRACE_FIRST;
     const kr_met met = rx_trace(p, s, &ray, what);
     if (met.primitive != KR_NO_PRIMITIVE) {
         rx_take(p, s, met.primitive);

@@ -228,6 +228,7 @@ static rx_ray_params ray_params(const rx_index *index, uint32_t ray)
         .doors = index->scenes.doors.data,
         .n_doors = index->scenes.doors.data ? index->scenes.parts.n_parts : 0,
         .outside = index->design.outside,
+        .closest = index->design.closest,
     };
 }
 
@@ -265,19 +266,59 @@ static void answer_by_rays(kr_work *w, const rx_index *index, const kr_locate *j
     kr_scene_run(w, tracer, &KR_W(rx_sum), &params, job->n);
 }
 
+/* What casts one ray after the other until something is met, and takes the keys beside it. */
+static const kr_ray_program *tracing_program(const rx_index *index, int only_first, int is_range)
+{
+    const int one_ray = only_first && !is_range && !index->scenes.stale && !index->design.closest;
+    return one_ray ? &KR_W(rx_first) : &KR_W(rx_scan);
+}
+
+/* answer=scan: rays find first positions, then each probe's thread goes on from there. */
+static void sum_by_scan(kr_work *w, const rx_index *index, const kr_sum *job)
+{
+    const int is_range = job->batch.upper != NULL;
+    kr_tracer *tracer = NULL;
+    rx_ray_params params = ray_params(index, ray_of(index, is_range));
+    uint32_t *found = kr_work_take_or(w, job->n * sizeof *found, "first positions", "answer=matches");
+    const rx_scan_params scan = {
+        .batch = job->batch,
+        .found = found,
+        .keys = index->sorted.keys.data,
+        .rows = index->sorted.rows.data,
+        .n = index->sorted.n,
+        .out = job->out,
+        .order = job->order,
+        .sum = job->how->params,
+    };
+    params.batch = job->batch;
+    params.put = (kr_put){.out = found, .work = job->work, .what = KR_PUT_ROW};
+    params.rows = NULL; /* positions */
+    KR_STEP(w, kr_tracer_of(w->device, &tracer, w->err));
+    kr_scene_run(w, tracer, tracing_program(index, 1, is_range), &params, job->n);
+    kr_work_lap(w, "rays");
+    kr_work_run(w, &KR_W(rx_sum_scan), &scan, job->n);
+    kr_work_lap(w, "scan");
+    kr_work_give(w, found);
+}
+
 static int sums(const void *self, int is_range)
 {
-    return rays_answer(self, is_range);
+    const rx_index *index = self;
+    return rays_answer(index, is_range) || (index->design.answer == RX_ANSWER_SCAN && index->sorted.n);
 }
 
 static void sum(kr_work *w, const void *self, const kr_sum *job)
 {
+    const rx_index *index = self;
     const kr_locate rays = {
         .batch = job->batch,
         .put = {.out = job->out, .order = job->order, .work = job->work},
         .n = job->n,
     };
-    answer_by_rays(w, self, &rays, job->how);
+    if (index->design.answer == RX_ANSWER_SCAN)
+        sum_by_scan(w, index, job);
+    else
+        answer_by_rays(w, index, &rays, job->how);
 }
 
 static void locate(kr_work *w, const void *self, const kr_locate *job)
@@ -298,10 +339,9 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
     rx_ray_params params = ray_params(index, ray_of(index, is_range));
     params.batch = job->batch;
     params.put = job->put;
-    const int first = kr_put_wants_first(&job->put) && !is_range && !index->scenes.stale;
-    const kr_ray_program *program = index->design.anyhit ? &KR_W(rx_visit)
-                                    : first              ? &KR_W(rx_first)
-                                                         : &KR_W(rx_scan);
+    const kr_ray_program *program = index->design.anyhit
+                                        ? &KR_W(rx_visit)
+                                        : tracing_program(index, kr_put_wants_first(&job->put), is_range);
     kr_scene_run(w, tracer, program, &params, job->n);
 }
 

@@ -6,6 +6,7 @@
 #include "index/families/rx/rx_geometry.h"
 #include "index/families/rx/rx_mesh.h"
 #include "index/kinds/batch.h"
+#include "index/results/totals.h"
 
 /* Writes primitive first + i of a mesh. */
 KR_BODY void rx_write_primitive(const rx_mesh_params *p, uint64_t i)
@@ -64,6 +65,32 @@ KR_BODY void rx_write_block(const rx_distinct_params *p, uint64_t block)
             p->positions[at++] = (uint32_t)i;
 }
 KR_MAP_PROGRAM(rx_write_distinct, rx_distinct_params, rx_write_block);
+
+/* ---- answer=scan ------------------------------------------------------------------------------ */
+
+/* The second program of Wu, Algorithm 4: a thread of its own for each probe goes through the sorted keys. */
+typedef struct rx_scan_params {
+    kr_batch batch;
+    const uint32_t *found; /* by probe: the first position of its match, or KR_NO_ROW */
+    const void *keys;
+    const uint32_t *rows;
+    uint64_t n; /* keys */
+    uint64_t *out;
+    const uint32_t *order;
+    reduce_params sum; /* what a row adds: reduce_addend */
+} rx_scan_params;
+
+KR_BODY void rx_scan_one(const rx_scan_params *p, uint64_t i)
+{
+    const uint32_t found = kr_load(p->found + i);
+    uint64_t total = 0;
+    kr_key lower, upper;
+    if (found != KR_NO_ROW && kr_batch_load(&p->batch, i, &lower, &upper))
+        for (uint64_t at = found; at < p->n && kr_load((const kr_key *)p->keys + at) <= upper; ++at)
+            total += reduce_addend(&p->sum, kr_load(p->rows + at));
+    p->out[kr_answer_place(p->order, i)] = total;
+}
+KR_MAP_PROGRAM(rx_sum_scan, rx_scan_params, rx_scan_one);
 
 /* ---- For validate -------------------------------------------------------------------------- */
 
