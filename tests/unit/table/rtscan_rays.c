@@ -150,6 +150,44 @@ static void cast_no_ray_without_need(void **state)
     empty(&t);
 }
 
+static uint64_t met_by(const table *t, const char *prim)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    kr_report *report = NULL;
+    kr_condition *condition = NULL;
+    table of = *t;
+    char spec[100];
+    snprintf(spec, sizeof spec, "rtscan:preset=paper,vectors=1,spacing=0,length=1000,groups=a+b+c,prim=%s",
+             prim);
+    create(&of, spec);
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    assert_int_equal(kr_condition_parse("a < 25000 and b < 25000 and c < 25000", &condition, NULL), KR_OK);
+    scan(&of, condition, NULL, bitmap, report);
+    const uint64_t met = counter(report, "intersections");
+    assert_true(counter(report, "rows compared") <= met);
+    kr_condition_destroy(condition);
+    kr_report_destroy(report);
+    kr_table_destroy(of.scanned);
+    return met;
+}
+
+/* Rays a width apart meet shapes as often as these project to areas of a cube's side: a^2, pi / 2 a^2, 2 a^2
+ * (section 4.4.2); a few more at the ends of a region. */
+static void meet_shapes_by_their_areas(void **state)
+{
+    kr_rng rng = {15};
+    table t;
+    (void)state;
+    fill_distinct(&t, &rng);
+    const uint64_t cubes = met_by(&t, "aabb");
+    const double spheres = (double)met_by(&t, "sphere") / (double)cubes;
+    const double triangles = (double)met_by(&t, "triangle") / (double)cubes;
+    print_message("of cubes: spheres %.3f, triangles %.3f\n", spheres, triangles);
+    assert_true(spheres > 1.5 && spheres < 1.75);
+    assert_true(triangles > 1.9 && triangles < 2.3);
+    empty(&t);
+}
+
 /* Without encoding, too, bins have equally many rows: so at most the rows of half a bin's values are
  * compared, in all fewer than with bins that are equal ranges of values. */
 static void sieve_skewed_values(void **state)
@@ -191,9 +229,9 @@ static void sieve_skewed_values(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(count_what_rays_meet),    cmocka_unit_test(meet_each_row_once),
-        cmocka_unit_test(pack_rows_that_are_near), cmocka_unit_test(cast_no_ray_without_need),
-        cmocka_unit_test(sieve_skewed_values),
+        cmocka_unit_test(count_what_rays_meet),       cmocka_unit_test(meet_each_row_once),
+        cmocka_unit_test(pack_rows_that_are_near),    cmocka_unit_test(cast_no_ray_without_need),
+        cmocka_unit_test(meet_shapes_by_their_areas), cmocka_unit_test(sieve_skewed_values),
     };
     const int skipped = take_device_name(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

@@ -459,6 +459,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(agrees, "rtscan:vectors=4,selection=positive,along=last"),
         cmocka_unit_test_prestate(agrees, "rtscan:encode=off,vectors=16"),
         cmocka_unit_test_prestate(agrees, "rtscan:preset=paper"),
+        cmocka_unit_test_prestate(agrees, "rtscan:prim=sphere"),
+        cmocka_unit_test_prestate(agrees, "rtscan:preset=paper,prim=triangle"),
         cmocka_unit_test_prestate(
             agrees, "rtscan:groups=l+a,b+c+j,vectors=8,interval=0.5,spacing=0.2,length=1.5,parts=3"),
     };

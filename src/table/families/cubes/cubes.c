@@ -18,6 +18,11 @@
  * wide, and cubes are as much wider, too, which takes fewer rays; pieces are as long. */
 static const double share_of_distance = 0.385, cubes_in_bin = 8, rows_a_piece = 0.8;
 
+/* A tracer finds where a ray meets a sphere by differences of squares, which floats round off by 2^-23 of the
+ * square of the way, where r^2 and the cube's corner are a width apart. So pieces are at most so many cells
+ * long, times the root of the width: the error is then an eighth of that. */
+static const double longest_to_spheres = 1024;
+
 static uint32_t extent_of_values(const cubes_cells *cells)
 {
     const uint32_t n = cells->n + cells->n_nulls;
@@ -66,11 +71,13 @@ static cubes_matrix matrix_of(const cubes_design *design, const cubes_group *gro
     const uint32_t half = cells_of((width_of(design, group, space, n_axes) - 1) / 2, 0, CUBES_CELLS);
     const double width = 2.0 * half + 1, across = n_axes - 1.0;
     const double piece = rows_a_piece * space * pow(design->pack, across / n_axes) / pow(width, across);
-    cubes_matrix matrix = {.half = half, .along = design->along};
+    cubes_matrix matrix = {.shape = design->shape, .half = half, .along = design->along};
     matrix.interval = cells_of(design->interval * width, 1, width);
     matrix.spacing = cells_of(design->spacing * width, 0, width);
     matrix.length =
         cells_of(design->length < 0 ? piece - matrix.spacing : design->length * width, 1, 2.0 * CUBES_CELLS);
+    if (design->shape == CUBES_SPHERE)
+        matrix.length = cells_of(matrix.length, 1, longest_to_spheres * sqrt(width));
     return matrix;
 }
 

@@ -21,10 +21,10 @@ typedef struct cubes_design {
     uint32_t selects_both; /* 1: bins are kept of which more than half is in the leaf */
     uint32_t along;        /* as in cubes_matrix */
     uint32_t parts;
-    uint32_t pack;     /* rows of a primitive; of triangles 1 */
+    uint32_t pack;     /* rows of a primitive; 1 unless it is a box */
     uint32_t together; /* columns of a scene, where no text says so (cubes/groups.h) */
     uint32_t is_lazy;  /* 1: scenes are built when they are first used */
-    uint32_t prim;     /* KR_PRIM_AABB; KR_PRIM_TRIANGLE: scenes of one column that is not encoded */
+    uint32_t shape;    /* CUBES_BOX ...; CUBES_LINE: scenes of one column that is not encoded */
     uint32_t scene_flags;
     int64_t compact;
     uint32_t across;          /* cubes as wide as the longest axis divided by this; 0: `width` says it */

@@ -93,9 +93,10 @@ typedef struct cubes_ray_params {
     cubes_test tests[CUBES_AXES];
     uint32_t n_regions, pack;
     uint32_t half, interval, spacing, length;
+    uint32_t shape, reach; /* cubes_rays_reach */
     cubes_rays rays[CUBES_REGIONS];
 } cubes_ray_params;
-kr_assert_size(cubes_ray_params, 1880);
+kr_assert_size(cubes_ray_params, 1888);
 
 KR_BODY const cubes_rays *cubes_rays_at(const cubes_ray_params *p, uint32_t region)
 {
@@ -111,6 +112,28 @@ KR_BODY void cubes_triangle_of(uint64_t record, uint32_t half, float out[9])
     out[0] = begin + size, out[1] = 0, out[2] = 0;
     out[3] = begin, out[4] = 0, out[5] = size;
     out[6] = begin, out[7] = size, out[8] = -size;
+}
+
+/* A triangle that projects along each axis to a right one with legs of 2 w, w being the width of a cube, so
+ * that every ray that meets the cube meets it, at up to 3 half + 1 cells from its centre; 2 w^2 is the least
+ * area that can do that (section 4.4.2). */
+KR_BODY void cubes_triangle3_of(uint64_t record, uint32_t half, float out[9])
+{
+    const float near = (float)half + 0.5f, far = 3 * near;
+    for (uint32_t corner = 0; corner < 3; ++corner)
+        for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+            out[3 * corner + axis] = (float)cubes_record_cell(record, axis) + (corner == axis ? far : -near);
+}
+
+/* A sphere around the cross-section of a cube: pi / 2 w^2. */
+KR_BODY void cubes_sphere_of(uint64_t record, float out[3])
+{
+    for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
+        out[axis] = (float)cubes_record_cell(record, axis);
+}
+KR_BOTH float cubes_sphere_radius(uint32_t half)
+{
+    return 1.41421356f * ((float)half + 0.5f);
 }
 
 /* The box around the cubes of up to `pack` records, at least one. */

@@ -176,7 +176,7 @@ KR_BODY void cubes_box(const void *params, uint32_t primitive, float box[6])
 
 /* ---- Rays ------------------------------------------------------------------------------------ */
 
-/* A ray in cells: from `at`, `length` further along an axis. Of triangles at[0] is all. */
+/* A ray in cells: from `at`, `length` further along an axis. Of triangles of a line at[0] is all. */
 typedef struct cubes_line {
     int32_t at[CUBES_AXES];
     int32_t length;
@@ -189,21 +189,22 @@ KR_BODY cubes_line cubes_line_of(const cubes_ray_params *p, const cubes_rays *ra
     const uint32_t a = rays->axes & 3, along = rays->axes >> 4 & 3, in_a = (uint32_t)(number % rays->n_a);
     const uint32_t in_b = (uint32_t)(number / rays->n_a % rays->n_b);
     const uint32_t piece = (uint32_t)(number / rays->n_a / rays->n_b);
+    const int32_t behind = p->reach ? (int32_t)p->reach : -(int32_t)p->half;
     cubes_line line = {{0, 0, 0}, 0, along};
     KR_UNROLL
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
         const uint32_t before = axis == along ? p->spacing / 2 + piece * (p->length + p->spacing)
                                               : p->interval / 2 + (axis == a ? in_a : in_b) * p->interval;
-        line.at[axis] = region->first[axis] + (int32_t)before;
+        line.at[axis] = region->first[axis] + (int32_t)before - (axis == along ? (int32_t)p->reach : 0);
     }
-    if (p->scene.prim == KR_PRIM_TRIANGLE) {
+    if (p->shape == CUBES_LINE) {
         line.at[0] = region->first[0] + (int32_t)((in_a + in_b + 1) * p->interval) - 1;
         return line;
     }
     KR_UNROLL
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis)
         if (axis == along)
-            line.length = region->last[axis] - (int32_t)p->half - line.at[axis];
+            line.length = region->last[axis] + behind - line.at[axis];
     line.length = line.length < 0 ? 0 : line.length;
     line.length = line.length < (int32_t)p->length ? line.length : (int32_t)p->length;
     return line;
@@ -213,7 +214,7 @@ KR_BODY cubes_line cubes_line_of(const cubes_ray_params *p, const cubes_rays *ra
 KR_BODY kr_ray cubes_ray(const cubes_ray_params *p, const cubes_line *line)
 {
     kr_ray ray = {{0, 0, 0}, {0, 0, 0}, 0, 0};
-    if (p->scene.prim == KR_PRIM_TRIANGLE) {
+    if (p->shape == CUBES_LINE) {
         ray.from[0] = (float)line->at[0];
         ray.from[1] = -1;
         ray.along[1] = 1;
@@ -229,16 +230,19 @@ KR_BODY kr_ray cubes_ray(const cubes_ray_params *p, const cubes_line *line)
     return ray;
 }
 
-/* The centres of the cubes that the ray meets, exactly. Unless they are counted, those in its region are
- * enough. */
+/* The centres of the cubes that the ray meets, exactly; of surfaces any, as what is reported is met. Unless
+ * they are counted, those in its region are enough. */
 KR_BODY cubes_block cubes_reach(const cubes_ray_params *p, const cubes_region *region, const cubes_line *line)
 {
-    const int32_t half = (int32_t)p->half, is_triangle = p->scene.prim == KR_PRIM_TRIANGLE;
+    const int32_t half = (int32_t)p->half, is_line = p->shape == CUBES_LINE;
     cubes_block block = {0, 0};
     KR_UNROLL
     for (uint32_t axis = 0; axis < CUBES_AXES; ++axis) {
         int32_t first = line->at[axis] - half, last = line->at[axis] + half;
-        if (is_triangle) {
+        if (p->reach) {
+            first = 0;
+            last = CUBES_LAST_CELL;
+        } else if (is_line) {
             first = axis ? 0 : line->at[axis] - 2 * half;
             last = axis ? CUBES_LAST_CELL : line->at[axis];
         } else if (axis == line->along)

@@ -89,7 +89,9 @@ cubes_ray_params cubes_ray_params_of(const cubes_group *group, uint32_t pack, ui
                               .half = group->matrix.half,
                               .interval = group->matrix.interval,
                               .spacing = group->matrix.spacing,
-                              .length = group->matrix.length};
+                              .length = group->matrix.length,
+                              .shape = group->matrix.shape,
+                              .reach = cubes_rays_reach(&group->matrix)};
 }
 
 /* A condition without tests is true for every row that is met. */

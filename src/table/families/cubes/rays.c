@@ -23,7 +23,8 @@ static cubes_rays rays_along(const cubes_matrix *matrix, const cubes_region *reg
         .region = *region,
         .n_a = ceil_div(extent_of(region, a), matrix->interval),
         .n_b = ceil_div(extent_of(region, b), matrix->interval),
-        .n_pieces = ceil_div(extent_of(region, along), matrix->length + matrix->spacing),
+        .n_pieces = ceil_div(extent_of(region, along) + 2 * cubes_rays_reach(matrix),
+                             matrix->length + matrix->spacing),
         .axes = a | b << 2 | along << 4,
     };
 }

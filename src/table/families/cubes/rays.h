@@ -15,8 +15,13 @@ enum { CUBES_AXES = 3 };
  * along its longest. */
 enum { CUBES_FEWEST = CUBES_AXES, CUBES_LONGEST };
 
+/* What stands for a row: a cube, within a box; the triangle of a line (section 2.3); or a surface around a
+ * cell, which rays that meet its cube meet as well (section 4.4.2). */
+enum { CUBES_BOX, CUBES_LINE, CUBES_TRIANGLE, CUBES_SPHERE };
+
 /* Where rays are, in cells. */
 typedef struct cubes_matrix {
+    uint32_t shape; /* CUBES_BOX ... */
     uint32_t half;
     uint32_t interval; /* between rays, 1 .. 2 half + 1 */
     uint32_t spacing;  /* between pieces of a ray, 0 .. 2 half + 1 */
@@ -41,6 +46,12 @@ kr_assert_size(cubes_rays, 48);
 static inline uint64_t cubes_rays_count(const cubes_rays *rays)
 {
     return (uint64_t)rays->n_a * rays->n_b * rays->n_pieces;
+}
+
+/* A surface is met at a point, not all along a cube: how far from its centre, at most. 0: there is none. */
+static inline uint32_t cubes_rays_reach(const cubes_matrix *matrix)
+{
+    return matrix->shape >= CUBES_TRIANGLE ? 3 * matrix->half + 2 : 0;
 }
 
 /* The region is not empty. `first` is left 0. */

@@ -1,6 +1,13 @@
 #include "table/families/cubes/scene.h"
 #include "table/families/cubes/scene_body.h"
 
+static uint32_t prim_of(const cubes_design *design)
+{
+    return design->shape == CUBES_BOX      ? KR_PRIM_AABB
+           : design->shape == CUBES_SPHERE ? KR_PRIM_SPHERE
+                                           : KR_PRIM_TRIANGLE;
+}
+
 static uint64_t primitives_of(const cubes_design *design, uint64_t n_rows)
 {
     return (n_rows + design->pack - 1) / design->pack;
@@ -9,7 +16,7 @@ static uint64_t primitives_of(const cubes_design *design, uint64_t n_rows)
 kr_status cubes_scene_estimate(kr_device *device, const cubes_design *design, uint64_t n_rows,
                                kr_scene_estimate *estimate, kr_error *err)
 {
-    return kr_scenes_estimate(device, design->prim, primitives_of(design, n_rows), design->parts,
+    return kr_scenes_estimate(device, prim_of(design), primitives_of(design, n_rows), design->parts,
                               design->scene_flags, estimate, err);
 }
 
@@ -27,7 +34,7 @@ static void fill(kr_work *work, const void *from, uint32_t part, uint64_t first,
                                       .out = out,
                                       .first = first,
                                       .half = s->group->matrix.half,
-                                      .prim = design->prim,
+                                      .shape = design->shape,
                                       .pack = design->pack};
     (void)part;
     kr_work_run(work, &cubes_mesh, &params, n);
@@ -35,14 +42,16 @@ static void fill(kr_work *work, const void *from, uint32_t part, uint64_t first,
 
 void cubes_scene_build(kr_work *work, const cubes_table *table, cubes_group *group)
 {
+    static const char *const what[KR_PRIMS] = {"triangles", "spheres", "boxes"};
     const cubes_design *design = &table->design;
     const uint64_t n = primitives_of(design, table->n_rows);
     const uint64_t fewest = kr_scenes_size(n, KR_MOST_PRIMITIVES);
     const source from = {table, group};
     const kr_parts_job job = {
-        .what = design->prim == KR_PRIM_AABB ? "boxes" : "triangles",
+        .what = what[prim_of(design)],
         .help = design->saves_memory,
-        .prim = design->prim,
+        .prim = prim_of(design),
+        .radius = cubes_sphere_radius(group->matrix.half),
         .flags = design->scene_flags,
         .compact = (uint32_t)design->compact,
         .n = n,

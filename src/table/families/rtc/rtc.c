@@ -50,7 +50,7 @@ static cubes_design design_of(const kr_spec *spec)
         .along = is_rtc1 ? 1 : CUBES_AXES - 1,
         .pack = 1,
         .together = is_rtc1 ? 1 : CUBES_AXES,
-        .prim = is_rtc1 ? KR_PRIM_TRIANGLE : KR_PRIM_AABB,
+        .shape = is_rtc1 ? CUBES_LINE : CUBES_BOX,
         .scene_flags = kr_rays_scene_flags(o[RTC_OPTION_BVH], o[RTC_OPTION_COMPACT]),
         .compact = o[RTC_OPTION_COMPACT],
         .across = (uint32_t)o[RTC_OPTION_RAYS],

@@ -53,6 +53,10 @@ static const kr_option options[RTSCAN_OPTIONS] = {
                               "what bins have in common. rows: about as many rows (RTScan, 4.3.1); values, "
                               "with encode=off: a range "
                               "of values as wide"},
+    [RTSCAN_OPTION_PRIM] = {"prim", KR_OPTION_CHOICE, "triangle|sphere|aabb", 0, 2, KR_PRIM_AABB,
+                            "what stands for a row in the scene (RTScan, 4.4.2): a cube in a box, or a "
+                            "triangle or sphere around it, "
+                            "which more rays meet; these with pack=1 and spacing=0"},
     [RTSCAN_OPTION_PRESET] =
         {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, RTSCAN_PRESET_NONE,
          "which values the options have that are left out. none: those listed here; paper: those of RTScan, "
@@ -76,6 +80,30 @@ static const kr_preset_value preset_values[] = {
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_COMPACT, KR_COMPACT_ON},
 };
 
+/* A triangle or sphere is a surface, of one row. */
+static kr_status settle_surface(kr_spec *spec, kr_error *err)
+{
+    const kr_status status =
+        kr_spec_require(spec, RTSCAN_OPTION_PACK, 1,
+                        "a box holds several rows, a triangle or sphere one; give pack=1 or prim=aabb", err);
+    return status != KR_OK
+               ? status
+               : kr_spec_require(
+                     spec, RTSCAN_OPTION_SPACING, 0,
+                     "rays meet a triangle or sphere at a point, so pieces of a ray must not leave "
+                     "gaps; give spacing=0 or prim=aabb",
+                     err);
+}
+
+static kr_status settle_limits(kr_spec *spec, kr_error *err)
+{
+    return kr_spec_require(
+        spec, RTSCAN_OPTION_ENCODE, RTSCAN_OFF,
+        "limits=values needs encode=off: coordinates that are ranks hold equally many rows; "
+        "give encode=off or limits=rows",
+        err);
+}
+
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
     const int64_t *o = spec->options;
@@ -91,15 +119,15 @@ static kr_status settle(kr_spec *spec, kr_error *err)
             err, KR_ERR_SPEC,
             "kind 'rtscan': pieces of a ray more than a cube's width apart miss rows between them; give "
             "spacing=1 or less");
+    kr_status status = KR_OK;
     if (o[RTSCAN_OPTION_LIMITS] == RTSCAN_LIMITS_VALUES)
-        return kr_spec_require(
-            spec, RTSCAN_OPTION_ENCODE, RTSCAN_OFF,
-            "limits=values needs encode=off: coordinates that are ranks hold equally many rows; "
-            "give encode=off or limits=rows",
-            err);
-    return KR_OK;
+        status = settle_limits(spec, err);
+    if (status == KR_OK && o[RTSCAN_OPTION_PRIM] != KR_PRIM_AABB)
+        status = settle_surface(spec, err);
+    return status;
 }
 
+static const uint32_t shapes[KR_PRIMS] = {CUBES_TRIANGLE, CUBES_SPHERE, CUBES_BOX};
 static const uint32_t along[] = {[RTSCAN_ALONG_FEWEST] = CUBES_FEWEST,
                                  [RTSCAN_ALONG_LAST] = CUBES_AXES - 1,
                                  [RTSCAN_ALONG_LONGEST] = CUBES_LONGEST};
@@ -115,7 +143,7 @@ static cubes_design design_of(const kr_spec *spec)
         .along = along[o[RTSCAN_OPTION_ALONG]],
         .together = CUBES_AXES,
         .is_lazy = o[RTSCAN_OPTION_SCENES] == RTSCAN_SCENES_LAZY,
-        .prim = KR_PRIM_AABB,
+        .shape = shapes[o[RTSCAN_OPTION_PRIM]],
         .parts = (uint32_t)o[RTSCAN_OPTION_PARTS],
         .pack = (uint32_t)o[RTSCAN_OPTION_PACK],
         .scene_flags = kr_rays_scene_flags(o[RTSCAN_OPTION_BVH], o[RTSCAN_OPTION_COMPACT]),
