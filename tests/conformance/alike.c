@@ -35,7 +35,8 @@ static const struct {
     {"array", "k"},
     {"eytzinger", "scan"},
     {"hash", "seed"}, /* the same form of table with other places */
-    {"chain", "seed"},
+    {"chain", "seed group"},
+    {"btree", "group"},
     {"rx", "ray range_ray range max_rays enter outside hit"},
     {"cgrx", "search answer"},
 };

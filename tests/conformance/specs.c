@@ -128,7 +128,8 @@ static const struct {
      "load=0.5|load=0.95|probing=double|probing=double,group=8,load=0.5,build=insert|group=2,build=insert|"
      "seed=7|filter=off,load=0.95|preset=paper,load=0.5|preset=paper,build=bulk|"
      "filter=off,load=0.5,probes=partitioned"},
-    {"chain", "", "occupancy=0.5|occupancy=2.0,seed=3"},
+    {"chain", "",
+     "occupancy=0.5|occupancy=2.0,seed=3|group=32,occupancy=1.5|group=32,occupancy=0.5,probes=partitioned"},
     {"rx", "scale bvh compact update enter outside answer hit preset",
      "update=refit,compact=off,dedupe=off|update=refit,order=row|update=refit,parts=3|update=refit,order=row,"
      "parts=3|"

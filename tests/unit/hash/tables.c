@@ -16,7 +16,8 @@ static const char *const specs[] = {"hash",
                                     "hash:load=0.95,probing=double,filter=off,build=insert",
                                     "chain",
                                     "chain:occupancy=0.5",
-                                    "chain:occupancy=2"};
+                                    "chain:occupancy=2",
+                                    "chain:occupancy=1.5,group=32"};
 enum { SPECS = sizeof specs / sizeof *specs };
 
 static void every_size_and_load(void **state)

@@ -16,7 +16,7 @@ static const kr_option options[BTREE_OPTIONS] = {
                            "the share of a leaf that is filled at first; the rest is for inserts"},
     [BTREE_OPTION_GROUP] =
         {"group", KR_OPTION_CHOICE, "1|16", 0, 1, BTREE_GROUP_1,
-         "GPU: threads that search a node together; 16, for node=16, also add up the rows of "
+         "threads of a GPU that search a node together; 16, for node=16, also add up the rows of "
          "ranges leaf by leaf (SUM of integers and of row ids)"},
     [BTREE_OPTION_INNER] =
         {"inner", KR_OPTION_CHOICE, "full|half", 0, 1, BTREE_INNER_FULL,

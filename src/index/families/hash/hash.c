@@ -71,10 +71,21 @@ static const kr_option chain_options[CHAIN_OPTIONS] = {
     [CHAIN_OPTION_OCCUPANCY] = {"occupancy", KR_OPTION_DECIMAL, NULL, 500, 2000, 1000,
                                 "keys of a full build for each slot of the buckets; the others are linked"},
     [CHAIN_OPTION_SEED] = {"seed", KR_OPTION_INTEGER, NULL, 0, INT32_MAX, 0, "the seed of the hash"},
+    [CHAIN_OPTION_GROUP] =
+        {"group", KR_OPTION_CHOICE, "1|32", 0, 1, 0,
+         "threads of a GPU that search a node together; 32, as in SlabHash: a warp searches "
+         "for one after the other of its probes"},
 };
 
+static int chain_launches(const kr_spec *spec)
+{
+    return spec->options[CHAIN_OPTION_GROUP] != 0;
+}
+
 static const kr_family chain_family = {
-    .probes = {.parts_from = {{{24, 22}}, {{24, 22}, {26, 21}}}, .as_is_on_cpu = 1},
+    .probes = {.parts_from = {{{24, 22}}, {{24, 22}, {26, 21}}},
+               .as_is_on_cpu = 1,
+               .launches = chain_launches},
     .u32 = &chain_ops_u32,
     .u64 = &chain_ops_u64,
 };
@@ -82,7 +93,9 @@ static const kr_family chain_family = {
 const kr_kind kr_kind_chain = {
     .name = "chain",
     .summary = "a hash table of buckets with 15 slots and linked nodes behind them; points only",
-    .source = "compared with in Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 5.1",
+    .source = "compared with in Henneberg and Schuhknecht, \"Is Binary Search Really All You Need?\", 5.1; "
+              "group=32: "
+              "as there, SlabHash",
     .capabilities = KR_CAN_POINT | KR_CAN_UPDATE,
     .n_options = CHAIN_OPTIONS,
     .options = chain_options,

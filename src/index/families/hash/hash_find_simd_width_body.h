@@ -1,5 +1,6 @@
-/* Lookups in a table: one thread per probe, or a group of threads that compare the slots of a node together
- * (cooperative groups, as in the hash tables that the papers compare with). */
+/* Lookups in a table: one thread per probe, or threads that compare the slots of a node together, as in the
+ * tables that the papers compare with: a group for each probe (WarpCore), or a warp for one after the other
+ * of the probes that its threads have (SlabHash). */
 #ifndef KEYRAY_INDEX_FAMILIES_HASH_HASH_FIND_SIMD_WIDTH_BODY_H
 #define KEYRAY_INDEX_FAMILIES_HASH_HASH_FIND_SIMD_WIDTH_BODY_H
 
@@ -146,5 +147,27 @@ KR_BODY int hash_find_group_step(const hash_find_params *p, kr_pin pin, kr_group
 }
 KR_LOOKUP_PROGRAM(hash_find_group, hash_find_params, hash_find_state, hash_find_pinned, hash_find_begin_key,
                   hash_find_group_step, hash_find_put, KR_LANES_OF_LAUNCH);
+
+/* ---- By warps, in turn --------------------------------------------------------------------------- */
+
+KR_BODY void hash_find_for_all(kr_group group, const hash_find_params *p, uint64_t i, uint64_t n)
+{
+    const kr_pin none = {NULL, 0, 0};
+    hash_find_state mine = {0, 0, 0, 0, 0, TABLE_FOUND_NOTHING};
+    const int searches = i < n && hash_find_begin(p, i, &mine);
+    for (uint32_t waiting = kr_group_ballot(group, searches); waiting; waiting &= waiting - 1) {
+        const uint32_t owner = kr_ctz32(waiting);
+        hash_find_state turn = {
+            (kr_key)kr_group_share(group, mine.mixed, owner), 0, 0, 0, 0, TABLE_FOUND_NOTHING};
+        turn.node = hash_home(&p->table, turn.mixed);
+        while (hash_find_group_step(p, none, group, &turn))
+            ;
+        if (group.rank == owner)
+            mine = turn;
+    }
+    if (i < n)
+        hash_find_put(p, &p->put, i, &mine);
+}
+KR_GROUP_PROGRAM(hash_find_turns, hash_find_params, hash_find_for_all);
 
 #endif

@@ -9,7 +9,7 @@
 /* What the options of a kind say. */
 typedef struct hash_design {
     uint32_t slots, linked, twice, plain;
-    uint32_t group;  /* threads per probe on a GPU */
+    uint32_t group; /* threads per probe on a GPU; of kind chain: 32, a warp for one after the other of its */
     uint32_t insert; /* 1: build by inserting rows one by one */
     uint32_t load;   /* keys of a full build, in thousandths of the buckets' slots */
     uint64_t seed;

@@ -11,6 +11,7 @@
 
 KR_PROGRAM_DECLARE(hash_find_group);
 KR_PROGRAM_DECLARE(hash_find_plain);
+KR_PROGRAM_DECLARE(hash_find_turns);
 
 /* In thousandths of its keys: what a table that has grown has room for. */
 enum { GROWN = 1090 };
@@ -226,18 +227,23 @@ void KR_W(hash_build)(kr_work *w, const kr_build *build, const hash_design *desi
 
 /* ---- Lookups --------------------------------------------------------------------------------------- */
 
+static const kr_program *find_of(const kr_device *device, const hash_design *design)
+{
+    if (design->linked)
+        return design->group > 1 ? &KR_W(hash_find_turns) : &KR_W(hash_find_links);
+    if (design->group > 1 && device->ops->group_threads > 1)
+        return &KR_W(hash_find_group);
+    return design->plain ? &KR_W(hash_find_plain) : &KR_W(hash_find_slots);
+}
+
 void KR_W(hash_locate)(kr_work *w, const void *self, const kr_locate *job)
 {
     const kr_hashed *table = self;
-    const int groups = table->design.group > 1 && w->device->ops->group_threads > 1;
-    const kr_program *program = groups                 ? &KR_W(hash_find_group)
-                                : table->design.linked ? &KR_W(hash_find_links)
-                                : table->design.plain  ? &KR_W(hash_find_plain)
-                                                       : &KR_W(hash_find_slots);
+    const kr_program *program = find_of(w->device, &table->design);
     const hash_find_params params = {
         .batch = job->batch,
         .put = job->put,
-        .launch = {.group = groups ? table->design.group : 1},
+        .launch = {.group = program == &KR_W(hash_find_group) ? table->design.group : 1},
         .table = hash_view_of(table),
     };
     kr_work_run(w, program, &params, job->n);

@@ -16,7 +16,7 @@ static hash_design design_of(const kr_spec *spec)
         return (hash_design){
             .slots = 15,
             .linked = 1,
-            .group = 1,
+            .group = o[CHAIN_OPTION_GROUP] ? 32 : 1,
             .load = (uint32_t)o[CHAIN_OPTION_OCCUPANCY],
             .seed = seed_of(o[CHAIN_OPTION_SEED]),
             .help = "a higher occupancy, or kind array",
