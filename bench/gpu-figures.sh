@@ -223,6 +223,9 @@ figures_tables() {
         --index hash:probing=double,group=8,load=0.8,build=insert --index hash:probing=double,group=8,load=0.5,build=insert \
         --index chain:occupancy=1.0 --index chain:occupancy=1.5 --index btree:node=16,fill=1.0 --index btree:node=16,fill=0.5 \
         --index array:probes=as-is
+    bench tables-published point --count 2^26 --uniformity 100 --probes 2^27 --repeat 3 --result sum \
+        --index hash:preset=paper --index hash:preset=paper,load=0.5 --index chain:occupancy=1.0,group=32 \
+        --index chain:occupancy=1.5,group=32 --index btree:preset=paper --index btree:preset=paper,fill=1,inner=full
     for times in 8 2^10; do
         bench "tables-duplicates-$times" point --count 2^26 --uniformity 100 --multiplicity $times --probes 2^24 --repeat 3 \
             --result sum-rows --index hash --index btree --index array

@@ -372,7 +372,7 @@ def experiments_counters(keyray, device, folder):
     assert done.returncode == 0 and not done.stderr, done.stderr
     rows = {row[0]: row[1:] for row in (re.split("  +", line.strip()) for line in done.stdout.splitlines()) if len(row) > 2}
     assert rows["B+, Zipf 5"] == ["3"] + ["50"] * 7, rows
-    assert len(rows) == 1 + 4 + 3 + 4 + 4 + 2 + 5 and rows["refit, 2^8 pairs of positions"][1:4] == ["1", "32", "32"], rows
+    assert len(rows) == 1 + 4 + 3 + 6 + 6 + 4 + 5 and rows["refit, 2^8 pairs of positions"][1:4] == ["1", "32", "32"], rows
 
 
 def points_of_kinds(_, __, ___):
