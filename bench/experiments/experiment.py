@@ -134,14 +134,14 @@ def lookup_phase(name):
     return lambda run: run["lookup_phases"][name] * 1e3 if name in run["lookup_phases"] else None
 
 
-def phases(*names):
-    """What these took together, of the index's last build or change."""
-    return lambda run: sum(run["build_phases"].get(name, 0) for name in names) * 1e3
+def phases(*names, key="build_phases"):
+    """Milliseconds of these together, of those that there are."""
+    return lambda run: sum(run[key].get(name, 0) for name in names) * 1e3
 
 
-def built_without(*names):
-    """The other phases together."""
-    return lambda run: sum(seconds for name, seconds in run["build_phases"].items() if name not in names) * 1e3
+def phases_without(*names, key="build_phases"):
+    """Milliseconds of the others together."""
+    return lambda run: sum(seconds for name, seconds in run[key].items() if name not in names) * 1e3
 
 
 def of_tree(run):

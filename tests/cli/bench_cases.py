@@ -91,7 +91,7 @@ def work(keyray, device, folder):
 def updates(keyray, device, folder):
     """bench update exchanges keys, and checks the answers before and after"""
     needs_rx(keyray, device, folder)
-    for spec in ("rx", "rx:update=refit", "rx:update=refit,order=row"):
+    for spec in ("rx", "rx:update=refit", "rx:preset=paper,update=refit"):
         for pattern in ("positions", "ranks"):
             for repeat in (1, 2):
                 line = (f"bench update --count 1000 --probes 500 --hit-rate 50 --outside --uniformity 100 --index {spec} "
@@ -101,6 +101,9 @@ def updates(keyray, device, folder):
                 for run in runs:
                     assert run["workload"]["pattern"] == pattern and run["checked"].startswith("all 500 rows")
                     assert min(run[key]["minimum"] for key in ("seconds", "lookups_before", "lookups_after")) > 0
+                    moved = "refit" if "refit" in spec else "bvh"
+                    assert {"sort", "triangles", moved} <= set(run["update_phases"]), run["update_phases"]
+                    assert sum(run["update_phases"].values()) <= run["seconds"]["maximum"] * 1.5, run
     host = run_json(keyray, f"bench update --count 1000 --probes 50 --host --result sum --multiplicity 4 --index rx --device "
                     f"{device} --changes 100 --pattern ranks --repeat 1", folder)
     assert "rows and keys" in host["runs"][0]["inside"]["copies"]

@@ -94,6 +94,10 @@ typedef struct bench_times {
 /* Sorts `seconds`. */
 bench_times bench_summarize(double *seconds, uint64_t n);
 
+/* Phases of rounds that do the same: each is noted, then the last has the medians of all. */
+void bench_note_phases(const facts *phases, uint64_t round);
+void bench_median_phases(facts *phases, uint64_t rounds);
+
 enum { WAVE_INSERT, WAVE_DELETE, WAVE_REPLACE, N_WAVE_CHANGES };
 
 /* One batch of inserted or deleted rows. */
@@ -154,9 +158,10 @@ typedef struct bench_row {
     uint32_t n_steps;
     bench_change builds, appends, deletes; /* a scan with --append or --delete */
     bench_waves waves;
-    uint64_t per_run;  /* lookups, pairs or changed rows of one run */
-    facts work;        /* of all probes, counted for kinds that cast rays */
-    char checked[192]; /* what was compared before anything was timed */
+    facts update_phases; /* an exchange of keys */
+    uint64_t per_run;    /* lookups, pairs or changed rows of one run */
+    facts work;          /* of all probes, counted for kinds that cast rays */
+    char checked[192];   /* what was compared before anything was timed */
     bench_baseline baselines[4];
     uint32_t n_baselines;
     double one_thread_rate; /* --scaling: the same with one thread, else 0 */

@@ -178,6 +178,8 @@ static void print_row(output *out, const bench_report *report, const bench_row *
     if (report->operation == BENCH_UPDATE) {
         bench_print_times(out, "lookups_before", &row->before);
         bench_print_times(out, "lookups_after", &row->after);
+        if (!row->waves.n)
+            output_phases(out, "update_phases", &row->update_phases);
     }
     if (row->waves.n)
         bench_print_waves_json(out, row);
@@ -364,7 +366,10 @@ static void print_text(const bench_report *report, FILE *to)
                 rate_per_byte(row), output_size(footprint, row->index.info.footprint_nbytes),
                 output_size(peak, row->index.info.peak_nbytes), spec, row->swept[0] ? " " : "", row->swept);
         fprintf(to, "%10s checked: %s\n", "", row->checked);
-        print_phases(build || !row->waves.n ? "build" : "last wave", &row->index.phases, to);
+        if (report->operation == BENCH_UPDATE && !row->waves.n)
+            print_phases("updates", &row->update_phases, to);
+        else
+            print_phases(row->waves.n ? "last wave" : "build", &row->index.phases, to);
         if (report->operation == BENCH_JOIN) {
             fprintf(to, "%10s %s\n", "", row->step);
             print_phases("last run", &row->lookups.phases, to);

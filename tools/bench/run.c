@@ -19,17 +19,14 @@ static int time_operation(bench_run *run, const char *spec, bench_row *row)
 /* As many rounds as are timed: the seconds of a phase differ from one to the next, so this keeps medians. */
 static int report_phases(const bench_run *run, report_facts *lookups)
 {
-    static double seconds[FACTS_MOST][BENCH_REPEAT_MOST];
     const uint64_t rounds = run->options->repeat;
     for (uint64_t round = 0; round < rounds; ++round) {
         const int code = bench_answer(run, run->result, lookups, NULL);
         if (code)
             return code;
-        for (uint32_t i = 0; i < lookups->phases.n; ++i)
-            seconds[i][round] = lookups->phases.at[i].seconds;
+        bench_note_phases(&lookups->phases, round);
     }
-    for (uint32_t i = 0; i < lookups->phases.n; ++i)
-        lookups->phases.at[i].seconds = bench_summarize(seconds[i], rounds).median;
+    bench_median_phases(&lookups->phases, rounds);
     return DONE;
 }
 

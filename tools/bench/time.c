@@ -109,3 +109,17 @@ int bench_time_builds(bench_run *run, const char *spec, bench_times *times)
         *times = bench_summarize(seconds + 1, n);
     return code;
 }
+
+static double phase_seconds[FACTS_MOST][BENCH_REPEAT_MOST];
+
+void bench_note_phases(const facts *phases, uint64_t round)
+{
+    for (uint32_t i = 0; i < phases->n; ++i)
+        phase_seconds[i][round] = phases->at[i].seconds;
+}
+
+void bench_median_phases(facts *phases, uint64_t rounds)
+{
+    for (uint32_t i = 0; i < phases->n; ++i)
+        phases->at[i].seconds = bench_summarize(phase_seconds[i], rounds).median;
+}

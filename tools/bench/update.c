@@ -72,16 +72,25 @@ static int exchange(const bench_run *run, int back, double *seconds)
 
 /* Exchanges the keys and gives them back in turn; in the end they are exchanged. The first rounds warm up and
  * are not counted. */
-static int time_updates(const bench_run *run, bench_times *times)
+static int time_updates(const bench_run *run, bench_row *row)
 {
     static double seconds[BENCH_REPEAT_MOST + 2];
     const uint64_t n = run->options->repeat, warm = 1 + n % 2;
+    index_facts taken = {.phases = {.n = 0}};
     int code = DONE;
-    for (uint64_t i = 0; i < warm + n && !code; ++i)
+    for (uint64_t i = 0; i < warm + n && !code; ++i) {
         code = exchange(run, (int)(i % 2), &seconds[i]);
-    if (!code)
-        *times = bench_summarize(seconds + warm, n);
-    return code;
+        if (!code)
+            code = index_facts_take(run->index, &taken);
+        if (!code && i >= warm)
+            bench_note_phases(&taken.phases, i - warm);
+    }
+    if (code)
+        return code;
+    row->times = bench_summarize(seconds + warm, n);
+    row->update_phases = taken.phases;
+    bench_median_phases(&row->update_phases, n);
+    return DONE;
 }
 
 int bench_update(bench_run *run, bench_row *row)
@@ -91,7 +100,7 @@ int bench_update(bench_run *run, bench_row *row)
     char checked[sizeof row->checked];
     int code = bench_time_lookups(run, &row->before, NULL);
     if (!code)
-        code = time_updates(run, &row->times);
+        code = time_updates(run, row);
     if (!code)
         code = open_after(before, &after);
     if (!code) {
