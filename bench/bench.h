@@ -40,7 +40,8 @@ typedef enum kr_probe_order {
 typedef struct kr_probes_spec {
     uint64_t count;
     uint32_t miss_percent;    /**< percent of probes, rounded down, that match nothing [0] */
-    uint32_t misses_outside;  /**< 1: misses lie outside the keys' value range, else inside its gaps */
+    uint32_t outlier_percent; /**< percent of misses, rounded down, that lie outside the keys' value range,
+                                 the others inside its gaps [0] */
     uint32_t zipf_hundredths; /**< Zipf coefficient times 100, at most 500 [0: uniform]; ranks 1 .. n_keys
                                    are dealt to the positions of the keys at random */
     uint32_t order;           /**< kr_probe_order */

@@ -66,7 +66,7 @@ static kr_status open_inside(kr_absent *absent, uint64_t n_keys, const void *key
     if (absent->count == 0)
         return kr_workload_fail(err, KR_ERR_ARGUMENT,
                                 "miss_percent: the keys leave no gap inside their value range; "
-                                "ask for misses_outside or a set with uniformity or stride");
+                                "ask for outlier_percent or a set with uniformity or stride");
     return index_gaps(absent, err);
 }
 
@@ -82,7 +82,7 @@ static kr_status open_outside(kr_absent *absent, uint64_t n_keys, const void *ke
     if (absent->count == 0)
         return kr_workload_fail(
             err, KR_ERR_ARGUMENT,
-            "misses_outside: the keys hold the least and the greatest value of their type; "
+            "outlier_percent: the keys hold the least and the greatest value of their type; "
             "ask for misses inside");
     return KR_OK;
 }

@@ -8,11 +8,11 @@ typedef struct probe_set {
     uint64_t n_keys;
     void *probes;
     uint32_t *rows;
-    uint64_t misses, skewed;
-    kr_permutation which; /* probe i is a miss when it is sent below `misses` */
+    uint64_t misses, outliers, skewed;
+    kr_permutation which; /* probe i is a miss when it is sent below `misses`, an outlier below `outliers` */
     kr_permutation ranks; /* Zipf rank to position */
     uint64_t draw, within;
-    kr_absent absent;
+    kr_absent inside, outside;
     kr_zipf zipf;
 } probe_set;
 
@@ -35,7 +35,9 @@ static uint64_t drawn_value(const probe_set *set, uint64_t i, uint32_t row)
 {
     if (row != KR_NO_ROW)
         return kr_ints_get(set->ints, set->keys, row);
-    return kr_absent_value(&set->absent, kr_scale(kr_random(set->draw, i), set->absent.count));
+    const int is_outlier = set->outliers && kr_permute(&set->which, i) < set->outliers;
+    const kr_absent *absent = is_outlier ? &set->outside : &set->inside;
+    return kr_absent_value(absent, kr_scale(kr_random(set->draw, i), absent->count));
 }
 
 /* Draws a block of rows before it reads the keys there, so that their cache misses overlap. */
@@ -60,6 +62,9 @@ static kr_status check(const kr_probes_spec *spec, uint64_t n_keys, const void *
 {
     if (spec->miss_percent > 100)
         return kr_workload_fail(err, KR_ERR_ARGUMENT, "miss_percent is %u: use 0 to 100", spec->miss_percent);
+    if (spec->outlier_percent > 100)
+        return kr_workload_fail(err, KR_ERR_ARGUMENT, "outlier_percent is %u: use 0 to 100",
+                                spec->outlier_percent);
     if (spec->zipf_hundredths > 500)
         return kr_workload_fail(err, KR_ERR_ARGUMENT,
                                 "zipf_hundredths is %u: use 0 to 500, a coefficient of at most 5",
@@ -74,19 +79,27 @@ static kr_status check(const kr_probes_spec *spec, uint64_t n_keys, const void *
     return KR_OK;
 }
 
+/* Percent of a number, rounded down. */
+static uint64_t share(uint64_t n, uint32_t percent)
+{
+    return n / 100 * percent + n % 100 * percent / 100;
+}
+
 /* Prepares what the misses and the skew need. */
 static kr_status prepare(const kr_probes_spec *spec, uint32_t threads, probe_set *set, kr_error *err)
 {
     kr_status status = KR_OK;
-    set->misses = spec->count / 100 * spec->miss_percent + spec->count % 100 * spec->miss_percent / 100;
+    set->misses = share(spec->count, spec->miss_percent);
+    set->outliers = share(set->misses, spec->outlier_percent);
     set->skewed = spec->zipf_hundredths && set->misses < spec->count;
     set->draw = kr_random_stream(spec->seed, KR_USE_PROBE_DRAW);
     set->within = kr_random_stream(spec->seed, KR_USE_PROBE_WITHIN);
-    if (set->misses) {
+    if (set->misses)
         set->which = kr_permutation_make(spec->count - 1, spec->seed, KR_USE_PROBE_MISSES);
-        status = kr_absent_open(spec->misses_outside, set->ints, set->n_keys, set->keys, threads,
-                                &set->absent, err);
-    }
+    if (set->outliers)
+        status = kr_absent_open(1, set->ints, set->n_keys, set->keys, threads, &set->outside, err);
+    if (status == KR_OK && set->outliers < set->misses)
+        status = kr_absent_open(0, set->ints, set->n_keys, set->keys, threads, &set->inside, err);
     if (status == KR_OK && set->skewed) {
         set->ranks = kr_permutation_make(set->n_keys - 1, spec->seed, KR_USE_PROBE_RANKS);
         status = kr_zipf_open(spec->zipf_hundredths, set->n_keys, &set->zipf, err);
@@ -111,7 +124,8 @@ kr_status kr_generate_probes(const kr_probes_spec *spec, kr_type type, uint64_t 
         kr_sorter_run(&sorter, probes, rows);
     }
     kr_zipf_close(&set.zipf);
-    kr_absent_close(&set.absent);
+    kr_absent_close(&set.inside);
+    kr_absent_close(&set.outside);
     kr_sorter_close(&sorter);
     return status;
 }

@@ -391,7 +391,9 @@ static int check_updates(const job *j)
 
 static int open_data(job *j, bench_data *data)
 {
-    const int code = j->operation == BENCH_UPDATE ? check_updates(j) : DONE;
+    int code = workload_check_probes(&j->w);
+    if (!code && j->operation == BENCH_UPDATE)
+        code = check_updates(j);
     if (code)
         return code;
     return bench_data_open(data, j->device, j->operation, &j->w, j->options.result == KR_RESULT_SUM,

@@ -77,6 +77,7 @@ static void print_workload(output *out, const bench_report *report, const bench_
     if (looks_up_points(report)) {
         output_number(out, "hit_rate", w->hit_rate);
         output_truth(out, "outside", (int)w->outside);
+        output_number(out, "outliers", w->outside ? 100 : w->outliers);
         output_real(out, "zipf", (double)w->zipf / 100);
     }
     if (report->operation == BENCH_JOIN && report->options->asof) {

@@ -26,6 +26,8 @@ const option_row workload_probes_rows[] = {
      "how many of the probes match a key, in percent [100]", 0, 100},
     {"outside", 0, 0, OPTION_FLAG, AT(outside), NULL,
      "misses lie outside the keys' value range, not in its gaps", 0, 0},
+    {"outliers", 0, 0, OPTION_NUMBER, AT(outliers), "PERCENT",
+     "how many of the misses lie outside, in percent; the others lie in gaps [0]", 0, 100},
     {"zipf", 0, 0, OPTION_DECIMAL, AT(zipf), "C",
      "Zipf coefficient of the keys drawn, with at most two decimals, 0: uniform [0]", 0, 500},
     {0},
@@ -68,7 +70,7 @@ static const struct {
 } names[] = {
     {"count", "--count"},           {"stride", "--stride"},
     {"uniformity", "--uniformity"}, {"multiplicity", "--multiplicity"},
-    {"miss_percent", "--hit-rate"}, {"misses_outside", "--outside"},
+    {"miss_percent", "--hit-rate"}, {"outlier_percent", "--outside"},
     {"pairs", "--changes"},
 };
 
@@ -93,11 +95,17 @@ kr_keys_spec workload_keys(const workload *w)
                           .seed = w->seed};
 }
 
+int workload_check_probes(const workload *w)
+{
+    return w->outside && w->outliers ? tool_fail(USAGE, "--outside is --outliers 100; leave out one of them")
+                                     : DONE;
+}
+
 kr_probes_spec workload_probes(const workload *w)
 {
     return (kr_probes_spec){.count = w->probes,
                             .miss_percent = 100 - (uint32_t)w->hit_rate,
-                            .misses_outside = w->outside,
+                            .outlier_percent = w->outside ? 100 : (uint32_t)w->outliers,
                             .zipf_hundredths = (uint32_t)w->zipf,
                             .order = w->order,
                             .seed = w->seed};

@@ -11,7 +11,7 @@ typedef struct workload {
     uint64_t count, uniformity, multiplicity, stride, seed;
     uint32_t bits_64, dense_centre, keys_sorted;
     /* probes and ranges */
-    uint64_t probes, hit_rate, zipf, hits, multiplier, batches;
+    uint64_t probes, hit_rate, outliers, zipf, hits, multiplier, batches;
     uint32_t outside, order;
     /* updates */
     uint64_t changes, waves, wave_rows, growth;
@@ -54,6 +54,7 @@ static inline kr_type workload_type(const workload *w)
 }
 
 kr_keys_spec workload_keys(const workload *w);
+int workload_check_probes(const workload *w); /* which options go together */
 kr_probes_spec workload_probes(const workload *w);
 kr_ranges_spec workload_ranges(const workload *w);
 kr_swaps_spec workload_swaps(const workload *w);

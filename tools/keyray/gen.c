@@ -68,6 +68,8 @@ static int generate(int what, const gen_options *options, workload *w, const str
         spec.sorted = options->order == KR_PROBES_ASCENDING;
         status = kr_generate_keys(&spec, threads, made->data[0], &err);
     } else if (what == GEN_PROBES) {
+        if (workload_check_probes(w))
+            return USAGE;
         const kr_probes_spec spec = workload_probes(w);
         status = kr_generate_probes(&spec, made->type, keys->view.count, keys->view.data, threads,
                                     made->data[0], NULL, &err);

@@ -51,7 +51,7 @@ static const struct {
     {{.count = 1000}, 32, UINT64_C(0x16BA000794B9EF4A), UINT64_C(0x33A84F584B635075)},
     {{.count = 1000, .seed = 7}, 64, UINT64_C(0xBB82A79540A9BC85), UINT64_C(0x1BE23E0E43F9B4F4)},
     {{.count = 1000, .miss_percent = 40}, 32, UINT64_C(0x853C426906C5D257), UINT64_C(0xD266F96F5F35095A)},
-    {{.count = 1000, .miss_percent = 40, .misses_outside = 1},
+    {{.count = 1000, .miss_percent = 40, .outlier_percent = 100},
      64,
      UINT64_C(0x8EB0D5E98B98AC22),
      UINT64_C(0xD266F96F5F35095A)},
@@ -261,7 +261,7 @@ static void check_probes(const kr_keys_spec *keys_spec, const kr_probes_spec *sp
 {
     kr_type type = keys_spec->bits == 64 ? KR_U64 : KR_U32;
     void *keys = generated_keys(keys_spec, 2);
-    uint64_t *sorted = ascending(keys_spec, keys), misses = 0, before = 0;
+    uint64_t *sorted = ascending(keys_spec, keys), misses = 0, outliers = 0, before = 0;
     void *probes = malloc((size_t)spec->count * sizeof(uint64_t));
     uint32_t *rows = malloc((size_t)spec->count * sizeof *rows);
     assert_int_equal(kr_generate_probes(spec, type, keys_spec->count, keys, 2, probes, rows, NULL), KR_OK);
@@ -269,7 +269,7 @@ static void check_probes(const kr_keys_spec *keys_spec, const kr_probes_spec *sp
         uint64_t value = key_of(keys_spec, probes, i);
         if (rows[i] == KR_NO_ROW) {
             int outside = value < sorted[0] || value > sorted[keys_spec->count - 1];
-            assert_int_equal(outside, spec->misses_outside);
+            outliers += outside;
             assert_null(bsearch(&value, sorted, (size_t)keys_spec->count, sizeof value, by_value));
             misses++;
         } else {
@@ -283,6 +283,7 @@ static void check_probes(const kr_keys_spec *keys_spec, const kr_probes_spec *sp
         before = value;
     }
     assert_int_equal(misses, spec->count * spec->miss_percent / 100);
+    assert_int_equal(outliers, misses * spec->outlier_percent / 100);
     free(rows);
     free(probes);
     free(sorted);
@@ -292,7 +293,7 @@ static void check_probes(const kr_keys_spec *keys_spec, const kr_probes_spec *sp
 static void test_probes(void **state)
 {
     (void)state;
-    static const uint32_t percents[] = {0, 1, 37, 99, 100};
+    static const uint32_t percents[] = {0, 1, 37, 99, 100}, outliers[] = {0, 100, 43};
     static const kr_keys_spec sets[] = {
         {.count = 4096, .uniformity = 100},
         {.count = 4096, .uniformity = 50, .dense_centre = 1, .bits = 64},
@@ -305,7 +306,7 @@ static void test_probes(void **state)
             for (uint32_t variant = 0; variant < 16; variant++)
                 check_probes(&sets[set], &(kr_probes_spec){.count = 3333,
                                                            .miss_percent = percents[p],
-                                                           .misses_outside = variant & 1,
+                                                           .outlier_percent = outliers[(variant + p) % 3],
                                                            .zipf_hundredths = variant & 2 ? 110 : 0,
                                                            .order = variant / 4});
 }
@@ -352,7 +353,7 @@ static void test_misses_cover_all_gaps(void **state)
     static int8_t probes[N];
     for (uint32_t outside = 0; outside < 2; outside++) {
         uint64_t seen[256] = {0}, total = 0;
-        kr_probes_spec spec = {.count = N, .miss_percent = 100, .misses_outside = outside};
+        kr_probes_spec spec = {.count = N, .miss_percent = 100, .outlier_percent = outside * 100};
         assert_int_equal(kr_generate_probes(&spec, KR_I8, 6, keys, 0, probes, NULL, NULL), KR_OK);
         for (uint32_t i = 0; i < N; i++)
             seen[probes[i] + 128]++;
@@ -507,15 +508,16 @@ static void test_impossible_probes(void **state)
         const char *names;
     } cases[] = {
         {{.count = 2, .miss_percent = 101}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "miss_percent"},
+        {{.count = 2, .outlier_percent = 101}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "outlier_percent"},
         {{.count = 2, .zipf_hundredths = 501}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "zipf_hundredths"},
         {{.count = 2, .order = 4}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "order"},
         {{.count = 2, .miss_percent = 50}, KR_U8, 4, dense, KR_ERR_ARGUMENT, "miss_percent"},
-        {{.count = 2, .miss_percent = 50, .misses_outside = 1},
+        {{.count = 2, .miss_percent = 50, .outlier_percent = 100},
          KR_U8,
          3,
          ends,
          KR_ERR_ARGUMENT,
-         "misses_outside"},
+         "outlier_percent"},
         {{.count = 2}, KR_U8, 0, dense, KR_ERR_ARGUMENT, "n_keys"},
         {{.count = 2}, KR_U8, 4, NULL, KR_ERR_ARGUMENT, "keys"},
         {{.count = 2}, KR_U8, UINT64_C(1) << 32, dense, KR_ERR_LIMIT, "2^32 - 1"},
