@@ -82,7 +82,8 @@ KR_BODY void btree_group_find(kr_group warp, const btree_params *p, uint64_t i, 
     btree_group_turns(group, tree, searches, s.lower, first ? 0 : s.upper + 1, &found);
     if (first) {
         if (searches)
-            s.where = btree_first_at(tree, BTREE_GROUP_BITS, found.ordinal, found.below, s.upper);
+            s.where = btree_first_at(tree, BTREE_GROUP_BITS, found.ordinal,
+                                     btree_slot(tree, BTREE_GROUP_BITS, found.ordinal), found.below, s.upper);
     } else {
         const int again = searches && btree_group_arrive(tree, &found, &s);
         btree_group_turns(group, tree, again, s.lower, 0, &found);

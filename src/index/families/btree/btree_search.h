@@ -42,12 +42,11 @@ KR_BODY void btree_prefetch_leaf(const btree_tree *tree, uint32_t bits, uint32_t
     kr_node_prefetch_run(btree_keys(tree, btree_slot(tree, bits, ordinal)), (uint32_t)sizeof(kr_key) << bits);
 }
 
-/* The slot of the first entry from a lower bound to `upper`, where the leaf of that bound and its keys below
- * it are known; or BTREE_NO_SLOT. */
-KR_BODY uint32_t btree_first_at(const btree_tree *tree, uint32_t bits, uint32_t ordinal, uint32_t rank,
-                                kr_key upper)
+/* The slot of the first entry from a lower bound to `upper`, where `rank` keys of the bound's leaf, which
+ * begins at `slot`, are below it; or BTREE_NO_SLOT. */
+KR_BODY uint32_t btree_first_at(const btree_tree *tree, uint32_t bits, uint32_t ordinal, uint32_t slot,
+                                uint32_t rank, kr_key upper)
 {
-    const uint32_t slot = btree_slot(tree, bits, ordinal);
     if (rank < 1u << bits) {
         const kr_key key = kr_load(btree_keys(tree, slot + rank));
         if (key <= upper && btree_is_entry(tree, slot + rank, key))
@@ -62,8 +61,9 @@ KR_BODY uint32_t btree_first_at(const btree_tree *tree, uint32_t bits, uint32_t 
 KR_BODY uint32_t btree_first(const btree_tree *tree, uint32_t bits, uint32_t ordinal, kr_key lower,
                              kr_key upper)
 {
-    const kr_key *leaf = btree_keys(tree, btree_slot(tree, bits, ordinal));
-    return btree_first_at(tree, bits, ordinal, kr_node_rank(leaf, 1u << bits, lower), upper);
+    const uint32_t slot = btree_slot(tree, bits, ordinal);
+    const uint32_t rank = kr_node_rank(btree_keys(tree, slot), 1u << bits, lower);
+    return btree_first_at(tree, bits, ordinal, slot, rank, upper);
 }
 
 KR_BODY int btree_begin(const btree_params *p, uint64_t i, btree_state *s)
