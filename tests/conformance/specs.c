@@ -97,14 +97,17 @@ static const struct {
      "reorder=sort,threads=1024,per_thread=4|reorder=sort-double,threads=128,per_thread=16|"
      "pin=full,reorder=sort-double,threads=512,per_thread=4|layout=aos,reorder=sort,threads=32,per_thread=3|"
      "schedule=static,pin=steps,reorder=sort,per_thread=7|k=5,group=k-1,reorder=sort,per_thread=4|"
-     "k=33,group=k-1,reorder=sort-double,threads=64|layout=aos,probes=partitioned"},
+     "k=33,group=k-1,reorder=sort-double,threads=64|layout=aos,probes=partitioned|ends=scan,layout=aos|"
+     "ends=scan,scan_threads=1|ends=scan,k=5,group=k-1|ends=scan,k=33,layout=aos|ends=scan,probes=sorted"},
     {"eytzinger", "schedule threads per_thread k",
      "k=3|k=4|k=7|k=16|k=17|k=32|k=2,layout=aos|k=2,pin=full|k=2,pin=steps,reorder=double,per_thread=4|"
      "k=33,layout=aos,pin=full|k=7,pin=steps,schedule=static|k=5,layout=aos,reorder=double,per_thread=8,"
      "schedule=static|k=17,schedule=static,per_thread=32,threads=32,reorder=lookup|k=3,group=k-1,layout=aos|"
      "k=5,group=k-1|k=17,group=k-1,pin=steps|k=33,group=k-1,layout=aos|group=k-1,reorder=double,per_thread="
      "2|k=2,pin=steps,reorder=sort-double,per_thread=8,threads=128|k=17,group=k-1,reorder=sort|layout=aos,"
-     "probes=partitioned|k=2,probes=partitioned|k=2,stop=hit|k=2,stop=hit,probes=sorted|k=3,stop=hit|k=5,"
+     "probes=partitioned|k=2,probes=partitioned|k=2,stop=hit|k=2,ends=scan|k=9,group=k-1,ends=scan,layout="
+     "aos|k=3,ends=scan,scan_threads=1|k=2,ends=scan,layout=aos,probes=sorted|k=33,ends=scan|k=4,ends=scan,"
+     "stop=hit|k=5,group=k-1,ends=scan|k=2,stop=hit,probes=sorted|k=3,stop=hit|k=5,"
      "group=k-1,stop=hit,pin=full|k=17,stop=hit,layout=aos|k=33,group=k-1,stop=hit,reorder=sort,per_thread=2|"
      "k=2,pin=steps,stop=hit|k=7,stop=hit,pin=full,schedule=static|k=2,scan=ranks|k=33,scan=ranks|k=7,layout="
      "aos,"
@@ -119,7 +122,10 @@ static const struct {
      "k=9,group=k-1,reorder=sort-double,per_thread=16,threads=128|k=2,layout=aos,reorder=sort,per_thread=2|"
      "k=17,group=k-1,pin=steps,levels=1|"
      "k=33,group=k-1,layout=aos,levels=1|group=k-1,schedule=static,per_thread=32,threads=32,reorder=lookup|"
-     "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned"},
+     "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned|k=9,ends=scan|k=2,ends=scan,layout=aos|"
+     "k=9,group=k-1,ends=scan|k=17,group=k-1,ends=scan,layout=aos|k=7,levels=1,ends=scan|k=2,levels=2,ends="
+     "scan,"
+     "scan_threads=1"},
     {"btree", "preset",
      "node=8,fill=0.5,probes=partitioned|node=8,fill=1,probes=sorted|node=16,fill=1,probes=partitioned|"
      "node=64,fill=0.5|node=64,fill=1,probes=partitioned|preset=paper|preset=paper,fill=1|"
@@ -385,6 +391,7 @@ static const struct {
     {"array:reorder=sort,per_thread=17", "per_thread"},
     {"array:reorder=sort-double,threads=1024,per_thread=8", "per_thread"},
     {"array:reorder=sort,probes=partitioned", "reorder"},
+    {"array:ends=scan,probes=partitioned", "ends"},
     {"eytzinger:k=4,group=k-1", "group"},
     {"eytzinger:threads=33", "threads"},
     {"pivot:k=4,group=k-1", "group"},

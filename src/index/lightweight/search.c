@@ -34,6 +34,11 @@ int kr_search_launches(const kr_spec *spec)
     return varied(spec) != NULL;
 }
 
+int kr_search_sums(const kr_spec *spec, int is_range)
+{
+    return is_range && spec->options[KR_SEARCH_ENDS] == KR_ENDS_SCAN;
+}
+
 /* Partitioned batches are searched in a launch of their own. */
 static kr_status check_probes(const kr_spec *spec, kr_error *err)
 {

@@ -19,10 +19,12 @@ enum {
     KR_SEARCH_GROUP,
     KR_SEARCH_PIN,
     KR_SEARCH_REORDER,
+    KR_SEARCH_ENDS,
     KR_SEARCH_OPTIONS
 };
 enum { KR_SCHEDULE_DYNAMIC, KR_SCHEDULE_STATIC };
 enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
+enum { KR_ENDS_SEARCH, KR_ENDS_SCAN };
 
 /* The rows of a kind's option table, one per line. */
 /* clang-format off */
@@ -44,7 +46,10 @@ enum { KR_PIN_NONE, KR_PIN_STEPS, KR_PIN_FULL };
     [KR_SEARCH_REORDER] = {"reorder", KR_OPTION_CHOICE, "none|lookup|double|sort|sort-double", 0, \
         KR_REORDERS - 1, KR_REORDER_NONE, \
         "GPU: each block sorts its probes by leading bits, or (sort) by all, in registers, as in the paper's " \
-        "4.3; double: puts results back in order before it writes them"}
+        "4.3; double: puts results back in order before it writes them"}, \
+    [KR_SEARCH_ENDS] = {"ends", KR_OPTION_CHOICE, "search|scan", 0, 1, KR_ENDS_SEARCH, \
+        "where ranges end: found by a second search, or (scan) key by key while SUM of integers and SUM_ROWS " \
+        "add them up, as in the paper's 5.7, without pin and reorder"}
 /* clang-format on */
 
 /* For a kind's settle: refuses meaningless combinations. `k` is the fan-out. */
@@ -66,6 +71,9 @@ const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec
 
 /* A family's `launches`: 1 if a launch option differs from its default. */
 int kr_search_launches(const kr_spec *spec);
+
+/* A family's `sums`, where its programs scan (index/lightweight/range.h). */
+int kr_search_sums(const kr_spec *spec, int is_range);
 
 /* How a lookup is launched. `level_pins[i]` is the number of words that the first i + 1 steps of the search
  * read (ascending, n_levels numbers). pin=steps pins the largest number that fits, pin=full as many of the

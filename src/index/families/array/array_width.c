@@ -54,6 +54,18 @@ static void build(kr_work *w, const kr_build *build, void **self)
     *self = index;
 }
 
+static array_params params_of(const array_index *index, const kr_batch *batch, const kr_put *put)
+{
+    return (array_params){
+        .batch = *batch,
+        .put = *put,
+        .launch = index->launch,
+        .entries = kr_store_entries(&index->store),
+        .top = index->top,
+        .k = index->k,
+    };
+}
+
 static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const array_index *index = self;
@@ -61,16 +73,23 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
         KR_W(kr_parts_locate)(w, &index->store, NULL, job);
         return;
     }
-    const array_params params = {
-        .batch = job->batch,
-        .put = job->put,
-        .launch = index->launch,
-        .entries = kr_store_entries(&index->store),
-        .top = index->top,
-        .k = index->k,
-    };
+    const array_params params = params_of(index, &job->batch, &job->put);
     const kr_program *program = job->batch.near.how ? index->nearest : index->program;
     kr_work_run(w, program, &params, job->n);
+}
+
+static int sums(const void *self, int is_range)
+{
+    return kr_search_sums(&((const array_index *)self)->spec, is_range);
+}
+
+static void sum(kr_work *w, const void *self, const kr_sum *job)
+{
+    const kr_put first = {.what = KR_PUT_ROW};
+    array_sum_params params = {.search = params_of(self, &job->batch, &first), .how = job->how->params};
+    params.how.out = job->out;
+    params.how.order = job->order;
+    kr_work_run(w, &KR_W(array_sum), &params, job->n);
 }
 
 static void update(kr_work *w, void *self, const kr_update *job)
@@ -104,6 +123,8 @@ const kr_family_ops KR_W(array_ops) = {
     .build = build,
     .destroy = kr_store_destroy,
     .locate = locate,
+    .sums = sums,
+    .sum = sum,
     .rows = kr_store_rows,
     .ordered = &KR_W(kr_store_ordered),
     .components = kr_store_components,

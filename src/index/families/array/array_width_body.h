@@ -9,6 +9,7 @@
 
 #include "index/kinds/lookup_program.h"
 #include "index/lightweight/nearest.h"
+#include "index/lightweight/range.h"
 #include "index/sorted/entries.h"
 #include "index/sorted/gallop.h"
 
@@ -21,6 +22,12 @@ typedef struct array_params {
     uint32_t k;   /* fan-out of the K-ary search */
 } array_params;
 kr_assert_size(array_params, 184);
+
+typedef struct array_sum_params {
+    array_params search; /* its put.what is KR_PUT_ROW: searches end at the first entry */
+    reduce_params how;
+} array_sum_params;
+kr_assert_size(array_sum_params, 344);
 
 typedef struct array_state {
     kr_key lower, upper;
@@ -198,5 +205,23 @@ KR_LOOKUP_PROGRAM(array_aos_nearest, array_params, array_state, array_pinned, ar
                   array_end_nearest, 1u);
 KR_LOOKUP_PROGRAM(array_kary_nearest, array_params, array_state, array_pinned, array_begin_kary,
                   array_step_kary, array_end_nearest, KR_LANES_OF_LAUNCH);
+
+/* ---- Ranges added up key by key --------------------------------------------------------------- */
+
+KR_BODY kr_range_run array_run(const array_sum_params *p, kr_group tile, uint64_t i)
+{
+    const array_params *search = &p->search;
+    const kr_key lower = kr_batch_lower(&search->batch, i);
+    const kr_pin none = {NULL, 0, 0};
+    const int is_kary = search->k > 2;
+    array_state s;
+    if (is_kary ? array_begin_kary(search, i, lower, &s) : array_begin(search, i, lower, &s))
+        while (is_kary ? array_step_kary(search, none, tile, &s)
+                       : array_halve(search, (int)search->entries.layout, none, &s))
+            ;
+    const kr_range_run run = {s.at, search->entries.n, s.upper};
+    return run;
+}
+KR_RANGE_PROGRAM(array_sum, array_sum_params, array_run);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "index/families/eytzinger/eytzinger_tree.h"
 #include "index/kinds/lookup_program.h"
+#include "index/results/params.h"
 #include "index/sorted/merge_params.h"
 
 typedef struct eytzinger_params {
@@ -14,6 +15,12 @@ typedef struct eytzinger_params {
     eytzinger_tree tree;
 } eytzinger_params;
 kr_assert_size(eytzinger_params, 200);
+
+typedef struct eytzinger_sum_params {
+    eytzinger_params search;
+    reduce_params how;
+} eytzinger_sum_params;
+kr_assert_size(eytzinger_sum_params, 360);
 
 typedef struct eytzinger_merge_params {
     kr_merge_params merge;

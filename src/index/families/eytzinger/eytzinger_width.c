@@ -39,6 +39,9 @@ KR_MERGE_PROGRAMS_DECLARE(eytzinger_merge);
     KR_PROGRAM_DECLARE(name##_group_33)
 PROGRAMS_DECLARE(eytzinger);
 PROGRAMS_DECLARE(eytzinger_stop);
+KR_PROGRAM_DECLARE(eytzinger_sum_any);
+KR_PROGRAM_DECLARE(eytzinger_sum_2);
+KR_PROGRAM_DECLARE(eytzinger_sum_9);
 KR_PROGRAM_DECLARE(eytzinger_nearest_any);
 KR_PROGRAM_DECLARE(eytzinger_nearest_9);
 
@@ -163,20 +166,44 @@ static void update(kr_work *w, void *self, const kr_update *job)
     kr_work_lap(w, "merge");
 }
 
-static void locate(kr_work *w, const void *self, const kr_locate *job)
+static eytzinger_params params_of(const eytzinger_index *index, const kr_batch *batch, const kr_put *put)
 {
-    const eytzinger_index *index = self;
-    const eytzinger_params params = {
-        .batch = job->batch,
-        .put = job->put,
+    return (eytzinger_params){
+        .batch = *batch,
+        .put = *put,
         .launch = index->launch,
         .entries = kr_store_entries(&index->store),
         .tree = index->tree,
     };
+}
+
+static void locate(kr_work *w, const void *self, const kr_locate *job)
+{
+    const eytzinger_index *index = self;
+    const eytzinger_params params = params_of(index, &job->batch, &job->put);
     const kr_program *nearest =
         index->tree.k == 9 ? &KR_W(eytzinger_nearest_9) : &KR_W(eytzinger_nearest_any);
     const kr_program *program = job->batch.upper ? index->program : index->points;
     kr_work_run(w, job->batch.near.how ? nearest : program, &params, job->n);
+}
+
+static int sums(const void *self, int is_range)
+{
+    return kr_search_sums(&((const eytzinger_index *)self)->spec, is_range);
+}
+
+static void sum(kr_work *w, const void *self, const kr_sum *job)
+{
+    const kr_put none = {.out = NULL};
+    const uint32_t k = ((const eytzinger_index *)self)->tree.k;
+    eytzinger_sum_params params = {.search = params_of(self, &job->batch, &none), .how = job->how->params};
+    params.how.out = job->out;
+    params.how.order = job->order;
+    kr_work_run(w,
+                k == 2   ? &KR_W(eytzinger_sum_2)
+                : k == 9 ? &KR_W(eytzinger_sum_9)
+                         : &KR_W(eytzinger_sum_any),
+                &params, job->n);
 }
 
 static kr_rows rows(const void *self)
@@ -236,6 +263,8 @@ const kr_family_ops KR_W(eytzinger_ops) = {
     .build = build,
     .destroy = kr_store_destroy,
     .locate = locate,
+    .sums = sums,
+    .sum = sum,
     .rows = rows,
     .ordered = &ordered,
     .components = kr_store_components,

@@ -9,6 +9,7 @@
 #define KEYRAY_INDEX_FAMILIES_PIVOT_PIVOT_PARAMS_H
 
 #include "index/kinds/lookup_program.h"
+#include "index/results/params.h"
 #include "index/sorted/entries.h"
 
 enum { PIVOT_LEVELS = 32 };
@@ -33,6 +34,12 @@ typedef struct pivot_params {
     pivot_shape shape;
 } pivot_params;
 kr_assert_size(pivot_params, 336);
+
+typedef struct pivot_sum_params {
+    pivot_params search; /* its put.what is KR_PUT_ROW: searches end at the first entry */
+    reduce_params how;
+} pivot_sum_params;
+kr_assert_size(pivot_sum_params, 496);
 
 /* The parameters of building and checking the levels. */
 typedef struct pivot_build_params {

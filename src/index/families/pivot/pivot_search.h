@@ -14,6 +14,7 @@
 #include "index/families/pivot/pivot_params.h"
 #include "index/lightweight/nearest.h"
 #include "index/lightweight/node.h"
+#include "index/lightweight/range.h"
 
 typedef struct pivot_state {
     kr_key lower, upper; /* lower: the bound being searched for */
@@ -201,5 +202,28 @@ PIVOT_PROGRAM(pivot_group_k33, 33, 32u);
 PIVOT_PROGRAM_ENDING(pivot_nearest_k0, p->shape.k, 1u, pivot_end_nearest);
 PIVOT_PROGRAM_ENDING(pivot_nearest_k9, 9, 1u, pivot_end_nearest);
 PIVOT_PROGRAM_ENDING(pivot_nearest_k17, 17, 1u, pivot_end_nearest);
+
+/* ---- Ranges added up key by key, by one thread or k - 1 --------------------------------------- */
+
+KR_BODY kr_range_run pivot_run(const pivot_sum_params *p, uint32_t k, kr_group tile, uint64_t i)
+{
+    const kr_pin none = {NULL, 0, 0};
+    pivot_state s;
+    if (pivot_begin(&p->search, i, kr_batch_lower(&p->search.batch, i), &s))
+        while (pivot_step(&p->search, k, none, tile, &s))
+            ;
+    const kr_range_run run = {s.at, p->search.entries.n, s.upper};
+    return run;
+}
+
+#define PIVOT_SUM_PROGRAM(name, k)                                                        \
+    KR_BODY kr_range_run name##_run(const pivot_sum_params *p, kr_group tile, uint64_t i) \
+    {                                                                                     \
+        return pivot_run(p, k, tile, i);                                                  \
+    }                                                                                     \
+    KR_RANGE_PROGRAM(name, pivot_sum_params, name##_run)
+PIVOT_SUM_PROGRAM(pivot_sum_k0, p->search.shape.k);
+PIVOT_SUM_PROGRAM(pivot_sum_k2, 2);
+PIVOT_SUM_PROGRAM(pivot_sum_k9, 9);
 
 #endif

@@ -40,6 +40,9 @@ static void shape_of(const kr_spec *spec, uint64_t n, pivot_shape *shape)
 FAN_OUTS(DECLARE, DECLARE_GROUPED)
 DECLARE(0)
 KR_PROGRAM_DECLARE(pivot_nearest_k0);
+KR_PROGRAM_DECLARE(pivot_sum_k0);
+KR_PROGRAM_DECLARE(pivot_sum_k2);
+KR_PROGRAM_DECLARE(pivot_sum_k9);
 KR_PROGRAM_DECLARE(pivot_nearest_k9);
 KR_PROGRAM_DECLARE(pivot_nearest_k17);
 
@@ -157,6 +160,18 @@ static kr_parts_levels levels_of(const pivot_index *index)
     return levels;
 }
 
+static pivot_params params_of(const pivot_index *index, const kr_batch *batch, const kr_put *put)
+{
+    return (pivot_params){
+        .batch = *batch,
+        .put = *put,
+        .launch = index->launch,
+        .entries = kr_store_entries(&index->store),
+        .pivots = index->pivots.data,
+        .shape = index->shape,
+    };
+}
+
 static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     const pivot_index *index = self;
@@ -166,18 +181,30 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
         KR_W(kr_parts_locate)(w, &index->store, &levels, job);
         return;
     }
-    const pivot_params params = {
-        .batch = job->batch,
-        .put = job->put,
-        .launch = index->launch,
-        .entries = kr_store_entries(&index->store),
-        .pivots = index->pivots.data,
-        .shape = index->shape,
-    };
+    const pivot_params params = params_of(index, &job->batch, &job->put);
     const kr_program *program = job->batch.near.how ? nearest_of(&index->shape)
                                 : first             ? index->first
                                                     : index->program;
     kr_work_run(w, program, &params, job->n);
+}
+
+static int sums(const void *self, int is_range)
+{
+    return kr_search_sums(&((const pivot_index *)self)->spec, is_range);
+}
+
+static void sum(kr_work *w, const void *self, const kr_sum *job)
+{
+    const kr_put first = {.what = KR_PUT_ROW};
+    const uint32_t k = ((const pivot_index *)self)->shape.k;
+    pivot_sum_params params = {.search = params_of(self, &job->batch, &first), .how = job->how->params};
+    params.how.out = job->out;
+    params.how.order = job->order;
+    kr_work_run(w,
+                k == 2   ? &KR_W(pivot_sum_k2)
+                : k == 9 ? &KR_W(pivot_sum_k9)
+                         : &KR_W(pivot_sum_k0),
+                &params, job->n);
 }
 
 static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
@@ -223,6 +250,8 @@ const kr_family_ops KR_W(pivot_ops) = {
     .build = build,
     .destroy = destroy,
     .locate = locate,
+    .sums = sums,
+    .sum = sum,
     .rows = kr_store_rows,
     .ordered = &KR_W(kr_store_ordered),
     .components = components,
