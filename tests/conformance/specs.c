@@ -88,7 +88,7 @@ static int try_setting(const kr_option *option, uint32_t n, int few, char *text,
 static const struct {
     const char *kind, *alone, *besides;
 } habits[] = {
-    {"array", "schedule threads per_thread group pin reorder",
+    {"array", "schedule threads per_thread group pin reorder shared",
      "layout=aos,reorder=double,per_thread=4|layout=aos,pin=steps|schedule=static,per_thread=8|"
      "layout=aos,pin=full,schedule=static,threads=1024|threads=1024,per_thread=8,reorder=lookup|"
      "pin=full,reorder=double,per_thread=4|pin=steps,schedule=static,reorder=double,threads=32,per_thread=32|"
@@ -98,21 +98,23 @@ static const struct {
      "pin=full,reorder=sort-double,threads=512,per_thread=4|layout=aos,reorder=sort,threads=32,per_thread=3|"
      "schedule=static,pin=steps,reorder=sort,per_thread=7|k=5,group=k-1,reorder=sort,per_thread=4|"
      "k=33,group=k-1,reorder=sort-double,threads=64|layout=aos,probes=partitioned|ends=scan,layout=aos|"
+     "pin=full,shared=0|pin=steps,shared=0,reorder=sort-double|pin=full,shared=8,reorder=double|"
      "ends=scan,scan_threads=1|ends=scan,k=5,group=k-1|ends=scan,k=33,layout=aos|ends=scan,probes=sorted"},
-    {"eytzinger", "schedule threads per_thread k",
+    {"eytzinger", "schedule threads per_thread shared k",
      "k=3|k=4|k=7|k=16|k=17|k=32|k=2,layout=aos|k=2,pin=full|k=2,pin=steps,reorder=double,per_thread=4|"
      "k=33,layout=aos,pin=full|k=7,pin=steps,schedule=static|k=5,layout=aos,reorder=double,per_thread=8,"
      "schedule=static|k=17,schedule=static,per_thread=32,threads=32,reorder=lookup|k=3,group=k-1,layout=aos|"
      "k=5,group=k-1|k=17,group=k-1,pin=steps|k=33,group=k-1,layout=aos|group=k-1,reorder=double,per_thread="
      "2|k=2,pin=steps,reorder=sort-double,per_thread=8,threads=128|k=17,group=k-1,reorder=sort|layout=aos,"
-     "probes=partitioned|k=2,probes=partitioned|k=2,stop=hit|k=2,ends=scan|k=9,group=k-1,ends=scan,layout="
+     "probes=partitioned|k=2,probes=partitioned|k=2,stop=hit|k=9,group=k-1,pin=full,shared=0|k=2,ends=scan|k="
+     "9,group=k-1,ends=scan,layout="
      "aos|k=3,ends=scan,scan_threads=1|k=2,ends=scan,layout=aos,probes=sorted|k=33,ends=scan|k=4,ends=scan,"
      "stop=hit|k=5,group=k-1,ends=scan|k=2,stop=hit,probes=sorted|k=3,stop=hit|k=5,"
      "group=k-1,stop=hit,pin=full|k=17,stop=hit,layout=aos|k=33,group=k-1,stop=hit,reorder=sort,per_thread=2|"
      "k=2,pin=steps,stop=hit|k=7,stop=hit,pin=full,schedule=static|k=2,scan=ranks|k=33,scan=ranks|k=7,layout="
      "aos,"
      "scan=ranks,probes=partitioned"},
-    {"pivot", "schedule threads per_thread k",
+    {"pivot", "schedule threads per_thread shared k",
      "k=3|k=4|k=7|k=9|k=16|k=32|k=2,levels=1|k=2,levels=2,layout=aos|k=3,levels=1|k=3,levels=2,layout=aos|"
      "k=7,levels=1,layout=aos|k=9,levels=1|k=33,levels=1,layout=aos|levels=1,layout=aos|levels=2|k=33,levels="
      "2|"
@@ -122,7 +124,8 @@ static const struct {
      "k=9,group=k-1,reorder=sort-double,per_thread=16,threads=128|k=2,layout=aos,reorder=sort,per_thread=2|"
      "k=17,group=k-1,pin=steps,levels=1|"
      "k=33,group=k-1,layout=aos,levels=1|group=k-1,schedule=static,per_thread=32,threads=32,reorder=lookup|"
-     "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned|k=9,ends=scan|k=2,ends=scan,layout=aos|"
+     "layout=aos,probes=partitioned|k=2,levels=2,probes=partitioned|k=9,ends=scan|k=2,ends=scan,layout=aos|k="
+     "9,pin=full,shared=0|"
      "k=9,group=k-1,ends=scan|k=17,group=k-1,ends=scan,layout=aos|k=7,levels=1,ends=scan|k=2,levels=2,ends="
      "scan,"
      "scan_threads=1"},
@@ -392,6 +395,7 @@ static const struct {
     {"array:reorder=sort-double,threads=1024,per_thread=8", "per_thread"},
     {"array:reorder=sort,probes=partitioned", "reorder"},
     {"array:ends=scan,probes=partitioned", "ends"},
+    {"array:reorder=double,shared=2", "shared"},
     {"eytzinger:k=4,group=k-1", "group"},
     {"eytzinger:threads=33", "threads"},
     {"pivot:k=4,group=k-1", "group"},

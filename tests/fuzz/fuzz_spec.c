@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         KR_SEED("array"),
         KR_SEED("array:layout=aos"),
         KR_SEED("array:layout=soa,scan_threads=many,schedule=dynamic,threads=256,per_thread=1,group=1,pin="
-                "none,reorder=none,ends=search,k="
+                "none,reorder=none,ends=search,shared=96,k="
                 "2,probes=auto"),
         KR_SEED("array:k=33,probes=sorted"),
         KR_SEED("array:probes=as-is,layout=aos,k=5"),

@@ -28,12 +28,14 @@ typedef struct kr_launch {
     uint32_t n_pins;     /* words that each block copies to shared memory first */
     uint32_t reorder;    /* KR_REORDER_*: tiles must then be small (kr_launch_can_order) */
     uint32_t group;      /* threads per probe; 0: 1 */
-    uint32_t reserved[2];
+    uint32_t
+        shared_nbytes; /* shared memory that a block may take for n_pins and reorder; 0: KR_LAUNCH_SHARED */
+    uint32_t reserved;
 } kr_launch;
 kr_assert_size(kr_launch, 32);
 
-/* KR_LAUNCH_SHARED: bytes of shared memory for pinned words and reordering, which every GPU since compute
- * capability 8.0 gives to a block. */
+/* KR_LAUNCH_SHARED: bytes of shared memory for pinned words and reordering, unless a launch says otherwise.
+ * Every GPU since compute capability 8.0 gives them to a block. */
 enum { KR_LAUNCH_THREADS = 256, KR_LAUNCH_ORDER_PROBES = 8192, KR_LAUNCH_SHARED = 96 * 1024 };
 
 /* Sorts in registers: keys of a block, and of a thread. */
@@ -104,6 +106,11 @@ KR_BOTH uint32_t kr_launch_sort_nbytes(const kr_launch *launch, uint32_t key_nby
     const uint32_t counters = 32 * threads, results = kr_launch_twice(launch) ? 8 * probes : 0;
     return (probes * key_nbytes + 7) / 8 * 8 + (counters > results ? counters : results) +
            2 * kr_launch_sort_each(launch) * threads;
+}
+
+KR_BOTH uint32_t kr_launch_shared(const kr_launch *launch)
+{
+    return launch->shared_nbytes ? launch->shared_nbytes : (uint32_t)KR_LAUNCH_SHARED;
 }
 
 /* Bytes of shared memory that reordering takes. By buckets: a place of 2 bytes for each probe, rounded up,

@@ -143,15 +143,22 @@ static inline cudaError_t kr_launch_plan_of(const kr_launch *launch, uint32_t ke
     plan->threads = kr_launch_threads(launch);
     plan->shared_nbytes =
         (launch->n_pins * key_nbytes + 7) / 8 * 8 + kr_launch_order_nbytes(launch, key_nbytes);
-    const int fits = plan->shared_nbytes <= KR_LAUNCH_SHARED && kr_launch_can_order(launch);
+    const int fits = plan->shared_nbytes <= kr_launch_shared(launch) && kr_launch_can_order(launch);
     return fits ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
-/* Lets a kernel have as much shared memory as any of its launches may ask for: always the same number, since
- * several threads may launch it. */
+/* Lets a kernel have as much shared memory as the device has: always the same number, since several threads
+ * may launch it. */
 static inline cudaError_t kr_launch_allow(const void *kernel)
 {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, KR_LAUNCH_SHARED);
+    int device = 0, nbytes = 0;
+    cudaError_t code = cudaGetDevice(&device);
+    if (code == cudaSuccess)
+        code = cudaDeviceGetAttribute(&nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (code == cudaSuccess)
+        code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    nbytes - KR_BLOCK_NBYTES_OWN);
+    return code;
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------- */

@@ -56,13 +56,16 @@ static kr_status check_probes(const kr_spec *spec, kr_error *err)
 kr_status kr_search_runs_on(kr_device *device, const kr_spec *spec, kr_error *err)
 {
     const int64_t pin = spec->options[KR_SEARCH_PIN], reorder = spec->options[KR_SEARCH_REORDER];
-    if (device->ops->is_host || device->block_nbytes >= KR_LAUNCH_SHARED || (pin == KR_PIN_NONE && !reorder))
+    const uint32_t given = (uint32_t)spec->options[KR_SEARCH_SHARED] * 1024;
+    const uint32_t needed = given ? given : (uint32_t)KR_LAUNCH_SHARED;
+    if (device->ops->is_host || device->block_nbytes >= needed || (pin == KR_PIN_NONE && !reorder))
         return KR_OK;
-    return kr_fail(
-        err, KR_ERR_UNSUPPORTED,
-        "kind '%s' on %s: pin= and reorder= need %d bytes of shared memory per block, and this GPU has %u; "
-        "leave them out",
-        spec->kind->name, device->name, KR_LAUNCH_SHARED, device->block_nbytes);
+    return kr_fail(err, KR_ERR_UNSUPPORTED,
+                   "kind '%s' on %s: pin= and reorder= with shared=%d need %u bytes of shared memory per "
+                   "block, and this "
+                   "GPU has %u; leave them out, or give shared=%u",
+                   spec->kind->name, device->name, (int)spec->options[KR_SEARCH_SHARED], needed,
+                   device->block_nbytes, device->block_nbytes / 1024);
 }
 
 const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec, int64_t k,
@@ -79,6 +82,14 @@ static kr_status check_order(const kr_spec *spec, int64_t k, kr_error *err)
 {
     const kr_launch launch = launch_by_options(spec, k);
     const int sorts = kr_launch_sorts(&launch);
+    const uint32_t shared = (uint32_t)spec->options[KR_SEARCH_SHARED];
+    const uint32_t needed = kr_launch_order_nbytes(&launch, sizeof(uint64_t));
+    if (kr_launch_can_order(&launch) && shared && needed > shared * 1024)
+        return kr_fail(
+            err, KR_ERR_SPEC,
+            "kind '%s': reorder= with threads=%u and per_thread=%u takes %u bytes, more than shared=%u "
+            "KiB; give shared=%u, or a smaller per_thread",
+            spec->kind->name, launch.threads, launch.per_thread, needed, shared, (needed + 1023) / 1024);
     if (kr_launch_can_order(&launch))
         return KR_OK;
     return kr_fail(err, KR_ERR_SPEC,
@@ -113,7 +124,7 @@ static uint32_t pins(const kr_launch *launch, int64_t pin, uint32_t key_nbytes, 
                      uint32_t n_levels)
 {
     const uint64_t room =
-        (KR_LAUNCH_SHARED - kr_launch_order_nbytes(launch, key_nbytes)) / 8 * 8 / key_nbytes;
+        (launch->shared_nbytes - kr_launch_order_nbytes(launch, key_nbytes)) / 8 * 8 / key_nbytes;
     uint64_t steps = 0;
     if (pin == KR_PIN_NONE || n_levels == 0)
         return 0;
@@ -123,10 +134,13 @@ static uint32_t pins(const kr_launch *launch, int64_t pin, uint32_t key_nbytes, 
     return (uint32_t)(pin == KR_PIN_STEPS ? steps : all < room ? all : room);
 }
 
-kr_launch kr_search_launch(const kr_spec *spec, int64_t k, uint32_t key_nbytes, const uint64_t *level_pins,
-                           uint32_t n_levels)
+kr_launch kr_search_launch(const kr_spec *spec, uint32_t block_nbytes, int64_t k, uint32_t key_nbytes,
+                           const uint64_t *level_pins, uint32_t n_levels)
 {
+    const uint32_t given = (uint32_t)spec->options[KR_SEARCH_SHARED] * 1024;
+    const uint32_t all = block_nbytes > KR_LAUNCH_SHARED ? block_nbytes : (uint32_t)KR_LAUNCH_SHARED;
     kr_launch launch = launch_by_options(spec, k);
+    launch.shared_nbytes = given ? given : all; /* of a smaller device kr_search_runs_on has said so */
     launch.n_pins = pins(&launch, spec->options[KR_SEARCH_PIN], key_nbytes, level_pins, n_levels);
     return launch;
 }

@@ -20,6 +20,7 @@ enum {
     KR_SEARCH_PIN,
     KR_SEARCH_REORDER,
     KR_SEARCH_ENDS,
+    KR_SEARCH_SHARED,
     KR_SEARCH_OPTIONS
 };
 enum { KR_SCHEDULE_DYNAMIC, KR_SCHEDULE_STATIC };
@@ -49,7 +50,9 @@ enum { KR_ENDS_SEARCH, KR_ENDS_SCAN };
         "4.3; double: puts results back in order before it writes them"}, \
     [KR_SEARCH_ENDS] = {"ends", KR_OPTION_CHOICE, "search|scan", 0, 1, KR_ENDS_SEARCH, \
         "where ranges end: found by a second search, or (scan) key by key while SUM of integers and SUM_ROWS " \
-        "add them up, as in the paper's 5.7, without pin and reorder"}
+        "add them up, as in the paper's 5.7, without pin and reorder"}, \
+    [KR_SEARCH_SHARED] = {"shared", KR_OPTION_INTEGER, NULL, 0, 227, KR_LAUNCH_SHARED / 1024, \
+        "GPU: KiB of shared memory that a block may take for pin and reorder; 0: all that it can have"}
 /* clang-format on */
 
 /* For a kind's settle: refuses meaningless combinations. `k` is the fan-out. */
@@ -75,10 +78,10 @@ int kr_search_launches(const kr_spec *spec);
 /* A family's `sums`, where its programs scan (index/lightweight/range.h). */
 int kr_search_sums(const kr_spec *spec, int is_range);
 
-/* How a lookup is launched. `level_pins[i]` is the number of words that the first i + 1 steps of the search
- * read (ascending, n_levels numbers). pin=steps pins the largest number that fits, pin=full as many of the
- * last as fit. */
-kr_launch kr_search_launch(const kr_spec *spec, int64_t k, uint32_t key_nbytes, const uint64_t *level_pins,
-                           uint32_t n_levels);
+/* How a lookup is launched on a device with this block_nbytes. `level_pins[i]` is the number of words that
+ * the first i + 1 steps of the search read (ascending, n_levels numbers). pin=steps pins the largest number
+ * that fits, pin=full as many of the last as fit. */
+kr_launch kr_search_launch(const kr_spec *spec, uint32_t block_nbytes, int64_t k, uint32_t key_nbytes,
+                           const uint64_t *level_pins, uint32_t n_levels);
 
 #endif

@@ -158,7 +158,7 @@ static void refuses_kinds(void **state)
 static void refuses_options(void **state)
 {
     (void)state;
-    refuse("array:colour=red", "colour", "ends, k");
+    refuse("array:colour=red", "colour", "shared, k");
     refuse("array:colour=red", "array", "probes");
     refuse("array:layou=aos", "layou", "layout");
     refuse("array:=aos", "''", "layout");
@@ -191,8 +191,9 @@ static void refuses_values(void **state)
 }
 
 /* How lookups are launched by default. */
-#define LAUNCH \
-    "scan_threads=many,schedule=dynamic,threads=256,per_thread=1,group=1,pin=none,reorder=none,ends=search,"
+#define LAUNCH                                                                                               \
+    "scan_threads=many,schedule=dynamic,threads=256,per_thread=1,group=1,pin=none,reorder=none,ends=search," \
+    "shared=96,"
 
 static void check_printed(const char *text, const char *want)
 {

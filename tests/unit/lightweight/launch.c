@@ -48,7 +48,7 @@ static kr_launch launch_of(const char *text, uint32_t key_nbytes, const uint64_t
                            uint32_t n_levels)
 {
     const kr_spec spec = parsed(text);
-    return kr_search_launch(&spec, spec.options[K], key_nbytes, level_pins, n_levels);
+    return kr_search_launch(&spec, 226 * 1024, spec.options[K], key_nbytes, level_pins, n_levels);
 }
 
 static void refuses_what_cannot_be_launched(void **state)
@@ -62,6 +62,9 @@ static void refuses_what_cannot_be_launched(void **state)
     refuse("toy:threads=1024,per_thread=32,reorder=double", "8192", "32768");
     refuse("toy:threads=1024,per_thread=5,reorder=sort", "reorder=sort", "4096");
     refuse("toy:threads=128,per_thread=17,reorder=sort-double", "16 of a thread", "per_thread=17");
+    refuse("toy:reorder=double,threads=1024,per_thread=8,shared=79", "shared=79", "give shared=80");
+    refuse("toy:reorder=sort,shared=2", "shared=2", "give shared=");
+    refuse("toy:shared=228", "shared", "227");
     refuse("toy:reorder=sort,probes=partitioned", "probes=partitioned", "reorder=");
 }
 
@@ -102,6 +105,11 @@ static void pins_what_fits(void **state)
     assert_int_equal(launch_of("toy:pin=steps", 8, levels, 24).n_pins, 8191);
     assert_int_equal(launch_of("toy:pin=full", 4, levels, 24).n_pins, KR_LAUNCH_SHARED / 4);
     assert_int_equal(launch_of("toy:pin=full", 8, levels, 24).n_pins, KR_LAUNCH_SHARED / 8);
+    assert_int_equal(launch_of("toy:pin=full,shared=0", 4, levels, 24).n_pins, 226 * 1024 / 4);
+    assert_int_equal(launch_of("toy:pin=steps,shared=0", 8, levels, 24).n_pins, 16383);
+    assert_int_equal(launch_of("toy:pin=full,shared=0", 4, levels, 24).shared_nbytes, 226 * 1024);
+    assert_int_equal(launch_of("toy:pin=full,shared=1", 4, levels, 24).n_pins, 256);
+    assert_int_equal(launch_of("toy:pin=steps,shared=1", 4, levels, 24).n_pins, 255);
     assert_int_equal(launch_of("toy:pin=steps", 4, levels, 5).n_pins, 31);
     assert_int_equal(launch_of("toy:pin=full", 4, levels, 5).n_pins, 31);
     assert_int_equal(launch_of("toy:pin=full", 4, levels, 0).n_pins, 0);
@@ -117,6 +125,8 @@ static void leaves_room_for_reordering(void **state)
         "toy:pin=full,reorder=double,threads=96,per_thread=31",
         "toy:pin=full,reorder=double,threads=32,group=k-1,k=33",
         "toy:pin=full,reorder=sort,threads=1024,per_thread=4",
+        "toy:pin=full,reorder=sort-double,shared=0",
+        "toy:pin=full,reorder=double,shared=3",
         "toy:pin=full,reorder=sort-double,threads=256,per_thread=16",
         "toy:pin=full,reorder=sort-double,threads=96,per_thread=3",
         "toy:pin=steps,reorder=sort,threads=1024,group=k-1,k=33",
@@ -128,9 +138,10 @@ static void leaves_room_for_reordering(void **state)
             const kr_launch launch = launch_of(specs[i], key_nbytes, levels, 4);
             const uint64_t pins = ((uint64_t)launch.n_pins * key_nbytes + 7) / 8 * 8;
             const uint64_t both = pins + kr_launch_order_nbytes(&launch, key_nbytes);
-            assert_true(both <= KR_LAUNCH_SHARED);
+            const uint32_t room = kr_launch_shared(&launch);
+            assert_true(both <= room);
             if (strstr(specs[i], "pin=full"))
-                assert_true(both + 16 > KR_LAUNCH_SHARED);
+                assert_true(both + 16 > room);
         }
 }
 

@@ -22,7 +22,7 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
 }
 
 /* Step d of the binary search compares one of 2^d keys, which can be pinned; the K-ary search pins none. */
-static void set_search(array_index *index)
+static void set_search(const kr_device *device, array_index *index)
 {
     const kr_spec *spec = &index->spec;
     const uint32_t n = (uint32_t)index->store.n;
@@ -32,7 +32,7 @@ static void set_search(array_index *index)
     index->top = n ? 0x80000000u >> kr_clz32(n) : 0;
     for (uint32_t step = index->top; step && index->k == 2; step >>= 1, ++levels)
         pins[levels] = ((uint64_t)2 << levels) - 1;
-    index->launch = kr_search_launch(spec, index->k, sizeof(kr_key), pins, levels);
+    index->launch = kr_search_launch(spec, device->block_nbytes, index->k, sizeof(kr_key), pins, levels);
     index->program = index->k > 2                           ? &KR_W(array_kary)
                      : index->store.layout == KR_LAYOUT_AOS ? &KR_W(array_aos)
                                                             : &KR_W(array_soa);
@@ -49,7 +49,7 @@ static void build(kr_work *w, const kr_build *build, void **self)
     if (kr_work_goes_on(w)) {
         index->store = store;
         index->spec = *build->spec;
-        set_search(index);
+        set_search(w->device, index);
     }
     *self = index;
 }
@@ -101,7 +101,7 @@ static void update(kr_work *w, void *self, const kr_update *job)
         kr_store_keep(w, &merged);
         kr_store_release(w->device, &index->store, w->stream);
         index->store = merged;
-        set_search(index);
+        set_search(w->device, index);
     }
 }
 

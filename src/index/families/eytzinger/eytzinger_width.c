@@ -56,7 +56,7 @@ static const kr_search_programs programs[] = PROGRAMS_OF(eytzinger);
 static const kr_search_programs programs_that_stop[] = PROGRAMS_OF(eytzinger_stop);
 
 /* The first steps read the first slots. */
-static kr_launch launch_of(const kr_spec *spec, uint64_t n)
+static kr_launch launch_of(const kr_device *device, const kr_spec *spec, uint64_t n)
 {
     const uint64_t k = k_of(spec);
     uint64_t pins[MOST_LEVELS], size = 0;
@@ -65,7 +65,7 @@ static kr_launch launch_of(const kr_spec *spec, uint64_t n)
         size = size * k + k - 1;
         pins[levels++] = size < n ? size : n;
     }
-    return kr_search_launch(spec, (int64_t)k, sizeof(kr_key), pins, levels);
+    return kr_search_launch(spec, device->block_nbytes, (int64_t)k, sizeof(kr_key), pins, levels);
 }
 
 static uint64_t slots_of(const kr_spec *spec, uint64_t n)
@@ -118,7 +118,7 @@ static eytzinger_index index_of(kr_work *w, const kr_spec *spec, kr_store store,
     eytzinger_index index = {
         .store = store,
         .tree = tree,
-        .launch = launch_of(spec, store.n),
+        .launch = launch_of(w->device, spec, store.n),
         .program = kr_search_program(w->device, spec, k_of(spec), programs),
         .by_level = spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS,
         .spec = *spec,

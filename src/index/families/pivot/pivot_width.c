@@ -70,13 +70,13 @@ static const kr_program *nearest_of(const pivot_shape *shape)
                            : &KR_W(pivot_nearest_k0);
 }
 
-static kr_launch launch_of(const kr_spec *spec, const pivot_shape *shape)
+static kr_launch launch_of(const kr_device *device, const kr_spec *spec, const pivot_shape *shape)
 {
     uint64_t pins[PIVOT_LEVELS];
     const uint32_t n = shape->n_levels;
     for (uint32_t i = 0; i < n; ++i)
         pins[i] = i + 1 < n ? shape->starts[n - 2 - i] : shape->n_slots;
-    return kr_search_launch(spec, shape->k, sizeof(kr_key), pins, n);
+    return kr_search_launch(spec, device->block_nbytes, shape->k, sizeof(kr_key), pins, n);
 }
 
 static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
@@ -102,7 +102,7 @@ static void fill(kr_work *w, pivot_index *index)
 {
     const kr_spec *spec = &index->spec;
     shape_of(spec, index->store.n, &index->shape);
-    index->launch = launch_of(spec, &index->shape);
+    index->launch = launch_of(w->device, spec, &index->shape);
     index->program = program_of(w->device, spec);
     index->first = first_of(w->device, spec, &index->shape);
     kr_key *pivots = kr_work_take_or(w, (uint64_t)index->shape.n_slots * sizeof *pivots, "the pivots",
