@@ -260,9 +260,9 @@ KR_API kr_status kr_join_overlap_chunks(kr_device *device, const char *spec, con
  * every left row that matches; so it is slow where single keys are very frequent. AUTO takes what costs less,
  * and OFF for floats, whose sums must not depend on it.
  *
- * Memory:  columns and sink->out may be host or device memory each. Takes the index; with `inverse` ON the
- *          sorted right side (8 or 12 bytes per row), 8 bytes per right row, and 8 per left row if the
- *          answers go to host memory.
+ * Memory:  columns and sink->out may be host or device memory each. Takes the index, and copies of values in
+ *          host memory; with `inverse` ON the sorted right side (8 or 12 bytes per row; for a moment what its
+ *          sort takes, too), 8 bytes per right row, and 8 per left row if the answers go to host memory.
  * Stream:  none; the call blocks until its work is done.
  * Errors:  as kr_join_create; KR_ERR_UNSUPPORTED for other results and for a report; KR_ERR_TYPE for floats
  *          with `inverse` ON; KR_ERR_ARGUMENT for a type other than inner, and for unordered.

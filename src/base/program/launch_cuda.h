@@ -1,4 +1,4 @@
-/* The CUDA executors of programs with launch options; included by launch.h only. Each program becomes two
+/* The CUDA executors of programs with launch options; included by launch.h only. Each program becomes three
  * kernels: a plain one, which varies only the size of grid and blocks, a tuned one with pinned words and
  * reordering, and a sorted one, whose blocks sort their probes in registers. So a launch pays only for what
  * it uses.

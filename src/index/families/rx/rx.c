@@ -186,6 +186,17 @@ static kr_status settle_answer(kr_spec *spec, kr_error *err)
         "answer=scan goes on from one hit; give range=scan, or answer=rays to add up every hit", err);
 }
 
+static kr_status settle_hit(kr_spec *spec, kr_error *err)
+{
+    return spec->options[RX_OPTION_RANGE] == RX_RANGE_SCAN
+               ? KR_OK
+               : kr_spec_require(spec, RX_OPTION_HIT, RX_HIT_FIRST,
+                                 "hit=closest says which of the hits is taken, and range=anyhit takes all; "
+                                 "leave out hit, "
+                                 "or give range=scan",
+                                 err);
+}
+
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
     const int64_t *o = spec->options;
@@ -220,7 +231,9 @@ static kr_status settle(kr_spec *spec, kr_error *err)
             "order=row does not go with enter=part: the keys of a part lie anywhere; give enter=top or "
             "order=key",
             err);
-    return status == KR_OK ? settle_answer(spec, err) : status;
+    if (status == KR_OK)
+        status = settle_answer(spec, err);
+    return status == KR_OK ? settle_hit(spec, err) : status;
 }
 
 static const kr_family family = {
