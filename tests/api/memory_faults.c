@@ -517,8 +517,7 @@ static uint64_t fail_each(const char *spec, int part, fault *f, int own_allocato
     return n - 1;
 }
 
-static const char *const specs[] = {"array:probes=sorted",
-                                    "array:layout=aos,probes=as-is",
+static const char *const specs[] = {"array:layout=aos,probes=sorted",
                                     "array:probes=partitioned",
                                     "eytzinger:probes=partitioned",
                                     "pivot",
