@@ -51,6 +51,10 @@ typedef struct kr_preset_value {
     int64_t value;
 } kr_preset_value;
 
+/* The text of an option `preset`. */
+#define KR_PRESET_HELP(presets) \
+    "which values the options have that are left out. none: those listed here; " presets
+
 /* Sets the values of the preset that option `preset` names, but for options that are given. */
 void kr_spec_settle_preset(kr_spec *spec, uint32_t preset, const kr_preset_value *values, uint32_t n);
 

@@ -22,10 +22,9 @@ static const kr_option options[BTREE_OPTIONS] = {
         {"inner", KR_OPTION_CHOICE, "full|half", 0, 1, BTREE_INNER_FULL,
          "children of inner nodes: as many as slots, or, for node=16, half as many, as where "
          "bulk loading leaves all nodes half full"},
-    [BTREE_OPTION_PRESET] =
-        {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, BTREE_PRESET_NONE,
-         "which values the options have that are left out. none: those listed here; paper: "
-         "those of the tree that the papers compare with (RTIndeX, 4.1)"},
+    [BTREE_OPTION_PRESET] = {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, BTREE_PRESET_NONE,
+                             KR_PRESET_HELP(
+                                 "paper: those of the tree that the papers compare with (RTIndeX, 4.1)")},
 };
 
 /* Awad et al., "GPU B-Tree": nodes of 16 for groups of 16 threads, all of them half full after bulk loading.
@@ -76,8 +75,7 @@ const kr_kind kr_kind_btree = {
     .source =
         "Bayer and McCreight, \"Organization and Maintenance of Large Ordered Indexes\", with all entries "
         "in leaves; the B+-tree that the papers measure against, Henneberg and Schuhknecht, \"RTIndeX\", 4.1 "
-        "(Awad "
-        "et al.): node=16, fill=0.5, inner=half, group=16",
+        "(Awad et al.): node=16, fill=0.5, inner=half, group=16",
     .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
     .n_options = BTREE_OPTIONS,
     .options = options,

@@ -60,11 +60,11 @@ static const kr_option options[CGRX_OPTIONS] = {
                             "up; scan: the thread that casts the rays also searches, and adds up row by row "
                             "(cgRX, 3.2 and 3.4); "
                             "of SUM_ROWS and sums of integers, other sums and nearest keys as with matches"},
-    [CGRX_OPTION_PRESET] =
-        {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, CGRX_PRESET_NONE,
-         "which values the options have that are left out. none: those listed here; paper: those of the "
-         "paper from 5.3 on: five rays, rows of key and row id, a compacted scene, one program that searches "
-         "and adds up; with updates=on also apply=split, flip=off and rebuild=never (4 and 6.5)"},
+    [CGRX_OPTION_PRESET] = {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, CGRX_PRESET_NONE,
+                            KR_PRESET_HELP(
+                                "paper: those of the paper from 5.3 on: five rays, rows of key and row id, a "
+                                "compacted scene, one program that searches and adds up; with updates=on "
+                                "also apply=split, flip=off and rebuild=never (4 and 6.5)")},
 };
 
 static kr_status settle_static(const kr_spec *spec, kr_error *err)

@@ -17,10 +17,9 @@ static const kr_option hash_options[HASH_OPTIONS] = {
         {"filter", KR_OPTION_CHOICE, "on|off", 0, 1, HASH_FILTER_ON,
          "what ends a miss: the filter of its bucket, which tells of keys elsewhere; or, as in "
          "WarpCore, a bucket with a slot that never held a key"},
-    [HASH_OPTION_PRESET] =
-        {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, HASH_PRESET_NONE,
-         "which values the options have that are left out. none: those listed here; paper: "
-         "those of the table that the papers compare with (RTIndeX, 4.1)"},
+    [HASH_OPTION_PRESET] = {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, HASH_PRESET_NONE,
+                            KR_PRESET_HELP(
+                                "paper: those of the table that the papers compare with (RTIndeX, 4.1)")},
 };
 
 /* WarpCore with groups of 8 threads; the papers also say load=0.5 (lightweight indexes, 5.1). */

@@ -62,8 +62,8 @@ static const kr_option options[RX_OPTIONS] = {
          "(thesis, 4.1)"},
     [RX_OPTION_PRESET] =
         {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
-         "which values the options have that are left out. none: those listed here; paper: those of the "
-         "paper on RX; thesis: those of the thesis on joins, which optimizes RX"},
+         KR_PRESET_HELP(
+             "paper: those of the paper on RX; thesis: those of the thesis on joins, which optimizes RX")},
 };
 
 /* RTIndeX, section 3: every hit in an any-hit program, which adds up, and a primitive for each row in the

@@ -59,8 +59,8 @@ static const kr_option options[RTSCAN_OPTIONS] = {
                             "which more rays meet; these with pack=1 and spacing=0"},
     [RTSCAN_OPTION_PRESET] =
         {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, RTSCAN_PRESET_NONE,
-         "which values the options have that are left out. none: those listed here; paper: those of RTScan, "
-         "sections 4.4 and 5.1, whose lengths are taken in widths of a cube"},
+         KR_PRESET_HELP(
+             "paper: those of RTScan, sections 4.4 and 5.1, whose lengths are taken in widths of a cube")},
 };
 
 /* Section 5.1 at 10^8 rows: a cube for each row, intervals and spacings of 83,000 ranks, which is 0.385 of
