@@ -62,7 +62,7 @@ KR_BODY void btree_sum_one(kr_group warp, const btree_sum_params *p, uint64_t i,
     kr_key lower = 0, upper = 0;
     uint64_t sum = 0;
     const int searches = i < n && kr_batch_load(&p->batch, i, &lower, &upper) && tree->n;
-    btree_group_turns(group, tree, searches, lower, 0, &found);
+    btree_group_turns(warp, tree, searches, lower, 0, 0, &found);
     int goes_on = searches;
     if (searches && !p->batch.upper) {
         sum = btree_sum_point(p, lower, found.below, &found.ordinal);
