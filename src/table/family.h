@@ -106,6 +106,8 @@ typedef struct kr_scan_ops {
     /* Optional: without it, the library builds a new `self` of all rows and destroys the old one. On failure
      * `self` is as it was. No scan is under way; the library waits for the stream afterwards. */
     void (*append)(kr_work *work, void *self, const kr_append_job *job);
+    /* Names what the kind keeps beside the columns, as kr_family_ops.image does. */
+    void (*image)(kr_image *image, const kr_table_build *build, void **self);
     uint32_t compares_columns; /* 1: `select` takes leaves with `other` */
     uint32_t counts;           /* 1: `select` and `select_batch` count rows without a bitmap of them */
 } kr_scan_ops;

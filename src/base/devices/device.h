@@ -138,6 +138,7 @@ void *kr_stream_native(kr_device *device, kr_stream *stream);
 typedef struct kr_buffer {
     void *data;
     uint64_t nbytes;
+    uint32_t is_borrowed; /* 1: memory of a mapped file, read-only: neither counted nor freed */
 } kr_buffer;
 
 /* KR_ERR_ARGUMENT for no device or a stream of another; `call` names the function. */
@@ -154,7 +155,9 @@ void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream
 /* Also of no memory, which most calls that release have. */
 static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_stream *stream)
 {
-    if (buffer->data)
+    if (buffer->is_borrowed)
+        *buffer = (kr_buffer){0};
+    else if (buffer->data)
         kr_buffer_give_back(owner, buffer, stream);
 }
 

@@ -8,6 +8,7 @@
 #define KEYRAY_INDEX_KINDS_FAMILY_H
 
 #include "base/devices/work.h"
+#include "base/image/image.h"
 #include "index/kinds/batch.h"
 #include "index/kinds/kind.h"
 #include "index/results/reduce.h"
@@ -55,6 +56,12 @@ typedef struct kr_sum {
     const kr_reduction *how; /* the reduction of matches to the same answers: of KR_REDUCE_SUM_ROWS or
                                 KR_REDUCE_SUM_INTEGERS (reduce_addend) */
 } kr_sum;
+
+/* What a family knows beside the fields of an image. */
+typedef struct kr_image_of {
+    const kr_spec *spec;
+    uint32_t type; /* kr_type of the keys */
+} kr_image_of;
 
 /* New keys of rows, all in device memory. At least one, and at most as many as there are rows. Row ids are as
  * the caller gave them: in any order, perhaps given twice, perhaps not indexed. */
@@ -141,6 +148,9 @@ typedef struct kr_family_ops {
     void (*update)(kr_work *work, void *self, const kr_update *job);
     /* Optional: fills the array, returns how many. */
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
+    /* Names what the index keeps (base/image/image.h). After loading, *self is as after a build, also after a
+     * failure. What it does not keep, scenes, it builds again, with a lap named as in a build. */
+    void (*image)(kr_image *image, const kr_image_of *of, void **self);
 } kr_family_ops;
 
 /* A GPU partitions batches of at least 2^probes_bits probes if the index has at least 2^rows_bits rows. */

@@ -1,0 +1,83 @@
+/* Images: what an index or a table keeps, named field by field, so that it can be saved and loaded.
+ *
+ * A structure is walked by one function, whatever the task: saving notes each field, loading fills it, owning
+ * gives mapped memory a copy. The walk names fields in the same order each time; what it makes of them
+ * (views, programs, scenes) it makes at its end, when it loads or owns:
+ *
+ *     static void image(kr_image *image, const kr_image_of *of, void **self)
+ *     {
+ *         tree *t = kr_image_object(image, self, sizeof *t);
+ *         if (!t)
+ *             return;
+ *         kr_image_u32(image, "n", &t->n, 0, KR_NO_ROW - 1);
+ *         kr_image_buffer(image, "keys", &t->keys, t->n * sizeof(kr_key));
+ *         if (kr_image_binds(image))
+ *             open_views(t);
+ *     }
+ *
+ * A file may hold anything. So a number has bounds, a buffer has the size that numbers before it say, and
+ * what the contents of buffers must be for searches not to leave them, the structure's validate checks. A
+ * failure is a failed step of image->work: what follows then does nothing, and structures may be half filled.
+ */
+#ifndef KEYRAY_BASE_IMAGE_IMAGE_H
+#define KEYRAY_BASE_IMAGE_IMAGE_H
+
+#include "base/devices/work.h"
+
+typedef enum kr_image_task {
+    KR_IMAGE_SAVE, /* fields are read, and noted for the file */
+    KR_IMAGE_LOAD, /* fields are filled from a file */
+    KR_IMAGE_OWN   /* buffers that borrow memory of a file get a copy of their own */
+} kr_image_task;
+
+typedef struct kr_image {
+    kr_image_task task;
+    kr_work *work; /* where memory comes from, with the stream and the error */
+    /* What follows belongs to image.c. */
+    struct kr_image_list *list;   /* SAVE: the fields so far */
+    const struct kr_saved *saved; /* LOAD */
+    uint32_t next;                /* LOAD: the field of the file that is due */
+    char scope[64];               /* in front of names: "sorted." */
+} kr_image;
+
+/* The structure itself: *self; LOAD: zeroed memory, which *self then owns. NULL after a failure. */
+void *kr_image_object(kr_image *image, void **self, size_t nbytes);
+
+/* 1 for the tasks that end with buffers in other places: views and what else is derived must be made. */
+static inline int kr_image_binds(const kr_image *image)
+{
+    return image->task != KR_IMAGE_SAVE && kr_work_goes_on(image->work);
+}
+static inline int kr_image_loads(const kr_image *image)
+{
+    return image->task == KR_IMAGE_LOAD && kr_work_goes_on(image->work);
+}
+
+/* Names from here to the end have "name." in front, or "name 3." with a number; scopes may be nested.
+ * Returns what the end wants. */
+uint32_t kr_image_enter(kr_image *image, const char *name);
+uint32_t kr_image_enter_nth(kr_image *image, const char *name, uint32_t i);
+void kr_image_leave(kr_image *image, uint32_t entered);
+
+/* A number. LOAD fails with KR_ERR_FORMAT if it is not in least .. most. */
+void kr_image_u32(kr_image *image, const char *name, uint32_t *value, uint32_t least, uint32_t most);
+void kr_image_u64(kr_image *image, const char *name, uint64_t *value, uint64_t least, uint64_t most);
+void kr_image_f64(kr_image *image, const char *name, double *value);
+
+/* Device memory of exactly nbytes (0: the buffer is empty). The file keeps all of it. LOAD fails with
+ * KR_ERR_FORMAT if the file has another size; the contents are there for what the stream does next. */
+void kr_image_buffer(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes);
+/* The same of a buffer of which the first nbytes are in use and saved; what was behind them is gone. */
+void kr_image_buffer_used(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes);
+/* 1 if the buffer is there: saved as a number. For arrays that a structure may not have. */
+int kr_image_has(kr_image *image, const char *name, const kr_buffer *buffer);
+
+/* An array of n elements in host memory, which the structure frees: SAVE and OWN return `array`, LOAD a new
+ * one, or NULL for n = 0. */
+void *kr_image_array(kr_image *image, const char *name, void *array, uint64_t n, size_t each);
+
+/* LOAD: what was read makes no sense. Fails with KR_ERR_FORMAT; `format` is a clause, as "leaf 7 has no
+ * entry"; the text gets the file's name in front. */
+void kr_image_refuse(kr_image *image, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
