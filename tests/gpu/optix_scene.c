@@ -3,67 +3,15 @@
  *
  * The scene is a lattice of 10 x 10 x 10 points, primitive x + 10 y + 100 z at (x, y, z); refitted, it is
  * mirrored. What a ray meets is then known without arithmetic on floats. */
-#define KR_KEY_BITS 32
-#include "optix_scene_body.h"
-
-#include "base/tracers/tracer.h"
+#include "optix_lab.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { N = 1000, SORTS = 6, N_RAYS = SORTS * 100, PART = 400, PARTS = 3, SKIPPED = 77 };
+enum { N = 1000, SORTS = 6, N_RAYS = SORTS * 100, PART = 400, PARTS = 3 };
 enum { ALONG_Z, AGAINST_Z, ALONG_X, BESIDE, SHORT, BEHIND };
 
-static int passed, failed;
-static kr_error err;
-
-static int check(int condition, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int check(int condition, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    printf(condition ? "ok    " : "FAIL  ");
-    vprintf(format, args);
-    va_end(args);
-    printf("%s%s\n", !condition && err.text[0] ? ": " : "", condition ? "" : err.text);
-    fflush(stdout);
-    condition ? ++passed : ++failed;
-    memset(&err, 0, sizeof err);
-    return condition;
-}
-
-static void *need(void *memory)
-{
-    if (!memory) {
-        printf("FAIL  the test itself has no host memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
-static const char *const prims[KR_PRIMS] = {"triangles", "spheres", "boxes"};
-
 /* ---- The lattice --------------------------------------------------------------------------- */
-
-static void fill_prim(uint32_t prim, const float at[3], float *to)
-{
-    static const float corners[3][3] = {{0.25f, 0, -0.25f}, {-0.25f, 0.25f, 0}, {0, -0.25f, 0.25f}};
-    for (int axis = 0; axis < 3; ++axis) {
-        if (prim == KR_PRIM_SPHERE) {
-            to[axis] = at[axis];
-        } else if (prim == KR_PRIM_AABB) {
-            to[axis] = at[axis] - 0.25f;
-            to[3 + axis] = at[axis] + 0.25f;
-        } else {
-            for (int corner = 0; corner < 3; ++corner)
-                to[3 * corner + axis] = at[axis] + corners[corner][axis];
-        }
-    }
-}
 
 /* Primitives first .. first + n - 1, of a lattice that is `wide` points wide in x and y. */
 static float *lattice(uint32_t prim, uint64_t first, uint64_t n, uint64_t wide, int mirrored)
@@ -76,14 +24,6 @@ static float *lattice(uint32_t prim, uint64_t first, uint64_t n, uint64_t wide, 
         fill_prim(prim, at, data + i * words);
     }
     return data;
-}
-
-static kr_status upload(kr_device *device, const void *from, uint64_t nbytes, kr_buffer *buffer)
-{
-    kr_status status = kr_buffer_allocate(device, nbytes, NULL, "a test", NULL, buffer, &err);
-    if (!status)
-        status = kr_device_copy(device, buffer->data, from, nbytes, NULL, &err);
-    return status ? status : kr_device_sync(device, NULL, &err);
 }
 
 static kr_status mesh_of(kr_device *device, uint32_t prim, uint64_t first, uint64_t n, uint64_t wide,
@@ -159,26 +99,17 @@ static int is_right(uint32_t ask, uint32_t prim, int i, int mirrored, const ray_
 
 /* ---- Casting ------------------------------------------------------------------------------- */
 
-typedef struct lab {
-    kr_device *device;
-    kr_tracer *tracer;
-    kr_buffer rays;
-} lab;
-
+/* The lattice's rays. */
 static kr_status cast(const lab *l, const kr_scene *scene, const kr_buffer *boxes, uint32_t ask,
                       uint32_t only, kr_stream *stream, ray_answer *answers, kr_error *error)
 {
-    kr_work w = kr_work_on(l->device, stream, error);
-    ray_params params = {.scene = scene->view,
-                         .rays = l->rays.data,
-                         .boxes = boxes->data,
-                         .ask = ask,
-                         .only = only,
-                         .n_rays = N_RAYS};
-    params.answers = kr_work_take(&w, N_RAYS * sizeof *answers, "a test");
-    kr_scene_run(&w, l->tracer, &KR_W(scene_rays), &params, N_RAYS);
-    kr_work_read(&w, answers, params.answers, N_RAYS * sizeof *answers);
-    return kr_work_end(&w);
+    const ray_params params = {.scene = scene->view,
+                               .rays = l->rays.data,
+                               .boxes = boxes->data,
+                               .ask = ask,
+                               .only = only,
+                               .n_rays = N_RAYS};
+    return cast_rays(l, params, N_RAYS, stream, answers, error);
 }
 
 static void check_asks(const lab *l, const kr_scene *scene, const kr_buffer *boxes, uint32_t prim,
@@ -212,11 +143,6 @@ static void check_asks(const lab *l, const kr_scene *scene, const kr_buffer *box
 }
 
 /* ---- Single scenes ------------------------------------------------------------------------- */
-
-static uint64_t in_use(const lab *l)
-{
-    return atomic_load(&l->device->in_use_nbytes);
-}
 
 static void check_estimate(const lab *l, const kr_scene *scene, uint32_t prim, uint32_t flags, uint64_t peak)
 {
@@ -544,22 +470,13 @@ static void test_device(lab *l)
     check(in_use(l) == 0, "%s: nothing is left in use", l->device->name);
 }
 
+static void test_all(lab *l)
+{
+    test_device(l);
+    test_cap(l->device->name);
+}
+
 int main(void)
 {
-    static const char *const devices[] = {"cpu", "cuda"};
-    int tested = 0;
-    for (int d = 0; d < 2; ++d) {
-        lab l = {0};
-        if (kr_device_open(devices[d], NULL, &l.device, &err) || kr_tracer_of(l.device, &l.tracer, &err)) {
-            printf("skip  %s: %s\n", devices[d], err.text);
-            memset(&err, 0, sizeof err);
-        } else {
-            test_device(&l);
-            test_cap(devices[d]);
-            ++tested;
-        }
-        kr_device_close(l.device);
-    }
-    printf("%d passed, %d failed, on %d devices\n", passed, failed, tested);
-    return failed ? 1 : tested ? 0 : SKIPPED;
+    return test_on_each_device(test_all);
 }

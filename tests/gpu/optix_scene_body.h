@@ -1,4 +1,4 @@
-/* Ray programs of optix_scene.c: n rays into a scene, each either traced or visiting. */
+/* Ray programs of the tests of scenes: n rays into a scene, each either traced or visiting. */
 #ifndef KEYRAY_TESTS_GPU_OPTIX_SCENE_BODY_H
 #define KEYRAY_TESTS_GPU_OPTIX_SCENE_BODY_H
 
@@ -26,8 +26,9 @@ struct ray_params {
     uint32_t ask;       /* ASK_* */
     uint32_t only;      /* visiting: other primitives are ignored; KR_NO_PRIMITIVE: none is */
     uint64_t n_rays;    /* element i casts ray i % n_rays */
+    uint32_t *times;    /* visiting: how often each primitive was met, by a single ray; NULL: not wanted */
 };
-kr_assert_size(ray_params, 72);
+kr_assert_size(ray_params, 80);
 
 typedef struct ray_state {
     ray_answer answer;
@@ -39,6 +40,8 @@ KR_BODY uint32_t scene_hit(const void *params, uint32_t *payload, uint32_t primi
     const ray_params *p = (const ray_params *)params;
     ++payload[2];
     payload[3] += primitive;
+    if (p->times)
+        ++p->times[primitive];
     if (p->ask == ASK_ALL || (p->only != KR_NO_PRIMITIVE && p->only != primitive))
         return KR_HIT_IGNORE;
     payload[0] = primitive;

@@ -1,2 +1,2 @@
-/* The OptiX form of the ray programs of optix_scene.c. */
+/* The OptiX form of the ray programs of the tests of scenes. */
 #include "optix_scene_body.h"

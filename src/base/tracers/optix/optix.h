@@ -28,7 +28,7 @@ typedef struct kr_optix_scene {
     kr_buffer bvh;
     uint64_t n;              /* primitives, or scenes of a group */
     float radius;            /* of spheres; read during the build */
-    uint32_t build_flags;    /* KR_OPTIX_ALLOW_*; a group's are those of its scenes */
+    uint32_t build_flags;    /* KR_OPTIX_ALLOW_*, KR_OPTIX_PREFER_*; a group's are those of its scenes */
     kr_optix_instance *list; /* of a group */
     kr_buffer instances;     /* the same on the device */
 } kr_optix_scene;
