@@ -16,7 +16,7 @@ static const char *const specs[] = {
     "rtscan:preset=paper",
     "rtscan:preset=paper,prim=sphere",
     "rtscan:prim=triangle",
-    "rtscan:prim=triangle,length=2,width=2,interval=0.5,vectors=5,along=last",
+    "rtscan:prim=triangle,length=2,width=2,interval=0.5,vectors=5,along=last,bvh=trace",
     "rtscan:prim=sphere,encode=off,vectors=1,parts=3,scenes=lazy",
     "rtscan:preset=paper,vectors=4,groups=a+b+c",
     "rtscan:pack=1",
@@ -27,7 +27,7 @@ static const char *const specs[] = {
     "rtscan:vectors=1,groups=a+d",
     "rtscan:vectors=20,groups=d+a+c,b+a,scenes=lazy",
     "rtscan:pack=4,vectors=254,width=0.3,interval=0.7,spacing=0,length=2",
-    "rtscan:pack=3,vectors=3,width=2,spacing=0.3,length=40,parts=3,bvh=trace,compact=off",
+    "rtscan:pack=3,vectors=3,width=2,spacing=0.3,length=40,parts=3,compact=off",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -313,6 +313,8 @@ static void refuse_what_misses_rows(void **state)
         {"rtscan:prim=triangle,spacing=1", "give spacing=0 or prim=aabb"},
         {"rtscan:limits=values,encode=on", "give encode=off or limits=rows"},
         {"rtscan:preset=paper,interval=1.1", "interval"},
+        {"rtscan:bvh=balanced", "bvh=fast"},
+        {"rtscan:preset=paper,bvh=trace", "leave out bvh"},
         {"rtscan:groups=a+b,x", "'x'"},
         {"rtscan:groups=a+b+c+d", "at most 3"},
         {"rtscan:groups=a+a", "twice"},
@@ -320,6 +322,7 @@ static void refuse_what_misses_rows(void **state)
         {"rtscan:groups=", "groups"},
         {"rtc3:interval=2", "interval"},
         {"rtc3:rays=0", "rays"},
+        {"rtc3:bvh=trace", "leave out bvh"},
         {"rtc1:interval=1.1", "interval"},
     };
     const kr_type types[COLUMNS] = {KR_U32, KR_U32, KR_U32, KR_U32};

@@ -28,6 +28,8 @@ static const kr_option rtc3_options[RTC_OPTIONS] = {
     [RTC_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT(""),
 };
 
+extern const kr_kind kr_kind_rtc1, kr_kind_rtc3;
+
 static kr_status settle(kr_spec *spec, kr_error *err)
 {
     if (spec->options[RTC_OPTION_INTERVAL] > 1000)
@@ -35,10 +37,8 @@ static kr_status settle(kr_spec *spec, kr_error *err)
                        "kind '%s': rays more than a primitive's width apart miss rows between them; give "
                        "interval=1 or less",
                        spec->kind->name);
-    return KR_OK;
+    return spec->kind == &kr_kind_rtc3 ? kr_rays_require_fast(spec, RTC_OPTION_BVH, err) : KR_OK;
 }
-
-extern const kr_kind kr_kind_rtc1, kr_kind_rtc3;
 
 /* One bin holds all values, so nothing is sieved but NULLs; a ray is one piece. */
 static cubes_design design_of(const kr_spec *spec)

@@ -76,7 +76,7 @@ static const kr_preset_value preset_values[] = {
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_SPACING, 1000},
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_LENGTH, 13250},
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_ALONG, RTSCAN_ALONG_LONGEST},
-    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_BVH, KR_BVH_BALANCED},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_BVH, KR_BVH_FAST},
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_COMPACT, KR_COMPACT_ON},
 };
 
@@ -122,9 +122,10 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     kr_status status = KR_OK;
     if (o[RTSCAN_OPTION_LIMITS] == RTSCAN_LIMITS_VALUES)
         status = settle_limits(spec, err);
-    if (status == KR_OK && o[RTSCAN_OPTION_PRIM] != KR_PRIM_AABB)
-        status = settle_surface(spec, err);
-    return status;
+    if (status != KR_OK)
+        return status;
+    return o[RTSCAN_OPTION_PRIM] == KR_PRIM_AABB ? kr_rays_require_fast(spec, RTSCAN_OPTION_BVH, err)
+                                                 : settle_surface(spec, err);
 }
 
 static const uint32_t shapes[KR_PRIMS] = {CUBES_TRIANGLE, CUBES_SPHERE, CUBES_BOX};
