@@ -36,9 +36,11 @@ enum {
     ONE,      /* value */
     EXTREMES, /* of the type */
     ASCENDING,
-    SKEWED, /* half of the rows have one value, a quarter another, ... */
+    SKEWED,  /* half of the rows have one value, a quarter another, ... */
+    CROWDED, /* seven of ten rows, in every column the same, have CROWD_CODE */
     SHAPES
 };
+enum { CROWD_CODE = 77 };
 
 static inline uint64_t bits_of(kr_rng *rng, uint32_t shape, kr_type type, uint64_t row)
 {
@@ -47,6 +49,7 @@ static inline uint64_t bits_of(kr_rng *rng, uint32_t shape, kr_type type, uint64
     case ONE: return kr_value_of_code(type, 77);
     case EXTREMES: return kr_value_extreme(type, kr_rng_below(rng, 40));
     case ASCENDING: return kr_value_of_code(type, 100 + row);
+    case CROWDED: return kr_value_of_code(type, row % 10 < 7 ? CROWD_CODE : kr_rng_next(rng));
     case SKEWED: return kr_value_of_code(type, kr_rng_next(rng) >> 1 >> kr_rng_below(rng, 63));
     default: return kr_value_of_code(type, kr_rng_next(rng));
     }

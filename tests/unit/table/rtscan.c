@@ -29,12 +29,12 @@ static const char *const specs[] = {
     "rtscan:pack=4,vectors=254,width=0.3,interval=0.7,spacing=0,length=2",
     "rtscan:pack=3,vectors=3,width=2,spacing=0.3,length=40,parts=3,compact=off",
 };
-enum { SPECS = sizeof specs / sizeof *specs };
+enum { SPECS = sizeof specs / sizeof *specs, CROWD = 100000 };
 
 static void check(const table *t, const char *spec, const kr_predicate *predicates, uint32_t n,
                   const uint32_t *alive)
 {
-    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    static uint32_t bitmap[CROWD / 32 + 1];
     kr_condition *condition = condition_of(t, predicates, n);
     memset(bitmap, 0xAA, sizeof bitmap);
     scan(t, condition, alive, bitmap, NULL);
@@ -52,7 +52,7 @@ static void check(const table *t, const char *spec, const kr_predicate *predicat
 
 static void check_random(const table *t, kr_rng *rng, const char *spec, uint32_t times)
 {
-    static uint32_t alive[ROWS_MOST / 32 + 1];
+    static uint32_t alive[CROWD / 32 + 1];
     for (uint32_t i = 0; i < times; ++i) {
         kr_predicate predicates[COLUMNS];
         const uint32_t n = kr_predicates_make(t->columns, COLUMNS, rng, predicates);
@@ -64,17 +64,22 @@ static void check_random(const table *t, kr_rng *rng, const char *spec, uint32_t
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
+static void check_spec(table *t, kr_rng *rng, const char *spec, uint32_t times)
+{
+    kr_error err = {0};
+    create(t, spec);
+    if (kr_table_validate(t->scanned, &err) != KR_OK)
+        fail_msg("%s: %s", spec, err.text);
+    check_random(t, rng, spec, times);
+}
+
 static void check_table(kr_rng *rng, const kr_type types[COLUMNS], const uint32_t shapes[COLUMNS], uint64_t n,
                         int nulls, uint32_t times)
 {
     table t;
-    kr_error err = {0};
     fill(&t, rng, types, shapes, n, nulls);
     for (uint32_t s = 0; s < SPECS; ++s) {
-        create(&t, specs[s]);
-        if (kr_table_validate(t.scanned, &err) != KR_OK)
-            fail_msg("%s: %s", specs[s], err.text);
-        check_random(&t, rng, specs[s], times);
+        check_spec(&t, rng, specs[s], times);
         kr_table_destroy(t.scanned);
     }
     empty(&t);
@@ -117,6 +122,48 @@ static void answer_for_many_rows(void **state)
     (void)state;
     check_table(&rng, types, even, ROWS_MOST - 7, 0, 12);
     check_table(&rng, types, mixed, ROWS_MOST - 64, 2, 12);
+}
+
+/* How many cubes the rays of a condition meet. */
+static uint64_t met_by(const table *t, const kr_predicate *predicates, uint32_t n)
+{
+    static uint32_t bitmap[CROWD / 32 + 1];
+    kr_condition *condition = condition_of(t, predicates, n);
+    kr_report *report = NULL;
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    scan(t, condition, NULL, bitmap, report);
+    const uint64_t met = counter(report, "intersections");
+    kr_report_destroy(report);
+    kr_condition_destroy(condition);
+    return met;
+}
+
+/* Without encoding, equal rows are cubes in one place: OptiX loses many of them if the tree is not built
+ * fast. */
+static void answer_for_a_crowd(void **state)
+{
+    static const char *const crowd_specs[] = {
+        "rtscan:preset=paper,encode=off,limits=values,groups=a+b+c",
+        "rtscan:encode=off,limits=values,pack=1",
+        "rtscan:encode=off,limits=values",
+        "rtc3",
+    };
+    static const kr_predicate in_crowd[] = {{0, KR_LESS_EQUAL, 1, {CROWD_CODE}},
+                                            {1, KR_LESS_EQUAL, 1, {CROWD_CODE}},
+                                            {2, KR_LESS_EQUAL, 1, {CROWD_CODE}}};
+    const kr_type types[COLUMNS] = {KR_U32, KR_U32, KR_U32, KR_U32};
+    const uint32_t shapes[COLUMNS] = {CROWDED, CROWDED, CROWDED, CROWDED};
+    kr_rng rng = {16};
+    table t;
+    (void)state;
+    fill(&t, &rng, types, shapes, CROWD, 0);
+    for (uint32_t s = 0; s < sizeof crowd_specs / sizeof *crowd_specs; ++s) {
+        check_spec(&t, &rng, crowd_specs[s], 12);
+        check(&t, crowd_specs[s], in_crowd, 3, NULL);
+        assert_true(met_by(&t, in_crowd, 3) >= CROWD / 10 * 7);
+        kr_table_destroy(t.scanned);
+    }
+    empty(&t);
 }
 
 static void answer_without_rows(void **state)
@@ -369,12 +416,12 @@ static void refuse_too_many_rays(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answer_for_each_shape),   cmocka_unit_test(answer_for_each_type),
-        cmocka_unit_test(answer_for_many_rows),    cmocka_unit_test(answer_without_rows),
-        cmocka_unit_test(build_scenes_when_asked), cmocka_unit_test(refuse_to_compare_columns),
-        cmocka_unit_test(split_columns_evenly),    cmocka_unit_test(answer_threads_together),
-        cmocka_unit_test(take_what_was_estimated), cmocka_unit_test(refuse_what_misses_rows),
-        cmocka_unit_test(refuse_too_many_rays),
+        cmocka_unit_test(answer_for_each_shape),     cmocka_unit_test(answer_for_each_type),
+        cmocka_unit_test(answer_for_many_rows),      cmocka_unit_test(answer_without_rows),
+        cmocka_unit_test(answer_for_a_crowd),        cmocka_unit_test(build_scenes_when_asked),
+        cmocka_unit_test(refuse_to_compare_columns), cmocka_unit_test(split_columns_evenly),
+        cmocka_unit_test(answer_threads_together),   cmocka_unit_test(take_what_was_estimated),
+        cmocka_unit_test(refuse_what_misses_rows),   cmocka_unit_test(refuse_too_many_rays),
     };
     const int skipped = take_device_name(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
