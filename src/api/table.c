@@ -130,6 +130,6 @@ kr_status kr_table_validate(kr_table *table, kr_error *err)
     if (!table)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_validate: table is NULL");
     kr_work work = kr_work_on(table->device, NULL, err);
-    kr_table_check(&work, table);
+    kr_table_validate_all(&work, table);
     return kr_work_end(&work);
 }

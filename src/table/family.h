@@ -82,7 +82,12 @@ typedef struct kr_scan_ops {
     uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
     /* Optional: fills the array, returns how many. */
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);
-    /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. Blocks. */
+    /* Optional: what selects rely on so as to stay within their buffers, whatever these hold. Numbers and
+     * sizes are as `image` lets them be. Reads no columns, since tables that are loaded are checked by it. As
+     * `validate` otherwise. */
+    void (*check)(kr_work *work, const void *self);
+    /* Optional, called after `check` has found nothing: all else that holds of what was built.
+     * KR_ERR_INVARIANT names the first invariant that is broken. Blocks. */
     void (*validate)(kr_work *work, const void *self);
     /* Optional, for kinds that cast rays: what casts them. */
     void (*tracer)(kr_device *device, char text[64]);

@@ -255,10 +255,17 @@ static void check_alive(kr_work *work, const kr_table *table)
 {
     const uint64_t bits = table->alive.nbytes * 8, behind = bits - table->n_rows;
     const kr_selected all = {table->alive.data, bits, NULL};
+    const uint32_t *words = table->alive.data, after = 0xFFFFFFFFu << table->n_rows % 32;
     uint64_t *counter = kr_work_counters(work, 1), count = table->n_alive + behind;
+    uint32_t last = after;
     kr_selected_count(work, &all, counter);
+    if (table->n_rows % 32)
+        kr_work_read(work, &last, words + table->n_rows / 32, sizeof last);
     kr_work_read(work, &count, counter, sizeof count);
     kr_work_give(work, counter);
+    if ((last & after) != after)
+        KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT,
+                              "the bitmap of rows has a row behind the last that is not alive"));
     if (count != table->n_alive + behind)
         KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT,
                               "%llu rows are alive in the bitmap of rows, but there are %llu",
@@ -269,6 +276,13 @@ void kr_table_check(kr_work *work, const kr_table *table)
 {
     if (table->alive.data)
         check_alive(work, table);
+    if (table->ops->check && kr_work_goes_on(work))
+        table->ops->check(work, table->self);
+}
+
+void kr_table_validate_all(kr_work *work, const kr_table *table)
+{
+    kr_table_check(work, table);
     if (table->ops->validate && kr_work_goes_on(work))
         table->ops->validate(work, table->self);
 }

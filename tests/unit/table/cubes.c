@@ -170,6 +170,16 @@ static void check_order(kr_device *device, kr_rng *rng, const uint32_t extents[C
         if (is_walk && slot && slot < job.n_rows)
             assert_int_equal(distance_of(record, ((const uint64_t *)records.data)[slot - 1]), 1);
     }
+    const uint64_t last = job.n_rows - 1, behind = cubes_slots(job.n_rows, pack) - 1;
+    assert_int_equal(cubes_order_check(&work, &records, &rows, job.n_rows), 0);
+    if (behind > last) {
+        ((uint64_t *)records.data)[behind] = record_of(0, 0, 0);
+        assert_int_equal(cubes_order_check(&work, &records, &rows, job.n_rows), behind + 1);
+        ((uint64_t *)records.data)[behind] = CUBES_NOWHERE;
+    }
+    ((uint32_t *)rows.data)[last] = (uint32_t)job.n_rows;
+    assert_int_equal(cubes_order_check(&work, &records, &rows, job.n_rows), last + 1);
+    assert_int_equal(kr_work_end(&work), KR_OK);
     kr_buffer_release(device, &rows, NULL);
     kr_buffer_release(device, &records, NULL);
 }

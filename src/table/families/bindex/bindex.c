@@ -62,7 +62,7 @@ static void destroy(kr_device *device, void *self, kr_stream *stream)
     free(table);
 }
 
-static void validate(kr_work *work, const void *self)
+static void check(kr_work *work, const void *self)
 {
     const bindex_table *table = self;
     uint64_t covered = 0;
@@ -74,6 +74,13 @@ static void validate(kr_work *work, const void *self)
     if (p < table->n_parts || covered != table->n_rows)
         KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "rows from %llu on are in no part",
                               (unsigned long long)covered));
+}
+
+static void validate(kr_work *work, const void *self)
+{
+    const bindex_table *table = self;
+    for (uint32_t p = 0; p < table->n_parts; ++p)
+        bindex_part_validate(work, table, table->parts + p);
 }
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
@@ -170,6 +177,7 @@ static const kr_scan_ops ops = {
     .destroy = destroy,
     .components = components,
     .counters = counters,
+    .check = check,
     .validate = validate,
     .program = &bindex_select,
     .select = bindex_select_rows,

@@ -61,8 +61,9 @@ void bindex_part_move(bindex_part *part, const kr_column *columns, uint32_t n_co
 /* What a table of one part needs. */
 void bindex_part_need(kr_device *device, const kr_column *columns, uint32_t n_columns, uint32_t vectors,
                       kr_need *need);
-/* Blocks. */
+/* kr_scan_ops.check and validate, of a part. */
 void bindex_part_check(kr_work *work, const bindex_table *table, const bindex_part *part);
+void bindex_part_validate(kr_work *work, const bindex_table *table, const bindex_part *part);
 
 /* ---- Borders (bindex_borders.c) -------------------------------------------------------------- */
 
@@ -147,6 +148,6 @@ void bindex_log(const bindex_table *table, const kr_leaf *const *leaves, uint64_
                 kr_scan_log *log);
 
 extern const kr_program bindex_sample, bindex_pick, bindex_fill, bindex_count, bindex_check_starts,
-    bindex_check, bindex_select, bindex_batch;
+    bindex_check_last, bindex_check, bindex_select, bindex_batch;
 
 #endif

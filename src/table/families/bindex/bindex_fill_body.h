@@ -206,6 +206,17 @@ KR_BODY void bindex_check_start(const bindex_check_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(bindex_check_starts, bindex_check_params, bindex_check_start);
 
+/* Element i is position i of the last tile, which may have fewer rows than 16 bits can name. */
+KR_BODY void bindex_check_last_position(const bindex_check_params *p, uint64_t i)
+{
+    const bindex_view *v = &p->view;
+    const uint64_t tile = v->n_tiles - 1, first_row = tile * v->words * 32;
+    if (i < kr_load(v->starts + v->n_cells * v->n_tiles + tile) &&
+        kr_load(v->positions + first_row + i) >= bindex_rows_of(v, tile))
+        kr_atomic_max64(p->found + BINDEX_BAD_POSITIONS, tile + 1);
+}
+KR_MAP_PROGRAM(bindex_check_last, bindex_check_params, bindex_check_last_position);
+
 /* The tile's positions name rows of their cells, that are not NULL, and all of these. */
 KR_BODY int bindex_check_positions(kr_block block, const bindex_view *v, uint64_t tile,
                                    const bindex_room *room)
@@ -253,7 +264,7 @@ KR_BODY void bindex_check_vectors(kr_block block, const bindex_check_params *p, 
     }
 }
 
-/* After the starts were found to be right. */
+/* After bindex_check_starts and bindex_check_last have found nothing. */
 KR_BODY void bindex_check_tiles(kr_block block, char *shared, const bindex_check_params *p, uint64_t n_tiles)
 {
     const bindex_room room = bindex_room_of(shared);

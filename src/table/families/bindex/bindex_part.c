@@ -287,31 +287,43 @@ void bindex_part_move(bindex_part *part, const kr_column *columns, uint32_t n_co
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* Borders ascend, and no vector ends where another does. */
+/* Borders ascend, and no vector ends where another does; that of all values ends behind the last cell. */
 static int borders_ascend(const bindex_column *column)
 {
     const bindex_view *view = &column->view;
     int good = column->codes[0] == 0;
     for (uint32_t c = 1; c < view->n_cells; ++c)
         good &= column->codes[c - 1] < column->codes[c];
-    for (uint32_t v = 0; v < view->n_vectors; ++v)
-        good &= column->ends[v] > (v ? column->ends[v - 1] : 0) && column->ends[v] <= view->n_cells;
+    for (uint32_t v = 0; v < view->n_vectors; ++v) {
+        const uint32_t most = v + 1 < column->n_sections ? view->n_cells - 1 : view->n_cells;
+        good &= column->ends[v] > (v ? column->ends[v - 1] : 0) && column->ends[v] <= most;
+    }
+    return good &&
+           (view->n_vectors < column->n_sections || column->ends[view->n_vectors - 1] == view->n_cells);
+}
+
+/* No cell has more rows than there are. */
+static int counts_fit(const bindex_column *column)
+{
+    int good = 1;
+    for (uint32_t c = 0; c < column->view.n_cells; ++c)
+        good &= column->counts[c] <= column->view.n;
     return good;
 }
 
-/* What is found wrong; all 0 if a step has failed. */
-static void run_checks(kr_work *work, const bindex_column *column, uint64_t found[BINDEX_BADS])
+/* What the first two programs, or the third, find wrong: `found` is 0, also if a step has failed. */
+static void run_checks(kr_work *work, const bindex_column *column, int all, uint64_t found[BINDEX_BADS])
 {
     const bindex_view *view = &column->view;
-    const uint64_t nbytes = BINDEX_BADS * sizeof *found;
     uint64_t *counters = kr_work_counters(work, BINDEX_BADS);
     const bindex_check_params params = {*view, counters, {FILL_NBYTES, FILLS_AT_ONCE}};
-    kr_work_run(work, &bindex_check_starts, &params, view->n_cells * view->n_tiles);
-    kr_work_read(work, found, counters, nbytes);
-    if (!found[BINDEX_BAD_STARTS]) {
+    if (all) {
         kr_work_run(work, &bindex_check, &params, view->n_tiles);
-        kr_work_read(work, found, counters, nbytes);
+    } else {
+        kr_work_run(work, &bindex_check_starts, &params, view->n_cells * view->n_tiles);
+        kr_work_run(work, &bindex_check_last, &params, view->n - (view->n_tiles - 1) * 32 * view->words);
     }
+    kr_work_read(work, found, counters, BINDEX_BADS * sizeof *found);
     kr_work_give(work, counters);
 }
 
@@ -326,29 +338,45 @@ static int has_right_counts(kr_work *work, const bindex_column *column)
     return kr_work_goes_on(work) && !memcmp(counts, column->counts, view->n_cells * sizeof *counts);
 }
 
-static void check_column(kr_work *work, const bindex_column *column, const char *name, uint64_t first)
+/* `all`: what is left after the others were found to be right. */
+static void check_tiles(kr_work *work, const bindex_column *column, const char *name, uint64_t first, int all)
 {
     static const char *const what[BINDEX_BADS] = {
         "the numbers of rows in cells are wrong",
         "the positions do not name the rows of their cells",
         "a vector has wrong bits",
     };
-    kr_error *err = work->err;
     uint64_t found[BINDEX_BADS] = {0};
-    if (!borders_ascend(column))
-        KR_STEP(work, kr_fail(err, KR_ERR_INVARIANT, "column '%s': borders do not ascend", name));
-    run_checks(work, column, found);
+    run_checks(work, column, all, found);
     for (uint32_t i = 0; i < BINDEX_BADS; ++i)
         if (found[i])
-            KR_STEP(work, kr_fail(err, KR_ERR_INVARIANT,
+            KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT,
                                   "column '%s': %s in the tile that begins at row %llu", name, what[i],
                                   (unsigned long long)(first + (found[i] - 1) * 32 * column->view.words)));
-    if (!has_right_counts(work, column))
-        KR_STEP(work, kr_fail(err, KR_ERR_INVARIANT, "column '%s': the sizes of cells are wrong", name));
 }
 
+/* Positions of a whole tile name a row of it whatever they are. */
 void bindex_part_check(kr_work *work, const bindex_table *table, const bindex_part *part)
 {
-    for (uint32_t c = 0; c < table->n_columns; ++c)
-        check_column(work, part->columns + c, table->names[c], part->first);
+    for (uint32_t c = 0; c < table->n_columns; ++c) {
+        const bindex_column *column = part->columns + c;
+        if (!borders_ascend(column))
+            KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "column '%s': borders do not ascend",
+                                  table->names[c]));
+        if (!counts_fit(column))
+            KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "column '%s': the sizes of cells are wrong",
+                                  table->names[c]));
+        check_tiles(work, column, table->names[c], part->first, 0);
+    }
+}
+
+void bindex_part_validate(kr_work *work, const bindex_table *table, const bindex_part *part)
+{
+    for (uint32_t c = 0; c < table->n_columns; ++c) {
+        const bindex_column *column = part->columns + c;
+        check_tiles(work, column, table->names[c], part->first, 1);
+        if (!has_right_counts(work, column))
+            KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "column '%s': the sizes of cells are wrong",
+                                  table->names[c]));
+    }
 }

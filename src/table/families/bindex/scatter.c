@@ -153,7 +153,39 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
     return 2;
 }
 
-/* ---- Validate -------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+/* Limits and first codes ascend, and lie between the lowest code and the highest. */
+static int borders_ascend(const bindex_scatter_column *column)
+{
+    int good = column->lowest <= column->highest || !column->n_valid;
+    for (uint32_t i = 0; i < column->n_limits; ++i)
+        good &= column->limits[i] >= (i ? column->limits[i - 1] + 1 : column->lowest) &&
+                column->limits[i] < column->highest;
+    for (uint64_t b = 0; b < column->n_blocks; ++b)
+        good &= column->firsts[b] >= (b ? column->firsts[b - 1] : column->lowest) &&
+                column->firsts[b] <= column->highest;
+    return good;
+}
+
+static void check(kr_work *work, const void *self)
+{
+    const bindex_scatter_table *table = self;
+    uint64_t bad = 0, *counter = kr_work_counters(work, 1);
+    for (uint32_t c = 0; c < table->n_columns; ++c) {
+        const bindex_scatter_column *column = table->columns + c;
+        const bindex_scatter_rows_params params = {column->rows.data, counter, table->n_rows};
+        if (!borders_ascend(column))
+            KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "column '%s': limits do not ascend",
+                                  table->names[c]));
+        kr_work_run(work, &bindex_scatter_check_rows, &params, column->n_valid);
+        kr_work_read(work, &bad, counter, sizeof bad);
+        if (bad)
+            KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "column '%s': position %llu names no row",
+                                  table->names[c], (unsigned long long)bad - 1));
+    }
+    kr_work_give(work, counter);
+}
 
 /* How many rows are not NULL, by the vector that says so. */
 static uint64_t count_values(kr_work *work, const bindex_scatter_column *column)
@@ -202,9 +234,6 @@ static void check_column(kr_work *work, const bindex_scatter_column *column, con
     if (count_values(work, column) != column->n_valid)
         KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "column '%s': %llu positions are not its values",
                               name, (unsigned long long)column->n_valid));
-    for (uint32_t i = 1; i < column->n_limits; ++i)
-        if (column->limits[i - 1] >= column->limits[i])
-            KR_STEP(work, kr_fail(work->err, KR_ERR_INVARIANT, "column '%s': limits do not ascend", name));
     check_positions(work, column, found);
     for (uint32_t i = 0; i < BINDEX_SCATTER_BADS; ++i)
         if (found[i])
@@ -225,6 +254,7 @@ const kr_scan_ops bindex_scatter_ops = {
     .destroy = destroy,
     .components = components,
     .counters = counters,
+    .check = check,
     .validate = validate,
     .program = &bindex_scatter_refine,
     .select = bindex_scatter_select,

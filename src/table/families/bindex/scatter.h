@@ -65,7 +65,7 @@ static inline uint64_t bindex_block_rows(const bindex_scatter_column *column, ui
 void bindex_scatter_select(kr_work *work, const void *self, const kr_select *job, const kr_scan_notes *notes);
 void bindex_scatter_explain(const void *self, const kr_select *job, char *text, size_t nbytes);
 
-extern const kr_program bindex_scatter_firsts, bindex_scatter_check, bindex_scatter_words,
-    bindex_scatter_refine, bindex_scatter_compare;
+extern const kr_program bindex_scatter_firsts, bindex_scatter_check_rows, bindex_scatter_check,
+    bindex_scatter_words, bindex_scatter_refine, bindex_scatter_compare;
 
 #endif

@@ -59,6 +59,13 @@ typedef struct bindex_scatter_firsts_params {
 } bindex_scatter_firsts_params;
 kr_assert_size(bindex_scatter_firsts_params, 24);
 
+typedef struct bindex_scatter_rows_params {
+    const uint32_t *rows;
+    uint64_t *found; /* 1 + a position that names no row */
+    uint64_t n_rows;
+} bindex_scatter_rows_params;
+kr_assert_size(bindex_scatter_rows_params, 24);
+
 /* What a check finds wrong: 1 + the position. */
 enum { BINDEX_SCATTER_BAD_ORDER, BINDEX_SCATTER_BAD_FIRST, BINDEX_SCATTER_BADS };
 

@@ -96,7 +96,15 @@ KR_BODY void bindex_scatter_first(const bindex_scatter_firsts_params *p, uint64_
 }
 KR_MAP_PROGRAM(bindex_scatter_firsts, bindex_scatter_firsts_params, bindex_scatter_first);
 
-/* Each position comes behind the one before it; so no two name one row. */
+KR_BODY void bindex_scatter_check_row(const bindex_scatter_rows_params *p, uint64_t i)
+{
+    if (kr_load(p->rows + i) >= p->n_rows)
+        kr_atomic_max64(p->found, i + 1);
+}
+KR_MAP_PROGRAM(bindex_scatter_check_rows, bindex_scatter_rows_params, bindex_scatter_check_row);
+
+/* After bindex_scatter_check_rows has found nothing. Each position comes behind the one before it; so no two
+ * name one row. */
 KR_BODY void bindex_scatter_check_at(const bindex_scatter_check_params *p, uint64_t i)
 {
     const uint64_t row = kr_load(p->rows + i), before = i ? kr_load(p->rows + i - 1) : 0;

@@ -234,6 +234,17 @@ uint64_t cubes_cells_scratch(kr_device *device, const cubes_cells_job *job)
     return sorted.peak_nbytes > after ? sorted.peak_nbytes : after;
 }
 
+int cubes_cells_ascend(const cubes_cells *cells, const uint64_t *limits, uint32_t n_limits)
+{
+    int good = cells->lowest <= cells->highest || !cells->n_valid;
+    for (uint32_t i = 0; i < n_limits; ++i)
+        good &= limits[i] >= (i ? limits[i - 1] + 1 : cells->lowest) && limits[i] < cells->highest;
+    for (uint32_t m = 0; cells->marks && m < cells->n; ++m)
+        good &=
+            cells->marks[m] >= (m ? cells->marks[m - 1] : cells->lowest) && cells->marks[m] <= cells->highest;
+    return good;
+}
+
 uint64_t cubes_cells_check(kr_work *work, const kr_column *column, const cubes_cells *cells,
                            const cubes_place *place, const uint32_t *rows)
 {

@@ -123,7 +123,7 @@ kr_assert_size(cells_check_params, 96);
 /* An encoded value is between the marks of its cell and of the next. */
 KR_BODY int cubes_cells_fits(const cells_check_params *p, uint64_t code, uint32_t cell)
 {
-    if (cell >= p->n)
+    if (cell >= p->n || code < p->lowest || code > p->highest)
         return 0;
     if (!p->marks)
         return cubes_cells_by_scale(code, p->lowest, p->scale, p->n) == cell;

@@ -267,7 +267,7 @@ static kr_status cubes_estimate(const kr_table_shape *shape, kr_need *need, kr_e
     }
     if (design.is_lazy)
         scene = (kr_scene_estimate){0};
-    kept += n_groups * (slots * (sizeof(uint64_t) + sizeof(uint32_t)) - shape->n_rows * sizeof(uint64_t));
+    kept += n_groups * ((slots - shape->n_rows) * sizeof(uint64_t) + shape->n_rows * sizeof(uint32_t));
     const uint64_t ordered = kept + cubes_order_scratch(shape->device, shape->n_rows);
     const uint64_t last = kept + (n_groups - 1) * scene.footprint_nbytes + scene.peak_nbytes;
     peak = ordered > peak ? ordered : peak;
@@ -318,7 +318,27 @@ static uint32_t cubes_counters(const void *self, kr_counter counters[KR_COUNTERS
     return 8;
 }
 
-/* ---- Validate -------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static void cubes_check(kr_work *work, const void *self)
+{
+    const cubes_table *table = self;
+    for (uint32_t c = 0; c < table->n_columns && table->n_rows; ++c) {
+        const cubes_column *column = table->columns + c;
+        if (!cubes_cells_ascend(&column->cells, column->limits, column->n_limits))
+            KR_STEP(work,
+                    kr_fail(work->err, KR_ERR_INVARIANT,
+                            "limits of bins or of cells of column '%s' do not ascend", table->names[c]));
+    }
+    for (uint32_t g = 0; g < table->n_groups && table->n_rows; ++g) {
+        const cubes_group *group = table->groups + g;
+        const uint64_t bad = cubes_order_check(work, &group->records, &group->rows, table->n_rows);
+        if (bad)
+            KR_STEP(work,
+                    kr_fail(work->err, KR_ERR_INVARIANT, "slot %llu in the scene of column '%s' has no row",
+                            (unsigned long long)bad - 1, table->names[group->columns[0]]));
+    }
+}
 
 /* The rows of the group that has the place. */
 static const uint32_t *rows_of(const cubes_table *table, const cubes_place *place)
@@ -384,6 +404,7 @@ const kr_scan_ops cubes_ops = {
     .destroy = cubes_destroy,
     .components = cubes_components,
     .counters = cubes_counters,
+    .check = cubes_check,
     .validate = cubes_validate,
     .tracer = kr_rays_tracer,
     .runs_on = kr_rays_runs_on,

@@ -83,7 +83,7 @@ enum { CUBES_REGIONS = 32 };
 typedef struct cubes_ray_params {
     kr_scene_view scene;
     const uint64_t *records; /* of slots, CUBES_NOWHERE behind the last row; primitive i has `pack` of them */
-    const uint32_t *rows;    /* of slots */
+    const uint32_t *rows;    /* of slots that have one */
     uint64_t *work;          /* KR_SCAN_WORKS, or NULL */
     /* Of a batch, in device memory. NULL: `only`, `tests` and `rays`. */
     const cubes_ray_job *more_jobs;

@@ -32,7 +32,7 @@ void cubes_order_make(kr_work *work, const cubes_order_job *job, kr_buffer *reco
 {
     const uint64_t n_slots = cubes_slots(job->n_rows, job->pack);
     cubes_order_params params = params_of(job);
-    uint32_t *in_order = kr_work_take_or(work, n_slots * sizeof *in_order, "rows", "fewer columns");
+    uint32_t *in_order = kr_work_take_or(work, job->n_rows * sizeof *in_order, "rows", "fewer columns");
     uint64_t *sorted = kr_work_take_or(work, n_slots * sizeof *sorted, "records", "fewer columns");
     params.records = records->data;
     kr_work_run(work, &cubes_make_places, &params, job->n_rows);
@@ -46,6 +46,16 @@ void cubes_order_make(kr_work *work, const cubes_order_job *job, kr_buffer *reco
     kr_buffer_release(work->device, records, work->stream);
     *records = kr_work_keep(work, sorted);
     *rows = kr_work_keep(work, in_order);
+}
+
+uint64_t cubes_order_check(kr_work *work, const kr_buffer *records, const kr_buffer *rows, uint64_t n_rows)
+{
+    uint64_t bad = 0;
+    const cubes_slots_params params = {records->data, rows->data, kr_work_counters(work, 1), n_rows};
+    kr_work_run(work, &cubes_check_slots, &params, records->nbytes / sizeof(uint64_t));
+    kr_work_read(work, &bad, params.found, sizeof bad);
+    kr_work_give(work, params.found);
+    return bad;
 }
 
 uint64_t cubes_order_scratch(kr_device *device, uint64_t n_rows)

@@ -14,9 +14,11 @@ typedef struct cubes_order_job {
 
 /* Slots, with those behind the last row that fill its primitive. */
 uint64_t cubes_slots(uint64_t n_rows, uint32_t pack);
-/* Replaces the records of rows by those of slots, and fills `rows`. Enqueues. On failure the records are of
- * no use. */
+/* Replaces the records of rows by those of slots, and fills `rows`, those of the slots that have one.
+ * Enqueues. On failure the records are of no use. */
 void cubes_order_make(kr_work *work, const cubes_order_job *job, kr_buffer *records, kr_buffer *rows);
+/* Whether each slot names a row, and those behind the last row are nowhere: 0, or a slot plus 1. Blocks. */
+uint64_t cubes_order_check(kr_work *work, const kr_buffer *records, const kr_buffer *rows, uint64_t n_rows);
 /* Memory that it takes meanwhile, beyond what it keeps. */
 uint64_t cubes_order_scratch(kr_device *device, uint64_t n_rows);
 

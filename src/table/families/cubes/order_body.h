@@ -111,4 +111,21 @@ KR_BODY void cubes_make_record(const cubes_order_params *p, uint64_t slot)
 }
 KR_MAP_PROGRAM(cubes_make_records, cubes_order_params, cubes_make_record);
 
+/* ---- Check ----------------------------------------------------------------------------------- */
+
+typedef struct cubes_slots_params {
+    const uint64_t *records;
+    const uint32_t *rows;
+    uint64_t *found; /* 1 + a slot that names no row, or lies somewhere and has none */
+    uint64_t n_rows;
+} cubes_slots_params;
+kr_assert_size(cubes_slots_params, 32);
+
+KR_BODY void cubes_check_slot(const cubes_slots_params *p, uint64_t slot)
+{
+    if (slot < p->n_rows ? kr_load(p->rows + slot) >= p->n_rows : kr_load(p->records + slot) != CUBES_NOWHERE)
+        kr_atomic_max64(p->found, slot + 1);
+}
+KR_MAP_PROGRAM(cubes_check_slots, cubes_slots_params, cubes_check_slot);
+
 #endif
