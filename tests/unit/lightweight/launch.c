@@ -64,7 +64,7 @@ static void refuses_what_cannot_be_launched(void **state)
     refuse("toy:threads=128,per_thread=17,reorder=sort-double", "16 of a thread", "per_thread=17");
     refuse("toy:reorder=double,threads=1024,per_thread=8,shared=79", "shared=79", "give shared=80");
     refuse("toy:reorder=sort,shared=2", "shared=2", "give shared=");
-    refuse("toy:shared=228", "shared", "227");
+    refuse("toy:pin=full,shared=227", "shared", "226");
     refuse("toy:reorder=sort,probes=partitioned", "probes=partitioned", "reorder=");
 }
 
