@@ -77,6 +77,19 @@ const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec
     return in_groups ? programs->group : programs->alone;
 }
 
+/* It would change nothing but that batches are not partitioned. */
+static kr_status check_shared(const kr_spec *spec, kr_error *err)
+{
+    const int64_t *options = spec->options;
+    if (options[KR_SEARCH_SHARED] == KR_LAUNCH_SHARED / 1024 || options[KR_SEARCH_PIN] != KR_PIN_NONE ||
+        options[KR_SEARCH_REORDER] != KR_REORDER_NONE)
+        return KR_OK;
+    return kr_fail(err, KR_ERR_SPEC,
+                   "kind '%s': shared=%d is the memory that pin= and reorder= may take; give one of these, "
+                   "or leave out shared",
+                   spec->kind->name, (int)options[KR_SEARCH_SHARED]);
+}
+
 /* What a block sorts must fit its shared memory, or the registers of its threads. */
 static kr_status check_order(const kr_spec *spec, int64_t k, kr_error *err)
 {
@@ -115,7 +128,9 @@ kr_status kr_search_settle(const kr_spec *spec, int64_t k, kr_error *err)
             "kind '%s': group=k-1 divides a warp into groups of k - 1 threads, which k=%d does not allow; "
             "give k=3, 5, 9, 17 or 33, or group=1",
             kind, (int)k);
-    const kr_status status = check_order(spec, k, err);
+    kr_status status = check_order(spec, k, err);
+    if (status == KR_OK)
+        status = check_shared(spec, err);
     return status == KR_OK ? check_probes(spec, err) : status;
 }
 

@@ -52,7 +52,8 @@ enum { KR_ENDS_SEARCH, KR_ENDS_SCAN };
         "where ranges end: found by a second search, or (scan) key by key while SUM of integers and SUM_ROWS " \
         "add them up, as in the paper's 5.7, without pin and reorder"}, \
     [KR_SEARCH_SHARED] = {"shared", KR_OPTION_INTEGER, NULL, 0, 226, KR_LAUNCH_SHARED / 1024, \
-        "GPU: KiB of shared memory that a block may take for pin and reorder; 0: all that it can have"}
+        "GPU: KiB of shared memory that a block may take for pin and reorder, with one of which it is given; 0: " \
+        "all that it can have"}
 /* clang-format on */
 
 /* For a kind's settle: refuses meaningless combinations. `k` is the fan-out. */

@@ -65,6 +65,8 @@ static void refuses_what_cannot_be_launched(void **state)
     refuse("toy:reorder=double,threads=1024,per_thread=8,shared=79", "shared=79", "give shared=80");
     refuse("toy:reorder=sort,shared=2", "shared=2", "give shared=");
     refuse("toy:pin=full,shared=227", "shared", "226");
+    refuse("toy:shared=0", "shared=0", "give one of these");
+    refuse("toy:shared=8,threads=64", "pin=", "leave out shared");
     refuse("toy:reorder=sort,probes=partitioned", "probes=partitioned", "reorder=");
 }
 
