@@ -127,9 +127,10 @@ typedef struct kr_family_ops {
      * partition large batches by the top bits of that hash. */
     uint64_t (*hash_seed)(const void *self);
     uint32_t (*components)(const void *self, kr_component components[KR_COMPONENTS_MOST]);
-    /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. The library itself checks that
-     * there are n_rows row ids, all distinct. Blocks. */
-    void (*validate)(kr_work *work, const void *self);
+    /* Optional: KR_ERR_INVARIANT names the first invariant that is broken. Returns 1 if no key is given
+     * twice, which the library compares with what the build found. It also checks that there are n_rows row
+     * ids, all distinct. Blocks. */
+    int (*validate)(kr_work *work, const void *self);
     /* Dependent memory accesses of one probe. */
     double (*touches)(const kr_shape *shape);
     /* Optional, for kinds that cast rays: rays of one probe, and what casts them. */

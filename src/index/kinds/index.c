@@ -333,13 +333,22 @@ kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_str
     return end_change(&w, index, &c, index->info.type);
 }
 
+/* Joins take one row of a key where keys are distinct. */
+static void check_family(kr_work *w, const kr_index *index)
+{
+    if (!index->ops->validate || !kr_work_goes_on(w))
+        return;
+    const int is_unique = index->ops->validate(w, index->self);
+    if (index->is_unique && !is_unique)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "keys were distinct after the build, and are not"));
+}
+
 kr_status kr_index_check(const kr_index *index, kr_error *err)
 {
     const kr_rows rows = index->ops->rows(index->self);
     kr_work w = kr_work_on(index->device, NULL, err);
     KR_STEP(&w, kr_index_await(index, NULL, err));
-    if (index->ops->validate && kr_work_goes_on(&w))
-        index->ops->validate(&w, index->self);
+    check_family(&w, index);
     kr_work_give_since(&w, 0);
     kr_row_ids_validate(&w, &rows);
     return kr_work_end(&w);

@@ -132,9 +132,9 @@ uint32_t kr_store_components(const void *self, kr_component components[KR_COMPON
     return 2;
 }
 
-void kr_store_validate(kr_work *w, const void *self)
+int kr_store_validate(kr_work *w, const void *self)
 {
     const kr_store *store = self;
     const kr_sorted_check check = {kr_store_entries(store), store->key_bits};
-    kr_sorted_validate(w, &check);
+    return kr_sorted_validate(w, &check);
 }

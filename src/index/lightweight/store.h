@@ -40,6 +40,6 @@ void kr_store_destroy(kr_device *device, void *self, kr_stream *stream);
 kr_rows kr_store_rows(const void *self);
 void kr_store_key_range(const void *self, uint64_t *lowest, uint64_t *highest);
 uint32_t kr_store_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
-void kr_store_validate(kr_work *work, const void *self);
+int kr_store_validate(kr_work *work, const void *self);
 
 #endif

@@ -10,8 +10,9 @@
 
 #include "base/program/program.h"
 
-/* One more than the largest position where keys fall, and where row ids fall within a key. */
-enum { KR_ORDER_KEYS_FALL, KR_ORDER_ROWS_FALL, KR_ORDER_FOUND };
+/* One more than the largest position where keys fall, and where row ids fall within a key; 1: a key is there
+ * twice. */
+enum { KR_ORDER_KEYS_FALL, KR_ORDER_ROWS_FALL, KR_ORDER_KEYS_REPEAT, KR_ORDER_FOUND };
 
 #define KR_ORDER_CHECK_PROGRAM(name, params_t, key_at, row_at)        \
     KR_BODY void name##_at(const params_t *p, uint64_t i)             \
@@ -21,7 +22,10 @@ enum { KR_ORDER_KEYS_FALL, KR_ORDER_ROWS_FALL, KR_ORDER_FOUND };
         const uint64_t key = key_at(p, i), before = key_at(p, i - 1); \
         if (key < before)                                             \
             kr_atomic_max64(p->found + KR_ORDER_KEYS_FALL, i + 1);    \
-        else if (key == before && row_at(p, i) <= row_at(p, i - 1))   \
+        if (key != before)                                            \
+            return;                                                   \
+        kr_atomic_max64(p->found + KR_ORDER_KEYS_REPEAT, 1);          \
+        if (row_at(p, i) <= row_at(p, i - 1))                         \
             kr_atomic_max64(p->found + KR_ORDER_ROWS_FALL, i + 1);    \
     }                                                                 \
     KR_MAP_PROGRAM(name, params_t, name##_at)

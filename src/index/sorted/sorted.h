@@ -41,16 +41,16 @@ void kr_sorted_read_ends(kr_work *work, uint32_t key_bits, kr_sorted *sorted);
  * given twice. `sorted` is left as it is. Blocks. */
 kr_sorted kr_sorted_set_keys(kr_work *work, const kr_sorted *sorted, const kr_set_keys *job);
 
-/* KR_ERR_INVARIANT where entries are out of order. Blocks. */
+/* KR_ERR_INVARIANT where entries are out of order. Returns 1 if no key is given twice. Blocks. */
 typedef struct kr_sorted_check {
     kr_entries entries;
     uint32_t key_bits;
 } kr_sorted_check;
-void kr_sorted_validate(kr_work *work, const kr_sorted_check *check);
+int kr_sorted_validate(kr_work *work, const kr_sorted_check *check);
 
 /* The same by a program of index/sorted/order_check.h, for entries in other layouts; *found is in its params.
  */
-void kr_sorted_order_check(kr_work *work, const kr_program *program, void *params, uint64_t **found,
-                           uint64_t n);
+int kr_sorted_order_check(kr_work *work, const kr_program *program, void *params, uint64_t **found,
+                          uint64_t n);
 
 #endif

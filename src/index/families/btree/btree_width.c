@@ -221,7 +221,7 @@ static void read_wrongs(kr_work *w, const uint64_t *counters)
 }
 
 /* The directory first: the other checks follow it. */
-static void validate(kr_work *w, const void *self)
+static int validate(kr_work *w, const void *self)
 {
     btree_check_params params = {.tree = ((const btree_index *)self)->tree};
     const btree_tree *tree = &params.tree;
@@ -234,7 +234,7 @@ static void validate(kr_work *w, const void *self)
     kr_work_run(w, &KR_W(btree_check_leaves), &params, (uint64_t)tree->n_leaves << tree->node_bits);
     kr_work_run(w, &KR_W(btree_check_levels), &params, tree->n_slots);
     read_wrongs(w, counters);
-    kr_sorted_order_check(w, &KR_W(btree_check_entries), &params, &params.found, tree->n);
+    return kr_sorted_order_check(w, &KR_W(btree_check_entries), &params, &params.found, tree->n);
 }
 
 /* One node per level, the leaf and the row id. */

@@ -327,18 +327,19 @@ static void check_filter(kr_work *w, const cgrx_index *index, uint64_t *counter)
                            (unsigned long long)bad - 1));
 }
 
-static void validate(kr_work *w, const void *self)
+static int validate(kr_work *w, const void *self)
 {
     const cgrx_index *index = self;
     cgrx_order_params order = {.entries = entries_of(index)};
     if (index->nodes.n_lists)
         KR_W(cgrx_nodes_validate)(w, &index->storage, &index->nodes);
-    kr_sorted_order_check(w, &KR_W(cgrx_check_order), &order, &order.found, index->n);
+    const int is_unique = kr_sorted_order_check(w, &KR_W(cgrx_check_order), &order, &order.found, index->n);
     uint64_t *counter = kr_work_counters(w, 1);
     if (index->filter.data && index->n)
         check_filter(w, index, counter);
     if (index->scene.parts.n_parts)
         check_rays(w, index, counter);
+    return is_unique;
 }
 
 extern const kr_family_ops KR_W(cgrx_ops);

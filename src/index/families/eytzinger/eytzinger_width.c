@@ -233,11 +233,15 @@ static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 
 static const kr_ordered_ops ordered = {kr_store_key_range, cuts};
 
-static void validate(kr_work *w, const void *self)
+static int validate(kr_work *w, const void *self)
 {
     const eytzinger_index *index = self;
     eytzinger_ranks_params params = ranks_of(index);
-    kr_sorted_order_check(w, &KR_W(eytzinger_check), &params, &params.found, index->store.n);
+    const int is_unique =
+        kr_sorted_order_check(w, &KR_W(eytzinger_check), &params, &params.found, index->store.n);
+    if (index->points != index->program && !is_unique)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "searches stop at the first key, but keys repeat"));
+    return is_unique;
 }
 
 /* Whether searches stop, where they were asked to. */

@@ -73,7 +73,7 @@ static kr_status judge(const check *c, kr_error *err)
                            : status;
 }
 
-void KR_W(hash_validate)(kr_work *w, const void *self)
+int KR_W(hash_validate)(kr_work *w, const void *self)
 {
     check c = {.work = w, .table = self};
     c.params = (hash_check_params){.table = hash_view_of(self),
@@ -85,4 +85,5 @@ void KR_W(hash_validate)(kr_work *w, const void *self)
         check_links(&c);
     count(&c);
     KR_STEP(w, judge(&c, w->err));
+    return c.table->n_keys == c.table->n_rows;
 }

@@ -227,10 +227,11 @@ static void check_pivots(kr_work *w, const pivot_index *index)
                            (unsigned long long)found - 1));
 }
 
-static void validate(kr_work *w, const void *self)
+static int validate(kr_work *w, const void *self)
 {
-    kr_store_validate(w, self);
+    const int is_unique = kr_store_validate(w, self);
     check_pivots(w, self);
+    return is_unique;
 }
 
 /* One node per level, the halvings in place of levels that were cut off, the leaf and the row id. */

@@ -422,19 +422,22 @@ static void check_scenes(kr_work *w, const rx_index *index)
                            (unsigned long long)bad - 1));
 }
 
-static void validate(kr_work *w, const void *self)
+static int validate(kr_work *w, const void *self)
 {
     const rx_index *index = self;
     const kr_sorted *sorted = &index->sorted;
     const kr_sorted_check check = {
         kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), sorted->keys.data, sorted->rows.data, sorted->n),
         KR_KEY_BITS};
-    kr_sorted_validate(w, &check);
+    const int is_unique = kr_sorted_validate(w, &check);
+    if (index->is_unique && !is_unique)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "rays end at the first row of a key, but keys repeat"));
     if (index->scenes.stale && sorted->n)
         KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT,
                            "the scene is stale: a refit failed and could not be undone; set keys again"));
     if (kr_work_goes_on(w) && sorted->n)
         check_scenes(w, index);
+    return is_unique;
 }
 
 /* ---- Rows that get other keys -------------------------------------------------------------- */
