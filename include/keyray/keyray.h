@@ -38,6 +38,7 @@
 #include <keyray/joins.h>
 #include <keyray/lookups.h>
 #include <keyray/prepared.h>
+#include <keyray/saved.h>
 #include <keyray/scans.h>
 
 #endif

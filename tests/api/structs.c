@@ -23,7 +23,10 @@ enum {
     TABLE_INFO = 896,
     SCAN_SINK = 48,
     SCAN_OPTIONS = 32,
-    FILE_OPTIONS = 16
+    FILE_OPTIONS = 16,
+    SAVE_OPTIONS = 24,
+    SAVED_OPTIONS = 32,
+    SAVED_INFO = 592
 };
 
 static uint32_t data[N], rows[N];
@@ -32,6 +35,7 @@ static kr_device *device;
 static kr_index *index_;
 static kr_join *join;
 static kr_table *table;
+static kr_saved *saved;
 
 /* ---- Inputs -------------------------------------------------------------------------------- */
 
@@ -47,6 +51,8 @@ typedef union any {
     kr_scan_sink scan_sink;
     kr_scan_options scan_options;
     kr_file_options file_options;
+    kr_save_options save_options;
+    kr_saved_options saved_options;
 } any;
 
 static kr_status open_device(const any *options, kr_error *err)
@@ -155,6 +161,39 @@ static kr_status read_file(const any *options, kr_error *err)
     return status;
 }
 
+static kr_status save_index(const any *options, kr_error *err)
+{
+    kr_pieces *pieces = NULL;
+    const kr_status status = kr_index_pieces(index_, &options->save_options, &pieces, err);
+    kr_pieces_destroy(pieces);
+    return status;
+}
+
+/* All pieces of the index: kr_pieces_nbytes bytes, which the caller frees. */
+static unsigned char *bytes_of_index(uint64_t *nbytes)
+{
+    kr_pieces *pieces = NULL;
+    WORKS(kr_index_pieces(index_, NULL, &pieces, &err));
+    *nbytes = kr_pieces_nbytes(pieces);
+    unsigned char *bytes = malloc(*nbytes);
+    const void *data_of = NULL;
+    for (uint64_t n = 0, done = 0; kr_pieces_next(pieces, &data_of, &n, NULL, NULL) == KR_OK && n; done += n)
+        memcpy(bytes + done, data_of, n);
+    kr_pieces_destroy(pieces);
+    return bytes;
+}
+
+static kr_status open_saved(const any *options, kr_error *err)
+{
+    kr_saved *opened = NULL;
+    uint64_t nbytes = 0;
+    unsigned char *bytes = bytes_of_index(&nbytes);
+    const kr_status status = kr_saved_open_memory(bytes, nbytes, &options->saved_options, &opened, err);
+    kr_saved_close(opened);
+    free(bytes);
+    return status;
+}
+
 static void fill_scan_sink(any *sink)
 {
     sink->scan_sink.result = KR_SCAN_BITMAP;
@@ -187,6 +226,8 @@ static const struct input {
     {"kr_scan_sink", SCAN_SINK, sizeof(kr_scan_sink), scan_to, fill_scan_sink},
     {"kr_scan_options", SCAN_OPTIONS, sizeof(kr_scan_options), scan_with, NULL},
     {"kr_file_options", FILE_OPTIONS, sizeof(kr_file_options), read_file, NULL},
+    {"kr_save_options", SAVE_OPTIONS, sizeof(kr_save_options), save_index, NULL},
+    {"kr_saved_options", SAVED_OPTIONS, sizeof(kr_saved_options), open_saved, NULL},
 };
 
 /* What lies past struct_size is not read. */
@@ -278,6 +319,11 @@ static kr_status query_table(void *info, kr_error *err)
     return kr_table_query(table, info, err);
 }
 
+static kr_status query_saved(void *info, kr_error *err)
+{
+    return kr_saved_query(saved, info, err);
+}
+
 static const struct output {
     const char *name;
     size_t first, now;
@@ -293,6 +339,7 @@ static const struct output {
     {"kr_join_info", JOIN_INFO, sizeof(kr_join_info), query_join},
     {"kr_estimate", ESTIMATE, sizeof(kr_estimate), estimate_table},
     {"kr_table_info", TABLE_INFO, sizeof(kr_table_info), query_table},
+    {"kr_saved_info", SAVED_INFO, sizeof(kr_saved_info), query_saved},
 };
 
 /* Outputs are written up to struct_size and no further: fields that both know, then zeros. They are never
@@ -385,9 +432,14 @@ int main(void)
     WORKS(kr_table_create(device, "full", &keys, NULL, 1, NULL, NULL, &table, &err));
     if (failures)
         return 1;
+    uint64_t nbytes = 0;
+    unsigned char *bytes = bytes_of_index(&nbytes);
+    WORKS(kr_saved_open_memory(bytes, nbytes, NULL, &saved, &err));
     check_inputs();
     check_outputs();
     check_frozen();
+    kr_saved_close(saved);
+    free(bytes);
     kr_table_destroy(table);
     kr_join_destroy(join);
     kr_index_destroy(index_);

@@ -91,7 +91,7 @@ def include_rules():
     source = ast.parse(text("ci/check-includes")).body
     tables = {node.targets[0].id: ast.unparse(node.value) for node in source if isinstance(node, ast.Assign)}
     devices = ast.literal_eval(tables["DEVICES"])
-    rules = ast.literal_eval(tables["MAY_INCLUDE"].replace("*DEVICES", ", ".join(map(repr, devices))))
+    rules = ast.literal_eval(tables["MAY_INCLUDE"].replace("*DEVICES", ", ".join(map(repr, devices))).replace("IMAGE", tables["IMAGE"]))
     page = {}
     for folder, cell in re.findall(r"^\| `([\w/]+)` \| [^|]+ \| ([^|]+) \|$", text("docs/architecture.md"), re.M):
         page[folder] = set(re.findall(r"`([\w/.]+)`", cell)) | ({"itself"} if "itself" in cell else set())

@@ -15,6 +15,8 @@
  *             open_views(t);
  *     }
  *
+ * Saving is a reader beside lookups, so it writes nothing: what a walk derives is for kr_image_binds.
+ *
  * A file may hold anything. So a number has bounds, a buffer has the size that numbers before it say, and
  * what the contents of buffers must be for searches not to leave them, the structure's validate checks. A
  * failure is a failed step of image->work: what follows then does nothing, and structures may be half filled.
@@ -23,6 +25,7 @@
 #define KEYRAY_BASE_IMAGE_IMAGE_H
 
 #include "base/devices/work.h"
+#include "base/image/layout.h"
 
 typedef enum kr_image_task {
     KR_IMAGE_SAVE, /* fields are read, and noted for the file */
@@ -34,11 +37,30 @@ typedef struct kr_image {
     kr_image_task task;
     kr_work *work; /* where memory comes from, with the stream and the error */
     /* What follows belongs to image.c. */
-    struct kr_image_list *list;   /* SAVE: the fields so far */
-    const struct kr_saved *saved; /* LOAD */
-    uint32_t next;                /* LOAD: the field of the file that is due */
-    char scope[64];               /* in front of names: "sorted." */
+    struct kr_field_list list;            /* SAVE: the fields so far */
+    const struct kr_image_source *source; /* LOAD */
+    struct kr_upload *upload;         /* LOAD: of a file to a device that is not the host; NULL: not yet */
+    uint32_t next;                    /* LOAD: the field that is due */
+    char scope[KR_FIELD_NAME_NBYTES]; /* in front of names: "sorted." */
 } kr_image;
+
+/* Where a walk that loads finds its fields. */
+typedef struct kr_image_source {
+    const kr_field *fields;
+    uint32_t n;
+    const char *name; /* of the file, for errors */
+    /* An array becomes memory of the work's device, which the buffer then owns or borrows, also after a
+     * failure; it may be enqueued. */
+    void (*fill)(kr_image *image, const kr_field *field, kr_buffer *buffer);
+    /* An array is copied to host memory. */
+    void (*read)(kr_image *image, const kr_field *field, void *to);
+} kr_image_source;
+
+/* Begins a walk; the end releases what it has taken, and waits for what it has enqueued. */
+kr_image kr_image_to_save(kr_work *work);
+kr_image kr_image_to_load(kr_work *work, const kr_image_source *source);
+kr_image kr_image_to_own(kr_work *work);
+void kr_image_end(kr_image *image);
 
 /* The structure itself: *self; LOAD: zeroed memory, which *self then owns. NULL after a failure. */
 void *kr_image_object(kr_image *image, void **self, size_t nbytes);
@@ -72,9 +94,15 @@ void kr_image_buffer_used(kr_image *image, const char *name, kr_buffer *buffer, 
 /* 1 if the buffer is there: saved as a number. For arrays that a structure may not have. */
 int kr_image_has(kr_image *image, const char *name, const kr_buffer *buffer);
 
-/* An array of n elements in host memory, which the structure frees: SAVE and OWN return `array`, LOAD a new
- * one, or NULL for n = 0. */
-void *kr_image_array(kr_image *image, const char *name, void *array, uint64_t n, size_t each);
+/* An array of n elements in host memory at *array, which the structure frees. LOAD makes it: NULL for n = 0.
+ */
+void kr_image_array(kr_image *image, const char *name, void **array, uint64_t n, size_t each);
+
+/* The same of a text with its NUL, of any length. */
+void kr_image_text(kr_image *image, const char *name, char **text);
+
+/* LOAD: fields that are still to come, for bounds of numbers of things that have fields; else UINT64_MAX. */
+uint64_t kr_image_left(const kr_image *image);
 
 /* LOAD: what was read makes no sense. Fails with KR_ERR_FORMAT; `format` is a clause, as "leaf 7 has no
  * entry"; the text gets the file's name in front. */

@@ -24,6 +24,9 @@ const kr_struct kr_struct_table_info = ROW(table_info, peak_nbytes);
 const kr_struct kr_struct_scan_sink = ROW(scan_sink, rows_capacity);
 const kr_struct kr_struct_scan_options = ROW(scan_options, reserved);
 const kr_struct kr_struct_file_options = ROW(file_options, nulls);
+const kr_struct kr_struct_save_options = ROW(save_options, reserved);
+const kr_struct kr_struct_saved_options = ROW(saved_options, progress);
+const kr_struct kr_struct_saved_info = ROW(saved_info, n_attachments);
 
 /* No struct of any version will be larger: a larger size is a caller's mistake. */
 enum { MOST_NBYTES = 16384 };

@@ -1,5 +1,6 @@
 /* The life of an index. */
 #include "index/kinds/index.h"
+#include "base/image/saved.h"
 #include "index/kinds/index_body.h"
 #include "index/results/dense.h"
 #include "index/results/row_ids.h"
@@ -44,7 +45,7 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
     return ops->event_wait(index->device, index->ready, kr_stream_native(index->device, stream), err);
 }
 
-static kr_status runs_on(const kr_family_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err)
+kr_status kr_index_runs_on(const kr_family_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err)
 {
     if (!ops->program || device->ops->can_run(device, ops->program))
         return ops->runs_on ? ops->runs_on(device, spec, err) : KR_OK;
@@ -109,8 +110,7 @@ static uint32_t differing_bits(const kr_index *index, kr_type type)
     return bits;
 }
 
-/* After a build or a change. */
-static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t peak_nbytes)
+void kr_index_fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t peak_nbytes)
 {
     kr_index_info *info = &index->info;
     kr_component components[KR_COMPONENTS_MOST];
@@ -127,7 +127,7 @@ static void fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, 
     index->phases = watch->phases;
 }
 
-static void record_ready(kr_work *w, kr_index *index)
+void kr_index_record_ready(kr_work *w, kr_index *index)
 {
     kr_device *device = index->device;
     if (!kr_work_goes_on(w))
@@ -179,7 +179,7 @@ static void run_build(kr_work *w, kr_index *index, const source *from)
     if (from->row_ids)
         find_given_rows(w, index, &in);
     kr_work_give_since(w, 0);
-    record_ready(w, index);
+    kr_index_record_ready(w, index);
 }
 
 static kr_status make(kr_device *device, const kr_spec *spec, const source *from, kr_index **index,
@@ -196,7 +196,7 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
     made->dictionary = from->keys->dictionary;
     made->ops = kr_family_ops_of(spec->kind->family, from->keys->type);
     KR_STEP(&w, kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err));
-    KR_STEP(&w, runs_on(made->ops, device, spec, err));
+    KR_STEP(&w, kr_index_runs_on(made->ops, device, spec, err));
     kr_work_peak_begin(&w, &peak);
     kr_stopwatch_start(&watch, device, w.stream);
     w.watch = &watch;
@@ -208,7 +208,7 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
         kr_index_release(made, from->stream);
         return status;
     }
-    fill_info(made, from->keys->type, &watch, peak_nbytes);
+    kr_index_fill_info(made, from->keys->type, &watch, peak_nbytes);
     *index = made;
     return KR_OK;
 }
@@ -248,24 +248,25 @@ static kr_work begin_change(kr_index *index, change *c, kr_stream *stream, kr_er
 static kr_status end_change(kr_work *w, kr_index *index, change *c, kr_type type)
 {
     kr_work_give_since(w, 0);
-    record_ready(w, index);
+    kr_index_record_ready(w, index);
     kr_stopwatch_stop(&c->watch);
     const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_work_peak_end(w, &c->peak);
     if (kr_work_goes_on(w))
-        fill_info(index, type, &c->watch, peak_nbytes);
+        kr_index_fill_info(index, type, &c->watch, peak_nbytes);
     return kr_work_end(w);
 }
 
-/* The columns are there. Waits for lookups that still read the index, and forgets whether its keys are
- * distinct. 0: a step failed. */
+/* The columns are there. Waits for lookups that still read the index, which then has memory of its own, and
+ * forgets whether its keys are distinct. 0: a step failed. */
 static int begin_writing(kr_work *w, kr_index *index)
 {
     if (!kr_work_goes_on(w))
         return 0;
     kr_work_lap(w, "copy");
     kr_device_drain(index->device);
+    kr_index_own(w, index);
     index->is_unique = 0;
-    return 1;
+    return kr_work_goes_on(w);
 }
 
 kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
@@ -334,7 +335,7 @@ kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_str
 }
 
 /* Joins take one row of a key where keys are distinct. */
-static void check_family(kr_work *w, const kr_index *index)
+void kr_index_check_family(kr_work *w, const kr_index *index)
 {
     if (!index->ops->validate || !kr_work_goes_on(w))
         return;
@@ -348,7 +349,7 @@ kr_status kr_index_check(const kr_index *index, kr_error *err)
     const kr_rows rows = index->ops->rows(index->self);
     kr_work w = kr_work_on(index->device, NULL, err);
     KR_STEP(&w, kr_index_await(index, NULL, err));
-    check_family(&w, index);
+    kr_index_check_family(&w, index);
     kr_work_give_since(&w, 0);
     kr_row_ids_validate(&w, &rows);
     return kr_work_end(&w);
@@ -364,6 +365,7 @@ void kr_index_release(kr_index *index, kr_stream *stream)
     }
     if (index->ready)
         index->device->ops->event_destroy(index->device, index->ready);
+    kr_saved_release(index->mapped);
     free(index);
 }
 

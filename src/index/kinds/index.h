@@ -17,6 +17,7 @@ struct kr_index {
     uint64_t dictionary;       /* of the keys, see kr_column */
     uint32_t key_bits;         /* low bits in which keys of the index differ */
     uint32_t is_unique;        /* 1: no two rows have the same key; 0: perhaps, always so after a change */
+    struct kr_saved *mapped;   /* the file whose mapped memory its arrays are; NULL: it has its own */
     kr_phases phases;          /* of the build or the last change */
     kr_index_info info;
 };
@@ -28,6 +29,14 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
 /* The same for keys of u32 or u64 that are all below 2^used_bits, with row ids 0, 1, 2, ... */
 kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_column *keys,
                                uint32_t used_bits, kr_stream *stream, kr_index **index, kr_error *err);
+
+/* kr_index_pieces and kr_index_load with checked arguments (saved.c). */
+kr_status kr_index_make_pieces(const kr_index *index, const kr_save_options *options, kr_pieces **pieces,
+                               kr_error *err);
+kr_status kr_index_make_loaded(kr_device *device, const kr_saved *saved, kr_stream *stream, kr_index **index,
+                               kr_error *err);
+/* Before a change: memory of a mapped file is copied, and the file let go. */
+void kr_index_own(kr_work *work, kr_index *index);
 
 /* kr_index_destroy, for a call that counts its memory on that stream. */
 void kr_index_release(kr_index *index, kr_stream *stream);
@@ -44,6 +53,17 @@ kr_status kr_index_check(const kr_index *index, kr_error *err);
 
 /* Makes `stream` wait for the build. */
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err);
+
+/* ---- Steps that builds, changes and loading share ------------------------------------------------- */
+
+/* KR_ERR_UNSUPPORTED if the device cannot run the spec. */
+kr_status kr_index_runs_on(const kr_family_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err);
+/* What the family's validate checks, and that keys are as distinct as the index says. Blocks. */
+void kr_index_check_family(kr_work *work, const kr_index *index);
+/* What work was enqueued is part of the index: later calls wait for it. */
+void kr_index_record_ready(kr_work *work, kr_index *index);
+/* After a build, a change or loading. */
+void kr_index_fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t peak_nbytes);
 
 /* A shape for estimates; fails with more rows than an index holds. row_ids: NULL, or the caller's. */
 kr_status kr_index_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,

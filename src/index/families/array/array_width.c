@@ -105,6 +105,19 @@ static void update(kr_work *w, void *self, const kr_update *job)
     }
 }
 
+static void image(kr_image *image, const kr_image_of *of, void **self)
+{
+    array_index *index = kr_image_object(image, self, sizeof *index);
+    if (!index)
+        return;
+    kr_store_image(image, of, &index->store);
+    kr_store_image_slots(image, &index->store, index->store.n);
+    if (!kr_image_binds(image))
+        return;
+    index->spec = *of->spec;
+    set_search(image->work->device, index);
+}
+
 /* Binary search halves n + 1 places; K-ary search divides them by k and reads up to k - 1 pivots. Then comes
  * the row. */
 static double touches(const kr_shape *shape)
@@ -133,4 +146,5 @@ const kr_family_ops KR_W(array_ops) = {
     .program = &KR_W(array_soa),
     .runs_on = kr_search_runs_on,
     .update = update,
+    .image = image,
 };

@@ -1,0 +1,168 @@
+/* Indexes in files: what the library knows of an index, in front of what its family keeps. */
+#include "base/image/saved.h"
+#include "base/image/pieces.h"
+#include "index/kinds/index.h"
+#include "index/results/row_ids.h"
+
+/* LOAD: *rows becomes the number of rows, which the family's structure must have. */
+static void walk(kr_image *image, kr_index *index, uint64_t *rows)
+{
+    uint32_t type = (uint32_t)index->info.type, texts = index->dictionary != 0;
+    const kr_image_of of = {.spec = &index->spec, .type = type};
+    kr_saved_begin_walk(image, KR_SAVED_INDEX, index->info.spec);
+    kr_image_u64(image, "rows", rows, 0, KR_NO_ROW - 1);
+    kr_image_u64(image, "next row", &index->info.next_row, 0, KR_NO_ROW);
+    kr_image_u64(image, "row limit", &index->row_limit, 0, KR_NO_ROW);
+    kr_image_u32(image, "no key twice", &index->is_unique, 0, 1);
+    const uint32_t column = kr_image_enter_nth(image, "column", 0);
+    kr_image_u32(image, "type", &type, type, type); /* that of `of` */
+    kr_image_u32(image, "texts", &texts, 0, type == KR_U32);
+    kr_image_leave(image, column);
+    if (!index->ops->image)
+        KR_STEP(image->work, kr_fail(image->work->err, KR_ERR_UNSUPPORTED, "kind '%s' cannot be saved yet",
+                                     index->spec.kind->name));
+    const uint32_t kind = kr_image_enter(image, "kind");
+    if (kr_work_goes_on(image->work))
+        index->ops->image(image, &of, &index->self);
+    kr_image_leave(image, kind);
+}
+
+/* ---- Saving ----------------------------------------------------------------------------------- */
+
+kr_status kr_index_make_pieces(const kr_index *index, const kr_save_options *options, kr_pieces **pieces,
+                               kr_error *err)
+{
+    kr_work w = kr_work_on(index->device, NULL, err);
+    kr_image image = kr_image_to_save(&w);
+    uint64_t rows = index->info.rows;
+    const kr_pieces_of of = {
+        .device = index->device, .version = &index->version, .what = "index", .ready = index->ready};
+    walk(&image, (kr_index *)index, &rows); /* which a walk that saves only reads */
+    kr_saved_end_walk(&image, options);
+    KR_STEP(&w, kr_pieces_make(&image, &of, pieces));
+    kr_image_end(&image);
+    return kr_work_end(&w);
+}
+
+/* ---- Loading ---------------------------------------------------------------------------------- */
+
+/* What must be known before the walk: the structure's operations. */
+static void find_kind(kr_work *w, const kr_saved *saved, kr_index *index)
+{
+    uint64_t type = 0, texts = 0;
+    if (kr_saved_what_of(saved) == KR_SAVED_TABLE)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_FORMAT, "%s holds a table, not an index; use kr_table_load",
+                           saved->name));
+    KR_STEP(w, kr_spec_parse(kr_saved_spec_of(saved), &index->spec, w->err));
+    KR_STEP(w, kr_saved_find_number(saved, "column 0.type", KR_U8, KR_TIMESTAMP64, &type, w->err));
+    KR_STEP(w, kr_saved_find_number(saved, "column 0.texts", 0, type == KR_U32, &texts, w->err));
+    if (kr_work_goes_on(w) && !index->spec.kind->family)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_FORMAT, "%s does not hold what it says: kind '%s' makes no index",
+                           saved->name, index->spec.kind->name));
+    KR_STEP(w, kr_saved_dictionary(saved, 0, (int)texts, &index->dictionary, w->err));
+    if (!kr_work_goes_on(w))
+        return;
+    index->info.type = (kr_type)type;
+    index->ops = kr_family_ops_of(index->spec.kind->family, (kr_type)type);
+    KR_STEP(w, kr_spec_format(&index->spec, index->info.spec, sizeof index->info.spec, w->err));
+    KR_STEP(w, kr_index_runs_on(index->ops, index->device, &index->spec, w->err));
+}
+
+/* Row ids are used as positions in columns of the caller's; searches do not ask that they are distinct. */
+static void check_rows(kr_work *w, const kr_index *index, uint64_t rows)
+{
+    uint64_t *counters = kr_work_counters(w, KR_ROWS_COUNTERS);
+    if (!kr_work_goes_on(w))
+        return;
+    const kr_rows held = index->ops->rows(index->self);
+    const kr_rows_summary found = kr_row_ids_summarize(w, &held, counters);
+    kr_work_give(w, counters);
+    if (held.n_rows != rows || found.count != rows)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "there are %llu row ids, and %llu rows",
+                           (unsigned long long)found.count, (unsigned long long)rows));
+    if (found.end > index->row_limit || index->row_limit > index->info.next_row)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "row id %llu is not below the limit",
+                           (unsigned long long)found.end - 1));
+}
+
+/* What searches rely on. The structure is whole, whatever its arrays hold. */
+static void verify(kr_image *image, const kr_index *index, uint64_t rows)
+{
+    kr_error cause = {0};
+    kr_work w = kr_work_beside(image->work, &cause);
+    if (!kr_work_goes_on(image->work))
+        return;
+    kr_index_check_family(&w, index);
+    kr_work_give_since(&w, 0);
+    check_rows(&w, index, rows);
+    if (kr_work_end(&w) == KR_ERR_INVARIANT) {
+        kr_image_refuse(image, "%s", cause.text);
+        return;
+    }
+    if (w.status != KR_OK && image->work->err)
+        *image->work->err = cause;
+    KR_STEP(image->work, w.status);
+}
+
+static void load(kr_work *w, const kr_saved *saved, kr_index *index)
+{
+    uint64_t rows = 0;
+    kr_image image = kr_image_to_load(w, &saved->source);
+    walk(&image, index, &rows);
+    kr_saved_end_walk(&image, NULL);
+    kr_work_lap(w, "read");
+    if (saved->verifies)
+        verify(&image, index, rows);
+    kr_image_end(&image);
+    kr_work_lap(w, "verify");
+    if (saved->is_mapped && w->device->ops->is_host)
+        index->mapped = kr_saved_hold(saved);
+    kr_work_give_since(w, 0);
+    kr_index_record_ready(w, index);
+}
+
+kr_status kr_index_make_loaded(kr_device *device, const kr_saved *saved, kr_stream *stream, kr_index **index,
+                               kr_error *err)
+{
+    kr_work w = kr_work_on(device, stream, err);
+    kr_stopwatch watch;
+    kr_peak peak;
+    kr_index *made = kr_work_object(&w, sizeof *made, "an index");
+    if (!made)
+        return kr_work_end(&w);
+    made->device = device;
+    find_kind(&w, saved, made);
+    kr_work_peak_begin(&w, &peak);
+    kr_stopwatch_start(&watch, device, w.stream);
+    w.watch = &watch;
+    if (kr_work_goes_on(&w))
+        load(&w, saved, made);
+    kr_stopwatch_stop(&watch);
+    const uint64_t peak_nbytes = kr_work_peak_end(&w, &peak);
+    const kr_status status = kr_work_end(&w);
+    if (status != KR_OK) {
+        kr_index_release(made, stream);
+        return status;
+    }
+    kr_index_fill_info(made, made->info.type, &watch, peak_nbytes);
+    *index = made;
+    return KR_OK;
+}
+
+/* ---- Changing what is mapped ------------------------------------------------------------------ */
+
+void kr_index_own(kr_work *w, kr_index *index)
+{
+    if (!index->mapped || !kr_work_goes_on(w))
+        return;
+    kr_image image = kr_image_to_own(w);
+    uint64_t rows = index->info.rows;
+    ++index->version; /* recordings hold addresses of the mapping */
+    walk(&image, index, &rows);
+    kr_image_end(&image);
+    if (!kr_work_goes_on(w))
+        return;
+    kr_saved_release(index->mapped);
+    index->mapped = NULL;
+    kr_work_lap(w, "copy");
+}
