@@ -15,11 +15,6 @@ kr_image kr_image_to_load(kr_work *work, const kr_image_source *source)
     return (kr_image){.task = KR_IMAGE_LOAD, .work = work, .source = source};
 }
 
-kr_image kr_image_to_own(kr_work *work)
-{
-    return (kr_image){.task = KR_IMAGE_OWN, .work = work};
-}
-
 void kr_image_refuse(kr_image *image, const char *format, ...)
 {
     char text[256];
@@ -176,20 +171,46 @@ static const kr_field *due_array(kr_image *image, const char *name, uint64_t nby
     return NULL;
 }
 
+/* The first walk makes the copy, the second puts it in the place of what is borrowed. */
 static void own(kr_image *image, const char *name, kr_buffer *buffer)
 {
     kr_work *w = image->work;
-    kr_buffer copy = {0};
     if (!buffer->is_borrowed || !kr_work_goes_on(w))
         return;
-    KR_STEP(w,
-            kr_buffer_allocate(w->device, buffer->nbytes, w->stream, name,
-                               "a mapped index or table becomes a copy before it is changed", &copy, w->err));
+    if (!image->is_trial) {
+        const kr_field *field = &image->list.fields[image->next++];
+        *buffer = (kr_buffer){(void *)field->data, field->value};
+        return;
+    }
+    kr_buffer copy = {0};
+    kr_field *field = note(image, KR_FIELD_ARRAY, name);
+    KR_STEP(w, kr_buffer_allocate(w->device, buffer->nbytes, w->stream, name,
+                                  "what is mapped becomes a copy before it is changed", &copy, w->err));
+    if (!kr_work_goes_on(w))
+        return;
+    field->value = copy.nbytes;
+    field->data = copy.data;
     kr_work_copy(w, copy.data, buffer->data, buffer->nbytes);
-    if (kr_work_goes_on(w))
-        *buffer = copy;
-    else
-        kr_buffer_release(w->device, &copy, w->stream);
+}
+
+/* Copies that no buffer has taken. */
+static void drop_copies(kr_image *image)
+{
+    for (uint32_t i = image->next; i < image->list.n; ++i) {
+        kr_buffer copy = {(void *)image->list.fields[i].data, image->list.fields[i].value};
+        kr_buffer_release(image->work->device, &copy, image->work->stream);
+    }
+}
+
+void kr_image_own(kr_work *work, void (*walk)(kr_image *image, void *ctx), void *ctx)
+{
+    kr_image image = {.task = KR_IMAGE_OWN, .work = work, .is_trial = 1};
+    walk(&image, ctx);
+    image.is_trial = 0;
+    if (kr_work_goes_on(work))
+        walk(&image, ctx);
+    drop_copies(&image);
+    kr_image_end(&image);
 }
 
 static void keep(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes, int whole)

@@ -37,10 +37,11 @@ typedef struct kr_image {
     kr_image_task task;
     kr_work *work; /* where memory comes from, with the stream and the error */
     /* What follows belongs to image.c. */
-    struct kr_field_list list;            /* SAVE: the fields so far */
+    struct kr_field_list list;            /* SAVE: the fields so far; OWN: the copies */
     const struct kr_image_source *source; /* LOAD */
     struct kr_upload *upload;         /* LOAD: of a file to a device that is not the host; NULL: not yet */
-    uint32_t next;                    /* LOAD: the field that is due */
+    uint32_t next;                    /* LOAD, OWN: the field that is due */
+    uint32_t is_trial;                /* OWN: the first of two walks, which copies and changes nothing */
     char scope[KR_FIELD_NAME_NBYTES]; /* in front of names: "sorted." */
 } kr_image;
 
@@ -59,8 +60,10 @@ typedef struct kr_image_source {
 /* Begins a walk; the end releases what it has taken, and waits for what it has enqueued. */
 kr_image kr_image_to_save(kr_work *work);
 kr_image kr_image_to_load(kr_work *work, const kr_image_source *source);
-kr_image kr_image_to_own(kr_work *work);
 void kr_image_end(kr_image *image);
+/* A whole OWN: `walk` is called twice, so that there are copies of all that is borrowed before any is used. A
+ * failure leaves the structure as it was. */
+void kr_image_own(kr_work *work, void (*walk)(kr_image *image, void *ctx), void *ctx);
 
 /* The structure itself: *self; LOAD: zeroed memory, which *self then owns. NULL after a failure. */
 void *kr_image_object(kr_image *image, void **self, size_t nbytes);
@@ -68,7 +71,7 @@ void *kr_image_object(kr_image *image, void **self, size_t nbytes);
 /* 1 for the tasks that end with buffers in other places: views and what else is derived must be made. */
 static inline int kr_image_binds(const kr_image *image)
 {
-    return image->task != KR_IMAGE_SAVE && kr_work_goes_on(image->work);
+    return image->task != KR_IMAGE_SAVE && !image->is_trial && kr_work_goes_on(image->work);
 }
 static inline int kr_image_loads(const kr_image *image)
 {

@@ -223,7 +223,7 @@ static kr_status open_bytes(kr_saved *saved, const void *data, uint64_t nbytes, 
 kr_status kr_saved_open_bytes(const void *data, uint64_t nbytes, const kr_saved_options *options,
                               kr_saved **saved, kr_error *err)
 {
-    kr_saved *made = make("the saved bytes", options, err);
+    kr_saved *made = make("the file in memory", options, err);
     return made ? end_open(made, open_bytes(made, data, nbytes, err), saved) : KR_ERR_HOST_MEMORY;
 }
 

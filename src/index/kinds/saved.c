@@ -151,17 +151,20 @@ kr_status kr_index_make_loaded(kr_device *device, const kr_saved *saved, kr_stre
 
 /* ---- Changing what is mapped ------------------------------------------------------------------ */
 
+static void walk_to_own(kr_image *image, void *index)
+{
+    uint64_t rows = ((kr_index *)index)->info.rows;
+    walk(image, index, &rows);
+}
+
 void kr_index_own(kr_work *w, kr_index *index)
 {
     if (!index->mapped || !kr_work_goes_on(w))
         return;
-    kr_image image = kr_image_to_own(w);
-    uint64_t rows = index->info.rows;
-    ++index->version; /* recordings hold addresses of the mapping */
-    walk(&image, index, &rows);
-    kr_image_end(&image);
+    kr_image_own(w, walk_to_own, index);
     if (!kr_work_goes_on(w))
         return;
+    ++index->version; /* recordings hold addresses of the mapping */
     kr_saved_release(index->mapped);
     index->mapped = NULL;
     kr_work_lap(w, "copy");

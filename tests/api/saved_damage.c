@@ -1,0 +1,261 @@
+/* Damaged files: cut off at every length, every bit of a small file changed, and heads, directories and
+ * arrays that are wrong under right checksums. Each is an error that says so; nothing crashes, and nothing
+ * stays. */
+#include "saved_files.h"
+
+enum { N = 60 };
+
+static kr_device *device;
+static uint32_t keys[N];
+static const kr_column column = {.type = KR_U32, .count = N, .data = keys};
+
+static uint64_t in_use(void)
+{
+    kr_device_info info = {.struct_size = sizeof info};
+    WORKS(kr_device_query(device, &info, &err));
+    return info.in_use_nbytes;
+}
+
+static kr_status load(const bytes *file, kr_error *err)
+{
+    kr_saved *saved = NULL;
+    kr_index *index = NULL;
+    kr_status status = kr_saved_open_memory(file->data, file->n, NULL, &saved, err);
+    if (status == KR_OK)
+        status = kr_index_load(device, saved, NULL, &index, err);
+    if (status == KR_OK)
+        answers_of(index, &column, &column);
+    kr_index_destroy(index);
+    kr_saved_close(saved);
+    return status;
+}
+
+/* The text must have `says` in it. */
+static void refused(const bytes *file, const char *says)
+{
+    kr_error err = {0};
+    const kr_status status = load(file, &err);
+    CHECK(status == KR_ERR_FORMAT && strstr(err.text, says) && !strchr(err.text, '\n'));
+    if (status != KR_ERR_FORMAT || !strstr(err.text, says))
+        printf("  wanted '%s', got %s '%s'\n", says, kr_status_name(status), err.text);
+    CHECK(in_use() == 0);
+}
+
+static bytes copy_of(const bytes *file)
+{
+    bytes copy = {malloc(file->n + 1), file->n};
+    memcpy(copy.data, file->data, file->n);
+    return copy;
+}
+
+static bytes make_file(const char *spec)
+{
+    const kr_attachment attached = {"note", "a few bytes", 11};
+    const kr_save_options options = {
+        .struct_size = sizeof options, .attachments = &attached, .n_attachments = 1};
+    kr_index *index = NULL;
+    WORKS(kr_index_create(device, spec, &column, NULL, NULL, &index, &err));
+    const bytes file = bytes_of_index(index, &options);
+    kr_index_destroy(index);
+    return file;
+}
+
+/* ---- Without mending ---------------------------------------------------------------------------- */
+
+static void check_cut_off(const bytes *file)
+{
+    int whole = 0;
+    for (uint64_t n = 0; n < file->n; ++n) {
+        const bytes part = {file->data, n};
+        whole += load(&part, NULL) != KR_ERR_FORMAT;
+    }
+    CHECK(whole == 0);
+    refused(&(bytes){file->data, file->n - 1}, "cut off");
+    bytes longer = copy_of(file);
+    longer.data[longer.n++] = 0;
+    refused(&longer, "too long");
+    free(longer.data);
+}
+
+static void check_every_bit(const bytes *file)
+{
+    bytes copy = copy_of(file);
+    int missed = 0;
+    for (uint64_t i = 0; i < file->n; ++i)
+        for (int bit = 0; bit < 8; ++bit) {
+            copy.data[i] ^= (unsigned char)(1 << bit);
+            missed += load(&copy, NULL) == KR_OK;
+            copy.data[i] = file->data[i];
+        }
+    CHECK(missed == 0);
+    CHECK(load(&copy, NULL) == KR_OK);
+    /* Zeros instead of a byte, and all bits of it. */
+    for (uint64_t i = 0; i < file->n; ++i) {
+        copy.data[i] = (unsigned char)~file->data[i];
+        missed += load(&copy, NULL) == KR_OK;
+        copy.data[i] = 0;
+        missed += file->data[i] && load(&copy, NULL) == KR_OK;
+        copy.data[i] = file->data[i];
+    }
+    CHECK(missed == 0);
+    free(copy.data);
+}
+
+/* The error names the array, and the byte where its damaged block begins. */
+static void check_place(const bytes *file)
+{
+    const file_field keys_field = find_field(file, "kind.keys");
+    char place[64];
+    bytes copy = copy_of(file);
+    copy.data[keys_field.offset + 9] ^= 1;
+    snprintf(place, sizeof place, "'kind.keys', %u bytes from byte %llu", (unsigned)(N * sizeof *keys),
+             (unsigned long long)keys_field.offset);
+    refused(&copy, place);
+    kr_saved *saved = NULL;
+    const kr_saved_options trusted = {.struct_size = sizeof trusted, .verify = KR_VERIFY_HEADER};
+    WORKS(kr_saved_open_memory(copy.data, copy.n, &trusted, &saved, &err));
+    REFUSED(KR_ERR_FORMAT, kr_saved_check(saved, &err));
+    kr_saved_close(saved);
+    free(copy.data);
+}
+
+/* ---- With checksums that are right -------------------------------------------------------------- */
+
+typedef struct change {
+    const char *field; /* NULL: of the file itself */
+    uint64_t at;       /* byte of the field's array, or of the file */
+    uint64_t number;   /* what it becomes */
+    uint32_t nbytes;   /* 0: the value of the field: a number, or how many bytes */
+    const char *says;
+} change;
+
+static const change changes[] = {
+    {NULL, 8, 0x04030201, 4, "other byte order"},
+    {NULL, 8, 0x01020305, 4, "no mark of its byte order"},
+    {NULL, 12, 2, 4, "format 2"},
+    {NULL, 16, 1 << 20, 8, "cut off"},
+    {NULL, 24, 8192 + 8, 8, "makes no sense"},
+    {NULL, 32, 64, 8, "makes no sense"},
+    {NULL, 40, 1, 1, "makes no sense"},
+    {NULL, 100, 1, 1, "in a gap"},
+    {"what", 0, KR_SAVED_TABLE, 0, "holds a table, not an index"},
+    {"what", 0, 3, 0, "does not say what it holds"},
+    {"column 0.type", 0, 99, 0, "out of bounds"},
+    {"column 0.type", 0, KR_U64, 0, "bytes"},
+    {"column 0.texts", 0, 2, 0, "out of bounds"},
+    {"rows", 0, N - 1, 0, "row ids"},
+    {"rows", 0, UINT64_MAX, 0, "may be"},
+    {"row limit", 0, 5, 0, "not below the limit"},
+    {"next row", 0, 5, 0, "not below the limit"},
+    {"next row", 0, (uint64_t)KR_NO_ROW + 1, 0, "may be"},
+    {"no key twice", 0, 2, 0, "may be"},
+    {"no key twice", 0, 1, 0, "distinct"},
+    {"kind.n", 0, N + 1, 0, "bytes"},
+    {"kind.n", 0, (uint64_t)1 << 62, 0, "may be"},
+    {"kind.n", 0, 0, 0, "bytes"},
+    {"kind.lowest", 0, 0, 0, "lowest key"},
+    {"kind.highest", 0, UINT32_MAX, 0, "highest key"},
+    {"kind.keys", 12, UINT32_MAX, 4, "not ascending"},
+    {"kind.keys", 0, 1 << 20, 0, "directory"},
+    {"kind.rows", 12, 70, 4, "not below the limit"},
+    {"kind.rows", 12, KR_NO_ROW, 4, "row ids"},
+};
+
+static void check_changes(const bytes *file)
+{
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; ++i) {
+        const change *one = &changes[i];
+        bytes copy = copy_of(file);
+        if (one->field) {
+            const file_field field = find_field(file, one->field);
+            CHECK(field.kind != 0);
+            put_number(&copy, one->nbytes ? field.offset + one->at : field.value_at, one->number,
+                       one->nbytes ? one->nbytes : 8);
+        } else {
+            put_number(&copy, one->at, one->number, one->nbytes);
+        }
+        if (one->field && one->nbytes == 0) { /* sums of arrays are right, and sizes may be wrong */
+            const uint64_t from = directory_at(&copy), n = copy.n - 4 - from;
+            put_number(&copy, copy.n - 4, slow_crc(copy.data + from, n), 4);
+        } else if (one->field) {
+            mend(&copy);
+        }
+        put_number(&copy, 60, slow_crc(copy.data, 60), 4);
+        const int before = failures;
+        refused(&copy, one->says);
+        if (failures > before)
+            printf("  change %zu, field %s\n", i, one->field ? one->field : "none");
+        free(copy.data);
+    }
+}
+
+/* Texts: another version of the library is fine, a spec that it lacks is not. */
+static void check_texts(const bytes *file)
+{
+    bytes copy = copy_of(file);
+    file_field field = find_field(file, "library");
+    kr_saved_info info = {.struct_size = sizeof info};
+    kr_saved *saved = NULL;
+    memcpy(copy.data + field.content_at, "9.9.9", 5);
+    mend(&copy);
+    CHECK(load(&copy, NULL) == KR_OK);
+    WORKS(kr_saved_open_memory(copy.data, copy.n, NULL, &saved, &err));
+    WORKS(kr_saved_query(saved, &info, &err));
+    CHECK(strcmp(info.version, "9.9.9") == 0 && strncmp(info.spec, "array:", 6) == 0);
+    kr_saved_close(saved);
+    field = find_field(file, "spec");
+    memcpy(copy.data + field.content_at, "arrax", 5);
+    mend(&copy);
+    REFUSED(KR_ERR_SPEC, load(&copy, &err));
+    memcpy(copy.data + field.content_at, "ar\0ay", 5);
+    mend(&copy);
+    refused(&copy, "directory");
+    free(copy.data);
+}
+
+/* Names, kinds and the order of fields. */
+static void check_fields(const bytes *file)
+{
+    bytes copy = copy_of(file);
+    const file_field field = find_field(file, "kind.n");
+    const uint64_t name_at = (uint64_t)((const unsigned char *)field.name - file->data);
+    copy.data[name_at + 5] = 'm';
+    mend(&copy);
+    refused(&copy, "field 'kind.n' is due, and there is 'kind.m'");
+    copy.data[name_at + 5] = 0;
+    mend(&copy);
+    refused(&copy, "directory");
+    copy.data[name_at + 5] = 'n';
+    put_number(&copy, name_at - 24, 4, 4); /* a kind that there is not */
+    const uint64_t from = directory_at(&copy), n = copy.n - 4 - from;
+    put_number(&copy, copy.n - 4, slow_crc(copy.data + from, n), 4);
+    refused(&copy, "directory");
+    put_number(&copy, name_at - 24, 1, 4);
+    put_number(&copy, from, field_count(file) + 1, 4);
+    put_number(&copy, copy.n - 4, slow_crc(copy.data + from, n), 4);
+    refused(&copy, "directory");
+    put_number(&copy, from, UINT32_MAX, 4);
+    put_number(&copy, copy.n - 4, slow_crc(copy.data + from, n), 4);
+    refused(&copy, "directory");
+    free(copy.data);
+}
+
+int main(void)
+{
+    const kr_device_options options = {.struct_size = sizeof options, .threads = 1};
+    for (uint32_t i = 0; i < N; ++i)
+        keys[i] = 7 + 5 * (i / 2);
+    WORKS(kr_device_open("cpu", &options, &device, &err));
+    const bytes file = make_file("array");
+    CHECK(load(&file, NULL) == KR_OK);
+    check_cut_off(&file);
+    check_every_bit(&file);
+    check_place(&file);
+    check_changes(&file);
+    check_texts(&file);
+    check_fields(&file);
+    CHECK(in_use() == 0);
+    free(file.data);
+    kr_device_close(device);
+    return failures != 0;
+}
