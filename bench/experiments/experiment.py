@@ -218,17 +218,27 @@ class Runner:
         return json.loads(done.stdout)
 
     def head(self):
-        """Device, driver, tracer and commit of the reports."""
-        report = self.reports[0]
-        tracers = sorted({run.get("tracer", "none") for each in self.reports for run in each["runs"]} - {"none"})
-        lines = [f"{report['description']} ({report['device']}); {report['driver']}; tracer: "
-                 f"{', '.join(tracers) or 'none'}; keyray {report['version']}, commit {report['commit']}; median of "
-                 f"{report['repeat']}"]
-        if any("software" in tracer or "no RT cores" in tracer for tracer in tracers):
-            lines.append("software traversal: no RT cores")
-        elif tracers and report["device"] == "cpu":
-            lines.append("software traversal: a CPU has no RT cores")
-        return lines
+        """Device, driver, tracer and commit of the reports; a line for each device, as some panels are of a CPU."""
+        devices, lines = {}, []
+        for each in self.reports:
+            devices.setdefault(each["description"], []).append(each)
+        for reports in devices.values():
+            lines += head_of(reports)
+        return list(dict.fromkeys(lines))
+
+
+def head_of(reports):
+    """Of one device."""
+    report = reports[0]
+    tracers = sorted({run.get("tracer", "none") for each in reports for run in each["runs"]} - {"none"})
+    lines = [f"{report['description']} ({report['device']}); {report['driver']}; tracer: "
+             f"{', '.join(tracers) or 'none'}; keyray {report['version']}, commit {report['commit']}; median of "
+             f"{report['repeat']}"]
+    if any("software" in tracer or "no RT cores" in tracer for tracer in tracers):
+        lines.append("software traversal: no RT cores")
+    elif tracers and report["device"] == "cpu":
+        lines.append("software traversal: a CPU has no RT cores")
+    return lines
 
 
 def specs_of(points, series):

@@ -40,29 +40,41 @@ class Figures:
         return [b / a for a, b in zip(self.column(name, title, fast, points=points), self.column(name, title, slow, points=points))]
 
     def heads(self):
-        return list(dict.fromkeys(line for each in self.all.values() for line in each["head"] if "keyray" in line))
+        """Each line that names a device and a commit, with the experiments that ran so."""
+        found = {}
+        for name, each in self.all.items():
+            for line in each["head"]:
+                if "keyray" in line:
+                    found.setdefault(line, []).append(name)
+        return found
+
+    def without_rt_cores(self, name):
+        return any("no RT cores" in line for line in self.all[name]["head"])
 
 
 # ---- Verdicts
 
-def faster(paper, ours, is_few=False):
-    """The paper says `paper` times as fast. `is_few`: ours is of fewer rows, and the factor grows with rows."""
+def faster(paper, ours):
+    """The paper says `paper` times as fast."""
     if ours >= 0.8 * paper:
         return "confirmed"
-    if ours > 1.05:
-        return "not measured: faster, but of a thousandth of the rows" if is_few else "refuted: faster, but by less"
-    return "refuted: no difference" if ours > 0.95 else "refuted"
+    return "refuted: faster, but by less" if ours > 1.05 else "refuted: no difference" if ours > 0.95 else "refuted"
 
 
-def near(pairs, factor=2):
-    """Pairs of the paper's number and ours."""
+def near(pairs, factor=1.25):
+    """Pairs of the paper's number and ours, on either side."""
     return "confirmed" if all(paper / factor <= ours <= paper * factor for paper, ours in pairs) else "refuted"
 
 
 def near_or_in_kind(pairs, truth, kind):
     """Numbers of another size may say the same: `kind` is what they say."""
     verdict = near(pairs)
-    return f"confirmed: {kind}; refuted: the number" if verdict != "confirmed" and truth else verdict
+    return f"refuted: the number; {kind} here, too" if verdict != "confirmed" and truth else verdict
+
+
+def unless(reasons, verdict):
+    """What is missing leaves a claim open, and only says what the figures show."""
+    return f"not measured: {', '.join(reasons)}; {'so' if verdict.startswith('confirmed') else 'not so'} here" if reasons else verdict
 
 
 def holds(truth, otherwise="refuted"):
