@@ -36,16 +36,23 @@ void kr_store_release(kr_device *device, kr_store *store, kr_stream *stream)
     kr_buffer_release(device, &store->keys, stream);
 }
 
-static kr_store describe(const kr_spec *spec, uint32_t type, const kr_sorted *sorted)
+/* Without entries. */
+static kr_store describe(const kr_spec *spec, uint32_t type)
 {
     return (kr_store){
-        .n = sorted->n,
-        .lowest = sorted->lowest,
-        .highest = sorted->highest,
         .key_bits = kr_type_key_bits(type),
         .layout = layout_of(spec),
         .by_one = spec->options[KR_SEARCH_SCAN_THREADS] == 0,
     };
+}
+
+static kr_store describe_sorted(const kr_build *build, const kr_sorted *sorted)
+{
+    kr_store store = describe(build->spec, (uint32_t)build->keys.type);
+    store.n = sorted->n;
+    store.lowest = sorted->lowest;
+    store.highest = sorted->highest;
+    return store;
 }
 
 void kr_store_keep(kr_work *w, kr_store *store)
@@ -69,7 +76,7 @@ kr_store kr_store_reserve(kr_work *w, const kr_store *like, uint64_t n_slots, co
 kr_store kr_store_open(kr_work *w, const kr_build *build, const kr_sorted *sorted, uint64_t n_slots,
                        const char *help)
 {
-    const kr_store like = describe(build->spec, build->keys.type, sorted);
+    const kr_store like = describe_sorted(build, sorted);
     return kr_store_reserve(w, &like, n_slots, help);
 }
 
@@ -88,7 +95,7 @@ kr_store kr_store_build(kr_work *w, const kr_build *build)
     const kr_sorted sorted = kr_sorted_build(w, build);
     if (kr_store_packs(build->spec))
         return pack(w, build, &sorted);
-    kr_store store = describe(build->spec, build->keys.type, &sorted);
+    kr_store store = describe_sorted(build, &sorted);
     store.keys = sorted.keys;
     store.rows = sorted.rows;
     return store;
@@ -132,41 +139,22 @@ uint32_t kr_store_components(const void *self, kr_component components[KR_COMPON
     return 2;
 }
 
-/* The end at `slot` is read as it lies: a code of 32 or 64 bits. */
-static void check_end(kr_work *w, const kr_store *store, uint64_t slot, uint64_t end, const char *which)
-{
-    const kr_entries entries = kr_store_entries(store);
-    uint64_t key = 0;
-    kr_work_read(w, &key, entries.keys + slot * entries.key_stride, store->key_bits / 8);
-    if (key != end)
-        KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "the %s key is not where it should be", which));
-}
-
 int kr_store_validate(kr_work *w, const void *self)
 {
     const kr_store *store = self;
-    const kr_sorted_check check = {kr_store_entries(store), store->key_bits};
-    const int is_unique = kr_sorted_validate(w, &check);
-    if (store->n && kr_work_goes_on(w)) {
-        check_end(w, store, 0, store->lowest, "lowest");
-        check_end(w, store, store->n - 1, store->highest, "highest");
-    }
-    return is_unique;
+    const kr_sorted_check check = {kr_store_entries(store), store->key_bits, store->lowest, store->highest};
+    return kr_sorted_validate(w, &check);
 }
 
-void kr_store_image(kr_image *image, const kr_image_of *of, kr_store *store)
+void kr_store_image(kr_image *image, const kr_image_of *of, uint32_t before, kr_store *store)
 {
-    if (image->task == KR_IMAGE_LOAD)
-        *store = describe(of->spec, of->type, &(kr_sorted){.n = 0});
+    if (kr_image_loads(image))
+        *store = describe(of->spec, of->type);
     kr_image_u64(image, "n", &store->n, 0, KR_NO_ROW - 1);
-    kr_image_u64(image, "lowest", &store->lowest, 0, UINT64_MAX);
-    kr_image_u64(image, "highest", &store->highest, store->lowest, UINT64_MAX);
-}
-
-void kr_store_image_slots(kr_image *image, kr_store *store, uint64_t n_slots)
-{
+    kr_sorted_image_ends(image, store->key_bits, &store->lowest, &store->highest);
+    const uint64_t slots = store->n ? store->n + before : 0;
     kr_image_buffer(image, "keys", &store->keys,
-                    n_slots * kr_layout_stride(store->layout, store->key_bits / 8));
+                    slots * kr_layout_stride(store->layout, store->key_bits / 8));
     if (store->layout == KR_LAYOUT_SOA)
-        kr_image_buffer(image, "rows", &store->rows, n_slots * sizeof(uint32_t));
+        kr_image_buffer(image, "rows", &store->rows, slots * sizeof(uint32_t));
 }

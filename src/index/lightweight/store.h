@@ -40,11 +40,8 @@ void kr_store_destroy(kr_device *device, void *self, kr_stream *stream);
 kr_rows kr_store_rows(const void *self);
 void kr_store_key_range(const void *self, uint64_t *lowest, uint64_t *highest);
 uint32_t kr_store_components(const void *self, kr_component components[KR_COMPONENTS_MOST]);
-/* That entries are in key order, between the ends. Returns 1 if no key is given twice. Blocks. */
 int kr_store_validate(kr_work *work, const void *self);
-
-/* Fields of an image, in two steps: numbers, which say how many slots there are, and the arrays of slots. */
-void kr_store_image(kr_image *image, const kr_image_of *of, kr_store *store);
-void kr_store_image_slots(kr_image *image, kr_store *store, uint64_t n_slots);
+/* What is saved. `before`: slots in front of the first entry, if there is one. */
+void kr_store_image(kr_image *image, const kr_image_of *of, uint32_t before, kr_store *store);
 
 #endif

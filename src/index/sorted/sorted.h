@@ -41,16 +41,27 @@ void kr_sorted_read_ends(kr_work *work, uint32_t key_bits, kr_sorted *sorted);
  * given twice. `sorted` is left as it is. Blocks. */
 kr_sorted kr_sorted_set_keys(kr_work *work, const kr_sorted *sorted, const kr_set_keys *job);
 
-/* KR_ERR_INVARIANT where entries are out of order. Returns 1 if no key is given twice. Blocks. */
+/* KR_ERR_INVARIANT where entries are out of order, or have other ends. Returns 1 if no key is given twice.
+ * Blocks. */
 typedef struct kr_sorted_check {
     kr_entries entries;
     uint32_t key_bits;
+    uint64_t lowest, highest; /* as the structure has them */
 } kr_sorted_check;
 int kr_sorted_validate(kr_work *work, const kr_sorted_check *check);
 
-/* The same by a program of index/sorted/order_check.h, for entries in other layouts; *found is in its params.
+/* The same by a program of index/sorted/order_check.h, for entries in other layouts. */
+typedef struct kr_order_check {
+    const kr_program *program;
+    void *params;
+    uint64_t **found; /* that of the params */
+    uint64_t n, lowest, highest;
+} kr_order_check;
+int kr_sorted_order_check(kr_work *work, const kr_order_check *check);
+
+/* What is saved (base/image/image.h): all of it, or the codes of end keys. `type` is the kr_type of the keys.
  */
-int kr_sorted_order_check(kr_work *work, const kr_program *program, void *params, uint64_t **found,
-                          uint64_t n);
+void kr_sorted_image(kr_image *image, uint32_t type, kr_sorted *sorted);
+void kr_sorted_image_ends(kr_image *image, uint32_t key_bits, uint64_t *lowest, uint64_t *highest);
 
 #endif

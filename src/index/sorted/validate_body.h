@@ -21,6 +21,7 @@ KR_BODY uint32_t sorted_check_row_at(const check_order_params *p, uint64_t i)
 {
     return kr_load((const uint32_t *)(p->entries.rows + i * p->entries.row_stride));
 }
-KR_ORDER_CHECK_PROGRAM(sorted_check_order, check_order_params, sorted_check_key_at, sorted_check_row_at);
+KR_ORDER_CHECK_PROGRAM(sorted_check_order, check_order_params, entries.n, sorted_check_key_at,
+                       sorted_check_row_at);
 
 #endif

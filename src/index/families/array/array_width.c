@@ -110,12 +110,11 @@ static void image(kr_image *image, const kr_image_of *of, void **self)
     array_index *index = kr_image_object(image, self, sizeof *index);
     if (!index)
         return;
-    kr_store_image(image, of, &index->store);
-    kr_store_image_slots(image, &index->store, index->store.n);
-    if (!kr_image_binds(image))
-        return;
-    index->spec = *of->spec;
-    set_search(image->work->device, index);
+    kr_store_image(image, of, 0, &index->store);
+    if (kr_image_loads(image)) {
+        index->spec = *of->spec;
+        set_search(image->work->device, index);
+    }
 }
 
 /* Binary search halves n + 1 places; K-ary search divides them by k and reads up to k - 1 pivots. Then comes

@@ -112,6 +112,11 @@ void btree_size_levels(btree_tree *tree)
     }
 }
 
+float btree_leaves_per_row(const btree_tree *tree)
+{
+    return tree->n ? (float)tree->n_leaves / (float)tree->n : 0;
+}
+
 kr_status btree_size(const btree_design *design, uint64_t n, btree_tree *tree, kr_error *err)
 {
     const uint64_t leaves = divide_up(n, design->filled);
@@ -131,8 +136,8 @@ kr_status btree_size(const btree_design *design, uint64_t n, btree_tree *tree, k
         .node_bits = design->node_bits,
         .fan_bits = design->fan_bits,
         .in_order = 1,
-        .per_row = n ? (float)leaves / (float)n : 0,
     };
+    tree->per_row = btree_leaves_per_row(tree);
     btree_size_levels(tree);
     return KR_OK;
 }

@@ -38,6 +38,8 @@ typedef struct btree_index {
 btree_design btree_design_of(const kr_spec *spec);
 /* The numbers of a new tree of n entries: leaves, room for more of them, levels. KR_ERR_LIMIT. */
 kr_status btree_size(const btree_design *design, uint64_t n, btree_tree *tree, kr_error *err);
+/* Leaves for each of tree->n entries, on average. */
+float btree_leaves_per_row(const btree_tree *tree);
 /* The levels over tree->n_leaves separators. */
 void btree_size_levels(btree_tree *tree);
 /* Separators and levels, and starts. */

@@ -109,7 +109,7 @@ static void make_room(update *u)
     p->made = p->tree;
     p->made.n = u->sums.entries;
     p->made.n_leaves = u->sums.leaves;
-    p->made.per_row = (float)u->sums.leaves / (float)u->sums.entries;
+    p->made.per_row = btree_leaves_per_row(&p->made);
     if (!p->moves)
         return;
     p->made.in_order = 0;

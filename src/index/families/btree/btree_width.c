@@ -45,20 +45,27 @@ static kr_status estimate(const kr_shape *shape, kr_need *need, kr_error *err)
     return KR_OK;
 }
 
+/* Where the tree finds what is in the buffers. */
+static void open_arrays(btree_index *index)
+{
+    btree_tree *tree = &index->tree;
+    tree->keys = index->keys.data;
+    tree->rows = index->rows.data;
+    tree->order = index->order.data;
+    btree_open_directory(tree, &index->directory, sizeof(kr_key));
+}
+
 static void allocate(kr_work *w, btree_index *made)
 {
     static const char *const help = "fill=1.0, or kind array";
-    btree_tree *tree = &made->tree;
+    const btree_tree *tree = &made->tree;
     made->keys = kr_work_buffer(w, leaves_nbytes(tree, sizeof(kr_key)), "the keys of leaves", help);
     made->rows = kr_work_buffer(w, leaves_nbytes(tree, sizeof(uint32_t)), "the row ids of leaves", help);
     made->directory = kr_work_buffer(w, btree_directory_nbytes(tree, sizeof(kr_key)),
                                      "the directory of leaves", "a larger node");
     made->order =
         kr_work_buffer(w, (uint64_t)tree->room * sizeof(uint32_t), "the order of leaves", "a larger node");
-    tree->keys = made->keys.data;
-    tree->rows = made->rows.data;
-    tree->order = made->order.data;
-    btree_open_directory(tree, &made->directory, sizeof(kr_key));
+    open_arrays(made);
 }
 
 btree_index KR_W(btree_make)(kr_work *w, const btree_design *design, const kr_sorted *sorted)
@@ -223,7 +230,8 @@ static void read_wrongs(kr_work *w, const uint64_t *counters)
 /* The directory first: the other checks follow it. */
 static int validate(kr_work *w, const void *self)
 {
-    btree_check_params params = {.tree = ((const btree_index *)self)->tree};
+    const btree_index *index = self;
+    btree_check_params params = {.tree = index->tree};
     const btree_tree *tree = &params.tree;
     const uint64_t seen_nbytes = (uint64_t)tree->room * sizeof(uint32_t);
     uint64_t *counters = params.found = kr_work_counters(w, BTREE_WRONGS);
@@ -234,7 +242,53 @@ static int validate(kr_work *w, const void *self)
     kr_work_run(w, &KR_W(btree_check_leaves), &params, (uint64_t)tree->n_leaves << tree->node_bits);
     kr_work_run(w, &KR_W(btree_check_levels), &params, tree->n_slots);
     read_wrongs(w, counters);
-    return kr_sorted_order_check(w, &KR_W(btree_check_entries), &params, &params.found, tree->n);
+    const kr_order_check order = {.program = &KR_W(btree_check_entries),
+                                  .params = &params,
+                                  .found = &params.found,
+                                  .n = tree->n,
+                                  .lowest = index->lowest,
+                                  .highest = index->highest};
+    return kr_sorted_order_check(w, &order);
+}
+
+/* ---- Saving ---------------------------------------------------------------------------------- */
+
+/* What does not follow from the options. */
+static void image_numbers(kr_image *image, btree_index *index)
+{
+    btree_tree *tree = &index->tree;
+    const uint32_t most = UINT32_MAX >> tree->node_bits;
+    kr_image_u32(image, "n", &tree->n, 0, KR_NO_ROW - 1);
+    kr_sorted_image_ends(image, KR_KEY_BITS, &index->lowest, &index->highest);
+    kr_image_u32(image, "leaves", &tree->n_leaves, tree->n != 0, tree->n < most ? tree->n : most);
+    kr_image_u32(image, "leaf room", &tree->room, tree->n_leaves, tree->n ? most : 0);
+    kr_image_u32(image, "leaves are in order", &tree->in_order, 0, 1);
+    kr_image_u64(image, "entries when leaves were made", &index->spread, tree->n != 0,
+                 (uint64_t)tree->n * 5 / 4); /* else they would be made anew */
+}
+
+static void image(kr_image *image, const kr_image_of *of, void **self)
+{
+    btree_index *index = kr_image_object(image, self, sizeof *index);
+    if (!index)
+        return;
+    btree_tree *tree = &index->tree;
+    if (kr_image_loads(image)) {
+        index->design = btree_design_of(of->spec);
+        tree->node_bits = index->design.node_bits;
+        tree->fan_bits = index->design.fan_bits;
+    }
+    image_numbers(image, index);
+    if (kr_image_loads(image)) {
+        btree_size_levels(tree);
+        tree->per_row = btree_leaves_per_row(tree);
+    }
+    kr_image_buffer(image, "keys", &index->keys, leaves_nbytes(tree, sizeof(kr_key)));
+    kr_image_buffer(image, "rows", &index->rows, leaves_nbytes(tree, sizeof(uint32_t)));
+    kr_image_buffer(image, "directory", &index->directory, btree_directory_nbytes(tree, sizeof(kr_key)));
+    kr_image_buffer(image, "order", &index->order, (uint64_t)tree->room * sizeof(uint32_t));
+    if (kr_image_binds(image))
+        open_arrays(index);
 }
 
 /* One node per level, the leaf and the row id. */
@@ -261,4 +315,5 @@ const kr_family_ops KR_W(btree_ops) = {
     .program = &KR_W(btree_find_32),
     .update = KR_W(btree_update),
     .counters = counters,
+    .image = image,
 };

@@ -64,6 +64,6 @@ KR_BODY uint32_t btree_row_at(const btree_check_params *p, uint64_t position)
 {
     return kr_load(p->tree.rows + btree_slot_at(&p->tree, (uint32_t)position));
 }
-KR_ORDER_CHECK_PROGRAM(btree_check_entries, btree_check_params, btree_key_at, btree_row_at);
+KR_ORDER_CHECK_PROGRAM(btree_check_entries, btree_check_params, tree.n, btree_key_at, btree_row_at);
 
 #endif

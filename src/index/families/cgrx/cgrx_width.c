@@ -330,10 +330,16 @@ static void check_filter(kr_work *w, const cgrx_index *index, uint64_t *counter)
 static int validate(kr_work *w, const void *self)
 {
     const cgrx_index *index = self;
-    cgrx_order_params order = {.entries = entries_of(index)};
+    cgrx_order_params params = {.entries = entries_of(index)};
+    const kr_order_check order = {.program = &KR_W(cgrx_check_order),
+                                  .params = &params,
+                                  .found = &params.found,
+                                  .n = index->n,
+                                  .lowest = index->lowest,
+                                  .highest = index->highest};
     if (index->nodes.n_lists)
         KR_W(cgrx_nodes_validate)(w, &index->storage, &index->nodes);
-    const int is_unique = kr_sorted_order_check(w, &KR_W(cgrx_check_order), &order, &order.found, index->n);
+    const int is_unique = kr_sorted_order_check(w, &order);
     uint64_t *counter = kr_work_counters(w, 1);
     if (index->filter.data && index->n)
         check_filter(w, index, counter);

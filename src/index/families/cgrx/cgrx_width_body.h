@@ -54,7 +54,7 @@ KR_BODY uint32_t cgrx_order_row(const cgrx_order_params *p, uint64_t position)
 {
     return cgrx_row(&p->entries, position);
 }
-KR_ORDER_CHECK_PROGRAM(cgrx_check_order, cgrx_order_params, cgrx_order_key, cgrx_order_row);
+KR_ORDER_CHECK_PROGRAM(cgrx_check_order, cgrx_order_params, entries.store.n, cgrx_order_key, cgrx_order_row);
 
 /* ---- The search, once rays have found the bucket or none are needed ----------------------------- */
 

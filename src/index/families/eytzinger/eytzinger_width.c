@@ -112,19 +112,31 @@ static int can_stop(kr_work *w, const eytzinger_index *index)
     return !repeats;
 }
 
-/* An index of these entries, which are not kept yet. */
-static eytzinger_index index_of(kr_work *w, const kr_spec *spec, kr_store store, eytzinger_tree tree)
+/* All but `points`. */
+static eytzinger_index describe(const kr_device *device, const kr_spec *spec, kr_store store,
+                                eytzinger_tree tree)
 {
-    eytzinger_index index = {
+    return (eytzinger_index){
         .store = store,
         .tree = tree,
-        .launch = launch_of(w->device, spec, store.n),
-        .program = kr_search_program(w->device, spec, k_of(spec), programs),
+        .launch = launch_of(device, spec, store.n),
+        .program = kr_search_program(device, spec, k_of(spec), programs),
         .by_level = spec->options[EYTZINGER_OPTION_SCAN] == EYTZINGER_SCAN_LEVELS,
         .spec = *spec,
     };
-    index.points = can_stop(w, &index) ? kr_search_program(w->device, spec, k_of(spec), programs_that_stop)
-                                       : index.program;
+}
+
+static const kr_program *points_of(const kr_device *device, const eytzinger_index *index, int stops)
+{
+    const kr_spec *spec = &index->spec;
+    return stops ? kr_search_program(device, spec, k_of(spec), programs_that_stop) : index->program;
+}
+
+/* An index of these entries, which are not kept yet. */
+static eytzinger_index index_of(kr_work *w, const kr_spec *spec, kr_store store, eytzinger_tree tree)
+{
+    eytzinger_index index = describe(w->device, spec, store, tree);
+    index.points = points_of(w->device, &index, can_stop(w, &index));
     kr_store_keep(w, &index.store);
     return index;
 }
@@ -237,11 +249,33 @@ static int validate(kr_work *w, const void *self)
 {
     const eytzinger_index *index = self;
     eytzinger_ranks_params params = ranks_of(index);
-    const int is_unique =
-        kr_sorted_order_check(w, &KR_W(eytzinger_check), &params, &params.found, index->store.n);
+    const kr_order_check order = {.program = &KR_W(eytzinger_check),
+                                  .params = &params,
+                                  .found = &params.found,
+                                  .n = index->store.n,
+                                  .lowest = index->store.lowest,
+                                  .highest = index->store.highest};
+    const int is_unique = kr_sorted_order_check(w, &order);
     if (index->points != index->program && !is_unique)
         KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "searches stop at the first key, but keys repeat"));
     return is_unique;
+}
+
+static void image(kr_image *image, const kr_image_of *of, void **self)
+{
+    const uint32_t k = k_of(of->spec);
+    const kr_device *device = image->work->device;
+    eytzinger_index *index = kr_image_object(image, self, sizeof *index);
+    if (!index)
+        return;
+    uint32_t stops = index->points != index->program;
+    kr_store_image(image, of, eytzinger_first(k), &index->store);
+    kr_image_u32(image, "stops at keys", &stops, 0,
+                 of->spec->options[EYTZINGER_OPTION_STOP] == EYTZINGER_STOP_HIT);
+    if (kr_image_loads(image)) {
+        *index = describe(device, of->spec, index->store, eytzinger_tree_of(k, (uint32_t)index->store.n));
+        index->points = points_of(device, index, (int)stops);
+    }
 }
 
 /* Whether searches stop, where they were asked to. */
@@ -278,4 +312,5 @@ const kr_family_ops KR_W(eytzinger_ops) = {
     .runs_on = kr_search_runs_on,
     .update = update,
     .counters = counters,
+    .image = image,
 };

@@ -45,7 +45,8 @@ KR_BODY uint32_t eytzinger_row_at(const eytzinger_ranks_params *p, uint64_t rank
 {
     return kr_entry_row(&p->entries, (int)p->entries.layout, eytzinger_slot_of_rank(&p->tree, rank));
 }
-KR_ORDER_CHECK_PROGRAM(eytzinger_check, eytzinger_ranks_params, eytzinger_key_at, eytzinger_row_at);
+KR_ORDER_CHECK_PROGRAM(eytzinger_check, eytzinger_ranks_params, entries.n, eytzinger_key_at,
+                       eytzinger_row_at);
 
 /* *found becomes 1 if two entries have the same code. */
 KR_BODY void eytzinger_note_repeat(const eytzinger_ranks_params *p, uint64_t rank)

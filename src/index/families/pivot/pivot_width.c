@@ -97,14 +97,20 @@ static void destroy(kr_device *device, void *self, kr_stream *stream)
     kr_store_destroy(device, self, stream);
 }
 
-/* For the entries that the store holds. The pivots are scratch memory of the work. */
-static void fill(kr_work *w, pivot_index *index)
+/* For the entries that the store holds. */
+static void set_search(const kr_device *device, pivot_index *index)
 {
     const kr_spec *spec = &index->spec;
     shape_of(spec, index->store.n, &index->shape);
-    index->launch = launch_of(w->device, spec, &index->shape);
-    index->program = program_of(w->device, spec);
-    index->first = first_of(w->device, spec, &index->shape);
+    index->launch = launch_of(device, spec, &index->shape);
+    index->program = program_of(device, spec);
+    index->first = first_of(device, spec, &index->shape);
+}
+
+/* The pivots are scratch memory of the work. */
+static void fill(kr_work *w, pivot_index *index)
+{
+    set_search(w->device, index);
     kr_key *pivots = kr_work_take_or(w, (uint64_t)index->shape.n_slots * sizeof *pivots, "the pivots",
                                      "fewer levels, or a larger k");
     const pivot_build_params params = {kr_store_entries(&index->store), pivots, NULL, index->shape};
@@ -234,6 +240,19 @@ static int validate(kr_work *w, const void *self)
     return is_unique;
 }
 
+static void image(kr_image *image, const kr_image_of *of, void **self)
+{
+    pivot_index *index = kr_image_object(image, self, sizeof *index);
+    if (!index)
+        return;
+    kr_store_image(image, of, 0, &index->store);
+    if (kr_image_loads(image)) {
+        index->spec = *of->spec;
+        set_search(image->work->device, index);
+    }
+    kr_image_buffer(image, "pivots", &index->pivots, (uint64_t)index->shape.n_slots * sizeof(kr_key));
+}
+
 /* One node per level, the halvings in place of levels that were cut off, the leaf and the row id. */
 static double touches(const kr_shape *shape)
 {
@@ -261,4 +280,5 @@ const kr_family_ops KR_W(pivot_ops) = {
     .program = &KR_W(pivot_k17),
     .runs_on = kr_search_runs_on,
     .update = update,
+    .image = image,
 };

@@ -377,6 +377,18 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
 
 /* ---- Validate ------------------------------------------------------------------------------ */
 
+static int check_order(kr_work *w, const kr_sorted *sorted)
+{
+    const kr_sorted_check check = {
+        .entries =
+            kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), sorted->keys.data, sorted->rows.data, sorted->n),
+        .key_bits = KR_KEY_BITS,
+        .lowest = sorted->lowest,
+        .highest = sorted->highest,
+    };
+    return kr_sorted_validate(w, &check);
+}
+
 /* Checks, with or without rays, leave the largest bad entry plus one in a counter. */
 static uint64_t check_positions(kr_work *w, const rx_index *index, uint64_t *counter)
 {
@@ -426,10 +438,7 @@ static int validate(kr_work *w, const void *self)
 {
     const rx_index *index = self;
     const kr_sorted *sorted = &index->sorted;
-    const kr_sorted_check check = {
-        kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), sorted->keys.data, sorted->rows.data, sorted->n),
-        KR_KEY_BITS};
-    const int is_unique = kr_sorted_validate(w, &check);
+    const int is_unique = check_order(w, sorted);
     if (index->is_unique && !is_unique)
         KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "rays end at the first row of a key, but keys repeat"));
     if (index->scenes.stale && sorted->n)
