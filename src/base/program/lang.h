@@ -278,6 +278,21 @@ KR_BODY void kr_group_sync(kr_group group)
 }
 #endif
 
+/* Runs: programs over many small things, whose threads take KR_RUN of them each and then add to a counter
+ * once. In each round the threads of a group have neighbours. */
+enum { KR_RUN = 64 };
+
+/* How many threads n things need: what kr_work_run is given. */
+KR_BOTH uint64_t kr_group_runs(uint64_t n)
+{
+    return n / KR_RUN + (n % KR_RUN != 0);
+}
+/* What thread i takes in a round; n or more: nothing. */
+KR_BODY uint64_t kr_group_run_at(kr_group group, uint64_t i, uint32_t round)
+{
+    return (i - group.rank) * KR_RUN + (uint64_t)round * group.size + group.rank;
+}
+
 /* *at := the largest of *at and every thread's x */
 KR_BODY void kr_group_max64(kr_group group, uint64_t x, uint64_t *at)
 {

@@ -35,6 +35,7 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
     return walk_row(view, i);
 }
 
+#define KR_WALK_ROWS(view) ((view)->stride == sizeof(uint32_t) ? (const uint32_t *)(view)->rows : NULL)
 #define KR_WALK_JUMPS
 #define KR_WALK kr_dense_walk
 #include "index/results/walk_programs.h"

@@ -74,8 +74,9 @@ typedef struct held_params {
     uint64_t *counters; /* KR_HELD_*: raised by `most` */
     uint32_t *bitmap;   /* `mark` sets bit `row id` */
     uint32_t *ids;      /* `list` writes the row ids of all slots side by side */
+    uint64_t n;         /* slots; `most` goes over them in runs */
 } held_params;
-kr_assert_size(held_params, 88);
+kr_assert_size(held_params, 96);
 
 enum {
     KR_HELD_MOST,  /* one more than the largest row id, 0 when there is none */

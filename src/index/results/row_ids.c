@@ -4,11 +4,11 @@
 
 kr_rows_summary kr_row_ids_summarize(kr_work *w, const kr_rows *rows, uint64_t *counters)
 {
-    const held_params params = {.view = rows->view, .counters = counters};
+    const held_params params = {.view = rows->view, .counters = counters, .n = rows->n_slots};
     uint64_t found[KR_HELD_COUNTERS] = {0};
     kr_assert_fits(found, KR_ROWS_COUNTERS * sizeof(uint64_t));
     kr_work_fill(w, counters, 0, sizeof found);
-    kr_work_run(w, rows->walk->most, &params, rows->n_slots);
+    kr_work_run(w, rows->walk->most, &params, kr_group_runs(rows->n_slots));
     kr_work_read(w, found, counters, sizeof found);
     return (kr_rows_summary){found[KR_HELD_MOST], found[KR_HELD_COUNT]};
 }

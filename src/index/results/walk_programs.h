@@ -17,6 +17,9 @@
  *                The row id in slot i < kr_rows.n_slots, or KR_NO_ROW: all slots together hold every row of
  *                the index once. These slots may be numbered otherwise than those of walk_slot.
  *
+ * It defines KR_WALK_ROWS(view) if slots may hold row ids side by side: the row id in slot 0, NULL where they
+ * do not.
+ *
  * It defines KR_WALK_JUMPS if walk_open takes the same short time for any row.
  *
  * A walk for reductions (kr_rows.any_order) may read rows from .. from + n - 1 in any order: then walk_slot
@@ -223,13 +226,30 @@ KR_BODY uint32_t walk_held_of(const held_params *p, uint64_t i)
     return walk_held(&view, i);
 }
 
+KR_BODY void walk_note_row(uint32_t row, uint32_t *end, uint32_t *held)
+{
+    *end = row + 1 > *end ? row + 1 : *end; /* KR_NO_ROW + 1 is 0 */
+    *held += row != KR_NO_ROW;
+}
+
 KR_BODY void walk_most(kr_group group, const held_params *p, uint64_t i, uint64_t n)
 {
-    const uint32_t row = i < n ? walk_held_of(p, i) : KR_NO_ROW;
-    const uint32_t held = kr_popcount32(kr_group_ballot(group, row != KR_NO_ROW));
-    kr_group_max64(group, row != KR_NO_ROW ? (uint64_t)row + 1 : 0, p->counters + KR_HELD_MOST);
-    if (group.rank == 0 && held)
-        kr_atomic_add64(p->counters + KR_HELD_COUNT, held);
+    const walk_view view = walk_view_of(&p->view);
+    const uint64_t first = kr_group_run_at(group, i, 0);
+    const uint32_t *rows = NULL;
+    uint32_t end = 0, held = 0;
+    (void)n;
+#ifdef KR_WALK_ROWS
+    rows = KR_WALK_ROWS(&view);
+#endif
+    if (rows && first + KR_RUN * group.size <= p->n) /* a CPU takes several at once */
+        for (uint32_t round = 0; round < KR_RUN; ++round)
+            walk_note_row(kr_load(rows + first + round * group.size), &end, &held);
+    else
+        for (uint64_t slot = first; slot < p->n && slot < first + KR_RUN * group.size; slot += group.size)
+            walk_note_row(walk_held(&view, slot), &end, &held);
+    kr_group_max64(group, end, p->counters + KR_HELD_MOST);
+    kr_group_add64(group, held, p->counters + KR_HELD_COUNT);
 }
 KR_GROUP_PROGRAM(WALK_NAME(most), held_params, walk_most);
 
