@@ -1,5 +1,8 @@
 #include "index/sorted/sorted.h"
 #include "index/sorted/validate_body.h"
+#include "index/sorted/validate_params.h"
+
+extern const kr_program sorted_check_dense_u32, sorted_check_dense_u64;
 
 static void judge_end(kr_work *w, const char *which, uint64_t found, uint64_t wanted)
 {
@@ -12,7 +15,7 @@ int kr_sorted_order_check(kr_work *w, const kr_order_check *check)
 {
     uint64_t found[KR_ORDER_FOUND] = {0};
     *check->found = kr_work_counters(w, KR_ORDER_FOUND);
-    kr_work_run(w, check->program, check->params, check->n);
+    kr_work_run(w, check->program, check->params, kr_group_runs(check->n));
     kr_work_read(w, found, *check->found, sizeof found);
     kr_work_give(w, *check->found);
     if (found[KR_ORDER_KEYS_FALL])
@@ -31,11 +34,21 @@ int kr_sorted_order_check(kr_work *w, const kr_order_check *check)
 int kr_sorted_validate(kr_work *w, const kr_sorted_check *check)
 {
     check_order_params params = {.entries = check->entries, .key_bits = check->key_bits};
-    const kr_order_check order = {.program = &sorted_check_order,
-                                  .params = &params,
-                                  .found = &params.found,
-                                  .n = check->entries.n,
-                                  .lowest = check->lowest,
-                                  .highest = check->highest};
+    check_dense_params dense = {
+        .keys = check->entries.keys, .rows = check->entries.rows, .n = check->entries.n};
+    kr_order_check order = {
+        .n = check->entries.n,
+        .lowest = check->lowest,
+        .highest = check->highest,
+    };
+    if (check->entries.layout == KR_LAYOUT_SOA) {
+        order.program = check->key_bits == 64 ? &sorted_check_dense_u64 : &sorted_check_dense_u32;
+        order.params = &dense;
+        order.found = &dense.found;
+    } else {
+        order.program = &sorted_check_order;
+        order.params = &params;
+        order.found = &params.found;
+    }
     return kr_sorted_order_check(w, &order);
 }
