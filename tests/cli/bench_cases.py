@@ -22,6 +22,15 @@ CASES = [
     ok(f"bench point {BENCH} --sweep probes=10,20,30 --format json",
        json={"runs": lambda runs: [run["workload"]["probes"] for run in runs] == [10, 20, 30]}),
     ok(f"bench range {BENCH} --probes 50 --result sum --sweep stride=1,2", out=r"(?s)stride=1.*stride=2"),
+    ok("bench build --count 3000 --repeat 2 --index array --index pivot --save built.krx --format json --device cpu", files={"built.krx": None},
+       json={"runs.0.saved": lambda saved: saved["nbytes"] > 24000 and saved["checked"] and "pinned_copy" not in saved
+             and all(saved[name]["median"] > 0 for name in ("save", "read", "load", "first_lookup"))
+             and list(saved["load_phases"]) == ["read", "verify"],
+             "runs.1.saved.load_of_read": lambda share: share > 0}),
+    ok("bench build --count 3000 --repeat 1 --index array --save built.krx --device cpu", files={"built.krx": None},
+       out=r"(?s)file of .* loaded is checked likewise.*saved, [\d.]+ GB/s.*one key looked up.*loading at [\d.]+ of the rate of reading; read"),
+    bad(1, "bench build --count 3000 --repeat 1 --index array --save nowhere/built.krx --device cpu", "nowhere"),
+    bad(2, f"bench point {BENCH} --save x.krx", "unknown option --save of bench point"),
     bad(1, f"bench update {BENCH} --probes 10 --index array", "kind 'array' cannot give rows other keys; give --waves N to insert and delete rows"),
     bad(2, f"bench point {BENCH} --probes 10 --outside --outliers 50 --index array", "--outside is --outliers 100; leave out one of them"),
     ok(f"bench point --uniformity 100 --count 1000 --probes 200 --hit-rate 0 --outliers 50 --index array --format json",

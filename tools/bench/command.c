@@ -75,6 +75,15 @@ static const option_row update_rows[] = {
     {0},
 };
 
+static const option_row saved_rows[] = {
+    {"save", 0, 0, OPTION_TEXT, AT(save), "FILE",
+     "also save the index to FILE and load it; the times to read the file, and on a GPU to copy as many "
+     "bytes of "
+     "pinned memory, stand beside. FILE is replaced, and stays",
+     0, 0},
+    {0},
+};
+
 static const option_row index_rows[] = {
     {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
      "a kind and its options; give several to compare them [best; for update rx, and with --waves "
@@ -164,6 +173,8 @@ static void add_groups(job *j, int operation)
         add_group(j, "Joins of the probes, left, with the keys, right (join)", bench_join_rows, &j->options);
     if (operation == BENCH_UPDATE || all)
         add_group(j, "Waves (update)", update_rows, &j->options);
+    if (operation == BENCH_BUILD || all)
+        add_group(j, "Saving (build)", saved_rows, &j->options);
     if (operation == BENCH_SCAN || all)
         add_group(j, "Scans (scan)", scan_rows, &j->options);
     if (has_keys)

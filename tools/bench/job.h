@@ -17,7 +17,7 @@ enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MO
 
 typedef struct bench_options {
     option_texts index;
-    const char *sweep, *json, *rebuild;
+    const char *sweep, *json, *rebuild, *save;
     uint64_t keys_log2, probes_log2, repeat, checked, calls;
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
     uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
@@ -135,6 +135,18 @@ typedef struct bench_change {
     index_facts facts; /* of the table after the last of them */
 } bench_change;
 
+/* What is timed of a saved index: it is saved; the file is read; pinned memory is copied; it is loaded; it is
+ * opened unverified, and one key is looked up. */
+enum { SAVED_SAVE, SAVED_READ, SAVED_PINNED, SAVED_LOAD, SAVED_TRUSTED, SAVED_TIMES };
+
+typedef struct bench_saved {
+    uint64_t nbytes; /* of the file; 0: not asked for */
+    int has_pinned;
+    bench_times times[SAVED_TIMES];
+    index_facts facts; /* of the last that was loaded */
+    char checked[192];
+} bench_saved;
+
 /* A rival on the same data. */
 typedef struct bench_baseline {
     char name[96];
@@ -159,6 +171,7 @@ typedef struct bench_row {
     bench_change builds, appends, deletes; /* a scan with --append or --delete */
     bench_waves waves;
     facts update_phases; /* an exchange of keys */
+    bench_saved saved;   /* --save */
     uint64_t per_run;    /* lookups, pairs or changed rows of one run */
     facts work;          /* of all probes, counted for kinds that cast rays */
     char checked[192];   /* what was compared before anything was timed */
@@ -204,6 +217,9 @@ int bench_time_in_turn(const bench_run *runs, uint32_t n, bench_row *rows);
 int bench_build(bench_run *run, const char *spec, double *seconds);
 /* Builds anew as often as asked; the first warms up and is not counted. */
 int bench_time_builds(bench_run *run, const char *spec, bench_times *times);
+
+/* --save: saves run->index and loads it, and times both (saved.c). */
+int bench_save(const bench_run *run, bench_row *row);
 
 /* Lookups before an update, the update, and lookups after it, their answers checked. */
 int bench_update(bench_run *run, bench_row *row);
@@ -305,6 +321,8 @@ void bench_print(const bench_report *report, FILE *to, uint32_t json);
 /* Of a row with waves (print_waves.c). */
 void bench_print_waves_json(output *out, const bench_row *row);
 void bench_print_waves_text(const bench_row *row, FILE *to);
+void bench_print_saved_json(output *out, const bench_saved *of);
+void bench_print_saved_text(const bench_saved *of, FILE *to);
 void bench_print_times(output *out, const char *key, const bench_times *times);
 
 /* Of loads (loads.c). */

@@ -194,6 +194,8 @@ static void print_row(output *out, const bench_report *report, const bench_row *
         output_phases(out, "lookup_phases", &row->lookups.phases);
     if (row->work.n)
         print_work(out, row);
+    if (row->saved.nbytes)
+        bench_print_saved_json(out, &row->saved);
     print_comparisons(out, row);
     output_end(out, '}');
 }
@@ -386,6 +388,8 @@ static void print_text(const bench_report *report, FILE *to)
             bench_print_waves_text(row, to);
         if (row->work.n)
             print_text_work(row, to);
+        if (row->saved.nbytes)
+            bench_print_saved_text(&row->saved, to);
         for (uint32_t at = 0; at < row->n_baselines; ++at)
             print_text_baseline(row, &row->baselines[at], to);
         if (row->one_thread_rate > 0)

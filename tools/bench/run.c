@@ -118,6 +118,8 @@ int bench_measure(const bench_options *options, const bench_data *data, kr_devic
         code = time_operation(&run, spec, row);
     if (!code)
         code = report_run(&run, row);
+    if (!code && options->save)
+        code = bench_save(&run, row);
     close_run(&run);
     close_out(&run, out_nbytes);
     return code;
