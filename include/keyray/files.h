@@ -102,6 +102,24 @@ KR_API kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *e
  */
 KR_API kr_status kr_file_literals(const char *text, const kr_file *like, kr_file **file, kr_error *err);
 
+/**
+ * Makes a column without rows, to be `like` in kr_file_convert and kr_file_literals: where a type, a unit and
+ * texts are known, and no file is there, as of an index that was saved.
+ *
+ * Texts make it a ":str" column of KR_U32, with a dictionary of its own (kr_column.dictionary). Text i, which
+ * gets code i, is from bytes[offsets[i]] to before bytes[offsets[i + 1]], as in Arrow's large_utf8. They
+ * ascend byte by byte, each once, and are copied. Close it with kr_file_close.
+ *
+ * Errors:  KR_ERR_TYPE (also a unit of what is no timestamp, and texts of another type than KR_U32),
+ *          KR_ERR_ARGUMENT (offsets that descend, texts that do not ascend: the text says which),
+ *          KR_ERR_HOST_MEMORY.
+ *
+ * @param name     what errors call it; NULL: ""
+ * @param offsets  n_texts + 1 of them; NULL: it has no texts
+ */
+KR_API kr_status kr_file_empty(const char *name, kr_type type, kr_unit unit, const char *bytes,
+                               const uint64_t *offsets, uint32_t n_texts, kr_file **file, kr_error *err);
+
 /** Room for a value as text, with its NUL. */
 #define KR_VALUE_NBYTES 48
 

@@ -27,13 +27,21 @@ enum { FIRST_ROOM = 512 };
 
 static _Atomic uint64_t last_identity;
 
-struct kr_dictionary *kr_dictionary_create(kr_error *err)
+static struct kr_dictionary *create(kr_error *err)
 {
     struct kr_dictionary *dictionary = kr_host_calloc(1, sizeof *dictionary, "a dictionary", err);
     if (!dictionary)
         return NULL;
     dictionary->owners = 1;
     dictionary->identity = atomic_fetch_add(&last_identity, 1) + 1;
+    return dictionary;
+}
+
+struct kr_dictionary *kr_dictionary_create(kr_error *err)
+{
+    struct kr_dictionary *dictionary = create(err);
+    if (!dictionary)
+        return NULL;
     dictionary->room = FIRST_ROOM;
     dictionary->n_slots = 2 * FIRST_ROOM;
     dictionary->entries = kr_host_calloc(dictionary->room, sizeof *dictionary->entries, "a dictionary", err);
@@ -42,6 +50,32 @@ struct kr_dictionary *kr_dictionary_create(kr_error *err)
         return dictionary;
     kr_dictionary_destroy(dictionary);
     return NULL;
+}
+
+/* Without slots, as kr_dictionary_sort leaves it. */
+struct kr_dictionary *kr_dictionary_create_of(const char *bytes, const uint64_t *offsets, uint32_t n,
+                                              kr_error *err)
+{
+    const uint64_t all_nbytes = offsets[n] - offsets[0] + n;
+    struct kr_dictionary *dictionary = create(err);
+    if (!dictionary)
+        return NULL;
+    dictionary->bytes = kr_host_calloc(all_nbytes, 1, "the strings of a dictionary", err);
+    dictionary->entries = kr_host_calloc(n, sizeof *dictionary->entries, "a dictionary", err);
+    if (!dictionary->bytes || !dictionary->entries) {
+        kr_dictionary_destroy(dictionary);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct entry *entry = &dictionary->entries[i];
+        *entry = (struct entry){.offset = dictionary->used_nbytes, .nbytes = offsets[i + 1] - offsets[i]};
+        if (entry->nbytes)
+            memcpy(dictionary->bytes + entry->offset, bytes + offsets[i], entry->nbytes);
+        dictionary->used_nbytes += entry->nbytes + 1; /* a NUL is there */
+    }
+    dictionary->count = dictionary->room = n;
+    dictionary->room_nbytes = all_nbytes;
+    return dictionary;
 }
 
 struct kr_dictionary *kr_dictionary_share(struct kr_dictionary *dictionary)

@@ -27,6 +27,10 @@ void *kr_io_resize(void *memory, uint64_t n, uint64_t each, const char *what, kr
 struct kr_dictionary;
 
 struct kr_dictionary *kr_dictionary_create(kr_error *err);
+/* Of n strings that ascend: string i, which gets code i, is from bytes[offsets[i]] to before
+ * bytes[offsets[i + 1]]. */
+struct kr_dictionary *kr_dictionary_create_of(const char *bytes, const uint64_t *offsets, uint32_t n,
+                                              kr_error *err);
 /* One more owner; each calls kr_dictionary_destroy. */
 struct kr_dictionary *kr_dictionary_share(struct kr_dictionary *dictionary);
 void kr_dictionary_destroy(struct kr_dictionary *dictionary);

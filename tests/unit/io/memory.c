@@ -61,6 +61,8 @@ static kr_status attempt(const char *source, unsigned long n, kr_error *err)
         status = kr_file_write(path, KR_DATE32, 1, 1, "\0\0\0", NULL, err);
     else if (strcmp(source, "list") == 0)
         status = kr_file_literals("'b',NULL,a", like, &file, err);
+    else if (strcmp(source, "empty") == 0)
+        status = kr_file_empty("x", KR_U32, KR_UNIT_NONE, "abc", (const uint64_t[]){0, 1, 3}, 2, &file, err);
     else
         status = kr_file_read(path, NULL, NULL, &file, err);
     if (status == KR_OK && strcmp(source, "a.csv:n") == 0)
@@ -104,8 +106,8 @@ static void every_allocation_fails_once(void **state)
     put_bytes("p.csv.gz", packed, sizeof packed);
     put_bytes("p.bin.gz", packed, sizeof packed);
     static const char *const sources[] = {
-        "a.bin:i64", "a.npy", "a.csv:n",     "a.csv:n:f32",       "a.csv:s:str", "a.tbl:1:str", "a.tbl:0",
-        "out.npy",   "list",  "mixed.csv:t", "a.npy:timestamp64", "p.csv.gz:a",  "p.bin.gz:u16"};
+        "a.bin:i64", "a.npy", "a.csv:n", "a.csv:n:f32", "a.csv:s:str",       "a.tbl:1:str", "a.tbl:0",
+        "out.npy",   "list",  "empty",   "mixed.csv:t", "a.npy:timestamp64", "p.csv.gz:a",  "p.bin.gz:u16"};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         unsigned long n = 0;
         for (;; n++) {
