@@ -113,6 +113,8 @@ const char *kr_io_compare_hint(const struct kr_file *a, const struct kr_file *b,
     if (of_text && is_text_file(extension)) {
         with_type(other->name, "str", source);
         snprintf(hint, KR_COMPARE_HINT_NBYTES, "; '%s' reads it as text", source);
+    } else if (of_text && !*extension) {
+        snprintf(hint, KR_COMPARE_HINT_NBYTES, "; texts compare with texts");
     } else if (of_text) {
         snprintf(hint, KR_COMPARE_HINT_NBYTES, "; only columns of .csv, .tsv and .tbl files can be texts");
     } else if (type == KR_I64 && *extension) {

@@ -1,6 +1,6 @@
 """The table. Each case runs in a folder of its own that holds the fixtures.
 
-run: the command line ({device} is replaced); exit: 0 unless given; out, err: a regular expression;
+run: the command line ({device} is replaced); before: command lines that make files for it; exit: 0 unless given; out, err: a regular expression;
 json: paths into the report; files: what must be there besides the fixtures, nothing else may: name to
 (dtype, values), (dtype, shape, values) or None; needs: a spec without which the case is skipped;
 without: an error that says that this build lacks what the case is about, which is then skipped.
@@ -72,7 +72,7 @@ GENERAL = [
     bad(2, "--frob", "unknown command"), bad(2, "lokup", r"unknown command 'lokup' \(did you mean lookup\?\)"),
     bad(2, "--hlep", r"did you mean --help\?"), bad(2, "scna", r"did you mean scan\?"),
     *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
-      ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "bench")],
+      ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "index", "bench")],
     # An option is written whole.
     *[bad(2, f"bench {line} x.npy", rf"unknown option --{name} of bench {operand}; bench reads no files, it generates its keys: --count, .*--stride say how; "
           "the report of keyray lookup has the times of a file\n") for line, operand, name in

@@ -83,7 +83,7 @@ NAMES = [
     ("frob", "; keyray (--help) lists the commands", "{0}"),
     ("lookup --keys keys.npy --porbe 3", r"did you mean (--probe)\?", ("--porbe", "{0}")),
     ("lookup --frob", "; keyray (lookup --help) lists the options", "{0}"), ("bench point --frob", "; keyray (bench --help) lists the options", "{0}"),
-    ("lookup", "see keyray (lookup --help)", "{0}"), ("lookup --keys", "see keyray (lookup --help)", "{0}"), ("lookup extra", "see keyray (lookup --help)", "{0}"),
+    ("range --keys keys.npy", "see keyray (range --help)", "{0}"), ("lookup --keys", "see keyray (lookup --help)", "{0}"), ("lookup extra", "see keyray (lookup --help)", "{0}"),
     ("join --left keys.npy", "see keyray (join --help)", "{0}"), ("bench", "see keyray (bench --help)", "{0}"),
     (LOOKUP + "--result cuont", r"did you mean (count)\?", ("cuont", "{0}")), ("explain pint --keys keys.npy", r"did you mean (point)\?", ("pint", "{0}")),
     (LOOKUP + "--index aray", r"did you mean (array)\?", ("aray", "{0}")), (LOOKUP + "--index array:layuot=aos", r"did you mean (layout)\?", ("layuot", "{0}")),

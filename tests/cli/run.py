@@ -22,6 +22,7 @@ import hint_cases  # noqa: E402
 import input_cases  # noqa: E402
 import nearest_cases  # noqa: E402
 import npy  # noqa: E402
+import saved_cases  # noqa: E402
 import scan_cases  # noqa: E402
 import scripts  # noqa: E402
 import update_cases  # noqa: E402
@@ -87,6 +88,10 @@ def run_case(keyray, device, case):
         answer_cases.write_fixtures(folder)
         if "needs" in case:
             skip_without(case["needs"], keyray, device, folder)
+        for line in case.get("before", []):
+            done = subprocess.run([keyray, *shlex.split(line.replace("{device}", f"--device {device}"))], cwd=folder,
+                                  capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode == 0, f"before: {line}: {done.stderr}"
         before = set(os.listdir(folder))
         line = case["run"].replace("{device}", f"--device {device}")
         done = subprocess.run([keyray, *shlex.split(line)], cwd=folder, stdin=subprocess.DEVNULL,
@@ -125,9 +130,9 @@ def main(arguments):
     parser.add_argument("words", nargs="*")
     options = parser.parse_args(arguments)
     keyray = str(pathlib.Path(options.keyray).resolve())
-    parts = (cases, input_cases, nearest_cases, answer_cases, update_cases, scan_cases, bench_cases)
+    parts = (cases, input_cases, nearest_cases, answer_cases, update_cases, saved_cases, scan_cases, bench_cases)
     jobs = [(case["run"], run_case, case) for part in parts for case in part.CASES]
-    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + hint_cases.SCRIPTS + nearest_cases.SCRIPTS + input_cases.SCRIPTS + bench_cases.SCRIPTS]
+    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + hint_cases.SCRIPTS + nearest_cases.SCRIPTS + input_cases.SCRIPTS + saved_cases.SCRIPTS + bench_cases.SCRIPTS]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:
         if options.words and not any(word in title for word in options.words):

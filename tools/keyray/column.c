@@ -128,6 +128,12 @@ int column_load_beside(struct column *column, const char *flag, const char *text
 {
     kr_error err = {0};
     const int is_name = !kr_file_path_nbytes(text);
+    if (is_name && beside->is_saved)
+        return tool_fail(
+            USAGE,
+            "%s %s is the name of a column, but %s has no columns to read; give all of COL, as in "
+            "orders.csv:%s",
+            flag, text, beside->source, text);
     if (is_name)
         column->own_source = make_source(beside->source, kr_file_path_nbytes(beside->source), ":", text);
     if (is_name && !column->own_source)

@@ -20,6 +20,7 @@ struct column {
     uint64_t nulls;            /* as it was read: of texts that other columns lack, column_match makes more */
     char *own_source;          /* `source`, if it was made of a name and another column's file */
     const char *no_text;       /* set before it is read: why it cannot be text; or NULL */
+    int is_saved;              /* 1: of FILE.krx: it has a type, and no values to read */
     int may_repeat;            /* set before it is read: its flag is given once for each column */
     kr_file *file;
     kr_column view;

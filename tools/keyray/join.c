@@ -17,7 +17,8 @@ static const option_row join_rows[] = {
      "the left column; give --left and --right several times to join rows that are equal in all "
      "columns",
      0, 0},
-    {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column; as many as --left", 0, 0},
+    {"right", 0, 0, OPTION_TEXTS, AT(right), "COL", "the right column; as many as --left; not with FILE.krx",
+     0, 0},
     {"right-lower", 0, 0, OPTION_TEXT, AT(right_lower), "COL|VALUES",
      "instead of --right: the lower bounds between which left values lie; bounds belong to the range", 0, 0},
     {"right-upper", 0, 0, OPTION_TEXT, AT(right_upper), "COL|VALUES",
@@ -66,7 +67,10 @@ static const option_row join_rows[] = {
      "OUT.npy: row ids alone, in the shape (n, 2) for pairs and (n) for left rows. With --count, the one "
      "value goes there [a table on the terminal, if it has at most 40 lines]",
      0, 0},
-    {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
+    {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC|FILE.krx",
+     "kind and options, see keyray kinds; or a saved index, which is the right side, see keyray index [best]",
+     0, 0},
+    SAVED_VERIFY_ROW(AT(verify)),
     {0},
 };
 
@@ -110,10 +114,39 @@ static int check_count(const join_options *o)
     return o->count && of_rows ? shown_refuse(of_rows, "--count") : DONE;
 }
 
+/* Joins with an index that exists are of one column, equal, and from the left. */
+static int check_saved(const join_options *o)
+{
+    const int has_right = o->right.n || o->right_lower || o->right_upper || o->right_end || o->right_by.n;
+    const kr_join_type type = (kr_join_type)(o->type + 1);
+    if (!saved_is_name(o->index))
+        return saved_check(o->index, "", 1, o->verify);
+    if (has_right || o->left.n > 1)
+        return tool_fail(USAGE,
+                         "--index %s is the right side of a join of one column; give one --left, and leave "
+                         "--right out, or give --index SPEC",
+                         o->index);
+    if (o->asof.side || o->overlap)
+        return tool_fail(USAGE, "--%s takes columns and not --index %s; %s", o->overlap ? "overlap" : "asof",
+                         o->index,
+                         o->overlap ? "give --right" : "give --right, or use keyray lookup --nearest");
+    if (type == KR_JOIN_RIGHT || type == KR_JOIN_FULL || o->inverse == KR_INVERSE_ON)
+        return tool_fail(
+            USAGE, "%s reads the values of the right side, which --index %s does not have; give --right",
+            o->inverse == KR_INVERSE_ON ? "--inverse on"
+            : type == KR_JOIN_FULL      ? "--type full"
+                                        : "--type right",
+            o->index);
+    return DONE;
+}
+
 static int check_options(join_job *j)
 {
     const join_options *o = &j->options;
-    int wrong = check_asof(o);
+    const int is_saved = saved_is_name(o->index);
+    int wrong = check_saved(o);
+    if (!wrong)
+        wrong = check_asof(o);
     if (!wrong)
         wrong = check_overlap(o);
     if (!wrong)
@@ -126,18 +159,16 @@ static int check_options(join_job *j)
         return tool_fail(USAGE, "give --right, or --right-lower and --right-upper, not both");
     if (o->right_lower && o->left.n > 1)
         return tool_fail(USAGE, "a range join takes one --left column");
-    if (!o->right_lower && !o->right.n)
+    if (!o->right_lower && !o->right.n && !is_saved)
         return tool_fail(USAGE, "--right COL is missing; see keyray join --help");
-    if (!o->right_lower && o->left.n != o->right.n)
+    if (!o->right_lower && o->left.n != o->right.n && !is_saved)
         return tool_fail(USAGE, "%u --left columns but %u --right columns; give as many of each", o->left.n,
                          o->right.n);
     if (o->show_right.n && !join_has_pairs(j))
         return tool_fail(USAGE,
                          "--show-right shows columns of right rows, and --type semi and anti have none");
     const uint32_t is_silent = j->printing.json || j->printing.quiet;
-    int code = tool_check_spec(o->index);
-    if (!code)
-        code = answers_check_output(o->output, j->printing.json, &j->form);
+    int code = answers_check_output(o->output, j->printing.json, &j->form);
     if (!code)
         code = shown_check_no_rows(o->no_rows, j->form, is_silent);
     if (!code)
@@ -187,6 +218,17 @@ static int load_ends(join_job *j)
     return code ? code : o->overlap ? match_ends(j) : load_asof(j);
 }
 
+/* Left values become those of the index. */
+static int load_saved(join_job *j)
+{
+    int code = column_load(&j->left[0], "--left", j->options.left.at[0], j->progress);
+    if (!code)
+        code = saved_open(&j->saved, j->options.index, KR_SAVED_INDEX, j->options.verify, j->progress);
+    if (!code)
+        code = saved_column(&j->saved, 0, &j->right[0]);
+    return code ? code : column_match(&j->right[0], &j->left[0], ABSENT_NULL);
+}
+
 static int load_keys(join_job *j)
 {
     const join_options *o = &j->options;
@@ -217,7 +259,7 @@ static int load_keys(join_job *j)
 
 static int load(join_job *j)
 {
-    int code = load_keys(j);
+    int code = saved_is_name(j->options.index) ? load_saved(j) : load_keys(j);
     if (!code)
         code = shown_load(&j->shown_left, "--show-left", &j->options.show_left, &j->left[0], j->progress);
     if (!code)
@@ -228,7 +270,7 @@ static int load(join_job *j)
 /* 1: the library counts the rows of such a join without making them. */
 static int counts_alone(const join_options *o)
 {
-    return !o->asof.side && o->left.n == 1 && !(o->overlap && o->type);
+    return !o->asof.side && o->left.n == 1 && !(o->overlap && o->type) && !saved_is_name(o->index);
 }
 
 /* What the command has where the library advises a call that counts the rows and makes none. */
@@ -337,6 +379,8 @@ static int create(join_job *j)
     kr_status status;
     if (o->count && counts_alone(o))
         return count_rows(j, &how);
+    if (j->index)
+        return finish(j, kr_join_create_prepared(j->index, left, NULL, &how, &j->join, &err), &err);
     if (o->asof.side)
         return create_asof(j, &how);
     if (o->overlap)
@@ -357,7 +401,7 @@ static void print_nulls(const join_job *j, output *out)
 {
     const uint32_t one_side = j->options.right_lower ? 0 : OPTION_TEXTS_MOST;
     const column_nulls all[] = {{"left", j->left, OPTION_TEXTS_MOST},
-                                {"right", j->right, one_side},
+                                {"right", j->right, j->saved.file ? 0 : one_side},
                                 {"right_lower", &j->right[0], !one_side},
                                 {"right_upper", &j->right[1], !one_side},
                                 {"left_by", j->left_by, OPTION_TEXTS_MOST},
@@ -369,11 +413,14 @@ static void print_nulls(const join_job *j, output *out)
 
 static void print(const join_job *j)
 {
-    const uint64_t left = j->left[0].view.count, right = j->right[0].view.count;
+    const uint64_t left = j->left[0].view.count;
+    const uint64_t right = j->saved.file ? j->saved.info.rows : j->right[0].view.count;
     const int left_indexed = strcmp(j->info.indexed, "left") == 0;
     output out = output_begin_report(stdout, j->printing.json);
     if (j->options.count)
         output_number(&out, "count", j->info.pairs);
+    if (j->saved.file)
+        output_text(&out, "index", j->saved.path);
     if (j->join)
         output_spec(&out, "spec", j->info.spec);
     output_text(&out, "device", j->info.device);
@@ -396,10 +443,14 @@ static void print(const join_job *j)
     }
     output_begin(&out, "seconds", '{');
     output_seconds(&out, "load", j->load);
+    if (j->saved.file)
+        output_seconds(&out, "open", j->open);
     output_seconds(&out, "join", j->run);
     if (j->options.output)
         output_seconds(&out, "write", j->write);
     output_end(&out, '}');
+    if (j->saved.file)
+        output_phases(&out, "open_phases", &j->opened.phases);
     output_phases(&out, "join_phases", &j->phases);
     output_end(&out, '}');
 }
@@ -411,6 +462,12 @@ static int perform(join_job *j)
     j->load = tool_now() - begin;
     if (!code)
         code = device_open(&j->where, j->progress, &j->device);
+    begin = tool_now();
+    if (!code && j->saved.file)
+        code = saved_load_index(&j->saved, j->device, &j->index);
+    if (!code && j->saved.file)
+        code = index_facts_take(j->index, &j->opened);
+    j->open = tool_now() - begin;
     begin = tool_now();
     if (!code)
         code = create(j);
@@ -425,6 +482,7 @@ static int perform(join_job *j)
     shown_close(&j->shown_left);
     shown_close(&j->shown_right);
     kr_join_destroy(j->join);
+    kr_index_destroy(j->index);
     kr_device_close(j->device);
     column_close(&j->right_end);
     column_close(&j->left_end);
@@ -434,12 +492,13 @@ static int perform(join_job *j)
         column_close(&j->right[i]);
         column_close(&j->left[i]);
     }
+    saved_close(&j->saved);
     return code;
 }
 
 static int run(const command *self, int argc, char **argv)
 {
-    join_job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
+    join_job j = {.options = {.index = "best", .verify = SAVED_VERIFY_UNSAID}, .where = DEVICE_DEFAULTS};
     const option_group groups[] = {{"Join", join_rows, &j.options},
                                    {"Input", column_rows, &column_input},
                                    {"Device", device_rows, &j.where},
@@ -466,6 +525,7 @@ const command command_join = {
     "--show-left amount --show-right city -o pairs.csv\n"
     "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last "
     "-o pairs.csv\n"
+    "keyray join --left orders.csv:customer:str --index customers.krx --type semi -o known.csv\n"
     "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str "
     "--right-by symbol:str --type left --show-right price -o priced.csv\n",
     run,

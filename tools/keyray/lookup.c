@@ -13,11 +13,21 @@
 #include <string.h>
 
 #define AT(field) offsetof(lookup_options, field)
-#define INDEX_ROW(standard)                                                                                 \
-    {                                                                                                       \
-        "index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [" standard "]", \
-            0, 0                                                                                            \
+#define KEYS_ROW                                                                                   \
+    {                                                                                              \
+        "keys", 0, 2, OPTION_TEXT, AT(keys), "COL", "the column to index; not with FILE.krx", 0, 0 \
     }
+#define INDEX_ROWS(standard)                                                                  \
+    {"index",                                                                                 \
+     0,                                                                                       \
+     0,                                                                                       \
+     OPTION_TEXT,                                                                             \
+     AT(index),                                                                               \
+     "SPEC|FILE.krx",                                                                         \
+     "kind and options, see keyray kinds; or a saved index, see keyray index [" standard "]", \
+     0,                                                                                       \
+     0},                                                                                      \
+        SAVED_VERIFY_ROW(AT(verify))
 #define VALUES_ROW(help)                                                                                     \
     {                                                                                                        \
         "values", 0, 0, OPTION_NAMES, AT(values), "COLUMN,...",                                              \
@@ -37,7 +47,7 @@
 #define STANDARD_UPDATES "best:updates=on"
 
 static const option_row lookup_rows[] = {
-    {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
+    KEYS_ROW,
     {"probes", 0, 0, OPTION_TEXT, AT(probes), "COL", "the values to look up", 0, 0},
     PROBE_ROW,
     {"nearest", 0, 0, OPTION_CHOICE, AT(nearest.side), "no|below|above|either",
@@ -46,24 +56,24 @@ static const option_row lookup_rows[] = {
     NEAREST_ROWS(AT(nearest)),
     VALUES_ROW("one value per key"),
     SHOW_ROW,
-    INDEX_ROW("best"),
+    INDEX_ROWS("best"),
     {0},
 };
 
 static const option_row range_rows[] = {
-    {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
+    KEYS_ROW,
     {"lower", 0, 1, OPTION_TEXT, AT(lower), "COL|VALUES",
      "the lower bounds, which belong to the ranges, as in 2024-01-01", 0, 0},
     {"upper", 0, 1, OPTION_TEXT, AT(upper), "COL|VALUES",
      "the upper bounds, which belong to the ranges; a date is its midnight", 0, 0},
     VALUES_ROW("one value per key"),
     SHOW_ROW,
-    INDEX_ROW("best"),
+    INDEX_ROWS("best"),
     {0},
 };
 
 static const option_row update_rows[] = {
-    {"keys", 0, 1, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
+    KEYS_ROW,
     {"insert", 0, 0, OPTION_TEXT, AT(insert), "COL|VALUES", "the keys to insert, after the deletes", 0, 0},
     {"insert-rows", 0, 0, OPTION_TEXT, AT(insert_rows), "COL",
      "the row ids of the inserted keys, one u32 per key; no row that stays may have one of these ids "
@@ -76,7 +86,9 @@ static const option_row update_rows[] = {
     {"probes", 0, 0, OPTION_TEXT, AT(probes), "COL", "the values to look up afterwards", 0, 0},
     PROBE_ROW,
     VALUES_ROW("one value per row id below next_row, deleted rows included"),
-    INDEX_ROW(STANDARD_UPDATES),
+    INDEX_ROWS(STANDARD_UPDATES),
+    {"save", 0, 0, OPTION_TEXT, AT(save), "FILE.krx",
+     "write the changed index to a file, which may be that of --index; then --probes may be left out", 0, 0},
     {0},
 };
 
@@ -101,8 +113,22 @@ static const option_row answer_rows[] = {
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
+/* 1: update only saves, and answers nothing. */
+static int only_saves(const lookup_options *o)
+{
+    return o->save && !o->probes && !o->probe;
+}
+
 static int check_probes(const lookup_options *o)
 {
+    const int has_answers = o->output || o->no_rows || o->results.n > 1 || o->results.at[0];
+    if (only_saves(o) && has_answers)
+        return tool_fail(USAGE, "%s is about answers; give --probes COL or --probe VALUES, too",
+                         o->output    ? "-o"
+                         : o->no_rows ? "--no-rows"
+                                      : "--result");
+    if (only_saves(o))
+        return DONE;
     if (o->probes && o->probe)
         return tool_fail(USAGE, "give --probes COL or --probe VALUES, not both");
     if (!o->probes && !o->probe)
@@ -163,7 +189,9 @@ static int check_output(lookup_job *j)
 static int check_options(lookup_job *j)
 {
     const lookup_options *o = &j->options;
-    int code = check_results(j);
+    int code = saved_check(o->index, "--keys COL", o->keys != NULL, o->verify);
+    if (!code)
+        code = check_results(j);
     if (!code && !j->is_range)
         code = check_probes(o);
     if (!code && j->is_update && !o->insert && !o->delete)
@@ -172,8 +200,8 @@ static int check_options(lookup_job *j)
         code = tool_fail(USAGE, "--insert-rows needs --insert COL");
     if (!code)
         code = nearest_check(&o->nearest, "--nearest below, above or either");
-    if (!code)
-        code = tool_check_spec(o->index);
+    if (!code && o->save)
+        code = saved_check_output("--save", o->save);
     return code ? code : check_output(j);
 }
 
@@ -184,7 +212,8 @@ static int check_targets(const lookup_job *j, const option_group *groups, uint32
     uint32_t n = 1;
     if (j->form == ANSWERS_NPY)
         n = result_files((kr_result)(j->options.results.at[0] + 1), suffixes);
-    return targets_check(j->options.output, suffixes, n, groups, n_groups);
+    const int code = targets_check(j->options.output, suffixes, n, groups, n_groups);
+    return code ? code : targets_check_saved("--save", j->options.save, groups, n_groups);
 }
 
 /* The rows to insert and the keys to delete. */
@@ -234,12 +263,21 @@ static int load_values(lookup_job *j, uint32_t i)
     return code || j->is_update ? code : column_check_counts(&j->keys, values, "give one value per key");
 }
 
-static int load(lookup_job *j)
+static int load_keys(lookup_job *j)
 {
     const lookup_options *o = &j->options;
     if (o->nearest.side)
         j->keys.no_text = "--nearest takes numbers, dates and times";
-    int code = column_load(&j->keys, "--keys", o->keys, j->progress);
+    if (!saved_is_name(o->index))
+        return column_load(&j->keys, "--keys", o->keys, j->progress);
+    const int code = saved_open(&j->saved, o->index, KR_SAVED_INDEX, o->verify, j->progress);
+    return code ? code : saved_column(&j->saved, 0, &j->keys);
+}
+
+static int load(lookup_job *j)
+{
+    const lookup_options *o = &j->options;
+    int code = load_keys(j);
     if (!code && j->is_range)
         code = column_load_values(&j->lower, "--lower", o->lower, &j->keys, j->progress);
     if (!code && j->is_range)
@@ -252,12 +290,13 @@ static int load(lookup_job *j)
         code = shown_load(&j->shown, "--show", &o->show, &j->keys, j->progress);
     for (uint32_t i = 0; !code && i < o->values.n; ++i)
         code = load_values(j, i);
-    if (!code)
+    if (!code && j->lower.file)
         code = column_match(&j->keys, &j->lower, j->is_range ? ABSENT_ABOVE : ABSENT_NULL);
     if (!code && j->is_range)
         code = column_match(&j->keys, &j->upper, ABSENT_BELOW);
     if (!code)
-        code = nearest_read(&o->nearest, o->keys, j->keys.view.type, kr_file_unit(j->keys.file), &j->nearest);
+        code = nearest_read(&o->nearest, j->keys.source, j->keys.view.type, kr_file_unit(j->keys.file),
+                            &j->nearest);
     if (!code && j->is_range)
         code = column_check_counts(&j->lower, &j->upper, "a range takes one of each");
     return code ? code : load_changes(j);
@@ -270,8 +309,11 @@ static int build(lookup_job *j)
     if (code)
         return code;
     const double begin = tool_now();
-    code = tool_check(
-        kr_index_create(j->device, j->options.index, &j->keys.view, NULL, NULL, &j->index, &err), &err);
+    if (j->saved.file)
+        code = saved_load_index(&j->saved, j->device, &j->index);
+    else
+        code = tool_check(
+            kr_index_create(j->device, j->options.index, &j->keys.view, NULL, NULL, &j->index, &err), &err);
     j->build = tool_now() - begin;
     if (!code)
         code = index_facts_take(j->index, &j->built);
@@ -309,17 +351,50 @@ static int update(lookup_job *j)
 
 static void print_nulls(const lookup_job *j, output *out)
 {
-    const column_nulls all[] = {{"keys", &j->keys, 1},     {j->is_range ? "lower" : "probes", &j->lower, 1},
-                                {"upper", &j->upper, 1},   {"values", j->values, OPTION_TEXTS_MOST},
-                                {"insert", &j->insert, 1}, {"delete", &j->delete, 1}};
+    const column_nulls all[] = {{"keys", &j->keys, !j->saved.file},
+                                {j->is_range ? "lower" : "probes", &j->lower, 1},
+                                {"upper", &j->upper, 1},
+                                {"values", j->values, OPTION_TEXTS_MOST},
+                                {"insert", &j->insert, 1},
+                                {"delete", &j->delete, 1}};
     column_print_nulls(out, all, sizeof all / sizeof *all);
+}
+
+static void print_found(const lookup_job *j, output *out)
+{
+    char order[96];
+    output_number(out, "probes", j->results[0].n);
+    output_text(out, "probe_order", report_facts_order(&j->did, order));
+    output_number(out, "found", j->results[0].found);
+    const struct result *counted = lookup_find_result(j, KR_RESULT_COUNT);
+    if (!counted)
+        counted = lookup_find_result(j, KR_RESULT_ROWS);
+    if (counted)
+        output_number(out, "matches", counted->matches);
+}
+
+static void print_seconds(const lookup_job *j, output *out)
+{
+    output_begin(out, "seconds", '{');
+    output_seconds(out, "load", j->load);
+    output_seconds(out, j->saved.file ? "open" : "build", j->build);
+    if (j->is_update)
+        output_seconds(out, "update", j->update);
+    if (j->n_results)
+        output_seconds(out, "lookup", j->search);
+    if (j->options.save)
+        output_seconds(out, "save", j->save);
+    if (j->options.output)
+        output_seconds(out, "write", j->write);
+    output_end(out, '}');
 }
 
 static void print(const lookup_job *j)
 {
     const kr_index_info *built = &j->built.info, *now = &j->now.info;
     output out = output_begin_report(stdout, j->printing.json);
-    char order[96];
+    if (j->saved.file)
+        output_text(&out, "index", j->saved.path);
     output_spec(&out, "spec", now->spec);
     output_text(&out, "device", now->device);
     output_text(&out, "tracer", now->tracer);
@@ -330,34 +405,36 @@ static void print(const lookup_job *j)
         output_number(&out, "rows_after", now->rows);
         output_number(&out, "next_row", now->next_row);
     }
-    output_number(&out, "probes", j->results[0].n);
-    output_text(&out, "probe_order", report_facts_order(&j->did, order));
-    output_number(&out, "found", j->results[0].found);
-    const struct result *counted = lookup_find_result(j, KR_RESULT_COUNT);
-    if (!counted)
-        counted = lookup_find_result(j, KR_RESULT_ROWS);
-    if (counted)
-        output_number(&out, "matches", counted->matches);
+    if (j->n_results)
+        print_found(j, &out);
     print_nulls(j, &out);
     for (uint32_t i = 0; i < j->did.counters.n; ++i)
         output_number(&out, j->did.counters.at[i].name, j->did.counters.at[i].number);
     output_bytes(&out, "footprint", now->footprint_nbytes);
     output_bytes(&out, "peak", built->peak_nbytes > now->peak_nbytes ? built->peak_nbytes : now->peak_nbytes);
     output_counters(&out, &j->now);
-    output_begin(&out, "seconds", '{');
-    output_seconds(&out, "load", j->load);
-    output_seconds(&out, "build", j->build);
-    if (j->is_update)
-        output_seconds(&out, "update", j->update);
-    output_seconds(&out, "lookup", j->search);
-    if (j->options.output)
-        output_seconds(&out, "write", j->write);
-    output_end(&out, '}');
-    output_phases(&out, "build_phases", &j->built.phases);
+    print_seconds(j, &out);
+    output_phases(&out, j->saved.file ? "open_phases" : "build_phases", &j->built.phases);
     if (j->is_update)
         output_phases(&out, "update_phases", &j->now.phases);
-    output_phases(&out, "lookup_phases", &j->did.phases);
+    if (j->n_results)
+        output_phases(&out, "lookup_phases", &j->did.phases);
     output_end(&out, '}');
+}
+
+/* The answers, if some were asked for. */
+static int answer(lookup_job *j)
+{
+    const int code = lookup_search(j);
+    return code ? code : lookup_write(j);
+}
+
+static int save(lookup_job *j)
+{
+    const double begin = tool_now();
+    const int code = saved_write_index(j->index, &j->keys, &j->saved, j->options.save, j->progress);
+    j->save = tool_now() - begin;
+    return code;
 }
 
 static int perform(lookup_job *j)
@@ -369,10 +446,10 @@ static int perform(lookup_job *j)
         code = build(j);
     if (!code && j->is_update)
         code = update(j);
-    if (!code)
-        code = lookup_search(j);
-    if (!code)
-        code = lookup_write(j);
+    if (!code && j->options.save)
+        code = save(j);
+    if (!code && !only_saves(&j->options))
+        code = answer(j);
     if (!code && (j->printing.json || (!j->printing.quiet && !answers_are_output(j->form))))
         print(j);
     for (uint32_t i = 0; i < j->n_results; ++i)
@@ -389,6 +466,7 @@ static int perform(lookup_job *j)
     column_close(&j->upper);
     column_close(&j->lower);
     column_close(&j->keys);
+    saved_close(&j->saved);
     return code;
 }
 
@@ -397,6 +475,7 @@ static int run(const command *self, int argc, char **argv)
     lookup_job j = {
         .where = DEVICE_DEFAULTS, .is_range = self == &command_range, .is_update = self == &command_update};
     j.options.results.n = 1; /* row */
+    j.options.verify = SAVED_VERIFY_UNSAID;
     j.options.index = j.is_update ? STANDARD_UPDATES : "best";
     const option_row *columns = j.is_range ? range_rows : j.is_update ? update_rows : lookup_rows;
     const option_group groups[] = {{"Columns and index", columns, &j.options},
@@ -418,12 +497,13 @@ const command command_lookup = {
     "lookup",
     NULL,
     "look up every value of a column in another column",
-    "Builds an index over the column --keys and looks up each value of --probes or --probe in it. It "
-    "prints the answers, one per value, or writes them to a file.",
+    "Builds an index over the column --keys, or opens a saved one, and looks up each value of --probes or "
+    "--probe in it. It prints the answers, one per value, or writes them to a file.",
     "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count\n"
     "keyray lookup --keys orders.csv:order --probe 42,43 --show customer,amount\n"
     "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 "
     "-o sums.csv\n"
+    "keyray lookup --index orders.krx --probe 42,43\n"
     "keyray lookup --keys quotes.csv:time --probes trades.csv:time --nearest below --show price -o "
     "prices.csv\n",
     run,
@@ -438,7 +518,8 @@ const command command_range = {
     "range",
     NULL,
     "find the rows between a lower and an upper bound, for every pair of bounds",
-    "Builds an index over the column --keys and finds, for each pair of bounds from --lower and "
+    "Builds an index over the column --keys, or opens a saved one, and finds, for each pair of bounds from "
+    "--lower and "
     "--upper, the rows whose key lies between them. It prints the answers, one per pair of bounds, "
     "or writes them to a file.",
     "keyray range --keys orders.csv:day --lower 2024-01-01 --upper 2024-01-31\n"
@@ -456,12 +537,14 @@ const command command_update = {
     "update",
     NULL,
     "delete and insert rows of an index, then look up every value of a column",
-    "Builds an index over the column --keys, deletes the rows of some keys, inserts other keys, and "
+    "Builds an index over the column --keys, or opens a saved one, deletes the rows of some keys, inserts "
+    "other keys, and "
     "then looks up each value of --probes or --probe. It prints the answers, one per value, or "
     "writes them to a file.",
     "keyray update --keys orders.csv:order --delete gone.csv:order --insert new.csv:order --probes "
     "mine.csv:order\n"
-    "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n",
+    "keyray update --keys orders.csv:order --delete 42,43 --probe 42,44 --result count\n"
+    "keyray update --index orders.krx --insert new.csv:order --save orders.krx\n",
     run,
     "A key that is both deleted and inserted ends with the inserted rows only. The rows of --keys "
     "have the row ids 0, 1, 2 and so on. With --insert-rows, keyray validates the index after the "

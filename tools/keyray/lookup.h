@@ -6,6 +6,7 @@
 #include "column.h"
 #include "nearest.h"
 #include "result.h"
+#include "saved.h"
 #include "shown.h"
 #include "tools/terminal/device.h"
 #include "tools/terminal/facts.h"
@@ -13,10 +14,10 @@
 
 typedef struct lookup_options {
     const char *keys, *probes, *probe, *lower, *upper, *output, *index;
-    const char *insert, *insert_rows, *delete;
+    const char *insert, *insert_rows, *delete, *save;
     option_texts values, show;
     option_choices results;
-    uint32_t order, no_rows;
+    uint32_t order, no_rows, verify;
     uint64_t limit;
     nearest_options nearest;
 } lookup_options;
@@ -30,6 +31,7 @@ typedef struct lookup_job {
     output_options printing;
     int is_range, is_update;
     const kr_progress *progress;
+    saved_file saved;                 /* of --index FILE.krx */
     struct column keys, lower, upper; /* the probes of a lookup are in `lower` */
     struct column values[OPTION_TEXTS_MOST];
     struct column insert, insert_rows, delete;
@@ -43,7 +45,7 @@ typedef struct lookup_job {
     kr_nearest_options nearest;
     answers_form form;
     shown shown;
-    double load, build, update, search, write;
+    double load, build, update, search, save, write; /* `build`: or the index's loading */
 } lookup_job;
 
 /* The result of that kind; NULL if there is none. */

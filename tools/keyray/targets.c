@@ -1,6 +1,7 @@
 #include "targets.h"
 
 #include "column.h"
+#include "saved.h"
 #include "tools/terminal/tool.h"
 
 #include <limits.h>
@@ -10,7 +11,8 @@
 
 /* A file that would be replaced. */
 typedef struct target {
-    const char *option, *path; /* behind -o; of the file itself */
+    const char *option, *given, *path; /* "-o"; what stands behind it; the file itself */
+    int may_be_saved;                  /* 1: it may be the saved index of --index */
     struct stat file;
 } target;
 
@@ -18,7 +20,9 @@ typedef struct target {
 static int find_source(const char *source, struct stat *file)
 {
     char path[PATH_MAX];
-    const size_t nbytes = column_names_file(source) ? kr_file_path_nbytes(source) : 0;
+    const size_t nbytes = saved_is_name(source)       ? strlen(source)
+                          : column_names_file(source) ? kr_file_path_nbytes(source)
+                                                      : 0;
     if (!nbytes || nbytes >= sizeof path)
         return 0;
     if (column_is_standard_input(source))
@@ -35,8 +39,8 @@ static int check_source(const target *to, const option_row *row, const char *tex
     source = source ? source + 1 : text;
     if (!find_source(source, &file) || file.st_dev != to->file.st_dev || file.st_ino != to->file.st_ino)
         return DONE;
-    return tool_fail(USAGE, "-o %s would replace %s, which --%s %s reads; give -o another name", to->option,
-                     to->path, row->name, source);
+    return tool_fail(USAGE, "%s %s would replace %s, which --%s %s reads; give %s another name", to->option,
+                     to->given, to->path, row->name, source, to->option);
 }
 
 static int check_row(const target *to, const option_row *row, const void *at)
@@ -50,6 +54,23 @@ static int check_row(const target *to, const option_row *row, const void *at)
     return code;
 }
 
+/* 1: the row names files that are read, and this target may not be. */
+static int is_input(const target *to, const option_row *row)
+{
+    return row->argument &&
+           (strstr(row->argument, "COL") || (!to->may_be_saved && strstr(row->argument, "|FILE.krx")));
+}
+
+static int check_target(const target *to, const option_group *groups, uint32_t n_groups)
+{
+    int code = DONE;
+    for (uint32_t g = 0; g < n_groups; ++g)
+        for (const option_row *row = groups[g].rows; row->name && !code; ++row)
+            if (is_input(to, row))
+                code = check_row(to, row, (const char *)groups[g].to + row->offset);
+    return code;
+}
+
 int targets_check(const char *path, const char *const *suffixes, uint32_t n, const option_group *groups,
                   uint32_t n_groups)
 {
@@ -57,16 +78,18 @@ int targets_check(const char *path, const char *const *suffixes, uint32_t n, con
     int code = DONE;
     if (!path || strcmp(path, "-") == 0 || strcmp(path, "-.csv") == 0) /* standard output */
         return DONE;
-    for (uint32_t i = 0; i < n; ++i) {
-        target to = {.option = path, .path = *suffixes[i] ? name : path};
+    for (uint32_t i = 0; i < n && !code; ++i) {
+        target to = {.option = "-o", .given = path, .path = *suffixes[i] ? name : path};
         if (*suffixes[i])
             column_name_output(name, path, suffixes[i]);
-        if (stat(to.path, &to.file) != 0)
-            continue;
-        for (uint32_t g = 0; g < n_groups; ++g)
-            for (const option_row *row = groups[g].rows; row->name && !code; ++row)
-                if (row->argument && strstr(row->argument, "COL"))
-                    code = check_row(&to, row, (const char *)groups[g].to + row->offset);
+        if (stat(to.path, &to.file) == 0)
+            code = check_target(&to, groups, n_groups);
     }
     return code;
+}
+
+int targets_check_saved(const char *option, const char *path, const option_group *groups, uint32_t n_groups)
+{
+    target to = {.option = option, .given = path, .path = path, .may_be_saved = 1};
+    return path && stat(path, &to.file) == 0 ? check_target(&to, groups, n_groups) : DONE;
 }

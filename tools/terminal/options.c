@@ -229,7 +229,7 @@ static int find_letter(const parser *p, int letter)
 static int check_required(const command *self, const parser *p)
 {
     for (int i = 0; i < p->n; ++i)
-        if (p->rows[i]->required && !p->given[i])
+        if (p->rows[i]->required == 1 && !p->given[i])
             return tool_fail(USAGE, "--%s %s is missing; see keyray %s --help", p->rows[i]->name,
                              p->rows[i]->argument, self->name);
     return OPTIONS_GO_ON;

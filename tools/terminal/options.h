@@ -32,9 +32,10 @@ typedef struct option_choices {
 
 typedef struct option_row {
     const char *name;
-    char letter;          /* or 0 */
-    char required;        /* 1: must be given */
-    uint8_t form;         /* option_form */
+    char letter; /* or 0 */
+    char
+        required; /* 1: must be given; 2: the usage shows it, and the command says where it may be left out */
+    uint8_t form; /* option_form */
     size_t offset;        /* of the field in the group's struct */
     const char *argument; /* "COL"; a CHOICE: its choices */
     const char *help;

@@ -165,6 +165,16 @@ void output_number_of(output *out, const char *name, uint64_t number)
     end_line(out);
 }
 
+void output_text_of(output *out, const char *name, const char *text)
+{
+    write_name(out, name, 0);
+    if (out->json)
+        write_quoted(out->to, text);
+    else
+        fputs(text, out->to);
+    end_line(out);
+}
+
 void output_signed(output *out, const char *key, int64_t number)
 {
     write_key(out, key, 0);

@@ -34,6 +34,7 @@ void output_text(output *out, const char *key, const char *text);
 void output_number(output *out, const char *key, uint64_t number);
 /* By a name of the caller's data, such as that of a column, which is written as it is. */
 void output_number_of(output *out, const char *name, uint64_t number);
+void output_text_of(output *out, const char *name, const char *text);
 void output_signed(output *out, const char *key, int64_t number);
 /* A sum of integers, see wide.h. */
 void output_wide(output *out, const char *key, kr_type type, const uint64_t *words);
