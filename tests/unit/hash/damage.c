@@ -75,6 +75,7 @@ static void damage_nodes(kr_index *index)
                   "belongs to no key, or to two");
     expect_damage(index, many.row, *other.row, "belongs to no key, or to two");
     expect_damage(index, many.row, 1000000, "belongs to no key, or to two");
+    expect_damage(index, many.row, (uint32_t)hash_of(index)->n_spans, "belongs to no key, or to two");
     expect_damage(index, one.row, *slot_of(index, 60, 0).row, "row id");
 }
 
@@ -153,6 +154,27 @@ static void bad_links_are_found(void **state)
     expect_damage(index, heads + 32 * b + 31, UINT32_MAX, "links lead back");
     expect_damage(index, nodes + 32 * m + 31, m + 1, "links lead back");
     expect_damage(index, nodes + 32 * m + 31, 1, "links lead back");
+    for (uint32_t c = b + 1; c < hash_of(index)->n_heads; ++c)
+        if (heads[32 * c + 31])
+            expect_damage(index, heads + 32 * b + 31, heads[32 * c + 31], "where others lead");
+    kr_index_destroy(index);
+}
+
+/* One bucket with all nodes: searches would take as long as there are nodes. */
+static void a_long_chain_is_found(void **state)
+{
+    (void)state;
+    kr_index *index = make_mixed("chain:occupancy=2");
+    kr_hashed *table = hash_of(index);
+    uint32_t *heads = table->heads.data, *nodes = table->more.data;
+    kr_error err = {0};
+    assert_true(table->n_more > 40);
+    for (uint32_t b = 0; b < table->n_heads; ++b)
+        heads[32 * b + 31] = b == 3;
+    for (uint32_t m = 0; m < table->n_more; ++m)
+        nodes[32 * m + 31] = m + 1 < table->n_more ? m + 2 : 0;
+    assert_int_equal(kr_index_validate(index, &err), KR_ERR_INVARIANT);
+    assert_non_null(strstr(err.text, "1 buckets have more nodes"));
     kr_index_destroy(index);
 }
 
@@ -163,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_lost_mark_is_found),
         cmocka_unit_test(a_slot_that_never_held_a_key_is_found),
         cmocka_unit_test(bad_links_are_found),
+        cmocka_unit_test(a_long_chain_is_found),
     };
     open_device();
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

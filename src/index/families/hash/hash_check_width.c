@@ -23,14 +23,20 @@ static void read_counts(check *c)
     hash_tally_sum(stripes, TABLE_CHECKS, c->found);
 }
 
+static void refuse_links(check *c, const char *which)
+{
+    read_counts(c);
+    if (c->found[TABLE_CHECK_LINKS])
+        KR_STEP(c->work, kr_fail(c->work->err, KR_ERR_INVARIANT, "%llu %s",
+                                 (unsigned long long)c->found[TABLE_CHECK_LINKS], which));
+}
+
 static void check_links(check *c)
 {
     run(c, &KR_W(hash_check_links), c->table->n_heads + c->table->n_more);
-    read_counts(c);
-    if (c->found[TABLE_CHECK_LINKS])
-        KR_STEP(c->work, kr_fail(c->work->err, KR_ERR_INVARIANT,
-                                 "%llu links lead back, or to nodes that are not there",
-                                 (unsigned long long)c->found[TABLE_CHECK_LINKS]));
+    refuse_links(c, "links lead back, to nodes that are not there, or where others lead");
+    run(c, &KR_W(hash_check_chains), c->table->n_heads);
+    refuse_links(c, "buckets have more nodes than a batch can have left");
 }
 
 static void count(check *c)
@@ -60,9 +66,9 @@ static kr_status judge(const check *c, kr_error *err)
     if (found[TABLE_CHECK_ORDER])
         return kr_fail(err, KR_ERR_INVARIANT, "%llu rows aside are missing or not in ascending order",
                        (unsigned long long)found[TABLE_CHECK_ORDER]);
-    if ((uint32_t)found[TABLE_CHECK_SPANS])
+    if (found[TABLE_CHECK_SPANS])
         return kr_fail(err, KR_ERR_INVARIANT, "a span of rows aside belongs to no key, or to two");
-    if ((uint32_t)found[TABLE_CHECK_PLACES])
+    if (found[TABLE_CHECK_PLACES])
         return kr_fail(err, KR_ERR_INVARIANT, "a place aside is in no span of rows, or in two");
     status = expect(found[TABLE_CHECK_KEYS], c->table->n_keys, "keys", err);
     if (status == KR_OK)
@@ -73,14 +79,33 @@ static kr_status judge(const check *c, kr_error *err)
                            : status;
 }
 
+static uint64_t words_of(uint64_t bits)
+{
+    return (bits + 31) / 32;
+}
+
+static void begin(check *c)
+{
+    kr_work *w = c->work;
+    const kr_hashed *table = c->table;
+    const uint64_t linked = words_of(table->n_more), owned = words_of(table->n_spans);
+    const uint64_t nbytes = (linked + owned + words_of(table->n_aside)) * sizeof(uint32_t);
+    uint32_t *bits = kr_work_take(w, nbytes, "bitmaps of nodes and rows aside");
+    kr_work_fill(w, bits, 0, nbytes);
+    c->params = (hash_check_params){.table = hash_view_of(table),
+                                    .counts = kr_work_counters(w, STRIPES),
+                                    .linked = bits,
+                                    .owned = KR_PLACE_IN(bits, linked),
+                                    .used = KR_PLACE_IN(bits, linked + owned),
+                                    .n_more = table->n_more,
+                                    .n_spans = table->n_spans,
+                                    .n_aside = table->n_aside};
+}
+
 int KR_W(hash_validate)(kr_work *w, const void *self)
 {
     check c = {.work = w, .table = self};
-    c.params = (hash_check_params){.table = hash_view_of(self),
-                                   .counts = kr_work_counters(w, STRIPES),
-                                   .n_more = c.table->n_more,
-                                   .n_spans = c.table->n_spans,
-                                   .n_aside = c.table->n_aside};
+    begin(&c);
     if (c.table->design.linked)
         check_links(&c);
     count(&c);

@@ -166,6 +166,46 @@ kr_rows hash_rows(const void *self)
     };
 }
 
+/* Counts that validate compares with what there is; how the table was made decides only when it is made anew.
+ */
+static void image_numbers(kr_image *image, kr_hashed *table)
+{
+    const uint32_t linked = table->design.linked;
+    kr_image_u64(image, "seed", &table->seed, 0, UINT64_MAX);
+    kr_image_u32(image, "buckets", &table->n_heads, 0, UINT32_MAX - 1);
+    kr_image_u64(image, "nodes", &table->n_more, 0, linked ? UINT32_MAX - 1 - table->n_heads : 0);
+    kr_image_u64(image, "n", &table->n_rows, 0, KR_NO_ROW - 1);
+    kr_image_u64(image, "keys", &table->n_keys, 0, table->n_rows);
+    kr_image_u64(image, "places aside", &table->n_aside, 0, UINT32_MAX - 1);
+    kr_image_u64(image, "rows aside", &table->n_several, 0, table->n_aside);
+    kr_image_u64(image, "spans", &table->n_spans, 0, table->n_aside / 2);
+    kr_image_u64(image, "steps", &table->n_steps, 0, UINT64_MAX);
+    kr_image_u64(image, "new keys", &table->n_new, 0, UINT64_MAX);
+    kr_image_u64(image, "gone keys", &table->n_gone, 0, UINT64_MAX);
+    kr_image_u64(image, "keys when made", &table->made_keys, 0, KR_NO_ROW - 1);
+    kr_image_u64(image, "steps when made", &table->made_steps, 0, UINT64_MAX);
+    kr_image_u64(image, "nodes when made", &table->made_more, 0, table->n_more);
+    kr_image_u32(image, "seeds given up", &table->reseeds, 0, UINT32_MAX);
+    kr_image_u32(image, "made by inserting", &table->is_inserted, 0, table->design.insert);
+}
+
+void hash_image(kr_image *image, const kr_image_of *of, const hash_design *design, void **self)
+{
+    kr_hashed *table = kr_image_object(image, self, sizeof *table);
+    if (!table)
+        return;
+    if (kr_image_loads(image)) {
+        table->design = *design;
+        table->key_bits = kr_type_key_bits(of->type);
+    }
+    image_numbers(image, table);
+    const uint64_t node = hash_node_nbytes(table->key_bits / 8, design->slots, design->linked);
+    kr_image_buffer(image, "heads", &table->heads, table->n_heads * node);
+    kr_image_buffer_used(image, "more", &table->more, table->n_more * node);
+    kr_image_buffer_used(image, "spans", &table->spans, table->n_spans * sizeof(kr_match));
+    kr_image_buffer_used(image, "aside", &table->aside, table->n_aside * sizeof(uint32_t));
+}
+
 uint64_t hash_hash_seed(const void *self)
 {
     return ((const kr_hashed *)self)->seed;

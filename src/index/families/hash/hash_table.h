@@ -51,6 +51,7 @@ int hash_validate_u32(kr_work *work, const void *self);
 int hash_validate_u64(kr_work *work, const void *self);
 void hash_update_u32(kr_work *work, void *self, const kr_update *job);
 void hash_update_u64(kr_work *work, void *self, const kr_update *job);
+void hash_image(kr_image *image, const kr_image_of *of, const hash_design *design, void **self);
 extern const kr_program hash_find_slots_u32, hash_find_slots_u64, hash_find_links_u32, hash_find_links_u64;
 
 /* ---- Inside of this folder ------------------------------------------------------------------- */

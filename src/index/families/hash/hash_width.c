@@ -46,6 +46,12 @@ static void build(kr_work *w, const kr_build *build, void **self)
     KR_W(hash_build)(w, build, &design, self);
 }
 
+static void image(kr_image *image, const kr_image_of *of, void **self)
+{
+    const hash_design design = design_of(of->spec);
+    hash_image(image, of, &design, self);
+}
+
 /* The bucket; the row is in it. A few keys are in another bucket. */
 static double hash_touches(const kr_shape *shape)
 {
@@ -64,7 +70,7 @@ static double chain_touches(const kr_shape *shape)
         .estimate = estimate, .build = build, .destroy = hash_destroy, .locate = KR_W(hash_locate), \
         .rows = hash_rows, .hash_seed = hash_hash_seed, .components = hash_components,              \
         .validate = KR_W(hash_validate), .touches = touches_, .program = &KR_W(program_),           \
-        .update = KR_W(hash_update), .counters = hash_counters,                                     \
+        .update = KR_W(hash_update), .counters = hash_counters, .image = image,                     \
     }
 const kr_family_ops KR_W(hash_ops) = TABLE_OPS(hash_touches, hash_find_slots);
 const kr_family_ops KR_W(chain_ops) = TABLE_OPS(chain_touches, hash_find_links);
