@@ -168,22 +168,17 @@ static void change_what_is_loaded(kr_index *original, const shape *of)
     kr_index_destroy(index);
 }
 
-/* NULL: the machine or the kind cannot, which is printed. */
+/* NULL: the machine cannot, which is printed. */
 static kr_index *make_index(const char *spec, const shape *of)
 {
     kr_index *index = NULL;
-    kr_pieces *pieces = NULL;
     kr_error err = {0};
-    kr_status status = kr_index_create(device, spec, &of->keys, of->row_ids, NULL, &index, &err);
-    if (status == KR_OK)
-        status = kr_index_pieces(index, NULL, &pieces, &err);
-    kr_pieces_destroy(pieces);
+    const kr_status status = kr_index_create(device, spec, &of->keys, of->row_ids, NULL, &index, &err);
     if (status != KR_OK && status != KR_ERR_UNSUPPORTED)
         printf("FAILED %s, %s: %s\n", spec, of->name, err.text), ++failures;
     if (status == KR_OK)
         return index;
     printf("skipped %s, %s: %s\n", spec, of->name, err.text);
-    kr_index_destroy(index);
     return NULL;
 }
 

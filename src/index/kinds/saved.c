@@ -18,9 +18,6 @@ static void walk(kr_image *image, kr_index *index, uint64_t *rows)
     kr_image_u32(image, "type", &type, type, type); /* that of `of` */
     kr_image_u32(image, "texts", &texts, 0, type == KR_U32);
     kr_image_leave(image, column);
-    if (!index->ops->image)
-        KR_STEP(image->work, kr_fail(image->work->err, KR_ERR_UNSUPPORTED, "kind '%s' cannot be saved yet",
-                                     index->spec.kind->name));
     const uint32_t kind = kr_image_enter(image, "kind");
     if (kr_work_goes_on(image->work))
         index->ops->image(image, &of, &index->self);
@@ -86,22 +83,24 @@ static void check_rows(kr_work *w, const kr_index *index, uint64_t rows)
 }
 
 /* What searches rely on. The structure is whole, whatever its arrays hold. */
-static void verify(kr_image *image, const kr_index *index, uint64_t rows)
+static void verify(kr_work *w, const kr_index *index, uint64_t rows)
 {
-    kr_error cause = {0};
-    kr_work w = kr_work_beside(image->work, &cause);
-    if (!kr_work_goes_on(image->work))
+    const uint32_t mark = kr_work_mark(w);
+    kr_index_check_family(w, index);
+    kr_work_give_since(w, mark);
+    check_rows(w, index, rows);
+}
+
+/* Invariants that do not hold, also where a family has to know them before it makes a scene, are the file's.
+ */
+static void blame_file(kr_image *image)
+{
+    kr_work *w = image->work;
+    if (w->status != KR_ERR_INVARIANT)
         return;
-    kr_index_check_family(&w, index);
-    kr_work_give_since(&w, 0);
-    check_rows(&w, index, rows);
-    if (kr_work_end(&w) == KR_ERR_INVARIANT) {
-        kr_image_refuse(image, "%s", cause.text);
-        return;
-    }
-    if (w.status != KR_OK && image->work->err)
-        *image->work->err = cause;
-    KR_STEP(image->work, w.status);
+    const kr_error cause = w->err ? *w->err : (kr_error){0};
+    w->status = KR_OK;
+    kr_image_refuse(image, "%s", cause.text);
 }
 
 static void load(kr_work *w, const kr_saved *saved, kr_index *index)
@@ -112,7 +111,8 @@ static void load(kr_work *w, const kr_saved *saved, kr_index *index)
     kr_saved_end_walk(&image, NULL);
     kr_work_lap(w, "read");
     if (saved->verifies)
-        verify(&image, index, rows);
+        verify(w, index, rows);
+    blame_file(&image);
     kr_image_end(&image);
     kr_work_lap(w, "verify");
     if (saved->is_mapped && w->device->ops->is_host)
@@ -145,6 +145,8 @@ kr_status kr_index_make_loaded(kr_device *device, const kr_saved *saved, kr_stre
         return status;
     }
     kr_index_fill_info(made, made->info.type, &watch, peak_nbytes);
+    if (made->info.peak_nbytes < made->info.footprint_nbytes) /* what is mapped was not taken */
+        made->info.peak_nbytes = made->info.footprint_nbytes;
     *index = made;
     return KR_OK;
 }

@@ -383,6 +383,25 @@ static void damage(trial *t, const kr_buffer *buffer, uint64_t i, const char *na
     assert_int_equal(validate(t, &err), KR_OK);
 }
 
+/* A spare node more, which is the first one of a list or none at all. */
+static void damage_spare(trial *t, uint32_t node)
+{
+    uint32_t more[1000];
+    const kr_buffer spare = t->nodes.spare;
+    const uint64_t n = t->nodes.n_spare;
+    kr_error err = {0};
+    assert_true(n < 1000);
+    memcpy(more, spare.data, n * sizeof *more);
+    more[n] = node;
+    t->nodes.spare.data = more;
+    ++t->nodes.n_spare;
+    assert_int_equal(validate(t, &err), KR_ERR_INVARIANT);
+    assert_non_null(strstr(err.text, "in lists or spare"));
+    t->nodes.spare = spare;
+    t->nodes.n_spare = n;
+    assert_int_equal(validate(t, &err), KR_OK);
+}
+
 static void damage_is_found(void **state)
 {
     (void)state;
@@ -409,6 +428,8 @@ static void damage_is_found(void **state)
     damage(&t, &t.nodes.hints, 9, "hint 9");
     damage(&t, &t.nodes.hints, model.n / CGRX_LISTS_STRIDE + 1, "hint");
     damage(&t, &t.nodes.spare, 0, "nodes");
+    damage_spare(&t, 0);
+    damage_spare(&t, UINT32_MAX);
     damage(&t, &t.nodes.ends, 39, "list 39");
     damage(&t, &t.nodes.end_rows, 39, "list 39");
     for (uint32_t i = 0; i < 4; ++i) { /* an entry of the end of a list, made to belong to the next */

@@ -23,6 +23,7 @@ void cgrx_index_release(kr_device *device, kr_stream *stream, cgrx_index *index)
  * arrays. On failure the index is as it was. */
 void KR_W(cgrx_construct)(kr_work *work, const kr_sorted *sorted, cgrx_index *index);
 void KR_W(cgrx_update)(kr_work *work, void *self, const kr_update *job);
+void KR_W(cgrx_image)(kr_image *image, const kr_image_of *of, void **self);
 cgrx_params KR_W(cgrx_params_of)(const cgrx_index *index);
 /* Scratch memory of the work. */
 kr_buffer KR_W(cgrx_filter_make)(kr_work *work, const cgrx_design *design, const kr_sorted *sorted);

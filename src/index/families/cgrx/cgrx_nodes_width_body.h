@@ -181,6 +181,8 @@ KR_BODY void cgrx_check_spare(const check_params *p, uint64_t i)
     const uint32_t node = kr_load(p->spare + i);
     if (node >= p->lists.n && node < p->n_used)
         cgrx_check_see(p, node);
+    else
+        kr_atomic_add64(p->found + CHECK_NODES, 1); /* and no node is one more distinct one */
 }
 KR_MAP_PROGRAM(cgrx_nodes_check_spare, check_params, cgrx_check_spare);
 

@@ -24,6 +24,18 @@ typedef struct cgrx_scene_params {
 } cgrx_scene_params;
 kr_assert_size(cgrx_scene_params, 136);
 
+/* For the program that finds the keys around the ends of buckets. */
+typedef struct cgrx_pairs_params {
+    cgrx_entries entries;     /* of an index without lists */
+    const void *ends;         /* as in cgrx_params; else NULL */
+    const uint32_t *end_rows; /* with them: as in cgrx_nodes */
+    void *keys;               /* receives the first key and the representative of each bucket */
+    uint64_t n_buckets, last_rep;
+    kr_point_map map;
+    uint32_t optimized, reserved; /* 0 or 1 */
+} cgrx_pairs_params;
+kr_assert_size(cgrx_pairs_params, 152);
+
 typedef struct cgrx_filter_params {
     const void *keys;
     uint64_t *words;

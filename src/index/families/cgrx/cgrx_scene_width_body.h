@@ -7,6 +7,41 @@
 #include "index/families/cgrx/cgrx_marks.h"
 #include "index/families/cgrx/cgrx_scene_params.h"
 
+/* ---- The keys around the ends of buckets, of an index that was saved ---------------------------- */
+
+/* What a list owns to, as the representative that it had. It may have been another key of the same row: then
+ * the row ended with it, it was moved to the row's end, and no triangle tells the two apart. */
+KR_BODY kr_key cgrx_rep_of_list(const cgrx_pairs_params *p, uint64_t b)
+{
+    return b + 1 < p->n_buckets ? kr_load((const kr_key *)p->ends + b) : (kr_key)p->last_rep;
+}
+
+/* A key in the row of the first one of the list: that of the representative before it, unless that row ended
+ * there. Where keys equal to the last one of a row follow it, the end has a row id. */
+KR_BODY kr_key cgrx_first_of_list(const cgrx_pairs_params *p, uint64_t b)
+{
+    const kr_key before = b ? cgrx_rep_of_list(p, b - 1) : 0;
+    const int ended = p->optimized && before == kr_point_row_last(&p->map, kr_point_row(&p->map, before)) &&
+                      b && kr_load(p->end_rows + b - 1) == KR_NO_ROW;
+    return b == 0 || ended ? cgrx_rep_of_list(p, b) : before;
+}
+
+KR_BODY void cgrx_write_ends(const cgrx_pairs_params *p, uint64_t b)
+{
+    kr_key *pair = (kr_key *)p->keys + 2 * b;
+    if (p->ends) {
+        pair[0] = cgrx_first_of_list(p, b);
+        pair[1] = cgrx_rep_of_list(p, b);
+        return;
+    }
+    pair[0] = kr_entries_key(&p->entries.store, cgrx_bucket_first(&p->entries, (uint32_t)b));
+    pair[1] =
+        kr_entries_key(&p->entries.store, cgrx_bucket_first(&p->entries, (uint32_t)b + 1) - UINT64_C(1));
+}
+KR_MAP_PROGRAM(cgrx_ends_of_buckets, cgrx_pairs_params, cgrx_write_ends);
+
+/* ---- Triangles and names ------------------------------------------------------------------------ */
+
 KR_BODY uint64_t cgrx_rep_of(const cgrx_scene_params *p, uint64_t b)
 {
     const uint64_t end = (b + 1) * p->bucket;

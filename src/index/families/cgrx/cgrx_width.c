@@ -34,6 +34,16 @@ static kr_need places_of(const kr_shape *shape, const cgrx_design *design)
     return places;
 }
 
+/* What is there of a file when the scene is made again, and the ends of buckets that it is made from. */
+static uint64_t loaded_of(const cgrx_design *design, uint64_t n)
+{
+    const uint64_t buckets = cgrx_buckets_of(design, n), ends = 2 * buckets * sizeof(kr_key);
+    if (design->node)
+        return ends + buckets * (sizeof(kr_key) + sizeof(uint32_t));
+    return n * kr_layout_nbytes(design->layout, sizeof(kr_key)) +
+           (design->layout == KR_LAYOUT_SOA ? 0 : ends);
+}
+
 static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
     const cgrx_design design = cgrx_design_of(shape->spec);
@@ -53,6 +63,8 @@ static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *er
     made.peak_nbytes = larger(made.peak_nbytes, sorted + scene.peak_nbytes);
     made.peak_nbytes =
         larger(made.peak_nbytes, sorted + scene.footprint_nbytes + filter + places.peak_nbytes);
+    made.peak_nbytes =
+        larger(made.peak_nbytes, loaded_of(&design, shape->count) + filter + scene.peak_nbytes);
     made.footprint_nbytes =
         scene.footprint_nbytes + filter + (places.footprint_nbytes ? places.footprint_nbytes : sorted);
     *estimate = made;
@@ -366,4 +378,5 @@ const kr_family_ops KR_W(cgrx_ops) = {
     .runs_on = kr_rays_runs_on,
     .update = KR_W(cgrx_update),
     .counters = counters,
+    .image = KR_W(cgrx_image),
 };

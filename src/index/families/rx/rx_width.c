@@ -177,12 +177,17 @@ static rx_source place(kr_work *w, rx_index *index)
     return source;
 }
 
+static void keep_tables(kr_work *w, rx_index *made)
+{
+    made->positions = kr_work_keep(w, made->positions.data);
+    made->row_ids = kr_work_keep(w, made->row_ids.data);
+}
+
 /* All but the scenes, which are not scratch memory. */
 static void keep(kr_work *w, rx_index *made)
 {
     kr_sorted_keep(w, &made->sorted);
-    made->positions = kr_work_keep(w, made->positions.data);
-    made->row_ids = kr_work_keep(w, made->row_ids.data);
+    keep_tables(w, made);
 }
 
 static void build(kr_work *w, const kr_build *build, void **self)
@@ -449,6 +454,28 @@ static int validate(kr_work *w, const void *self)
     return is_unique;
 }
 
+/* ---- Saving -------------------------------------------------------------------------------- */
+
+/* Tables and scenes are made again, as in a build. So a scene that was stale is not any more. */
+static void image(kr_image *image, const kr_image_of *of, void **self)
+{
+    kr_work *w = image->work;
+    rx_index *index = kr_image_object(image, self, sizeof *index);
+    if (!index)
+        return;
+    if (kr_image_loads(image))
+        index->design = rx_design_of(of->spec, w->device);
+    kr_sorted_image(image, of->type, &index->sorted);
+    if (!kr_image_loads(image))
+        return;
+    kr_work_lap(w, "read");
+    KR_STEP(w, rx_check_bits(of->spec, of->type, w->err));
+    (void)check_order(w, &index->sorted); /* of other keys, floats may be no numbers */
+    const rx_source source = place(w, index);
+    index->scenes = rx_scenes_build(&source);
+    keep_tables(w, index);
+}
+
 /* ---- Rows that get other keys -------------------------------------------------------------- */
 
 /* `made` takes over the scenes of `index` and moves their primitives. On failure `index` gets them back. */
@@ -501,4 +528,5 @@ const kr_family_ops KR_W(rx_ops) = {
     .tracer = kr_rays_tracer,
     .runs_on = kr_rays_runs_on,
     .set_keys = set_keys,
+    .image = image,
 };
