@@ -13,6 +13,8 @@ typedef struct kr_subject {
     uint64_t next_row;  /* above all row ids that were given, those of NULLs too */
     kr_index *index;
     uint64_t before; /* bytes in use without the index */
+    int is_mapped; /* 1: until it is changed, its footprint has bytes of a file that the device does not hold
+                    */
 } kr_subject;
 
 /* Builds the index of the model's scene. 0 on an error; kr_subject_end is due in any case. */

@@ -81,11 +81,11 @@ static inline size_t mutate(uint8_t *data, size_t nbytes, size_t room, uint64_t 
 static inline int kr_fuzz_main(int argc, char **argv, const struct kr_fuzz_seed *seeds, size_t n_seeds,
                                int runs)
 {
-    int failures = 0;
+    int failed = 0;
     for (int i = 1; i < argc; i++)
-        failures += run_file(argv[i]);
+        failed += run_file(argv[i]);
     if (argc > 1)
-        return failures != 0;
+        return failed != 0;
     uint64_t state = 42;
     for (int run = 0; run < runs; run++) {
         uint8_t data[1024];
