@@ -36,28 +36,26 @@ static void list_rows(kr_work *work, uint64_t n_rows, uint32_t n, uint32_t *rows
 }
 
 static void sample_column(kr_work *work, const kr_column *column, const uint32_t *rows, void *codes,
-                          full_sample *sample)
+                          uint32_t n, uint64_t *sample)
 {
     const uint32_t is_wide = kr_type_key_bits(column->type) == 64;
-    const kr_encode_job job = {column->data, rows, codes, sample->n, column->type};
+    const kr_encode_job job = {column->data, rows, codes, n, column->type};
     uint32_t narrow[FULL_SAMPLES] = {0};
     kr_encode(work, &job);
-    kr_work_read(work, is_wide ? (void *)sample->codes : narrow, codes, sample->n * (is_wide ? 8 : 4));
-    for (uint32_t i = 0; i < sample->n && !is_wide; ++i)
-        sample->codes[i] = narrow[i];
-    qsort(sample->codes, sample->n, sizeof *sample->codes, by_code);
+    kr_work_read(work, is_wide ? (void *)sample : narrow, codes, n * (is_wide ? 8 : 4));
+    for (uint32_t i = 0; i < n && !is_wide; ++i)
+        sample[i] = narrow[i];
+    qsort(sample, n, sizeof *sample, by_code);
 }
 
 static void sample_all(kr_work *work, const kr_table_build *build, full_table *table)
 {
-    const uint32_t n = build->n_rows < FULL_SAMPLES ? (uint32_t)build->n_rows : FULL_SAMPLES;
+    const uint32_t n = table->n_samples;
     uint32_t *rows = kr_work_take(work, FULL_SAMPLES * sizeof *rows, "rows of a sample");
     uint64_t *codes = kr_work_take(work, FULL_SAMPLES * sizeof *codes, "codes of a sample");
     list_rows(work, build->n_rows, n, rows);
-    for (uint32_t c = 0; c < build->n_columns; ++c) {
-        table->samples[c].n = n;
-        sample_column(work, build->columns + c, rows, codes, table->samples + c);
-    }
+    for (uint32_t c = 0; c < build->n_columns; ++c)
+        sample_column(work, build->columns + c, rows, codes, n, full_sample_of(table, c));
     kr_work_give(work, codes);
     kr_work_give(work, rows);
     kr_work_lap(work, "sample");
@@ -78,13 +76,13 @@ static int holds(const kr_leaf *leaf, uint64_t code)
 
 double full_selectivity(const full_table *table, const kr_leaf *leaf)
 {
-    const full_sample *sample = table->samples + leaf->column;
+    const uint64_t *sample = full_sample_of(table, leaf->column);
     uint32_t n = 0;
-    if (leaf->other != KR_NO_COLUMN || !sample->n)
+    if (leaf->other != KR_NO_COLUMN || !table->n_samples)
         return 0.5;
-    for (uint32_t i = 0; i < sample->n; ++i)
-        n += (uint32_t)holds(leaf, sample->codes[i]);
-    return (double)n / sample->n;
+    for (uint32_t i = 0; i < table->n_samples; ++i)
+        n += (uint32_t)holds(leaf, sample[i]);
+    return (double)n / table->n_samples;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -93,7 +91,7 @@ enum { SAMPLE_NBYTES = FULL_SAMPLES * (sizeof(uint32_t) + sizeof(uint64_t)) };
 
 static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *err)
 {
-    const uint64_t tiles = (shape->n_rows + FULL_TILE - 1) / FULL_TILE;
+    const uint64_t tiles = full_zones_count(shape->n_rows);
     (void)err;
     *need = (kr_need){0, SAMPLE_NBYTES};
     for (uint32_t c = 0; c < shape->n_columns; ++c)
@@ -123,17 +121,29 @@ static void make_zones(kr_work *work, const kr_table_build *build, const full_ta
     kr_work_lap(work, "zones");
 }
 
-/* `before`: NULL, or what there is of the first rows. `table` has its options. On failure it has what
- * `release` releases. */
-static void make(kr_work *work, const kr_table_build *build, const full_table *before, full_table *table)
+/* `table` has its options. */
+static void begin(kr_work *work, const kr_table_build *build, full_table *table)
 {
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
+    table->n_samples = build->n_rows < FULL_SAMPLES ? (uint32_t)build->n_rows : FULL_SAMPLES;
     table->columns = kr_work_array(work, build->n_columns, sizeof *table->columns, "a table");
-    table->samples = kr_work_array(work, build->n_columns, sizeof *table->samples, "samples of a table");
+}
+
+static void take_columns(const kr_table_build *build, full_table *table)
+{
+    memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
+}
+
+/* `before`: NULL, or what there is of the first rows. On failure the table has what `release` releases. */
+static void make(kr_work *work, const kr_table_build *build, const full_table *before, full_table *table)
+{
+    begin(work, build, table);
+    table->samples = kr_work_array(work, (uint64_t)build->n_columns * table->n_samples,
+                                   sizeof *table->samples, "samples of a table");
     if (!kr_work_goes_on(work))
         return;
-    memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
+    take_columns(build, table);
     sample_all(work, build, table);
     make_zones(work, build, before, table);
 }
@@ -147,15 +157,57 @@ static void release(kr_device *device, full_table *table, kr_stream *stream)
     free(table->columns);
 }
 
+static void take_options(const kr_spec *spec, full_table *table)
+{
+    table->logic = (uint32_t)spec->options[FULL_OPTION_LOGIC];
+    table->has_zones = spec->options[FULL_OPTION_ZONES] == FULL_ZONES_ON;
+}
+
 static void build(kr_work *work, const kr_table_build *build, void **self)
 {
     full_table *table = kr_work_object(work, sizeof *table, "a table");
     if (!table)
         return;
     *self = table;
-    table->logic = (uint32_t)build->spec->options[FULL_OPTION_LOGIC];
-    table->has_zones = build->spec->options[FULL_OPTION_ZONES] == FULL_ZONES_ON;
+    take_options(build->spec, table);
     make(work, build, NULL, table);
+}
+
+static void image_zones(kr_image *image, const kr_column *column, uint64_t n, full_zones *zones)
+{
+    if (kr_image_loads(image))
+        zones->n = n;
+    kr_image_buffer(image, "ends", &zones->buffer, 2 * n * kr_type_key_bits(column->type) / 8);
+    kr_image_u64(image, "lowest", &zones->spread.lowest, 0, UINT64_MAX);
+    kr_image_u64(image, "highest", &zones->spread.highest, 0, UINT64_MAX);
+    kr_image_u64(image, "counted", &zones->spread.counted, 0, n);
+    kr_image_f64(image, "widths", &zones->spread.widths);
+    kr_image_u32(image, "are used", &zones->are_used, 0, 1);
+}
+
+/* Nothing in zones and samples lets a scan leave its buffers: they decide what is read, and in which order.
+ */
+static void image(kr_image *image, const kr_table_build *build, void **self)
+{
+    full_table *table = kr_image_object(image, self, sizeof *table);
+    if (table && kr_image_loads(image)) {
+        take_options(build->spec, table);
+        begin(image->work, build, table);
+        if (table->has_zones && table->n_rows)
+            table->zones =
+                kr_work_array(image->work, build->n_columns, sizeof *table->zones, "zones of a table");
+    }
+    if (!table || !kr_work_goes_on(image->work))
+        return;
+    kr_image_array(image, "samples", (void **)&table->samples, (uint64_t)table->n_columns * table->n_samples,
+                   sizeof *table->samples);
+    for (uint32_t c = 0; table->zones && c < table->n_columns; ++c) {
+        const uint32_t entered = kr_image_enter_nth(image, "zones", c);
+        image_zones(image, build->columns + c, full_zones_count(table->n_rows), table->zones + c);
+        kr_image_leave(image, entered);
+    }
+    if (kr_image_binds(image))
+        take_columns(build, table);
 }
 
 static void destroy(kr_device *device, void *self, kr_stream *stream)
@@ -218,6 +270,7 @@ static const kr_scan_ops ops = {
     .select_batch = full_select_batch,
     .explain_plan = full_explain_plan,
     .append = append,
+    .image = image,
     .compares_columns = 1,
 };
 

@@ -11,12 +11,9 @@ enum { FULL_LOGIC_AND, FULL_LOGIC_BRANCHING, FULL_LOGIC_AUTO };
 
 extern const kr_program full_select_u32, full_select_u64, full_batch_u32, full_batch_u64;
 
-/* Codes of rows of a column, sorted, from which selectivities are estimated. */
+/* Codes of rows of a column, sorted, from which selectivities are estimated: so many of each, or of all rows.
+ */
 enum { FULL_SAMPLES = 1024 };
-typedef struct full_sample {
-    uint64_t codes[FULL_SAMPLES];
-    uint32_t n;
-} full_sample;
 
 /* What decides whether zones are used, of some tiles: the lowest and the highest code, how wide zones are in
  * all, and how many of them hold values. */
@@ -38,6 +35,10 @@ void full_zones_make_u32(kr_work *work, const kr_column *column, const full_zone
                          uint64_t n_rows_before, full_zones *zones);
 void full_zones_make_u64(kr_work *work, const kr_column *column, const full_zones *before,
                          uint64_t n_rows_before, full_zones *zones);
+static inline uint64_t full_zones_count(uint64_t n_rows)
+{
+    return (n_rows + FULL_TILE - 1) / FULL_TILE;
+}
 void full_zones_validate_u32(kr_work *work, const kr_column *column, const full_zones *zones);
 void full_zones_validate_u64(kr_work *work, const kr_column *column, const full_zones *zones);
 
@@ -46,9 +47,15 @@ typedef struct full_table {
     uint32_t n_columns;
     uint32_t logic, has_zones;
     kr_column *columns;
-    full_sample *samples; /* of each column */
-    full_zones *zones;    /* of each column; NULL: zones=off, or no rows */
+    uint32_t n_samples; /* of a column */
+    uint64_t *samples;  /* of all columns */
+    full_zones *zones;  /* of each column; NULL: zones=off, or no rows */
 } full_table;
+
+static inline uint64_t *full_sample_of(const full_table *table, uint32_t column)
+{
+    return table->samples + (uint64_t)column * table->n_samples;
+}
 
 /* The share of rows for which a leaf holds, as far as samples tell. */
 double full_selectivity(const full_table *table, const kr_leaf *leaf);

@@ -183,7 +183,8 @@ static int is_crowded(const making *m, const full_batch_column *column, uint64_t
 /* Decides whether the column gets buckets, and how many. */
 static void plan_buckets(const making *m, full_batch_column *column)
 {
-    const full_sample *sample = m->batch->table->samples + m->batch->sources[m->column].column;
+    const full_table *table = m->batch->table;
+    const uint64_t *sample = full_sample_of(table, m->batch->sources[m->column].column);
     const uint32_t most = BUCKETS_NBYTES / (2 * m->key_nbytes);
     uint32_t n = 1, crowded = 0;
     if (column->levels <= LEVELS_FEW)
@@ -195,9 +196,9 @@ static void plan_buckets(const making *m, full_batch_column *column)
     while (range >> column->shift >= n)
         ++column->shift;
     column->n_buckets = (uint32_t)(range >> column->shift) + 1;
-    for (uint32_t i = 0; i < sample->n; ++i)
-        crowded += (uint32_t)is_crowded(m, column, sample->codes[i]);
-    if (crowded * CROWDED_SHARE > sample->n)
+    for (uint32_t i = 0; i < table->n_samples; ++i)
+        crowded += (uint32_t)is_crowded(m, column, sample[i]);
+    if (crowded * CROWDED_SHARE > table->n_samples)
         column->n_buckets = 0;
 }
 

@@ -73,7 +73,7 @@ void KR_W(full_zones_make)(kr_work *work, const kr_column *column, const full_zo
                            uint64_t n_rows_before, full_zones *zones)
 {
     const uint64_t first = before ? n_rows_before / FULL_TILE : 0, row = first * FULL_TILE;
-    *zones = (full_zones){.n = (column->count + FULL_TILE - 1) / FULL_TILE, .spread = {.lowest = UINT64_MAX}};
+    *zones = (full_zones){.n = full_zones_count(column->count), .spread = {.lowest = UINT64_MAX}};
     zones->buffer = kr_work_keep(
         work, kr_work_take_or(work, 2 * zones->n * sizeof(kr_key), "zones of a column", "zones=off"));
     if (!kr_work_goes_on(work))
