@@ -28,22 +28,26 @@ static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *
     return KR_OK;
 }
 
-static void build(kr_work *work, const kr_table_build *build, void **self)
+static void begin(kr_work *work, const kr_table_build *build, bindex_table *table)
 {
-    bindex_table *table = kr_work_object(work, sizeof *table, "a table");
-    if (!table)
-        return;
-    *self = table;
     table->device = work->device;
     table->n_rows = build->n_rows;
     table->n_columns = build->n_columns;
     table->vectors = (uint32_t)build->spec->options[BINDEX_OPTION_VECTORS];
     table->names = build->names;
     table->columns = kr_work_array(work, build->n_columns, sizeof *table->columns, "a table");
-    if (!table->columns)
+    if (table->columns)
+        memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
+}
+
+static void build(kr_work *work, const kr_table_build *build, void **self)
+{
+    bindex_table *table = kr_work_object(work, sizeof *table, "a table");
+    if (!table)
         return;
-    memcpy(table->columns, build->columns, build->n_columns * sizeof *table->columns);
-    if (!table->n_rows)
+    *self = table;
+    begin(work, build, table);
+    if (!table->columns || !table->n_rows)
         return;
     const bindex_part_job job = {.columns = table->columns,
                                  .n_columns = table->n_columns,
@@ -60,6 +64,33 @@ static void destroy(kr_device *device, void *self, kr_stream *stream)
         bindex_part_release(device, table->n_columns, table->parts + p, stream);
     free(table->columns);
     free(table);
+}
+
+/* A part begins where the one before ends, at a multiple of 32 rows, and goes on behind it. */
+static void image(kr_image *image, const kr_table_build *build, void **self)
+{
+    bindex_table *table = kr_image_object(image, self, sizeof *table);
+    uint64_t covered = 0;
+    if (!table)
+        return;
+    if (kr_image_loads(image))
+        begin(image->work, build, table);
+    else if (kr_image_binds(image))
+        memcpy(table->columns, build->columns, table->n_columns * sizeof *table->columns);
+    kr_image_u32(image, "parts", &table->n_parts, build->n_rows != 0, build->n_rows ? BINDEX_PARTS : 0);
+    for (uint32_t p = 0; p < table->n_parts && kr_work_goes_on(image->work); ++p) {
+        bindex_part *part = table->parts + p;
+        const uint32_t entered = kr_image_enter_nth(image, "part", p);
+        const uint64_t first = covered / 32 * 32;
+        kr_image_u64(image, "rows", &part->n, covered - first + 1, build->n_rows - first);
+        if (kr_image_loads(image))
+            part->first = first;
+        bindex_part_image(image, table, part);
+        covered = first + part->n;
+        kr_image_leave(image, entered);
+    }
+    if (kr_image_loads(image) && covered != build->n_rows)
+        kr_image_refuse(image, "rows from %llu on are in no part", (unsigned long long)covered);
 }
 
 static void check(kr_work *work, const void *self)
@@ -185,6 +216,7 @@ static const kr_scan_ops ops = {
     .explain = bindex_explain,
     .explain_plan = bindex_explain_plan,
     .append = append,
+    .image = image,
     .compares_columns = 1,
     .counts = 1,
 };

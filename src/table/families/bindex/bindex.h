@@ -58,6 +58,8 @@ void bindex_part_make(kr_work *work, const bindex_part_job *job, bindex_part *pa
 void bindex_part_release(kr_device *device, uint32_t n_columns, bindex_part *part, kr_stream *stream);
 /* The columns have moved. */
 void bindex_part_move(bindex_part *part, const kr_column *columns, uint32_t n_columns);
+/* kr_scan_ops.image, of a part whose rows are known. */
+void bindex_part_image(kr_image *image, const bindex_table *table, bindex_part *part);
 /* What a table of one part needs. */
 void bindex_part_need(kr_device *device, const kr_column *columns, uint32_t n_columns, uint32_t vectors,
                       kr_need *need);

@@ -179,25 +179,50 @@ static void set_data(const kr_column *column, uint64_t first, bindex_view *view)
     view->validity_offset = column->validity_offset + first;
 }
 
-static void take_column(kr_work *work, bindex_column *column)
+/* The buffers are where they will stay. */
+static void open_view(bindex_column *column)
 {
     bindex_view *view = &column->view;
-    const uint64_t codes_nbytes = view->n_cells * sizeof(uint64_t);
-    column->memory =
-        kr_work_keep(work, kr_work_take_or(work, memory_nbytes(view), "vectors and positions of a column",
-                                           "fewer `vectors` take less"));
-    column->borders = kr_work_keep(work, kr_work_take(work, borders_nbytes(view), "borders of a column"));
-    if (!kr_work_goes_on(work))
-        return;
     char *memory = column->memory.data, *borders = column->borders.data;
     view->vectors = (uint32_t *)memory;
     view->starts = (uint32_t *)(memory + vectors_nbytes(view));
     view->positions = (uint16_t *)(memory + vectors_nbytes(view) + starts_nbytes(view));
     view->codes = (uint64_t *)borders;
-    view->ends = (uint32_t *)(borders + codes_nbytes);
+    view->ends = (uint32_t *)(borders + view->n_cells * sizeof(uint64_t));
+}
+
+static void bring_borders(kr_work *work, bindex_column *column)
+{
+    const bindex_view *view = &column->view;
+    const uint64_t codes_nbytes = view->n_cells * sizeof(uint64_t);
+    column->borders = kr_work_keep(work, kr_work_take(work, borders_nbytes(view), "borders of a column"));
+    if (!kr_work_goes_on(work))
+        return;
+    char *borders = column->borders.data;
     kr_work_copy(work, borders, column->codes, codes_nbytes);
     if (view->n_vectors)
         kr_work_copy(work, borders + codes_nbytes, column->ends, view->n_vectors * sizeof(uint32_t));
+}
+
+/* Places for positions that no row takes, and what is behind them, become 0: a file of the table has them. */
+static void clear_unused(kr_work *work, const bindex_column *column)
+{
+    const bindex_view *view = &column->view;
+    uint16_t *from = view->positions + (view->validity ? 0 : view->n);
+    const char *end = (const char *)column->memory.data + column->memory.nbytes;
+    kr_work_fill(work, from, 0, (uint64_t)(end - (const char *)from));
+}
+
+static void take_column(kr_work *work, bindex_column *column)
+{
+    column->memory =
+        kr_work_keep(work, kr_work_take_or(work, memory_nbytes(&column->view),
+                                           "vectors and positions of a column", "fewer `vectors` take less"));
+    bring_borders(work, column);
+    if (!kr_work_goes_on(work))
+        return;
+    open_view(column);
+    clear_unused(work, column);
 }
 
 /* Enqueues, for as many columns from c on as a launch takes. */
@@ -283,6 +308,43 @@ void bindex_part_move(bindex_part *part, const kr_column *columns, uint32_t n_co
 {
     for (uint32_t c = 0; c < n_columns; ++c)
         set_data(columns + c, part->first, &part->columns[c].view);
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+/* A vector of all values is there if there was validity when the part was made. */
+static void image_column(kr_image *image, uint64_t n, uint32_t vectors, bindex_column *column)
+{
+    bindex_view *view = &column->view;
+    uint32_t has_validity = view->n_vectors == column->n_sections;
+    kr_image_u32(image, "cells", &view->n_cells, 1, BINDEX_CELLS);
+    kr_image_u32(image, "sections", &column->n_sections, 1, vectors);
+    kr_image_u32(image, "vector of all values", &has_validity, 0, 1);
+    if (kr_image_loads(image)) {
+        set_tiles(n, view);
+        view->n_vectors = column->n_sections - !has_validity;
+    }
+    kr_image_array(image, "codes", (void **)&column->codes, view->n_cells, sizeof *column->codes);
+    kr_image_array(image, "counts", (void **)&column->counts, view->n_cells, sizeof *column->counts);
+    kr_image_array(image, "ends", (void **)&column->ends, view->n_vectors, sizeof *column->ends);
+    kr_image_buffer(image, "memory", &column->memory, memory_nbytes(view));
+    if (kr_image_loads(image))
+        bring_borders(image->work, column);
+    if (kr_image_binds(image))
+        open_view(column);
+}
+
+void bindex_part_image(kr_image *image, const bindex_table *table, bindex_part *part)
+{
+    if (kr_image_loads(image))
+        part->columns = kr_work_array(image->work, table->n_columns, sizeof *part->columns, "a table");
+    for (uint32_t c = 0; part->columns && c < table->n_columns; ++c) {
+        const uint32_t entered = kr_image_enter_nth(image, "column", c);
+        image_column(image, part->n, table->vectors, part->columns + c);
+        kr_image_leave(image, entered);
+    }
+    if (kr_image_binds(image))
+        bindex_part_move(part, table->columns, table->n_columns);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */

@@ -68,20 +68,58 @@ static void make_column(kr_work *work, uint32_t vectors, bindex_scatter_column *
     kr_work_lap(work, "vectors");
 }
 
+static void begin(kr_work *work, const kr_table_build *build, bindex_scatter_table *table)
+{
+    table->n_rows = build->n_rows;
+    table->n_columns = build->n_columns;
+    table->names = build->names;
+    table->columns = kr_work_array(work, build->n_columns, sizeof *table->columns, "a table");
+}
+
 static void build(kr_work *work, const kr_table_build *build, void **self)
 {
     bindex_scatter_table *table = kr_work_object(work, sizeof *table, "a table");
     if (!table)
         return;
     *self = table;
-    table->n_rows = build->n_rows;
-    table->n_columns = build->n_columns;
-    table->names = build->names;
-    table->columns = kr_work_array(work, build->n_columns, sizeof *table->columns, "a table");
+    begin(work, build, table);
     for (uint32_t c = 0; c < build->n_columns && kr_work_goes_on(work); ++c) {
         table->columns[c].column = build->columns[c];
         if (build->n_rows)
             make_column(work, (uint32_t)build->spec->options[BINDEX_OPTION_VECTORS], table->columns + c);
+    }
+}
+
+static void image_column(kr_image *image, uint32_t vectors, uint64_t n_rows, bindex_scatter_column *column)
+{
+    kr_image_u64(image, "values", &column->n_valid, 0, n_rows);
+    kr_image_u64(image, "lowest", &column->lowest, 0, UINT64_MAX);
+    kr_image_u64(image, "highest", &column->highest, 0, UINT64_MAX);
+    kr_image_u32(image, "limits", &column->n_limits, 0, vectors - 1);
+    if (kr_image_loads(image)) {
+        column->n_blocks = blocks_of(column->n_valid);
+        column->has_nulls = column->n_valid < n_rows;
+    }
+    const uint32_t n = column->n_limits + column->has_nulls;
+    kr_image_array(image, "limits of vectors", (void **)&column->limits, n, sizeof *column->limits);
+    kr_image_array(image, "firsts", (void **)&column->firsts, column->n_blocks, sizeof *column->firsts);
+    kr_image_buffer_used(image, "positions", &column->rows, column->n_valid * sizeof(uint32_t));
+    kr_vectors_image(image, n_rows, n, &column->vectors);
+}
+
+static void image(kr_image *image, const kr_table_build *build, void **self)
+{
+    const uint32_t vectors = (uint32_t)build->spec->options[BINDEX_OPTION_VECTORS];
+    bindex_scatter_table *table = kr_image_object(image, self, sizeof *table);
+    if (table && kr_image_loads(image))
+        begin(image->work, build, table);
+    for (uint32_t c = 0; table && table->columns && c < build->n_columns; ++c) {
+        const uint32_t entered = kr_image_enter_nth(image, "column", c);
+        if (build->n_rows)
+            image_column(image, vectors, build->n_rows, table->columns + c);
+        if (kr_image_binds(image))
+            table->columns[c].column = build->columns[c];
+        kr_image_leave(image, entered);
     }
 }
 
@@ -257,6 +295,7 @@ const kr_scan_ops bindex_scatter_ops = {
     .check = check,
     .validate = validate,
     .program = &bindex_scatter_refine,
+    .image = image,
     .select = bindex_scatter_select,
     .explain = bindex_scatter_explain,
     .compares_columns = 1,

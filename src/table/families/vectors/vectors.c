@@ -58,6 +58,15 @@ void kr_vectors_release(kr_device *device, kr_vectors *vectors, kr_stream *strea
     *vectors = (kr_vectors){0};
 }
 
+void kr_vectors_image(kr_image *image, uint64_t n_rows, uint32_t n, kr_vectors *vectors)
+{
+    if (kr_image_loads(image)) {
+        vectors->stride = stride_of(n_rows);
+        vectors->n = n;
+    }
+    kr_image_buffer(image, "vectors", &vectors->words, kr_vectors_nbytes(n_rows, n));
+}
+
 uint64_t kr_vectors_check(kr_work *work, const kr_column *column, const uint64_t *limits,
                           const kr_vectors *vectors)
 {

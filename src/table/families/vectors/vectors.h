@@ -3,7 +3,7 @@
 #ifndef KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_H
 #define KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_H
 
-#include "base/devices/work.h"
+#include "base/image/image.h"
 
 enum { KR_VECTORS_MOST = 1024 };
 
@@ -26,6 +26,8 @@ uint64_t kr_vectors_scratch(uint32_t n);
 /* The column is in device memory; limits are codes, ascending, in host memory. Enqueues. */
 kr_vectors kr_vectors_make(kr_work *work, const kr_column *column, const uint64_t *limits, uint32_t n);
 void kr_vectors_release(kr_device *device, kr_vectors *vectors, kr_stream *stream);
+/* Those of n limits and n_rows rows. */
+void kr_vectors_image(kr_image *image, uint64_t n_rows, uint32_t n, kr_vectors *vectors);
 /* Compares every bit with the column. 0, or a row with a wrong bit plus 1. Blocks. */
 uint64_t kr_vectors_check(kr_work *work, const kr_column *column, const uint64_t *limits,
                           const kr_vectors *vectors);
