@@ -36,6 +36,36 @@ cubes_span cubes_cells_of(const cubes_cells *cells, uint64_t low, uint64_t high)
     return (cubes_span){first < 0 ? 0 : first, last_mark(cells, to, 1)};
 }
 
+/* ---- Numbers of cells ------------------------------------------------------------------------- */
+
+/* What follows from how many values there are, and from the lowest and the highest. */
+static void count_cells(uint64_t n_rows, uint32_t encode, cubes_cells *cells)
+{
+    const uint64_t range = cells->highest - cells->lowest, n_nulls = n_rows - cells->n_valid;
+    if (!encode) {
+        cells->n = !cells->n_valid ? 0 : range ? CUBES_CELLS : 1;
+        cells->n_nulls = n_nulls > 0;
+        cells->scale = cells->n > 1 ? CUBES_CELLS / (double)range : 0;
+        return;
+    }
+    while (n_rows >> cells->low_bits >= CUBES_CELLS)
+        ++cells->low_bits;
+    const uint64_t each = (uint64_t)1 << cells->low_bits;
+    cells->n = (uint32_t)((cells->n_valid + each - 1) >> cells->low_bits);
+    cells->n_nulls = (uint32_t)((n_nulls + each - 1) >> cells->low_bits);
+}
+
+void cubes_cells_image(kr_image *image, uint64_t n_rows, uint32_t encode, cubes_cells *cells)
+{
+    kr_image_u64(image, "values", &cells->n_valid, 0, n_rows);
+    kr_image_u64(image, "lowest", &cells->lowest, 0, UINT64_MAX);
+    kr_image_u64(image, "highest", &cells->highest, 0, UINT64_MAX);
+    if (kr_image_loads(image))
+        count_cells(n_rows, encode, cells);
+    if (encode)
+        kr_image_array(image, "marks", (void **)&cells->marks, cells->n, sizeof *cells->marks);
+}
+
 /* ---- Encoded ---------------------------------------------------------------------------------- */
 
 static void read_marks(kr_work *work, const cubes_cells_job *job, const kr_sorted *sorted, cubes_cells *cells)
@@ -78,12 +108,8 @@ static void encode(kr_work *work, const cubes_cells_job *job, cubes_cells *cells
 {
     const kr_build build = {.keys = *job->column};
     const kr_sorted sorted = kr_sorted_build(work, &build);
-    while (job->column->count >> cells->low_bits >= CUBES_CELLS)
-        ++cells->low_bits;
-    const uint64_t each = (uint64_t)1 << cells->low_bits;
     cells->n_valid = sorted.n;
-    cells->n = (uint32_t)((sorted.n + each - 1) >> cells->low_bits);
-    cells->n_nulls = (uint32_t)((job->column->count - sorted.n + each - 1) >> cells->low_bits);
+    count_cells(job->column->count, 1, cells);
     if (sorted.n) {
         cells->lowest = sorted.lowest;
         cells->highest = sorted.highest;
@@ -157,10 +183,7 @@ static void scale(kr_work *work, const cubes_cells_job *job, cubes_cells *cells,
 {
     const kr_column *column = job->column;
     find_ends(work, job, cells);
-    const uint64_t range = cells->highest - cells->lowest;
-    cells->n = !cells->n_valid ? 0 : range ? CUBES_CELLS : 1;
-    cells->n_nulls = cells->n_valid < column->count;
-    cells->scale = cells->n > 1 ? CUBES_CELLS / (double)range : 0;
+    count_cells(column->count, 0, cells);
     cut(work, job, cells, limits, n_limits);
     for (uint32_t i = 0; i < job->n_places && cells->n; ++i) {
         const scale_params params = {.data = column->data,

@@ -64,6 +64,8 @@ typedef struct cubes_cells_job {
 void cubes_cells_make(kr_work *work, const cubes_cells_job *job, cubes_cells *cells, uint64_t *limits,
                       uint32_t *n_limits);
 void cubes_cells_release(cubes_cells *cells);
+/* Of a column of n_rows. */
+void cubes_cells_image(kr_image *image, uint64_t n_rows, uint32_t encode, cubes_cells *cells);
 /* Whether codes are in the order that searches among them take for granted; limits, too. */
 int cubes_cells_ascend(const cubes_cells *cells, const uint64_t *limits, uint32_t n_limits);
 /* Scratch memory of cubes_cells_make, of whose job only the places may be missing. */

@@ -193,33 +193,97 @@ static cubes_design design_of(const kr_spec *spec)
     return ((const cubes_family *)spec->kind->scan)->design_of(spec);
 }
 
+static void begin(kr_work *work, const kr_table_build *build, cubes_table *table)
+{
+    pthread_mutex_init(&table->lock, NULL);
+    table->device = work->device;
+    table->design = design_of(build->spec);
+    table->n_rows = build->n_rows;
+    table->n_columns = build->n_columns;
+    table->n_groups = cubes_groups_count(build->spec->text, table->design.together, build->n_columns);
+    fill_table(work, build, table);
+}
+
+/* All columns have cells. */
+static void measure_groups(kr_work *work, const kr_table_build *build, cubes_table *table)
+{
+    for (uint32_t g = 0; g < table->n_groups && kr_work_goes_on(work); ++g) {
+        measure(table, table->groups + g);
+        KR_STEP(work, check_rays(build, &table->design, table->groups + g, work->err));
+    }
+}
+
+static void build_scenes(kr_work *work, cubes_table *table)
+{
+    for (uint32_t g = 0; g < table->n_groups && !table->design.is_lazy; ++g)
+        cubes_scene_build(work, table, table->groups + g);
+}
+
 static void cubes_build(kr_work *work, const kr_table_build *build, void **self)
 {
-    const cubes_design design = design_of(build->spec);
     cubes_table *table = kr_work_object(work, sizeof *table, "a table");
     if (!table)
         return;
-    pthread_mutex_init(&table->lock, NULL);
     *self = table;
-    table->device = work->device;
-    table->design = design;
-    table->n_rows = build->n_rows;
-    table->n_columns = build->n_columns;
-    table->n_groups = cubes_groups_count(build->spec->text, design.together, build->n_columns);
-    fill_table(work, build, table);
+    begin(work, build, table);
     if (!kr_work_goes_on(work) || !build->n_rows)
         return;
     for (uint32_t g = 0; g < table->n_groups; ++g)
         make_records(work, build, table->groups + g);
     for (uint32_t c = 0; c < table->n_columns; ++c)
         make_column(work, table, c);
-    for (uint32_t g = 0; g < table->n_groups && kr_work_goes_on(work); ++g) {
-        measure(table, table->groups + g);
-        KR_STEP(work, check_rays(build, &table->design, table->groups + g, work->err));
+    measure_groups(work, build, table);
+    for (uint32_t g = 0; g < table->n_groups && kr_work_goes_on(work); ++g)
         order_rows(work, table, table->groups + g);
+    build_scenes(work, table);
+}
+
+/* ---- Image ----------------------------------------------------------------------------------- */
+
+static void image_column(kr_image *image, const cubes_table *table, cubes_column *column)
+{
+    cubes_cells_image(image, table->n_rows, table->design.encode, &column->cells);
+    kr_image_u32(image, "limits", &column->n_limits, 0, table->design.bins - 1);
+    const uint32_t n = column->n_limits + (column->cells.n_nulls > 0);
+    kr_image_array(image, "limits of vectors", (void **)&column->limits, n, sizeof *column->limits);
+    kr_vectors_image(image, table->n_rows, n, &column->vectors);
+    if (kr_image_loads(image))
+        KR_STEP(image->work, cubes_find_bins(column, image->work->err));
+}
+
+static void image_group(kr_image *image, const cubes_table *table, cubes_group *group)
+{
+    const uint64_t n_slots = cubes_slots(table->n_rows, table->design.pack);
+    kr_image_buffer(image, "records", &group->records, n_slots * sizeof(uint64_t));
+    kr_image_buffer(image, "rows", &group->rows, table->n_rows * sizeof(uint32_t));
+}
+
+/* Scenes are built again. */
+static void cubes_image(kr_image *image, const kr_table_build *build, void **self)
+{
+    cubes_table *table = kr_image_object(image, self, sizeof *table);
+    if (table && kr_image_loads(image))
+        begin(image->work, build, table);
+    if (!table || !kr_work_goes_on(image->work))
+        return;
+    for (uint32_t c = 0; c < table->n_columns; ++c) {
+        const uint32_t entered = kr_image_enter_nth(image, "column", c);
+        if (build->n_rows)
+            image_column(image, table, table->columns + c);
+        if (kr_image_binds(image))
+            table->columns[c].column = build->columns[c];
+        kr_image_leave(image, entered);
     }
-    for (uint32_t g = 0; g < table->n_groups && !design.is_lazy; ++g)
-        cubes_scene_build(work, table, table->groups + g);
+    for (uint32_t g = 0; g < table->n_groups && build->n_rows; ++g) {
+        const uint32_t entered = kr_image_enter_nth(image, "group", g);
+        image_group(image, table, table->groups + g);
+        kr_image_leave(image, entered);
+    }
+    if (!build->n_rows || !kr_image_loads(image))
+        return;
+    kr_work_lap(image->work, "read");
+    measure_groups(image->work, build, table);
+    build_scenes(image->work, table);
 }
 
 static void cubes_destroy(kr_device *device, void *self, kr_stream *stream)
@@ -408,6 +472,7 @@ const kr_scan_ops cubes_ops = {
     .validate = cubes_validate,
     .tracer = kr_rays_tracer,
     .runs_on = kr_rays_runs_on,
+    .image = cubes_image,
     .select = cubes_select,
     .select_batch = cubes_select_batch,
     .explain = cubes_explain,
