@@ -47,6 +47,12 @@ typedef struct kr_save_options {
  */
 KR_API kr_status kr_index_save(const kr_index *index, const char *path, const kr_save_options *options,
                                const kr_progress *progress, kr_error *err);
+/**
+ * As kr_index_save, of a table: its columns, also those that it references, their names and units, which rows
+ * were deleted, and what the kind built. Row ids stay.
+ */
+KR_API kr_status kr_table_save(const kr_table *table, const char *path, const kr_save_options *options,
+                               const kr_progress *progress, kr_error *err);
 
 /** The bytes of a saved index or table, piece by piece: for memory, streams and kr_output_add_pieces. */
 typedef struct kr_pieces kr_pieces;
@@ -57,6 +63,9 @@ typedef struct kr_pieces kr_pieces;
  * Memory:  on a GPU two pinned buffers of 16 MiB.
  */
 KR_API kr_status kr_index_pieces(const kr_index *index, const kr_save_options *options, kr_pieces **pieces,
+                                 kr_error *err);
+/** As kr_index_pieces, of a table; columns that it references must stay, too. */
+KR_API kr_status kr_table_pieces(const kr_table *table, const kr_save_options *options, kr_pieces **pieces,
                                  kr_error *err);
 /**
  * The next piece: a kr_next_piece, whose `ctx` is the kr_pieces. Pieces are in host memory.
@@ -168,6 +177,17 @@ KR_API kr_status kr_saved_check(const kr_saved *saved, kr_error *err);
  */
 KR_API kr_status kr_index_load(kr_device *device, const kr_saved *saved, kr_stream *stream, kr_index **index,
                                kr_error *err);
+/**
+ * As kr_index_load, of a table. A CPU leaves columns in a mapped file, too, unless `options` ask for
+ * KR_COPY_ALWAYS; KR_COPY_NEVER is refused where they are copied. kr_table_validate also compares with the
+ * columns all that was built of them, which loading does not: of a crafted file a scan may give wrong rows.
+ * Appending rows and deleting some makes a mapped table a copy first.
+ *
+ * @param options  as in kr_table_create, NULL: defaults. find_text is given again; units must be NULL, since
+ *                 the file has them
+ */
+KR_API kr_status kr_table_load(kr_device *device, const kr_saved *saved, const kr_table_options *options,
+                               kr_stream *stream, kr_table **table, kr_error *err);
 
 /** Closes a file, before or after what was loaded from it is destroyed. */
 KR_API void kr_saved_close(kr_saved *saved);

@@ -2,6 +2,7 @@
 #include "base/image/saved.h"
 #include "base/util/structs.h"
 #include "index/kinds/index.h"
+#include "table/storage/saved.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -182,6 +183,16 @@ kr_status kr_index_pieces(const kr_index *index, const kr_save_options *options,
     return status == KR_OK ? kr_index_make_pieces(index, &read, pieces, err) : status;
 }
 
+kr_status kr_table_pieces(const kr_table *table, const kr_save_options *options, kr_pieces **pieces,
+                          kr_error *err)
+{
+    kr_save_options read;
+    if (!table || !pieces)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_pieces: %s is NULL", table ? "pieces" : "table");
+    const kr_status status = read_save_options(options, &read, err);
+    return status == KR_OK ? kr_table_make_pieces(table, &read, pieces, err) : status;
+}
+
 /* Releases the pieces. */
 static kr_status write_pieces(const char *path, kr_pieces *pieces, const kr_progress *progress, kr_error *err)
 {
@@ -201,6 +212,14 @@ kr_status kr_index_save(const kr_index *index, const char *path, const kr_save_o
 {
     kr_pieces *pieces = NULL;
     const kr_status status = kr_index_pieces(index, options, &pieces, err);
+    return status == KR_OK ? write_pieces(path, pieces, progress, err) : status;
+}
+
+kr_status kr_table_save(const kr_table *table, const char *path, const kr_save_options *options,
+                        const kr_progress *progress, kr_error *err)
+{
+    kr_pieces *pieces = NULL;
+    const kr_status status = kr_table_pieces(table, options, &pieces, err);
     return status == KR_OK ? write_pieces(path, pieces, progress, err) : status;
 }
 

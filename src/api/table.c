@@ -1,6 +1,6 @@
 /* kr_table_*: check the arguments, resolve the spec, report. */
-#include "table/storage/table.h"
 #include "base/util/structs.h"
+#include "table/storage/saved.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +110,25 @@ kr_status kr_table_estimate(kr_device *device, const char *spec, const kr_column
     const kr_estimate made = {sizeof made, need.footprint_nbytes, need.peak_nbytes};
     kr_struct_write(&kr_struct_estimate, &made, estimate);
     return KR_OK;
+}
+
+kr_status kr_table_load(kr_device *device, const kr_saved *saved, const kr_table_options *options,
+                        kr_stream *stream, kr_table **table, kr_error *err)
+{
+    kr_table_load_job job = {.device = device, .saved = saved};
+    if (!saved || !table)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_load: %s is NULL", saved ? "table" : "saved");
+    kr_status status = kr_stream_check(device, stream, "kr_table_load", err);
+    if (status == KR_OK)
+        status = check_options(options, 0, &job.options, err);
+    if (status == KR_OK && job.options.units)
+        status = kr_fail(err, KR_ERR_ARGUMENT,
+                         "kr_table_options.units must be NULL: the file has the units of its columns");
+    if (status != KR_OK)
+        return status;
+    kr_work work = kr_work_on(device, stream, err);
+    kr_table_make_loaded(&work, &job, table);
+    return kr_work_end(&work);
 }
 
 kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_error *err)

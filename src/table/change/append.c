@@ -2,6 +2,7 @@
  * written behind the last one, where no scan reads, and count only when the kind has taken them in. */
 #include "table/change/append_body.h"
 #include "table/change/change.h"
+#include "table/storage/saved.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ void kr_change_append_rows(kr_work *work, kr_table *table, const kr_column *colu
     kr_stopwatch_start(&watch, table->device, work->stream);
     work->watch = &watch;
     kr_device_drain(table->device); /* scans that still read what is there */
+    kr_table_own(work, table);
     open_growth(work, table, columns, &g);
     if (kr_work_goes_on(work))
         put_rows(&g);

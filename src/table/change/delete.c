@@ -4,6 +4,7 @@
 #include "table/results/merge.h"
 #include "table/results/totals.h"
 #include "table/run/answer.h"
+#include "table/storage/saved.h"
 
 /* One change. */
 typedef struct deletion {
@@ -68,6 +69,8 @@ static void delete_doomed(deletion *d, uint64_t *n_deleted)
     KR_STEP(work, kr_device_report(table->device, "delete", table->n_rows, 0.5, work->err));
     kr_selected_count(work, &doomed, d->counter);
     kr_work_read(work, &count, d->counter, sizeof count);
+    if (count)
+        kr_table_own(work, table);
     if (count)
         open_alive(d);
     if (!kr_work_goes_on(work))

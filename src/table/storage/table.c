@@ -1,5 +1,6 @@
 /* The life of a table. */
 #include "table/storage/table.h"
+#include "base/image/saved.h"
 #include "base/key/key.h"
 #include "table/results/totals.h"
 
@@ -67,7 +68,7 @@ static void copy_names(kr_work *work, kr_table *table, const kr_table_job *job)
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
-static kr_status runs_on(const kr_scan_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err)
+kr_status kr_table_runs_on(const kr_scan_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err)
 {
     if (!ops->program || device->ops->can_run(device, ops->program))
         return ops->runs_on ? ops->runs_on(device, spec, err) : KR_OK;
@@ -185,7 +186,7 @@ void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table)
     kr_peak peak;
     kr_table *made = begin(work, job);
     KR_STEP(work, kr_spec_format(job->spec, made->info.spec, sizeof made->info.spec, work->err));
-    KR_STEP(work, runs_on(made->ops, job->device, job->spec, work->err));
+    KR_STEP(work, kr_table_runs_on(made->ops, job->device, job->spec, work->err));
     kr_work_peak_begin(work, &peak);
     kr_stopwatch_start(&watch, job->device, work->stream);
     work->watch = &watch;
@@ -215,6 +216,8 @@ void kr_table_destroy(kr_table *table)
             free(table->names[c]);
     }
     kr_buffer_release(table->device, &table->alive, NULL);
+    if (table->saved)
+        kr_saved_release(table->saved);
     free(table->names);
     free(table->units);
     free(table->columns);

@@ -22,6 +22,7 @@ struct kr_table {
     kr_unit *units;   /* of the options, copied; or NULL */
     kr_phases phases; /* of the build or the last change */
     uint64_t version; /* raised by every change */
+    kr_saved *saved;  /* the file that buffers borrow from, or NULL; held */
     kr_table_info info;
 };
 
@@ -43,6 +44,8 @@ typedef struct kr_table_job {
     const char *reason; /* why this spec; kr_table_choose sets it */
 } kr_table_job;
 
+/* KR_ERR_UNSUPPORTED says why the device cannot run the kind. */
+kr_status kr_table_runs_on(const kr_scan_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err);
 void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table);
 /* The columns are those of the job, their data not read. */
 kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err);
