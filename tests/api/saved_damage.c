@@ -146,7 +146,7 @@ static const change changes[] = {
     {"rows", 0, N - 1, 0, "row ids"},
     {"rows", 0, UINT64_MAX, 0, "may be"},
     {"row limit", 0, 5, 0, "not below the limit"},
-    {"next row", 0, 5, 0, "not below the limit"},
+    {"next row", 0, 5, 0, "row limit is 60, and may be 0 to 5"},
     {"next row", 0, (uint64_t)KR_NO_ROW + 1, 0, "may be"},
     {"no key twice", 0, 2, 0, "may be"},
     {"no key twice", 0, 1, 0, "distinct"},

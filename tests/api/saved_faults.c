@@ -183,6 +183,17 @@ static void check_hard_link(void)
     CHECK(remove(second) == 0);
 }
 
+static void check_pipe(void)
+{
+    char pipe[160];
+    kr_saved *saved = NULL;
+    snprintf(pipe, sizeof pipe, "%s.pipe", path);
+    CHECK(mkfifo(pipe, 0666) == 0);
+    REFUSED(KR_ERR_IO, kr_saved_open(pipe, NULL, &saved, &err));
+    REFUSED(KR_ERR_IO, kr_index_save(index_, pipe, NULL, NULL, &err));
+    CHECK(!saved && remove(pipe) == 0);
+}
+
 static int die(void *ctx, const char *phase, double fraction)
 {
     (void)ctx, (void)phase, (void)fraction;
@@ -338,6 +349,7 @@ int main(void)
     check_full_disk();
     check_links();
     check_hard_link();
+    check_pipe();
     check_over_itself();
     check_killed();
     check_replaced();

@@ -150,7 +150,7 @@ static kr_status read_at(const kr_saved *saved, unsigned char *to, uint64_t offs
 static kr_status open_file(kr_saved *saved, const char *path, uint64_t *nbytes, kr_error *err)
 {
     struct stat is;
-    saved->fd = open(path, O_RDONLY | O_CLOEXEC);
+    saved->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which a pipe's other end need not open */
     if (saved->fd < 0)
         return fail_errno(saved, "open", err);
     if (fstat(saved->fd, &is) != 0)
