@@ -1,10 +1,12 @@
 /* Random cases against an oracle, until the time is over: types, patterns, NULLs, row ids, specs with random
- * options, results, chunks, new keys, updates and joins; failing allocations, cancelled and misused calls.
+ * options, results, chunks, new keys, updates, files and joins; failing allocations, cancelled and misused
+ * calls.
  *
  * Usage: random_cases [SECONDS [SEED [DEVICE]]]     a failure prints the seed of its case, which SECONDS 0
  *                                                   repeats */
 #include "oracle.h"
 #include "random_spec.h"
+#include "saved_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ static const char *device_name = "cpu";
 static uint64_t case_seed;
 static char spec[KR_SPEC_NBYTES];
 static struct {
-    uint64_t cases, builds, refused, answers, updates, new_keys, joins, faults, cancels, misuses;
+    uint64_t cases, builds, refused, answers, updates, new_keys, files, joins, faults, cancels, misuses;
 } done;
 
 /* ---- Faults ----------------------------------------------------------------------------------- */
@@ -429,6 +431,33 @@ static void misuse(kr_rng *rng, kr_index *index, const model *m)
     refuse(KR_ERR_ARGUMENT, kr_index_lookup(index, &probe, &sink, NULL, &err), "misuse is refused", &err);
 }
 
+/* ---- Files ------------------------------------------------------------------------------------ */
+
+/* What is loaded takes the index's place. */
+static void save_and_load(kr_rng *rng, kr_device *device, kr_index **index, int with_faults)
+{
+    const bytes file = bytes_of_index(*index, NULL);
+    const uint64_t held = faults.held;
+    kr_saved *saved = NULL;
+    kr_index *loaded = NULL;
+    kr_error err = {0};
+    require(kr_saved_open_memory(file.data, file.n, NULL, &saved, &err) == KR_OK, "a file opens", &err);
+    faults.allocations = 0;
+    faults.fail_at = with_faults ? kr_rng_below(rng, 12) : 0;
+    kr_status status = kr_index_load(device, saved, NULL, &loaded, &err);
+    const int failed = faults.fail_at && status == KR_ERR_DEVICE_MEMORY;
+    faults.fail_at = 0;
+    require(!failed || faults.held == held, "what fails to load leaves nothing", &err);
+    if (failed)
+        status = kr_index_load(device, saved, NULL, &loaded, &err);
+    require(status == KR_OK, "what was saved is loaded", &err);
+    kr_saved_close(saved);
+    free(file.data);
+    kr_index_destroy(*index);
+    *index = loaded;
+    ++done.files;
+}
+
 /* ---- Cases ------------------------------------------------------------------------------------ */
 
 static kr_device *open_device(kr_rng *rng, int with_faults)
@@ -488,6 +517,8 @@ static void run_index(kr_rng *rng)
             update(rng, index, &m, with_faults);
         if (can & KR_CAN_SET_KEYS && kr_rng_below(rng, 2))
             set_keys(rng, index, &m);
+        if (kr_rng_below(rng, 3) == 0)
+            save_and_load(rng, device, &index, with_faults);
     }
     kr_index_destroy(index);
     kr_device_close(device);
@@ -557,12 +588,12 @@ int main(int argc, char **argv)
             run_index(&rng);
         ++done.cases;
     } while (difftime(time(NULL), begin) < seconds);
-    printf("%llu cases: %llu indexes, %llu refused, %llu answers, %llu updates, %llu new keys, %llu joins, "
-           "%llu failed "
-           "allocations, %llu cancels, %llu misuses; all as they should be\n",
+    printf("%llu cases: %llu indexes, %llu refused, %llu answers, %llu updates, %llu new keys, %llu files, "
+           "%llu joins, %llu failed allocations, %llu cancels, %llu misuses; all as they should be\n",
            (unsigned long long)done.cases, (unsigned long long)done.builds, (unsigned long long)done.refused,
            (unsigned long long)done.answers, (unsigned long long)done.updates,
-           (unsigned long long)done.new_keys, (unsigned long long)done.joins, (unsigned long long)done.faults,
-           (unsigned long long)done.cancels, (unsigned long long)done.misuses);
+           (unsigned long long)done.new_keys, (unsigned long long)done.files, (unsigned long long)done.joins,
+           (unsigned long long)done.faults, (unsigned long long)done.cancels,
+           (unsigned long long)done.misuses);
     return seconds > 0 && done.builds < done.refused;
 }
