@@ -11,6 +11,9 @@ KEYS = "index build --keys keys.npy -o k.krx {device}"
 WIDE = "index build --keys wide.npy --index array -o k.krx {device}"
 NAMES = "index build --keys a.csv:name:str -o n.krx {device}"
 TIMES = "index build --keys ends.csv:at -o t.krx {device}"
+TABLE = "index build --column a.csv:k,day,name:str,price,t=ends.csv:at -o t.krx {device}"
+SHORT = "index build --column a.csv:day,name:str,price -o t.krx {device}"
+SCAN = "scan --index t.krx {device} "
 LOOKUP = "lookup --index k.krx --probes probes.npy {device} "
 
 
@@ -28,7 +31,7 @@ def refuses(before, code, run, err):
 
 WRONG = [
     bad(2, "index", r"one of build\|info\|check is missing"), bad(2, "index frob", "must come first, not 'frob'"),
-    bad(2, "index build", "--keys COL is missing"), bad(2, "index build --keys keys.npy", "-o FILE.krx is missing"),
+    bad(2, "index build", "--keys COL is missing; give it, or --column"), bad(2, "index build --keys keys.npy", "-o FILE.krx is missing"),
     bad(2, "index build --keys keys.npy -o x.npy", r"-o takes a name ending in \.krx, not 'x\.npy'"),
     bad(2, "index build --keys keys.npy -o .krx", r"a name ending in \.krx"),
     bad(2, "index build --keys keys.npy -o x.krx --index frob", "unknown kind"),
@@ -39,19 +42,19 @@ WRONG = [
     bad(2, "index info x.krx --keys keys.npy", "unknown option --keys of index info"), bad(2, "index info x.krx y.krx", "unexpected 'y.krx'"),
     bad(1, "index info x.krx", "cannot open x.krx"), bad(1, "index info keys.npy", "keys.npy was not saved by keyray"), bad(1, "index check nothing.npy", "nothing.npy"),
     bad(1, "index info folder.npy", "it is not a regular file"), bad(1, LOOKUP, "cannot open k.krx"),
-    bad(2, LOOKUP + "--keys keys.npy", "--index k.krx is an index that has its keys; leave --keys COL out, or give --index SPEC"),
+    bad(2, LOOKUP + "--keys keys.npy", "--index k.krx is built already, and has its columns; leave --keys COL out, or give --index SPEC"),
     bad(2, "lookup --probes probes.npy", "--keys COL is missing; give it, or --index FILE.krx"),
     bad(2, "range --lower 1 --upper 2", "--keys COL is missing"), bad(2, "lookup --keys keys.npy --probes probes.npy --verify all", "--verify needs --index FILE.krx"),
     bad(2, "join --left keys.npy --right keys.npy --verify header", "--verify needs --index FILE.krx"), bad(2, LOOKUP + "--verify some", r"--verify is one of all\|header"),
-    refuses(KEYS, 2, LOOKUP + "--show a", "--show a is the name of a column, but k.krx has no columns to read; give all of COL, as in orders.csv:a"),
-    refuses(KEYS, 2, LOOKUP + "--result sum --values a", "--values a is the name of a column, but k.krx has no columns"),
+    refuses(KEYS, 2, LOOKUP + "--show a", "--show a is the name of a column, but k.krx has no values to read; give all of COL, as in orders.csv:a"),
+    refuses(KEYS, 2, LOOKUP + "--result sum --values a", "--values a is the name of a column, but k.krx has no values"),
     refuses(KEYS, 1, LOOKUP + "--show a.csv:k", "--index k.krx has 5 rows but --show a.csv:k has 4; show one value per row"),
     refuses(KEYS, 1, LOOKUP + "--result sum --values a.csv:k", "--index k.krx has 5 rows but --values a.csv:k has 4; give one value per key"),
     refuses(KEYS, 1, "lookup --index k.krx --probes days.npy {device}", "--probes days.npy is date32, which does not compare with k.krx, which is u32"),
     refuses(KEYS, 1, "lookup --index k.krx --probes a.csv:name:str {device}", "which does not compare with k.krx, which is u32; texts compare with texts"),
     refuses(KEYS, 2, "lookup --index k.krx --probe pear {device}", "'pear', is not of type u32"),
     refuses(NAMES, 1, "lookup --index n.krx --probes keys.npy {device}", "which does not compare with n.krx, which is str"),
-    refuses(NAMES, 1, "lookup --index n.krx --probe a --nearest below {device}", "--index n.krx is of texts: --nearest takes numbers, dates and times"),
+    refuses(NAMES, 1, "lookup --index n.krx --probe a --nearest below {device}", "--index n.krx has texts: --nearest takes numbers, dates and times"),
     refuses(TIMES, 1, "lookup --index t.krx --probes keys.npy {device}", "which does not compare with t.krx, which is timestamp64"),
     # Joins: the file is the right side.
     *[refuses(KEYS, 2, "join --left probes.npy --index k.krx {device} " + more, says) for more, says in (
@@ -61,6 +64,23 @@ WRONG = [
         ("--overlap open --left-end upper.npy", "--overlap takes columns and not --index k.krx; give --right"),
         ("--type right", "--type right reads the values of the right side, which --index k.krx does not have; give --right"),
         ("--type full", "--type full reads the values"), ("--inverse on", "--inverse on reads the values"), ("--show-right a", "--show-right a is the name of a column"))],
+    # Tables.
+    bad(2, "index build -o x.krx", "--keys COL is missing; give it, or --column COL,... for a table"),
+    bad(2, "index build --keys keys.npy --column keys.npy -o x.krx", "give --keys COL for an index or --column COL,... for a table, not both"),
+    bad(1, "index build --column keys.npy --index array -o x.krx {device}", "kind 'array' makes an index of one column, not a table"), bad(2, "index build --column keys.npy --index frob -o x.krx", "unknown kind"),
+    bad(1, TABLE, "the columns of a table must have equally many rows"), bad(2, "scan --count", r"--column \[NAME=\]COL,\.\.\. is missing; give it, or --index FILE.krx"),
+    bad(2, "scan --column keys.npy --index t.krx", "--index t.krx is built already, and has its columns; leave --column"),
+    bad(2, "scan --column keys.npy --verify all", "--verify needs --index FILE.krx"), bad(1, SCAN, "cannot open t.krx"),
+    refuses(SHORT, 1, "lookup --index t.krx --probe 3 {device}", "--index t.krx holds a table, which keyray scan searches, and not an index"),
+    refuses(SHORT, 1, "join --left keys.npy --index t.krx {device}", "holds a table"),
+    refuses(KEYS, 1, "scan --index k.krx --count {device}", "--index k.krx holds an index, which keyray lookup searches, and not a table"),
+    refuses(SHORT, 2, SCAN + "--show price", "--show price is the name of a column, but t.krx has no values to read; give all of COL, as in orders.csv:price"),
+    refuses(SHORT, 1, SCAN + "--show keys.npy", "--index t.krx has 4 rows but --show keys.npy has 5; show one value per row"),
+    refuses(SHORT, 2, SCAN + "--no-rows", "--no-rows leaves nothing, as --index t.krx has no values to show; give --show COL"),
+    refuses(SHORT, 2, SCAN + "--sum cost", "no --column is named 'cost'"), refuses(SHORT, 1, SCAN + "--max name", "--sum, --min and --max do not take texts"),
+    refuses(SHORT, 1, SCAN + "--sum day", "--sum"), refuses(SHORT, 1, SCAN + "--where \"cost > 1\"", "cost"),
+    refuses(SHORT, 1, SCAN + "--where \"day = price\"", "only columns of one type can be compared\n"),
+    refuses(SHORT, 1, SCAN + "--alive keys.npy", "is not a bitmap of 4 rows"),
     # Changes.
     refuses(KEYS, 2, "update --index k.krx --delete 3 {device}", "--probes COL is missing"),
     refuses(KEYS, 2, "update --index k.krx --save k.krx {device}", "give --insert COL, --delete COL or both"),
@@ -120,7 +140,28 @@ RIGHT = [
     has("update --keys keys.npy --delete 3 --save k.krx {device}", LOOKUP + "-o x.npy", files={"x.npy": ("<u4", [NO, NO, 2, 0])}),
     has([NAMES, "update --index n.krx --delete pear --save n.krx {device}"], "lookup --index n.krx --probe pear,fig {device} -o -.csv", out=r"\Aprobe,row\npear,\nfig,2\n\Z"),
     has([TIMES, "update --index t.krx --insert 2024-01-02 --save t.krx {device}"], "lookup --index t.krx --probe 2024-01-02 {device} -o -.csv", out=r"2024-01-02 00:00:00,5"),
+    # Tables.
+    ok(SHORT + " --format json", json={"file": "t.krx", "columns": 3, "rows": 4, "next_row": 4, "nulls.price": 1, "nulls.name": 1, "file_size": int, "seconds.save": float,
+        "build_phases": dict}, files={"t.krx": None}),
+    has(SHORT, "index info t.krx", out=r"^what +table$(.|\n)*^columns\n  day +date32\n  name +str\n  price +f64\ntexts +3\nattachments\n  keyray\.texts \d+$"),
+    has(SHORT, "index info t.krx --format json", json={"what": "table", "rows": 4, "texts": 3, "columns": [{"name": "day", "type": "date32"}, {"name": "name", "type": "str"},
+        {"name": "price", "type": "f64"}]}),
+    has("index build --column t=ends.csv:at -o t.krx {device}", "index info t.krx", out=r"^columns\n  t +timestamp64\[us\]\n\Z"),
+    has(SHORT, "index check t.krx {device}", out=r"^what +table$(.|\n)*^  structure +valid, loaded on the device$(.|\n)*^open phases\n  read "),
+    has(SHORT, SCAN + "--where \"name >= 'f' and price > 1\" -o x.npy", files={"x.npy": ("<u4", [0, 2])}),
+    has(SHORT, SCAN + "--verify header --where \"name = 'fig' or name = 'plum'\" -o -.csv", out=r"\Arow\n2\n\Z"),
+    has(SHORT, SCAN + "--where \"day = '2020-01-01'\" --show a.csv:price,a.csv:name -o -.csv", out=r"\Arow,price,name\n0,1\.5,pear\n3,4,\n\Z"),
+    has(SHORT, SCAN + "--where \"price < 2\" --show a.csv:name --no-rows -o -.csv", out=r"\Aname\npear\n\Z"),
+    has(SHORT, SCAN + "--sum price --quiet", out=r"\A8\n\Z"), has(SHORT, SCAN + "--max day --quiet", out=r"\A2020-01-03\n\Z"),
+    has(SHORT, SCAN + "--where \"name is null\" --count --quiet", out=r"\A1\n\Z"),
+    has(SHORT, SCAN + "--where \"day > '2020-01-01'\" --format json", json={"index": "t.krx", "rows": 4, "columns": 3, "matches": 2, "seconds.open": float, "open_phases.read": float,
+        "spec": str}),
+    has(SHORT, SCAN + "--where \"day > '2020-01-01'\"", out=r"^index +t\.krx$(.|\n)*^open phases$"),
+    has([SHORT, SCAN + "--where \"day > '2020-01-01'\" --bitmap -o b.npy"], SCAN + "--alive b.npy --where \"price > 0\" -o -.csv", out=r"\Arow\n2\n\Z"),
+    has("index build --column t=ends.csv:at --index full -o t.krx {device}", SCAN + "--where \"t < '2024-01-01 11:00'\" --count --quiet", out=r"\A1\n\Z"),
+    has("index build --column a.csv:name:str,b=a.csv:name:str -o t.krx {device}", SCAN + "--where \"name = b and b > 'fig'\" -o -.csv", out=r"\Arow\n0\n\Z"),
     # Nothing in it.
+    has("index build --column empty.npy -o t.krx {device}", SCAN + "--count --quiet", out=r"\A0\n\Z"),
     has("index build --keys empty.npy -o k.krx {device}", LOOKUP + "-o x.npy", files={"x.npy": ("<u4", [NO] * 4)}),
     has("index build --keys nulls.csv:k:str -o k.krx {device}", "lookup --index k.krx --probe a {device} -o -.csv", out=r"\Aprobe,row\na,\n\Z"),
 ]

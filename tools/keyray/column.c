@@ -131,7 +131,7 @@ int column_load_beside(struct column *column, const char *flag, const char *text
     if (is_name && beside->is_saved)
         return tool_fail(
             USAGE,
-            "%s %s is the name of a column, but %s has no columns to read; give all of COL, as in "
+            "%s %s is the name of a column, but %s has no values to read; give all of COL, as in "
             "orders.csv:%s",
             flag, text, beside->source, text);
     if (is_name)

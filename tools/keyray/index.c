@@ -1,4 +1,4 @@
-/* index: builds an index and saves it, says what a file holds, and checks all of one. */
+/* index: builds an index or a table and saves it, says what a file holds, and checks all of one. */
 #include "commands.h"
 #include "saved.h"
 #include "targets.h"
@@ -13,12 +13,15 @@
 
 typedef struct build_options {
     const char *keys, *index, *output;
+    option_texts columns;
 } build_options;
 
 #define AT(field) offsetof(build_options, field)
 
 static const option_row build_rows[] = {
     {"keys", 0, 0, OPTION_TEXT, AT(keys), "COL", "the column to index", 0, 0},
+    {"column", 0, 0, OPTION_NAMES, AT(columns), "[NAME=]COL,...",
+     "instead of --keys: the columns of a table for keyray scan, named as there", 0, 0},
     {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
     {"output", 'o', 0, OPTION_TEXT, AT(output), "FILE.krx",
      "the file to write; one that is there is replaced when the new one is complete", 0, 0},
@@ -32,34 +35,74 @@ typedef struct job {
     output_options printing;
     const kr_progress *progress;
     struct column keys;
+    struct table table;
     saved_file saved;
     uint32_t n_texts;
     kr_device *device;
     kr_index *index;
-    index_facts built;
+    index_facts built; /* of a table, too, as far as it has such facts */
     double load, build, save, check, validate;
 } job;
 
 /* ---- build ------------------------------------------------------------------------------------ */
 
+static int load(job *j)
+{
+    const build_options *o = &j->options;
+    const double begin = tool_now();
+    const int code = o->columns.n ? table_load(&j->table, &o->columns, j->progress)
+                                  : column_load(&j->keys, "--keys", o->keys, j->progress);
+    j->load = tool_now() - begin;
+    return code;
+}
+
 static int build(job *j)
 {
     kr_error err = {0};
-    double begin = tool_now();
-    int code = column_load(&j->keys, "--keys", j->options.keys, j->progress);
-    j->load = tool_now() - begin;
+    const double begin = tool_now();
+    const int code = j->table.n ? table_create(&j->table, j->device, j->options.index)
+                                : tool_check(kr_index_create(j->device, j->options.index, &j->keys.view, NULL,
+                                                             NULL, &j->index, &err),
+                                             &err);
+    j->build = tool_now() - begin;
+    return code;
+}
+
+static int save(job *j)
+{
+    const char *path = j->options.output;
+    const double begin = tool_now();
+    const int code = j->index ? saved_write_index(j->index, &j->keys, &j->saved, path, j->progress)
+                              : saved_write_table(&j->table, path, j->progress);
+    j->save = tool_now() - begin;
+    return code;
+}
+
+static int take_facts(job *j)
+{
+    return j->index ? index_facts_take(j->index, &j->built) : table_facts_take(j->table.table, &j->built);
+}
+
+static int run_build(job *j)
+{
+    int code = load(j);
     if (!code)
         code = device_open(&j->where, j->progress, &j->device);
-    begin = tool_now();
     if (!code)
-        code = tool_check(
-            kr_index_create(j->device, j->options.index, &j->keys.view, NULL, NULL, &j->index, &err), &err);
-    j->build = tool_now() - begin;
-    begin = tool_now();
+        code = build(j);
     if (!code)
-        code = saved_write_index(j->index, &j->keys, &j->saved, j->options.output, j->progress);
-    j->save = tool_now() - begin;
-    return code ? code : index_facts_take(j->index, &j->built);
+        code = save(j);
+    if (!code)
+        code = take_facts(j);
+    return code ? code : saved_open(&j->saved, j->options.output, (kr_saved_what)0, KR_VERIFY_HEADER, NULL);
+}
+
+static void print_nulls(const job *j, output *out)
+{
+    column_nulls all[OPTION_TEXTS_MOST] = {{"keys", &j->keys, 1}};
+    for (uint32_t c = 0; c < j->table.n; ++c)
+        all[c] = (column_nulls){j->table.names[c], &j->table.columns[c], 1};
+    column_print_nulls(out, all, j->table.n ? j->table.n : 1);
 }
 
 static void print_build(const job *j, output *out)
@@ -69,10 +112,13 @@ static void print_build(const job *j, output *out)
     output_spec(out, "spec", info->spec);
     output_text(out, "device", info->device);
     output_text(out, "tracer", info->tracer);
-    output_text(out, "type", kr_type_name(info->type));
-    output_number(out, "rows", info->rows);
-    output_number(out, "next_row", info->next_row);
-    column_print_nulls(out, &(column_nulls){"keys", &j->keys, 1}, 1);
+    if (j->index)
+        output_text(out, "type", kr_type_name(info->type));
+    else
+        output_number(out, "columns", j->table.n);
+    output_number(out, "rows", j->saved.info.rows);
+    output_number(out, "next_row", j->saved.info.next_row);
+    print_nulls(j, out);
     output_bytes(out, "footprint", info->footprint_nbytes);
     output_bytes(out, "peak", info->peak_nbytes);
     output_bytes(out, "file_size", j->saved.info.nbytes);
@@ -81,15 +127,7 @@ static void print_build(const job *j, output *out)
     output_seconds(out, "build", j->build);
     output_seconds(out, "save", j->save);
     output_end(out, '}');
-    output_phases(out, "build_phases", &j->built.phases);
-}
-
-static int run_build(job *j)
-{
-    int code = build(j);
-    if (!code)
-        code = saved_open(&j->saved, j->options.output, KR_SAVED_INDEX, KR_VERIFY_HEADER, NULL);
-    return code;
+    output_phases(out, "build_phases", j->index ? &j->built.phases : &j->table.phases);
 }
 
 /* ---- info ------------------------------------------------------------------------------------- */
@@ -172,28 +210,45 @@ static int run_info(job *j)
 
 /* ---- check ------------------------------------------------------------------------------------ */
 
-/* Loading compares checksums, too; but not those of what nothing loads, and gaps are not between arrays. */
+/* Columns of texts need no texts for that. */
+static int load_file(job *j)
+{
+    const double begin = tool_now();
+    int code = DONE;
+    if (j->saved.info.what == KR_SAVED_INDEX)
+        code = saved_load_index(&j->saved, j->device, &j->index);
+    else
+        code = saved_load_table(&j->saved, j->device, &j->table);
+    j->load = tool_now() - begin;
+    return code;
+}
+
+static int validate(job *j)
+{
+    kr_error err = {0};
+    const double begin = tool_now();
+    const kr_status status =
+        j->index ? kr_index_validate(j->index, &err) : kr_table_validate(j->table.table, &err);
+    j->validate = tool_now() - begin;
+    return tool_check(status, &err);
+}
+
+/* Loading compares checksums, too, but not those of attachments, and not what lies between arrays. */
 static int run_check(job *j)
 {
     kr_error err = {0};
-    double begin = tool_now();
+    const double begin = tool_now();
     int code = saved_open(&j->saved, j->path, (kr_saved_what)0, KR_VERIFY_ALL, j->progress);
     if (!code)
         code = tool_check(kr_saved_check(j->saved.file, &err), &err);
     j->check = tool_now() - begin;
-    if (!code && j->saved.info.what != KR_SAVED_INDEX)
-        code = tool_fail(FAILED, "%s holds a table; keyray index check loads indexes", j->path);
     if (!code)
         code = device_open(&j->where, j->progress, &j->device);
-    begin = tool_now();
     if (!code)
-        code = saved_load_index(&j->saved, j->device, &j->index);
-    j->load = tool_now() - begin;
-    begin = tool_now();
+        code = load_file(j);
     if (!code)
-        code = tool_check(kr_index_validate(j->index, &err), &err);
-    j->validate = tool_now() - begin;
-    return code ? code : index_facts_take(j->index, &j->built);
+        code = validate(j);
+    return code ? code : take_facts(j);
 }
 
 static void print_check(const job *j, output *out)
@@ -210,7 +265,7 @@ static void print_check(const job *j, output *out)
     output_seconds(out, "open", j->load);
     output_seconds(out, "validate", j->validate);
     output_end(out, '}');
-    output_phases(out, "open_phases", &j->built.phases);
+    output_phases(out, "open_phases", j->index ? &j->built.phases : &j->table.phases);
 }
 
 /* ---- All -------------------------------------------------------------------------------------- */
@@ -220,14 +275,16 @@ enum { BUILD, INFO, CHECK };
 static int check_build(const job *j, const option_group *groups, uint32_t n_groups)
 {
     const build_options *o = &j->options;
-    if (!o->keys)
-        return tool_fail(USAGE, "--keys COL is missing; see keyray index --help");
+    if (!o->keys && !o->columns.n)
+        return tool_fail(USAGE, "--keys COL is missing; give it, or --column COL,... for a table");
+    if (o->keys && o->columns.n)
+        return tool_fail(USAGE, "give --keys COL for an index or --column COL,... for a table, not both");
     if (!o->output)
         return tool_fail(USAGE, "-o FILE.krx is missing; see keyray index --help");
     int code = saved_check_output("-o", o->output);
     if (!code && saved_is_name(o->index))
         code = tool_fail(USAGE, "--index %s is built already; give a SPEC, as in --index array", o->index);
-    if (!code)
+    if (!code && !(o->columns.n && strcmp(o->index, "best") == 0)) /* another kind for a table */
         code = tool_check_spec(o->index);
     return code ? code : targets_check_saved("-o", o->output, groups, n_groups);
 }
@@ -257,6 +314,7 @@ static int perform(job *j, int operation)
         output_end(&out, '}');
     }
     kr_index_destroy(j->index);
+    table_close(&j->table);
     kr_device_close(j->device);
     column_close(&j->keys);
     saved_close(&j->saved);
@@ -296,22 +354,20 @@ static int run(const command *self, int argc, char **argv)
 const command command_index = {
     "index",
     "build|info|check",
-    "build an index and save it, say what a saved one is, and check it",
-    "keyray index build builds an index over the column --keys and writes it to a file, which --index "
-    "FILE.krx "
-    "of lookup, range, update and join opens: with no build, on any device, and on a CPU in memory that "
-    "all processes share. keyray index info FILE.krx says what a file holds. keyray index check FILE.krx "
-    "reads "
-    "all of it, compares checksums, loads it on the device and validates what searches rely on.",
+    "build an index or a table and save it, say what a saved one is, and check it",
+    "keyray index build builds an index over the column --keys, or a table of --column, and writes it to a "
+    "file. --index FILE.krx of lookup, range, update and join opens an index, that of scan a table: with no "
+    "build, on any device, and on a CPU in memory that all processes share. keyray index info FILE.krx says "
+    "what a file holds. keyray index check FILE.krx reads all of it, compares checksums, loads it on the "
+    "device and validates what searches rely on.",
     "keyray index build --keys orders.csv:order -o orders.krx\n"
     "keyray index build --keys orders.csv:customer:str --index array -o customers.krx\n"
+    "keyray index build --column orders.csv:day,amount,customer:str -o table.krx\n"
     "keyray index info orders.krx\n"
     "keyray index check orders.krx --device cpu\n",
     run,
-    "A file has the unit of times and the texts of a :str column, too, so that probes are converted to them. "
-    "It "
-    "has no other columns: with --index FILE.krx, --show and --values need all of COL, as in "
-    "orders.csv:amount. "
-    "keyray update --index FILE.krx --save FILE.krx changes an index.",
+    "A file has the unit of times and the texts of :str columns, too, so that probes are converted to them. "
+    "It has no values to show: with --index FILE.krx, --show and --values need all of COL, as in "
+    "orders.csv:amount. keyray update --index FILE.krx --save FILE.krx changes an index.",
     NULL,
 };

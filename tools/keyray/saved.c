@@ -26,16 +26,18 @@ int saved_check(const char *index, const char *columns, int has_columns, uint32_
 {
     if (!saved_is_name(index)) {
         if (!has_columns)
-            return tool_fail(USAGE, "%s is missing; give it, or --index FILE.krx, a saved index", columns);
+            return tool_fail(
+                USAGE, "%s is missing; give it, or --index FILE.krx, as keyray index build saves", columns);
         if (verify != SAVED_VERIFY_UNSAID)
             return tool_fail(USAGE, "--verify needs --index FILE.krx");
         return tool_check_spec(index);
     }
     if (has_columns)
-        return tool_fail(USAGE,
-                         "--index %s is an index that has its keys; leave %s out, or give --index SPEC to "
-                         "build one",
-                         index, columns);
+        return tool_fail(
+            USAGE,
+            "--index %s is built already, and has its columns; leave %s out, or give --index SPEC "
+            "to build one",
+            index, columns);
     return DONE;
 }
 
@@ -115,6 +117,7 @@ int saved_open(saved_file *saved, const char *path, kr_saved_what what, uint32_t
 void saved_close(saved_file *saved)
 {
     kr_saved_close(saved->file);
+    kr_file_close(saved->texts);
     kr_file_close(saved->codes);
     *saved = (saved_file){0};
 }
@@ -176,34 +179,56 @@ int saved_count_texts(const saved_file *saved, uint32_t *n)
     return code;
 }
 
-int saved_column(const saved_file *saved, uint32_t i, struct column *column)
+/* All texts of the file, once. */
+static int load_texts(saved_file *saved)
+{
+    texts all = {0};
+    kr_error err = {0};
+    int code = saved->texts ? DONE : find_texts(saved, &all);
+    if (code || saved->texts)
+        return code;
+    const kr_status status =
+        kr_file_empty(saved->path, KR_U32, KR_UNIT_NONE, all.bytes, all.offsets, all.n, &saved->texts, &err);
+    return status == KR_ERR_ARGUMENT ? fail_attachment(saved, TEXTS_NAME) : tool_check(status, &err);
+}
+
+/* A column's file without rows, which shares the texts. */
+static int make_file(saved_file *saved, kr_type type, kr_unit unit, int has_texts, kr_file **file)
+{
+    const uint64_t none = 0;
+    kr_error err = {0};
+    const int code = has_texts ? load_texts(saved) : DONE;
+    if (code)
+        return code;
+    kr_status status = kr_file_empty(saved->path, type, unit, NULL, has_texts ? &none : NULL, 0, file, &err);
+    if (status == KR_ERR_TYPE)
+        return fail_attachment(saved, UNIT_NAME);
+    if (status == KR_OK && has_texts)
+        status = kr_file_convert(*file, saved->texts, &err);
+    return tool_check(status, &err);
+}
+
+int saved_column(saved_file *saved, uint32_t i, struct column *column)
 {
     kr_error err = {0};
     kr_type type = KR_U32;
     kr_unit unit = KR_UNIT_NONE;
-    texts all = {0};
     int has_texts = 0;
     int code = tool_check(kr_saved_column(saved->file, i, NULL, &type, NULL, &has_texts, &err), &err);
     if (!code)
         code = saved_unit(saved, i, &unit);
-    if (!code && has_texts)
-        code = find_texts(saved, &all);
+    if (!code)
+        code = make_file(saved, type, unit, has_texts, &column->file);
     if (code)
         return code;
     column->flag = "--index";
     column->source = saved->path;
     column->is_saved = 1;
-    const kr_status status =
-        kr_file_empty(saved->path, type, unit, all.bytes, all.offsets, all.n, &column->file, &err);
-    if (status == KR_ERR_ARGUMENT || status == KR_ERR_TYPE)
-        return fail_attachment(saved, has_texts ? TEXTS_NAME : UNIT_NAME);
-    if (status != KR_OK)
-        return tool_check(status, &err);
     column->view = *kr_file_column(column->file);
     column->view.count = saved->info.next_row;
     column->view.dictionary = has_texts && saved->codes ? kr_file_column(saved->codes)->dictionary : 0;
     if (has_texts && column->no_text)
-        return tool_fail(FAILED, "--index %s is of texts: %s", saved->path, column->no_text);
+        return tool_fail(FAILED, "--index %s has texts: %s", saved->path, column->no_text);
     return DONE;
 }
 
@@ -213,15 +238,74 @@ int saved_load_index(const saved_file *saved, kr_device *device, kr_index **inde
     return tool_check(kr_index_load(device, saved->file, NULL, index, &err), &err);
 }
 
+static int add_column(saved_file *saved, struct table *table)
+{
+    const uint32_t c = table->n++;
+    struct column *column = &table->columns[c];
+    const char *name = "";
+    kr_error err = {0};
+    int code = tool_check(kr_saved_column(saved->file, c, &name, NULL, NULL, NULL, &err), &err);
+    if (code)
+        return code;
+    table->names[c] = tool_alloc(strlen(name) + 1, 1, "the name of a column");
+    if (!table->names[c])
+        return FAILED;
+    strcpy(table->names[c], name);
+    if (table->added && strcmp(name, table->added) == 0)
+        column->no_text = TABLE_NO_TEXT;
+    return saved_column(saved, c, column);
+}
+
+int saved_table(saved_file *saved, struct table *table)
+{
+    const uint32_t n = saved->info.n_columns;
+    uint32_t c = 0;
+    int code = DONE;
+    if (n > OPTION_TEXTS_MOST)
+        return tool_fail(FAILED, "%s has %u columns; the command takes tables of %d at most", saved->path, n,
+                         OPTION_TEXTS_MOST);
+    while (table->n < n && !code)
+        code = add_column(saved, table);
+    while (c < table->n && !column_is_text(&table->columns[c]))
+        ++c;
+    return code || c == table->n ? code : dictionary_open(&table->words, &table->columns[c], 1);
+}
+
+int saved_load_table(const saved_file *saved, kr_device *device, struct table *table)
+{
+    const kr_table_options options = table_options(table);
+    kr_error err = {0};
+    const kr_status status = kr_table_load(device, saved->file, &options, NULL, &table->table, &err);
+    if (status == KR_OK)
+        table_phases_take(table->table, &table->phases);
+    return tool_check(status, &err);
+}
+
 /* ---- Saving ----------------------------------------------------------------------------------- */
 
-/* The texts of a column as an attachment, whose data the caller frees. */
-static int make_texts(const struct column *keys, kr_attachment *made)
+/* The text of code i, NULL past the last one; `of` is a kr_file or a dictionary. */
+typedef const char *(*text_at)(const void *of, uint32_t i, size_t *nbytes);
+
+static const char *text_of_file(const void *of, uint32_t i, size_t *nbytes)
 {
-    const uint64_t n = column_count_strings(keys);
+    return kr_file_string(of, i, nbytes);
+}
+
+static const char *text_of_words(const void *of, uint32_t i, size_t *nbytes)
+{
+    const dictionary *words = of;
+    if (i >= words->n)
+        return NULL;
+    *nbytes = words->at[i].nbytes;
+    return words->at[i].text;
+}
+
+/* All texts as an attachment, whose data the caller frees. */
+static int make_texts(text_at at, const void *of, kr_attachment *made)
+{
     size_t nbytes = 0;
-    uint64_t all = 0;
-    for (uint32_t i = 0; kr_file_string(keys->file, i, &nbytes); ++i)
+    uint64_t n = 0, all = 0;
+    for (; at(of, (uint32_t)n, &nbytes); ++n)
         all += nbytes;
     uint64_t *words = tool_alloc((n + 2) * sizeof *words + all, 1, "the texts of a file");
     if (!words)
@@ -230,7 +314,7 @@ static int make_texts(const struct column *keys, kr_attachment *made)
     words[0] = n;
     words[1] = 0;
     for (uint32_t i = 0; i < n; ++i) {
-        const char *text = kr_file_string(keys->file, i, &nbytes);
+        const char *text = at(of, i, &nbytes);
         memcpy(bytes + words[i + 1], text, nbytes);
         words[i + 2] = words[i + 1] + nbytes;
     }
@@ -238,21 +322,27 @@ static int make_texts(const struct column *keys, kr_attachment *made)
     return DONE;
 }
 
-static int write_with(const kr_index *index, const kr_attachment *attachments, uint32_t n, const char *path,
+/* What is saved: one of both. */
+typedef struct saved_thing {
+    const kr_index *index;
+    const kr_table *table;
+} saved_thing;
+
+static int write_with(saved_thing thing, const kr_attachment *attachments, uint32_t n, const char *path,
                       const kr_progress *progress)
 {
     const kr_save_options options = {
         .struct_size = sizeof options, .attachments = attachments, .n_attachments = n};
     kr_error err = {0};
     progress_writing(1);
-    const kr_status status = kr_index_save(index, path, &options, progress, &err);
+    const kr_status status = thing.index ? kr_index_save(thing.index, path, &options, progress, &err)
+                                         : kr_table_save(thing.table, path, &options, progress, &err);
     progress_writing(0);
     return tool_check(status, &err);
 }
 
 /* With the attachments of another file. */
-static int write_as(const kr_index *index, const saved_file *from, const char *path,
-                    const kr_progress *progress)
+static int write_as(saved_thing thing, const saved_file *from, const char *path, const kr_progress *progress)
 {
     const uint32_t n = from->info.n_attachments;
     kr_attachment *all = tool_alloc(n, sizeof *all, "attachments of a file");
@@ -262,7 +352,7 @@ static int write_as(const kr_index *index, const saved_file *from, const char *p
         all[i].name = kr_saved_attachment_name(from->file, i);
         all[i].data = kr_saved_attachment(from->file, all[i].name, &all[i].nbytes);
     }
-    const int code = write_with(index, all, n, path, progress);
+    const int code = write_with(thing, all, n, path, progress);
     free(all);
     return code;
 }
@@ -270,18 +360,33 @@ static int write_as(const kr_index *index, const saved_file *from, const char *p
 int saved_write_index(const kr_index *index, const struct column *keys, const saved_file *from,
                       const char *path, const kr_progress *progress)
 {
-    kr_attachment all[2] = {{0}};
+    const saved_thing thing = {.index = index};
     const kr_unit unit = kr_file_unit(keys->file);
+    kr_attachment all[2] = {{0}};
     uint32_t n = 0;
     if (from->file)
-        return write_as(index, from, path, progress);
+        return write_as(thing, from, path, progress);
     if (unit != KR_UNIT_NONE)
         all[n++] = (kr_attachment){UNIT_NAME, units[unit], strlen(units[unit])};
     if (!column_is_text(keys))
-        return write_with(index, all, n, path, progress);
-    int code = make_texts(keys, &all[n]);
+        return write_with(thing, all, n, path, progress);
+    int code = make_texts(text_of_file, keys->file, &all[n]);
     if (!code)
-        code = write_with(index, all, n + 1, path, progress);
+        code = write_with(thing, all, n + 1, path, progress);
     free((void *)all[n].data);
+    return code;
+}
+
+int saved_write_table(const struct table *table, const char *path, const kr_progress *progress)
+{
+    const saved_thing thing = {.table = table->table};
+    kr_attachment words = {0};
+    uint32_t n_texts = 0;
+    for (uint32_t c = 0; c < table->n; ++c)
+        n_texts |= (uint32_t)column_is_text(&table->columns[c]);
+    int code = n_texts ? make_texts(text_of_words, &table->words, &words) : DONE;
+    if (!code)
+        code = write_with(thing, &words, n_texts, path, progress);
+    free((void *)words.data);
     return code;
 }

@@ -1,6 +1,7 @@
 #include "answers.h"
 #include "column.h"
 #include "commands.h"
+#include "saved.h"
 #include "shown.h"
 #include "table.h"
 #include "targets.h"
@@ -18,17 +19,17 @@
 typedef struct scan_options {
     option_texts columns, show;
     const char *where, *sum, *min, *max, *alive, *output, *index;
-    uint32_t count, bitmap, no_rows;
+    uint32_t count, bitmap, no_rows, verify;
     uint64_t limit;
 } scan_options;
 
 #define AT(field) offsetof(scan_options, field)
 
 static const option_row scan_rows[] = {
-    {"column", 0, 1, OPTION_NAMES, AT(columns), "[NAME=]COL,...",
+    {"column", 0, 2, OPTION_NAMES, AT(columns), "[NAME=]COL,...",
      "the columns of the table, each under its name in the file, or under NAME; after the first one, "
      "a name alone is a column of the same file as the one before it: "
-     "orders.csv:day,amount,customer:str",
+     "orders.csv:day,amount,customer:str; not with FILE.krx",
      0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
      "the condition, as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; put "
@@ -36,7 +37,9 @@ static const option_row scan_rows[] = {
      0, 0},
     {"alive", 0, 0, OPTION_TEXT, AT(alive), "COL",
      "search only rows whose bit is 1 in a file that --bitmap wrote", 0, 0},
-    {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC", "kind and options, see keyray kinds [best]", 0, 0},
+    {"index", 0, 0, OPTION_TEXT, AT(index), "SPEC|FILE.krx",
+     "kind and options, see keyray kinds; or a saved table, see keyray index [best]", 0, 0},
+    SAVED_VERIFY_ROW(AT(verify)),
     {0},
 };
 
@@ -50,7 +53,7 @@ static const option_row result_rows[] = {
     {"max", 0, 0, OPTION_TEXT, AT(max), "NAME", "the maximum of a column over these rows", 0, 0},
     {"show", 0, 0, OPTION_NAMES, AT(show), "COLUMN,...",
      "show these columns of the rows instead of all of --column: names of these, names in the file of "
-     "the first, or COLs",
+     "the first, or COLs; with FILE.krx, COLs alone",
      0, 0},
     LIMIT_ROW(AT(limit), "only the first N rows that match"),
     NO_ROWS_ROW(AT(no_rows)),
@@ -68,6 +71,7 @@ typedef struct job {
     device_options where;
     output_options printing;
     const kr_progress *progress;
+    saved_file saved; /* of --index FILE.krx */
     struct table table;
     struct column alive;
     kr_device *device;
@@ -88,6 +92,26 @@ typedef struct job {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+/* What an index takes, a table does not; and best, alone, is another kind for a table. */
+static int check_index(const scan_options *o)
+{
+    if (strncmp(o->index, "best:", 5) == 0)
+        return tool_fail(USAGE, "--index best takes no options here: tables of all kinds take appended and "
+                                "deleted rows; keyray kinds lists kinds that scan");
+    return saved_check(strcmp(o->index, "best") == 0 ? "full" : o->index, "--column [NAME=]COL,...",
+                       o->columns.n > 0, o->verify);
+}
+
+/* A saved table has no values to show: row ids, and columns that are in files. */
+static int check_shown(const scan_options *o, uint32_t is_rows)
+{
+    if (saved_is_name(o->index) && is_rows && o->no_rows && !o->show.n)
+        return tool_fail(USAGE,
+                         "--no-rows leaves nothing, as --index %s has no values to show; give --show COL",
+                         o->index);
+    return DONE;
+}
+
 static int check_options(job *j)
 {
     const scan_options *o = &j->options;
@@ -97,13 +121,9 @@ static int check_options(job *j)
     const char *of_rows = o->show.n ? "--show" : o->limit ? "--limit" : o->no_rows ? "--no-rows" : NULL;
     if (n && of_rows)
         return shown_refuse(of_rows, "--count, --bitmap, --sum, --min and --max");
-    /* What an index takes, a table does not; and best, alone, is another kind for a table. */
-    int code = DONE;
-    if (strncmp(o->index, "best:", 5) == 0)
-        code = tool_fail(USAGE, "--index best takes no options here: tables of all kinds take appended and "
-                                "deleted rows; keyray kinds lists kinds that scan");
-    else if (strcmp(o->index, "best") != 0)
-        code = tool_check_spec(o->index);
+    int code = check_index(o);
+    if (!code)
+        code = check_shown(o, !n);
     if (!code)
         code = answers_check_output(o->output, j->printing.json, &j->form);
     const uint32_t is_silent = j->printing.json || j->printing.quiet;
@@ -139,16 +159,22 @@ static int load_shown(job *j)
 {
     option_texts others = {.n = 0};
     for (uint32_t i = 0; i < j->options.show.n; ++i)
-        if (table_find(&j->table, j->options.show.at[i]) == j->table.n)
+        if (j->saved.file || table_find(&j->table, j->options.show.at[i]) == j->table.n)
             others.at[others.n++] = j->options.show.at[i];
     return shown_load(&j->shown, "--show", &others, &j->table.columns[0], j->progress);
+}
+
+static int load_saved(job *j)
+{
+    const int code = saved_open(&j->saved, j->options.index, KR_SAVED_TABLE, j->options.verify, j->progress);
+    return code ? code : saved_table(&j->saved, &j->table);
 }
 
 static int load(job *j)
 {
     const scan_options *o = &j->options;
     j->table.added = o->sum ? o->sum : o->min ? o->min : o->max;
-    int code = table_load(&j->table, &o->columns, j->progress);
+    int code = saved_is_name(o->index) ? load_saved(j) : table_load(&j->table, &o->columns, j->progress);
     if (!code && j->options.alive)
         code = column_load(&j->alive, "--alive", j->options.alive, j->progress);
     if (!code)
@@ -168,7 +194,9 @@ static int build(job *j)
     kr_error err = {0};
     int code = device_open(&j->where, j->progress, &j->device);
     const double begin = tool_now();
-    if (!code)
+    if (!code && j->saved.file)
+        code = saved_load_table(&j->saved, j->device, &j->table);
+    else if (!code)
         code = table_create(&j->table, j->device, j->options.index);
     j->build = tool_now() - begin;
     return code ? code : tool_check(kr_report_create(&j->report, &err), &err);
@@ -269,10 +297,10 @@ static void add_columns(const job *j, answers *all)
 {
     const option_texts *show = &j->options.show;
     uint32_t read = 0;
-    for (uint32_t c = 0; !show->n && c < j->table.n; ++c)
+    for (uint32_t c = 0; !show->n && !j->saved.file && c < j->table.n; ++c)
         answers_add_file(all, j->table.names[c], AT_ROW, j->table.columns[c].file);
     for (uint32_t i = 0; i < show->n; ++i) {
-        const uint32_t c = table_find(&j->table, show->at[i]);
+        const uint32_t c = j->saved.file ? j->table.n : table_find(&j->table, show->at[i]);
         if (c < j->table.n)
             answers_add_file(all, j->table.names[c], AT_ROW, j->table.columns[c].file);
         else
@@ -366,9 +394,9 @@ static void print_value(output *out, const job *j)
 static void print_nulls(const job *j, output *out)
 {
     column_nulls all[OPTION_TEXTS_MOST];
-    for (uint32_t c = 0; c < j->table.n; ++c)
+    for (uint32_t c = 0; c < j->table.n && !j->saved.file; ++c)
         all[c] = (column_nulls){j->table.names[c], &j->table.columns[c], 1};
-    column_print_nulls(out, all, j->table.n);
+    column_print_nulls(out, all, j->saved.file ? 0 : j->table.n);
 }
 
 static void print(const job *j)
@@ -378,6 +406,8 @@ static void print(const job *j)
     kr_table_query(j->table.table, &info, NULL);
     if (is_value(j))
         print_value(&out, j);
+    if (j->saved.file)
+        output_text(&out, "index", j->saved.path);
     output_spec(&out, "spec", info.spec);
     output_text(&out, "reason", info.reason);
     output_text(&out, "device", info.device);
@@ -403,12 +433,12 @@ static void print(const job *j)
         output_text(&out, "step", kr_report_step_text(j->report, i));
     output_begin(&out, "seconds", '{');
     output_seconds(&out, "load", j->load);
-    output_seconds(&out, "build", j->build);
+    output_seconds(&out, j->saved.file ? "open" : "build", j->build);
     output_seconds(&out, "scan", j->scan);
     if (j->options.output)
         output_seconds(&out, "write", j->write);
     output_end(&out, '}');
-    output_phases(&out, "build_phases", &j->table.phases);
+    output_phases(&out, j->saved.file ? "open_phases" : "build_phases", &j->table.phases);
     output_phases(&out, "scan_phases", &j->did.phases);
     output_end(&out, '}');
 }
@@ -434,6 +464,7 @@ static int perform(job *j)
     free(j->rows);
     kr_report_destroy(j->report);
     table_close(&j->table);
+    saved_close(&j->saved);
     kr_device_close(j->device);
     column_close(&j->alive);
     return code;
@@ -441,7 +472,7 @@ static int perform(job *j)
 
 static int run(const command *self, int argc, char **argv)
 {
-    job j = {.options = {.index = "best"}, .where = DEVICE_DEFAULTS};
+    job j = {.options = {.index = "best", .verify = SAVED_VERIFY_UNSAID}, .where = DEVICE_DEFAULTS};
     const option_group groups[] = {{"Table and condition", scan_rows, &j.options},
                                    {"Input", column_rows, &column_input},
                                    {"Result", result_rows, &j.options},
@@ -472,6 +503,7 @@ const command command_scan = {
     "keyray scan --column orders.csv:day,amount --where \"day >= '2024-01-01' and amount > 20\" "
     "--show order,amount\n"
     "keyray scan --column orders.csv:day,customer:str --where \"customer = 'anna'\" --count --quiet\n"
+    "keyray scan --index orders.krx --where \"amount > 20\" --show orders.csv:amount\n"
     "keyray scan --column day=lineitem.tbl:10,discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
     "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
     run,

@@ -68,7 +68,7 @@ static int load_column(struct table *table, const char *text, const kr_progress 
     table->names[table->n] = name;
     struct column *column = &table->columns[table->n++];
     if (table->added && strcmp(table->added, name) == 0)
-        column->no_text = "--sum, --min and --max do not take texts";
+        column->no_text = TABLE_NO_TEXT;
     const int code = before ? column_load_beside(column, "--column", source, before, 0, progress)
                             : column_load(column, "--column", source, progress);
     return code ? code
@@ -110,7 +110,7 @@ static const char *common_type(const struct column *a, const struct column *b)
 void table_advise_types(const struct table *table, kr_error *err)
 {
     char left[COLUMN_SOURCE_NBYTES], right[COLUMN_SOURCE_NBYTES], pair[sizeof err->text];
-    if (!strstr(err->text, "only columns of one type can be compared"))
+    if (!strstr(err->text, "only columns of one type can be compared") || table->columns[0].is_saved)
         return;
     for (uint32_t a = 0; a < table->n; ++a)
         for (uint32_t b = 0; b < table->n; ++b) {
@@ -134,13 +134,18 @@ static int find_text(void *ctx, uint32_t c, const char *text, size_t nbytes, uin
     return column_is_text(&table->columns[c]) ? dictionary_find(&table->words, text, nbytes, code) : -1;
 }
 
+kr_table_options table_options(struct table *table)
+{
+    return (kr_table_options){.struct_size = sizeof(kr_table_options), .find_text = find_text, .ctx = table};
+}
+
 int table_create(struct table *table, kr_device *device, const char *spec)
 {
     kr_column views[OPTION_TEXTS_MOST];
     kr_unit units[OPTION_TEXTS_MOST];
-    const kr_table_options options = {
-        .struct_size = sizeof options, .find_text = find_text, .ctx = table, .units = units};
+    kr_table_options options = table_options(table);
     kr_error err = {0};
+    options.units = units;
     for (uint32_t c = 0; c < table->n; ++c)
         views[c] = table->columns[c].view, units[c] = kr_file_unit(table->columns[c].file);
     const kr_status status = kr_table_create(device, spec, views, (const char *const *)table->names, table->n,

@@ -7,6 +7,9 @@
 #include "tools/terminal/facts.h"
 #include "tools/terminal/options.h"
 
+/* Why the column of --sum and the like is not read as text. */
+#define TABLE_NO_TEXT "--sum, --min and --max do not take texts"
+
 /* All zero: no table. */
 struct table {
     struct column columns[OPTION_TEXTS_MOST];
@@ -23,6 +26,8 @@ struct table {
 int table_load(struct table *table, const option_texts *columns, const kr_progress *progress);
 /* Creates the table; strings in conditions are looked up in its dictionary. */
 int table_create(struct table *table, kr_device *device, const char *spec);
+/* How strings in conditions are looked up; `table` stays. */
+kr_table_options table_options(struct table *table);
 void table_close(struct table *table);
 
 /* The column of that name; `n` if there is none. */
