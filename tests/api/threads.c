@@ -1,6 +1,6 @@
 /* Eight threads look up in two indexes at the same time, each with its own sink and stream and in its own
- * order. */
-#include "check.h"
+ * order. In between they save the indexes, and load them from saved files that they share. */
+#include "saved_files.h"
 
 #include <pthread.h>
 
@@ -8,6 +8,8 @@ enum { THREADS = 8, ROUNDS = 12, KEYS = 20000, PROBES = 3000 };
 
 static kr_device *device;
 static kr_index *indexes[2];
+static bytes files[2];
+static kr_saved *saved[2];
 static uint32_t keys[KEYS], probes[PROBES], uppers[PROBES];
 static int64_t values[KEYS];
 static const kr_column probe_column = {.type = KR_U32, .count = PROBES, .data = probes};
@@ -90,6 +92,34 @@ static void ask(worker *w, kr_result result, int range)
     free(out);
 }
 
+/* Every time the same bytes. */
+static void save(worker *w)
+{
+    const uint32_t which = w->number / 2 % 2;
+    kr_pieces *pieces = NULL;
+    const void *data = NULL;
+    uint64_t n = 1, done = 0;
+    w->wrong += kr_index_pieces(indexes[which], NULL, &pieces, &w->err) != KR_OK;
+    while (pieces && n) {
+        if (kr_pieces_next(pieces, &data, &n, NULL, &w->err) != KR_OK || done + n > files[which].n)
+            break;
+        w->wrong += memcmp(files[which].data + done, data, n) != 0;
+        done += n;
+    }
+    w->wrong += done != files[which].n;
+    kr_pieces_destroy(pieces);
+}
+
+static void load(worker *w)
+{
+    kr_index *loaded = NULL;
+    kr_index_info info = {.struct_size = sizeof info};
+    if (kr_index_load(device, saved[w->number / 2 % 2], w->stream, &loaded, &w->err) != KR_OK ||
+        kr_index_query(loaded, &info, &w->err) != KR_OK || info.rows != KEYS)
+        ++w->wrong;
+    kr_index_destroy(loaded);
+}
+
 static void *work(void *argument)
 {
     static const kr_result results[] = {KR_RESULT_ROW, KR_RESULT_COUNT, KR_RESULT_SUM_ROWS, KR_RESULT_SUM,
@@ -99,6 +129,10 @@ static void *work(void *argument)
         kr_device_info info = {.struct_size = sizeof info};
         ask(w, results[(w->number + round) % (sizeof results / sizeof results[0])], (int)(round % 2));
         w->wrong += kr_device_query(device, &info, NULL) != KR_OK;
+        if (round % 4 == w->number % 4)
+            save(w);
+        if (round % 4 == (w->number + 2) % 4)
+            load(w);
     }
     return NULL;
 }
@@ -125,6 +159,10 @@ static void run_kinds(const char *first, const char *second)
         kr_index_destroy(indexes[0]);
         return;
     }
+    for (int i = 0; i < 2; ++i) {
+        files[i] = bytes_of_index(indexes[i], NULL);
+        WORKS(kr_saved_open_memory(files[i].data, files[i].n, NULL, &saved[i], &err));
+    }
     for (uint32_t i = 0; i < THREADS; ++i) {
         workers[i].number = i;
         WORKS(kr_stream_create(device, &workers[i].stream, &err));
@@ -138,8 +176,11 @@ static void run_kinds(const char *first, const char *second)
         failures += workers[i].wrong != 0;
         kr_stream_destroy(workers[i].stream);
     }
-    kr_index_destroy(indexes[0]);
-    kr_index_destroy(indexes[1]);
+    for (int i = 0; i < 2; ++i) {
+        kr_saved_close(saved[i]);
+        free(files[i].data);
+        kr_index_destroy(indexes[i]);
+    }
     WORKS(kr_device_query(device, &info, &err));
     CHECK(info.in_use_nbytes == 0);
 }
