@@ -2,7 +2,9 @@
 #ifndef KEYRAY_TESTS_FAULT_SCANS_H
 #define KEYRAY_TESTS_FAULT_SCANS_H
 
-#include "check.h"
+#include "fault_saved.h"
+
+#include <unistd.h>
 
 /* Over all answers since it was last 0. */
 static uint64_t checksum;
@@ -86,9 +88,44 @@ static kr_status change_table(kr_table *table, const kr_column *column, const kr
     return status;
 }
 
+static kr_status scan_table(kr_table *table, const kr_column *column, kr_condition *const *parsed,
+                            kr_report *report, kr_error *err)
+{
+    kr_status status = scan_all(table, parsed, report, err);
+    if (!status)
+        status = change_table(table, column, parsed[1], err);
+    return status ? status : scan_all(table, parsed, report, err);
+}
+
+/* From memory, and from a file that is mapped. */
+static kr_status save_table(kr_table *table, kr_device *device, const kr_column *column,
+                            kr_condition *const *parsed, kr_stream *stream, kr_report *report, kr_error *err)
+{
+    char path[64];
+    uint64_t nbytes = 0;
+    kr_table *loaded = NULL;
+    snprintf(path, sizeof path, "memory-faults-%ld.krx", (long)getpid());
+    kr_status status = save_to_memory(NULL, table, &nbytes, err);
+    if (!status)
+        status = load_saved(device, NULL, nbytes, stream, NULL, &loaded, err);
+    if (!status)
+        status = scan_all(loaded, parsed, report, err);
+    kr_table_destroy(loaded);
+    loaded = NULL;
+    if (!status)
+        status = kr_table_save(table, path, NULL, NULL, err);
+    if (!status)
+        status = load_saved(device, path, 0, stream, NULL, &loaded, err);
+    if (!status)
+        status = scan_table(loaded, column, parsed, report, err);
+    kr_table_destroy(loaded);
+    remove(path);
+    return status;
+}
+
 /* `column` has at most 300 rows. */
-static kr_status scan_table(kr_device *device, const char *spec, const kr_column *column, kr_stream *stream,
-                            kr_error *err)
+static kr_status use_table(kr_device *device, const char *spec, const kr_column *column, int saves,
+                           kr_stream *stream, kr_error *err)
 {
     static const char *const names[] = {"a", "b"};
     const kr_column columns[] = {*column, as_integers(column)};
@@ -101,11 +138,9 @@ static kr_status scan_table(kr_device *device, const char *spec, const kr_column
         status = kr_condition_parse(conditions[i], &parsed[i], err);
     if (!status)
         status = kr_table_create(device, spec, columns, names, 2, &copies, stream, &table, err);
-    for (int changed = 0; changed < 2 && !status; ++changed) {
-        status = scan_all(table, parsed, report, err);
-        if (!status && !changed)
-            status = change_table(table, column, parsed[1], err);
-    }
+    if (!status)
+        status = saves ? save_table(table, device, column, parsed, stream, report, err)
+                       : scan_table(table, column, parsed, report, err);
     kr_table_destroy(table);
     for (uint32_t i = 0; i < CONDITIONS; ++i)
         kr_condition_destroy(parsed[i]);

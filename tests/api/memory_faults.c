@@ -264,9 +264,9 @@ static kr_status save_and_load(kr_device *device, kr_index *index, uint32_t can,
     uint64_t nbytes = 0;
     kr_index *loaded = NULL;
     snprintf(path, sizeof path, "memory-faults-%ld.krx", (long)getpid());
-    kr_status status = save_to_memory(index, &nbytes, err);
+    kr_status status = save_to_memory(index, NULL, &nbytes, err);
     if (!status)
-        status = load_saved(device, NULL, nbytes, stream, &loaded, err);
+        status = load_saved(device, NULL, nbytes, stream, &loaded, NULL, err);
     if (!status)
         status = ask(loaded, KR_RESULT_ROWS, ASK_POINTS, err);
     kr_index_destroy(loaded);
@@ -274,7 +274,7 @@ static kr_status save_and_load(kr_device *device, kr_index *index, uint32_t can,
     if (!status)
         status = kr_index_save(index, path, NULL, NULL, err);
     if (!status)
-        status = load_saved(device, path, 0, stream, &loaded, err);
+        status = load_saved(device, path, 0, stream, &loaded, NULL, err);
     if (!status)
         status = ask(loaded, KR_RESULT_ROWS, ASK_POINTS, err);
     if (!status && can & KR_CAN_UPDATE)
@@ -308,7 +308,9 @@ static int has_part(uint32_t can, int part)
                            : which == JOIN_ASOF || which == JOIN_RANKED || which == JOIN_RANGES
                                ? KR_CAN_NEAREST
                                : 0;
-    return can & KR_CAN_SCAN ? part == PART_TABLE : (can & needs) == needs;
+    if (can & KR_CAN_SCAN)
+        return part == PART_TABLE || part == PART_SAVE;
+    return (can & needs) == needs;
 }
 
 static kr_status use_index(kr_device *device, const char *spec, int part, kr_stream *stream, kr_error *err)
@@ -341,9 +343,10 @@ static kr_status scenario(const char *spec, int part, int own_allocator, kr_erro
         return status;
     status = kr_stream_create(device, &stream, err);
     if (!status)
-        status = capabilities_of(spec) & KR_CAN_SCAN ? scan_table(device, spec, &key_column, stream, err)
-                 : part >= PART_JOIN                 ? join(device, spec, part - PART_JOIN, err)
-                                                     : use_index(device, spec, part, stream, err);
+        status = capabilities_of(spec) & KR_CAN_SCAN
+                     ? use_table(device, spec, &key_column, part == PART_SAVE, stream, err)
+                 : part >= PART_JOIN ? join(device, spec, part - PART_JOIN, err)
+                                     : use_index(device, spec, part, stream, err);
     kr_stream_destroy(stream);
     if (kr_device_query(device, &info, NULL) == KR_OK)
         CHECK(info.in_use_nbytes == 0);
@@ -405,7 +408,9 @@ static const char *const specs[] = {"array:probes=sorted",
                                     "cgrx:preset=paper,updates=on,node=4",
                                     "cgrx:updates=on,node=16,rebuild=1.1,layout=aos",
                                     "rtscan",
-                                    "rtscan:vectors=5,groups=a,scenes=lazy,parts=2"};
+                                    "rtscan:vectors=5,groups=a,scenes=lazy,parts=2",
+                                    "bindex:refine=scatter,vectors=9",
+                                    "bindex"};
 enum { SPECS = sizeof specs / sizeof specs[0] };
 
 static int is_listed(const char *kind)
